@@ -1,0 +1,192 @@
+// Package client speaks the Agentyard API: transport, retries, errors, paging, shared reads, and one file for each area of the API.
+// It knows nothing of Terraform's types.
+package client
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-cleanhttp"
+	"github.com/hashicorp/go-retryablehttp"
+	"golang.org/x/time/rate"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+// Defaults of Config.
+const (
+	DefaultRequestTimeout = 60 * time.Second
+	DefaultMaxRetries     = 4
+	DefaultPollInterval   = 5 * time.Second
+)
+
+// sharedLifetime is how long one listing answers the reads of a collection.
+const sharedLifetime = 60 * time.Second
+
+// Config says how to reach the service.
+type Config struct {
+	// BaseURL is the service's address, without "/api/v0".
+	BaseURL string
+	// APIKey is sent as a bearer token, and only to BaseURL's origin.
+	APIKey string
+	// RequestTimeout bounds one request, not its repetitions.
+	RequestTimeout time.Duration
+	// MaxRetries is how often one request is repeated at most.
+	MaxRetries int
+	// RequestsPerSecond is a ceiling on all requests of this client; 0 is none.
+	RequestsPerSecond float64
+	// AllowInsecureHTTP permits plain http to hosts other than loopback.
+	AllowInsecureHTTP bool
+	// UserAgent names the provider's and Terraform's versions.
+	UserAgent string
+	// PollInterval is the pause between two polls of what is waited for.
+	PollInterval time.Duration
+	// Clock is the source of time; nil is the machine's.
+	Clock clock.Clock
+}
+
+// Client calls the service. It is safe for concurrent use.
+type Client struct {
+	base      *url.URL
+	apiKey    string
+	userAgent string
+	http      *retryablehttp.Client
+	// storage reaches pre-signed URLs on other hosts. The API key is never given to it.
+	storage *http.Client
+	limiter *rate.Limiter
+	clock   clock.Clock
+	// unconfigured is set while the settings are unknown.
+	unconfigured *unconfigured
+
+	computers     *shared[Computer]
+	computerPolls *poller[Computer]
+}
+
+// New returns a client, or a *ConfigError that names the setting at fault.
+func New(cfg Config) (*Client, error) {
+	base, err := ParseBaseURL(cfg.BaseURL, cfg.AllowInsecureHTTP)
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckAPIKey(cfg.APIKey); err != nil {
+		return nil, err
+	}
+	c := newClient(cfg)
+	c.base = base
+	return c, nil
+}
+
+func newClient(cfg Config) *Client {
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System
+	}
+	if cfg.RequestTimeout == 0 {
+		cfg.RequestTimeout = DefaultRequestTimeout
+	}
+	if cfg.PollInterval == 0 {
+		cfg.PollInterval = DefaultPollInterval
+	}
+
+	transport := cleanhttp.DefaultPooledTransport()
+	transport.MaxIdleConnsPerHost = 32
+	policy := &retryPolicy{clock: cfg.Clock, random: rand.Float64}
+
+	c := &Client{
+		apiKey:    cfg.APIKey,
+		userAgent: cfg.UserAgent,
+		clock:     cfg.Clock,
+		http: &retryablehttp.Client{
+			HTTPClient: &http.Client{
+				Transport:     transport,
+				Timeout:       cfg.RequestTimeout,
+				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			},
+			RetryMax:     cfg.MaxRetries,
+			CheckRetry:   policy.check,
+			Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 },
+			ErrorHandler: retryablehttp.PassthroughErrorHandler,
+		},
+		storage: &http.Client{Transport: cleanhttp.DefaultPooledTransport()},
+	}
+	c.http.PrepareRetry = func(req *http.Request) error {
+		if err := policy.pause(req); err != nil {
+			return err
+		}
+		return c.takeTurn(req.Context())
+	}
+	if cfg.RequestsPerSecond > 0 {
+		c.limiter = rate.NewLimiter(rate.Limit(cfg.RequestsPerSecond), max(1, int(cfg.RequestsPerSecond)))
+	}
+	c.computers = newShared(cfg.Clock, c.listComputersForReads, func(v *Computer) string { return v.ID })
+	c.computerPolls = newPoller(cfg.Clock, cfg.PollInterval, c.ComputerAlone, c.listComputersForReads, func(v *Computer) string { return v.ID })
+	return c
+}
+
+// Clock is the client's source of time.
+func (c *Client) Clock() clock.Clock { return c.clock }
+
+// ParseBaseURL checks the service's address and returns it without a trailing slash.
+// Plain http is accepted for loopback hosts only, unless allowInsecure is set. The error is a *ConfigError.
+func ParseBaseURL(raw string, allowInsecure bool) (*url.URL, error) {
+	fault := func(format string, args ...any) error {
+		return &ConfigError{Setting: "base_url", Problem: fmt.Sprintf(format, args...)}
+	}
+	u, err := url.Parse(raw)
+	switch {
+	case raw == "":
+		return nil, fault("is empty; give the service's address, such as https://api.agentyard.example")
+	case err != nil:
+		return nil, fault("is not a URL; give the service's address, such as https://api.agentyard.example")
+	case u.Scheme != "https" && u.Scheme != "http":
+		return nil, fault("must start with https:// (or http:// for an emulator on this machine)")
+	case u.Hostname() == "":
+		return nil, fault("has no host; give the service's address, such as https://api.agentyard.example")
+	case u.User != nil:
+		return nil, fault("must not carry a user name or password; the credential is api_key")
+	case u.RawQuery != "" || u.Fragment != "":
+		return nil, fault("must not have a query or a fragment")
+	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/api/v0"), strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/api/v1"):
+		return nil, fault("must not include /api/v0 or /api/v1; the provider adds the path of each operation")
+	case u.Scheme == "http" && !allowInsecure && !isLoopback(u.Hostname()):
+		return nil, fault("is plain http to %s, which would send the API key in clear text; use https, or set allow_insecure_http = true if the network is trusted", u.Hostname())
+	}
+	u.Path = strings.TrimRight(u.Path, "/")
+	u.RawPath = ""
+	return u, nil
+}
+
+// CheckAPIKey refuses what cannot be sent in a header. The error is a *ConfigError and never contains the key.
+func CheckAPIKey(key string) error {
+	if key == "" {
+		return &ConfigError{Setting: "api_key", Problem: "is empty"}
+	}
+	for _, r := range key {
+		if r <= ' ' || r > '~' {
+			return &ConfigError{Setting: "api_key", Problem: "contains a blank, a line break or another character that no API key has; check how it was copied"}
+		}
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// ConfigError is a setting the client cannot work with.
+type ConfigError struct {
+	// Setting is the provider attribute at fault.
+	Setting string
+	// Problem completes the sentence that starts with the setting's name.
+	Problem string
+}
+
+func (e *ConfigError) Error() string { return e.Setting + " " + e.Problem + "." }

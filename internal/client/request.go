@@ -1,0 +1,211 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/hashicorp/go-retryablehttp"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+)
+
+// maxAnswer bounds what is read of one answer, in bytes.
+const maxAnswer = 64 << 20
+
+// operation is one operation of the contract.
+type operation struct {
+	// name is the operationId.
+	name   string
+	method string
+	// route is the path with a placeholder for every path value.
+	route string
+	// repeatable marks a POST that may be sent twice without harm. Every other method may.
+	repeatable bool
+}
+
+// request is one call of an operation.
+type request struct {
+	op operation
+	// path holds the values of the route's placeholders, in order.
+	path  []string
+	query url.Values
+	// body is sent as JSON; nil sends none.
+	body any
+	// noun is the key in which the service may wrap a single object.
+	noun string
+	// repeatable overrides the operation's where one call is safer than the operation in general.
+	repeatable bool
+}
+
+// call sends a request and decodes its answer, which must be JSON.
+func call[T any](ctx context.Context, c *Client, r request) (*T, error) {
+	body, err := c.send(ctx, r, true)
+	if err != nil {
+		return nil, err
+	}
+	out := new(T)
+	if err := json.Unmarshal(unwrap(body, r.noun), out); err != nil {
+		return nil, &TransportError{Operation: r.op.name, Method: r.op.method, Route: r.op.route, Err: fmt.Errorf("the answer has an unexpected shape: %w", err)}
+	}
+	return out, nil
+}
+
+// callNoAnswer sends a request whose answer does not matter beyond its status.
+func (c *Client) callNoAnswer(ctx context.Context, r request) error {
+	_, err := c.send(ctx, r, false)
+	return err
+}
+
+// send returns the answer's body. Errors are *APIError, *TransportError or the context's.
+func (c *Client) send(ctx context.Context, r request, wantJSON bool) ([]byte, error) {
+	fail := func(err error) error {
+		if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
+			err = fmt.Errorf("%w (%w)", ctx.Err(), err)
+		}
+		return &TransportError{Operation: r.op.name, Method: r.op.method, Route: r.op.route, Unsent: neverConnected(err), Err: withoutURL(err)}
+	}
+	if err := c.unconfigured.check(); err != nil {
+		return nil, err
+	}
+	target, err := c.target(r)
+	if err != nil {
+		return nil, err
+	}
+	var payload any
+	if r.body != nil {
+		encoded, err := json.Marshal(r.body)
+		if err != nil {
+			return nil, fmt.Errorf("%s: the request cannot be encoded: %w", r.op.name, err)
+		}
+		payload = encoded
+	}
+	repeatable := r.op.method != http.MethodPost || r.op.repeatable || r.repeatable
+	req, err := retryablehttp.NewRequestWithContext(withAttempts(ctx, repeatable), r.op.method, target, payload)
+	if err != nil {
+		return nil, fmt.Errorf("%s: the request cannot be made: %w", r.op.name, err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.apiKey)
+	req.Header.Set("Accept", "application/json")
+	if c.userAgent != "" {
+		req.Header.Set("User-Agent", c.userAgent)
+	}
+	if payload != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+
+	// The body is read here, inside the retry loop, so that an answer that breaks off is repeated like a connection that broke.
+	var body []byte
+	req.SetResponseHandler(func(resp *http.Response) error {
+		body, err = readAnswer(resp, wantJSON)
+		return err
+	})
+	if err := c.takeTurn(ctx); err != nil {
+		return nil, fail(err)
+	}
+	started := c.clock.Now()
+	resp, err := c.http.Do(req)
+	if resp != nil {
+		defer func() { _ = resp.Body.Close() }()
+	}
+	fields := map[string]any{"operation": r.op.name, "method": r.op.method, "route": r.op.route, "duration_ms": c.clock.Now().Sub(started).Milliseconds()}
+	if resp != nil {
+		fields["status"] = resp.StatusCode
+	}
+	tflog.Debug(tflog.MaskAllFieldValuesStrings(ctx, c.apiKey), "Agentyard API request", fields)
+
+	switch {
+	case err != nil:
+		return nil, fail(err)
+	case resp.StatusCode >= 300:
+		if body == nil {
+			// Retries are used up: the library hands over the last answer unread.
+			body, _ = io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+		}
+		return nil, newAPIError(r.op, resp, body)
+	}
+	return body, nil
+}
+
+// takeTurn waits until the configured rate allows another request.
+func (c *Client) takeTurn(ctx context.Context) error {
+	if c.limiter == nil {
+		return nil
+	}
+	now := c.clock.Now()
+	return c.clock.Sleep(ctx, c.limiter.ReserveN(now, 1).DelayFrom(now))
+}
+
+// target builds the URL. Every value is escaped, and what no escape can keep in its place is refused.
+func (c *Client) target(r request) (string, error) {
+	path := r.op.route
+	for _, value := range r.path {
+		if value == "" || value == "." || value == ".." {
+			return "", fmt.Errorf("%s: %q cannot be part of a request's path", r.op.name, value)
+		}
+		start, end := strings.Index(path, "{"), strings.Index(path, "}")
+		if start < 0 || end < start {
+			return "", fmt.Errorf("%s: more path values than placeholders in %s", r.op.name, r.op.route)
+		}
+		// A brace in a value is escaped, so that it is not taken for a placeholder.
+		path = path[:start] + url.PathEscape(value) + path[end+1:]
+	}
+	if strings.Contains(path, "{") {
+		return "", fmt.Errorf("%s: a path value is missing for %s", r.op.name, r.op.route)
+	}
+	target := c.base.String() + path
+	if len(r.query) > 0 {
+		target += "?" + r.query.Encode()
+	}
+	return target, nil
+}
+
+func readAnswer(resp *http.Response, wantJSON bool) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if resp.StatusCode >= 300 {
+		// An error's text is welcome but not needed.
+		return body, nil
+	}
+	switch {
+	case err != nil && wantJSON:
+		return nil, fmt.Errorf("the answer (status %d) broke off after %d bytes: %w", resp.StatusCode, len(body), err)
+	case len(body) > maxAnswer:
+		return nil, fmt.Errorf("the answer (status %d) is larger than %d bytes", resp.StatusCode, maxAnswer)
+	case wantJSON && !json.Valid(body):
+		kind := resp.Header.Get("Content-Type")
+		if kind == "" {
+			kind = "no content type"
+		}
+		return nil, fmt.Errorf("the answer (status %d, %s, %d bytes) is not JSON; if this persists, check that base_url is the service's address and not that of a proxy or login page", resp.StatusCode, kind, len(body))
+	}
+	return body, nil
+}
+
+// unwrap returns the object inside {"noun": {...}}, or the body itself where the service sends the object bare.
+func unwrap(body []byte, noun string) []byte {
+	if noun == "" {
+		return body
+	}
+	var wrapped map[string]json.RawMessage
+	if json.Unmarshal(body, &wrapped) != nil {
+		return body
+	}
+	if inner := bytes.TrimSpace(wrapped[noun]); len(inner) > 0 && inner[0] == '{' {
+		return inner
+	}
+	return body
+}
+
+// withoutURL drops the URL that net/http puts in front of its errors: the operation and route say more, and a signed URL is a secret.
+func withoutURL(err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}

@@ -1,0 +1,41 @@
+package client
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+// UnconfiguredError is what every call returns while a provider setting is not known yet, as during the plan of a
+// configuration that creates what the setting depends on.
+type UnconfiguredError struct {
+	// Setting is the provider attribute whose value is unknown.
+	Setting string
+	// First is set on the first such error of a client, so that a warning can be given once.
+	First bool
+}
+
+func (e *UnconfiguredError) Error() string {
+	return fmt.Sprintf("the provider's %s is not known yet; apply what %s depends on first", e.Setting, e.Setting)
+}
+
+// unconfigured is the part of a Client that has no settings.
+type unconfigured struct {
+	setting string
+	told    atomic.Bool
+}
+
+func (u *unconfigured) check() error {
+	if u == nil {
+		return nil
+	}
+	return &UnconfiguredError{Setting: u.setting, First: u.told.CompareAndSwap(false, true)}
+}
+
+// Unconfigured returns a client whose every call fails with an *UnconfiguredError.
+func Unconfigured(setting string, clk clock.Clock) *Client {
+	c := newClient(Config{Clock: clk})
+	c.unconfigured = &unconfigured{setting: setting}
+	return c
+}
