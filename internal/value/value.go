@@ -1,0 +1,89 @@
+// Package value turns what the API returns into the framework's values, and back.
+package value
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// StringOrNull is null for the empty string, which the API uses for an unset field.
+func StringOrNull(s string) types.String {
+	if s == "" {
+		return types.StringNull()
+	}
+	return types.StringValue(s)
+}
+
+// Time is an RFC 3339 string in UTC, or null for the zero time.
+func Time(t time.Time) types.String {
+	if t.IsZero() {
+		return types.StringNull()
+	}
+	return types.StringValue(t.UTC().Format(time.RFC3339Nano))
+}
+
+// StringPointer is nil where there is nothing to send: null and unknown.
+func StringPointer(s types.String) *string {
+	if s.IsNull() || s.IsUnknown() {
+		return nil
+	}
+	return s.ValueStringPointer()
+}
+
+// BoolPointer is nil where there is nothing to send: null and unknown.
+func BoolPointer(b types.Bool) *bool {
+	if b.IsNull() || b.IsUnknown() {
+		return nil
+	}
+	return b.ValueBoolPointer()
+}
+
+// StringListOrNull is null for a list that the API omits.
+func StringListOrNull(ctx context.Context, items []string) (types.List, diag.Diagnostics) {
+	if items == nil {
+		return types.ListNull(types.StringType), nil
+	}
+	return types.ListValueFrom(ctx, types.StringType, items)
+}
+
+// Strings returns the elements of a list of strings; nil where it is null or unknown.
+func Strings(list types.List) []string {
+	var items []string
+	for _, element := range list.Elements() {
+		if s, ok := element.(types.String); ok {
+			items = append(items, s.ValueString())
+		}
+	}
+	return items
+}
+
+// IsSet reports that a value is neither null nor unknown.
+func IsSet(v attr.Value) bool {
+	return !v.IsNull() && !v.IsUnknown()
+}
+
+var longUnits = regexp.MustCompile(`([0-9]+(?:\.[0-9]+)?)([dw])`)
+
+// ParseDuration reads Go's duration syntax and, beside it, days ("d", 24 hours) and weeks ("w", 7 days): "90m", "30d", "1w12h".
+func ParseDuration(s string) (time.Duration, error) {
+	inHours := longUnits.ReplaceAllStringFunc(s, func(part string) string {
+		hours := 24.0
+		if part[len(part)-1] == 'w' {
+			hours = 7 * 24
+		}
+		number, _ := strconv.ParseFloat(part[:len(part)-1], 64) // The pattern admits numbers only.
+		return strconv.FormatFloat(number*hours, 'f', -1, 64) + "h"
+	})
+	d, err := time.ParseDuration(inHours)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no duration; write a number with a unit, such as \"90m\", \"720h\", \"30d\" or \"2w\"", s)
+	}
+	return d, nil
+}
