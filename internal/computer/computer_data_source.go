@@ -1,0 +1,92 @@
+package computer
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/datasourcevalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+)
+
+var (
+	_ datasource.DataSourceWithConfigure        = (*computerDataSource)(nil)
+	_ datasource.DataSourceWithConfigValidators = (*computerDataSource)(nil)
+)
+
+// NewComputerDataSource returns the data source agentyard_computer.
+func NewComputerDataSource() datasource.DataSource { return &computerDataSource{} }
+
+type computerDataSource struct{ crud.DataSource }
+
+type computerDataSourceModel struct {
+	computerRecord
+	ServiceAccountID types.String `tfsdk:"service_account_id"`
+}
+
+func (d *computerDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_computer"
+}
+
+func (d *computerDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	attributes := recordAttributes()
+	attributes["id"] = schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: describe["id"] + " Exactly one of `id` and `name` must be given.",
+		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+	}
+	attributes["name"] = schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: describe["name"] + " Exactly one of `id` and `name` must be given.",
+		Validators:          []validator.String{stringvalidator.UTF8LengthBetween(1, 63)},
+	}
+	attributes["service_account_id"] = schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "ID of the service account among whose computers `name` is looked up; those of the API key's owner if omitted. Needs the key of a human with the Manager role or higher.",
+		Validators:          []validator.String{stringvalidator.LengthAtLeast(1), stringvalidator.AlsoRequires(path.MatchRoot("name"))},
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "One computer, by its ID or its name. `provisioning_steps` are known only when it is looked up by name.",
+		Attributes:          attributes,
+	}
+}
+
+func (d *computerDataSource) ConfigValidators(context.Context) []datasource.ConfigValidator {
+	return []datasource.ConfigValidator{datasourcevalidator.ExactlyOneOf(path.MatchRoot("id"), path.MatchRoot("name"))}
+}
+
+func (d *computerDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	var m computerDataSourceModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	var found *client.Computer
+	var err error
+	var at path.Path
+	if value.IsSet(m.ID) {
+		at = path.Root("id")
+		found, err = d.Client.ComputerAlone(ctx, m.ID.ValueString())
+	} else {
+		at = path.Root("name")
+		found, err = d.Client.ComputerByName(ctx, m.Name.ValueString(), m.ServiceAccountID.ValueString())
+	}
+	if client.IsNotFound(err) {
+		resp.Diagnostics.AddAttributeError(at, "Computer Not Found", "No computer with this "+at.String()+" is visible to the API key. Check the value; computers of a service account are found by name only with service_account_id.")
+		return
+	}
+	if err != nil {
+		resp.Diagnostics.Append(apierror.For("read", "computer", err)...)
+		return
+	}
+	resp.Diagnostics.Append(m.FromAPI(ctx, found)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+}

@@ -1,0 +1,379 @@
+package computer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/boolplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/listplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
+)
+
+var (
+	_ resource.ResourceWithConfigure      = (*computerResource)(nil)
+	_ resource.ResourceWithIdentity       = (*computerResource)(nil)
+	_ resource.ResourceWithImportState    = (*computerResource)(nil)
+	_ resource.ResourceWithValidateConfig = (*computerResource)(nil)
+)
+
+const (
+	defaultCreateTimeout = 30 * time.Minute
+	defaultDeleteTimeout = 10 * time.Minute
+)
+
+// computerStates are the statuses of a computer that is being provisioned.
+var computerStates = wait.States{
+	Done:       []string{client.ComputerActive},
+	InProgress: []string{client.ComputerProvisioning},
+	Failed:     []string{client.ComputerError},
+}
+
+// computerFields says where an error about a field of the API is shown.
+var computerFields = apierror.Fields{
+	"name": path.Root("name"), "hostId": path.Root("host_id"), "provider": path.Root("provider_type"), "remoteUser": path.Root("remote_user"),
+	"repos": path.Root("repos"), "autoInstallDeps": path.Root("auto_install_deps"), "serviceAccountId": path.Root("service_account_id"), "source": path.Root("source"),
+	"templateId": path.Root("source").AtName("template_id"), "sourceComputerId": path.Root("source").AtName("source_computer_id"),
+	"softwareDraft": path.Root("source").AtName("software_draft"),
+}
+
+// NewComputerResource returns the resource agentyard_computer.
+func NewComputerResource() resource.Resource { return &computerResource{} }
+
+type computerResource struct{ crud.Resource }
+
+type computerModel struct {
+	computerRecord
+	Repos            types.List     `tfsdk:"repos"`
+	AutoInstallDeps  types.Bool     `tfsdk:"auto_install_deps"`
+	ServiceAccountID types.String   `tfsdk:"service_account_id"`
+	Source           types.Object   `tfsdk:"source"`
+	WaitForActive    types.Bool     `tfsdk:"wait_for_active"`
+	Timeouts         timeouts.Value `tfsdk:"timeouts"`
+}
+
+type computerIdentity struct {
+	ID types.String `tfsdk:"id"`
+}
+
+// FromAPI takes over a record. What only a create accepts is kept, or adopted where nothing is known of it, as after an import.
+func (m *computerModel) FromAPI(ctx context.Context, c *client.Computer) diag.Diagnostics {
+	diags := m.computerRecord.FromAPI(ctx, c)
+	if m.ServiceAccountID.IsNull() && c.OwnerPrincipalKind == client.OwnerService {
+		m.ServiceAccountID = types.StringValue(c.OwnerID)
+	}
+	if m.Source.IsNull() {
+		source, d := originFromAPI(c)
+		diags.Append(d...)
+		m.Source = source
+	}
+	return diags
+}
+
+// Identity is the computer's ID.
+func (m *computerModel) Identity() any { return &computerIdentity{ID: m.ID} }
+
+func (m *computerModel) createRequest(ctx context.Context) (client.CreateComputerRequest, diag.Diagnostics) {
+	source, diags := originToAPI(ctx, m.Source)
+	return client.CreateComputerRequest{
+		Name:             m.Name.ValueString(),
+		Provider:         m.ProviderType.ValueString(),
+		HostID:           m.HostID.ValueString(),
+		RemoteUser:       m.RemoteUser.ValueString(),
+		Repos:            value.Strings(m.Repos),
+		AutoInstallDeps:  value.BoolPointer(m.AutoInstallDeps),
+		ServiceAccountID: m.ServiceAccountID.ValueString(),
+		Source:           source,
+	}, diags
+}
+
+// updateRequest holds what differs from the prior state; it is empty if only attributes of the provider differ.
+func (m *computerModel) updateRequest(state *computerModel) client.UpdateComputerRequest {
+	var body client.UpdateComputerRequest
+	if !m.Name.Equal(state.Name) {
+		body.Name = value.StringPointer(m.Name)
+	}
+	if !m.HostID.Equal(state.HostID) {
+		body.HostID = value.StringPointer(m.HostID)
+	}
+	if !m.RemoteUser.Equal(state.RemoteUser) {
+		body.RemoteUser = value.StringPointer(m.RemoteUser)
+	}
+	return body
+}
+
+func (r *computerResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_computer"
+}
+
+func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "A computer on which coding agents work: a managed one, which the service provisions, or a registered machine of one's own (`byom`). " +
+			"Destroying it shuts a managed computer down and archives its sessions; of an own machine only the registration is removed.",
+		Attributes: map[string]schema.Attribute{
+			"id": stableResult("id"),
+			"name": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: describe["name"] + " Unique among the owner's computers.",
+				Validators:          []validator.String{stringvalidator.UTF8LengthBetween(1, 63)},
+			},
+			"provider_type": schema.StringAttribute{
+				Optional: true, Computed: true,
+				MarkdownDescription: describe["provider_type"] + " The data source `agentyard_computer_providers` lists what is available. If omitted, the service chooses. A change replaces the computer.",
+				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplace()},
+			},
+			"host_id": schema.StringAttribute{
+				Optional: true, Computed: true,
+				MarkdownDescription: describe["host_id"] + " Assigning one to a computer without is done in place; changing it replaces the computer; removing it from the configuration keeps it.",
+				Validators:          []validator.String{value.UUID()},
+				PlanModifiers: []planmodifier.String{
+					stringplanmodifier.UseStateForUnknown(),
+					stringplanmodifier.RequiresReplaceIf(replaceStringIfKnown, "Changing a host ID that is set replaces the computer.", "Changing a host ID that is set replaces the computer."),
+				},
+			},
+			"remote_user": schema.StringAttribute{
+				Optional: true, Computed: true,
+				MarkdownDescription: describe["remote_user"] + " If omitted, the service chooses.",
+				Validators:          []validator.String{stringvalidator.UTF8LengthBetween(1, 63)},
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			},
+			"repos": schema.ListAttribute{
+				Optional: true, ElementType: types.StringType,
+				MarkdownDescription: "URLs of repositories to clone, at most 20 of at most 2048 characters each. A change replaces the computer. The service does not return them, so they are adopted from the configuration after an import.",
+				Validators: []validator.List{
+					listvalidator.SizeAtMost(20),
+					listvalidator.ValueStringsAre(value.URI(), stringvalidator.UTF8LengthAtMost(2048)),
+				},
+				PlanModifiers: []planmodifier.List{listplanmodifier.RequiresReplaceIf(replaceListIfKnown, replaceIfKnown, replaceIfKnown)},
+			},
+			"auto_install_deps": schema.BoolAttribute{
+				Optional:            true,
+				MarkdownDescription: "Whether the dependencies of the repositories are installed during provisioning. A change replaces the computer. The service does not return it, so it is adopted from the configuration after an import.",
+				PlanModifiers:       []planmodifier.Bool{boolplanmodifier.RequiresReplaceIf(replaceBoolIfKnown, replaceIfKnown, replaceIfKnown)},
+			},
+			"service_account_id": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "ID of the service account that owns the computer; the owner of the API key if omitted. Needs the key of a human with the Manager role or higher. A change replaces the computer.",
+				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplaceIf(replaceStringIfKnown, replaceIfKnown, replaceIfKnown)},
+			},
+			"source": originAttribute(),
+			"wait_for_active": schema.BoolAttribute{
+				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
+				MarkdownDescription: "Whether creating the computer waits until it is active, and fails if its provisioning does. Default `true`.",
+			},
+			"hostname":             movingResult("hostname"),
+			"is_listed":            schema.BoolAttribute{Computed: true, MarkdownDescription: describe["is_listed"], PlanModifiers: []planmodifier.Bool{boolplanmodifier.UseStateForUnknown()}},
+			"status":               movingResult("status"),
+			"created_at":           stableResult("created_at"),
+			"install_session_id":   movingResult("install_session_id"),
+			"relay_client_url":     lateResult("relay_client_url"),
+			"relay_agent_url":      lateResult("relay_agent_url"),
+			"owner_principal_kind": lateResult("owner_principal_kind"),
+			"owner_id":             lateResult("owner_id"),
+			"provisioning_steps": schema.ListNestedAttribute{
+				Computed:            true,
+				MarkdownDescription: describe["provisioning_steps"],
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"id":           movingResult("step.id"),
+					"name":         movingResult("step.name"),
+					"status":       movingResult("step.status"),
+					"error":        movingResult("step.error"),
+					"started_at":   movingResult("step.started_at"),
+					"completed_at": movingResult("step.completed_at"),
+				}},
+			},
+			"cloned_repo_directories": schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: describe["cloned_repo_directories"]},
+			"computer_source": schema.SingleNestedAttribute{
+				Computed:            true,
+				MarkdownDescription: describe["computer_source"],
+				Attributes: map[string]schema.Attribute{
+					"kind":        movingResult("source.kind"),
+					"template_id": movingResult("source.template_id"),
+					"computer_id": movingResult("source.computer_id"),
+				},
+				PlanModifiers: []planmodifier.Object{objectplanmodifier.UseStateForUnknown()},
+			},
+		},
+		Blocks: map[string]schema.Block{
+			"timeouts": timeouts.Block(ctx, timeouts.Opts{
+				Create: true, Delete: true,
+				CreateDescription: "How long creating may take, with the wait for `active`, such as `30m` (the default).",
+				DeleteDescription: "How long deleting may take, such as `10m` (the default).",
+			}),
+		},
+	}
+}
+
+func (r *computerResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
+		"id": identityschema.StringAttribute{RequiredForImport: true, Description: describe["id"]},
+	}}
+}
+
+func (r *computerResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var source types.Object
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("source"), &source)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(validateOrigin(ctx, source)...)
+}
+
+func (r *computerResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var m computerModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	timeout, diags := m.Timeouts.Create(ctx, defaultCreateTimeout)
+	resp.Diagnostics.Append(diags...)
+	body, diags := m.createRequest(ctx)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	deadline := r.Client.Clock().Now().Add(timeout)
+	createCtx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+
+	made, err := r.Client.CreateComputer(createCtx, body)
+	if err != nil {
+		resp.Diagnostics.Append(apierror.For("create", "computer", err, computerFields)...)
+		return
+	}
+	// Stored at once: whatever happens from here on, the computer is known.
+	resp.Diagnostics.Append(m.FromAPI(ctx, made)...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	if !m.WaitForActive.ValueBool() || made.Status == client.ComputerActive || resp.Diagnostics.HasError() {
+		return
+	}
+	last, err := r.waitForActive(ctx, made.ID, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Clock().Now()))
+	if last != nil {
+		resp.Diagnostics.Append(m.FromAPI(ctx, r.withSteps(ctx, last, &m))...)
+		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	}
+	if err != nil {
+		resp.Diagnostics.Append(notActive(made, last, err)...)
+	}
+}
+
+func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	crud.Read(ctx, "computer", req, resp, func(m *computerModel) (*client.Computer, error) {
+		found, err := r.Client.Computer(ctx, m.ID.ValueString(), m.ServiceAccountID.ValueString())
+		if err != nil {
+			return nil, err
+		}
+		return r.withSteps(ctx, found, m), nil
+	})
+}
+
+func (r *computerResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	crud.Update(ctx, "computer", req, resp, func(plan, state *computerModel) (*client.Computer, error) {
+		body := plan.updateRequest(state)
+		prior := state.computerRecord
+		if body == (client.UpdateComputerRequest{}) {
+			// Only attributes of the provider differ, so the record stays as it was read for this plan.
+			plan.computerRecord = prior
+			return nil, nil
+		}
+		updated, err := r.Client.UpdateComputer(ctx, state.ID.ValueString(), body)
+		if err != nil {
+			return nil, err
+		}
+		plan.ProvisioningSteps = prior.ProvisioningSteps
+		return r.withSteps(ctx, updated, state), nil
+	}, computerFields)
+}
+
+func (r *computerResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	crud.Delete(ctx, "computer", req, resp, func(m *computerModel) error {
+		timeout, diags := m.Timeouts.Delete(ctx, defaultDeleteTimeout)
+		resp.Diagnostics.Append(diags...)
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		return r.Client.DeleteComputer(ctx, m.ID.ValueString())
+	})
+}
+
+func (r *computerResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	crud.ImportByID(ctx, "computer", req, resp)
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("wait_for_active"), true)...)
+}
+
+func (r *computerResource) waitForActive(ctx context.Context, id, account string, timeout time.Duration) (*client.Computer, error) {
+	watch := r.Client.WatchComputer(ctx, id, account)
+	defer watch.Close()
+	return wait.For(ctx, r.Client.Clock(), timeout, wait.Object[client.Computer]{
+		Next:   watch.Next,
+		Status: func(c *client.Computer) string { return c.Status },
+		States: computerStates,
+	})
+}
+
+// withSteps completes a record that came without its steps, where they are not known or may have changed. Only
+// listings and the look-up by name return them. Without an answer the record stays as it is: it is right, if not whole.
+func (r *computerResource) withSteps(ctx context.Context, c *client.Computer, known *computerModel) *client.Computer {
+	if c.ProvisioningSteps != nil || c.ProviderType == client.ProviderBYOM {
+		return c
+	}
+	if value.IsSet(known.ProvisioningSteps) && known.Status.ValueString() == c.Status && c.Status != client.ComputerProvisioning {
+		return c
+	}
+	account := ""
+	if c.OwnerPrincipalKind == client.OwnerService {
+		account = c.OwnerID
+	}
+	named, err := r.Client.ComputerByName(ctx, c.Name, account)
+	if err != nil || named.ID != c.ID {
+		return c
+	}
+	return named
+}
+
+// notActive explains why a computer that exists is not ready. An interruption is a warning, because an error would
+// taint the computer and have the next apply replace it.
+func notActive(made, last *client.Computer, err error) diag.Diagnostics {
+	var failed *wait.FailedError
+	var late *wait.TimeoutError
+	switch {
+	case errors.As(err, &failed):
+		reason := "The service gives no reason."
+		if last != nil {
+			if step := last.FailedStep(); step != nil {
+				reason = fmt.Sprintf("Step %q failed: %s", step.Name, strings.TrimSuffix(step.Error, ".")+".")
+			}
+		}
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Computer Failed to Provision",
+			fmt.Sprintf("Computer %q (%s) was created, but its status is %q. %s\n\nIt is kept in the state and marked for replacement: the next apply deletes it and creates a new one.", made.Name, made.ID, failed.Status, reason))}
+	case errors.As(err, &late):
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Computer Is Not Active in Time",
+			fmt.Sprintf("Computer %q (%s) was created, but %s. Provisioning goes on at the service. The computer is kept in the state and marked for replacement; to keep it, run `terraform untaint ADDRESS`. To allow more time, raise create in the timeouts block.", made.Name, made.ID, late))}
+	case errors.Is(err, context.Canceled):
+		return diag.Diagnostics{diag.NewWarningDiagnostic("Interrupted Before the Computer Was Active",
+			fmt.Sprintf("Computer %q (%s) was created and is kept in the state. Provisioning goes on at the service; run plan to see its status.", made.Name, made.ID))}
+	}
+	return apierror.For("wait for", "computer", err)
+}

@@ -1,0 +1,235 @@
+// Package provider is the Terraform provider "agentyard": its settings and the list of everything it offers.
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/float64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/computer"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+)
+
+// Environment variables that stand in for settings of the provider block.
+const (
+	EnvBaseURL = "AGENTYARD_BASE_URL"
+	EnvAPIKey  = "AGENTYARD_API_KEY" //nolint:gosec // The name of a variable, not a credential.
+)
+
+var (
+	_ provider.ProviderWithEphemeralResources = (*agentyardProvider)(nil)
+	_ provider.ProviderWithListResources      = (*agentyardProvider)(nil)
+	_ provider.ProviderWithActions            = (*agentyardProvider)(nil)
+	_ provider.ProviderWithValidateConfig     = (*agentyardProvider)(nil)
+)
+
+// Option changes a provider for tests.
+type Option func(*agentyardProvider)
+
+// WithClock has the provider and its client take the time from clk.
+func WithClock(clk clock.Clock) Option {
+	return func(p *agentyardProvider) { p.clock = clk }
+}
+
+// New returns a factory of providers of the given version.
+func New(version string, options ...Option) func() provider.Provider {
+	return func() provider.Provider {
+		p := &agentyardProvider{version: version, clock: clock.System}
+		for _, option := range options {
+			option(p)
+		}
+		return p
+	}
+}
+
+type agentyardProvider struct {
+	version string
+	clock   clock.Clock
+}
+
+type providerModel struct {
+	BaseURL           types.String  `tfsdk:"base_url"`
+	APIKey            types.String  `tfsdk:"api_key"`
+	RequestTimeout    types.String  `tfsdk:"request_timeout"`
+	MaxRetries        types.Int64   `tfsdk:"max_retries"`
+	RequestsPerSecond types.Float64 `tfsdk:"requests_per_second"`
+	AllowInsecureHTTP types.Bool    `tfsdk:"allow_insecure_http"`
+}
+
+func (p *agentyardProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
+	resp.TypeName, resp.Version = "agentyard", p.version
+}
+
+func (p *agentyardProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Manages the computers, service accounts, environments, sessions and settings of an organization on Agentyard.",
+		Attributes: map[string]schema.Attribute{
+			"base_url": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "Address of the service, without `/api/v0`. Required here or as `" + EnvBaseURL + "`.",
+			},
+			"api_key": schema.StringAttribute{
+				Optional: true, Sensitive: true,
+				MarkdownDescription: "API key, sent only to `base_url`. What it may do depends on its owner's role; service accounts and limits need a human with the Manager role or higher. Required here or as `" + EnvAPIKey + "`.",
+			},
+			"request_timeout": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "How long one request may take, such as `90s` or `2m`. Default `60s`.",
+				Validators:          []validator.String{value.DurationAtLeast(time.Second)},
+			},
+			"max_retries": schema.Int64Attribute{
+				Optional:            true,
+				MarkdownDescription: "How often a request is repeated after a rate limit, a failure of the service or a broken connection, 0 to 20. A request that creates something is repeated only where the service surely did not act. Default 4.",
+				Validators:          []validator.Int64{int64validator.Between(0, 20)},
+			},
+			"requests_per_second": schema.Float64Attribute{
+				Optional:            true,
+				MarkdownDescription: "Ceiling on the requests that the provider sends, per second. No ceiling by default.",
+				Validators:          []validator.Float64{float64validator.AtLeast(0.01)},
+			},
+			"allow_insecure_http": schema.BoolAttribute{
+				Optional:            true,
+				MarkdownDescription: "Whether plain http is accepted for hosts other than this machine. The API key then travels unencrypted. Default `false`.",
+			},
+		},
+	}
+}
+
+// ValidateConfig checks what is written in the block, so that a wrong value is an error at its attribute.
+func (p *agentyardProvider) ValidateConfig(ctx context.Context, req provider.ValidateConfigRequest, resp *provider.ValidateConfigResponse) {
+	var m providerModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if value.IsSet(m.BaseURL) && !m.AllowInsecureHTTP.IsUnknown() {
+		if _, err := client.ParseBaseURL(m.BaseURL.ValueString(), m.AllowInsecureHTTP.ValueBool()); err != nil {
+			resp.Diagnostics.AddAttributeError(path.Root("base_url"), "Invalid Base URL", err.Error())
+		}
+	}
+	if value.IsSet(m.APIKey) {
+		if err := client.CheckAPIKey(m.APIKey.ValueString()); err != nil {
+			resp.Diagnostics.AddAttributeError(path.Root("api_key"), "Invalid API Key", err.Error())
+		}
+	}
+}
+
+func (p *agentyardProvider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
+	var m providerModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	for _, setting := range []struct {
+		name  string
+		value attr.Value
+	}{
+		{"base_url", m.BaseURL}, {"api_key", m.APIKey}, {"request_timeout", m.RequestTimeout},
+		{"max_retries", m.MaxRetries}, {"requests_per_second", m.RequestsPerSecond}, {"allow_insecure_http", m.AllowInsecureHTTP},
+	} {
+		if setting.value.IsUnknown() {
+			if req.ClientCapabilities.DeferralAllowed {
+				resp.Deferred = &provider.Deferred{Reason: provider.DeferredReasonProviderConfigUnknown}
+			}
+			p.offer(client.Unconfigured(setting.name, p.clock), resp)
+			return
+		}
+	}
+	cfg := client.Config{
+		BaseURL:           fromEnv(m.BaseURL, EnvBaseURL),
+		APIKey:            fromEnv(m.APIKey, EnvAPIKey),
+		MaxRetries:        client.DefaultMaxRetries,
+		RequestsPerSecond: m.RequestsPerSecond.ValueFloat64(),
+		AllowInsecureHTTP: m.AllowInsecureHTTP.ValueBool(),
+		UserAgent:         fmt.Sprintf("terraform-provider-agentyard/%s Terraform/%s", p.version, req.TerraformVersion),
+		Clock:             p.clock,
+	}
+	if !m.MaxRetries.IsNull() {
+		cfg.MaxRetries = int(m.MaxRetries.ValueInt64())
+	}
+	if !m.RequestTimeout.IsNull() {
+		timeout, err := value.ParseDuration(m.RequestTimeout.ValueString())
+		if err != nil {
+			resp.Diagnostics.AddAttributeError(path.Root("request_timeout"), "Invalid Duration", err.Error())
+			return
+		}
+		cfg.RequestTimeout = timeout
+	}
+	requireSetting(resp, "base_url", "Missing Base URL", cfg.BaseURL, EnvBaseURL, "the service's address")
+	requireSetting(resp, "api_key", "Missing API Key", cfg.APIKey, EnvAPIKey, "an API key of the organization")
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	c, err := client.New(cfg)
+	if err != nil {
+		at := path.Empty()
+		var setting *client.ConfigError
+		if errors.As(err, &setting) {
+			at = path.Root(setting.Setting)
+		}
+		resp.Diagnostics.AddAttributeError(at, "Invalid Provider Setting", err.Error())
+		return
+	}
+	p.offer(c, resp)
+}
+
+func (p *agentyardProvider) offer(c *client.Client, resp *provider.ConfigureResponse) {
+	resp.ResourceData, resp.DataSourceData, resp.EphemeralResourceData, resp.ListResourceData, resp.ActionData = c, c, c, c, c
+}
+
+func fromEnv(configured types.String, name string) string {
+	if configured.IsNull() {
+		return os.Getenv(name)
+	}
+	return configured.ValueString()
+}
+
+func requireSetting(resp *provider.ConfigureResponse, name, summary, value, env, what string) {
+	if value == "" {
+		resp.Diagnostics.AddAttributeError(path.Root(name), summary, fmt.Sprintf("Set %s in the provider block, or the environment variable %s, to %s.", name, env, what))
+	}
+}
+
+func (p *agentyardProvider) Resources(context.Context) []func() resource.Resource {
+	return []func() resource.Resource{
+		computer.NewComputerResource,
+	}
+}
+
+func (p *agentyardProvider) DataSources(context.Context) []func() datasource.DataSource {
+	return []func() datasource.DataSource{
+		computer.NewComputerDataSource,
+		computer.NewComputerProvidersDataSource,
+		computer.NewComputersDataSource,
+	}
+}
+
+func (p *agentyardProvider) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
+	return nil
+}
+
+func (p *agentyardProvider) ListResources(context.Context) []func() list.ListResource {
+	return nil
+}
+
+func (p *agentyardProvider) Actions(context.Context) []func() action.Action {
+	return nil
+}
