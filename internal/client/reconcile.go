@@ -41,8 +41,10 @@ func create[T any](ctx context.Context, c *Client, n creation[T]) (*T, error) {
 	}
 	made, err := n.send(ctx)
 	switch {
-	case err == nil:
+	case err == nil && n.describe(made).ID != "":
 		return made, nil
+	case err == nil:
+		err = &TransportError{Err: errors.New("the answer holds no ID")}
 	case IsConflict(err):
 		// Somebody may have been quicker between the look and the POST.
 		if found, findErr := n.find(ctx); findErr == nil && len(found) > 0 {

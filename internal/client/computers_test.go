@@ -1,0 +1,180 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// registry is a service that keeps computers by name and breaks the creation as told.
+type registry struct {
+	mu       sync.Mutex
+	byName   map[string]string
+	creating func(w http.ResponseWriter, commit func() string)
+	late     int // This many look-ups after a creation still answer 404.
+}
+
+func (s *registry) handle(w http.ResponseWriter, r *http.Request, _ int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.Method == http.MethodPost {
+		s.creating(w, func() string {
+			s.byName["mine"] = "new-id"
+			return "new-id"
+		})
+		return
+	}
+	id, ok := s.byName[r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]]
+	if ok && id == "new-id" && s.late > 0 {
+		s.late--
+		ok = false
+	}
+	if !ok {
+		answerJSON(w, 404, `{"detail":"no such computer","status":404,"title":"Not Found"}`)
+		return
+	}
+	answerJSON(w, 200, fmt.Sprintf(`{"id":%q,"name":"mine","createdAt":1772323200000}`, id))
+}
+
+func created(w http.ResponseWriter, id string) {
+	answerJSON(w, 201, fmt.Sprintf(`{"id":%q,"name":"mine"}`, id))
+}
+
+func TestCreateComputer_reconcilesALostAnswer(t *testing.T) {
+	t.Parallel()
+	status := func(w http.ResponseWriter, code int) { answerJSON(w, code, `{"detail":"x","status":1,"title":"x"}`) }
+	for name, tc := range map[string]struct {
+		older    string // ID of an older computer of the same name.
+		creating func(w http.ResponseWriter, commit func() string)
+		late     int
+		posts    int
+		wantID   string
+		wantErr  any
+	}{
+		"answered":                {creating: func(w http.ResponseWriter, commit func() string) { created(w, commit()) }, posts: 1, wantID: "new-id"},
+		"dropped after commit":    {creating: func(w http.ResponseWriter, commit func() string) { commit(); drop(w) }, posts: 1, wantID: "new-id"},
+		"dropped before commit":   {creating: func(w http.ResponseWriter, _ func() string) { drop(w) }, posts: 1, wantErr: new(*LostError)},
+		"500 after commit":        {creating: func(w http.ResponseWriter, commit func() string) { commit(); status(w, 500) }, posts: 1, wantID: "new-id"},
+		"500 before commit":       {creating: func(w http.ResponseWriter, _ func() string) { status(w, 500) }, posts: 1, wantErr: new(*LostError)},
+		"truncated":               {creating: func(w http.ResponseWriter, commit func() string) { commit(); cut(w, 201) }, posts: 1, wantID: "new-id"},
+		"HTML":                    {creating: func(w http.ResponseWriter, commit func() string) { commit(); answerJSON(w, 201, "<html>") }, posts: 1, wantID: "new-id"},
+		"another shape":           {creating: func(w http.ResponseWriter, commit func() string) { commit(); answerJSON(w, 201, "[]") }, posts: 1, wantID: "new-id"},
+		"no ID in the answer":     {creating: func(w http.ResponseWriter, commit func() string) { commit(); answerJSON(w, 201, "{}") }, posts: 1, wantID: "new-id"},
+		"shown late":              {creating: func(w http.ResponseWriter, commit func() string) { commit(); drop(w) }, late: 3, posts: 1, wantID: "new-id"},
+		"refused":                 {creating: func(w http.ResponseWriter, _ func() string) { status(w, 400) }, posts: 1, wantErr: new(*APIError)},
+		"not implemented":         {creating: func(w http.ResponseWriter, _ func() string) { status(w, 501) }, posts: 1, wantErr: new(*APIError)},
+		"an older one exists":     {older: "old-id", creating: func(w http.ResponseWriter, commit func() string) { created(w, commit()) }, posts: 0, wantErr: new(*ExistsError)},
+		"somebody was quicker":    {creating: func(w http.ResponseWriter, commit func() string) { commit(); status(w, 409) }, posts: 1, wantErr: new(*ExistsError)},
+		"conflict about the host": {creating: func(w http.ResponseWriter, _ func() string) { status(w, 409) }, posts: 1, wantErr: new(*APIError)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &registry{byName: map[string]string{}, creating: tc.creating, late: tc.late}
+			if tc.older != "" {
+				s.byName["mine"] = tc.older
+			}
+			c, rec, _ := serve(t, s.handle)
+			got, err := c.CreateComputer(t.Context(), CreateComputerRequest{Name: "mine"})
+			if tc.wantErr == nil && (err != nil || got.ID != tc.wantID) {
+				t.Errorf("got %+v, %v, want %s", got, err, tc.wantID)
+			}
+			if tc.wantErr != nil && !errors.As(err, tc.wantErr) {
+				t.Errorf("got %#v, want a %T", err, tc.wantErr)
+			}
+			if rec.count(http.MethodPost) != tc.posts {
+				t.Errorf("%d POSTs, want %d", rec.count(http.MethodPost), tc.posts)
+			}
+			var exists *ExistsError
+			if errors.As(err, &exists) && (exists.ImportID == "" || !strings.Contains(err.Error(), "2026-03-01T00:00:00Z")) {
+				t.Errorf("the error does not describe what exists: %v", err)
+			}
+		})
+	}
+}
+
+func TestCreateComputer_isFoundAlthoughTheRunIsInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	s := &registry{byName: map[string]string{}, creating: func(w http.ResponseWriter, commit func() string) {
+		commit()
+		interrupt()
+		drop(w)
+	}}
+	c, _, _ := serve(t, s.handle)
+	got, err := c.CreateComputer(ctx, CreateComputerRequest{Name: "mine"})
+	if err != nil || got.ID != "new-id" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestCreateComputer_withAReceiptIsRepeated(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+		if n < 3 {
+			drop(w)
+		}
+		created(w, "replayed")
+	})
+	got, err := c.CreateComputer(t.Context(), CreateComputerRequest{Name: "mine", Source: &CreateComputerOrigin{Kind: "template", SoftwareDraft: &SoftwareDraft{}}})
+	if err != nil || got.ID != "replayed" || rec.count(http.MethodPost) != 3 || rec.count(http.MethodGet) != 0 {
+		t.Errorf("got %+v, %v after %d POSTs", got, err, rec.count(http.MethodPost))
+	}
+}
+
+func TestUpdateComputer_aConflictWithItselfIsSuccess(t *testing.T) {
+	t.Parallel()
+	host := "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
+	for present, wantOK := range map[string]bool{host: true, "another": false} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+			if r.Method == http.MethodPatch {
+				answerJSON(w, 409, `{"detail":"hostId is assigned","status":409,"title":"Conflict"}`)
+				return
+			}
+			answerJSON(w, 200, fmt.Sprintf(`{"id":"c1","hostId":%q}`, present))
+		})
+		_, err := c.UpdateComputer(t.Context(), "c1", UpdateComputerRequest{HostID: &host})
+		if (err == nil) != wantOK || !wantOK && !IsConflict(err) {
+			t.Errorf("%s: got %v", present, err)
+		}
+	}
+}
+
+func TestRequests_sendOnlyWhatIsSet(t *testing.T) {
+	t.Parallel()
+	no := false
+	for want, body := range map[string]any{
+		`{"name":"a"}`: CreateComputerRequest{Name: "a"},
+		`{"name":"a","autoInstallDeps":false,"source":{"kind":"template","templateId":"t","isListed":false}}`: CreateComputerRequest{Name: "a", AutoInstallDeps: &no, Source: &CreateComputerOrigin{Kind: "template", TemplateID: "t", IsListed: &no}},
+		`{}`:                              UpdateComputerRequest{},
+		`{"quantity":3,"namePrefix":"a"}`: BulkCreateRequest{Quantity: 3, NamePrefix: "a"},
+	} {
+		if got, err := json.Marshal(body); err != nil || string(got) != want {
+			t.Errorf("got %s, %v, want %s", got, err, want)
+		}
+	}
+}
+
+func TestMillis(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Time{
+		`1772323200000`: at, `1772323200000.0`: at, `1.7723232e12`: at, `"1772323200000"`: at, `"2026-03-01T01:00:00+01:00"`: at, `null`: {}, `""`: {}, `0`: {},
+	} {
+		var m Millis
+		if err := json.Unmarshal([]byte(text), &m); err != nil || !m.Time().Equal(want) {
+			t.Errorf("%s: got %v, %v", text, m.Time(), err)
+		}
+	}
+	for _, text := range []string{`"soon"`, `{}`, `true`} {
+		var m Millis
+		if json.Unmarshal([]byte(text), &m) == nil {
+			t.Errorf("%s is accepted", text)
+		}
+	}
+}
