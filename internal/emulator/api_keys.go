@@ -1,0 +1,181 @@
+package emulator
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+const (
+	maxKeyName      = 128
+	maxGraceMinutes = 10
+)
+
+// keyView is an API key in a listing. Unset times are null.
+type keyView struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Fingerprint string `json:"fingerprint"`
+	CreatedAt   int64  `json:"createdAt"`
+	IsRevoked   bool   `json:"isRevoked"`
+	ExpiresAt   *int64 `json:"expiresAt"`
+	RevokedAt   *int64 `json:"revokedAt"`
+}
+
+// mintedKey is the one answer that carries the value of a key.
+type mintedKey struct {
+	APIKey mintedKeyView `json:"apiKey"`
+}
+
+type mintedKeyView struct {
+	ID          string `json:"id"`
+	Value       string `json:"value"`
+	Fingerprint string `json:"fingerprint"`
+	Name        string `json:"name"`
+	ExpiresAt   *int64 `json:"expiresAt"`
+}
+
+func orNull(ms int64) *int64 {
+	if ms == 0 {
+		return nil
+	}
+	return &ms
+}
+
+// view shows a key. While it lives out a grace period it is not revoked yet.
+func (k keyRecord) view(now time.Time) keyView {
+	v := keyView{
+		ID: k.ID, Name: k.Name, Fingerprint: k.fingerprint(), CreatedAt: k.CreatedAt, IsRevoked: k.revoked(now), ExpiresAt: orNull(k.ExpiresAt),
+	}
+	if v.IsRevoked {
+		v.RevokedAt = &k.RevokedAt
+	}
+	return v
+}
+
+func listAPIKeys(r *request) (reply, error) {
+	a, err := r.account(r.params["serviceAccountId"])
+	if err != nil {
+		return reply{}, err
+	}
+	keys, err := keysOfOwner(r.tx, a.ID)
+	if err != nil {
+		return reply{}, err
+	}
+	list := struct {
+		APIKeys []keyView `json:"apiKeys"`
+	}{make([]keyView, len(keys))}
+	for i, k := range keys {
+		list.APIKeys[i] = k.view(r.now)
+	}
+	if r.e.opts.ShuffleLists {
+		shuffle(list.APIKeys)
+	}
+	return reply{200, list}, nil
+}
+
+// readExpiry reads expiresAt, in Unix milliseconds. A time that is over is refused: the key would be dead at birth.
+func (r *request) readExpiry(f *fields) int64 {
+	at := f.integer("expiresAt", 1, math.MaxInt64)
+	if at > 0 && at <= millis(r.now) {
+		f.problem("expiresAt", "must be in the future")
+	}
+	return at
+}
+
+func createAPIKey(r *request) (reply, error) {
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	f.required("name")
+	name, expiresAt := f.text("name", 1, maxKeyName), r.readExpiry(f)
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
+	a, err := r.account(r.params["serviceAccountId"])
+	if err != nil {
+		return reply{}, err
+	}
+	minted, err := r.mint(a.ID, name, expiresAt)
+	return reply{201, minted}, err
+}
+
+// mint stores a new key of a service account and returns the answer that shows its value.
+func (r *request) mint(accountID, name string, expiresAt int64) (mintedKey, error) {
+	value := newKeyValue()
+	k := keyRecord{
+		ID: newID("key_", r.now), Name: name, Hash: hashKey(value), OwnerKind: kindService, OwnerID: accountID,
+		CreatedAt: millis(r.now), ExpiresAt: expiresAt,
+	}
+	view := mintedKeyView{ID: k.ID, Value: value, Fingerprint: k.fingerprint(), Name: name, ExpiresAt: orNull(expiresAt)}
+	return mintedKey{view}, putKey(r.tx, k)
+}
+
+// accountKey finds the key that the path names.
+func (r *request) accountKey() (keyRecord, error) {
+	var k keyRecord
+	a, err := r.account(r.params["serviceAccountId"])
+	if err != nil {
+		return k, err
+	}
+	var hash string
+	err = get(r.tx, bucketKeysByOwner, key(a.ID, r.params["keyId"]), &hash)
+	if errors.Is(err, errNotStored) {
+		return k, notFound("The service account %q has no API key with the ID %q.", a.Name, r.params["keyId"])
+	}
+	if err != nil {
+		return k, err
+	}
+	return k, get(r.tx, bucketKeys, hash, &k)
+}
+
+// revokeKey ends a key now. One that is revoked keeps the time at which it was.
+func revokeKey(tx *bolt.Tx, k keyRecord, now time.Time) error {
+	if k.revoked(now) {
+		return nil
+	}
+	k.RevokedAt = millis(now)
+	return putKey(tx, k)
+}
+
+func revokeAPIKey(r *request) (reply, error) {
+	k, err := r.accountKey()
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{status: 204}, revokeKey(r.tx, k, r.now)
+}
+
+// rotateAPIKey replaces a key by one of the same name. The old one stops at once, or after the grace period.
+// A key that is revoked, expired or already rotated is refused: nothing would be left to replace.
+func rotateAPIKey(r *request) (reply, error) {
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	expiresAt, grace := r.readExpiry(f), f.integer("gracePeriodMinutes", 0, maxGraceMinutes)
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
+	old, err := r.accountKey()
+	if err != nil {
+		return reply{}, err
+	}
+	graceUntil := millis(r.now) + grace*time.Minute.Milliseconds()
+	switch {
+	case old.revoked(r.now):
+		return reply{}, badRequest("The API key %q is revoked and cannot be rotated; create a new one.", old.Name)
+	case old.RevokedAt != 0:
+		return reply{}, badRequest("The API key %q was already rotated and lives out its grace period.", old.Name)
+	case old.expired(r.now):
+		return reply{}, badRequest("The API key %q has expired and cannot be rotated; create a new one.", old.Name)
+	case grace > 0 && old.ExpiresAt != 0 && old.ExpiresAt < graceUntil:
+		return reply{}, badRequest("The API key %q expires before the grace period of %d minutes ends.", old.Name, grace)
+	}
+	old.RevokedAt = graceUntil
+	minted, err := r.mint(old.OwnerID, old.Name, expiresAt)
+	return reply{200, minted}, errors.Join(err, putKey(r.tx, old))
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// settings runs the command until stop is called and returns the values of the two lines it prints.
+func settings(t *testing.T, args ...string) (url, key string, stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	out, stdout := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		err := run(ctx, args, stdout, io.Discard)
+		stdout.CloseWithError(io.EOF)
+		ended <- err
+	}()
+	lines := bufio.NewScanner(out)
+	for _, into := range []struct {
+		value *string
+		name  string
+	}{{&url, "AGENTYARD_BASE_URL"}, {&key, "AGENTYARD_API_KEY"}} {
+		lines.Scan()
+		value, found := strings.CutPrefix(lines.Text(), "export "+into.name+"=")
+		if !found {
+			t.Fatalf("line %q does not set %s", lines.Text(), into.name)
+		}
+		*into.value = value
+	}
+	return url, key, func() error {
+		cancel()
+		return <-ended
+	}
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "state.db")
+	args := []string{"-listen", "127.0.0.1:0", "-data", file}
+	url, key, stop := settings(t, args...)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/api/v0/computers", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := resp.Body.Close(); err != nil || resp.StatusCode != http.StatusOK {
+		t.Errorf("the printed settings do not work: %s %v", resp.Status, err)
+	}
+	if err := stop(); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	_, again, stop := settings(t, args...)
+	if again != key {
+		t.Error("the key changed over a restart with the same data file")
+	}
+	if err := stop(); err != nil {
+		t.Errorf("second stop: %v", err)
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	t.Parallel()
+	var help strings.Builder
+	if err := run(t.Context(), []string{"-help"}, io.Discard, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "-data file") {
+		t.Errorf("help: %v %s", err, help.String())
+	}
+	for want, args := range map[string][]string{
+		"unexpected argument": {"extra"},
+		"not defined":         {"-nonsense"},
+		"listen for the API":  {"-listen", "127.0.0.1:99999"},
+		"data file":           {"-listen", "127.0.0.1:0", "-data", t.TempDir()},
+	} {
+		if err := run(t.Context(), args, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: error %v does not contain %q", args, err, want)
+		}
+	}
+}
+
+func TestLoopback(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]bool{
+		"127.0.0.1:1": true, "[::1]:1": true, "localhost:1": true, ":1": false, "0.0.0.0:1": false, "192.0.2.1:1": false, "host.example:1": false,
+	} {
+		if loopback(address) != want {
+			t.Errorf("loopback(%q) = %v", address, !want)
+		}
+	}
+}

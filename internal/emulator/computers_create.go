@@ -1,0 +1,252 @@
+package emulator
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+const (
+	maxRepos     = 20
+	maxRepoURI   = 2048
+	maxBulk      = 20
+	maxPrefix    = 58 // Leaves room for the suffix within the 63 characters of a name.
+	maxIDLength  = 256
+	defaultUser  = "agent"
+	kindTemplate = "template"
+	kindExecute  = "execution-template"
+	kindComputer = "computer"
+)
+
+var prefixPattern = regexp.MustCompile(`^[a-z](?:[a-z0-9-]*[a-z0-9])?$`)
+
+// sourceInput is the field source of a creation.
+type sourceInput struct {
+	kind, templateID, sourceComputerID string
+	isListed                           bool
+	draft                              []string // The three IDs of a software draft, or none.
+}
+
+// readSource reads source by the rules of its kind: a field of another kind is refused as unknown.
+func readSource(f *fields) *sourceInput {
+	s := f.object("source")
+	if s == nil {
+		return nil
+	}
+	in := &sourceInput{isListed: true}
+	s.required("kind")
+	in.kind = s.enum("kind", kindTemplate, kindExecute, kindComputer)
+	switch in.kind {
+	case kindTemplate, kindExecute:
+		s.required("templateId")
+		s.required("isListed")
+		in.templateID, in.isListed = s.text("templateId", 1, maxIDLength), s.boolean("isListed")
+		if d := s.object("softwareDraft"); d != nil {
+			for _, name := range []string{"workstreamId", "creationSessionId", "firstTurnId"} {
+				d.required(name)
+				in.draft = append(in.draft, d.uuid(name))
+			}
+			d.unknown()
+		}
+	case kindComputer:
+		s.required("sourceComputerId")
+		in.sourceComputerID = s.text("sourceComputerId", 1, maxIDLength)
+	default:
+		return in // Without a valid kind nobody knows which fields belong to it.
+	}
+	s.unknown()
+	return in
+}
+
+func createComputer(r *request) (reply, error) {
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	f.required("name")
+	c := &computer{
+		ID: uuid.NewString(), Name: f.text("name", 1, 63), HostID: f.uuid("hostId"), RemoteUser: f.text("remoteUser", 1, 63),
+		ProviderType: f.enum("provider", append([]string{providerBYOM}, managedProviders...)...),
+		Repos:        f.uris("repos", maxRepos, maxRepoURI), AutoInstallDeps: f.boolean("autoInstallDeps"),
+		IsListed: true, CreatedAt: millis(r.now),
+	}
+	accountID, source := f.text("serviceAccountId", 1, maxIDLength), readSource(f)
+	if c.RemoteUser == "" {
+		c.RemoteUser = defaultUser
+	}
+	if c.ProviderType == "" && c.HostID != "" && source == nil {
+		c.ProviderType = providerBYOM
+	}
+	if c.ProviderType == providerBYOM {
+		refuseForBYOM(f)
+	}
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
+	owner, err := r.creator(accountID, f.has("serviceAccountId"))
+	if err != nil {
+		return reply{}, err
+	}
+	c.OwnerKind, c.OwnerID = owner.Kind, owner.ID
+	if existing, err := r.applySource(c, source); err != nil || existing != nil {
+		return reply{200, existing}, err
+	}
+	if err := r.setUp(c); err != nil {
+		return reply{}, err
+	}
+	return reply{201, c.view(r.now, false)}, nil
+}
+
+// refuseForBYOM notes what only a managed computer can have.
+func refuseForBYOM(f *fields) {
+	for _, name := range []string{"repos", "autoInstallDeps", "source"} {
+		if f.has(name) {
+			f.problem(name, "is only for managed computers, not for the provider byom")
+		}
+	}
+}
+
+// creator returns who will own a new computer.
+func (r *request) creator(accountID string, named bool) (principal, error) {
+	owner, err := r.owner(accountID, named)
+	if err != nil || !named {
+		return owner, err
+	}
+	a, err := r.account(accountID)
+	if err == nil && !a.active() {
+		err = badRequest("The service account %q is not active.", a.Name)
+	}
+	return owner, err
+}
+
+// applySource checks what a computer is made from. It returns the computer that a replayed receipt made earlier.
+func (r *request) applySource(c *computer, in *sourceInput) (*computerView, error) {
+	if in == nil {
+		return nil, nil
+	}
+	c.IsListed, c.Source = in.isListed, &computerSource{Kind: in.kind, TemplateID: in.templateID}
+	if in.kind == kindComputer {
+		origin, err := r.computer(in.sourceComputerID)
+		if err != nil {
+			return nil, err
+		}
+		if origin.ProviderType == providerBYOM {
+			return nil, badRequest("The computer %q is a BYOM computer and cannot be cloned.", origin.Name)
+		}
+		c.Source.ComputerID = origin.ID
+		return nil, nil
+	}
+	if in.draft != nil {
+		c.DraftKey = key(append([]string{c.OwnerID}, in.draft...)...)
+		var id string
+		err := get(r.tx, bucketSoftwareDrafts, c.DraftKey, &id)
+		if err == nil {
+			existing := &computer{}
+			if err := get(r.tx, bucketComputers, id, existing); err != nil {
+				return nil, err
+			}
+			view := existing.view(r.now, false)
+			return &view, nil
+		}
+		if !errors.Is(err, errNotStored) {
+			return nil, err
+		}
+	}
+	if !slices.Contains(knownTemplates, in.templateID) {
+		return nil, notFound("No template with the ID %q was found.", in.templateID)
+	}
+	return nil, nil
+}
+
+// setUp stores a new computer and starts its provisioning.
+func (r *request) setUp(c *computer) error {
+	if c.ProviderType == "" {
+		c.ProviderType = availableProviders[0]
+	}
+	if c.ProviderType != providerBYOM {
+		if !slices.Contains(availableProviders, c.ProviderType) {
+			return badRequest("The provider %q is not available to the organization; available are %s.", c.ProviderType, strings.Join(availableProviders, ", "))
+		}
+		// A refused creation must not use up a programmed failure.
+		if err := checkUnique(r.tx, c); err != nil {
+			return err
+		}
+		c.Plan = r.e.plan(c)
+		if c.AutoInstallDeps {
+			c.InstallSessionID = uuid.NewString()
+		}
+	}
+	return saveComputer(r.tx, c)
+}
+
+// bulkView is the answer to a bulk creation.
+type bulkView struct {
+	Computers         []computerView `json:"computers"`
+	RequestedQuantity int            `json:"requestedQuantity"`
+	Error             *errorMessage  `json:"error,omitempty"`
+}
+
+// bulkCreateComputers makes identical managed computers and stops at the first failure; what exists by then stays.
+func bulkCreateComputers(r *request) (reply, error) {
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	f.required("quantity")
+	f.required("namePrefix")
+	quantity, prefix := int(f.integer("quantity", 1, maxBulk)), f.matching("namePrefix", prefixPattern, maxPrefix)
+	model := computer{
+		ProviderType: f.enum("provider", managedProviders...), RemoteUser: defaultUser, IsListed: true, CreatedAt: millis(r.now),
+		Repos: f.uris("repos", maxRepos, maxRepoURI), AutoInstallDeps: f.boolean("autoInstallDeps"),
+	}
+	accountID := f.text("serviceAccountId", 1, maxIDLength)
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
+	owner, err := r.creator(accountID, f.has("serviceAccountId"))
+	if err != nil {
+		return reply{}, err
+	}
+	model.OwnerKind, model.OwnerID = owner.Kind, owner.ID
+
+	answer := bulkView{Computers: []computerView{}, RequestedQuantity: quantity}
+	failure := r.e.programmed.takeBulkFailure(quantity)
+	for suffix := 1; len(answer.Computers) < quantity; suffix++ {
+		if failure != nil && len(answer.Computers) == failure.after {
+			answer.Error = &errorMessage{failure.message}
+			break
+		}
+		c := model
+		c.ID, c.Name = uuid.NewString(), fmt.Sprintf("%s-%d", prefix, suffix)
+		if stored(r.tx, bucketComputerNames, key(c.OwnerID, c.Name)) {
+			continue
+		}
+		if err := r.setUp(&c); err != nil {
+			return reply{}, err
+		}
+		answer.Computers = append(answer.Computers, c.view(r.now, false))
+	}
+	return reply{201, answer}, nil
+}
+
+// FailBulkAfter makes the next bulk creation of more than n computers stop after n, with this message in its answer.
+func (e *Emulator) FailBulkAfter(n int, message string) {
+	e.programmed.mu.Lock()
+	defer e.programmed.mu.Unlock()
+	e.programmed.bulk = &bulkFailure{after: n, message: message}
+}
+
+func (p *programmed) takeBulkFailure(quantity int) *bulkFailure {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bulk == nil || p.bulk.after >= quantity {
+		return nil
+	}
+	failure := p.bulk
+	p.bulk = nil
+	return failure
+}

@@ -1,0 +1,207 @@
+package emulator
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+const (
+	idleUntilSleep = 30 * time.Minute
+	sampleEvery    = 5 * time.Minute
+	samplesKept    = 4 * 24 * time.Hour
+	// samplesShown is the period of the metrics when the caller names no start; the API leaves it open.
+	samplesShown = time.Hour
+)
+
+// asleepSince returns when a managed computer fell asleep, or 0 while it is awake. Sleep is no status: it reads active.
+func (c *computer) asleepSince(now time.Time, readyAt int64) int64 {
+	if c.SleepingSince != 0 {
+		return c.SleepingSince
+	}
+	asleep := max(c.LastActiveAt, readyAt) + idleUntilSleep.Milliseconds()
+	if asleep > millis(now) {
+		return 0
+	}
+	return asleep
+}
+
+// runningComputer finds an active managed computer and returns also when it became ready.
+func (r *request) runningComputer(what string) (*computer, int64, error) {
+	c, err := r.computer(r.params["computerId"])
+	if err != nil {
+		return nil, 0, err
+	}
+	p := c.progressAt(r.now)
+	if c.ProviderType == providerBYOM {
+		return nil, 0, badRequest("%s is not supported for BYOM computers.", what)
+	}
+	if p.status != statusActive {
+		return nil, 0, badRequest("%s needs an active computer; %q is in status %s.", what, c.Name, p.status)
+	}
+	return c, p.endedAt, nil
+}
+
+// recordComputerActivity advances the inactivity clock. It does not wake a computer that sleeps.
+func recordComputerActivity(r *request) (reply, error) {
+	c, readyAt, err := r.runningComputer("Recording activity")
+	if err != nil {
+		return reply{}, err
+	}
+	c.SleepingSince = c.asleepSince(r.now, readyAt)
+	c.LastActiveAt = millis(r.now)
+	answer := struct {
+		LastActiveAt int64 `json:"lastActiveAt"`
+	}{c.LastActiveAt}
+	return reply{200, answer}, put(r.tx, bucketComputers, c.ID, c)
+}
+
+// restartComputer wakes a computer that sleeps and leaves one that runs alone.
+func restartComputer(r *request) (reply, error) {
+	c, readyAt, err := r.runningComputer("Restarting")
+	if err != nil {
+		return reply{}, err
+	}
+	var answer struct {
+		WasRestarted bool `json:"wasRestarted"`
+	}
+	if since := c.asleepSince(r.now, readyAt); since != 0 {
+		answer.WasRestarted = true
+		c.Slept = append(c.Slept, span{since, millis(r.now)})
+		c.SleepingSince, c.LastActiveAt = 0, millis(r.now)
+		err = put(r.tx, bucketComputers, c.ID, c)
+	}
+	return reply{200, answer}, err
+}
+
+// refreshComputer counts one Git credential per code host of the repositories; the emulator holds no secrets of users.
+func refreshComputer(r *request) (reply, error) {
+	c, err := r.computer(r.params["computerId"])
+	if err != nil {
+		return reply{}, err
+	}
+	hosts := map[string]bool{}
+	for _, repo := range c.Repos {
+		if u, err := url.Parse(repo); err == nil {
+			hosts[strings.ToLower(u.Host)] = true
+		}
+	}
+	return reply{200, struct {
+		Configured        int `json:"configured"`
+		SecretsConfigured int `json:"secretsConfigured"`
+	}{Configured: len(hosts)}}, nil
+}
+
+// sample is the usage during one interval that begins at Timestamp; memory and disk in bytes.
+type sample struct {
+	Timestamp  string  `json:"timestamp"`
+	CPUUsedPct float64 `json:"cpuUsedPct"`
+	CPUCount   int     `json:"cpuCount"`
+	MemUsed    int64   `json:"memUsed"`
+	MemTotal   int64   `json:"memTotal"`
+	DiskUsed   int64   `json:"diskUsed"`
+	DiskTotal  int64   `json:"diskTotal"`
+}
+
+// getComputerMetrics returns the samples of all whole intervals in which the computer was awake.
+func getComputerMetrics(r *request) (reply, error) {
+	start := r.now.Add(-samplesShown)
+	if r.query.Has("start") {
+		var err error
+		if start, err = time.Parse(time.RFC3339, r.query.Get("start")); err != nil {
+			return reply{}, invalid("The query parameter %q must be a date and time as of ISO 8601, such as 2026-05-01T12:00:00Z.", "start")
+		}
+	}
+	c, readyAt, err := r.runningComputer("Reading metrics")
+	if err != nil {
+		return reply{}, err
+	}
+	if oldest := r.now.Add(-samplesKept); start.Before(oldest) {
+		start = oldest
+	}
+	if ready := timeOf(readyAt); start.Before(ready) {
+		start = ready
+	}
+	first := start.Truncate(sampleEvery)
+	if first.Before(start) {
+		first = first.Add(sampleEvery)
+	}
+	end := r.now
+	if since := c.asleepSince(r.now, readyAt); since != 0 {
+		end = timeOf(since)
+	}
+	samples := []sample{}
+	for at := first; !at.Add(sampleEvery).After(end); at = at.Add(sampleEvery) {
+		if !c.sleptDuring(millis(at), millis(at.Add(sampleEvery))) {
+			samples = append(samples, c.sampleAt(at))
+		}
+	}
+	return reply{200, samples}, nil
+}
+
+func (c *computer) sleptDuring(from, to int64) bool {
+	for _, s := range c.Slept {
+		if s.From < to && from < s.To {
+			return true
+		}
+	}
+	return false
+}
+
+// sampleAt makes a sample that depends only on the computer and the time.
+func (c *computer) sampleAt(at time.Time) sample {
+	const gib = 1 << 30
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", c.ID, at.Unix()))
+	n := binary.BigEndian.Uint64(sum[:8])
+	return sample{
+		Timestamp: at.UTC().Format(time.RFC3339), CPUUsedPct: float64(n%1000) / 10, CPUCount: 4,
+		MemUsed: gib + int64(n>>10%(6*gib)), MemTotal: 8 * gib, DiskUsed: 4*gib + int64(n>>20%(8*gib)), DiskTotal: 64 * gib,
+	}
+}
+
+// Sleep puts a managed computer to sleep now, as 30 minutes without activity do.
+// It is an error if there is no such computer, or if it is not an active managed one.
+func (e *Emulator) Sleep(computerID string) error {
+	now := e.clock.Now()
+	return e.changeComputer("put to sleep", computerID, func(c *computer) error {
+		p := c.progressAt(now)
+		if c.ProviderType == providerBYOM || p.status != statusActive {
+			return fmt.Errorf("put computer %s to sleep: it is not an active managed computer", computerID)
+		}
+		if c.SleepingSince = c.asleepSince(now, p.endedAt); c.SleepingSince == 0 {
+			c.SleepingSince = millis(now)
+		}
+		return nil
+	})
+}
+
+// UnavailableDaemon makes the file operations on a computer answer 424 until RestoreDaemon is called.
+func (e *Emulator) UnavailableDaemon(computerID string) error {
+	return e.changeComputer("stop the daemon of", computerID, func(c *computer) error { c.DaemonDown = true; return nil })
+}
+
+// RestoreDaemon ends what UnavailableDaemon began.
+func (e *Emulator) RestoreDaemon(computerID string) error {
+	return e.changeComputer("restore the daemon of", computerID, func(c *computer) error { c.DaemonDown = false; return nil })
+}
+
+func (e *Emulator) changeComputer(what, id string, change func(*computer) error) error {
+	return e.store.db.Update(func(tx *bolt.Tx) error {
+		c := &computer{}
+		if err := get(tx, bucketComputers, id, c); errors.Is(err, errNotStored) {
+			return fmt.Errorf("%s computer %s: there is none with this ID", what, id)
+		} else if err != nil {
+			return err
+		}
+		if err := change(c); err != nil {
+			return err
+		}
+		return put(tx, bucketComputers, id, c)
+	})
+}

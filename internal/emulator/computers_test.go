@@ -1,0 +1,295 @@
+package emulator_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const computers = "/api/v0/computers"
+
+// computer creates a computer with the manager's key and returns it.
+func (v *env) computer(body object) object {
+	v.t.Helper()
+	return v.call(201, "POST", computers, body).object(v.t)
+}
+
+// account creates a service account and returns its ID and a key of it.
+func (v *env) account(name string) (id, key string) {
+	v.t.Helper()
+	id = v.call(201, "POST", "/api/v0/service-accounts", object{"name": name}).object(v.t)["id"].(string)
+	minted := v.call(201, "POST", "/api/v0/service-accounts/"+id+"/api-keys", object{"name": "key"}).object(v.t)
+	return id, minted["apiKey"].(object)["value"].(string)
+}
+
+// names lists the names a query shows, in their order.
+func (v *env) names(key, query string) string {
+	v.t.Helper()
+	var names []string
+	for _, c := range v.as(key, 200, "GET", computers+query, nil).object(v.t)["computers"].([]any) {
+		names = append(names, c.(object)["name"].(string))
+	}
+	return strings.Join(names, " ")
+}
+
+func TestCreateManagedComputer(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	c := v.computer(object{"name": "dev", "repos": []string{"https://git.example/acme/app"}})
+	id := c["id"].(string)
+	for field, want := range map[string]any{
+		"name": "dev", "providerType": "managed-a", "status": "provisioning", "remoteUser": "agent", "isListed": true,
+		"ownerPrincipalKind": "human", "createdAt": float64(v.clock.Now().UnixMilli()),
+		"relayClientUrl": "wss://relay.agentyard.example/v0/computer/" + id + "/client",
+		"relayAgentUrl":  "wss://relay.agentyard.example/v0/computer/" + id + "/agent",
+	} {
+		if c[field] != want {
+			t.Errorf("%s = %v, want %v", field, c[field], want)
+		}
+	}
+	for _, field := range []string{"provisioningSteps", "clonedRepoDirectories", "hostId", "computerSource", "installSessionId"} {
+		if value, found := c[field]; found {
+			t.Errorf("%s = %v, want none", field, value)
+		}
+	}
+	v.clock.Advance(time.Minute)
+	c = v.call(200, "GET", computers+"/"+strings.ToUpper(id), nil).object(t)
+	if c["status"] != "active" || fmt.Sprint(c["clonedRepoDirectories"]) != "[/home/agent/app]" {
+		t.Errorf("after a minute: %v", c)
+	}
+}
+
+func TestCreateBYOMComputer(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	c := v.computer(object{"name": "mine", "provider": "byom", "remoteUser": "dev"})
+	if c["status"] != "active" || c["remoteUser"] != "dev" {
+		t.Errorf("computer: %v", c)
+	}
+	if c := v.computer(object{"name": "by-host", "hostId": uuidA}); c["providerType"] != "byom" || c["hostId"] != uuidA {
+		t.Errorf("with a host ID and no provider: %v", c)
+	}
+	if c := v.computer(object{"name": "both", "hostId": uuidB, "provider": "managed-b"}); c["providerType"] != "managed-b" {
+		t.Errorf("with a host ID and a managed provider: %v", c)
+	}
+	got := v.call(200, "GET", computers+"/name/mine?includeProvisioningSteps=true", nil).object(t)
+	if steps, ok := got["provisioningSteps"].([]any); !ok || len(steps) != 0 {
+		t.Errorf("steps: %v", got["provisioningSteps"])
+	}
+}
+
+func TestComputerNamesAndHostIDsAreUniquePerOwner(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	_, user := v.human(emulator.RoleUser)
+	a := v.computer(object{"name": "a", "hostId": uuidA})
+	b := v.computer(object{"name": "b"})
+	v.detail(v.call(409, "POST", computers, object{"name": "a"}), "unique per owner")
+	v.detail(v.call(409, "POST", computers, object{"name": "c", "hostId": strings.ToUpper(uuidA)}), "host ID")
+	v.as(user, 201, "POST", computers, object{"name": "a", "hostId": uuidA})
+
+	path := computers + "/" + b["id"].(string)
+	v.detail(v.call(409, "PATCH", path, object{"name": "a"}), "unique per owner")
+	v.detail(v.call(409, "PATCH", path, object{"hostId": uuidA}), "host ID")
+	v.call(200, "PATCH", path, object{"name": "b", "remoteUser": "dev"})
+	v.call(200, "PATCH", path, object{"hostId": uuidB})
+	v.call(200, "PATCH", path, object{"hostId": uuidB})
+	v.detail(v.call(409, "PATCH", path, object{"hostId": "33333333-3333-4333-8333-333333333333"}), "cannot be changed")
+	got := v.call(200, "PATCH", path, object{}).object(t)
+	if got["name"] != "b" || got["hostId"] != uuidB || got["remoteUser"] != "dev" {
+		t.Errorf("computer: %v", got)
+	}
+
+	// A deleted or renamed computer frees its name and host ID.
+	v.call(204, "DELETE", computers+"/"+a["id"].(string), nil)
+	v.call(200, "PATCH", path, object{"name": "a"})
+	v.computer(object{"name": "b", "hostId": uuidA})
+	v.call(400, "PATCH", path, object{"name": ""})
+	v.call(400, "PATCH", path, object{"provider": "byom"})
+	v.call(404, "PATCH", computers+"/"+uuidA, object{"name": "x"})
+	v.call(404, "DELETE", computers+"/"+a["id"].(string), nil)
+}
+
+func TestListComputers(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	key := v.BootstrapKey()
+	for _, name := range []string{"one", "two", "three"} {
+		v.computer(object{"name": name})
+		v.clock.Advance(time.Second)
+	}
+	v.computer(object{"name": "hidden", "source": object{"kind": "template", "templateId": "template-base", "isListed": false}})
+	v.computer(object{"name": "host", "hostId": uuidA})
+	for query, want := range map[string]string{
+		"?includeUnlisted=false": "host three two one",
+		"?hostId=" + uuidA:       "host",
+		"?hostId=" + uuidB:       "",
+	} {
+		if got := v.names(key, query); got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+	if got := v.names(key, "?includeUnlisted=true"); !strings.Contains(got, "hidden") || !strings.HasSuffix(got, "three two one") {
+		t.Errorf("with unlisted: %q", got)
+	}
+	v.call(200, "GET", computers+"/name/hidden", nil)
+	v.detail(v.call(404, "GET", computers+"/name/none", nil), "none")
+	if got := v.call(200, "GET", computers+"/providers", nil); string(got.raw) != `{"providers":["managed-a","managed-b"]}` {
+		t.Errorf("providers: %s", got.raw)
+	}
+}
+
+func TestWhoReachesWhichComputer(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	_, user := v.human(emulator.RoleUser)
+	_, owner := v.human(emulator.RoleOwner)
+	accountID, account := v.account("ci")
+	_, other := v.account("other")
+	manager := v.BootstrapKey()
+	bodies := map[string]object{"user": {"name": "u"}, "account": {"name": "s"}, "manager": {"name": "m"}}
+	ids := map[string]string{}
+	for who, key := range map[string]string{"user": user, "account": account, "manager": manager} {
+		ids[who] = v.as(key, 201, "POST", computers, bodies[who]).object(t)["id"].(string)
+	}
+	for _, c := range []struct {
+		name, key, of string
+		want          int
+	}{
+		{"user", user, "user", 200}, {"user", user, "manager", 404}, {"user", user, "account", 403},
+		{"account", account, "account", 200}, {"account", account, "user", 404}, {"other account", other, "account", 404},
+		{"manager", manager, "manager", 200}, {"manager", manager, "user", 404}, {"manager", manager, "account", 200},
+		{"owner", owner, "account", 200}, {"owner", owner, "manager", 404},
+	} {
+		if a, err := v.try(c.key, "GET", computers+"/"+ids[c.of], nil); err != nil || a.status != c.want {
+			t.Errorf("%s reads the computer of %s: %d %v, want %d", c.name, c.of, a.status, err, c.want)
+		}
+	}
+	query := "?serviceAccountId=" + accountID
+	if got := v.names(manager, query) + "|" + v.names(manager, "") + "|" + v.names(user, ""); got != "s|m|u" {
+		t.Errorf("lists: %s", got)
+	}
+	v.call(200, "GET", computers+"/name/s"+query, nil)
+	v.call(404, "GET", computers+"/name/s", nil)
+	v.call(404, "GET", computers+"?serviceAccountId=sa_none", nil)
+	for _, key := range []string{user, account} {
+		v.detail(v.as(key, 403, "GET", computers+query, nil), "serviceAccountId")
+		v.as(key, 403, "GET", computers+"/name/s"+query, nil)
+		v.as(key, 403, "POST", computers, object{"name": "x", "serviceAccountId": accountID})
+		v.as(key, 403, "POST", computers+"/bulk", object{"quantity": 1, "namePrefix": "x", "serviceAccountId": accountID})
+	}
+	made := v.computer(object{"name": "for-account", "serviceAccountId": accountID})
+	if made["ownerId"] != accountID || made["ownerPrincipalKind"] != "service" {
+		t.Errorf("computer of the account: %v", made)
+	}
+	v.as(account, 200, "GET", computers+"/"+made["id"].(string), nil)
+	v.call(404, "POST", computers, object{"name": "x", "serviceAccountId": "sa_none"})
+	v.call(200, "PATCH", computers+"/"+ids["account"], object{"name": "renamed"})
+	v.call(204, "DELETE", computers+"/"+ids["account"], nil)
+	v.call(200, "PATCH", "/api/v0/service-accounts/"+accountID, object{"status": "inactive"})
+	v.detail(v.call(400, "POST", computers, object{"name": "x", "serviceAccountId": accountID}), "not active")
+}
+
+func TestCreateFromASource(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	_, user := v.human(emulator.RoleUser)
+	c := v.computer(object{"name": "t", "source": object{"kind": "execution-template", "templateId": "template-node", "isListed": true}})
+	if fmt.Sprint(c["computerSource"]) != "map[kind:execution-template templateId:template-node]" {
+		t.Errorf("computerSource: %v", c["computerSource"])
+	}
+	clone := v.computer(object{"name": "clone", "source": object{"kind": "computer", "sourceComputerId": c["id"]}})
+	if fmt.Sprint(clone["computerSource"]) != fmt.Sprintf("map[computerId:%s kind:computer]", c["id"]) {
+		t.Errorf("computerSource: %v", clone["computerSource"])
+	}
+	byom := v.computer(object{"name": "byom", "provider": "byom"})
+	v.call(404, "POST", computers, object{"name": "x", "source": object{"kind": "template", "templateId": "none", "isListed": true}})
+	v.call(404, "POST", computers, object{"name": "x", "source": object{"kind": "computer", "sourceComputerId": uuidA}})
+	v.as(user, 404, "POST", computers, object{"name": "x", "source": object{"kind": "computer", "sourceComputerId": c["id"]}})
+	v.detail(v.call(400, "POST", computers, object{"name": "x", "source": object{"kind": "computer", "sourceComputerId": byom["id"]}}), "cloned")
+}
+
+func TestSoftwareDraftIsReplayed(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	_, user := v.human(emulator.RoleUser)
+	body := func(name, turn string) object {
+		return object{"name": name, "source": object{"kind": "template", "templateId": "template-base", "isListed": true,
+			"softwareDraft": object{"workstreamId": uuidA, "creationSessionId": uuidA, "firstTurnId": turn}}}
+	}
+	id := v.computer(body("a", uuidA))["id"]
+	if got := v.call(200, "POST", computers, body("b", uuidA)).object(t); got["id"] != id || got["name"] != "a" {
+		t.Errorf("replayed: %v", got)
+	}
+	v.computer(body("other-turn", uuidB))
+	v.as(user, 201, "POST", computers, body("of-user", uuidA))
+	v.call(204, "DELETE", computers+"/"+id.(string), nil)
+	v.computer(body("again", uuidA))
+}
+
+func TestBulkCreation(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.computer(object{"name": "ci-2"})
+	bulk := func(quantity int) object {
+		return v.call(201, "POST", computers+"/bulk", object{"quantity": quantity, "namePrefix": "ci", "provider": "managed-b"}).object(t)
+	}
+	made := func(o object) string {
+		var names []string
+		for _, c := range o["computers"].([]any) {
+			names = append(names, c.(object)["name"].(string))
+		}
+		return strings.Join(names, " ")
+	}
+	o := bulk(3)
+	if made(o) != "ci-1 ci-3 ci-4" || o["requestedQuantity"] != 3.0 || o["error"] != nil {
+		t.Errorf("first batch: %v", o)
+	}
+	first := o["computers"].([]any)[0].(object)
+	if first["status"] != "provisioning" || first["providerType"] != "managed-b" {
+		t.Errorf("first computer: %v", first)
+	}
+	v.call(204, "DELETE", computers+"/"+first["id"].(string), nil)
+
+	v.FailBulkAfter(2, "out of capacity")
+	if o = bulk(2); o["error"] != nil { // Too small a batch to fail after two.
+		t.Errorf("second batch: %v", o)
+	}
+	o = bulk(20)
+	if made(o) != "ci-6 ci-7" || o["requestedQuantity"] != 20.0 || o["error"].(object)["message"] != "out of capacity" {
+		t.Errorf("third batch: %v", o)
+	}
+	v.FailBulkAfter(0, "none left")
+	if o = bulk(1); len(o["computers"].([]any)) != 0 || o["error"] == nil {
+		t.Errorf("fourth batch: %v", o)
+	}
+	if o = bulk(1); made(o) != "ci-8" {
+		t.Errorf("fifth batch: %v", o)
+	}
+}
+
+func TestConcurrentCreates(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	var wg sync.WaitGroup
+	for i := range 50 {
+		wg.Go(func() {
+			// Every name is wanted twice; one of the two must lose.
+			a, err := v.try(v.BootstrapKey(), "POST", computers, object{"name": fmt.Sprintf("c-%d", i/2)})
+			if err != nil || a.status != 201 && a.status != 409 {
+				t.Errorf("create: %d %v", a.status, err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := len(strings.Fields(v.names(v.BootstrapKey(), ""))); n != 25 {
+		t.Errorf("%d computers, want 25", n)
+	}
+	if n := v.Journal().Count("createComputer"); n != 50 {
+		t.Errorf("%d journal entries, want 50", n)
+	}
+}

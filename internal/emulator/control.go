@@ -1,0 +1,212 @@
+package emulator
+
+import (
+	"crypto/subtle"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// controlPrefix begins the paths of the control API, which lets people and outside programs do what a test does in Go.
+// README.md describes it. Its requests are neither journalled nor hit by faults, and it takes the bootstrap key only.
+const controlPrefix = "/_emulator/"
+
+// The bodies of the control API.
+type (
+	entryView struct {
+		Seq        int       `json:"seq"`
+		Time       time.Time `json:"time"`
+		Operation  string    `json:"operation"`
+		Method     string    `json:"method"`
+		Route      string    `json:"route"`
+		Path       string    `json:"path"`
+		Query      string    `json:"query,omitempty"`
+		Status     int       `json:"status"`
+		DurationMS float64   `json:"durationMs"`
+		Principal  string    `json:"principal,omitempty"`
+		Fault      string    `json:"fault,omitempty"`
+	}
+	faultBody struct {
+		Operation  string    `json:"operation,omitempty"`
+		Kind       FaultKind `json:"kind"`
+		Status     int       `json:"status,omitempty"`
+		RetryAfter string    `json:"retryAfter,omitempty"`
+		DelayMS    int64     `json:"delayMs,omitempty"`
+		After      int       `json:"after,omitempty"`
+		Times      int       `json:"times,omitempty"`
+		PID        int       `json:"pid,omitempty"`
+		Signal     int       `json:"signal,omitempty"`
+		Match      string    `json:"match,omitempty"`
+		Reads      int       `json:"reads,omitempty"`
+	}
+	provisioningFailureBody struct {
+		Name  string `json:"name"`
+		Step  string `json:"step"`
+		Error string `json:"error"`
+		Times int    `json:"times"`
+	}
+	bulkFailureBody struct {
+		After   int    `json:"after"`
+		Message string `json:"message"`
+	}
+	humanBody struct {
+		Email     string `json:"email"`
+		FirstName string `json:"firstName"`
+		LastName  string `json:"lastName"`
+		Role      string `json:"role"`
+	}
+	humanView struct {
+		ID  string `json:"id"`
+		Key string `json:"key"`
+	}
+)
+
+func (b faultBody) fault() Fault {
+	return Fault{
+		Operation: b.Operation, Kind: b.Kind, Status: b.Status, RetryAfter: b.RetryAfter, Delay: time.Duration(b.DelayMS) * time.Millisecond,
+		After: b.After, Times: b.Times, PID: b.PID, Signal: syscall.Signal(b.Signal), Match: b.Match, Reads: b.Reads,
+	}
+}
+
+func faultBodyOf(f Fault) faultBody {
+	return faultBody{
+		Operation: f.Operation, Kind: f.Kind, Status: f.Status, RetryAfter: f.RetryAfter, DelayMS: f.Delay.Milliseconds(),
+		After: f.After, Times: f.Times, PID: f.PID, Signal: int(f.Signal), Match: f.Match, Reads: f.Reads,
+	}
+}
+
+func (e *Emulator) serveControl(w http.ResponseWriter, r *http.Request) {
+	_, given, _ := strings.Cut(r.Header.Get("Authorization"), "Bearer ")
+	if subtle.ConstantTimeCompare([]byte(given), []byte(e.bootstrapKey)) != 1 {
+		e.writeError(w, r, unauthorized("The control API needs the emulator's bootstrap key."))
+		return
+	}
+	status, body, err := e.control(r)
+	switch {
+	case err != nil:
+		e.writeError(w, r, err)
+	case body == nil:
+		w.WriteHeader(status)
+	default:
+		e.writeJSON(w, status, body)
+	}
+}
+
+func (e *Emulator) control(r *http.Request) (status int, body any, err error) {
+	path := strings.TrimPrefix(r.URL.Path, controlPrefix)
+	switch r.Method + " " + path {
+	case "GET journal":
+		return 200, e.journalView(), nil
+	case "DELETE journal":
+		e.journal.Reset()
+		return 204, nil, nil
+	case "GET faults":
+		return 200, e.faultsView(), nil
+	case "DELETE faults":
+		e.faults.Clear()
+		return 204, nil, nil
+	case "POST faults":
+		var in faultBody
+		if err := readControl(r, &in); err != nil {
+			return 0, nil, err
+		}
+		if text := in.fault().problem(); text != "" {
+			return 0, nil, badRequest("The fault is wrong: %s.", text)
+		}
+		if !e.hasOperation(in.Operation) {
+			return 0, nil, badRequest("The fault is wrong: there is no operation %q.", in.Operation)
+		}
+		e.faults.Add(in.fault())
+		return 201, e.faultsView(), nil
+	case "POST provisioning-failures":
+		var in provisioningFailureBody
+		if err := readControl(r, &in); err != nil {
+			return 0, nil, err
+		}
+		if in.Step != "" && stepNames[in.Step] == "" {
+			return 0, nil, badRequest("There is no provisioning step %q.", in.Step)
+		}
+		e.FailProvisioning(FailStep(in))
+		return 204, nil, nil
+	case "POST bulk-failures":
+		var in bulkFailureBody
+		if err := readControl(r, &in); err != nil {
+			return 0, nil, err
+		}
+		e.FailBulkAfter(in.After, in.Message)
+		return 204, nil, nil
+	case "POST humans":
+		var in humanBody
+		if err := readControl(r, &in); err != nil {
+			return 0, nil, err
+		}
+		var out humanView
+		if out.ID, out.Key, err = e.AddHuman(Human(in)); err != nil {
+			return 0, nil, badRequest("%v.", err)
+		}
+		return 201, out, nil
+	}
+	if id, found := strings.CutPrefix(path, "computers/"); found && r.Method == http.MethodPost {
+		return e.controlComputer(id)
+	}
+	return 0, nil, notFound("The control API has no operation %s %s.", r.Method, r.URL.Path)
+}
+
+// controlComputer serves computers/{id}/sleep, /daemon-down and /daemon-up.
+func (e *Emulator) controlComputer(path string) (status int, body any, err error) {
+	id, act, _ := strings.Cut(path, "/")
+	switch act {
+	case "sleep":
+		err = e.Sleep(id)
+	case "daemon-down":
+		err = e.UnavailableDaemon(id)
+	case "daemon-up":
+		err = e.RestoreDaemon(id)
+	default:
+		return 0, nil, notFound("The control API can do sleep, daemon-down and daemon-up to a computer, not %q.", act)
+	}
+	if err != nil {
+		return 0, nil, badRequest("%v.", err)
+	}
+	return 204, nil, nil
+}
+
+func (e *Emulator) hasOperation(name string) bool {
+	for i := range e.routes {
+		if e.routes[i].operation == name {
+			return true
+		}
+	}
+	return name == ""
+}
+
+func readControl(r *http.Request, into any) error {
+	dec := json.NewDecoder(io.LimitReader(r.Body, maxBody))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return badRequest("The body cannot be read: %v.", err)
+	}
+	return nil
+}
+
+func (e *Emulator) journalView() any {
+	views := []entryView{}
+	for _, x := range e.journal.Entries() {
+		views = append(views, entryView{
+			Seq: x.Seq, Time: x.Time.UTC(), Operation: x.Operation, Method: x.Method, Route: x.Route, Path: x.Path, Query: x.Query,
+			Status: x.Status, DurationMS: float64(x.Duration) / float64(time.Millisecond), Principal: x.Principal, Fault: x.Fault,
+		})
+	}
+	return map[string]any{"entries": views}
+}
+
+func (e *Emulator) faultsView() any {
+	views := []faultBody{}
+	for _, f := range e.faults.Pending() {
+		views = append(views, faultBodyOf(f))
+	}
+	return map[string]any{"faults": views}
+}

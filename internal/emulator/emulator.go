@@ -1,0 +1,286 @@
+// Package emulator is a faithful server of the Agentyard API: real HTTP, a real database, and the rules of the API.
+// Provider tests and module authors run it instead of the service. It refuses what it does not know, and it can be
+// told to misbehave in every way a network or a service can (see Faults).
+package emulator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	"golang.org/x/time/rate"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+// Options configures an emulator. The zero value is a complete configuration: state in a temporary file,
+// both listeners on free loopback ports, the machine's clock.
+type Options struct {
+	// DataFile is the database file; its directory also holds uploaded files ("<DataFile>.objects").
+	// Empty means a temporary one that Close removes.
+	DataFile string
+	// Clock decides all times the API shows and every rule that depends on time. Default clock.System.
+	Clock clock.Clock
+	// BootstrapKey is the key of the first manager. Default: generated once and kept in the database.
+	BootstrapKey string
+	// Listen and FilesListen are the addresses of the API and of the file storage. Default "127.0.0.1:0".
+	Listen, FilesListen string
+	// Latency is a real delay before each answer of the API.
+	Latency time.Duration
+	// RequestsPerSecond is the rate limit of the whole API, measured by Clock; beyond it the answer is 429
+	// with Retry-After. 0 means none.
+	RequestsPerSecond float64
+	// MaxPageSize bounds every page although a larger limit was asked for. 0 means 100.
+	MaxPageSize int
+	// ShuffleLists returns lists whose order the API leaves open in a random order.
+	ShuffleLists bool
+	// ValidationErrorsArray makes a 400 for a bad body or query carry an errors array and no detail.
+	ValidationErrorsArray bool
+	// Wrap wraps the handler of the API, inside faults, rate limit and journal: what it sees are real answers only.
+	Wrap func(http.Handler) http.Handler
+	// Logger receives one line per request; never a body or a key. nil means silence.
+	Logger *slog.Logger
+	// Provisioning says how long the set-up of managed computers takes.
+	Provisioning Provisioning
+}
+
+// Provisioning says how long each step of a managed computer's set-up takes on the emulator's clock.
+type Provisioning struct {
+	// Step is the length of every step; 0 means 2 seconds, the least is a millisecond.
+	Step time.Duration
+	// Steps overrides Step for single steps, by step ID.
+	Steps map[string]time.Duration
+}
+
+// Emulator is a running emulator. All methods may be called at any time from any goroutine.
+type Emulator struct {
+	opts         Options
+	clock        clock.Clock
+	log          *slog.Logger
+	store        *store
+	routes       []route
+	api          http.Handler
+	limiter      *rate.Limiter
+	faults       *Faults
+	journal      *Journal
+	programmed   programmed
+	bootstrapKey string
+	signingKey   []byte
+
+	apiListener, filesListener net.Listener
+	apiServer, filesServer     *http.Server
+	cancel                     context.CancelFunc
+	closeOnce                  sync.Once
+	closeErr                   error
+	// running is held for reading by each request, so that Close can wait for all of them.
+	running sync.RWMutex
+	closed  bool
+}
+
+// Start opens the database, listens on both addresses and serves until Close is called or ctx is done.
+func Start(ctx context.Context, opts Options) (*Emulator, error) {
+	if opts.Clock == nil {
+		opts.Clock = clock.System
+	}
+	if opts.Listen == "" {
+		opts.Listen = "127.0.0.1:0"
+	}
+	if opts.FilesListen == "" {
+		opts.FilesListen = "127.0.0.1:0"
+	}
+	if opts.MaxPageSize <= 0 {
+		opts.MaxPageSize = 100
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	e := &Emulator{opts: opts, clock: opts.Clock, log: opts.Logger, faults: &Faults{}, journal: &Journal{}}
+	if opts.RequestsPerSecond > 0 {
+		e.limiter = rate.NewLimiter(rate.Limit(opts.RequestsPerSecond), max(1, int(opts.RequestsPerSecond)))
+	}
+	e.routes = e.allRoutes()
+	e.api = http.HandlerFunc(e.serveAPI)
+	if opts.Wrap != nil {
+		e.api = opts.Wrap(e.api)
+	}
+
+	var err error
+	if e.store, err = openStore(opts.DataFile); err != nil {
+		return nil, err
+	}
+	if err = e.bootstrap(); err == nil {
+		err = e.listen(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, e.store.close())
+	}
+	return e, nil
+}
+
+// bootstrap reads or creates what every emulator has: the signing key of the file storage and the first manager.
+func (e *Emulator) bootstrap() error {
+	return e.store.db.Update(func(tx *bolt.Tx) error {
+		var secret string
+		if err := get(tx, bucketMeta, "signingKey", &secret); errors.Is(err, errNotStored) {
+			secret = randomText(43)
+			if err := put(tx, bucketMeta, "signingKey", secret); err != nil {
+				return err
+			}
+		} else if err != nil {
+			return err
+		}
+		e.signingKey = []byte(secret)
+
+		managerID, err := e.bootstrapManager(tx)
+		if err != nil {
+			return err
+		}
+		var stored string
+		if err := get(tx, bucketMeta, "bootstrapKey", &stored); err != nil && !errors.Is(err, errNotStored) {
+			return err
+		}
+		e.bootstrapKey = e.opts.BootstrapKey
+		if e.bootstrapKey == "" {
+			e.bootstrapKey = stored
+		}
+		if e.bootstrapKey != "" && e.bootstrapKey == stored {
+			return nil
+		}
+		if e.bootstrapKey == "" {
+			e.bootstrapKey = newKeyValue()
+		}
+		if stored != "" { // Another key was asked for: the former one must not live on.
+			if err := removeKey(tx, hashKey(stored)); err != nil {
+				return err
+			}
+		}
+		if err := put(tx, bucketMeta, "bootstrapKey", e.bootstrapKey); err != nil {
+			return err
+		}
+		return putKey(tx, keyRecord{
+			ID: newID("key_", e.clock.Now()), Name: "bootstrap", Hash: hashKey(e.bootstrapKey),
+			OwnerKind: kindHuman, OwnerID: managerID, CreatedAt: millis(e.clock.Now()),
+		})
+	})
+}
+
+func (e *Emulator) bootstrapManager(tx *bolt.Tx) (string, error) {
+	var id string
+	err := get(tx, bucketMeta, "bootstrapManager", &id)
+	if err == nil || !errors.Is(err, errNotStored) {
+		return id, err
+	}
+	id = newID("user_", e.clock.Now())
+	m := member{
+		ID: id, Email: "manager@agentyard.example", FirstName: "Avery", LastName: "Manager",
+		Role: RoleManager, CreatedAt: millis(e.clock.Now()),
+	}
+	if err := put(tx, bucketMembers, id, m); err != nil {
+		return "", err
+	}
+	return id, put(tx, bucketMeta, "bootstrapManager", id)
+}
+
+func (e *Emulator) listen(ctx context.Context) error {
+	var lc net.ListenConfig
+	var err error
+	if e.apiListener, err = lc.Listen(ctx, "tcp", e.opts.Listen); err != nil {
+		return fmt.Errorf("listen for the API on %s: %w", e.opts.Listen, err)
+	}
+	if e.filesListener, err = lc.Listen(ctx, "tcp", e.opts.FilesListen); err != nil {
+		return errors.Join(fmt.Errorf("listen for files on %s: %w", e.opts.FilesListen, err), e.apiListener.Close())
+	}
+	ctx, e.cancel = context.WithCancel(ctx)
+	base := func(net.Listener) context.Context { return ctx }
+	problems := slog.NewLogLogger(e.log.Handler(), slog.LevelError)
+	e.apiServer = &http.Server{
+		Handler: e.whileRunning(e.serve), BaseContext: base, ErrorLog: problems, ReadHeaderTimeout: 30 * time.Second,
+	}
+	e.filesServer = &http.Server{
+		Handler: e.whileRunning(e.serveFiles), BaseContext: base, ErrorLog: problems, ReadHeaderTimeout: 30 * time.Second,
+	}
+	go serveUntilClosed(e.apiServer, e.apiListener, e.log)
+	go serveUntilClosed(e.filesServer, e.filesListener, e.log)
+	context.AfterFunc(ctx, func() {
+		if err := e.Close(); err != nil {
+			e.log.Error("close the emulator", "error", err)
+		}
+	})
+	return nil
+}
+
+func serveUntilClosed(s *http.Server, l net.Listener, log *slog.Logger) {
+	if err := s.Serve(l); err != nil && !errors.Is(err, http.ErrServerClosed) {
+		log.Error("serve", "address", l.Addr().String(), "error", err)
+	}
+}
+
+// whileRunning calls handle unless the emulator was closed; Close waits until it returns.
+func (e *Emulator) whileRunning(handle http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		e.running.RLock()
+		defer e.running.RUnlock()
+		if e.closed {
+			panic(http.ErrAbortHandler)
+		}
+		handle(w, r)
+	}
+}
+
+// URL is the base address of the API, without a trailing slash.
+func (e *Emulator) URL() string { return "http://" + reachable(e.apiListener.Addr()) }
+
+// FilesURL is the base address of the file storage, the origin of signed URLs.
+func (e *Emulator) FilesURL() string { return "http://" + reachable(e.filesListener.Addr()) }
+
+// reachable turns a listener's address into one that a client on this machine can dial.
+func reachable(addr net.Addr) string {
+	tcp, ok := addr.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsUnspecified() {
+		return addr.String()
+	}
+	return net.JoinHostPort("127.0.0.1", fmt.Sprint(tcp.Port))
+}
+
+// BootstrapKey is the API key of the first manager.
+func (e *Emulator) BootstrapKey() string { return e.bootstrapKey }
+
+// Faults are the programmed faults.
+func (e *Emulator) Faults() *Faults { return e.faults }
+
+// Journal is the list of requests the API was sent.
+func (e *Emulator) Journal() *Journal { return e.journal }
+
+// Shutdown stops listening, waits until the requests under way are answered or ctx is done, and closes.
+func (e *Emulator) Shutdown(ctx context.Context) error {
+	return errors.Join(e.apiServer.Shutdown(ctx), e.filesServer.Shutdown(ctx), e.Close())
+}
+
+// Close cuts all connections, waits for transactions under way, and closes the database. A temporary one is removed.
+// Further calls return what the first returned.
+func (e *Emulator) Close() error {
+	e.closeOnce.Do(func() {
+		err := errors.Join(e.apiServer.Close(), e.filesServer.Close())
+		e.cancel() // After the connections: a request that ends by it must not be answered.
+		e.running.Lock()
+		defer e.running.Unlock()
+		e.closed = true
+		e.closeErr = errors.Join(err, e.store.close())
+	})
+	return e.closeErr
+}
+
+// removeFile deletes a file that may be gone already.
+func removeFile(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,344 @@
+package emulator_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const uuidA, uuidB = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+
+// object is a decoded JSON object.
+type object = map[string]any
+
+// env is an emulator with a clock that stands still until the test moves it.
+type env struct {
+	*emulator.Emulator
+	t     *testing.T
+	clock *clock.Fake
+}
+
+func start(t *testing.T, opts emulator.Options) *env {
+	t.Helper()
+	fake, ok := opts.Clock.(*clock.Fake)
+	if !ok {
+		fake = clock.NewFake(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
+		opts.Clock = fake
+	}
+	e, err := emulator.Start(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &env{e, t, fake}
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	raw    []byte
+}
+
+func (a answer) object(t *testing.T) object {
+	t.Helper()
+	var o object
+	if err := json.Unmarshal(a.raw, &o); err != nil {
+		t.Fatalf("status %d, body %q: %v", a.status, a.raw, err)
+	}
+	return o
+}
+
+// try sends a request with a key; it returns the error of the transport, if there is one. A nil body sends none.
+func (v *env) try(key, method, path string, body any) (answer, error) {
+	v.t.Helper()
+	var reader io.Reader
+	if text, ok := body.(string); ok {
+		reader = strings.NewReader(text)
+	} else if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			v.t.Fatal(err)
+		}
+		reader = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(v.t.Context(), method, v.URL()+path, reader)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	if reader != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	return do(req)
+}
+
+func do(req *http.Request) (answer, error) {
+	// A transport of its own: no request is repeated because a pooled connection was cut.
+	transport := &http.Transport{DisableKeepAlives: true}
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		return answer{}, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	return answer{resp.StatusCode, resp.Header, raw}, err
+}
+
+// as sends a request and fails the test unless the status is the wanted one.
+func (v *env) as(key string, want int, method, path string, body any) answer {
+	v.t.Helper()
+	a, err := v.try(key, method, path, body)
+	if err != nil {
+		v.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	if a.status != want {
+		v.t.Fatalf("%s %s: status %d, want %d: %s", method, path, a.status, want, a.raw)
+	}
+	return a
+}
+
+// call is as with the manager's key.
+func (v *env) call(want int, method, path string, body any) answer {
+	v.t.Helper()
+	return v.as(v.BootstrapKey(), want, method, path, body)
+}
+
+func (v *env) human(role string) (id, key string) {
+	v.t.Helper()
+	id, key, err := v.AddHuman(emulator.Human{Email: role + "@people.example", Role: role})
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return id, key
+}
+
+// detail fails the test unless an error body has its documented form and its detail contains a text.
+func (v *env) detail(a answer, text string) {
+	v.t.Helper()
+	o := a.object(v.t)
+	detail, _ := o["detail"].(string)
+	if !strings.Contains(detail, text) {
+		v.t.Errorf("detail %q does not contain %q", detail, text)
+	}
+	if o["status"] != float64(a.status) || o["title"] != http.StatusText(a.status) {
+		v.t.Errorf("error body %s does not repeat the status %d", a.raw, a.status)
+	}
+}
+
+func TestAuthentication(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	for name, header := range map[string]string{
+		"missing": "", "unknown": "Bearer fk-unknown", "scheme": "Basic " + v.BootstrapKey(), "bare": v.BootstrapKey(),
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.URL()+"/api/v0/computers", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if header != "" {
+			req.Header.Set("Authorization", header)
+		}
+		a, err := do(req)
+		if err != nil || a.status != 401 || a.header.Get("WWW-Authenticate") != "Bearer" {
+			t.Errorf("%s: %v %v %v", name, a.status, a.header, err)
+		}
+		v.detail(a, "API key")
+	}
+	v.call(200, "GET", "/api/v0/computers", nil)
+}
+
+func TestUnknownPathsAndMethods(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.detail(v.call(404, "GET", "/api/v0/nothing", nil), "no operation")
+	v.call(404, "GET", "/api/v0/computers/", nil)
+	a := v.call(405, "PUT", "/api/v0/computers", object{})
+	if a.header.Get("Allow") != "GET, POST" {
+		t.Errorf("Allow: %q", a.header.Get("Allow"))
+	}
+	// An encoded slash belongs to the value; it must not lead to another operation.
+	v.detail(v.call(404, "GET", "/api/v0/computers/..%2Fservice-accounts", nil), "../service-accounts")
+	v.detail(v.call(404, "GET", "/api/v0/computers/name/a%2Fb", nil), "a/b")
+}
+
+func TestAreasNotServedYetSaySo(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.as("", 401, "GET", "/api/v0/environments", nil)
+	v.detail(v.call(501, "GET", "/api/v0/environments", nil), "listEnvironments")
+	v.detail(v.call(501, "GET", "/api/v0/wiki/history/https%3A%2F%2Fgit.example%2Facme%2Fapp", nil), "getWikiHistory")
+	if o := v.call(501, "GET", "/api/v1/analytics/tokens?startDate=2026-04-01&endDate=2026-04-02", nil).object(t); !strings.HasPrefix(fmt.Sprint(o["requestId"]), "req_") {
+		t.Errorf("analytics error body: %v", o)
+	}
+}
+
+func TestDateFollowsTheClock(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	if got := v.call(200, "GET", "/api/v0/computers", nil).header.Get("Date"); got != "Fri, 01 May 2026 12:00:00 GMT" {
+		t.Errorf("Date: %s", got)
+	}
+}
+
+func TestStateSurvivesARestart(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "state.db")
+	now := clock.NewFake(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
+	first := start(t, emulator.Options{DataFile: file, Clock: now})
+	account := first.call(201, "POST", "/api/v0/service-accounts", object{"name": "ci"}).object(t)["id"].(string)
+	key := first.call(201, "POST", "/api/v0/service-accounts/"+account+"/api-keys", object{"name": "k"}).object(t)["apiKey"].(object)["value"].(string)
+	first.as(key, 201, "POST", "/api/v0/computers", object{"name": "mine"})
+	_, human, err := first.AddHuman(emulator.Human{Email: "u@people.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	second := start(t, emulator.Options{DataFile: file, Clock: now})
+	if second.BootstrapKey() != first.BootstrapKey() {
+		t.Error("the bootstrap key changed")
+	}
+	second.call(200, "GET", "/api/v0/service-accounts/"+account, nil)
+	second.as(key, 200, "GET", "/api/v0/computers/name/mine", nil)
+	second.as(human, 200, "GET", "/api/v0/computers", nil)
+	if n := len(second.Journal().Entries()); n != 3 {
+		t.Errorf("the journal has %d entries, want only the 3 of this run", n)
+	}
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	third := start(t, emulator.Options{DataFile: file, Clock: now, BootstrapKey: "fk-chosen"})
+	third.as(first.BootstrapKey(), 401, "GET", "/api/v0/service-accounts", nil)
+	third.as("fk-chosen", 200, "GET", "/api/v0/service-accounts", nil)
+}
+
+func TestDataFileInUse(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "state.db")
+	start(t, emulator.Options{DataFile: file})
+	if _, err := emulator.Start(t.Context(), emulator.Options{DataFile: file}); err == nil || !strings.Contains(err.Error(), "another emulator") {
+		t.Errorf("error: %v", err)
+	}
+}
+
+func TestRateLimit(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{RequestsPerSecond: 2})
+	v.call(200, "GET", "/api/v0/computers", nil)
+	v.call(200, "GET", "/api/v0/computers", nil)
+	a := v.call(429, "GET", "/api/v0/computers", nil)
+	if a.header.Get("Retry-After") != "1" {
+		t.Errorf("Retry-After: %q", a.header.Get("Retry-After"))
+	}
+	v.clock.Advance(time.Second)
+	v.call(200, "GET", "/api/v0/computers", nil)
+}
+
+func TestWrapSeesRealAnswersOnly(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var seen []string
+	v := start(t, emulator.Options{Wrap: func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			seen = append(seen, r.URL.Path)
+			next.ServeHTTP(w, r)
+		})
+	}})
+	v.Faults().Add(emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 503})
+	v.call(503, "GET", "/api/v0/computers", nil)
+	v.call(200, "GET", "/api/v0/computers/providers", nil)
+	if !slices.Equal(seen, []string{"/api/v0/computers/providers"}) {
+		t.Errorf("seen: %v", seen)
+	}
+}
+
+func TestJournal(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.call(200, "GET", "/api/v0/computers?includeUnlisted=true", nil)
+	id := v.call(201, "POST", "/api/v0/computers", object{"name": "a"}).object(t)["id"].(string)
+	v.as("", 401, "GET", "/api/v0/computers/"+id, nil)
+	got := v.Journal().Entries()
+	if len(got) != 3 || v.Journal().Count("createComputer") != 1 {
+		t.Fatalf("entries: %+v", got)
+	}
+	if e := got[0]; e.Seq != 1 || e.Operation != "listComputers" || e.Method != "GET" || e.Route != "/api/v0/computers" ||
+		e.Query != "includeUnlisted=true" || e.Status != 200 || e.Principal == "" || !e.Time.Equal(v.clock.Now()) || e.Duration <= 0 {
+		t.Errorf("first entry: %+v", e)
+	}
+	if e := got[2]; e.Route != "/api/v0/computers/{computerId}" || e.Path != "/api/v0/computers/"+id || e.Status != 401 || e.Principal != "" {
+		t.Errorf("third entry: %+v", e)
+	}
+	v.Journal().Reset()
+	if len(v.Journal().Entries()) != 0 {
+		t.Error("the journal is not empty after a reset")
+	}
+}
+
+func TestCloseEndsRequestsUnderWay(t *testing.T) {
+	t.Parallel()
+	arrived, ended := make(chan struct{}), make(chan error)
+	v := start(t, emulator.Options{Wrap: func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			close(arrived)
+			<-r.Context().Done()
+		})
+	}})
+	go func() {
+		_, err := v.try(v.BootstrapKey(), "GET", "/api/v0/computers", nil)
+		ended <- err
+	}()
+	<-arrived
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err == nil {
+		t.Error("the request was answered")
+	}
+}
+
+func TestAddHumanRefuses(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.human(emulator.RoleUser)
+	for want, h := range map[string]emulator.Human{
+		"role":      {Email: "x@people.example", Role: "king"},
+		"malformed": {Email: "nobody"},
+		"has a":     {Email: "USER@people.example"},
+	} {
+		if _, _, err := v.AddHuman(h); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: error %v does not contain %q", h, err, want)
+		}
+	}
+}
+
+// decode reads a body that is not an object.
+func decode(t *testing.T, a answer, into any) {
+	t.Helper()
+	if err := json.Unmarshal(a.raw, into); err != nil {
+		t.Fatalf("%q: %v", a.raw, err)
+	}
+}

@@ -1,0 +1,102 @@
+package emulator
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// apiError is an answer other than success. A handler that returns one changes nothing: its transaction is rolled back.
+type apiError struct {
+	status int
+	detail string
+	// problems are the single findings of a failed validation, for the form of the body that lists them.
+	problems []string
+	header   http.Header
+}
+
+func (e *apiError) Error() string { return fmt.Sprintf("%d %s", e.status, e.detail) }
+
+func fail(status int, format string, args ...any) error {
+	return &apiError{status: status, detail: fmt.Sprintf(format, args...)}
+}
+
+func badRequest(format string, args ...any) error {
+	return fail(http.StatusBadRequest, format, args...)
+}
+func forbidden(format string, args ...any) error { return fail(http.StatusForbidden, format, args...) }
+func notFound(format string, args ...any) error  { return fail(http.StatusNotFound, format, args...) }
+func conflict(format string, args ...any) error  { return fail(http.StatusConflict, format, args...) }
+
+func unauthorized(detail string) error {
+	return &apiError{status: http.StatusUnauthorized, detail: detail, header: http.Header{"Www-Authenticate": {"Bearer"}}}
+}
+
+// asAPIError turns any error into an answer; one that is not an apiError is a defect or a failing disk: 500.
+func asAPIError(err error) *apiError {
+	var known *apiError
+	if errors.As(err, &known) {
+		return known
+	}
+	return &apiError{status: http.StatusInternalServerError, detail: "The emulator failed: " + err.Error() + "."}
+}
+
+// The two forms of an error body: of everything under /api/v0, and of analytics.
+type (
+	errorBody struct {
+		Detail   string         `json:"detail"`
+		Status   int            `json:"status"`
+		Title    string         `json:"title"`
+		Metadata map[string]any `json:"metadata,omitempty"`
+	}
+	errorListBody struct {
+		Title  string         `json:"title"`
+		Status int            `json:"status"`
+		Errors []errorMessage `json:"errors"`
+	}
+	errorMessage struct {
+		Message string `json:"message"`
+	}
+	analyticsErrorBody struct {
+		Title     string `json:"title"`
+		Detail    string `json:"detail"`
+		Status    int    `json:"status"`
+		RequestID string `json:"requestId"`
+	}
+)
+
+// writeError answers in the form that belongs to the path.
+func (e *Emulator) writeError(w http.ResponseWriter, r *http.Request, err error) {
+	problem := asAPIError(err)
+	for name, values := range problem.header {
+		w.Header()[name] = values
+	}
+	title := http.StatusText(problem.status)
+	var body any = errorBody{Detail: problem.detail, Status: problem.status, Title: title}
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/api/v1/"):
+		body = analyticsErrorBody{Title: title, Detail: problem.detail, Status: problem.status, RequestID: newID("req_", e.clock.Now())}
+	case e.opts.ValidationErrorsArray && len(problem.problems) > 0:
+		list := errorListBody{Title: title, Status: problem.status}
+		for _, p := range problem.problems {
+			list.Errors = append(list.Errors, errorMessage{Message: p})
+		}
+		body = list
+	}
+	e.writeJSON(w, problem.status, body)
+}
+
+func (e *Emulator) writeJSON(w http.ResponseWriter, status int, body any) {
+	data, err := json.Marshal(body)
+	if err != nil { // A defect: every body is a plain struct of ours.
+		e.log.Error("encode an answer", "error", err)
+		status, data = http.StatusInternalServerError, []byte(`{"detail":"The emulator could not encode its answer.","status":500,"title":"Internal Server Error"}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	if _, err := w.Write(data); err != nil {
+		e.log.Debug("the client went away", "error", err)
+	}
+}

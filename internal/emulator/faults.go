@@ -1,0 +1,286 @@
+package emulator
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+// FaultHeader is in every answer that a fault made; its value is the fault's kind.
+const FaultHeader = "X-Agentyard-Emulator-Fault"
+
+// FaultKind says what a fault does. "Before commit" means that the request changes nothing; "after commit" that it was
+// carried out in full, and only its answer is spoiled.
+type FaultKind string
+
+// The kinds of faults.
+const (
+	// FaultStatusBeforeCommit answers Fault.Status with an error body.
+	FaultStatusBeforeCommit FaultKind = "status-before-commit"
+	// FaultStatusAfterCommit does the work and answers Fault.Status with an error body.
+	FaultStatusAfterCommit FaultKind = "status-after-commit"
+	// FaultDropBeforeCommit closes the connection without an answer.
+	FaultDropBeforeCommit FaultKind = "drop-before-commit"
+	// FaultDropAfterCommit does the work and closes the connection without an answer.
+	FaultDropAfterCommit FaultKind = "drop-after-commit"
+	// FaultDelayBeforeCommit waits for Fault.Delay, then goes on; nothing happens when the client gives up meanwhile.
+	FaultDelayBeforeCommit FaultKind = "delay-before-commit"
+	// FaultDelayAfterCommit does the work, waits for Fault.Delay, then answers.
+	FaultDelayAfterCommit FaultKind = "delay-after-commit"
+	// FaultTruncatedBody does the work and sends half of the answer, with the length of the whole.
+	FaultTruncatedBody FaultKind = "truncated-body"
+	// FaultNonJSON does the work and answers with the real status and an HTML page.
+	FaultNonJSON FaultKind = "non-json"
+	// FaultRateLimited answers 429 with Retry-After, before anything is done.
+	FaultRateLimited FaultKind = "rate-limited"
+	// FaultKillBeforeCommit signals the process Fault.PID and drops the connection; nothing was done.
+	FaultKillBeforeCommit FaultKind = "kill-before-commit"
+	// FaultKillAfterCommit does the work, signals the process Fault.PID and drops the connection.
+	FaultKillAfterCommit FaultKind = "kill-after-commit"
+	// FaultNotFoundAfterCreate lets a creation pass and answers 404 to the next Fault.Reads reads of what it made.
+	FaultNotFoundAfterCreate FaultKind = "not-found-after-create"
+)
+
+// Fault is one programmed misbehaviour.
+type Fault struct {
+	// Operation is an operationId; empty means any.
+	Operation string
+	// Kind says what happens.
+	Kind FaultKind
+	// Status is the answer's status, for the two status kinds; 0 means 500.
+	Status int
+	// RetryAfter is the value of the header of that name, for the status kinds and FaultRateLimited (there "1" if empty).
+	RetryAfter string
+	// Delay is real time, for the two delay kinds.
+	Delay time.Duration
+	// After lets this many matching requests pass first.
+	After int
+	// Times is how many matching requests are hit; 0 means 1, -1 means all.
+	Times int
+	// PID and Signal are for the two kill kinds; the zero Signal means SIGKILL.
+	PID    int
+	Signal syscall.Signal
+	// Match is a text the request's path must contain; empty matches every path.
+	Match string
+	// Reads is for FaultNotFoundAfterCreate; 0 means 1.
+	Reads int
+}
+
+// problem says what is wrong with a fault, or nothing.
+func (f Fault) problem() string {
+	switch f.Kind {
+	case FaultStatusBeforeCommit, FaultStatusAfterCommit:
+		if f.Status != 0 && (f.Status < 400 || f.Status > 599) {
+			return fmt.Sprintf("the status %d is not between 400 and 599", f.Status)
+		}
+	case FaultKillBeforeCommit, FaultKillAfterCommit:
+		if f.PID <= 1 {
+			return fmt.Sprintf("the process ID %d is not one of a process to signal", f.PID)
+		}
+	case FaultDropBeforeCommit, FaultDropAfterCommit, FaultDelayBeforeCommit, FaultDelayAfterCommit,
+		FaultTruncatedBody, FaultNonJSON, FaultRateLimited, FaultNotFoundAfterCreate:
+	default:
+		return fmt.Sprintf("the kind %q does not exist", f.Kind)
+	}
+	return ""
+}
+
+// Faults is the list of programmed faults. A request is hit by at most one: the first that matches.
+// Its methods may be called from any goroutine.
+type Faults struct {
+	mu      sync.Mutex
+	pending []Fault
+	hidden  map[string]int // ID of a created object → how many reads of it still answer 404.
+}
+
+// Add appends faults to the list. One that makes no sense shows when it hits: the answer is then 500 and says why.
+func (f *Faults) Add(faults ...Fault) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, fault := range faults {
+		if fault.Times == 0 {
+			fault.Times = 1
+		}
+		f.pending = append(f.pending, fault)
+	}
+}
+
+// Clear removes all faults.
+func (f *Faults) Clear() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pending, f.hidden = nil, nil
+}
+
+// Pending returns the faults that have not yet hit as often as they shall, with After and Times counted down.
+func (f *Faults) Pending() []Fault {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]Fault(nil), f.pending...)
+}
+
+// take returns the fault that hits a request, if one does.
+func (f *Faults) take(operation string, r *http.Request) (Fault, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r.Method == http.MethodGet {
+		for id, reads := range f.hidden {
+			if !strings.Contains(r.URL.Path, "/"+id) {
+				continue
+			}
+			if f.hidden[id]--; reads <= 1 {
+				delete(f.hidden, id)
+			}
+			return Fault{Kind: FaultNotFoundAfterCreate}, true
+		}
+	}
+	for i := range f.pending {
+		p := &f.pending[i]
+		if p.Operation != "" && p.Operation != operation || !strings.Contains(r.URL.Path, p.Match) {
+			continue
+		}
+		if p.Kind == FaultNotFoundAfterCreate && r.Method != http.MethodPost {
+			continue
+		}
+		if p.After > 0 {
+			p.After--
+			continue
+		}
+		hit := *p
+		if p.Times > 0 {
+			if p.Times--; p.Times == 0 {
+				f.pending = append(f.pending[:i], f.pending[i+1:]...)
+			}
+		}
+		return hit, true
+	}
+	return Fault{}, false
+}
+
+// hide makes reads of the object that an answer describes fail.
+func (f *Faults) hide(body []byte, reads int) {
+	var created struct {
+		ID        string `json:"id"`
+		SessionID string `json:"sessionId"`
+		APIKey    struct {
+			ID string `json:"id"`
+		} `json:"apiKey"`
+	}
+	if json.Unmarshal(body, &created) != nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.hidden == nil {
+		f.hidden = map[string]int{}
+	}
+	for _, id := range []string{created.ID, created.SessionID, created.APIKey.ID} {
+		if id != "" {
+			f.hidden[id] = max(1, reads)
+		}
+	}
+}
+
+// beforeCommit carries out what a fault does before the request is handled. It reports whether the request ends here.
+func (e *Emulator) beforeCommit(x *exchange, w *answer, r *http.Request, f Fault) (ends bool) {
+	if text := f.problem(); text != "" {
+		e.writeError(w, r, fail(http.StatusInternalServerError, "A programmed fault is wrong: %s.", text))
+		return true
+	}
+	switch f.Kind {
+	case FaultStatusBeforeCommit:
+		e.writeFaultStatus(w, r, f)
+	case FaultRateLimited:
+		if f.RetryAfter == "" {
+			f.RetryAfter = "1"
+		}
+		f.Status = http.StatusTooManyRequests
+		e.writeFaultStatus(w, r, f)
+	case FaultDropBeforeCommit:
+		w.drop = true
+	case FaultKillBeforeCommit:
+		e.kill(f)
+		w.drop = true
+	case FaultDelayBeforeCommit:
+		if clock.System.Sleep(r.Context(), f.Delay) == nil {
+			return false
+		}
+		w.drop = true
+	case FaultNotFoundAfterCreate:
+		if r.Method != http.MethodGet {
+			return false
+		}
+		e.writeError(w, r, notFound("No %s with this ID was found.", x.noun()))
+	default:
+		return false
+	}
+	return true
+}
+
+// afterCommit spoils the answer of a request that was carried out.
+func (e *Emulator) afterCommit(ctx context.Context, w *answer, r *http.Request, f Fault) {
+	switch f.Kind {
+	case FaultStatusAfterCommit:
+		w.reset()
+		e.writeFaultStatus(w, r, f)
+	case FaultDropAfterCommit:
+		w.drop = true
+	case FaultKillAfterCommit:
+		e.kill(f)
+		w.drop = true
+	case FaultDelayAfterCommit:
+		w.drop = clock.System.Sleep(ctx, f.Delay) != nil
+	case FaultTruncatedBody:
+		if w.body.Len() == 0 { // A 204 has nothing to cut; a promised body that never comes is as broken.
+			w.status = http.StatusOK
+			w.body.WriteString("{}")
+		}
+		w.header.Set("Content-Length", strconv.Itoa(w.body.Len()))
+		w.body.Truncate(w.body.Len() / 2)
+		w.drop, w.partial = true, true
+	case FaultNonJSON:
+		if w.status == http.StatusNoContent {
+			w.status = http.StatusOK
+		}
+		w.body.Reset()
+		w.body.WriteString("<!DOCTYPE html><html><body><h1>Please stand by</h1></body></html>\n")
+		w.header.Set("Content-Type", "text/html; charset=utf-8")
+	case FaultNotFoundAfterCreate:
+		if w.status < 300 {
+			e.faults.hide(w.body.Bytes(), f.Reads)
+		}
+	}
+}
+
+func (e *Emulator) writeFaultStatus(w *answer, r *http.Request, f Fault) {
+	if f.Status == 0 {
+		f.Status = http.StatusInternalServerError
+	}
+	if f.RetryAfter != "" {
+		w.Header().Set("Retry-After", f.RetryAfter)
+	}
+	e.writeError(w, r, fail(f.Status, "A programmed fault answered this request."))
+}
+
+func (e *Emulator) kill(f Fault) {
+	signal := f.Signal
+	if signal == 0 {
+		signal = syscall.SIGKILL
+	}
+	process, err := os.FindProcess(f.PID)
+	if err == nil {
+		err = process.Signal(signal)
+	}
+	if err != nil {
+		e.log.Error("signal the process of a programmed fault", "pid", f.PID, "error", err)
+	}
+}

@@ -1,0 +1,208 @@
+package emulator_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// TestFaultKinds creates a computer under each fault and looks at the answer, at what was committed, and at the journal.
+func TestFaultKinds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		fault     emulator.Fault
+		broken    bool // The transport fails, or the body ends early.
+		status    int
+		retry     string
+		committed bool
+	}{
+		{fault: emulator.Fault{Kind: emulator.FaultStatusBeforeCommit}, status: 500},
+		{fault: emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 503, RetryAfter: "7"}, status: 503, retry: "7"},
+		{fault: emulator.Fault{Kind: emulator.FaultStatusAfterCommit, Status: 502}, status: 502, committed: true},
+		{fault: emulator.Fault{Kind: emulator.FaultRateLimited}, status: 429, retry: "1"},
+		{fault: emulator.Fault{Kind: emulator.FaultRateLimited, RetryAfter: "3"}, status: 429, retry: "3"},
+		{fault: emulator.Fault{Kind: emulator.FaultDropBeforeCommit}, broken: true},
+		{fault: emulator.Fault{Kind: emulator.FaultDropAfterCommit}, broken: true, committed: true},
+		{fault: emulator.Fault{Kind: emulator.FaultTruncatedBody}, broken: true, status: 201, committed: true},
+		{fault: emulator.Fault{Kind: emulator.FaultNonJSON}, status: 201, committed: true},
+		{fault: emulator.Fault{Kind: emulator.FaultDelayBeforeCommit, Delay: time.Millisecond}, status: 201, committed: true},
+		{fault: emulator.Fault{Kind: emulator.FaultDelayAfterCommit, Delay: time.Millisecond}, status: 201, committed: true},
+	} {
+		t.Run(fmt.Sprint(c.fault.Kind, c.status, c.retry), func(t *testing.T) {
+			t.Parallel()
+			v := start(t, emulator.Options{})
+			c.fault.Operation = "createComputer"
+			v.Faults().Add(c.fault)
+			v.call(200, "GET", "/api/v0/computers", nil) // Another operation is not hit.
+			a, err := v.try(v.BootstrapKey(), "POST", "/api/v0/computers", object{"name": "a"})
+			if (err != nil) != c.broken {
+				t.Fatalf("error: %v", err)
+			}
+			if a.status != c.status {
+				t.Fatalf("status %d, want %d", a.status, c.status)
+			}
+			if c.status != 0 && a.header.Get(emulator.FaultHeader) != string(c.fault.Kind) {
+				t.Errorf("fault header: %q", a.header.Get(emulator.FaultHeader))
+			}
+			if a.header.Get("Retry-After") != c.retry {
+				t.Errorf("Retry-After: %q", a.header.Get("Retry-After"))
+			}
+			if c.fault.Kind == emulator.FaultNonJSON && (!bytes.Contains(a.raw, []byte("<html>")) || a.header.Get("Content-Type") == "application/json") {
+				t.Errorf("body: %s", a.raw)
+			}
+			if c.fault.Kind == emulator.FaultTruncatedBody && !bytes.HasPrefix(a.raw, []byte(`{"id":`)) {
+				t.Errorf("the first half of the body did not arrive: %q", a.raw)
+			}
+			entries := v.Journal().Entries()
+			if e := entries[1]; e.Operation != "createComputer" || e.Fault != string(c.fault.Kind) || e.Status != c.status {
+				t.Errorf("journal: %+v", e)
+			}
+			if len(v.Faults().Pending()) != 0 {
+				t.Error("the fault is still pending")
+			}
+			want := http.StatusNotFound
+			if c.committed {
+				want = http.StatusOK
+			}
+			v.call(want, "GET", "/api/v0/computers/name/a", nil)
+		})
+	}
+}
+
+func TestFaultDelayAndAClientThatGivesUp(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[emulator.FaultKind]int{emulator.FaultDelayBeforeCommit: 404, emulator.FaultDelayAfterCommit: 200} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			v := start(t, emulator.Options{})
+			v.Faults().Add(emulator.Fault{Kind: kind, Delay: time.Hour})
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			req, err := http.NewRequestWithContext(ctx, "POST", v.URL()+"/api/v0/computers", strings.NewReader(`{"name":"a"}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Authorization", "Bearer "+v.BootstrapKey())
+			req.Header.Set("Content-Type", "application/json")
+			if _, err := do(req); err == nil {
+				t.Fatal("there was an answer")
+			}
+			v.call(want, "GET", "/api/v0/computers/name/a", nil)
+		})
+	}
+}
+
+func TestFaultSpoilsAnEmptyAnswer(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []emulator.FaultKind{emulator.FaultTruncatedBody, emulator.FaultNonJSON} {
+		v := start(t, emulator.Options{})
+		id := v.call(201, "POST", "/api/v0/computers", object{"name": "a"}).object(t)["id"].(string)
+		v.Faults().Add(emulator.Fault{Kind: kind})
+		a, err := v.try(v.BootstrapKey(), "DELETE", "/api/v0/computers/"+id, nil)
+		if a.status != 200 || (err != nil) != (kind == emulator.FaultTruncatedBody) {
+			t.Errorf("%s: %d %v", kind, a.status, err)
+		}
+		v.call(404, "GET", "/api/v0/computers/"+id, nil)
+	}
+}
+
+func TestFaultCounting(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.Faults().Add(
+		emulator.Fault{Operation: "listComputers", Kind: emulator.FaultStatusBeforeCommit, Status: 503, After: 1, Times: 2},
+		emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, Match: "/providers", Times: -1},
+	)
+	for i, want := range []int{200, 503, 503, 200} {
+		if a, err := v.try(v.BootstrapKey(), "GET", "/api/v0/computers", nil); err != nil || a.status != want {
+			t.Errorf("request %d: %d %v, want %d", i+1, a.status, err, want)
+		}
+	}
+	for range 3 {
+		v.call(500, "GET", "/api/v0/computers/providers", nil)
+	}
+	if p := v.Faults().Pending(); len(p) != 1 || p[0].Times != -1 {
+		t.Errorf("pending: %+v", p)
+	}
+	v.Faults().Clear()
+	v.call(200, "GET", "/api/v0/computers/providers", nil)
+}
+
+func TestFaultNotFoundAfterCreate(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.Faults().Add(emulator.Fault{Operation: "createComputer", Kind: emulator.FaultNotFoundAfterCreate, Reads: 2})
+	created := v.call(201, "POST", "/api/v0/computers", object{"name": "a"})
+	if created.header.Get(emulator.FaultHeader) != "" {
+		t.Error("the creation itself carries the header, though nothing is wrong with it")
+	}
+	path := "/api/v0/computers/" + created.object(t)["id"].(string)
+	for range 2 {
+		if a := v.call(404, "GET", path, nil); a.header.Get(emulator.FaultHeader) != string(emulator.FaultNotFoundAfterCreate) {
+			t.Error("the 404 does not carry the header")
+		}
+	}
+	v.call(200, "GET", path, nil)
+}
+
+const victimVariable = "EMULATOR_TEST_VICTIM"
+
+// TestMain lets this binary also be the process that TestFaultKill kills.
+func TestMain(m *testing.M) {
+	if os.Getenv(victimVariable) != "" {
+		_, _ = os.Stdin.Read(make([]byte, 1))
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func TestFaultKill(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[emulator.FaultKind]int{emulator.FaultKillBeforeCommit: 404, emulator.FaultKillAfterCommit: 200} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			// The victim is this test binary, waiting for input that never comes.
+			victim := exec.CommandContext(t.Context(), os.Args[0])
+			victim.Env = append(os.Environ(), victimVariable+"=1")
+			stdin, err := victim.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = stdin.Close() }()
+			if err := victim.Start(); err != nil {
+				t.Fatal(err)
+			}
+			v := start(t, emulator.Options{})
+			v.Faults().Add(emulator.Fault{Kind: kind, PID: victim.Process.Pid})
+			if _, err := v.try(v.BootstrapKey(), "POST", "/api/v0/computers", object{"name": "a"}); err == nil {
+				t.Error("there was an answer")
+			}
+			if err := victim.Wait(); err == nil || victim.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+				t.Errorf("the process ended with %v", err)
+			}
+			v.call(want, "GET", "/api/v0/computers/name/a", nil)
+		})
+	}
+}
+
+func TestFaultThatMakesNoSense(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	for want, f := range map[string]emulator.Fault{
+		"kind":       {Kind: "explode"},
+		"process ID": {Kind: emulator.FaultKillBeforeCommit, PID: 1},
+		"status 200": {Kind: emulator.FaultStatusAfterCommit, Status: 200},
+	} {
+		v.Faults().Add(f)
+		v.detail(v.call(500, "GET", "/api/v0/computers", nil), want)
+	}
+}

@@ -1,0 +1,217 @@
+package emulator
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+const (
+	maxUpload      = 1 << 30
+	maxContentType = 255
+	signedURLLife  = 15 * time.Minute
+	defaultType    = "application/octet-stream"
+)
+
+// storedObject is an uploaded file, or the promise of one: its bytes are a file in the object directory.
+type storedObject struct {
+	Object      string
+	Size        int64
+	ContentType string
+}
+
+// uploadView and downloadView carry signed URLs of the file storage; expiresAt is in Unix milliseconds.
+type (
+	uploadView struct {
+		URL       string            `json:"url"`
+		Fields    map[string]string `json:"fields"`
+		ExpiresAt int64             `json:"expiresAt"`
+	}
+	downloadView struct {
+		URL       string `json:"url"`
+		ExpiresAt int64  `json:"expiresAt"`
+	}
+	fileView struct {
+		FileName  string `json:"fileName"`
+		SizeBytes int64  `json:"sizeBytes"`
+		Path      string `json:"path"`
+	}
+)
+
+// fileComputer finds the computer of a file operation and checks that its daemon can be reached and the name is allowed.
+func (r *request) fileComputer() (c *computer, fileName string, err error) {
+	fileName = r.params["fileName"]
+	switch {
+	case utf8.RuneCountInString(fileName) > 255 || strings.TrimSpace(fileName) == "":
+		return nil, "", invalid("The path parameter %q must have 1 to 255 characters, not all of them blank.", "fileName")
+	case strings.ContainsAny(fileName, `/\`) || strings.Contains(fileName, ".."):
+		return nil, "", invalid("The path parameter %q must not contain a slash, a backslash or two dots.", "fileName")
+	}
+	if c, err = r.computer(r.params["computerId"]); err != nil {
+		return nil, "", err
+	}
+	reachable := c.progressAt(r.now).status == statusActive && !c.DaemonDown
+	if c.ProviderType == providerBYOM && c.HostID == "" {
+		reachable = false
+	}
+	if !reachable {
+		return nil, "", fail(http.StatusFailedDependency, "The daemon on the computer %q cannot be reached.", c.Name)
+	}
+	return c, fileName, nil
+}
+
+func createFileUpload(r *request) (reply, error) {
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	f.required("sizeBytes")
+	object := storedObject{
+		Object: newID("obj_", r.now), Size: f.integer("sizeBytes", 0, maxUpload), ContentType: f.text("contentType", 1, maxContentType),
+	}
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
+	c, fileName, err := r.fileComputer()
+	if err != nil {
+		return reply{}, err
+	}
+	if err := r.e.dropUpload(r.tx, c.ID, fileName); err != nil {
+		return reply{}, err
+	}
+	expiresAt := millis(r.now.Add(signedURLLife))
+	form, err := r.e.uploadForm(object, expiresAt)
+	if err != nil {
+		return reply{}, err
+	}
+	answer := uploadView{URL: r.e.FilesURL() + "/upload", Fields: form, ExpiresAt: expiresAt}
+	return reply{200, answer}, put(r.tx, bucketUploads, key(c.ID, fileName), object)
+}
+
+// dropUpload forgets an upload of the same name that was never completed.
+func (e *Emulator) dropUpload(tx *bolt.Tx, computerID, fileName string) error {
+	var former storedObject
+	err := get(tx, bucketUploads, key(computerID, fileName), &former)
+	if errors.Is(err, errNotStored) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	e.removeObjectOnCommit(tx, former.Object)
+	return remove(tx, bucketUploads, key(computerID, fileName))
+}
+
+// completeFileUpload moves an uploaded file into the workspace, where no file of its name may be.
+func completeFileUpload(r *request) (reply, error) {
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	size := f.integer("sizeBytes", 0, maxUpload)
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
+	c, fileName, err := r.fileComputer()
+	if err != nil {
+		return reply{}, err
+	}
+	if stored(r.tx, bucketWorkspaceFiles, key(c.ID, fileName)) {
+		return reply{}, conflict("The workspace already has a file named %q.", fileName)
+	}
+	var object storedObject
+	if err := get(r.tx, bucketUploads, key(c.ID, fileName), &object); errors.Is(err, errNotStored) {
+		return reply{}, notFound("No upload was begun for a file named %q.", fileName)
+	} else if err != nil {
+		return reply{}, err
+	}
+	if _, err := os.Stat(r.e.objectPath(object.Object)); errors.Is(err, os.ErrNotExist) {
+		return reply{}, badRequest("The file %q was not uploaded yet.", fileName)
+	} else if err != nil {
+		return reply{}, fmt.Errorf("look for the uploaded file: %w", err)
+	}
+	if f.has("sizeBytes") && size != object.Size {
+		return reply{}, badRequest("The file %q has %d bytes, not %d.", fileName, object.Size, size)
+	}
+	answer := fileView{FileName: fileName, SizeBytes: object.Size, Path: "/home/" + c.RemoteUser + "/workspace/" + fileName}
+	return reply{200, answer}, errors.Join(
+		put(r.tx, bucketWorkspaceFiles, key(c.ID, fileName), object),
+		remove(r.tx, bucketUploads, key(c.ID, fileName)),
+	)
+}
+
+func createFileDownload(r *request) (reply, error) {
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	f.text("sessionId", 1, maxIDLength)
+	contentType := f.text("contentType", 1, maxContentType)
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
+	c, fileName, err := r.fileComputer()
+	if err != nil {
+		return reply{}, err
+	}
+	var object storedObject
+	if err := get(r.tx, bucketWorkspaceFiles, key(c.ID, fileName), &object); errors.Is(err, errNotStored) {
+		return reply{}, notFound("The workspace has no file named %q.", fileName)
+	} else if err != nil {
+		return reply{}, err
+	}
+	for _, given := range []string{contentType, object.ContentType, defaultType} {
+		if given != "" {
+			object.ContentType = given
+			break
+		}
+	}
+	expiresAt := millis(r.now.Add(signedURLLife))
+	return reply{200, downloadView{URL: r.e.downloadURL(object, expiresAt), ExpiresAt: expiresAt}}, nil
+}
+
+func (e *Emulator) objectPath(object string) string { return filepath.Join(e.store.objects, object) }
+
+// removeObjectOnCommit deletes the bytes of an object, but only if the transaction succeeds.
+func (e *Emulator) removeObjectOnCommit(tx *bolt.Tx, object string) {
+	tx.OnCommit(func() {
+		if err := removeFile(e.objectPath(object)); err != nil {
+			e.log.Error("remove an uploaded file", "error", err)
+		}
+	})
+}
+
+// removeFilesOf removes all files and unfinished uploads of a computer.
+func (e *Emulator) removeFilesOf(tx *bolt.Tx, computerID string) error {
+	for _, bucket := range [][]byte{bucketUploads, bucketWorkspaceFiles} {
+		err := scan(tx, bucket, key(computerID, ""), func(_ string, value []byte) error {
+			var object storedObject
+			if err := json.Unmarshal(value, &object); err != nil {
+				return fmt.Errorf("read a file's record from the database: %w", err)
+			}
+			e.removeObjectOnCommit(tx, object.Object)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		keys, err := keysOf(tx, bucket, key(computerID, ""))
+		if err != nil {
+			return err
+		}
+		for _, k := range keys {
+			if err := remove(tx, bucket, k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,275 @@
+package emulator_test
+
+import (
+	"bytes"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// filesEnv is an emulator with one active managed computer.
+type filesEnv struct {
+	*env
+	computer string
+	objects  string // The directory of stored files.
+}
+
+func startFiles(t *testing.T) *filesEnv {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "state.db")
+	v := start(t, emulator.Options{DataFile: file})
+	id := v.computer(object{"name": "a"})["id"].(string)
+	v.clock.Advance(time.Minute)
+	return &filesEnv{v, id, file + ".objects"}
+}
+
+func (v *filesEnv) file(want int, name, act string, body any) answer {
+	v.t.Helper()
+	return v.call(want, "POST", computers+"/"+v.computer+"/files/"+name+"/"+act, body)
+}
+
+// begin asks for an upload and returns its address and form fields.
+func (v *filesEnv) begin(name string, body object) (string, map[string]string) {
+	v.t.Helper()
+	var form struct {
+		URL       string
+		Fields    map[string]string
+		ExpiresAt int64
+	}
+	decode(v.t, v.file(200, name, "create-upload", body), &form)
+	if want := v.clock.Now().Add(15 * time.Minute).UnixMilli(); form.ExpiresAt != want {
+		v.t.Errorf("expiresAt %d, want %d", form.ExpiresAt, want)
+	}
+	return form.URL, form.Fields
+}
+
+// upload posts a form with a file of a given size, which is made while it is sent.
+func (v *filesEnv) upload(url string, fields map[string]string, content io.Reader, change func(*http.Request)) answer {
+	v.t.Helper()
+	pipe, writer := io.Pipe()
+	form := multipart.NewWriter(writer)
+	go func() {
+		for name, value := range fields {
+			_ = form.WriteField(name, value)
+		}
+		part, err := form.CreateFormFile("file", "file")
+		if err == nil {
+			_, err = io.Copy(part, content)
+		}
+		if err == nil {
+			err = form.Close()
+		}
+		writer.CloseWithError(err)
+	}()
+	req, err := http.NewRequestWithContext(v.t.Context(), http.MethodPost, url, pipe)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", form.FormDataContentType())
+	if change != nil {
+		change(req)
+	}
+	a, err := do(req)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return a
+}
+
+// get fetches a signed address.
+func (v *filesEnv) get(url, authorization string) answer {
+	v.t.Helper()
+	req, err := http.NewRequestWithContext(v.t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	if authorization != "" {
+		req.Header.Set("Authorization", authorization)
+	}
+	a, err := do(req)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return a
+}
+
+func TestUploadAndDownload(t *testing.T) {
+	t.Parallel()
+	v := startFiles(t)
+	url, fields := v.begin("notes.txt", object{"sizeBytes": 5, "contentType": "text/plain"})
+	if !strings.HasPrefix(url, v.FilesURL()+"/") || strings.HasPrefix(url, v.URL()) {
+		t.Errorf("the address %s is not on the second listener", url)
+	}
+	v.detail(v.file(400, "notes.txt", "complete-upload", nil), "not uploaded yet")
+	if a := v.upload(url, fields, strings.NewReader("hello"), nil); a.status != 204 {
+		t.Fatalf("upload: %d %s", a.status, a.raw)
+	}
+	v.detail(v.file(404, "notes.txt", "create-download", nil), "no file")
+	v.detail(v.file(400, "notes.txt", "complete-upload", object{"sizeBytes": 6}), "has 5 bytes")
+	if got := string(v.file(200, "notes.txt", "complete-upload", object{}).raw); got != `{"fileName":"notes.txt","sizeBytes":5,"path":"/home/agent/workspace/notes.txt"}` {
+		t.Errorf("complete-upload: %s", got)
+	}
+	v.detail(v.file(409, "notes.txt", "complete-upload", nil), "already has a file")
+
+	var link struct {
+		URL       string
+		ExpiresAt int64
+	}
+	decode(t, v.file(200, "notes.txt", "create-download", nil), &link)
+	if a := v.get(link.URL, ""); a.status != 200 || string(a.raw) != "hello" || a.header.Get("Content-Type") != "text/plain" {
+		t.Errorf("download: %d %q %v", a.status, a.raw, a.header)
+	}
+	if a := v.get(link.URL, "Bearer "+v.BootstrapKey()); a.status != 403 {
+		t.Errorf("a download with the key: %d", a.status)
+	}
+	for _, changed := range []string{link.URL + "0", strings.Replace(link.URL, "text%2Fplain", "text%2Fhtml", 1), v.FilesURL() + "/download/../state.db"} {
+		if a := v.get(changed, ""); a.status != 403 {
+			t.Errorf("%s: %d", changed, a.status)
+		}
+	}
+	var typed struct{ URL string }
+	decode(t, v.file(200, "notes.txt", "create-download", object{"contentType": "text/csv", "sessionId": uuidA}), &typed)
+	if a := v.get(typed.URL, ""); a.header.Get("Content-Type") != "text/csv" {
+		t.Errorf("content type: %v", a.header)
+	}
+	v.clock.Advance(15 * time.Minute)
+	if a := v.get(link.URL, ""); a.status != 403 || !bytes.Contains(a.raw, []byte("expired")) {
+		t.Errorf("an expired address: %d %s", a.status, a.raw)
+	}
+
+	v.call(204, "DELETE", computers+"/"+v.computer, nil)
+	if left, err := os.ReadDir(v.objects); err != nil || len(left) != 0 {
+		t.Errorf("files left after the computer was deleted: %v %v", left, err)
+	}
+}
+
+func TestUploadsRefused(t *testing.T) {
+	t.Parallel()
+	v := startFiles(t)
+	for _, c := range []struct {
+		name    string
+		content string
+		change  func(fields map[string]string)
+		request func(*http.Request)
+		want    int
+		text    string
+	}{
+		{name: "key sent", content: "hello", want: 403, text: "Authorization", request: func(r *http.Request) { r.Header.Set("Authorization", "Bearer x") }},
+		{name: "no form", content: "hello", want: 400, text: "multipart", request: func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }},
+		{name: "too short", content: "hell", want: 400, text: "declared 5 bytes"},
+		{name: "too long", content: "hello!", want: 400, text: "declared 5 bytes"},
+		{name: "changed field", content: "hello", want: 403, text: `"key"`, change: func(f map[string]string) { f["key"] = "obj_other" }},
+		{name: "missing field", content: "hello", want: 403, text: `"expires"`, change: func(f map[string]string) { delete(f, "expires") }},
+		{name: "added field", content: "hello", want: 403, text: `"acl"`, change: func(f map[string]string) { f["acl"] = "public" }},
+		{name: "wrong signature", content: "hello", want: 403, text: "signature", change: func(f map[string]string) { f["signature"] = "0" }},
+		{name: "wrong policy", content: "hello", want: 403, text: "signature", change: func(f map[string]string) { f["policy"] += "x" }},
+	} {
+		url, fields := v.begin("f", object{"sizeBytes": 5})
+		if c.change != nil {
+			c.change(fields)
+		}
+		a := v.upload(url, fields, strings.NewReader(c.content), c.request)
+		if a.status != c.want || !strings.Contains(string(a.raw), strings.ReplaceAll(c.text, `"`, `\"`)) {
+			t.Errorf("%s: %d %s", c.name, a.status, a.raw)
+		}
+		v.file(400, "f", "complete-upload", nil)
+	}
+	url, fields := v.begin("f", object{"sizeBytes": 5})
+	v.clock.Advance(15 * time.Minute)
+	if a := v.upload(url, fields, strings.NewReader("hello"), nil); a.status != 403 || !bytes.Contains(a.raw, []byte("expired")) {
+		t.Errorf("expired form: %d %s", a.status, a.raw)
+	}
+	if left, err := os.ReadDir(v.objects); err != nil || len(left) != 0 {
+		t.Errorf("refused uploads left files: %v %v", left, err)
+	}
+}
+
+func TestLargeUploadGoesToDisk(t *testing.T) {
+	t.Parallel()
+	v := startFiles(t)
+	const size = 64 << 20
+	url, fields := v.begin("big.bin", object{"sizeBytes": size})
+	if a := v.upload(url, fields, io.LimitReader(zeros{}, size), nil); a.status != 204 {
+		t.Fatalf("upload: %d %s", a.status, a.raw)
+	}
+	info, err := os.Stat(filepath.Join(v.objects, fields["key"]))
+	if err != nil || info.Size() != size {
+		t.Errorf("stored file: %v %v", info, err)
+	}
+	if got := v.file(200, "big.bin", "complete-upload", nil).object(t)["sizeBytes"]; got != float64(size) {
+		t.Errorf("sizeBytes: %v", got)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+func TestFileOperationsRefused(t *testing.T) {
+	t.Parallel()
+	v := startFiles(t)
+	size := object{"sizeBytes": 1}
+	for name, want := range map[string]string{
+		"a%2Fb": "slash", "a%5Cb": "slash", "a..b": "two dots", "%20": "blank", strings.Repeat("x", 256): "255",
+	} {
+		for act, body := range map[string]any{"create-upload": size, "complete-upload": nil, "create-download": nil} {
+			v.detail(v.file(400, name, act, body), want)
+		}
+	}
+	v.file(200, strings.Repeat("ä", 255), "create-upload", size)
+	v.detail(v.file(400, "f", "create-upload", object{}), `"sizeBytes" is required`)
+	v.detail(v.file(400, "f", "create-upload", object{"sizeBytes": -1}), "between")
+	v.detail(v.file(400, "f", "create-upload", object{"sizeBytes": 1<<30 + 1}), "between")
+	v.detail(v.file(400, "f", "create-upload", object{"sizeBytes": 1, "contentType": ""}), `"contentType"`)
+	v.detail(v.file(400, "f", "create-download", object{"size": 1}), `"size"`)
+	v.detail(v.file(404, "f", "complete-upload", nil), "No upload")
+	v.call(404, "POST", computers+"/"+uuidA+"/files/f/create-upload", size)
+
+	if err := v.UnavailableDaemon(v.computer); err != nil {
+		t.Fatal(err)
+	}
+	v.detail(v.file(424, "f", "create-upload", size), "daemon")
+	v.file(424, "f", "complete-upload", nil)
+	v.file(424, "f", "create-download", nil)
+	if err := v.RestoreDaemon(v.computer); err != nil {
+		t.Fatal(err)
+	}
+	v.file(200, "f", "create-upload", size)
+	if v.UnavailableDaemon(uuidA) == nil {
+		t.Error("a computer that does not exist lost its daemon")
+	}
+	for want, body := range map[int]object{
+		424: {"name": "byom", "provider": "byom"},
+		200: {"name": "byom-host", "hostId": uuidA},
+	} {
+		id := v.env.computer(body)["id"].(string)
+		v.call(want, "POST", computers+"/"+id+"/files/f/create-upload", size)
+	}
+	starting := v.env.computer(object{"name": "starting"})["id"].(string)
+	v.call(424, "POST", computers+"/"+starting+"/files/f/create-upload", size)
+}
+
+func TestBeginningAnUploadAgainReplacesTheFormer(t *testing.T) {
+	t.Parallel()
+	v := startFiles(t)
+	url, fields := v.begin("f", object{"sizeBytes": 1})
+	v.upload(url, fields, strings.NewReader("1"), nil)
+	v.begin("f", object{"sizeBytes": 2})
+	v.detail(v.file(400, "f", "complete-upload", nil), "not uploaded yet")
+	if left, err := os.ReadDir(v.objects); err != nil || len(left) != 0 {
+		t.Errorf("the replaced upload left files: %v %v", left, err)
+	}
+	if a := v.get(v.FilesURL()+"/other", ""); a.status != 404 {
+		t.Errorf("unknown path: %d", a.status)
+	}
+}

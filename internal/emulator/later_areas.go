@@ -1,0 +1,70 @@
+package emulator
+
+import "slices"
+
+// laterRoutes are the operations of the areas that are not served yet: authenticated callers get 501.
+// An area that comes to be served moves from here into a file of its own.
+func laterRoutes() []route {
+	return slices.Concat(
+		[]route{
+			{operation: "listEnvironments", method: "GET", pattern: "/api/v0/environments"},
+			{operation: "createEnvironment", method: "POST", pattern: "/api/v0/environments"},
+			{operation: "getEnvironmentBuildStatuses", method: "GET", pattern: "/api/v0/environments/build-statuses"},
+			{operation: "provisionDefaultEnvironment", method: "POST", pattern: "/api/v0/environments/default"},
+			{operation: "setDefaultEnvironment", method: "PUT", pattern: "/api/v0/environments/default"},
+			{operation: "getEnvironmentSourceOptions", method: "GET", pattern: "/api/v0/environments/source-options"},
+			{operation: "getEnvironment", method: "GET", pattern: "/api/v0/environments/{environmentId}"},
+			{operation: "deleteEnvironment", method: "DELETE", pattern: "/api/v0/environments/{environmentId}"},
+			{operation: "updateEnvironment", method: "PATCH", pattern: "/api/v0/environments/{environmentId}"},
+			{operation: "getEnvironmentBuildDiagnostics", method: "GET", pattern: "/api/v0/environments/{environmentId}/build-diagnostics"},
+			{operation: "createEnvironmentBuild", method: "POST", pattern: "/api/v0/environments/{environmentId}/builds"},
+			{operation: "cancelEnvironmentBuild", method: "POST", pattern: "/api/v0/environments/{environmentId}/builds/{buildId}/cancel"},
+			{operation: "getBuildDiagnostics", method: "GET", pattern: "/api/v0/environments/{environmentId}/builds/{buildId}/diagnostics"},
+		},
+		[]route{
+			{operation: "listWikiRuns", method: "GET", pattern: "/api/v0/wiki"},
+			{operation: "createWikiRun", method: "POST", pattern: "/api/v0/wiki"},
+			{operation: "getWikiHistory", method: "GET", pattern: "/api/v0/wiki/history/{repoUrl}"},
+			{operation: "createWikiVideoUploadUrl", method: "POST", pattern: "/api/v0/wiki/video-upload-url"},
+			{operation: "getWikiRun", method: "GET", pattern: "/api/v0/wiki/{wikiRunId}"},
+			{operation: "deleteWikiRun", method: "DELETE", pattern: "/api/v0/wiki/{wikiRunId}"},
+			{operation: "exportWikiRun", method: "GET", pattern: "/api/v0/wiki/{wikiRunId}/export"},
+			{operation: "getWikiPage", method: "GET", pattern: "/api/v0/wiki/{wikiRunId}/pages/{pageId}"},
+			{operation: "updateWikiPrivacy", method: "POST", pattern: "/api/v0/wiki/{wikiRunId}/privacy"},
+			{operation: "searchWikiRun", method: "GET", pattern: "/api/v0/wiki/{wikiRunId}/search"},
+		},
+		[]route{
+			{operation: "editCiWorkflow", method: "POST", pattern: "/api/v0/automations/ci/edit"},
+			{operation: "listCiJobs", method: "GET", pattern: "/api/v0/automations/ci/jobs"},
+			{operation: "listCiRepositories", method: "GET", pattern: "/api/v0/automations/ci/repositories"},
+			{operation: "listCiRepositoryOwners", method: "GET", pattern: "/api/v0/automations/ci/repository-owners"},
+			{operation: "listCiRuns", method: "GET", pattern: "/api/v0/automations/ci/runs"},
+			{operation: "scanCiWorkflows", method: "GET", pattern: "/api/v0/automations/ci/scan"},
+		},
+		[]route{
+			{operation: "listSessions", method: "GET", pattern: "/api/v0/sessions"},
+			{operation: "createSession", method: "POST", pattern: "/api/v0/sessions"},
+			{operation: "getSession", method: "GET", pattern: "/api/v0/sessions/{sessionId}"},
+			{operation: "deleteSession", method: "DELETE", pattern: "/api/v0/sessions/{sessionId}"},
+			{operation: "updateSession", method: "PATCH", pattern: "/api/v0/sessions/{sessionId}"},
+			{operation: "interruptSession", method: "POST", pattern: "/api/v0/sessions/{sessionId}/interrupt"},
+		},
+		[]route{
+			{operation: "listEnterpriseControlHistory", method: "GET", pattern: "/api/v0/organization/enterprise-controls/history"},
+			{operation: "getGlobalUsageLimit", method: "GET", pattern: "/api/v0/organization/usage/limits/global"},
+			{operation: "setGlobalUsageLimit", method: "PUT", pattern: "/api/v0/organization/usage/limits/global"},
+			{operation: "getUserUsageLimits", method: "GET", pattern: "/api/v0/organization/usage/limits/users"},
+			{operation: "setUserUsageLimits", method: "PUT", pattern: "/api/v0/organization/usage/limits/users"},
+			{operation: "listMembers", method: "GET", pattern: "/api/v0/organization/users"},
+			{operation: "removeMember", method: "DELETE", pattern: "/api/v0/organization/users"},
+		},
+		[]route{
+			{operation: "getTokenAnalytics", method: "GET", pattern: "/api/v1/analytics/tokens"},
+			{operation: "queryMyCost", method: "GET", pattern: "/api/v1/analytics/cost/me/query"},
+			{operation: "getToolAnalytics", method: "GET", pattern: "/api/v1/analytics/tools"},
+			{operation: "getActivityAnalytics", method: "GET", pattern: "/api/v1/analytics/activity"},
+			{operation: "getProductivityAnalytics", method: "GET", pattern: "/api/v1/analytics/productivity"},
+			{operation: "getUserAnalytics", method: "GET", pattern: "/api/v1/analytics/users"},
+		},
+	)
+}

@@ -1,0 +1,39 @@
+package emulator
+
+import (
+	"encoding/base64"
+	"slices"
+	"strconv"
+)
+
+// pagination is the paging part of a list answer under /api/v0.
+type pagination struct {
+	HasMore    bool    `json:"hasMore"`
+	NextCursor *string `json:"nextCursor"`
+}
+
+// page cuts the page a request asks for out of a list, given the ID of each item in its order. The cursor names
+// the last item of the page before; one that names no item of the list is refused.
+func (r *request) page(ids []string) (from, to int, p pagination, err error) {
+	limit := 20
+	if r.query.Has("limit") {
+		limit, err = strconv.Atoi(r.query.Get("limit"))
+		if err != nil || limit < 1 || limit > 100 {
+			return 0, 0, p, invalid("The query parameter %q must be a whole number from 1 to 100.", "limit")
+		}
+	}
+	if r.query.Has("cursor") {
+		id, err := base64.RawURLEncoding.DecodeString(r.query.Get("cursor"))
+		at := slices.Index(ids, string(id))
+		if err != nil || at < 0 {
+			return 0, 0, p, invalid("The query parameter %q is not a cursor of this list.", "cursor")
+		}
+		from = at + 1
+	}
+	to = min(len(ids), from+min(limit, r.e.opts.MaxPageSize))
+	if to < len(ids) {
+		cursor := base64.RawURLEncoding.EncodeToString([]byte(ids[to-1]))
+		p = pagination{HasMore: true, NextCursor: &cursor}
+	}
+	return from, to, p, nil
+}

@@ -1,0 +1,144 @@
+package emulator
+
+import (
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// request is what a handler gets: one authenticated request inside one transaction.
+type request struct {
+	e      *Emulator
+	tx     *bolt.Tx
+	now    time.Time
+	who    principal
+	params map[string]string
+	query  url.Values
+	body   []byte
+}
+
+// reply is a successful answer; a nil body means an empty one.
+type reply struct {
+	status int
+	body   any
+}
+
+// serveAPI is the handler that Options.Wrap wraps. Everything one request changes is in one transaction.
+func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
+	x, ok := r.Context().Value(exchangeKey{}).(*exchange)
+	switch {
+	case !ok:
+		e.writeError(w, r, fail(http.StatusInternalServerError, "The handler was called outside of the emulator's server."))
+		return
+	case x.route == nil && len(x.allowed) > 0:
+		w.Header().Set("Allow", strings.Join(x.allowed, ", "))
+		e.writeError(w, r, fail(http.StatusMethodNotAllowed, "The path %s does not support %s.", r.URL.Path, r.Method))
+		return
+	case x.route == nil:
+		e.writeError(w, r, notFound("There is no operation at the path %s.", r.URL.Path))
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		e.writeError(w, r, badRequest("The body could not be read: %v.", err))
+		return
+	}
+	transaction := e.store.db.Update
+	if x.route.method == http.MethodGet {
+		transaction = e.store.db.View
+	}
+	var answer reply
+	err = transaction(func(tx *bolt.Tx) error {
+		req := &request{e: e, tx: tx, now: e.clock.Now(), params: x.params, body: body}
+		var err error
+		if req.who, err = authenticate(tx, r.Header.Get("Authorization"), req.now); err != nil {
+			return err
+		}
+		e.journal.change(func() { x.entry.Principal = req.who.ID })
+		if x.route.handle == nil {
+			return fail(http.StatusNotImplemented, "The emulator does not serve the operation %s yet.", x.route.operation)
+		}
+		if req.query, err = checkQuery(r.URL.RawQuery, x.route); err != nil {
+			return err
+		}
+		if err := checkBody(r, body, x.route.body); err != nil {
+			return err
+		}
+		for name, value := range x.params {
+			if strings.ContainsRune(value, 0) {
+				return badRequest("The path parameter %s holds a NUL character.", name)
+			}
+		}
+		answer, err = x.route.handle(req)
+		return err
+	})
+	switch {
+	case err != nil:
+		e.writeError(w, r, err)
+	case answer.body == nil:
+		w.WriteHeader(answer.status)
+	default:
+		e.writeJSON(w, answer.status, answer.body)
+	}
+}
+
+// checkQuery refuses parameters the operation does not have, and repeated ones.
+func checkQuery(raw string, rt *route) (url.Values, error) {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return nil, badRequest("The query cannot be parsed: %v.", err)
+	}
+	for name, given := range values {
+		switch {
+		case slices.Contains(rt.repeated, name):
+		case !slices.Contains(rt.query, name):
+			return nil, invalid("The operation %s has no query parameter %q.", rt.operation, name)
+		case len(given) > 1:
+			return nil, invalid("The query parameter %q was given %d times.", name, len(given))
+		}
+		for _, v := range given {
+			if strings.ContainsRune(v, 0) {
+				return nil, invalid("The query parameter %q holds a NUL character.", name)
+			}
+		}
+	}
+	return values, nil
+}
+
+func checkBody(r *http.Request, body []byte, rule bodyRule) error {
+	switch {
+	case len(body) == 0 && rule == requiredBody:
+		return invalid("A JSON body is required.")
+	case len(body) == 0:
+		return nil
+	case rule == noBody:
+		return invalid("This operation takes no body.")
+	case len(body) > maxBody:
+		return invalid("The body is larger than %d bytes.", maxBody)
+	}
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || media != "application/json" {
+		return invalid("The Content-Type of the body is %q; it must be application/json.", r.Header.Get("Content-Type"))
+	}
+	return nil
+}
+
+// flag reads a query parameter that is "true" or "false"; absent means false.
+func (r *request) flag(name string) (bool, error) {
+	if !r.query.Has(name) {
+		return false, nil
+	}
+	switch r.query.Get(name) {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return false, invalid("The query parameter %q must be true or false.", name)
+}

@@ -1,0 +1,174 @@
+package emulator
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+// maxBody is the largest request body in bytes; the API leaves the limit open.
+const maxBody = 1 << 20
+
+// exchange is what the layers of the server know about one request. It travels in the request's context.
+type exchange struct {
+	route   *route
+	params  map[string]string
+	allowed []string // Methods of the routes that match the path, if none matches the method.
+	entry   *Entry
+}
+
+type exchangeKey struct{}
+
+// noun names what a route is about, for messages.
+func (x *exchange) noun() string {
+	if x.route == nil {
+		return "object"
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(x.route.operation, "get"), "ByName")
+}
+
+// answer collects an answer, so that faults can spoil it and the journal knows it before the client does.
+type answer struct {
+	header  http.Header
+	status  int
+	body    bytes.Buffer
+	drop    bool // Close the connection instead of answering,
+	partial bool // after sending what is in body.
+}
+
+func (a *answer) Header() http.Header { return a.header }
+
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status = status
+	}
+}
+
+func (a *answer) Write(p []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	return a.body.Write(p)
+}
+
+func (a *answer) reset() {
+	a.status = 0
+	a.body.Reset()
+	a.header = http.Header{}
+}
+
+// sendTo writes the answer to the client, or cuts the connection as a fault demanded.
+func (a *answer) sendTo(w http.ResponseWriter) {
+	if a.drop && !a.partial {
+		panic(http.ErrAbortHandler)
+	}
+	for name, values := range a.header {
+		w.Header()[name] = values
+	}
+	if a.status == 0 {
+		a.status = http.StatusOK
+	}
+	w.WriteHeader(a.status)
+	_, err := w.Write(a.body.Bytes())
+	if a.drop {
+		err = errors.Join(err, http.NewResponseController(w).Flush())
+	}
+	if a.drop || err != nil {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// serve is the outermost handler of the API listener: control API, rate limit, faults, latency and journal.
+func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, controlPrefix) {
+		e.setDate(w.Header())
+		e.serveControl(w, r)
+		return
+	}
+	started := clock.System.Now()
+	x := &exchange{}
+	x.route, x.params, x.allowed = e.match(r)
+	x.entry = &Entry{Time: e.clock.Now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery}
+	if x.route != nil {
+		x.entry.Operation, x.entry.Route = x.route.operation, x.route.pattern
+	}
+	e.journal.begin(x.entry)
+
+	// The body is read at once: only then does the server notice that a client hung up during a delay.
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	a := &answer{header: http.Header{}, drop: err != nil}
+	fault, hit := Fault{}, false
+	if !a.drop {
+		fault, hit = e.answer(x, a, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
+	}
+
+	e.setDate(a.header)
+	if hit && (fault.Kind != FaultNotFoundAfterCreate || r.Method == http.MethodGet) {
+		a.header.Set(FaultHeader, string(fault.Kind))
+	}
+	e.journal.change(func() {
+		x.entry.Duration = clock.System.Now().Sub(started)
+		if hit {
+			x.entry.Fault = string(fault.Kind)
+		}
+		if !a.drop || a.partial {
+			x.entry.Status = a.status
+		}
+	})
+	e.log.Info("request", "operation", x.entry.Operation, "method", r.Method, "path", r.URL.Path, "status", a.status, "fault", string(fault.Kind))
+	a.sendTo(w)
+}
+
+// answer fills in the answer to one request and returns the fault that hit it.
+func (e *Emulator) answer(x *exchange, a *answer, r *http.Request) (fault Fault, hit bool) {
+	if e.opts.Latency > 0 && clock.System.Sleep(r.Context(), e.opts.Latency) != nil {
+		a.drop = true
+		return Fault{}, false
+	}
+	if e.limitRate(a, r) {
+		return Fault{}, false
+	}
+	if x.route != nil {
+		fault, hit = e.faults.take(x.route.operation, r)
+	}
+	if hit && e.beforeCommit(x, a, r, fault) {
+		return fault, hit
+	}
+	e.api.ServeHTTP(a, r)
+	if hit {
+		e.afterCommit(r.Context(), a, r, fault)
+	}
+	return fault, hit
+}
+
+// limitRate answers 429 when the global rate is exceeded.
+func (e *Emulator) limitRate(w http.ResponseWriter, r *http.Request) bool {
+	if e.limiter == nil {
+		return false
+	}
+	now := e.clock.Now()
+	reservation := e.limiter.ReserveN(now, 1)
+	wait := reservation.DelayFrom(now)
+	if wait <= 0 {
+		return false
+	}
+	reservation.CancelAt(now)
+	w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	e.writeError(w, r, fail(http.StatusTooManyRequests, "More than %g requests per second. Try again after the time in Retry-After.", e.opts.RequestsPerSecond))
+	return true
+}
+
+// setDate makes the Date header follow the emulator's clock instead of the machine's.
+func (e *Emulator) setDate(h http.Header) {
+	h.Set("Date", e.clock.Now().UTC().Format(http.TimeFormat))
+}
+
+// timeOf converts the API's Unix milliseconds.
+func timeOf(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

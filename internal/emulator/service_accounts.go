@@ -1,0 +1,222 @@
+package emulator
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+const (
+	maxAccountName = 128
+	maxDescription = 1024
+	statusInactive = "inactive"
+	statusDisabled = "disabled"
+)
+
+// serviceAccount is a non-human principal. Deleted ones stay stored, because the deletion is soft.
+type serviceAccount struct {
+	ID, Name, Description, Status string
+	CreatedAt, DeletedAt          int64
+}
+
+// active reports whether the keys of the account may authenticate. It is false for the zero value.
+func (a serviceAccount) active() bool { return a.Status == statusActive && a.DeletedAt == 0 }
+
+// accountView is a service account as the API shows it.
+type accountView struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	Status      string `json:"status"`
+}
+
+func (a serviceAccount) view() accountView {
+	return accountView{ID: a.ID, Name: a.Name, Description: a.Description, Status: a.Status}
+}
+
+func (e *Emulator) serviceAccountRoutes() []route {
+	const one = "/api/v0/service-accounts/{serviceAccountId}"
+	routes := []route{
+		{operation: "listServiceAccounts", method: "GET", pattern: "/api/v0/service-accounts", handle: listServiceAccounts},
+		{operation: "createServiceAccount", method: "POST", pattern: "/api/v0/service-accounts", body: requiredBody, handle: createServiceAccount},
+		{operation: "getServiceAccount", method: "GET", pattern: one, handle: getServiceAccount},
+		{operation: "updateServiceAccount", method: "PATCH", pattern: one, body: requiredBody, handle: updateServiceAccount},
+		{operation: "deleteServiceAccount", method: "DELETE", pattern: one, handle: deleteServiceAccount},
+		{operation: "listApiKeys", method: "GET", pattern: one + "/api-keys", handle: listAPIKeys},
+		{operation: "createApiKey", method: "POST", pattern: one + "/api-keys", body: requiredBody, handle: createAPIKey},
+		{operation: "revokeApiKey", method: "POST", pattern: one + "/api-keys/{keyId}/revoke", handle: revokeAPIKey},
+		{operation: "rotateApiKey", method: "POST", pattern: one + "/api-keys/{keyId}/rotate", body: optionalBody, handle: rotateAPIKey},
+	}
+	for i := range routes {
+		routes[i].handle = managersOnly(routes[i].handle)
+	}
+	return routes
+}
+
+// managersOnly refuses service accounts and humans below the manager role.
+func managersOnly(handle func(*request) (reply, error)) func(*request) (reply, error) {
+	return func(r *request) (reply, error) {
+		if r.who.Kind == kindService {
+			return reply{}, forbidden("Service account credentials are rejected here; a human manager or owner is required.")
+		}
+		if !r.who.manages() {
+			return reply{}, forbidden("The manager role or higher is required.")
+		}
+		return handle(r)
+	}
+}
+
+// account finds a service account that is not deleted.
+func (r *request) account(id string) (serviceAccount, error) {
+	var a serviceAccount
+	err := get(r.tx, bucketAccounts, id, &a)
+	if err != nil && !errors.Is(err, errNotStored) {
+		return a, err
+	}
+	if err != nil || a.DeletedAt != 0 {
+		return a, notFound("No service account with the ID %q was found.", id)
+	}
+	return a, nil
+}
+
+func listServiceAccounts(r *request) (reply, error) {
+	var accounts []serviceAccount
+	err := scan(r.tx, bucketAccounts, "", func(_ string, value []byte) error {
+		var a serviceAccount
+		if err := json.Unmarshal(value, &a); err != nil {
+			return fmt.Errorf("read a service account from the database: %w", err)
+		}
+		if a.DeletedAt == 0 {
+			accounts = append(accounts, a)
+		}
+		return nil
+	})
+	if err != nil {
+		return reply{}, err
+	}
+	slices.SortFunc(accounts, func(a, b serviceAccount) int {
+		if a.CreatedAt != b.CreatedAt {
+			return int(b.CreatedAt - a.CreatedAt)
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	list := struct {
+		ServiceAccounts []accountView `json:"serviceAccounts"`
+	}{make([]accountView, len(accounts))}
+	for i, a := range accounts {
+		list.ServiceAccounts[i] = a.view()
+	}
+	if r.e.opts.ShuffleLists {
+		shuffle(list.ServiceAccounts)
+	}
+	return reply{200, list}, nil
+}
+
+// shuffle reorders a list whose order the API leaves open.
+func shuffle[T any](items []T) {
+	rand.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })
+}
+
+func createServiceAccount(r *request) (reply, error) {
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	f.required("name")
+	a := serviceAccount{
+		ID: newID("sa_", r.now), Name: f.text("name", 1, maxAccountName), Description: f.text("description", 0, maxDescription),
+		Status: statusActive, CreatedAt: millis(r.now),
+	}
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
+	if stored(r.tx, bucketAccountNames, a.Name) {
+		return reply{}, conflict("The organization already has a service account named %q.", a.Name)
+	}
+	return reply{201, a.view()}, errors.Join(put(r.tx, bucketAccounts, a.ID, a), put(r.tx, bucketAccountNames, a.Name, a.ID))
+}
+
+func getServiceAccount(r *request) (reply, error) {
+	a, err := r.account(r.params["serviceAccountId"])
+	return reply{200, a.view()}, err
+}
+
+func updateServiceAccount(r *request) (reply, error) {
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	if f.has("name") {
+		return reply{}, invalid("The field %q is immutable.", "name")
+	}
+	description, status := f.text("description", 0, maxDescription), f.enum("status", statusActive, statusInactive, statusDisabled)
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
+	a, err := r.account(r.params["serviceAccountId"])
+	if err != nil {
+		return reply{}, err
+	}
+	if f.has("description") {
+		a.Description = description
+	}
+	if f.has("status") {
+		a.Status = status
+	}
+	return reply{200, a.view()}, put(r.tx, bucketAccounts, a.ID, a)
+}
+
+// deleteServiceAccount keeps the record, tears down the account's computers and revokes its keys.
+func deleteServiceAccount(r *request) (reply, error) {
+	a, err := r.account(r.params["serviceAccountId"])
+	if err != nil {
+		return reply{}, err
+	}
+	computers, err := computersOf(r.tx, a.ID)
+	if err != nil {
+		return reply{}, err
+	}
+	for _, c := range computers {
+		if err := r.e.removeComputer(r.tx, c); err != nil {
+			return reply{}, err
+		}
+	}
+	keys, err := keysOfOwner(r.tx, a.ID)
+	if err != nil {
+		return reply{}, err
+	}
+	for _, k := range keys {
+		if err := revokeKey(r.tx, k, r.now); err != nil {
+			return reply{}, err
+		}
+	}
+	a.DeletedAt = millis(r.now)
+	answer := struct {
+		Deleted bool `json:"deleted"`
+	}{true}
+	return reply{200, answer}, errors.Join(put(r.tx, bucketAccounts, a.ID, a), remove(r.tx, bucketAccountNames, a.Name))
+}
+
+// keysOfOwner returns all keys of a principal, newest first.
+func keysOfOwner(tx *bolt.Tx, ownerID string) ([]keyRecord, error) {
+	var keys []keyRecord
+	err := scan(tx, bucketKeysByOwner, key(ownerID, ""), func(_ string, value []byte) error {
+		var hash string
+		if err := json.Unmarshal(value, &hash); err != nil {
+			return fmt.Errorf("read the index of keys: %w", err)
+		}
+		var k keyRecord
+		if err := get(tx, bucketKeys, hash, &k); err != nil {
+			return err
+		}
+		keys = append(keys, k)
+		return nil
+	})
+	slices.Reverse(keys) // Key IDs sort by time.
+	return keys, err
+}

@@ -1,0 +1,231 @@
+package emulator_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const accounts = "/api/v0/service-accounts"
+
+func TestServiceAccountLifecycle(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	a := v.call(201, "POST", accounts, object{"name": "ci", "description": "builds"}).object(t)
+	id := a["id"].(string)
+	if !strings.HasPrefix(id, "sa_") || len(id) != 29 || a["status"] != "active" || a["description"] != "builds" || len(a) != 4 {
+		t.Errorf("created: %v", a)
+	}
+	path := accounts + "/" + id
+	v.detail(v.call(409, "POST", accounts, object{"name": "ci"}), "already has")
+	v.detail(v.call(400, "PATCH", path, object{"name": "x"}), "immutable")
+	v.detail(v.call(400, "PATCH", path, object{"status": "asleep"}), "must be one of")
+	if got := v.call(200, "PATCH", path, object{"description": "", "status": "disabled"}).object(t); got["status"] != "disabled" || got["description"] != nil {
+		t.Errorf("updated: %v", got)
+	}
+	v.clock.Advance(time.Second)
+	v.call(201, "POST", accounts, object{"name": "other"})
+	list := v.call(200, "GET", accounts, nil).object(t)["serviceAccounts"].([]any)
+	if len(list) != 2 || list[0].(object)["name"] != "other" || list[1].(object)["id"] != id {
+		t.Errorf("list: %v", list)
+	}
+	if got := string(v.call(200, "DELETE", path, nil).raw); got != `{"deleted":true}` {
+		t.Errorf("delete: %s", got)
+	}
+	v.call(404, "GET", path, nil)
+	v.call(404, "PATCH", path, object{})
+	v.call(404, "DELETE", path, nil)
+	v.call(404, "GET", path+"/api-keys", nil)
+	v.call(404, "POST", path+"/api-keys", object{"name": "k"})
+	v.call(201, "POST", accounts, object{"name": "ci"})
+}
+
+func TestServiceAccountsAreForManagers(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	_, user := v.human(emulator.RoleUser)
+	_, owner := v.human(emulator.RoleOwner)
+	id, account := v.account("ci")
+	v.as(owner, 200, "GET", accounts+"/"+id, nil)
+	for _, c := range []struct {
+		method, path string
+		body         any
+	}{
+		{"GET", accounts, nil}, {"POST", accounts, object{"name": "x"}}, {"GET", accounts + "/" + id, nil},
+		{"PATCH", accounts + "/" + id, object{"status": "inactive"}}, {"DELETE", accounts + "/" + id, nil},
+		{"GET", accounts + "/" + id + "/api-keys", nil}, {"POST", accounts + "/" + id + "/api-keys", object{"name": "x"}},
+		{"POST", accounts + "/" + id + "/api-keys/x/revoke", nil}, {"POST", accounts + "/" + id + "/api-keys/x/rotate", nil},
+	} {
+		v.detail(v.as(account, 403, c.method, c.path, c.body), "Service account credentials")
+		v.detail(v.as(user, 403, c.method, c.path, c.body), "manager role")
+	}
+}
+
+// TestDeletedServiceAccount checks that a soft deletion tears down computers and ends keys, and of no other account.
+func TestDeletedServiceAccount(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	id, key := v.account("ci")
+	_, other := v.account("other")
+	mine := v.as(key, 201, "POST", computers, object{"name": "a"}).object(t)["id"].(string)
+	theirs := v.as(other, 201, "POST", computers, object{"name": "a"}).object(t)["id"].(string)
+	v.call(200, "DELETE", accounts+"/"+id, nil)
+	v.call(404, "GET", computers+"/"+mine, nil)
+	v.call(200, "GET", computers+"/"+theirs, nil)
+	v.as(key, 401, "GET", computers, nil)
+	v.as(other, 200, "GET", computers, nil)
+}
+
+func TestKeysOfAnInactiveAccount(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	id, key := v.account("ci")
+	for _, status := range []string{"inactive", "disabled"} {
+		v.call(200, "PATCH", accounts+"/"+id, object{"status": status})
+		v.detail(v.as(key, 401, "GET", computers, nil), "not active")
+		v.call(200, "PATCH", accounts+"/"+id, object{"status": "active"})
+		v.as(key, 200, "GET", computers, nil)
+	}
+}
+
+// mint creates or rotates a key and returns the object under apiKey.
+func (v *env) mint(want int, path string, body any) object {
+	v.t.Helper()
+	return v.call(want, "POST", path, body).object(v.t)["apiKey"].(object)
+}
+
+func TestAPIKeyLifecycle(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	id, _ := v.account("ci")
+	keys := accounts + "/" + id + "/api-keys"
+	expiry := float64(v.clock.Now().Add(time.Hour).UnixMilli())
+	v.clock.Advance(time.Second)
+	k := v.mint(201, keys, object{"name": "key", "expiresAt": expiry})
+	value := k["value"].(string)
+	if !strings.HasPrefix(value, "fk-") || k["name"] != "key" || k["expiresAt"] != expiry || len(k) != 5 {
+		t.Errorf("created: %v", k)
+	}
+	v.as(value, 200, "GET", computers, nil)
+	raw := v.call(200, "GET", keys, nil)
+	if bytes.Contains(raw.raw, []byte(value)) {
+		t.Error("the listing shows the value")
+	}
+	list := raw.object(t)["apiKeys"].([]any)
+	want := object{
+		"id": k["id"], "name": "key", "fingerprint": k["fingerprint"], "createdAt": float64(v.clock.Now().UnixMilli()),
+		"isRevoked": false, "expiresAt": expiry, "revokedAt": nil,
+	}
+	if len(list) != 2 || fmt.Sprint(list[0]) != fmt.Sprint(want) { // Same name, twice: names are not unique.
+		t.Errorf("list: %v", list)
+	}
+	v.clock.Advance(time.Hour)
+	v.detail(v.as(value, 401, "GET", computers, nil), "expired")
+	v.detail(v.call(400, "POST", keys+"/"+k["id"].(string)+"/rotate", nil), "expired")
+
+	revoke := keys + "/" + k["id"].(string) + "/revoke"
+	v.call(204, "POST", revoke, nil)
+	revokedAt := float64(v.clock.Now().UnixMilli())
+	v.clock.Advance(time.Minute)
+	v.call(204, "POST", revoke, nil)
+	got := v.call(200, "GET", keys, nil).object(t)["apiKeys"].([]any)[0].(object)
+	if got["isRevoked"] != true || got["revokedAt"] != revokedAt {
+		t.Errorf("revoked: %v", got)
+	}
+	v.detail(v.as(value, 401, "GET", computers, nil), "revoked")
+	v.detail(v.call(400, "POST", keys+"/"+k["id"].(string)+"/rotate", nil), "revoked")
+	v.call(404, "POST", keys+"/none/revoke", nil)
+	v.call(404, "POST", keys+"/none/rotate", nil)
+	v.call(404, "POST", accounts+"/none/api-keys/"+k["id"].(string)+"/revoke", nil)
+	for _, body := range []object{{}, {"name": ""}, {"name": strings.Repeat("x", 129)}, {"name": "x", "expiresAt": 0}, {"name": "x", "expiresAt": revokedAt}} {
+		v.call(400, "POST", keys, body)
+	}
+}
+
+func TestRotation(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	id, _ := v.account("ci")
+	keys := accounts + "/" + id + "/api-keys"
+	at := func(d time.Duration) int64 { return v.clock.Now().Add(d).UnixMilli() }
+	first := v.mint(201, keys, object{"name": "deploy", "expiresAt": at(time.Hour)})
+	rotate := func(k object) string { return keys + "/" + k["id"].(string) + "/rotate" }
+	works := func(k object) bool {
+		a, err := v.try(k["value"].(string), "GET", computers, nil)
+		return err == nil && a.status == 200
+	}
+
+	second := v.mint(200, rotate(first), nil)
+	if works(first) || !works(second) || second["name"] != "deploy" || second["id"] == first["id"] || second["expiresAt"] != nil {
+		t.Errorf("rotated at once: %v", second)
+	}
+	third := v.mint(200, rotate(second), object{"gracePeriodMinutes": 10, "expiresAt": at(5 * time.Minute)})
+	if !works(second) || !works(third) {
+		t.Error("both keys should work during the grace period")
+	}
+	v.detail(v.call(400, "POST", rotate(second), nil), "already rotated")
+	v.detail(v.call(400, "POST", rotate(third), object{"gracePeriodMinutes": 6}), "expires before the grace period")
+	fourth := v.mint(200, rotate(third), object{"gracePeriodMinutes": 5})
+	v.clock.Advance(5 * time.Minute)
+	if works(third) || !works(second) || !works(fourth) {
+		t.Error("after five minutes the third key should have ended, and only it")
+	}
+	v.clock.Advance(5*time.Minute - time.Millisecond)
+	if !works(second) {
+		t.Error("the second key ended before its grace period")
+	}
+	v.clock.Advance(time.Millisecond)
+	if works(second) {
+		t.Error("the second key works after its grace period")
+	}
+	// Revoking ends a grace period early.
+	fifth := v.mint(200, rotate(fourth), object{"gracePeriodMinutes": 10})
+	v.call(204, "POST", keys+"/"+fourth["id"].(string)+"/revoke", nil)
+	if works(fourth) || !works(fifth) {
+		t.Error("the fourth key should have ended by its revocation")
+	}
+	for _, body := range []object{{"gracePeriodMinutes": 11}, {"gracePeriodMinutes": -1}, {"expiresAt": 1}, {"name": "x"}} {
+		v.call(400, "POST", rotate(fifth), body)
+	}
+	if !works(fifth) {
+		t.Error("a refused rotation ended the key")
+	}
+}
+
+func TestKeysAreStoredAsHashes(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "state.db")
+	v := start(t, emulator.Options{DataFile: file})
+	_, key := v.account("ci")
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(data, []byte(key)) {
+		t.Error("the data file holds the key itself")
+	}
+}
+
+func TestShuffledLists(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{ShuffleLists: true})
+	for i := range 20 {
+		v.call(201, "POST", accounts, object{"name": fmt.Sprint("a", i)})
+	}
+	orders := map[string]bool{}
+	for range 5 {
+		orders[string(v.call(200, "GET", accounts, nil).raw)] = true
+	}
+	if len(orders) < 2 {
+		t.Error("five listings came in the same order")
+	}
+}

@@ -1,0 +1,235 @@
+package emulator
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// fields reads a JSON object by the rules of one operation. Every field must be asked for: done reports
+// those that were sent and not asked for, together with everything else that was wrong.
+type fields struct {
+	path     string // "" for the body, "source." for a nested object.
+	values   map[string]json.RawMessage
+	asked    []string
+	problems *[]string
+}
+
+// invalid is a 400 that lists what is wrong.
+func invalid(format string, args ...any) error {
+	detail := fmt.Sprintf(format, args...)
+	return &apiError{status: http.StatusBadRequest, detail: detail, problems: []string{detail}}
+}
+
+// fields starts reading the body; an empty body counts as {}.
+func (r *request) fields() (*fields, error) {
+	body := r.body
+	if len(body) == 0 {
+		body = []byte("{}")
+	}
+	values, err := parseObject(body)
+	if err != nil {
+		return nil, invalid("The body %v.", err)
+	}
+	return &fields{values: values, problems: &[]string{}}, nil
+}
+
+// parseObject reads one JSON object and nothing after it. Names given twice are refused: decoders differ on them.
+func parseObject(data []byte) (map[string]json.RawMessage, error) {
+	if !utf8.Valid(data) {
+		return nil, errors.New("is not valid UTF-8")
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	token, err := dec.Token()
+	if err != nil {
+		return nil, fmt.Errorf("is not valid JSON: %w", err)
+	}
+	if token != json.Delim('{') {
+		return nil, errors.New("must be a JSON object")
+	}
+	values := map[string]json.RawMessage{}
+	for dec.More() {
+		token, err := dec.Token()
+		if err != nil {
+			return nil, fmt.Errorf("is not valid JSON: %w", err)
+		}
+		name, _ := token.(string)
+		if _, twice := values[name]; twice {
+			return nil, fmt.Errorf("has the field %q twice", name)
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, fmt.Errorf("is not valid JSON: %w", err)
+		}
+		values[name] = value
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, fmt.Errorf("is not valid JSON: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("has data after the JSON object")
+	}
+	return values, nil
+}
+
+// done reports everything that was wrong as one 400.
+func (f *fields) done() error {
+	f.unknown()
+	if len(*f.problems) == 0 {
+		return nil
+	}
+	return &apiError{status: http.StatusBadRequest, detail: strings.Join(*f.problems, " "), problems: *f.problems}
+}
+
+func (f *fields) unknown() {
+	var names []string
+	for name := range f.values {
+		if !slices.Contains(f.asked, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		f.problem(name, "is not known here")
+	}
+}
+
+func (f *fields) problem(name, format string, args ...any) {
+	*f.problems = append(*f.problems, fmt.Sprintf("The field %q %s.", f.path+name, fmt.Sprintf(format, args...)))
+}
+
+// has reports whether a field was sent.
+func (f *fields) has(name string) bool {
+	_, ok := f.values[name]
+	return ok
+}
+
+// required notes a problem when a field was not sent.
+func (f *fields) required(name string) {
+	if !f.has(name) {
+		f.problem(name, "is required")
+	}
+}
+
+// read decodes a field into a pointer. A null is refused like any other wrong type. It reports whether there is a value.
+func (f *fields) read(name, kind string, into any) bool {
+	f.asked = append(f.asked, name)
+	raw, ok := f.values[name]
+	if !ok {
+		return false
+	}
+	if string(raw) == "null" || json.Unmarshal(raw, into) != nil {
+		f.problem(name, "must be %s", kind)
+		return false
+	}
+	return true
+}
+
+// text reads a string of minLen to maxLen characters; absent is "".
+func (f *fields) text(name string, minLen, maxLen int) string {
+	var s string
+	if !f.read(name, "a string", &s) {
+		return ""
+	}
+	if n := utf8.RuneCountInString(s); n < minLen || n > maxLen {
+		f.problem(name, "must have %d to %d characters, not %d", minLen, maxLen, n)
+	}
+	if strings.ContainsRune(s, 0) {
+		f.problem(name, "must not hold a NUL character")
+	}
+	return s
+}
+
+// matching reads a string that has to match a pattern.
+func (f *fields) matching(name string, pattern *regexp.Regexp, maxLen int) string {
+	s := f.text(name, 1, maxLen)
+	if s != "" && !pattern.MatchString(s) {
+		f.problem(name, "must match %s", pattern)
+	}
+	return s
+}
+
+// enum reads a string that is one of the given values.
+func (f *fields) enum(name string, values ...string) string {
+	var s string
+	if f.read(name, "a string", &s) && !slices.Contains(values, s) {
+		f.problem(name, "must be one of %s", strings.Join(values, ", "))
+	}
+	return s
+}
+
+var uuidPattern = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
+
+// uuid reads a UUID and returns it in lower case; absent is "".
+func (f *fields) uuid(name string) string {
+	var s string
+	if f.read(name, "a string", &s) && !uuidPattern.MatchString(s) {
+		f.problem(name, "must be a UUID")
+	}
+	return strings.ToLower(s)
+}
+
+// boolean reads true or false; absent is false.
+func (f *fields) boolean(name string) bool {
+	var b bool
+	f.read(name, "true or false", &b)
+	return b
+}
+
+// integer reads a whole number between two bounds; absent is 0.
+func (f *fields) integer(name string, minimum, maximum int64) int64 {
+	var n int64
+	if f.read(name, "an integer", &n) && (n < minimum || n > maximum) {
+		f.problem(name, "must be between %d and %d", minimum, maximum)
+	}
+	return n
+}
+
+// uris reads a list of absolute URIs.
+func (f *fields) uris(name string, maxItems, maxLen int) []string {
+	var list []string
+	var items []json.RawMessage
+	if !f.read(name, "a list of strings", &items) {
+		return nil
+	}
+	if len(items) > maxItems {
+		f.problem(name, "must have at most %d items, not %d", maxItems, len(items))
+	}
+	for i, raw := range items {
+		at := fmt.Sprintf("%s[%d]", name, i)
+		var s string
+		if string(raw) == "null" || json.Unmarshal(raw, &s) != nil {
+			f.problem(at, "must be a string")
+			continue
+		}
+		if n := utf8.RuneCountInString(s); n > maxLen {
+			f.problem(at, "must have at most %d characters, not %d", maxLen, n)
+		} else if u, err := url.Parse(s); err != nil || !u.IsAbs() {
+			f.problem(at, "must be a URI with a scheme")
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// object reads a nested object; nil when absent. The caller asks for its fields and then calls unknown on it.
+func (f *fields) object(name string) *fields {
+	var raw json.RawMessage
+	if !f.read(name, "an object", &raw) {
+		return nil
+	}
+	values, err := parseObject(raw)
+	if err != nil {
+		f.problem(name, "%v", err)
+		return nil
+	}
+	return &fields{path: f.path + name + ".", values: values, problems: f.problems}
+}
