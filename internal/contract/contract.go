@@ -1,0 +1,163 @@
+// Package contract holds the OpenAPI document of the service and checks traffic against it. The document is this
+// project's reading of the API; what it assumes beyond the API's documentation is marked with x-assumption.
+package contract
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/routers"
+)
+
+//go:embed openapi.yaml
+var source []byte
+
+// Document is the loaded contract. Its methods may be called from any goroutine.
+type Document struct {
+	routes []route
+}
+
+// Operation is one operation of the API.
+type Operation struct {
+	// ID is the operationId, such as "createComputer".
+	ID string
+	// Method is the HTTP method in capitals.
+	Method string
+	// Path is the whole path, with parameters in braces.
+	Path string
+	// Tag is the area the operation belongs to.
+	Tag string
+}
+
+// route is an operation, prepared for matching.
+type route struct {
+	Operation
+	declared *routers.Route
+	segments []string
+	query    map[string]*openapi3.Parameter
+}
+
+var load = sync.OnceValues(func() (*Document, error) {
+	loader := openapi3.NewLoader()
+	spec, err := loader.LoadFromData(source)
+	if err != nil {
+		return nil, fmt.Errorf("read the contract: %w; mend internal/contract/openapi.yaml", err)
+	}
+	if err := spec.Validate(context.Background(), openapi3.EnableSchemaFormatValidation()); err != nil {
+		return nil, fmt.Errorf("validate the contract: %w; mend internal/contract/openapi.yaml", err)
+	}
+	return newDocument(spec), nil
+})
+
+// Load returns the contract. It is read once; an error means that the document in this package is broken.
+func Load() (*Document, error) { return load() }
+
+func newDocument(spec *openapi3.T) *Document {
+	d := &Document{}
+	for path, item := range spec.Paths.Map() {
+		for method, operation := range item.Operations() {
+			rt := route{
+				Operation: Operation{ID: operation.OperationID, Method: method, Path: path},
+				declared:  &routers.Route{Spec: spec, Path: path, PathItem: item, Method: method, Operation: operation},
+				segments:  strings.Split(path, "/"),
+				query:     map[string]*openapi3.Parameter{},
+			}
+			if len(operation.Tags) > 0 {
+				rt.Tag = operation.Tags[0]
+			}
+			for _, p := range slices.Concat(item.Parameters, operation.Parameters) {
+				if p.Value.In == openapi3.ParameterInQuery {
+					rt.query[p.Value.Name] = p.Value
+				}
+			}
+			d.routes = append(d.routes, rt)
+		}
+	}
+	slices.SortFunc(d.routes, compareRoutes)
+	return d
+}
+
+// compareRoutes sorts by path and method. At the first segment that differs a literal one comes before a parameter,
+// so that the first route that matches is the right one.
+func compareRoutes(a, b route) int {
+	bySegment := slices.CompareFunc(a.segments, b.segments, func(s, t string) int {
+		switch {
+		case isParameter(s) == isParameter(t):
+			return strings.Compare(s, t)
+		case isParameter(s):
+			return 1
+		}
+		return -1
+	})
+	return cmp.Or(bySegment, strings.Compare(a.Method, b.Method))
+}
+
+func isParameter(segment string) bool { return strings.HasPrefix(segment, "{") }
+
+// Operations returns all operations, sorted by path and method.
+func (d *Document) Operations() []Operation {
+	operations := make([]Operation, len(d.routes))
+	for i := range d.routes {
+		operations[i] = d.routes[i].Operation
+	}
+	return operations
+}
+
+// Match returns the ID of the operation a request is for, or false if the contract has none.
+func (d *Document) Match(r *http.Request) (operationID string, ok bool) {
+	rt, _ := d.find(r)
+	if rt == nil {
+		return "", false
+	}
+	return rt.ID, true
+}
+
+// find returns the route of a request and the values of its path parameters. Segments are decoded after they are
+// split, so an escaped slash stays inside of its value; the routers of the OpenAPI library do not manage that.
+func (d *Document) find(r *http.Request) (*route, map[string]string) {
+	var segments []string
+	for s := range strings.SplitSeq(r.URL.EscapedPath(), "/") {
+		value, err := url.PathUnescape(s)
+		if err != nil {
+			return nil, nil
+		}
+		segments = append(segments, value)
+	}
+	for i := range d.routes {
+		rt := &d.routes[i]
+		if rt.Method != r.Method {
+			continue
+		}
+		if params, ok := rt.match(segments); ok {
+			return rt, params
+		}
+	}
+	return nil, nil
+}
+
+func (rt *route) match(segments []string) (map[string]string, bool) {
+	if len(segments) != len(rt.segments) {
+		return nil, false
+	}
+	params := map[string]string{}
+	for i, s := range rt.segments {
+		switch {
+		case isParameter(s):
+			if segments[i] == "" {
+				return nil, false
+			}
+			params[strings.Trim(s, "{}")] = segments[i]
+		case s != segments[i]:
+			return nil, false
+		}
+	}
+	return params, true
+}

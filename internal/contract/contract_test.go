@@ -1,0 +1,269 @@
+package contract
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+func document(t *testing.T) *Document {
+	t.Helper()
+	d, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestEveryOperationIsDeclared(t *testing.T) {
+	t.Parallel()
+	d := document(t)
+	counts := map[string]int{"computers": 16, "service-accounts": 9, "environments": 13, "wiki": 10, "ci": 6, "sessions": 6, "organization": 7, "analytics": 6}
+	var want []string
+	for tag, operations := range expectedByTag {
+		if len(operations) != counts[tag] {
+			t.Errorf("the test's list has %d operations of %s, want %d", len(operations), tag, counts[tag])
+		}
+		for _, o := range operations {
+			want = append(want, fmt.Sprint(Operation{o.id, o.method, o.path, tag}))
+		}
+	}
+	var got []string
+	for _, o := range d.Operations() {
+		got = append(got, fmt.Sprint(o))
+	}
+	for _, o := range want {
+		if !slices.Contains(got, o) {
+			t.Errorf("the contract lacks %s", o)
+		}
+	}
+	for _, o := range got {
+		if !slices.Contains(want, o) {
+			t.Errorf("the contract has %s, which the API does not have", o)
+		}
+	}
+	if len(got) != 73 {
+		t.Errorf("the contract has %d operations, want 73", len(got))
+	}
+}
+
+func TestStatuses(t *testing.T) {
+	t.Parallel()
+	d := document(t)
+	for _, operations := range expectedByTag {
+		for _, o := range operations {
+			t.Run(o.id, func(t *testing.T) {
+				t.Parallel()
+				var success, documented, assumed []int
+				for code, response := range operation(t, d, o.id).Responses.Map() {
+					status, err := strconv.Atoi(code)
+					if err != nil {
+						t.Fatal(err)
+					}
+					switch {
+					case status < 400:
+						success = append(success, status)
+					case response.Value.Extensions["x-assumption"] == nil:
+						documented = append(documented, status)
+					default:
+						assumed = append(assumed, status)
+					}
+				}
+				for _, c := range []struct {
+					what      string
+					got, want []int
+				}{{"successful", success, o.success}, {"documented error", documented, o.documented}, {"assumed error", assumed, o.assumed}} {
+					slices.Sort(c.got)
+					if !slices.Equal(c.got, c.want) {
+						t.Errorf("%s statuses: got %v, want %v", c.what, c.got, c.want)
+					}
+				}
+			})
+		}
+	}
+}
+
+func operation(t *testing.T, d *Document, id string) *openapi3.Operation {
+	t.Helper()
+	for i := range d.routes {
+		if d.routes[i].ID == id {
+			return d.routes[i].declared.Operation
+		}
+	}
+	t.Fatalf("the contract lacks %s", id)
+	return nil
+}
+
+// The form of an error is that of the API version; that of a success is never left open.
+func TestOperationsAreComplete(t *testing.T) {
+	t.Parallel()
+	d := document(t)
+	v0 := map[string]bool{"#/components/schemas/Problem": true, "#/components/schemas/InvalidRequest": true}
+	for i := range d.routes {
+		rt := &d.routes[i]
+		o := rt.declared.Operation
+		if o.OperationID == "" || o.Summary == "" || len(o.Tags) != 1 {
+			t.Errorf("%s %s needs an operationId, a summary and one tag", rt.Method, rt.Path)
+		}
+		if len(rt.declared.Spec.Security) != 1 || o.Security != nil {
+			t.Errorf("%s: the bearer credential has to be demanded of all operations alike", rt.ID)
+		}
+		for code, response := range o.Responses.Map() {
+			content := response.Value.Content["application/json"]
+			switch {
+			case code == "204" || code == "302":
+				if len(response.Value.Content) > 0 {
+					t.Errorf("%s: status %s has no body", rt.ID, code)
+				}
+			case content == nil || content.Schema == nil:
+				t.Errorf("%s: status %s needs a schema", rt.ID, code)
+			case code >= "400" && v0[content.Schema.Ref] != strings.HasPrefix(rt.Path, "/api/v0/"):
+				t.Errorf("%s: status %s has the error body of the other API version", rt.ID, code)
+			}
+		}
+		if o.RequestBody != nil && o.RequestBody.Value.Content["application/json"] == nil {
+			t.Errorf("%s: the request body is not JSON", rt.ID)
+		}
+	}
+}
+
+// A request schema that is open would let a misspelled field pass.
+func TestRequestsAreClosed(t *testing.T) {
+	t.Parallel()
+	d := document(t)
+	seen := map[*openapi3.Schema]bool{}
+	var closed func(where string, s *openapi3.Schema)
+	closed = func(where string, s *openapi3.Schema) {
+		if seen[s] {
+			return
+		}
+		seen[s] = true
+		if s.Type.Is(openapi3.TypeObject) {
+			additional := s.AdditionalProperties
+			if additional.Schema == nil && (additional.Has == nil || *additional.Has) {
+				t.Errorf("%s is open", where)
+			}
+		}
+		for name, p := range s.Properties {
+			closed(where+"."+name, p.Value)
+		}
+		if s.Items != nil {
+			closed(where+"[]", s.Items.Value)
+		}
+		for _, variant := range slices.Concat(s.OneOf, s.AllOf) {
+			closed(where, variant.Value)
+		}
+	}
+	for i := range d.routes {
+		if body := d.routes[i].declared.Operation.RequestBody; body != nil {
+			closed(d.routes[i].ID, body.Value.Content["application/json"].Schema.Value)
+		}
+	}
+	if len(seen) == 0 {
+		t.Error("no request schema was looked at")
+	}
+}
+
+var assumption = regexp.MustCompile(`x-assumption:\s*(.*)`)
+
+func TestAssumptionsSayWhy(t *testing.T) {
+	t.Parallel()
+	found := assumption.FindAllSubmatch(source, -1)
+	if len(found) == 0 {
+		t.Fatal("the contract has no assumptions")
+	}
+	for _, f := range found {
+		why := strings.TrimRight(string(f[1]), " }")
+		if len(why) < 20 || !strings.HasSuffix(strings.Trim(why, `"`), ".") {
+			t.Errorf("an assumption needs a reason, in a sentence: %q", why)
+		}
+	}
+}
+
+func TestComponentsAreUsed(t *testing.T) {
+	t.Parallel()
+	c := document(t).routes[0].declared.Spec.Components
+	names := map[string][]string{}
+	for name := range c.Schemas {
+		names["schemas"] = append(names["schemas"], name)
+	}
+	for name := range c.Responses {
+		names["responses"] = append(names["responses"], name)
+	}
+	for name := range c.Parameters {
+		names["parameters"] = append(names["parameters"], name)
+	}
+	for kind, list := range names {
+		for _, name := range list {
+			if !bytes.Contains(source, fmt.Appendf(nil, `"#/components/%s/%s"`, kind, name)) {
+				t.Errorf("the component %s/%s is not used", kind, name)
+			}
+		}
+	}
+}
+
+// Addresses are neutral, and identifiers of providers are the neutral ones or none.
+func TestNoRealNames(t *testing.T) {
+	t.Parallel()
+	hosts := regexp.MustCompile(`[a-z]+://([^/"'\s]*)`).FindAllSubmatch(source, -1)
+	if len(hosts) == 0 {
+		t.Error("no address was looked at")
+	}
+	for _, host := range hosts {
+		if !strings.HasSuffix(string(host[1]), ".example") {
+			t.Errorf("the host %q does not end in .example", host[1])
+		}
+	}
+	schemas := document(t).routes[0].declared.Spec.Components.Schemas
+	for name, schema := range map[string]*openapi3.SchemaRef{
+		"ProviderKind": schemas["ProviderKind"], "ApiProvider": schemas["ApiProvider"],
+		"Computer.providerType":   schemas["Computer"].Value.Properties["providerType"],
+		"CreateComputer.provider": schemas["CreateComputer"].Value.Properties["provider"],
+	} {
+		if len(schema.Value.Enum) > 0 {
+			t.Errorf("%s lists identifiers: %v", name, schema.Value.Enum)
+		}
+	}
+}
+
+func TestMatch(t *testing.T) {
+	t.Parallel()
+	d := document(t)
+	for _, c := range []struct{ method, target, want string }{
+		{get, "/api/v0/computers", "listComputers"},
+		{get, "/api/v0/computers?hostId=x", "listComputers"},
+		{get, "/api/v0/computers/providers", "listComputerProviders"},
+		{get, "/api/v0/computers/some-id", "getComputer"},
+		{post, "/api/v0/computers/bulk", "bulkCreateComputers"},
+		{get, "/api/v0/computers/name/metrics", "getComputerByName"},
+		{get, "/api/v0/computers/some-id/metrics", "getComputerMetrics"},
+		{get, "/api/v0/computers/name/a%2Fb", "getComputerByName"},
+		{post, "/api/v0/computers/some-id/files/a%20b.txt/create-upload", "createFileUpload"},
+		{get, "/api/v0/environments/default", "getEnvironment"},
+		{put, "/api/v0/environments/default", "setDefaultEnvironment"},
+		{get, "/api/v0/wiki/history/https%3A%2F%2Fgit.example%2Facme%2Fapp", "getWikiHistory"},
+		{get, "/api/v0/wiki/history/export", "getWikiHistory"},
+		{get, "/api/v0/wiki/some-id/export", "exportWikiRun"},
+		{get, "/api/v0/wiki/history/https://git.example/acme/app", ""},
+		{get, "/api/v0/computers/", ""},
+		{get, "/api/v0/computers/some-id/", ""},
+		{put, "/api/v0/computers", ""},
+		{get, "/api/v0/openapi.json", ""},
+		{get, "/api/v1/analytics/users", "getUserAnalytics"},
+		{get, "/analytics/users", ""},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), c.method, c.target, http.NoBody)
+		got, ok := d.Match(r)
+		if got != c.want || ok != (c.want != "") {
+			t.Errorf("%s %s: got %q, %t, want %q", c.method, c.target, got, ok, c.want)
+		}
+	}
+}

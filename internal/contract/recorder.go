@@ -1,0 +1,67 @@
+package contract
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+)
+
+// recorder passes an answer on as it is written and keeps a copy.
+type recorder struct {
+	http.ResponseWriter
+	status   int
+	header   http.Header
+	body     bytes.Buffer
+	hijacked bool
+}
+
+func (r *recorder) WriteHeader(status int) {
+	if r.status != 0 {
+		return
+	}
+	if status >= http.StatusOK { // Lower ones only announce the answer.
+		r.status, r.header = status, r.Header().Clone()
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(p []byte) (int, error) {
+	r.WriteHeader(http.StatusOK)
+	r.body.Write(p)
+	return r.ResponseWriter.Write(p)
+}
+
+// Flush, Hijack and Unwrap let handlers do with the connection what they could do without a recorder.
+func (r *recorder) Flush() {
+	r.WriteHeader(http.StatusOK)
+	// A writer that cannot flush sends the answer at its end, which is all that can be done here.
+	_ = http.NewResponseController(r.ResponseWriter).Flush()
+}
+
+// Hijack hands the connection over; what is sent on it afterwards is no answer that could be checked.
+func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffered, err := http.NewResponseController(r.ResponseWriter).Hijack()
+	r.hijacked = err == nil
+	return conn, buffered, err
+}
+
+// Unwrap is for http.ResponseController.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// replay reads a body again that was read already, and closes the original.
+type replay struct {
+	io.Reader
+	io.Closer
+}
+
+// failing is a reader that ends with the error that ended the original, if one did.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	return 0, io.EOF
+}

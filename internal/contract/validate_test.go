@@ -1,0 +1,369 @@
+package contract
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const (
+	computerJSON = `{"id":"8a4f5b1e-32a5-4a1c-9d57-0d6d0e5f7a11","name":"a","providerType":"managed-a","createdAt":1}`
+	problem400   = `{"detail":"No.","status":400,"title":"Bad Request"}`
+	wikiHistory  = "/api/v0/wiki/history/https%3A%2F%2Fgit.example%2Facme%2Fapp"
+)
+
+// answer is what the handler behind the validation does.
+type answer struct {
+	status int
+	body   string
+	header map[string]string
+}
+
+func (a answer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		panic(err)
+	}
+	if a.body != "" {
+		w.Header().Set("Content-Type", "application/json")
+	}
+	for name, value := range a.header {
+		w.Header().Set(name, value)
+	}
+	w.WriteHeader(a.status)
+	if _, err := io.WriteString(w, a.body); err != nil {
+		panic(err)
+	}
+}
+
+// exchange sends one request through the validation and returns what was reported.
+func exchange(t *testing.T, next http.Handler, method, target, body string, header map[string]string) (violations []Violation, got *httptest.ResponseRecorder) {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))
+	r.Header.Set("Authorization", "Bearer key")
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range header {
+		r.Header.Set(name, value)
+	}
+	got = httptest.NewRecorder()
+	document(t).Handler(next, func(v Violation) { violations = append(violations, v) }).ServeHTTP(got, r)
+	return violations, got
+}
+
+func TestHandlerChecksRequests(t *testing.T) {
+	t.Parallel()
+	const uuid = "8a4f5b1e-32a5-4a1c-9d57-0d6d0e5f7a11"
+	created := answer{status: 201, body: computerJSON}
+	listed := answer{status: 200, body: `{"computers":[]}`}
+	for _, c := range []struct {
+		name, method, target, body string
+		header                     map[string]string
+		next                       answer
+		want                       string // Part of the violation; empty if there is none.
+	}{
+		{"least body", post, "/api/v0/computers", `{"name":"a"}`, nil, created, ""},
+		{"whole body", post, "/api/v0/computers", `{"name":"a","provider":"managed-a","remoteUser":"dev","repos":["https://git.example/acme/app"],"autoInstallDeps":true,"serviceAccountId":"sa_1",
+			"source":{"kind":"execution-template","templateId":"t","isListed":false,"softwareDraft":{"workstreamId":"` + uuid + `","creationSessionId":"` + uuid + `","firstTurnId":"` + uuid + `"}}}`, nil, created, ""},
+		{"unknown field", post, "/api/v0/computers", `{"name":"a","nmae":"b"}`, nil, created, `property "nmae" is unsupported`},
+		{"missing field", post, "/api/v0/computers", `{}`, nil, created, `property "name" is missing`},
+		{"wrong type", post, "/api/v0/computers", `{"name":1}`, nil, created, "at /name"},
+		{"name too long", post, "/api/v0/computers", `{"name":"` + strings.Repeat("a", 64) + `"}`, nil, created, "at /name"},
+		{"no UUID", post, "/api/v0/computers", `{"name":"a","hostId":"h"}`, nil, created, "at /hostId"},
+		{"no URI", post, "/api/v0/computers", `{"name":"a","repos":["acme/app"]}`, nil, created, "at /repos/0"},
+		{"kind outside of the enum", post, "/api/v0/computers", `{"name":"a","source":{"kind":"clone"}}`, nil, created, "at /source"},
+		{"field of another kind", post, "/api/v0/computers", `{"name":"a","source":{"kind":"computer","sourceComputerId":"c","templateId":"t"}}`, nil, created, `property "templateId" is unsupported`},
+		{"body missing", post, "/api/v0/computers", "", nil, created, "value is required but missing"},
+		{"body of another type", post, "/api/v0/computers", `{"name":"a"}`, map[string]string{"Content-Type": "text/plain"}, created, "Content-Type"},
+		{"body that is no JSON", post, "/api/v0/computers", `{"name"`, nil, created, "failed to decode request body"},
+		{"body where none belongs", get, "/api/v0/computers", `{}`, nil, listed, "request body not allowed"},
+		{"no credential", get, "/api/v0/computers", "", map[string]string{"Authorization": ""}, listed, "no bearer credential"},
+		{"another credential", get, "/api/v0/computers", "", map[string]string{"Authorization": "Basic a2V5"}, listed, "no bearer credential"},
+		{"all query parameters", get, "/api/v0/computers?hostId=" + uuid + "&serviceAccountId=sa_1&includeProvisioningSteps=true&includeUnlisted=false", "", nil, listed, ""},
+		{"unknown query parameter", get, "/api/v0/computers?page=2", "", nil, listed, `"page" is not declared`},
+		{"repeated query parameter", get, "/api/v0/computers?includeUnlisted=true&includeUnlisted=true", "", nil, listed, "given 2 times"},
+		{"query value outside of the enum", get, "/api/v0/computers?includeUnlisted=1", "", nil, listed, "includeUnlisted"},
+		{"query that cannot be parsed", get, "/api/v0/computers?hostId=%zz", "", nil, listed, "cannot be parsed"},
+		{"undeclared path", get, "/api/v0/machines", "", nil, answer{status: 404, body: `{}`}, "no operation GET /api/v0/machines"},
+		{"undeclared method", put, "/api/v0/computers", "", nil, answer{status: 405, body: `{}`}, "no operation PUT"},
+		{"array in the query", get, "/api/v0/environments/build-statuses?environmentIds=a&environmentIds=b", "", nil, answer{status: 200, body: `{"builds":[]}`}, ""},
+		{"missing query parameter", get, "/api/v0/environments/build-statuses", "", nil, answer{status: 200, body: `{"builds":[]}`}, "environmentIds"},
+		{"page size", get, "/api/v0/organization/users?limit=100", "", nil, answer{status: 200, body: `{"users":[],"pagination":{"hasMore":false,"nextCursor":null}}`}, ""},
+		{"page too large", get, "/api/v0/organization/users?limit=101", "", nil, answer{status: 200, body: `{"users":[],"pagination":{"hasMore":false,"nextCursor":null}}`}, "limit"},
+		{"null where allowed", put, "/api/v0/organization/usage/limits/global", `{"limit":null}`, nil, answer{status: 200, body: `{"limit":null}`}, ""},
+		{"limit too low", put, "/api/v0/organization/usage/limits/global", `{"limit":999999}`, nil, answer{status: 200, body: `{"limit":999999}`}, "at /limit"},
+		{"optional body absent", post, "/api/v0/computers/c/restart", "", nil, answer{status: 200, body: `{"wasRestarted":true}`}, ""},
+		{"optional body given", post, "/api/v0/computers/c/restart", `{"mode":"reboot"}`, nil, answer{status: 200, body: `{"wasRestarted":true}`}, ""},
+		{"grace period too long", post, "/api/v0/service-accounts/sa_1/api-keys/k/rotate", `{"gracePeriodMinutes":11}`, nil, answer{status: 400, body: problem400}, "at /gracePeriodMinutes"},
+		{"file name with two dots", post, "/api/v0/computers/c/files/..%2Fa/create-download", "", nil, answer{status: 400, body: problem400}, "fileName"},
+		{"file name with blanks", post, "/api/v0/computers/c/files/a%20b.txt/create-download", "", nil, answer{status: 200, body: `{"url":"https://files.example/a","expiresAt":1}`}, ""},
+		{"escaped path", get, wikiHistory, "", nil, answer{status: 200, body: `{"wikiRuns":[]}`}, ""},
+		{"setting that an update cannot have", patch, "/api/v0/sessions/s", `{"sessionSettings":{"toolExecutionMode":"direct_only"}}`, nil, answer{status: 200, body: `{"sessionId":"s","status":"idle","messageCount":0,"createdAt":1,"updatedAt":1}`}, "toolExecutionMode"},
+		{"blank system prompt", post, "/api/v0/sessions", `{"computerId":"c","systemPrompt":"  "}`, nil, answer{status: 201, body: `{"sessionId":"s","status":"idle","messageCount":0,"createdAt":1,"updatedAt":1}`}, "at /systemPrompt"},
+		{"compaction model", post, "/api/v0/sessions", `{"computerId":"c","sessionSettings":{"compactionModel":"custom:"}}`, nil, answer{status: 201, body: `{"sessionId":"s","status":"idle","messageCount":0,"createdAt":1,"updatedAt":1}`}, "compactionModel"},
+		{"date", get, "/api/v1/analytics/productivity?startDate=2026-02-01&endDate=1.3.2026", "", nil, answer{status: 200, body: `{"data":[],"meta":{"org_id":"o","start_date":"2026-02-01","end_date":"2026-02-02"}}`}, "endDate"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			violations, got := exchange(t, c.next, c.method, c.target, c.body, c.header)
+			checkViolation(t, violations, Request, c.next.status, c.want)
+			if got.Code != c.next.status || got.Body.String() != c.next.body {
+				t.Errorf("the answer was changed to %d %q", got.Code, got.Body)
+			}
+		})
+	}
+}
+
+func checkViolation(t *testing.T, violations []Violation, side Side, status int, want string) {
+	t.Helper()
+	switch {
+	case want == "" && len(violations) == 0:
+	case want == "" || len(violations) != 1:
+		t.Errorf("got %v, want %q", violations, want)
+	case violations[0].Side != side || violations[0].Status != status:
+		t.Errorf("got a violation by the %s with status %d, want by the %s with %d", violations[0].Side, violations[0].Status, side, status)
+	case !strings.Contains(violations[0].Err.Error(), want):
+		t.Errorf("got %q, want %q in it", violations[0].Err, want)
+	}
+}
+
+func TestHandlerChecksAnswers(t *testing.T) {
+	t.Parallel()
+	computer := func(fields string) string { return strings.TrimSuffix(computerJSON, "}") + "," + fields + "}" }
+	const (
+		one     = "/api/v0/computers/c"
+		export  = "/api/v0/wiki/w/export"
+		tokens  = "/api/v1/analytics/tokens?startDate=2026-02-01&endDate=2026-02-02"
+		meta    = `"meta":{"org_id":"o","start_date":"2026-02-01","end_date":"2026-02-02"}`
+		history = "/api/v0/organization/enterprise-controls/history"
+		change  = `{"changes":[{"revision":1,"settings":{"maxAutonomyLevel":"low","new":1},"user":{"id":"u","email":null,"name":null},"updatedAt":"2026-02-01T10:00:00Z"}],"pagination":{"hasMore":false,"nextCursor":null}}`
+	)
+	for _, c := range []struct {
+		name, method, target string
+		next                 answer
+		want                 string // Part of the violation; empty if there is none.
+	}{
+		{"record", get, one, answer{status: 200, body: computer(`"hostname":"h","status":"active","computerSource":{"kind":"template","templateId":"t"}`)}, ""},
+		{"unknown field", get, one, answer{status: 200, body: computer(`"colour":"red"`)}, `property "colour" is unsupported`},
+		{"missing field", get, one, answer{status: 200, body: `{"id":"8a4f5b1e-32a5-4a1c-9d57-0d6d0e5f7a11","name":"a","createdAt":1}`}, `property "providerType" is missing`},
+		{"value outside of the enum", get, one, answer{status: 200, body: computer(`"status":"asleep"`)}, "at /status"},
+		{"null where none belongs", get, one, answer{status: 200, body: computer(`"hostname":null`)}, "at /hostname"},
+		{"field of another variant", get, one, answer{status: 200, body: computer(`"computerSource":{"kind":"computer","templateId":"t"}`)}, "at /computerSource"},
+		{"ID in a list", get, "/api/v0/computers", answer{status: 200, body: `{"computers":[{"id":"c","name":"a","providerType":"byom","createdAt":1}]}`}, "at /computers/0/id"},
+		{"undeclared status", get, one, answer{status: 418, body: `{}`}, "the status 418 is not declared; declared are 200, 400"},
+		{"undeclared redirect", get, one, answer{status: 301}, "the status 301 is not declared"},
+		{"undeclared success", get, one, answer{status: 201, body: computerJSON}, "the status 201 is not declared"},
+		{"body missing", get, one, answer{status: 200}, "Content-Type"},
+		{"body of another type", get, one, answer{status: 200, body: computerJSON, header: map[string]string{"Content-Type": "text/html"}}, "Content-Type"},
+		{"body cut off", get, one, answer{status: 200, body: computerJSON[:20]}, "failed to decode response body"},
+		{"no content", remove, one, answer{status: 204}, ""},
+		{"error", get, one, answer{status: 404, body: `{"detail":"None.","status":404,"title":"Not Found","metadata":{"a":1}}`}, ""},
+		{"assumed error", get, one, answer{status: 429, body: `{"detail":"Slow.","status":429,"title":"Too Many Requests"}`, header: map[string]string{"Retry-After": "3"}}, ""},
+		{"Retry-After that is no number", get, one, answer{status: 429, body: `{"detail":"Slow.","status":429,"title":"Too Many Requests"}`, header: map[string]string{"Retry-After": "soon"}}, "Retry-After"},
+		{"error without a detail", get, one, answer{status: 404, body: `{"status":404,"title":"Not Found"}`}, `property "detail" is missing`},
+		{"error with a list", get, one, answer{status: 400, body: `{"status":400,"title":"Bad Request","errors":[{"message":"No."}]}`}, ""},
+		{"list in another error", get, one, answer{status: 404, body: `{"status":404,"title":"Not Found","errors":[{"message":"No."}]}`}, "404"},
+		{"analytics error", get, tokens, answer{status: 403, body: `{"title":"Forbidden","detail":"No.","status":403,"requestId":"req_1"}`}, ""},
+		{"error of the other API version", get, tokens, answer{status: 403, body: `{"title":"Forbidden","detail":"No.","status":403}`}, `property "requestId" is missing`},
+		{"analytics row", get, tokens, answer{status: 200, body: `{"data":[{"date":"2026-02-01","billable_tokens":1,"input_tokens":1,"output_tokens":1,"cache_read_tokens":0,"cache_write_tokens":0,"by_model":[],"by_user":[]}],` + meta + `}`}, ""},
+		{"grouped analytics row", get, tokens + "&group_by=model", answer{status: 200, body: `{"data":[{"date":"2026-02-01","group_key":"m","billable_tokens":1,"input_tokens":1,"output_tokens":1}],` + meta + `}`}, ""},
+		{"neither row", get, tokens, answer{status: 200, body: `{"data":[{"date":"2026-02-01","group_key":"m"}],` + meta + `}`}, "at /data/0"},
+		{"settings are open", get, history, answer{status: 200, body: change}, ""},
+		{"known settings have types", get, history, answer{status: 200, body: strings.Replace(change, `"low"`, `"lowest"`, 1)}, "at /changes/0/settings/maxAutonomyLevel"},
+		{"archive", get, export, answer{status: 200, body: "PK\x05\x06" + strings.Repeat("\x00", 18), header: map[string]string{"Content-Type": "application/zip"}}, ""},
+		{"address of the archive", get, export, answer{status: 200, body: `{"url":"https://files.example/a"}`}, ""},
+		{"redirect to the archive", get, export, answer{status: 302, header: map[string]string{"Location": "https://files.example/a"}}, ""},
+		{"redirect to nowhere", get, export, answer{status: 302}, "Location"},
+		{"escaped path", get, wikiHistory, answer{status: 200, body: `{"runs":[]}`}, `property "wikiRuns" is missing`},
+		{"programmed fault", get, one, answer{status: 418, body: "<html>", header: map[string]string{FaultHeader: "non-json"}}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			violations, got := exchange(t, c.next, c.method, c.target, "", nil)
+			checkViolation(t, violations, Answer, c.next.status, c.want)
+			if got.Code != c.next.status || got.Body.String() != c.next.body {
+				t.Errorf("the answer was changed to %d %q", got.Code, got.Body)
+			}
+		})
+	}
+}
+
+func TestViolationNamesTheRequest(t *testing.T) {
+	t.Parallel()
+	violations, _ := exchange(t, answer{status: 400, body: problem400}, get, wikiHistory+"?page=1", "", nil)
+	if len(violations) != 1 {
+		t.Fatalf("got %v, want one violation", violations)
+	}
+	v := violations[0]
+	if v.Operation != "getWikiHistory" || v.Method != get || v.Path != wikiHistory || v.Status != 400 {
+		t.Errorf("got %+v", v)
+	}
+}
+
+// Values of bodies may be keys; an error may say where they stand, not what they are.
+func TestViolationsHoldNoValues(t *testing.T) {
+	t.Parallel()
+	const secret = "top-secret"
+	for _, body := range []string{
+		`{"apiKey":{"id":"k","value":"` + secret + `","fingerprint":1,"name":"n"}}`,
+		`{"apiKey":{"id":"k","value":["` + secret + `"],"fingerprint":"f","name":"n"}}`,
+		`{"apiKey":"` + secret + `"}`,
+	} {
+		violations, _ := exchange(t, answer{status: 201, body: body}, post, "/api/v0/service-accounts/sa_1/api-keys", `{"name":"n","expiresAt":"`+secret+`"}`, nil)
+		if len(violations) != 2 {
+			t.Errorf("%s: got %v, want a violation of each side", body, violations)
+		}
+		for _, v := range violations {
+			if strings.Contains(v.Err.Error(), secret) {
+				t.Errorf("the error holds the value: %v", v.Err)
+			}
+		}
+	}
+}
+
+func TestHandlerPassesTheBodyOn(t *testing.T) {
+	t.Parallel()
+	const body = `{ "name": "a" }`
+	next := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got, err := io.ReadAll(r.Body)
+		if err != nil || string(got) != body || r.ContentLength != int64(len(body)) || r.URL.RawQuery != "" {
+			t.Errorf("the handler got %q, length %d, query %q, error %v", got, r.ContentLength, r.URL.RawQuery, err)
+		}
+		answer{status: 201, body: computerJSON}.ServeHTTP(w, r)
+	})
+	if violations, _ := exchange(t, next, post, "/api/v0/computers", body, nil); len(violations) > 0 {
+		t.Error(violations)
+	}
+}
+
+func TestHandlerWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	violations, _ := exchange(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), get, "/api/v0/computers/c", "", nil)
+	checkViolation(t, violations, Answer, 200, "Content-Type")
+}
+
+// What the emulator does to a connection has to work with the validation around it.
+func TestHandlerOverTheNetwork(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var violations []Violation
+	flushed := make(chan struct{})
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/v0/computers/aborts", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusOK)
+		panic(http.ErrAbortHandler)
+	})
+	mux.HandleFunc("GET /api/v0/computers/hijacks", func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	mux.HandleFunc("GET /api/v0/computers/streams", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if _, err := io.WriteString(w, computerJSON[:10]); err != nil {
+			t.Error(err)
+		}
+		w.(http.Flusher).Flush()
+		<-flushed // The client has the first part before the second one is written.
+		if _, err := io.WriteString(w, computerJSON[10:]); err != nil {
+			t.Error(err)
+		}
+	})
+	server := httptest.NewServer(document(t).Handler(mux, func(v Violation) {
+		mu.Lock()
+		defer mu.Unlock()
+		violations = append(violations, v)
+	}))
+	defer server.Close()
+	send := func(path string) (*http.Response, error) {
+		r, err := http.NewRequestWithContext(t.Context(), get, server.URL+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer key")
+		return server.Client().Do(r)
+	}
+	for _, path := range []string{"/api/v0/computers/aborts", "/api/v0/computers/hijacks"} {
+		answer, err := send(path)
+		if err == nil {
+			t.Errorf("%s: got status %d, want a broken connection", path, answer.StatusCode)
+			if err := answer.Body.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	streamed, err := send("/api/v0/computers/streams")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := streamed.Body.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	first := make([]byte, 10)
+	if _, err := io.ReadFull(streamed.Body, first); err != nil {
+		t.Fatal(err)
+	}
+	close(flushed)
+	rest, err := io.ReadAll(streamed.Body)
+	if err != nil || !bytes.Equal(append(first, rest...), []byte(computerJSON)) {
+		t.Errorf("got %q and %q, error %v", first, rest, err)
+	}
+	server.Close()
+	if len(violations) > 0 {
+		t.Error(violations)
+	}
+}
+
+func TestHandlerReportsTheRequestThatWasAborted(t *testing.T) {
+	t.Parallel()
+	var violations []Violation
+	defer func() {
+		if got := recover(); got != http.ErrAbortHandler { //nolint:errorlint // A panic's value is no error that is wrapped.
+			t.Errorf("got the panic %v, want %v", got, http.ErrAbortHandler)
+		}
+		checkViolation(t, violations, Request, 0, `"page" is not declared`)
+	}()
+	handler := document(t).Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		panic(http.ErrAbortHandler)
+	}), func(v Violation) { violations = append(violations, v) })
+	r := httptest.NewRequestWithContext(t.Context(), get, "/api/v0/computers?page=1", http.NoBody)
+	r.Header.Set("Authorization", "Bearer key")
+	handler.ServeHTTP(httptest.NewRecorder(), r)
+}
+
+func TestHandlerIsSafeForConcurrentUse(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var violations []Violation
+	handler := document(t).Handler(answer{status: 201, body: computerJSON}, func(v Violation) {
+		mu.Lock()
+		defer mu.Unlock()
+		violations = append(violations, v)
+	})
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() {
+			for _, body := range []string{`{"name":"a","source":{"kind":"computer","sourceComputerId":"c"}}`, `{"name":"a","hostId":1}`} {
+				r := httptest.NewRequestWithContext(t.Context(), post, "/api/v0/computers", strings.NewReader(body))
+				r.Header.Set("Authorization", "Bearer key")
+				r.Header.Set("Content-Type", "application/json")
+				handler.ServeHTTP(httptest.NewRecorder(), r)
+			}
+		})
+	}
+	wg.Wait()
+	if len(violations) != 50 {
+		t.Errorf("got %d violations, want 50", len(violations))
+	}
+}
