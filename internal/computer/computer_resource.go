@@ -272,7 +272,8 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 	}
 	last, err := r.waitForActive(ctx, made.ID, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Clock().Now()))
 	if last != nil {
-		resp.Diagnostics.Append(m.FromAPI(ctx, r.withSteps(ctx, last, &m))...)
+		last = r.withSteps(ctx, last, &m)
+		resp.Diagnostics.Append(m.FromAPI(ctx, last)...)
 		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 	}
 	if err != nil {

@@ -1,0 +1,37 @@
+data "agentyard_computer_providers" "available" {}
+
+# A managed computer with two repositories, whose dependencies are installed while it is set up.
+resource "agentyard_computer" "build" {
+  name              = "build-1"
+  provider_type     = data.agentyard_computer_providers.available.providers[0]
+  repos             = ["https://git.example/acme/app", "https://git.example/acme/tools"]
+  auto_install_deps = true
+
+  timeouts {
+    create = "45m"
+  }
+}
+
+# A registered machine of one's own.
+resource "agentyard_computer" "workstation" {
+  name          = "workstation"
+  provider_type = "byom"
+  host_id       = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
+  remote_user   = "dev"
+}
+
+# A managed computer made from a template, without waiting until it is active.
+resource "agentyard_computer" "from_template" {
+  name            = "from-template"
+  wait_for_active = false
+
+  source = {
+    kind        = "template"
+    template_id = "template-base"
+    is_listed   = true
+  }
+}
+
+output "build_directories" {
+  value = agentyard_computer.build.cloned_repo_directories
+}

@@ -1,0 +1,166 @@
+// Package acctest is what every acceptance test needs: an emulator of its own, provider factories that point at it,
+// checks, and drivers for what the acceptance library cannot do.
+package acctest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
+)
+
+// Start is the time every fake clock starts at.
+var Start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// ThenEmpty demands that a plan after apply and refresh has nothing to do.
+var ThenEmpty = resource.ConfigPlanChecks{
+	PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+}
+
+// Env is one test's emulator and a provider that talks to it.
+type Env struct {
+	*emulator.Emulator
+	// Clock is the time of both the emulator and the provider.
+	Clock *clock.Fake
+	// Factories serve the provider to the CLI.
+	Factories map[string]func() (tfprotov6.ProviderServer, error)
+
+	t testing.TB
+}
+
+// Option changes the emulator of an Env.
+type Option func(*emulator.Options)
+
+// New starts an emulator with a fake clock. Every request that reaches it and every answer that leaves it is
+// validated against the contract; the emulator is closed when the test ends.
+func New(t testing.TB, options ...Option) *Env {
+	t.Helper()
+	clk := clock.NewFake(Start)
+	e := &Env{Clock: clk, t: t}
+	e.Emulator = start(t, clk, options)
+	e.Factories = map[string]func() (tfprotov6.ProviderServer, error){
+		"agentyard": providerserver.NewProtocol6WithError(provider.New("test", provider.WithClock(clk))()),
+	}
+	return e
+}
+
+// NewRealTime is New for tests that run the provider as a process of its own, which has the machine's clock.
+func NewRealTime(t testing.TB, options ...Option) *Env {
+	t.Helper()
+	return &Env{Emulator: start(t, clock.System, options), t: t}
+}
+
+func start(t testing.TB, clk clock.Clock, options []Option) *emulator.Emulator {
+	t.Helper()
+	document, err := contract.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := emulator.Options{Clock: clk, MaxPageSize: 2, ShuffleLists: true}
+	for _, option := range options {
+		option(&opts)
+	}
+	var handler http.Handler
+	inner := opts.Wrap
+	opts.Wrap = func(next http.Handler) http.Handler {
+		if inner != nil {
+			next = inner(next)
+		}
+		handler = document.Handler(next, func(v contract.Violation) {
+			t.Errorf("contract: %s of %s %s (%s, status %d): %v", v.Side, v.Method, v.Path, v.Operation, v.Status, v.Err)
+		})
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.UserAgent(), "terraform-provider-agentyard/") {
+				recordDriven(t, document, r)
+			}
+			handler.ServeHTTP(w, r)
+		})
+	}
+	e, err := emulator.Start(context.Background(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Errorf("closing the emulator: %v", err)
+		}
+	})
+	return e
+}
+
+// Config puts a provider block for this emulator in front of a configuration.
+func (e *Env) Config(hcl string) string {
+	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", e.URL(), e.BootstrapKey(), hcl)
+}
+
+// ConfigWith is Config with further lines in the provider block.
+func (e *Env) ConfigWith(settings, hcl string) string {
+	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n%s\n}\n%s", e.URL(), e.BootstrapKey(), settings, hcl)
+}
+
+// API sends a request to the emulator as the test itself, with the bootstrap key, as somebody else than Terraform would.
+// It fails the test unless the answer's status is in the 200s, and decodes the answer into out unless that is nil.
+func (e *Env) API(method, path string, body, out any) {
+	e.t.Helper()
+	status, answer := e.Try(method, path, body)
+	if status >= 300 {
+		e.t.Fatalf("%s %s answered %d: %s", method, path, status, answer)
+	}
+	if out != nil {
+		if err := json.Unmarshal(answer, out); err != nil {
+			e.t.Fatalf("%s %s: %v", method, path, err)
+		}
+	}
+}
+
+// Try is API for requests that may be refused.
+func (e *Env) Try(method, path string, body any) (int, []byte) {
+	e.t.Helper()
+	return e.TryWithKey(e.BootstrapKey(), method, path, body)
+}
+
+// TryWithKey is Try with another API key.
+func (e *Env) TryWithKey(key, method, path string, body any) (int, []byte) {
+	e.t.Helper()
+	var payload io.Reader
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		payload = bytes.NewReader(encoded)
+	}
+	req, err := http.NewRequestWithContext(context.Background(), method, e.URL()+path, payload)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return resp.StatusCode, answer
+}

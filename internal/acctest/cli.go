@@ -1,0 +1,244 @@
+package acctest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// EnvCLI names the variable with the path of the CLI under test; the acceptance library reads it too.
+const EnvCLI = "TF_ACC_TERRAFORM_PATH"
+
+// cliTimeout ends a CLI that hangs, so that the test fails with its output instead of the whole run without.
+const cliTimeout = 3 * time.Minute
+
+// CLI runs the real CLI in a folder of its own, with the provider as a process of its own. It does what the acceptance
+// library cannot: invoke actions, generate configuration from a query, interrupt and kill.
+type CLI struct {
+	// Dir is the working folder.
+	Dir string
+
+	t    testing.TB
+	path string
+	env  []string
+}
+
+// Result is what a run of the CLI left.
+type Result struct {
+	ExitCode int
+	// Output is standard output and standard error together, without colours.
+	Output string
+}
+
+// NewCLI makes a working folder whose configuration is the provider for e and hcl.
+func NewCLI(t testing.TB, e *Env, hcl string) *CLI {
+	t.Helper()
+	path := os.Getenv(EnvCLI)
+	if path == "" {
+		t.Fatalf("%s is not set; run the tests with `make test`, which builds the CLIs", EnvCLI)
+	}
+	c := &CLI{Dir: t.TempDir(), t: t, path: path}
+	rc := filepath.Join(c.Dir, "cli.rc")
+	c.Write("cli.rc", fmt.Sprintf("provider_installation {\n  dev_overrides {\n    \"agentyard/agentyard\" = %q\n  }\n  direct {}\n}\n", filepath.Dir(providerBinary(t))))
+	c.env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+rc, "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1", "TF_CLI_ARGS=-no-color", "TF_LOG=", "TF_LOG_PATH=",
+		"AGENTYARD_BASE_URL="+e.URL(), "AGENTYARD_API_KEY="+e.BootstrapKey())
+	c.Write("provider.tf", "terraform {\n  required_providers {\n    agentyard = {\n      source = \"agentyard/agentyard\"\n    }\n  }\n}\n")
+	c.Write("main.tf", hcl)
+	return c
+}
+
+// Setenv adds an environment variable to later runs.
+func (c *CLI) Setenv(name, value string) { c.env = append(c.env, name+"="+value) }
+
+// Write writes a file of the working folder.
+func (c *CLI) Write(name, content string) {
+	c.t.Helper()
+	if err := os.WriteFile(filepath.Join(c.Dir, name), []byte(content), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// Run runs the CLI to its end, whatever that is.
+func (c *CLI) Run(args ...string) Result {
+	c.t.Helper()
+	return c.Start(args...).Wait()
+}
+
+// MustRun is Run that fails the test unless the CLI succeeds.
+func (c *CLI) MustRun(args ...string) Result {
+	c.t.Helper()
+	r := c.Run(args...)
+	if r.ExitCode != 0 {
+		c.t.Fatalf("%s: exit code %d\n%s", strings.Join(args, " "), r.ExitCode, r.Output)
+	}
+	return r
+}
+
+// MustPlanEmpty fails the test unless a plan has nothing to do.
+func (c *CLI) MustPlanEmpty() {
+	c.t.Helper()
+	if r := c.Run("plan", "-detailed-exitcode", "-input=false"); r.ExitCode != 0 {
+		c.t.Fatalf("the plan is not empty: exit code %d\n%s", r.ExitCode, r.Output)
+	}
+}
+
+// Running is a CLI under way.
+type Running struct {
+	t      testing.TB
+	cmd    *exec.Cmd
+	output *bytes.Buffer
+	cancel context.CancelFunc
+}
+
+// Start starts the CLI in a process group of its own.
+func (c *CLI) Start(args ...string) *Running {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), cliTimeout)
+	r := &Running{t: c.t, cmd: exec.CommandContext(ctx, c.path, args...), output: &bytes.Buffer{}, cancel: cancel}
+	r.cmd.Dir, r.cmd.Env = c.Dir, c.env
+	r.cmd.Stdout, r.cmd.Stderr = r.output, r.output
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	r.cmd.WaitDelay = 5 * time.Second
+	if err := r.cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	return r
+}
+
+// Interrupt asks the CLI to stop, as Ctrl-C does.
+func (r *Running) Interrupt() { _ = r.cmd.Process.Signal(syscall.SIGINT) }
+
+// Kill ends the CLI and the provider at once.
+func (r *Running) Kill() { _ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) }
+
+// Wait returns when the CLI has ended.
+func (r *Running) Wait() Result {
+	r.t.Helper()
+	defer r.cancel()
+	err := r.cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
+		r.t.Fatal(err)
+	}
+	return Result{ExitCode: r.cmd.ProcessState.ExitCode(), Output: r.output.String()}
+}
+
+var buildProvider = sync.OnceValues(func() (string, error) {
+	_, file, _, _ := runtime.Caller(0)
+	dir, err := os.MkdirTemp("", "agentyard-provider-")
+	if err != nil {
+		return "", err
+	}
+	binary := filepath.Join(dir, "terraform-provider-agentyard")
+	cmd := exec.CommandContext(context.Background(), "go", "build", "-o", binary, ".")
+	cmd.Dir = filepath.Join(filepath.Dir(file), "..", "..")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building the provider: %w\n%s", err, out)
+	}
+	return binary, nil
+})
+
+// EnvProvider names a provider that is built already; without it each test binary builds its own.
+const EnvProvider = "AGENTYARD_PROVIDER_BINARY"
+
+func providerBinary(t testing.TB) string {
+	t.Helper()
+	if path := os.Getenv(EnvProvider); path != "" {
+		return path
+	}
+	path, err := buildProvider()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Intercept has hit called once, at the first request of an operation, before or after the emulator has carried it
+// out. The request gets no answer.
+func Intercept(operation string, afterCommit bool, hit func()) Option {
+	var once sync.Once
+	return func(opts *emulator.Options) {
+		inner := opts.Wrap
+		opts.Wrap = func(next http.Handler) http.Handler {
+			if inner != nil {
+				next = inner(next)
+			}
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				matched := false
+				if operationOf(r) == operation {
+					once.Do(func() { matched = true })
+				}
+				if !matched {
+					next.ServeHTTP(w, r)
+					return
+				}
+				if afterCommit {
+					next.ServeHTTP(httptest.NewRecorder(), r)
+				}
+				hit()
+				panic(http.ErrAbortHandler)
+			})
+		}
+	}
+}
+
+// IsOpenTofu reports that the CLI under test is OpenTofu, whose version numbers say nothing about Terraform's features.
+func IsOpenTofu() bool { return strings.Contains(filepath.Base(os.Getenv(EnvCLI)), "tofu") }
+
+// NeedsActions skips a test on a CLI without actions and `query`. The runner counts the skips and knows which CLI may have them.
+func NeedsActions(t *testing.T) {
+	t.Helper()
+	if IsOpenTofu() || !atLeast(t, 1, 14) {
+		t.Skip("needs a CLI with actions and query: Terraform 1.14 or newer")
+	}
+}
+
+// NeedsIdentity skips a test on a CLI that does not keep identities.
+func NeedsIdentity(t *testing.T) {
+	t.Helper()
+	if !atLeast(t, 1, 12) {
+		t.Skip("needs a CLI with resource identity: Terraform 1.12 or newer")
+	}
+}
+
+// NeedsEphemeral skips a test on a CLI without ephemeral resources.
+func NeedsEphemeral(t *testing.T) {
+	t.Helper()
+	if !atLeast(t, 1, 10) {
+		t.Skip("needs a CLI with ephemeral resources: Terraform 1.10 or newer")
+	}
+}
+
+var cliVersion = sync.OnceValues(func() ([2]int, error) {
+	var v [2]int
+	out, err := exec.CommandContext(context.Background(), os.Getenv(EnvCLI), "version").Output()
+	if err != nil {
+		return v, fmt.Errorf("asking %s for its version: %w", os.Getenv(EnvCLI), err)
+	}
+	_, after, _ := strings.Cut(string(out), " v")
+	_, err = fmt.Sscanf(after, "%d.%d", &v[0], &v[1])
+	return v, err
+})
+
+func atLeast(t *testing.T, major, minor int) bool {
+	t.Helper()
+	v, err := cliVersion()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v[0] > major || v[0] == major && v[1] >= minor
+}

@@ -1,0 +1,37 @@
+package acctest
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
+)
+
+// EnvDrivenDir names a folder in which every operation that an acceptance test drove through Terraform leaves a file.
+// The test runner sets it; the coverage test reads it after all others.
+const EnvDrivenDir = "AGENTYARD_DRIVEN_DIR"
+
+func recordDriven(t testing.TB, document *contract.Document, r *http.Request) {
+	dir := os.Getenv(EnvDrivenDir)
+	if dir == "" {
+		return
+	}
+	id, ok := document.Match(r)
+	if !ok {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(dir, id), nil, 0o600); err != nil {
+		t.Errorf("recording that %s was driven: %v", id, err)
+	}
+}
+
+func operationOf(r *http.Request) string {
+	document, err := contract.Load()
+	if err != nil {
+		return ""
+	}
+	id, _ := document.Match(r)
+	return id
+}

@@ -1,0 +1,235 @@
+package acctest
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// Matrix breaks every request of every step of a configuration's life in every way, and looks whether the next
+// clean apply converges with nothing duplicated, orphaned or lost.
+type Matrix struct {
+	// Type is the resource type.
+	Type string
+	// Options configure every emulator.
+	Options []Option
+	// Setup prepares each emulator and returns the configurations to apply in turn: the first creates, the others update.
+	Setup func(e *Env) []Values
+	// Live returns the IDs of everything in the emulator that the configurations may have made.
+	Live func(e *Env) []string
+	// IDs returns the IDs that a state holds; nil means the attribute "id".
+	IDs func(i *Instance) []string
+	// Verify looks at what else must hold after convergence, such as that a key in the state authenticates; it may be nil.
+	Verify func(t *testing.T, e *Env, i *Instance)
+	// Adopt is called after a killed run, when an apply stopped at an object that it found. It does what the error asks for; nil imports by ID.
+	Adopt func(t *testing.T, e *Env, p *Process, i *Instance, errorText, id string)
+}
+
+// patience keeps the cases in which an answer never comes short: it is real time.
+var patience = Values{"request_timeout": "1s", "max_retries": 2}
+
+type faultCase struct {
+	name  string
+	fault emulator.Fault
+}
+
+func faultCases() []faultCase {
+	var cases []faultCase
+	add := func(name string, f emulator.Fault) { cases = append(cases, faultCase{name, f}) }
+	for _, times := range []struct {
+		suffix string
+		n      int
+	}{{"once", 1}, {"always", -1}} {
+		for _, status := range []int{http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout} {
+			add(fmt.Sprintf("%d before commit %s", status, times.suffix), emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: times.n})
+			add(fmt.Sprintf("%d after commit %s", status, times.suffix), emulator.Fault{Kind: emulator.FaultStatusAfterCommit, Status: status, Times: times.n})
+		}
+		add("dropped before commit "+times.suffix, emulator.Fault{Kind: emulator.FaultDropBeforeCommit, Times: times.n})
+		add("dropped after commit "+times.suffix, emulator.Fault{Kind: emulator.FaultDropAfterCommit, Times: times.n})
+		add("truncated "+times.suffix, emulator.Fault{Kind: emulator.FaultTruncatedBody, Times: times.n})
+		add("not JSON "+times.suffix, emulator.Fault{Kind: emulator.FaultNonJSON, Times: times.n})
+		add("rate limited "+times.suffix, emulator.Fault{Kind: emulator.FaultRateLimited, Times: times.n})
+	}
+	add("timeout before commit", emulator.Fault{Kind: emulator.FaultDelayBeforeCommit, Delay: time.Minute})
+	add("timeout after commit", emulator.Fault{Kind: emulator.FaultDelayAfterCommit, Delay: time.Minute})
+	return cases
+}
+
+// Run runs all cases in parallel and logs how many there were.
+func (m Matrix) Run(t *testing.T) {
+	t.Helper()
+	var cases, held atomic.Int64
+	t.Cleanup(func() { t.Logf("fault matrix of %s: %d cases, %d held", m.Type, cases.Load(), held.Load()) })
+	run := func(name string, body func(t *testing.T)) {
+		cases.Add(1)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			body(t)
+			if !t.Failed() {
+				held.Add(1)
+			}
+		})
+	}
+	steps := m.dryRun(t)
+	for n, operations := range steps {
+		for _, operation := range slices.Compact(slices.Sorted(slices.Values(operations))) {
+			for _, c := range faultCases() {
+				c.fault.Operation = operation
+				run(fmt.Sprintf("step %d/%s/%s", n, operation, c.name), func(t *testing.T) { m.faultCase(t, n, len(steps)-1, c.fault) })
+			}
+		}
+		for k := range operations {
+			for _, kind := range []emulator.FaultKind{emulator.FaultDropBeforeCommit, emulator.FaultDropAfterCommit} {
+				run(fmt.Sprintf("step %d/killed at request %d/%s", n, k, kind), func(t *testing.T) { m.killCase(t, n, len(steps)-1, k, kind) })
+			}
+		}
+	}
+}
+
+// dryRun returns the operations that each step calls when nothing is broken. The last step is the destruction.
+func (m Matrix) dryRun(t *testing.T) [][]string {
+	t.Helper()
+	e := New(t, m.Options...)
+	configs := append(m.Setup(e), nil)
+	i := NewProcess(t, e, patience).NewInstance(m.Type)
+	var steps [][]string
+	for n, config := range configs {
+		e.Journal().Reset()
+		if out := NewProcess(t, e, patience).Apply(i, config); len(out.Errors) > 0 {
+			t.Fatalf("step %d without faults: %s", n, out)
+		}
+		var operations []string
+		for _, entry := range e.Journal().Entries() {
+			operations = append(operations, entry.Operation)
+		}
+		if len(operations) == 0 {
+			t.Fatalf("step %d sends no request", n)
+		}
+		steps = append(steps, operations)
+	}
+	return steps
+}
+
+func (m Matrix) faultCase(t *testing.T, n, last int, fault emulator.Fault) {
+	e, configs, i := m.advance(t, n)
+
+	e.Faults().Add(fault)
+	broken := NewProcess(t, e, patience).Apply(i, configs[n])
+	e.Faults().Clear()
+	for _, d := range broken.Errors {
+		if !strings.Contains(d.Summary+d.Detail, fault.Operation) || len(d.Detail) < 40 {
+			t.Errorf("the error does not name the operation %s, or says too little: %s: %s", fault.Operation, d.Summary, d.Detail)
+		}
+	}
+
+	if out := NewProcess(t, e, patience).Apply(i, configs[n]); len(out.Errors) > 0 {
+		t.Fatalf("after the fault (which gave: %s)\nthe next apply does not converge: %s", broken, out)
+	}
+	m.settled(t, e, i, configs[n])
+	m.destroy(t, e, i, n, last)
+}
+
+// killCase loses everything the provider would have returned, and every request after the k-th.
+func (m Matrix) killCase(t *testing.T, n, last, k int, kind emulator.FaultKind) {
+	e, configs, i := m.advance(t, n)
+	onDisk := i.Clone()
+
+	e.Faults().Add(emulator.Fault{Kind: kind, After: k}, emulator.Fault{Kind: emulator.FaultDropBeforeCommit, After: k, Times: -1})
+	NewProcess(t, e, patience).Apply(i, configs[n])
+	e.Faults().Clear()
+	i = onDisk
+
+	out := NewProcess(t, e, patience).Apply(i, configs[n])
+	if len(out.Errors) > 0 {
+		orphans := m.unknown(e, i)
+		if len(orphans) == 0 {
+			t.Fatalf("the next apply fails although nothing was left behind: %s", out)
+		}
+		for _, id := range orphans {
+			if !strings.Contains(out.Text(), id) {
+				t.Fatalf("%s was left behind, and the next apply's error does not name it: %s", id, out)
+			}
+			m.adopt(t, e, i, out.Text(), id)
+		}
+		if out := NewProcess(t, e, patience).Apply(i, configs[n]); len(out.Errors) > 0 {
+			t.Fatalf("having done what the error asked for: %s", out)
+		}
+	}
+	m.settled(t, e, i, configs[n])
+	m.destroy(t, e, i, n, last)
+}
+
+func (m Matrix) adopt(t *testing.T, e *Env, i *Instance, text, id string) {
+	t.Helper()
+	p := NewProcess(t, e, patience)
+	if m.Adopt != nil {
+		m.Adopt(t, e, p, i, text, id)
+		return
+	}
+	if out := p.Import(i, id); len(out.Errors) > 0 {
+		t.Fatalf("importing %s: %s", id, out)
+	}
+}
+
+// advance applies the steps before n without faults.
+func (m Matrix) advance(t *testing.T, n int) (*Env, []Values, *Instance) {
+	t.Helper()
+	e := New(t, m.Options...)
+	configs := append(m.Setup(e), nil)
+	i := NewProcess(t, e, patience).NewInstance(m.Type)
+	for _, config := range configs[:n] {
+		if out := NewProcess(t, e, patience).Apply(i, config); len(out.Errors) > 0 {
+			t.Fatalf("before the fault: %s", out)
+		}
+	}
+	return e, configs, i
+}
+
+// settled demands that nothing is left to do and that state and emulator hold the same objects.
+func (m Matrix) settled(t *testing.T, e *Env, i *Instance, config Values) {
+	t.Helper()
+	if out := NewProcess(t, e, patience).Plan(i, config); out.Action != "none" || len(out.Errors) > 0 {
+		t.Errorf("the plan after convergence is not empty: %s", out)
+	}
+	live, known := slices.Sorted(slices.Values(m.Live(e))), slices.Sorted(slices.Values(m.ids(i)))
+	if !slices.Equal(live, known) {
+		t.Errorf("the emulator holds %v, the state %v", live, known)
+	}
+	if m.Verify != nil && config != nil {
+		m.Verify(t, e, i)
+	}
+}
+
+func (m Matrix) destroy(t *testing.T, e *Env, i *Instance, n, last int) {
+	t.Helper()
+	if n == last {
+		return
+	}
+	if out := NewProcess(t, e, patience).Apply(i, nil); len(out.Errors) > 0 {
+		t.Fatalf("destroying: %s", out)
+	}
+	if live := m.Live(e); len(live) > 0 {
+		t.Errorf("after the destruction the emulator still holds %v", live)
+	}
+}
+
+func (m Matrix) ids(i *Instance) []string {
+	if m.IDs != nil {
+		return m.IDs(i)
+	}
+	if id := i.ID(); id != "" {
+		return []string{id}
+	}
+	return nil
+}
+
+func (m Matrix) unknown(e *Env, i *Instance) []string {
+	known := m.ids(i)
+	return slices.DeleteFunc(m.Live(e), func(id string) bool { return slices.Contains(known, id) })
+}

@@ -1,0 +1,445 @@
+package acctest
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
+)
+
+// Values is a configuration: attributes by name. Absent means null. Values are string, bool, int, []any and map[string]any.
+type Values map[string]any
+
+// Process is one life of the provider, driven in process over the plugin protocol as a run of Terraform drives it.
+type Process struct {
+	t       testing.TB
+	server  tfprotov6.ProviderServer
+	schemas map[string]*tfprotov6.Schema
+}
+
+// Instance is what a state holds of one resource.
+type Instance struct {
+	Type    string
+	State   tftypes.Value // Null while there is none.
+	Tainted bool
+
+	private  []byte
+	identity *tfprotov6.ResourceIdentityData
+}
+
+// Outcome is what applying a configuration did.
+type Outcome struct {
+	// Action is "none", "create", "update", "replace" or "delete".
+	Action   string
+	Errors   []*tfprotov6.Diagnostic
+	Warnings []*tfprotov6.Diagnostic
+}
+
+// Text joins the errors' texts.
+func (o Outcome) Text() string { return joinDiagnostics(o.Errors) }
+
+func joinDiagnostics(diags []*tfprotov6.Diagnostic) string {
+	var parts []string
+	for _, d := range diags {
+		parts = append(parts, d.Summary+": "+d.Detail)
+	}
+	return strings.Join(parts, "\n")
+}
+
+// NewProcess starts and configures a provider for e. Settings are further attributes of the provider block.
+func NewProcess(t testing.TB, e *Env, settings Values) *Process {
+	t.Helper()
+	ctx := context.Background()
+	server, err := providerserver.NewProtocol6WithError(provider.New("test", provider.WithClock(e.Clock))())()
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := Values{"base_url": e.URL(), "api_key": e.BootstrapKey()}
+	for name, v := range settings {
+		config[name] = v
+	}
+	typ := schema.Provider.ValueType()
+	resp, err := server.ConfigureProvider(ctx, &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.16.4", Config: dynamic(t, typ, valueOf(t, typ, map[string]any(config)))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if errs, _ := split(resp.Diagnostics); len(errs) > 0 {
+		t.Fatalf("configuring the provider: %s", joinDiagnostics(errs))
+	}
+	return &Process{t: t, server: server, schemas: schema.ResourceSchemas}
+}
+
+// NewInstance returns a resource of which nothing exists yet.
+func (p *Process) NewInstance(typeName string) *Instance {
+	return &Instance{Type: typeName, State: tftypes.NewValue(p.schemas[typeName].ValueType(), nil)}
+}
+
+// ID returns the attribute "id" in the state, or "".
+func (i *Instance) ID() string { return i.Attribute("id") }
+
+// Attribute returns a string attribute in the state, or "".
+func (i *Instance) Attribute(name string) string {
+	var attributes map[string]tftypes.Value
+	if i.State.IsNull() || i.State.As(&attributes) != nil {
+		return ""
+	}
+	var s string
+	if v, ok := attributes[name]; ok && v.IsKnown() && !v.IsNull() {
+		_ = v.As(&s)
+	}
+	return s
+}
+
+// Clone returns an independent copy: what is on disk while a run is under way.
+func (i *Instance) Clone() *Instance {
+	c := *i
+	return &c
+}
+
+// Apply refreshes, plans and applies a configuration; nil destroys. It taints as Terraform does.
+func (p *Process) Apply(i *Instance, config Values) Outcome {
+	p.t.Helper()
+	out, plan := p.plan(i, config)
+	if len(out.Errors) > 0 || out.Action == "none" {
+		return out
+	}
+	if out.Action == "delete" || out.Action == "replace" {
+		p.applyChange(i, plan.delete, &out)
+		if len(out.Errors) > 0 || plan.change == nil {
+			return out
+		}
+	}
+	p.applyChange(i, plan.change, &out)
+	return out
+}
+
+// Plan refreshes and plans a configuration without applying it.
+func (p *Process) Plan(i *Instance, config Values) Outcome {
+	p.t.Helper()
+	out, _ := p.plan(i, config)
+	return out
+}
+
+type plannedChange struct {
+	change, delete *tfprotov6.ApplyResourceChangeRequest
+}
+
+func (p *Process) plan(i *Instance, config Values) (Outcome, plannedChange) {
+	p.t.Helper()
+	var out Outcome
+	schema := p.schemas[i.Type]
+	typ := schema.ValueType()
+	null := tftypes.NewValue(typ, nil)
+
+	p.refresh(i, &out)
+	if len(out.Errors) > 0 {
+		return out, plannedChange{}
+	}
+	deletion := &tfprotov6.ApplyResourceChangeRequest{
+		TypeName: i.Type, PriorState: dynamic(p.t, typ, i.State), PlannedState: dynamic(p.t, typ, null), Config: dynamic(p.t, typ, null), PlannedPrivate: i.private, PlannedIdentity: i.identity,
+	}
+	if config == nil {
+		if i.State.IsNull() {
+			out.Action = "none"
+			return out, plannedChange{}
+		}
+		out.Action = "delete"
+		resp, err := p.server.PlanResourceChange(context.Background(), &tfprotov6.PlanResourceChangeRequest{
+			TypeName: i.Type, PriorState: dynamic(p.t, typ, i.State), ProposedNewState: dynamic(p.t, typ, null), Config: dynamic(p.t, typ, null), PriorPrivate: i.private, PriorIdentity: i.identity,
+		})
+		p.collect(&out, diagnosticsOf(resp, err), err)
+		return out, plannedChange{delete: deletion}
+	}
+
+	configValue := valueOf(p.t, typ, map[string]any(config))
+	p.validate(i.Type, typ, configValue, &out)
+	if len(out.Errors) > 0 {
+		return out, plannedChange{}
+	}
+	prior := i.State
+	out.Action = "update"
+	switch {
+	case i.State.IsNull():
+		out.Action = "create"
+	case i.Tainted:
+		out.Action, prior = "replace", null
+	}
+	request, replaced := p.planChange(i, schema, prior, configValue, &out)
+	if replaced && out.Action == "update" {
+		out.Action = "replace"
+		request, _ = p.planChange(i, schema, null, configValue, &out)
+	}
+	if len(out.Errors) > 0 {
+		return out, plannedChange{}
+	}
+	if out.Action == "update" && p.value(typ, request.PlannedState).Equal(i.State) {
+		out.Action = "none"
+	}
+	return out, plannedChange{change: request, delete: deletion}
+}
+
+func diagnosticsOf(resp *tfprotov6.PlanResourceChangeResponse, err error) []*tfprotov6.Diagnostic {
+	if err != nil {
+		return nil
+	}
+	return resp.Diagnostics
+}
+
+func (p *Process) planChange(i *Instance, schema *tfprotov6.Schema, prior, config tftypes.Value, out *Outcome) (*tfprotov6.ApplyResourceChangeRequest, bool) {
+	typ := schema.ValueType()
+	request := &tfprotov6.PlanResourceChangeRequest{
+		TypeName: i.Type, PriorState: dynamic(p.t, typ, prior), Config: dynamic(p.t, typ, config),
+		ProposedNewState: dynamic(p.t, typ, proposed(p.t, schema.Block.Attributes, prior, config)),
+	}
+	if !prior.IsNull() {
+		request.PriorPrivate, request.PriorIdentity = i.private, i.identity
+	}
+	resp, err := p.server.PlanResourceChange(context.Background(), request)
+	p.collect(out, diagnosticsOf(resp, err), err)
+	if err != nil || len(out.Errors) > 0 {
+		return nil, false
+	}
+	return &tfprotov6.ApplyResourceChangeRequest{
+		TypeName: i.Type, PriorState: request.PriorState, PlannedState: resp.PlannedState, Config: request.Config,
+		PlannedPrivate: resp.PlannedPrivate, PlannedIdentity: resp.PlannedIdentity,
+	}, len(resp.RequiresReplace) > 0
+}
+
+func (p *Process) validate(typeName string, typ tftypes.Type, config tftypes.Value, out *Outcome) {
+	resp, err := p.server.ValidateResourceConfig(context.Background(), &tfprotov6.ValidateResourceConfigRequest{TypeName: typeName, Config: dynamic(p.t, typ, config)})
+	if err != nil {
+		p.collect(out, nil, err)
+		return
+	}
+	p.collect(out, resp.Diagnostics, nil)
+}
+
+func (p *Process) refresh(i *Instance, out *Outcome) {
+	if i.State.IsNull() {
+		return
+	}
+	typ := p.schemas[i.Type].ValueType()
+	resp, err := p.server.ReadResource(context.Background(), &tfprotov6.ReadResourceRequest{
+		TypeName: i.Type, CurrentState: dynamic(p.t, typ, i.State), Private: i.private, CurrentIdentity: i.identity,
+	})
+	if err != nil {
+		p.collect(out, nil, err)
+		return
+	}
+	p.collect(out, resp.Diagnostics, nil)
+	if len(out.Errors) > 0 {
+		return
+	}
+	i.State, i.private = p.value(typ, resp.NewState), resp.Private
+	if resp.NewIdentity != nil {
+		i.identity = resp.NewIdentity
+	}
+	if i.State.IsNull() {
+		i.Tainted, i.private, i.identity = false, nil, nil
+	}
+}
+
+// applyChange keeps what the provider returns also beside an error, and demands what Terraform demands of it.
+func (p *Process) applyChange(i *Instance, request *tfprotov6.ApplyResourceChangeRequest, out *Outcome) {
+	p.t.Helper()
+	typ := p.schemas[i.Type].ValueType()
+	planned, prior := p.value(typ, request.PlannedState), p.value(typ, request.PriorState)
+	resp, err := p.server.ApplyResourceChange(context.Background(), request)
+	if err != nil {
+		p.collect(out, nil, err)
+		return
+	}
+	before := len(out.Errors)
+	p.collect(out, resp.Diagnostics, nil)
+	failed := len(out.Errors) > before
+
+	after := p.value(typ, resp.NewState)
+	if !failed {
+		if where := inconsistent(planned, after); where != "" {
+			p.t.Errorf("%s: inconsistent result after apply at %s: planned %s, got %s", i.Type, where, planned, after)
+		}
+	}
+	i.State, i.private, i.identity = after, resp.Private, resp.NewIdentity
+	i.Tainted = !after.IsNull() && (failed && prior.IsNull() || i.Tainted && !prior.IsNull())
+	if after.IsNull() {
+		i.private, i.identity = nil, nil
+	}
+}
+
+func (p *Process) collect(out *Outcome, diags []*tfprotov6.Diagnostic, err error) {
+	if err != nil {
+		p.t.Errorf("the provider failed without a diagnostic: %v", err)
+		out.Errors = append(out.Errors, &tfprotov6.Diagnostic{Summary: err.Error()})
+		return
+	}
+	errs, warnings := split(diags)
+	out.Errors, out.Warnings = append(out.Errors, errs...), append(out.Warnings, warnings...)
+}
+
+func split(diags []*tfprotov6.Diagnostic) (errs, warnings []*tfprotov6.Diagnostic) {
+	for _, d := range diags {
+		if d.Severity == tfprotov6.DiagnosticSeverityError {
+			errs = append(errs, d)
+		} else {
+			warnings = append(warnings, d)
+		}
+	}
+	return errs, warnings
+}
+
+func (p *Process) value(typ tftypes.Type, d *tfprotov6.DynamicValue) tftypes.Value {
+	p.t.Helper()
+	if d == nil {
+		return tftypes.NewValue(typ, nil)
+	}
+	v, err := d.Unmarshal(typ)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return v
+}
+
+func dynamic(t testing.TB, typ tftypes.Type, v tftypes.Value) *tfprotov6.DynamicValue {
+	t.Helper()
+	d, err := tfprotov6.NewDynamicValue(typ, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &d
+}
+
+// valueOf turns plain Go values into a value of the type; what is absent is null.
+func valueOf(t testing.TB, typ tftypes.Type, v any) tftypes.Value {
+	t.Helper()
+	if v == nil {
+		return tftypes.NewValue(typ, nil)
+	}
+	switch typ := typ.(type) {
+	case tftypes.Object:
+		given, ok := v.(map[string]any)
+		if !ok {
+			t.Fatalf("%v is no object", v)
+		}
+		attributes := make(map[string]tftypes.Value, len(typ.AttributeTypes))
+		for name, attribute := range typ.AttributeTypes {
+			attributes[name] = valueOf(t, attribute, given[name])
+		}
+		for name := range given {
+			if _, ok := typ.AttributeTypes[name]; !ok {
+				t.Fatalf("there is no attribute %q", name)
+			}
+		}
+		return tftypes.NewValue(typ, attributes)
+	case tftypes.List:
+		return tftypes.NewValue(typ, elements(t, typ.ElementType, v))
+	case tftypes.Set:
+		return tftypes.NewValue(typ, elements(t, typ.ElementType, v))
+	case tftypes.Map:
+		entries := map[string]tftypes.Value{}
+		for key, entry := range v.(map[string]any) {
+			entries[key] = valueOf(t, typ.ElementType, entry)
+		}
+		return tftypes.NewValue(typ, entries)
+	}
+	if n, ok := v.(int); ok {
+		v = big.NewFloat(float64(n))
+	}
+	return tftypes.NewValue(typ, v)
+}
+
+func elements(t testing.TB, typ tftypes.Type, v any) []tftypes.Value {
+	var out []tftypes.Value
+	for _, element := range v.([]any) {
+		out = append(out, valueOf(t, typ, element))
+	}
+	return out
+}
+
+// proposed merges the configuration with the prior state as Terraform does: a computed attribute that is not configured keeps its prior value.
+func proposed(t testing.TB, attributes []*tfprotov6.SchemaAttribute, prior, config tftypes.Value) tftypes.Value {
+	t.Helper()
+	if prior.IsNull() || config.IsNull() || !config.IsKnown() {
+		return config
+	}
+	var before, wanted map[string]tftypes.Value
+	if prior.As(&before) != nil || config.As(&wanted) != nil {
+		t.Fatal("the values are no objects")
+	}
+	merged := make(map[string]tftypes.Value, len(wanted))
+	for name, v := range wanted {
+		merged[name] = v
+	}
+	for _, attribute := range attributes {
+		v := wanted[attribute.Name]
+		switch {
+		case attribute.Computed && v.IsNull():
+			merged[attribute.Name] = before[attribute.Name]
+		case attribute.NestedType != nil && attribute.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeSingle:
+			merged[attribute.Name] = proposed(t, attribute.NestedType.Attributes, before[attribute.Name], v)
+		}
+	}
+	return tftypes.NewValue(config.Type(), merged)
+}
+
+// inconsistent returns the first path at which a result differs from a planned value that was known.
+func inconsistent(planned, actual tftypes.Value) string {
+	diffs, err := planned.Diff(actual)
+	if err != nil {
+		return err.Error()
+	}
+	for _, diff := range diffs {
+		if diff.Value1 != nil && diff.Value1.IsFullyKnown() && !underUnknown(planned, diff.Path) {
+			return diff.Path.String()
+		}
+	}
+	return ""
+}
+
+func underUnknown(v tftypes.Value, path *tftypes.AttributePath) bool {
+	steps := path.Steps()
+	for n := range len(steps) {
+		got, _, err := tftypes.WalkAttributePath(v, tftypes.NewAttributePathWithSteps(steps[:n]))
+		if inner, ok := got.(tftypes.Value); err == nil && ok && !inner.IsKnown() {
+			return true
+		}
+	}
+	return false
+}
+
+// String describes an outcome for a test's message.
+func (o Outcome) String() string {
+	return fmt.Sprintf("%s\nerrors: %s\nwarnings: %s", o.Action, o.Text(), joinDiagnostics(o.Warnings))
+}
+
+// Import imports an object by its import ID, as `terraform import` does, and refreshes it.
+func (p *Process) Import(i *Instance, id string) Outcome {
+	p.t.Helper()
+	var out Outcome
+	resp, err := p.server.ImportResourceState(context.Background(), &tfprotov6.ImportResourceStateRequest{TypeName: i.Type, ID: id})
+	if err != nil {
+		p.collect(&out, nil, err)
+		return out
+	}
+	p.collect(&out, resp.Diagnostics, nil)
+	if len(out.Errors) > 0 {
+		return out
+	}
+	imported := resp.ImportedResources[0]
+	i.State, i.private, i.identity, i.Tainted = p.value(p.schemas[i.Type].ValueType(), imported.State), imported.Private, imported.Identity, false
+	p.refresh(i, &out)
+	if i.State.IsNull() && len(out.Errors) == 0 {
+		p.t.Fatalf("%s %s does not exist", i.Type, id)
+	}
+	return out
+}

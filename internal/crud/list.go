@@ -1,0 +1,65 @@
+package crud
+
+import (
+	"context"
+	"iter"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+)
+
+// List yields a result for every item until Terraform's limit is reached: identity, display name and, where asked for,
+// the whole resource. Items are fetched only as they are needed. Complete sets what an import would set too, such as
+// the defaults of attributes that only the provider uses; it may be nil.
+func List[M, A any, P interface {
+	*M
+	Model[A]
+}](ctx context.Context, objects string, req list.ListRequest, stream *list.ListResultsStream, items iter.Seq2[A, error], displayName func(*A) string, complete func(*M)) {
+	stream.Results = func(yield func(list.ListResult) bool) {
+		count := int64(0)
+		for item, err := range items {
+			if err != nil {
+				yield(list.ListResult{Diagnostics: apierror.For("list", objects, err)})
+				return
+			}
+			if req.Limit > 0 && count >= req.Limit {
+				return
+			}
+			count++
+			result := req.NewListResult(ctx)
+			result.DisplayName = displayName(&item)
+
+			var m M
+			result.Diagnostics.Append(emptyModel(ctx, &result, &m)...)
+			result.Diagnostics.Append(P(&m).FromAPI(ctx, &item)...)
+			if complete != nil {
+				complete(&m)
+			}
+			result.Diagnostics.Append(result.Identity.Set(ctx, P(&m).Identity())...)
+			if req.IncludeResource {
+				result.Diagnostics.Append(result.Resource.Set(ctx, &m)...)
+			}
+			if !yield(result) {
+				return
+			}
+		}
+	}
+}
+
+// emptyModel fills a model with the nulls of its schema: unlike Go's zero values these have a type.
+func emptyModel(ctx context.Context, result *list.ListResult, model any) diag.Diagnostics {
+	object, ok := result.Resource.Schema.Type().TerraformType(ctx).(tftypes.Object)
+	if !ok {
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Schema Without Attributes", "The resource's schema is no object. This is a bug in the provider; please report it.")}
+	}
+	nulls := make(map[string]tftypes.Value, len(object.AttributeTypes))
+	for name, typ := range object.AttributeTypes {
+		nulls[name] = tftypes.NewValue(typ, nil)
+	}
+	empty := *result.Resource
+	empty.Raw = tftypes.NewValue(object, nulls)
+	return empty.Get(ctx, model)
+}
