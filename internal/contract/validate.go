@@ -69,7 +69,7 @@ func (d *Document) Handler(next http.Handler, report func(Violation)) http.Handl
 		// Deferred, for only then is the status known; and the handler may end with a panic.
 		defer func() { tell(Request, err) }()
 		next.ServeHTTP(rec, r)
-		tell(Answer, rt.checkAnswer(input, rec))
+		tell(Answer, rt.checkAnswer(r.Context(), input, rec))
 	})
 }
 
@@ -89,7 +89,11 @@ func newOptions() *openapi3filter.Options {
 		},
 	}
 	o.WithCustomSchemaErrorFunc(func(e *openapi3.SchemaError) string {
-		return fmt.Sprintf("%s at /%s", e.Reason, strings.Join(e.JSONPointer(), "/"))
+		text := fmt.Sprintf("%s at /%s", e.Reason, strings.Join(e.JSONPointer(), "/"))
+		if e.Origin != nil && (e.SchemaField == "oneOf" || e.SchemaField == "allOf") {
+			text += " (" + e.Origin.Error() + ")"
+		}
+		return text
 	})
 	return o
 }
@@ -149,7 +153,7 @@ func (rt *route) checkQuery(raw string) error {
 }
 
 // checkAnswer returns what is wrong with an answer, if it is complete and not a programmed fault.
-func (rt *route) checkAnswer(input *openapi3filter.RequestValidationInput, rec *recorder) error {
+func (rt *route) checkAnswer(ctx context.Context, input *openapi3filter.RequestValidationInput, rec *recorder) error {
 	if rec.status == 0 && !rec.hijacked { // The server answers so when a handler wrote nothing.
 		rec.status, rec.header = http.StatusOK, rec.Header().Clone()
 	}
@@ -164,7 +168,7 @@ func (rt *route) checkAnswer(input *openapi3filter.RequestValidationInput, rec *
 	case len(response.Value.Content) == 0 && rec.body.Len() > 0:
 		return fmt.Errorf("an answer of status %d has no body, but this has %d bytes", rec.status, rec.body.Len())
 	}
-	return openapi3filter.ValidateResponse(input.Request.Context(), &openapi3filter.ResponseValidationInput{
+	return openapi3filter.ValidateResponse(ctx, &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: input,
 		Status:                 rec.status,
 		Header:                 rec.header,
