@@ -429,10 +429,13 @@ func TestPages(t *testing.T) {
 		})
 	}
 	fetched := 0
-	for range pages(t.Context(), func(context.Context, string) (page[int], error) {
+	for item, err := range pages(t.Context(), func(context.Context, string) (page[int], error) {
 		fetched++
 		return page[int]{[]int{1, 2}, fmt.Sprint(fetched)}, nil
 	}) {
+		if item != 1 || err != nil {
+			t.Errorf("got %d, %v", item, err)
+		}
 		break
 	}
 	if fetched != 1 {

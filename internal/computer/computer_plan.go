@@ -42,8 +42,8 @@ func replaceOriginIfKnown(ctx context.Context, req planmodifier.ObjectRequest, r
 	if before.SoftwareDraft.IsNull() {
 		after.SoftwareDraft = before.SoftwareDraft
 	}
-	resp.RequiresReplace = !(before.Kind.Equal(after.Kind) && before.TemplateID.Equal(after.TemplateID) && before.IsListed.Equal(after.IsListed) &&
-		before.SoftwareDraft.Equal(after.SoftwareDraft) && before.SourceComputerID.Equal(after.SourceComputerID))
+	resp.RequiresReplace = !before.Kind.Equal(after.Kind) || !before.TemplateID.Equal(after.TemplateID) || !before.IsListed.Equal(after.IsListed) ||
+		!before.SoftwareDraft.Equal(after.SoftwareDraft) || !before.SourceComputerID.Equal(after.SourceComputerID)
 }
 
 // stableResult never changes after creation.
