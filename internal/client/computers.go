@@ -269,34 +269,6 @@ func (c *Client) DeleteComputer(ctx context.Context, id string) error {
 	})
 }
 
-// BulkCreateRequest is the body of bulkCreateComputers. Quantity is 1 to 20.
-type BulkCreateRequest struct {
-	Quantity         int      `json:"quantity"`
-	NamePrefix       string   `json:"namePrefix"`
-	Provider         string   `json:"provider,omitempty"`
-	Repos            []string `json:"repos,omitempty"`
-	AutoInstallDeps  *bool    `json:"autoInstallDeps,omitempty"`
-	ServiceAccountID string   `json:"serviceAccountId,omitempty"`
-}
-
-// BulkCreateResult is what a bulk creation made. Error says why it stopped early; what was made by then stays.
-type BulkCreateResult struct {
-	Computers         []Computer `json:"computers"`
-	RequestedQuantity int        `json:"requestedQuantity"`
-	Error             *struct {
-		Message string `json:"message"`
-	} `json:"error"`
-}
-
-// BulkCreateComputers makes up to 20 computers named "<prefix>-<n>". A lost answer is the caller's to reconcile, by the prefix.
-func (c *Client) BulkCreateComputers(ctx context.Context, body BulkCreateRequest) (*BulkCreateResult, error) {
-	defer c.computers.discard()
-	return call[BulkCreateResult](ctx, c, request{
-		op:   operation{name: "bulkCreateComputers", method: http.MethodPost, route: "/api/v0/computers/bulk"},
-		body: body,
-	})
-}
-
 // RecordComputerActivity advances the inactivity clock of an active managed computer and returns the new time.
 func (c *Client) RecordComputerActivity(ctx context.Context, id string) (time.Time, error) {
 	answer, err := call[struct {

@@ -210,6 +210,7 @@ func requireSetting(resp *provider.ConfigureResponse, name, summary, value, env,
 
 func (p *agentyardProvider) Resources(context.Context) []func() resource.Resource {
 	return []func() resource.Resource{
+		computer.NewComputerFleetResource,
 		computer.NewComputerResource,
 	}
 }

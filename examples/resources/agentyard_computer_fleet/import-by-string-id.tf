@@ -1,0 +1,4 @@
+import {
+  to = agentyard_computer_fleet.build
+  id = "build"
+}

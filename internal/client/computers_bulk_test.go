@@ -1,0 +1,277 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// bulkService makes computers named "web-<n>" and breaks the nth creation, counted from 1, as told.
+type bulkService struct {
+	mu       sync.Mutex
+	names    []string // The ID of a computer is "id-" and its name.
+	requests []BulkCreateRequest
+	answer   func(w http.ResponseWriter, n int, commit func(quantity int) string)
+	late     int // This many listings after a creation do not show what it made.
+	hidden   []string
+}
+
+func (s *bulkService) handle(w http.ResponseWriter, r *http.Request, body string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.Method == http.MethodGet {
+		visible := s.names
+		if s.late > 0 && len(s.hidden) > 0 {
+			s.late--
+			visible = slices.DeleteFunc(slices.Clone(s.names), func(name string) bool { return slices.Contains(s.hidden, name) })
+		}
+		answerJSON(w, 200, `{"computers":[`+computersJSON(visible)+`]}`)
+		return
+	}
+	var request BulkCreateRequest
+	if err := json.Unmarshal([]byte(body), &request); err != nil {
+		answerJSON(w, 400, `{"detail":"no JSON"}`)
+		return
+	}
+	s.requests = append(s.requests, request)
+	commit := func(quantity int) string {
+		var made []string
+		for n := 1; len(made) < quantity; n++ {
+			if name := fmt.Sprint("web-", n); !slices.Contains(s.names, name) {
+				s.names, made = append(s.names, name), append(made, name)
+			}
+		}
+		s.hidden = made
+		return computersJSON(made)
+	}
+	if s.answer == nil {
+		s.answer = func(w http.ResponseWriter, _ int, commit func(int) string) { bulkMade(w, commit(request.Quantity)) }
+	}
+	s.answer(w, len(s.requests), commit)
+}
+
+func computersJSON(names []string) string {
+	var items []string
+	for _, name := range names {
+		items = append(items, fmt.Sprintf(`{"id":"id-%s","name":%q,"createdAt":1772323200000}`, name, name))
+	}
+	return strings.Join(items, ",")
+}
+
+func bulkMade(w http.ResponseWriter, computers string) {
+	answerJSON(w, 201, `{"requestedQuantity":1,"computers":[`+computers+`]}`)
+}
+
+func serveBulk(t *testing.T, s *bulkService) *Client {
+	t.Helper()
+	var rec *recorder
+	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
+		rec.mu.Lock()
+		body := rec.bodies[n-1]
+		rec.mu.Unlock()
+		s.handle(w, r, body)
+	})
+	return c
+}
+
+func TestCreateFleet_reconcilesALostAnswer(t *testing.T) {
+	t.Parallel()
+	type answer = func(w http.ResponseWriter, n int, commit func(int) string)
+	status := func(w http.ResponseWriter, code int) { answerJSON(w, code, `{"detail":"x","status":1,"title":"x"}`) }
+	// The faults hit the second request of two: 20 computers, then 5.
+	second := func(fault func(w http.ResponseWriter, commit func(int) string)) answer {
+		return func(w http.ResponseWriter, n int, commit func(int) string) {
+			if n == 1 {
+				bulkMade(w, commit(20))
+				return
+			}
+			fault(w, commit)
+		}
+	}
+	for name, tc := range map[string]struct {
+		older   []string
+		known   []string
+		answer  answer
+		late    int
+		posts   int
+		made    int
+		wantErr any
+		text    string
+	}{
+		"answered":              {answer: second(func(w http.ResponseWriter, commit func(int) string) { bulkMade(w, commit(5)) }), posts: 2, made: 25},
+		"dropped after commit":  {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); drop(w) }), posts: 2, made: 25},
+		"dropped before commit": {answer: second(func(w http.ResponseWriter, _ func(int) string) { drop(w) }), posts: 2, made: 20, wantErr: new(*LostError), text: "bulkCreateComputers"},
+		"500 after commit":      {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); status(w, 500) }), posts: 2, made: 25},
+		"500 before commit":     {answer: second(func(w http.ResponseWriter, _ func(int) string) { status(w, 500) }), posts: 2, made: 20, wantErr: new(*LostError)},
+		"500 in the middle":     {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(3); status(w, 500) }), posts: 2, made: 23, wantErr: new(*ShortfallError), text: "of the 5 computers it asked for, 3 are found"},
+		"truncated":             {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); cut(w, 201) }), posts: 2, made: 25},
+		"no computers in it":    {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); answerJSON(w, 201, "{}") }), posts: 2, made: 25},
+		"fewer, unexplained":    {answer: second(func(w http.ResponseWriter, commit func(int) string) { bulkMade(w, commit(2)) }), posts: 2, made: 22, wantErr: new(*ShortfallError)},
+		"no IDs in it":          {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); bulkMade(w, "{},{},{},{},{}") }), posts: 2, made: 25},
+		"shown late":            {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); drop(w) }), late: 3, posts: 2, made: 25},
+		"fewer, explained": {answer: second(func(w http.ResponseWriter, commit func(int) string) {
+			answerJSON(w, 201, `{"computers":[`+commit(2)+`],"requestedQuantity":5,"error":{"message":"no capacity"}}`)
+		}), posts: 2, made: 22, wantErr: new(*ShortfallError), text: "made 2 of 5 computers and stopped: no capacity"},
+		"refused":               {answer: second(func(w http.ResponseWriter, _ func(int) string) { status(w, 402) }), posts: 2, made: 20, wantErr: new(*APIError)},
+		"more than asked for":   {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(7); drop(w) }), posts: 2, made: 20, wantErr: new(*OthersError), text: "more than were asked for"},
+		"the first one lost":    {answer: func(w http.ResponseWriter, _ int, _ func(int) string) { drop(w) }, posts: 1, wantErr: new(*LostError)},
+		"an unknown one exists": {older: []string{"web-3"}, posts: 0, wantErr: new(*OthersError), text: "web-3 (id-web-3, created at 2026-03-01T00:00:00Z)"},
+		"a known one exists":    {older: []string{"web-3"}, known: []string{"id-web-3"}, answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); drop(w) }), posts: 2, made: 25},
+		"one of another name":   {older: []string{"web", "web-", "web-1a", "web-1-1", "webs-1", "web--1"}, answer: second(func(w http.ResponseWriter, commit func(int) string) { bulkMade(w, commit(5)) }), posts: 2, made: 25},
+		"limited, then permitted": {answer: func(w http.ResponseWriter, n int, commit func(int) string) {
+			if n == 1 {
+				status(w, 429)
+			} else {
+				bulkMade(w, commit(min(20, 5+15*(3-n))))
+			}
+		}, posts: 3, made: 25},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &bulkService{names: tc.older, answer: tc.answer, late: tc.late}
+			c := serveBulk(t, s)
+			made, err := c.CreateFleet(t.Context(), BulkCreateRequest{Quantity: 25, NamePrefix: "web"}, tc.known)
+			if tc.wantErr == nil && err != nil || tc.wantErr != nil && !errors.As(err, tc.wantErr) || err != nil && !strings.Contains(err.Error(), tc.text) {
+				t.Errorf("got %T %v, want %T %q", err, err, tc.wantErr, tc.text)
+			}
+			ids := map[string]bool{}
+			for _, computer := range made {
+				ids[computer.ID] = true
+			}
+			if len(made) != tc.made || len(ids) != tc.made || slices.ContainsFunc(tc.known, func(id string) bool { return ids[id] }) {
+				t.Errorf("made %d computers, %d of them different, want %d: %v", len(made), len(ids), tc.made, made)
+			}
+			if len(s.requests) != tc.posts {
+				t.Errorf("%d creations were sent, want %d", len(s.requests), tc.posts)
+			}
+		})
+	}
+}
+
+func TestCreateFleet_splits(t *testing.T) {
+	t.Parallel()
+	for quantity, want := range map[int][]int{0: nil, 1: {1}, 20: {20}, 21: {20, 1}, 100: {20, 20, 20, 20, 20}} {
+		s := &bulkService{}
+		s.answer = func(w http.ResponseWriter, n int, commit func(int) string) {
+			bulkMade(w, commit(s.requests[n-1].Quantity))
+		}
+		made, err := serveBulk(t, s).CreateFleet(t.Context(), BulkCreateRequest{Quantity: quantity, NamePrefix: "web"}, nil)
+		var sent []int
+		for _, request := range s.requests {
+			sent = append(sent, request.Quantity)
+		}
+		if err != nil || len(made) != quantity || !slices.Equal(sent, want) {
+			t.Errorf("%d: made %d, %v, by requests of %v", quantity, len(made), err, sent)
+		}
+	}
+}
+
+func TestCreateFleet_isFoundAlthoughTheRunIsInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	s := &bulkService{answer: func(w http.ResponseWriter, _ int, commit func(int) string) {
+		commit(20)
+		interrupt()
+		drop(w)
+	}}
+	made, err := serveBulk(t, s).CreateFleet(ctx, BulkCreateRequest{Quantity: 40, NamePrefix: "web"}, nil)
+	if len(made) != 20 || !errors.Is(err, context.Canceled) || len(s.requests) != 1 {
+		t.Errorf("made %d, %v, by %d requests", len(made), err, len(s.requests))
+	}
+}
+
+func TestFleet_asksAloneForWhatTheListingLacks(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		listing int // Status of the answer to a listing.
+		wantErr bool
+		members string
+		others  int
+	}{
+		"listed":           {listing: 200, members: "id-web-1 hidden", others: 1},
+		"not permitted":    {listing: 403, members: "hidden"},
+		"no such account":  {listing: 404, members: "hidden"},
+		"the key is wrong": {listing: 401, wantErr: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+				switch {
+				case r.URL.Path == "/api/v0/computers" && tc.listing != 200:
+					answerJSON(w, tc.listing, `{"detail":"no"}`)
+				case r.URL.Path == "/api/v0/computers":
+					answerJSON(w, 200, `{"computers":[`+computersJSON([]string{"web-1", "web-2", "other"})+`]}`)
+				case r.URL.Path == "/api/v0/computers/hidden":
+					answerJSON(w, 200, `{"id":"hidden","name":"web-7"}`)
+				default:
+					answerJSON(w, 404, `{"detail":"no such computer"}`)
+				}
+			})
+			fleet, err := c.Fleet(t.Context(), "web", "", []string{"id-web-1", "hidden", "gone"})
+			if tc.wantErr {
+				if err == nil {
+					t.Error("the look succeeded")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var members []string
+			for _, member := range fleet.Members {
+				members = append(members, member.ID)
+			}
+			if strings.Join(members, " ") != tc.members || len(fleet.Others) != tc.others {
+				t.Errorf("members %v, others %v", members, fleet.Others)
+			}
+		})
+	}
+}
+
+func TestFleetSuffix(t *testing.T) {
+	t.Parallel()
+	names := []string{"web-99999999999999999999999", "web-10", "web-2", "web-01", "web-0", "web-x", "web-1-1", "web-", "web", "web--1", "Web-1", "web-1 "}
+	var suffixes []string
+	for _, name := range names {
+		if suffix, ok := FleetSuffix("web", name); ok {
+			suffixes = append(suffixes, suffix)
+		}
+	}
+	slices.SortFunc(suffixes, CompareSuffixes)
+	if got := strings.Join(suffixes, " "); got != " 1 2 10 99999999999999999999999" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestDeleteComputers_losesNone(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/c3"):
+			answerJSON(w, 403, `{"detail":"no"}`)
+		case strings.HasSuffix(r.URL.Path, "/c5"):
+			answerJSON(w, 404, `{"detail":"no such computer"}`)
+		default:
+			w.WriteHeader(204)
+		}
+	})
+	var ids []string
+	for n := range 40 {
+		ids = append(ids, fmt.Sprint("c", n))
+	}
+	errs := c.DeleteComputers(t.Context(), ids)
+	for n, err := range errs {
+		if (err != nil) != (n == 3) {
+			t.Errorf("%s: %v", ids[n], err)
+		}
+	}
+	if len(errs) != 40 || rec.count(http.MethodDelete) != 40 {
+		t.Errorf("%d errors, %d deletions", len(errs), rec.count(http.MethodDelete))
+	}
+}

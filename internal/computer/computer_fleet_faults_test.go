@@ -1,0 +1,296 @@
+package computer_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const fleetType = "agentyard_computer_fleet"
+
+// fleetComputers returns one string attribute of every computer that the state of a fleet holds, in their order.
+func fleetComputers(i *acctest.Instance, attribute string) []string {
+	var fleet map[string]tftypes.Value
+	if i.State.IsNull() || i.State.As(&fleet) != nil {
+		return nil
+	}
+	var list []tftypes.Value
+	if fleet["computers"].As(&list) != nil {
+		return nil
+	}
+	values := make([]string, len(list))
+	for n, element := range list {
+		var computer map[string]tftypes.Value
+		if element.As(&computer) == nil {
+			_ = computer[attribute].As(&values[n])
+		}
+	}
+	return values
+}
+
+func fleetIDs(i *acctest.Instance) []string { return fleetComputers(i, "id") }
+
+func fleetOf(quantity int) acctest.Values {
+	return acctest.Values{"name_prefix": "web", "quantity": quantity, "timeouts": map[string]any{"create": "2m", "update": "2m"}}
+}
+
+func numbered(from, to int) []string {
+	var names []string
+	for n := from; n <= to; n++ {
+		names = append(names, fmt.Sprint("web-", n))
+	}
+	return names
+}
+
+func mustApply(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values) acctest.Outcome {
+	t.Helper()
+	out := acctest.NewProcess(t, e, nil).Apply(i, config)
+	if len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+	return out
+}
+
+func newFleet(t *testing.T, e *acctest.Env) *acctest.Instance {
+	t.Helper()
+	return acctest.NewProcess(t, e, nil).NewInstance(fleetType)
+}
+
+func TestFleet_faultMatrix(t *testing.T) {
+	t.Parallel()
+	acctest.Matrix{
+		Type: fleetType,
+		Setup: func(*acctest.Env) []acctest.Values {
+			return []acctest.Values{fleetOf(3), fleetOf(5), fleetOf(2)}
+		},
+		Live: computerIDs,
+		IDs:  fleetIDs,
+		Adopt: func(t *testing.T, _ *acctest.Env, p *acctest.Process, i *acctest.Instance, text, _ string) {
+			if !strings.Contains(text, "terraform import ADDRESS web") {
+				t.Fatalf("the error does not say how to import: %s", text)
+			}
+			if out := p.Import(i, "web"); len(out.Errors) > 0 {
+				t.Fatalf("importing: %s", out)
+			}
+		},
+	}.Run(t)
+}
+
+func TestFleet_aHundredCostFewRequests(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	i := newFleet(t, e)
+	journal := e.Journal()
+
+	mustApply(t, e, i, acctest.Values{"name_prefix": "web", "quantity": 100})
+	ticks := int(e.Clock.Now().Sub(acctest.Start).Seconds()) / 5
+	reads := journal.Count("listComputers") + journal.Count("getComputer")
+	t.Logf("create 100: %d creations, %d reads in %d intervals", journal.Count("bulkCreateComputers"), reads, ticks)
+	if got := journal.Count("bulkCreateComputers"); got != 5 {
+		t.Errorf("%d creations, want 5", got)
+	}
+	// Beside the polls: one look before the creation, at most one for the steps after the wait.
+	if reads > ticks+2 {
+		t.Errorf("%d reads in %d intervals", reads, ticks)
+	}
+	if got := fleetComputers(i, "name"); !slices.Equal(got, numbered(1, 100)) {
+		t.Errorf("the fleet is %v", got)
+	}
+
+	journal.Reset()
+	if out := acctest.NewProcess(t, e, nil).Plan(i, acctest.Values{"name_prefix": "web", "quantity": 100}); out.Action != "none" {
+		t.Errorf("the plan is %s", out)
+	}
+	if entries := journal.Entries(); len(entries) != 1 {
+		t.Errorf("the refresh sent %d requests, want 1: %+v", len(entries), entries)
+	}
+
+	journal.Reset()
+	mustApply(t, e, i, acctest.Values{"name_prefix": "web", "quantity": 60})
+	if got := journal.Count("deleteComputer"); got != 40 || len(journal.Entries()) != 41 {
+		t.Errorf("scaling down sent %d deletions and %d requests, want 40 and 41", got, len(journal.Entries()))
+	}
+	if got := fleetComputers(i, "name"); !slices.Equal(got, numbered(1, 60)) {
+		t.Errorf("the fleet is %v", got)
+	}
+}
+
+func TestFleet_aFailedDeletionLosesNoOther(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	i := newFleet(t, e)
+	mustApply(t, e, i, fleetOf(30))
+	ids := fleetIDs(i)
+	refuse := func(id string) {
+		e.Faults().Add(emulator.Fault{Operation: "deleteComputer", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1, Match: id})
+	}
+
+	refuse(ids[19])
+	refuse(ids[24])
+	out := acctest.NewProcess(t, e, nil).Apply(i, fleetOf(10))
+	if text := out.Text(); len(out.Errors) != 1 || !strings.Contains(text, "web-20, web-25") || !strings.Contains(text, "deleteComputer") || !strings.Contains(text, "the next apply tries again") {
+		t.Fatal(out)
+	}
+	if want := append(numbered(1, 10), "web-20", "web-25"); !slices.Equal(fleetComputers(i, "name"), want) || len(computers(e)) != len(want) {
+		t.Errorf("the state holds %v, the emulator %d", fleetComputers(i, "name"), len(computers(e)))
+	}
+	e.Faults().Clear()
+	if out := mustApply(t, e, i, fleetOf(10)); out.Action != "update" || len(computers(e)) != 10 {
+		t.Errorf("%s, %d computers are left", out, len(computers(e)))
+	}
+
+	refuse(ids[2])
+	if out := acctest.NewProcess(t, e, nil).Apply(i, nil); len(out.Errors) != 1 || !slices.Equal(fleetComputers(i, "name"), []string{"web-3"}) || len(computers(e)) != 1 {
+		t.Errorf("%s; the state holds %v, the emulator %d", out, fleetComputers(i, "name"), len(computers(e)))
+	}
+	e.Faults().Clear()
+	mustApply(t, e, i, nil)
+	if left := computers(e); len(left) > 0 {
+		t.Errorf("left: %+v", left)
+	}
+}
+
+func TestFleet_shortfallIsMadeUp(t *testing.T) {
+	t.Parallel()
+	const message = "the provider has no capacity left"
+	e := acctest.New(t)
+	i := newFleet(t, e)
+
+	e.FailBulkAfter(0, message)
+	out := acctest.NewProcess(t, e, nil).Apply(i, fleetOf(5))
+	if !strings.Contains(out.Text(), message) || !i.State.IsNull() || len(computers(e)) != 0 {
+		t.Fatalf("none made: %s; the state is %s", out, i.State)
+	}
+
+	e.FailBulkAfter(3, message)
+	out = mustApply(t, e, i, fleetOf(5))
+	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0].Detail, "2 of 5") || !strings.Contains(out.Warnings[0].Detail, message) || i.Tainted {
+		t.Fatalf("some made: %s", out)
+	}
+	first := fleetIDs(i)
+	if len(first) != 3 || len(computers(e)) != 3 {
+		t.Fatalf("the state holds %v, the emulator %d", first, len(computers(e)))
+	}
+
+	e.FailBulkAfter(1, message)
+	out = acctest.NewProcess(t, e, nil).Apply(i, fleetOf(5))
+	if out.Action != "update" || len(out.Errors) != 1 || !strings.Contains(out.Text(), "1 of 5") || !strings.Contains(out.Text(), message) {
+		t.Fatalf("one more: %s", out)
+	}
+	if got := fleetIDs(i); len(got) != 4 {
+		t.Fatalf("the state holds %v", got)
+	}
+
+	if out = mustApply(t, e, i, fleetOf(5)); out.Action != "update" {
+		t.Errorf("the rest: %s", out)
+	}
+	got := fleetIDs(i)
+	if !slices.Equal(got[:3], first) || !slices.Equal(fleetComputers(i, "name"), numbered(1, 5)) || len(computers(e)) != 5 {
+		t.Errorf("the state holds %v, was %v; the emulator %d", got, first, len(computers(e)))
+	}
+	if out := acctest.NewProcess(t, e, nil).Plan(i, fleetOf(5)); out.Action != "none" {
+		t.Errorf("the plan is %s", out)
+	}
+}
+
+func TestFleet_failedProvisioningIsReported(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	i := newFleet(t, e)
+	e.FailProvisioning(emulator.FailStep{Name: "web-2", Step: "start-services", Error: "the disk is full"})
+	out := mustApply(t, e, i, fleetOf(3))
+	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0].Detail, "web-2") || !strings.Contains(out.Warnings[0].Detail, "the disk is full") || i.Tainted {
+		t.Fatalf("on creation: %s", out)
+	}
+	if got := fleetComputers(i, "status"); !slices.Equal(got, []string{"active", "error", "active"}) {
+		t.Errorf("the statuses are %v", got)
+	}
+	// A broken computer is one of the fleet's, until somebody deletes it.
+	if out := acctest.NewProcess(t, e, nil).Plan(i, fleetOf(3)); out.Action != "none" {
+		t.Errorf("the plan is %s", out)
+	}
+	e.API("DELETE", "/api/v0/computers/"+fleetIDs(i)[1], nil, nil)
+	e.FailProvisioning(emulator.FailStep{Name: "web-4", Step: "start-services", Error: "the disk is full again"})
+	out = acctest.NewProcess(t, e, nil).Apply(i, fleetOf(4))
+	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "web-4") || !strings.Contains(out.Text(), "the disk is full again") {
+		t.Fatalf("on update: %s", out)
+	}
+	if got := fleetComputers(i, "name"); !slices.Equal(got, numbered(1, 4)) {
+		t.Errorf("the fleet is %v", got)
+	}
+}
+
+func TestFleet_aWaitThatEndsTooSoonDoesNotTaint(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, func(o *emulator.Options) { o.Provisioning.Step = 1e12 })
+	i := newFleet(t, e)
+	out := mustApply(t, e, i, fleetOf(2))
+	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0].Detail, `still "provisioning" after 2m`) || !strings.Contains(out.Warnings[0].Detail, "goes on at the service") || i.Tainted {
+		t.Fatal(out)
+	}
+	if waited := e.Clock.Now().Sub(acctest.Start); waited.Minutes() > 3 {
+		t.Errorf("the wait of 2m took %v", waited)
+	}
+	out = acctest.NewProcess(t, e, nil).Apply(i, fleetOf(3))
+	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "1 of 1 new computers") {
+		t.Errorf("on update: %s", out)
+	}
+}
+
+// Nothing proves that computers of the fleet's names are its own, so they are named and left alone.
+func TestFleet_computersOfOthers(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	other := func(name string) computerJSON {
+		var made computerJSON
+		e.API("POST", "/api/v0/computers", map[string]any{"name": name}, &made)
+		return made
+	}
+	other("web")
+	other("web-1a")
+	other("web-1-1")
+	i := newFleet(t, e)
+	mustApply(t, e, i, fleetOf(2))
+
+	stranger := other("web-3")
+	out := acctest.NewProcess(t, e, nil).Apply(i, fleetOf(2))
+	if out.Action != "none" || len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0].Detail, stranger.ID) || !strings.Contains(out.Warnings[0].Detail, "terraform state rm ADDRESS, then terraform import ADDRESS web") {
+		t.Errorf("a plan beside it: %s", out)
+	}
+	out = acctest.NewProcess(t, e, nil).Apply(i, fleetOf(4))
+	if !strings.Contains(out.Text(), stranger.ID) || !strings.Contains(out.Text(), "created at 2026-03-01T") || e.Journal().Count("bulkCreateComputers") != 1 {
+		t.Errorf("scaling up beside it: %s", out)
+	}
+	mustApply(t, e, i, fleetOf(1))
+	mustApply(t, e, i, nil)
+	if left := computers(e); len(left) != 4 {
+		t.Errorf("left: %+v", left)
+	}
+	out = acctest.NewProcess(t, e, nil).Apply(i, fleetOf(1))
+	if !strings.Contains(out.Text(), stranger.ID) || !i.State.IsNull() {
+		t.Errorf("creating beside it: %s", out)
+	}
+}
+
+func TestFleet_lowerQuantityNamesWhatGoes(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	i := newFleet(t, e)
+	mustApply(t, e, i, fleetOf(12))
+	e.API("PATCH", "/api/v0/computers/"+fleetIDs(i)[4], map[string]any{"name": "renamed"}, nil)
+	out := mustApply(t, e, i, fleetOf(9))
+	if out.Action != "update" || len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0].Detail, "deletes 3 of the fleet's computers: web-11, web-12, renamed.") {
+		t.Errorf("%s", out)
+	}
+	// The service gives the lowest free number.
+	mustApply(t, e, i, fleetOf(10))
+	if got := fleetComputers(i, "name"); !slices.Equal(got, numbered(1, 10)) {
+		t.Errorf("the fleet is %v", got)
+	}
+}

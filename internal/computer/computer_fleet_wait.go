@@ -1,0 +1,164 @@
+package computer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
+)
+
+// problem is why computers that exist are not active.
+type problem struct {
+	summary, detail string
+	// interrupted says that nothing went wrong but the run was told to stop.
+	interrupted bool
+}
+
+// keptInactive ends the texts of problems.
+const keptInactive = "They are kept in the state and count as computers of the fleet. To have the fleet make another in the place of a broken one, delete that at the service and apply again. To allow more time, raise create or update in the timeouts block."
+
+// waitForActive follows all computers at once, with one request per interval, and returns them as last seen.
+func (r *fleetResource) waitForActive(ctx context.Context, made []client.Computer, m *fleetModel, timeout time.Duration) ([]client.Computer, *problem) {
+	last, errs := append([]client.Computer(nil), made...), make([]error, len(made))
+	var running sync.WaitGroup
+	for i := range made {
+		if made[i].Status == client.ComputerActive {
+			continue
+		}
+		watch := r.Client.WatchComputer(ctx, made[i].ID, m.ServiceAccountID.ValueString())
+		running.Go(func() {
+			defer watch.Close()
+			seen, err := wait.For(ctx, r.Client.Clock(), timeout, wait.Object[client.Computer]{
+				Next:   watch.Next,
+				Status: func(c *client.Computer) string { return c.Status },
+				States: computerStates,
+			})
+			if seen != nil {
+				last[i] = *seen
+			}
+			errs[i] = err
+		})
+	}
+	running.Wait()
+	last = r.withSteps(ctx, last, m)
+	return last, notAllActive(last, errs)
+}
+
+// withSteps completes records that came from an answer without steps, with one listing for all. Without that listing
+// they stay as they are: right, if not whole.
+func (r *fleetResource) withSteps(ctx context.Context, computers []client.Computer, m *fleetModel) []client.Computer {
+	complete := true
+	for i := range computers {
+		complete = complete && computers[i].ProvisioningSteps != nil
+	}
+	if complete || ctx.Err() != nil {
+		return computers
+	}
+	listed, err := r.Client.Computers(ctx, client.ComputerFilter{ServiceAccountID: m.ServiceAccountID.ValueString(), IncludeUnlisted: true, IncludeProvisioningSteps: true})
+	if err != nil {
+		return computers
+	}
+	byID := make(map[string]client.Computer, len(listed))
+	for _, c := range listed {
+		byID[c.ID] = c
+	}
+	for i := range computers {
+		if found, ok := byID[computers[i].ID]; ok {
+			computers[i] = found
+		}
+	}
+	return computers
+}
+
+// notAllActive explains which computers are not active, and why; nil if all are.
+func notAllActive(last []client.Computer, errs []error) *problem {
+	var lines []string
+	var interrupted, broken bool
+	for i, err := range errs {
+		if err == nil {
+			continue
+		}
+		c := &last[i]
+		var failed *wait.FailedError
+		var late *wait.TimeoutError
+		reason := err.Error()
+		switch {
+		case errors.As(err, &failed):
+			reason = fmt.Sprintf("the status is %q, and the service gives no reason", failed.Status)
+			if step := c.FailedStep(); step != nil {
+				reason = fmt.Sprintf("step %q failed: %s", step.Name, strings.TrimSuffix(step.Error, "."))
+			}
+		case errors.As(err, &late):
+			reason += "; provisioning goes on at the service"
+		case errors.Is(err, context.Canceled):
+			reason, interrupted = "the run was interrupted; provisioning goes on at the service", true
+			lines = append(lines, fmt.Sprintf("- %s (%s): %s.", c.Name, c.ID, reason))
+			continue
+		}
+		broken = true
+		lines = append(lines, fmt.Sprintf("- %s (%s): %s.", c.Name, c.ID, reason))
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	p := &problem{
+		summary:     "Computers of the Fleet Are Not Active",
+		detail:      fmt.Sprintf("%d of %d new computers were created but are not active:\n%s\n\n", len(lines), len(last), strings.Join(lines, "\n")),
+		interrupted: interrupted && !broken,
+	}
+	if p.interrupted {
+		p.summary = "Interrupted Before the Fleet Was Active"
+	}
+	return p
+}
+
+// shortfall says how many computers are missing, and why.
+func shortfall(wanted, present int, err error, m *fleetModel) (summary, detail string) {
+	detail = fmt.Sprintf("%d of %d computers of the fleet %q are missing: %s.", wanted-present, wanted, m.NamePrefix.ValueString(), strings.TrimSuffix(err.Error(), "."))
+	var others *client.OthersError
+	if errors.As(err, &others) {
+		return "Fleet Is Short of Computers", detail + "\n\n" + adoptOthers(m, true)
+	}
+	for _, d := range apierror.For("create", "computers", err, fleetFields) {
+		// The translator repeats the error and adds what to do about it.
+		if _, remedy, found := strings.Cut(d.Detail(), "\n\n"); found {
+			detail += " " + remedy
+		}
+	}
+	return "Fleet Is Short of Computers", detail + "\n\nThe computers that exist are kept in the state. The next apply makes up those that are missing."
+}
+
+// fleetError explains why nothing was made.
+func fleetError(verb string, err error, m *fleetModel, managed bool) diag.Diagnostics {
+	var others *client.OthersError
+	if errors.As(err, &others) {
+		return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("name_prefix"), "Cannot "+verb+" computer fleet",
+			capital(others.Error())+". None of them is taken over.\n\n"+adoptOthers(m, managed))}
+	}
+	return apierror.For(verb, "computer fleet", err, fleetFields)
+}
+
+// outsideOfFleet warns of them while nothing is to be created: somebody pays for them.
+func outsideOfFleet(others *client.OthersError, m *fleetModel) diag.Diagnostic {
+	return diag.NewAttributeWarningDiagnostic(path.Root("name_prefix"), "Computers Outside of the Fleet Bear Its Names", capital(others.Error())+".\n\n"+adoptOthers(m, true))
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// adoptOthers says what to do about computers of the fleet's names that are not in it.
+func adoptOthers(m *fleetModel, managed bool) string {
+	const reason = "An interrupted run may have left them. To take every computer of these names into the fleet, import it: "
+	if managed {
+		return reason + "terraform state rm ADDRESS, then terraform import ADDRESS " + m.importID() + "\nOr delete them at the service."
+	}
+	return reason + "terraform import ADDRESS " + m.importID() + "\nOr delete them at the service, or choose another name_prefix."
+}
