@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Builds a pinned tool from its Go module, unless it is in the cache already, and prints the path of the binary.
+#
+# usage: internal/tools/install.sh NAME...
+#
+# NAME is a folder beside this script. Its go.mod is the one place that names the tool and its version, and its go.sum
+# holds the checksums. The cache is shared by all clones; AGENTYARD_TOOLS_CACHE names another folder for it.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cache=${AGENTYARD_TOOLS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/terraform-provider-agentyard/bin}
+
+# Terraform's own go.mod replaces these modules by folders that are not in its module's archive, so they are replaced
+# by stubs here. The remote-state backends are then absent, which runs with local state never notice.
+terraform_stubs() {
+	local name dir
+	for name in azure consul cos gcs kubernetes oci oss pg s3; do
+		dir=$1/$name
+		mkdir -p "$dir"
+		printf 'module github.com/hashicorp/terraform/internal/backend/remote-state/%s\n\ngo 1.26.0\n' "$name" >"$dir/go.mod"
+		printf 'package %s\n\nimport "github.com/hashicorp/terraform/internal/backend"\n\nfunc New() backend.Backend { return nil }\n' "$name" >"$dir/stub.go"
+	done
+	mkdir -p "$1/legacy/terraform"
+	printf 'module github.com/hashicorp/terraform/internal/legacy\n\ngo 1.26.0\n' >"$1/legacy/go.mod"
+	printf 'package terraform\n' >"$1/legacy/terraform/stub.go"
+}
+
+install() {
+	local name=$1 package module version binary ldflags='-s -w'
+	if [ ! -f "$here/$name/go.mod" ]; then
+		echo "install.sh: there is no tool $name: see the folders of internal/tools" >&2
+		return 2
+	fi
+	# The module of a tool is the longest required path that the tool's package starts with.
+	read -r package module version <<<"$(awk '
+		$1 == "tool" { package = $2 }
+		$1 == "require" && NF >= 3 { version[$2] = $3 }
+		$1 ~ /\// && $2 ~ /^v/ { version[$1] = $2 }
+		END {
+			for (path in version)
+				if (index(package "/", path "/") == 1 && length(path) > length(module)) module = path
+			print package, module, version[module]
+		}' "$here/$name/go.mod")"
+	if [ -z "$version" ]; then
+		echo "install.sh: $here/$name/go.mod names no tool, or no version of it" >&2
+		return 2
+	fi
+	binary=$cache/${package##*/}-${version#v}
+	if [ ! -x "$binary" ]; then
+		echo "Building ${binary##*/}, once on this machine. It can take some minutes." >&2
+		mkdir -p "$cache"
+		case $module in
+		github.com/hashicorp/terraform | github.com/opentofu/opentofu)
+			# Without this the CLI reports a development version.
+			ldflags+=" -X $module/version.dev=no" ;;
+		esac
+		if [ "$name" = terraform ]; then
+			terraform_stubs "$here/terraform/stubs"
+		fi
+		# A build that is interrupted leaves no half binary under the final name.
+		temporary=$binary.building.$$
+		(cd "$here/$name" && GOFLAGS='' GOWORK=off CGO_ENABLED=0 go build -trimpath -buildvcs=false -mod=readonly -ldflags "$ldflags" -o "$temporary" "$package")
+		mv "$temporary" "$binary"
+	fi
+	echo "$binary"
+}
+
+temporary=
+trap 'rm -f "$temporary"' EXIT
+for name in "$@"; do
+	install "$name"
+done

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Checks the format of the Go code, vets and lints it, and checks the syntax of the scripts.
+#
+# usage: internal/tools/lint.sh
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+unformatted=$(gofmt -l .)
+if [ -n "$unformatted" ]; then
+	printf 'Not formatted; run make fmt:\n%s\n' "$unformatted" >&2
+	exit 1
+fi
+for script in .ci/run scripts/*.sh internal/tools/*.sh; do
+	bash -n "$script"
+done
+go vet ./...
+golangci=$(internal/tools/install.sh golangci-lint)
+"$golangci" run

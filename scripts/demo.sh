@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# Shows the provider at work: the life of examples/demo with a real CLI against the emulator. It needs no account, and
+# leaves nothing behind.
+#
+# usage: scripts/demo.sh
+#
+# The CLI is DEMO_CLI if that is set, else the terraform (1.14 or newer) or tofu (1.10 or newer) on the PATH, else the
+# pinned Terraform, which is built the first time.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+scratch=$(mktemp -d)
+emulator=
+cleanup() {
+	if [ -n "$emulator" ]; then
+		kill "$emulator" 2>/dev/null || true
+		wait "$emulator" 2>/dev/null || true
+	fi
+	rm -rf "$scratch"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+title() { printf '\n=== %s\n' "$*"; }
+
+# at_least VERSION MINOR: whether a version 1.x is new enough.
+at_least() {
+	local major minor
+	IFS=. read -r major minor _ <<<"$1"
+	[ "$major" -gt 1 ] || { [ "$major" -eq 1 ] && [ "$minor" -ge "$2" ]; }
+}
+
+# version_of CLI: prints the version number, or 0.0 where there is none.
+version_of() {
+	local line
+	line=$(TF_CLI_CONFIG_FILE=$scratch/cli.tfrc "$1" version 2>/dev/null | head -n 1) || true
+	case $line in
+	*' v'[0-9]*.[0-9]*) line=${line#* v} && echo "${line%%-*}" ;;
+	*) echo 0.0 ;;
+	esac
+}
+
+find_cli() {
+	if [ -n "${DEMO_CLI:-}" ]; then
+		echo "$DEMO_CLI"
+	elif at_least "$(version_of terraform)" 14; then
+		command -v terraform
+	elif at_least "$(version_of tofu)" 10; then
+		command -v tofu
+	else
+		internal/tools/install.sh terraform
+	fi
+}
+
+# What the caller's environment says about another service or another working folder does not count here.
+unset TF_CLI_ARGS TF_DATA_DIR TF_REATTACH_PROVIDERS TF_WORKSPACE
+export CHECKPOINT_DISABLE=1 TF_IN_AUTOMATION=1 TF_INPUT=0
+cat >"$scratch/cli.tfrc" <<CONFIG
+provider_installation {
+  dev_overrides {
+    "agentyard/agentyard" = "$scratch/bin"
+  }
+  direct {}
+}
+CONFIG
+
+title "Building the provider and the emulator"
+go build -o "$scratch/bin/terraform-provider-agentyard" .
+go build -o "$scratch/bin/agentyard-emulator" ./internal/emulator/cmd/agentyard-emulator
+cli=$(find_cli)
+export TF_CLI_CONFIG_FILE=$scratch/cli.tfrc
+"$cli" version | head -n 1
+
+title "Starting the emulator"
+"$scratch/bin/agentyard-emulator" -listen 127.0.0.1:0 -data "$scratch/emulator.db" -step 300ms \
+	>"$scratch/settings" 2>"$scratch/emulator.log" &
+emulator=$!
+# It prints its settings once it is ready.
+for _ in $(seq 100); do
+	if grep -q AGENTYARD_API_KEY "$scratch/settings" || ! kill -0 "$emulator" 2>/dev/null; then
+		break
+	fi
+	sleep 0.1
+done
+if ! grep -q AGENTYARD_API_KEY "$scratch/settings"; then
+	echo "demo.sh: the emulator did not start:" >&2
+	cat "$scratch/emulator.log" >&2
+	exit 1
+fi
+# shellcheck source=/dev/null
+. "$scratch/settings"
+echo "It listens on $AGENTYARD_BASE_URL."
+
+mkdir "$scratch/demo"
+cp examples/demo/*.tf "$scratch/demo"
+changed=(-var 'agents=["ada","grace","edsger"]' -var workstation_user=builder)
+terraform() { "$cli" -chdir="$scratch/demo" "$@" -no-color; }
+
+title "Plan: two managed computers and a registered machine"
+terraform plan -compact-warnings -out=demo.tfplan
+
+title "Apply that plan"
+terraform apply -compact-warnings demo.tfplan
+
+title "Plan again: there is nothing to change"
+terraform plan -detailed-exitcode -compact-warnings
+
+title "A change: a third agent, and another user on the registered machine"
+terraform apply -auto-approve -compact-warnings "${changed[@]}"
+
+title "Destroy"
+terraform destroy -auto-approve -compact-warnings "${changed[@]}"
+
+title "The requests that the service saw: $(grep -c 'method=' "$scratch/emulator.log" || true)"
+echo "The demo is over. The emulator is stopped and nothing is left behind."
