@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -36,6 +37,7 @@ func start(t *testing.T, opts emulator.Options) *env {
 		fake = clock.NewFake(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
 		opts.Clock = fake
 	}
+	opts.Wrap = checked(t, opts.Wrap)
 	e, err := emulator.Start(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
@@ -46,6 +48,28 @@ func start(t *testing.T, opts emulator.Options) *env {
 		}
 	})
 	return &env{e, t, fake}
+}
+
+// checked holds the traffic against the contract: every answer must be in it, and a request that is not may only be refused.
+func checked(t *testing.T, inner func(http.Handler) http.Handler) func(http.Handler) http.Handler {
+	t.Helper()
+	document, err := contract.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(next http.Handler) http.Handler {
+		if inner != nil {
+			next = inner(next)
+		}
+		return document.Handler(next, func(v contract.Violation) {
+			isRefusal := v.Side == contract.Request && v.Status >= 400
+			// The areas that are not served yet say so with a status that the API does not have.
+			if isRefusal || v.Status == http.StatusNotImplemented {
+				return
+			}
+			t.Errorf("contract: %s of %s %s (%s, status %d): %v", v.Side, v.Method, v.Path, v.Operation, v.Status, v.Err)
+		})
+	}
 }
 
 // answer is what came back.
@@ -305,6 +329,7 @@ func TestCloseEndsRequestsUnderWay(t *testing.T) {
 		return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			close(arrived)
 			<-r.Context().Done()
+			panic(http.ErrAbortHandler)
 		})
 	}})
 	go func() {
