@@ -74,7 +74,11 @@ func (d *computerDataSource) Read(ctx context.Context, req datasource.ReadReques
 	var at path.Path
 	if value.IsSet(m.ID) {
 		at = path.Root("id")
-		found, err = d.Client.ComputerAlone(ctx, m.ID.ValueString())
+		found, err = d.Client.Computer(ctx, m.ID.ValueString(), "")
+		if found != nil {
+			// Only some ways of reading by ID return them, which a configuration cannot depend on.
+			found.ProvisioningSteps = nil
+		}
 	} else {
 		at = path.Root("name")
 		found, err = d.Client.ComputerByName(ctx, m.Name.ValueString(), m.ServiceAccountID.ValueString())
