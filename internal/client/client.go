@@ -58,6 +58,10 @@ type Client struct {
 	http      *retryablehttp.Client
 	// storage reaches pre-signed URLs on other hosts. The API key is never given to it.
 	storage *http.Client
+	retry   *retryPolicy
+	// allowInsecureHTTP is Config's.
+	allowInsecureHTTP bool
+
 	limiter *rate.Limiter
 	clock   clock.Clock
 	// unconfigured is set while the settings are unknown.
@@ -65,6 +69,10 @@ type Client struct {
 
 	computers     *shared[Computer]
 	computerPolls *poller[Computer]
+	accounts      *shared[ServiceAccount]
+	apiKeys       *shared[APIKey]
+	// minting holds a lock for every service account and key name of which a key is being made.
+	minting keyedLocks
 }
 
 // New returns a client, or a *ConfigError that names the setting at fault.
@@ -111,7 +119,9 @@ func newClient(cfg Config) *Client {
 			Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 },
 			ErrorHandler: retryablehttp.PassthroughErrorHandler,
 		},
-		storage: &http.Client{Transport: cleanhttp.DefaultPooledTransport()},
+		storage:           storageClient(cfg.RequestTimeout),
+		retry:             policy,
+		allowInsecureHTTP: cfg.AllowInsecureHTTP,
 	}
 	c.http.PrepareRetry = func(req *http.Request) error {
 		if err := policy.pause(req); err != nil {
@@ -124,6 +134,8 @@ func newClient(cfg Config) *Client {
 	}
 	c.computers = newShared(cfg.Clock, c.listComputersForReads, func(v *Computer) string { return v.ID })
 	c.computerPolls = newPoller(cfg.Clock, cfg.PollInterval, c.ComputerAlone, c.listComputersForReads, func(v *Computer) string { return v.ID })
+	c.accounts = newShared(cfg.Clock, c.listServiceAccounts, func(v *ServiceAccount) string { return v.ID })
+	c.apiKeys = newShared(cfg.Clock, c.listAPIKeys, func(v *APIKey) string { return v.ID })
 	return c
 }
 

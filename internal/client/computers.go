@@ -21,12 +21,17 @@ const OwnerService = "service"
 // ProviderBYOM is the provider type of a machine that somebody brings along.
 const ProviderBYOM = "byom"
 
-// Statuses of a provisioning step. The service's word for a failed one is open.
+// Statuses of a provisioning step. The service's word for a failed one is open; see Failed.
 const (
 	StepCompleted  = "completed"
 	StepInProgress = "in_progress"
 	StepPending    = "pending"
+	StepFailed     = "failed"
 )
+
+// StepInstall is the ID of the provisioning step that installs dependencies, also when that is done again later.
+// x-assumption: the service documents neither the IDs nor that a later installation shows in its step.
+const StepInstall = "install-dependencies"
 
 // Computer is a machine on which agents work.
 type Computer struct {
@@ -68,14 +73,37 @@ type ComputerSource struct {
 	ComputerID string `json:"computerId"`
 }
 
+// Failed reports that the step went wrong.
+func (s *ProvisioningStep) Failed() bool {
+	return s.Error != "" || s.Status == StepFailed || s.Status == "error"
+}
+
 // FailedStep returns the step that went wrong, or nil.
 func (c *Computer) FailedStep() *ProvisioningStep {
-	for i, step := range c.ProvisioningSteps {
-		if step.Error != "" || step.Status == "failed" || step.Status == "error" {
+	for i := range c.ProvisioningSteps {
+		if c.ProvisioningSteps[i].Failed() {
 			return &c.ProvisioningSteps[i]
 		}
 	}
 	return nil
+}
+
+// InstallStep returns the step that installs dependencies, or nil.
+func (c *Computer) InstallStep() *ProvisioningStep {
+	for i := range c.ProvisioningSteps {
+		if c.ProvisioningSteps[i].ID == StepInstall {
+			return &c.ProvisioningSteps[i]
+		}
+	}
+	return nil
+}
+
+// ServiceAccount returns the ID of the service account that owns the computer; empty for any other owner.
+func (c *Computer) ServiceAccount() string {
+	if c.OwnerPrincipalKind == OwnerService {
+		return c.OwnerID
+	}
+	return ""
 }
 
 // CreateComputerRequest is the body of createComputer. Nil and empty mean "not sent".

@@ -1,0 +1,56 @@
+package acctest
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+)
+
+// Invoke validates, plans and invokes an action, as `terraform apply -invoke` does. It returns the progress messages
+// and an outcome whose Action is "none".
+func (p *Process) Invoke(typeName string, config Values) ([]string, Outcome) {
+	p.t.Helper()
+	ctx := context.Background()
+	server, ok := p.server.(tfprotov6.ActionServer)
+	if !ok {
+		p.t.Fatal("the provider offers no actions")
+	}
+	out := Outcome{Action: "none"}
+	schemas, err := p.server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	schema, ok := schemas.ActionSchemas[typeName]
+	if !ok {
+		p.t.Fatalf("there is no action %s", typeName)
+	}
+	typ := schema.Schema.ValueType()
+	configured := dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(config)))
+
+	validated, err := server.ValidateActionConfig(ctx, &tfprotov6.ValidateActionConfigRequest{ActionType: typeName, Config: configured})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	planned, err := server.PlanAction(ctx, &tfprotov6.PlanActionRequest{ActionType: typeName, Config: configured})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.collect(&out, append(validated.Diagnostics, planned.Diagnostics...), nil)
+	if len(out.Errors) > 0 {
+		return nil, out
+	}
+	stream, err := server.InvokeAction(ctx, &tfprotov6.InvokeActionRequest{ActionType: typeName, Config: configured})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var progress []string
+	for event := range stream.Events {
+		switch event := event.Type.(type) {
+		case tfprotov6.ProgressInvokeActionEventType:
+			progress = append(progress, event.Message)
+		case tfprotov6.CompletedInvokeActionEventType:
+			p.collect(&out, event.Diagnostics, nil)
+		}
+	}
+	return progress, out
+}

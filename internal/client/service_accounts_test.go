@@ -1,0 +1,155 @@
+package client
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestServiceAccounts_readsEveryForm(t *testing.T) {
+	t.Parallel()
+	const one, two = `{"id":"sa_1","name":"b","status":"active","createdAt":1772323200000,"new":{}}`, `{"id":"sa_2","name":"a","description":null,"status":"asleep"}`
+	for name, tc := range map[string]struct {
+		answer string
+		want   []string
+		fails  bool
+	}{
+		"envelope":         {answer: `{"serviceAccounts":[` + one + `,` + two + `]}`, want: []string{"sa_2", "sa_1"}},
+		"bare":             {answer: ` [` + one + `,` + two + `]`, want: []string{"sa_2", "sa_1"}},
+		"none":             {answer: `{"serviceAccounts":[]}`},
+		"null":             {answer: `{"serviceAccounts":null}`},
+		"empty":            {answer: `{}`},
+		"unknown key too":  {answer: `{"serviceAccounts":[` + one + `],"total":1}`, want: []string{"sa_1"}},
+		"another envelope": {answer: `{"accounts":[` + one + `]}`, fails: true},
+		"no object":        {answer: `"sa_1"`, fails: true},
+		"no accounts":      {answer: `{"serviceAccounts":{"id":"sa_1"}}`, fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answerJSON(w, 200, tc.answer) })
+			found, err := c.ServiceAccounts(t.Context())
+			var got []string
+			for _, a := range found {
+				got = append(got, a.ID)
+			}
+			if (err != nil) != tc.fails || !slices.Equal(got, tc.want) {
+				t.Errorf("got %v, %v", got, err)
+			}
+			if err != nil && !strings.Contains(err.Error(), "listServiceAccounts") {
+				t.Errorf("the error does not name the operation: %v", err)
+			}
+		})
+	}
+}
+
+func TestServiceAccount_readsBareAndWrapped(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []string{`{"id":"sa_1","name":"a","status":"active"}`, `{"serviceAccount":{"id":"sa_1","name":"a","status":"active"}}`} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answerJSON(w, 200, answer) })
+		if got, err := c.ServiceAccount(t.Context(), "sa_1"); err != nil || got.ID != "sa_1" || got.Status != "active" {
+			t.Errorf("%s: got %+v, %v", answer, got, err)
+		}
+	}
+}
+
+func TestServiceAccount_readsShareOneListing(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		switch {
+		case r.Method != http.MethodGet:
+			answerJSON(w, 200, `{"id":"sa_1","name":"a","status":"active"}`)
+		case strings.HasSuffix(r.URL.Path, "/service-accounts"):
+			answerJSON(w, 200, `{"serviceAccounts":[{"id":"sa_1","name":"a","status":"active"},{"id":"sa_2","name":"b","status":"active"}]}`)
+		default:
+			answerJSON(w, 200, `{"id":"sa_1","name":"a","status":"active"}`)
+		}
+	})
+	read := func(want int) {
+		t.Helper()
+		for _, id := range []string{"sa_1", "sa_2", "sa_1", "sa_2"} {
+			if _, err := c.ServiceAccount(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := rec.count(http.MethodGet); got != want {
+			t.Errorf("%d reads were sent, want %d", got, want)
+		}
+	}
+	read(2)
+	read(2)
+	status := "inactive"
+	if _, err := c.UpdateServiceAccount(t.Context(), "sa_1", UpdateServiceAccountRequest{Status: &status}); err != nil {
+		t.Fatal(err)
+	}
+	read(4)
+	if err := c.DeleteServiceAccount(t.Context(), "sa_1"); err != nil {
+		t.Fatal(err)
+	}
+	read(6)
+}
+
+func TestUpdateServiceAccount_sendsOnlyWhatIsSet(t *testing.T) {
+	t.Parallel()
+	empty, status := "", "inactive"
+	for want, body := range map[string]UpdateServiceAccountRequest{
+		`{}`:                    {},
+		`{"description":""}`:    {Description: &empty},
+		`{"status":"inactive"}`: {Status: &status},
+		`{"description":"inactive","status":"inactive"}`: {Description: &status, Status: &status},
+	} {
+		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answerJSON(w, 200, `{"id":"sa_1"}`) })
+		if _, err := c.UpdateServiceAccount(t.Context(), "a/../b", body); err != nil {
+			t.Fatal(err)
+		}
+		if rec.bodies[0] != want || rec.requests[0].URL.EscapedPath() != "/api/v0/service-accounts/a%2F..%2Fb" {
+			t.Errorf("sent %s to %s, want %s", rec.bodies[0], rec.requests[0].URL.EscapedPath(), want)
+		}
+	}
+}
+
+func TestCreateServiceAccount_reconcilesALostAnswer(t *testing.T) {
+	t.Parallel()
+	const older, mine, other = `{"id":"sa_old","name":"ci","status":"active","createdAt":1772323200000}`, `{"id":"sa_new","name":"ci","status":"active"}`, `{"id":"sa_other","name":"CI","status":"active"}`
+	for name, tc := range map[string]struct {
+		before, after string // The listings before and after the POST.
+		post          func(w http.ResponseWriter)
+		posts         int
+		wantID        string
+		wantErr       any
+	}{
+		"answered":             {before: other, post: func(w http.ResponseWriter) { answerJSON(w, 201, mine) }, posts: 1, wantID: "sa_new"},
+		"answered, wrapped":    {before: other, post: func(w http.ResponseWriter) { answerJSON(w, 201, `{"serviceAccount":`+mine+`}`) }, posts: 1, wantID: "sa_new"},
+		"dropped after commit": {before: other, after: other + "," + mine, post: drop, posts: 1, wantID: "sa_new"},
+		"truncated":            {after: mine, post: func(w http.ResponseWriter) { cut(w, 201) }, posts: 1, wantID: "sa_new"},
+		"500 before commit":    {before: other, after: other, post: func(w http.ResponseWriter) { answerJSON(w, 500, `{}`) }, posts: 1, wantErr: new(*LostError)},
+		"an older one exists":  {before: other + "," + older, posts: 0, wantErr: new(*ExistsError)},
+		"somebody was quicker": {after: older, post: func(w http.ResponseWriter) { answerJSON(w, 409, `{}`) }, posts: 1, wantErr: new(*ExistsError)},
+		"refused":              {post: func(w http.ResponseWriter) { answerJSON(w, 402, `{}`) }, posts: 1, wantErr: new(*APIError)},
+		"two appeared at once": {after: mine + "," + older, post: drop, posts: 1, wantErr: new(*ExistsError)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			listing := tc.before
+			c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+				if r.Method == http.MethodPost {
+					listing = tc.after
+					tc.post(w)
+					return
+				}
+				answerJSON(w, 200, `{"serviceAccounts":[`+listing+`]}`)
+			})
+			got, err := c.CreateServiceAccount(t.Context(), CreateServiceAccountRequest{Name: "ci"})
+			if tc.wantErr == nil && (err != nil || got.ID != tc.wantID) {
+				t.Errorf("got %+v, %v, want %s", got, err, tc.wantID)
+			}
+			if tc.wantErr != nil && !errors.As(err, tc.wantErr) {
+				t.Errorf("got %#v, want a %T", err, tc.wantErr)
+			}
+			if rec.count(http.MethodPost) != tc.posts {
+				t.Errorf("%d POSTs, want %d", rec.count(http.MethodPost), tc.posts)
+			}
+		})
+	}
+}
