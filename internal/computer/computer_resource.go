@@ -343,11 +343,7 @@ func (r *computerResource) withSteps(ctx context.Context, c *client.Computer, kn
 	if value.IsSet(known.ProvisioningSteps) && known.Status.ValueString() == c.Status && c.Status != client.ComputerProvisioning {
 		return c
 	}
-	account := ""
-	if c.OwnerPrincipalKind == client.OwnerService {
-		account = c.OwnerID
-	}
-	named, err := r.Client.ComputerByName(ctx, c.Name, account)
+	named, err := r.Client.ComputerByName(ctx, c.Name, c.ServiceAccount())
 	if err != nil || named.ID != c.ID {
 		return c
 	}

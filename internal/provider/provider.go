@@ -218,19 +218,30 @@ func (p *agentyardProvider) Resources(context.Context) []func() resource.Resourc
 func (p *agentyardProvider) DataSources(context.Context) []func() datasource.DataSource {
 	return []func() datasource.DataSource{
 		computer.NewComputerDataSource,
+		computer.NewComputerMetricsDataSource,
 		computer.NewComputerProvidersDataSource,
 		computer.NewComputersDataSource,
 	}
 }
 
 func (p *agentyardProvider) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
-	return nil
+	return []func() ephemeral.EphemeralResource{
+		computer.NewComputerFileDownloadEphemeral,
+	}
 }
 
 func (p *agentyardProvider) ListResources(context.Context) []func() list.ListResource {
-	return nil
+	return []func() list.ListResource{
+		computer.NewComputerList,
+	}
 }
 
 func (p *agentyardProvider) Actions(context.Context) []func() action.Action {
-	return nil
+	return []func() action.Action{
+		computer.NewComputerActivityAction,
+		computer.NewComputerFileUploadAction,
+		computer.NewComputerInstallDepsAction,
+		computer.NewComputerRefreshAction,
+		computer.NewComputerRestartAction,
+	}
 }

@@ -1,0 +1,320 @@
+package computer_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const nobody = "00000000-0000-4000-8000-000000000000"
+
+// makeComputer returns a computer that is active.
+func makeComputer(e *acctest.Env, body map[string]any) computerJSON {
+	var made computerJSON
+	e.API(http.MethodPost, "/api/v0/computers", body, &made)
+	if e.Clock != nil {
+		e.Clock.Advance(time.Minute)
+	}
+	return made
+}
+
+func ownMachine(name string) map[string]any {
+	return map[string]any{"name": name, "provider": "byom", "hostId": hostA}
+}
+
+func invoke(t *testing.T, e *acctest.Env, action string, config acctest.Values) (string, acctest.Outcome) {
+	t.Helper()
+	progress, out := acctest.NewProcess(t, e, nil).Invoke("agentyard_computer_"+action, config)
+	return strings.Join(progress, "\n"), out
+}
+
+func mustInvoke(t *testing.T, e *acctest.Env, action string, config acctest.Values) string {
+	t.Helper()
+	progress, out := invoke(t, e, action, config)
+	if len(out.Errors) > 0 {
+		t.Fatalf("%s: %s", action, out)
+	}
+	return progress
+}
+
+func TestComputerRestart_reportsWhetherItRestarted(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	c := makeComputer(e, map[string]any{"name": "a"})
+	on := acctest.Values{"computer_id": c.ID}
+	if got := mustInvoke(t, e, "restart", on); !strings.Contains(got, "was running already and was not restarted") {
+		t.Errorf("one that runs: %s", got)
+	}
+	if err := e.Sleep(c.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := mustInvoke(t, e, "restart", on); !strings.HasSuffix(got, "Computer "+c.ID+" was restarted") {
+		t.Errorf("one that slept: %s", got)
+	}
+	if n := e.Journal().Count("restartComputer"); n != 2 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestComputerRefresh_countsWhatItRenewed(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	managed := makeComputer(e, map[string]any{"name": "a", "repos": []string{"https://git.example/acme/app", "https://code.example/acme/tools"}})
+	own := makeComputer(e, ownMachine("own"))
+	for id, want := range map[string]string{managed.ID: "2 Git credentials and 0 secrets", own.ID: "0 Git credentials and 0 secrets"} {
+		if got := mustInvoke(t, e, "refresh", acctest.Values{"computer_id": id}); !strings.Contains(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestComputerActivity_keepsAwake(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	c := makeComputer(e, map[string]any{"name": "a"})
+	e.Clock.Advance(25 * time.Minute)
+	if got := mustInvoke(t, e, "activity", acctest.Values{"computer_id": c.ID}); !strings.Contains(got, "was recorded at 2026-03-01T12:26:00Z") {
+		t.Errorf("got %q", got)
+	}
+	e.Clock.Advance(25 * time.Minute)
+	if got := mustInvoke(t, e, "restart", acctest.Values{"computer_id": c.ID}); !strings.Contains(got, "was not restarted") {
+		t.Errorf("the computer fell asleep: %s", got)
+	}
+}
+
+func TestComputerActions_errors(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	own := makeComputer(e, ownMachine("own"))
+	bare := makeComputer(e, map[string]any{"name": "bare"})
+	for _, tc := range []struct {
+		action, id string
+		want       []string
+		atID       bool
+	}{
+		{"restart", own.ID, []string{"Cannot restart computer", "restartComputer", "not supported for BYOM", "for managed computers that are active"}, true},
+		{"activity", own.ID, []string{"Cannot record activity of computer", "recordComputerActivity", "for managed computers that are active"}, true},
+		{"install_deps", own.ID, []string{"Cannot install dependencies on computer", "installComputerDeps", "auto_install_deps = true"}, true},
+		{"install_deps", bare.ID, []string{"Cannot install dependencies on computer", "without autoInstallDeps", "auto_install_deps = true"}, true},
+		{"restart", nobody, []string{"Cannot restart computer", "Check the IDs"}, true},
+		{"refresh", nobody, []string{"Cannot refresh computer", "refreshComputer", "Check the IDs"}, true},
+		{"activity", nobody, []string{"Cannot record activity", "Check the IDs"}, true},
+		{"install_deps", nobody, []string{"Cannot install dependencies", "Check the IDs"}, true},
+		{"restart", "..", []string{"Cannot restart computer", "cannot be part of a request's path"}, false},
+		{"restart", "", []string{"string length must be at least 1"}, true},
+	} {
+		_, out := invoke(t, e, tc.action, acctest.Values{"computer_id": tc.id})
+		for _, want := range tc.want {
+			if !strings.Contains(out.Text(), want) {
+				t.Errorf("%s of %q: the error lacks %q: %s", tc.action, tc.id, want, out.Text())
+			}
+		}
+		if len(out.Errors) == 1 && (out.Errors[0].Attribute != nil) != tc.atID {
+			t.Errorf("%s of %q: the error is at %v", tc.action, tc.id, out.Errors[0].Attribute)
+		}
+	}
+}
+
+func installable(e *acctest.Env) computerJSON {
+	return makeComputer(e, map[string]any{"name": "a", "autoInstallDeps": true})
+}
+
+func TestComputerInstallDeps_inTheBackground(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	c := installable(e)
+	e.Journal().Reset()
+	got := mustInvoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID})
+	if !strings.Contains(got, "does not wait") || len(e.Journal().Entries()) != 1 {
+		t.Errorf("%d requests: %s", len(e.Journal().Entries()), got)
+	}
+	_, out := invoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID})
+	for _, want := range []string{"Cannot install dependencies on computer", "409", "already in progress", "install-dependencies", "invoke the action again"} {
+		if !strings.Contains(out.Text(), want) {
+			t.Errorf("a second one: the error lacks %q: %s", want, out.Text())
+		}
+	}
+}
+
+func TestComputerInstallDeps_waits(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, func(o *emulator.Options) {
+		o.Provisioning.Steps = map[string]time.Duration{"install-dependencies": 30 * time.Second}
+	})
+	c := installable(e)
+	for n := range 2 {
+		begin := e.Clock.Now()
+		got := mustInvoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true})
+		if took := e.Clock.Now().Sub(begin); took < 30*time.Second || took > time.Minute {
+			t.Errorf("run %d waited %s", n, took)
+		}
+		if !strings.HasSuffix(got, "\"a\": in_progress\nInstalling dependencies on computer \"a\": completed") {
+			t.Errorf("run %d: %s", n, got)
+		}
+	}
+}
+
+func TestComputerInstallDeps_ofAServiceAccount(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	var account struct{ ID string }
+	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
+	c := makeComputer(e, map[string]any{"name": "theirs", "autoInstallDeps": true, "serviceAccountId": account.ID})
+	if got := mustInvoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true}); !strings.HasSuffix(got, "completed") {
+		t.Error(got)
+	}
+}
+
+func TestComputerInstallDeps_fails(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	c := installable(e)
+	e.FailProvisioning(emulator.FailStep{Name: "a", Step: "install-dependencies", Error: "no lock file"})
+	_, out := invoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true})
+	for _, want := range []string{"Installation of Dependencies Failed", `"a" (` + c.ID + ")", "no lock file.", "invoke the action again"} {
+		if !strings.Contains(out.Text(), want) {
+			t.Errorf("the error lacks %q: %s", want, out.Text())
+		}
+	}
+	if got := mustInvoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true}); !strings.HasSuffix(got, "completed") {
+		t.Errorf("the next one: %s", got)
+	}
+}
+
+func TestComputerInstallDeps_takesTooLong(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, func(o *emulator.Options) {
+		o.Provisioning.Steps = map[string]time.Duration{"install-dependencies": time.Hour}
+	})
+	c := installable(e)
+	e.Clock.Advance(2 * time.Hour)
+	begin := e.Clock.Now()
+	_, out := invoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true, "timeouts": map[string]any{"invoke": "10m"}})
+	for _, want := range []string{"Installation of Dependencies Is Not Done in Time", `still "in_progress"`, "goes on at the service", "raise invoke in the timeouts block"} {
+		if !strings.Contains(out.Text(), want) {
+			t.Errorf("the error lacks %q: %s", want, out.Text())
+		}
+	}
+	if took := e.Clock.Now().Sub(begin); took < 10*time.Minute || took > 11*time.Minute {
+		t.Errorf("it waited %s", took)
+	}
+}
+
+func TestComputerInstallDeps_pollsThatFail(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	c := installable(e)
+	for _, operation := range []string{"getComputer", "getComputerByName"} {
+		// The first look is before the installation; it fails for good only where retries are used up.
+		e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: 503, After: 1, Times: 6})
+	}
+	if got := mustInvoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true}); !strings.HasSuffix(got, "completed") {
+		t.Error(got)
+	}
+	if left := e.Faults().Pending(); len(left) > 0 {
+		t.Errorf("faults that did not hit: %+v", left)
+	}
+}
+
+// invokeText is the output of `apply -invoke` without frames and line breaks.
+func invokeText(cli *acctest.CLI, action string) string {
+	r := cli.MustRun("apply", "-auto-approve", "-input=false", "-invoke=action.agentyard_computer_"+action)
+	return regexp.MustCompile(`[\s│]+`).ReplaceAllString(r.Output, " ")
+}
+
+func TestAccComputerActions_invokedByHand(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.Provisioning.Step = time.Millisecond })
+	var hcl strings.Builder
+	hcl.WriteString(config("name = \"a\"\nrepos = [\"https://git.example/acme/app\"]\nauto_install_deps = true"))
+	for _, action := range []string{"restart", "refresh", "activity", "install_deps"} {
+		fmt.Fprintf(&hcl, "action \"agentyard_computer_%s\" \"x\" {\n  config {\n    computer_id = %s.id\n  }\n}\n", action, address)
+	}
+	cli := acctest.NewCLI(t, e, hcl.String())
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	c := only(t, e)
+	if err := e.Sleep(c.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ action, want string }{
+		{"restart.x", "was restarted"},
+		{"refresh.x", "1 Git credentials and 0 secrets were renewed"},
+		{"activity.x", "was recorded at 2"},
+		{"install_deps.x", "does not wait for it"},
+	} {
+		if got := invokeText(cli, tc.action); !strings.Contains(got, tc.want) {
+			t.Errorf("%s: %s", tc.action, got)
+		}
+	}
+	cli.MustPlanEmpty()
+}
+
+func TestAccComputerActions_examples(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	for action, operation := range map[string]string{
+		"restart": "restartComputer", "install_deps": "installComputerDeps",
+		// These are for use by hand; creating the computer does not trigger them.
+		"refresh": "", "activity": "",
+	} {
+		t.Run(action, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			acctest.RunExample(t, e, "actions/agentyard_computer_"+action+"/action.tf")
+			if operation != "" && e.Journal().Count(operation) != 1 {
+				t.Errorf("%s was sent %d times", operation, e.Journal().Count(operation))
+			}
+		})
+	}
+}
+
+func TestAccComputerActions_triggered(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	e := acctest.New(t)
+	hcl := func(release string) string {
+		return e.Config(config(`name = "a"`) + `
+resource "terraform_data" "release" {
+  input = "` + release + `"
+  lifecycle {
+    action_trigger {
+      events  = [after_update]
+      actions = [action.agentyard_computer_refresh.x, action.agentyard_computer_activity.x]
+    }
+  }
+}
+action "agentyard_computer_refresh" "x" {
+  config {
+    computer_id = agentyard_computer.test.id
+  }
+}
+action "agentyard_computer_activity" "x" {
+  config {
+    computer_id = agentyard_computer.test.id
+  }
+}`)
+	}
+	triggered := func(times int) resource.TestCheckFunc {
+		return func(*terraform.State) error {
+			refreshes, activities := e.Journal().Count("refreshComputer"), e.Journal().Count("recordComputerActivity")
+			if refreshes != times || activities != times {
+				return fmt.Errorf("%d refreshes and %d activities, want %d", refreshes, activities, times)
+			}
+			return nil
+		}
+	}
+	run(t, e,
+		resource.TestStep{Config: hcl("1"), ConfigPlanChecks: acctest.ThenEmpty, Check: triggered(0)},
+		resource.TestStep{Config: hcl("2"), ConfigPlanChecks: acctest.ThenEmpty, Check: triggered(1)},
+	)
+}

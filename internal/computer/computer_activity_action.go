@@ -1,0 +1,44 @@
+package computer
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+)
+
+var _ action.ActionWithConfigure = (*computerActivityAction)(nil)
+
+// NewComputerActivityAction returns the action agentyard_computer_activity.
+func NewComputerActivityAction() action.Action { return &computerActivityAction{} }
+
+type computerActivityAction struct{ crud.Action }
+
+func (a *computerActivityAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_computer_activity"
+}
+
+func (a *computerActivityAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
+	resp.Schema = computerActionSchema("Advances the inactivity clock of an active managed computer, so that it does not fall asleep yet. " +
+		"It neither connects to the computer nor wakes one that sleeps; `agentyard_computer_restart` does. Not for machines of one's own (`byom`).")
+}
+
+func (a *computerActivityAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
+	var m computerActionModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	id := m.ComputerID.ValueString()
+	lastActive, err := a.Client.RecordComputerActivity(ctx, id)
+	switch {
+	case err != nil:
+		resp.Diagnostics.Append(computerFault("record activity of", "computer", err, managedOnly("Recording activity"))...)
+	case lastActive.IsZero():
+		tell(resp, "Activity of computer %s was recorded", id)
+	default:
+		tell(resp, "Activity of computer %s was recorded at %s", id, lastActive.UTC().Format(time.RFC3339))
+	}
+}

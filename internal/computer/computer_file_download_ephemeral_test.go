@@ -1,0 +1,114 @@
+package computer_test
+
+import (
+	"maps"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/echoprovider"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+)
+
+// runEphemeral runs steps with the echo provider, which stores what it is given in echo.test.data.
+func runEphemeral(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
+	t.Helper()
+	factories := maps.Clone(e.Factories)
+	factories["echo"] = echoprovider.NewProviderServer()
+	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: factories, Steps: steps})
+}
+
+func downloadConfig(computer, name, more string) string {
+	return `
+ephemeral "agentyard_computer_file_download" "test" {
+  computer_id = "` + computer + `"
+  file_name   = "` + name + `"
+` + more + `
+}
+provider "echo" {
+  data = ephemeral.agentyard_computer_file_download.test
+}
+resource "echo" "test" {}
+`
+}
+
+func TestAccComputerFileDownload(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsEphemeral(t)
+	e := acctest.New(t)
+	c := makeComputer(e, map[string]any{"name": "a"})
+	putFile(t, e, c.ID, "a%20b.txt", "hello")
+	data := func(name string) tfjsonpath.Path { return tfjsonpath.New("data").AtMapKey(name) }
+	runEphemeral(t, e, resource.TestStep{
+		Config: e.Config(downloadConfig(c.ID, "a b.txt", "content_type = \"text/x-note\"\nsession_id = \"s1\"")),
+		ConfigStateChecks: []statecheck.StateCheck{
+			statecheck.ExpectKnownValue("echo.test", data("url"), knownvalue.StringFunc(func(url string) error {
+				if content, contentType := storage(t, http.MethodGet, url, "", nil); content != "hello" || contentType != "text/x-note" {
+					t.Errorf("the address leads to %q of %q", content, contentType)
+				}
+				return nil
+			})),
+			statecheck.ExpectKnownValue("echo.test", data("expires_at"), knownvalue.StringRegexp(regexp.MustCompile(`^2026-03-01T12:16:\d\d(\.\d+)?Z$`))),
+			statecheck.ExpectKnownValue("echo.test", data("session_id"), knownvalue.StringExact("s1")),
+		},
+	})
+}
+
+// The contract has the time as required, so the answer of a service that does not say it is as 0 here.
+func TestAccComputerFileDownload_withoutExpiry(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsEphemeral(t)
+	expiry := regexp.MustCompile(`"expiresAt":\d+`)
+	e := acctest.New(t, rewriting("/create-download", func(body []byte) []byte { return expiry.ReplaceAll(body, []byte(`"expiresAt":0`)) }))
+	c := makeComputer(e, ownMachine("own"))
+	putFile(t, e, c.ID, "a.txt", "hello")
+	runEphemeral(t, e, resource.TestStep{
+		Config: e.Config(downloadConfig(c.ID, "a.txt", "")),
+		ConfigStateChecks: []statecheck.StateCheck{
+			statecheck.ExpectKnownValue("echo.test", tfjsonpath.New("data").AtMapKey("expires_at"), knownvalue.Null()),
+		},
+	})
+}
+
+func TestAccComputerFileDownload_errors(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsEphemeral(t)
+	e := acctest.New(t)
+	c := makeComputer(e, map[string]any{"name": "a"})
+	asleep := makeComputer(e, map[string]any{"name": "b"})
+	if err := e.UnavailableDaemon(asleep.ID); err != nil {
+		t.Fatal(err)
+	}
+	for hcl, want := range map[string]string{
+		downloadConfig(c.ID, "none", ""):                                                 `Cannot download file(.|\n)*createFileDownload(.|\n)*no\s+file\s+named\s+"none"`,
+		downloadConfig(nobody, "none", ""):                                               `Cannot download file(.|\n)*the\s+computer\s+does\s+not\s+exist`,
+		downloadConfig(asleep.ID, "a", ""):                                               `Cannot download file(.|\n)*424(.|\n)*computer\s+is\s+active`,
+		downloadConfig(c.ID, "a/b", ""):                                                  `Invalid File Name`,
+		downloadConfig("", "a", ""):                                                      `string length must be at least 1`,
+		downloadConfig(c.ID, "a", `session_id = ""`):                                     `string length must be at least 1`,
+		downloadConfig(c.ID, "a", `content_type = ""`):                                   `must be between 1 and 255`,
+		downloadConfig(c.ID, "a", `url = "https://x/"`):                                  `Invalid Configuration for Read-Only Attribute|Can't configure a value for "url"`,
+		strings.Replace(downloadConfig(c.ID, "a", ""), "  file_name   = \"a\"\n", "", 1): `The argument "file_name" is required`,
+	} {
+		runEphemeral(t, e, resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)})
+	}
+}
+
+func TestAccComputerFileDownload_example(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsEphemeral(t)
+	e := acctest.New(t)
+	c := makeComputer(e, map[string]any{"name": "a"})
+	putFile(t, e, c.ID, "report.pdf", "a report")
+	acctest.RunExample(t, e, "ephemeral-resources/agentyard_computer_file_download/ephemeral-resource.tf",
+		"  type        = string\n", "  type        = string\n  default = \""+c.ID+"\"\n")
+	if e.Journal().Count("createFileDownload") == 0 {
+		t.Error("no address was made")
+	}
+}

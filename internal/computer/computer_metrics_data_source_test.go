@@ -1,0 +1,65 @@
+package computer_test
+
+import (
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+)
+
+func metricsConfig(computer, more string) string {
+	return "data \"agentyard_computer_metrics\" \"x\" {\n  computer_id = \"" + computer + "\"\n" + more + "\n}\n"
+}
+
+func samples(check knownvalue.Check) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue("data.agentyard_computer_metrics.x", tfjsonpath.New("samples"), check)
+}
+
+func TestAccComputerMetrics(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	c := makeComputer(e, map[string]any{"name": "a"})
+	run(t, e, readStep(e, metricsConfig(c.ID, ""), samples(knownvalue.ListSizeExact(0))))
+	e.Clock.Advance(19*time.Minute + 30*time.Second)
+	number := knownvalue.Float64Func(func(v float64) error { return nil })
+	run(t, e,
+		readStep(e, metricsConfig(c.ID, ""), samples(knownvalue.ListSizeExact(3)),
+			statecheck.ExpectKnownValue("data.agentyard_computer_metrics.x", tfjsonpath.New("samples").AtSliceIndex(0), knownvalue.ObjectExact(map[string]knownvalue.Check{
+				"timestamp": knownvalue.StringExact("2026-03-01T12:05:00Z"), "cpu_used_pct": number, "cpu_count": knownvalue.Float64Exact(4),
+				"mem_used": number, "mem_total": knownvalue.Float64Exact(8 << 30), "disk_used": number, "disk_total": knownvalue.Float64Exact(64 << 30),
+			}))),
+		// The time of another zone is the same time.
+		readStep(e, metricsConfig(c.ID, `start = "2026-03-01T14:15:00+02:00"`), samples(knownvalue.ListSizeExact(1))),
+		readStep(e, metricsConfig(c.ID, `start = "2026-03-02T12:00:00Z"`), samples(knownvalue.ListExact(nil))),
+	)
+	// One that sleeps has no samples of the time since.
+	e.Clock.Advance(12 * time.Hour)
+	run(t, e, readStep(e, metricsConfig(c.ID, ""), samples(knownvalue.ListExact(nil))))
+}
+
+func TestAccComputerMetrics_errors(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	own := makeComputer(e, ownMachine("own"))
+	for hcl, want := range map[string]string{
+		metricsConfig(own.ID, ""):                     `(?s)Cannot read metrics of the computer.*computer_id\s+=.*getComputerMetrics.*not\s+supported\s+for\s+BYOM.*managed\s+computers\s+that\s+are\s+active,\s+not\s+for\s+machines\s+of\s+one's\s+own`,
+		metricsConfig(nobody, ""):                     `(?s)Cannot read metrics of the computer.*Check\s+the\s+IDs`,
+		metricsConfig(own.ID, `start = "yesterday"`):  `Invalid RFC3339 String Value`,
+		metricsConfig(own.ID, `start = "2026-03-01"`): `Invalid RFC3339 String Value`,
+		metricsConfig("", ""):                         `string length must be at least 1`,
+		`data "agentyard_computer_metrics" "x" {}`:    `The argument "computer_id" is required`,
+	} {
+		run(t, e, resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)})
+	}
+}
+
+func TestAccComputerMetrics_example(t *testing.T) {
+	t.Parallel()
+	acctest.RunExample(t, acctest.New(t), "data-sources/agentyard_computer_metrics/data-source.tf")
+}

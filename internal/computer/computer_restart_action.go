@@ -1,0 +1,44 @@
+package computer
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+)
+
+var _ action.ActionWithConfigure = (*computerRestartAction)(nil)
+
+// NewComputerRestartAction returns the action agentyard_computer_restart.
+func NewComputerRestartAction() action.Action { return &computerRestartAction{} }
+
+type computerRestartAction struct{ crud.Action }
+
+func (a *computerRestartAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_computer_restart"
+}
+
+func (a *computerRestartAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
+	resp.Schema = computerActionSchema("Resumes a managed computer that sleeps, and reports whether it had to be restarted. One that runs is left alone. " +
+		"Machines of one's own (`byom`) cannot be restarted.")
+}
+
+func (a *computerRestartAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
+	var m computerActionModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	id := m.ComputerID.ValueString()
+	tell(resp, "Restarting computer %s", id)
+	wasRestarted, err := a.Client.RestartComputer(ctx, id)
+	switch {
+	case err != nil:
+		resp.Diagnostics.Append(computerFault("restart", "computer", err, managedOnly("Restarting"))...)
+	case wasRestarted:
+		tell(resp, "Computer %s was restarted", id)
+	default:
+		tell(resp, "Computer %s was running already and was not restarted", id)
+	}
+}
