@@ -25,6 +25,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/computer"
+	"github.com/agentyard/terraform-provider-agentyard/internal/serviceaccount"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -212,6 +213,8 @@ func (p *agentyardProvider) Resources(context.Context) []func() resource.Resourc
 	return []func() resource.Resource{
 		computer.NewComputerFleetResource,
 		computer.NewComputerResource,
+		serviceaccount.NewAPIKeyResource,
+		serviceaccount.NewServiceAccountResource,
 	}
 }
 
@@ -221,18 +224,24 @@ func (p *agentyardProvider) DataSources(context.Context) []func() datasource.Dat
 		computer.NewComputerMetricsDataSource,
 		computer.NewComputerProvidersDataSource,
 		computer.NewComputersDataSource,
+		serviceaccount.NewAPIKeysDataSource,
+		serviceaccount.NewServiceAccountDataSource,
+		serviceaccount.NewServiceAccountsDataSource,
 	}
 }
 
 func (p *agentyardProvider) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
 	return []func() ephemeral.EphemeralResource{
 		computer.NewComputerFileDownloadEphemeral,
+		serviceaccount.NewAPIKeyEphemeral,
 	}
 }
 
 func (p *agentyardProvider) ListResources(context.Context) []func() list.ListResource {
 	return []func() list.ListResource{
 		computer.NewComputerList,
+		serviceaccount.NewAPIKeyList,
+		serviceaccount.NewServiceAccountList,
 	}
 }
 
@@ -243,5 +252,6 @@ func (p *agentyardProvider) Actions(context.Context) []func() action.Action {
 		computer.NewComputerInstallDepsAction,
 		computer.NewComputerRefreshAction,
 		computer.NewComputerRestartAction,
+		serviceaccount.NewAPIKeyRevokeAction,
 	}
 }

@@ -1,0 +1,15 @@
+# The live keys of every service account.
+list "agentyard_api_key" "live" {
+  provider         = agentyard
+  include_resource = true
+}
+
+# All keys of one service account, revoked ones too.
+list "agentyard_api_key" "of_ci" {
+  provider = agentyard
+
+  config {
+    service_account_id = "sa_01hzy3v7k2m4n6p8q0r2s4t6v8"
+    include_revoked    = true
+  }
+}

@@ -1,0 +1,2 @@
+# By the service account's ID.
+terraform import agentyard_service_account.builds sa_01hzy3v7k2m4n6p8q0r2s4t6v8

@@ -1,0 +1,18 @@
+# The account of a build pipeline.
+resource "agentyard_service_account" "builds" {
+  name        = "builds"
+  description = "Runs the builds of the main branch"
+}
+
+# An account that is prepared but may not act yet: its keys do not authenticate until it is active.
+resource "agentyard_service_account" "releases" {
+  name   = "releases"
+  status = "inactive"
+}
+
+# A computer that the account owns. Destroying the account destroys the computer too.
+resource "agentyard_computer" "builder" {
+  name               = "builder-1"
+  provider_type      = "byom"
+  service_account_id = agentyard_service_account.builds.id
+}

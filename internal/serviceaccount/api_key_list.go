@@ -1,0 +1,112 @@
+package serviceaccount
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/list/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+)
+
+var _ list.ListResourceWithConfigure = (*apiKeyList)(nil)
+
+// NewAPIKeyList returns the list resource agentyard_api_key.
+func NewAPIKeyList() list.ListResource { return &apiKeyList{} }
+
+type apiKeyList struct{ crud.Resource }
+
+type apiKeyListConfig struct {
+	ServiceAccountID types.String `tfsdk:"service_account_id"`
+	IncludeRevoked   types.Bool   `tfsdk:"include_revoked"`
+}
+
+func (l *apiKeyList) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_api_key"
+}
+
+func (l *apiKeyList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Lists the API keys of one service account or of all, account by account, newest first. The value of a key is never listed: an imported key has a null `key` until it is rotated. " +
+			"A key that has expired is listed too; once it is imported, the next plan mints a new one." + managersOnly,
+		Attributes: map[string]schema.Attribute{
+			"service_account_id": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "Only the keys of this service account. Null means those of every account.",
+				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+			},
+			"include_revoked": schema.BoolAttribute{
+				Optional:            true,
+				MarkdownDescription: "Whether revoked keys are listed. Null means `false`. Once one is imported, the next plan mints a new key.",
+			},
+		},
+	}
+}
+
+func (l *apiKeyList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+	var config apiKeyListConfig
+	if diags := req.Config.Get(ctx, &config); diags.HasError() {
+		stream.Results = list.ListResultsStreamDiagnostics(diags)
+		return
+	}
+	accounts := everyAccount(ctx, l.Client)
+	if id := config.ServiceAccountID.ValueString(); id != "" {
+		account, err := l.Client.ServiceAccount(ctx, id)
+		if err != nil {
+			stream.Results = list.ListResultsStreamDiagnostics(noSuchAccount(id, err))
+			return
+		}
+		accounts = func(yield func(client.ServiceAccount, error) bool) { yield(*account, nil) }
+	}
+	// The service does not repeat the account in a key, so its name is remembered from the listing of accounts.
+	names := map[string]string{}
+	displayName := func(k *client.APIKey) string { return names[k.AccountID] + "/" + k.Name }
+	crud.List[apiKeyModel](ctx, "API keys", req, stream, l.keys(ctx, accounts, names, config.IncludeRevoked.ValueBool()), displayName, nil)
+}
+
+func noSuchAccount(id string, err error) diag.Diagnostics {
+	if client.IsNotFound(err) {
+		return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("service_account_id"), "Service Account Not Found",
+			fmt.Sprintf("The organization has no service account with ID %q. Check the value; a deleted account is not found.", id))}
+	}
+	return apierror.For("list", "API keys", err)
+}
+
+// keys asks for the keys of an account only when those of the accounts before it are used up.
+func (l *apiKeyList) keys(ctx context.Context, accounts iter.Seq2[client.ServiceAccount, error], names map[string]string, includeRevoked bool) iter.Seq2[client.APIKey, error] {
+	return func(yield func(client.APIKey, error) bool) {
+		for account, err := range accounts {
+			var keys []client.APIKey
+			if err == nil {
+				keys, err = l.Client.APIKeys(ctx, account.ID)
+				if client.IsNotFound(err) {
+					continue // The account vanished meanwhile, and its keys with it.
+				}
+			}
+			if err != nil {
+				yield(client.APIKey{}, err)
+				return
+			}
+			names[account.ID] = account.Name
+			sortNewestFirst(keys)
+			for _, key := range keys {
+				if key.IsRevoked && !includeRevoked {
+					continue
+				}
+				if !yield(key, nil) {
+					return
+				}
+			}
+		}
+	}
+}

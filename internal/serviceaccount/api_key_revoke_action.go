@@ -1,0 +1,64 @@
+package serviceaccount
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+)
+
+var _ action.ActionWithConfigure = (*apiKeyRevokeAction)(nil)
+
+// NewAPIKeyRevokeAction returns the action agentyard_api_key_revoke.
+func NewAPIKeyRevokeAction() action.Action { return &apiKeyRevokeAction{} }
+
+type apiKeyRevokeAction struct{ crud.Action }
+
+type apiKeyRevokeModel struct {
+	ServiceAccountID types.String `tfsdk:"service_account_id"`
+	KeyID            types.String `tfsdk:"key_id"`
+}
+
+func (a *apiKeyRevokeAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_api_key_revoke"
+}
+
+func (a *apiKeyRevokeAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Revokes an API key of a service account at once, whether Terraform manages it or not. It may be repeated: a key that is revoked already stays revoked. " +
+			"If the key is an `agentyard_api_key` of a configuration, the next plan there mints a new one." + managersOnly,
+		Attributes: map[string]schema.Attribute{
+			"service_account_id": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: "ID of the service account that owns the key.",
+				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+			},
+			"key_id": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: "ID of the key. One that does not exist is an error, so that a typing slip does not pass for a revocation.",
+				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+			},
+		},
+	}
+}
+
+func (a *apiKeyRevokeAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
+	var m apiKeyRevokeModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	account, key := m.ServiceAccountID.ValueString(), m.KeyID.ValueString()
+	if err := a.Client.RevokeAPIKey(ctx, account, key); err != nil {
+		resp.Diagnostics.Append(apierror.For("revoke", "API key", err)...)
+		return
+	}
+	resp.SendProgress(action.InvokeProgressEvent{Message: fmt.Sprintf("API key %s of service account %s is revoked.", key, account)})
+}

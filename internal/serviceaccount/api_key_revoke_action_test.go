@@ -1,0 +1,133 @@
+package serviceaccount_test
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+func revokeAction(account, key string) string {
+	return "action \"agentyard_api_key_revoke\" \"it\" {\n  config {\n    service_account_id = \"" + account + "\"\n    key_id             = \"" + key + "\"\n  }\n}\n"
+}
+
+// answered is the status that a request with the key gets.
+func answered(e *acctest.Env, key string) int {
+	status, _ := e.TryWithKey(key, http.MethodGet, "/api/v0/computers", nil)
+	return status
+}
+
+func TestAccAPIKeyRevoke_invokedByHand(t *testing.T) {
+	acctest.NeedsActions(t)
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	account := newAccount(e, "ci")
+	leaked, other := newKey(e, account, "leaked"), newKey(e, account, "other")
+	cli := acctest.NewCLI(t, e, revokeAction(account, leaked.ID))
+	// It may be repeated.
+	for range 2 {
+		r := cli.MustRun("apply", "-invoke=action.agentyard_api_key_revoke.it", "-auto-approve", "-input=false")
+		if !strings.Contains(r.Output, "API key "+leaked.ID+" of service account "+account+" is revoked.") {
+			t.Errorf("no progress is shown: %s", r.Output)
+		}
+	}
+	if answered(e, leaked.Value) != 401 || answered(e, other.Value) != 200 {
+		t.Errorf("the revoked key is answered %d, the other one %d", answered(e, leaked.Value), answered(e, other.Value))
+	}
+}
+
+func TestAccAPIKeyRevoke_triggeredByAResource(t *testing.T) {
+	acctest.NeedsActions(t)
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	account := newAccount(e, "ci")
+	key := newKey(e, account, "temporary")
+	cli := acctest.NewCLI(t, e, revokeAction(account, key.ID)+`
+resource "terraform_data" "migration" {
+  input = "done"
+  lifecycle {
+    action_trigger {
+      events  = [after_create]
+      actions = [action.agentyard_api_key_revoke.it]
+    }
+  }
+}
+`)
+	if cli.MustRun("plan", "-input=false"); answered(e, key.Value) != 200 {
+		t.Error("the plan revokes")
+	}
+	if cli.MustRun("apply", "-auto-approve", "-input=false"); answered(e, key.Value) != 401 {
+		t.Errorf("the key is answered %d", answered(e, key.Value))
+	}
+	cli.MustPlanEmpty()
+	if n := e.Journal().Count("revokeApiKey"); n != 1 {
+		t.Errorf("%d revocations were sent", n)
+	}
+}
+
+func TestAccAPIKeyRevoke_errors(t *testing.T) {
+	acctest.NeedsActions(t)
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	account := newAccount(e, "ci")
+	key := newKey(e, account, "k")
+	for name, tc := range map[string]struct {
+		account, key string
+		fault        *emulator.Fault
+		want         string
+	}{
+		"no account ID":   {"", key.ID, nil, `service_account_id string length must be at least 1`},
+		"no key ID":       {account, "", nil, `key_id string length must be at least 1`},
+		"unknown account": {"sa_unknown", key.ID, nil, `Cannot revoke API key.*404.*Check the IDs`},
+		"unknown key":     {account, "key_unknown", nil, `Cannot revoke API key.*404.*Check the IDs`},
+		"402":             {account, key.ID, &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 402}, `revokeApiKey.*402.*Upgrade the plan`},
+		"403":             {account, key.ID, &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, `revokeApiKey.*403.*Manager role`},
+	} {
+		e.Faults().Clear()
+		if tc.fault != nil {
+			tc.fault.Operation = "revokeApiKey"
+			e.Faults().Add(*tc.fault)
+		}
+		cli := acctest.NewCLI(t, e, revokeAction(tc.account, tc.key))
+		r := cli.Run("apply", "-invoke=action.agentyard_api_key_revoke.it", "-auto-approve", "-input=false")
+		text := regexp.MustCompile(`[\s│]+`).ReplaceAllString(r.Output, " ")
+		if r.ExitCode == 0 || !regexp.MustCompile(tc.want).MatchString(text) {
+			t.Errorf("%s: exit code %d, %s", name, r.ExitCode, r.Output)
+		}
+	}
+	if answered(e, key.Value) != 200 {
+		t.Errorf("the key is answered %d", answered(e, key.Value))
+	}
+}
+
+// A revocation whose answer is lost is repeated, because that does no harm.
+func TestAccAPIKeyRevoke_lostAnswer(t *testing.T) {
+	acctest.NeedsActions(t)
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	account := newAccount(e, "ci")
+	for _, kind := range []emulator.FaultKind{emulator.FaultDropBeforeCommit, emulator.FaultDropAfterCommit, emulator.FaultStatusAfterCommit} {
+		key := newKey(e, account, string(kind))
+		e.Faults().Add(emulator.Fault{Operation: "revokeApiKey", Kind: kind})
+		acctest.NewCLI(t, e, revokeAction(account, key.ID)).MustRun("apply", "-invoke=action.agentyard_api_key_revoke.it", "-auto-approve", "-input=false")
+		if got := answered(e, key.Value); got != 401 {
+			t.Errorf("%s: the key is answered %d", kind, got)
+		}
+	}
+}
+
+func TestAccAPIKeyRevoke_example(t *testing.T) {
+	acctest.NeedsActions(t)
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	account := newAccount(e, "ci")
+	key := newKey(e, account, "leaked")
+	hcl := strings.NewReplacer("sa_01hzy3v7k2m4n6p8q0r2s4t6v8", account, "key_01hzy3x9d4f6g8h0j2k4m6n8p0", key.ID).Replace(acctest.Example(t, "actions/agentyard_api_key_revoke/action.tf"))
+	acctest.NewCLI(t, e, hcl).MustRun("apply", "-invoke=action.agentyard_api_key_revoke.leaked", "-auto-approve", "-input=false")
+	if got := answered(e, key.Value); got != 401 {
+		t.Errorf("the key is answered %d", got)
+	}
+}

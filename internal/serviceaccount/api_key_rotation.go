@@ -1,0 +1,194 @@
+package serviceaccount
+
+import (
+	"maps"
+	"time"
+)
+
+// dueMargin is how long before its time a key counts as due where an update is planned anyway. The plan is computed
+// again during apply; without the margin, a key that comes due in between would change a plan that was approved.
+const dueMargin = 15 * time.Minute
+
+// sameExpiry is how far an expiry may differ from the configured one, as by rounding, without being another one.
+const sameExpiry = time.Second
+
+// keyAction is what an apply does with an API key.
+type keyAction string
+
+const (
+	keyKeep   keyAction = "none"
+	keyMint   keyAction = "mint"
+	keyRotate keyAction = "rotate"
+	keyAdopt  keyAction = "adopt" // Takes the configuration over into the state, without a request.
+	keyWarn   keyAction = "warn"  // As none, but there is something to be told.
+)
+
+// keyDecision is an action and, for people, why: what is wrong, and for keyWarn what to do about it.
+type keyDecision struct {
+	action keyAction
+	reason string
+}
+
+// replaces reports that the key gets another ID and value.
+func (d keyDecision) replaces() bool { return d.action == keyMint || d.action == keyRotate }
+
+// keySettings are the arguments that decide about rotation. Zero is null.
+type keySettings struct {
+	expiresAt    time.Time
+	expiresIn    time.Duration
+	hasRotation  bool
+	triggers     map[string]string // Nil is null.
+	interval     time.Duration
+	beforeExpiry time.Duration
+	grace        time.Duration
+}
+
+// keyState is what the state knows of a key.
+type keyState struct {
+	// settings are those that the present key was made with; expiresAt is the key's own.
+	settings keySettings
+	// hasValue is false after an import.
+	hasValue  bool
+	isRevoked bool
+	// createdAt is zero if it is not known.
+	createdAt time.Time
+	// expiryConfigured says that expires_at came from the configuration and not from the service.
+	expiryConfigured bool
+}
+
+func (s *keyState) isExpired(now time.Time) bool {
+	return !s.settings.expiresAt.IsZero() && !now.Before(s.settings.expiresAt)
+}
+
+func (s *keyState) isDead(now time.Time) bool { return s.isRevoked || s.isExpired(now) }
+
+// keyConfig is what the configuration asks for.
+type keyConfig struct {
+	settings keySettings
+	// unknown says that one of the settings is not known yet.
+	unknown bool
+	// differs says that an argument is not what it is in the state, if only in its spelling.
+	differs bool
+}
+
+// changesExpiry reports that the configuration wants another expiry than the key has. After an import nothing is known
+// of expires_in, so it is adopted.
+func (c *keyConfig) changesExpiry(s *keyState) bool {
+	want, have := c.settings, s.settings
+	switch {
+	case !want.expiresAt.IsZero():
+		return have.expiresAt.IsZero() || want.expiresAt.Sub(have.expiresAt).Abs() >= sameExpiry
+	case want.expiresIn != 0:
+		return want.expiresIn != have.expiresIn && (have.expiresIn != 0 || s.hasValue)
+	}
+	return have.expiresIn != 0 || s.expiryConfigured
+}
+
+func (c *keyConfig) changesTriggers(s *keyState) bool {
+	return c.settings.triggers != nil && !maps.Equal(c.settings.triggers, s.settings.triggers)
+}
+
+// decide says what an apply does with a key. It depends on nothing but what it is given: the state (nil before the
+// creation), the configuration (nil at the destruction) and the time.
+func decide(s *keyState, c *keyConfig, now time.Time) keyDecision {
+	switch {
+	case c == nil:
+		return keyDecision{keyKeep, "it is destroyed"}
+	case s == nil:
+		return keyDecision{keyMint, "it does not exist yet"}
+	case s.isDead(now):
+		why := "it was revoked, or deleted at the service"
+		if !s.isRevoked {
+			why = "it has expired"
+		}
+		if at := c.settings.expiresAt; !c.unknown && !at.IsZero() && !now.Before(at) {
+			return keyDecision{keyWarn, why + ", and no new key is minted because expires_at is over; set a later expires_at, or expires_in"}
+		}
+		return keyDecision{keyMint, why}
+	case c.unknown:
+		return keyDecision{keyRotate, "what decides about it is known only during apply"}
+	case c.changesExpiry(s):
+		return keyDecision{keyRotate, "its expiry is changed"}
+	case c.changesTriggers(s):
+		return keyDecision{keyRotate, "rotation.triggers is changed"}
+	case !s.hasValue && c.settings.hasRotation:
+		return keyDecision{keyRotate, "its value is not known"}
+	}
+	due := nextRotation(s.createdAt, s.settings.expiresAt, c.settings.interval, c.settings.beforeExpiry)
+	switch {
+	case !due.IsZero() && (!now.Before(due) || c.differs && !now.Before(due.Add(-dueMargin))):
+		return keyDecision{keyRotate, "its rotation is due"}
+	case !s.hasValue:
+		return keyDecision{keyWarn, "its value is not known, because it was imported; to get a key with a value, add a rotation block: " +
+			"the next apply then rotates the key, and what uses the old value stops working after the grace period"}
+	case !c.settings.expiresAt.IsZero() && c.settings.beforeExpiry != 0 && !now.Before(c.settings.expiresAt.Add(-c.settings.beforeExpiry)):
+		return keyDecision{keyWarn, "it expires soon, and a rotation does not help because expires_at stays the same; set a later expires_at, or expires_in"}
+	case c.differs:
+		return keyDecision{keyAdopt, "only arguments of the provider are changed"}
+	}
+	return keyDecision{keyKeep, "it is valid"}
+}
+
+// nextRotation is when a key is due by time; the zero time is never. A key that was born within the period before its
+// expiry is not due by that: with a fixed expiry it would be due for ever.
+func nextRotation(createdAt, expiresAt time.Time, interval, beforeExpiry time.Duration) time.Time {
+	var next time.Time
+	if interval != 0 && !createdAt.IsZero() {
+		next = createdAt.Add(interval)
+	}
+	if beforeExpiry != 0 && !expiresAt.IsZero() {
+		at := expiresAt.Add(-beforeExpiry)
+		if at.After(createdAt) && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	return next
+}
+
+// keyProblem is an error in the arguments, at the argument that the field names.
+type keyProblem struct{ field, summary, detail string }
+
+const (
+	fieldExpiresAt    = "expires_at"
+	fieldExpiresIn    = "expires_in"
+	fieldBeforeExpiry = "before_expiry"
+	fieldGrace        = "grace_period_minutes"
+)
+
+// check finds what is wrong with the arguments at any time. What is unknown is zero and taken for right.
+func (s *keySettings) check(expiryUnknown bool) []keyProblem {
+	var problems []keyProblem
+	add := func(field, summary, detail string) { problems = append(problems, keyProblem{field, summary, detail}) }
+	if s.beforeExpiry != 0 && s.interval == 0 && s.expiresAt.IsZero() && s.expiresIn == 0 && !expiryUnknown {
+		add(fieldBeforeExpiry, "Missing Expiry", "before_expiry rotates a key before it expires, but this key never does. Set expires_in, or use interval instead.")
+	}
+	if s.expiresIn != 0 && s.beforeExpiry >= s.expiresIn {
+		add(fieldBeforeExpiry, "Rotation Before the Key's Whole Life", "before_expiry must be shorter than expires_in: every new key would be due at once. Shorten before_expiry or lengthen expires_in.")
+	}
+	if s.expiresIn != 0 && s.grace > s.expiresIn {
+		add(fieldGrace, "Grace Period Longer Than the Key's Life", "The service refuses a grace period that the old key does not live to see. Lengthen expires_in or shorten grace_period_minutes.")
+	}
+	if s.beforeExpiry != 0 && s.grace > s.beforeExpiry {
+		add(fieldGrace, "Grace Period Longer Than the Key's Life", "The service refuses a grace period that the old key does not live to see, and before_expiry leaves it less than that. Lengthen before_expiry or shorten grace_period_minutes.")
+	}
+	return problems
+}
+
+// checkAt finds what is wrong with a plan made now. An expiry that is over is wrong only where it is new: it is in the
+// configuration of every key that has expired.
+func checkAt(s *keyState, c *keyConfig, d keyDecision, now time.Time) []keyProblem {
+	var problems []keyProblem
+	if at := c.settings.expiresAt; !at.IsZero() && (s == nil || c.changesExpiry(s)) {
+		switch left := at.Sub(now); {
+		case left <= 0:
+			problems = append(problems, keyProblem{fieldExpiresAt, "Expiry in the Past", "expires_at is over, so the key would be dead at birth. Set a time in the future, or use expires_in."})
+		case c.settings.beforeExpiry >= left:
+			problems = append(problems, keyProblem{fieldBeforeExpiry, "Rotation Before the Key's Whole Life", "before_expiry must be shorter than the time from now to expires_at: the new key would be due at once. Shorten before_expiry or set a later expires_at."})
+		}
+	}
+	if s != nil && d.action == keyRotate && !c.unknown && c.settings.grace > 0 && !s.settings.expiresAt.IsZero() && s.settings.expiresAt.Before(now.Add(c.settings.grace)) {
+		problems = append(problems, keyProblem{fieldGrace, "Grace Period Longer Than the Key's Life",
+			"The key is to be rotated, and expires at " + s.settings.expiresAt.UTC().Format(time.RFC3339) + ", before the grace period ends; the service refuses that. Shorten grace_period_minutes, or wait until the key has expired: a new one is minted then."})
+	}
+	return problems
+}

@@ -1,0 +1,123 @@
+package serviceaccount_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+func runSteps(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
+	t.Helper()
+	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: steps})
+}
+
+func stepThenEmpty(e *acctest.Env, hcl string, before func(), checks ...statecheck.StateCheck) resource.TestStep {
+	return resource.TestStep{PreConfig: before, Config: e.Config(hcl), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: checks}
+}
+
+func failingStep(e *acctest.Env, hcl, want string) resource.TestStep {
+	return resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)}
+}
+
+func TestAccServiceAccountDataSource_byIDAndByName(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	newAccount(e, "other")
+	id := newAccount(e, "ci / ../x")
+	e.API(http.MethodPatch, "/api/v0/service-accounts/"+id, map[string]any{"description": "builds", "status": "inactive"}, nil)
+	is := func(name, attribute, want string) statecheck.StateCheck {
+		return statecheck.ExpectKnownValue("data.agentyard_service_account."+name, tfjsonpath.New(attribute), knownvalue.StringExact(want))
+	}
+	runSteps(t, e, stepThenEmpty(e, `
+data "agentyard_service_account" "by_id" {
+  id = "`+id+`"
+}
+data "agentyard_service_account" "by_name" {
+  name = "ci / ../x"
+}`, nil,
+		is("by_id", "name", "ci / ../x"), is("by_id", "description", "builds"), is("by_id", "status", "inactive"),
+		is("by_name", "id", id), is("by_name", "description", "builds"), is("by_name", "status", "inactive"),
+	))
+}
+
+func TestAccServiceAccountDataSource_errors(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	newAccount(e, "ci")
+	for hcl, want := range map[string]string{
+		`data "agentyard_service_account" "x" {}`:                                       `Exactly one of these attributes must be configured: \[id,name\]|Missing Attribute Configuration`,
+		"data \"agentyard_service_account\" \"x\" {\n  id   = \"a\"\n  name = \"b\"\n}": `Exactly one of these attributes must be configured|Invalid Attribute Combination`,
+		`data "agentyard_service_account" "x" { id = "" }`:                              `id\s+string\s+length\s+must\s+be\s+at\s+least\s+1`,
+		`data "agentyard_service_account" "x" { name = "" }`:                            `name\s+UTF-8\s+character\s+count\s+must\s+be\s+between\s+1\s+and\s+128`,
+		`data "agentyard_service_account" "x" { id = "sa_unknown" }`:                    `id\s*=\s*"sa_unknown"(.|\n)*no\s+service\s+account\s+with\s+ID`,
+		`data "agentyard_service_account" "x" { name = "CI" }`:                          `name\s*=\s*"CI"(.|\n)*no\s+service\s+account\s+named(.|\n)*case`,
+		`data "agentyard_service_account" "x" { id = ".." }`:                            `Cannot read service account(.|\n)*cannot\s+be\s+part`,
+	} {
+		runSteps(t, e, failingStep(e, hcl, want))
+	}
+	for operation, hcl := range map[string]string{
+		"getServiceAccount":   `data "agentyard_service_account" "x" { id = "sa_1" }`,
+		"listServiceAccounts": `data "agentyard_service_accounts" "x" {}`,
+		"listApiKeys":         `data "agentyard_api_keys" "x" { service_account_id = "sa_1" }`,
+	} {
+		e.Faults().Clear()
+		e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: 402, Times: -1})
+		runSteps(t, e, failingStep(e, hcl, operation+`(.|\n)*402(.|\n)*Upgrade\s+the\s+plan`))
+	}
+}
+
+// Whether the names of accounts are unique is open. The emulator's are, so another server stands in for the service.
+func TestAccServiceAccountDataSource_twoOfTheSameName(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"serviceAccounts":[{"id":"sa_2","name":"ci","status":"active"},{"id":"sa_1","name":"ci","status":"active"}]}`))
+	}))
+	t.Cleanup(server.Close)
+	e := acctest.New(t)
+	runSteps(t, e, resource.TestStep{
+		Config:      "provider \"agentyard\" {\n  base_url = \"" + server.URL + "\"\n  api_key  = \"fk-x\"\n}\ndata \"agentyard_service_account\" \"x\" {\n  name = \"ci\"\n}\n",
+		ExpectError: regexp.MustCompile(`Service Account Is Ambiguous(.|\n)*2\s+service\s+accounts(.|\n)*sa_1\s+and\s+sa_2(.|\n)*Give\s+the\s+id`),
+	})
+}
+
+func TestAccServiceAccountsDataSource(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	all := func(checks ...knownvalue.Check) statecheck.StateCheck {
+		return statecheck.ExpectKnownValue("data.agentyard_service_accounts.x", tfjsonpath.New("service_accounts"), knownvalue.ListExact(checks))
+	}
+	const hcl = `data "agentyard_service_accounts" "x" {}`
+	runSteps(t, e, stepThenEmpty(e, hcl, nil, all()))
+	for _, name := range []string{"c", "a", "b"} {
+		newAccount(e, name)
+	}
+	named := func(name string) knownvalue.Check {
+		return knownvalue.ObjectExact(map[string]knownvalue.Check{
+			"id": knownvalue.StringRegexp(regexp.MustCompile(`^sa_`)), "name": knownvalue.StringExact(name), "description": knownvalue.Null(), "status": knownvalue.StringExact("active"),
+		})
+	}
+	runSteps(t, e, stepThenEmpty(e, hcl, nil, all(named("a"), named("b"), named("c"))))
+}
+
+func TestAccServiceAccountDataSources_examples(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"agentyard_service_account", "agentyard_service_accounts", "agentyard_api_keys"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			id := newAccount(e, "ci")
+			newKey(e, id, "deploy")
+			acctest.RunExample(t, e, "data-sources/"+name+"/data-source.tf", "sa_01hzy3v7k2m4n6p8q0r2s4t6v8", id)
+		})
+	}
+}

@@ -1,0 +1,238 @@
+package serviceaccount_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+func newComputer(e *acctest.Env, account, name string) {
+	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": name, "serviceAccountId": account}, nil)
+}
+
+func warnings(o acctest.Outcome) string {
+	var text strings.Builder
+	for _, w := range o.Warnings {
+		text.WriteString(w.Summary + ": " + w.Detail + "\n")
+	}
+	return text.String()
+}
+
+func TestServiceAccount_destroyWarnsHowManyComputersGoWithIt(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		computers int
+		config    acctest.Values // Nil destroys.
+		fault     *emulator.Fault
+		want      []string
+		listings  int
+	}{
+		"none":                {computers: 0, listings: 1},
+		"one":                 {computers: 1, want: []string{"Destroys 1 Computer:", "c-0", `"ci"`, "API keys stop authenticating."}, listings: 1},
+		"some":                {computers: 3, want: []string{"Destroys 3 Computers:", "c-0", "c-1", "c-2"}, listings: 1},
+		"many":                {computers: 12, want: []string{"Destroys 12 Computers:", "and 2 more"}, listings: 1},
+		"replaced":            {computers: 2, config: acctest.Values{"name": "cd"}, want: []string{"Destroys 2 Computers:"}, listings: 1},
+		"updated":             {computers: 2, config: acctest.Values{"name": "ci", "description": "x"}},
+		"unchanged":           {computers: 2, config: acctest.Values{"name": "ci"}},
+		"the look is refused": {computers: 2, fault: &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, listings: 1},
+		"the look fails":      {computers: 2, fault: &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1}, listings: 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			p := acctest.NewProcess(t, e, nil)
+			i := p.NewInstance("agentyard_service_account")
+			if out := p.Apply(i, acctest.Values{"name": "ci"}); len(out.Errors) > 0 {
+				t.Fatal(out)
+			}
+			for n := range tc.computers {
+				newComputer(e, i.ID(), fmt.Sprint("c-", n))
+			}
+			if tc.fault != nil {
+				tc.fault.Operation = "listComputers"
+				e.Faults().Add(*tc.fault)
+			}
+			e.Journal().Reset()
+			out := p.Plan(i, tc.config)
+			text := warnings(out)
+			if len(out.Errors) > 0 || (text == "") != (len(tc.want) == 0) {
+				t.Errorf("got %s", out)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("%q does not hold %q", text, want)
+				}
+			}
+			if got := e.Journal().Count("listComputers"); got != tc.listings {
+				t.Errorf("%d listings of computers, want %d", got, tc.listings)
+			}
+		})
+	}
+}
+
+func TestServiceAccount_destroyTakesComputersAndKeys(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	p := acctest.NewProcess(t, e, nil)
+	i := p.NewInstance("agentyard_service_account")
+	if out := p.Apply(i, acctest.Values{"name": "ci"}); len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+	newComputer(e, i.ID(), "theirs")
+	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": "ours"}, nil)
+	key := newKey(e, i.ID(), "k").Value
+	if status, _ := e.TryWithKey(key, http.MethodGet, "/api/v0/computers", nil); status != 200 {
+		t.Fatalf("the key is answered %d before", status)
+	}
+	if out := p.Apply(i, nil); len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+	if status, _ := e.TryWithKey(key, http.MethodGet, "/api/v0/computers", nil); status != 401 {
+		t.Errorf("the key is answered %d after", status)
+	}
+	var left struct{ Computers []struct{ Name string } }
+	e.API(http.MethodGet, "/api/v0/computers", nil, &left)
+	if len(left.Computers) != 1 || left.Computers[0].Name != "ours" || len(listAccounts(e)) != 0 {
+		t.Errorf("left: %+v, %+v", left, listAccounts(e))
+	}
+}
+
+func accountIDs(e *acctest.Env) []string {
+	var ids []string
+	for _, a := range listAccounts(e) {
+		ids = append(ids, a.ID)
+	}
+	return ids
+}
+
+func TestServiceAccount_faultMatrix(t *testing.T) {
+	t.Parallel()
+	acctest.Matrix{
+		Type: "agentyard_service_account",
+		Setup: func(*acctest.Env) []acctest.Values {
+			return []acctest.Values{
+				{"name": "m"},
+				{"name": "m", "description": "d", "status": "inactive"},
+				{"name": "replaced", "description": "d"},
+			}
+		},
+		Live: accountIDs,
+	}.Run(t)
+}
+
+// The status of a new account takes a second request, which can be lost too.
+func TestServiceAccount_faultMatrixWithAStatus(t *testing.T) {
+	t.Parallel()
+	acctest.Matrix{
+		Type:  "agentyard_service_account",
+		Setup: func(*acctest.Env) []acctest.Values { return []acctest.Values{{"name": "m", "status": "disabled"}} },
+		Live:  accountIDs,
+		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
+			if got := listAccounts(e)[0].Status; got != "disabled" || i.Attribute("status") != "disabled" {
+				t.Errorf("the status is %q, in the state %q", got, i.Attribute("status"))
+			}
+		},
+	}.Run(t)
+}
+
+func TestAccServiceAccount_warnsInThePlan(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	cli := acctest.NewCLI(t, e, "resource \"agentyard_service_account\" \"test\" {\n  count = 3\n  name = \"ci-${count.index}\"\n}\n")
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	for _, account := range listAccounts(e) {
+		if account.Name != "ci-2" {
+			newComputer(e, account.ID, "c-of-"+account.Name)
+		}
+	}
+	if r := cli.MustRun("plan", "-input=false"); strings.Contains(r.Output, "Destroying the") {
+		t.Errorf("a plan that changes nothing warns: %s", r.Output)
+	}
+	r := cli.MustRun("plan", "-destroy", "-input=false")
+	if n := len(regexp.MustCompile(`Destroying the Service Account Destroys 1 Computer\b|\(and one more similar warning`).FindAllString(r.Output, -1)); n != 2 {
+		t.Errorf("%d warnings, want 2: %s", n, r.Output)
+	}
+	cli.MustRun("destroy", "-auto-approve", "-input=false")
+	if left := listAccounts(e); len(left) > 0 {
+		t.Errorf("left: %+v", left)
+	}
+}
+
+// A run that was killed after the account was made stops at it, and says how to go on.
+func TestAccServiceAccount_killedAfterCommitStopsAtWhatItFinds(t *testing.T) {
+	t.Parallel()
+	var running *acctest.Running
+	ready := make(chan struct{})
+	e := acctest.NewRealTime(t, acctest.Intercept("createServiceAccount", true, func() { <-ready; running.Kill() }))
+	cli := acctest.NewCLI(t, e, accountConfig(`name = "killed"`))
+	running = cli.Start("apply", "-auto-approve", "-input=false")
+	close(ready)
+	if r := running.Wait(); r.ExitCode == 0 {
+		t.Fatalf("the apply was not killed: %s", r.Output)
+	}
+	id := onlyAccount(t, e).ID
+	r := cli.Run("apply", "-auto-approve", "-input=false", "-lock=false")
+	if text := regexp.MustCompile(`[\s│]+`).ReplaceAllString(r.Output, " "); r.ExitCode == 0 || !strings.Contains(text, "terraform import ADDRESS "+id) {
+		t.Fatalf("exit code %d\n%s", r.ExitCode, r.Output)
+	}
+	cli.MustRun("import", "-lock=false", accountAddress, id)
+	cli.MustPlanEmpty()
+	cli.MustRun("destroy", "-auto-approve", "-input=false", "-lock=false")
+	if left := listAccounts(e); len(left) > 0 {
+		t.Errorf("left: %+v", left)
+	}
+}
+
+func TestAccServiceAccount_faultsThroughTheCLI(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]emulator.Fault{
+		"dropped after commit": {Kind: emulator.FaultDropAfterCommit},
+		"500 after commit":     {Kind: emulator.FaultStatusAfterCommit, Status: 500},
+		"truncated":            {Kind: emulator.FaultTruncatedBody},
+		"not JSON":             {Kind: emulator.FaultNonJSON},
+		"rate limited":         {Kind: emulator.FaultRateLimited},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			inject := func(operation string) func() {
+				return func() {
+					fault.Operation = operation
+					e.Faults().Add(fault)
+				}
+			}
+			runSteps(t, e,
+				stepThenEmpty(e, accountConfig(`name = "a"`), inject("createServiceAccount")),
+				stepThenEmpty(e, accountConfig("name = \"a\"\ndescription = \"d\""), inject("updateServiceAccount")),
+			)
+			if left := listAccounts(e); len(left) > 0 {
+				t.Errorf("left: %+v", left)
+			}
+		})
+	}
+}
+
+func TestAccServiceAccount_planSharesItsReads(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	cfg := "resource \"agentyard_service_account\" \"test\" {\n  count = 30\n  name = \"ci-${count.index}\"\n}\n"
+	plan := stepThenEmpty(e, cfg, e.Journal().Reset)
+	plan.PlanOnly = true
+	plan.ConfigPlanChecks.PostApplyPostRefresh = nil
+	runSteps(t, e, stepThenEmpty(e, cfg, nil), plan)
+	reads := 0
+	for _, entry := range e.Journal().Entries() {
+		if entry.Method == http.MethodGet && entry.Operation != "listComputers" {
+			reads++
+		}
+	}
+	// A first read alone, and a listing that answers all others. The destruction does not refresh.
+	if reads > 2 {
+		t.Errorf("%d reads for a plan of 30 service accounts", reads)
+	}
+}

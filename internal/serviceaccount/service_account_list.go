@@ -1,0 +1,48 @@
+package serviceaccount
+
+import (
+	"context"
+	"iter"
+
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/list/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+)
+
+var _ list.ListResourceWithConfigure = (*accountList)(nil)
+
+// NewServiceAccountList returns the list resource agentyard_service_account.
+func NewServiceAccountList() list.ListResource { return &accountList{} }
+
+type accountList struct{ crud.Resource }
+
+func (l *accountList) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_service_account"
+}
+
+func (l *accountList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
+	resp.Schema = schema.Schema{MarkdownDescription: "Lists all service accounts of the organization, ordered by name." + managersOnly}
+}
+
+func (l *accountList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+	crud.List[accountModel](ctx, "service accounts", req, stream, everyAccount(ctx, l.Client), func(a *client.ServiceAccount) string { return a.Name }, nil)
+}
+
+// everyAccount asks for the accounts when the first one is wanted.
+func everyAccount(ctx context.Context, c *client.Client) iter.Seq2[client.ServiceAccount, error] {
+	return func(yield func(client.ServiceAccount, error) bool) {
+		all, err := c.ServiceAccounts(ctx)
+		if err != nil {
+			yield(client.ServiceAccount{}, err)
+			return
+		}
+		for _, account := range all {
+			if !yield(account, nil) {
+				return
+			}
+		}
+	}
+}

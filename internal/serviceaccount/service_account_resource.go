@@ -1,0 +1,195 @@
+// Package serviceaccount holds the Terraform objects that concern service accounts and their API keys.
+package serviceaccount
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+)
+
+var (
+	_ resource.ResourceWithConfigure   = (*accountResource)(nil)
+	_ resource.ResourceWithIdentity    = (*accountResource)(nil)
+	_ resource.ResourceWithImportState = (*accountResource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*accountResource)(nil)
+)
+
+// NewServiceAccountResource returns the resource agentyard_service_account.
+func NewServiceAccountResource() resource.Resource { return &accountResource{} }
+
+type accountResource struct{ crud.Resource }
+
+func (m *accountModel) createRequest() client.CreateServiceAccountRequest {
+	return client.CreateServiceAccountRequest{Name: m.Name.ValueString(), Description: m.Description.ValueString()}
+}
+
+// updateRequest holds what differs from the prior state. A description that was removed is cleared.
+func (m *accountModel) updateRequest(state *accountModel) client.UpdateServiceAccountRequest {
+	var body client.UpdateServiceAccountRequest
+	if !m.Description.Equal(state.Description) {
+		text := m.Description.ValueString()
+		body.Description = &text
+	}
+	if value.IsSet(m.Status) && !m.Status.Equal(state.Status) {
+		body.Status = value.StringPointer(m.Status)
+	}
+	return body
+}
+
+func (r *accountResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_service_account"
+}
+
+func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "A service account: a non-human principal that owns API keys and computers. " +
+			"Destroying it shuts down and removes every computer that it owns, and its API keys stop authenticating; a plan that destroys it warns how many computers go with it." + managersOnly,
+		Attributes: map[string]schema.Attribute{
+			"id": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: describeAccount["id"],
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			},
+			"name": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: describeAccount["name"] + " A change replaces the service account.",
+				Validators:          []validator.String{stringvalidator.UTF8LengthBetween(1, 128)},
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
+			},
+			"description": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: describeAccount["description"] + " May not be empty; to clear it, remove it from the configuration.",
+				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+			},
+			"status": schema.StringAttribute{
+				Optional: true, Computed: true,
+				MarkdownDescription: describeAccount["status"] + " If omitted, the service chooses, and a status that was removed from the configuration is kept.",
+				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			},
+		},
+	}
+}
+
+func (r *accountResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
+		"id": identityschema.StringAttribute{RequiredForImport: true, Description: describeAccount["id"]},
+	}}
+}
+
+// ModifyPlan warns how much a destruction takes with it. A new name destroys too, because it replaces the account.
+func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.State.Raw.IsNull() || r.Client == nil {
+		return
+	}
+	var state accountModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if !req.Plan.Raw.IsNull() {
+		var plan accountModel
+		resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+		if plan.Name.Equal(state.Name) {
+			return
+		}
+	}
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	computers, err := r.Client.Computers(ctx, client.ComputerFilter{ServiceAccountID: state.ID.ValueString(), IncludeUnlisted: true})
+	if err != nil {
+		// The warning is a courtesy: without the count the plan is as right as with it.
+		tflog.Debug(ctx, "The computers of a service account that is to be destroyed cannot be counted", map[string]any{"error": err.Error()})
+		return
+	}
+	if len(computers) == 0 {
+		return
+	}
+	count := "1 Computer"
+	if len(computers) > 1 {
+		count = fmt.Sprintf("%d Computers", len(computers))
+	}
+	resp.Diagnostics.AddWarning("Destroying the Service Account Destroys "+count,
+		fmt.Sprintf("The service tears down every computer of service account %q (%s) with it, whether Terraform manages them or not: %s. The account's API keys stop authenticating.",
+			state.Name.ValueString(), state.ID.ValueString(), names(computers)))
+}
+
+// names lists the first few computers.
+func names(computers []client.Computer) string {
+	const most = 10
+	text := ""
+	for i, c := range computers[:min(most, len(computers))] {
+		if i > 0 {
+			text += ", "
+		}
+		text += c.Name
+	}
+	if len(computers) > most {
+		text += fmt.Sprintf(" and %d more", len(computers)-most)
+	}
+	return text
+}
+
+// Create makes the account and then, because the service takes no status for a new one, sets the status.
+func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var m accountModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	made, err := r.Client.CreateServiceAccount(ctx, m.createRequest())
+	if err != nil {
+		resp.Diagnostics.Append(apierror.For("create", "service account", err, accountFields)...)
+		return
+	}
+	// Stored at once: whatever becomes of the status, the account is known.
+	wanted := m
+	resp.Diagnostics.Append(m.FromAPI(ctx, made)...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	body := wanted.updateRequest(&m)
+	if body.Status == nil || resp.Diagnostics.HasError() {
+		return
+	}
+	updated, err := r.Client.UpdateServiceAccount(ctx, made.ID, client.UpdateServiceAccountRequest{Status: body.Status})
+	if err != nil {
+		resp.Diagnostics.Append(apierror.For("set the status of", "service account", err, accountFields)...)
+		resp.Diagnostics.AddWarning("Service Account Was Created Without Its Status",
+			fmt.Sprintf("Service account %q (%s) is kept in the state and marked for replacement: the next apply deletes it and creates a new one. To keep it, run `terraform untaint ADDRESS` before.", made.Name, made.ID))
+		return
+	}
+	resp.Diagnostics.Append(m.FromAPI(ctx, updated)...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+}
+
+func (r *accountResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	crud.Read(ctx, "service account", req, resp, func(m *accountModel) (*client.ServiceAccount, error) {
+		return r.Client.ServiceAccount(ctx, m.ID.ValueString())
+	})
+}
+
+func (r *accountResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	crud.Update(ctx, "service account", req, resp, func(plan, state *accountModel) (*client.ServiceAccount, error) {
+		return r.Client.UpdateServiceAccount(ctx, state.ID.ValueString(), plan.updateRequest(state))
+	}, accountFields)
+}
+
+func (r *accountResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	crud.Delete(ctx, "service account", req, resp, func(m *accountModel) error {
+		return r.Client.DeleteServiceAccount(ctx, m.ID.ValueString())
+	})
+}
+
+func (r *accountResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	crud.ImportByID(ctx, "service account", req, resp)
+}

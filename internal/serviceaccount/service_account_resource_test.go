@@ -1,0 +1,369 @@
+package serviceaccount_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/hashicorp/terraform-plugin-testing/tfversion"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const accountAddress = "agentyard_service_account.test"
+
+// accountJSON is what the tests look at in the emulator.
+type accountJSON struct{ ID, Name, Description, Status string }
+
+func listAccounts(e *acctest.Env) []accountJSON {
+	var answer struct{ ServiceAccounts []accountJSON }
+	e.API(http.MethodGet, "/api/v0/service-accounts", nil, &answer)
+	return answer.ServiceAccounts
+}
+
+func onlyAccount(t *testing.T, e *acctest.Env) accountJSON {
+	t.Helper()
+	all := listAccounts(e)
+	if len(all) != 1 {
+		t.Fatalf("the emulator holds %d service accounts, want 1: %+v", len(all), all)
+	}
+	return all[0]
+}
+
+// newAccount makes a service account behind Terraform's back and returns its ID.
+func newAccount(e *acctest.Env, name string) string {
+	var made accountJSON
+	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": name}, &made)
+	return made.ID
+}
+
+// mintedJSON is a key as the one answer shows it that has its value.
+type mintedJSON struct{ ID, Value string }
+
+// newKey mints a key behind Terraform's back.
+func newKey(e *acctest.Env, account, name string) mintedJSON {
+	var answer struct{ APIKey mintedJSON }
+	e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys", map[string]any{"name": name}, &answer)
+	return answer.APIKey
+}
+
+// revokeKey revokes a key behind Terraform's back.
+func revokeKey(e *acctest.Env, account, key string) {
+	e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys/"+key+"/revoke", nil, nil)
+}
+
+func noAccountLeft(e *acctest.Env) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		if left := listAccounts(e); len(left) > 0 {
+			return fmt.Errorf("the emulator still holds %+v", left)
+		}
+		return nil
+	}
+}
+
+func accountAction(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{
+		PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(accountAddress, action)},
+		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+	}
+}
+
+func accountHas(name string, check knownvalue.Check) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue(accountAddress, tfjsonpath.New(name), check)
+}
+
+func accountConfig(attributes string) string {
+	return "resource \"agentyard_service_account\" \"test\" {\n" + attributes + "\n}\n"
+}
+
+// asCaller is a configuration whose provider uses another API key than the bootstrap one.
+func asCaller(e *acctest.Env, key, hcl string) string {
+	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", e.URL(), key, hcl)
+}
+
+func TestAccServiceAccount_leastThenEachAttribute(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	var id string
+	step := func(attributes string, action plancheck.ResourceActionType, want accountJSON) resource.TestStep {
+		return resource.TestStep{
+			Config: e.Config(accountConfig(attributes)), ConfigPlanChecks: accountAction(action),
+			ConfigStateChecks: []statecheck.StateCheck{accountHas("name", knownvalue.StringExact(want.Name)), accountHas("status", knownvalue.StringExact(want.Status))},
+			Check: func(*terraform.State) error {
+				got := onlyAccount(t, e)
+				if id != "" && action != plancheck.ResourceActionReplace && got.ID != id {
+					return fmt.Errorf("the account was replaced: %s, was %s", got.ID, id)
+				}
+				id, got.ID = got.ID, ""
+				if got != want {
+					return fmt.Errorf("the emulator holds %+v, want %+v", got, want)
+				}
+				return nil
+			},
+		}
+	}
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		CheckDestroy:             noAccountLeft(e),
+		Steps: []resource.TestStep{
+			step(`name = "ci"`, plancheck.ResourceActionCreate, accountJSON{"", "ci", "", "active"}),
+			step("name = \"ci\"\ndescription = \"builds\"", plancheck.ResourceActionUpdate, accountJSON{"", "ci", "builds", "active"}),
+			step("name = \"ci\"\ndescription = \"deploys\"", plancheck.ResourceActionUpdate, accountJSON{"", "ci", "deploys", "active"}),
+			step("name = \"ci\"\ndescription = \"deploys\"\nstatus = \"inactive\"", plancheck.ResourceActionUpdate, accountJSON{"", "ci", "deploys", "inactive"}),
+			// Removed from the configuration, the status stays and the description is cleared.
+			step("name = \"ci\"\ndescription = \"deploys\"", plancheck.ResourceActionNoop, accountJSON{"", "ci", "deploys", "inactive"}),
+			step(`name = "ci"`, plancheck.ResourceActionUpdate, accountJSON{"", "ci", "", "inactive"}),
+			step("name = \"ci\"\nstatus = \"active\"", plancheck.ResourceActionUpdate, accountJSON{"", "ci", "", "active"}),
+			step("name = \"cd\"\nstatus = \"active\"", plancheck.ResourceActionReplace, accountJSON{"", "cd", "", "active"}),
+			{ResourceName: accountAddress, ImportState: true, ImportStateVerify: true},
+		},
+	})
+}
+
+func TestAccServiceAccount_withEverything(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	cfg := e.Config(accountConfig("name = \"ünïcode / ../x\"\ndescription = \"builds\"\nstatus = \"disabled\""))
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		CheckDestroy:             noAccountLeft(e),
+		Steps: []resource.TestStep{
+			{Config: cfg, ConfigPlanChecks: accountAction(plancheck.ResourceActionCreate), ConfigStateChecks: []statecheck.StateCheck{
+				accountHas("id", knownvalue.StringRegexp(regexp.MustCompile(`^sa_`))), accountHas("description", knownvalue.StringExact("builds")), accountHas("status", knownvalue.StringExact("disabled")),
+			}},
+			{ResourceName: accountAddress, ImportState: true, ImportStateVerify: true},
+		},
+	})
+}
+
+// The service takes no status for a new account; one that it gives anyway needs no second request.
+func TestAccServiceAccount_statusIsSentOnlyWhereItDiffers(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		Steps:                    []resource.TestStep{{Config: e.Config(accountConfig("name = \"ci\"\nstatus = \"active\"")), ConfigPlanChecks: acctest.ThenEmpty}},
+	})
+	if n := e.Journal().Count("updateServiceAccount"); n != 0 {
+		t.Errorf("%d updates were sent", n)
+	}
+}
+
+func TestAccServiceAccount_importByIdentity(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_12_0)},
+		Steps: []resource.TestStep{
+			{Config: e.Config(accountConfig(`name = "by-identity"`)), ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectIdentityValueMatchesState(accountAddress, tfjsonpath.New("id")),
+			}},
+			{ResourceName: accountAddress, ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity},
+		},
+	})
+}
+
+func TestAccServiceAccount_importErrors(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	for id, want := range map[string]string{
+		"a/b":        `Invalid Import ID(.|\n)*service\s+account\s+is\s+its\s+ID\s+at\s+the\s+service(.|\n)*"a/b"`,
+		"sa_unknown": `Cannot import non-existent remote object`,
+	} {
+		resource.UnitTest(t, resource.TestCase{
+			ProtoV6ProviderFactories: e.Factories,
+			Steps: []resource.TestStep{{
+				Config:       e.Config(accountConfig(`name = "x"`)),
+				ResourceName: accountAddress, ImportState: true, ImportStateId: id, ExpectError: regexp.MustCompile(want),
+			}},
+		})
+	}
+}
+
+func TestAccServiceAccount_changedAndDeletedElsewhere(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	cfg := e.Config(accountConfig("name = \"ci\"\ndescription = \"builds\"\nstatus = \"active\""))
+	change := func(body map[string]any) func() {
+		return func() { e.API(http.MethodPatch, "/api/v0/service-accounts/"+onlyAccount(t, e).ID, body, nil) }
+	}
+	remove := func() { e.API(http.MethodDelete, "/api/v0/service-accounts/"+onlyAccount(t, e).ID, nil, nil) }
+	asWanted := func(*terraform.State) error {
+		if got := onlyAccount(t, e); got.Description != "builds" || got.Status != "active" {
+			return fmt.Errorf("the emulator holds %+v", got)
+		}
+		return nil
+	}
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		CheckDestroy:             noAccountLeft(e),
+		Steps: []resource.TestStep{
+			{Config: cfg},
+			{PreConfig: change(map[string]any{"description": ""}), Config: cfg, ConfigPlanChecks: accountAction(plancheck.ResourceActionUpdate), Check: asWanted},
+			{PreConfig: change(map[string]any{"status": "inactive"}), Config: cfg, ConfigPlanChecks: accountAction(plancheck.ResourceActionUpdate), Check: asWanted},
+			{PreConfig: remove, Config: cfg, ConfigPlanChecks: accountAction(plancheck.ResourceActionCreate), Check: asWanted},
+			{PreConfig: remove, Config: cfg, Destroy: true},
+		},
+	})
+}
+
+func TestAccServiceAccount_goneBetweenPlanAndDestroy(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		CheckDestroy:             noAccountLeft(e),
+		Steps: []resource.TestStep{{Config: e.Config(accountConfig(`name = "gone"`)), Check: func(*terraform.State) error {
+			// The destruction that follows is answered 404.
+			e.Faults().Add(emulator.Fault{Operation: "deleteServiceAccount", Kind: emulator.FaultStatusAfterCommit, Status: http.StatusNotFound})
+			return nil
+		}}},
+	})
+	if n := e.Journal().Count("deleteServiceAccount"); n != 1 {
+		t.Errorf("%d deletions were sent, want 1", n)
+	}
+}
+
+func TestAccServiceAccount_invalidConfiguration(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	for name, tc := range map[string]struct{ attributes, want string }{
+		"no name":           {``, `The\s+argument\s+"name"\s+is\s+required`},
+		"empty name":        {`name = ""`, `name\s+UTF-8\s+character\s+count\s+must\s+be\s+between\s+1\s+and\s+128`},
+		"long name":         {fmt.Sprintf("name = %q", strings.Repeat("ü", 129)), `name\s+UTF-8\s+character\s+count\s+must\s+be\s+between\s+1\s+and\s+128`},
+		"empty description": {"name = \"n\"\ndescription = \"\"", `description\s+string\s+length\s+must\s+be\s+at\s+least\s+1`},
+		"empty status":      {"name = \"n\"\nstatus = \"\"", `status\s+string\s+length\s+must\s+be\s+at\s+least\s+1`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: e.Factories,
+				Steps:                    []resource.TestStep{{Config: e.Config(accountConfig(tc.attributes)), PlanOnly: true, ExpectError: regexp.MustCompile(tc.want)}},
+			})
+			if requests := e.Journal().Entries(); len(requests) > 0 {
+				t.Errorf("the service was asked: %+v", requests)
+			}
+		})
+	}
+}
+
+func TestAccServiceAccount_errorsOfTheService(t *testing.T) {
+	t.Parallel()
+	status := func(code int) emulator.Fault {
+		return emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: code}
+	}
+	for name, tc := range map[string]struct {
+		fault emulator.Fault
+		want  string
+	}{
+		"name taken": {want: `with\s+agentyard_service_account\.test(.|\n)*name\s*=\s*"ci"(.|\n)*exists\s+already(.|\n)*terraform\s+import\s+ADDRESS\s+sa_`},
+		"400":        {fault: status(400), want: `Cannot create service account(.|\n)*400(.|\n)*Change\s+the\s+configuration`},
+		"401":        {fault: status(401), want: `Cannot create service account(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},
+		"402":        {fault: status(402), want: `createServiceAccount(.|\n)*402(.|\n)*plan\s+does\s+not\s+include(.|\n)*service\s+account`},
+		"403":        {fault: status(403), want: `createServiceAccount(.|\n)*403(.|\n)*Manager\s+role`},
+		"409":        {fault: status(409), want: `createServiceAccount(.|\n)*409(.|\n)*conflict`},
+		"429":        {fault: emulator.Fault{Kind: emulator.FaultRateLimited, Times: -1}, want: `createServiceAccount(.|\n)*429(.|\n)*requests_per_second`},
+		"500":        {fault: status(500), want: `(?i)lost(.|\n)*createServiceAccount(.|\n)*500(.|\n)*Apply\s+again`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			if name == "name taken" {
+				newAccount(e, "ci")
+			} else {
+				tc.fault.Operation = "createServiceAccount"
+				e.Faults().Add(tc.fault)
+			}
+			before := len(listAccounts(e))
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: e.Factories,
+				Steps:                    []resource.TestStep{{Config: e.Config(accountConfig(`name = "ci"`)), ExpectError: regexp.MustCompile(tc.want)}},
+			})
+			if after := len(listAccounts(e)); after != before {
+				t.Errorf("%d service accounts, were %d", after, before)
+			}
+		})
+	}
+}
+
+// refuse has the service know fewer statuses than the contract allows: which ones there are is open.
+func refuse(status string) acctest.Option {
+	return func(o *emulator.Options) {
+		o.Wrap = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				r.Body = io.NopCloser(bytes.NewReader(body))
+				if r.Method == http.MethodPatch && bytes.Contains(body, []byte(status)) {
+					w.Header().Set("Content-Type", "application/json")
+					w.WriteHeader(http.StatusBadRequest)
+					_, _ = io.WriteString(w, `{"title":"Bad Request","status":400,"detail":"The status is not one of active, inactive."}`)
+					return
+				}
+				next.ServeHTTP(w, r)
+			})
+		}
+	}
+}
+
+func TestAccServiceAccount_refusedStatusIsAnErrorAtTheAttribute(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, refuse("disabled"))
+	const atStatus = `status\s*=\s*"disabled"(.|\n)*updateServiceAccount(.|\n)*not\s+one\s+of\s+active(.|\n)*Change\s+this\s+attribute`
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		CheckDestroy:             noAccountLeft(e),
+		Steps: []resource.TestStep{
+			{Config: e.Config(accountConfig("name = \"ci\"\nstatus = \"disabled\"")), ExpectError: regexp.MustCompile(`Cannot set the status of service account(.|\n)*` + atStatus)},
+			// The account that was made is known, and replaced.
+			{Config: e.Config(accountConfig("name = \"ci\"\nstatus = \"inactive\"")), ConfigPlanChecks: accountAction(plancheck.ResourceActionReplace)},
+			{Config: e.Config(accountConfig("name = \"ci\"\nstatus = \"disabled\"")), ExpectError: regexp.MustCompile(`Cannot update service account(.|\n)*` + atStatus)},
+			{Config: e.Config(accountConfig("name = \"ci\"\nstatus = \"inactive\"")), ConfigPlanChecks: accountAction(plancheck.ResourceActionNoop), Check: func(*terraform.State) error { onlyAccount(t, e); return nil }},
+		},
+	})
+}
+
+// Whoever is no human manager learns which key is needed.
+func TestAccServiceAccount_isForManagers(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	account := newAccount(e, "ci")
+	robot := newKey(e, account, "robot").Value
+	_, user, err := e.AddHuman(emulator.Human{Email: "user@acme.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for caller, key := range map[string]string{"service account": robot, "user": user} {
+		for object, hcl := range map[string]string{
+			"resource":     accountConfig(`name = "x"`),
+			"data by id":   `data "agentyard_service_account" "x" { id = "` + account + `" }`,
+			"data by name": `data "agentyard_service_account" "x" { name = "ci" }`,
+			"data list":    `data "agentyard_service_accounts" "x" {}`,
+			"data keys":    `data "agentyard_api_keys" "x" { service_account_id = "` + account + `" }`,
+		} {
+			t.Run(caller+"/"+object, func(t *testing.T) {
+				t.Parallel()
+				resource.UnitTest(t, resource.TestCase{
+					ProtoV6ProviderFactories: e.Factories,
+					Steps:                    []resource.TestStep{{Config: asCaller(e, key, hcl), ExpectError: regexp.MustCompile(`403(.|\n)*human\s+with\s+the\s+Manager\s+role`)}},
+				})
+			})
+		}
+	}
+}
+
+func TestAccServiceAccount_example(t *testing.T) {
+	t.Parallel()
+	acctest.RunExample(t, acctest.New(t), "resources/agentyard_service_account/resource.tf")
+}
