@@ -25,9 +25,6 @@ func List[M, A any, P interface {
 				yield(list.ListResult{Diagnostics: apierror.For("list", objects, err)})
 				return
 			}
-			if req.Limit > 0 && count >= req.Limit {
-				return
-			}
 			count++
 			result := req.NewListResult(ctx)
 			result.DisplayName = displayName(&item)
@@ -42,7 +39,7 @@ func List[M, A any, P interface {
 			if req.IncludeResource {
 				result.Diagnostics.Append(result.Resource.Set(ctx, &m)...)
 			}
-			if !yield(result) {
+			if !yield(result) || count == req.Limit {
 				return
 			}
 		}
