@@ -27,6 +27,9 @@ import (
 // Start is the time every fake clock starts at.
 var Start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
+// inProcess is the version of a provider that no CLI drives. What it asks for does not count as driven through Terraform.
+const inProcess = "in-process"
+
 // ThenEmpty demands that a plan after apply and refresh has nothing to do.
 var ThenEmpty = resource.ConfigPlanChecks{
 	PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
@@ -85,7 +88,7 @@ func start(t testing.TB, clk clock.Clock, options []Option) *emulator.Emulator {
 			t.Errorf("contract: %s of %s %s (%s, status %d): %v", v.Side, v.Method, v.Path, v.Operation, v.Status, v.Err)
 		})
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if strings.HasPrefix(r.UserAgent(), "terraform-provider-agentyard/") {
+			if agent := r.UserAgent(); strings.HasPrefix(agent, "terraform-provider-agentyard/") && !strings.Contains(agent, "/"+inProcess+" ") {
 				recordDriven(t, document, r)
 			}
 			handler.ServeHTTP(w, r)

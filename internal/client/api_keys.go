@@ -45,17 +45,15 @@ func (l *apiKeyListing) UnmarshalJSON(data []byte) error {
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
 		return json.Unmarshal(data, (*[]APIKey)(l))
 	}
-	var envelope struct {
-		APIKeys *[]APIKey `json:"apiKeys"`
-	}
+	var envelope map[string]json.RawMessage
 	if err := json.Unmarshal(data, &envelope); err != nil {
 		return err
 	}
-	if envelope.APIKeys == nil {
+	list, ok := envelope["apiKeys"]
+	if !ok {
 		return errors.New("it has no apiKeys")
 	}
-	*l = *envelope.APIKeys
-	return nil
+	return json.Unmarshal(list, (*[]APIKey)(l))
 }
 
 // APIKeys lists all keys of a service account, dead ones too, in no particular order. There is no read of a single

@@ -166,9 +166,10 @@ func (c *Client) replace(ctx context.Context, n NewAPIKey, namesakes []APIKey) (
 		var others []APIKey
 		for _, k := range c.live(namesakes) {
 			switch {
+			case k.ID == n.Spares:
 			case k.ID == n.Replaces, old != nil && isSuccessor(old, &k):
 				obsolete = append(obsolete, k)
-			case k.ID != n.Spares:
+			default:
 				others = append(others, k)
 			}
 		}
@@ -277,7 +278,7 @@ func withID(keys []APIKey, id string) *APIKey {
 // isSuccessor reports that a key was made by the rotation that ended another one: the service does both at once, so
 // that the end of the old key is the birth of the new one plus the grace period, a whole number of minutes.
 func isSuccessor(old, k *APIKey) bool {
-	if !old.IsRevoked || old.RevokedAt == 0 || k.CreatedAt == 0 || k.ID == old.ID {
+	if !old.IsRevoked || old.RevokedAt == 0 || k.CreatedAt == 0 || k.CreatedAt < old.CreatedAt || k.ID == old.ID {
 		return false
 	}
 	apart := old.RevokedAt.Time().Sub(k.CreatedAt.Time())

@@ -74,10 +74,15 @@ func keyMatrix(configs ...acctest.Values) acctest.Matrix {
 				t.Errorf("the key in the state does not authenticate: %s", i.Attribute("id"))
 			}
 		},
-		// A value that was lost with a killed process is of no use, so the error's other remedy is taken.
+		// Only a creation may stop. A value that was lost with a killed process is of no use, so the error's other remedy is taken.
 		Adopt: func(t *testing.T, e *acctest.Env, _ *acctest.Process, i *acctest.Instance, text, id string) {
 			t.Helper()
 			account := listAccounts(e)[0].ID
+			for _, k := range listKeys(e, account) {
+				if k.ID == id && k.Name == i.Attribute("name") {
+					t.Fatalf("a rotation must converge without help: %s", text)
+				}
+			}
 			if !strings.Contains(text, "terraform import ADDRESS "+account+"/"+id) || !strings.Contains(text, "agentyard_api_key_revoke") {
 				t.Fatalf("the error lacks a remedy: %s", text)
 			}

@@ -11,10 +11,6 @@ import (
 
 // pending are the operations of areas that the provider does not offer yet. The list must shrink: an operation that is driven may not be on it.
 var pending = []string{
-	"recordComputerActivity", "createFileUpload", "completeFileUpload", "createFileDownload", "installComputerDeps", "getComputerMetrics", "refreshComputer", "restartComputer",
-
-	"listServiceAccounts", "createServiceAccount", "getServiceAccount", "updateServiceAccount", "deleteServiceAccount", "listApiKeys", "createApiKey", "revokeApiKey", "rotateApiKey",
-
 	"listEnvironments", "createEnvironment", "getEnvironmentBuildStatuses", "provisionDefaultEnvironment", "setDefaultEnvironment", "getEnvironmentSourceOptions",
 	"getEnvironment", "deleteEnvironment", "updateEnvironment", "getEnvironmentBuildDiagnostics", "createEnvironmentBuild", "cancelEnvironmentBuild", "getBuildDiagnostics",
 

@@ -1,0 +1,11 @@
+variable "leaked_key_id" {
+  description = "ID of the key to revoke."
+  type        = string
+}
+
+action "agentyard_api_key_revoke" "leaked" {
+  config {
+    service_account_id = agentyard_service_account.builds.id
+    key_id             = var.leaked_key_id
+  }
+}

@@ -1,0 +1,37 @@
+resource "agentyard_service_account" "builds" {
+  name = "builds"
+}
+
+# A key that never expires and is rotated only on demand: by another value of the trigger.
+resource "agentyard_api_key" "manual" {
+  service_account_id = agentyard_service_account.builds.id
+  name               = "manual"
+
+  rotation = {
+    triggers = {
+      rotation = "1"
+    }
+  }
+}
+
+# A key that lives for 30 days and is renewed by the first apply in its last week. The old one works for 10 more minutes.
+resource "agentyard_api_key" "pipeline" {
+  service_account_id = agentyard_service_account.builds.id
+  name               = "pipeline"
+  expires_in         = "30d"
+
+  rotation = {
+    before_expiry        = "7d"
+    grace_period_minutes = 10
+  }
+}
+
+# Whatever takes the key is updated by the apply that rotates it.
+output "pipeline_key" {
+  value     = agentyard_api_key.pipeline.key
+  sensitive = true
+}
+
+output "pipeline_key_is_due" {
+  value = agentyard_api_key.pipeline.next_rotation_at
+}

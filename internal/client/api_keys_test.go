@@ -1,0 +1,416 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+// keyring is a service that keeps the keys of one account and breaks what is told.
+type keyring struct {
+	mu   sync.Mutex
+	clk  *clock.Fake
+	keys []APIKey
+	// breaking spoils the nth creation or rotation, counted from 1, after it was carried out; nil spoils none.
+	breaking func(n int) bool
+	// refusing answers every rotation of a live key with 400.
+	refusing bool
+	// meanwhile is called after each creation and rotation.
+	meanwhile func()
+	// deaf breaks everything that follows a creation or rotation.
+	deaf    bool
+	made    int
+	listed  int
+	revoked []string
+}
+
+func (s *keyring) add(id string, change func(*APIKey)) {
+	k := APIKey{ID: id, Name: "ci", CreatedAt: Millis(s.clk.Now().UnixMilli())}
+	if change != nil {
+		change(&k)
+	}
+	s.keys = append(s.keys, k)
+}
+
+func (s *keyring) end(id string, at time.Time) {
+	for i := range s.keys {
+		if s.keys[i].ID == id && !s.keys[i].IsRevoked {
+			s.keys[i].IsRevoked, s.keys[i].RevokedAt = true, Millis(at.UnixMilli())
+		}
+	}
+}
+
+func (s *keyring) live() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ids []string
+	for _, k := range s.keys {
+		if k.IsLive(s.clk.Now()) {
+			ids = append(ids, k.ID)
+		}
+	}
+	return ids
+}
+
+func (s *keyring) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/api/v0/service-accounts/sa/api-keys"), "/")
+	if s.deaf && s.made > 0 {
+		drop(w)
+	}
+	switch {
+	case r.Method == http.MethodGet:
+		s.listed++
+		body, _ := json.Marshal(map[string]any{"apiKeys": s.keys})
+		answerJSON(w, 200, string(body))
+	case len(path) == 3 && path[2] == "revoke":
+		s.revoked = append(s.revoked, path[1])
+		s.end(path[1], s.clk.Now())
+		w.WriteHeader(204)
+	case len(path) == 3 && path[2] == "rotate":
+		if s.refusing {
+			answerJSON(w, 400, `{"detail":"no","status":400,"title":"x"}`)
+			return
+		}
+		s.end(path[1], s.clk.Now())
+		s.mint(w, 200)
+	default:
+		s.mint(w, 201)
+	}
+}
+
+func (s *keyring) mint(w http.ResponseWriter, status int) {
+	s.made++
+	id := fmt.Sprint("made-", s.made)
+	s.add(id, nil)
+	if s.meanwhile != nil {
+		s.meanwhile()
+	}
+	if s.breaking != nil && s.breaking(s.made) {
+		drop(w)
+	}
+	answerJSON(w, status, fmt.Sprintf(`{"apiKey":{"id":%q,"value":"fk-value-%d","fingerprint":"f","name":"ci","expiresAt":null}}`, id, s.made))
+}
+
+func newKeyring(t *testing.T) (*keyring, *Client) {
+	t.Helper()
+	s := &keyring{clk: clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	c, err := New(Config{BaseURL: server.URL, APIKey: testKey, MaxRetries: 1, Clock: s.clk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, c
+}
+
+func revoked(k *APIKey) { k.IsRevoked, k.RevokedAt = true, k.CreatedAt }
+
+func always(int) bool { return true }
+
+func once(n int) bool { return n == 1 }
+
+func TestCreateAPIKey(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		prepare  func(s *keyring)
+		new      NewAPIKey
+		want     string // ID of the key that is returned; empty for an error.
+		wantErr  []string
+		wantLive string
+	}{
+		"answered":                {want: "made-1", wantLive: "[made-1]"},
+		"lost once":               {prepare: func(s *keyring) { s.breaking = once }, want: "made-2", wantLive: "[made-2]"},
+		"lost always":             {prepare: func(s *keyring) { s.breaking = always }, wantErr: []string{"createApiKey"}, wantLive: "[]"},
+		"a dead namesake":         {prepare: func(s *keyring) { s.add("old", revoked) }, want: "made-1", wantLive: "[made-1]"},
+		"an expired namesake":     {prepare: func(s *keyring) { s.add("old", func(k *APIKey) { k.ExpiresAt = k.CreatedAt }) }, want: "made-1", wantLive: "[made-1]"},
+		"a live namesake":         {prepare: func(s *keyring) { s.add("old", nil) }, wantErr: []string{"old", "2026-03-01T00:00:00Z", "exists already"}, wantLive: "[old]"},
+		"two live namesakes":      {prepare: func(s *keyring) { s.add("a", nil); s.add("b", nil) }, wantErr: []string{"ID a", "ID b"}, wantLive: "[a b]"},
+		"another name":            {prepare: func(s *keyring) { s.add("old", func(k *APIKey) { k.Name = "x" }) }, want: "made-1", wantLive: "[old made-1]"},
+		"among others":            {prepare: func(s *keyring) { s.add("old", nil) }, new: NewAPIKey{AmongOthers: true}, want: "made-1", wantLive: "[old made-1]"},
+		"among others, lost once": {prepare: func(s *keyring) { s.add("old", nil); s.breaking = once }, new: NewAPIKey{AmongOthers: true}, want: "made-2", wantLive: "[old made-2]"},
+		"somebody else at the same time": {
+			prepare: func(s *keyring) {
+				s.breaking = always
+				s.meanwhile = func() { s.add("theirs", nil) }
+			},
+			wantErr: []string{"theirs", "made-1"}, wantLive: "[made-1 theirs]",
+		},
+		"replaces a revoked key":    {prepare: func(s *keyring) { s.add("old", revoked) }, new: NewAPIKey{Replaces: "old"}, want: "made-1", wantLive: "[made-1]"},
+		"replaces one still listed": {prepare: func(s *keyring) { s.add("old", nil) }, new: NewAPIKey{Replaces: "old"}, want: "made-1", wantLive: "[made-1]"},
+		"spares one in its grace":   {prepare: func(s *keyring) { s.add("old", revoked); s.add("spare", nil) }, new: NewAPIKey{Replaces: "old", Spares: "spare"}, want: "made-1", wantLive: "[spare made-1]"},
+		"a rotation's leftover": {
+			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil) },
+			new:     NewAPIKey{Replaces: "old"}, want: "made-1", wantLive: "[made-1]",
+		},
+		"a leftover with grace": {
+			prepare: func(s *keyring) {
+				s.add("old", nil)
+				s.clk.Advance(time.Hour)
+				s.add("lost", nil)
+				s.end("old", s.clk.Now().Add(7*time.Minute))
+				s.clk.Advance(time.Hour)
+			},
+			new: NewAPIKey{Replaces: "old"}, want: "made-1", wantLive: "[made-1]",
+		},
+		"made after the revocation": {
+			prepare: func(s *keyring) { s.add("old", revoked); s.clk.Advance(time.Minute); s.add("theirs", nil) },
+			new:     NewAPIKey{Replaces: "old"}, wantErr: []string{"theirs"}, wantLive: "[theirs]",
+		},
+		"made before the revocation": {
+			prepare: func(s *keyring) {
+				s.add("old", nil)
+				s.add("theirs", nil)
+				s.clk.Advance(11 * time.Minute)
+				s.end("old", s.clk.Now())
+			},
+			new: NewAPIKey{Replaces: "old"}, wantErr: []string{"theirs"}, wantLive: "[theirs]",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, c := newKeyring(t)
+			if tc.prepare != nil {
+				tc.prepare(s)
+			}
+			tc.new.AccountID, tc.new.Name = "sa", "ci"
+			made, err := c.CreateAPIKey(t.Context(), tc.new)
+			checkMade(t, s, made, err, tc.want, tc.wantErr, tc.wantLive)
+		})
+	}
+}
+
+func checkMade(t *testing.T, s *keyring, made *MintedAPIKey, err error, want string, wantErr []string, wantLive string) {
+	t.Helper()
+	if want != "" && (err != nil || made.ID != want || made.Value == "") {
+		t.Errorf("got %+v, %v, want %s", made, err, want)
+	}
+	if want == "" && err == nil {
+		t.Errorf("got %+v, want an error", made)
+	}
+	for _, part := range wantErr {
+		if err != nil && !strings.Contains(err.Error(), part) {
+			t.Errorf("the error lacks %q: %v", part, err)
+		}
+	}
+	if live := fmt.Sprint(s.live()); live != wantLive {
+		t.Errorf("the live keys are %s, want %s", live, wantLive)
+	}
+}
+
+func TestRotateAPIKey(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		prepare  func(s *keyring)
+		grace    int64
+		want     string
+		wantErr  []string
+		wantLive string
+	}{
+		"answered":    {want: "made-1", wantLive: "[made-1]"},
+		"lost once":   {prepare: func(s *keyring) { s.breaking = once }, want: "made-2", wantLive: "[made-2]"},
+		"lost always": {prepare: func(s *keyring) { s.breaking = always }, wantErr: []string{"createApiKey"}, wantLive: "[]"},
+		"lost, and somebody else's appears": {
+			prepare: func(s *keyring) {
+				s.breaking = once
+				s.meanwhile = func() { s.add("theirs", func(k *APIKey) { k.CreatedAt += 5000 }); s.meanwhile = nil }
+			},
+			want: "made-2", wantLive: "[theirs made-2]",
+		},
+		"dead meanwhile": {prepare: func(s *keyring) { s.end("old", s.clk.Now()) }, want: "made-1", wantLive: "[made-1]"},
+		"gone":           {prepare: func(s *keyring) { s.keys = nil }, want: "made-1", wantLive: "[made-1]"},
+		"refused":        {prepare: func(s *keyring) { s.refusing = true }, wantErr: []string{"rotateApiKey", "400"}, wantLive: "[old]"},
+		"refused because it is rotated": {
+			prepare: func(s *keyring) { s.refusing = true; s.clk.Advance(time.Minute); s.add("lost", nil) }, grace: 10,
+			want: "made-1", wantLive: "[old made-1]",
+		},
+		"refused, two newer ones": {
+			prepare: func(s *keyring) { s.refusing = true; s.add("a", nil); s.add("b", nil) },
+			wantErr: []string{"ID a", "ID b", "400"}, wantLive: "[old a b]",
+		},
+		"refused, a newer one that is too old for a grace period": {
+			prepare: func(s *keyring) { s.refusing = true; s.add("theirs", nil); s.clk.Advance(time.Hour) },
+			wantErr: []string{"400"}, wantLive: "[old theirs]",
+		},
+		"refused for its grace": {
+			prepare: func(s *keyring) {
+				s.refusing = true
+				s.keys[0].ExpiresAt = Millis(s.clk.Now().Add(5 * time.Minute).UnixMilli())
+				s.add("theirs", nil)
+			},
+			grace: 10, wantErr: []string{"400"}, wantLive: "[old theirs]",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, c := newKeyring(t)
+			s.add("old", nil)
+			if tc.prepare != nil {
+				tc.prepare(s)
+			}
+			made, err := c.RotateAPIKey(t.Context(), APIKeyRotation{AccountID: "sa", KeyID: "old", Name: "ci", GraceMinutes: tc.grace})
+			checkMade(t, s, made, err, tc.want, tc.wantErr, tc.wantLive)
+		})
+	}
+}
+
+// Without a grace period a rotation ends the old key. If that lives on, the answer was lost before anything was done,
+// and a key that appeared is somebody else's.
+func TestRotateAPIKey_lostBeforeCommit(t *testing.T) {
+	t.Parallel()
+	s := &keyring{clk: clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))}
+	s.add("old", nil)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/rotate") {
+			s.mu.Lock()
+			s.add("theirs", nil)
+			s.mu.Unlock()
+			drop(w)
+		}
+		s.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	c, err := New(Config{BaseURL: server.URL, APIKey: testKey, Clock: s.clk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := c.RotateAPIKey(t.Context(), APIKeyRotation{AccountID: "sa", KeyID: "old", Name: "ci"})
+	checkMade(t, s, made, err, "", []string{"rotateApiKey"}, "[old theirs]")
+}
+
+// A run that is stopped while an answer is lost revokes what it made, and makes nothing more.
+func TestCreateAPIKey_interrupted(t *testing.T) {
+	t.Parallel()
+	s, c := newKeyring(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	s.breaking, s.meanwhile = always, interrupt
+	made, err := c.CreateAPIKey(ctx, NewAPIKey{AccountID: "sa", Name: "ci"})
+	checkMade(t, s, made, err, "", []string{"createApiKey"}, "[]")
+	if s.made != 1 || !errors.Is(err, context.Canceled) {
+		t.Errorf("%d keys were made: %v", s.made, err)
+	}
+}
+
+func TestCreateAPIKey_cannotLookAfterALoss(t *testing.T) {
+	t.Parallel()
+	s, c := newKeyring(t)
+	s.breaking, s.deaf = always, true
+	_, err := c.CreateAPIKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"})
+	var lost *LostError
+	if !errors.As(err, &lost) || lost.Object != "API key" || s.made != 1 {
+		t.Errorf("%d keys were made: %v", s.made, err)
+	}
+}
+
+// Keys of one name are made one after the other, so that none is taken for another's leftover.
+func TestCreateAPIKey_concurrently(t *testing.T) {
+	t.Parallel()
+	s, c := newKeyring(t)
+	s.breaking = once
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	made, stopped := 0, 0
+	for range 8 {
+		group.Go(func() {
+			_, err := c.CreateAPIKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"})
+			mu.Lock()
+			defer mu.Unlock()
+			var exists *ExistsError
+			switch {
+			case err == nil:
+				made++
+			case errors.As(err, &exists) && exists.ID == "made-2" && exists.ImportID == "sa/made-2":
+				stopped++
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if made != 1 || stopped != 7 || fmt.Sprint(s.live()) != "[made-2]" {
+		t.Errorf("%d made, %d stopped, live: %v", made, stopped, s.live())
+	}
+}
+
+func TestAPIKeys_shareOneListing(t *testing.T) {
+	t.Parallel()
+	s, c := newKeyring(t)
+	s.add("a", nil)
+	read := func() []APIKey {
+		keys, err := c.APIKeys(t.Context(), "sa")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return keys
+	}
+	for range 3 {
+		if keys := read(); len(keys) != 1 || keys[0].AccountID != "sa" {
+			t.Errorf("got %+v", keys)
+		}
+	}
+	if s.listed != 1 {
+		t.Errorf("%d listings for three reads", s.listed)
+	}
+	if err := c.RevokeAPIKey(t.Context(), "sa", "a"); err != nil {
+		t.Fatal(err)
+	}
+	if keys := read(); !keys[0].IsRevoked || s.listed != 2 {
+		t.Errorf("after a revocation: %+v with %d listings", keys, s.listed)
+	}
+}
+
+func TestAPIKeys_refusesWhatIsNoListing(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]int{
+		`{"apiKeys":[]}`: 0, `[]`: 0, `[{"id":"a"}]`: 1, `{"apiKeys":[{"id":"a","expiresAt":null,"extra":1}],"meta":{}}`: 1, `{}`: -1, `{"items":[]}`: -1, `{"apiKeys":null}`: 0, `"x"`: -1,
+	} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answerJSON(w, 200, body) })
+		keys, err := c.APIKeys(t.Context(), "sa")
+		if want < 0 && err == nil || want >= 0 && (err != nil || len(keys) != want) {
+			t.Errorf("%s: %+v, %v", body, keys, err)
+		}
+	}
+}
+
+func TestAPIKeyRequests(t *testing.T) {
+	t.Parallel()
+	s, _ := newKeyring(t)
+	var bodies []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if r.Method == http.MethodPost {
+			bodies = append(bodies, r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]+string(body))
+		}
+		s.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	c, err := New(Config{BaseURL: server.URL, APIKey: testKey, Clock: s.clk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.UnixMilli(1772323200123)
+	if _, err := c.CreateAPIKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci", ExpiresAt: at}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.RotateAPIKey(t.Context(), APIKeyRotation{AccountID: "sa", KeyID: "made-1", Name: "ci", ExpiresAt: at, GraceMinutes: 5}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.RotateAPIKey(t.Context(), APIKeyRotation{AccountID: "sa", KeyID: "made-2", Name: "ci"}); err != nil {
+		t.Fatal(err)
+	}
+	want := `[api-keys{"name":"ci","expiresAt":1772323200123} rotate{"expiresAt":1772323200123,"gracePeriodMinutes":5} rotate{}]`
+	if got := fmt.Sprint(bodies); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

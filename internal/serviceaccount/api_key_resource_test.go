@@ -1,0 +1,414 @@
+package serviceaccount_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/compare"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/hashicorp/terraform-plugin-testing/tfversion"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const keyAddress = "agentyard_api_key.test"
+
+func keyConfig(account, arguments string) string {
+	return fmt.Sprintf("resource \"agentyard_api_key\" \"test\" {\n  service_account_id = %q\n%s\n}\n", account, arguments)
+}
+
+func keyAction(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{
+		PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(keyAddress, action)},
+		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+	}
+}
+
+func keyValue(attribute string, check knownvalue.Check) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue(keyAddress, tfjsonpath.New(attribute), check)
+}
+
+// newAccountEnv is an emulator with one service account.
+func newAccountEnv(t *testing.T) (*acctest.Env, string) {
+	t.Helper()
+	e := acctest.New(t)
+	return e, newAccount(e, "robots")
+}
+
+// runKeys runs steps that must leave no live key behind.
+func runKeys(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
+	t.Helper()
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		Steps:                    steps,
+		CheckDestroy: func(*terraform.State) error {
+			if left := liveKeys(e); len(left) > 0 {
+				return fmt.Errorf("the emulator still holds the live keys %v", left)
+			}
+			return nil
+		},
+	})
+}
+
+// inState demands that the key in the state authenticates, and that it is the only live one apart from a previous one in the state.
+func inState(e *acctest.Env) resource.TestCheckFunc {
+	return func(s *terraform.State) error {
+		attributes := s.RootModule().Resources[keyAddress].Primary.Attributes
+		if !authenticates(e, attributes["key"]) {
+			return fmt.Errorf("the key in the state does not authenticate")
+		}
+		for _, id := range liveKeys(e) {
+			if id != attributes["id"] && id != attributes["previous_key_id"] {
+				return fmt.Errorf("the live key %s is not in the state", id)
+			}
+		}
+		return nil
+	}
+}
+
+func TestAccAPIKey_least(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	null := knownvalue.Null()
+	runKeys(t, e, resource.TestStep{
+		Config:           e.Config(keyConfig(account, `name = "ci"`)),
+		ConfigPlanChecks: keyAction(plancheck.ResourceActionCreate),
+		Check:            inState(e),
+		ConfigStateChecks: []statecheck.StateCheck{
+			keyValue("name", knownvalue.StringExact("ci")), keyValue("service_account_id", knownvalue.StringExact(account)),
+			keyValue("id", knownvalue.NotNull()), keyValue("key", knownvalue.StringRegexp(regexp.MustCompile(`^fk-`))), keyValue("fingerprint", knownvalue.NotNull()),
+			keyValue("created_at", knownvalue.StringExact("2026-03-01T12:00:00Z")), keyValue("is_revoked", knownvalue.Bool(false)),
+			keyValue("expires_at", null), keyValue("expires_in", null), keyValue("rotated_at", null), keyValue("next_rotation_at", null),
+			keyValue("revoked_at", null), keyValue("previous_key_id", null), keyValue("rotation", null),
+			statecheck.ExpectSensitiveValue(keyAddress, tfjsonpath.New("key")),
+		},
+	})
+}
+
+func TestAccAPIKey_everyAttribute(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	runKeys(t, e, resource.TestStep{
+		Config: e.Config(keyConfig(account, `
+			name       = "ci"
+			expires_in = "30d"
+			rotation = {
+				triggers             = { release = "1" }
+				interval             = "2w"
+				before_expiry        = "7d"
+				grace_period_minutes = 10
+			}`)),
+		ConfigPlanChecks: keyAction(plancheck.ResourceActionCreate),
+		Check:            inState(e),
+		ConfigStateChecks: []statecheck.StateCheck{
+			keyValue("expires_at", knownvalue.StringExact("2026-03-31T12:00:00Z")),
+			keyValue("next_rotation_at", knownvalue.StringExact("2026-03-15T12:00:00Z")),
+		},
+	})
+}
+
+// Every change of the expiry rotates the key in place; its other arguments rotate when they say so.
+func TestAccAPIKey_changesInPlace(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	newID, sameID := statecheck.CompareValue(compare.ValuesDiffer()), statecheck.CompareValue(compare.ValuesSame())
+	var before int
+	step := func(arguments string, replaced bool, checks ...statecheck.StateCheck) resource.TestStep {
+		id := newID.AddStateValue(keyAddress, tfjsonpath.New("id"))
+		want := 1
+		if !replaced {
+			id, want = sameID.AddStateValue(keyAddress, tfjsonpath.New("id")), 0
+		}
+		return resource.TestStep{
+			PreConfig:         func() { before = e.Journal().Count("rotateApiKey") },
+			Config:            e.Config(keyConfig(account, "name = \"ci\"\n"+arguments)),
+			ConfigPlanChecks:  keyAction(plancheck.ResourceActionUpdate),
+			ConfigStateChecks: append(checks, id),
+			Check: resource.ComposeTestCheckFunc(inState(e), func(*terraform.State) error {
+				if got := e.Journal().Count("rotateApiKey") - before; got != want {
+					return fmt.Errorf("%d rotations, want %d", got, want)
+				}
+				return nil
+			}),
+		}
+	}
+	expiry := func(at string) statecheck.StateCheck { return keyValue("expires_at", knownvalue.StringExact(at)) }
+	create := step("", true)
+	create.ConfigPlanChecks, create.Check = keyAction(plancheck.ResourceActionCreate), inState(e)
+	runKeys(t, e,
+		create,
+		step(`expires_in = "30d"`, true, expiry("2026-03-31T12:00:00Z"), keyValue("rotated_at", knownvalue.NotNull())),
+		step(`expires_in = "40d"`, true, expiry("2026-04-10T12:00:00Z")),
+		step(``, true, keyValue("expires_at", knownvalue.Null())),
+		step(`expires_at = "2026-06-01T02:00:00+02:00"`, true, expiry("2026-06-01T02:00:00+02:00")),
+		step(`expires_at = "2026-07-01T00:00:00Z"`, true, expiry("2026-07-01T00:00:00Z")),
+		step(``, true, keyValue("expires_at", knownvalue.Null())),
+		step(`rotation = { triggers = { v = "1" } }`, true),
+		step(`rotation = { triggers = { v = "2" } }`, true),
+	)
+}
+
+func TestAccAPIKey_argumentsOfTheProviderSendNothing(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	id := statecheck.CompareValue(compare.ValuesSame())
+	step := func(arguments string, next knownvalue.Check) resource.TestStep {
+		return resource.TestStep{
+			Config:           e.Config(keyConfig(account, "name = \"ci\"\nexpires_in = \"30d\"\n"+arguments)),
+			ConfigPlanChecks: keyAction(plancheck.ResourceActionUpdate),
+			ConfigStateChecks: []statecheck.StateCheck{
+				keyValue("next_rotation_at", next), id.AddStateValue(keyAddress, tfjsonpath.New("id")),
+			},
+		}
+	}
+	create := step("", knownvalue.Null())
+	create.ConfigPlanChecks = keyAction(plancheck.ResourceActionCreate)
+	runKeys(t, e,
+		create,
+		step(`rotation = {}`, knownvalue.Null()),
+		step(`rotation = { interval = "10d" }`, knownvalue.StringExact("2026-03-11T12:00:00Z")),
+		step(`rotation = { interval = "240h" }`, knownvalue.StringExact("2026-03-11T12:00:00Z")),
+		step(`rotation = { interval = "10d", before_expiry = "25d" }`, knownvalue.StringExact("2026-03-06T12:00:00Z")),
+		step(`rotation = { before_expiry = "25d", grace_period_minutes = 5 }`, knownvalue.StringExact("2026-03-06T12:00:00Z")),
+		step(``, knownvalue.Null()),
+		resource.TestStep{
+			PreConfig: func() {
+				if n := e.Journal().Count("rotateApiKey") + e.Journal().Count("revokeApiKey"); n != 0 || e.Journal().Count("createApiKey") != 1 {
+					t.Errorf("%d rotations and revocations, %d creations", n, e.Journal().Count("createApiKey"))
+				}
+			},
+			Config: e.Config(keyConfig(account, `name = "ci"`)), PlanOnly: true, ExpectNonEmptyPlan: true,
+		},
+	)
+}
+
+func TestAccAPIKey_nameAndAccountReplace(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	other := newAccount(e, "others")
+	runKeys(t, e,
+		resource.TestStep{Config: e.Config(keyConfig(account, `name = "ci"`))},
+		resource.TestStep{Config: e.Config(keyConfig(account, `name = "deploy"`)), ConfigPlanChecks: keyAction(plancheck.ResourceActionReplace), Check: inState(e)},
+		resource.TestStep{Config: e.Config(keyConfig(other, `name = "deploy"`)), ConfigPlanChecks: keyAction(plancheck.ResourceActionReplace), Check: inState(e)},
+	)
+}
+
+func TestAccAPIKey_destroyOfWhatIsGone(t *testing.T) {
+	t.Parallel()
+	for name, vanish := range map[string]func(e *acctest.Env, account, key string){
+		"revoked":         revokeKey,
+		"account deleted": func(e *acctest.Env, account, _ string) { deleteAccount(e, account) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, account := newAccountEnv(t)
+			runKeys(t, e,
+				resource.TestStep{Config: e.Config(keyConfig(account, `name = "ci"`))},
+				resource.TestStep{
+					PreConfig: func() { vanish(e, account, listKeys(e, account)[0].ID) },
+					Config:    e.Config(keyConfig(account, `name = "ci"`)), Destroy: true,
+				},
+			)
+		})
+	}
+}
+
+func deleteAccount(e *acctest.Env, account string) {
+	e.API(http.MethodDelete, "/api/v0/service-accounts/"+account, nil, nil)
+}
+
+func TestAccAPIKey_accountDeletedElsewhereRemovesTheKey(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	runKeys(t, e,
+		resource.TestStep{Config: e.Config(keyConfig(account, `name = "ci"`))},
+		resource.TestStep{
+			PreConfig:          func() { deleteAccount(e, account) },
+			Config:             e.Config(keyConfig(account, `name = "ci"`)),
+			PlanOnly:           true,
+			ExpectNonEmptyPlan: true,
+		},
+		resource.TestStep{
+			Config:      e.Config(keyConfig(account, `name = "ci"`)),
+			ExpectError: regexp.MustCompile(`(?s)Cannot create API key.*404.*Check\s+the\s+IDs`),
+		},
+	)
+}
+
+func TestAccAPIKey_badArguments(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ arguments, want string }{
+		"name of 129 characters":       {`name = "` + strings.Repeat("n", 129) + `"`, `(?s)name.*128`},
+		"empty name":                   {`name = ""`, `(?s)name.*between 1 and 128`},
+		"both expiries":                {"name = \"a\"\nexpires_in = \"1d\"\nexpires_at = \"2027-01-01T00:00:00Z\"", `(?s)"expires_at".*"expires_in"|Invalid Attribute Combination`},
+		"no time":                      {"name = \"a\"\nexpires_at = \"tomorrow\"", `(?s)Invalid Time.*RFC 3339`},
+		"no duration":                  {"name = \"a\"\nexpires_in = \"soon\"", `(?s)Invalid Duration.*30d`},
+		"no interval":                  {"name = \"a\"\nrotation = { interval = \"1y\" }", `(?s)Invalid Duration.*30d`},
+		"no before_expiry":             {"name = \"a\"\nexpires_in = \"1d\"\nrotation = { before_expiry = \"-1h\" }", `(?s)Invalid Duration.*30d`},
+		"grace above 10":               {"name = \"a\"\nrotation = { grace_period_minutes = 11 }", `(?s)grace_period_minutes.*between 0 and 10`},
+		"negative grace":               {"name = \"a\"\nrotation = { grace_period_minutes = -1 }", `(?s)grace_period_minutes.*between 0 and 10`},
+		"grace longer than the life":   {"name = \"a\"\nexpires_in = \"5m\"\nrotation = { grace_period_minutes = 10 }", `(?s)Grace Period Longer Than the Key's Life.*shorten\s+grace_period_minutes`},
+		"before_expiry of whole life":  {"name = \"a\"\nexpires_in = \"5d\"\nrotation = { before_expiry = \"6d\" }", `(?s)Rotation Before the Key's Whole Life.*Shorten\s+before_expiry`},
+		"before_expiry without expiry": {"name = \"a\"\nrotation = { before_expiry = \"6d\" }", `(?s)Missing Expiry.*Set\s+expires_in`},
+		"expiry in the past":           {"name = \"a\"\nexpires_at = \"2026-03-01T11:59:59Z\"", `(?s)Expiry in the Past.*Set\s+a\s+time\s+in\s+the\s+future`},
+		"before_expiry of fixed life":  {"name = \"a\"\nexpires_at = \"2026-03-02T12:00:00Z\"\nrotation = { before_expiry = \"2d\" }", `(?s)Rotation Before the Key's Whole Life.*later\s+expires_at`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, account := newAccountEnv(t)
+			e.Journal().Reset()
+			runKeys(t, e, resource.TestStep{Config: e.Config(keyConfig(account, tc.arguments)), PlanOnly: true, ExpectError: regexp.MustCompile(tc.want)})
+			if n := e.Journal().Count("createApiKey"); n != 0 {
+				t.Errorf("%d keys were created", n)
+			}
+		})
+	}
+}
+
+func TestAccAPIKey_errors(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		fault emulator.Fault
+		want  string
+	}{
+		"402": {emulator.Fault{Status: 402}, `(?s)Cannot create API key.*Upgrade\s+the\s+plan`},
+		"403": {emulator.Fault{Status: 403}, `(?s)Cannot create API key.*Manager\s+role`},
+		"401": {emulator.Fault{Status: 401}, `(?s)Cannot create API key.*live\s+key`},
+		"429": {emulator.Fault{Status: 429, Times: -1}, `(?s)Cannot create API key.*requests_per_second`},
+		"500": {emulator.Fault{Status: 500, Times: -1}, `(?s)Cannot create API key.*createApiKey`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, account := newAccountEnv(t)
+			tc.fault.Operation, tc.fault.Kind = "createApiKey", emulator.FaultStatusBeforeCommit
+			e.Faults().Add(tc.fault)
+			runKeys(t, e,
+				resource.TestStep{Config: e.Config(keyConfig(account, `name = "ci"`)), ExpectError: regexp.MustCompile(tc.want)},
+				resource.TestStep{PreConfig: e.Faults().Clear, Config: e.Config(keyConfig(account, `name = "ci"`)), Check: inState(e)},
+			)
+		})
+	}
+}
+
+func TestAccAPIKey_needsAManager(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	robot := newKey(e, account, "robot")
+	config := fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key = %q\n}\n", e.URL(), robot.Value) + keyConfig(account, `name = "ci"`)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		Steps:                    []resource.TestStep{{Config: config, ExpectError: regexp.MustCompile(`(?s)Cannot create API key.*403.*key\s+of\s+a\s+human\s+with\s+the\s+Manager\s+role`)}},
+	})
+}
+
+// A live key of the same name may be the leftover of a killed run. A dead one is no obstacle.
+func TestAccAPIKey_stopsAtALiveNamesake(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	dead := newKey(e, account, "ci")
+	revokeKey(e, account, dead.ID)
+	found := newKey(e, account, "ci")
+	runKeys(t, e,
+		resource.TestStep{
+			Config:      e.Config(keyConfig(account, `name = "ci"`)),
+			ExpectError: regexp.MustCompile(`(?s)` + found.ID + `.*2026-03-01T12:00:00Z.*Nothing was\s+created.*terraform\s+import\s+ADDRESS\s+` + account + `/` + found.ID + `.*agentyard_api_key_revoke`),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				if n := e.Journal().Count("createApiKey"); n != 2 {
+					t.Errorf("%d keys were created", n)
+				}
+				revokeKey(e, account, found.ID)
+			},
+			Config: e.Config(keyConfig(account, `name = "ci"`)), Check: inState(e),
+		},
+	)
+}
+
+// Two keys of one name in one apply: one is made, the other one is refused, and neither touches the other's.
+func TestAccAPIKey_twoOfOneName(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	e.Faults().Add(emulator.Fault{Operation: "createApiKey", Kind: emulator.FaultDropAfterCommit})
+	runKeys(t, e, resource.TestStep{
+		Config:      e.Config(keyConfig(account, `name = "ci"`) + fmt.Sprintf("resource \"agentyard_api_key\" \"other\" {\n  service_account_id = %q\n  name = \"ci\"\n}\n", account)),
+		ExpectError: regexp.MustCompile(`(?s)Cannot create API key.*exists\s+already`),
+	})
+	if n := e.Journal().Count("createApiKey"); n != 2 {
+		t.Errorf("%d creations, want the lost one and its repetition", n)
+	}
+}
+
+func TestAccAPIKey_import(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	id := func(s *terraform.State) (string, error) {
+		return account + "/" + s.RootModule().Resources[keyAddress].Primary.ID, nil
+	}
+	config := e.Config(keyConfig(account, `
+		name       = "ci"
+		expires_at = "2026-06-01T00:00:00Z"
+		rotation   = { triggers = { v = "1" } }`))
+	runKeys(t, e,
+		resource.TestStep{Config: config},
+		resource.TestStep{
+			ResourceName: keyAddress, ImportState: true, ImportStateVerify: true, ImportStateIdFunc: id,
+			ImportStateVerifyIgnore: []string{"key", "rotation"},
+		},
+	)
+}
+
+func TestAccAPIKey_importErrors(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	newKey(e, account, "other")
+	for id, want := range map[string]string{
+		"key_1":                 `(?s)Invalid Import ID.*service_account_id/key_id`,
+		"/key_1":                `(?s)Invalid Import ID.*service_account_id/key_id`,
+		"a/b/c":                 `(?s)Invalid Import ID.*service_account_id/key_id`,
+		account + "/key_absent": `(?s)Cannot import non-existent remote object`,
+		"sa_absent/key_absent":  `(?s)Cannot import non-existent remote object`,
+	} {
+		resource.UnitTest(t, resource.TestCase{
+			ProtoV6ProviderFactories: e.Factories,
+			Steps: []resource.TestStep{{
+				Config:       e.Config(keyConfig(account, `name = "ci"`)),
+				ResourceName: keyAddress, ImportState: true, ImportStateId: id,
+				ExpectError: regexp.MustCompile(want),
+			}},
+		})
+	}
+}
+
+func TestAccAPIKey_importByIdentity(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_12_0)},
+		Steps: []resource.TestStep{
+			{
+				Config: e.Config(keyConfig(account, `name = "ci"`)),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectIdentityValueMatchesState(keyAddress, tfjsonpath.New("id")),
+					statecheck.ExpectIdentityValueMatchesState(keyAddress, tfjsonpath.New("service_account_id")),
+				},
+			},
+			// The identity moves with a rotation.
+			{
+				Config:            e.Config(keyConfig(account, "name = \"ci\"\nrotation = { triggers = { v = \"1\" } }")),
+				ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectIdentityValueMatchesState(keyAddress, tfjsonpath.New("id"))},
+			},
+			{ResourceName: keyAddress, ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity, ExpectNonEmptyPlan: true},
+		},
+	})
+}

@@ -1,0 +1,318 @@
+package serviceaccount_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+var (
+	blanks    = regexp.MustCompile(`[\s│]+`)
+	keyValues = regexp.MustCompile(`fk-[A-Za-z0-9_-]{20,}`)
+)
+
+// inOneLine undoes the wrapping of diagnostics.
+func inOneLine(text string) string { return blanks.ReplaceAllString(text, " ") }
+
+// A thousand keys of ten accounts are read with one listing for each account, and two requests for the accounts.
+func TestAPIKey_planOfAThousandKeys(t *testing.T) {
+	t.Parallel()
+	const accounts, keys = 10, 100
+	e := acctest.New(t)
+	type instance struct {
+		state  *acctest.Instance
+		config acctest.Values
+	}
+	var all []instance
+	importing := acctest.NewProcess(t, e, nil)
+	for a := range accounts {
+		name := fmt.Sprint("robots-", a)
+		account := newAccount(e, name)
+		i := importing.NewInstance("agentyard_service_account")
+		if out := importing.Import(i, account); len(out.Errors) > 0 {
+			t.Fatal(out)
+		}
+		all = append(all, instance{i, acctest.Values{"name": name}})
+		var made []mintedJSON
+		for k := range keys {
+			made = append(made, newKey(e, account, fmt.Sprint("key-", k)))
+		}
+		for k, key := range made {
+			i := importing.NewInstance("agentyard_api_key")
+			if out := importing.Import(i, account+"/"+key.ID); len(out.Errors) > 0 {
+				t.Fatal(out)
+			}
+			all = append(all, instance{i, acctest.Values{"service_account_id": account, "name": fmt.Sprint("key-", k)}})
+		}
+	}
+	e.Journal().Reset()
+	p := acctest.NewProcess(t, e, nil)
+	var group sync.WaitGroup
+	for _, i := range all {
+		group.Go(func() {
+			if out := p.Plan(i.state, i.config); len(out.Errors) > 0 || out.Action != "none" {
+				t.Error(out)
+			}
+		})
+	}
+	group.Wait()
+	n := len(e.Journal().Entries())
+	t.Logf("the plan of %d keys under %d accounts took %d requests", accounts*keys, accounts, n)
+	if n > 12 {
+		t.Errorf("%d requests, want at most 12", n)
+	}
+}
+
+func TestAccAPIKey_planSharesItsReads(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	cli := acctest.NewCLI(t, e, `
+resource "agentyard_service_account" "test" {
+  count = 5
+  name  = "robots-${count.index}"
+}
+resource "agentyard_api_key" "test" {
+  count              = 40
+  service_account_id = agentyard_service_account.test[count.index % 5].id
+  name               = "key-${count.index}"
+}
+`)
+	cli.MustRun("apply", "-auto-approve", "-input=false", "-parallelism=20")
+	e.Journal().Reset()
+	cli.MustPlanEmpty()
+	if n := len(e.Journal().Entries()); n > 7 {
+		t.Errorf("the plan of 40 keys under 5 accounts took %d requests, want at most 7", n)
+	}
+}
+
+// A log at the most talkative level holds no key: not the one that was minted, not the one that replaced it, and not the
+// provider's own. What Terraform shows of a plan does not hold one either.
+func TestAccAPIKey_logHoldsNoKey(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	account := newAccount(e, "robots")
+	config := func(v string) string {
+		return keyConfig(account, fmt.Sprintf("name = \"ci\"\nrotation = {\n  triggers = { v = %q }\n  grace_period_minutes = 5\n}", v))
+	}
+	cli := acctest.NewCLI(t, e, config("1"))
+	log := filepath.Join(cli.Dir, "trace.log")
+	cli.Setenv("TF_LOG", "TRACE")
+	cli.Setenv("TF_LOG_PATH", log)
+	value := regexp.MustCompile(`"key": "(fk-[^"]+)"`)
+	var values, shown []string
+	run := func(args ...string) {
+		shown = append(shown, cli.MustRun(args...).Output)
+		state, err := os.ReadFile(filepath.Join(cli.Dir, "terraform.tfstate"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range value.FindAllStringSubmatch(string(state), -1) {
+			values = append(values, found[1])
+		}
+	}
+	run("apply", "-auto-approve", "-input=false")
+	cli.Write("main.tf", config("2"))
+	// The second value is lost with its answer, and the third one is minted.
+	e.Faults().Add(emulator.Fault{Operation: "rotateApiKey", Kind: emulator.FaultTruncatedBody})
+	run("apply", "-auto-approve", "-input=false")
+	run("plan", "-input=false")
+	run("destroy", "-auto-approve", "-input=false")
+	trace, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(values) < 2 || len(trace) < 10_000 || !strings.Contains(string(trace), "rotateApiKey") {
+		t.Fatalf("%d values and a log of %d bytes prove nothing", len(values), len(trace))
+	}
+	for _, secret := range append(values, e.BootstrapKey()) {
+		if strings.Contains(string(trace), secret) || strings.Contains(strings.Join(shown, ""), secret) {
+			t.Error("a key is in the log or in the output")
+		}
+	}
+	if found := keyValues.FindAll(trace, -1); len(found) > 0 {
+		t.Errorf("the log holds %d texts that look like keys", len(found))
+	}
+}
+
+// A killed creation leaves a key whose value nobody has. The next apply stops and names it, with two remedies that work.
+func TestAccAPIKey_killedCreation(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	var running *acctest.Running
+	ready := make(chan struct{})
+	e := acctest.NewRealTime(t, acctest.Intercept("createApiKey", true, func() { <-ready; running.Kill() }))
+	account := newAccount(e, "robots")
+	cli := acctest.NewCLI(t, e, keyConfig(account, `name = "ci"`)+fmt.Sprintf(`
+action "agentyard_api_key_revoke" "leftover" {
+  config {
+    service_account_id = %q
+    key_id             = var.key_id
+  }
+}
+variable "key_id" {
+  default = "none"
+}
+`, account))
+	running = cli.Start("apply", "-auto-approve", "-input=false")
+	close(ready)
+	if r := running.Wait(); r.ExitCode == 0 {
+		t.Fatalf("the apply was not killed: %s", r.Output)
+	}
+	left := listKeys(e, account)
+	if len(left) != 1 || left[0].IsRevoked {
+		t.Fatalf("the emulator holds %+v", left)
+	}
+	r := cli.Run("apply", "-auto-approve", "-input=false", "-lock=false")
+	if text := inOneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "terraform import ADDRESS "+account+"/"+left[0].ID) || !strings.Contains(text, "key_id = \""+left[0].ID+"\"") {
+		t.Fatalf("exit code %d\n%s", r.ExitCode, r.Output)
+	}
+	cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false", "-var=key_id="+left[0].ID, "-invoke=action.agentyard_api_key_revoke.leftover")
+	cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false")
+	live := 0
+	for _, k := range listKeys(e, account) {
+		if !k.IsRevoked {
+			live++
+		}
+	}
+	if live != 1 {
+		t.Errorf("%d live keys", live)
+	}
+	cli.MustPlanEmpty()
+}
+
+// A killed rotation converges without help.
+func TestAccAPIKey_killedRotation(t *testing.T) {
+	t.Parallel()
+	for _, grace := range []int{0, 10} {
+		t.Run(fmt.Sprint("grace ", grace), func(t *testing.T) {
+			t.Parallel()
+			var running *acctest.Running
+			ready := make(chan struct{})
+			e := acctest.NewRealTime(t, acctest.Intercept("rotateApiKey", true, func() { <-ready; running.Kill() }))
+			account := newAccount(e, "robots")
+			config := func(v string) string {
+				return keyConfig(account, fmt.Sprintf("name = \"ci\"\nrotation = {\n  triggers = { v = %q }\n  grace_period_minutes = %d\n}", v, grace))
+			}
+			cli := acctest.NewCLI(t, e, config("1"))
+			cli.MustRun("apply", "-auto-approve", "-input=false")
+			cli.Write("main.tf", config("2"))
+			running = cli.Start("apply", "-auto-approve", "-input=false")
+			close(ready)
+			if r := running.Wait(); r.ExitCode == 0 {
+				t.Fatalf("the apply was not killed: %s", r.Output)
+			}
+			cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false")
+			cli.MustPlanEmpty()
+			cli.MustRun("destroy", "-auto-approve", "-input=false")
+			for _, k := range listKeys(e, account) {
+				if !k.IsRevoked {
+					t.Errorf("%+v lives on", k)
+				}
+			}
+		})
+	}
+}
+
+// The destruction after a killed rotation takes what the rotation left with it, or names it.
+func TestAPIKey_destroyAfterAKilledRotation(t *testing.T) {
+	t.Parallel()
+	for _, grace := range []int{0, 10} {
+		t.Run(fmt.Sprint("grace ", grace), func(t *testing.T) {
+			t.Parallel()
+			e, account := newAccountEnv(t)
+			config := func(v string) acctest.Values {
+				return acctest.Values{"service_account_id": account, "name": "ci", "rotation": map[string]any{"triggers": triggers(v), "grace_period_minutes": grace}}
+			}
+			p := acctest.NewProcess(t, e, nil)
+			i := p.NewInstance("agentyard_api_key")
+			if out := p.Apply(i, config("1")); len(out.Errors) > 0 {
+				t.Fatal(out)
+			}
+			e.API("POST", "/api/v0/service-accounts/"+account+"/api-keys/"+i.ID()+"/rotate", map[string]any{"gracePeriodMinutes": grace}, nil)
+			out := acctest.NewProcess(t, e, nil).Apply(i, nil)
+			if len(out.Errors) > 0 {
+				t.Fatal(out)
+			}
+			live := liveKeys(e)
+			if grace == 0 && len(live) > 0 {
+				t.Errorf("%v lives on", live)
+			}
+			for _, id := range live {
+				if !strings.Contains(out.String(), id) {
+					t.Errorf("%s lives on and is not named: %s", id, out)
+				}
+			}
+		})
+	}
+}
+
+// Without a refresh the state says that a key is valid; its rotation finds out that it is not, and mints.
+func TestAccAPIKey_rotationWithoutRefresh(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	account := newAccount(e, "robots")
+	config := func(v string) string {
+		return keyConfig(account, fmt.Sprintf("name = \"ci\"\nrotation = { triggers = { v = %q } }", v))
+	}
+	cli := acctest.NewCLI(t, e, config("1"))
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	revokeKey(e, account, listKeys(e, account)[0].ID)
+	if r := cli.Run("plan", "-refresh=false", "-detailed-exitcode", "-input=false"); r.ExitCode != 0 {
+		t.Errorf("the plan without a refresh is not empty: %s", r.Output)
+	}
+	cli.Write("main.tf", config("2"))
+	cli.MustRun("apply", "-refresh=false", "-auto-approve", "-input=false")
+	cli.MustPlanEmpty()
+}
+
+// A warning tells what a plan does not: why a key is replaced, and what nothing is done about.
+func TestAPIKey_warnings(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	key := newKey(e, account, "ci")
+	config := acctest.Values{"service_account_id": account, "name": "ci"}
+	p := acctest.NewProcess(t, e, nil)
+	i := p.NewInstance("agentyard_api_key")
+	if out := p.Import(i, account+"/"+key.ID); !strings.Contains(out.String(), "rotation = { triggers") || i.Attribute("key") != "" {
+		t.Errorf("the import does not say how to get a value: %s", out)
+	}
+	if out := p.Plan(i, config); out.Action != "none" || !strings.Contains(out.String(), "add a rotation block") {
+		t.Errorf("the plan does not say how to get a value: %s", out)
+	}
+	revokeKey(e, account, key.ID)
+	if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "update" || !strings.Contains(out.String(), key.ID) || !strings.Contains(out.String(), "A new key is minted") {
+		t.Errorf("the plan does not say why the key is replaced: %s", out)
+	}
+}
+
+// The key is in the state before anything else can go wrong; what only the listing tells follows.
+func TestAPIKey_listingFailsAfterTheMint(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	config := func(v string) acctest.Values {
+		return acctest.Values{"service_account_id": account, "name": "ci", "rotation": map[string]any{"triggers": triggers(v), "interval": "10d"}}
+	}
+	i := acctest.NewProcess(t, e, nil).NewInstance("agentyard_api_key")
+	for n, v := range []string{"1", "2"} {
+		before := n + 1 // The listings that succeed: of the names in use, and in the second apply of the refresh.
+		e.Faults().Add(emulator.Fault{Operation: "listApiKeys", Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: before, Times: -1})
+		out := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0}).Apply(i, config(v))
+		e.Faults().Clear()
+		if len(out.Errors) > 0 || !strings.Contains(out.String(), "API Key Not Read Back") || i.Tainted || !authenticates(e, i.Attribute("key")) {
+			t.Fatalf("tainted %v: %s", i.Tainted, out)
+		}
+		if i.Attribute("created_at") != "" || i.Attribute("next_rotation_at") != "2026-03-11T12:00:00Z" {
+			t.Errorf("created_at %q, next_rotation_at %q", i.Attribute("created_at"), i.Attribute("next_rotation_at"))
+		}
+		if out := acctest.NewProcess(t, e, nil).Plan(i, config(v)); out.Action != "none" || i.Attribute("created_at") != "2026-03-01T12:00:00Z" {
+			t.Errorf("created_at %q: %s", i.Attribute("created_at"), out)
+		}
+	}
+}

@@ -1,0 +1,334 @@
+package serviceaccount_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/compare"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const day = 24 * time.Hour
+
+// userConfig adds a resource that depends on the key.
+const userConfig = "resource \"terraform_data\" \"user\" {\n  input = agentyard_api_key.test.fingerprint\n}\n"
+
+// planHook runs during a plan check: after the plan was made and before it is applied.
+type planHook func()
+
+func (h planHook) CheckPlan(context.Context, plancheck.CheckPlanRequest, *plancheck.CheckPlanResponse) {
+	h()
+}
+
+func advance(e *acctest.Env, d time.Duration) func() { return func() { e.Clock.Advance(d) } }
+
+// rotated demands an update of the key with new results, of what depends on it, and an empty plan afterwards.
+func rotated() resource.ConfigPlanChecks {
+	unknown := func(attribute string) plancheck.PlanCheck {
+		return plancheck.ExpectUnknownValue(keyAddress, tfjsonpath.New(attribute))
+	}
+	return resource.ConfigPlanChecks{
+		PreApply: []plancheck.PlanCheck{
+			plancheck.ExpectResourceAction(keyAddress, plancheck.ResourceActionUpdate),
+			unknown("id"), unknown("key"), unknown("fingerprint"), unknown("rotated_at"), unknown("created_at"), unknown("next_rotation_at"),
+			plancheck.ExpectResourceAction("terraform_data.user", plancheck.ResourceActionUpdate),
+		},
+		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+	}
+}
+
+func TestAccAPIKey_rotatesWhenDue(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		arguments  string
+		early, due time.Duration // From the creation: nothing is planned at the first one, a rotation at the second.
+		next       string
+	}{
+		"interval":      {`rotation = { interval = "10d" }`, 10*day - time.Second, 10 * day, "2026-03-21T12:00:00Z"},
+		"before expiry": {"expires_in = \"30d\"\nrotation = { before_expiry = \"7d\" }", 23*day - time.Second, 23 * day, "2026-04-16T12:00:00Z"},
+		"a fixed one":   {"expires_at = \"2026-03-31T12:00:00Z\"\nrotation = { before_expiry = \"7d\", interval = \"29d\" }", 23*day - time.Second, 23 * day, "2026-04-22T12:00:00Z"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, account := newAccountEnv(t)
+			config := e.Config(keyConfig(account, "name = \"ci\"\n"+tc.arguments) + userConfig)
+			id := statecheck.CompareValue(compare.ValuesDiffer())
+			runKeys(t, e,
+				resource.TestStep{Config: config, ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: []statecheck.StateCheck{id.AddStateValue(keyAddress, tfjsonpath.New("id"))}},
+				resource.TestStep{PreConfig: advance(e, tc.early), Config: config, PlanOnly: true},
+				resource.TestStep{
+					PreConfig: advance(e, tc.due-tc.early), Config: config, ConfigPlanChecks: rotated(), Check: inState(e),
+					ConfigStateChecks: []statecheck.StateCheck{
+						id.AddStateValue(keyAddress, tfjsonpath.New("id")),
+						keyValue("next_rotation_at", knownvalue.StringExact(tc.next)),
+						keyValue("rotated_at", knownvalue.StringExact(acctest.Start.Add(tc.due).Format(time.RFC3339))),
+						keyValue("created_at", knownvalue.StringExact(acctest.Start.Add(tc.due).Format(time.RFC3339))),
+					},
+				},
+			)
+		})
+	}
+}
+
+func TestAccAPIKey_deadElsewhereIsMintedInPlace(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		arguments string
+		die       func(e *acctest.Env, account, id string)
+	}{
+		"revoked": {"", revokeKey},
+		"expired": {`expires_in = "1d"`, func(e *acctest.Env, _, _ string) { e.Clock.Advance(day) }},
+		"rotated": {"", func(e *acctest.Env, account, id string) {
+			e.API("POST", "/api/v0/service-accounts/"+account+"/api-keys/"+id+"/rotate", nil, nil)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, account := newAccountEnv(t)
+			config := e.Config(keyConfig(account, "name = \"ci\"\n"+tc.arguments) + userConfig)
+			runKeys(t, e,
+				resource.TestStep{Config: config},
+				resource.TestStep{
+					PreConfig: func() { tc.die(e, account, listKeys(e, account)[0].ID) },
+					Config:    config, ConfigPlanChecks: rotated(), Check: inState(e),
+					ConfigStateChecks: []statecheck.StateCheck{keyValue("is_revoked", knownvalue.Bool(false)), keyValue("rotated_at", knownvalue.NotNull())},
+				},
+			)
+		})
+	}
+}
+
+// What somebody else makes after a revocation is not touched: nothing proves that it is a leftover.
+func TestAccAPIKey_foreignNamesakeStopsAMint(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	var foreign mintedJSON
+	config := e.Config(keyConfig(account, `name = "ci"`))
+	runKeys(t, e,
+		resource.TestStep{Config: config},
+		resource.TestStep{
+			PreConfig: func() {
+				revokeKey(e, account, listKeys(e, account)[0].ID)
+				e.Clock.Advance(90 * time.Second)
+				foreign = newKey(e, account, "ci")
+			},
+			Config: config, ExpectError: regexp.MustCompile(`(?s)Cannot replace API key.*exists\s+already.*terraform\s+import`),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				if !authenticates(e, foreign.Value) {
+					t.Error("the foreign key was revoked")
+				}
+				revokeKey(e, account, foreign.ID)
+			},
+			Config: config, Check: inState(e),
+		},
+	)
+}
+
+func TestAccAPIKey_graceKeepsThePreviousKeyAlive(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	var first string
+	config := func(v string) string {
+		return e.Config(keyConfig(account, fmt.Sprintf("name = \"ci\"\nrotation = {\n  triggers = { v = %q }\n  grace_period_minutes = 10\n}", v)))
+	}
+	runKeys(t, e,
+		resource.TestStep{Config: config("1"), Check: func(s *terraform.State) error {
+			first = s.RootModule().Resources[keyAddress].Primary.Attributes["key"]
+			return nil
+		}},
+		resource.TestStep{
+			Config: config("2"), ConfigPlanChecks: acctest.ThenEmpty,
+			ConfigStateChecks: []statecheck.StateCheck{keyValue("previous_key_id", knownvalue.NotNull())},
+			Check: func(s *terraform.State) error {
+				if !authenticates(e, first) {
+					return fmt.Errorf("the previous key is dead before its grace period is over")
+				}
+				return inState(e)(s)
+			},
+		},
+		// A second rotation within the grace period leaves one previous key.
+		resource.TestStep{Config: config("3"), ConfigPlanChecks: acctest.ThenEmpty, Check: func(s *terraform.State) error {
+			if authenticates(e, first) {
+				return fmt.Errorf("two previous keys live on")
+			}
+			return inState(e)(s)
+		}},
+		resource.TestStep{
+			PreConfig: advance(e, 10*time.Minute), RefreshState: true,
+			Check: resource.TestCheckNoResourceAttr(keyAddress, "previous_key_id"),
+		},
+		resource.TestStep{Config: config("3"), ConfigPlanChecks: acctest.ThenEmpty, Check: inState(e)},
+		// The key of the grace period goes with the resource: nothing lives after the destruction.
+		resource.TestStep{Config: config("4"), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: []statecheck.StateCheck{keyValue("previous_key_id", knownvalue.NotNull())}},
+	)
+}
+
+func TestAccAPIKey_graceThatTheOldKeyDoesNotLiveToSee(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	config := func(v string) string {
+		return e.Config(keyConfig(account, fmt.Sprintf("name = \"ci\"\nexpires_in = \"1d\"\nrotation = {\n  triggers = { v = %q }\n  grace_period_minutes = 10\n}", v)))
+	}
+	runKeys(t, e,
+		resource.TestStep{Config: config("1")},
+		resource.TestStep{
+			PreConfig: advance(e, day-9*time.Minute), Config: config("2"), PlanOnly: true,
+			ExpectError: regexp.MustCompile(`(?s)Grace Period Longer Than the Key's Life.*2026-03-02T12:00:00Z.*wait\s+until\s+the\s+key\s+has\s+expired`),
+		},
+		resource.TestStep{PreConfig: advance(e, 9*time.Minute), Config: config("2"), Check: inState(e), ConfigPlanChecks: acctest.ThenEmpty},
+	)
+}
+
+// The time of an expired key stays in the configuration, where it is no error until it is changed to another past time.
+func TestAccAPIKey_expiryThatIsOver(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	config := func(at string) string {
+		return e.Config(keyConfig(account, fmt.Sprintf("name = \"ci\"\nexpires_at = %q", at)))
+	}
+	runKeys(t, e,
+		resource.TestStep{Config: config("2026-03-02T12:00:00Z")},
+		resource.TestStep{PreConfig: advance(e, 2*day), Config: config("2026-03-02T12:00:00Z"), PlanOnly: true},
+		resource.TestStep{Config: config("2026-03-03T11:00:00Z"), PlanOnly: true, ExpectError: regexp.MustCompile(`Expiry in the Past`)},
+		resource.TestStep{Config: config("2026-03-05T12:00:00Z"), ConfigPlanChecks: keyAction(plancheck.ResourceActionUpdate), Check: inState(e)},
+	)
+}
+
+func TestAccAPIKey_refreshOnlyShowsARevocation(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	runKeys(t, e,
+		resource.TestStep{Config: e.Config(keyConfig(account, `name = "ci"`))},
+		resource.TestStep{
+			PreConfig: func() {
+				e.Clock.Advance(time.Hour)
+				revokeKey(e, account, listKeys(e, account)[0].ID)
+				e.Journal().Reset()
+			},
+			RefreshState: true, ExpectNonEmptyPlan: true,
+			Check: resource.ComposeTestCheckFunc(
+				resource.TestCheckResourceAttr(keyAddress, "is_revoked", "true"),
+				resource.TestCheckResourceAttr(keyAddress, "revoked_at", "2026-03-01T13:00:00Z"),
+			),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				if n := e.Journal().Count("createApiKey"); n != 0 {
+					t.Errorf("refreshing made %d keys", n)
+				}
+			},
+			Config: e.Config(keyConfig(account, `name = "ci"`)), ConfigPlanChecks: acctest.ThenEmpty, Check: inState(e),
+		},
+	)
+}
+
+// A plan is computed again when it is applied. A key that is due in less than 15 minutes counts as due when an update
+// is planned, so such a plan may wait that long; a plan that waits longer is refused and changes nothing.
+func TestAccAPIKey_savedPlan(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		age, waits time.Duration
+		want       *regexp.Regexp
+	}{
+		"due soon":           {10*day - 14*time.Minute, 20 * time.Minute, nil},
+		"not due for long":   {day, day, nil},
+		"due while it waits": {10*day - 16*time.Minute, 20 * time.Minute, regexp.MustCompile(`inconsistent\s+final\s+plan`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, account := newAccountEnv(t)
+			config := func(grace int) string {
+				return e.Config(keyConfig(account, fmt.Sprintf("name = \"ci\"\nrotation = {\n  interval = \"10d\"\n  grace_period_minutes = %d\n}", grace)))
+			}
+			runKeys(t, e,
+				resource.TestStep{Config: config(0)},
+				resource.TestStep{
+					PreConfig: advance(e, tc.age), Config: config(1), ExpectError: tc.want,
+					ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{planHook(advance(e, tc.waits))}},
+				},
+				resource.TestStep{Config: config(1), ConfigPlanChecks: acctest.ThenEmpty, Check: inState(e)},
+			)
+		})
+	}
+}
+
+// After an import the value is not known. Without a rotation block nothing is done about it but a warning; with one the key is rotated once.
+func TestAccAPIKey_importedKeyGetsAValue(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	old := newKey(e, account, "ci")
+	bare, config := e.Config(keyConfig(account, `name = "ci"`)), e.Config(keyConfig(account, "name = \"ci\"\nrotation = { triggers = { imported = \"1\" } }"))
+	runKeys(t, e,
+		resource.TestStep{Config: bare, ResourceName: keyAddress, ImportState: true, ImportStateId: account + "/" + old.ID, ImportStatePersist: true},
+		resource.TestStep{Config: bare, PlanOnly: true},
+		resource.TestStep{Config: config, ConfigPlanChecks: keyAction(plancheck.ResourceActionUpdate), Check: inState(e)},
+	)
+	if authenticates(e, old.Value) {
+		t.Error("the imported key lives on")
+	}
+}
+
+// What decides about a rotation may be known only during apply.
+func TestAccAPIKey_unknownTrigger(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	config := func(release, more string) string {
+		return e.Config(fmt.Sprintf("resource \"terraform_data\" \"release\" {\n  input = %q\n%s}\n", release, more) +
+			keyConfig(account, "name = \"ci\"\nrotation = { triggers = { v = terraform_data.release.output } }"))
+	}
+	same, differ := statecheck.CompareValue(compare.ValuesSame()), statecheck.CompareValue(compare.ValuesDiffer())
+	id := tfjsonpath.New("id")
+	runKeys(t, e,
+		resource.TestStep{Config: config("1", ""), ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(keyAddress, id)}},
+		// The output is unknown and turns out to be the same: nothing is rotated.
+		resource.TestStep{
+			Config: config("1", "  triggers_replace = \"x\"\n"), ConfigPlanChecks: keyAction(plancheck.ResourceActionUpdate),
+			ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(keyAddress, id), differ.AddStateValue(keyAddress, id)},
+		},
+		resource.TestStep{
+			Config: config("2", "  triggers_replace = \"x\"\n"), ConfigPlanChecks: keyAction(plancheck.ResourceActionUpdate),
+			ConfigStateChecks: []statecheck.StateCheck{differ.AddStateValue(keyAddress, id)}, Check: inState(e),
+		},
+	)
+}
+
+func TestAccAPIKey_faultsThroughTheCLI(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]emulator.Fault{
+		"dropped after commit": {Kind: emulator.FaultDropAfterCommit},
+		"500 after commit":     {Kind: emulator.FaultStatusAfterCommit, Status: 500},
+		"truncated":            {Kind: emulator.FaultTruncatedBody},
+		"not JSON":             {Kind: emulator.FaultNonJSON},
+		"rate limited":         {Kind: emulator.FaultRateLimited},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, account := newAccountEnv(t)
+			step := func(operation, v string) resource.TestStep {
+				return resource.TestStep{
+					PreConfig: func() {
+						f := fault
+						f.Operation = operation
+						e.Faults().Add(f)
+					},
+					Config:           e.Config(keyConfig(account, fmt.Sprintf("name = \"ci\"\nrotation = { triggers = { v = %q } }", v))),
+					ConfigPlanChecks: acctest.ThenEmpty, Check: inState(e),
+				}
+			}
+			runKeys(t, e, step("createApiKey", "1"), step("rotateApiKey", "2"), step("revokeApiKey", "2"))
+		})
+	}
+}
