@@ -77,17 +77,20 @@ type computerIdentity struct {
 	ID types.String `tfsdk:"id"`
 }
 
-// FromAPI takes over a record. What only a create accepts is kept, or adopted where nothing is known of it, as after an import.
+// FromAPI takes over a record. What only a create accepts is left as it is, except after an import, when nothing is known
+// yet: then the owner and the source say what it was. At any other time null means that it was not configured.
 func (m *computerModel) FromAPI(ctx context.Context, c *client.Computer) diag.Diagnostics {
+	imported := m.CreatedAt.IsNull()
 	diags := m.computerRecord.FromAPI(ctx, c)
-	if m.ServiceAccountID.IsNull() && c.OwnerPrincipalKind == client.OwnerService {
-		m.ServiceAccountID = types.StringValue(c.OwnerID)
+	if !imported {
+		return diags
 	}
-	if m.Source.IsNull() {
-		source, d := originFromAPI(c)
-		diags.Append(d...)
-		m.Source = source
+	if account := c.ServiceAccount(); account != "" {
+		m.ServiceAccountID = types.StringValue(account)
 	}
+	source, d := originFromAPI(c)
+	diags.Append(d...)
+	m.Source = source
 	return diags
 }
 

@@ -449,6 +449,31 @@ func TestAccComputer_ofAServiceAccount(t *testing.T) {
 	})
 }
 
+// The key's owner is the service account itself, so the computer has an owner that nobody configured.
+func TestAccComputer_withTheKeyOfAServiceAccount(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	var account struct{ ID string }
+	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
+	var minted struct{ APIKey struct{ Value string } }
+	e.API(http.MethodPost, "/api/v0/service-accounts/"+account.ID+"/api-keys", map[string]any{"name": "own"}, &minted)
+	cfg := strings.Replace(e.Config(config(`name = "mine"`)), e.BootstrapKey(), minted.APIKey.Value, 1)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		Steps: []resource.TestStep{
+			{
+				Config:           cfg,
+				ConfigPlanChecks: expectAction(plancheck.ResourceActionCreate),
+				ConfigStateChecks: []statecheck.StateCheck{
+					stringIs("owner_id", account.ID),
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("service_account_id"), knownvalue.Null()),
+				},
+			},
+			{Config: strings.Replace(cfg, "mine", "renamed", 1), ConfigPlanChecks: expectAction(plancheck.ResourceActionUpdate)},
+		},
+	})
+}
+
 func TestAccComputer_example(t *testing.T) {
 	t.Parallel()
 	acctest.RunExample(t, acctest.New(t), "resources/agentyard_computer/resource.tf")
