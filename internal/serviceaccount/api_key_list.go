@@ -38,7 +38,7 @@ func (l *apiKeyList) Metadata(_ context.Context, req resource.MetadataRequest, r
 func (l *apiKeyList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Lists the API keys of one service account or of all, account by account, newest first. The value of a key is never listed: an imported key has a null `key` until it is rotated. " +
-			"A key that has expired is listed too; once it is imported, the next plan mints a new one." + managersOnly,
+			"A key that has expired is listed too. Generated configuration keeps its past `expires_at`, and a plan then only warns; set a later one, or `expires_in`, to have a new key minted." + managersOnly,
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
