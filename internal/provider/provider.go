@@ -50,7 +50,7 @@ func WithClock(clk clock.Clock) Option {
 	return func(p *agentyardProvider) { p.clock = clk }
 }
 
-// New returns a factory of providers of the given version.
+// New returns a constructor of providers of the given version.
 func New(version string, options ...Option) func() provider.Provider {
 	return func() provider.Provider {
 		p := &agentyardProvider{version: version, clock: clock.System}
