@@ -64,6 +64,7 @@ type Client struct {
 
 	limiter *rate.Limiter
 	clock   clock.Clock
+	service serviceClock
 	// unconfigured is set while the settings are unknown.
 	unconfigured *unconfigured
 

@@ -316,26 +316,85 @@ func TestParseBaseURL(t *testing.T) {
 
 func TestAPIError_readsEveryForm(t *testing.T) {
 	t.Parallel()
-	for body, want := range map[string]string{
-		`{"detail":"the name is taken","status":409,"title":"Conflict"}`:                  "the name is taken",
-		`{"title":"Bad Request","status":400,"errors":[{"message":"a"},{"message":"b"}]}`: "a; b",
-		`{"title":"Conflict","status":409}`:                                               "Conflict",
-		`{"error":"old form"}`:                                                            "old form",
-		`{"error":{"code":1}}`:                                                            "no explanation (Conflict)",
-		`{"title":"t","detail":"d","status":409,"requestId":"req_1"}`:                     "d",
-		`<html>`: "no explanation (Conflict)",
-		``:       "no explanation (Conflict)",
-		`[]`:     "no explanation (Conflict)",
+	for body, tc := range map[string]struct {
+		detail      string
+		fromService bool
+	}{
+		`{"detail":"the name is taken","status":409,"title":"Conflict"}`:                  {"the name is taken", true},
+		`{"title":"Bad Request","status":400,"errors":[{"message":"a"},{"message":"b"}]}`: {"a; b", true},
+		`{"title":"Bad Request","errors":["a",{"message":"b"},{"code":3},4]}`:             {"a; b", true},
+		`{"title":"Conflict","status":409}`:                                               {"Conflict", true},
+		`{"error":"old form"}`:                                                            {"old form", true},
+		`{"title":"t","detail":"d","status":409,"requestId":"req_1"}`:                     {"d", true},
+		`{"requestId":"req_1"}`:                                                           {"no explanation (Conflict)", true},
+		`{"errors":[]}`:                                                                   {"no explanation (Conflict)", true},
+		`{"detail":"x","status":"404","errors":{},"title":7,"error":[]}`:                  {"x", true},
+		`{"detail":{"text":"x"},"title":"t"}`:                                             {"t", true},
+		`{"detail":null}`:                                                                 {"no explanation (Conflict)", false},
+		`{"error":{"code":1}}`:                                                            {"no explanation (Conflict)", false},
+		`{"message":"no route"}`:                                                          {"no explanation (Conflict)", false},
+		`{"errors":null}`:                                                                 {"no explanation (Conflict)", false},
+		`{}`:                                                                              {"no explanation (Conflict)", false},
+		`<html>`:                                                                          {"no explanation (Conflict)", false},
+		``:                                                                                {"no explanation (Conflict)", false},
+		`[]`:                                                                              {"no explanation (Conflict)", false},
+		`"detail"`:                                                                        {"no explanation (Conflict)", false},
 	} {
 		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answerJSON(w, 409, body) })
 		_, err := c.ComputerAlone(t.Context(), "c1")
 		var api *APIError
-		if !errors.As(err, &api) || api.Detail != want || api.Operation != "getComputer" || api.Route != "/api/v0/computers/{computerId}" {
+		if !errors.As(err, &api) || api.Detail != tc.detail || api.Operation != "getComputer" || api.Route != "/api/v0/computers/{computerId}" {
 			t.Errorf("%s: got %#v", body, err)
 		}
 		if strings.Contains(body, "req_1") != strings.Contains(err.Error(), "req_1") {
 			t.Errorf("%s: the request's ID: %v", body, err)
 		}
+		if api.FromService != tc.fromService || IsForeign(err) == tc.fromService || IsConflict(err) != tc.fromService {
+			t.Errorf("%s: taken for the service's: %v, a conflict: %v", body, api.FromService, IsConflict(err))
+		}
+	}
+}
+
+func TestIsNotFound_believesOnlyTheService(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]bool{
+		`{"detail":"no such computer","status":404,"title":"Not Found"}`:        true,
+		`{"title":"Not Found","detail":"gone","status":404,"requestId":"req_"}`: true,
+		`<html><head><title>404 Not Found</title></head></html>`:                false,
+		`{"message":"no route"}`: false,
+		`{}`:                     false,
+		``:                       false,
+	} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answerJSON(w, 404, body) })
+		_, err := c.ComputerAlone(t.Context(), "c1")
+		if StatusOf(err) != 404 || IsNotFound(err) != want || IsForeign(err) == want {
+			t.Errorf("%q: got %v, not found: %v", body, err, IsNotFound(err))
+		}
+	}
+	if IsForeign(errors.New("EOF")) || IsForeign(nil) || IsForeign(&TransportError{}) {
+		t.Error("what is no answer counts as one of another server")
+	}
+}
+
+func TestServiceTime_followsTheServicesClock(t *testing.T) {
+	t.Parallel()
+	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+		w.Header()["Date"] = map[int][]string{1: nil, 2: {"Sun, 01 Mar 2026 05:00:09 GMT"}, 3: {"Sun, 01 Mar 2026 05:00:07 GMT"}, 4: {"soon"}, 5: {"Sun, 01 Mar 2026 05:00:11 GMT"}}[n]
+		if n == 5 {
+			answerJSON(w, 404, `{"detail":"gone"}`)
+			return
+		}
+		answerJSON(w, 200, `{"id":"c1"}`)
+	})
+	second := func(s int) time.Time { return time.Date(2026, 3, 1, 5, 0, s, 0, time.UTC) }
+	for n, want := range []struct{ at, latest time.Time }{{}, {second(9), second(9)}, {second(7), second(9)}, {time.Time{}, second(9)}} {
+		got, err := c.exchange(t.Context(), request{op: operation{name: "getThing", method: http.MethodGet, route: "/thing"}}, true)
+		if err != nil || got.status != 200 || !got.at.Equal(want.at) || !c.serviceTime().Equal(want.latest) {
+			t.Errorf("answer %d: got %+v, %v, latest %v, want %v", n+1, got, err, c.serviceTime(), want)
+		}
+	}
+	if _, err := c.ComputerAlone(t.Context(), "c1"); !IsNotFound(err) || !c.serviceTime().Equal(second(11)) {
+		t.Errorf("after an error: %v, latest %v", err, c.serviceTime())
 	}
 }
 

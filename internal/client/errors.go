@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +25,8 @@ type APIError struct {
 	RequestID string
 	// RetryAfter is the raw header, where the service sent one.
 	RetryAfter string
+	// FromService says that the body is an error of the service, and not the page of a proxy or another server at base_url.
+	FromService bool
 }
 
 func (e *APIError) Error() string {
@@ -39,9 +42,13 @@ type TransportError struct {
 	Operation string
 	Method    string
 	Route     string
-	// Unsent says that the request surely did not reach the service.
+	// Unsent says that the service surely did not act: nothing was sent, or all that was sent was refused with 429.
 	Unsent bool
-	Err    error
+	// Changes says that the request was one that changes something.
+	Changes bool
+	// Timeout names the setting whose time ran out: "request_timeout" for one attempt, "timeouts" for the whole call, else empty.
+	Timeout string
+	Err     error
 }
 
 func (e *TransportError) Error() string {
@@ -90,11 +97,17 @@ func StatusOf(err error) int {
 	return 0
 }
 
-// IsNotFound reports that the service answered 404.
-func IsNotFound(err error) bool { return StatusOf(err) == http.StatusNotFound }
+// IsNotFound reports that the service itself answered 404. The 404 page of another server at base_url says nothing about an object.
+func IsNotFound(err error) bool { return StatusOf(err) == http.StatusNotFound && !IsForeign(err) }
 
-// IsConflict reports that the service answered 409.
-func IsConflict(err error) bool { return StatusOf(err) == http.StatusConflict }
+// IsConflict reports that the service itself answered 409.
+func IsConflict(err error) bool { return StatusOf(err) == http.StatusConflict && !IsForeign(err) }
+
+// IsForeign reports an answer that is not one of the service's errors, as of a proxy or of another server at base_url.
+func IsForeign(err error) bool {
+	var api *APIError
+	return errors.As(err, &api) && !api.FromService
+}
 
 // isAmbiguous reports that the service may have acted on a request although it failed.
 func isAmbiguous(err error) bool {
@@ -108,35 +121,7 @@ func isAmbiguous(err error) bool {
 // newAPIError reads both error forms of the service, and anything a proxy may answer in its place.
 func newAPIError(op operation, resp *http.Response, body []byte) *APIError {
 	e := &APIError{Operation: op.name, Method: op.method, Route: op.route, Status: resp.StatusCode, RetryAfter: resp.Header.Get("Retry-After")}
-	var known struct {
-		Detail    string `json:"detail"`
-		Title     string `json:"title"`
-		RequestID string `json:"requestId"`
-		Errors    []struct {
-			Message string `json:"message"`
-		} `json:"errors"`
-		Error json.RawMessage `json:"error"`
-	}
-	if json.Unmarshal(body, &known) == nil {
-		e.RequestID = known.RequestID
-		e.Detail = known.Detail
-		if e.Detail == "" {
-			var messages []string
-			for _, item := range known.Errors {
-				if item.Message != "" {
-					messages = append(messages, item.Message)
-				}
-			}
-			e.Detail = strings.Join(messages, "; ")
-		}
-		if e.Detail == "" {
-			e.Detail = known.Title
-		}
-		if e.Detail == "" {
-			// An old form has the text alone in "error"; anything else there is not for people.
-			_ = json.Unmarshal(known.Error, &e.Detail)
-		}
-	}
+	e.readBody(body)
 	if location := resp.Header.Get("Location"); e.Detail == "" && resp.StatusCode >= 300 && resp.StatusCode < 400 && location != "" {
 		e.Detail = "a redirect, which is not followed because the API key goes only to base_url; check base_url"
 	}
@@ -144,4 +129,49 @@ func newAPIError(op operation, resp *http.Response, body []byte) *APIError {
 		e.Detail = "no explanation (" + http.StatusText(resp.StatusCode) + ")"
 	}
 	return e
+}
+
+// readBody decodes every field by itself, so that one of an unexpected type does not hide the others.
+func (e *APIError) readBody(body []byte) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(body, &fields) != nil {
+		return
+	}
+	detail, hasDetail := textOf(fields["detail"])
+	title, hasTitle := textOf(fields["title"])
+	// An old form has the text alone in "error"; anything else there is not for people.
+	old, hasOld := textOf(fields["error"])
+	requestID, hasRequestID := textOf(fields["requestId"])
+	var items []json.RawMessage
+	hasItems := json.Unmarshal(fields["errors"], &items) == nil && items != nil
+
+	e.FromService = hasDetail || hasTitle || hasOld || hasRequestID || hasItems
+	e.RequestID = requestID
+	e.Detail = cmp.Or(detail, messagesOf(items), title, old)
+}
+
+// messagesOf joins the findings of a list, which are texts or objects with a message.
+func messagesOf(items []json.RawMessage) string {
+	var messages []string
+	for _, item := range items {
+		text, ok := textOf(item)
+		if !ok {
+			var object map[string]json.RawMessage
+			_ = json.Unmarshal(item, &object)
+			text, _ = textOf(object["message"])
+		}
+		if text != "" {
+			messages = append(messages, text)
+		}
+	}
+	return strings.Join(messages, "; ")
+}
+
+// textOf returns a JSON string; ok is false for every other value, null included.
+func textOf(raw json.RawMessage) (text string, ok bool) {
+	var decoded *string
+	if json.Unmarshal(raw, &decoded) != nil || decoded == nil {
+		return "", false
+	}
+	return *decoded, true
 }

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
@@ -29,6 +31,9 @@ type operation struct {
 	repeatable bool
 }
 
+// changes reports whether the operation may change something at the service.
+func (o operation) changes() bool { return o.method != http.MethodGet && o.method != http.MethodHead }
+
 // request is one call of an operation.
 type request struct {
 	op operation
@@ -43,32 +48,47 @@ type request struct {
 	repeatable bool
 }
 
+// answer is what came back of a request that succeeded.
+type answer struct {
+	body   []byte
+	status int
+	// at is the service's own time, to the second; zero where it does not tell.
+	at time.Time
+}
+
 // call sends a request and decodes its answer, which must be JSON.
 func call[T any](ctx context.Context, c *Client, r request) (*T, error) {
-	body, err := c.send(ctx, r, true)
+	got, err := c.exchange(ctx, r, true)
 	if err != nil {
 		return nil, err
 	}
 	out := new(T)
-	if err := json.Unmarshal(unwrap(body, r.noun), out); err != nil {
-		return nil, &TransportError{Operation: r.op.name, Method: r.op.method, Route: r.op.route, Err: fmt.Errorf("the answer has an unexpected shape: %w", err)}
+	if err := json.Unmarshal(unwrap(got.body, r.noun), out); err != nil {
+		return nil, unusable(r.op, fmt.Errorf("the answer has an unexpected shape: %w", err))
 	}
 	return out, nil
 }
 
 // callNoAnswer sends a request whose answer does not matter beyond its status.
 func (c *Client) callNoAnswer(ctx context.Context, r request) error {
-	_, err := c.send(ctx, r, false)
+	_, err := c.exchange(ctx, r, false)
 	return err
 }
 
-// send returns the answer's body. Errors are *APIError, *TransportError or the context's.
-func (c *Client) send(ctx context.Context, r request, wantJSON bool) ([]byte, error) {
+// unusable is the failure of an operation whose answer came but cannot be used.
+func unusable(op operation, err error) *TransportError {
+	return &TransportError{Operation: op.name, Method: op.method, Route: op.route, Changes: op.changes(), Err: err}
+}
+
+// exchange sends a request and returns the answer to it. Errors are *APIError and *TransportError, or say that the request cannot be made.
+func (c *Client) exchange(ctx context.Context, r request, wantJSON bool) (*answer, error) {
 	fail := func(err error) error {
 		if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
 			err = fmt.Errorf("%w (%w)", ctx.Err(), err)
 		}
-		return &TransportError{Operation: r.op.name, Method: r.op.method, Route: r.op.route, Unsent: neverConnected(err), Err: withoutURL(err)}
+		failure := unusable(r.op, withoutURL(err))
+		failure.Unsent = neverConnected(err)
+		return failure
 	}
 	if err := c.unconfigured.check(); err != nil {
 		return nil, err
@@ -116,6 +136,7 @@ func (c *Client) send(ctx context.Context, r request, wantJSON bool) ([]byte, er
 	fields := map[string]any{"operation": r.op.name, "method": r.op.method, "route": r.op.route, "duration_ms": c.clock.Now().Sub(started).Milliseconds()}
 	if resp != nil {
 		fields["status"] = resp.StatusCode
+		c.service.note(resp.Header)
 	}
 	tflog.Debug(tflog.MaskAllFieldValuesStrings(ctx, c.apiKey), "Agentyard API request", fields)
 
@@ -129,7 +150,7 @@ func (c *Client) send(ctx context.Context, r request, wantJSON bool) ([]byte, er
 		}
 		return nil, newAPIError(r.op, resp, body)
 	}
-	return body, nil
+	return &answer{body: body, status: resp.StatusCode, at: dateOf(resp.Header)}, nil
 }
 
 // takeTurn waits until the configured rate allows another request.
@@ -139,6 +160,36 @@ func (c *Client) takeTurn(ctx context.Context) error {
 	}
 	now := c.clock.Now()
 	return c.clock.Sleep(ctx, c.limiter.ReserveN(now, 1).DelayFrom(now))
+}
+
+// serviceClock remembers the latest time that an answer of the service told.
+type serviceClock struct {
+	mu     sync.Mutex
+	latest time.Time
+}
+
+func (s *serviceClock) note(h http.Header) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at := dateOf(h); at.After(s.latest) {
+		s.latest = at
+	}
+}
+
+// serviceTime is the latest time that the service told in any answer; zero if it never did. It never goes back.
+func (c *Client) serviceTime() time.Time {
+	c.service.mu.Lock()
+	defer c.service.mu.Unlock()
+	return c.service.latest
+}
+
+// dateOf reads the Date header; zero where there is none that can be read.
+func dateOf(h http.Header) time.Time {
+	at, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		return time.Time{}
+	}
+	return at
 }
 
 // target builds the URL. Every value is escaped, and what no escape can keep in its place is refused.

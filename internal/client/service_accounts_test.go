@@ -125,7 +125,7 @@ func TestCreateServiceAccount_reconcilesALostAnswer(t *testing.T) {
 		"truncated":            {after: mine, post: func(w http.ResponseWriter) { cut(w, 201) }, posts: 1, wantID: "sa_new"},
 		"500 before commit":    {before: other, after: other, post: func(w http.ResponseWriter) { answerJSON(w, 500, `{}`) }, posts: 1, wantErr: new(*LostError)},
 		"an older one exists":  {before: other + "," + older, posts: 0, wantErr: new(*ExistsError)},
-		"somebody was quicker": {after: older, post: func(w http.ResponseWriter) { answerJSON(w, 409, `{}`) }, posts: 1, wantErr: new(*ExistsError)},
+		"somebody was quicker": {after: older, post: func(w http.ResponseWriter) { answerJSON(w, 409, `{"detail":"taken"}`) }, posts: 1, wantErr: new(*ExistsError)},
 		"refused":              {post: func(w http.ResponseWriter) { answerJSON(w, 402, `{}`) }, posts: 1, wantErr: new(*APIError)},
 		"two appeared at once": {after: mine + "," + older, post: drop, posts: 1, wantErr: new(*ExistsError)},
 	} {

@@ -16,7 +16,7 @@ var states = States{Done: []string{"ready"}, InProgress: []string{"building"}, F
 func TestFor(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	gone, forbidden := &client.APIError{Status: 404, Detail: "gone"}, &client.APIError{Status: 403, Detail: "no"}
+	gone, forbidden := &client.APIError{Status: 404, Detail: "gone", FromService: true}, &client.APIError{Status: 403, Detail: "no"}
 	for name, tc := range map[string]struct {
 		answers []any // A status or an error; the last one repeats.
 		want    string
