@@ -13,10 +13,11 @@ type page[T any] struct {
 }
 
 // pages yields every object of a paged listing, fetching a page only when the one before it is used up.
-// An error is yielded once and ends the listing. A cursor that leads nowhere new ends it too.
+// An error is yielded once and ends the listing. A cursor that comes again ends it too.
 func pages[T any](ctx context.Context, fetch func(ctx context.Context, cursor string) (page[T], error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		cursor := ""
+		seen := map[string]bool{}
 		for {
 			got, err := fetch(ctx, cursor)
 			if err != nil {
@@ -29,10 +30,11 @@ func pages[T any](ctx context.Context, fetch func(ctx context.Context, cursor st
 					return
 				}
 			}
-			if got.next == "" || got.next == cursor {
+			if got.next == "" || seen[got.next] {
 				return
 			}
 			cursor = got.next
+			seen[cursor] = true
 		}
 	}
 }
