@@ -4,6 +4,7 @@ package client
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -13,7 +14,6 @@ import (
 
 	"github.com/hashicorp/go-cleanhttp"
 	"github.com/hashicorp/go-retryablehttp"
-	"golang.org/x/time/rate"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
@@ -36,7 +36,7 @@ type Config struct {
 	APIKey string
 	// RequestTimeout bounds one request, not its repetitions.
 	RequestTimeout time.Duration
-	// MaxRetries is how often one request is repeated at most.
+	// MaxRetries is how often one request is repeated at most after a failure. Waiting for the service's rate limit is none.
 	MaxRetries int
 	// RequestsPerSecond is a ceiling on all requests of this client; 0 is none.
 	RequestsPerSecond float64
@@ -55,14 +55,14 @@ type Client struct {
 	base      *url.URL
 	apiKey    string
 	userAgent string
-	http      *retryablehttp.Client
+	api       *retryablehttp.Client
 	// storage reaches pre-signed URLs on other hosts. The API key is never given to it.
 	storage *http.Client
 	retry   *retryPolicy
 	// allowInsecureHTTP is Config's.
 	allowInsecureHTTP bool
 
-	limiter *rate.Limiter
+	gate    *gate
 	clock   clock.Clock
 	service serviceClock
 	// unconfigured is set while the settings are unknown.
@@ -103,35 +103,29 @@ func newClient(cfg Config) *Client {
 
 	transport := cleanhttp.DefaultPooledTransport()
 	transport.MaxIdleConnsPerHost = 32
-	policy := &retryPolicy{clock: cfg.Clock, random: rand.Float64}
+	policy := &retryPolicy{clock: cfg.Clock, random: rand.Float64, maxRetries: cfg.MaxRetries}
 
 	c := &Client{
-		apiKey:    cfg.APIKey,
-		userAgent: cfg.UserAgent,
-		clock:     cfg.Clock,
-		http: &retryablehttp.Client{
-			HTTPClient: &http.Client{
-				Transport:     transport,
-				Timeout:       cfg.RequestTimeout,
-				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-			},
-			RetryMax:     cfg.MaxRetries,
-			CheckRetry:   policy.check,
-			Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 },
-			ErrorHandler: retryablehttp.PassthroughErrorHandler,
-		},
+		apiKey:            cfg.APIKey,
+		userAgent:         cfg.UserAgent,
+		clock:             cfg.Clock,
+		gate:              newGate(cfg.Clock, rand.Float64, policy.backoff, cfg.RequestsPerSecond),
 		storage:           storageClient(cfg.RequestTimeout),
 		retry:             policy,
 		allowInsecureHTTP: cfg.AllowInsecureHTTP,
 	}
-	c.http.PrepareRetry = func(req *http.Request) error {
-		if err := policy.pause(req); err != nil {
-			return err
-		}
-		return c.takeTurn(req.Context())
-	}
-	if cfg.RequestsPerSecond > 0 {
-		c.limiter = rate.NewLimiter(rate.Limit(cfg.RequestsPerSecond), max(1, int(cfg.RequestsPerSecond)))
+	c.api = &retryablehttp.Client{
+		HTTPClient: &http.Client{
+			Transport:     transport,
+			Timeout:       cfg.RequestTimeout,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		// The policy bounds the repetitions: not all of them count.
+		RetryMax:     math.MaxInt,
+		CheckRetry:   c.afterAttempt,
+		PrepareRetry: c.beforeRepetition,
+		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 },
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 	c.computers = newShared(cfg.Clock, c.listComputersForReads, func(v *Computer) string { return v.ID })
 	c.computerPolls = newPoller(cfg.Clock, cfg.PollInterval, c.ComputerAlone, c.listComputersForReads, func(v *Computer) string { return v.ID })

@@ -108,7 +108,7 @@ func (c *Client) CompleteFileUpload(ctx context.Context, computerID, fileName st
 			return nil, err
 		case isAmbiguous(err):
 			lost = err
-			if failed < c.http.RetryMax {
+			if failed < c.retry.maxRetries {
 				if err := c.clock.Sleep(ctx, c.retry.backoff(failed)); err != nil {
 					return nil, err
 				}

@@ -81,34 +81,69 @@ func unusable(op operation, err error) *TransportError {
 }
 
 // exchange sends a request and returns the answer to it. Errors are *APIError and *TransportError, or say that the request cannot be made.
+//
+// A request that changes something runs to its answer even if ctx ends meanwhile: what it made must be known before the
+// run stops. Before it is sent, and between its repetitions, ctx is obeyed.
 func (c *Client) exchange(ctx context.Context, r request, wantJSON bool) (*answer, error) {
-	fail := func(err error) error {
-		if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
-			err = fmt.Errorf("%w (%w)", ctx.Err(), err)
-		}
-		failure := unusable(r.op, withoutURL(err))
-		failure.Unsent = neverConnected(err)
-		return failure
-	}
 	if err := c.unconfigured.check(); err != nil {
 		return nil, err
 	}
-	target, err := c.target(r)
+	req, state, err := c.newRequest(ctx, r)
 	if err != nil {
 		return nil, err
+	}
+	// The body is read here, inside the retry loop, so that an answer that breaks off is repeated like a connection that broke.
+	var body []byte
+	req.SetResponseHandler(func(resp *http.Response) (err error) {
+		body, err = readAnswer(resp, wantJSON)
+		return err
+	})
+	if err := state.enter(c.gate); err != nil {
+		return nil, state.failure(err)
+	}
+	started := c.clock.Now()
+	resp, err := c.api.Do(req)
+	if resp != nil {
+		defer func() { _ = resp.Body.Close() }()
+	}
+	fields := map[string]any{"operation": r.op.name, "method": r.op.method, "route": r.op.route, "duration_ms": c.clock.Now().Sub(started).Milliseconds()}
+	if resp != nil {
+		fields["status"] = resp.StatusCode
+	}
+	tflog.Debug(tflog.MaskAllFieldValuesStrings(ctx, c.apiKey), "Agentyard API request", fields)
+
+	switch {
+	case err != nil:
+		return nil, state.failure(err)
+	case resp.StatusCode >= 300:
+		return nil, newAPIError(r.op, resp, body)
+	}
+	return &answer{body: body, status: resp.StatusCode, at: dateOf(resp.Header)}, nil
+}
+
+// newRequest makes the request of a call and the state of its attempts.
+func (c *Client) newRequest(ctx context.Context, r request) (*retryablehttp.Request, *attempts, error) {
+	target, err := c.target(r)
+	if err != nil {
+		return nil, nil, err
 	}
 	var payload any
 	if r.body != nil {
 		encoded, err := json.Marshal(r.body)
 		if err != nil {
-			return nil, fmt.Errorf("%s: the request cannot be encoded: %w", r.op.name, err)
+			return nil, nil, fmt.Errorf("%s: the request cannot be encoded: %w", r.op.name, err)
 		}
 		payload = encoded
 	}
-	repeatable := r.op.method != http.MethodPost || r.op.repeatable || r.repeatable
-	req, err := retryablehttp.NewRequestWithContext(withAttempts(ctx, repeatable), r.op.method, target, payload)
+	ctx = withAttempts(ctx, r.op.method != http.MethodPost || r.op.repeatable || r.repeatable)
+	state := attemptsIn(ctx)
+	state.op = r.op
+	if r.op.changes() {
+		ctx = context.WithoutCancel(ctx)
+	}
+	req, err := retryablehttp.NewRequestWithContext(ctx, r.op.method, target, payload)
 	if err != nil {
-		return nil, fmt.Errorf("%s: the request cannot be made: %w", r.op.name, err)
+		return nil, nil, fmt.Errorf("%s: the request cannot be made: %w", r.op.name, err)
 	}
 	req.Header.Set("Authorization", "Bearer "+c.apiKey)
 	req.Header.Set("Accept", "application/json")
@@ -118,48 +153,28 @@ func (c *Client) exchange(ctx context.Context, r request, wantJSON bool) (*answe
 	if payload != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-
-	// The body is read here, inside the retry loop, so that an answer that breaks off is repeated like a connection that broke.
-	var body []byte
-	req.SetResponseHandler(func(resp *http.Response) error {
-		body, err = readAnswer(resp, wantJSON)
-		return err
-	})
-	if err := c.takeTurn(ctx); err != nil {
-		return nil, fail(err)
-	}
-	started := c.clock.Now()
-	resp, err := c.http.Do(req)
-	if resp != nil {
-		defer func() { _ = resp.Body.Close() }()
-	}
-	fields := map[string]any{"operation": r.op.name, "method": r.op.method, "route": r.op.route, "duration_ms": c.clock.Now().Sub(started).Milliseconds()}
-	if resp != nil {
-		fields["status"] = resp.StatusCode
-		c.service.note(resp.Header)
-	}
-	tflog.Debug(tflog.MaskAllFieldValuesStrings(ctx, c.apiKey), "Agentyard API request", fields)
-
-	switch {
-	case err != nil:
-		return nil, fail(err)
-	case resp.StatusCode >= 300:
-		if body == nil {
-			// Retries are used up: the library hands over the last answer unread.
-			body, _ = io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-		}
-		return nil, newAPIError(r.op, resp, body)
-	}
-	return &answer{body: body, status: resp.StatusCode, at: dateOf(resp.Header)}, nil
+	return req, state, nil
 }
 
-// takeTurn waits until the configured rate allows another request.
-func (c *Client) takeTurn(ctx context.Context) error {
-	if c.limiter == nil {
-		return nil
+// failure says why a call got no answer, and what that means for what it was to change.
+func (a *attempts) failure(err error) error {
+	if a.refusal != nil && errors.Is(err, errHeldBack) {
+		return a.refusal
 	}
-	now := c.clock.Now()
-	return c.clock.Sleep(ctx, c.limiter.ReserveN(now, 1).DelayFrom(now))
+	timeout := ""
+	switch {
+	case a.timedOut:
+		timeout = "request_timeout"
+	case errors.Is(err, context.DeadlineExceeded) && !isDialFault(err):
+		timeout = "timeouts"
+	}
+	err = withoutURL(err)
+	if ended := a.caller.Err(); ended != nil && !errors.Is(err, ended) {
+		err = fmt.Errorf("%w (%w)", ended, err)
+	}
+	failure := unusable(a.op, err)
+	failure.Unsent, failure.Timeout = !a.acted, timeout
+	return failure
 }
 
 // serviceClock remembers the latest time that an answer of the service told.

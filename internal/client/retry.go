@@ -4,9 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
@@ -17,20 +20,43 @@ const (
 	maxBackoff = 30 * time.Second
 	// maxRetryAfter is the longest pause that is taken over from the service; a longer one ends the call with the service's answer.
 	maxRetryAfter = 5 * time.Minute
+	// maxErrorText bounds what is read of an answer 429, in bytes.
+	maxErrorText = 1 << 20
 )
 
 // attempts is the state of one call's repetitions. It travels in the request's context, because the library calls
 // the policy without a response when the connection broke.
 type attempts struct {
+	op operation
+	// caller is the context of the call. That of its requests may outlive it, so that no change is cut off half-way.
+	caller     context.Context
 	repeatable bool
 	failed     int
 	pause      time.Duration
+	passage    passage
+	// connected says that the present attempt got a connection, so that something may have been sent.
+	connected atomic.Bool
+	// acted says that the service may have acted on an attempt.
+	acted bool
+	// timedOut says that the last attempt was ended by its own timeout.
+	timedOut bool
+	// refusal is the answer to the last attempt if that was 429, kept in case that nothing follows.
+	refusal *APIError
 }
 
 type attemptsKey struct{}
 
+// withAttempts returns the context of a call's requests.
 func withAttempts(ctx context.Context, repeatable bool) context.Context {
-	return context.WithValue(ctx, attemptsKey{}, &attempts{repeatable: repeatable})
+	state := &attempts{caller: ctx, repeatable: repeatable}
+	// A connection is handed over when its TLS handshake is done. Whatever fails before was surely not sent.
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { state.connected.Store(true) }}
+	return context.WithValue(httptrace.WithClientTrace(ctx, trace), attemptsKey{}, state)
+}
+
+func attemptsIn(ctx context.Context) *attempts {
+	state, _ := ctx.Value(attemptsKey{}).(*attempts)
+	return state
 }
 
 // retryPolicy decides whether a request is sent again, and after how long. A request that is not repeatable
@@ -38,18 +64,14 @@ func withAttempts(ctx context.Context, repeatable bool) context.Context {
 type retryPolicy struct {
 	clock  clock.Clock
 	random func() float64
+	// maxRetries bounds the repetitions of one call.
+	maxRetries int
 }
 
 // check is called after every attempt, with the answer or with the error that came in its place.
 func (p *retryPolicy) check(ctx context.Context, resp *http.Response, err error) (bool, error) {
-	if ctx.Err() != nil {
-		return false, ctx.Err()
-	}
-	state, _ := ctx.Value(attemptsKey{}).(*attempts)
-	if state == nil {
-		state = &attempts{}
-	}
-	if !mayRepeat(state.repeatable, resp, err) {
+	state := attemptsIn(ctx)
+	if state.caller.Err() != nil || state.failed >= p.maxRetries || !state.mayRepeat(resp, err) {
 		return false, err
 	}
 	pause := p.backoff(state.failed)
@@ -68,39 +90,96 @@ func (p *retryPolicy) check(ctx context.Context, resp *http.Response, err error)
 
 // pause waits before the next attempt.
 func (p *retryPolicy) pause(req *http.Request) error {
-	state, _ := req.Context().Value(attemptsKey{}).(*attempts)
-	if state == nil {
-		return nil
-	}
-	return p.clock.Sleep(req.Context(), state.pause)
+	state := attemptsIn(req.Context())
+	state.connected.Store(false)
+	return state.sleep(p.clock)
 }
 
-func mayRepeat(repeatable bool, resp *http.Response, err error) bool {
+func (a *attempts) sleep(clk clock.Clock) error {
+	if a.pause <= 0 {
+		return a.caller.Err()
+	}
+	return clk.Sleep(a.caller, a.pause)
+}
+
+// enter waits at the gate for the turn of the first attempt or of another one.
+func (a *attempts) enter(g *gate) error { return g.enter(a.caller, &a.passage) }
+
+func (a *attempts) mayRepeat(resp *http.Response, err error) bool {
 	if err != nil {
-		if neverConnected(err) {
-			return !isCertificateFault(err)
+		if !a.connected.Load() {
+			return !isTLSFault(err)
 		}
-		return repeatable
+		return a.repeatable
 	}
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests:
 		return true
 	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return repeatable
+		return a.repeatable
 	}
 	return false
 }
 
-// neverConnected reports that the request did not reach anybody.
-func neverConnected(err error) bool {
-	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "dial" || isCertificateFault(err)
-}
-
-func isCertificateFault(err error) bool {
+// isTLSFault reports a handshake that fails the same way every time.
+func isTLSFault(err error) bool {
 	var verification *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
-	return errors.As(err, &verification) || errors.As(err, &record)
+	var op *net.OpError
+	return errors.As(err, &verification) || errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch) ||
+		errors.As(err, &op) && op.Op == "remote error"
+}
+
+// isDialFault reports that no connection was made; a dialer has timeouts of its own.
+func isDialFault(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}
+
+// afterAttempt is called after every attempt at the API, and once more after an answer that is final was read.
+func (c *Client) afterAttempt(ctx context.Context, resp *http.Response, err error) (bool, error) {
+	state := attemptsIn(ctx)
+	refused := resp != nil && resp.StatusCode == http.StatusTooManyRequests
+	state.timedOut = ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && !isDialFault(err)
+	state.acted = state.acted || state.connected.Load() && !refused
+	state.refusal = nil
+	if resp != nil {
+		c.service.note(resp.Header)
+	}
+	if refused {
+		return c.afterRefusal(state, resp), err
+	}
+	if resp != nil {
+		c.gate.accepted(&state.passage)
+	}
+	return c.retry.check(ctx, resp, err)
+}
+
+// afterRefusal shuts the gate and reports whether the request waits there for another attempt, however many there were:
+// the service did not act. It ends with the answer where the wait is too long.
+func (c *Client) afterRefusal(state *attempts, resp *http.Response) bool {
+	asked, isAsked := c.retry.retryAfter(resp.Header)
+	if asked > maxRetryAfter {
+		return false
+	}
+	held := c.gate.refused(&state.passage, asked, isAsked)
+	if state.caller.Err() != nil || state.passage.mayWait(state.caller, held) != nil {
+		return false
+	}
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorText))
+	state.refusal = newAPIError(state.op, resp, body)
+	state.pause = 0
+	return true
+}
+
+// beforeRepetition waits for the time of the next attempt.
+func (c *Client) beforeRepetition(req *http.Request) error {
+	state := attemptsIn(req.Context())
+	state.timedOut = false
+	if err := c.retry.pause(req); err != nil {
+		return err
+	}
+	return state.enter(c.gate)
 }
 
 // backoff doubles with every failure and is spread over its upper half, so that clients which failed together do not return together.

@@ -131,7 +131,7 @@ func (c *Client) sendToStorage(ctx context.Context, act, address string, newRequ
 		tflog.Debug(ctx, "The file storage failed", map[string]any{"act": act, "status": failure.Status})
 		again, _ := c.retry.check(ctx, resp, err)
 		var changed *changedError
-		if !again || failed >= c.http.RetryMax || errors.As(err, &changed) {
+		if !again || failed >= c.retry.maxRetries || errors.As(err, &changed) {
 			return nil, failure
 		}
 		if err := c.retry.pause(req); err != nil {

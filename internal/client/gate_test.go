@@ -1,0 +1,348 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// crowdClock moves on when every worker of a test sleeps, to the earliest end of a sleep, and wakes that worker alone.
+type crowdClock struct {
+	mu       sync.Mutex
+	now      time.Time
+	awake    int
+	sleepers []sleeper
+}
+
+type sleeper struct {
+	until time.Time
+	wake  chan struct{}
+}
+
+func (c *crowdClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *crowdClock) Sleep(_ context.Context, d time.Duration) error {
+	c.mu.Lock()
+	s := sleeper{c.now.Add(d), make(chan struct{})}
+	c.sleepers = append(c.sleepers, s)
+	c.fallAsleep()
+	c.mu.Unlock()
+	<-s.wake
+	return nil
+}
+
+// leave is what a worker calls when it has finished.
+func (c *crowdClock) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fallAsleep()
+}
+
+func (c *crowdClock) fallAsleep() {
+	if c.awake--; c.awake > 0 || len(c.sleepers) == 0 {
+		return
+	}
+	first := 0
+	for i, s := range c.sleepers {
+		if s.until.Before(c.sleepers[first].until) {
+			first = i
+		}
+	}
+	next := c.sleepers[first]
+	c.sleepers = slices.Delete(c.sleepers, first, first+1)
+	c.now = latest(c.now, next.until)
+	c.awake++
+	close(next.wake)
+}
+
+func TestGate_manyWorkersKeepToTheServicesRate(t *testing.T) {
+	t.Parallel()
+	const workers, each = 10, 40
+	for _, limit := range []float64{3, 5, 20} {
+		t.Run(fmt.Sprint(limit, " per second"), func(t *testing.T) {
+			t.Parallel()
+			clk := &crowdClock{now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), awake: workers}
+			emu, err := emulator.Start(t.Context(), emulator.Options{Clock: clk, RequestsPerSecond: limit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = emu.Close() }()
+			c, err := New(Config{BaseURL: emu.URL(), APIKey: emu.BootstrapKey(), MaxRetries: DefaultMaxRetries, Clock: clk})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.gate.random = func() float64 { return 0.5 }
+			start := clk.Now()
+			var crowd sync.WaitGroup
+			for worker := range workers {
+				crowd.Go(func() {
+					defer clk.leave()
+					for i := range each {
+						if _, err := c.CreateServiceAccount(t.Context(), CreateServiceAccountRequest{Name: fmt.Sprintf("a-%d-%d", worker, i)}); err != nil {
+							t.Errorf("account %d of worker %d: %v", i, worker, err)
+						}
+					}
+				})
+			}
+			crowd.Wait()
+			total, refused, created := 0, 0, 0
+			for _, entry := range emu.Journal().Entries() {
+				total++
+				switch entry.Status {
+				case http.StatusTooManyRequests:
+					refused++
+				case http.StatusCreated:
+					created++
+				}
+			}
+			elapsed := clk.Now().Sub(start)
+			t.Logf("%d requests, %d refused, in %v", total, refused, elapsed)
+			if created != workers*each || refused > 25 {
+				t.Errorf("%d accounts made, %d answers of 429, want %d and at most 25", created, refused, workers*each)
+			}
+			if fastest := time.Duration(float64(total-refused) / limit * float64(time.Second)); elapsed > fastest*3/2 {
+				t.Errorf("it took %v, while the limit allows %v", elapsed, fastest)
+			}
+		})
+	}
+}
+
+func TestGate_refusalsHoldEverybodyBack(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		retryAfter string
+		least      time.Duration
+	}{
+		"seconds":        {"7", 7 * time.Second},
+		"date":           {"Sun, 01 Mar 2026 00:00:09 GMT", 9 * time.Second},
+		"without a time": {"", 250 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var clk *clock.Fake
+			var at []time.Time
+			c, _, fake := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+				at = append(at, clk.Now())
+				w.Header().Set("Date", "Sun, 01 Mar 2026 00:00:00 GMT")
+				if n == 1 {
+					if tc.retryAfter != "" {
+						w.Header().Set("Retry-After", tc.retryAfter)
+					}
+					answerJSON(w, 429, `{"detail":"slow down","status":429,"title":"x"}`)
+					return
+				}
+				answerJSON(w, 200, `{"id":"c1"}`)
+			})
+			clk = fake
+			refused := passage{}
+			if err := c.gate.enter(t.Context(), &refused); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if _, err := c.ComputerAlone(t.Context(), "c1"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			// The second request is another one: it keeps its distance from the first.
+			if first, second := at[1].Sub(at[0]), at[2].Sub(at[1]); first < tc.least || first > max(2*time.Second, tc.least*11/10) || second < 2*time.Second {
+				t.Errorf("the repetition came after %v, the next request after %v", first, second)
+			}
+		})
+	}
+}
+
+func TestGate_learnsThePace(t *testing.T) {
+	t.Parallel()
+	clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+	newPassages := func(g *gate, n int) []*passage {
+		out := make([]*passage, n)
+		for i := range out {
+			out[i] = &passage{}
+			if err := g.enter(t.Context(), out[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return out
+	}
+	g := newGate(clk, func() float64 { return 0 }, (&retryPolicy{random: func() float64 { return 0 }}).backoff, 0)
+	check := func(what string, pace float64, held time.Duration) {
+		t.Helper()
+		if g.pace != pace || g.until.Sub(clk.Now()) != held {
+			t.Errorf("%s: the pace is %v, the gate is shut for %v, want %v and %v", what, g.pace, g.until.Sub(clk.Now()), pace, held)
+		}
+	}
+	for _, p := range newPassages(g, 3) {
+		g.accepted(p)
+	}
+	clk.Advance(2 * time.Second)
+	together := newPassages(g, 10)
+	for _, p := range together[:4] {
+		g.accepted(p)
+		g.accepted(p) // Final answers are told twice.
+	}
+	g.refused(together[4], 3*time.Second, true)
+	check("the first refusal", 4, 3*time.Second)
+	g.accepted(together[5])
+	check("one more got through", 5, 3*time.Second)
+	for _, p := range together[6:9] {
+		g.refused(p, 2*time.Second, true)
+	}
+	check("refusals of the same event", 5, 3*time.Second)
+	g.refused(together[9], 4*time.Second, true)
+	check("a longer one of the same event", 5, 4*time.Second)
+
+	start := clk.Now()
+	if entered := newPassages(g, 3); entered[0].at.Sub(start) != 4*time.Second || entered[2].at.Sub(entered[1].at) != time.Second/5 {
+		t.Errorf("entered at %v, %v, %v", entered[0].at.Sub(start), entered[1].at.Sub(start), entered[2].at.Sub(start))
+	}
+	g.refused(newPassages(g, 1)[0], 3*time.Second, true)
+	check("the second event", 10.0/3, 3*time.Second)
+	for range 13 {
+		g.accepted(newPassages(g, 1)[0])
+	}
+	if raised := g.pace / (10.0 / 3); raised < 1.049 || raised > 1.051 {
+		t.Errorf("a run of successes raised the pace to the %vfold", raised)
+	}
+	for n := range 20 {
+		held := g.refused(newPassages(g, 1)[0], 0, false)
+		if n < 5 && held != minBackoff<<n/2 {
+			t.Errorf("refusal %d in a row without a time shuts the gate for %v", n+1, held)
+		}
+	}
+	if g.pace != slowestPace {
+		t.Errorf("the pace sank to %v, want %v", g.pace, slowestPace)
+	}
+}
+
+func TestGate_isSpread(t *testing.T) {
+	t.Parallel()
+	for _, random := range []float64{0, 0.5, 1} {
+		clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+		g := newGate(clk, func() float64 { return random }, nil, 0)
+		if held, want := g.refused(&passage{}, 10*time.Second, true), 10*time.Second+time.Duration(random*float64(time.Second)); held != want {
+			t.Errorf("random %v: the gate is shut for %v, want %v", random, held, want)
+		}
+	}
+}
+
+func TestGate_configuredRateIsACeiling(t *testing.T) {
+	t.Parallel()
+	clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+	g := newGate(clk, func() float64 { return 0 }, nil, 2)
+	g.passed = slices.Repeat([]time.Time{clk.Now()}, 9)
+	g.refused(&passage{}, time.Second, true)
+	for range 200 {
+		p := &passage{}
+		if err := g.enter(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		g.accepted(p)
+	}
+	if elapsed := clk.Now().Sub(g.at); g.pace != 2 || elapsed < 99*time.Second {
+		t.Errorf("the pace is %v, 200 requests took %v", g.pace, elapsed)
+	}
+}
+
+func TestRefusals_doNotUseUpRetries(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		answer   func(n int) int
+		requests int
+		status   int // Of the error; 0 for success.
+	}{
+		"30 refusals":             {func(n int) int { return map[bool]int{true: 429, false: 201}[n <= 30] }, 31, 0},
+		"refusals, then an error": {func(n int) int { return map[bool]int{true: 429, false: 400}[n <= 5] }, 6, 400},
+		"refusals, then a fault":  {func(n int) int { return map[bool]int{true: 429, false: 500}[n <= 5] }, 6, 500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+				w.Header().Set("Retry-After", "1")
+				answerJSON(w, tc.answer(n), `{"id":"c1","detail":"d"}`)
+			})
+			_, err := c.BulkCreateComputers(t.Context(), BulkCreateRequest{Quantity: 1, NamePrefix: "a"})
+			if StatusOf(err) != tc.status || (err == nil) != (tc.status == 0) || rec.count(http.MethodPost) != tc.requests {
+				t.Errorf("got %v after %d requests, want %d after %d", err, rec.count(http.MethodPost), tc.status, tc.requests)
+			}
+		})
+	}
+	t.Run("between faults of a read", func(t *testing.T) {
+		t.Parallel()
+		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+			answerJSON(w, []int{503, 429}[n%2], `{"detail":"d"}`)
+		})
+		_, err := c.ComputerAlone(t.Context(), "c1")
+		if StatusOf(err) != 503 || rec.count(http.MethodGet) != 8 {
+			t.Errorf("got %v after %d requests, want a 503 after 4 faults and as many refusals", err, rec.count(http.MethodGet))
+		}
+	})
+}
+
+func TestRefusals_areBounded(t *testing.T) {
+	t.Parallel()
+	serveRefusals := func(t *testing.T, retryAfter string) (*Client, *recorder, *clock.Fake) {
+		return serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			w.Header().Set("Retry-After", retryAfter)
+			answerJSON(w, 429, `{"detail":"slow down","status":429,"title":"x"}`)
+		})
+	}
+	t.Run("without a deadline", func(t *testing.T) {
+		t.Parallel()
+		c, rec, clk := serveRefusals(t, "60")
+		start := clk.Now()
+		_, err := c.BulkCreateComputers(t.Context(), BulkCreateRequest{Quantity: 1, NamePrefix: "a"})
+		if elapsed := clk.Now().Sub(start); StatusOf(err) != 429 || isAmbiguous(err) || elapsed > maxHeldBack || elapsed < maxHeldBack-2*time.Minute {
+			t.Errorf("got %v after %v and %d requests", err, elapsed, rec.count(http.MethodPost))
+		}
+	})
+	for name, retryAfter := range map[string]string{"longer than is ever waited": "301", "beyond the caller's deadline": "120"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, clk := serveRefusals(t, retryAfter)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			_, err := c.BulkCreateComputers(ctx, BulkCreateRequest{Quantity: 1, NamePrefix: "a"})
+			var api *APIError
+			if !errors.As(err, &api) || api.Status != 429 || api.RetryAfter != retryAfter || rec.count(http.MethodPost) != 1 || len(clk.Sleeps()) > 0 {
+				t.Errorf("got %v after %d requests and %v", err, rec.count(http.MethodPost), clk.Sleeps())
+			}
+		})
+	}
+	t.Run("shut by others beyond the caller's deadline", func(t *testing.T) {
+		t.Parallel()
+		c, rec, _ := serveRefusals(t, "120")
+		c.gate.refused(&passage{}, 2*time.Minute, true)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := c.BulkCreateComputers(ctx, BulkCreateRequest{Quantity: 1, NamePrefix: "a"})
+		var transport *TransportError
+		if !errors.As(err, &transport) || !transport.Unsent || transport.Timeout != "timeouts" || isAmbiguous(err) || rec.count(http.MethodPost) != 0 || !strings.Contains(err.Error(), "rate limit") {
+			t.Errorf("got %#v after %d requests", err, rec.count(http.MethodPost))
+		}
+	})
+	t.Run("shut by others for longer than is ever waited", func(t *testing.T) {
+		t.Parallel()
+		c, _, clk := serveRefusals(t, "240")
+		p := passage{heldBack: maxHeldBack - 2*time.Minute}
+		if err := c.gate.enter(t.Context(), &p); err != nil {
+			t.Fatal(err)
+		}
+		c.gate.refused(&passage{}, 4*time.Minute, true)
+		if err := c.gate.enter(t.Context(), &p); !errors.Is(err, errHeldBack) || len(clk.Sleeps()) > 0 {
+			t.Errorf("got %v", err)
+		}
+	})
+}

@@ -1,0 +1,295 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+var (
+	aRead   = request{op: operation{name: "getThing", method: http.MethodGet, route: "/thing"}}
+	aWrite  = request{op: operation{name: "createThing", method: http.MethodPost, route: "/thing"}}
+	aChange = request{op: operation{name: "updateThing", method: http.MethodPatch, route: "/thing"}}
+)
+
+// ending are the two ways in which a caller's context ends while a request is on its way.
+func ending(t *testing.T) map[string]func() (ctx context.Context, end func()) {
+	t.Helper()
+	return map[string]func() (context.Context, func()){
+		"cancelled": func() (context.Context, func()) {
+			return context.WithCancel(t.Context())
+		},
+		"deadline": func() (context.Context, func()) {
+			ctx := &deadlineContext{Context: t.Context(), done: make(chan struct{})}
+			return ctx, func() { close(ctx.done) }
+		},
+	}
+}
+
+// deadlineContext ends as if its deadline had passed, when the test says so.
+type deadlineContext struct {
+	context.Context //nolint:containedctx // This is a context.
+
+	done chan struct{}
+}
+
+func (c *deadlineContext) Deadline() (time.Time, bool) { return time.Now().Add(time.Hour), true }
+func (c *deadlineContext) Done() <-chan struct{}       { return c.done }
+func (c *deadlineContext) Err() error {
+	select {
+	case <-c.done:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+func TestExchange_aWriteInFlightRunsToItsAnswer(t *testing.T) {
+	t.Parallel()
+	for name, start := range ending(t) {
+		for _, r := range []request{aWrite, aChange} {
+			t.Run(name+" "+r.op.method, func(t *testing.T) {
+				t.Parallel()
+				ctx, end := start()
+				c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+					end()
+					answerJSON(w, 201, `{"id":"t1"}`)
+				})
+				if got, err := c.exchange(ctx, r, true); err != nil || got.status != 201 || string(got.body) != `{"id":"t1"}` {
+					t.Errorf("got %+v, %v, want the answer", got, err)
+				}
+				if _, err := c.exchange(ctx, r, true); !errors.Is(err, ctx.Err()) || isAmbiguous(err) || rec.count(r.op.method) != 1 {
+					t.Errorf("after the end of the context: %v, %d requests", err, rec.count(r.op.method))
+				}
+			})
+		}
+	}
+}
+
+func TestExchange_nothingIsRepeatedAfterTheContext(t *testing.T) {
+	t.Parallel()
+	for name, start := range ending(t) {
+		for fault, status := range map[string]int{"fault": 503, "refusal": 429} {
+			t.Run(name+" "+fault, func(t *testing.T) {
+				t.Parallel()
+				ctx, end := start()
+				c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+					end()
+					answerJSON(w, status, `{"detail":"no"}`)
+				})
+				_, err := c.exchange(ctx, aChange, true)
+				if StatusOf(err) != status || rec.count(http.MethodPatch) != 1 || isAmbiguous(err) != (status == 503) {
+					t.Errorf("got %v after %d requests", err, rec.count(http.MethodPatch))
+				}
+			})
+		}
+	}
+}
+
+func TestExchange_aReadEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	for name, start := range ending(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, end := start()
+			c, rec, _ := serve(t, func(_ http.ResponseWriter, r *http.Request, _ int) {
+				end()
+				<-r.Context().Done()
+			})
+			_, err := c.exchange(ctx, aRead, true)
+			var transport *TransportError
+			if !errors.As(err, &transport) || !errors.Is(err, ctx.Err()) || transport.Changes || rec.count(http.MethodGet) != 1 {
+				t.Errorf("got %#v after %d requests", err, rec.count(http.MethodGet))
+			}
+			if want := map[string]string{"deadline": "timeouts"}[name]; transport.Timeout != want {
+				t.Errorf("the time that ran out is %q, want %q", transport.Timeout, want)
+			}
+		})
+	}
+}
+
+func TestExchange_requestTimeoutBoundsAWrite(t *testing.T) {
+	t.Parallel()
+	for name, inBody := range map[string]bool{"before the answer": false, "within the answer": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+				if inBody {
+					cut(w, 200)
+					_ = http.NewResponseController(w).Flush()
+				}
+				<-r.Context().Done()
+			})
+			c.api.HTTPClient.Timeout = 50 * time.Millisecond
+			_, err := c.exchange(t.Context(), aWrite, true)
+			var transport *TransportError
+			if !errors.As(err, &transport) || transport.Timeout != "request_timeout" || transport.Unsent || !transport.Changes || !isAmbiguous(err) || rec.count(http.MethodPost) != 1 {
+				t.Errorf("got %#v after %d requests", err, rec.count(http.MethodPost))
+			}
+		})
+	}
+}
+
+// endAtSleep is a clock on which every sleep ends with the context.
+type endAtSleep struct {
+	clock.Clock
+
+	end func()
+}
+
+func (c endAtSleep) Sleep(ctx context.Context, _ time.Duration) error {
+	c.end()
+	return ctx.Err()
+}
+
+func TestExchange_contextEndsBetweenAttempts(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		fault  func(http.ResponseWriter)
+		unsent bool
+	}{
+		"after a refusal": {func(w http.ResponseWriter) { answerJSON(w, 429, `{"detail":"slow down"}`) }, true},
+		"after a fault":   {func(w http.ResponseWriter) { answerJSON(w, 503, `{"detail":"no"}`) }, false},
+		"after a drop":    {drop, false},
+	} {
+		for kind, start := range ending(t) {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				t.Parallel()
+				ctx, end := start()
+				c, rec, clk := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.fault(w) })
+				sleeping := endAtSleep{clk, end}
+				c.retry.clock, c.gate.clock = sleeping, sleeping
+				_, err := c.exchange(ctx, aChange, true)
+				var transport *TransportError
+				if !errors.As(err, &transport) || !errors.Is(err, ctx.Err()) || transport.Unsent != tc.unsent || isAmbiguous(err) == tc.unsent || rec.count(http.MethodPatch) != 1 {
+					t.Errorf("got %#v after %d requests", err, rec.count(http.MethodPatch))
+				}
+				if want := map[string]string{"deadline": "timeouts"}[kind]; transport.Timeout != want {
+					t.Errorf("the time that ran out is %q, want %q", transport.Timeout, want)
+				}
+			})
+		}
+	}
+}
+
+func TestExchange_whatNeverConnectedIsUnsent(t *testing.T) {
+	t.Parallel()
+	const never, always = 1, 4
+	quiet := func(t *testing.T, configure func(*tls.Config)) string {
+		t.Helper()
+		server := httptest.NewUnstartedServer(http.NotFoundHandler())
+		server.Config.ErrorLog = quietLog()
+		server.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+		if configure != nil {
+			configure(server.TLS)
+		}
+		server.StartTLS()
+		t.Cleanup(server.Close)
+		return server.URL
+	}
+	trusting := func(c *Client) *http.Transport {
+		transport, _ := c.api.HTTPClient.Transport.(*http.Transport)
+		transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true} //nolint:gosec // The test's own server.
+		return transport
+	}
+	for name, tc := range map[string]struct {
+		address func(t *testing.T) string
+		prepare func(c *Client)
+		dials   int
+	}{
+		"refused": {func(t *testing.T) string {
+			t.Helper()
+			server := httptest.NewServer(nil)
+			server.Close()
+			return server.URL
+		}, nil, always},
+		"unknown certificate": {func(t *testing.T) string { t.Helper(); return quiet(t, nil) }, nil, never},
+		"no TLS at all": {func(t *testing.T) string {
+			t.Helper()
+			server := httptest.NewServer(http.NotFoundHandler())
+			t.Cleanup(server.Close)
+			return strings.Replace(server.URL, "http:", "https:", 1)
+		}, nil, never},
+		"alert of the server": {func(t *testing.T) string {
+			t.Helper()
+			return quiet(t, func(config *tls.Config) {
+				config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return nil, errors.New("no") }
+			})
+		}, func(c *Client) { trusting(c) }, never},
+		"handshake timeout": {func(t *testing.T) string { t.Helper(); return silent(t) },
+			func(c *Client) { trusting(c).TLSHandshakeTimeout = 20 * time.Millisecond }, always},
+		"request_timeout within the handshake": {func(t *testing.T) string { t.Helper(); return silent(t) },
+			func(c *Client) { c.api.HTTPClient.Timeout = 20 * time.Millisecond }, always},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, err := New(Config{BaseURL: tc.address(t), APIKey: testKey, MaxRetries: 3, Clock: clock.NewFake(time.Now())})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tc.prepare != nil {
+				tc.prepare(c)
+			}
+			transport, _ := c.api.HTTPClient.Transport.(*http.Transport)
+			var dials atomic.Int32
+			dial := transport.DialContext
+			transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+				dials.Add(1)
+				return dial(ctx, network, address)
+			}
+			_, err = c.exchange(t.Context(), aWrite, true)
+			var failure *TransportError
+			if !errors.As(err, &failure) || !failure.Unsent || !failure.Changes || isAmbiguous(err) {
+				t.Errorf("got %#v", err)
+			}
+			if int(dials.Load()) != tc.dials {
+				t.Errorf("tried %d times, want %d", dials.Load(), tc.dials)
+			}
+			if want := map[bool]string{true: "request_timeout"}[strings.HasPrefix(name, "request_timeout")]; failure.Timeout != want {
+				t.Errorf("the time that ran out is %q, want %q", failure.Timeout, want)
+			}
+		})
+	}
+}
+
+func TestExchange_whatWasSentOverHTTP2IsAmbiguous(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	c, err := New(Config{BaseURL: server.URL, APIKey: testKey, MaxRetries: 3, Clock: clock.NewFake(time.Now())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.api.HTTPClient.Transport = server.Client().Transport
+	_, err = c.exchange(t.Context(), aWrite, true)
+	var failure *TransportError
+	if !errors.As(err, &failure) || failure.Unsent {
+		t.Errorf("got %#v", err)
+	}
+}
+
+// silent accepts connections and never says anything.
+func silent(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // It ends with the test.
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	return "https://" + listener.Addr().String()
+}
+
+func quietLog() *log.Logger { return log.New(io.Discard, "", 0) }
