@@ -61,8 +61,8 @@ type passage struct {
 	// at is when it went through, event how many events there had been.
 	at    time.Time
 	event int
-	// heldBack is how long it has waited because of refusals, over all its attempts.
-	heldBack time.Duration
+	// heldBack is how long it has waited because of refusals, over all its attempts, and patience how long it may.
+	heldBack, patience time.Duration
 	// answered says that the answer of the present attempt is taken into account.
 	answered bool
 }
@@ -133,21 +133,31 @@ func (g *gate) pass(p *passage, event int) bool {
 	return true
 }
 
-// mayWait refuses a wait that is in vain. A context's deadline belongs to the machine's clock, so what is left of it is measured by that.
+// newPassage allows waits up to the context's deadline, or maxHeldBack where there is none. A deadline belongs to the
+// machine's clock, so what is left of it is measured by that.
+func newPassage(ctx context.Context) passage {
+	if deadline, bounded := ctx.Deadline(); bounded {
+		return passage{patience: deadline.Sub(clock.System.Now())}
+	}
+	return passage{patience: maxHeldBack}
+}
+
+// mayWait refuses a wait that is in vain.
 func (p *passage) mayWait(ctx context.Context, wait time.Duration) error {
 	deadline, bounded := ctx.Deadline()
 	switch {
 	case wait <= 0:
 		return nil
-	case bounded && wait > deadline.Sub(clock.System.Now()):
-		return fmt.Errorf("%w for %v, which is beyond its deadline: %w", errHeldBack, wait, context.DeadlineExceeded)
-	case !bounded && p.heldBack+wait > maxHeldBack:
-		return fmt.Errorf("%w for more than %v", errHeldBack, maxHeldBack)
+	case bounded && (wait > deadline.Sub(clock.System.Now()) || p.heldBack+wait > p.patience):
+		return fmt.Errorf("%w beyond its deadline: %w", errHeldBack, context.DeadlineExceeded)
+	case p.heldBack+wait > p.patience:
+		return fmt.Errorf("%w for more than %v", errHeldBack, p.patience)
 	}
 	return nil
 }
 
-// refused shuts the gate after an answer 429 and returns for how long. Without a time that the service asks for, that grows with every event.
+// refused shuts the gate after an answer 429 and returns for how long: until the time that the service asks for, but
+// longer and longer while nothing at all gets through.
 func (g *gate) refused(p *passage, asked time.Duration, isAsked bool) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -160,9 +170,7 @@ func (g *gate) refused(p *passage, asked time.Duration, isAsked bool) time.Durat
 		g.event++
 		g.at, g.spread, g.run = now, g.random(), 0
 		g.slowDown()
-		if !isAsked {
-			asked, isAsked = g.backoff(g.fruitless), true
-		}
+		asked, isAsked = max(asked, g.backoff(g.fruitless)), true
 		g.fruitless++
 		g.next = now.Add(g.gap())
 	}

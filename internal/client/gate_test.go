@@ -147,7 +147,7 @@ func TestGate_refusalsHoldEverybodyBack(t *testing.T) {
 				answerJSON(w, 200, `{"id":"c1"}`)
 			})
 			clk = fake
-			refused := passage{}
+			refused := newPassage(t.Context())
 			if err := c.gate.enter(t.Context(), &refused); err != nil {
 				t.Fatal(err)
 			}
@@ -167,10 +167,11 @@ func TestGate_refusalsHoldEverybodyBack(t *testing.T) {
 func TestGate_learnsThePace(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
-	newPassages := func(g *gate, n int) []*passage {
+	enterTogether := func(g *gate, n int) []*passage {
 		out := make([]*passage, n)
 		for i := range out {
-			out[i] = &passage{}
+			p := newPassage(t.Context())
+			out[i] = &p
 			if err := g.enter(t.Context(), out[i]); err != nil {
 				t.Fatal(err)
 			}
@@ -184,11 +185,11 @@ func TestGate_learnsThePace(t *testing.T) {
 			t.Errorf("%s: the pace is %v, the gate is shut for %v, want %v and %v", what, g.pace, g.until.Sub(clk.Now()), pace, held)
 		}
 	}
-	for _, p := range newPassages(g, 3) {
+	for _, p := range enterTogether(g, 3) {
 		g.accepted(p)
 	}
 	clk.Advance(2 * time.Second)
-	together := newPassages(g, 10)
+	together := enterTogether(g, 10)
 	for _, p := range together[:4] {
 		g.accepted(p)
 		g.accepted(p) // Final answers are told twice.
@@ -205,19 +206,19 @@ func TestGate_learnsThePace(t *testing.T) {
 	check("a longer one of the same event", 5, 4*time.Second)
 
 	start := clk.Now()
-	if entered := newPassages(g, 3); entered[0].at.Sub(start) != 4*time.Second || entered[2].at.Sub(entered[1].at) != time.Second/5 {
+	if entered := enterTogether(g, 3); entered[0].at.Sub(start) != 4*time.Second || entered[2].at.Sub(entered[1].at) != time.Second/5 {
 		t.Errorf("entered at %v, %v, %v", entered[0].at.Sub(start), entered[1].at.Sub(start), entered[2].at.Sub(start))
 	}
-	g.refused(newPassages(g, 1)[0], 3*time.Second, true)
+	g.refused(enterTogether(g, 1)[0], 3*time.Second, true)
 	check("the second event", 10.0/3, 3*time.Second)
 	for range 13 {
-		g.accepted(newPassages(g, 1)[0])
+		g.accepted(enterTogether(g, 1)[0])
 	}
 	if raised := g.pace / (10.0 / 3); raised < 1.049 || raised > 1.051 {
 		t.Errorf("a run of successes raised the pace to the %vfold", raised)
 	}
 	for n := range 20 {
-		held := g.refused(newPassages(g, 1)[0], 0, false)
+		held := g.refused(enterTogether(g, 1)[0], 0, false)
 		if n < 5 && held != minBackoff<<n/2 {
 			t.Errorf("refusal %d in a row without a time shuts the gate for %v", n+1, held)
 		}
@@ -227,11 +228,13 @@ func TestGate_learnsThePace(t *testing.T) {
 	}
 }
 
+func noBackoff(int) time.Duration { return 0 }
+
 func TestGate_isSpread(t *testing.T) {
 	t.Parallel()
 	for _, random := range []float64{0, 0.5, 1} {
 		clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
-		g := newGate(clk, func() float64 { return random }, nil, 0)
+		g := newGate(clk, func() float64 { return random }, noBackoff, 0)
 		if held, want := g.refused(&passage{}, 10*time.Second, true), 10*time.Second+time.Duration(random*float64(time.Second)); held != want {
 			t.Errorf("random %v: the gate is shut for %v, want %v", random, held, want)
 		}
@@ -241,15 +244,15 @@ func TestGate_isSpread(t *testing.T) {
 func TestGate_configuredRateIsACeiling(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
-	g := newGate(clk, func() float64 { return 0 }, nil, 2)
+	g := newGate(clk, func() float64 { return 0 }, noBackoff, 2)
 	g.passed = slices.Repeat([]time.Time{clk.Now()}, 9)
 	g.refused(&passage{}, time.Second, true)
 	for range 200 {
-		p := &passage{}
-		if err := g.enter(t.Context(), p); err != nil {
+		p := newPassage(t.Context())
+		if err := g.enter(t.Context(), &p); err != nil {
 			t.Fatal(err)
 		}
-		g.accepted(p)
+		g.accepted(&p)
 	}
 	if elapsed := clk.Now().Sub(g.at); g.pace != 2 || elapsed < 99*time.Second {
 		t.Errorf("the pace is %v, 200 requests took %v", g.pace, elapsed)
@@ -263,7 +266,7 @@ func TestRefusals_doNotUseUpRetries(t *testing.T) {
 		requests int
 		status   int // Of the error; 0 for success.
 	}{
-		"30 refusals":             {func(n int) int { return map[bool]int{true: 429, false: 201}[n <= 30] }, 31, 0},
+		"12 refusals":             {func(n int) int { return map[bool]int{true: 429, false: 201}[n <= 12] }, 13, 0},
 		"refusals, then an error": {func(n int) int { return map[bool]int{true: 429, false: 400}[n <= 5] }, 6, 400},
 		"refusals, then a fault":  {func(n int) int { return map[bool]int{true: 429, false: 500}[n <= 5] }, 6, 500},
 	} {
@@ -308,6 +311,17 @@ func TestRefusals_areBounded(t *testing.T) {
 			t.Errorf("got %v after %v and %d requests", err, elapsed, rec.count(http.MethodPost))
 		}
 	})
+	t.Run("by the deadline, whatever clock the waits pass on", func(t *testing.T) {
+		t.Parallel()
+		c, rec, clk := serveRefusals(t, "1")
+		start := clk.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		_, err := c.BulkCreateComputers(ctx, BulkCreateRequest{Quantity: 1, NamePrefix: "a"})
+		if elapsed, sent := clk.Now().Sub(start), rec.count(http.MethodPost); StatusOf(err) != 429 || elapsed > time.Hour || elapsed < 59*time.Minute || sent > 300 {
+			t.Errorf("got %v after %v and %d requests", err, elapsed, sent)
+		}
+	})
 	for name, retryAfter := range map[string]string{"longer than is ever waited": "301", "beyond the caller's deadline": "120"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -336,7 +350,8 @@ func TestRefusals_areBounded(t *testing.T) {
 	t.Run("shut by others for longer than is ever waited", func(t *testing.T) {
 		t.Parallel()
 		c, _, clk := serveRefusals(t, "240")
-		p := passage{heldBack: maxHeldBack - 2*time.Minute}
+		p := newPassage(t.Context())
+		p.heldBack = maxHeldBack - 2*time.Minute
 		if err := c.gate.enter(t.Context(), &p); err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ type attemptsKey struct{}
 
 // withAttempts returns the context of a call's requests.
 func withAttempts(ctx context.Context, repeatable bool) context.Context {
-	state := &attempts{caller: ctx, repeatable: repeatable}
+	state := &attempts{caller: ctx, repeatable: repeatable, passage: newPassage(ctx)}
 	// A connection is handed over when its TLS handshake is done. Whatever fails before was surely not sent.
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { state.connected.Store(true) }}
 	return context.WithValue(httptrace.WithClientTrace(ctx, trace), attemptsKey{}, state)
