@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
 // MaxBulk is how many computers one bulkCreateComputers may ask for.
@@ -79,18 +81,14 @@ const maxNamed = 20
 func (e *OthersError) Error() string {
 	var names []string
 	for i := range e.Found {
-		if i == maxNamed {
-			names = append(names, fmt.Sprintf("and %d more", len(e.Found)-maxNamed))
-			break
-		}
 		c := &e.Found[i]
-		text := fmt.Sprintf("%s (%s", c.Name, c.ID)
+		name := fmt.Sprintf("%s (%s", c.Name, c.ID)
 		if at := c.CreatedAt.Time(); !at.IsZero() {
-			text += ", created at " + at.UTC().Format(time.RFC3339)
+			name += ", created at " + at.UTC().Format(time.RFC3339)
 		}
-		names = append(names, text+")")
+		names = append(names, name+")")
 	}
-	text := fmt.Sprintf("computers named \"%s-<number>\" exist that are not known to belong to this fleet: %s", e.Prefix, strings.Join(names, ", "))
+	text := fmt.Sprintf("computers named \"%s-<number>\" exist that are not known to belong to this fleet: %s", e.Prefix, phrase.Names(names, maxNamed))
 	if e.Err != nil {
 		text += fmt.Sprintf("; these are more than were asked for, and the answer that tells which are new was lost: %v", e.Err)
 	}

@@ -293,4 +293,9 @@ func TestFleet_lowerQuantityNamesWhatGoes(t *testing.T) {
 	if got := fleetComputers(i, "name"); !slices.Equal(got, numbered(1, 10)) {
 		t.Errorf("the fleet is %v", got)
 	}
+	mustApply(t, e, i, fleetOf(32))
+	out = mustApply(t, e, i, fleetOf(10))
+	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0].Detail, "deletes 22 of the fleet's computers: web-11, ") || !strings.Contains(out.Warnings[0].Detail, ", web-30 and 2 more.") {
+		t.Errorf("%s", out)
+	}
 }

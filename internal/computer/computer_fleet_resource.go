@@ -17,6 +17,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -196,12 +197,15 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	}
 }
 
+// maxNamed bounds how many computers a text names.
+const maxNamed = 20
+
 func namesOf(records []computerRecord) string {
 	names := make([]string, len(records))
 	for i := range records {
 		names[i] = records[i].Name.ValueString()
 	}
-	return strings.Join(names, ", ")
+	return phrase.Names(names, maxNamed)
 }
 
 func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {

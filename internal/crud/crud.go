@@ -19,6 +19,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
 // Model is what the steps need of an object's model.
@@ -198,7 +199,7 @@ func setIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, model an
 // ImportByID imports an object whose import ID is its "id" and whose identity is that attribute alone.
 func ImportByID(ctx context.Context, object string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	if req.ID != "" && strings.ContainsAny(req.ID, "/ \t\n") {
-		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of a %s is its ID at the service, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427, got: %q.", object, req.ID))
+		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of %s is its ID at the service, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427, got: %q.", phrase.WithArticle(object), req.ID))
 		return
 	}
 	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("id"), path.Root("id"), req, resp)

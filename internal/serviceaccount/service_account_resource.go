@@ -17,6 +17,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -125,20 +126,15 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 			state.Name.ValueString(), state.ID.ValueString(), names(computers)))
 }
 
-// names lists the first few computers.
+// maxNamed bounds how many computers a warning names.
+const maxNamed = 10
+
 func names(computers []client.Computer) string {
-	const most = 10
-	text := ""
-	for i, c := range computers[:min(most, len(computers))] {
-		if i > 0 {
-			text += ", "
-		}
-		text += c.Name
+	all := make([]string, len(computers))
+	for i := range computers {
+		all[i] = computers[i].Name
 	}
-	if len(computers) > most {
-		text += fmt.Sprintf(" and %d more", len(computers)-most)
-	}
-	return text
+	return phrase.Names(all, maxNamed)
 }
 
 // Create makes the account and then, because the service takes no status for a new one, sets the status.

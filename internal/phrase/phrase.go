@@ -1,0 +1,23 @@
+// Package phrase has the rules of English that messages need. It knows neither the service nor Terraform.
+package phrase
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Names lists the first most names and counts the rest: "a, b, c and 7 more".
+func Names(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// WithArticle puts "a" or "an" before a noun as it is spelled: "a computer", "an API key".
+func WithArticle(noun string) string {
+	if noun != "" && strings.ContainsRune("aeioAEIO", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
+}

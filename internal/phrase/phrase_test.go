@@ -1,0 +1,34 @@
+package phrase
+
+import "testing"
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for want, tc := range map[string]struct {
+		names []string
+		most  int
+	}{
+		"":                   {nil, 3},
+		"a":                  {[]string{"a"}, 3},
+		"a, b, c":            {[]string{"a", "b", "c"}, 3},
+		"a, b, c and 1 more": {[]string{"a", "b", "c", "d"}, 3},
+		"a and 3 more":       {[]string{"a", "b", "c", "d"}, 1},
+	} {
+		if got := Names(tc.names, tc.most); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// Every noun that the provider puts an article before, now and later.
+func TestWithArticle(t *testing.T) {
+	t.Parallel()
+	for noun, want := range map[string]string{
+		"computer": "a computer", "API key": "an API key", "service account": "a service account", "environment": "an environment",
+		"user usage limit": "a user usage limit", "wiki run": "a wiki run", "organization": "an organization", "": "a ",
+	} {
+		if got := WithArticle(noun); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
