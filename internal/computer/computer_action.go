@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
 // computerActionModel is the configuration of an action that needs nothing but the computer.
@@ -32,7 +32,7 @@ func computerIDAttribute() schema.StringAttribute {
 	return schema.StringAttribute{
 		Required:            true,
 		MarkdownDescription: describe["id"],
-		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+		Validators:          []validator.String{value.NotEmpty()},
 	}
 }
 

@@ -110,7 +110,7 @@ func TestComputerActions_errors(t *testing.T) {
 		{"activity", nobody, []string{"Cannot record activity", "Check the IDs"}, true},
 		{"install_deps", nobody, []string{"Cannot install dependencies", "Check the IDs"}, true},
 		{"restart", "..", []string{"Cannot restart computer", "cannot be part of a request's path"}, false},
-		{"restart", "", []string{"string length must be at least 1"}, true},
+		{"restart", "", []string{"must not be empty"}, true},
 	} {
 		_, out := invoke(t, e, tc.action, acctest.Values{"computer_id": tc.id})
 		for _, want := range tc.want {

@@ -41,17 +41,17 @@ func (d *computerDataSource) Schema(_ context.Context, _ datasource.SchemaReques
 	attributes["id"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: describe["id"] + " Exactly one of `id` and `name` must be given.",
-		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+		Validators:          []validator.String{value.NotEmpty()},
 	}
 	attributes["name"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: describe["name"] + " Exactly one of `id` and `name` must be given.",
-		Validators:          []validator.String{stringvalidator.UTF8LengthBetween(1, 63)},
+		Validators:          []validator.String{value.Length(1, 63)},
 	}
 	attributes["service_account_id"] = schema.StringAttribute{
 		Optional:            true,
 		MarkdownDescription: "ID of the service account among whose computers `name` is looked up; those of the API key's owner if omitted. Needs the key of a human with the Manager role or higher.",
-		Validators:          []validator.String{stringvalidator.LengthAtLeast(1), stringvalidator.AlsoRequires(path.MatchRoot("name"))},
+		Validators:          []validator.String{value.NotEmpty(), stringvalidator.AlsoRequires(path.MatchRoot("name"))},
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "One computer, by its ID or its name. `provisioning_steps` are known only when it is looked up by name.",

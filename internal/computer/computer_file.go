@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -13,7 +12,7 @@ import (
 
 // fileNameValidators accept what may be the name of a file in a workspace.
 func fileNameValidators() []validator.String {
-	return []validator.String{stringvalidator.UTF8LengthBetween(1, 255), fileNameValidator{}}
+	return []validator.String{value.Length(1, 255), fileNameValidator{}}
 }
 
 type fileNameValidator struct{}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -43,7 +42,7 @@ func (e *computerFileDownloadEphemeral) Schema(_ context.Context, _ ephemeral.Sc
 			"computer_id": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: describe["id"],
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"file_name": schema.StringAttribute{
 				Required:            true,
@@ -53,12 +52,12 @@ func (e *computerFileDownloadEphemeral) Schema(_ context.Context, _ ephemeral.Sc
 			"session_id": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "ID of the session to which the file belongs.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"content_type": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "Media type with which the file is to be sent. If omitted, the service chooses.",
-				Validators:          []validator.String{stringvalidator.UTF8LengthBetween(1, 255)},
+				Validators:          []validator.String{value.Length(1, 255)},
 			},
 			"url": schema.StringAttribute{
 				Computed: true, Sensitive: true,

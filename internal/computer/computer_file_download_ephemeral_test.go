@@ -90,9 +90,9 @@ func TestAccComputerFileDownload_errors(t *testing.T) {
 		downloadConfig(nobody, "none", ""):                                               `Cannot download file(.|\n)*the\s+computer\s+does\s+not\s+exist`,
 		downloadConfig(asleep.ID, "a", ""):                                               `Cannot download file(.|\n)*424(.|\n)*computer\s+is\s+active`,
 		downloadConfig(c.ID, "a/b", ""):                                                  `Invalid File Name`,
-		downloadConfig("", "a", ""):                                                      `string length must be at least 1`,
-		downloadConfig(c.ID, "a", `session_id = ""`):                                     `string length must be at least 1`,
-		downloadConfig(c.ID, "a", `content_type = ""`):                                   `must be between 1 and 255`,
+		downloadConfig("", "a", ""):                                                      `must not be empty`,
+		downloadConfig(c.ID, "a", `session_id = ""`):                                     `must not be empty`,
+		downloadConfig(c.ID, "a", `content_type = ""`):                                   `must be 1 to 255 characters long`,
 		downloadConfig(c.ID, "a", `url = "https://x/"`):                                  `Invalid Configuration for Read-Only Attribute|Can't configure a value for "url"`,
 		strings.Replace(downloadConfig(c.ID, "a", ""), "  file_name   = \"a\"\n", "", 1): `The argument "file_name" is required`,
 	} {

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/actionvalidator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -120,7 +119,7 @@ func (a *computerFileUploadAction) Schema(_ context.Context, _ action.SchemaRequ
 			"source_path": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "Path of the file to upload, on the machine that runs Terraform.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"content": schema.StringAttribute{
 				Optional:            true,
@@ -133,7 +132,7 @@ func (a *computerFileUploadAction) Schema(_ context.Context, _ action.SchemaRequ
 			"content_type": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "Media type of the file. Null means the one that the ending of `file_name` stands for, or `" + anyContentType + "`.",
-				Validators:          []validator.String{stringvalidator.UTF8LengthBetween(1, 255)},
+				Validators:          []validator.String{value.Length(1, 255)},
 			},
 		},
 	}

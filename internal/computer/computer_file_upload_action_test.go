@@ -130,13 +130,13 @@ func TestComputerFileUpload_validation(t *testing.T) {
 		"two dots":           {with("a..b", text), "Invalid File Name"},
 		"one dot":            {with(".", text), "Invalid File Name"},
 		"blank":              {with(" ", text), "Invalid File Name"},
-		"no name":            {with("", text), "UTF-8 character count must be between 1 and 255"},
-		"long name":          {with(strings.Repeat("ä", 256), text), "UTF-8 character count must be between 1 and 255"},
+		"no name":            {with("", text), "must be 1 to 255 characters long"},
+		"long name":          {with(strings.Repeat("ä", 256), text), "must be 1 to 255 characters long"},
 		"no Base64":          {with("a", acctest.Values{"content_base64": "%"}), "Invalid Base64"},
-		"empty path":         {with("a", acctest.Values{"source_path": ""}), "string length must be at least 1"},
+		"empty path":         {with("a", acctest.Values{"source_path": ""}), "must not be empty"},
 		"no file":            {with("a", acctest.Values{"source_path": filepath.Join(folder, "none")}), "Cannot Read the File to Upload"},
 		"folder":             {with("a", acctest.Values{"source_path": folder}), "is not a regular file"},
-		"empty content type": {with("a", acctest.Values{"content": "x", "content_type": ""}), "must be between 1 and 255"},
+		"empty content type": {with("a", acctest.Values{"content": "x", "content_type": ""}), "must be 1 to 255 characters long"},
 	} {
 		_, out := invoke(t, e, "file_upload", tc.arguments)
 		if !strings.Contains(out.Text(), tc.want) {

@@ -48,7 +48,7 @@ func fleetSchema(ctx context.Context) schema.Schema {
 				Required:            true,
 				MarkdownDescription: "The start of the computers' names, to which the service adds a hyphen and a number: 1 to 58 lower-case letters, digits and hyphens, starting with a letter and not ending in a hyphen. A change replaces the fleet.",
 				Validators: []validator.String{
-					stringvalidator.UTF8LengthBetween(1, 58),
+					value.Length(1, 58),
 					stringvalidator.RegexMatches(prefixPattern, "must be lower-case letters, digits and hyphens, start with a letter and not end in a hyphen"),
 				},
 				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
@@ -61,7 +61,7 @@ func fleetSchema(ctx context.Context) schema.Schema {
 			"provider_type": schema.StringAttribute{
 				Optional: true, Computed: true,
 				MarkdownDescription: "Identifier of the managed provider; `byom` is not possible. The data source `agentyard_computer_providers` lists what is available. If omitted, the service chooses. A change replaces the fleet.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1), stringvalidator.NoneOf(client.ProviderBYOM)},
+				Validators:          []validator.String{value.NotEmpty(), value.Except(client.ProviderBYOM, "register machines of one's own with the resource agentyard_computer")},
 				PlanModifiers: []planmodifier.String{
 					stringplanmodifier.UseNonNullStateForUnknown(),
 					stringplanmodifier.RequiresReplaceIf(replaceStringIfKnown, "A change replaces the fleet.", "A change replaces the fleet."),
@@ -72,7 +72,7 @@ func fleetSchema(ctx context.Context) schema.Schema {
 				MarkdownDescription: "URLs of repositories to clone, at most 20 of at most 2048 characters each. A change replaces the fleet. The service does not return them, so they are adopted from the configuration after an import.",
 				Validators: []validator.List{
 					listvalidator.SizeAtMost(20),
-					listvalidator.ValueStringsAre(value.URI(), stringvalidator.UTF8LengthAtMost(2048)),
+					listvalidator.ValueStringsAre(value.URI(), value.Length(0, 2048)),
 				},
 				PlanModifiers: []planmodifier.List{listplanmodifier.RequiresReplaceIf(replaceListIfKnown, replaceFleetIfKnown, replaceFleetIfKnown)},
 			},
@@ -84,7 +84,7 @@ func fleetSchema(ctx context.Context) schema.Schema {
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "ID of the service account that owns the computers; the owner of the API key if omitted. Needs the key of a human with the Manager role or higher. A change replaces the fleet, unless it has no computers yet.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1), stringvalidator.RegexMatches(withoutSlash, "must not contain a slash or white space")},
+				Validators:          []validator.String{value.NotEmpty(), stringvalidator.RegexMatches(withoutSlash, "must not contain a slash or white space")},
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplaceIf(replaceFleetOwner, replaceFleetIfKnown, replaceFleetIfKnown)},
 			},
 			"wait_for_active": schema.BoolAttribute{

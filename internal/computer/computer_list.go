@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -41,7 +40,7 @@ func (l *computerList) ListResourceConfigSchema(_ context.Context, _ list.ListRe
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "The computers of this service account. Needs the key of a human with the Manager role or higher.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"include_unlisted": schema.BoolAttribute{
 				Optional:            true,

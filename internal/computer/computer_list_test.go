@@ -90,7 +90,7 @@ func TestAccComputerList_errors(t *testing.T) {
 	acctest.NeedsActions(t)
 	for config, want := range map[string]string{
 		`host_id = "not-a-uuid"`:            `must\s+be\s+a\s+UUID`,
-		`service_account_id = ""`:           `string length must be at least 1`,
+		`service_account_id = ""`:           `must not be empty`,
 		`service_account_id = "sa_unknown"`: `Cannot list computers(.|\n)*listComputers(.|\n)*404`,
 	} {
 		e := acctest.New(t)

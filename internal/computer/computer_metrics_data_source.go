@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -69,7 +68,7 @@ func (d *computerMetricsDataSource) Schema(_ context.Context, _ datasource.Schem
 			"computer_id": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: describe["id"],
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"start": schema.StringAttribute{
 				Optional: true, CustomType: timetypes.RFC3339Type{},

@@ -52,7 +52,7 @@ func TestAccComputerMetrics_errors(t *testing.T) {
 		metricsConfig(nobody, ""):                     `(?s)Cannot read metrics of the computer.*Check\s+the\s+IDs`,
 		metricsConfig(own.ID, `start = "yesterday"`):  `Invalid RFC3339 String Value`,
 		metricsConfig(own.ID, `start = "2026-03-01"`): `Invalid RFC3339 String Value`,
-		metricsConfig("", ""):                         `string length must be at least 1`,
+		metricsConfig("", ""):                         `must not be empty`,
 		`data "agentyard_computer_metrics" "x" {}`:    `The argument "computer_id" is required`,
 	} {
 		run(t, e, resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)})

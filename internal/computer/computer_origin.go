@@ -71,7 +71,7 @@ func originAttribute() schema.Attribute {
 			"template_id": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "ID of the template. Required for the two template kinds.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"is_listed": schema.BoolAttribute{
 				Optional:            true,
@@ -89,7 +89,7 @@ func originAttribute() schema.Attribute {
 			"source_computer_id": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "ID of the computer to copy. Required for the kind `computer`.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{value.NotEmpty()},
 			},
 		},
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -139,12 +138,12 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			"name": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: describe["name"] + " Unique among the owner's computers.",
-				Validators:          []validator.String{stringvalidator.UTF8LengthBetween(1, 63)},
+				Validators:          []validator.String{value.Length(1, 63)},
 			},
 			"provider_type": schema.StringAttribute{
 				Optional: true, Computed: true,
 				MarkdownDescription: describe["provider_type"] + " The data source `agentyard_computer_providers` lists what is available. If omitted, the service chooses. A change replaces the computer.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{value.NotEmpty()},
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplace()},
 			},
 			"host_id": schema.StringAttribute{
@@ -159,7 +158,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			"remote_user": schema.StringAttribute{
 				Optional: true, Computed: true,
 				MarkdownDescription: describe["remote_user"] + " If omitted, the service chooses.",
-				Validators:          []validator.String{stringvalidator.UTF8LengthBetween(1, 63)},
+				Validators:          []validator.String{value.Length(1, 63)},
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 			},
 			"repos": schema.ListAttribute{
@@ -167,7 +166,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 				MarkdownDescription: "URLs of repositories to clone, at most 20 of at most 2048 characters each. A change replaces the computer. The service does not return them, so they are adopted from the configuration after an import.",
 				Validators: []validator.List{
 					listvalidator.SizeAtMost(20),
-					listvalidator.ValueStringsAre(value.URI(), stringvalidator.UTF8LengthAtMost(2048)),
+					listvalidator.ValueStringsAre(value.URI(), value.Length(0, 2048)),
 				},
 				PlanModifiers: []planmodifier.List{listplanmodifier.RequiresReplaceIf(replaceListIfKnown, replaceIfKnown, replaceIfKnown)},
 			},
@@ -179,7 +178,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "ID of the service account that owns the computer; the owner of the API key if omitted. Needs the key of a human with the Manager role or higher. A change replaces the computer.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{value.NotEmpty()},
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplaceIf(replaceStringIfKnown, replaceIfKnown, replaceIfKnown)},
 			},
 			"source": originAttribute(),

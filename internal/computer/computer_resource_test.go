@@ -360,13 +360,13 @@ func TestAccComputer_invalidConfiguration(t *testing.T) {
 	e := acctest.New(t)
 	repos := strings.Repeat("\"https://git.example/a\",", 21)
 	for name, tc := range map[string]struct{ attributes, want string }{
-		"empty name":      {`name = ""`, `Attribute\s+name\s+UTF-8\s+character\s+count\s+must\s+be\s+between\s+1\s+and\s+63`},
-		"long name":       {fmt.Sprintf("name = %q", strings.Repeat("n", 64)), `Attribute\s+name\s+UTF-8\s+character\s+count\s+must\s+be\s+between\s+1\s+and\s+63`},
+		"empty name":      {`name = ""`, `name\s+must\s+be\s+1\s+to\s+63\s+characters\s+long`},
+		"long name":       {fmt.Sprintf("name = %q", strings.Repeat("n", 64)), `name\s+must\s+be\s+1\s+to\s+63\s+characters\s+long`},
 		"host ID":         {"name = \"n\"\nhost_id = \"not-a-uuid\"", `host_id(.|\n)*must\s+be\s+a\s+UUID`},
-		"remote user":     {fmt.Sprintf("name = \"n\"\nremote_user = %q", strings.Repeat("u", 64)), `Attribute\s+remote_user\s+UTF-8\s+character\s+count\s+must\s+be\s+between\s+1\s+and\s+63`},
+		"remote user":     {fmt.Sprintf("name = \"n\"\nremote_user = %q", strings.Repeat("u", 64)), `remote_user\s+must\s+be\s+1\s+to\s+63\s+characters\s+long`},
 		"repos":           {"name = \"n\"\nrepos = [" + repos + "]", `repos list must contain at most 20 elements`},
 		"repo no URI":     {"name = \"n\"\nrepos = [\"acme/app\"]", `repos\[0\]\s+must\s+be\s+an\s+absolute\s+URI`},
-		"repo too long":   {fmt.Sprintf("name = \"n\"\nrepos = [\"https://git.example/%s\"]", strings.Repeat("a", 2048)), `repos\[0\]\s+UTF-8\s+character\s+count\s+must\s+be\s+at\s+most\s+2048`},
+		"repo too long":   {fmt.Sprintf("name = \"n\"\nrepos = [\"https://git.example/%s\"]", strings.Repeat("a", 2048)), `repos\[0\]\s+must\s+be\s+at\s+most\s+2048\s+characters\s+long`},
 		"kind":            {"name = \"n\"\nsource = {\n  kind = \"image\"\n}", `source\.kind\s+value\s+must\s+be\s+one\s+of`},
 		"another's field": {"name = \"n\"\nsource = {\n  kind = \"computer\"\n  source_computer_id = \"x\"\n  template_id = \"t\"\n}", `source of kind "computer" has no template_id`},
 		"missing field":   {"name = \"n\"\nsource = {\n  kind = \"template\"\n  template_id = \"t\"\n}", `source of kind "template" needs is_listed`},

@@ -3,7 +3,6 @@ package computer
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -46,7 +45,7 @@ func (d *computersDataSource) Schema(_ context.Context, _ datasource.SchemaReque
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "The computers of this service account. Needs the key of a human with the Manager role or higher.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"include_unlisted": schema.BoolAttribute{
 				Optional:            true,

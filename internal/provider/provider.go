@@ -85,16 +85,16 @@ func (p *agentyardProvider) Schema(_ context.Context, _ provider.SchemaRequest, 
 		Attributes: map[string]schema.Attribute{
 			"base_url": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Address of the service, without `/api/v0`. Required here or as `" + EnvBaseURL + "`.",
+				MarkdownDescription: "Address of the service, such as `https://api.agentyard.example`, without `/api/v0`. Required here or as `" + EnvBaseURL + "`.",
 			},
 			"api_key": schema.StringAttribute{
 				Optional: true, Sensitive: true,
-				MarkdownDescription: "API key, sent only to `base_url`. What it may do depends on its owner's role; service accounts and limits need a human with the Manager role or higher. Required here or as `" + EnvAPIKey + "`.",
+				MarkdownDescription: "API key, sent only to `base_url`. It sees the computers of its owner and never those of another person. A human with the Manager role or higher also reaches service accounts, their computers, and limits. Required here or as `" + EnvAPIKey + "`.",
 			},
 			"request_timeout": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "How long one request may take, such as `90s` or `2m`. Default `60s`.",
-				Validators:          []validator.String{value.DurationAtLeast(time.Second)},
+				MarkdownDescription: "How long one request may take, such as `30s` or `2m`. Default `60s`. Several requests and the waits between them are bounded by the `timeouts` block of the object, where it has one.",
+				Validators:          []validator.String{value.DurationAtLeast(time.Second, "30s", "2m")},
 			},
 			"max_retries": schema.Int64Attribute{
 				Optional:            true,

@@ -29,7 +29,7 @@ func TestAccProvider_settings(t *testing.T) {
 		"plain http":           {"base_url = \"http://agentyard.example\"\n" + key, `Invalid Base URL(.|\n)*allow_insecure_http`},
 		"key with a blank":     {address + "\napi_key = \"fk-a b\"", `Invalid API Key`},
 		"wrong key":            {address + "\napi_key = \"fk-wrong\"", `401(.|\n)*AGENTYARD_API_KEY`},
-		"request_timeout":      {address + "\n" + key + "\nrequest_timeout = \"soon\"", `request_timeout(.|\n)*must\s+be\s+a\s+duration`},
+		"request_timeout":      {address + "\n" + key + "\nrequest_timeout = \"soon\"", `request_timeout(.|\n)*must\s+be\s+a\s+duration\s+of\s+at\s+least\s+1s,\s+such\s+as\s+"30s",\s+"2m",\s+got:\s+"soon"`},
 		"request_timeout zero": {address + "\n" + key + "\nrequest_timeout = \"0s\"", `request_timeout(.|\n)*at\s+least\s+1s`},
 		"max_retries":          {address + "\n" + key + "\nmax_retries = -1", `max_retries(.|\n)*between\s+0\s+and\s+20`},
 		"requests_per_second":  {address + "\n" + key + "\nrequests_per_second = 0", `requests_per_second(.|\n)*at\s+least`},

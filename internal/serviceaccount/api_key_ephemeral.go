@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -70,17 +69,17 @@ func (e *apiKeyEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, r
 			"service_account_id": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: "ID of the service account that the key authenticates as.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"name": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: "Name of the key, 1 to 128 characters. Other live keys may have it too.",
-				Validators:          []validator.String{stringvalidator.UTF8LengthBetween(1, maxKeyName)},
+				Validators:          []validator.String{value.Length(1, maxKeyName)},
 			},
 			"expires_in": schema.StringAttribute{
 				Optional: true, Computed: true,
 				MarkdownDescription: durationForms + " after which the key expires in any case. It must cover the whole run, because a key's life cannot be extended. Default `" + defaultLifetime + "`.",
-				Validators:          []validator.String{value.DurationAtLeast(time.Second)},
+				Validators:          []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
 			},
 			"id":          schema.StringAttribute{Computed: true, MarkdownDescription: "The key's ID."},
 			"key":         schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "The key's value."},

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
@@ -17,6 +16,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
 var _ list.ListResourceWithConfigure = (*apiKeyList)(nil)
@@ -43,7 +43,7 @@ func (l *apiKeyList) ListResourceConfigSchema(_ context.Context, _ list.ListReso
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "Only the keys of this service account. Null means those of every account.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"include_revoked": schema.BoolAttribute{
 				Optional:            true,

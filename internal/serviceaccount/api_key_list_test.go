@@ -80,7 +80,7 @@ func TestAccAPIKeyList_errors(t *testing.T) {
 	newKey(e, newAccount(e, "b"), "k")
 	for lines, want := range map[string]string{
 		"  config {\n    service_account_id = \"sa_unknown\"\n  }": `Service Account Not Found(.|\n)*"sa_unknown"`,
-		"  config {\n    service_account_id = \"\"\n  }":           `service_account_id\s+string\s+length\s+must\s+be\s+at\s+least\s+1`,
+		"  config {\n    service_account_id = \"\"\n  }":           `service_account_id\s+must\s+not\s+be\s+empty`,
 	} {
 		step := queryStep(e, keyList(lines))
 		step.ExpectError = regexp.MustCompile(want)

@@ -248,7 +248,7 @@ func TestAccAPIKey_badArguments(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ arguments, want string }{
 		"name of 129 characters":       {`name = "` + strings.Repeat("n", 129) + `"`, `(?s)name.*128`},
-		"empty name":                   {`name = ""`, `(?s)name.*between 1 and 128`},
+		"empty name":                   {`name = ""`, `(?s)name must be 1 to 128 characters long`},
 		"both expiries":                {"name = \"a\"\nexpires_in = \"1d\"\nexpires_at = \"2027-01-01T00:00:00Z\"", `(?s)"expires_at".*"expires_in"|Invalid Attribute Combination`},
 		"no time":                      {"name = \"a\"\nexpires_at = \"tomorrow\"", `(?s)Invalid Time.*RFC 3339`},
 		"no duration":                  {"name = \"a\"\nexpires_in = \"soon\"", `(?s)Invalid Duration.*30d`},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
 var _ action.ActionWithConfigure = (*apiKeyRevokeAction)(nil)
@@ -38,12 +38,12 @@ func (a *apiKeyRevokeAction) Schema(_ context.Context, _ action.SchemaRequest, r
 			"service_account_id": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: "ID of the service account that owns the key.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"key_id": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: "ID of the key. One that does not exist is an error, so that a typing slip does not pass for a revocation.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{value.NotEmpty()},
 			},
 		},
 	}

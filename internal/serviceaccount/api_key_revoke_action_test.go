@@ -79,8 +79,8 @@ func TestAccAPIKeyRevoke_errors(t *testing.T) {
 		fault        *emulator.Fault
 		want         string
 	}{
-		"no account ID":   {"", key.ID, nil, `service_account_id string length must be at least 1`},
-		"no key ID":       {account, "", nil, `key_id string length must be at least 1`},
+		"no account ID":   {"", key.ID, nil, `service_account_id must not be empty`},
+		"no key ID":       {account, "", nil, `key_id must not be empty`},
 		"unknown account": {"sa_unknown", key.ID, nil, `Cannot revoke API key.*404.*Check the IDs`},
 		"unknown key":     {account, "key_unknown", nil, `Cannot revoke API key.*404.*Check the IDs`},
 		"402":             {account, key.ID, &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 402}, `revokeApiKey.*402.*Upgrade the plan`},

@@ -23,6 +23,9 @@ const (
 	durationForms   = "A duration such as `90m`, `720h`, `30d` or `2w`"
 )
 
+// keyDurations show how long keys usually live.
+var keyDurations = []string{"90m", "720h", "30d", "2w"}
+
 func apiKeySchema() schema.Schema {
 	result := func(description string) schema.StringAttribute {
 		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
@@ -36,14 +39,14 @@ func apiKeySchema() schema.Schema {
 			"service_account_id": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: "ID of the service account that the key authenticates as. A change replaces the key.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{value.NotEmpty()},
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			},
 			"name": schema.StringAttribute{
 				Required: true,
 				MarkdownDescription: "Name of the key, 1 to 128 characters. A rotation keeps it. Creating a key stops with an error where the account has a live key of this name, which may be the leftover of an interrupted run. " +
 					"For the same reason `create_before_destroy` cannot replace a key by one of the same name; use `rotation.triggers`. A change replaces the key.",
-				Validators:    []validator.String{stringvalidator.UTF8LengthBetween(1, maxKeyName)},
+				Validators:    []validator.String{value.Length(1, maxKeyName)},
 				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			},
 			"expires_at": schema.StringAttribute{
@@ -54,7 +57,7 @@ func apiKeySchema() schema.Schema {
 			"expires_in": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: durationForms + " for which the key lives, counted anew from each mint and rotation. A change rotates the key, as removing it does; after an import it is adopted for the next rotation. Conflicts with `expires_at`.",
-				Validators:          []validator.String{value.DurationAtLeast(time.Second)},
+				Validators:          []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
 			},
 			"rotation": schema.SingleNestedAttribute{
 				Optional:            true,
@@ -67,12 +70,12 @@ func apiKeySchema() schema.Schema {
 					"interval": schema.StringAttribute{
 						Optional:            true,
 						MarkdownDescription: durationForms + " from `created_at`, after which the key is due.",
-						Validators:          []validator.String{value.DurationAtLeast(time.Second)},
+						Validators:          []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
 					},
 					"before_expiry": schema.StringAttribute{
 						Optional:            true,
 						MarkdownDescription: durationForms + " before the expiry, from which on the key is due. Shorter than the key's life, and not shorter than the grace period. Without `interval` it needs `expires_in` or `expires_at`.",
-						Validators:          []validator.String{value.DurationAtLeast(time.Second)},
+						Validators:          []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
 					},
 					"grace_period_minutes": schema.Int64Attribute{
 						Optional: true,

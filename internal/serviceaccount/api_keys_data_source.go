@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -68,7 +67,7 @@ func (d *apiKeysDataSource) Schema(_ context.Context, _ datasource.SchemaRequest
 			"service_account_id": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: "ID of the service account.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"api_keys": schema.ListNestedAttribute{
 				Computed:            true,

@@ -47,7 +47,7 @@ func TestAccAPIKeysDataSource_errors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	for id, want := range map[string]string{
-		"":           `service_account_id\s+string\s+length\s+must\s+be\s+at\s+least\s+1`,
+		"":           `service_account_id\s+must\s+not\s+be\s+empty`,
 		"sa_unknown": `service_account_id\s*=\s*"sa_unknown"(.|\n)*Service Account Not Found|Service Account Not Found(.|\n)*service_account_id`,
 		"..":         `Cannot list API keys(.|\n)*cannot\s+be\s+part`,
 	} {

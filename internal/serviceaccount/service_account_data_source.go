@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/datasourcevalidator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -37,12 +36,12 @@ func (d *accountDataSource) Schema(_ context.Context, _ datasource.SchemaRequest
 	attributes["id"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: describeAccount["id"] + " Exactly one of `id` and `name` must be given.",
-		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+		Validators:          []validator.String{value.NotEmpty()},
 	}
 	attributes["name"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: describeAccount["name"] + " Exactly one of `id` and `name` must be given.",
-		Validators:          []validator.String{stringvalidator.UTF8LengthBetween(1, 128)},
+		Validators:          []validator.String{value.Length(1, 128)},
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "One service account, by its ID or its name." + managersOnly,

@@ -56,8 +56,8 @@ func TestAccServiceAccountDataSource_errors(t *testing.T) {
 	for hcl, want := range map[string]string{
 		`data "agentyard_service_account" "x" {}`:                                       `Exactly one of these attributes must be configured: \[id,name\]|Missing Attribute Configuration`,
 		"data \"agentyard_service_account\" \"x\" {\n  id   = \"a\"\n  name = \"b\"\n}": `Exactly one of these attributes must be configured|Invalid Attribute Combination`,
-		`data "agentyard_service_account" "x" { id = "" }`:                              `id\s+string\s+length\s+must\s+be\s+at\s+least\s+1`,
-		`data "agentyard_service_account" "x" { name = "" }`:                            `name\s+UTF-8\s+character\s+count\s+must\s+be\s+between\s+1\s+and\s+128`,
+		`data "agentyard_service_account" "x" { id = "" }`:                              `id\s+must\s+not\s+be\s+empty`,
+		`data "agentyard_service_account" "x" { name = "" }`:                            `name\s+must\s+be\s+1\s+to\s+128\s+characters\s+long`,
 		`data "agentyard_service_account" "x" { id = "sa_unknown" }`:                    `id\s*=\s*"sa_unknown"(.|\n)*no\s+service\s+account\s+with\s+ID`,
 		`data "agentyard_service_account" "x" { name = "CI" }`:                          `name\s*=\s*"CI"(.|\n)*no\s+service\s+account\s+named(.|\n)*case`,
 		`data "agentyard_service_account" "x" { id = ".." }`:                            `Cannot read service account(.|\n)*cannot\s+be\s+part`,

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -67,18 +66,18 @@ func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 			"name": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: describeAccount["name"] + " A change replaces the service account.",
-				Validators:          []validator.String{stringvalidator.UTF8LengthBetween(1, 128)},
+				Validators:          []validator.String{value.Length(1, 128)},
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			},
 			"description": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: describeAccount["description"] + " May not be empty; to clear it, remove it from the configuration.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"status": schema.StringAttribute{
 				Optional: true, Computed: true,
 				MarkdownDescription: describeAccount["status"] + " If omitted, the service chooses, and a status that was removed from the configuration is kept.",
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{value.NotEmpty()},
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 			},
 		},

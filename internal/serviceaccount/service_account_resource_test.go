@@ -241,10 +241,10 @@ func TestAccServiceAccount_invalidConfiguration(t *testing.T) {
 	e := acctest.New(t)
 	for name, tc := range map[string]struct{ attributes, want string }{
 		"no name":           {``, `The\s+argument\s+"name"\s+is\s+required`},
-		"empty name":        {`name = ""`, `name\s+UTF-8\s+character\s+count\s+must\s+be\s+between\s+1\s+and\s+128`},
-		"long name":         {fmt.Sprintf("name = %q", strings.Repeat("ü", 129)), `name\s+UTF-8\s+character\s+count\s+must\s+be\s+between\s+1\s+and\s+128`},
-		"empty description": {"name = \"n\"\ndescription = \"\"", `description\s+string\s+length\s+must\s+be\s+at\s+least\s+1`},
-		"empty status":      {"name = \"n\"\nstatus = \"\"", `status\s+string\s+length\s+must\s+be\s+at\s+least\s+1`},
+		"empty name":        {`name = ""`, `name\s+must\s+be\s+1\s+to\s+128\s+characters\s+long`},
+		"long name":         {fmt.Sprintf("name = %q", strings.Repeat("ü", 129)), `name\s+must\s+be\s+1\s+to\s+128\s+characters\s+long`},
+		"empty description": {"name = \"n\"\ndescription = \"\"", `description\s+must\s+not\s+be\s+empty`},
+		"empty status":      {"name = \"n\"\nstatus = \"\"", `status\s+must\s+not\s+be\s+empty`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -5,55 +5,95 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 )
+
+// rule accepts or refuses a known string, and says in one sentence what it must be.
+type rule struct {
+	// summary is the title of a refusal, must the sentence after the attribute's path.
+	summary, must string
+	accepts       func(string) bool
+	// got says what was given; nil where the sentence says it.
+	got func(string) string
+}
+
+func (r rule) Description(context.Context) string { return r.must }
+
+func (r rule) MarkdownDescription(ctx context.Context) string { return r.Description(ctx) }
+
+func (r rule) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	if !IsSet(req.ConfigValue) {
+		return
+	}
+	given := req.ConfigValue.ValueString()
+	if r.accepts(given) {
+		return
+	}
+	detail := fmt.Sprintf("%s %s", req.Path, r.must)
+	if r.got != nil {
+		detail += ", got: " + r.got(given)
+	}
+	resp.Diagnostics.AddAttributeError(req.Path, r.summary, detail+".")
+}
+
+// Length accepts strings of least to most characters, whatever their size in bytes.
+func Length(least, most int) validator.String {
+	must := fmt.Sprintf("must be %d to %d characters long", least, most)
+	if least == 0 {
+		must = fmt.Sprintf("must be at most %d characters long", most)
+	}
+	return rule{
+		summary: "Invalid Length", must: must,
+		accepts: func(s string) bool { n := utf8.RuneCountInString(s); return n >= least && n <= most },
+		got:     func(s string) string { return strconv.Itoa(utf8.RuneCountInString(s)) },
+	}
+}
+
+// NotEmpty accepts everything but the empty string, which the service would take for an unset value.
+func NotEmpty() validator.String {
+	return rule{summary: "Empty Value", must: "must not be empty", accepts: func(s string) bool { return s != "" }}
+}
+
+// Except accepts everything but one value. Instead completes the refusal with what to do, such as "use agentyard_computer".
+func Except(refused, instead string) validator.String {
+	return rule{
+		summary: "Value Not Possible Here", must: fmt.Sprintf("must not be %q: %s", refused, instead),
+		accepts: func(s string) bool { return s != refused },
+	}
+}
 
 var uuidPattern = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
 // UUID accepts a UUID in its usual form.
 func UUID() validator.String {
-	return stringvalidator.RegexMatches(uuidPattern, "must be a UUID, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427")
+	return rule{summary: "Invalid UUID", must: "must be a UUID, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427", accepts: uuidPattern.MatchString, got: strconv.Quote}
 }
 
-// DurationAtLeast accepts durations in the syntax of ParseDuration that are not shorter than least.
-func DurationAtLeast(least time.Duration) validator.String { return durationValidator{least} }
-
-type durationValidator struct{ least time.Duration }
-
-func (v durationValidator) Description(context.Context) string {
-	return fmt.Sprintf("must be a duration of at least %s, such as \"90m\", \"720h\", \"30d\" or \"2w\"", v.least)
-}
-
-func (v durationValidator) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
-
-func (v durationValidator) ValidateString(ctx context.Context, req validator.StringRequest, resp *validator.StringResponse) {
-	if !IsSet(req.ConfigValue) {
-		return
+// DurationAtLeast accepts durations in the syntax of ParseDuration that are not shorter than least. The examples show
+// what is usual for the attribute.
+func DurationAtLeast(least time.Duration, examples ...string) validator.String {
+	must := fmt.Sprintf("must be a duration of at least %s", least)
+	if len(examples) > 0 {
+		must += fmt.Sprintf(", such as \"%s\"", strings.Join(examples, `", "`))
 	}
-	if d, err := ParseDuration(req.ConfigValue.ValueString()); err != nil || d < v.least {
-		resp.Diagnostics.AddAttributeError(req.Path, "Invalid Duration", fmt.Sprintf("%s %s, got: %q.", req.Path, v.Description(ctx), req.ConfigValue.ValueString()))
+	return rule{
+		summary: "Invalid Duration", must: must,
+		accepts: func(s string) bool { d, err := ParseDuration(s); return err == nil && d >= least },
+		got:     strconv.Quote,
 	}
 }
 
 // URI accepts an absolute URI.
-func URI() validator.String { return uriValidator{} }
-
-type uriValidator struct{}
-
-func (uriValidator) Description(context.Context) string {
-	return "must be an absolute URI, such as https://git.example/acme/app"
+func URI() validator.String {
+	return rule{summary: "Invalid URI", must: "must be an absolute URI, such as https://git.example/acme/app", accepts: isAbsoluteURI, got: strconv.Quote}
 }
 
-func (v uriValidator) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
-
-func (v uriValidator) ValidateString(ctx context.Context, req validator.StringRequest, resp *validator.StringResponse) {
-	if !IsSet(req.ConfigValue) {
-		return
-	}
-	if u, err := url.Parse(req.ConfigValue.ValueString()); err != nil || !u.IsAbs() || (u.Host == "" && u.Opaque == "") {
-		resp.Diagnostics.AddAttributeError(req.Path, "Invalid URI", fmt.Sprintf("%s %s, got: %q.", req.Path, v.Description(ctx), req.ConfigValue.ValueString()))
-	}
+func isAbsoluteURI(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.IsAbs() && (u.Host != "" || u.Opaque != "")
 }

@@ -83,7 +83,7 @@ func ParseDuration(s string) (time.Duration, error) {
 	})
 	d, err := time.ParseDuration(inHours)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no duration; write a number with a unit, such as \"90m\", \"720h\", \"30d\" or \"2w\"", s)
+		return 0, fmt.Errorf("%q is no duration; write a number with a unit (s, m, h, d or w)", s)
 	}
 	return d, nil
 }

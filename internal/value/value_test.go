@@ -21,7 +21,7 @@ func TestParseDuration(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "soon", "10", "d", "1y", "1 d", "1dd", "9999999999w"} {
-		if got, err := ParseDuration(text); err == nil || !strings.Contains(err.Error(), "30d") {
+		if got, err := ParseDuration(text); err == nil || !strings.Contains(err.Error(), "number with a unit") {
 			t.Errorf("%q: got %v, %v", text, got, err)
 		}
 	}
@@ -44,30 +44,50 @@ func TestTime(t *testing.T) {
 
 func TestValidators(t *testing.T) {
 	t.Parallel()
+	long := strings.Repeat("ä", 70)
+	// What is refused, and what is said about it.
 	for name, tc := range map[string]struct {
 		validator validator.String
-		good, bad []string
+		good      []string
+		bad       map[string]string
 	}{
-		"UUID":     {UUID(), []string{"1b4e28ba-2fa1-41d2-883f-0016d3cca427", "1B4E28BA-2FA1-41D2-883F-0016D3CCA427"}, []string{"", "x", "1b4e28ba2fa141d2883f0016d3cca427", "1b4e28ba-2fa1-41d2-883f-0016d3cca427 "}},
-		"duration": {DurationAtLeast(time.Second), []string{"1s", "30d"}, []string{"", "999ms", "-1h", "soon"}},
-		"URI":      {URI(), []string{"https://git.example/acme/app", "ssh://git@git.example/a", "urn:x:y"}, []string{"", "acme/app", "//git.example/a", "https://", "https://a b", ":"}},
+		"UUID": {UUID(), []string{"1b4e28ba-2fa1-41d2-883f-0016d3cca427", "1B4E28BA-2FA1-41D2-883F-0016D3CCA427"}, map[string]string{
+			"": `x must be a UUID, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427, got: "".`, "x": `got: "x".`,
+			"1b4e28ba2fa141d2883f0016d3cca427": "", "1b4e28ba-2fa1-41d2-883f-0016d3cca427 ": "",
+		}},
+		"duration": {DurationAtLeast(time.Second, "30s", "2m"), []string{"1s", "30d"}, map[string]string{
+			"": "", "999ms": `x must be a duration of at least 1s, such as "30s", "2m", got: "999ms".`, "-1h": "", "soon": `got: "soon".`,
+		}},
+		"duration without examples": {DurationAtLeast(time.Minute), []string{"1m"}, map[string]string{"59s": `x must be a duration of at least 1m0s, got: "59s".`}},
+		"URI": {URI(), []string{"https://git.example/acme/app", "ssh://git@git.example/a", "urn:x:y"}, map[string]string{
+			"": "", "acme/app": `x must be an absolute URI, such as https://git.example/acme/app, got: "acme/app".`, "//git.example/a": "", "https://": "", "https://a b": "", ":": "",
+		}},
+		"length": {Length(1, 63), []string{"a", strings.Repeat("ä", 63)}, map[string]string{
+			"": "x must be 1 to 63 characters long, got: 0.", long: "x must be 1 to 63 characters long, got: 70.",
+		}},
+		"length without a least": {Length(0, 63), []string{"", "a"}, map[string]string{long: "x must be at most 63 characters long, got: 70."}},
+		"not empty":              {NotEmpty(), []string{"a", " "}, map[string]string{"": "x must not be empty."}},
+		"except":                 {Except("own", "use another resource"), []string{"", "other"}, map[string]string{"own": `x must not be "own": use another resource.`}},
 	} {
-		check := func(v types.String) bool {
+		check := func(v types.String) string {
 			resp := &validator.StringResponse{}
 			tc.validator.ValidateString(t.Context(), validator.StringRequest{Path: path.Root("x"), ConfigValue: v}, resp)
-			return !resp.Diagnostics.HasError()
+			for _, d := range resp.Diagnostics {
+				return d.Detail()
+			}
+			return ""
 		}
 		for _, s := range tc.good {
-			if !check(types.StringValue(s)) {
-				t.Errorf("%s: %q is refused", name, s)
+			if said := check(types.StringValue(s)); said != "" {
+				t.Errorf("%s: %q is refused: %s", name, s, said)
 			}
 		}
-		for _, s := range tc.bad {
-			if check(types.StringValue(s)) {
-				t.Errorf("%s: %q is accepted", name, s)
+		for s, want := range tc.bad {
+			if said := check(types.StringValue(s)); said == "" || !strings.Contains(said, want) {
+				t.Errorf("%s: %q is answered %q, want %q", name, s, said, want)
 			}
 		}
-		if !check(types.StringNull()) || !check(types.StringUnknown()) {
+		if check(types.StringNull()) != "" || check(types.StringUnknown()) != "" {
 			t.Errorf("%s: null or unknown is refused", name)
 		}
 		if tc.validator.MarkdownDescription(t.Context()) == "" {
