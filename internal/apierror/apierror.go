@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
-	"regexp"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -15,118 +15,294 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 )
 
-// Fields names the attribute that stands for a field of the API, so that an error about the field is shown at the attribute.
-type Fields map[string]path.Path
+// Option tells For what it cannot know of an object: Fields, Advice or Leftover.
+type Option interface{ addTo(*failure) }
+
+// Advice says what to do about a status of the service, in place of what is said about it in general.
+type Advice map[int]string
+
+// Leftover says what else to do about an object that exists already, beside importing it.
+type Leftover func(*client.ExistsError) string
+
+func (a Advice) addTo(f *failure)   { maps.Copy(f.advice, a) }
+func (l Leftover) addTo(f *failure) { f.leftover = l }
+
+// failure is what is known of one failure.
+type failure struct {
+	verb, object string
+	err          error
+	fields       Fields
+	advice       Advice
+	leftover     Leftover
+}
 
 // For says that verb ("create") failed on object ("computer"), what the service answered, and what to do about it.
-func For(verb, object string, err error, fields ...Fields) diag.Diagnostics {
+func For(verb, object string, err error, options ...Option) diag.Diagnostics {
+	f := &failure{
+		verb: verb, object: object, err: err, fields: Fields{}, advice: Advice{},
+		leftover: func(*client.ExistsError) string { return "Or choose another name, or delete it at the service." },
+	}
+	for _, option := range options {
+		option.addTo(f)
+	}
+	remedy, at := f.remedy()
+	detail := sentences(err)
+	if remedy != "" {
+		detail += "\n\n" + remedy
+	}
 	summary := "Cannot " + verb + " " + object
+	if at.Equal(path.Empty()) {
+		return diag.Diagnostics{diag.NewErrorDiagnostic(summary, detail)}
+	}
+	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(at, summary, detail)}
+}
 
-	var exists *client.ExistsError
+// remedy says what to do, and at which attribute.
+func (f *failure) remedy() (string, path.Path) {
 	var lost *client.LostError
 	var missing *client.UnconfiguredError
 	var api *client.APIError
 	var transport *client.TransportError
-	switch {
-	case errors.As(err, &lost):
-		detail := sentence(lost.Error()) + "\n\nIt may still appear. Apply again: an object that exists by then is reported with its ID and not created twice."
-		if errors.As(err, &exists) {
-			detail = sentence(lost.Error()) + " " + describeExisting(exists)
+	switch existing, alone := existingIn(f.err); {
+	case len(existing) > 0 && alone:
+		at, ok := f.fields["name"]
+		if !ok {
+			at = path.Empty()
 		}
-		return one(diag.NewErrorDiagnostic(summary, detail))
-	case errors.As(err, &exists):
-		return one(atPath("name", fields, summary, sentence(exists.Error())+" Nothing was created. "+describeExisting(exists)))
-	case errors.As(err, &missing):
-		return one(diag.NewErrorDiagnostic(summary, sentence(missing.Error())))
-	case errors.As(err, &api):
-		return one(fromAPI(summary, verb, object, api, fields))
-	case errors.Is(err, context.Canceled):
-		return one(diag.NewErrorDiagnostic(summary, "The run was interrupted: "+sentence(err.Error())+" Apply again to continue."))
-	case errors.As(err, &transport):
-		remedy := "Check the network and base_url, then apply again."
-		if !transport.Unsent {
-			remedy += " The service may have acted on the request; the next refresh shows whether it did."
-		}
-		return one(diag.NewErrorDiagnostic(summary, sentence(transport.Error())+"\n\n"+remedy))
+		return "Nothing was created. " + f.adopt(existing), at
+	case len(existing) > 0:
+		return f.adopt(existing), path.Empty()
+	case errors.As(f.err, &lost):
+		return join(deadlineIn(f.err), "It may still appear. Apply again: an object that exists by then is reported with its ID and not created twice."), path.Empty()
+	case errors.As(f.err, &missing):
+		return "", path.Empty()
+	case errors.As(f.err, &api):
+		return f.afterAnswer(api)
+	case errors.Is(f.err, context.Canceled):
+		return join("The run was interrupted.", f.mayHaveActed(), "Apply again to continue."), path.Empty()
+	case deadlineIn(f.err) != "":
+		return join(deadlineIn(f.err), f.mayHaveActed(), "Apply again."), path.Empty()
+	case errors.As(f.err, &transport):
+		return join("Check the network and base_url, then apply again.", f.mayHaveActed()), path.Empty()
 	}
-	return one(diag.NewErrorDiagnostic(summary, sentence(err.Error())))
+	return "", path.Empty()
 }
 
-func describeExisting(e *client.ExistsError) string {
-	text := fmt.Sprintf("To manage it here, import it: terraform import ADDRESS %s", e.ImportID)
-	if e.Object == "API key" {
-		text += fmt.Sprintf("\nIf it is a leftover of an interrupted run, revoke it: terraform apply -invoke=action.agentyard_api_key_revoke.NAME, with key_id = %q.", e.ID)
-	} else {
-		text += "\nOr choose another name, or delete it at the service."
+// adopt says what to do about objects that exist already.
+func (f *failure) adopt(existing []*client.ExistsError) string {
+	lines := []string{"To manage it here, import it:"}
+	for _, e := range existing {
+		lines = append(lines, "terraform import ADDRESS "+e.ImportID)
+	}
+	if len(existing) == 1 {
+		lines = []string{lines[0] + " " + lines[1]}
+	}
+	said := ""
+	for _, e := range existing {
+		if more := f.leftover(e); more != said {
+			said, lines = more, append(lines, more)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// afterAnswer is the remedy for an answer that reports a failure.
+func (f *failure) afterAnswer(e *client.APIError) (string, path.Path) {
+	if !e.FromService {
+		return f.afterForeignAnswer(e), path.Empty()
+	}
+	remedy, at := f.general(e), path.Empty()
+	switch e.Status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		if found, ok := f.fields.in(e.Detail); ok {
+			remedy, at = "Change this attribute to what the service accepts.", found
+		}
+	case http.StatusConflict:
+		if found, ok := f.fields.in(e.Detail); ok {
+			remedy, at = "Something else at the service holds this value. Choose another one, or import what holds it: terraform import ADDRESS ID", found
+		}
+	}
+	if advice := f.advice[e.Status]; advice != "" {
+		remedy = advice
+	}
+	return remedy, at
+}
+
+// general is what to do about a status of the service where nothing more is known.
+func (f *failure) general(e *client.APIError) string {
+	switch e.Status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		return "Change the configuration to what the service accepts."
+	case http.StatusUnauthorized:
+		return "The API key was refused: it is wrong, revoked or expired. Set api_key (or AGENTYARD_API_KEY) to a live key."
+	case http.StatusPaymentRequired:
+		return "The organization's plan does not include this. Upgrade the plan, or remove the " + f.object + " from the configuration."
+	case http.StatusForbidden:
+		return "The key's owner lacks the role, or the organization's settings forbid this. Use the key of a human with the Manager role or higher where a service account or another owner is concerned."
+	case http.StatusNotFound:
+		return f.afterNotFound(e)
+	case http.StatusConflict:
+		return "The service is in a state that does not allow this now. Resolve the conflict that it names, or wait until its work has ended, then apply again."
+	case http.StatusTooManyRequests:
+		return join("The service limits the rate of requests, and the provider has waited for it as long as it may.", retryAfter(e), staySlow)
+	case http.StatusFailedDependency:
+		return "The computer's daemon or the file storage could not be reached. Check that the computer is active, then try again."
+	case http.StatusNotImplemented:
+		return "This server does not offer the operation."
+	}
+	switch {
+	case wasRepeated(e):
+		return join("The service failed, and the repetitions that max_retries allows are used up. Try again later.", f.mayHaveActed())
+	case e.Status >= http.StatusInternalServerError:
+		return join("The service failed. Try again later.", f.mayHaveActed())
+	}
+	return "Check base_url: the answer is not one that the service gives to this request."
+}
+
+const staySlow = "Set requests_per_second in the provider block to stay below the limit, or allow more time in the object's timeouts block where it has one."
+
+func retryAfter(e *client.APIError) string {
+	if e.RetryAfter == "" {
+		return ""
+	}
+	return "It asks to wait: Retry-After " + e.RetryAfter + "."
+}
+
+// wasRepeated reports that a failure of the service is one after which the client sends the request again. A request
+// that makes something is not repeated, nor is anything after a failure that will not pass.
+func wasRepeated(e *client.APIError) bool {
+	switch e.Status {
+	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return e.Method != http.MethodPost
+	}
+	return false
+}
+
+// afterNotFound depends on whose ID the service does not know: that of something the object refers to, or the object's own.
+func (f *failure) afterNotFound(e *client.APIError) string {
+	var remedy string
+	switch verb, _, _ := strings.Cut(f.verb, " "); verb {
+	case "create", "open":
+		remedy = "Something that the " + f.object + " refers to does not exist, or is not visible to this key. Check the IDs in the configuration."
+	case "update", "set", "rotate", "delete":
+		remedy = "It is gone, or is not visible to this key any more. Plan again: the plan shows what is left."
+	default:
+		remedy = "What was asked for does not exist, or is not visible to this key. Check the IDs, and whose key it is."
+	}
+	if !strings.Contains(e.Route, "{") {
+		remedy += " If the IDs are right, check the path in base_url: the service may not be there."
+	}
+	return remedy
+}
+
+// afterForeignAnswer is the remedy for an answer that is not in the service's form, whatever its status seems to say.
+func (f *failure) afterForeignAnswer(e *client.APIError) string {
+	who, more := "another web server or a proxy", ""
+	switch {
+	case e.Status < http.StatusBadRequest, e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
+		who = "a login page or a proxy"
+	case e.Status == http.StatusTooManyRequests:
+		who, more = "a gateway", join("If base_url is right, a gateway in front of the service limits the rate of requests.", retryAfter(e), staySlow)
+	case e.Status >= http.StatusInternalServerError:
+		who, more = "a gateway", join("If base_url is right, the service cannot be reached for now: try again later.", f.mayHaveActed())
+	}
+	return join(fmt.Sprintf("The answer %d to %s %s is not in the service's form: something else than the service answers there, such as %s. Check the address and the path in base_url.", e.Status, e.Method, e.Route, who), more)
+}
+
+// deadlineIn names the setting whose time ran out; empty if none did. Only a timeouts block bounds a call from outside.
+func deadlineIn(err error) string {
+	failed := all[*client.TransportError](err)
+	for _, e := range failed {
+		switch e.Timeout {
+		case "request_timeout":
+			return "The service did not answer within request_timeout. If it needs longer, raise request_timeout in the provider block."
+		case "timeouts":
+			return outOfTime
+		}
+	}
+	if errors.Is(err, context.DeadlineExceeded) && len(failed) == 0 {
+		return outOfTime
+	}
+	return ""
+}
+
+const outOfTime = "The time that the object's timeouts block allows is over. Allow more there."
+
+// mayHaveActed is a sentence where the service may have acted on one of the requests that failed, else empty.
+func (f *failure) mayHaveActed() string {
+	acted := false
+	for _, e := range all[*client.TransportError](f.err) {
+		acted = acted || e.Changes && !e.Unsent
+	}
+	for _, e := range all[*client.APIError](f.err) {
+		failed := e.Status >= http.StatusInternalServerError && e.Status != http.StatusNotImplemented
+		acted = acted || failed && e.Method != http.MethodGet && e.Method != http.MethodHead
+	}
+	if !acted {
+		return ""
+	}
+	return "The service may have acted on the request; the next refresh shows whether it did."
+}
+
+// existingIn returns every object that err says exists already; alone says that nothing else went wrong.
+func existingIn(err error) (existing []*client.ExistsError, alone bool) {
+	causes := 0
+	for _, e := range all[error](err) {
+		if len(wrappedBy(e)) == 0 {
+			causes++
+		}
+	}
+	existing = all[*client.ExistsError](err)
+	return existing, causes == len(existing) && len(all[*client.LostError](err)) == 0
+}
+
+// all returns every error of a type among what err is, wraps and joins: several requests may have failed at once.
+func all[T error](err error) []T {
+	var found []T
+	if e, ok := any(err).(T); ok {
+		found = append(found, e)
+	}
+	for _, inner := range wrappedBy(err) {
+		found = append(found, all[T](inner)...)
+	}
+	return found
+}
+
+func wrappedBy(err error) []error {
+	switch e := err.(type) { //nolint:errorlint // This is what unwraps.
+	case interface{ Unwrap() []error }:
+		return e.Unwrap()
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); inner != nil {
+			return []error{inner}
+		}
+	}
+	return nil
+}
+
+// join puts sentences one after the other and leaves out empty ones.
+func join(sentences ...string) string {
+	text := ""
+	for _, s := range sentences {
+		if text != "" && s != "" {
+			text += " "
+		}
+		text += s
 	}
 	return text
 }
 
-func fromAPI(summary, verb, object string, e *client.APIError, fields []Fields) diag.Diagnostic {
-	detail := sentence(e.Error())
-	switch e.Status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		if at, ok := fieldIn(e.Detail, fields); ok {
-			return diag.NewAttributeErrorDiagnostic(at, summary, detail+"\n\nChange this attribute to what the service accepts.")
-		}
-		detail += "\n\nChange the configuration to what the service accepts."
-	case http.StatusUnauthorized:
-		detail += "\n\nThe API key was refused: it is wrong, revoked or expired. Set api_key (or AGENTYARD_API_KEY) to a live key."
-	case http.StatusPaymentRequired:
-		detail += "\n\nThe organization's plan does not include this. Upgrade the plan, or remove the " + object + " from the configuration."
-	case http.StatusForbidden:
-		detail += "\n\nThe key's owner lacks the role, or the organization's settings forbid this. Use the key of a human with the Manager role or higher where a service account or another owner is concerned."
-	case http.StatusNotFound:
-		detail += "\n\nThe " + object + ", or something it refers to, does not exist or is not visible to this key. Check the IDs."
-	case http.StatusConflict:
-		if at, ok := fieldIn(e.Detail, fields); ok {
-			return diag.NewAttributeErrorDiagnostic(at, summary, detail+"\n\nSomething else at the service holds this value. Choose another one, or import what holds it: terraform import ADDRESS ID")
-		}
-		detail += "\n\nThe service is in a state that does not allow this now. Resolve the conflict that it names, or wait until its work has ended, then apply again."
-	case http.StatusTooManyRequests:
-		detail += "\n\nThe service's rate limit was met and retries are used up."
-		if e.RetryAfter != "" {
-			detail += " The service asks to wait: Retry-After " + e.RetryAfter + "."
-		}
-		detail += " Set requests_per_second in the provider block to stay below the limit, or raise max_retries."
-	case http.StatusFailedDependency:
-		detail += "\n\nThe computer's daemon or the file storage could not be reached. Check that the computer is active, then try again."
-	case http.StatusNotImplemented:
-		detail += "\n\nThis server does not offer the operation."
-	default:
-		if e.Status >= http.StatusInternalServerError {
-			detail += "\n\nThe service failed, and retries are used up where they are safe. Apply again later; what exists by then is found."
-		} else {
-			detail += "\n\nCheck base_url: the answer is not one that the service gives to this " + verb + "."
-		}
+// sentences says what went wrong; of errors that are joined, each in a line of its own.
+func sentences(err error) string {
+	lines := strings.Split(err.Error(), "\n")
+	if joined, ok := err.(interface{ Unwrap() []error }); !ok || len(lines) < len(joined.Unwrap()) {
+		return sentence(err.Error())
 	}
-	return diag.NewErrorDiagnostic(summary, detail)
-}
-
-var words = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*`)
-
-// fieldIn finds the first field of the API that a text names.
-func fieldIn(text string, fields []Fields) (path.Path, bool) {
-	for _, word := range words.FindAllString(text, -1) {
-		for _, known := range fields {
-			if at, ok := known[word]; ok {
-				return at, true
-			}
-		}
+	for i, line := range lines {
+		lines[i] = sentence(line)
 	}
-	return path.Empty(), false
+	return strings.Join(lines, "\n")
 }
-
-func atPath(field string, fields []Fields, summary, detail string) diag.Diagnostic {
-	for _, known := range fields {
-		if at, ok := known[field]; ok {
-			return diag.NewAttributeErrorDiagnostic(at, summary, detail)
-		}
-	}
-	return diag.NewErrorDiagnostic(summary, detail)
-}
-
-func one(d diag.Diagnostic) diag.Diagnostics { return diag.Diagnostics{d} }
 
 // sentence starts with a capital letter and ends with a period. An operation's name at the start stays as it is spelled.
 func sentence(s string) string {

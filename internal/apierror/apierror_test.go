@@ -1,9 +1,11 @@
 package apierror
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -14,63 +16,295 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 )
 
-func TestFor(t *testing.T) {
-	t.Parallel()
-	fields := Fields{"hostId": path.Root("host_id"), "name": path.Root("name")}
-	api := func(status int, detail string) error {
-		return fmt.Errorf("wrapped: %w", &client.APIError{Operation: "createThing", Method: "POST", Route: "/things", Status: status, Detail: detail, RetryAfter: "7"})
+const (
+	fixedRoute = "/api/v0/things"
+	idRoute    = "/api/v0/things/{thingId}"
+	acted      = "The service may have acted on the request; the next refresh shows whether it did."
+)
+
+var thingFields = Fields{"hostId": path.Root("host_id"), "name": path.Root("name")}
+
+// translate returns where the only error of a translation is, and its two paragraphs.
+func translate(t *testing.T, verb string, err error, options ...Option) (at, what, remedy string) {
+	t.Helper()
+	diags := For(verb, "computer", err, options...)
+	if len(diags) != 1 || diags[0].Severity() != diag.SeverityError || diags[0].Summary() != "Cannot "+verb+" computer" {
+		t.Fatalf("got %v", diags)
 	}
-	lost := &client.LostError{Object: "computer", Name: "n", Err: errors.New("createThing: broken")}
-	exists := &client.ExistsError{Object: "computer", Name: "n", ID: "id-1", ImportID: "import-1", CreatedAt: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	if d, ok := diags[0].(diag.DiagnosticWithPath); ok {
+		at = d.Path().String()
+	}
+	what, remedy, _ = strings.Cut(diags[0].Detail(), "\n\n")
+	return at, what, remedy
+}
+
+func TestFor_answersOfTheService(t *testing.T) {
+	t.Parallel()
+	const (
+		slow    = " " + staySlow
+		failed  = "The service failed, and the repetitions that max_retries allows are used up. Try again later."
+		lostWay = " If the IDs are right, check the path in base_url: the service may not be there."
+	)
 	for name, tc := range map[string]struct {
-		err  error
-		at   string
-		want []string
+		verb, method, route string
+		status              int
+		detail, retryAfter  string
+		advice              Advice
+		at, want            string
 	}{
-		"400 names a field":  {api(400, "hostId must be a UUID"), "host_id", []string{"createThing", "hostId must be a UUID", "Change this attribute"}},
-		"400 names none":     {api(400, "nope"), "", []string{"nope", "Change the configuration"}},
-		"422":                {api(422, "the name is odd"), "name", []string{"422"}},
-		"401":                {api(401, "who?"), "", []string{"AGENTYARD_API_KEY"}},
-		"402":                {api(402, "pay"), "", []string{"plan", "Upgrade"}},
-		"403":                {api(403, "no"), "", []string{"Manager"}},
-		"404":                {api(404, "no"), "", []string{"does not exist", "Check the IDs"}},
-		"409 names a field":  {api(409, "hostId is taken"), "host_id", []string{"terraform import"}},
-		"409 names none":     {api(409, "busy"), "", []string{"apply again"}},
-		"424":                {api(424, "no daemon"), "", []string{"daemon"}},
-		"429":                {api(429, "slow"), "", []string{"requests_per_second", "Retry-After 7"}},
-		"500":                {api(500, "oops"), "", []string{"Apply again later"}},
-		"501":                {api(501, "later"), "", []string{"does not offer"}},
-		"302":                {api(302, "a redirect"), "", []string{"base_url"}},
-		"sent":               {&client.TransportError{Operation: "createThing", Err: errors.New("EOF")}, "", []string{"EOF", "may have acted"}},
-		"unsent":             {&client.TransportError{Operation: "createThing", Unsent: true, Err: errors.New("refused")}, "", []string{"base_url"}},
-		"interrupted":        {context.Canceled, "", []string{"interrupted"}},
-		"lost":               {lost, "", []string{"createThing", "Apply again"}},
-		"lost and ambiguous": {errors.Join(lost, exists), "", []string{"terraform import ADDRESS import-1"}},
-		"exists":             {exists, "name", []string{"id-1", "2026-03-01T00:00:00Z", "terraform import ADDRESS import-1", "Nothing was created"}},
-		"unconfigured":       {&client.UnconfiguredError{Setting: "base_url"}, "", []string{"apply what base_url depends on first"}},
-		"anything else":      {errors.New("odd"), "", []string{"Odd."}},
+		"400 names a field":            {status: 400, detail: "hostId must be a UUID", at: "host_id", want: "Change this attribute to what the service accepts."},
+		"400 names none":               {status: 400, want: "Change the configuration to what the service accepts."},
+		"400 with advice":              {status: 400, advice: Advice{400: "Do that."}, want: "Do that."},
+		"400 with advice at a field":   {status: 400, detail: "the name is odd", advice: Advice{400: "Do that."}, at: "name", want: "Do that."},
+		"400 with advice on another":   {status: 400, advice: Advice{404: "Do that."}, want: "Change the configuration to what the service accepts."},
+		"422 names a field":            {status: 422, detail: "the name is odd", at: "name", want: "Change this attribute to what the service accepts."},
+		"422 names none":               {status: 422, want: "Change the configuration to what the service accepts."},
+		"401":                          {status: 401, want: "The API key was refused: it is wrong, revoked or expired. Set api_key (or AGENTYARD_API_KEY) to a live key."},
+		"402":                          {status: 402, want: "The organization's plan does not include this. Upgrade the plan, or remove the computer from the configuration."},
+		"403":                          {status: 403, want: "The key's owner lacks the role, or the organization's settings forbid this. Use the key of a human with the Manager role or higher where a service account or another owner is concerned."},
+		"403 names a field":            {status: 403, detail: "the name is odd", want: "The key's owner lacks the role, or the organization's settings forbid this. Use the key of a human with the Manager role or higher where a service account or another owner is concerned."},
+		"404 of a create":              {status: 404, route: idRoute, want: "Something that the computer refers to does not exist, or is not visible to this key. Check the IDs in the configuration."},
+		"404 of a create without IDs":  {status: 404, want: "Something that the computer refers to does not exist, or is not visible to this key. Check the IDs in the configuration." + lostWay},
+		"404 of an open":               {status: 404, verb: "open", route: idRoute, want: "Something that the computer refers to does not exist, or is not visible to this key. Check the IDs in the configuration."},
+		"404 of an update":             {status: 404, verb: "update", method: "PATCH", route: idRoute, want: "It is gone, or is not visible to this key any more. Plan again: the plan shows what is left."},
+		"404 of a second step":         {status: 404, verb: "set the status of", method: "PATCH", route: idRoute, want: "It is gone, or is not visible to this key any more. Plan again: the plan shows what is left."},
+		"404 of a rotation":            {status: 404, verb: "rotate", route: idRoute, want: "It is gone, or is not visible to this key any more. Plan again: the plan shows what is left."},
+		"404 of a delete":              {status: 404, verb: "delete", method: "DELETE", route: idRoute, want: "It is gone, or is not visible to this key any more. Plan again: the plan shows what is left."},
+		"404 of a read":                {status: 404, verb: "read", method: "GET", route: idRoute, want: "What was asked for does not exist, or is not visible to this key. Check the IDs, and whose key it is."},
+		"404 of a listing":             {status: 404, verb: "list", method: "GET", want: "What was asked for does not exist, or is not visible to this key. Check the IDs, and whose key it is." + lostWay},
+		"404 of an action with advice": {status: 404, verb: "restart", route: idRoute, advice: Advice{404: "Do that."}, want: "Do that."},
+		"409 names a field":            {status: 409, detail: "hostId is taken", at: "host_id", want: "Something else at the service holds this value. Choose another one, or import what holds it: terraform import ADDRESS ID"},
+		"409 names none":               {status: 409, want: "The service is in a state that does not allow this now. Resolve the conflict that it names, or wait until its work has ended, then apply again."},
+		"424":                          {status: 424, want: "The computer's daemon or the file storage could not be reached. Check that the computer is active, then try again."},
+		"429":                          {status: 429, want: "The service limits the rate of requests, and the provider has waited for it as long as it may." + slow},
+		"429 with Retry-After":         {status: 429, retryAfter: "7", want: "The service limits the rate of requests, and the provider has waited for it as long as it may. It asks to wait: Retry-After 7." + slow},
+		"500 of a POST":                {status: 500, want: "The service failed. Try again later. " + acted},
+		"500 of a PATCH":               {status: 500, method: "PATCH", want: failed + " " + acted},
+		"502 of a DELETE":              {status: 502, method: "DELETE", want: failed + " " + acted},
+		"503 of a PUT":                 {status: 503, method: "PUT", want: failed + " " + acted},
+		"504 of a GET":                 {status: 504, method: "GET", want: failed},
+		"507 of a GET":                 {status: 507, method: "GET", want: "The service failed. Try again later."},
+		"501":                          {status: 501, want: "This server does not offer the operation."},
+		"405":                          {status: 405, want: "Check base_url: the answer is not one that the service gives to this request."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			diags := For("create", "computer", tc.err, fields)
-			if len(diags) != 1 || diags[0].Severity() != diag.SeverityError || diags[0].Summary() != "Cannot create computer" {
-				t.Fatalf("got %v", diags)
+			e := &client.APIError{
+				Operation: "useThing", Method: cmp.Or(tc.method, "POST"), Route: cmp.Or(tc.route, fixedRoute),
+				Status: tc.status, Detail: cmp.Or(tc.detail, "no"), RetryAfter: tc.retryAfter, FromService: true,
 			}
-			at := ""
-			if d, ok := diags[0].(diag.DiagnosticWithPath); ok {
-				at = d.Path().String()
+			verb := cmp.Or(tc.verb, "create")
+			at, what, remedy := translate(t, verb, fmt.Errorf("wrapped: %w", e), thingFields, tc.advice)
+			if at != tc.at || remedy != tc.want {
+				t.Errorf("at %q:\n%s\nwant at %q:\n%s", at, remedy, tc.at, tc.want)
 			}
-			if at != tc.at {
-				t.Errorf("the error is at %q, want %q", at, tc.at)
-			}
-			for _, want := range tc.want {
-				if !strings.Contains(diags[0].Detail(), want) {
-					t.Errorf("%q is not in %q", want, diags[0].Detail())
-				}
-			}
-			if !strings.HasSuffix(strings.TrimSpace(diags[0].Detail()), ".") && !strings.Contains(diags[0].Detail(), "ADDRESS") {
-				t.Errorf("no sentence: %q", diags[0].Detail())
+			if want := sentence("wrapped: " + e.Error()); what != want {
+				t.Errorf("got %q, want %q", what, want)
 			}
 		})
+	}
+}
+
+// Whatever its status seems to say, an answer that is not the service's leads to base_url and to no attribute.
+func TestFor_answersOfOthers(t *testing.T) {
+	t.Parallel()
+	const (
+		login   = "a login page or a proxy"
+		server  = "another web server or a proxy"
+		gateway = "a gateway"
+	)
+	for status, tc := range map[int]struct{ who, more string }{
+		302: {login, ""}, 401: {login, ""}, 403: {login, ""},
+		400: {server, ""}, 404: {server, ""}, 405: {server, ""}, 409: {server, ""}, 422: {server, ""},
+		429: {gateway, " If base_url is right, a gateway in front of the service limits the rate of requests. It asks to wait: Retry-After 7. " + staySlow},
+		500: {gateway, " If base_url is right, the service cannot be reached for now: try again later."},
+		502: {gateway, " If base_url is right, the service cannot be reached for now: try again later."},
+		503: {gateway, " If base_url is right, the service cannot be reached for now: try again later."},
+	} {
+		for _, method := range []string{"GET", "POST", "PATCH", "DELETE"} {
+			for _, verb := range []string{"create", "read", "update", "delete"} {
+				e := &client.APIError{Operation: "useThing", Method: method, Route: idRoute, Status: status, Detail: "the name is odd", RetryAfter: "7"}
+				at, _, remedy := translate(t, verb, e, thingFields, Advice{status: "Do that."})
+				want := fmt.Sprintf("The answer %d to %s %s is not in the service's form: something else than the service answers there, such as %s. Check the address and the path in base_url.%s", status, method, idRoute, tc.who, tc.more)
+				if status >= 500 && method != "GET" {
+					want += " " + acted
+				}
+				if at != "" || remedy != want {
+					t.Errorf("%d after %s, %s: at %q:\n%s\nwant:\n%s", status, method, verb, at, remedy, want)
+				}
+			}
+		}
+	}
+}
+
+func TestFor_requestsWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	const (
+		network   = "Check the network and base_url, then apply again."
+		slow      = "The service did not answer within request_timeout. If it needs longer, raise request_timeout in the provider block."
+		outOfTime = "The time that the object's timeouts block allows is over. Allow more there."
+	)
+	for timeout, remedies := range map[string][2]string{
+		"":                {network, ""},
+		"request_timeout": {slow, " Apply again."},
+		"timeouts":        {outOfTime, " Apply again."},
+	} {
+		for _, changes := range []bool{true, false} {
+			for _, unsent := range []bool{true, false} {
+				for _, verb := range []string{"create", "read", "update", "delete"} {
+					e := &client.TransportError{Operation: "useThing", Method: "PATCH", Route: idRoute, Unsent: unsent, Changes: changes, Timeout: timeout, Err: errors.New("EOF")}
+					want := remedies[0]
+					if changes && !unsent {
+						want += " " + acted
+					}
+					want += remedies[1]
+					if _, what, remedy := translate(t, verb, fmt.Errorf("wrapped: %w", e)); remedy != want || !strings.Contains(what, "useThing") || !strings.Contains(what, "EOF") {
+						t.Errorf("changes %t, unsent %t, timeout %q, %s: %s\n%s\nwant:\n%s", changes, unsent, timeout, verb, what, remedy, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestFor_whatElseGoesWrong(t *testing.T) {
+	t.Parallel()
+	sent := &client.TransportError{Operation: "createThing", Changes: true, Err: errors.New("EOF")}
+	const appears = "It may still appear. Apply again: an object that exists by then is reported with its ID and not created twice."
+	for name, tc := range map[string]struct {
+		err                error
+		want, remedy, also string
+	}{
+		"lost": {
+			err:  &client.LostError{Object: "computer", Name: "n", Err: sent},
+			want: "The answer to creating the computer \"n\" was lost, and no such computer is found:", remedy: appears,
+		},
+		"lost after request_timeout": {
+			err:    &client.LostError{Object: "computer", Name: "n", Err: &client.TransportError{Changes: true, Timeout: "request_timeout", Err: context.DeadlineExceeded}},
+			remedy: "The service did not answer within request_timeout. If it needs longer, raise request_timeout in the provider block. " + appears,
+		},
+		"lost, and the look failed too": {
+			err:  &client.LostError{Object: "computer", Name: "n", Err: errors.Join(sent, &client.APIError{Operation: "listThings", Method: "GET", Status: 500, Detail: "no", FromService: true})},
+			want: "createThing", also: "listThings", remedy: appears,
+		},
+		"a write without an answer, and a read that failed": {
+			err:  errors.Join(sent, &client.APIError{Operation: "listThings", Method: "GET", Status: 507, Detail: "no", FromService: true}),
+			want: "createThing", also: "listThings", remedy: "The service failed. Try again later. " + acted,
+		},
+		"interrupted":          {err: context.Canceled, want: "Context canceled.", remedy: "The run was interrupted. Apply again to continue."},
+		"interrupted read":     {err: &client.TransportError{Err: context.Canceled}, remedy: "The run was interrupted. Apply again to continue."},
+		"interrupted write":    {err: &client.TransportError{Changes: true, Err: context.Canceled}, remedy: "The run was interrupted. " + acted + " Apply again to continue."},
+		"interrupted, unsent":  {err: &client.TransportError{Changes: true, Unsent: true, Err: context.Canceled}, remedy: "The run was interrupted. Apply again to continue."},
+		"deadline of a wait":   {err: fmt.Errorf("waiting: %w", context.DeadlineExceeded), remedy: "The time that the object's timeouts block allows is over. Allow more there. Apply again."},
+		"deadline of a look":   {err: &client.TransportError{Err: context.DeadlineExceeded}, remedy: "Check the network and base_url, then apply again."},
+		"unconfigured":         {err: &client.UnconfiguredError{Setting: "base_url"}, want: "apply what base_url depends on first."},
+		"anything else":        {err: errors.New("odd"), want: "Odd."},
+		"an answer and a wait": {err: errors.Join(errors.New("odd"), context.DeadlineExceeded), want: "Odd.\n", also: "Context deadline exceeded.", remedy: "The time that the object's timeouts block allows is over. Allow more there. Apply again."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at, what, remedy := translate(t, "create", tc.err, thingFields)
+			if at != "" || remedy != tc.remedy || !strings.Contains(what, tc.want) || !strings.Contains(what, tc.also) {
+				t.Errorf("at %q: %s\n%s\nwant %q, %q and:\n%s", at, what, remedy, tc.want, tc.also, tc.remedy)
+			}
+		})
+	}
+}
+
+func TestFor_whatExistsAlready(t *testing.T) {
+	t.Parallel()
+	made := func(object, id string) *client.ExistsError {
+		return &client.ExistsError{Object: object, Name: "n", ID: id, ImportID: "import-" + id, CreatedAt: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	}
+	said := func(article, id string) string {
+		return fmt.Sprintf("%s named \"n\" exists already, with ID %s, created at 2026-03-01T00:00:00Z.", article, id)
+	}
+	sent := &client.TransportError{Operation: "createThing", Method: "POST", Route: fixedRoute, Changes: true, Err: errors.New("EOF")}
+	refused := &client.APIError{Operation: "revokeThing", Method: "POST", Route: idRoute, Status: 403, Detail: "no", FromService: true}
+	leftover := Leftover(func(e *client.ExistsError) string { return "Or sweep " + e.ID + "." })
+	const choose = "\nOr choose another name, or delete it at the service."
+	for name, tc := range map[string]struct {
+		err     error
+		options []Option
+		at      string
+		want    []string
+		remedy  string
+	}{
+		"one": {
+			err: fmt.Errorf("%w", made("computer", "1")), options: []Option{thingFields}, at: "name", want: []string{said("A computer", "1")},
+			remedy: "Nothing was created. To manage it here, import it: terraform import ADDRESS import-1" + choose,
+		},
+		"one without a name attribute": {
+			err: made("computer", "1"), want: []string{said("A computer", "1")},
+			remedy: "Nothing was created. To manage it here, import it: terraform import ADDRESS import-1" + choose,
+		},
+		"a leftover": {
+			err: made("API key", "1"), options: []Option{thingFields, leftover}, at: "name", want: []string{said("An API key", "1")},
+			remedy: "Nothing was created. To manage it here, import it: terraform import ADDRESS import-1\nOr sweep 1.",
+		},
+		"two": {
+			err: errors.Join(made("API key", "1"), made("API key", "2")), options: []Option{thingFields, leftover}, at: "name",
+			want:   []string{said("An API key", "1") + "\n" + said("An API key", "2")},
+			remedy: "Nothing was created. To manage it here, import it:\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2\nOr sweep 1.\nOr sweep 2.",
+		},
+		"two of which the same is said": {
+			err: errors.Join(made("computer", "1"), made("computer", "2")), options: []Option{thingFields}, at: "name",
+			remedy: "Nothing was created. To manage it here, import it:\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
+		},
+		"one that a lost answer left and nobody could remove": {
+			err: errors.Join(made("API key", "1"), sent, refused), options: []Option{thingFields, leftover},
+			want:   []string{said("An API key", "1"), "createThing (POST /api/v0/things) got no usable answer: EOF.", "revokeThing (POST /api/v0/things/{thingId}) answered 403: no."},
+			remedy: "To manage it here, import it: terraform import ADDRESS import-1\nOr sweep 1.",
+		},
+		"two after a lost answer": {
+			err: &client.LostError{Object: "computer", Name: "n", Err: errors.Join(sent, made("computer", "1"), made("computer", "2"))}, options: []Option{thingFields},
+			want:   []string{"was lost", "createThing", "ID 1", "ID 2"},
+			remedy: "To manage it here, import it:\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
+		},
+		"a lost answer alone with what exists": {
+			err: &client.LostError{Object: "computer", Name: "n", Err: made("computer", "1")}, options: []Option{thingFields},
+			remedy: "To manage it here, import it: terraform import ADDRESS import-1" + choose,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at, what, remedy := translate(t, "create", tc.err, tc.options...)
+			if at != tc.at || remedy != tc.remedy {
+				t.Errorf("at %q:\n%s\nwant at %q:\n%s", at, remedy, tc.at, tc.remedy)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(what, want) {
+					t.Errorf("%q is not in %q", want, what)
+				}
+			}
+		})
+	}
+}
+
+// Whatever happens, an error says what went wrong and what to do, in sentences, and never twice.
+func TestFor_matrix(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{302, 400, 401, 402, 403, 404, 405, 409, 413, 422, 424, 429, 500, 501, 502, 503, 504, 507} {
+		for _, fromService := range []bool{true, false} {
+			for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete} {
+				for _, verb := range []string{"create", "read", "list", "update", "delete", "restart"} {
+					e := &client.APIError{Operation: "useThing", Method: method, Route: idRoute, Status: status, Detail: "no", FromService: fromService}
+					at, what, remedy := translate(t, verb, e)
+					where := fmt.Sprintf("%d, from the service %t, %s, %s: %s\n%s", status, fromService, method, verb, what, remedy)
+					if at != "" || !strings.HasSuffix(what, ".") || !strings.HasSuffix(remedy, ".") || strings.Contains(remedy, "\n") || strings.Contains(remedy, "  ") {
+						t.Errorf("no sentences: %s", where)
+					}
+					if has := strings.Contains(remedy, "may have acted"); has != (status >= 500 && status != 501 && method != http.MethodGet) {
+						t.Errorf("acted %t: %s", has, where)
+					}
+					if !fromService && !strings.Contains(remedy, "base_url") {
+						t.Errorf("base_url is not named: %s", where)
+					}
+					if strings.Contains(remedy, "max_retries") && (status < 500 || method == http.MethodPost) {
+						t.Errorf("nothing was repeated: %s", where)
+					}
+				}
+			}
+		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
 // APIError is an answer of the service that reports a failure.
@@ -68,7 +70,7 @@ type ExistsError struct {
 }
 
 func (e *ExistsError) Error() string {
-	text := fmt.Sprintf("a %s named %q exists already, with ID %s", e.Object, e.Name, e.ID)
+	text := fmt.Sprintf("%s named %q exists already, with ID %s", phrase.WithArticle(e.Object), e.Name, e.ID)
 	if !e.CreatedAt.IsZero() {
 		text += ", created at " + e.CreatedAt.UTC().Format(time.RFC3339)
 	}

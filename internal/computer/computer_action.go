@@ -41,25 +41,21 @@ func tell(resp *action.InvokeResponse, format string, args ...any) {
 }
 
 // computerFault translates the failure of something that is done with one computer. What the service refuses to do with
-// it (400) or cannot find (404) is shown at the attribute that names it. Advice holds more to say about a status.
-func computerFault(verb, object string, err error, advice map[int]string) diag.Diagnostics {
+// it (400) or cannot find (404) is shown at the attribute that names it.
+func computerFault(verb, object string, err error, advice apierror.Advice) diag.Diagnostics {
 	status := client.StatusOf(err)
 	var diags diag.Diagnostics
-	for _, d := range apierror.For(verb, object, err) {
-		detail := d.Detail()
-		if text := advice[status]; text != "" {
-			detail += "\n\n" + text
-		}
-		if status == http.StatusBadRequest || status == http.StatusNotFound {
-			diags.AddAttributeError(path.Root("computer_id"), d.Summary(), detail)
+	for _, d := range apierror.For(verb, object, err, advice) {
+		if (status == http.StatusBadRequest || status == http.StatusNotFound) && !client.IsForeign(err) {
+			diags.AddAttributeError(path.Root("computer_id"), d.Summary(), d.Detail())
 		} else {
-			diags.AddError(d.Summary(), detail)
+			diags.AddError(d.Summary(), d.Detail())
 		}
 	}
 	return diags
 }
 
-// managedOnly is what a 400 means where an operation concerns active managed computers only.
-func managedOnly(what string) map[int]string {
-	return map[int]string{http.StatusBadRequest: what + " is for managed computers that are active, not for machines of one's own (`byom`) and not while a computer is being provisioned."}
+// managedOnly is what a 400 means where an operation concerns active managed computers only. What is its start, such as "Metrics are".
+func managedOnly(what string) apierror.Advice {
+	return apierror.Advice{http.StatusBadRequest: what + " for managed computers that are active, not for machines of one's own (`byom`) and not while a computer is being provisioned."}
 }

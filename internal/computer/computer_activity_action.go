@@ -35,7 +35,7 @@ func (a *computerActivityAction) Invoke(ctx context.Context, req action.InvokeRe
 	lastActive, err := a.Client.RecordComputerActivity(ctx, id)
 	switch {
 	case err != nil:
-		resp.Diagnostics.Append(computerFault("record activity of", "computer", err, managedOnly("Recording activity"))...)
+		resp.Diagnostics.Append(computerFault("record activity of", "computer", err, managedOnly("Recording activity is"))...)
 	case lastActive.IsZero():
 		tell(resp, "Activity of computer %s was recorded", id)
 	default:

@@ -38,6 +38,22 @@ func TestComputer_faultMatrix(t *testing.T) {
 	}.Run(t)
 }
 
+// A computer may go between the plan and the apply: its ID is right, so nobody need check it.
+func TestComputer_updateOfAGoneOneSaysPlanAgain(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	p := acctest.NewProcess(t, e, nil)
+	i := p.NewInstance("agentyard_computer")
+	if out := p.Apply(i, acctest.Values{"name": "a"}); len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+	e.Faults().Add(emulator.Fault{Operation: "updateComputer", Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusNotFound})
+	out := p.Apply(i, acctest.Values{"name": "b"})
+	if text := out.Text(); !strings.Contains(text, "Plan again") || strings.Contains(text, "Check the IDs") {
+		t.Errorf("the error: %s", text)
+	}
+}
+
 func TestComputer_faultMatrixOfAnOwnMachine(t *testing.T) {
 	t.Parallel()
 	acctest.Matrix{

@@ -105,7 +105,7 @@ func (d *computerMetricsDataSource) Read(ctx context.Context, req datasource.Rea
 	}
 	samples, err := d.Client.ComputerMetrics(ctx, m.ComputerID.ValueString(), start)
 	if err != nil {
-		resp.Diagnostics.Append(computerFault("read", "metrics of the computer", err, managedOnly("Metrics"))...)
+		resp.Diagnostics.Append(computerFault("read", "metrics of the computer", err, managedOnly("Metrics are"))...)
 		return
 	}
 	m.Samples = make([]sampleModel, len(samples))

@@ -35,7 +35,7 @@ func (a *computerRestartAction) Invoke(ctx context.Context, req action.InvokeReq
 	wasRestarted, err := a.Client.RestartComputer(ctx, id)
 	switch {
 	case err != nil:
-		resp.Diagnostics.Append(computerFault("restart", "computer", err, managedOnly("Restarting"))...)
+		resp.Diagnostics.Append(computerFault("restart", "computer", err, managedOnly("Restarting is"))...)
 	case wasRestarted:
 		tell(resp, "Computer %s was restarted", id)
 	default:

@@ -78,7 +78,7 @@ func configured(data any, diags *diag.Diagnostics) *client.Client {
 func Create[M, A any, P interface {
 	*M
 	Model[A]
-}](ctx context.Context, object string, req resource.CreateRequest, resp *resource.CreateResponse, create func(*M) (*A, error), fields ...apierror.Fields) {
+}](ctx context.Context, object string, req resource.CreateRequest, resp *resource.CreateResponse, create func(*M) (*A, error), options ...apierror.Option) {
 	var m M
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
 	if resp.Diagnostics.HasError() {
@@ -86,7 +86,7 @@ func Create[M, A any, P interface {
 	}
 	made, err := create(&m)
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("create", object, err, fields...)...)
+		resp.Diagnostics.Append(apierror.For("create", object, err, options...)...)
 		return
 	}
 	resp.Diagnostics.Append(P(&m).FromAPI(ctx, made)...)
@@ -152,7 +152,7 @@ func idOf(ctx context.Context, resp *resource.ReadResponse) string {
 func Update[M, A any, P interface {
 	*M
 	Model[A]
-}](ctx context.Context, object string, req resource.UpdateRequest, resp *resource.UpdateResponse, update func(plan, state *M) (*A, error), fields ...apierror.Fields) {
+}](ctx context.Context, object string, req resource.UpdateRequest, resp *resource.UpdateResponse, update func(plan, state *M) (*A, error), options ...apierror.Option) {
 	var plan, state M
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -161,7 +161,7 @@ func Update[M, A any, P interface {
 	}
 	updated, err := update(&plan, &state)
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("update", object, err, fields...)...)
+		resp.Diagnostics.Append(apierror.For("update", object, err, options...)...)
 		return
 	}
 	if updated != nil {

@@ -98,12 +98,12 @@ func (p *agentyardProvider) Schema(_ context.Context, _ provider.SchemaRequest, 
 			},
 			"max_retries": schema.Int64Attribute{
 				Optional:            true,
-				MarkdownDescription: "How often a request is repeated after a rate limit, a failure of the service or a broken connection, 0 to 20. A request that creates something is repeated only where the service surely did not act. Default 4.",
+				MarkdownDescription: "How often a request is repeated after a failure of the service or a broken connection, 0 to 20. A request that creates something is repeated only where the service surely did not act. Waiting for the service's rate limit is not counted. Default 4.",
 				Validators:          []validator.Int64{int64validator.Between(0, 20)},
 			},
 			"requests_per_second": schema.Float64Attribute{
 				Optional:            true,
-				MarkdownDescription: "Ceiling on the requests that the provider sends, per second. No ceiling by default.",
+				MarkdownDescription: "Ceiling on the requests that the provider sends, per second. No ceiling by default: the provider then waits whenever it meets the service's rate limit.",
 				Validators:          []validator.Float64{float64validator.AtLeast(0.01)},
 			},
 			"allow_insecure_http": schema.BoolAttribute{

@@ -2,6 +2,10 @@ package provider_test
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"strings"
@@ -39,6 +43,37 @@ func TestAccProvider_settings(t *testing.T) {
 			resource.UnitTest(t, resource.TestCase{
 				ProtoV6ProviderFactories: e.Factories,
 				Steps:                    []resource.TestStep{{Config: "provider \"agentyard\" {\n" + tc.block + "\n}\n" + readProviders, PlanOnly: true, ExpectError: regexp.MustCompile(tc.want)}},
+			})
+		})
+	}
+}
+
+// A base_url that leads elsewhere is blamed on base_url, whatever is answered there.
+func TestAccProvider_somethingElseAtBaseURL(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	for name, tc := range map[string]struct {
+		status     int
+		body, want string
+	}{
+		"another web server":      {http.StatusNotFound, "<html>404 Not Found</html>", `listComputerProviders(.|\n)*404(.|\n)*something\s+else\s+than\s+the\s+service(.|\n)*base_url`},
+		"a login page":            {http.StatusForbidden, "<html>Log in</html>", `listComputerProviders(.|\n)*403(.|\n)*login\s+page(.|\n)*base_url`},
+		"a path of the service's": {http.StatusNotFound, `{"detail": "No such route.", "status": 404, "title": "Not Found"}`, `listComputerProviders(.|\n)*404(.|\n)*the\s+path\s+in\s+base_url`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(tc.status)
+				_, _ = io.WriteString(w, tc.body)
+			}))
+			t.Cleanup(server.Close)
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: e.Factories,
+				Steps: []resource.TestStep{{
+					Config:      fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key = \"fk-x\"\n}\n", server.URL) + readProviders,
+					PlanOnly:    true,
+					ExpectError: regexp.MustCompile(tc.want),
+				}},
 			})
 		})
 	}

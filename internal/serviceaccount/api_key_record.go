@@ -2,6 +2,7 @@ package serviceaccount
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -19,6 +20,11 @@ import (
 var apiKeyFields = apierror.Fields{
 	"name": path.Root("name"), "expiresAt": path.Root("expires_at"), "gracePeriodMinutes": path.Root("rotation").AtName("grace_period_minutes"),
 }
+
+// apiKeyLeftover says what to do about a live key of the same name.
+var apiKeyLeftover = apierror.Leftover(func(e *client.ExistsError) string {
+	return fmt.Sprintf("If it is a leftover of an interrupted run, revoke it: terraform apply -invoke=action.agentyard_api_key_revoke.NAME, with key_id = %q.", e.ID)
+})
 
 type apiKeyModel struct {
 	ServiceAccountID types.String `tfsdk:"service_account_id"`

@@ -69,7 +69,7 @@ func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest,
 	now := r.now()
 	made, err := r.Client.CreateAPIKey(ctx, client.NewAPIKey{AccountID: m.ServiceAccountID.ValueString(), Name: m.Name.ValueString(), ExpiresAt: m.expiry(now)})
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("create", "API key", err, apiKeyFields)...)
+		resp.Diagnostics.Append(apierror.For("create", "API key", err, apiKeyFields, apiKeyLeftover)...)
 		return
 	}
 	m.RotatedAt, m.PreviousKeyID = types.StringNull(), types.StringNull()
@@ -257,7 +257,7 @@ func keyWithID(keys []client.APIKey, id string) *client.APIKey {
 
 // rotationError explains a refusal that does not name the argument at fault.
 func rotationError(verb string, err error, grace time.Duration) diag.Diagnostics {
-	diags := apierror.For(verb, "API key", err, apiKeyFields)
+	diags := apierror.For(verb, "API key", err, apiKeyFields, apiKeyLeftover)
 	if verb == "rotate" && grace > 0 && client.StatusOf(err) == http.StatusBadRequest {
 		diags.AddAttributeWarning(path.Root("rotation").AtName(fieldGrace), "Grace Period May Be the Cause",
 			"The service refuses a rotation whose grace period is longer than the old key lives. Shorten grace_period_minutes, or wait until the key has expired: a new one is minted then.")
