@@ -62,7 +62,8 @@ func New(t testing.TB, options ...Option) *Env {
 	return e
 }
 
-// NewRealTime is New for tests that run the provider as a process of its own, which has the machine's clock.
+// NewRealTime is New with the machine's clock: for tests that run the provider as a process of its own, or in which many
+// wait at once. On a fake clock whoever waits moves the time for all others.
 func NewRealTime(t testing.TB, options ...Option) *Env {
 	t.Helper()
 	return &Env{Emulator: start(t, clock.System, options), t: t}

@@ -57,7 +57,11 @@ func joinDiagnostics(diags []*tfprotov6.Diagnostic) string {
 func NewProcess(t testing.TB, e *Env, settings Values) *Process {
 	t.Helper()
 	ctx := context.Background()
-	server, err := providerserver.NewProtocol6WithError(provider.New(inProcess, provider.WithClock(e.Clock))())()
+	var options []provider.Option
+	if e.Clock != nil {
+		options = append(options, provider.WithClock(e.Clock))
+	}
+	server, err := providerserver.NewProtocol6WithError(provider.New(inProcess, options...)())()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@
 package client
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -22,7 +23,6 @@ import (
 const (
 	DefaultRequestTimeout = 60 * time.Second
 	DefaultMaxRetries     = 4
-	DefaultPollInterval   = 5 * time.Second
 )
 
 // sharedLifetime is how long one listing answers the reads of a collection.
@@ -44,8 +44,6 @@ type Config struct {
 	AllowInsecureHTTP bool
 	// UserAgent names the provider's and Terraform's versions.
 	UserAgent string
-	// PollInterval is the pause between two polls of what is waited for.
-	PollInterval time.Duration
 	// Clock is the source of time; nil is the machine's.
 	Clock clock.Clock
 }
@@ -97,9 +95,6 @@ func newClient(cfg Config) *Client {
 	if cfg.RequestTimeout == 0 {
 		cfg.RequestTimeout = DefaultRequestTimeout
 	}
-	if cfg.PollInterval == 0 {
-		cfg.PollInterval = DefaultPollInterval
-	}
 
 	transport := cleanhttp.DefaultPooledTransport()
 	transport.MaxIdleConnsPerHost = 32
@@ -128,7 +123,14 @@ func newClient(cfg Config) *Client {
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 	c.computers = newShared(cfg.Clock, c.listComputersForReads, func(v *Computer) string { return v.ID })
-	c.computerPolls = newPoller(cfg.Clock, cfg.PollInterval, c.ComputerAlone, c.listComputersForReads, func(v *Computer) string { return v.ID })
+	c.computerPolls = newPoller(cfg.Clock, pollSource[Computer]{
+		single: c.ComputerAlone,
+		many: func(ctx context.Context, account string, _ []string) ([]Computer, error) {
+			return c.listComputersForReads(ctx, account)
+		},
+		id:    func(v *Computer) string { return v.ID },
+		ended: func(string) { c.computers.discard() },
+	})
 	c.accounts = newShared(cfg.Clock, c.listServiceAccounts, func(v *ServiceAccount) string { return v.ID })
 	c.apiKeys = newShared(cfg.Clock, c.listAPIKeys, func(v *APIKey) string { return v.ID })
 	return c

@@ -202,9 +202,10 @@ func (c *Client) ComputerAlone(ctx context.Context, id string) (*Computer, error
 	})
 }
 
-// WatchComputer follows a computer; all watches of one account's computers share their polls.
-func (c *Client) WatchComputer(ctx context.Context, id, account string) *Watch[Computer] {
-	return c.computerPolls.watch(ctx, account, id)
+// WatchComputer follows a computer; all watches of one account's computers share their looks. Steps are present only
+// where a listing answered.
+func (c *Client) WatchComputer(id, account string) *Watch[Computer] {
+	return c.computerPolls.watch(account, id)
 }
 
 // ComputerByName reads the computer of that name, with its steps, among those of the service account, or of the caller if account is empty.

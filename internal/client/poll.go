@@ -2,7 +2,9 @@ package client
 
 import (
 	"context"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-log/tflog"
@@ -10,30 +12,46 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// poller lets everything that is waited for in one collection share one request per interval: a GET while one
-// object is waited for, a listing from the second on. It runs only while somebody waits.
+// maxAlone is how many objects of one look are asked for at a time where each takes a request of its own.
+const maxAlone = 8
+
+// poller lets all who wait for objects of one collection share their looks at the service. It looks when the first of
+// them wants it to: for all who wait at that moment, and for nobody else. It rests while nobody does.
 type poller[T any] struct {
-	clock    clock.Clock
-	interval time.Duration
-	single   func(ctx context.Context, id string) (*T, error)
-	list     func(ctx context.Context, key string) ([]T, error)
-	id       func(*T) string
+	clock  clock.Clock
+	source pollSource[T]
 
 	mu     sync.Mutex
 	groups map[string]*pollGroup[T]
 }
 
-type pollGroup[T any] struct {
-	waiters map[*Watch[T]]struct{}
-	stop    context.CancelFunc
+// pollSource says how a poller looks.
+type pollSource[T any] struct {
+	// single reads one object: where only one is waited for, or many did not return it.
+	single func(ctx context.Context, id string) (*T, error)
+	// many reads objects of the collection key. It may return others than those of ids, too.
+	many func(ctx context.Context, key string, ids []string) ([]T, error)
+	id   func(*T) string
+	// ended is called when a wait for an object of the collection key has ended.
+	ended func(key string)
 }
 
-// Watch follows one object until Close.
-type Watch[T any] struct {
-	id      string
-	answers chan pollAnswer[T]
-	closed  chan struct{}
-	close   func()
+// pollGroup is what is waited for in one collection. It is there while somebody waits for the next look.
+type pollGroup[T any] struct {
+	demands map[*demand[T]]struct{}
+	// wake ends the group's sleep, which lasts until sleepsUntil.
+	wake        context.CancelFunc
+	sleepsUntil time.Time
+}
+
+// demand is one waiter's wish for a look.
+type demand[T any] struct {
+	// ctx is done when the waiter has its answer or has left.
+	ctx context.Context
+	id  string
+	due time.Time
+	// answer has room for the only answer, so that handing it over never blocks.
+	answer chan pollAnswer[T]
 }
 
 type pollAnswer[T any] struct {
@@ -41,100 +59,190 @@ type pollAnswer[T any] struct {
 	err    error
 }
 
-func newPoller[T any](clk clock.Clock, interval time.Duration, single func(context.Context, string) (*T, error), list func(context.Context, string) ([]T, error), id func(*T) string) *poller[T] {
-	return &poller[T]{clock: clk, interval: interval, single: single, list: list, id: id, groups: map[string]*pollGroup[T]{}}
+// Watch follows one object until Close.
+type Watch[T any] struct {
+	poller  *poller[T]
+	key, id string
+	close   func()
 }
 
-// watch starts to follow the object id of the collection key.
-func (p *poller[T]) watch(ctx context.Context, key, id string) *Watch[T] {
-	w := &Watch[T]{id: id, answers: make(chan pollAnswer[T]), closed: make(chan struct{})}
-	w.close = sync.OnceFunc(func() { p.leave(key, w) })
-
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	group := p.groups[key]
-	if group == nil {
-		// The polls serve whoever joins later, so they end with the last waiter and not with the first one's context.
-		pollCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
-		group = &pollGroup[T]{waiters: map[*Watch[T]]struct{}{}, stop: stop}
-		p.groups[key] = group
-		go p.run(pollCtx, key, group)
-	}
-	group.waiters[w] = struct{}{}
-	return w
+func newPoller[T any](clk clock.Clock, source pollSource[T]) *poller[T] {
+	return &poller[T]{clock: clk, source: source, groups: map[string]*pollGroup[T]{}}
 }
 
-func (p *poller[T]) leave(key string, w *Watch[T]) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	close(w.closed)
-	group := p.groups[key]
-	delete(group.waiters, w)
-	if len(group.waiters) == 0 {
-		group.stop()
-		delete(p.groups, key)
-	}
+// watch returns a watch of the object id of the collection key. Nothing is asked for before its Next.
+func (p *poller[T]) watch(key, id string) *Watch[T] {
+	return &Watch[T]{poller: p, key: key, id: id, close: sync.OnceFunc(func() { p.source.ended(key) })}
 }
 
-func (p *poller[T]) run(ctx context.Context, key string, group *pollGroup[T]) {
-	for {
-		if p.clock.Sleep(ctx, p.interval) != nil {
-			return
-		}
-		p.mu.Lock()
-		waiters := make([]*Watch[T], 0, len(group.waiters))
-		for w := range group.waiters {
-			waiters = append(waiters, w)
-		}
-		p.mu.Unlock()
-		if len(waiters) == 0 {
-			return
-		}
-		p.poll(ctx, key, waiters)
-	}
-}
-
-// poll asks once and hands every waiter its object. It waits until each has taken it, so that nobody misses a state.
-func (p *poller[T]) poll(ctx context.Context, key string, waiters []*Watch[T]) {
-	answers := make(map[string]pollAnswer[T], len(waiters))
-	var listErr error
-	if len(waiters) > 1 {
-		var all []T
-		if all, listErr = p.list(ctx, key); listErr == nil {
-			for i := range all {
-				answers[p.id(&all[i])] = pollAnswer[T]{object: &all[i]}
-			}
-		} else if !cannotList(listErr) {
-			tflog.Debug(ctx, "A poll failed and is repeated", map[string]any{"error": listErr.Error()})
-		}
-	}
-	for _, w := range waiters {
-		answer, ok := answers[w.id]
-		switch {
-		case ok:
-		case listErr != nil && !cannotList(listErr):
-			answer = pollAnswer[T]{err: listErr}
-		default:
-			answer.object, answer.err = p.single(ctx, w.id)
-		}
-		select {
-		case w.answers <- answer:
-		case <-w.closed:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// Next returns the object as the next poll finds it.
-func (w *Watch[T]) Next(ctx context.Context) (*T, error) {
+// Next returns the object as the next look finds it, which comes after pause at the latest.
+func (w *Watch[T]) Next(ctx context.Context, pause time.Duration) (*T, error) {
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	d := &demand[T]{ctx: ctx, id: w.id, due: w.poller.clock.Now().Add(pause), answer: make(chan pollAnswer[T], 1)}
+	w.poller.add(w.key, d)
 	select {
 	case <-ctx.Done():
+		w.poller.remove(w.key, d)
 		return nil, ctx.Err()
-	case answer := <-w.answers:
+	case answer := <-d.answer:
 		return answer.object, answer.err
 	}
 }
 
-// Close ends the watch. It may be called more than once.
+// Close says that the wait has ended, however it did. It may be called more than once.
 func (w *Watch[T]) Close() { w.close() }
+
+func (p *poller[T]) add(key string, d *demand[T]) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	group := p.groups[key]
+	if group == nil {
+		group = &pollGroup[T]{demands: map[*demand[T]]struct{}{}, wake: func() {}, sleepsUntil: d.due}
+		p.groups[key] = group
+		go p.run(key, group)
+	}
+	group.demands[d] = struct{}{}
+	if d.due.Before(group.sleepsUntil) {
+		group.wake()
+	}
+}
+
+func (p *poller[T]) remove(key string, d *demand[T]) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	group := p.groups[key]
+	if group == nil {
+		return
+	}
+	delete(group.demands, d)
+	if len(group.demands) == 0 {
+		group.wake()
+	}
+}
+
+// run looks whenever the first demand of the group is due, until there is none.
+func (p *poller[T]) run(key string, group *pollGroup[T]) {
+	for {
+		p.mu.Lock()
+		if len(group.demands) == 0 {
+			delete(p.groups, key)
+			p.mu.Unlock()
+			return
+		}
+		due := group.earliest()
+		pause := due.Sub(p.clock.Now())
+		if pause <= 0 {
+			demands := group.take()
+			p.mu.Unlock()
+			p.look(key, demands)
+			continue
+		}
+		ctx, wake := context.WithCancel(context.Background())
+		group.sleepsUntil, group.wake = due, wake
+		p.mu.Unlock()
+		_ = p.clock.Sleep(ctx, pause)
+		wake()
+	}
+}
+
+func (g *pollGroup[T]) earliest() time.Time {
+	var first time.Time
+	for d := range g.demands {
+		if first.IsZero() || d.due.Before(first) {
+			first = d.due
+		}
+	}
+	return first
+}
+
+func (g *pollGroup[T]) take() []*demand[T] {
+	taken := make([]*demand[T], 0, len(g.demands))
+	for d := range g.demands {
+		taken = append(taken, d)
+	}
+	clear(g.demands)
+	return taken
+}
+
+// look answers the demands: together if there are several, and what that leaves open each by itself.
+func (p *poller[T]) look(key string, demands []*demand[T]) {
+	if len(demands) > 1 {
+		demands = p.askTogether(key, demands)
+	}
+	p.askAlone(demands)
+}
+
+// askTogether answers the demands with one request and returns those it did not answer.
+func (p *poller[T]) askTogether(key string, demands []*demand[T]) []*demand[T] {
+	ctx, cancel := whileAnyWaits(demands)
+	defer cancel()
+	all, err := p.source.many(ctx, key, idsOf(demands))
+	if err != nil {
+		tflog.Debug(ctx, "A look at several objects failed", map[string]any{"error": err.Error()})
+	}
+	found := make(map[string]*T, len(all))
+	for i := range all {
+		found[p.source.id(&all[i])] = &all[i]
+	}
+	var open []*demand[T]
+	for _, d := range demands {
+		object, ok := found[d.id]
+		switch {
+		case err != nil && !cannotList(err):
+			d.answer <- pollAnswer[T]{err: err}
+		case err == nil && ok:
+			own := *object
+			d.answer <- pollAnswer[T]{object: &own}
+		default:
+			open = append(open, d)
+		}
+	}
+	return open
+}
+
+// askAlone answers each demand with a request of its own, a few at a time. It does not wait for the answers, so that
+// one that hangs delays nobody else's next look.
+func (p *poller[T]) askAlone(demands []*demand[T]) {
+	queue := make(chan *demand[T], len(demands))
+	for _, d := range demands {
+		queue <- d
+	}
+	close(queue)
+	for range min(len(demands), maxAlone) {
+		go func() {
+			for d := range queue {
+				if d.ctx.Err() != nil {
+					continue
+				}
+				object, err := p.source.single(d.ctx, d.id)
+				d.answer <- pollAnswer[T]{object: object, err: err}
+			}
+		}()
+	}
+}
+
+// whileAnyWaits returns a context that is done when the last of the waiters has left, and not when the first does.
+func whileAnyWaits[T any](demands []*demand[T]) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(demands[0].ctx))
+	var waiting atomic.Int64
+	waiting.Store(int64(len(demands)))
+	for _, d := range demands {
+		context.AfterFunc(d.ctx, func() {
+			if waiting.Add(-1) == 0 {
+				cancel()
+			}
+		})
+	}
+	return ctx, cancel
+}
+
+// idsOf returns the IDs waited for, each once.
+func idsOf[T any](demands []*demand[T]) []string {
+	ids := make([]string, 0, len(demands))
+	for _, d := range demands {
+		ids = append(ids, d.id)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
@@ -80,10 +81,32 @@ func TestComputer_shownLate(t *testing.T) {
 	}
 }
 
-func TestComputer_waitsShareOneRequestPerInterval(t *testing.T) {
+func TestComputer_aWaitWithoutOneAnswerKnowsTheStatusFromTheStart(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	for _, operation := range []string{"getComputer", "listComputers"} {
+		e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1})
+	}
+	p := acctest.NewProcess(t, e, nil)
+	out := p.Apply(p.NewInstance("agentyard_computer"), acctest.Values{"name": "a", "timeouts": map[string]any{"create": "2m"}})
+	for _, want := range []string{`the status is still "provisioning" after 2m`, "the last look failed: getComputer", "answered 500"} {
+		if !strings.Contains(out.Text(), want) {
+			t.Errorf("the error lacks %q: %s", want, out.Text())
+		}
+	}
+}
+
+// quickSetUp has computers be set up in about a second of the machine's time.
+func quickSetUp(o *emulator.Options) { o.Provisioning.Step = 200 * time.Millisecond }
+
+// leastPause is the time between two looks of those who wait for computers of one account.
+const leastPause = 500 * time.Millisecond
+
+func TestComputer_waitsShareTheirLooks(t *testing.T) {
 	t.Parallel()
 	const n = 100
-	e := acctest.New(t)
+	e := acctest.NewRealTime(t, quickSetUp)
+	begin := time.Now()
 	p := acctest.NewProcess(t, e, nil)
 	done := make(chan string)
 	for k := range n {
@@ -97,11 +120,11 @@ func TestComputer_waitsShareOneRequestPerInterval(t *testing.T) {
 			t.Error(text)
 		}
 	}
-	polls := e.Journal().Count("listComputers") + e.Journal().Count("getComputer")
-	intervals := int(e.Clock.Now().Sub(acctest.Start).Seconds()) / 5
-	t.Logf("%d computers: %d polls in %d intervals", n, polls, intervals)
-	if polls > intervals {
-		t.Errorf("%d polls in %d intervals of 5s", polls, intervals)
+	// However slow the machine is: those who wait look once in each pause at the most, and each alone would look once at least.
+	looks, pauses := e.Journal().Count("listComputers")+e.Journal().Count("getComputer"), int(time.Since(begin)/leastPause)
+	t.Logf("%d computers: %d looks in %d pauses", n, looks, pauses)
+	if looks > pauses || looks == 0 {
+		t.Errorf("%d looks in %d pauses of %s", looks, pauses, leastPause)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
@@ -84,20 +85,21 @@ func TestFleet_faultMatrix(t *testing.T) {
 
 func TestFleet_aHundredCostFewRequests(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
+	e := acctest.NewRealTime(t, quickSetUp)
 	i := newFleet(t, e)
 	journal := e.Journal()
 
+	begin := time.Now()
 	mustApply(t, e, i, acctest.Values{"name_prefix": "web", "quantity": 100})
-	ticks := int(e.Clock.Now().Sub(acctest.Start).Seconds()) / 5
+	pauses := int(time.Since(begin) / leastPause)
 	reads := journal.Count("listComputers") + journal.Count("getComputer")
-	t.Logf("create 100: %d creations, %d reads in %d intervals", journal.Count("bulkCreateComputers"), reads, ticks)
+	t.Logf("create 100: %d creations, %d reads in %d pauses", journal.Count("bulkCreateComputers"), reads, pauses)
 	if got := journal.Count("bulkCreateComputers"); got != 5 {
 		t.Errorf("%d creations, want 5", got)
 	}
-	// Beside the polls: one look before the creation, at most one for the steps after the wait.
-	if reads > ticks+2 {
-		t.Errorf("%d reads in %d intervals", reads, ticks)
+	// Beside the looks: one listing before the creation, at most one for the steps after the wait.
+	if reads > pauses+2 {
+		t.Errorf("%d reads in %d pauses of %s", reads, pauses, leastPause)
 	}
 	if got := fleetComputers(i, "name"); !slices.Equal(got, numbered(1, 100)) {
 		t.Errorf("the fleet is %v", got)

@@ -26,7 +26,7 @@ type problem struct {
 // keptInactive ends the texts of problems.
 const keptInactive = "They are kept in the state and count as computers of the fleet. To have the fleet make another in the place of a broken one, delete that at the service and apply again. To allow more time, raise create or update in the timeouts block."
 
-// waitForActive follows all computers at once, with one request per interval, and returns them as last seen.
+// waitForActive follows all computers at once, with shared looks, and returns them as last seen.
 func (r *fleetResource) waitForActive(ctx context.Context, made []client.Computer, m *fleetModel, timeout time.Duration) ([]client.Computer, *problem) {
 	last, errs := append([]client.Computer(nil), made...), make([]error, len(made))
 	var running sync.WaitGroup
@@ -34,10 +34,11 @@ func (r *fleetResource) waitForActive(ctx context.Context, made []client.Compute
 		if made[i].Status == client.ComputerActive {
 			continue
 		}
-		watch := r.Client.WatchComputer(ctx, made[i].ID, m.ServiceAccountID.ValueString())
+		watch := r.Client.WatchComputer(made[i].ID, m.ServiceAccountID.ValueString())
 		running.Go(func() {
 			defer watch.Close()
 			seen, err := wait.For(ctx, r.Client.Clock(), timeout, wait.Object[client.Computer]{
+				Start:  &made[i],
 				Next:   watch.Next,
 				Status: func(c *client.Computer) string { return c.Status },
 				States: computerStates,

@@ -110,11 +110,12 @@ func (a *computerInstallDepsAction) Invoke(ctx context.Context, req action.Invok
 }
 
 func (a *computerInstallDepsAction) waitForInstall(ctx context.Context, c *client.Computer, before client.ProvisioningStep, timeout time.Duration, resp *action.InvokeResponse) diag.Diagnostics {
-	watch := a.Client.WatchComputer(ctx, c.ID, c.ServiceAccount())
+	watch := a.Client.WatchComputer(c.ID, c.ServiceAccount())
 	defer watch.Close()
 	last, err := wait.For(ctx, a.Client.Clock(), timeout, wait.Object[client.Computer]{
-		Next: func(ctx context.Context) (*client.Computer, error) {
-			next, err := watch.Next(ctx)
+		Start: c,
+		Next: func(ctx context.Context, pause time.Duration) (*client.Computer, error) {
+			next, err := watch.Next(ctx, pause)
 			if err != nil {
 				return nil, err
 			}

@@ -272,7 +272,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 	if !m.WaitForActive.ValueBool() || made.Status == client.ComputerActive || resp.Diagnostics.HasError() {
 		return
 	}
-	last, err := r.waitForActive(ctx, made.ID, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Clock().Now()))
+	last, err := r.waitForActive(ctx, made, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Clock().Now()))
 	if last != nil {
 		last = r.withSteps(ctx, last, &m)
 		resp.Diagnostics.Append(m.FromAPI(ctx, last)...)
@@ -326,10 +326,11 @@ func (r *computerResource) ImportState(ctx context.Context, req resource.ImportS
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("wait_for_active"), true)...)
 }
 
-func (r *computerResource) waitForActive(ctx context.Context, id, account string, timeout time.Duration) (*client.Computer, error) {
-	watch := r.Client.WatchComputer(ctx, id, account)
+func (r *computerResource) waitForActive(ctx context.Context, made *client.Computer, account string, timeout time.Duration) (*client.Computer, error) {
+	watch := r.Client.WatchComputer(made.ID, account)
 	defer watch.Close()
 	return wait.For(ctx, r.Client.Clock(), timeout, wait.Object[client.Computer]{
+		Start:  made,
 		Next:   watch.Next,
 		Status: func(c *client.Computer) string { return c.Status },
 		States: computerStates,

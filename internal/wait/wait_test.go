@@ -3,8 +3,11 @@ package wait
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -13,75 +16,180 @@ import (
 
 var states = States{Done: []string{"ready"}, InProgress: []string{"building"}, Failed: []string{"failed"}}
 
+// script answers looks one after the other on a fake clock; the last answer repeats.
+type script struct {
+	clock   *clock.Fake
+	began   time.Time
+	answers []any // A status or an error.
+	// looks are the times of the looks, and took is how long each of them takes.
+	looks []time.Duration
+	took  time.Duration
+	// early is how much sooner than asked for the looks come.
+	early   time.Duration
+	changes []string
+}
+
+func newScript(answers ...any) *script {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	return &script{clock: clock.NewFake(now), began: now, answers: answers}
+}
+
+func (s *script) next(ctx context.Context, pause time.Duration) (*string, error) {
+	if err := s.clock.Sleep(ctx, max(pause-s.early, 0)); err != nil {
+		return nil, err
+	}
+	answer := s.answers[min(len(s.looks), len(s.answers)-1)]
+	s.looks = append(s.looks, s.clock.Now().Sub(s.began))
+	s.clock.Advance(s.took)
+	if status, ok := answer.(string); ok {
+		return &status, nil
+	}
+	return nil, answer.(error)
+}
+
+func (s *script) object(start *string) Object[string] {
+	return Object[string]{
+		Start: start, Next: s.next, States: states,
+		Status:   func(v *string) string { return *v },
+		OnChange: func(v *string) { s.changes = append(s.changes, *v) },
+	}
+}
+
 func TestFor(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	gone, forbidden := &client.APIError{Status: 404, Detail: "gone", FromService: true}, &client.APIError{Status: 403, Detail: "no"}
+	building, ready, failed := "building", "ready", "failed"
 	for name, tc := range map[string]struct {
-		answers []any // A status or an error; the last one repeats.
+		start   *string
+		answers []any
 		want    string
 		err     any
+		text    string
 		changes string
+		looks   int
 	}{
-		"at once":           {[]any{"ready"}, "ready", nil, "ready"},
-		"after a while":     {[]any{"building", "building", "ready"}, "ready", nil, "building ready"},
-		"unknown status":    {[]any{"dreaming", "ready"}, "ready", nil, "dreaming ready"},
-		"failed":            {[]any{"building", "failed"}, "failed", new(*FailedError), "building failed"},
-		"never":             {[]any{"building"}, "building", new(*TimeoutError), "building"},
-		"fault on the way":  {[]any{"building", broken, broken, broken, broken, "ready"}, "ready", nil, "building ready"},
-		"broken to the end": {[]any{"building", broken}, "building", new(*TimeoutError), "building"},
-		"shown late":        {[]any{gone, gone, "ready"}, "ready", nil, "ready"},
-		"gone":              {[]any{"building", gone}, "building", new(*client.APIError), "building"},
-		"forbidden":         {[]any{forbidden, "ready"}, "", new(*client.APIError), ""},
+		"at once":           {nil, []any{"ready"}, "ready", nil, "", "ready", 1},
+		"after a while":     {nil, []any{"building", "building", "ready"}, "ready", nil, "", "building ready", 3},
+		"unknown status":    {nil, []any{"dreaming", "ready"}, "ready", nil, "", "dreaming ready", 2},
+		"failed":            {nil, []any{"building", "failed"}, "failed", new(*FailedError), `the status is "failed"`, "building failed", 2},
+		"never":             {nil, []any{"building"}, "building", new(*TimeoutError), `the status is still "building" after 1m0s`, "building", 15},
+		"fault on the way":  {nil, []any{"building", broken, broken, broken, broken, "ready"}, "ready", nil, "", "building ready", 6},
+		"broken to the end": {nil, []any{"building", broken}, "building", new(*TimeoutError), `still "building" after 1m0s (the last look failed: broken)`, "building", 15},
+		"never seen":        {nil, []any{broken}, "", new(*TimeoutError), "no status could be read in 1m0s (the last look failed: broken)", "", 15},
+		"shown late":        {nil, []any{gone, gone, gone, gone, gone, "ready"}, "ready", nil, "", "ready", 6},
+		"gone":              {nil, []any{"building", gone}, "building", new(*client.APIError), "gone", "building", 6},
+		"gone and back":     {nil, []any{gone, gone, gone, "building", gone, gone, gone, "ready"}, "ready", nil, "", "building ready", 8},
+		"forbidden":         {nil, []any{forbidden, "ready"}, "", new(*client.APIError), "no", "", 1},
+
+		"done from the start":          {&ready, []any{"failed"}, "ready", nil, "", "ready", 0},
+		"failed from the start":        {&failed, []any{"ready"}, "failed", new(*FailedError), `the status is "failed"`, "failed", 0},
+		"starts as it goes on":         {&building, []any{"building", "ready"}, "ready", nil, "", "building ready", 2},
+		"never seen but its start":     {&building, []any{broken}, "building", new(*TimeoutError), `still "building" after 1m0s (the last look failed: broken)`, "building", 15},
+		"gone since its start":         {&building, []any{gone}, "building", new(*client.APIError), "gone", "building", 6},
+		"refused to look at the start": {&building, []any{forbidden}, "building", new(*client.APIError), "no", "building", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			clk := clock.NewFake(time.Now())
-			n := 0
-			var changes []string
-			last, err := For(t.Context(), clk, time.Minute, Object[string]{
-				Next: func(ctx context.Context) (*string, error) {
-					_ = clk.Sleep(ctx, 5*time.Second)
-					answer := tc.answers[min(n, len(tc.answers)-1)]
-					n++
-					if s, ok := answer.(string); ok {
-						return &s, nil
-					}
-					return nil, answer.(error)
-				},
-				Status: func(s *string) string { return *s }, States: states,
-				OnChange: func(s *string) { changes = append(changes, *s) },
-			})
+			s := newScript(tc.answers...)
+			last, err := For(t.Context(), s.clock, time.Minute, s.object(tc.start))
 			if tc.want == "" && last != nil || tc.want != "" && (last == nil || *last != tc.want) {
 				t.Errorf("got %v, want %q", last, tc.want)
 			}
-			if tc.err == nil && err != nil || tc.err != nil && !errors.As(err, tc.err) {
-				t.Errorf("got %v, want %T", err, tc.err)
+			if tc.err == nil && err != nil || tc.err != nil && (!errors.As(err, tc.err) || !strings.Contains(err.Error(), tc.text)) {
+				t.Errorf("got %v, want %T with %q", err, tc.err, tc.text)
 			}
-			if got := strings.Join(changes, " "); got != tc.changes {
+			if got := strings.Join(s.changes, " "); got != tc.changes {
 				t.Errorf("changes %q, want %q", got, tc.changes)
 			}
-			var late *TimeoutError
-			if errors.As(err, &late) && (late.Waited != time.Minute || n != 12 || !strings.Contains(err.Error(), `still "building" after 1m0s`)) {
-				t.Errorf("after %d polls: %v", n, err)
+			if len(s.looks) != tc.looks {
+				t.Errorf("%d looks, want %d: %v", len(s.looks), tc.looks, s.looks)
 			}
 		})
 	}
 }
 
-func TestFor_endsWithItsContext(t *testing.T) {
+func seconds(s ...float64) []time.Duration {
+	var all []time.Duration
+	for _, v := range s {
+		all = append(all, time.Duration(v*float64(time.Second)))
+	}
+	return all
+}
+
+func TestFor_looksSoonThenSeldomAndOnceMoreAtTheDeadline(t *testing.T) {
 	t.Parallel()
-	hang := Object[string]{
-		Next:   func(ctx context.Context) (*string, error) { <-ctx.Done(); return nil, ctx.Err() },
-		Status: func(s *string) string { return *s }, States: states,
+	for name, tc := range map[string]struct {
+		timeout, took time.Duration
+		want          []time.Duration
+		waited        time.Duration
+	}{
+		"long":                   {20 * time.Second, 0, seconds(0.5, 1.5, 3.5, 7.5, 12.5, 17.5, 20), 20 * time.Second},
+		"a look at the deadline": {12500 * time.Millisecond, 0, seconds(0.5, 1.5, 3.5, 7.5, 12.5), 12500 * time.Millisecond},
+		"short":                  {200 * time.Millisecond, 0, seconds(0.2), 200 * time.Millisecond},
+		"nothing left":           {-time.Second, 0, seconds(0), 0},
+		"looks that take long":   {10 * time.Second, 3 * time.Second, seconds(0.5, 4.5, 9.5, 12.5), 15500 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScript("building")
+			s.took = tc.took
+			_, err := For(t.Context(), s.clock, tc.timeout, s.object(nil))
+			if !slices.Equal(s.looks, tc.want) {
+				t.Errorf("looks at %v, want %v", s.looks, tc.want)
+			}
+			var late *TimeoutError
+			if !errors.As(err, &late) || late.Waited != tc.waited {
+				t.Errorf("got %v, want a timeout after %v", err, tc.waited)
+			}
+		})
 	}
-	var late *TimeoutError
-	if _, err := For(t.Context(), clock.NewFake(time.Now()), time.Millisecond, hang); !errors.As(err, &late) {
-		t.Errorf("a poll that hangs: %v", err)
+}
+
+// Others may have an object looked at sooner, which must not stand for the look at the deadline.
+func TestFor_aLookBeforeTheDeadlineIsNotTheLast(t *testing.T) {
+	t.Parallel()
+	s := newScript("building", "building", "building", "ready")
+	s.early = 250 * time.Millisecond
+	_, err := For(t.Context(), s.clock, 3*time.Second, s.object(nil))
+	if want := seconds(0.25, 1, 2.75, 2.75); err != nil || !slices.Equal(s.looks, want) {
+		t.Errorf("%v after looks at %v, want %v", err, s.looks, want)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := For(ctx, clock.NewFake(time.Now()), time.Hour, hang); !errors.Is(err, context.Canceled) {
-		t.Errorf("an interruption: %v", err)
-	}
+}
+
+func hanging(ctx context.Context, _ time.Duration) (*string, error) {
+	<-ctx.Done()
+	return nil, fmt.Errorf("cut off: %w", ctx.Err())
+}
+
+func TestFor_aLookThatHangsEndsSoonAfterTheDeadline(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began, start := time.Now(), "building"
+		last, err := For(t.Context(), clock.System, time.Minute, Object[string]{
+			Start: &start, Next: hanging, Status: func(s *string) string { return *s }, States: states,
+		})
+		var late *TimeoutError
+		if !errors.As(err, &late) || !strings.Contains(err.Error(), `still "building" after 1m10s (the last look failed: the service did not answer)`) || last == nil {
+			t.Errorf("got %v and %v", last, err)
+		}
+		if took := time.Since(began); took != time.Minute+lastLookPatience {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+func TestFor_anInterruptionEndsItAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(3*time.Second, cancel)
+		began, start := time.Now(), "building"
+		last, err := For(ctx, clock.System, time.Hour, Object[string]{
+			Start: &start, Next: hanging, Status: func(s *string) string { return *s }, States: states,
+		})
+		if !errors.Is(err, context.Canceled) || last != &start || time.Since(began) != 3*time.Second {
+			t.Errorf("got %v and %v after %v", last, err, time.Since(began))
+		}
+	})
 }
