@@ -33,6 +33,10 @@ type StorageError struct {
 }
 
 func (e *StorageError) Error() string {
+	var stall *stallError
+	if errors.As(e.Err, &stall) {
+		return stall.Error()
+	}
 	if e.Status == 0 {
 		return fmt.Sprintf("the %s at the file storage got no usable answer: %v", e.Act, e.Err)
 	}
@@ -45,12 +49,10 @@ func (e *StorageError) Error() string {
 
 func (e *StorageError) Unwrap() error { return e.Err }
 
-// storageClient waits for an answer as long as for any other, but as long as it takes for the bytes of a file.
+// storageClient waits for an answer as long as for any other, and for the bytes of a file as long as they move.
 func storageClient(timeout time.Duration) *http.Client {
-	transport := cleanhttp.DefaultPooledTransport()
-	transport.ResponseHeaderTimeout = timeout
 	return &http.Client{
-		Transport:     transport,
+		Transport:     &stallTransport{base: cleanhttp.DefaultPooledTransport(), patience: timeout},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

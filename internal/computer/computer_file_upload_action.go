@@ -12,7 +12,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/action/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/actionvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
@@ -38,6 +40,8 @@ const (
 	tellEvery = 64 * mebibyte
 	// anyContentType is the media type of what no other is known of.
 	anyContentType = "application/octet-stream"
+
+	defaultUploadTimeout = 30 * time.Minute
 )
 
 // NewComputerFileUploadAction returns the action agentyard_computer_file_upload.
@@ -46,12 +50,13 @@ func NewComputerFileUploadAction() action.Action { return &computerFileUploadAct
 type computerFileUploadAction struct{ crud.Action }
 
 type computerFileUploadModel struct {
-	ComputerID    types.String `tfsdk:"computer_id"`
-	FileName      types.String `tfsdk:"file_name"`
-	SourcePath    types.String `tfsdk:"source_path"`
-	Content       types.String `tfsdk:"content"`
-	ContentBase64 types.String `tfsdk:"content_base64"`
-	ContentType   types.String `tfsdk:"content_type"`
+	ComputerID    types.String   `tfsdk:"computer_id"`
+	FileName      types.String   `tfsdk:"file_name"`
+	SourcePath    types.String   `tfsdk:"source_path"`
+	Content       types.String   `tfsdk:"content"`
+	ContentBase64 types.String   `tfsdk:"content_base64"`
+	ContentType   types.String   `tfsdk:"content_type"`
+	Timeouts      timeouts.Value `tfsdk:"timeouts"`
 }
 
 // file returns what is uploaded. Inline content is in memory already; a file is opened when it is sent.
@@ -105,7 +110,7 @@ func (a *computerFileUploadAction) Metadata(_ context.Context, req action.Metada
 	resp.TypeName = req.ProviderTypeName + "_computer_file_upload"
 }
 
-func (a *computerFileUploadAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
+func (a *computerFileUploadAction) Schema(ctx context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Writes a file into a computer's workspace. The file is streamed to the file storage and never held in memory as a whole. " +
 			"The service does not overwrite: a file of that name in the workspace is an error. Exactly one of `source_path`, `content` and `content_base64` is needed.",
@@ -134,6 +139,10 @@ func (a *computerFileUploadAction) Schema(_ context.Context, _ action.SchemaRequ
 				MarkdownDescription: "Media type of the file. Null means the one that the ending of `file_name` stands for, or `" + anyContentType + "`.",
 				Validators:          []validator.String{value.Length(1, 255)},
 			},
+		},
+		Blocks: map[string]schema.Block{
+			"timeouts": timeouts.BlockWithOpts(ctx, timeouts.Opts{InvokeDescription: "How long the whole upload may take, such as `30m` (the default). " +
+				"An upload that moves no byte for the provider's `request_timeout` ends before."}),
 		},
 	}
 }
@@ -164,27 +173,55 @@ func (a *computerFileUploadAction) Invoke(ctx context.Context, req action.Invoke
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	id, name := m.ComputerID.ValueString(), m.FileName.ValueString()
+	timeout, diags := m.Timeouts.Invoke(ctx, defaultUploadTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	resp.Diagnostics.Append(a.upload(ctx, &m, file, timeout, resp)...)
+}
 
+func (a *computerFileUploadAction) upload(ctx context.Context, m *computerFileUploadModel, file client.FileContent, timeout time.Duration, resp *action.InvokeResponse) diag.Diagnostics {
+	id, name := m.ComputerID.ValueString(), m.FileName.ValueString()
 	tell(resp, "Uploading file %q (%d bytes, %s) to computer %s", name, file.Size, file.Type, id)
 	upload, err := a.Client.CreateFileUpload(ctx, id, name, file)
 	if err == nil {
 		err = a.Client.Upload(ctx, upload, name, file, tellProgress(resp, file.Size))
 	}
-	var written *client.WorkspaceFile
-	if err == nil {
-		tell(resp, "File %q is at the file storage; writing it into the workspace of computer %s", name, id)
-		written, err = a.Client.CompleteFileUpload(ctx, id, name, file)
+	switch {
+	case ranOut(ctx, err):
+		return uploadLate(name, id, timeout, "Nothing was written into the workspace.")
+	case err != nil:
+		return uploadFault(name, err)
 	}
-	if err != nil {
-		resp.Diagnostics.Append(uploadFault(name, err)...)
-		return
+	tell(resp, "File %q is at the file storage; writing it into the workspace of computer %s", name, id)
+	written, err := a.Client.CompleteFileUpload(ctx, id, name, file)
+	switch {
+	case ranOut(ctx, err):
+		return uploadLate(name, id, timeout, "The file may have been written into the workspace. Look there, or download it with agentyard_computer_file_download; if it is there, nothing is left to do.")
+	case err != nil:
+		return uploadFault(name, err)
 	}
 	place := ""
 	if written.Path != "" {
 		place = " as " + written.Path
 	}
 	tell(resp, "File %q is in the workspace of computer %s%s", name, id, place)
+	return nil
+}
+
+// ranOut reports that something failed because the time was up. What the service refused by then, it refused.
+func ranOut(ctx context.Context, err error) bool {
+	status := client.StatusOf(err)
+	return err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && (status < 400 || status >= 500)
+}
+
+// uploadLate says that the time was up, and what came of the file by then.
+func uploadLate(name, id string, timeout time.Duration, outcome string) diag.Diagnostics {
+	return diag.Diagnostics{diag.NewErrorDiagnostic("Upload Is Not Done in Time",
+		fmt.Sprintf("Uploading file %q to computer %s was not done after %s. %s\n\nTo allow more time, raise invoke in the timeouts block, then invoke the action again.", name, id, timeout, outcome))}
 }
 
 // tellProgress reports each further step of a large upload once, also where a part of it is repeated.

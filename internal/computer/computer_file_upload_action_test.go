@@ -281,6 +281,19 @@ func TestComputerFileUpload_storageIsGone(t *testing.T) {
 	}
 }
 
+func TestComputerFileUpload_endsInTime(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	c := makeComputer(e, map[string]any{"name": "a"})
+	e.Faults().Add(emulator.Fault{Operation: "createFileUpload", Kind: emulator.FaultDelayBeforeCommit, Delay: time.Minute, Times: -1})
+	_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": c.ID, "file_name": "a.txt", "content": "x", "timeouts": map[string]any{"invoke": "10ms"}})
+	for _, want := range []string{"Upload Is Not Done in Time", `"a.txt"`, c.ID, "not done after 10ms", "Nothing was written", "raise invoke in the timeouts block"} {
+		if !strings.Contains(out.Text(), want) {
+			t.Errorf("the error lacks %q: %s", want, out.Text())
+		}
+	}
+}
+
 // rewriting changes the answers to requests whose path has a suffix.
 func rewriting(suffix string, change func([]byte) []byte) acctest.Option {
 	return func(o *emulator.Options) {

@@ -18,6 +18,10 @@ action "agentyard_computer_file_upload" "data" {
     file_name    = "data.tar.gz"
     source_path  = "${path.module}/data.tar.gz"
     content_type = "application/gzip"
+
+    timeouts {
+      invoke = "2h"
+    }
   }
 }
 

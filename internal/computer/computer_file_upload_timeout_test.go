@@ -1,0 +1,99 @@
+package computer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+)
+
+// dueContext has a deadline that is met when the test says so.
+type dueContext struct {
+	context.Context
+	due chan struct{}
+}
+
+func (c dueContext) Done() <-chan struct{} { return c.due }
+
+func (c dueContext) Err() error {
+	select {
+	case <-c.due:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+func TestUpload_saysWhatMayHaveBeenWrittenWhenTheTimeIsUp(t *testing.T) {
+	t.Parallel()
+	for during, want := range map[string]string{
+		"create-upload":   "Nothing was written into the workspace.",
+		"put":             "Nothing was written into the workspace.",
+		"complete-upload": "The file may have been written into the workspace.",
+	} {
+		t.Run(during, func(t *testing.T) {
+			t.Parallel()
+			ctx := dueContext{t.Context(), make(chan struct{})}
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				if path.Base(r.URL.Path) == during {
+					close(ctx.due)
+					<-r.Context().Done()
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = fmt.Fprintf(w, `{"url":"http://%s/put"}`, r.Host)
+			}))
+			defer server.Close()
+			c, err := client.New(client.Config{BaseURL: server.URL, APIKey: "key"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := &computerFileUploadAction{crud.Action{Client: c}}
+			m := &computerFileUploadModel{ComputerID: types.StringValue("c1"), FileName: types.StringValue("a.txt"), Content: types.StringValue("x")}
+			file, diags := m.file()
+			diags.Append(a.upload(ctx, m, file, time.Minute, &action.InvokeResponse{SendProgress: func(action.InvokeProgressEvent) {}})...)
+			if len(diags) != 1 || diags[0].Summary() != "Upload Is Not Done in Time" || !strings.Contains(diags[0].Detail(), "not done after 1m0s. "+want) {
+				t.Errorf("the diagnostics are %v", diags)
+			}
+		})
+	}
+}
+
+func TestRanOut(t *testing.T) {
+	t.Parallel()
+	live, gone := t.Context(), dueContext{t.Context(), make(chan struct{})}
+	close(gone.due)
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	lost := errors.New("lost")
+	for name, tc := range map[string]struct {
+		ctx  context.Context
+		err  error
+		want bool
+	}{
+		"nothing failed":             {gone, nil, false},
+		"failed in time":             {live, lost, false},
+		"a request's own timeout":    {live, context.DeadlineExceeded, false},
+		"interrupted":                {stopped, context.Canceled, false},
+		"the time is up":             {gone, lost, true},
+		"refused before it was up":   {gone, &client.APIError{Status: 409}, false},
+		"the service may have acted": {gone, &client.APIError{Status: 500}, true},
+	} {
+		if got := ranOut(tc.ctx, tc.err); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
