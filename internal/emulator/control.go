@@ -33,6 +33,7 @@ type (
 		Operation  string    `json:"operation,omitempty"`
 		Kind       FaultKind `json:"kind"`
 		Status     int       `json:"status,omitempty"`
+		Body       string    `json:"body,omitempty"`
 		RetryAfter string    `json:"retryAfter,omitempty"`
 		DelayMS    int64     `json:"delayMs,omitempty"`
 		After      int       `json:"after,omitempty"`
@@ -66,14 +67,14 @@ type (
 
 func (b faultBody) fault() Fault {
 	return Fault{
-		Operation: b.Operation, Kind: b.Kind, Status: b.Status, RetryAfter: b.RetryAfter, Delay: time.Duration(b.DelayMS) * time.Millisecond,
+		Operation: b.Operation, Kind: b.Kind, Status: b.Status, Body: b.Body, RetryAfter: b.RetryAfter, Delay: time.Duration(b.DelayMS) * time.Millisecond,
 		After: b.After, Times: b.Times, PID: b.PID, Signal: syscall.Signal(b.Signal), Match: b.Match, Reads: b.Reads,
 	}
 }
 
 func faultBodyOf(f Fault) faultBody {
 	return faultBody{
-		Operation: f.Operation, Kind: f.Kind, Status: f.Status, RetryAfter: f.RetryAfter, DelayMS: f.Delay.Milliseconds(),
+		Operation: f.Operation, Kind: f.Kind, Status: f.Status, Body: f.Body, RetryAfter: f.RetryAfter, DelayMS: f.Delay.Milliseconds(),
 		After: f.After, Times: f.Times, PID: f.PID, Signal: int(f.Signal), Match: f.Match, Reads: f.Reads,
 	}
 }

@@ -40,6 +40,10 @@ const (
 	FaultTruncatedBody FaultKind = "truncated-body"
 	// FaultNonJSON does the work and answers with the real status and an HTML page.
 	FaultNonJSON FaultKind = "non-json"
+	// FaultOtherAnswer does the work and answers Fault.Status (200 if 0) with Fault.Body, as another version of the service may.
+	FaultOtherAnswer FaultKind = "other-answer"
+	// FaultOtherServer answers the same and does nothing, as another server at the address does.
+	FaultOtherServer FaultKind = "other-server"
 	// FaultRateLimited answers 429 with Retry-After, before anything is done.
 	FaultRateLimited FaultKind = "rate-limited"
 	// FaultKillBeforeCommit signals the process Fault.PID and drops the connection; nothing was done.
@@ -56,8 +60,10 @@ type Fault struct {
 	Operation string
 	// Kind says what happens.
 	Kind FaultKind
-	// Status is the answer's status, for the two status kinds; 0 means 500.
+	// Status is the answer's status, for the two status kinds (0 means 500) and the two kinds of other answers (0 means 200).
 	Status int
+	// Body is what the two kinds of other answers send: as JSON if it is that, else as HTML.
+	Body string
 	// RetryAfter is the value of the header of that name, for the status kinds and FaultRateLimited (there "1" if empty).
 	RetryAfter string
 	// Delay is real time, for the two delay kinds.
@@ -78,6 +84,10 @@ type Fault struct {
 // problem says what is wrong with a fault, or nothing.
 func (f Fault) problem() string {
 	switch f.Kind {
+	case FaultOtherAnswer, FaultOtherServer:
+		if f.Status != 0 && (f.Status < 200 || f.Status > 599) {
+			return fmt.Sprintf("the status %d is not between 200 and 599", f.Status)
+		}
 	case FaultStatusBeforeCommit, FaultStatusAfterCommit:
 		if f.Status != 0 && (f.Status < 400 || f.Status > 599) {
 			return fmt.Sprintf("the status %d is not between 400 and 599", f.Status)
@@ -205,6 +215,8 @@ func (e *Emulator) beforeCommit(x *exchange, w *answer, r *http.Request, f Fault
 		}
 		f.Status = http.StatusTooManyRequests
 		e.writeFaultStatus(w, r, f)
+	case FaultOtherServer:
+		w.writeOther(f)
 	case FaultDropBeforeCommit:
 		w.drop = true
 	case FaultKillBeforeCommit:
@@ -254,11 +266,23 @@ func (e *Emulator) afterCommit(ctx context.Context, w *answer, r *http.Request, 
 		w.body.Reset()
 		w.body.WriteString("<!DOCTYPE html><html><body><h1>Please stand by</h1></body></html>\n")
 		w.header.Set("Content-Type", "text/html; charset=utf-8")
+	case FaultOtherAnswer:
+		w.writeOther(f)
 	case FaultNotFoundAfterCreate:
 		if w.status < 300 {
 			e.faults.hide(w.body.Bytes(), f.Reads)
 		}
 	}
+}
+
+func (a *answer) writeOther(f Fault) {
+	a.reset()
+	a.status = max(f.Status, http.StatusOK)
+	a.header.Set("Content-Type", "text/html; charset=utf-8")
+	if json.Valid([]byte(f.Body)) {
+		a.header.Set("Content-Type", "application/json")
+	}
+	a.body.WriteString(f.Body)
 }
 
 func (e *Emulator) writeFaultStatus(w *answer, r *http.Request, f Fault) {

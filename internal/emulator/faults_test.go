@@ -23,6 +23,7 @@ func TestFaultKinds(t *testing.T) {
 		broken    bool // The transport fails, or the body ends early.
 		status    int
 		retry     string
+		body      string
 		committed bool
 	}{
 		{fault: emulator.Fault{Kind: emulator.FaultStatusBeforeCommit}, status: 500},
@@ -34,6 +35,8 @@ func TestFaultKinds(t *testing.T) {
 		{fault: emulator.Fault{Kind: emulator.FaultDropAfterCommit}, broken: true, committed: true},
 		{fault: emulator.Fault{Kind: emulator.FaultTruncatedBody}, broken: true, status: 201, committed: true},
 		{fault: emulator.Fault{Kind: emulator.FaultNonJSON}, status: 201, committed: true},
+		{fault: emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: "{}"}, status: 200, body: "{}", committed: true},
+		{fault: emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404, Body: "<html>nothing here</html>"}, status: 404, body: "<html>nothing here</html>"},
 		{fault: emulator.Fault{Kind: emulator.FaultDelayBeforeCommit, Delay: time.Millisecond}, status: 201, committed: true},
 		{fault: emulator.Fault{Kind: emulator.FaultDelayAfterCommit, Delay: time.Millisecond}, status: 201, committed: true},
 	} {
@@ -61,6 +64,9 @@ func TestFaultKinds(t *testing.T) {
 			}
 			if c.fault.Kind == emulator.FaultTruncatedBody && !bytes.HasPrefix(a.raw, []byte(`{"id":`)) {
 				t.Errorf("the first half of the body did not arrive: %q", a.raw)
+			}
+			if c.body != "" && (string(a.raw) != c.body || strings.HasPrefix(c.body, "{") != (a.header.Get("Content-Type") == "application/json")) {
+				t.Errorf("body: %s (%s)", a.raw, a.header.Get("Content-Type"))
 			}
 			entries := v.Journal().Entries()
 			if e := entries[1]; e.Operation != "createComputer" || e.Fault != string(c.fault.Kind) || e.Status != c.status {
