@@ -74,6 +74,15 @@ func UUID() validator.String {
 	return rule{summary: "Invalid UUID", must: "must be a UUID, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427", accepts: uuidPattern.MatchString, got: strconv.Quote}
 }
 
+// RFC3339 accepts a time.
+func RFC3339() validator.String {
+	return rule{
+		summary: "Invalid Time", must: "must be a time in RFC 3339, such as 2027-01-31T08:00:00Z",
+		accepts: func(s string) bool { _, err := time.Parse(time.RFC3339, s); return err == nil },
+		got:     strconv.Quote,
+	}
+}
+
 // DurationAtLeast accepts durations in the syntax of ParseDuration that are not shorter than least. The examples show
 // what is usual for the attribute.
 func DurationAtLeast(least time.Duration, examples ...string) validator.String {

@@ -55,6 +55,9 @@ func TestValidators(t *testing.T) {
 			"": `x must be a UUID, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427, got: "".`, "x": `got: "x".`,
 			"1b4e28ba2fa141d2883f0016d3cca427": "", "1b4e28ba-2fa1-41d2-883f-0016d3cca427 ": "",
 		}},
+		"time": {RFC3339(), []string{"2027-01-31T08:00:00Z", "2027-01-31T08:00:00.5+01:00"}, map[string]string{
+			"": "", "2027-01-31": `x must be a time in RFC 3339, such as 2027-01-31T08:00:00Z, got: "2027-01-31".`, "tomorrow": "",
+		}},
 		"duration": {DurationAtLeast(time.Second, "30s", "2m"), []string{"1s", "30d"}, map[string]string{
 			"": "", "999ms": `x must be a duration of at least 1s, such as "30s", "2m", got: "999ms".`, "-1h": "", "soon": `got: "soon".`,
 		}},
