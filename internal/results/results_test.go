@@ -1,0 +1,83 @@
+package results
+
+import (
+	"testing"
+
+	dsschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+var record = Record{
+	"id":     {Text: "The ID."},
+	"listed": {Text: "Whether.", Type: types.BoolType},
+	"dirs":   {Text: "The folders.", Type: types.ListType{ElemType: types.StringType}},
+	"source": {Text: "The source.", Of: Record{"kind": {Text: "Its kind."}}},
+	"steps":  {Text: "The steps.", Of: Record{"error": {Text: "What went wrong."}}, IsList: true},
+}
+
+// The same record has the same types wherever it is shown, and every attribute is computed and described.
+func TestRecord_isTheSameEverywhere(t *testing.T) {
+	t.Parallel()
+	want := record.ObjectType()
+	data := dsschema.Schema{Attributes: record.DataSource()}
+	for name, got := range map[string]interface{ String() string }{
+		"data source": data.Type(),
+		"resource":    schema.Schema{Attributes: record.Resource()}.Type(),
+		"elements":    schema.NestedAttributeObject{Attributes: record.Elements()}.Type(),
+	} {
+		if got.String() != want.String() {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	for name, attribute := range record.Resource() {
+		if !attribute.IsComputed() || attribute.IsOptional() || attribute.GetMarkdownDescription() != record[name].Text {
+			t.Errorf("%s: computed %v, %q", name, attribute.IsComputed(), attribute.GetMarkdownDescription())
+		}
+	}
+	for name, attribute := range data.Attributes {
+		if !attribute.IsComputed() || attribute.GetMarkdownDescription() != record[name].Text {
+			t.Errorf("%s: computed %v, %q", name, attribute.IsComputed(), attribute.GetMarkdownDescription())
+		}
+	}
+}
+
+// Results of a resource keep their values in the plan of an update; those of a list's elements are planned with the list.
+func TestRecord_planModifiers(t *testing.T) {
+	t.Parallel()
+	count := func(attribute schema.Attribute) int {
+		switch a := attribute.(type) {
+		case schema.StringAttribute:
+			return len(a.PlanModifiers)
+		case schema.BoolAttribute:
+			return len(a.PlanModifiers)
+		case schema.ListAttribute:
+			return len(a.PlanModifiers)
+		case schema.ListNestedAttribute:
+			return len(a.PlanModifiers)
+		case schema.SingleNestedAttribute:
+			return len(a.PlanModifiers)
+		}
+		return -1
+	}
+	for name, attribute := range record.Resource() {
+		if count(attribute) != 1 {
+			t.Errorf("%s of a resource has %d plan modifiers", name, count(attribute))
+		}
+	}
+	for name, attribute := range record.Elements() {
+		if count(attribute) != 0 {
+			t.Errorf("%s of an element has %d plan modifiers", name, count(attribute))
+		}
+	}
+}
+
+func TestDataSourceByIDOrName(t *testing.T) {
+	t.Parallel()
+	named := Record{"id": {Text: "The ID."}, "name": {Text: "The name."}, "status": {Text: "The status."}}
+	for name, attribute := range named.DataSourceByIDOrName(63) {
+		if attribute.IsOptional() != (name != "status") || !attribute.IsComputed() {
+			t.Errorf("%s: optional %v, computed %v", name, attribute.IsOptional(), attribute.IsComputed())
+		}
+	}
+}
