@@ -2,15 +2,17 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"log"
 	"os"
 	"runtime/debug"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
+	"github.com/agentyard/terraform-provider-agentyard/internal/quiet"
 )
 
 // version is set by the release build.
@@ -19,12 +21,19 @@ var version = "dev"
 func main() {
 	debugger := flag.Bool("debug", false, "serve for a debugger, such as delve")
 	flag.Parse()
-	tune()
+	logged := tune()
 
-	err := providerserver.Serve(context.Background(), provider.New(version), providerserver.ServeOpts{
-		Address: "registry.terraform.io/agentyard/agentyard",
-		Debug:   *debugger,
-	})
+	var options []tf6server.ServeOpt
+	if *debugger {
+		options = append(options, tf6server.WithManagedDebug())
+	}
+	err := tf6server.Serve("registry.terraform.io/agentyard/agentyard", func() tfprotov6.ProviderServer {
+		server := providerserver.NewProtocol6(provider.New(version)())()
+		if full, ok := server.(quiet.Server); ok && !logged {
+			return quiet.Without(full)
+		}
+		return server
+	}, options...)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -39,8 +48,8 @@ const memoryLimit = 768 << 20
 
 // tune halves the processor time of a plan with a thousand objects. What a plan allocates is garbage at once, so
 // collecting less often costs little memory; where it would cost much, the limit sets in. And without TF_LOG the
-// libraries would still write every trace line, which Terraform parses and drops.
-func tune() {
+// libraries would still write every trace line, which Terraform parses and drops. It reports whether a log is wanted.
+func tune() (logged bool) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
@@ -49,10 +58,11 @@ func tune() {
 	}
 	for _, name := range append([]string{"TF_LOG", "TF_LOG_PROVIDER"}, logLevels...) {
 		if os.Getenv(name) != "" {
-			return
+			return true
 		}
 	}
 	for _, name := range logLevels {
 		_ = os.Setenv(name, "ERROR") // It fails only for names that no variable can have.
 	}
+	return false
 }
