@@ -107,6 +107,14 @@ func start(t testing.TB, clk clock.Clock, options []Option) *emulator.Emulator {
 	return e
 }
 
+// Now is the time of the emulator and the provider.
+func (e *Env) Now() time.Time {
+	if e.Clock == nil {
+		return clock.System.Now()
+	}
+	return e.Clock.Now()
+}
+
 // Config puts a provider block for this emulator in front of a configuration.
 func (e *Env) Config(hcl string) string {
 	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", e.URL(), e.BootstrapKey(), hcl)

@@ -167,6 +167,38 @@ func providerBinary(t testing.TB) string {
 	return path
 }
 
+// Hold has hit called once, at the first request of an operation after the emulator has carried it out. The answer is
+// sent when hit returns; hung is closed if the client does not wait for it.
+func Hold(operation string, hit func(hung <-chan struct{})) Option {
+	var once sync.Once
+	return func(opts *emulator.Options) {
+		inner := opts.Wrap
+		opts.Wrap = func(next http.Handler) http.Handler {
+			if inner != nil {
+				next = inner(next)
+			}
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				next.ServeHTTP(w, r)
+				if operationOf(r) == operation {
+					once.Do(func() { hit(r.Context().Done()) })
+				}
+			})
+		}
+	}
+}
+
+// InterruptInFlight interrupts a run at the first request of an operation that the emulator has carried out, and answers
+// once the client has had its chance to hang up. The run is sent to the channel when it has started.
+func InterruptInFlight(operation string, running <-chan *Running) Option {
+	return Hold(operation, func(hung <-chan struct{}) {
+		(<-running).Interrupt()
+		select {
+		case <-hung:
+		case <-time.After(2 * time.Second):
+		}
+	})
+}
+
 // Intercept has hit called once, at the first request of an operation, before or after the emulator has carried it
 // out. The request gets no answer.
 func Intercept(operation string, afterCommit bool, hit func()) Option {

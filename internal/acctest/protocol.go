@@ -84,6 +84,14 @@ func NewProcess(t testing.TB, e *Env, settings Values) *Process {
 	return &Process{t: t, server: server, schemas: schema.ResourceSchemas}
 }
 
+// Stop cancels what is under way, as an interruption of Terraform does.
+func (p *Process) Stop() {
+	p.t.Helper()
+	if _, err := p.server.StopProvider(context.Background(), &tfprotov6.StopProviderRequest{}); err != nil {
+		p.t.Error(err)
+	}
+}
+
 // NewInstance returns a resource of which nothing exists yet.
 func (p *Process) NewInstance(typeName string) *Instance {
 	return &Instance{Type: typeName, State: tftypes.NewValue(p.schemas[typeName].ValueType(), nil)}
@@ -135,6 +143,31 @@ func (p *Process) Plan(i *Instance, config Values) Outcome {
 	return out
 }
 
+// Destroy deletes what the state holds without a refresh, as destroy -refresh=false does.
+func (p *Process) Destroy(i *Instance) Outcome {
+	p.t.Helper()
+	out := Outcome{Action: "delete"}
+	plan := p.planDeletion(i, &out)
+	if len(out.Errors) == 0 {
+		p.applyChange(i, plan, &out)
+	}
+	return out
+}
+
+func (p *Process) planDeletion(i *Instance, out *Outcome) *tfprotov6.ApplyResourceChangeRequest {
+	typ := p.schemas[i.Type].ValueType()
+	prior, null := dynamic(p.t, typ, i.State), dynamic(p.t, typ, tftypes.NewValue(typ, nil))
+	resp, err := p.server.PlanResourceChange(context.Background(), &tfprotov6.PlanResourceChangeRequest{
+		TypeName: i.Type, PriorState: prior, ProposedNewState: null, Config: null, PriorPrivate: i.private, PriorIdentity: i.identity,
+	})
+	p.collect(out, diagnosticsOf(resp, err), err)
+	deletion := &tfprotov6.ApplyResourceChangeRequest{TypeName: i.Type, PriorState: prior, PlannedState: null, Config: null, PlannedPrivate: i.private, PlannedIdentity: i.identity}
+	if err == nil {
+		deletion.PlannedPrivate = resp.PlannedPrivate
+	}
+	return deletion
+}
+
 type plannedChange struct {
 	change, delete *tfprotov6.ApplyResourceChangeRequest
 }
@@ -150,20 +183,13 @@ func (p *Process) plan(i *Instance, config Values) (Outcome, plannedChange) {
 	if len(out.Errors) > 0 {
 		return out, plannedChange{}
 	}
-	deletion := &tfprotov6.ApplyResourceChangeRequest{
-		TypeName: i.Type, PriorState: dynamic(p.t, typ, i.State), PlannedState: dynamic(p.t, typ, null), Config: dynamic(p.t, typ, null), PlannedPrivate: i.private, PlannedIdentity: i.identity,
-	}
 	if config == nil {
 		if i.State.IsNull() {
 			out.Action = "none"
 			return out, plannedChange{}
 		}
 		out.Action = "delete"
-		resp, err := p.server.PlanResourceChange(context.Background(), &tfprotov6.PlanResourceChangeRequest{
-			TypeName: i.Type, PriorState: dynamic(p.t, typ, i.State), ProposedNewState: dynamic(p.t, typ, null), Config: dynamic(p.t, typ, null), PriorPrivate: i.private, PriorIdentity: i.identity,
-		})
-		p.collect(&out, diagnosticsOf(resp, err), err)
-		return out, plannedChange{delete: deletion}
+		return out, plannedChange{delete: p.planDeletion(i, &out)}
 	}
 
 	configValue := valueOf(p.t, typ, map[string]any(config))
@@ -189,6 +215,9 @@ func (p *Process) plan(i *Instance, config Values) (Outcome, plannedChange) {
 	}
 	if out.Action == "update" && p.value(typ, request.PlannedState).Equal(i.State) {
 		out.Action = "none"
+	}
+	deletion := &tfprotov6.ApplyResourceChangeRequest{
+		TypeName: i.Type, PriorState: dynamic(p.t, typ, i.State), PlannedState: dynamic(p.t, typ, null), Config: dynamic(p.t, typ, null), PlannedPrivate: i.private, PlannedIdentity: i.identity,
 	}
 	return out, plannedChange{change: request, delete: deletion}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -15,16 +16,20 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 )
 
-// Option tells For what it cannot know of an object: Fields, Advice or Leftover.
+// Option tells For what it cannot know of an object: Fields, AtStatus, Advice or Leftover.
 type Option interface{ addTo(*failure) }
 
 // Advice says what to do about a status of the service, in place of what is said about it in general.
 type Advice map[int]string
 
+// AtStatus names the attribute at which a status of the service is shown.
+type AtStatus map[int]path.Path
+
 // Leftover says what else to do about an object that exists already, beside importing it.
 type Leftover func(*client.ExistsError) string
 
 func (a Advice) addTo(f *failure)   { maps.Copy(f.advice, a) }
+func (a AtStatus) addTo(f *failure) { maps.Copy(f.atStatus, a) }
 func (l Leftover) addTo(f *failure) { f.leftover = l }
 
 // failure is what is known of one failure.
@@ -33,13 +38,14 @@ type failure struct {
 	err          error
 	fields       Fields
 	advice       Advice
+	atStatus     AtStatus
 	leftover     Leftover
 }
 
 // For says that verb ("create") failed on object ("computer"), what the service answered, and what to do about it.
 func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 	f := &failure{
-		verb: verb, object: object, err: err, fields: Fields{}, advice: Advice{},
+		verb: verb, object: object, err: err, fields: Fields{}, advice: Advice{}, atStatus: AtStatus{},
 		leftover: func(*client.ExistsError) string { return "Or choose another name, or delete it at the service." },
 	}
 	for _, option := range options {
@@ -59,21 +65,20 @@ func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 
 // remedy says what to do, and at which attribute.
 func (f *failure) remedy() (string, path.Path) {
-	var lost *client.LostError
+	var exists *client.ExistsError
 	var missing *client.UnconfiguredError
 	var api *client.APIError
+	var answer *client.AnswerError
 	var transport *client.TransportError
-	switch existing, alone := existingIn(f.err); {
-	case len(existing) > 0 && alone:
+	switch {
+	case errors.As(f.err, &exists):
 		at, ok := f.fields["name"]
 		if !ok {
 			at = path.Empty()
 		}
-		return "Nothing was created. " + f.adopt(existing), at
-	case len(existing) > 0:
-		return f.adopt(existing), path.Empty()
-	case errors.As(f.err, &lost):
-		return join(deadlineIn(f.err), "It may still appear. Apply again: an object that exists by then is reported with its ID and not created twice."), path.Empty()
+		return "Nothing was created. " + f.adopt(append([]client.ExistsError{*exists}, exists.Others...)), at
+	case f.afterLoss() != "":
+		return f.afterLoss(), path.Empty()
 	case errors.As(f.err, &missing):
 		return "", path.Empty()
 	case errors.As(f.err, &api):
@@ -82,14 +87,41 @@ func (f *failure) remedy() (string, path.Path) {
 		return join("The run was interrupted.", f.mayHaveActed(), "Apply again to continue."), path.Empty()
 	case deadlineIn(f.err) != "":
 		return join(deadlineIn(f.err), f.mayHaveActed(), "Apply again."), path.Empty()
+	case errors.As(f.err, &answer):
+		return join("The state stays as it is. Check that base_url is the service's address, and that nothing on the way changes its answers.", f.mayHaveActed()), path.Empty()
 	case errors.As(f.err, &transport):
 		return join("Check the network and base_url, then apply again.", f.mayHaveActed()), path.Empty()
 	}
 	return "", path.Empty()
 }
 
+// afterLoss is the remedy where it is not certain whose an object is; empty for any other failure.
+func (f *failure) afterLoss() string {
+	var lost *client.LostError
+	var unrevoked *client.UnrevokedError
+	var rotated *client.RotatedError
+	var stranger *client.StrangerError
+	var other *client.OtherOwnerError
+	switch {
+	case errors.As(f.err, &lost) && len(lost.Found) > 0:
+		return "What is found is not in the state, and was left as it is. " + f.adopt(lost.Found)
+	case errors.As(f.err, &lost):
+		return join(deadlineIn(f.err), "It may still appear. Apply again: an object that exists by then is reported with its ID and not created twice.")
+	case errors.As(f.err, &unrevoked):
+		return "Nobody has its value: revoke it.\n" + f.leftovers(unrevoked.Found)
+	case errors.As(f.err, &rotated):
+		return "If an interrupted run has rotated the key, nobody has the value of the newer one. When the grace period of the old key has ended, ten minutes after the rotation at the latest, " +
+			"an apply can tell, revokes the newer one and mints another.\n" + f.leftovers(rotated.Found)
+	case errors.As(f.err, &stranger):
+		return "Nothing was stored in the state. " + f.adopt([]client.ExistsError{stranger.Found})
+	case errors.As(f.err, &other):
+		return "Nothing was changed. Use the API key of that owner. What several people manage belongs under a service account: see the guide on sharing computers."
+	}
+	return ""
+}
+
 // adopt says what to do about objects that exist already.
-func (f *failure) adopt(existing []*client.ExistsError) string {
+func (f *failure) adopt(existing []client.ExistsError) string {
 	lines := []string{"To manage it here, import it:"}
 	for _, e := range existing {
 		lines = append(lines, "terraform import ADDRESS "+e.ImportID)
@@ -97,10 +129,15 @@ func (f *failure) adopt(existing []*client.ExistsError) string {
 	if len(existing) == 1 {
 		lines = []string{lines[0] + " " + lines[1]}
 	}
-	said := ""
-	for _, e := range existing {
-		if more := f.leftover(e); more != said {
-			said, lines = more, append(lines, more)
+	return strings.Join(append(lines, f.leftovers(existing)), "\n")
+}
+
+// leftovers says what else to do about objects, each thing once.
+func (f *failure) leftovers(existing []client.ExistsError) string {
+	var lines []string
+	for i := range existing {
+		if more := f.leftover(&existing[i]); !slices.Contains(lines, more) {
+			lines = append(lines, more)
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -112,6 +149,9 @@ func (f *failure) afterAnswer(e *client.APIError) (string, path.Path) {
 		return f.afterForeignAnswer(e), path.Empty()
 	}
 	remedy, at := f.general(e), path.Empty()
+	if place, ok := f.atStatus[e.Status]; ok {
+		at = place
+	}
 	switch e.Status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		if found, ok := f.fields.in(e.Detail); ok {
@@ -144,6 +184,9 @@ func (f *failure) general(e *client.APIError) string {
 	case http.StatusConflict:
 		return "The service is in a state that does not allow this now. Resolve the conflict that it names, or wait until its work has ended, then apply again."
 	case http.StatusTooManyRequests:
+		if e.TooLong {
+			return join("The service limits the rate of requests and asks for a longer pause than the provider makes.", retryAfter(e), "Apply again after it.")
+		}
 		return join("The service limits the rate of requests, and the provider has waited for it as long as it may.", retryAfter(e), staySlow)
 	case http.StatusFailedDependency:
 		return "The computer's daemon or the file storage could not be reached. Check that the computer is active, then try again."
@@ -183,6 +226,9 @@ func (f *failure) afterNotFound(e *client.APIError) string {
 	var remedy string
 	switch verb, _, _ := strings.Cut(f.verb, " "); verb {
 	case "create", "open":
+		if !strings.Contains(e.Route, "{") {
+			return "Check the IDs in the configuration, and the path in base_url: what the " + f.object + " refers to does not exist or is not visible to this key, or the service is not there."
+		}
 		remedy = "Something that the " + f.object + " refers to does not exist, or is not visible to this key. Check the IDs in the configuration."
 	case "update", "set", "rotate", "delete":
 		remedy = "It is gone, or is not visible to this key any more. Plan again: the plan shows what is left."
@@ -242,18 +288,6 @@ func (f *failure) mayHaveActed() string {
 		return ""
 	}
 	return "The service may have acted on the request; the next refresh shows whether it did."
-}
-
-// existingIn returns every object that err says exists already; alone says that nothing else went wrong.
-func existingIn(err error) (existing []*client.ExistsError, alone bool) {
-	causes := 0
-	for _, e := range all[error](err) {
-		if len(wrappedBy(e)) == 0 {
-			causes++
-		}
-	}
-	existing = all[*client.ExistsError](err)
-	return existing, causes == len(existing) && len(all[*client.LostError](err)) == 0
 }
 
 // all returns every error of a type among what err is, wraps and joins: several requests may have failed at once.

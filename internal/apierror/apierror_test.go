@@ -44,6 +44,7 @@ func TestFor_answersOfTheService(t *testing.T) {
 		slow    = " " + staySlow
 		failed  = "The service failed, and the repetitions that max_retries allows are used up. Try again later."
 		lostWay = " If the IDs are right, check the path in base_url: the service may not be there."
+		noID    = "Check the IDs in the configuration, and the path in base_url: what the computer refers to does not exist or is not visible to this key, or the service is not there."
 	)
 	for name, tc := range map[string]struct {
 		verb, method, route string
@@ -64,7 +65,7 @@ func TestFor_answersOfTheService(t *testing.T) {
 		"403":                          {status: 403, want: "The key's owner lacks the role, or the organization's settings forbid this. Use the key of a human with the Manager role or higher where a service account or another owner is concerned."},
 		"403 names a field":            {status: 403, detail: "the name is odd", want: "The key's owner lacks the role, or the organization's settings forbid this. Use the key of a human with the Manager role or higher where a service account or another owner is concerned."},
 		"404 of a create":              {status: 404, route: idRoute, want: "Something that the computer refers to does not exist, or is not visible to this key. Check the IDs in the configuration."},
-		"404 of a create without IDs":  {status: 404, want: "Something that the computer refers to does not exist, or is not visible to this key. Check the IDs in the configuration." + lostWay},
+		"404 of a create without IDs":  {status: 404, want: noID},
 		"404 of an open":               {status: 404, verb: "open", route: idRoute, want: "Something that the computer refers to does not exist, or is not visible to this key. Check the IDs in the configuration."},
 		"404 of an update":             {status: 404, verb: "update", method: "PATCH", route: idRoute, want: "It is gone, or is not visible to this key any more. Plan again: the plan shows what is left."},
 		"404 of a second step":         {status: 404, verb: "set the status of", method: "PATCH", route: idRoute, want: "It is gone, or is not visible to this key any more. Plan again: the plan shows what is left."},
@@ -77,6 +78,7 @@ func TestFor_answersOfTheService(t *testing.T) {
 		"409 names none":               {status: 409, want: "The service is in a state that does not allow this now. Resolve the conflict that it names, or wait until its work has ended, then apply again."},
 		"424":                          {status: 424, want: "The computer's daemon or the file storage could not be reached. Check that the computer is active, then try again."},
 		"429":                          {status: 429, want: "The service limits the rate of requests, and the provider has waited for it as long as it may." + slow},
+		"429 with a long Retry-After":  {status: 429, retryAfter: "86400", want: "The service limits the rate of requests and asks for a longer pause than the provider makes. It asks to wait: Retry-After 86400. Apply again after it."},
 		"429 with Retry-After":         {status: 429, retryAfter: "7", want: "The service limits the rate of requests, and the provider has waited for it as long as it may. It asks to wait: Retry-After 7." + slow},
 		"500 of a POST":                {status: 500, want: "The service failed. Try again later. " + acted},
 		"500 of a PATCH":               {status: 500, method: "PATCH", want: failed + " " + acted},
@@ -91,7 +93,7 @@ func TestFor_answersOfTheService(t *testing.T) {
 			t.Parallel()
 			e := &client.APIError{
 				Operation: "useThing", Method: cmp.Or(tc.method, "POST"), Route: cmp.Or(tc.route, fixedRoute),
-				Status: tc.status, Detail: cmp.Or(tc.detail, "no"), RetryAfter: tc.retryAfter, FromService: true,
+				Status: tc.status, Detail: cmp.Or(tc.detail, "no"), RetryAfter: tc.retryAfter, TooLong: tc.retryAfter == "86400", FromService: true,
 			}
 			verb := cmp.Or(tc.verb, "create")
 			at, what, remedy := translate(t, verb, fmt.Errorf("wrapped: %w", e), thingFields, tc.advice)
@@ -243,27 +245,44 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			remedy: "Nothing was created. To manage it here, import it: terraform import ADDRESS import-1\nOr sweep 1.",
 		},
 		"two": {
-			err: errors.Join(made("API key", "1"), made("API key", "2")), options: []Option{thingFields, leftover}, at: "name",
-			want:   []string{said("An API key", "1") + "\n" + said("An API key", "2")},
+			err: &client.ExistsError{Object: "API key", Name: "n", ID: "1", ImportID: "import-1", Others: []client.ExistsError{*made("API key", "2")}}, options: []Option{thingFields, leftover}, at: "name",
+			want:   []string{"An API key named \"n\" exists already, with ID 1; so does 2 (created at 2026-03-01T00:00:00Z)."},
 			remedy: "Nothing was created. To manage it here, import it:\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2\nOr sweep 1.\nOr sweep 2.",
 		},
 		"two of which the same is said": {
-			err: errors.Join(made("computer", "1"), made("computer", "2")), options: []Option{thingFields}, at: "name",
+			err: &client.ExistsError{Object: "computer", Name: "n", ID: "1", ImportID: "import-1", Others: []client.ExistsError{*made("computer", "2")}}, options: []Option{thingFields}, at: "name",
 			remedy: "Nothing was created. To manage it here, import it:\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
 		},
 		"one that a lost answer left and nobody could remove": {
-			err: errors.Join(made("API key", "1"), sent, refused), options: []Option{thingFields, leftover},
-			want:   []string{said("An API key", "1"), "createThing (POST /api/v0/things) got no usable answer: EOF.", "revokeThing (POST /api/v0/things/{thingId}) answered 403: no."},
-			remedy: "To manage it here, import it: terraform import ADDRESS import-1\nOr sweep 1.",
+			err: &client.UnrevokedError{Found: []client.ExistsError{*made("API key", "1")}, Err: errors.Join(sent, refused)}, options: []Option{thingFields, leftover},
+			want:   []string{"1 (created at 2026-03-01T00:00:00Z) lives on", "createThing (POST /api/v0/things) got no usable answer: EOF; revokeThing (POST /api/v0/things/{thingId}) answered 403: no."},
+			remedy: "Nobody has its value: revoke it.\nOr sweep 1.",
 		},
 		"two after a lost answer": {
-			err: &client.LostError{Object: "computer", Name: "n", Err: errors.Join(sent, made("computer", "1"), made("computer", "2"))}, options: []Option{thingFields},
-			want:   []string{"was lost", "createThing", "ID 1", "ID 2"},
-			remedy: "To manage it here, import it:\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
+			err: &client.LostError{Object: "computer", Name: "n", Found: []client.ExistsError{*made("computer", "1"), *made("computer", "2")}, Err: sent}, options: []Option{thingFields},
+			want:   []string{"was lost", "createThing", "nothing proves", "1 (created at", "2 (created at"},
+			remedy: "What is found is not in the state, and was left as it is. To manage it here, import it:\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
 		},
-		"a lost answer alone with what exists": {
-			err: &client.LostError{Object: "computer", Name: "n", Err: made("computer", "1")}, options: []Option{thingFields},
-			remedy: "To manage it here, import it: terraform import ADDRESS import-1" + choose,
+		"a rotation that another one stands in the way of": {
+			err: &client.RotatedError{KeyID: "old", Found: []client.ExistsError{*made("API key", "1")}, Err: refused}, options: []Option{thingFields, leftover},
+			want: []string{"API key old cannot be rotated", "1 (created at 2026-03-01T00:00:00Z)", "answered 403: no."},
+			remedy: "If an interrupted run has rotated the key, nobody has the value of the newer one. When the grace period of the old key has ended, ten minutes after the rotation at the latest, " +
+				"an apply can tell, revokes the newer one and mints another.\nOr sweep 1.",
+		},
+		"an answer with another object": {
+			err: &client.StrangerError{Object: "computer", Name: "n", Found: *made("computer", "1"), Err: &client.AnswerError{Problem: "the object existed before"}}, options: []Option{thingFields},
+			want:   []string{"Creating the computer \"n\" was answered with the computer 1 (created at", "not taken over", "the object existed before"},
+			remedy: "Nothing was stored in the state. To manage it here, import it: terraform import ADDRESS import-1" + choose,
+		},
+		"another owner": {
+			err: &client.OtherOwnerError{Object: "computer", ID: "1", Owner: "user_a", Caller: "user_b"}, options: []Option{thingFields},
+			want:   []string{"user_a", "user_b"},
+			remedy: "Nothing was changed. Use the API key of that owner. What several people manage belongs under a service account: see the guide on sharing computers.",
+		},
+		"an answer that is none": {
+			err:    &client.TransportError{Operation: "changeThing", Method: "PATCH", Route: idRoute, Changes: true, Err: &client.AnswerError{Problem: "it holds no ID"}},
+			want:   []string{"changeThing", "it holds no ID."},
+			remedy: "The state stays as it is. Check that base_url is the service's address, and that nothing on the way changes its answers. The service may have acted on the request; the next refresh shows whether it did.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,10 +1,7 @@
 package client
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"net/http"
 	"time"
 )
@@ -28,79 +25,90 @@ func (k *APIKey) IsLive(now time.Time) bool {
 	return !k.IsRevoked && (k.ExpiresAt == 0 || k.ExpiresAt.Time().After(now))
 }
 
-// MintedAPIKey is the answer to a mint or a rotation, the only one that holds the value. When the key was created is not in it.
+// MintedAPIKey is the answer to a mint or a rotation, the only one that holds the value.
 type MintedAPIKey struct {
 	ID          string `json:"id"`
 	Value       string `json:"value"`
 	Fingerprint string `json:"fingerprint"`
 	Name        string `json:"name"`
 	ExpiresAt   Millis `json:"expiresAt"`
+	// CreatedAt is the time of the answer, to the second, where the answer does not hold it.
+	CreatedAt Millis `json:"createdAt"`
 }
 
-// apiKeyListing reads a listing of keys, in its envelope or bare.
-type apiKeyListing []APIKey
+func (k *APIKey) identifier() string { return k.ID }
 
-// UnmarshalJSON refuses an object that holds something else: taken for an empty listing, every key would count as gone and be replaced.
-func (l *apiKeyListing) UnmarshalJSON(data []byte) error {
-	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
-		return json.Unmarshal(data, (*[]APIKey)(l))
+func (k *APIKey) missing() string {
+	if k.Name == "" {
+		return "name"
 	}
-	var envelope map[string]json.RawMessage
-	if err := json.Unmarshal(data, &envelope); err != nil {
-		return err
-	}
-	list, ok := envelope["apiKeys"]
-	if !ok {
-		return errors.New("it has no apiKeys")
-	}
-	return json.Unmarshal(list, (*[]APIKey)(l))
+	return ""
 }
 
 // APIKeys lists all keys of a service account, dead ones too, in no particular order. There is no read of a single
-// key, so reads in a short time share one listing.
+// key, so reads in a short time share one listing. If the account does not exist, the error is a *GoneError.
 func (c *Client) APIKeys(ctx context.Context, accountID string) ([]APIKey, error) {
-	return c.apiKeys.all(ctx, accountID)
+	keys, err := c.apiKeys.all(ctx, accountID)
+	return keys, c.accountGone(ctx, accountID, err)
 }
 
-// APIKeyShown lists the keys as APIKeys does, once the key is among them: a service may show a new object late.
-// It returns nil, without an error, if the key does not appear.
-func (c *Client) APIKeyShown(ctx context.Context, accountID, keyID string) ([]APIKey, error) {
-	for _, pause := range looksAfterLoss {
-		if err := c.clock.Sleep(ctx, pause); err != nil {
-			return nil, err
-		}
-		keys, err := c.APIKeys(ctx, accountID)
-		if err != nil {
-			return nil, err
-		}
-		if withID(keys, keyID) != nil {
-			return keys, nil
-		}
-		c.apiKeys.discard()
+// APIKey returns one key of a service account from the same listing; nil if it is not there, nor in another one that is
+// made then. A key that is taken for dead is replaced, and listings show dead keys too.
+func (c *Client) APIKey(ctx context.Context, accountID, keyID string) (*APIKey, error) {
+	found, err := c.apiKeys.lookUpTwice(ctx, accountID, keyID)
+	return found, c.accountGone(ctx, accountID, err)
+}
+
+// APIKeysNamed returns the keys of a name, from the same listing.
+func (c *Client) APIKeysNamed(ctx context.Context, accountID, name string) ([]APIKey, error) {
+	keys, err := c.apiKeys.find(ctx, accountID, name)
+	return keys, c.accountGone(ctx, accountID, err)
+}
+
+// KnownAPIKeysNamed returns the live and dead keys of a name as far as this process knows, which writes do not make it ask again.
+func (c *Client) KnownAPIKeysNamed(ctx context.Context, accountID, name string) ([]APIKey, error) {
+	known, err := c.knownKeys(ctx, NewAPIKey{AccountID: accountID, Name: name})
+	return known.named, err
+}
+
+// accountGone turns a 404 for an account's keys into a *GoneError where the account itself is gone.
+func (c *Client) accountGone(ctx context.Context, accountID string, err error) error {
+	if !IsNotFound(err) {
+		return err
 	}
-	return nil, nil
+	return c.goneWithAccount(ctx, accountID, &UnprovenGoneError{Err: err, Listing: err})
 }
 
-// listAPIKeys asks the service, for what must not be answered from a listing made earlier.
+// listAPIKeys always asks the service.
 func (c *Client) listAPIKeys(ctx context.Context, accountID string) ([]APIKey, error) {
-	answer, err := call[apiKeyListing](ctx, c, request{
+	r := request{
 		op:   operation{name: "listApiKeys", method: http.MethodGet, route: "/api/v0/service-accounts/{serviceAccountId}/api-keys"},
 		path: []string{accountID},
-	})
-	if err != nil {
-		return nil, err
 	}
-	for i := range *answer {
-		(*answer)[i].AccountID = accountID
+	keys, err := callList[APIKey](ctx, c, r, "apiKeys")
+	for i := range keys {
+		keys[i].AccountID = accountID
 	}
-	return *answer, nil
+	return keys, err
 }
 
 // RevokeAPIKey ends a key at once. Revoking a revoked key succeeds.
 func (c *Client) RevokeAPIKey(ctx context.Context, accountID, keyID string) error {
-	defer c.apiKeys.discard()
-	return c.callNoAnswer(ctx, request{
+	err := c.callNoAnswer(ctx, request{
 		op:   operation{name: "revokeApiKey", method: http.MethodPost, route: "/api/v0/service-accounts/{serviceAccountId}/api-keys/{keyId}/revoke", repeatable: true},
 		path: []string{accountID, keyID},
 	})
+	if !IsNotFound(err) { // What was read of the account's keys serves to tell why there is none.
+		c.apiKeys.ended(accountID, keyID, err)
+	}
+	return err
+}
+
+// EndAPIKey revokes a key. For one that is gone the error is a *GoneError.
+func (c *Client) EndAPIKey(ctx context.Context, accountID, keyID string) error {
+	err := c.RevokeAPIKey(ctx, accountID, keyID)
+	if IsNotFound(err) {
+		err = c.goneWithAccount(ctx, accountID, c.apiKeys.confirmGone(ctx, accountID, keyID, err))
+	}
+	return err
 }

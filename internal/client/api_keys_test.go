@@ -27,8 +27,11 @@ type keyring struct {
 	refusing bool
 	// meanwhile is called after each creation and rotation.
 	meanwhile func()
-	// deaf breaks everything that follows a creation or rotation.
-	deaf    bool
+	// deaf breaks everything that follows a creation or rotation, keeping refuses revocations.
+	deaf, keeping bool
+	// swallow makes nothing of creations and rotations, timeless leaves the time out of answers.
+	swallow, timeless bool
+
 	made    int
 	listed  int
 	revoked []string
@@ -65,6 +68,10 @@ func (s *keyring) live() []string {
 func (s *keyring) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	w.Header()["Date"] = []string{s.clk.Now().Format(http.TimeFormat)}
+	if s.timeless {
+		w.Header()["Date"] = nil
+	}
 	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/api/v0/service-accounts/sa/api-keys"), "/")
 	if s.deaf && s.made > 0 {
 		drop(w)
@@ -74,16 +81,24 @@ func (s *keyring) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.listed++
 		body, _ := json.Marshal(map[string]any{"apiKeys": s.keys})
 		answerJSON(w, 200, string(body))
+	case len(path) == 3 && path[2] == "revoke" && s.keeping:
+		answerJSON(w, 403, `{"detail":"no","status":403,"title":"x"}`)
 	case len(path) == 3 && path[2] == "revoke":
 		s.revoked = append(s.revoked, path[1])
 		s.end(path[1], s.clk.Now())
 		w.WriteHeader(204)
 	case len(path) == 3 && path[2] == "rotate":
+		var body struct {
+			GraceMinutes int `json:"gracePeriodMinutes"`
+		}
+		_ = json.NewDecoder(r.Body).Decode(&body)
 		if s.refusing {
 			answerJSON(w, 400, `{"detail":"no","status":400,"title":"x"}`)
 			return
 		}
-		s.end(path[1], s.clk.Now())
+		if !s.swallow && body.GraceMinutes == 0 {
+			s.end(path[1], s.clk.Now())
+		}
 		s.mint(w, 200)
 	default:
 		s.mint(w, 201)
@@ -93,7 +108,9 @@ func (s *keyring) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *keyring) mint(w http.ResponseWriter, status int) {
 	s.made++
 	id := fmt.Sprint("made-", s.made)
-	s.add(id, nil)
+	if !s.swallow {
+		s.add(id, nil)
+	}
 	if s.meanwhile != nil {
 		s.meanwhile()
 	}
@@ -123,10 +140,17 @@ func once(n int) bool { return n == 1 }
 
 func TestCreateAPIKey(t *testing.T) {
 	t.Parallel()
+	amongOthers := (*Client).CreateAPIKeyAmongOthers
+	replaces := func(old Renewal) func(*Client, context.Context, NewAPIKey) (*MintedAPIKey, error) {
+		return func(c *Client, ctx context.Context, n NewAPIKey) (*MintedAPIKey, error) {
+			return c.RenewAPIKey(ctx, n, old)
+		}
+	}
 	for name, tc := range map[string]struct {
 		prepare  func(s *keyring)
-		new      NewAPIKey
-		want     string // ID of the key that is returned; empty for an error.
+		expires  bool
+		call     func(*Client, context.Context, NewAPIKey) (*MintedAPIKey, error) // Nil is CreateAPIKey.
+		want     string                                                           // ID of the key that is returned; empty for an error.
 		wantErr  []string
 		wantLive string
 	}{
@@ -136,10 +160,10 @@ func TestCreateAPIKey(t *testing.T) {
 		"a dead namesake":         {prepare: func(s *keyring) { s.add("old", revoked) }, want: "made-1", wantLive: "[made-1]"},
 		"an expired namesake":     {prepare: func(s *keyring) { s.add("old", func(k *APIKey) { k.ExpiresAt = k.CreatedAt }) }, want: "made-1", wantLive: "[made-1]"},
 		"a live namesake":         {prepare: func(s *keyring) { s.add("old", nil) }, wantErr: []string{"old", "2026-03-01T00:00:00Z", "exists already"}, wantLive: "[old]"},
-		"two live namesakes":      {prepare: func(s *keyring) { s.add("a", nil); s.add("b", nil) }, wantErr: []string{"ID a", "ID b"}, wantLive: "[a b]"},
+		"two live namesakes":      {prepare: func(s *keyring) { s.add("key-a", nil); s.add("key-b", nil) }, wantErr: []string{"key-a", "key-b"}, wantLive: "[key-a key-b]"},
 		"another name":            {prepare: func(s *keyring) { s.add("old", func(k *APIKey) { k.Name = "x" }) }, want: "made-1", wantLive: "[old made-1]"},
-		"among others":            {prepare: func(s *keyring) { s.add("old", nil) }, new: NewAPIKey{AmongOthers: true}, want: "made-1", wantLive: "[old made-1]"},
-		"among others, lost once": {prepare: func(s *keyring) { s.add("old", nil); s.breaking = once }, new: NewAPIKey{AmongOthers: true}, want: "made-2", wantLive: "[old made-2]"},
+		"among others":            {prepare: func(s *keyring) { s.add("old", nil) }, call: amongOthers, want: "made-1", wantLive: "[old made-1]"},
+		"among others, lost once": {prepare: func(s *keyring) { s.add("old", nil); s.breaking = once }, call: amongOthers, want: "made-2", wantLive: "[old made-2]"},
 		"somebody else at the same time": {
 			prepare: func(s *keyring) {
 				s.breaking = always
@@ -147,12 +171,46 @@ func TestCreateAPIKey(t *testing.T) {
 			},
 			wantErr: []string{"theirs", "made-1"}, wantLive: "[made-1 theirs]",
 		},
-		"replaces a revoked key":    {prepare: func(s *keyring) { s.add("old", revoked) }, new: NewAPIKey{Replaces: "old"}, want: "made-1", wantLive: "[made-1]"},
-		"replaces one still listed": {prepare: func(s *keyring) { s.add("old", nil) }, new: NewAPIKey{Replaces: "old"}, want: "made-1", wantLive: "[made-1]"},
-		"spares one in its grace":   {prepare: func(s *keyring) { s.add("old", revoked); s.add("spare", nil) }, new: NewAPIKey{Replaces: "old", Spares: "spare"}, want: "made-1", wantLive: "[spare made-1]"},
+		"somebody else's, the request lost before commit": {
+			prepare: func(s *keyring) { s.swallow = true; s.breaking = always; s.meanwhile = func() { s.add("theirs", nil) } },
+			expires: true, wantErr: []string{"theirs", "nothing proves"}, wantLive: "[theirs]",
+		},
+		"somebody else's before the request": {
+			prepare: func(s *keyring) {
+				s.swallow, s.breaking = true, always
+				s.meanwhile = func() { s.add("theirs", func(k *APIKey) { k.CreatedAt -= 60_000 }) }
+			},
+			wantErr: []string{"theirs", "nothing proves"}, wantLive: "[theirs]",
+		},
+		"the service tells no time": {
+			prepare: func(s *keyring) { s.timeless, s.breaking = true, once },
+			wantErr: []string{"made-1", "nothing proves"}, wantLive: "[made-1]",
+		},
+		"its revocation fails": {
+			prepare: func(s *keyring) { s.breaking, s.keeping = once, true },
+			wantErr: []string{"made-1", "lives on", "createApiKey", "revokeApiKey"}, wantLive: "[made-1]",
+		},
+		"a rotation that left two": {
+			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil); s.add("theirs", nil) },
+			call:    replaces(Renewal{ID: "old", Revokes: "lost"}), wantErr: []string{"lost", "theirs"}, wantLive: "[lost theirs]",
+		},
+		"replaces a revoked key":    {prepare: func(s *keyring) { s.add("old", revoked) }, call: replaces(Renewal{ID: "old", Revokes: "lost"}), want: "made-1", wantLive: "[made-1]"},
+		"replaces one still listed": {prepare: func(s *keyring) { s.add("old", nil) }, call: replaces(Renewal{ID: "old"}), want: "made-1", wantLive: "[made-1]"},
+		"a rotation's leftover that the plan did not name": {
+			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil) },
+			call:    replaces(Renewal{ID: "old"}), wantErr: []string{"lost"}, wantLive: "[lost]",
+		},
+		"a leftover with an expiry that nobody asked for": {
+			prepare: func(s *keyring) {
+				s.add("old", revoked)
+				s.add("lost", func(k *APIKey) { k.ExpiresAt = k.CreatedAt + 3600_000 })
+			},
+			call: replaces(Renewal{ID: "old", Revokes: "lost"}), wantErr: []string{"lost"}, wantLive: "[lost]",
+		},
+		"spares one in its grace": {prepare: func(s *keyring) { s.add("old", revoked); s.add("spare", nil) }, call: replaces(Renewal{ID: "old", Spares: "spare"}), want: "made-1", wantLive: "[spare made-1]"},
 		"a rotation's leftover": {
 			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil) },
-			new:     NewAPIKey{Replaces: "old"}, want: "made-1", wantLive: "[made-1]",
+			call:    replaces(Renewal{ID: "old", Revokes: "lost"}), want: "made-1", wantLive: "[made-1]",
 		},
 		"a leftover with grace": {
 			prepare: func(s *keyring) {
@@ -162,11 +220,11 @@ func TestCreateAPIKey(t *testing.T) {
 				s.end("old", s.clk.Now().Add(7*time.Minute))
 				s.clk.Advance(time.Hour)
 			},
-			new: NewAPIKey{Replaces: "old"}, want: "made-1", wantLive: "[made-1]",
+			call: replaces(Renewal{ID: "old", Revokes: "lost"}), want: "made-1", wantLive: "[made-1]",
 		},
 		"made after the revocation": {
 			prepare: func(s *keyring) { s.add("old", revoked); s.clk.Advance(time.Minute); s.add("theirs", nil) },
-			new:     NewAPIKey{Replaces: "old"}, wantErr: []string{"theirs"}, wantLive: "[theirs]",
+			call:    replaces(Renewal{ID: "old", Revokes: "lost"}), wantErr: []string{"theirs"}, wantLive: "[theirs]",
 		},
 		"made before the revocation": {
 			prepare: func(s *keyring) {
@@ -175,7 +233,7 @@ func TestCreateAPIKey(t *testing.T) {
 				s.clk.Advance(11 * time.Minute)
 				s.end("old", s.clk.Now())
 			},
-			new: NewAPIKey{Replaces: "old"}, wantErr: []string{"theirs"}, wantLive: "[theirs]",
+			call: replaces(Renewal{ID: "old", Revokes: "lost"}), wantErr: []string{"theirs"}, wantLive: "[theirs]",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -184,8 +242,14 @@ func TestCreateAPIKey(t *testing.T) {
 			if tc.prepare != nil {
 				tc.prepare(s)
 			}
-			tc.new.AccountID, tc.new.Name = "sa", "ci"
-			made, err := c.CreateAPIKey(t.Context(), tc.new)
+			n := NewAPIKey{AccountID: "sa", Name: "ci"}
+			if tc.expires {
+				n.ExpiresAt = s.clk.Now().Add(time.Hour)
+			}
+			if tc.call == nil {
+				tc.call = (*Client).CreateAPIKey
+			}
+			made, err := tc.call(c, t.Context(), n)
 			checkMade(t, s, made, err, tc.want, tc.wantErr, tc.wantLive)
 		})
 	}
@@ -231,13 +295,29 @@ func TestRotateAPIKey(t *testing.T) {
 		"dead meanwhile": {prepare: func(s *keyring) { s.end("old", s.clk.Now()) }, want: "made-1", wantLive: "[made-1]"},
 		"gone":           {prepare: func(s *keyring) { s.keys = nil }, want: "made-1", wantLive: "[made-1]"},
 		"refused":        {prepare: func(s *keyring) { s.refusing = true }, wantErr: []string{"rotateApiKey", "400"}, wantLive: "[old]"},
-		"refused because it is rotated": {
+		"refused, and a newer one lives": {
 			prepare: func(s *keyring) { s.refusing = true; s.clk.Advance(time.Minute); s.add("lost", nil) }, grace: 10,
+			wantErr: []string{"old", "lost (created at 2026-03-01T00:01:00Z)", "400"}, wantLive: "[old lost]",
+		},
+		"refused, and the newer one was revoked by hand": {
+			prepare: func(s *keyring) { s.refusing = true; s.add("lost", revoked) }, grace: 10,
 			want: "made-1", wantLive: "[old made-1]",
 		},
 		"refused, two newer ones": {
-			prepare: func(s *keyring) { s.refusing = true; s.add("a", nil); s.add("b", nil) },
-			wantErr: []string{"ID a", "ID b", "400"}, wantLive: "[old a b]",
+			prepare: func(s *keyring) { s.refusing = true; s.add("key-a", nil); s.add("key-b", nil) },
+			wantErr: []string{"key-a", "key-b", "400"}, wantLive: "[old key-a key-b]",
+		},
+		"lost before commit, and somebody else's appears": {
+			prepare:  func(s *keyring) { s.swallow, s.breaking, s.meanwhile = true, once, func() { s.add("theirs", nil) } },
+			wantErr:  []string{"rotateApiKey"},
+			wantLive: "[old theirs]",
+		},
+		"lost, another expiry appears": {
+			prepare: func(s *keyring) {
+				s.breaking = once
+				s.meanwhile = func() { s.add("theirs", func(k *APIKey) { k.ExpiresAt = k.CreatedAt + 3600_000 }); s.meanwhile = nil }
+			},
+			grace: 5, want: "made-2", wantLive: "[old theirs made-2]",
 		},
 		"refused, a newer one that is too old for a grace period": {
 			prepare: func(s *keyring) { s.refusing = true; s.add("theirs", nil); s.clk.Advance(time.Hour) },
@@ -259,34 +339,33 @@ func TestRotateAPIKey(t *testing.T) {
 			if tc.prepare != nil {
 				tc.prepare(s)
 			}
-			made, err := c.RotateAPIKey(t.Context(), APIKeyRotation{AccountID: "sa", KeyID: "old", Name: "ci", GraceMinutes: tc.grace})
+			made, err := c.RenewAPIKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"}, Renewal{ID: "old", GraceMinutes: tc.grace})
 			checkMade(t, s, made, err, tc.want, tc.wantErr, tc.wantLive)
 		})
 	}
 }
 
-// Without a grace period a rotation ends the old key. If that lives on, the answer was lost before anything was done,
-// and a key that appeared is somebody else's.
-func TestRotateAPIKey_lostBeforeCommit(t *testing.T) {
+// What a killed rotation left is revoked only if the plan named it, and nothing but it.
+func TestRenewAPIKey_revokesOnlyWhatThePlanNamed(t *testing.T) {
 	t.Parallel()
-	s := &keyring{clk: clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))}
-	s.add("old", nil)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/rotate") {
-			s.mu.Lock()
-			s.add("theirs", nil)
-			s.mu.Unlock()
-			drop(w)
-		}
-		s.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	c, err := New(Config{BaseURL: server.URL, APIKey: testKey, Clock: s.clk})
-	if err != nil {
-		t.Fatal(err)
+	for name, tc := range map[string]struct {
+		revokes, want string
+		wantErr       []string
+		wantLive      string
+	}{
+		"it":       {revokes: "left", want: "made-1", wantLive: "[made-1]"},
+		"none":     {wantErr: []string{"exists already", "left"}, wantLive: "[left]"},
+		"of other": {revokes: "other", wantErr: []string{"exists already", "left"}, wantLive: "[left]"},
+	} {
+		s, c := newKeyring(t)
+		s.add("old", nil)
+		s.clk.Advance(time.Hour)
+		s.end("old", s.clk.Now())
+		s.add("left", nil)
+		made, err := c.RenewAPIKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"}, Renewal{ID: "old", Revokes: tc.revokes})
+		t.Log(name)
+		checkMade(t, s, made, err, tc.want, tc.wantErr, tc.wantLive)
 	}
-	made, err := c.RotateAPIKey(t.Context(), APIKeyRotation{AccountID: "sa", KeyID: "old", Name: "ci"})
-	checkMade(t, s, made, err, "", []string{"rotateApiKey"}, "[old theirs]")
 }
 
 // A run that is stopped while an answer is lost revokes what it made, and makes nothing more.
@@ -373,7 +452,7 @@ func TestAPIKeys_shareOneListing(t *testing.T) {
 func TestAPIKeys_refusesWhatIsNoListing(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]int{
-		`{"apiKeys":[]}`: 0, `[]`: 0, `[{"id":"a"}]`: 1, `{"apiKeys":[{"id":"a","expiresAt":null,"extra":1}],"meta":{}}`: 1, `{}`: -1, `{"items":[]}`: -1, `{"apiKeys":null}`: 0, `"x"`: -1,
+		`{"apiKeys":[]}`: 0, `[]`: 0, `[{"id":"a","name":"n"}]`: 1, `{"apiKeys":[{"id":"a","name":"n","expiresAt":null,"extra":1}],"meta":{}}`: 1, `{}`: -1, `{"items":[]}`: -1, `{"apiKeys":null}`: 0, `"x"`: -1, `[{"name":"n"}]`: -1, `[{"id":"a"}]`: -1,
 	} {
 		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answerJSON(w, 200, body) })
 		keys, err := c.APIKeys(t.Context(), "sa")
@@ -403,10 +482,10 @@ func TestAPIKeyRequests(t *testing.T) {
 	if _, err := c.CreateAPIKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci", ExpiresAt: at}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.RotateAPIKey(t.Context(), APIKeyRotation{AccountID: "sa", KeyID: "made-1", Name: "ci", ExpiresAt: at, GraceMinutes: 5}); err != nil {
+	if _, err := c.RenewAPIKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci", ExpiresAt: at}, Renewal{ID: "made-1", GraceMinutes: 5}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.RotateAPIKey(t.Context(), APIKeyRotation{AccountID: "sa", KeyID: "made-2", Name: "ci"}); err != nil {
+	if _, err := c.RenewAPIKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"}, Renewal{ID: "made-2"}); err != nil {
 		t.Fatal(err)
 	}
 	want := `[api-keys{"name":"ci","expiresAt":1772323200123} rotate{"expiresAt":1772323200123,"gracePeriodMinutes":5} rotate{}]`

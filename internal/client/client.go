@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-cleanhttp"
@@ -70,8 +71,10 @@ type Client struct {
 	computerPolls *poller[Computer]
 	accounts      *shared[ServiceAccount]
 	apiKeys       *shared[APIKey]
-	// minting holds a lock for every service account and key name of which a key is being made.
-	minting keyedLocks
+	// creating holds a lock for every name under which something is being created.
+	creating keyedLocks
+	// counted is how many accounts' computers were counted.
+	counted atomic.Int32
 }
 
 // New returns a client, or a *ConfigError that names the setting at fault.
@@ -122,17 +125,18 @@ func newClient(cfg Config) *Client {
 		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 },
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
-	c.computers = newShared(cfg.Clock, c.listComputersForReads, func(v *Computer) string { return v.ID })
+	// The first read of a collection is a plain GET; from the second on a listing costs less.
+	c.computers = newShared(cfg.Clock, 1, c.listComputersForReads, (*Computer).identifier, (*Computer).names)
 	c.computerPolls = newPoller(cfg.Clock, pollSource[Computer]{
 		single: c.ComputerAlone,
 		many: func(ctx context.Context, account string, _ []string) ([]Computer, error) {
 			return c.listComputersForReads(ctx, account)
 		},
-		id:    func(v *Computer) string { return v.ID },
-		ended: func(string) { c.computers.discard() },
+		id:    (*Computer).identifier,
+		ended: func(account string) { c.computers.discard(account) },
 	})
-	c.accounts = newShared(cfg.Clock, c.listServiceAccounts, func(v *ServiceAccount) string { return v.ID })
-	c.apiKeys = newShared(cfg.Clock, c.listAPIKeys, func(v *APIKey) string { return v.ID })
+	c.accounts = newShared(cfg.Clock, 1, c.listServiceAccounts, (*ServiceAccount).identifier, func(a *ServiceAccount) []string { return []string{a.Name} })
+	c.apiKeys = newShared(cfg.Clock, 0, c.listAPIKeys, (*APIKey).identifier, func(k *APIKey) []string { return []string{k.Name} })
 	return c
 }
 

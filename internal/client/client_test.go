@@ -53,7 +53,7 @@ func serve(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, n i
 	rec := &recorder{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(w, r, rec.remember(r)) }))
 	t.Cleanup(server.Close)
-	clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+	clk := clock.NewFake(testStart)
 	c, err := New(Config{BaseURL: server.URL, APIKey: testKey, MaxRetries: 3, Clock: clk, UserAgent: "test/1"})
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,13 @@ func serve(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, n i
 
 func drop(http.ResponseWriter) { panic(http.ErrAbortHandler) }
 
+// testStart is what the service's clock shows, and the client's at first.
+var testStart = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+
 func answerJSON(w http.ResponseWriter, status int, body string) {
+	if _, told := w.Header()["Date"]; !told {
+		w.Header().Set("Date", testStart.Format(http.TimeFormat))
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, body)
@@ -73,6 +79,11 @@ func cut(w http.ResponseWriter, status int) {
 	w.Header().Set("Content-Length", "1000")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, `{"id":"c1","na`)
+}
+
+// sendBulk sends a creation that may not be repeated, without the looks that come before and after it.
+func sendBulk(ctx context.Context, c *Client) (*BulkCreateResult, error) {
+	return call[BulkCreateResult](ctx, c, request{op: operation{name: "bulkCreateComputers", method: http.MethodPost, route: "/api/v0/computers/bulk"}, body: BulkCreateRequest{Quantity: 1, NamePrefix: "a"}})
 }
 
 func TestSend_repeatsOnlyWhatIsSafe(t *testing.T) {
@@ -110,7 +121,7 @@ func TestSend_repeatsOnlyWhatIsSafe(t *testing.T) {
 			if got := rec.count(http.MethodGet); got != tc.get {
 				t.Errorf("the read was sent %d times, want %d", got, tc.get)
 			}
-			if _, err := c.BulkCreateComputers(t.Context(), BulkCreateRequest{Quantity: 1, NamePrefix: "a"}); err == nil {
+			if _, err := sendBulk(t.Context(), c); err == nil {
 				t.Error("the creation succeeded")
 			}
 			if got := rec.count(http.MethodPost); got != tc.create {
@@ -130,7 +141,7 @@ func TestSend_repeatsWhenNobodyListens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.BulkCreateComputers(t.Context(), BulkCreateRequest{Quantity: 1, NamePrefix: "a"})
+	_, err = sendBulk(t.Context(), c)
 	var transport *TransportError
 	if !errors.As(err, &transport) || !transport.Unsent {
 		t.Errorf("got %v, want an unsent transport error", err)
@@ -149,7 +160,7 @@ func TestSend_recoversAfterAFault(t *testing.T) {
 		case 2:
 			drop(w)
 		default:
-			answerJSON(w, 200, `{"computer":{"id":"c1","name":"n","createdAt":1.7e12,"futureKey":[1]}}`)
+			answerJSON(w, 200, `{"computer":{"id":"c1","name":"n","providerType":"byom","createdAt":1.7e12,"futureKey":[1]}}`)
 		}
 	})
 	got, err := c.ComputerAlone(t.Context(), "c1")
@@ -184,7 +195,7 @@ func TestRetryAfter(t *testing.T) {
 					answerJSON(w, 503, `{"detail":"slow down","status":503,"title":"x"}`)
 					return
 				}
-				answerJSON(w, 200, `{"id":"c1"}`)
+				answerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
 			})
 			_, err := c.ComputerAlone(t.Context(), "c1")
 			sleeps := clk.Sleeps()
@@ -261,7 +272,9 @@ func TestPathValues_stayInTheirPlace(t *testing.T) {
 	} {
 		t.Run(value, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answerJSON(w, 200, `{"id":"c1"}`) })
+			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+				answerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
+			})
 			_, err := c.ComputerByName(t.Context(), value, "")
 			if want == "" {
 				if err == nil || len(rec.requests) > 0 {
@@ -387,11 +400,11 @@ func TestServiceTime_followsTheServicesClock(t *testing.T) {
 			answerJSON(w, 404, `{"detail":"gone"}`)
 			return
 		}
-		answerJSON(w, 200, `{"id":"c1"}`)
+		answerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
 	})
 	second := func(s int) time.Time { return time.Date(2026, 3, 1, 5, 0, s, 0, time.UTC) }
 	for n, want := range []struct{ at, latest time.Time }{{}, {second(9), second(9)}, {second(7), second(9)}, {time.Time{}, second(9)}} {
-		got, err := c.exchange(t.Context(), request{op: operation{name: "getThing", method: http.MethodGet, route: "/thing"}}, true)
+		got, err := c.exchange(t.Context(), request{op: operation{name: "getThing", method: http.MethodGet, route: "/thing"}}, wantJSON)
 		if err != nil || got.status != 200 || !got.at.Equal(want.at) || !c.serviceTime().Equal(want.latest) {
 			t.Errorf("answer %d: got %+v, %v, latest %v, want %v", n+1, got, err, c.serviceTime(), want)
 		}
@@ -403,7 +416,9 @@ func TestServiceTime_followsTheServicesClock(t *testing.T) {
 
 func TestRequestsPerSecond(t *testing.T) {
 	t.Parallel()
-	c, _, clk := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answerJSON(w, 200, `{"id":"c1"}`) })
+	c, _, clk := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		answerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
+	})
 	limited, err := New(Config{BaseURL: c.base.String(), APIKey: testKey, RequestsPerSecond: 2, Clock: clk})
 	if err != nil {
 		t.Fatal(err)
@@ -428,7 +443,7 @@ func TestLog_holdsNoSecret(t *testing.T) {
 			answerJSON(w, 500, fmt.Sprintf(`{"detail":%q,"status":500,"title":"x"}`, testKey))
 			return
 		}
-		answerJSON(w, 200, `{"id":"c1","hostname":"in-the-body"}`)
+		answerJSON(w, 200, `{"id":"c1","name":"in-the-body","providerType":"byom"}`)
 	})
 	if _, err := c.ComputerAlone(ctx, "c1"); err != nil {
 		t.Fatal(err)

@@ -2,9 +2,12 @@ package client
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -53,6 +56,10 @@ type Computer struct {
 	OwnerPrincipalKind    string             `json:"ownerPrincipalKind"`
 	OwnerID               string             `json:"ownerId"`
 	Source                *ComputerSource    `json:"computerSource"`
+	// WithoutSteps says that steps were asked for and the service returned none.
+	WithoutSteps bool `json:"-"`
+	// IsCallers says that the API key's owner owns the computer. It is known only where OwnComputer was asked.
+	IsCallers bool `json:"-"`
 }
 
 // ProvisioningStep is one step of a managed computer's set-up.
@@ -105,6 +112,34 @@ func (c *Computer) ServiceAccount() string {
 	}
 	return ""
 }
+
+func (c *Computer) identifier() string { return c.ID }
+
+func (c *Computer) missing() string {
+	switch {
+	case c.Name == "":
+		return "name"
+	case c.ProviderType == "":
+		return "providerType"
+	}
+	return ""
+}
+
+// names are what a computer is found by: its name, its owner, and the prefix of a fleet whose name it may bear.
+func (c *Computer) names() []string {
+	names := []string{c.Name, ownedBy(c.OwnerID)}
+	if i := strings.LastIndexByte(c.Name, '-'); i > 0 {
+		if _, ok := FleetSuffix(c.Name[:i], c.Name); ok {
+			names = append(names, inFleet(c.Name[:i]))
+		}
+	}
+	return names
+}
+
+// ownedBy and inFleet stand beside the names of computers, none of which holds a NUL.
+func ownedBy(owner string) string { return "owner\x00" + owner }
+
+func inFleet(prefix string) string { return "fleet\x00" + prefix }
 
 // CreateComputerRequest is the body of createComputer. Nil and empty mean "not sent".
 type CreateComputerRequest struct {
@@ -172,34 +207,111 @@ func setIfTrue(q url.Values, key string, value bool) {
 
 // Computers lists computers, newest first. The operation has no pages.
 func (c *Client) Computers(ctx context.Context, filter ComputerFilter) ([]Computer, error) {
-	answer, err := call[struct {
-		Computers []Computer `json:"computers"`
-	}](ctx, c, request{op: operation{name: "listComputers", method: http.MethodGet, route: "/api/v0/computers"}, query: filter.query()})
-	if err != nil {
-		return nil, err
-	}
-	return answer.Computers, nil
+	return callList[Computer](ctx, c, request{op: operation{name: "listComputers", method: http.MethodGet, route: "/api/v0/computers"}, query: filter.query()}, "computers")
 }
 
 // listComputersForReads lists everything that may be in a state: what is hidden too, and with steps.
 // The key of the collection is the service account that owns the computers; empty is the caller.
 func (c *Client) listComputersForReads(ctx context.Context, account string) ([]Computer, error) {
-	return c.Computers(ctx, ComputerFilter{ServiceAccountID: account, IncludeUnlisted: true, IncludeProvisioningSteps: true})
+	all, err := c.Computers(ctx, ComputerFilter{ServiceAccountID: account, IncludeUnlisted: true, IncludeProvisioningSteps: true})
+	for i := range all {
+		all[i].WithoutSteps = all[i].ProvisioningSteps == nil
+	}
+	return all, err
 }
 
-// Computer reads one computer. Many reads in a short time share one listing of the account's computers; account is
-// the service account that owns the computer, or empty. Steps are present only where a listing answered.
-func (c *Client) Computer(ctx context.Context, id, account string) (*Computer, error) {
-	return c.computers.get(ctx, account, id, func(ctx context.Context) (*Computer, error) { return c.ComputerAlone(ctx, id) })
+// ComputerOwner says whose a computer is, as far as a state knows it.
+type ComputerOwner struct {
+	// Account is the service account under which the computer was made; empty is the owner of the API key.
+	Account string
+	// Kind and ID are the owner's as the service returned them; empty if they are not known.
+	Kind, ID string
+}
+
+// Computer reads one computer. Many reads in a short time share one listing of the account's computers. Steps are present
+// only where a listing answered. One that does not exist is a *GoneError; where the listing shows that the API key is
+// somebody else's, whose computers are others, that is an *OtherOwnerError.
+func (c *Client) Computer(ctx context.Context, id string, owner ComputerOwner) (*Computer, error) {
+	found, err := c.computers.get(ctx, owner.Account, id, func(ctx context.Context) (*Computer, error) {
+		// A human may read what a service account owns, so that is asked for before anything is said of owners.
+		if owner.Kind != OwnerService {
+			if err := c.sameOwner(id, owner.Account, owner.ID); err != nil {
+				return nil, err
+			}
+		}
+		return c.ComputerAlone(ctx, id)
+	})
+	return found, c.goneFrom(ctx, id, owner, err)
+}
+
+// goneFrom completes the error of a computer that is not found: it is gone only if the API key would see it.
+func (c *Client) goneFrom(ctx context.Context, id string, owner ComputerOwner, err error) error {
+	var unproven *UnprovenGoneError
+	switch {
+	case IsGone(err) && owner.Account == "":
+		if other := c.sameOwner(id, "", owner.ID); other != nil {
+			return other
+		}
+	case errors.As(err, &unproven) && StatusOf(unproven.Listing) == http.StatusForbidden:
+		// An account that names itself may not list its computers in this way, but it may list its own.
+		own := c.computers.confirmGone(ctx, "", id, unproven.Err)
+		if other := c.sameOwner(id, "", owner.Account); other != nil {
+			return other
+		}
+		return own
+	}
+	return c.goneWithAccount(ctx, owner.Account, err)
+}
+
+// sameOwner is an error if the present listing of a collection shows that this API key sees the computers of another owner only.
+func (c *Client) sameOwner(id, key, owner string) error {
+	if key != "" || owner == "" {
+		return nil
+	}
+	l := c.computers.listedNow(key)
+	if l == nil || len(l.all) == 0 || len(l.byName[ownedBy(owner)]) > 0 || l.all[0].OwnerID == "" {
+		return nil
+	}
+	return &OtherOwnerError{Object: "computer", ID: id, Owner: owner, Caller: l.all[0].OwnerID}
+}
+
+// goneWithAccount turns a 404 that no listing of an account's objects proves into a *GoneError where the account is gone,
+// which took them with it.
+func (c *Client) goneWithAccount(ctx context.Context, account string, err error) error {
+	var unproven *UnprovenGoneError
+	if account == "" || !errors.As(err, &unproven) || !IsNotFound(unproven.Listing) {
+		return err
+	}
+	if gone := c.accounts.confirmGone(ctx, organization, account, unproven.Err); IsGone(gone) {
+		return gone
+	}
+	return err
+}
+
+// ListedComputer returns a computer as the listing shows it that all reads of the account's computers share, with its
+// steps; nil if it is not there.
+func (c *Client) ListedComputer(ctx context.Context, id, account string) (*Computer, error) {
+	return c.computers.lookUp(ctx, account, id)
+}
+
+// OwnComputer completes a record with whether the API key's own account owns it, which an account's computer itself does not tell.
+func (c *Client) OwnComputer(ctx context.Context, found *Computer) error {
+	if found.ServiceAccount() == "" {
+		found.IsCallers = true
+		return nil
+	}
+	own, err := c.computers.lookUp(ctx, "", found.ID)
+	found.IsCallers = own != nil
+	return err
 }
 
 // ComputerAlone reads one computer with a request of its own. The answer has no steps.
 func (c *Client) ComputerAlone(ctx context.Context, id string) (*Computer, error) {
-	return call[Computer](ctx, c, request{
+	return one[Computer](ctx, c, request{
 		op:   operation{name: "getComputer", method: http.MethodGet, route: "/api/v0/computers/{computerId}"},
 		path: []string{id},
 		noun: "computer",
-	})
+	}, id)
 }
 
 // WatchComputer follows a computer; all watches of one account's computers share their looks. Steps are present only
@@ -212,12 +324,32 @@ func (c *Client) WatchComputer(id, account string) *Watch[Computer] {
 func (c *Client) ComputerByName(ctx context.Context, name, account string) (*Computer, error) {
 	q := url.Values{"includeProvisioningSteps": {"true"}}
 	setIf(q, "serviceAccountId", account)
-	return call[Computer](ctx, c, request{
+	return one[Computer](ctx, c, request{
 		op:    operation{name: "getComputerByName", method: http.MethodGet, route: "/api/v0/computers/name/{name}"},
 		path:  []string{name},
 		query: q,
 		noun:  "computer",
-	})
+	}, newObject)
+}
+
+// WithSteps completes a record that came without its steps, which only listings and the look-up by name return. An
+// account that asks for its own computers may not name itself, so a refusal is followed by the look-up among the caller's.
+func (c *Client) WithSteps(ctx context.Context, found *Computer) (*Computer, error) {
+	if found.ProvisioningSteps != nil || found.WithoutSteps || found.ProviderType == ProviderBYOM {
+		return found, nil
+	}
+	named, err := c.ComputerByName(ctx, found.Name, found.ServiceAccount())
+	if StatusOf(err) == http.StatusForbidden && found.ServiceAccount() != "" {
+		named, err = c.ComputerByName(ctx, found.Name, "")
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case !strings.EqualFold(named.ID, found.ID):
+		return nil, fmt.Errorf("getComputerByName found the computer %s instead of %s, which may have been renamed meanwhile", named.ID, found.ID)
+	}
+	named.IsCallers = found.IsCallers
+	return named, nil
 }
 
 // ComputerProviders returns the managed providers that the organization may use.
@@ -232,70 +364,97 @@ func (c *Client) ComputerProviders(ctx context.Context) ([]string, error) {
 }
 
 // CreateComputer makes a computer and reconciles a lost answer; see creation. With a software draft the service
-// itself recognizes the repetition, so that the request is repeated instead.
+// itself recognizes a repetition, so that the request may be repeated; a computer that was made for the draft earlier is
+// not taken over.
 func (c *Client) CreateComputer(ctx context.Context, body CreateComputerRequest) (*Computer, error) {
-	defer c.computers.discard()
-	isReplay := body.Source != nil && body.Source.SoftwareDraft != nil
-	send := func(ctx context.Context) (*Computer, error) {
-		return call[Computer](ctx, c, request{
-			op:         operation{name: "createComputer", method: http.MethodPost, route: "/api/v0/computers"},
-			body:       body,
-			noun:       "computer",
-			repeatable: isReplay,
-		})
-	}
-	if isReplay {
-		return send(ctx)
-	}
-	return create(ctx, c, creation[Computer]{
+	account, mayReplay := body.ServiceAccountID, body.Source != nil && body.Source.SoftwareDraft != nil
+	made, err := create(ctx, c, creation[Computer]{
 		object: "computer",
 		name:   body.Name,
-		find: func(ctx context.Context) ([]Computer, error) {
-			found, err := c.ComputerByName(ctx, body.Name, body.ServiceAccountID)
-			if IsNotFound(err) {
-				return nil, nil
+		before: func(ctx context.Context) (before[Computer], error) {
+			heard := c.lastHeard()
+			if mayReplay {
+				heard = time.Time{} // A receipt may have been used a moment ago.
 			}
-			if err != nil {
-				return nil, err
-			}
-			return []Computer{*found}, nil
+			return c.computers.known(ctx, account, body.Name, heard)
 		},
-		send: send,
+		find: func(ctx context.Context) ([]Computer, error) { return c.computers.anew(ctx, account, body.Name) },
+		send: func(ctx context.Context) (*Computer, error) {
+			return one[Computer](ctx, c, request{
+				op:         operation{name: "createComputer", method: http.MethodPost, route: "/api/v0/computers"},
+				body:       body,
+				noun:       "computer",
+				repeatable: mayReplay,
+			}, newObject)
+		},
+		nameOf:    func(made *Computer) string { return made.Name },
+		createdAt: func(made *Computer) Millis { return made.CreatedAt },
+		isWanted:  body.isWanted,
+		mayReplay: mayReplay,
 		describe: func(found *Computer) ExistsError {
 			return ExistsError{ID: found.ID, ImportID: found.ID, CreatedAt: found.CreatedAt.Time()}
 		},
 	})
+	if err != nil {
+		c.computers.discard(account)
+		return nil, err
+	}
+	c.computers.wrote(account, made)
+	return made, nil
+}
+
+// isWanted reports that a computer is what the request asked for, as far as its record tells.
+func (b CreateComputerRequest) isWanted(c *Computer) bool {
+	if source := c.Source; source != nil {
+		wanted := b.Source
+		if wanted == nil || wanted.Kind != source.Kind || wanted.TemplateID != source.TemplateID || wanted.SourceComputerID != source.ComputerID {
+			return false
+		}
+	}
+	return b.Name == c.Name && (b.Provider == "" || b.Provider == c.ProviderType) && (b.HostID == "" || strings.EqualFold(b.HostID, c.HostID)) &&
+		(b.RemoteUser == "" || b.RemoteUser == c.RemoteUser) && (b.ServiceAccountID == "" || c.OwnerID == "" || b.ServiceAccountID == c.OwnerID)
 }
 
 // UpdateComputer changes what is set in body. A host ID can be assigned once, so a repetition after a lost answer meets
-// a conflict; it counts as success where the computer is as wanted.
-func (c *Client) UpdateComputer(ctx context.Context, id string, body UpdateComputerRequest) (*Computer, error) {
-	defer c.computers.discard()
-	updated, err := call[Computer](ctx, c, request{
+// a conflict; it counts as success where the computer is as wanted. Account is the service account under which the
+// computer was made; empty is the owner of the API key.
+func (c *Client) UpdateComputer(ctx context.Context, id, account string, body UpdateComputerRequest) (*Computer, error) {
+	alone := func(ctx context.Context) (*Computer, error) { return c.ComputerAlone(ctx, id) }
+	updated, err := changed(ctx, c, request{
 		op:   operation{name: "updateComputer", method: http.MethodPatch, route: "/api/v0/computers/{computerId}"},
 		path: []string{id},
 		body: body,
 		noun: "computer",
-	})
+	}, id, alone, body.matches)
 	if IsConflict(err) {
-		if present, readErr := c.ComputerAlone(ctx, id); readErr == nil && body.matches(present) {
-			return present, nil
+		if present, readErr := alone(ctx); readErr == nil && body.matches(present) {
+			updated, err = present, nil
 		}
 	}
-	return updated, err
+	if err != nil {
+		c.computers.discard(account)
+		return nil, err
+	}
+	c.computers.wrote(account, updated)
+	return updated, nil
 }
 
 func (b UpdateComputerRequest) matches(c *Computer) bool {
-	return (b.Name == nil || *b.Name == c.Name) && (b.HostID == nil || *b.HostID == c.HostID) && (b.RemoteUser == nil || *b.RemoteUser == c.RemoteUser)
+	return (b.Name == nil || *b.Name == c.Name) && (b.HostID == nil || strings.EqualFold(*b.HostID, c.HostID)) && (b.RemoteUser == nil || *b.RemoteUser == c.RemoteUser)
 }
 
-// DeleteComputer removes a computer: a managed one is shut down, a registration of an own machine is dropped.
-func (c *Client) DeleteComputer(ctx context.Context, id string) error {
-	defer c.computers.discard()
-	return c.callNoAnswer(ctx, request{
+// DeleteComputer removes a computer: a managed one is shut down, a registration of an own machine is dropped. For one that
+// is gone already the error is a *GoneError; one that the API key does not see is not taken for gone.
+func (c *Client) DeleteComputer(ctx context.Context, id string, owner ComputerOwner) error {
+	err := c.callNoAnswer(ctx, request{
 		op:   operation{name: "deleteComputer", method: http.MethodDelete, route: "/api/v0/computers/{computerId}"},
 		path: []string{id},
 	})
+	if IsNotFound(err) {
+		err = c.goneFrom(ctx, id, owner, c.computers.confirmGone(ctx, owner.Account, id, err))
+	}
+	c.computers.ended(owner.Account, id, err)
+	return err
 }
 
 // RecordComputerActivity advances the inactivity clock of an active managed computer and returns the new time.
@@ -314,12 +473,12 @@ func (c *Client) RecordComputerActivity(ctx context.Context, id string) (time.Ti
 
 // InstallComputerDeps starts an installation of dependencies. The service answers 409 while one runs.
 func (c *Client) InstallComputerDeps(ctx context.Context, id string) (*Computer, error) {
-	defer c.computers.discard()
-	return call[Computer](ctx, c, request{
+	defer c.computers.discardAll()
+	return one[Computer](ctx, c, request{
 		op:   operation{name: "installComputerDeps", method: http.MethodPost, route: "/api/v0/computers/{computerId}/install-deps"},
 		path: []string{id},
 		noun: "computer",
-	})
+	}, id)
 }
 
 // MetricsSample is a computer's load in one interval. Memory and disk are in bytes.
@@ -366,7 +525,7 @@ func (c *Client) RefreshComputer(ctx context.Context, id string) (*RefreshResult
 
 // RestartComputer resumes a managed computer and reports whether it had to be restarted.
 func (c *Client) RestartComputer(ctx context.Context, id string) (bool, error) {
-	defer c.computers.discard()
+	defer c.computers.discardAll()
 	answer, err := call[struct {
 		WasRestarted bool `json:"wasRestarted"`
 	}](ctx, c, request{
@@ -377,4 +536,19 @@ func (c *Client) RestartComputer(ctx context.Context, id string) (bool, error) {
 		return false, err
 	}
 	return answer.WasRestarted, nil
+}
+
+// maxCounted is how many accounts' computers one client counts.
+const maxCounted = 8
+
+// ErrNotCounted says that the computers of enough accounts were counted.
+var ErrNotCounted = errors.New("the computers of no more accounts are counted")
+
+// CountedComputers lists the computers of a service account for a warning. Each count is a request, so only the first few
+// accounts of a client are counted; for the others the error is ErrNotCounted.
+func (c *Client) CountedComputers(ctx context.Context, account string) ([]Computer, error) {
+	if c.counted.Add(1) > maxCounted {
+		return nil, ErrNotCounted
+	}
+	return c.computers.all(ctx, account)
 }

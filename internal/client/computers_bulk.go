@@ -39,16 +39,6 @@ type BulkCreateResult struct {
 	} `json:"error"`
 }
 
-// complete reports that the answer accounts for what was asked for, if only by saying why it is missing.
-func (r *BulkCreateResult) complete(quantity int) bool {
-	for i := range r.Computers {
-		if r.Computers[i].ID == "" {
-			return false
-		}
-	}
-	return r.Error != nil || len(r.Computers) >= quantity
-}
-
 // ShortfallError says that a bulk creation made fewer computers than it was asked for.
 type ShortfallError struct {
 	// Requested and Made are numbers of computers of the one request that fell short.
@@ -79,20 +69,23 @@ type OthersError struct {
 const maxNamed = 20
 
 func (e *OthersError) Error() string {
-	var names []string
+	names := make([]string, len(e.Found))
 	for i := range e.Found {
-		c := &e.Found[i]
-		name := fmt.Sprintf("%s (%s", c.Name, c.ID)
-		if at := c.CreatedAt.Time(); !at.IsZero() {
-			name += ", created at " + at.UTC().Format(time.RFC3339)
-		}
-		names = append(names, name+")")
+		names[i] = e.Found[i].describe()
 	}
 	text := fmt.Sprintf("computers named \"%s-<number>\" exist that are not known to belong to this fleet: %s", e.Prefix, phrase.Names(names, maxNamed))
 	if e.Err != nil {
-		text += fmt.Sprintf("; these are more than were asked for, and the answer that tells which are new was lost: %v", e.Err)
+		text += fmt.Sprintf("; nothing proves which of them the request made whose answer was lost: %v", e.Err)
 	}
 	return text
+}
+
+func (c *Computer) describe() string {
+	text := fmt.Sprintf("%s (%s", c.Name, c.ID)
+	if at := c.CreatedAt.Time(); !at.IsZero() {
+		text += ", created at " + at.UTC().Format(time.RFC3339)
+	}
+	return text + ")"
 }
 
 func (e *OthersError) Unwrap() error { return e.Err }
@@ -118,96 +111,93 @@ type Fleet struct {
 	Members []Computer
 	// Others bear names of the fleet, but their IDs were not asked for.
 	Others []Computer
+	// SeesNothing says that members are gone and that the listing is empty, so that nothing shows whose computers the API key sees.
+	SeesNothing bool
 }
 
 // Fleet looks for the computers with the given IDs and for others of the fleet's names, in the listing that all reads
 // of the account's computers share. What the listing lacks is asked for by itself before it counts as gone.
-func (c *Client) Fleet(ctx context.Context, prefix, account string, ids []string) (*Fleet, error) {
-	listed, err := c.computers.all(ctx, account)
-	// Without a listing each computer is asked for alone. An account that is gone took its computers with it.
-	if err != nil && !IsNotFound(err) && (!cannotList(err) || len(ids) == 0) {
-		return nil, err
-	}
-	fleet := &Fleet{Others: othersIn(listed, prefix, ids)}
-	byID := make(map[string]*Computer, len(listed))
-	for i := range listed {
-		byID[listed[i].ID] = &listed[i]
-	}
-	var missing []string
-	for _, id := range ids {
-		if found, ok := byID[id]; ok {
-			fleet.Members = append(fleet.Members, *found)
-		} else {
-			missing = append(missing, id)
-		}
-	}
-	alone := make([]*Computer, len(missing))
-	for _, err := range inParallel(len(missing), func(i int) (err error) {
-		alone[i], err = c.ComputerAlone(ctx, missing[i])
-		return err
-	}) {
-		if err != nil && !IsNotFound(err) {
+func (c *Client) Fleet(ctx context.Context, prefix string, owner ComputerOwner, ids []string) (*Fleet, error) {
+	named, err := c.computers.find(ctx, owner.Account, inFleet(prefix))
+	if err != nil && (!cannotList(err) || len(ids) == 0) {
+		err = c.goneWithAccount(ctx, owner.Account, &UnprovenGoneError{Err: err, Listing: err})
+		if !IsGone(err) {
 			return nil, err
 		}
 	}
-	for _, found := range alone {
-		if found != nil {
-			fleet.Members = append(fleet.Members, *found)
+	// Without a listing each computer is asked for alone, and nothing tells of others.
+	fleet := &Fleet{Others: othersAmong(named, ids)}
+	found := make([]*Computer, len(ids))
+	for _, err := range inParallel(len(ids), func(i int) (err error) {
+		found[i], err = c.Computer(ctx, ids[i], owner)
+		return err
+	}) {
+		var gone *GoneError
+		if err != nil && !errors.As(err, &gone) {
+			return nil, err
+		}
+		fleet.SeesNothing = fleet.SeesNothing || gone != nil && gone.SeesNothing
+	}
+	for _, member := range found {
+		if member != nil {
+			fleet.Members = append(fleet.Members, *member)
 		}
 	}
 	return fleet, nil
 }
 
-// othersIn returns the computers of the fleet's names whose IDs are not known.
-func othersIn(all []Computer, prefix string, known []string) []Computer {
-	ours := setOf(known)
-	var others []Computer
-	for i := range all {
-		if _, ok := FleetSuffix(prefix, all[i].Name); ok && !ours[all[i].ID] {
-			others = append(others, all[i])
-		}
+// othersAmong returns the computers whose IDs are not known.
+func othersAmong(named []Computer, known []string) []Computer {
+	ours := make(map[string]bool, len(known))
+	for _, id := range known {
+		ours[id] = true
 	}
-	return others
-}
-
-func setOf(ids []string) map[string]bool {
-	set := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		set[id] = true
-	}
-	return set
+	return slices.DeleteFunc(named, func(c Computer) bool { return ours[c.ID] })
 }
 
 // CreateFleet makes body.Quantity computers named "<prefix>-<n>", in as many requests as that takes, one after the
 // other, because the service hands out the lowest free suffixes. Known are the IDs that the fleet has already.
 //
 // No request is repeated after a lost answer. If there are computers of these names that are not known, nothing is sent
-// and the error is an *OthersError; hence what is there after a lost answer and was not before is what the request made.
-// What was made is returned also beside an error, which ends the creation: *ShortfallError, *LostError or the service's own.
+// and the error is an *OthersError; hence what is there after a lost answer, was not before and is not older than the
+// request is what the request made. What was made is returned also beside an error, which ends the creation:
+// *ShortfallError, *OthersError, *LostError or the service's own.
 func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, known []string) ([]Computer, error) {
 	if body.Quantity <= 0 {
 		return nil, nil
 	}
-	defer c.computers.discard()
-	present, err := c.listComputersForReads(ctx, body.ServiceAccountID)
+	account, names := body.ServiceAccountID, inFleet(body.NamePrefix)
+	release, err := c.creating.lock(ctx, "fleet/"+account+"/"+body.NamePrefix)
 	if err != nil {
 		return nil, err
 	}
-	if others := othersIn(present, body.NamePrefix, known); len(others) > 0 {
-		return nil, &OthersError{Prefix: body.NamePrefix, Found: others}
+	defer release()
+	knew, err := c.computers.known(ctx, account, names, c.lastHeard())
+	if err != nil {
+		return nil, err
 	}
-	known = slices.Clone(known)
+	if len(othersAmong(knew.named, known)) > 0 {
+		// What is known may be out of date by now.
+		present, err := c.computers.anew(ctx, account, names)
+		if err != nil {
+			return nil, err
+		}
+		if others := othersAmong(present, known); len(others) > 0 {
+			return nil, &OthersError{Prefix: body.NamePrefix, Found: others}
+		}
+	}
 	var made []Computer
 	for wanted := body.Quantity; len(made) < wanted; {
 		if err := ctx.Err(); err != nil {
 			return made, fmt.Errorf("bulkCreateComputers was not sent for the remaining %d computers: %w", wanted-len(made), err)
 		}
 		body.Quantity = min(wanted-len(made), MaxBulk)
-		batch, err := c.bulkCreate(ctx, body, known)
+		batch, err := c.bulkCreate(ctx, body, knew)
 		for i := range batch {
-			made, known = append(made, batch[i]), append(known, batch[i].ID)
+			c.computers.wrote(account, &batch[i])
 		}
-		if err != nil {
+		if made = append(made, batch...); err != nil {
+			c.computers.discard(account)
 			return made, err
 		}
 	}
@@ -215,74 +205,82 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, known 
 }
 
 // bulkCreate sends one request and, if its answer is lost or leaves open what was made, looks for what is new.
-func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, known []string) ([]Computer, error) {
-	result, err := c.BulkCreateComputers(ctx, body)
-	switch {
-	case err == nil && result.complete(body.Quantity):
-		if result.Error != nil && len(result.Computers) < body.Quantity {
-			return result.Computers, &ShortfallError{Requested: body.Quantity, Made: len(result.Computers), Message: result.Error.Message}
+func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, known before[Computer]) ([]Computer, error) {
+	r := request{op: operation{name: "bulkCreateComputers", method: http.MethodPost, route: "/api/v0/computers/bulk"}, body: body}
+	since := c.serviceTime()
+	result, err := call[BulkCreateResult](ctx, c, r)
+	if err == nil {
+		if problem := unlikeBatch(result, body, known); problem != "" {
+			err = r.strange(problem)
 		}
-		return result.Computers, nil
+	}
+	switch {
+	case err == nil && result.Error != nil && len(result.Computers) < body.Quantity:
+		return result.Computers, &ShortfallError{Requested: body.Quantity, Made: len(result.Computers), Message: result.Error.Message}
 	case err == nil:
-		err = &TransportError{Operation: "bulkCreateComputers", Method: http.MethodPost, Route: "/api/v0/computers/bulk", Err: errors.New("the answer does not say which computers were made")}
+		return result.Computers, nil
 	case !isAmbiguous(err):
 		return nil, err
 	}
 	found, findErr := c.newInFleet(ctx, body, known)
+	proven := slices.DeleteFunc(slices.Clone(found), func(c Computer) bool { return !madeSince(c.CreatedAt, since) })
 	switch {
+	case len(found) > body.Quantity || len(proven) < len(found):
+		return nil, &OthersError{Prefix: body.NamePrefix, Found: found, Err: err}
 	case len(found) == body.Quantity:
 		return found, nil
-	case len(found) > body.Quantity:
-		return nil, &OthersError{Prefix: body.NamePrefix, Found: found, Err: err}
 	case len(found) > 0:
 		return found, &ShortfallError{Requested: body.Quantity, Made: len(found), Err: err}
 	}
 	return nil, &LostError{Object: "computer", Name: body.NamePrefix + "-<number>", Err: errors.Join(err, findErr)}
 }
 
-// newInFleet looks for the computers of a lost answer until all have shown up or the looks are used up. It also works
-// when ctx has ended, because computers that exist must be known before the run stops.
-func (c *Client) newInFleet(ctx context.Context, body BulkCreateRequest, known []string) ([]Computer, error) {
-	if ctx.Err() != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lossCheckTimeout)
-		defer cancel()
+// unlikeBatch says why an answer is not what a bulk creation made, or leaves open what that is.
+func unlikeBatch(result *BulkCreateResult, body BulkCreateRequest, known before[Computer]) string {
+	for i := range result.Computers {
+		made := &result.Computers[i]
+		if problem := unlike(made, newObject); problem != "" {
+			return fmt.Sprintf("its computer %d is none: %s", i+1, problem)
+		}
+		if _, ok := FleetSuffix(body.NamePrefix, made.Name); !ok || known.knows(made.ID) {
+			return fmt.Sprintf("it holds the computer %s (%s), which is not one of the fleet or was there before", made.Name, made.ID)
+		}
 	}
+	switch {
+	case len(result.Computers) > body.Quantity:
+		return fmt.Sprintf("it holds %d computers where %d were asked for", len(result.Computers), body.Quantity)
+	case len(result.Computers) < body.Quantity && result.Error == nil:
+		return "it does not say which computers were made"
+	}
+	return ""
+}
+
+// newInFleet looks for the computers of a lost answer until all have shown up or the looks are used up.
+func (c *Client) newInFleet(ctx context.Context, body BulkCreateRequest, known before[Computer]) ([]Computer, error) {
+	ctx, cancel := outlive(ctx, afterStop)
+	defer cancel()
 	var found []Computer
 	var lastErr error
 	for _, pause := range looksAfterLoss {
 		if err := c.clock.Sleep(ctx, pause); err != nil {
-			return found, err
+			return found, errors.Join(lastErr, err)
 		}
 		var present []Computer
-		if present, lastErr = c.listComputersForReads(ctx, body.ServiceAccountID); lastErr != nil {
+		if present, lastErr = c.computers.anew(ctx, body.ServiceAccountID, inFleet(body.NamePrefix)); lastErr != nil {
 			continue
 		}
-		if found = othersIn(present, body.NamePrefix, known); len(found) >= body.Quantity {
+		found = slices.DeleteFunc(present, func(found Computer) bool { return known.knows(found.ID) })
+		if len(found) >= body.Quantity {
 			return found, nil
 		}
 	}
 	return found, lastErr
 }
 
-// BulkCreateComputers makes up to MaxBulk computers named "<prefix>-<n>". A lost answer is the caller's to reconcile, by the prefix.
-func (c *Client) BulkCreateComputers(ctx context.Context, body BulkCreateRequest) (*BulkCreateResult, error) {
-	defer c.computers.discard()
-	return call[BulkCreateResult](ctx, c, request{
-		op:   operation{name: "bulkCreateComputers", method: http.MethodPost, route: "/api/v0/computers/bulk"},
-		body: body,
-	})
-}
-
 // DeleteComputers removes computers, several at a time. A failure does not keep the others from being removed. The
-// errors are in the order of the IDs; nil means that the computer is gone, also where it was so before.
-func (c *Client) DeleteComputers(ctx context.Context, ids []string) []error {
-	return inParallel(len(ids), func(i int) error {
-		if err := c.DeleteComputer(ctx, ids[i]); !IsNotFound(err) {
-			return err
-		}
-		return nil
-	})
+// errors are in the order of the IDs, and as those of DeleteComputer.
+func (c *Client) DeleteComputers(ctx context.Context, ids []string, owner ComputerOwner) []error {
+	return inParallel(len(ids), func(i int) error { return c.DeleteComputer(ctx, ids[i], owner) })
 }
 
 // inParallel runs work for 0 to n-1, at most fleetWorkers at a time, and returns the error of each.

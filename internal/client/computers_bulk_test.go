@@ -59,7 +59,7 @@ func (s *bulkService) handle(w http.ResponseWriter, r *http.Request, body string
 func computersJSON(names []string) string {
 	var items []string
 	for _, name := range names {
-		items = append(items, fmt.Sprintf(`{"id":"id-%s","name":%q,"createdAt":1772323200000}`, name, name))
+		items = append(items, fmt.Sprintf(`{"id":"id-%s","name":%q,"providerType":"managed-a","createdAt":1772323200000}`, name, name))
 	}
 	return strings.Join(items, ",")
 }
@@ -119,7 +119,7 @@ func TestCreateFleet_reconcilesALostAnswer(t *testing.T) {
 			answerJSON(w, 201, `{"computers":[`+commit(2)+`],"requestedQuantity":5,"error":{"message":"no capacity"}}`)
 		}), posts: 2, made: 22, wantErr: new(*ShortfallError), text: "made 2 of 5 computers and stopped: no capacity"},
 		"refused":               {answer: second(func(w http.ResponseWriter, _ func(int) string) { status(w, 402) }), posts: 2, made: 20, wantErr: new(*APIError)},
-		"more than asked for":   {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(7); drop(w) }), posts: 2, made: 20, wantErr: new(*OthersError), text: "more than were asked for"},
+		"more than asked for":   {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(7); drop(w) }), posts: 2, made: 20, wantErr: new(*OthersError), text: "nothing proves which of them"},
 		"the first one lost":    {answer: func(w http.ResponseWriter, _ int, _ func(int) string) { drop(w) }, posts: 1, wantErr: new(*LostError)},
 		"an unknown one exists": {older: []string{"web-3"}, posts: 0, wantErr: new(*OthersError), text: "web-3 (id-web-3, created at 2026-03-01T00:00:00Z)"},
 		"a known one exists":    {older: []string{"web-3"}, known: []string{"id-web-3"}, answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); drop(w) }), posts: 2, made: 25},
@@ -195,8 +195,8 @@ func TestFleet_asksAloneForWhatTheListingLacks(t *testing.T) {
 		others  int
 	}{
 		"listed":           {listing: 200, members: "id-web-1 hidden", others: 1},
-		"not permitted":    {listing: 403, members: "hidden"},
-		"no such account":  {listing: 404, members: "hidden"},
+		"not permitted":    {listing: 403, wantErr: true}, // Nothing proves that the third one is gone.
+		"not found":        {listing: 404, wantErr: true},
 		"the key is wrong": {listing: 401, wantErr: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -208,12 +208,12 @@ func TestFleet_asksAloneForWhatTheListingLacks(t *testing.T) {
 				case r.URL.Path == "/api/v0/computers":
 					answerJSON(w, 200, `{"computers":[`+computersJSON([]string{"web-1", "web-2", "other"})+`]}`)
 				case r.URL.Path == "/api/v0/computers/hidden":
-					answerJSON(w, 200, `{"id":"hidden","name":"web-7"}`)
+					answerJSON(w, 200, `{"id":"hidden","name":"web-7","providerType":"managed-a"}`)
 				default:
 					answerJSON(w, 404, `{"detail":"no such computer"}`)
 				}
 			})
-			fleet, err := c.Fleet(t.Context(), "web", "", []string{"id-web-1", "hidden", "gone"})
+			fleet, err := c.Fleet(t.Context(), "web", ComputerOwner{}, []string{"id-web-1", "hidden", "gone"})
 			if tc.wantErr {
 				if err == nil {
 					t.Error("the look succeeded")
@@ -253,6 +253,8 @@ func TestDeleteComputers_losesNone(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		switch {
+		case r.Method == http.MethodGet:
+			answerJSON(w, 200, `{"computers":[]}`)
 		case strings.HasSuffix(r.URL.Path, "/c3"):
 			answerJSON(w, 403, `{"detail":"no"}`)
 		case strings.HasSuffix(r.URL.Path, "/c5"):
@@ -265,9 +267,9 @@ func TestDeleteComputers_losesNone(t *testing.T) {
 	for n := range 40 {
 		ids = append(ids, fmt.Sprint("c", n))
 	}
-	errs := c.DeleteComputers(t.Context(), ids)
+	errs := c.DeleteComputers(t.Context(), ids, ComputerOwner{})
 	for n, err := range errs {
-		if (err != nil) != (n == 3) {
+		if (err != nil) != (n == 3 || n == 5) || IsGone(err) != (n == 5) {
 			t.Errorf("%s: %v", ids[n], err)
 		}
 	}

@@ -17,7 +17,8 @@ type registry struct {
 	mu       sync.Mutex
 	byName   map[string]string
 	creating func(w http.ResponseWriter, commit func() string)
-	late     int // This many look-ups after a creation still answer 404.
+	late     int           // This many listings after a creation do not show what it made.
+	age      time.Duration // How long after the service's time in its answers a computer was made.
 }
 
 func (s *registry) handle(w http.ResponseWriter, r *http.Request, _ int) {
@@ -30,20 +31,20 @@ func (s *registry) handle(w http.ResponseWriter, r *http.Request, _ int) {
 		})
 		return
 	}
-	id, ok := s.byName[r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]]
+	id, ok := s.byName["mine"]
 	if ok && id == "new-id" && s.late > 0 {
 		s.late--
 		ok = false
 	}
-	if !ok {
-		answerJSON(w, 404, `{"detail":"no such computer","status":404,"title":"Not Found"}`)
-		return
+	listed := ""
+	if ok {
+		listed = fmt.Sprintf(`{"id":%q,"name":"mine","providerType":"byom","createdAt":%d}`, id, testStart.Add(s.age).UnixMilli())
 	}
-	answerJSON(w, 200, fmt.Sprintf(`{"id":%q,"name":"mine","createdAt":1772323200000}`, id))
+	answerJSON(w, 200, `{"computers":[`+listed+`]}`)
 }
 
 func created(w http.ResponseWriter, id string) {
-	answerJSON(w, 201, fmt.Sprintf(`{"id":%q,"name":"mine"}`, id))
+	answerJSON(w, 201, fmt.Sprintf(`{"id":%q,"name":"mine","providerType":"byom"}`, id))
 }
 
 func TestCreateComputer_reconcilesALostAnswer(t *testing.T) {
@@ -53,6 +54,7 @@ func TestCreateComputer_reconcilesALostAnswer(t *testing.T) {
 		older    string // ID of an older computer of the same name.
 		creating func(w http.ResponseWriter, commit func() string)
 		late     int
+		age      time.Duration
 		posts    int
 		wantID   string
 		wantErr  any
@@ -67,6 +69,10 @@ func TestCreateComputer_reconcilesALostAnswer(t *testing.T) {
 		"another shape":           {creating: func(w http.ResponseWriter, commit func() string) { commit(); answerJSON(w, 201, "[]") }, posts: 1, wantID: "new-id"},
 		"no ID in the answer":     {creating: func(w http.ResponseWriter, commit func() string) { commit(); answerJSON(w, 201, "{}") }, posts: 1, wantID: "new-id"},
 		"shown late":              {creating: func(w http.ResponseWriter, commit func() string) { commit(); drop(w) }, late: 3, posts: 1, wantID: "new-id"},
+		"made before the request": {creating: func(w http.ResponseWriter, commit func() string) { commit(); drop(w) }, age: -time.Minute, posts: 1, wantErr: new(*LostError)},
+		"another name": {creating: func(w http.ResponseWriter, _ func() string) {
+			answerJSON(w, 201, `{"id":"x","name":"theirs","providerType":"byom"}`)
+		}, posts: 1, wantErr: new(*StrangerError)},
 		"refused":                 {creating: func(w http.ResponseWriter, _ func() string) { status(w, 400) }, posts: 1, wantErr: new(*APIError)},
 		"not implemented":         {creating: func(w http.ResponseWriter, _ func() string) { status(w, 501) }, posts: 1, wantErr: new(*APIError)},
 		"an older one exists":     {older: "old-id", creating: func(w http.ResponseWriter, commit func() string) { created(w, commit()) }, posts: 0, wantErr: new(*ExistsError)},
@@ -75,7 +81,7 @@ func TestCreateComputer_reconcilesALostAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &registry{byName: map[string]string{}, creating: tc.creating, late: tc.late}
+			s := &registry{byName: map[string]string{}, creating: tc.creating, late: tc.late, age: tc.age}
 			if tc.older != "" {
 				s.byName["mine"] = tc.older
 			}
@@ -115,15 +121,42 @@ func TestCreateComputer_isFoundAlthoughTheRunIsInterrupted(t *testing.T) {
 
 func TestCreateComputer_withAReceiptIsRepeated(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
-		if n < 3 {
+	receipt := CreateComputerRequest{Name: "mine", Source: &CreateComputerOrigin{Kind: "template", SoftwareDraft: &SoftwareDraft{}}}
+	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
+		switch {
+		case r.Method == http.MethodGet:
+			answerJSON(w, 200, `{"computers":[{"id":"used","name":"other","providerType":"byom"}]}`)
+		case n < 4:
 			drop(w)
+		default:
+			created(w, "replayed")
 		}
-		created(w, "replayed")
 	})
-	got, err := c.CreateComputer(t.Context(), CreateComputerRequest{Name: "mine", Source: &CreateComputerOrigin{Kind: "template", SoftwareDraft: &SoftwareDraft{}}})
-	if err != nil || got.ID != "replayed" || rec.count(http.MethodPost) != 3 || rec.count(http.MethodGet) != 0 {
+	got, err := c.CreateComputer(t.Context(), receipt)
+	if err != nil || got.ID != "replayed" || rec.count(http.MethodPost) != 3 || rec.count(http.MethodGet) != 1 {
 		t.Errorf("got %+v, %v after %d POSTs", got, err, rec.count(http.MethodPost))
+	}
+}
+
+// The service answers a receipt that was used already with the computer that was made for it, which is somebody's.
+func TestCreateComputer_withAUsedReceiptIsNotTakenOver(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]string{
+		"of another name":   `{"id":"used","name":"other","providerType":"byom"}`,
+		"renamed meanwhile": `{"id":"used","name":"mine","providerType":"byom"}`,
+	} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+			if r.Method == http.MethodGet {
+				answerJSON(w, 200, `{"computers":[{"id":"used","name":"other","providerType":"byom"}]}`)
+				return
+			}
+			answerJSON(w, 200, answer)
+		})
+		got, err := c.CreateComputer(t.Context(), CreateComputerRequest{Name: "mine", Source: &CreateComputerOrigin{Kind: "template", SoftwareDraft: &SoftwareDraft{}}})
+		var stranger *StrangerError
+		if !errors.As(err, &stranger) || stranger.Found.ImportID != "used" {
+			t.Errorf("%s: got %+v, %v", name, got, err)
+		}
 	}
 }
 
@@ -136,9 +169,9 @@ func TestUpdateComputer_aConflictWithItselfIsSuccess(t *testing.T) {
 				answerJSON(w, 409, `{"detail":"hostId is assigned","status":409,"title":"Conflict"}`)
 				return
 			}
-			answerJSON(w, 200, fmt.Sprintf(`{"id":"c1","hostId":%q}`, present))
+			answerJSON(w, 200, fmt.Sprintf(`{"id":"c1","name":"a","providerType":"byom","hostId":%q}`, present))
 		})
-		_, err := c.UpdateComputer(t.Context(), "c1", UpdateComputerRequest{HostID: &host})
+		_, err := c.UpdateComputer(t.Context(), "c1", "", UpdateComputerRequest{HostID: &host})
 		if (err == nil) != wantOK || !wantOK && !IsConflict(err) {
 			t.Errorf("%s: got %v", present, err)
 		}

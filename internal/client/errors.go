@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
 // APIError is an answer of the service that reports a failure.
@@ -27,6 +24,8 @@ type APIError struct {
 	RequestID string
 	// RetryAfter is the raw header, where the service sent one.
 	RetryAfter string
+	// TooLong says that the service asks for a longer pause than is made.
+	TooLong bool
 	// FromService says that the body is an error of the service, and not the page of a proxy or another server at base_url.
 	FromService bool
 }
@@ -58,37 +57,6 @@ func (e *TransportError) Error() string {
 }
 
 func (e *TransportError) Unwrap() error { return e.Err }
-
-// ExistsError says that nothing was created because an object of that name exists that this run did not make.
-type ExistsError struct {
-	// Object is what it is, such as "computer".
-	Object string
-	// Name is its name, ID its identifier in the service, ImportID what `terraform import` takes.
-	Name, ID, ImportID string
-	// CreatedAt is zero where the service does not tell.
-	CreatedAt time.Time
-}
-
-func (e *ExistsError) Error() string {
-	text := fmt.Sprintf("%s named %q exists already, with ID %s", phrase.WithArticle(e.Object), e.Name, e.ID)
-	if !e.CreatedAt.IsZero() {
-		text += ", created at " + e.CreatedAt.UTC().Format(time.RFC3339)
-	}
-	return text
-}
-
-// LostError is a create whose answer was lost and whose object could not be found afterwards.
-type LostError struct {
-	Object, Name string
-	// Err is why the answer is missing.
-	Err error
-}
-
-func (e *LostError) Error() string {
-	return fmt.Sprintf("the answer to creating the %s %q was lost, and no such %s is found: %v", e.Object, e.Name, e.Object, e.Err)
-}
-
-func (e *LostError) Unwrap() error { return e.Err }
 
 // StatusOf returns the HTTP status of the service's answer behind err, or 0 if there was none.
 func StatusOf(err error) int {

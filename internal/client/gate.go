@@ -207,13 +207,22 @@ func (g *gate) accepted(p *passage) {
 			g.forget(g.clock.Now())
 		} else if g.run++; g.run >= min(longestRun, int(g.pace*raiseAfter.Seconds())) {
 			g.run = 0
-			g.setPace(g.pace * 1.05)
+			g.setPace(g.pace * g.raise())
 		}
 	case g.event == 1 && !p.at.Before(g.at.Add(-paceSpan)):
 		// It was under way at the first event, which did not know yet that it would get through.
 		g.passed = append(g.passed, p.at)
 		g.setPace(float64(len(g.passed)))
 	}
+}
+
+// raise is the factor by which a pace grows that was not refused for a while. One that was learned from a single event
+// may rest on few requests, so it is doubled until the next event shows where the limit is.
+func (g *gate) raise() float64 {
+	if g.event == 1 {
+		return 2
+	}
+	return 1.05
 }
 
 // setPace keeps a pace within its bounds.

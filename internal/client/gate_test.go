@@ -144,7 +144,7 @@ func TestGate_refusalsHoldEverybodyBack(t *testing.T) {
 					answerJSON(w, 429, `{"detail":"slow down","status":429,"title":"x"}`)
 					return
 				}
-				answerJSON(w, 200, `{"id":"c1"}`)
+				answerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
 			})
 			clk = fake
 			refused := newPassage(t.Context())
@@ -228,6 +228,39 @@ func TestGate_learnsThePace(t *testing.T) {
 	}
 }
 
+// One request before the first refusal is no measure of the limit: the pace is doubled until the next one.
+func TestGate_findsALimitThatIsHigherThanItBegan(t *testing.T) {
+	t.Parallel()
+	clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+	g := newGate(clk, func() float64 { return 0 }, noBackoff, 0)
+	send := func(n int) {
+		t.Helper()
+		for range n {
+			p := newPassage(t.Context())
+			if err := g.enter(t.Context(), &p); err != nil {
+				t.Fatal(err)
+			}
+			g.accepted(&p)
+		}
+	}
+	send(1)
+	p := newPassage(t.Context())
+	g.refused(&p, time.Second, true)
+	start := clk.Now()
+	send(4 + 8 + 16 + 20)
+	if elapsed := clk.Now().Sub(start); g.pace != 16 || elapsed > 18*time.Second {
+		t.Errorf("the pace is %v a second after %v", g.pace, elapsed)
+	}
+	p = newPassage(t.Context())
+	p.event = g.event
+	g.refused(&p, time.Second, true)
+	reduced := g.pace
+	send(20)
+	if g.pace != reduced*1.05 {
+		t.Errorf("after the second event the pace rose from %v to %v", reduced, g.pace)
+	}
+}
+
 func noBackoff(int) time.Duration { return 0 }
 
 func TestGate_isSpread(t *testing.T) {
@@ -276,7 +309,7 @@ func TestRefusals_doNotUseUpRetries(t *testing.T) {
 				w.Header().Set("Retry-After", "1")
 				answerJSON(w, tc.answer(n), `{"id":"c1","detail":"d"}`)
 			})
-			_, err := c.BulkCreateComputers(t.Context(), BulkCreateRequest{Quantity: 1, NamePrefix: "a"})
+			_, err := sendBulk(t.Context(), c)
 			if StatusOf(err) != tc.status || (err == nil) != (tc.status == 0) || rec.count(http.MethodPost) != tc.requests {
 				t.Errorf("got %v after %d requests, want %d after %d", err, rec.count(http.MethodPost), tc.status, tc.requests)
 			}
@@ -306,7 +339,7 @@ func TestRefusals_areBounded(t *testing.T) {
 		t.Parallel()
 		c, rec, clk := serveRefusals(t, "60")
 		start := clk.Now()
-		_, err := c.BulkCreateComputers(t.Context(), BulkCreateRequest{Quantity: 1, NamePrefix: "a"})
+		_, err := sendBulk(t.Context(), c)
 		if elapsed := clk.Now().Sub(start); StatusOf(err) != 429 || isAmbiguous(err) || elapsed > maxHeldBack || elapsed < maxHeldBack-2*time.Minute {
 			t.Errorf("got %v after %v and %d requests", err, elapsed, rec.count(http.MethodPost))
 		}
@@ -317,7 +350,7 @@ func TestRefusals_areBounded(t *testing.T) {
 		start := clk.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		_, err := c.BulkCreateComputers(ctx, BulkCreateRequest{Quantity: 1, NamePrefix: "a"})
+		_, err := sendBulk(ctx, c)
 		if elapsed, sent := clk.Now().Sub(start), rec.count(http.MethodPost); StatusOf(err) != 429 || elapsed > time.Hour || elapsed < 59*time.Minute || sent > 300 {
 			t.Errorf("got %v after %v and %d requests", err, elapsed, sent)
 		}
@@ -328,9 +361,9 @@ func TestRefusals_areBounded(t *testing.T) {
 			c, rec, clk := serveRefusals(t, retryAfter)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			_, err := c.BulkCreateComputers(ctx, BulkCreateRequest{Quantity: 1, NamePrefix: "a"})
+			_, err := sendBulk(ctx, c)
 			var api *APIError
-			if !errors.As(err, &api) || api.Status != 429 || api.RetryAfter != retryAfter || rec.count(http.MethodPost) != 1 || len(clk.Sleeps()) > 0 {
+			if !errors.As(err, &api) || api.Status != 429 || api.RetryAfter != retryAfter || api.TooLong != (retryAfter == "301") || rec.count(http.MethodPost) != 1 || len(clk.Sleeps()) > 0 {
 				t.Errorf("got %v after %d requests and %v", err, rec.count(http.MethodPost), clk.Sleeps())
 			}
 		})
@@ -341,7 +374,7 @@ func TestRefusals_areBounded(t *testing.T) {
 		c.gate.refused(&passage{}, 2*time.Minute, true)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		_, err := c.BulkCreateComputers(ctx, BulkCreateRequest{Quantity: 1, NamePrefix: "a"})
+		_, err := sendBulk(ctx, c)
 		var transport *TransportError
 		if !errors.As(err, &transport) || !transport.Unsent || transport.Timeout != "timeouts" || isAmbiguous(err) || rec.count(http.MethodPost) != 0 || !strings.Contains(err.Error(), "rate limit") {
 			t.Errorf("got %#v after %d requests", err, rec.count(http.MethodPost))

@@ -332,7 +332,7 @@ func TestWatchComputer_readsAfterAWaitAreNotOlderThanItsEnd(t *testing.T) {
 	t.Parallel()
 	status := "provisioning"
 	c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-		computer := fmt.Sprintf(`{"id":"a","name":"a","status":%q,"provisioningSteps":[]}`, status)
+		computer := fmt.Sprintf(`{"id":"a","name":"a","providerType":"managed-a","status":%q,"provisioningSteps":[]}`, status)
 		if strings.HasSuffix(r.URL.Path, "/computers") {
 			computer = `{"computers":[` + computer + `]}`
 		}
@@ -340,7 +340,7 @@ func TestWatchComputer_readsAfterAWaitAreNotOlderThanItsEnd(t *testing.T) {
 	})
 	read := func() string {
 		t.Helper()
-		got, err := c.Computer(t.Context(), "a", "")
+		got, err := c.Computer(t.Context(), "a", ComputerOwner{})
 		if err != nil {
 			t.Fatal(err)
 		}

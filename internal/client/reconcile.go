@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 )
 
@@ -10,76 +12,116 @@ import (
 // object late, so one look is not enough.
 var looksAfterLoss = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second}
 
-// lossCheckTimeout bounds the search for an object when the caller's own context has ended already.
-const lossCheckTimeout = 15 * time.Second
+// afterStop is how long the recovery from a lost answer may still take once the run is being stopped.
+const afterStop = 15 * time.Second
 
 // creation is a POST that is never repeated blindly.
 //
-// How a new object is told from an older one of the same name: immediately before the POST the objects of that name
-// are looked up. If there is one, nothing is sent and the caller learns its ID. If the answer to the POST is lost,
-// an object of that name whose ID was not there before is the one this call made, and is adopted.
-// No clock takes part in this.
+// How a new object is told from an older one: before the POST it is known what exists. If something stands in the way,
+// nothing is sent and the caller learns its ID. If the answer to the POST is lost, what is found afterwards is the object
+// that this call made if it was not known before, is not older than the request by the service's own clock, and is as it
+// was asked for; anything else is named and not touched. The machine's clock proves nothing.
 type creation[T any] struct {
 	// object and name are for errors.
 	object, name string
-	// find returns the objects that have the name now.
-	find func(ctx context.Context) ([]T, error)
+	// before returns what is known; the objects that it names stand in the way.
+	before func(ctx context.Context) (before[T], error)
 	// send makes the object.
 	send func(ctx context.Context) (*T, error)
-	// describe returns what an error tells of an object that was found.
+	// find asks the service for what send may have made.
+	find func(ctx context.Context) ([]T, error)
+	// nameOf and createdAt are parts of an object, and isWanted reports that it has what was asked for.
+	nameOf    func(*T) string
+	createdAt func(*T) Millis
+	isWanted  func(*T) bool
+	// mayReplay says that the service may answer with an object that it made earlier for the same request.
+	mayReplay bool
+	// describe returns what an error tells of an object.
 	describe func(*T) ExistsError
 }
 
-// create runs the creation. Besides the service's own errors it returns *ExistsError and *LostError.
+// create runs the creation. Besides the service's own errors it returns *ExistsError, *LostError and *StrangerError.
 func create[T any](ctx context.Context, c *Client, n creation[T]) (*T, error) {
-	older, err := n.find(ctx)
+	// Two creations of one name would not know of each other.
+	release, err := c.creating.lock(ctx, n.object+"/"+n.name)
 	if err != nil {
 		return nil, err
 	}
-	if len(older) > 0 {
-		return nil, n.exists(&older[0])
+	defer release()
+	known, err := n.before(ctx)
+	if err != nil {
+		return nil, err
 	}
+	if len(known.named) > 0 {
+		// What is known may be out of date by now.
+		if older, err := n.find(ctx); err != nil || len(older) > 0 {
+			return nil, errors.Join(err, n.firstOf(older))
+		}
+	}
+	since := c.serviceTime()
 	made, err := n.send(ctx)
 	switch {
-	case err == nil && n.describe(made).ID != "":
-		return made, nil
 	case err == nil:
-		err = &TransportError{Err: errors.New("the answer holds no ID")}
+		if problem := n.unlike(made, known, since); problem != "" {
+			return nil, &StrangerError{Object: n.object, Name: n.name, Found: *n.exists(made), Err: &AnswerError{Problem: problem}}
+		}
+		return made, nil
 	case IsConflict(err):
-		// Somebody may have been quicker between the look and the POST.
+		// Somebody was quicker.
 		if found, findErr := n.find(ctx); findErr == nil && len(found) > 0 {
-			return nil, n.exists(&found[0])
+			return nil, n.firstOf(found)
 		}
 		return nil, err
 	case !isAmbiguous(err):
 		return nil, err
 	}
 	found, findErr := findAfterLoss(ctx, c, n.find)
-	if findErr != nil {
-		return nil, &LostError{Object: n.object, Name: n.name, Err: errors.Join(err, findErr)}
+	proven := slices.DeleteFunc(slices.Clone(found), func(object T) bool {
+		return known.knows(n.describe(&object).ID) || !madeSince(n.createdAt(&object), since) || !n.isWanted(&object)
+	})
+	if len(proven) == 1 {
+		return &proven[0], nil
 	}
-	if len(found) == 0 {
-		return nil, &LostError{Object: n.object, Name: n.name, Err: err}
+	lost := &LostError{Object: n.object, Name: n.name, Err: errors.Join(err, findErr)}
+	for i := range found {
+		lost.Found = append(lost.Found, *n.exists(&found[i]))
 	}
-	if len(found) > 1 {
-		exists := n.exists(&found[0])
-		return nil, errors.Join(&LostError{Object: n.object, Name: n.name, Err: err}, exists)
-	}
-	return &found[0], nil
+	return nil, lost
 }
 
-// findAfterLoss looks until something is found or the looks are used up. It also works when ctx has ended, because an
-// object that exists must be known before the run stops.
-func findAfterLoss[T any](ctx context.Context, c *Client, find func(context.Context) ([]T, error)) ([]T, error) {
-	if ctx.Err() != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lossCheckTimeout)
-		defer cancel()
+// unlike says why the answer to a creation is not the object that was asked for; empty if it is.
+func (n creation[T]) unlike(made *T, known before[T], since time.Time) string {
+	switch {
+	case known.knows(n.describe(made).ID), n.mayReplay && !madeSince(n.createdAt(made), since):
+		return "the object existed before"
+	case n.nameOf(made) != n.name:
+		return fmt.Sprintf("the object is named %q", n.nameOf(made))
 	}
+	return ""
+}
+
+func (n creation[T]) exists(object *T) *ExistsError {
+	e := n.describe(object)
+	e.Object, e.Name = n.object, n.name
+	return &e
+}
+
+// firstOf is the error for objects that stand in the way; nil for none.
+func (n creation[T]) firstOf(found []T) error {
+	if len(found) == 0 {
+		return nil
+	}
+	return n.exists(&found[0])
+}
+
+// findAfterLoss looks until something is found or the looks are used up.
+func findAfterLoss[T any](ctx context.Context, c *Client, find func(context.Context) ([]T, error)) ([]T, error) {
+	ctx, cancel := outlive(ctx, afterStop)
+	defer cancel()
 	var lastErr error
 	for _, pause := range looksAfterLoss {
 		if err := c.clock.Sleep(ctx, pause); err != nil {
-			return nil, err
+			return nil, errors.Join(lastErr, err)
 		}
 		found, err := find(ctx)
 		if err == nil && len(found) > 0 {
@@ -90,8 +132,22 @@ func findAfterLoss[T any](ctx context.Context, c *Client, find func(context.Cont
 	return nil, lastErr
 }
 
-func (n creation[T]) exists(object *T) *ExistsError {
-	e := n.describe(object)
-	e.Object, e.Name = n.object, n.name
-	return &e
+// outlive returns a context that goes on for a while after ctx has ended: what a request may have left behind must be
+// known, or revoked, before the run stops.
+func outlive(ctx context.Context, after time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(after, cancel) })
+	return longer, func() {
+		stop()
+		cancel()
+	}
 }
+
+// madeSince reports that an object was created at or after the service's own time before it was asked for. Where the
+// service tells no time of creation, or its answers have no time, nothing speaks against it.
+func madeSince(created Millis, since time.Time) bool {
+	return created == 0 || since.IsZero() || !created.Time().Before(since.Truncate(time.Second))
+}
+
+// newObject stands for the ID of an object that does not exist yet.
+const newObject = ""

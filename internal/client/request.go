@@ -58,7 +58,7 @@ type answer struct {
 
 // call sends a request and decodes its answer, which must be JSON.
 func call[T any](ctx context.Context, c *Client, r request) (*T, error) {
-	got, err := c.exchange(ctx, r, true)
+	got, err := c.exchange(ctx, r, wantJSON)
 	if err != nil {
 		return nil, err
 	}
@@ -71,9 +71,21 @@ func call[T any](ctx context.Context, c *Client, r request) (*T, error) {
 
 // callNoAnswer sends a request whose answer does not matter beyond its status.
 func (c *Client) callNoAnswer(ctx context.Context, r request) error {
-	_, err := c.exchange(ctx, r, false)
+	_, err := c.exchange(ctx, r, wantNoPage)
 	return err
 }
+
+// want is what an answer with success must be to be one of the service's.
+type want int
+
+const (
+	// wantStatus takes any body.
+	wantStatus want = iota
+	// wantNoPage takes no body or JSON, whole or not: a page is no word of the service that anything was done.
+	wantNoPage
+	// wantJSON takes whole JSON only.
+	wantJSON
+)
 
 // unusable is the failure of an operation whose answer came but cannot be used.
 func unusable(op operation, err error) *TransportError {
@@ -84,7 +96,7 @@ func unusable(op operation, err error) *TransportError {
 //
 // A request that changes something runs to its answer even if ctx ends meanwhile: what it made must be known before the
 // run stops. Before it is sent, and between its repetitions, ctx is obeyed.
-func (c *Client) exchange(ctx context.Context, r request, wantJSON bool) (*answer, error) {
+func (c *Client) exchange(ctx context.Context, r request, wanted want) (*answer, error) {
 	if err := c.unconfigured.check(); err != nil {
 		return nil, err
 	}
@@ -95,7 +107,7 @@ func (c *Client) exchange(ctx context.Context, r request, wantJSON bool) (*answe
 	// The body is read here, inside the retry loop, so that an answer that breaks off is repeated like a connection that broke.
 	var body []byte
 	req.SetResponseHandler(func(resp *http.Response) (err error) {
-		body, err = readAnswer(resp, wantJSON)
+		body, err = readAnswer(resp, wanted)
 		return err
 	})
 	if err := state.enter(c.gate); err != nil {
@@ -116,7 +128,10 @@ func (c *Client) exchange(ctx context.Context, r request, wantJSON bool) (*answe
 	case err != nil:
 		return nil, state.failure(err)
 	case resp.StatusCode >= 300:
-		return nil, newAPIError(r.op, resp, body)
+		failed := newAPIError(r.op, resp, body)
+		asked, _ := c.retry.retryAfter(resp.Header)
+		failed.TooLong = asked > maxRetryAfter
+		return nil, failed
 	}
 	return &answer{body: body, status: resp.StatusCode, at: dateOf(resp.Header)}, nil
 }
@@ -172,6 +187,9 @@ func (a *attempts) failure(err error) error {
 	if ended := a.caller.Err(); ended != nil && !errors.Is(err, ended) {
 		err = fmt.Errorf("%w (%w)", ended, err)
 	}
+	if a.status != 0 {
+		err = fmt.Errorf("%w, after an answer %d", err, a.status)
+	}
 	failure := unusable(a.op, err)
 	failure.Unsent, failure.Timeout = !a.acted, timeout
 	return failure
@@ -181,11 +199,14 @@ func (a *attempts) failure(err error) error {
 type serviceClock struct {
 	mu     sync.Mutex
 	latest time.Time
+	// heard is when the last answer came, by this machine's clock.
+	heard time.Time
 }
 
-func (s *serviceClock) note(h http.Header) {
+func (s *serviceClock) note(h http.Header, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.heard = now
 	if at := dateOf(h); at.After(s.latest) {
 		s.latest = at
 	}
@@ -196,6 +217,13 @@ func (c *Client) serviceTime() time.Time {
 	c.service.mu.Lock()
 	defer c.service.mu.Unlock()
 	return c.service.latest
+}
+
+// lastHeard is when the service last answered anything, by this machine's clock.
+func (c *Client) lastHeard() time.Time {
+	c.service.mu.Lock()
+	defer c.service.mu.Unlock()
+	return c.service.heard
 }
 
 // dateOf reads the Date header; zero where there is none that can be read.
@@ -231,23 +259,24 @@ func (c *Client) target(r request) (string, error) {
 	return target, nil
 }
 
-func readAnswer(resp *http.Response, wantJSON bool) ([]byte, error) {
+func readAnswer(resp *http.Response, wanted want) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if resp.StatusCode >= 300 {
 		// An error's text is welcome but not needed.
 		return body, nil
 	}
+	start := bytes.TrimSpace(body)
 	switch {
-	case err != nil && wantJSON:
+	case err != nil && wanted == wantJSON:
 		return nil, fmt.Errorf("the answer (status %d) broke off after %d bytes: %w", resp.StatusCode, len(body), err)
 	case len(body) > maxAnswer:
 		return nil, fmt.Errorf("the answer (status %d) is larger than %d bytes", resp.StatusCode, maxAnswer)
-	case wantJSON && !json.Valid(body):
+	case wanted == wantJSON && !json.Valid(body), wanted == wantNoPage && len(start) > 0 && start[0] != '{' && start[0] != '[':
 		kind := resp.Header.Get("Content-Type")
 		if kind == "" {
 			kind = "no content type"
 		}
-		return nil, fmt.Errorf("the answer (status %d, %s, %d bytes) is not JSON; if this persists, check that base_url is the service's address and not that of a proxy or login page", resp.StatusCode, kind, len(body))
+		return nil, fmt.Errorf("the answer (status %d, %s, %d bytes) is not JSON, as if something else than the service stood at base_url", resp.StatusCode, kind, len(body))
 	}
 	return body, nil
 }

@@ -36,6 +36,8 @@ type attempts struct {
 	passage    passage
 	// connected says that the present attempt got a connection, so that something may have been sent.
 	connected atomic.Bool
+	// status is that of the last attempt's answer if the service failed, else 0.
+	status int
 	// acted says that the service may have acted on an attempt.
 	acted bool
 	// timedOut says that the last attempt was ended by its own timeout.
@@ -142,9 +144,12 @@ func (c *Client) afterAttempt(ctx context.Context, resp *http.Response, err erro
 	refused := resp != nil && resp.StatusCode == http.StatusTooManyRequests
 	state.timedOut = ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && !isDialFault(err)
 	state.acted = state.acted || state.connected.Load() && !refused
-	state.refusal = nil
+	state.refusal, state.status = nil, 0
+	if resp != nil && resp.StatusCode >= http.StatusInternalServerError {
+		state.status = resp.StatusCode
+	}
 	if resp != nil {
-		c.service.note(resp.Header)
+		c.service.note(resp.Header, c.clock.Now())
 	}
 	if refused {
 		return c.afterRefusal(state, resp), err

@@ -1,11 +1,8 @@
 package client
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"net/http"
 	"slices"
 )
@@ -34,31 +31,21 @@ type UpdateServiceAccountRequest struct {
 	Status      *string `json:"status,omitempty"`
 }
 
-// accountListing reads a listing of accounts. Its envelope is not shown by the API, so a bare list is understood too.
-type accountListing []ServiceAccount
+func (a *ServiceAccount) identifier() string { return a.ID }
 
-// UnmarshalJSON refuses an object that holds something else: taken for an empty listing, it would hide every account.
-func (l *accountListing) UnmarshalJSON(data []byte) error {
-	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
-		return json.Unmarshal(data, (*[]ServiceAccount)(l))
+func (a *ServiceAccount) missing() string {
+	if a.Name == "" {
+		return "name"
 	}
-	var envelope map[string]json.RawMessage
-	if err := json.Unmarshal(data, &envelope); err != nil {
-		return err
-	}
-	list, ok := envelope["serviceAccounts"]
-	if !ok {
-		if len(envelope) > 0 {
-			return errors.New("it has no serviceAccounts")
-		}
-		return nil
-	}
-	return json.Unmarshal(list, (*[]ServiceAccount)(l))
+	return ""
 }
+
+// organization is the key of a collection of which the organization has one.
+const organization = ""
 
 // ServiceAccounts returns all accounts of the organization, ordered by name; many calls in a short time share one listing.
 func (c *Client) ServiceAccounts(ctx context.Context) ([]ServiceAccount, error) {
-	all, err := c.accounts.all(ctx, "")
+	all, err := c.accounts.all(ctx, organization)
 	if err != nil {
 		return nil, err
 	}
@@ -67,70 +54,97 @@ func (c *Client) ServiceAccounts(ctx context.Context) ([]ServiceAccount, error) 
 	return all, nil
 }
 
-// listServiceAccounts always asks the service. The organization has one collection, so the key is not used.
-func (c *Client) listServiceAccounts(ctx context.Context, _ string) ([]ServiceAccount, error) {
-	listing, err := call[accountListing](ctx, c, request{op: operation{name: "listServiceAccounts", method: http.MethodGet, route: "/api/v0/service-accounts"}})
-	if err != nil {
-		return nil, err
-	}
-	return *listing, nil
+// ServiceAccountsNamed returns the accounts of a name, from the same listing.
+func (c *Client) ServiceAccountsNamed(ctx context.Context, name string) ([]ServiceAccount, error) {
+	return c.accounts.find(ctx, organization, name)
 }
 
-// ServiceAccount reads one account. Many reads in a short time share one listing.
+// listServiceAccounts always asks the service.
+func (c *Client) listServiceAccounts(ctx context.Context, _ string) ([]ServiceAccount, error) {
+	return callList[ServiceAccount](ctx, c, request{op: operation{name: "listServiceAccounts", method: http.MethodGet, route: "/api/v0/service-accounts"}}, "serviceAccounts")
+}
+
+// ServiceAccount reads one account. Many reads in a short time share one listing. One that does not exist is a *GoneError.
 func (c *Client) ServiceAccount(ctx context.Context, id string) (*ServiceAccount, error) {
-	return c.accounts.get(ctx, "", id, func(ctx context.Context) (*ServiceAccount, error) {
-		return call[ServiceAccount](ctx, c, request{
-			op:   operation{name: "getServiceAccount", method: http.MethodGet, route: "/api/v0/service-accounts/{serviceAccountId}"},
-			path: []string{id},
-			noun: "serviceAccount",
-		})
-	})
+	return c.accounts.get(ctx, organization, id, func(ctx context.Context) (*ServiceAccount, error) { return c.serviceAccountAlone(ctx, id) })
+}
+
+func (c *Client) serviceAccountAlone(ctx context.Context, id string) (*ServiceAccount, error) {
+	return one[ServiceAccount](ctx, c, request{
+		op:   operation{name: "getServiceAccount", method: http.MethodGet, route: "/api/v0/service-accounts/{serviceAccountId}"},
+		path: []string{id},
+		noun: "serviceAccount",
+	}, id)
 }
 
 // CreateServiceAccount makes an account and reconciles a lost answer; see creation. Whether names are unique is open,
 // so an account of that name is an *ExistsError before anything is sent.
 func (c *Client) CreateServiceAccount(ctx context.Context, body CreateServiceAccountRequest) (*ServiceAccount, error) {
-	defer c.accounts.discard()
-	return create(ctx, c, creation[ServiceAccount]{
+	made, err := create(ctx, c, creation[ServiceAccount]{
 		object: "service account",
 		name:   body.Name,
+		before: func(ctx context.Context) (before[ServiceAccount], error) {
+			return c.accounts.known(ctx, organization, body.Name, c.lastHeard())
+		},
 		find: func(ctx context.Context) ([]ServiceAccount, error) {
-			all, err := c.listServiceAccounts(ctx, "")
-			return slices.DeleteFunc(all, func(a ServiceAccount) bool { return a.Name != body.Name }), err
+			return c.accounts.anew(ctx, organization, body.Name)
 		},
 		send: func(ctx context.Context) (*ServiceAccount, error) {
-			return call[ServiceAccount](ctx, c, request{
+			return one[ServiceAccount](ctx, c, request{
 				op:   operation{name: "createServiceAccount", method: http.MethodPost, route: "/api/v0/service-accounts"},
 				body: body,
 				noun: "serviceAccount",
-			})
+			}, newObject)
 		},
+		nameOf:    func(a *ServiceAccount) string { return a.Name },
+		createdAt: func(a *ServiceAccount) Millis { return a.CreatedAt },
+		isWanted:  func(a *ServiceAccount) bool { return a.Name == body.Name && a.Description == body.Description },
 		describe: func(found *ServiceAccount) ExistsError {
 			return ExistsError{ID: found.ID, ImportID: found.ID, CreatedAt: found.CreatedAt.Time()}
 		},
 	})
+	if err != nil {
+		c.accounts.discard(organization)
+		return nil, err
+	}
+	c.accounts.wrote(organization, made)
+	c.apiKeys.begin(made.ID)
+	c.computers.begin(made.ID)
+	return made, nil
 }
 
 // UpdateServiceAccount changes what is set in body.
 func (c *Client) UpdateServiceAccount(ctx context.Context, id string, body UpdateServiceAccountRequest) (*ServiceAccount, error) {
-	defer c.accounts.discard()
-	return call[ServiceAccount](ctx, c, request{
+	updated, err := changed(ctx, c, request{
 		op:   operation{name: "updateServiceAccount", method: http.MethodPatch, route: "/api/v0/service-accounts/{serviceAccountId}"},
 		path: []string{id},
 		body: body,
 		noun: "serviceAccount",
-	})
+	}, id, func(ctx context.Context) (*ServiceAccount, error) { return c.serviceAccountAlone(ctx, id) }, body.matches)
+	if err != nil {
+		c.accounts.discard(organization)
+		return nil, err
+	}
+	c.accounts.wrote(organization, updated)
+	return updated, nil
 }
 
-// DeleteServiceAccount deletes an account softly: its computers are torn down and its keys stop authenticating.
+func (b UpdateServiceAccountRequest) matches(a *ServiceAccount) bool {
+	return (b.Description == nil || *b.Description == a.Description) && (b.Status == nil || *b.Status == a.Status)
+}
+
+// DeleteServiceAccount deletes an account softly: its computers are torn down and its keys stop authenticating. For one
+// that is gone already the error is a *GoneError.
 func (c *Client) DeleteServiceAccount(ctx context.Context, id string) error {
-	defer func() {
-		c.accounts.discard()
-		c.computers.discard()
-		c.apiKeys.discard()
-	}()
-	return c.callNoAnswer(ctx, request{
+	err := c.callNoAnswer(ctx, request{
 		op:   operation{name: "deleteServiceAccount", method: http.MethodDelete, route: "/api/v0/service-accounts/{serviceAccountId}"},
 		path: []string{id},
 	})
+	if IsNotFound(err) {
+		err = c.accounts.confirmGone(ctx, organization, id, err)
+	}
+	c.computers.forget(id)
+	c.apiKeys.forget(id)
+	c.accounts.ended(organization, id, err)
+	return err
 }

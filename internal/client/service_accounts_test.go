@@ -20,7 +20,9 @@ func TestServiceAccounts_readsEveryForm(t *testing.T) {
 		"bare":             {answer: ` [` + one + `,` + two + `]`, want: []string{"sa_2", "sa_1"}},
 		"none":             {answer: `{"serviceAccounts":[]}`},
 		"null":             {answer: `{"serviceAccounts":null}`},
-		"empty":            {answer: `{}`},
+		"empty":            {answer: `{}`, fails: true},
+		"without an ID":    {answer: `{"serviceAccounts":[{"name":"b"}]}`, fails: true},
+		"without a name":   {answer: `{"serviceAccounts":[{"id":"sa_1"}]}`, fails: true},
 		"unknown key too":  {answer: `{"serviceAccounts":[` + one + `],"total":1}`, want: []string{"sa_1"}},
 		"another envelope": {answer: `{"accounts":[` + one + `]}`, fails: true},
 		"no object":        {answer: `"sa_1"`, fails: true},
@@ -99,7 +101,7 @@ func TestUpdateServiceAccount_sendsOnlyWhatIsSet(t *testing.T) {
 		`{"status":"inactive"}`: {Status: &status},
 		`{"description":"inactive","status":"inactive"}`: {Description: &status, Status: &status},
 	} {
-		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answerJSON(w, 200, `{"id":"sa_1"}`) })
+		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answerJSON(w, 200, `{"id":"a/../b","name":"a"}`) })
 		if _, err := c.UpdateServiceAccount(t.Context(), "a/../b", body); err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +129,8 @@ func TestCreateServiceAccount_reconcilesALostAnswer(t *testing.T) {
 		"an older one exists":  {before: other + "," + older, posts: 0, wantErr: new(*ExistsError)},
 		"somebody was quicker": {after: older, post: func(w http.ResponseWriter) { answerJSON(w, 409, `{"detail":"taken"}`) }, posts: 1, wantErr: new(*ExistsError)},
 		"refused":              {post: func(w http.ResponseWriter) { answerJSON(w, 402, `{}`) }, posts: 1, wantErr: new(*APIError)},
-		"two appeared at once": {after: mine + "," + older, post: drop, posts: 1, wantErr: new(*ExistsError)},
+		"two appeared at once": {after: mine + "," + older, post: drop, posts: 1, wantErr: new(*LostError)},
+		"another description":  {after: `{"id":"sa_new","name":"ci","description":"theirs"}`, post: drop, posts: 1, wantErr: new(*LostError)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

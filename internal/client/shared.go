@@ -2,61 +2,141 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// shared lets many reads of one collection share one listing. A collection is named by a key (its query).
+// shared is what one process knows of the collections of one kind of object. A collection is named by a key (its query).
 //
-// The first read of a collection is a plain GET of its object. The second one lists the collection, and that listing
-// answers every read which meets it or follows within sharedLifetime. What the listing lacks is read by itself.
-// A write discards the collection, and a listing that was under way during the write is not kept.
+// For reads, the first few of a collection are plain GETs of their objects. The next one lists the collection, and that
+// listing answers every read which meets it or follows within sharedLifetime. A write discards it, and a listing that was
+// under way during the write is not kept.
+//
+// For creations, the inventory is what existed before them. It is learned once, by a listing, and then kept up to date
+// with what this process writes, so that it costs nothing per object; whoever must be sure asks anew.
 type shared[T any] struct {
 	clock clock.Clock
 	list  func(ctx context.Context, key string) ([]T, error)
 	id    func(*T) string
+	// names are what find and inventory find an object by.
+	names func(*T) []string
+	// singles is how many reads of a collection are GETs before it is listed: more where a listing is slow.
+	singles int
 
 	mu          sync.Mutex
 	collections map[string]*collection[T]
+	inventories map[string]*inventory[T]
 }
 
+// collection is what was read of a collection since the last write.
 type collection[T any] struct {
 	startedAt time.Time
+	reads     int
 	listing   *listing[T]
+	// isSecond says that it is the second listing in a row, made because the first one lacked something.
+	isSecond bool
 }
 
-// listing is filled once, before done is closed.
+// listing is filled once, before done is closed, and never changed afterwards.
 type listing[T any] struct {
-	done chan struct{}
-	all  []T
-	byID map[string]*T
-	err  error
+	done   chan struct{}
+	all    []T
+	byID   map[string]*T
+	byName map[string][]*T
+	err    error
 }
 
-func newShared[T any](clk clock.Clock, list func(context.Context, string) ([]T, error), id func(*T) string) *shared[T] {
-	return &shared[T]{clock: clk, list: list, id: id, collections: map[string]*collection[T]{}}
+func newShared[T any](clk clock.Clock, singles int, list func(context.Context, string) ([]T, error), id func(*T) string, names func(*T) []string) *shared[T] {
+	return &shared[T]{clock: clk, list: list, id: id, names: names, singles: singles, collections: map[string]*collection[T]{}, inventories: map[string]*inventory[T]{}}
 }
 
-// get returns one object of the collection, from its listing if there is or should be one, else by single.
+// get returns one object of the collection, from its listing if there is or should be one, else by single. An object is
+// gone, which is a *GoneError, where single answers 404 and a listing lacks it: a 404 alone may have another cause.
 func (s *shared[T]) get(ctx context.Context, key, id string, single func(context.Context) (*T, error)) (*T, error) {
 	l := s.join(ctx, key, false)
 	if l == nil {
-		return single(ctx)
-	}
-	if err := l.wait(ctx); err != nil {
-		if cannotList(err) {
-			return single(ctx)
+		found, err := single(ctx)
+		if !IsNotFound(err) {
+			return found, err
 		}
-		return nil, err
+		l = s.join(ctx, key, true)
+	}
+	listErr := l.wait(ctx)
+	if listErr != nil && !cannotList(listErr) {
+		return nil, listErr
 	}
 	if found, ok := l.byID[id]; ok {
 		object := *found
 		return &object, nil
 	}
-	return single(ctx)
+	found, err := single(ctx)
+	switch {
+	case !IsNotFound(err):
+		return found, err
+	case listErr != nil:
+		return nil, &UnprovenGoneError{Err: err, Listing: listErr}
+	}
+	return nil, &GoneError{Err: err, SeesNothing: len(l.all) == 0}
+}
+
+// confirmGone turns a 404 into a *GoneError where a listing lacks the object, and into another one where a listing shows it or none can be had.
+func (s *shared[T]) confirmGone(ctx context.Context, key, id string, notFound error) error {
+	for _, anew := range []bool{false, true} {
+		if anew {
+			s.discard(key)
+		}
+		l := s.join(ctx, key, true)
+		if err := l.wait(ctx); err != nil {
+			return &UnprovenGoneError{Err: notFound, Listing: err}
+		}
+		if l.byID[id] == nil {
+			return &GoneError{Err: notFound, SeesNothing: len(l.all) == 0}
+		}
+	}
+	return notFound
+}
+
+// lookUp returns one object as the shared listing shows it; nil if it is not there.
+func (s *shared[T]) lookUp(ctx context.Context, key, id string) (*T, error) {
+	l := s.join(ctx, key, true)
+	if err := l.wait(ctx); err != nil {
+		return nil, err
+	}
+	found, ok := l.byID[id]
+	if !ok {
+		return nil, nil
+	}
+	object := *found
+	return &object, nil
+}
+
+// lookUpTwice is lookUp for objects that are never removed from their listing: one that lacks an object is followed by a
+// second one before that is believed.
+func (s *shared[T]) lookUpTwice(ctx context.Context, key, id string) (*T, error) {
+	found, err := s.lookUp(ctx, key, id)
+	if err != nil || found != nil {
+		return found, err
+	}
+	s.mu.Lock()
+	if c := s.collections[key]; c == nil || !c.isSecond {
+		s.collections[key] = &collection[T]{startedAt: s.clock.Now(), isSecond: true}
+	}
+	s.mu.Unlock()
+	return s.lookUp(ctx, key, id)
+}
+
+// find returns the objects of a name as the shared listing shows them.
+func (s *shared[T]) find(ctx context.Context, key, name string) ([]T, error) {
+	l := s.join(ctx, key, true)
+	if err := l.wait(ctx); err != nil {
+		return nil, err
+	}
+	return copies(l.byName[name]), nil
 }
 
 // all returns the whole collection, from a listing that others may share.
@@ -65,10 +145,26 @@ func (s *shared[T]) all(ctx context.Context, key string) ([]T, error) {
 	if err := l.wait(ctx); err != nil {
 		return nil, err
 	}
-	return append([]T(nil), l.all...), nil
+	return slices.Clone(l.all), nil
 }
 
-// join returns the listing to wait for, which it starts if needed; nil if this is the collection's first read and need not be a listing.
+// listedNow returns the present listing of a collection, without asking for one; nil if there is none.
+func (s *shared[T]) listedNow(key string) *listing[T] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.collections[key]
+	if c == nil || c.listing == nil {
+		return nil
+	}
+	select {
+	case <-c.listing.done:
+		return c.listing
+	default:
+		return nil
+	}
+}
+
+// join returns the listing to wait for, which it starts if needed; nil if this is one of the collection's first reads and need not be a listing.
 func (s *shared[T]) join(ctx context.Context, key string, mustList bool) *listing[T] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +173,9 @@ func (s *shared[T]) join(ctx context.Context, key string, mustList bool) *listin
 	if c == nil || now.Sub(c.startedAt) >= sharedLifetime {
 		c = &collection[T]{startedAt: now}
 		s.collections[key] = c
-		if !mustList {
+	}
+	if c.listing == nil && !mustList {
+		if c.reads++; c.reads <= s.singles {
 			return nil
 		}
 	}
@@ -93,9 +191,13 @@ func (s *shared[T]) join(ctx context.Context, key string, mustList bool) *listin
 func (s *shared[T]) fill(ctx context.Context, key string, c *collection[T], l *listing[T]) {
 	defer close(l.done)
 	l.all, l.err = s.list(ctx, key)
-	l.byID = make(map[string]*T, len(l.all))
+	l.byID, l.byName = make(map[string]*T, len(l.all)), make(map[string][]*T, len(l.all))
 	for i := range l.all {
-		l.byID[s.id(&l.all[i])] = &l.all[i]
+		object := &l.all[i]
+		l.byID[s.id(object)] = object
+		for _, name := range s.names(object) {
+			l.byName[name] = append(l.byName[name], object)
+		}
 	}
 	if l.err != nil {
 		// A failure is told to those who waited and then forgotten.
@@ -107,8 +209,17 @@ func (s *shared[T]) fill(ctx context.Context, key string, c *collection[T], l *l
 	}
 }
 
-// discard forgets what was read of every collection.
-func (s *shared[T]) discard() {
+// discard forgets what was read of the given collections.
+func (s *shared[T]) discard(keys ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, key := range keys {
+		delete(s.collections, key)
+	}
+}
+
+// discardAll forgets what was read of every collection.
+func (s *shared[T]) discardAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.collections)
@@ -117,10 +228,18 @@ func (s *shared[T]) discard() {
 func (l *listing[T]) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return fmt.Errorf("waiting for a listing that several reads share: %w", ctx.Err())
 	case <-l.done:
 		return l.err
 	}
+}
+
+func copies[T any](objects []*T) []T {
+	all := make([]T, len(objects))
+	for i, object := range objects {
+		all[i] = *object
+	}
+	return all
 }
 
 // cannotList reports that the listing is refused to this caller, while a single object may not be.

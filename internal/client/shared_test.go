@@ -46,7 +46,7 @@ func newSource(n int) *source {
 }
 
 func (s *source) shared(clk clock.Clock) *shared[thing] {
-	return newShared(clk, s.list, func(t *thing) string { return t.id })
+	return newShared(clk, 1, s.list, func(t *thing) string { return t.id }, func(t *thing) []string { return []string{t.state} })
 }
 
 func mustGet(t *testing.T, sh *shared[thing], s *source, key, id string) *thing {
@@ -114,7 +114,7 @@ func TestShared_expiresAndIsDiscarded(t *testing.T) {
 	if s.lists.Load() != 2 {
 		t.Errorf("%d listings after the lifetime", s.lists.Load())
 	}
-	sh.discard()
+	sh.discard("")
 	readTwice()
 	if s.lists.Load() != 3 {
 		t.Errorf("%d listings after a write", s.lists.Load())
@@ -130,7 +130,7 @@ func TestShared_aListingDuringAWriteIsNotKept(t *testing.T) {
 	done := make(chan struct{})
 	go func() { defer close(done); _, _ = sh.get(context.Background(), "", "1", s.get) }()
 	<-s.started
-	sh.discard()
+	sh.discard("")
 	close(s.gate)
 	<-done
 	mustGet(t, sh, s, "", "0")

@@ -66,10 +66,10 @@ func TestExchange_aWriteInFlightRunsToItsAnswer(t *testing.T) {
 					end()
 					answerJSON(w, 201, `{"id":"t1"}`)
 				})
-				if got, err := c.exchange(ctx, r, true); err != nil || got.status != 201 || string(got.body) != `{"id":"t1"}` {
+				if got, err := c.exchange(ctx, r, wantJSON); err != nil || got.status != 201 || string(got.body) != `{"id":"t1"}` {
 					t.Errorf("got %+v, %v, want the answer", got, err)
 				}
-				if _, err := c.exchange(ctx, r, true); !errors.Is(err, ctx.Err()) || isAmbiguous(err) || rec.count(r.op.method) != 1 {
+				if _, err := c.exchange(ctx, r, wantJSON); !errors.Is(err, ctx.Err()) || isAmbiguous(err) || rec.count(r.op.method) != 1 {
 					t.Errorf("after the end of the context: %v, %d requests", err, rec.count(r.op.method))
 				}
 			})
@@ -88,7 +88,7 @@ func TestExchange_nothingIsRepeatedAfterTheContext(t *testing.T) {
 					end()
 					answerJSON(w, status, `{"detail":"no"}`)
 				})
-				_, err := c.exchange(ctx, aChange, true)
+				_, err := c.exchange(ctx, aChange, wantJSON)
 				if StatusOf(err) != status || rec.count(http.MethodPatch) != 1 || isAmbiguous(err) != (status == 503) {
 					t.Errorf("got %v after %d requests", err, rec.count(http.MethodPatch))
 				}
@@ -107,7 +107,7 @@ func TestExchange_aReadEndsWithItsContext(t *testing.T) {
 				end()
 				<-r.Context().Done()
 			})
-			_, err := c.exchange(ctx, aRead, true)
+			_, err := c.exchange(ctx, aRead, wantJSON)
 			var transport *TransportError
 			if !errors.As(err, &transport) || !errors.Is(err, ctx.Err()) || transport.Changes || rec.count(http.MethodGet) != 1 {
 				t.Errorf("got %#v after %d requests", err, rec.count(http.MethodGet))
@@ -132,7 +132,7 @@ func TestExchange_requestTimeoutBoundsAWrite(t *testing.T) {
 				<-r.Context().Done()
 			})
 			c.api.HTTPClient.Timeout = 50 * time.Millisecond
-			_, err := c.exchange(t.Context(), aWrite, true)
+			_, err := c.exchange(t.Context(), aWrite, wantJSON)
 			var transport *TransportError
 			if !errors.As(err, &transport) || transport.Timeout != "request_timeout" || transport.Unsent || !transport.Changes || !isAmbiguous(err) || rec.count(http.MethodPost) != 1 {
 				t.Errorf("got %#v after %d requests", err, rec.count(http.MethodPost))
@@ -170,7 +170,7 @@ func TestExchange_contextEndsBetweenAttempts(t *testing.T) {
 				c, rec, clk := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.fault(w) })
 				sleeping := endAtSleep{clk, end}
 				c.retry.clock, c.gate.clock = sleeping, sleeping
-				_, err := c.exchange(ctx, aChange, true)
+				_, err := c.exchange(ctx, aChange, wantJSON)
 				var transport *TransportError
 				if !errors.As(err, &transport) || !errors.Is(err, ctx.Err()) || transport.Unsent != tc.unsent || isAmbiguous(err) == tc.unsent || rec.count(http.MethodPatch) != 1 {
 					t.Errorf("got %#v after %d requests", err, rec.count(http.MethodPatch))
@@ -248,7 +248,7 @@ func TestExchange_whatNeverConnectedIsUnsent(t *testing.T) {
 				dials.Add(1)
 				return dial(ctx, network, address)
 			}
-			_, err = c.exchange(t.Context(), aWrite, true)
+			_, err = c.exchange(t.Context(), aWrite, wantJSON)
 			var failure *TransportError
 			if !errors.As(err, &failure) || !failure.Unsent || !failure.Changes || isAmbiguous(err) {
 				t.Errorf("got %#v", err)
@@ -274,7 +274,7 @@ func TestExchange_whatWasSentOverHTTP2IsAmbiguous(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.api.HTTPClient.Transport = server.Client().Transport
-	_, err = c.exchange(t.Context(), aWrite, true)
+	_, err = c.exchange(t.Context(), aWrite, wantJSON)
 	var failure *TransportError
 	if !errors.As(err, &failure) || failure.Unsent {
 		t.Errorf("got %#v", err)

@@ -177,6 +177,18 @@ func TestComputerInstallDeps_ofAServiceAccount(t *testing.T) {
 	}
 }
 
+// An account that asks for its own computer may not name itself to the service.
+func TestComputerInstallDeps_withTheAccountsOwnKey(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	key, account := ownKey(e)
+	c := makeComputer(e, map[string]any{"name": "mine", "autoInstallDeps": true, "serviceAccountId": account})
+	progress, out := acctest.NewProcess(t, e, acctest.Values{"api_key": key}).Invoke("agentyard_computer_install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true})
+	if len(out.Errors) > 0 || !strings.HasSuffix(strings.Join(progress, "\n"), "completed") {
+		t.Errorf("%v: %s", progress, out)
+	}
+}
+
 func TestComputerInstallDeps_fails(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

@@ -26,19 +26,17 @@ func (a *computerActivityAction) Schema(_ context.Context, _ action.SchemaReques
 }
 
 func (a *computerActivityAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	var m computerActionModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	id := m.ComputerID.ValueString()
-	lastActive, err := a.Client.RecordComputerActivity(ctx, id)
-	switch {
-	case err != nil:
-		resp.Diagnostics.Append(computerFault("record activity of", "computer", err, managedOnly("Recording activity is"))...)
-	case lastActive.IsZero():
-		tell(resp, "Activity of computer %s was recorded", id)
-	default:
-		tell(resp, "Activity of computer %s was recorded at %s", id, lastActive.UTC().Format(time.RFC3339))
-	}
+	crud.Invoke(ctx, "record activity of", "computer", req, resp, func(m *computerActionModel, tell crud.Tell) error {
+		id := m.ComputerID.ValueString()
+		lastActive, err := a.Client.RecordComputerActivity(ctx, id)
+		switch {
+		case err != nil:
+			return err
+		case lastActive.IsZero():
+			tell("Activity of computer %s was recorded", id)
+		default:
+			tell("Activity of computer %s was recorded at %s", id, lastActive.UTC().Format(time.RFC3339))
+		}
+		return nil
+	}, atComputer, managedOnly("Recording activity is"))
 }

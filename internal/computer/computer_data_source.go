@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -37,17 +36,7 @@ func (d *computerDataSource) Metadata(_ context.Context, req datasource.Metadata
 }
 
 func (d *computerDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	attributes := recordAttributes()
-	attributes["id"] = schema.StringAttribute{
-		Optional: true, Computed: true,
-		MarkdownDescription: describe["id"] + " Exactly one of `id` and `name` must be given.",
-		Validators:          []validator.String{value.NotEmpty()},
-	}
-	attributes["name"] = schema.StringAttribute{
-		Optional: true, Computed: true,
-		MarkdownDescription: describe["name"] + " Exactly one of `id` and `name` must be given.",
-		Validators:          []validator.String{value.Length(1, 63)},
-	}
+	attributes := computerResults.DataSourceByIDOrName(63)
 	attributes["service_account_id"] = schema.StringAttribute{
 		Optional:            true,
 		MarkdownDescription: "ID of the service account among whose computers `name` is looked up; those of the API key's owner if omitted. Needs the key of a human with the Manager role or higher.",
@@ -64,33 +53,21 @@ func (d *computerDataSource) ConfigValidators(context.Context) []datasource.Conf
 }
 
 func (d *computerDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	var m computerDataSourceModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	var found *client.Computer
-	var err error
-	var at path.Path
-	if value.IsSet(m.ID) {
-		at = path.Root("id")
-		found, err = d.Client.Computer(ctx, m.ID.ValueString(), "")
-		if found != nil {
-			// Only some ways of reading by ID return them, which a configuration cannot depend on.
-			found.ProvisioningSteps = nil
+	crud.ReadData(ctx, "read", "computer", req, resp, func(m *computerDataSourceModel) (found *client.Computer, err error) {
+		at := "name"
+		if value.IsSet(m.ID) {
+			at = "id"
+			found, err = d.Client.Computer(ctx, m.ID.ValueString(), client.ComputerOwner{})
+			if found != nil {
+				// Only some ways of reading by ID return them, which a configuration cannot depend on.
+				found.ProvisioningSteps = nil
+			}
+		} else {
+			found, err = d.Client.ComputerByName(ctx, m.Name.ValueString(), m.ServiceAccountID.ValueString())
 		}
-	} else {
-		at = path.Root("name")
-		found, err = d.Client.ComputerByName(ctx, m.Name.ValueString(), m.ServiceAccountID.ValueString())
-	}
-	if client.IsNotFound(err) {
-		resp.Diagnostics.AddAttributeError(at, "Computer Not Found", "No computer with this "+at.String()+" is visible to the API key. Check the value; computers of a service account are found by name only with service_account_id.")
-		return
-	}
-	if err != nil {
-		resp.Diagnostics.Append(apierror.For("read", "computer", err)...)
-		return
-	}
-	resp.Diagnostics.Append(m.FromAPI(ctx, found)...)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+		if client.IsNotFound(err) {
+			err = &crud.Fault{At: path.Root(at), Summary: "Computer Not Found", Detail: "No computer with this " + at + " is visible to the API key. Check the value; computers of a service account are found by name only with service_account_id."}
+		}
+		return found, err
+	})
 }

@@ -85,7 +85,11 @@ func TestComputer_aWaitWithoutOneAnswerKnowsTheStatusFromTheStart(t *testing.T) 
 	t.Parallel()
 	e := acctest.New(t)
 	for _, operation := range []string{"getComputer", "listComputers"} {
-		e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1})
+		after := 0
+		if operation == "listComputers" {
+			after = 1 // The creation looks what there is.
+		}
+		e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: after, Times: -1})
 	}
 	p := acctest.NewProcess(t, e, nil)
 	out := p.Apply(p.NewInstance("agentyard_computer"), acctest.Values{"name": "a", "timeouts": map[string]any{"create": "2m"}})

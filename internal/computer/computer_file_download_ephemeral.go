@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -41,7 +42,7 @@ func (e *computerFileDownloadEphemeral) Schema(_ context.Context, _ ephemeral.Sc
 		Attributes: map[string]schema.Attribute{
 			"computer_id": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: describe["id"],
+				MarkdownDescription: computerResults["id"].Text,
 				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"file_name": schema.StringAttribute{
@@ -79,7 +80,7 @@ func (e *computerFileDownloadEphemeral) Open(ctx context.Context, req ephemeral.
 	}
 	download, err := e.Client.CreateFileDownload(ctx, m.ComputerID.ValueString(), m.FileName.ValueString(), m.SessionID.ValueString(), m.ContentType.ValueString())
 	if err != nil {
-		resp.Diagnostics.Append(computerFault("download", "file", err, map[int]string{
+		resp.Diagnostics.Append(apierror.For("download", "file", err, atComputer, apierror.Advice{
 			http.StatusNotFound: "Either the computer does not exist, or its workspace has no file named " + m.FileName.String() + ".",
 		})...)
 		return

@@ -18,11 +18,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/actionvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -60,7 +60,7 @@ type computerFileUploadModel struct {
 }
 
 // file returns what is uploaded. Inline content is in memory already; a file is opened when it is sent.
-func (m *computerFileUploadModel) file() (client.FileContent, diag.Diagnostics) {
+func (m *computerFileUploadModel) file() (client.FileContent, error) {
 	file := client.FileContent{Type: m.contentType()}
 	inline := func(data []byte) {
 		file.Size = int64(len(data))
@@ -72,7 +72,7 @@ func (m *computerFileUploadModel) file() (client.FileContent, diag.Diagnostics) 
 	case !m.ContentBase64.IsNull():
 		data, err := base64.StdEncoding.DecodeString(m.ContentBase64.ValueString())
 		if err != nil {
-			return file, diag.Diagnostics{invalidBase64()}
+			return file, invalidBase64()
 		}
 		inline(data)
 	default:
@@ -82,8 +82,8 @@ func (m *computerFileUploadModel) file() (client.FileContent, diag.Diagnostics) 
 			err = fmt.Errorf("%s is not a regular file", name)
 		}
 		if err != nil {
-			return file, diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("source_path"), "Cannot Read the File to Upload",
-				fmt.Sprintf("The file cannot be uploaded: %v. A relative path starts at the folder in which Terraform runs; path.module and path.root help to write others.", err))}
+			return file, &crud.Fault{At: path.Root("source_path"), Summary: "Cannot Read the File to Upload",
+				Detail: fmt.Sprintf("The file cannot be uploaded: %v. A relative path starts at the folder in which Terraform runs; path.module and path.root help to write others.", err)}
 		}
 		file.Size = info.Size()
 		file.Open = func() (io.ReadCloser, error) { return os.Open(name) }
@@ -102,8 +102,8 @@ func (m *computerFileUploadModel) contentType() string {
 	return anyContentType
 }
 
-func invalidBase64() diag.Diagnostic {
-	return diag.NewAttributeErrorDiagnostic(path.Root("content_base64"), "Invalid Base64", "The content is not in the standard encoding of Base64 with padding, as filebase64() and base64encode() return it.")
+func invalidBase64() *crud.Fault {
+	return &crud.Fault{At: path.Root("content_base64"), Summary: "Invalid Base64", Detail: "The content is not in the standard encoding of Base64 with padding, as filebase64() and base64encode() return it."}
 }
 
 func (a *computerFileUploadAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
@@ -158,57 +158,53 @@ func (a *computerFileUploadAction) ValidateConfig(ctx context.Context, req actio
 		return
 	}
 	if _, err := base64.StdEncoding.DecodeString(m.ContentBase64.ValueString()); err != nil {
-		resp.Diagnostics.Append(invalidBase64())
+		fault := invalidBase64()
+		resp.Diagnostics.AddAttributeError(fault.At, fault.Summary, fault.Detail)
 	}
 }
 
 func (a *computerFileUploadAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	var m computerFileUploadModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	file, diags := m.file()
-	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	timeout, diags := m.Timeouts.Invoke(ctx, defaultUploadTimeout)
-	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	resp.Diagnostics.Append(a.upload(ctx, &m, file, timeout, resp)...)
+	crud.Invoke(ctx, "upload", "file", req, resp, func(m *computerFileUploadModel, tell crud.Tell) error {
+		file, err := m.file()
+		if err != nil {
+			return err
+		}
+		timeout, diags := m.Timeouts.Invoke(ctx, defaultUploadTimeout)
+		resp.Diagnostics.Append(diags...)
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		return a.upload(ctx, m, file, timeout, tell)
+	}, atComputer, apierror.Advice{
+		http.StatusConflict: "The workspace has a file of this name already, and the service does not overwrite files. Choose another file_name, or delete the file on the computer and invoke the action again.",
+	})
 }
 
-func (a *computerFileUploadAction) upload(ctx context.Context, m *computerFileUploadModel, file client.FileContent, timeout time.Duration, resp *action.InvokeResponse) diag.Diagnostics {
+func (a *computerFileUploadAction) upload(ctx context.Context, m *computerFileUploadModel, file client.FileContent, timeout time.Duration, tell crud.Tell) error {
 	id, name := m.ComputerID.ValueString(), m.FileName.ValueString()
-	tell(resp, "Uploading file %q (%d bytes, %s) to computer %s", name, file.Size, file.Type, id)
+	tell("Uploading file %q (%d bytes, %s) to computer %s", name, file.Size, file.Type, id)
 	upload, err := a.Client.CreateFileUpload(ctx, id, name, file)
 	if err == nil {
-		err = a.Client.Upload(ctx, upload, name, file, tellProgress(resp, file.Size))
+		err = a.Client.Upload(ctx, upload, name, file, tellProgress(tell, file.Size))
 	}
 	switch {
 	case ranOut(ctx, err):
 		return uploadLate(name, id, timeout, "Nothing was written into the workspace.")
 	case err != nil:
-		return uploadFault(name, err)
+		return uploadFault(err)
 	}
-	tell(resp, "File %q is at the file storage; writing it into the workspace of computer %s", name, id)
+	tell("File %q is at the file storage; writing it into the workspace of computer %s", name, id)
 	written, err := a.Client.CompleteFileUpload(ctx, id, name, file)
 	switch {
 	case ranOut(ctx, err):
 		return uploadLate(name, id, timeout, "The file may have been written into the workspace. Look there, or download it with agentyard_computer_file_download; if it is there, nothing is left to do.")
 	case err != nil:
-		return uploadFault(name, err)
+		return uploadFault(err)
 	}
 	place := ""
 	if written.Path != "" {
 		place = " as " + written.Path
 	}
-	tell(resp, "File %q is in the workspace of computer %s%s", name, id, place)
+	tell("File %q is in the workspace of computer %s%s", name, id, place)
 	return nil
 }
 
@@ -219,35 +215,34 @@ func ranOut(ctx context.Context, err error) bool {
 }
 
 // uploadLate says that the time was up, and what came of the file by then.
-func uploadLate(name, id string, timeout time.Duration, outcome string) diag.Diagnostics {
-	return diag.Diagnostics{diag.NewErrorDiagnostic("Upload Is Not Done in Time",
-		fmt.Sprintf("Uploading file %q to computer %s was not done after %s. %s\n\nTo allow more time, raise invoke in the timeouts block, then invoke the action again.", name, id, timeout, outcome))}
+func uploadLate(name, id string, timeout time.Duration, outcome string) error {
+	return &crud.Fault{Summary: "Upload Is Not Done in Time",
+		Detail: fmt.Sprintf("Uploading file %q to computer %s was not done after %s. %s\n\nTo allow more time, raise invoke in the timeouts block, then invoke the action again.", name, id, timeout, outcome)}
 }
 
 // tellProgress reports each further step of a large upload once, also where a part of it is repeated.
-func tellProgress(resp *action.InvokeResponse, size int64) func(int64) {
+func tellProgress(tell crud.Tell, size int64) func(int64) {
 	told := int64(0)
 	return func(sent int64) {
 		if sent/tellEvery <= told || sent == size {
 			return
 		}
 		told = sent / tellEvery
-		tell(resp, "Sent %d of %d MiB", sent/mebibyte, size/mebibyte)
+		tell("Sent %d of %d MiB", sent/mebibyte, size/mebibyte)
 	}
 }
 
-func uploadFault(name string, err error) diag.Diagnostics {
+// uploadFault explains what only an upload can fail of; anything else is left to the translator.
+func uploadFault(err error) error {
 	var storage *client.StorageError
 	var unproven *client.UnprovenUploadError
 	switch {
 	case errors.As(err, &unproven):
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Cannot upload file",
-			err.Error()+".\n\nLook at the workspace, or download the file with agentyard_computer_file_download. Invoke the action again if the file is missing; if it is there, nothing is left to do.")}
+		return &crud.Fault{Summary: "Cannot upload file",
+			Detail: err.Error() + ".\n\nLook at the workspace, or download the file with agentyard_computer_file_download. Invoke the action again if the file is missing; if it is there, nothing is left to do."}
 	case errors.As(err, &storage):
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Cannot upload file",
-			"The upload failed: "+strings.TrimSuffix(err.Error(), ".")+".\n\nNothing was written into the workspace. Check that this machine reaches the file storage, then invoke the action again: it gets a new signed address, because the old one lives for a short time only.")}
+		return &crud.Fault{Summary: "Cannot upload file",
+			Detail: "The upload failed: " + strings.TrimSuffix(err.Error(), ".") + ".\n\nNothing was written into the workspace. Check that this machine reaches the file storage, then invoke the action again: it gets a new signed address, because the old one lives for a short time only."}
 	}
-	return computerFault("upload", "file", err, map[int]string{
-		http.StatusConflict: fmt.Sprintf("The workspace has a file named %q already, and the service does not overwrite files. Choose another file_name, or delete the file on the computer and invoke the action again.", name),
-	})
+	return err
 }

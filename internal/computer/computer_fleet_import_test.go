@@ -96,10 +96,9 @@ func TestAccFleet_ofAServiceAccount(t *testing.T) {
 		ProtoV6ProviderFactories: e.Factories,
 		CheckDestroy:             noneLeft(e),
 		Steps: []resource.TestStep{
-			// Without computers there is nothing that another account would have to own.
 			{Config: e.Config(fleetConfig(0, "")), ConfigPlanChecks: acctest.ThenEmpty},
 			{
-				Config: e.Config(fleetConfig(2, owned)), ConfigPlanChecks: expectFleetAction(plancheck.ResourceActionUpdate),
+				Config: e.Config(fleetConfig(2, owned)), ConfigPlanChecks: expectFleetAction(plancheck.ResourceActionReplace),
 				ConfigStateChecks: []statecheck.StateCheck{
 					fleetStringIs("id", account.ID+"/web"),
 					statecheck.ExpectKnownValue(fleetAddress, tfjsonpath.New("computers").AtSliceIndex(0).AtMapKey("owner_id"), knownvalue.StringExact(account.ID)),

@@ -3,17 +3,26 @@ package computer
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
@@ -32,6 +41,12 @@ const (
 	defaultFleetTimeout       = 60 * time.Minute
 	defaultFleetDeleteTimeout = 30 * time.Minute
 )
+
+// withoutSlash keeps an account apart from a prefix in an import ID.
+var withoutSlash = regexp.MustCompile(`^[^/\s]*$`)
+
+// prefixPattern and its 58 characters, which leave room for the suffix within a name's 63, are an assumption of the contract.
+var prefixPattern = regexp.MustCompile(`^[a-z](?:[a-z0-9-]*[a-z0-9])?$`)
 
 // fleetFields says where an error about a field of the API is shown.
 var fleetFields = apierror.Fields{
@@ -67,12 +82,8 @@ type fleetIdentity struct {
 }
 
 // FromAPI takes over the fleet's computers, and with them the provider where the service chose it.
-func (m *fleetModel) FromAPI(ctx context.Context, computers []client.Computer) diag.Diagnostics {
-	var diags diag.Diagnostics
-	records := make([]computerRecord, len(computers))
-	for i := range computers {
-		diags.Append(records[i].FromAPI(ctx, &computers[i])...)
-	}
+func (m *fleetModel) FromAPI(ctx context.Context, computers *[]client.Computer) diag.Diagnostics {
+	records, diags := crud.Each[computerRecord](ctx, *computers)
 	diags.Append(m.setRecords(ctx, records)...)
 	return diags
 }
@@ -98,7 +109,7 @@ func (m *fleetModel) setRecords(ctx context.Context, records []computerRecord) d
 		}
 		return strings.Compare(a.Name.ValueString(), b.Name.ValueString())
 	})
-	list, diags := types.ListValueFrom(ctx, fleetComputerType, records)
+	list, diags := types.ListValueFrom(ctx, computerType, records)
 	m.Computers = list
 	if !value.IsSet(m.ProviderType) {
 		m.ProviderType = types.StringNull()
@@ -148,12 +159,75 @@ func (m *fleetModel) importID() string {
 
 func (r *fleetResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_computer_fleet"
-	// A fleet without computers can be given an account in place, which is part of its identity.
+	// A fleet that was imported with its account's own key adopts the account, which is part of its identity.
 	resp.ResourceBehavior = resource.ResourceBehavior{MutableIdentity: true}
 }
 
 func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = fleetSchema(ctx)
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Any number of identical managed computers, named `<name_prefix>-<number>` by the service with the lowest free numbers. " +
+			"A change of `quantity` makes only what is missing, or deletes from the end of `computers`, in place.\n\n" +
+			"**Fewer computers than wanted.** If the service stops early while the fleet is created, the fleet is stored with what there is, a warning says how many are missing and why, and the next apply makes up the rest; " +
+			"while it is updated the same is an error. A computer that is deleted elsewhere is planned again. To fail a run that ends short, and to stop what depends on the fleet, add a `postcondition` as in the example: unlike an error of the provider it does not mark the fleet for replacement.\n\n" +
+			"**Computers that do not become active** stay in the fleet and are reported, with the step that failed: as a warning while the fleet is created, as an error while it is updated. Delete such a computer at the service, and the next apply makes another.\n\n" +
+			"**The names belong to the fleet.** The fleet consists of the computers that this resource has made or imported. Another computer named `<name_prefix>-<number>` is reported as a warning and never counted, changed or deleted; " +
+			"nothing is created while there is one, since an interrupted run may have left it. Then delete it, or import the fleet, which takes every computer of these names.",
+		Attributes: map[string]schema.Attribute{
+			"id": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: "The import ID: `name_prefix`, or `service_account_id/name_prefix`.",
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			},
+			"name_prefix": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: "The start of the computers' names, to which the service adds a hyphen and a number: 1 to 58 lower-case letters, digits and hyphens, starting with a letter and not ending in a hyphen. A change replaces the fleet.",
+				Validators: []validator.String{
+					value.Length(1, 58),
+					stringvalidator.RegexMatches(prefixPattern, "must be lower-case letters, digits and hyphens, start with a letter and not end in a hyphen"),
+				},
+				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+			},
+			"quantity": schema.Int64Attribute{
+				Required:            true,
+				MarkdownDescription: "How many computers there are to be, 0 or more. Lowering it deletes from the end of `computers`: those renamed elsewhere first, then the highest numbers.",
+				Validators:          []validator.Int64{int64validator.AtLeast(0)},
+			},
+			"provider_type": schema.StringAttribute{
+				Optional: true, Computed: true,
+				MarkdownDescription: "Identifier of the managed provider; `byom` is not possible. The data source `agentyard_computer_providers` lists what is available. If omitted, the service chooses. A change replaces the fleet.",
+				Validators:          []validator.String{value.NotEmpty(), value.Except(client.ProviderBYOM, "register machines of one's own with the resource agentyard_computer")},
+				PlanModifiers: []planmodifier.String{
+					stringplanmodifier.UseNonNullStateForUnknown(),
+					stringplanmodifier.RequiresReplaceIf(replaceProvider, "A change replaces the fleet.", "A change replaces the fleet."),
+				},
+			},
+			"repos":             reposAttribute("fleet"),
+			"auto_install_deps": autoInstallDepsAttribute("fleet"),
+			"service_account_id": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "ID of the service account that owns the computers; the owner of the API key if omitted. Needs the key of a human with the Manager role or higher. A change replaces the fleet.",
+				Validators:          []validator.String{value.NotEmpty(), stringvalidator.RegexMatches(withoutSlash, "must not contain a slash or white space")},
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplaceIf(replaceFleetOwner, "A change replaces the fleet.", "A change replaces the fleet.")},
+			},
+			"wait_for_active": schema.BoolAttribute{
+				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
+				MarkdownDescription: "Whether an apply waits until the computers that it makes are active. Default `true`.",
+			},
+			"computers": schema.ListNestedAttribute{
+				Computed:            true,
+				MarkdownDescription: "The computers, in the order of the numbers in their names; one that was renamed elsewhere comes last. Unknown while a change of the fleet is planned.",
+				NestedObject:        schema.NestedAttributeObject{Attributes: computerResults.Elements()},
+			},
+		},
+		Blocks: map[string]schema.Block{
+			"timeouts": timeouts.Block(ctx, timeouts.Opts{
+				Create: true, Update: true, Delete: true,
+				CreateDescription: "How long creating may take, with the wait for `active`, such as `60m` (the default).",
+				UpdateDescription: "How long changing the quantity may take, with the wait for `active`, such as `60m` (the default).",
+				DeleteDescription: "How long deleting may take, such as `30m` (the default).",
+			}),
+		},
+	}
 }
 
 func (r *fleetResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
@@ -189,23 +263,27 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	resp.Diagnostics.Append(diags...)
 	surplus := len(records) - int(plan.Quantity.ValueInt64())
 	if surplus != 0 {
-		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("computers"), types.ListUnknown(fleetComputerType))...)
+		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("computers"), types.ListUnknown(computerType))...)
 	}
 	if surplus > 0 {
+		// A plan names what an apply deletes.
 		resp.Diagnostics.AddAttributeWarning(path.Root("quantity"), "Computers Are Deleted",
-			fmt.Sprintf("Lowering the quantity to %d deletes %d of the fleet's computers: %s.", plan.Quantity.ValueInt64(), surplus, namesOf(records[len(records)-surplus:])))
+			fmt.Sprintf("Lowering the quantity to %d deletes %d of the fleet's computers: %s.", plan.Quantity.ValueInt64(), surplus, phrase.Names(namesOf(records[len(records)-surplus:]), maxDeleted)))
 	}
 }
 
-// maxNamed bounds how many computers a text names.
-const maxNamed = 20
+// maxNamed bounds how many computers a message names, and maxDeleted how many a plan does that deletes them.
+const (
+	maxNamed   = 20
+	maxDeleted = 100
+)
 
-func namesOf(records []computerRecord) string {
+func namesOf(records []computerRecord) []string {
 	names := make([]string, len(records))
 	for i := range records {
 		names[i] = records[i].Name.ValueString()
 	}
-	return phrase.Names(names, maxNamed)
+	return names
 }
 
 func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
@@ -232,8 +310,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	// Stored at once: whatever happens from here on, the computers are known. From here on nothing is an error, because
 	// an error would taint the fleet, and the next apply would replace all of it.
 	m.ID = types.StringValue(m.importID())
-	resp.Diagnostics.Append(m.FromAPI(ctx, made)...)
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, &made)...)
 	if err != nil {
 		summary, detail := shortfall(quantity, len(made), err, &m)
 		resp.Diagnostics.AddWarning(summary, detail)
@@ -242,8 +319,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 		return
 	}
 	last, inactive := r.waitForActive(ctx, made, &m, deadline.Sub(r.Client.Clock().Now()))
-	resp.Diagnostics.Append(m.FromAPI(ctx, last)...)
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, &last)...)
 	if inactive != nil {
 		resp.Diagnostics.AddWarning(inactive.summary, inactive.detail+keptInactive)
 	}
@@ -259,8 +335,8 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	imported := m.Computers.IsNull()
-	fleet, err := r.Client.Fleet(ctx, m.NamePrefix.ValueString(), m.ServiceAccountID.ValueString(), recordIDs(prior))
+	imported := adopt.Unread(ctx, resp.Private)
+	fleet, err := r.Client.Fleet(ctx, m.NamePrefix.ValueString(), ownerOf(prior, m.ServiceAccountID), recordIDs(prior))
 	if err != nil {
 		crud.Unreadable(ctx, "computer fleet", m.Identity(), err, resp)
 		return
@@ -270,16 +346,27 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		members = fleet.Others
 	}
 	if imported && len(members) == 0 {
-		crud.Gone(ctx, "computer fleet", m.Identity(), resp)
+		crud.Gone(ctx, "computer fleet", m.Identity(), nil, resp)
 		return
 	}
 	if !imported && len(fleet.Others) > 0 {
 		others := &client.OthersError{Prefix: m.NamePrefix.ValueString(), Found: fleet.Others}
 		resp.Diagnostics.Append(outsideOfFleet(others, &m))
 	}
+	if !imported && len(members) < len(prior) {
+		resp.Diagnostics.Append(goneFromFleet(fleet, prior, &m))
+	}
 	m.Quantity = types.Int64Value(int64(len(members)))
-	resp.Diagnostics.Append(m.FromAPI(ctx, members)...)
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, &members)...)
+	resp.Diagnostics.Append(adopt.Read(ctx, resp.Private)...)
+}
+
+// ownerOf says whose the fleet's computers are, as far as the state knows it.
+func ownerOf(records []computerRecord, account types.String) client.ComputerOwner {
+	if len(records) == 0 {
+		return client.ComputerOwner{Account: account.ValueString()}
+	}
+	return records[0].owner(account)
 }
 
 func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
@@ -303,12 +390,14 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 		}
 		resp.Diagnostics.Append(m.setRecords(ctx, records)...)
 		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+		// The state that was saved holds what was adopted, also where not all computers were made.
+		resp.Diagnostics.Append(adopt.Done(ctx, resp.Private)...)
 	}
 	m.ID = types.StringValue(m.importID())
 
 	quantity := int(m.Quantity.ValueInt64())
 	if quantity <= len(present) {
-		kept, diags := r.remove(updateCtx, present[quantity:])
+		kept, diags := r.remove(updateCtx, present[quantity:], &m)
 		resp.Diagnostics.Append(diags...)
 		save(append(present[:quantity:quantity], kept...))
 		return
@@ -333,11 +422,9 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	case inactive != nil:
 		resp.Diagnostics.AddError(inactive.summary, inactive.detail+keptInactive)
 	}
-	var added fleetModel
-	resp.Diagnostics.Append(added.FromAPI(ctx, last)...)
-	records, diags := added.records(ctx)
+	added, diags := crud.Each[computerRecord](ctx, last)
 	resp.Diagnostics.Append(diags...)
-	save(append(present, records...))
+	save(append(present, added...))
 }
 
 func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
@@ -352,7 +439,7 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	kept, diags := r.remove(ctx, records)
+	kept, diags := r.remove(ctx, records, &m)
 	resp.Diagnostics.Append(diags...)
 	if len(kept) == 0 {
 		return
@@ -362,7 +449,7 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }
 
-// ImportState leaves the computers null, which tells Read to take all that there are.
+// ImportState sets what names the fleet; the Read that follows takes all computers of the name.
 func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	var m fleetModel
 	if req.ID == "" {
@@ -383,16 +470,21 @@ func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStat
 	for name, v := range map[string]any{"id": m.importID(), "name_prefix": m.NamePrefix, "service_account_id": m.ServiceAccountID, "wait_for_active": true} {
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(name), v)...)
 	}
+	resp.Diagnostics.Append(adopt.Imported(ctx, resp.Private)...)
 }
 
 // remove deletes computers and returns those that it could not delete, with an error for every different reason.
-func (r *fleetResource) remove(ctx context.Context, records []computerRecord) ([]computerRecord, diag.Diagnostics) {
+func (r *fleetResource) remove(ctx context.Context, records []computerRecord, m *fleetModel) ([]computerRecord, diag.Diagnostics) {
 	var kept []computerRecord
 	var reasons []string
 	failed := map[string][]computerRecord{}
 	first := map[string]error{}
-	for i, err := range r.Client.DeleteComputers(ctx, recordIDs(records)) {
-		if err == nil {
+	var unseen error
+	for i, err := range r.Client.DeleteComputers(ctx, recordIDs(records), ownerOf(records, m.ServiceAccountID)) {
+		if err == nil || client.IsGone(err) {
+			if err != nil {
+				unseen = err
+			}
 			continue
 		}
 		kept = append(kept, records[i])
@@ -406,11 +498,31 @@ func (r *fleetResource) remove(ctx context.Context, records []computerRecord) ([
 		}
 		failed[reason] = append(failed[reason], records[i])
 	}
-	var diags diag.Diagnostics
+	diags := crud.Deleted("computer", "", unseen)
 	for _, reason := range reasons {
 		for _, d := range apierror.For("delete", "computers of the fleet", first[reason]) {
-			diags.AddError(d.Summary(), fmt.Sprintf("Not deleted: %s. %s\n\nWhat is not deleted is kept in the state; the next apply tries again.", namesOf(failed[reason]), d.Detail()))
+			diags.AddError(d.Summary(), fmt.Sprintf("Not deleted: %s. %s\n\nWhat is not deleted is kept in the state; the next apply tries again.", phrase.Names(namesOf(failed[reason]), maxNamed), d.Detail()))
 		}
 	}
 	return kept, diags
+}
+
+// replaceProvider lets a fleet that has no computers yet, and so no provider of the service's choice, be given one.
+func replaceProvider(_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
+	resp.RequiresReplace = !req.StateValue.IsNull()
+}
+
+// replaceFleetOwner replaces where another account is configured. An import with the account's own key knows no account,
+// and adopts the one that owns the computers.
+func replaceFleetOwner(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
+	var state fleetModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	records, diags := state.records(ctx)
+	resp.Diagnostics.Append(diags...)
+	resp.RequiresReplace = !adopt.Allowed(ctx, req.Private, req.StateValue)
+	for _, record := range records {
+		if !record.OwnerID.Equal(req.PlanValue) {
+			resp.RequiresReplace = true
+		}
+	}
 }

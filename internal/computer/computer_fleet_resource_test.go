@@ -167,7 +167,7 @@ func TestAccFleet_createOnlyAttributesReplace(t *testing.T) {
 			step(`provider_type = "managed-a"`, plancheck.ResourceActionNoop),
 			step(`provider_type = "managed-b"`, plancheck.ResourceActionReplace),
 			step("", plancheck.ResourceActionNoop),
-			step(`repos = ["https://git.example/acme/app"]`, plancheck.ResourceActionUpdate),
+			step(`repos = ["https://git.example/acme/app"]`, plancheck.ResourceActionReplace),
 			step(`repos = ["https://git.example/acme/tools"]`, plancheck.ResourceActionReplace),
 			step("auto_install_deps = true", plancheck.ResourceActionReplace),
 			step("auto_install_deps = false", plancheck.ResourceActionReplace),
@@ -316,8 +316,8 @@ func TestAccFleet_errorsOfTheService(t *testing.T) {
 		"404":              {config: fleetConfig(1, ""), fault: status(404), want: `bulkCreateComputers(.|\n)*404(.|\n)*Check\s+the\s+IDs`},
 		"409":              {config: fleetConfig(1, ""), fault: status(409), want: `bulkCreateComputers(.|\n)*409(.|\n)*Resolve\s+the\s+conflict`},
 		"429":              {config: fleetConfig(1, ""), fault: emulator.Fault{Kind: emulator.FaultRateLimited, Times: -1}, want: `bulkCreateComputers(.|\n)*429(.|\n)*requests_per_second`},
-		"500":              {config: fleetConfig(1, ""), fault: status(500), want: `(?i)lost(.|\n)*bulkCreateComputers(.|\n)*500(.|\n)*Apply\s+again`},
-		"503":              {config: fleetConfig(1, ""), fault: status(503), want: `(?i)lost(.|\n)*bulkCreateComputers(.|\n)*503(.|\n)*Apply\s+again`},
+		"500":              {config: fleetConfig(1, ""), fault: status(500), want: `not\s+certain(.|\n)*bulkCreateComputers(.|\n)*500(.|\n)*Apply\s+again`},
+		"503":              {config: fleetConfig(1, ""), fault: status(503), want: `not\s+certain(.|\n)*bulkCreateComputers(.|\n)*503(.|\n)*Apply\s+again`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
 )
 
@@ -57,24 +60,16 @@ func (r *fleetResource) waitForActive(ctx context.Context, made []client.Compute
 // withSteps completes records that came from an answer without steps, with one listing for all. Without that listing
 // they stay as they are: right, if not whole.
 func (r *fleetResource) withSteps(ctx context.Context, computers []client.Computer, m *fleetModel) []client.Computer {
-	complete := true
 	for i := range computers {
-		complete = complete && computers[i].ProvisioningSteps != nil
-	}
-	if complete || ctx.Err() != nil {
-		return computers
-	}
-	listed, err := r.Client.Computers(ctx, client.ComputerFilter{ServiceAccountID: m.ServiceAccountID.ValueString(), IncludeUnlisted: true, IncludeProvisioningSteps: true})
-	if err != nil {
-		return computers
-	}
-	byID := make(map[string]client.Computer, len(listed))
-	for _, c := range listed {
-		byID[c.ID] = c
-	}
-	for i := range computers {
-		if found, ok := byID[computers[i].ID]; ok {
-			computers[i] = found
+		if computers[i].ProvisioningSteps != nil || computers[i].WithoutSteps || ctx.Err() != nil {
+			continue
+		}
+		found, err := r.Client.ListedComputer(ctx, computers[i].ID, m.ServiceAccountID.ValueString())
+		if err != nil {
+			return computers
+		}
+		if found != nil {
+			computers[i] = *found
 		}
 	}
 	return computers
@@ -151,6 +146,21 @@ func fleetError(verb string, err error, m *fleetModel, managed bool) diag.Diagno
 // outsideOfFleet warns of them while nothing is to be created: somebody pays for them.
 func outsideOfFleet(others *client.OthersError, m *fleetModel) diag.Diagnostic {
 	return diag.NewAttributeWarningDiagnostic(path.Root("name_prefix"), "Computers Outside of the Fleet Bear Its Names", capital(others.Error())+".\n\n"+adoptOthers(m, true))
+}
+
+// goneFromFleet tells which computers are gone: the plan that makes up for them shows only new ones.
+func goneFromFleet(fleet *client.Fleet, prior []computerRecord, m *fleetModel) diag.Diagnostic {
+	present := map[string]bool{}
+	for i := range fleet.Members {
+		present[fleet.Members[i].ID] = true
+	}
+	missing := slices.DeleteFunc(slices.Clone(prior), func(r computerRecord) bool { return present[r.ID.ValueString()] })
+	detail := fmt.Sprintf("%d of %d computers of the fleet %q do not exist at the service any more: %s. They are removed from the state; the next apply makes up for them.",
+		len(missing), len(prior), m.NamePrefix.ValueString(), phrase.Names(namesOf(missing), maxNamed))
+	if fleet.SeesNothing {
+		detail += " " + crud.OrSomebodyElses
+	}
+	return diag.NewAttributeWarningDiagnostic(path.Root("quantity"), "Computers of the Fleet Are Gone", detail)
 }
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -11,9 +11,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/action/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
@@ -66,93 +66,77 @@ func (a *computerInstallDepsAction) Schema(ctx context.Context, _ action.SchemaR
 }
 
 func (a *computerInstallDepsAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	var m computerInstallDepsModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	timeout, diags := m.Timeouts.Invoke(ctx, defaultInstallTimeout)
-	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	id := m.ComputerID.ValueString()
+	crud.Invoke(ctx, "install dependencies on", "computer", req, resp, func(m *computerInstallDepsModel, tell crud.Tell) error {
+		timeout, diags := m.Timeouts.Invoke(ctx, defaultInstallTimeout)
+		resp.Diagnostics.Append(diags...)
+		id := m.ComputerID.ValueString()
 
-	// The step of the last installation has ended too, so its start tells it from the new one.
-	var before client.ProvisioningStep
-	if m.WaitForInstall.ValueBool() {
-		c, err := a.Client.ComputerAlone(ctx, id)
-		if err == nil {
-			c, err = a.withSteps(ctx, c)
+		// The step of the last installation has ended too, so its start tells it from the new one.
+		var before client.ProvisioningStep
+		if m.WaitForInstall.ValueBool() {
+			c, err := a.Client.ComputerAlone(ctx, id)
+			if err == nil {
+				c, err = a.Client.WithSteps(ctx, c)
+			}
+			if err != nil {
+				return err
+			}
+			if step := c.InstallStep(); step != nil {
+				before = *step
+			}
 		}
+		tell("Starting to install dependencies on computer %s", id)
+		c, err := a.Client.InstallComputerDeps(ctx, id)
 		if err != nil {
-			resp.Diagnostics.Append(computerFault("install dependencies on", "computer", err, nil)...)
-			return
+			return err
 		}
-		if step := c.InstallStep(); step != nil {
-			before = *step
+		if !m.WaitForInstall.ValueBool() {
+			tell("Dependencies are being installed on computer %q; the action does not wait for it", c.Name)
+			return nil
 		}
-	}
-	tell(resp, "Starting to install dependencies on computer %s", id)
-	c, err := a.Client.InstallComputerDeps(ctx, id)
-	if err != nil {
-		resp.Diagnostics.Append(computerFault("install dependencies on", "computer", err, map[int]string{
-			http.StatusBadRequest: "Dependencies can be installed on managed computers that were created with auto_install_deps = true, not on machines of one's own (`byom`).",
-			http.StatusConflict:   "An installation is running on this computer. Its provisioning step `install-dependencies` shows when it has ended; then invoke the action again.",
-		})...)
-		return
-	}
-	if !m.WaitForInstall.ValueBool() {
-		tell(resp, "Dependencies are being installed on computer %q; the action does not wait for it", c.Name)
-		return
-	}
-	resp.Diagnostics.Append(a.waitForInstall(ctx, c, before, timeout, resp)...)
+		return a.waitForInstall(ctx, c, before, timeout, tell)
+	}, atComputer, installAdvice)
 }
 
-func (a *computerInstallDepsAction) waitForInstall(ctx context.Context, c *client.Computer, before client.ProvisioningStep, timeout time.Duration, resp *action.InvokeResponse) diag.Diagnostics {
+// installAdvice is what refusals of an installation mean.
+var installAdvice = apierror.Advice{
+	http.StatusBadRequest: "Dependencies can be installed on managed computers that were created with auto_install_deps = true, not on machines of one's own (`byom`).",
+	http.StatusConflict:   "An installation is running on this computer. Its provisioning step `install-dependencies` shows when it has ended; then invoke the action again.",
+}
+
+func (a *computerInstallDepsAction) waitForInstall(ctx context.Context, c *client.Computer, before client.ProvisioningStep, timeout time.Duration, tell crud.Tell) error {
 	watch := a.Client.WatchComputer(c.ID, c.ServiceAccount())
 	defer watch.Close()
 	last, err := wait.For(ctx, a.Client.Clock(), timeout, wait.Object[client.Computer]{
-		Start: c,
 		Next: func(ctx context.Context, pause time.Duration) (*client.Computer, error) {
 			next, err := watch.Next(ctx, pause)
 			if err != nil {
 				return nil, err
 			}
-			return a.withSteps(ctx, next)
+			return a.Client.WithSteps(ctx, next)
 		},
 		Status: func(c *client.Computer) string { return installStatus(c, before) },
 		States: installStates,
 		OnChange: func(next *client.Computer) {
-			tell(resp, "Installing dependencies on computer %q: %s", c.Name, installStatus(next, before))
+			tell("Installing dependencies on computer %q: %s", c.Name, installStatus(next, before))
 		},
 	})
 
 	var failed *wait.FailedError
 	var late *wait.TimeoutError
 	switch {
-	case err == nil:
-		return nil
 	case errors.As(err, &failed):
 		reason := "The service gives no reason."
 		if step := last.InstallStep(); step != nil && step.Error != "" {
 			reason = strings.TrimSuffix(step.Error, ".") + "."
 		}
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Installation of Dependencies Failed",
-			fmt.Sprintf("Installing dependencies on computer %q (%s) failed: %s\n\nThe computer goes on as it was. Mend the cause, then invoke the action again.", c.Name, c.ID, reason))}
+		return &crud.Fault{Summary: "Installation of Dependencies Failed",
+			Detail: fmt.Sprintf("Installing dependencies on computer %q (%s) failed: %s\n\nThe computer goes on as it was. Mend the cause, then invoke the action again.", c.Name, c.ID, reason)}
 	case errors.As(err, &late):
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Installation of Dependencies Is Not Done in Time",
-			fmt.Sprintf("Installing dependencies on computer %q (%s) was started, but %s. It goes on at the service, which refuses another one until it has ended. To allow more time, raise invoke in the timeouts block.", c.Name, c.ID, late))}
+		return &crud.Fault{Summary: "Installation of Dependencies Is Not Done in Time",
+			Detail: fmt.Sprintf("Installing dependencies on computer %q (%s) was started, but %s. It goes on at the service, which refuses another one until it has ended. To allow more time, raise invoke in the timeouts block.", c.Name, c.ID, late)}
 	}
-	return computerFault("wait for the installation on", "computer", err, nil)
-}
-
-// withSteps completes a record with its steps, which only listings and the look-up by name return.
-func (a *computerInstallDepsAction) withSteps(ctx context.Context, c *client.Computer) (*client.Computer, error) {
-	if c.ProvisioningSteps != nil || c.ProviderType == client.ProviderBYOM {
-		return c, nil
-	}
-	return a.Client.ComputerByName(ctx, c.Name, c.ServiceAccount())
+	return err
 }
 
 // installStatus is the status of the installation that came after before.

@@ -2,7 +2,6 @@ package computer
 
 import (
 	"context"
-	"iter"
 
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
@@ -62,23 +61,12 @@ func (l *computerList) List(ctx context.Context, req list.ListRequest, stream *l
 		IncludeUnlisted:          m.IncludeUnlisted.ValueBool(),
 		IncludeProvisioningSteps: req.IncludeResource,
 	}
-	crud.List(ctx, "computers", req, stream, l.all(ctx, filter),
-		func(c *client.Computer) string { return c.Name },
-		func(m *computerModel) { m.WaitForActive = types.BoolValue(true) })
-}
-
-// all yields the computers that one request returns: the operation has no pages.
-func (l *computerList) all(ctx context.Context, filter client.ComputerFilter) iter.Seq2[client.Computer, error] {
-	return func(yield func(client.Computer, error) bool) {
+	all := crud.AtOnce(func() ([]client.Computer, error) {
 		computers, err := l.Client.Computers(ctx, filter)
-		if err != nil {
-			yield(client.Computer{}, err)
-			return
+		for i := range computers {
+			computers[i].IsCallers = filter.ServiceAccountID == ""
 		}
-		for _, computer := range computers {
-			if !yield(computer, nil) {
-				return
-			}
-		}
-	}
+		return computers, err
+	})
+	crud.List[computerModel](ctx, "computers", req, stream, all, func(c *client.Computer) string { return c.Name })
 }

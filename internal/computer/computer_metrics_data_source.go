@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -38,20 +39,22 @@ type sampleModel struct {
 	DiskTotal  types.Float64 `tfsdk:"disk_total"`
 }
 
-func sampleFromAPI(s client.MetricsSample) sampleModel {
-	timestamp := types.StringValue(s.Timestamp)
+// FromAPI takes over the samples.
+func (m *computerMetricsModel) FromAPI(ctx context.Context, samples *[]client.MetricsSample) (diags diag.Diagnostics) {
+	m.Samples, diags = crud.Each[sampleModel](ctx, *samples)
+	return diags
+}
+
+// FromAPI takes over a sample.
+func (m *sampleModel) FromAPI(_ context.Context, s *client.MetricsSample) diag.Diagnostics {
+	m.Timestamp = types.StringValue(s.Timestamp)
 	if at, err := time.Parse(time.RFC3339, s.Timestamp); err == nil {
-		timestamp = value.Time(at)
+		m.Timestamp = value.Time(at)
 	}
-	return sampleModel{
-		Timestamp:  timestamp,
-		CPUUsedPct: types.Float64Value(s.CPUUsedPct),
-		CPUCount:   types.Float64Value(s.CPUCount),
-		MemUsed:    types.Float64Value(s.MemUsed),
-		MemTotal:   types.Float64Value(s.MemTotal),
-		DiskUsed:   types.Float64Value(s.DiskUsed),
-		DiskTotal:  types.Float64Value(s.DiskTotal),
-	}
+	m.CPUUsedPct, m.CPUCount = types.Float64Value(s.CPUUsedPct), types.Float64Value(s.CPUCount)
+	m.MemUsed, m.MemTotal = types.Float64Value(s.MemUsed), types.Float64Value(s.MemTotal)
+	m.DiskUsed, m.DiskTotal = types.Float64Value(s.DiskUsed), types.Float64Value(s.DiskTotal)
+	return nil
 }
 
 func (d *computerMetricsDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
@@ -67,7 +70,7 @@ func (d *computerMetricsDataSource) Schema(_ context.Context, _ datasource.Schem
 		Attributes: map[string]schema.Attribute{
 			"computer_id": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: describe["id"],
+				MarkdownDescription: computerResults["id"].Text,
 				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"start": schema.StringAttribute{
@@ -92,25 +95,14 @@ func (d *computerMetricsDataSource) Schema(_ context.Context, _ datasource.Schem
 }
 
 func (d *computerMetricsDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	var m computerMetricsModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	var start time.Time
-	if !m.Start.IsNull() {
-		at, diags := m.Start.ValueRFC3339Time()
-		resp.Diagnostics.Append(diags...)
-		start = at
-	}
-	samples, err := d.Client.ComputerMetrics(ctx, m.ComputerID.ValueString(), start)
-	if err != nil {
-		resp.Diagnostics.Append(computerFault("read", "metrics of the computer", err, managedOnly("Metrics are"))...)
-		return
-	}
-	m.Samples = make([]sampleModel, len(samples))
-	for i, sample := range samples {
-		m.Samples[i] = sampleFromAPI(sample)
-	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+	crud.ReadData(ctx, "read", "metrics of the computer", req, resp, func(m *computerMetricsModel) (*[]client.MetricsSample, error) {
+		var start time.Time
+		if !m.Start.IsNull() {
+			at, diags := m.Start.ValueRFC3339Time()
+			resp.Diagnostics.Append(diags...)
+			start = at
+		}
+		samples, err := d.Client.ComputerMetrics(ctx, m.ComputerID.ValueString(), start)
+		return &samples, err
+	}, atComputer, managedOnly("Metrics are"))
 }

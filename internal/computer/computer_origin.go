@@ -61,7 +61,7 @@ func originAttribute() schema.Attribute {
 	return schema.SingleNestedAttribute{
 		Optional:            true,
 		MarkdownDescription: "What the computer is made from. A change replaces the computer.",
-		PlanModifiers:       []planmodifier.Object{objectplanmodifier.RequiresReplaceIf(replaceOriginIfKnown, replaceIfKnown, replaceIfKnown)},
+		PlanModifiers:       []planmodifier.Object{objectplanmodifier.RequiresReplaceIf(replaceOrigin, "A change replaces the computer.", "A change replaces the computer.")},
 		Attributes: map[string]schema.Attribute{
 			"kind": schema.StringAttribute{
 				Required:            true,
@@ -79,7 +79,7 @@ func originAttribute() schema.Attribute {
 			},
 			"software_draft": schema.SingleNestedAttribute{
 				Optional:            true,
-				MarkdownDescription: "Receipt of a saved software draft, for the two template kinds. If the service has made a computer for this receipt already, it is returned and no other is provisioned.",
+				MarkdownDescription: "Receipt of a saved software draft, for the two template kinds. The service makes one computer for a receipt. If it has made one already, that is an error with the command that imports it.",
 				Attributes: map[string]schema.Attribute{
 					"workstream_id":       draftID("UUID of the workstream."),
 					"creation_session_id": draftID("UUID of the session in which the draft was created."),

@@ -5,9 +5,9 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 )
 
@@ -20,6 +20,12 @@ type computerProvidersDataSource struct{ crud.DataSource }
 
 type computerProvidersModel struct {
 	Providers []string `tfsdk:"providers"`
+}
+
+// FromAPI takes over the listing.
+func (m *computerProvidersModel) FromAPI(_ context.Context, providers *[]string) diag.Diagnostics {
+	m.Providers = append([]string{}, *providers...)
+	return nil
 }
 
 func (d *computerProvidersDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
@@ -39,14 +45,9 @@ func (d *computerProvidersDataSource) Schema(_ context.Context, _ datasource.Sch
 	}
 }
 
-func (d *computerProvidersDataSource) Read(ctx context.Context, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
-	providers, err := d.Client.ComputerProviders(ctx)
-	if err != nil {
-		resp.Diagnostics.Append(apierror.For("list", "computer providers", err)...)
-		return
-	}
-	if providers == nil {
-		providers = []string{}
-	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &computerProvidersModel{Providers: providers})...)
+func (d *computerProvidersDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	crud.ReadData(ctx, "list", "computer providers", req, resp, func(*computerProvidersModel) (*[]string, error) {
+		providers, err := d.Client.ComputerProviders(ctx)
+		return &providers, err
+	})
 }

@@ -5,11 +5,11 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	dsschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -34,22 +34,55 @@ type computerRecord struct {
 	ComputerSource        types.Object `tfsdk:"computer_source"`
 }
 
-var stepType = types.ObjectType{AttrTypes: map[string]attr.Type{
-	"id":           types.StringType,
-	"name":         types.StringType,
-	"status":       types.StringType,
-	"error":        types.StringType,
-	"started_at":   types.StringType,
-	"completed_at": types.StringType,
-}}
+// computerResults are the fields of a computer, wherever they are shown.
+var computerResults = results.Record{
+	"id":                      {Text: "The computer's ID."},
+	"host_id":                 {Text: "ID (UUID) of the host behind the computer. It can be assigned once and is unique among the owner's computers."},
+	"name":                    {Text: "The computer's name, 1 to 63 characters."},
+	"hostname":                {Text: "The host name of the machine."},
+	"is_listed":               {Text: "Whether normal listings show the computer.", Type: types.BoolType},
+	"provider_type":           {Text: "What provides the computer: `byom` for a registered machine of one's own, else the identifier of a managed provider."},
+	"status":                  {Text: "The computer's status: `provisioning`, `active` or `error`."},
+	"created_at":              {Text: "When the computer was created (RFC 3339, UTC)."},
+	"provisioning_steps":      {Text: "The steps of a managed computer's set-up, in their order.", Of: stepResults, IsList: true},
+	"install_session_id":      {Text: "ID of the session that installs dependencies."},
+	"relay_client_url":        {Text: "Relay URL for clients."},
+	"relay_agent_url":         {Text: "Relay URL for the agent on the computer."},
+	"remote_user":             {Text: "The account on the computer, 1 to 63 characters."},
+	"cloned_repo_directories": {Text: "Directories of the repositories that were cloned onto the computer.", Type: types.ListType{ElemType: types.StringType}},
+	"owner_principal_kind":    {Text: "Kind of the owner: `human` or `service`."},
+	"owner_id":                {Text: "ID of the owner."},
+	"computer_source":         {Text: "What the computer was made from.", Of: sourceResults},
+}
 
-var computerSourceType = types.ObjectType{AttrTypes: map[string]attr.Type{
-	"kind":        types.StringType,
-	"template_id": types.StringType,
-	"computer_id": types.StringType,
-}}
+var stepResults = results.Record{
+	"id":           {Text: "The step's ID."},
+	"name":         {Text: "The step's name."},
+	"status":       {Text: "The step's status, such as `pending`, `in_progress` or `completed`."},
+	"error":        {Text: "What went wrong in the step."},
+	"started_at":   {Text: "When the step started (RFC 3339, UTC)."},
+	"completed_at": {Text: "When the step ended (RFC 3339, UTC)."},
+}
 
-// FromAPI takes over a record. Steps that an operation does not return are kept as they were known, or null.
+var sourceResults = results.Record{
+	"kind":        {Text: "Kind of the source: `template`, `execution-template` or `computer`."},
+	"template_id": {Text: "ID of the template."},
+	"computer_id": {Text: "ID of the computer that was copied."},
+}
+
+var (
+	computerType = computerResults.ObjectType()
+	stepType     = stepResults.ObjectType()
+	sourceType   = sourceResults.ObjectType()
+)
+
+// owner says whose the computer is, as far as the state knows it.
+func (m *computerRecord) owner(account types.String) client.ComputerOwner {
+	return client.ComputerOwner{Account: account.ValueString(), Kind: m.OwnerPrincipalKind.ValueString(), ID: m.OwnerID.ValueString()}
+}
+
+// FromAPI takes over a record. Steps that an operation does not return are kept as they were known, or null, and so is
+// what is known only from a step.
 func (m *computerRecord) FromAPI(ctx context.Context, c *client.Computer) diag.Diagnostics {
 	var diags diag.Diagnostics
 	m.ID, m.Name = types.StringValue(c.ID), types.StringValue(c.Name)
@@ -59,7 +92,9 @@ func (m *computerRecord) FromAPI(ctx context.Context, c *client.Computer) diag.D
 	m.ProviderType = types.StringValue(c.ProviderType)
 	m.Status = value.StringOrNull(c.Status)
 	m.CreatedAt = value.Time(c.CreatedAt.Time())
-	m.InstallSessionID = value.StringOrNull(installSession(c))
+	if session := installSession(c); session != "" || c.ProvisioningSteps != nil || m.InstallSessionID.IsUnknown() {
+		m.InstallSessionID = value.StringOrNull(session)
+	}
 	m.RelayClientURL = value.StringOrNull(c.RelayClientURL)
 	m.RelayAgentURL = value.StringOrNull(c.RelayAgentURL)
 	m.RemoteUser = value.StringOrNull(c.RemoteUser)
@@ -76,9 +111,9 @@ func (m *computerRecord) FromAPI(ctx context.Context, c *client.Computer) diag.D
 		m.ProvisioningSteps = steps
 	}
 
-	m.ComputerSource = types.ObjectNull(computerSourceType.AttrTypes)
+	m.ComputerSource = types.ObjectNull(sourceType.AttrTypes)
 	if c.Source != nil {
-		source, d := types.ObjectValue(computerSourceType.AttrTypes, map[string]attr.Value{
+		source, d := types.ObjectValue(sourceType.AttrTypes, map[string]attr.Value{
 			"kind":        types.StringValue(c.Source.Kind),
 			"template_id": value.StringOrNull(c.Source.TemplateID),
 			"computer_id": value.StringOrNull(c.Source.ComputerID),
@@ -123,69 +158,4 @@ func stepsFromAPI(steps []client.ProvisioningStep) (types.List, diag.Diagnostics
 	list, d := types.ListValue(stepType, elements)
 	diags.Append(d...)
 	return list, diags
-}
-
-// describe explains the fields of a computer, wherever they are shown.
-var describe = map[string]string{
-	"id":                      "The computer's ID.",
-	"host_id":                 "ID (UUID) of the host behind the computer. It can be assigned once and is unique among the owner's computers.",
-	"name":                    "The computer's name, 1 to 63 characters.",
-	"hostname":                "The host name of the machine.",
-	"is_listed":               "Whether normal listings show the computer.",
-	"provider_type":           "What provides the computer: `byom` for a registered machine of one's own, else the identifier of a managed provider.",
-	"status":                  "The computer's status: `provisioning`, `active` or `error`.",
-	"created_at":              "When the computer was created (RFC 3339, UTC).",
-	"provisioning_steps":      "The steps of a managed computer's set-up, in their order.",
-	"install_session_id":      "ID of the session that installs dependencies.",
-	"relay_client_url":        "Relay URL for clients.",
-	"relay_agent_url":         "Relay URL for the agent on the computer.",
-	"remote_user":             "The account on the computer, 1 to 63 characters.",
-	"cloned_repo_directories": "Directories of the repositories that were cloned onto the computer.",
-	"owner_principal_kind":    "Kind of the owner: `human` or `service`.",
-	"owner_id":                "ID of the owner.",
-	"computer_source":         "What the computer was made from.",
-
-	"step.id":           "The step's ID.",
-	"step.name":         "The step's name.",
-	"step.status":       "The step's status, such as `pending`, `in_progress` or `completed`.",
-	"step.error":        "What went wrong in the step.",
-	"step.started_at":   "When the step started (RFC 3339, UTC).",
-	"step.completed_at": "When the step ended (RFC 3339, UTC).",
-
-	"source.kind":        "Kind of the source: `template`, `execution-template` or `computer`.",
-	"source.template_id": "ID of the template.",
-	"source.computer_id": "ID of the computer that was copied.",
-}
-
-// recordAttributes are the results of a data source that shows a computer.
-func recordAttributes() map[string]dsschema.Attribute {
-	attributes := map[string]dsschema.Attribute{
-		"is_listed": dsschema.BoolAttribute{Computed: true, MarkdownDescription: describe["is_listed"]},
-		"provisioning_steps": dsschema.ListNestedAttribute{
-			Computed:            true,
-			MarkdownDescription: describe["provisioning_steps"],
-			NestedObject: dsschema.NestedAttributeObject{
-				Attributes: stringResults("step.", "id", "name", "status", "error", "started_at", "completed_at"),
-			},
-		},
-		"cloned_repo_directories": dsschema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: describe["cloned_repo_directories"]},
-		"computer_source": dsschema.SingleNestedAttribute{
-			Computed:            true,
-			MarkdownDescription: describe["computer_source"],
-			Attributes:          stringResults("source.", "kind", "template_id", "computer_id"),
-		},
-	}
-	for name, attribute := range stringResults("", "id", "host_id", "name", "hostname", "provider_type", "status", "created_at", "install_session_id",
-		"relay_client_url", "relay_agent_url", "remote_user", "owner_principal_kind", "owner_id") {
-		attributes[name] = attribute
-	}
-	return attributes
-}
-
-func stringResults(prefix string, names ...string) map[string]dsschema.Attribute {
-	attributes := make(map[string]dsschema.Attribute, len(names))
-	for _, name := range names {
-		attributes[name] = dsschema.StringAttribute{Computed: true, MarkdownDescription: describe[prefix+name]}
-	}
-	return attributes
 }

@@ -25,17 +25,13 @@ func (a *computerRefreshAction) Schema(_ context.Context, _ action.SchemaRequest
 }
 
 func (a *computerRefreshAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	var m computerActionModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	id := m.ComputerID.ValueString()
-	tell(resp, "Refreshing credentials and secrets on computer %s", id)
-	renewed, err := a.Client.RefreshComputer(ctx, id)
-	if err != nil {
-		resp.Diagnostics.Append(computerFault("refresh", "computer", err, nil)...)
-		return
-	}
-	tell(resp, "Computer %s: %d Git credentials and %d secrets were renewed", id, renewed.Configured, renewed.SecretsConfigured)
+	crud.Invoke(ctx, "refresh", "computer", req, resp, func(m *computerActionModel, tell crud.Tell) error {
+		id := m.ComputerID.ValueString()
+		tell("Refreshing credentials and secrets on computer %s", id)
+		renewed, err := a.Client.RefreshComputer(ctx, id)
+		if err == nil {
+			tell("Computer %s: %d Git credentials and %d secrets were renewed", id, renewed.Configured, renewed.SecretsConfigured)
+		}
+		return err
+	}, atComputer)
 }

@@ -12,17 +12,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/boolplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/listplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
@@ -72,29 +69,19 @@ type computerModel struct {
 	Timeouts         timeouts.Value `tfsdk:"timeouts"`
 }
 
-type computerIdentity struct {
-	ID types.String `tfsdk:"id"`
-}
-
-// FromAPI takes over a record. What only a create accepts is left as it is, except after an import, when nothing is known
-// yet: then the owner and the source say what it was. At any other time null means that it was not configured.
-func (m *computerModel) FromAPI(ctx context.Context, c *client.Computer) diag.Diagnostics {
-	imported := m.CreatedAt.IsNull()
-	diags := m.computerRecord.FromAPI(ctx, c)
-	if !imported {
-		return diags
-	}
-	if account := c.ServiceAccount(); account != "" {
+// FromImport sets what a creation asked for, as far as the record tells.
+func (m *computerModel) FromImport(_ context.Context, c *client.Computer) diag.Diagnostics {
+	m.WaitForActive = types.BoolValue(true)
+	if account := c.ServiceAccount(); account != "" && !c.IsCallers {
 		m.ServiceAccountID = types.StringValue(account)
 	}
-	source, d := originFromAPI(c)
-	diags.Append(d...)
+	source, diags := originFromAPI(c)
 	m.Source = source
 	return diags
 }
 
 // Identity is the computer's ID.
-func (m *computerModel) Identity() any { return &computerIdentity{ID: m.ID} }
+func (m *computerModel) Identity() any { return &crud.ID{ID: m.ID} }
 
 func (m *computerModel) createRequest(ctx context.Context) (client.CreateComputerRequest, diag.Diagnostics) {
 	source, diags := originToAPI(ctx, m.Source)
@@ -130,95 +117,50 @@ func (r *computerResource) Metadata(_ context.Context, req resource.MetadataRequ
 }
 
 func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	attributes := computerResults.Resource()
+	attributes["name"] = schema.StringAttribute{
+		Required:            true,
+		MarkdownDescription: computerResults["name"].Text + " Unique among the owner's computers.",
+		Validators:          []validator.String{value.Length(1, 63)},
+	}
+	attributes["provider_type"] = schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: computerResults["provider_type"].Text + " The data source `agentyard_computer_providers` lists what is available. If omitted, the service chooses. A change replaces the computer.",
+		Validators:          []validator.String{value.NotEmpty()},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplace()},
+	}
+	attributes["host_id"] = schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: computerResults["host_id"].Text + " Assigning one to a computer without is done in place; changing it replaces the computer; removing it from the configuration keeps it.",
+		Validators:          []validator.String{value.UUID()},
+		PlanModifiers: []planmodifier.String{
+			stringplanmodifier.UseStateForUnknown(),
+			stringplanmodifier.RequiresReplaceIf(replaceHost, "Changing a host ID that is set replaces the computer.", "Changing a host ID that is set replaces the computer."),
+		},
+	}
+	attributes["remote_user"] = schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: computerResults["remote_user"].Text + " If omitted, the service chooses.",
+		Validators:          []validator.String{value.Length(1, 63)},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+	}
+	attributes["repos"] = reposAttribute("computer")
+	attributes["auto_install_deps"] = autoInstallDepsAttribute("computer")
+	attributes["service_account_id"] = schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "ID of the service account that owns the computer; the owner of the API key if omitted. Needs the key of a human with the Manager role or higher. A change replaces the computer.",
+		Validators:          []validator.String{value.NotEmpty()},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplaceIf(replaceOwner, "A change replaces the computer.", "A change replaces the computer.")},
+	}
+	attributes["source"] = originAttribute()
+	attributes["wait_for_active"] = schema.BoolAttribute{
+		Optional: true, Computed: true, Default: booldefault.StaticBool(true),
+		MarkdownDescription: "Whether creating the computer waits until it is active, and fails if its provisioning does. Default `true`.",
+	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "A computer on which coding agents work: a managed one, which the service provisions, or a registered machine of one's own (`byom`). " +
 			"Destroying it shuts a managed computer down and archives its sessions; of an own machine only the registration is removed.",
-		Attributes: map[string]schema.Attribute{
-			"id": stableResult("id"),
-			"name": schema.StringAttribute{
-				Required:            true,
-				MarkdownDescription: describe["name"] + " Unique among the owner's computers.",
-				Validators:          []validator.String{value.Length(1, 63)},
-			},
-			"provider_type": schema.StringAttribute{
-				Optional: true, Computed: true,
-				MarkdownDescription: describe["provider_type"] + " The data source `agentyard_computer_providers` lists what is available. If omitted, the service chooses. A change replaces the computer.",
-				Validators:          []validator.String{value.NotEmpty()},
-				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplace()},
-			},
-			"host_id": schema.StringAttribute{
-				Optional: true, Computed: true,
-				MarkdownDescription: describe["host_id"] + " Assigning one to a computer without is done in place; changing it replaces the computer; removing it from the configuration keeps it.",
-				Validators:          []validator.String{value.UUID()},
-				PlanModifiers: []planmodifier.String{
-					stringplanmodifier.UseStateForUnknown(),
-					stringplanmodifier.RequiresReplaceIf(replaceStringIfKnown, "Changing a host ID that is set replaces the computer.", "Changing a host ID that is set replaces the computer."),
-				},
-			},
-			"remote_user": schema.StringAttribute{
-				Optional: true, Computed: true,
-				MarkdownDescription: describe["remote_user"] + " If omitted, the service chooses.",
-				Validators:          []validator.String{value.Length(1, 63)},
-				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-			},
-			"repos": schema.ListAttribute{
-				Optional: true, ElementType: types.StringType,
-				MarkdownDescription: "URLs of repositories to clone, at most 20 of at most 2048 characters each. A change replaces the computer. The service does not return them, so they are adopted from the configuration after an import.",
-				Validators: []validator.List{
-					listvalidator.SizeAtMost(20),
-					listvalidator.ValueStringsAre(value.URI(), value.Length(0, 2048)),
-				},
-				PlanModifiers: []planmodifier.List{listplanmodifier.RequiresReplaceIf(replaceListIfKnown, replaceIfKnown, replaceIfKnown)},
-			},
-			"auto_install_deps": schema.BoolAttribute{
-				Optional:            true,
-				MarkdownDescription: "Whether the dependencies of the repositories are installed during provisioning. A change replaces the computer. The service does not return it, so it is adopted from the configuration after an import.",
-				PlanModifiers:       []planmodifier.Bool{boolplanmodifier.RequiresReplaceIf(replaceBoolIfKnown, replaceIfKnown, replaceIfKnown)},
-			},
-			"service_account_id": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "ID of the service account that owns the computer; the owner of the API key if omitted. Needs the key of a human with the Manager role or higher. A change replaces the computer.",
-				Validators:          []validator.String{value.NotEmpty()},
-				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplaceIf(replaceStringIfKnown, replaceIfKnown, replaceIfKnown)},
-			},
-			"source": originAttribute(),
-			"wait_for_active": schema.BoolAttribute{
-				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-				MarkdownDescription: "Whether creating the computer waits until it is active, and fails if its provisioning does. Default `true`.",
-			},
-			"hostname":             movingResult("hostname"),
-			"is_listed":            schema.BoolAttribute{Computed: true, MarkdownDescription: describe["is_listed"], PlanModifiers: []planmodifier.Bool{boolplanmodifier.UseStateForUnknown()}},
-			"status":               movingResult("status"),
-			"created_at":           stableResult("created_at"),
-			"install_session_id":   movingResult("install_session_id"),
-			"relay_client_url":     lateResult("relay_client_url"),
-			"relay_agent_url":      lateResult("relay_agent_url"),
-			"owner_principal_kind": lateResult("owner_principal_kind"),
-			"owner_id":             lateResult("owner_id"),
-			"provisioning_steps": schema.ListNestedAttribute{
-				Computed:            true,
-				MarkdownDescription: describe["provisioning_steps"],
-				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"id":           movingResult("step.id"),
-					"name":         movingResult("step.name"),
-					"status":       movingResult("step.status"),
-					"error":        movingResult("step.error"),
-					"started_at":   movingResult("step.started_at"),
-					"completed_at": movingResult("step.completed_at"),
-				}},
-			},
-			"cloned_repo_directories": schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: describe["cloned_repo_directories"]},
-			"computer_source": schema.SingleNestedAttribute{
-				Computed:            true,
-				MarkdownDescription: describe["computer_source"],
-				Attributes: map[string]schema.Attribute{
-					"kind":        movingResult("source.kind"),
-					"template_id": movingResult("source.template_id"),
-					"computer_id": movingResult("source.computer_id"),
-				},
-				PlanModifiers: []planmodifier.Object{objectplanmodifier.UseStateForUnknown()},
-			},
-		},
+		Attributes: attributes,
 		Blocks: map[string]schema.Block{
 			"timeouts": timeouts.Block(ctx, timeouts.Opts{
 				Create: true, Delete: true,
@@ -229,10 +171,29 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	}
 }
 
+// reposAttribute and autoInstallDepsAttribute are what computers and fleets are created with.
+func reposAttribute(object string) schema.ListAttribute {
+	return schema.ListAttribute{
+		Optional: true, ElementType: types.StringType,
+		MarkdownDescription: "URLs of repositories to clone, at most 20 of at most 2048 characters each. A change replaces the " + object + ". The service does not return them, so they are adopted from the configuration after an import.",
+		Validators: []validator.List{
+			listvalidator.SizeAtMost(20),
+			listvalidator.ValueStringsAre(value.URI(), value.Length(0, 2048)),
+		},
+		PlanModifiers: []planmodifier.List{adopt.List()},
+	}
+}
+
+func autoInstallDepsAttribute(object string) schema.BoolAttribute {
+	return schema.BoolAttribute{
+		Optional:            true,
+		MarkdownDescription: "Whether the dependencies of the repositories are installed during provisioning. A change replaces the " + object + ". The service does not return it, so it is adopted from the configuration after an import.",
+		PlanModifiers:       []planmodifier.Bool{adopt.Bool()},
+	}
+}
+
 func (r *computerResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
-	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
-		"id": identityschema.StringAttribute{RequiredForImport: true, Description: describe["id"]},
-	}}
+	resp.IdentitySchema = crud.IDSchema(computerResults["id"].Text)
 }
 
 func (r *computerResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
@@ -267,17 +228,13 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 		return
 	}
 	// Stored at once: whatever happens from here on, the computer is known.
-	resp.Diagnostics.Append(m.FromAPI(ctx, made)...)
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-	if !m.WaitForActive.ValueBool() || made.Status == client.ComputerActive || resp.Diagnostics.HasError() {
+	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, made)...)
+	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {
 		return
 	}
 	last, err := r.waitForActive(ctx, made, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Clock().Now()))
-	if last != nil {
-		last = r.withSteps(ctx, last, &m)
-		resp.Diagnostics.Append(m.FromAPI(ctx, last)...)
-		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-	}
+	last = r.withSteps(ctx, last, &m.computerRecord)
+	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, last)...)
 	if err != nil {
 		resp.Diagnostics.Append(notActive(made, last, err)...)
 	}
@@ -285,29 +242,24 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 
 func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, "computer", req, resp, func(m *computerModel) (*client.Computer, error) {
-		found, err := r.Client.Computer(ctx, m.ID.ValueString(), m.ServiceAccountID.ValueString())
+		found, err := r.Client.Computer(ctx, m.ID.ValueString(), m.owner(m.ServiceAccountID))
+		if err == nil && adopt.Unread(ctx, req.Private) {
+			err = r.Client.OwnComputer(ctx, found)
+		}
 		if err != nil {
 			return nil, err
 		}
-		return r.withSteps(ctx, found, m), nil
+		return r.withSteps(ctx, found, &m.computerRecord), nil
 	})
 }
 
 func (r *computerResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	crud.Update(ctx, "computer", req, resp, func(plan, state *computerModel) (*client.Computer, error) {
 		body := plan.updateRequest(state)
-		prior := state.computerRecord
 		if body == (client.UpdateComputerRequest{}) {
-			// Only attributes of the provider differ, so the record stays as it was read for this plan.
-			plan.computerRecord = prior
-			return nil, nil
+			return nil, nil // Only attributes of the provider differ.
 		}
-		updated, err := r.Client.UpdateComputer(ctx, state.ID.ValueString(), body)
-		if err != nil {
-			return nil, err
-		}
-		plan.ProvisioningSteps = prior.ProvisioningSteps
-		return r.withSteps(ctx, updated, state), nil
+		return r.Client.UpdateComputer(ctx, state.ID.ValueString(), state.ServiceAccountID.ValueString(), body)
 	}, computerFields)
 }
 
@@ -317,15 +269,15 @@ func (r *computerResource) Delete(ctx context.Context, req resource.DeleteReques
 		resp.Diagnostics.Append(diags...)
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
-		return r.Client.DeleteComputer(ctx, m.ID.ValueString())
+		return r.Client.DeleteComputer(ctx, m.ID.ValueString(), m.owner(m.ServiceAccountID))
 	})
 }
 
 func (r *computerResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	crud.ImportByID(ctx, "computer", req, resp)
-	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("wait_for_active"), true)...)
 }
 
+// waitForActive returns the computer as last seen, also beside an error.
 func (r *computerResource) waitForActive(ctx context.Context, made *client.Computer, account string, timeout time.Duration) (*client.Computer, error) {
 	watch := r.Client.WatchComputer(made.ID, account)
 	defer watch.Close()
@@ -337,20 +289,17 @@ func (r *computerResource) waitForActive(ctx context.Context, made *client.Compu
 	})
 }
 
-// withSteps completes a record that came without its steps, where they are not known or may have changed. Only
-// listings and the look-up by name return them. Without an answer the record stays as it is: it is right, if not whole.
-func (r *computerResource) withSteps(ctx context.Context, c *client.Computer, known *computerModel) *client.Computer {
-	if c.ProvisioningSteps != nil || c.ProviderType == client.ProviderBYOM {
-		return c
-	}
+// withSteps completes a record that came without its steps, where they are not known or may have changed. Without an
+// answer the record stays as it is: it is right, if not whole.
+func (r *computerResource) withSteps(ctx context.Context, c *client.Computer, known *computerRecord) *client.Computer {
 	if value.IsSet(known.ProvisioningSteps) && known.Status.ValueString() == c.Status && c.Status != client.ComputerProvisioning {
 		return c
 	}
-	named, err := r.Client.ComputerByName(ctx, c.Name, c.ServiceAccount())
-	if err != nil || named.ID != c.ID {
+	complete, err := r.Client.WithSteps(ctx, c)
+	if err != nil {
 		return c
 	}
-	return named
+	return complete
 }
 
 // notActive explains why a computer that exists is not ready. An interruption is a warning, because an error would
@@ -375,5 +324,7 @@ func notActive(made, last *client.Computer, err error) diag.Diagnostics {
 		return diag.Diagnostics{diag.NewWarningDiagnostic("Interrupted Before the Computer Was Active",
 			fmt.Sprintf("Computer %q (%s) was created and is kept in the state. Provisioning goes on at the service; run plan to see its status.", made.Name, made.ID))}
 	}
-	return apierror.For("wait for", "computer", err)
+	diags := apierror.For("wait for", "computer", err)
+	diags.AddWarning("Computer Was Created", fmt.Sprintf("Computer %q (%s) was created, and whether it became active is not known. It is kept in the state and marked for replacement; to keep it, run `terraform untaint ADDRESS`.", made.Name, made.ID))
+	return diags
 }

@@ -25,20 +25,18 @@ func (a *computerRestartAction) Schema(_ context.Context, _ action.SchemaRequest
 }
 
 func (a *computerRestartAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	var m computerActionModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	id := m.ComputerID.ValueString()
-	tell(resp, "Restarting computer %s", id)
-	wasRestarted, err := a.Client.RestartComputer(ctx, id)
-	switch {
-	case err != nil:
-		resp.Diagnostics.Append(computerFault("restart", "computer", err, managedOnly("Restarting is"))...)
-	case wasRestarted:
-		tell(resp, "Computer %s was restarted", id)
-	default:
-		tell(resp, "Computer %s was running already and was not restarted", id)
-	}
+	crud.Invoke(ctx, "restart", "computer", req, resp, func(m *computerActionModel, tell crud.Tell) error {
+		id := m.ComputerID.ValueString()
+		tell("Restarting computer %s", id)
+		wasRestarted, err := a.Client.RestartComputer(ctx, id)
+		switch {
+		case err != nil:
+			return err
+		case wasRestarted:
+			tell("Computer %s was restarted", id)
+		default:
+			tell("Computer %s was running already and was not restarted", id)
+		}
+		return nil
+	}, atComputer, managedOnly("Restarting is"))
 }

@@ -5,10 +5,10 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -27,6 +27,12 @@ type computersModel struct {
 	IncludeUnlisted          types.Bool       `tfsdk:"include_unlisted"`
 	IncludeProvisioningSteps types.Bool       `tfsdk:"include_provisioning_steps"`
 	Computers                []computerRecord `tfsdk:"computers"`
+}
+
+// FromAPI takes over the listing.
+func (m *computersModel) FromAPI(ctx context.Context, found *[]client.Computer) (diags diag.Diagnostics) {
+	m.Computers, diags = crud.Each[computerRecord](ctx, *found)
+	return diags
 }
 
 func (d *computersDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
@@ -58,31 +64,20 @@ func (d *computersDataSource) Schema(_ context.Context, _ datasource.SchemaReque
 			"computers": schema.ListNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "The computers; empty if there are none.",
-				NestedObject:        schema.NestedAttributeObject{Attributes: recordAttributes()},
+				NestedObject:        schema.NestedAttributeObject{Attributes: computerResults.DataSource()},
 			},
 		},
 	}
 }
 
 func (d *computersDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	var m computersModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	found, err := d.Client.Computers(ctx, client.ComputerFilter{
-		HostID:                   m.HostID.ValueString(),
-		ServiceAccountID:         m.ServiceAccountID.ValueString(),
-		IncludeUnlisted:          m.IncludeUnlisted.ValueBool(),
-		IncludeProvisioningSteps: m.IncludeProvisioningSteps.ValueBool(),
-	})
-	if err != nil {
-		resp.Diagnostics.Append(apierror.For("list", "computers", err, computerFields)...)
-		return
-	}
-	m.Computers = make([]computerRecord, len(found))
-	for i := range found {
-		resp.Diagnostics.Append(m.Computers[i].FromAPI(ctx, &found[i])...)
-	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+	crud.ReadData(ctx, "list", "computers", req, resp, func(m *computersModel) (*[]client.Computer, error) {
+		found, err := d.Client.Computers(ctx, client.ComputerFilter{
+			HostID:                   m.HostID.ValueString(),
+			ServiceAccountID:         m.ServiceAccountID.ValueString(),
+			IncludeUnlisted:          m.IncludeUnlisted.ValueBool(),
+			IncludeProvisioningSteps: m.IncludeProvisioningSteps.ValueBool(),
+		})
+		return &found, err
+	}, computerFields)
 }

@@ -5,21 +5,19 @@ package crud
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
-	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
 // Model is what the steps need of an object's model.
@@ -28,6 +26,12 @@ type Model[A any] interface {
 	FromAPI(context.Context, *A) diag.Diagnostics
 	// Identity returns the identity's model, or nil for an object without one.
 	Identity() any
+}
+
+// Importable is a model that has more to take over from an import than FromAPI does: the defaults of attributes that only
+// the provider uses, and arguments of the creation that the record tells of. Lists complete their results by it too.
+type Importable[A any] interface {
+	FromImport(context.Context, *A) diag.Diagnostics
 }
 
 // Resource gives a managed resource or a list resource its client. Embed it.
@@ -74,7 +78,7 @@ func configured(data any, diags *diag.Diagnostics) *client.Client {
 	return c
 }
 
-// Create runs make on the plan and stores what it returns.
+// Create runs create on the plan and stores what it returns.
 func Create[M, A any, P interface {
 	*M
 	Model[A]
@@ -89,11 +93,11 @@ func Create[M, A any, P interface {
 		resp.Diagnostics.Append(apierror.For("create", object, err, options...)...)
 		return
 	}
-	resp.Diagnostics.Append(P(&m).FromAPI(ctx, made)...)
-	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &m, P(&m).Identity())...)
+	resp.Diagnostics.Append(Store(ctx, &resp.State, resp.Identity, P(&m), made)...)
 }
 
-// Read stores what read returns, or removes the object from the state with a warning where it is gone.
+// Read stores what read returns, or removes the object from the state with a warning where it is gone. Read returns nil
+// for a singleton that is not set, which is gone.
 func Read[M, A any, P interface {
 	*M
 	Model[A]
@@ -104,51 +108,26 @@ func Read[M, A any, P interface {
 		return
 	}
 	found, err := read(&m)
-	if err != nil {
+	switch {
+	case err != nil:
 		Unreadable(ctx, object, P(&m).Identity(), err, resp)
+		return
+	case found == nil:
+		Gone(ctx, object, P(&m).Identity(), nil, resp)
 		return
 	}
 	resp.Diagnostics.Append(P(&m).FromAPI(ctx, found)...)
+	if adopt.Unread(ctx, resp.Private) {
+		if imported, ok := any(P(&m)).(Importable[A]); ok {
+			resp.Diagnostics.Append(imported.FromImport(ctx, found)...)
+		}
+	}
+	resp.Diagnostics.Append(adopt.Read(ctx, resp.Private)...)
 	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &m, P(&m).Identity())...)
 }
 
-// Unreadable ends a Read that failed: gone means removed from the state, with a warning; settings that are unknown
-// during a plan leave the state as it is; anything else is an error.
-func Unreadable(ctx context.Context, object string, identity any, err error, resp *resource.ReadResponse) {
-	var missing *client.UnconfiguredError
-	switch {
-	case client.IsNotFound(err):
-		Gone(ctx, object, identity, resp)
-	case errors.As(err, &missing):
-		if missing.First {
-			resp.Diagnostics.AddWarning("State Not Refreshed", "The provider's "+missing.Setting+" is not known yet, so objects in the state were not compared with the service. They are once "+missing.Setting+" is known.")
-		}
-		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, identity)...)
-	default:
-		resp.Diagnostics.Append(apierror.For("read", object, err)...)
-	}
-}
-
-// Gone removes an object from the state. Its identity is set first, without which an import of a missing object fails with another error.
-func Gone(ctx context.Context, object string, identity any, resp *resource.ReadResponse) {
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, identity)...)
-	resp.State.RemoveResource(ctx)
-	title := strings.ToUpper(object[:1]) + object[1:]
-	resp.Diagnostics.AddWarning(title+" Is Gone", fmt.Sprintf("The %s%s does not exist at the service any more, or is not visible to this key. It is removed from the state; the next apply creates it again if it is still configured.", object, idOf(ctx, resp)))
-}
-
-func idOf(ctx context.Context, resp *resource.ReadResponse) string {
-	if resp.Identity == nil {
-		return ""
-	}
-	var id *string
-	if resp.Identity.GetAttribute(ctx, path.Root("id"), &id).HasError() || id == nil {
-		return ""
-	}
-	return " " + *id
-}
-
-// Update runs update on the plan and the prior state and stores what it returns. Nil means that nothing was sent: the plan is stored as update left it.
+// Update runs update on the plan and the prior state and stores what it returns. Nil means that nothing was sent: the plan
+// is stored as update left it. Results that the plan knows stay as planned, also where they have moved by themselves since.
 func Update[M, A any, P interface {
 	*M
 	Model[A]
@@ -168,18 +147,51 @@ func Update[M, A any, P interface {
 		resp.Diagnostics.Append(P(&plan).FromAPI(ctx, updated)...)
 	}
 	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &plan, P(&plan).Identity())...)
+	resp.Diagnostics.Append(asPlanned(&resp.State, req)...)
+	if !resp.Diagnostics.HasError() {
+		// A failed update adopts nothing, but its private state would be kept.
+		resp.Diagnostics.Append(adopt.Done(ctx, resp.Private)...)
+	}
 }
 
-// Delete runs remove on the prior state. What is gone already is deleted.
+// asPlanned gives the results that nobody configured the values that were planned. The next refresh takes what has moved:
+// a result that differs from a plan that was approved is an error of Terraform's.
+func asPlanned(state *tfsdk.State, req resource.UpdateRequest) diag.Diagnostics {
+	var configured, planned, stored map[string]tftypes.Value
+	for value, into := range map[*tftypes.Value]*map[string]tftypes.Value{&req.Config.Raw: &configured, &req.Plan.Raw: &planned, &state.Raw: &stored} {
+		if err := value.As(into); err != nil {
+			return diag.Diagnostics{diag.NewErrorDiagnostic("State Cannot Be Stored", err.Error())}
+		}
+	}
+	for name, value := range planned {
+		if configured[name].IsNull() && value.IsFullyKnown() {
+			stored[name] = value
+		}
+	}
+	state.Raw = tftypes.NewValue(state.Raw.Type(), stored)
+	return nil
+}
+
+// Delete runs remove on the prior state.
 func Delete[M any](ctx context.Context, object string, req resource.DeleteRequest, resp *resource.DeleteResponse, remove func(*M) error) {
 	var m M
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if err := remove(&m); err != nil && !client.IsNotFound(err) {
+	err := remove(&m)
+	if err != nil && !client.IsGone(err) {
 		resp.Diagnostics.Append(apierror.For("delete", object, err)...)
+		return
 	}
+	resp.Diagnostics.Append(Deleted(object, "", err)...)
+}
+
+// Store takes a record over into a model and stores its state and identity.
+func Store[A any](ctx context.Context, state *tfsdk.State, identity *tfsdk.ResourceIdentity, model Model[A], record *A) diag.Diagnostics {
+	diags := model.FromAPI(ctx, record)
+	diags.Append(Save(ctx, state, identity, model, model.Identity())...)
+	return diags
 }
 
 // Save stores an object's state and identity.
@@ -194,13 +206,4 @@ func setIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, model an
 		return nil
 	}
 	return identity.Set(ctx, model)
-}
-
-// ImportByID imports an object whose import ID is its "id" and whose identity is that attribute alone.
-func ImportByID(ctx context.Context, object string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	if req.ID != "" && strings.ContainsAny(req.ID, "/ \t\n") {
-		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of %s is its ID at the service, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427, got: %q.", phrase.WithArticle(object), req.ID))
-		return
-	}
-	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("id"), path.Root("id"), req, resp)
 }

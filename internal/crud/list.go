@@ -7,22 +7,19 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 )
 
 // List yields a result for every item until Terraform's limit is reached: identity, display name and, where asked for,
-// the whole resource. Items are fetched only as they are needed. Complete sets what an import would set too, such as
-// the defaults of attributes that only the provider uses; it may be nil.
+// the whole resource, as an import would set it. Items are fetched only as they are needed.
 func List[M, A any, P interface {
 	*M
 	Model[A]
-}](ctx context.Context, objects string, req list.ListRequest, stream *list.ListResultsStream, items iter.Seq2[A, error], displayName func(*A) string, complete func(*M)) {
+}](ctx context.Context, objects string, req list.ListRequest, stream *list.ListResultsStream, items iter.Seq2[A, error], displayName func(*A) string) {
 	stream.Results = func(yield func(list.ListResult) bool) {
 		count := int64(0)
 		for item, err := range items {
 			if err != nil {
-				yield(list.ListResult{Diagnostics: apierror.For("list", objects, err)})
+				yield(list.ListResult{Diagnostics: explain("list", objects, err, nil)})
 				return
 			}
 			count++
@@ -32,14 +29,31 @@ func List[M, A any, P interface {
 			var m M
 			result.Diagnostics.Append(emptyModel(ctx, &result, &m)...)
 			result.Diagnostics.Append(P(&m).FromAPI(ctx, &item)...)
-			if complete != nil {
-				complete(&m)
+			if imported, ok := any(P(&m)).(Importable[A]); ok {
+				result.Diagnostics.Append(imported.FromImport(ctx, &item)...)
 			}
 			result.Diagnostics.Append(result.Identity.Set(ctx, P(&m).Identity())...)
 			if req.IncludeResource {
 				result.Diagnostics.Append(result.Resource.Set(ctx, &m)...)
 			}
 			if !yield(result) || count == req.Limit {
+				return
+			}
+		}
+	}
+}
+
+// AtOnce yields what one request returns, which is sent when the first item is wanted.
+func AtOnce[A any](list func() ([]A, error)) iter.Seq2[A, error] {
+	return func(yield func(A, error) bool) {
+		items, err := list()
+		if err != nil {
+			var none A
+			yield(none, err)
+			return
+		}
+		for _, item := range items {
+			if !yield(item, nil) {
 				return
 			}
 		}

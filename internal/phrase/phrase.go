@@ -14,6 +14,14 @@ func Names(names []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
+// Verb is the verb for so many: "does", "do".
+func Verb(count int, one, several string) string {
+	if count == 1 {
+		return one
+	}
+	return several
+}
+
 // WithArticle puts "a" or "an" before a noun as it is spelled: "a computer", "an API key".
 func WithArticle(noun string) string {
 	if noun != "" && strings.ContainsRune("aeioAEIO", rune(noun[0])) {

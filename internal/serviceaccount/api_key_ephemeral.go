@@ -29,8 +29,8 @@ const (
 	defaultLifetime = "1h"
 	// openedKey is the private data that tells Close what Open minted.
 	openedKey = "opened"
-	// revokeTimeout bounds a revocation after the run was stopped.
-	revokeTimeout = 15 * time.Second
+	// revokeTimeout bounds a revocation, which outlives a run that is being stopped.
+	revokeTimeout = time.Minute
 )
 
 // apiKeyEphemeralFields says where an error about a field of the API is shown.
@@ -98,8 +98,8 @@ func (e *apiKeyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, r
 	if m.ExpiresIn.IsNull() {
 		m.ExpiresIn = types.StringValue(defaultLifetime)
 	}
-	made, err := e.Client.CreateAPIKey(ctx, client.NewAPIKey{
-		AccountID: m.ServiceAccountID.ValueString(), Name: m.Name.ValueString(), AmongOthers: true,
+	made, err := e.Client.CreateAPIKeyAmongOthers(ctx, client.NewAPIKey{
+		AccountID: m.ServiceAccountID.ValueString(), Name: m.Name.ValueString(),
 		ExpiresAt: e.Client.Clock().Now().Add(parseDuration(m.ExpiresIn)),
 	})
 	if err != nil {
@@ -137,18 +137,13 @@ func (e *apiKeyEphemeral) Close(ctx context.Context, req ephemeral.CloseRequest,
 	e.revoke(ctx, key, resp.Diagnostics.AddError)
 }
 
-// revoke also works when the run is being stopped.
+// revoke also works when the run is being stopped: a request that changes something runs to its answer, once it is sent.
 func (e *apiKeyEphemeral) revoke(ctx context.Context, key opened, addError func(summary, detail string)) {
-	if ctx.Err() != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
-		defer cancel()
-	}
-	err := e.Client.RevokeAPIKey(ctx, key.AccountID, key.KeyID)
-	if err == nil || client.IsNotFound(err) {
-		return
-	}
-	for _, d := range apierror.For("revoke", "API key", err) {
-		addError(d.Summary(), fmt.Sprintf("API key %s of service account %s lives on until it expires, unless it is revoked. %s", key.KeyID, key.AccountID, d.Detail()))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
+	defer cancel()
+	if err := e.Client.EndAPIKey(ctx, key.AccountID, key.KeyID); err != nil && !client.IsGone(err) {
+		for _, d := range apierror.For("revoke", "API key", err) {
+			addError(d.Summary(), fmt.Sprintf("API key %s of service account %s lives on until it expires, unless it is revoked. %s", key.KeyID, key.AccountID, d.Detail()))
+		}
 	}
 }

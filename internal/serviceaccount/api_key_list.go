@@ -2,18 +2,14 @@ package serviceaccount
 
 import (
 	"context"
-	"fmt"
 	"iter"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -59,27 +55,23 @@ func (l *apiKeyList) List(ctx context.Context, req list.ListRequest, stream *lis
 		stream.Results = list.ListResultsStreamDiagnostics(diags)
 		return
 	}
-	accounts := everyAccount(ctx, l.Client)
+	accounts := crud.AtOnce(func() ([]client.ServiceAccount, error) { return l.Client.ServiceAccounts(ctx) })
 	if id := config.ServiceAccountID.ValueString(); id != "" {
-		account, err := l.Client.ServiceAccount(ctx, id)
-		if err != nil {
-			stream.Results = list.ListResultsStreamDiagnostics(noSuchAccount(id, err))
-			return
-		}
-		accounts = func(yield func(client.ServiceAccount, error) bool) { yield(*account, nil) }
+		accounts = crud.AtOnce(func() ([]client.ServiceAccount, error) {
+			account, err := l.Client.ServiceAccount(ctx, id)
+			if client.IsGone(err) {
+				err = noSuchAccount("service_account_id", id)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return []client.ServiceAccount{*account}, nil
+		})
 	}
 	// The service does not repeat the account in a key, so its name is remembered from the listing of accounts.
 	names := map[string]string{}
 	displayName := func(k *client.APIKey) string { return names[k.AccountID] + "/" + k.Name }
-	crud.List[apiKeyModel](ctx, "API keys", req, stream, l.keys(ctx, accounts, names, config.IncludeRevoked.ValueBool()), displayName, nil)
-}
-
-func noSuchAccount(id string, err error) diag.Diagnostics {
-	if client.IsNotFound(err) {
-		return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("service_account_id"), "Service Account Not Found",
-			fmt.Sprintf("The organization has no service account with ID %q. Check the value; a deleted account is not found.", id))}
-	}
-	return apierror.For("list", "API keys", err)
+	crud.List[apiKeyModel](ctx, "API keys", req, stream, l.keys(ctx, accounts, names, config.IncludeRevoked.ValueBool()), displayName)
 }
 
 // keys asks for the keys of an account only when those of the accounts before it are used up.
@@ -89,7 +81,7 @@ func (l *apiKeyList) keys(ctx context.Context, accounts iter.Seq2[client.Service
 			var keys []client.APIKey
 			if err == nil {
 				keys, err = l.Client.APIKeys(ctx, account.ID)
-				if client.IsNotFound(err) {
+				if client.IsGone(err) {
 					continue // The account vanished meanwhile, and its keys with it.
 				}
 			}

@@ -2,21 +2,30 @@ package serviceaccount
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -29,17 +38,101 @@ var (
 	_ resource.ResourceWithValidateConfig = (*apiKeyResource)(nil)
 )
 
+const (
+	maxKeyName      = 128
+	maxGraceMinutes = 10
+	durationForms   = "A duration such as `90m`, `720h`, `30d` or `2w`"
+)
+
+// keyDurations show how long keys usually live.
+var keyDurations = []string{"90m", "720h", "30d", "2w"}
+
+// apiKeyFields says where an error about a field of the API is shown.
+var apiKeyFields = apierror.Fields{
+	"name": path.Root("name"), "expiresAt": path.Root("expires_at"), "gracePeriodMinutes": path.Root("rotation").AtName("grace_period_minutes"),
+}
+
+// apiKeyLeftover says what to do about a live key of the same name.
+var apiKeyLeftover = apierror.Leftover(func(e *client.ExistsError) string {
+	return fmt.Sprintf("If it is a leftover of an interrupted run, revoke it: terraform apply -invoke=action.agentyard_api_key_revoke.NAME, with key_id = %q.", e.ID)
+})
+
 // NewAPIKeyResource returns the resource agentyard_api_key.
 func NewAPIKeyResource() resource.Resource { return &apiKeyResource{} }
 
 type apiKeyResource struct{ crud.Resource }
 
-// expiry is when a key that is made now expires; the zero time is never.
-func (m *apiKeyModel) expiry(now time.Time) time.Time {
-	if lifetime := parseDuration(m.ExpiresIn); lifetime != 0 {
-		return now.Add(lifetime)
+type apiKeyModel struct {
+	ServiceAccountID types.String `tfsdk:"service_account_id"`
+	Name             types.String `tfsdk:"name"`
+	ExpiresAt        types.String `tfsdk:"expires_at"`
+	ExpiresIn        types.String `tfsdk:"expires_in"`
+	Rotation         types.Object `tfsdk:"rotation"`
+	ID               types.String `tfsdk:"id"`
+	Key              types.String `tfsdk:"key"`
+	Fingerprint      types.String `tfsdk:"fingerprint"`
+	CreatedAt        types.String `tfsdk:"created_at"`
+	RotatedAt        types.String `tfsdk:"rotated_at"`
+	NextRotationAt   types.String `tfsdk:"next_rotation_at"`
+	IsRevoked        types.Bool   `tfsdk:"is_revoked"`
+	RevokedAt        types.String `tfsdk:"revoked_at"`
+	PreviousKeyID    types.String `tfsdk:"previous_key_id"`
+}
+
+type apiKeyIdentity struct {
+	ServiceAccountID types.String `tfsdk:"service_account_id"`
+	ID               types.String `tfsdk:"id"`
+}
+
+// FromAPI takes over a record of a listing. It never has the key's value, so that is kept as it is.
+func (m *apiKeyModel) FromAPI(ctx context.Context, k *client.APIKey) diag.Diagnostics {
+	m.ServiceAccountID, m.ID, m.Name = types.StringValue(k.AccountID), types.StringValue(k.ID), types.StringValue(k.Name)
+	m.Fingerprint = value.StringOrNull(k.Fingerprint)
+	// The time of creation that a mint told is that of its answer, to the second.
+	if known := parseTime(m.CreatedAt); known.IsZero() || known.Sub(k.CreatedAt.Time()).Abs() >= sameCreation {
+		m.CreatedAt = value.Time(k.CreatedAt.Time())
 	}
-	return parseTime(m.ExpiresAt)
+	m.setExpiry(k.ExpiresAt.Time())
+	m.IsRevoked = types.BoolValue(k.IsRevoked)
+	m.RevokedAt = value.Time(k.RevokedAt.Time())
+	settings, _, diags := m.settings(ctx)
+	m.NextRotationAt = value.Time(nextRotation(parseTime(m.CreatedAt), settings.expiresAt, settings.interval, settings.beforeExpiry))
+	return diags
+}
+
+// setMinted takes over a new key. Where the answer tells no time of creation, now serves for the time until a listing does.
+func (m *apiKeyModel) setMinted(ctx context.Context, k *client.MintedAPIKey, now time.Time) diag.Diagnostics {
+	m.ID, m.Key, m.Fingerprint = types.StringValue(k.ID), types.StringValue(k.Value), value.StringOrNull(k.Fingerprint)
+	m.setExpiry(k.ExpiresAt.Time())
+	m.CreatedAt, m.IsRevoked, m.RevokedAt = value.Time(k.CreatedAt.Time()), types.BoolValue(false), types.StringNull()
+	if k.CreatedAt != 0 {
+		now = k.CreatedAt.Time()
+	}
+	settings, _, diags := m.settings(ctx)
+	m.NextRotationAt = value.Time(nextRotation(now, settings.expiresAt, settings.interval, settings.beforeExpiry))
+	return diags
+}
+
+// setExpiry keeps the spelling of an expiry that is the same.
+func (m *apiKeyModel) setExpiry(at time.Time) {
+	if known := parseTime(m.ExpiresAt); !at.IsZero() && !known.IsZero() && known.Sub(at).Abs() < sameExpiry {
+		return
+	}
+	m.ExpiresAt = value.Time(at)
+}
+
+// Identity is the account's ID and the key's, of which the second one changes with every rotation.
+func (m *apiKeyModel) Identity() any {
+	return &apiKeyIdentity{ServiceAccountID: m.ServiceAccountID, ID: m.ID}
+}
+
+// request asks for a key that is made now.
+func (m *apiKeyModel) request(now time.Time) client.NewAPIKey {
+	n := client.NewAPIKey{AccountID: m.ServiceAccountID.ValueString(), Name: m.Name.ValueString(), ExpiresAt: parseTime(m.ExpiresAt), Lifetime: parseDuration(m.ExpiresIn)}
+	if n.Lifetime != 0 {
+		n.ExpiresAt = now.Add(n.Lifetime)
+	}
+	return n
 }
 
 // Metadata declares that a rotation changes the identity, which is the key's ID; without it an apply fails after the rotation was done.
@@ -49,7 +142,75 @@ func (r *apiKeyResource) Metadata(_ context.Context, req resource.MetadataReques
 }
 
 func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = apiKeySchema()
+	result := func(description string) schema.StringAttribute {
+		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "An API key of a service account, rotated in place. A rotation that is due shows in the plan as an update with a new `id`, `key` and `fingerprint`, " +
+			"so that everything that uses the key is planned with it. Destroying the resource revokes the key, and the one that lives out its grace period. " +
+			"A key that was revoked or deleted elsewhere, or that has expired, is replaced in place by a newly minted one. " +
+			"The service shows the value once, so it is kept in the state; for a key that is in no state, see the ephemeral resource of the same name." + managersOnly,
+		Attributes: map[string]schema.Attribute{
+			"service_account_id": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: "ID of the service account that the key authenticates as. A change replaces the key.",
+				Validators:          []validator.String{value.NotEmpty()},
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
+			},
+			"name": schema.StringAttribute{
+				Required: true,
+				MarkdownDescription: "Name of the key, 1 to 128 characters. A rotation keeps it. Creating a key stops with an error where the account has a live key of this name, which may be the leftover of an interrupted run. " +
+					"For the same reason `create_before_destroy` cannot replace a key by one of the same name; use `rotation.triggers`. A change replaces the key.",
+				Validators:    []validator.String{value.Length(1, maxKeyName)},
+				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+			},
+			"expires_at": schema.StringAttribute{
+				Optional: true, Computed: true,
+				MarkdownDescription: "When the key stops authenticating (RFC 3339), in the future. A change rotates the key, as removing it does. Every rotation keeps this time, so a key that is rotated by time should have `expires_in`. Conflicts with `expires_in`. Null if the key never expires.",
+				Validators:          []validator.String{value.RFC3339(), stringvalidator.ConflictsWith(path.MatchRoot("expires_in"))},
+			},
+			"expires_in": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: durationForms + " for which the key lives, counted anew from each mint and rotation. A change rotates the key, as removing it does; after an import it is adopted for the next rotation. Conflicts with `expires_at`.",
+				Validators:          []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
+			},
+			"rotation": schema.SingleNestedAttribute{
+				Optional:            true,
+				MarkdownDescription: "When the key is rotated. If omitted, it is rotated only when its expiry is changed, and replaced when it is dead. Rotations happen in `apply`, so run it more often than keys come due. A key that was imported without its value is rotated once.",
+				Attributes: map[string]schema.Attribute{
+					"triggers": schema.MapAttribute{
+						Optional: true, ElementType: types.StringType,
+						MarkdownDescription: "Any values; the key is rotated when they change, and when they are added. Removing all of them rotates nothing.",
+					},
+					"interval": schema.StringAttribute{
+						Optional:            true,
+						MarkdownDescription: durationForms + " from `created_at`, after which the key is due.",
+						Validators:          []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
+					},
+					"before_expiry": schema.StringAttribute{
+						Optional:            true,
+						MarkdownDescription: durationForms + " before the expiry, from which on the key is due. Shorter than the key's life, and not shorter than the grace period. Without `interval` it needs `expires_in` or `expires_at`.",
+						Validators:          []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
+					},
+					"grace_period_minutes": schema.Int64Attribute{
+						Optional: true,
+						MarkdownDescription: "How long the old key still authenticates after a rotation, 0 to 10 minutes; null means that it stops at once. The old key must not expire within that time. " +
+							"Only one previous key lives on: a rotation within a grace period revokes the older key.",
+						Validators: []validator.Int64{int64validator.Between(0, maxGraceMinutes)},
+					},
+				},
+			},
+			"id":               result("The present key's ID. A rotation changes it."),
+			"key":              schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "The key's value. Null after an import, because the service shows a value once; a rotation gives one."},
+			"fingerprint":      result("Identifies the key's value without showing it."),
+			"created_at":       result("When the present key was minted (RFC 3339, UTC)."),
+			"rotated_at":       result("When the key was last rotated, or replaced because it was dead (RFC 3339, UTC); null until the first time."),
+			"next_rotation_at": result("When the key is due by `rotation` (RFC 3339, UTC); null if it never is by time. Within 15 minutes before it, any other change rotates the key too."),
+			"is_revoked":       schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the key was revoked or deleted elsewhere. A key that has expired is dead too, without being revoked."},
+			"revoked_at":       result("When the key was revoked (RFC 3339, UTC); null if it is not."),
+			"previous_key_id":  result("ID of the key before, while it lives out its grace period, else null."),
+		},
+	}
 }
 
 func (r *apiKeyResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
@@ -59,6 +220,65 @@ func (r *apiKeyResource) IdentitySchema(_ context.Context, _ resource.IdentitySc
 	}}
 }
 
+// ValidateConfig finds what is wrong with the arguments at any time.
+func (r *apiKeyResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var config apiKeyModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	settings, _, diags := config.settings(ctx)
+	resp.Diagnostics.Append(diags...)
+	resp.Diagnostics.Append(problemDiagnostics(settings.check(config.ExpiresAt.IsUnknown() || config.ExpiresIn.IsUnknown()))...)
+}
+
+// ModifyPlan shows in the plan what decide says. A key that is to be replaced gets unknown results, so that what depends
+// on them is planned too; any other keeps its results. The identity stays as it is: Terraform refuses an unknown one.
+func (r *apiKeyResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		resp.Diagnostics.Append(r.planDestruction(ctx, &req, resp)...)
+		return
+	}
+	var config, plan apiKeyModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	settings, unknown, diags := config.settings(ctx)
+	resp.Diagnostics.Append(diags...)
+	wanted := &keyConfig{settings: settings, unknown: unknown}
+
+	if req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(problemDiagnostics(checkAt(nil, wanted, keyDecision{}, r.now()))...)
+		plan.RotatedAt, plan.PreviousKeyID = types.StringNull(), types.StringNull()
+		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+		return
+	}
+	var state apiKeyModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	known, diags := state.keyState(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() || !plan.ServiceAccountID.Equal(state.ServiceAccountID) || !plan.Name.Equal(state.Name) {
+		return // Another account or name replaces the resource, which is planned as a destruction and a creation.
+	}
+	wanted.differs = config.differsFrom(&state)
+
+	now := r.now()
+	d := decide(known, wanted, now)
+	tflog.Debug(ctx, "Decided about an API key", map[string]any{"id": state.ID.ValueString(), "action": string(d.action), "reason": d.reason})
+	resp.Diagnostics.Append(problemDiagnostics(checkAt(known, wanted, d, now))...)
+	left := r.leftover(ctx, &state, config.request(now))
+	resp.Diagnostics.Append(nameLeftover(ctx, resp.Private, left)...)
+	resp.Diagnostics.Append(d.warning(&state, left)...)
+	if d.replaces() {
+		plan.forgetResults(&config)
+	} else {
+		plan.keepResults(&config, &state, nextRotation(known.createdAt, known.settings.expiresAt, settings.interval, settings.beforeExpiry))
+	}
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+}
+
 func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m, config apiKeyModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
@@ -66,17 +286,15 @@ func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest,
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	now := r.now()
-	made, err := r.Client.CreateAPIKey(ctx, client.NewAPIKey{AccountID: m.ServiceAccountID.ValueString(), Name: m.Name.ValueString(), ExpiresAt: m.expiry(now)})
+	made, err := r.Client.CreateAPIKey(ctx, m.request(r.now()))
 	if err != nil {
 		resp.Diagnostics.Append(apierror.For("create", "API key", err, apiKeyFields, apiKeyLeftover)...)
 		return
 	}
 	m.RotatedAt, m.PreviousKeyID = types.StringNull(), types.StringNull()
-	resp.Diagnostics.Append(m.setMinted(ctx, made, now)...)
+	resp.Diagnostics.Append(m.setMinted(ctx, made, r.now())...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 	resp.Diagnostics.Append(markExpiry(ctx, resp.Private, &config)...)
-	resp.Diagnostics.Append(r.complete(ctx, &m, "", &resp.State, resp.Identity)...)
 }
 
 // Read finds the key in the listing of its account. One that is missing while its account exists is dead, and stays in
@@ -87,21 +305,24 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	keys, err := r.Client.APIKeys(ctx, m.ServiceAccountID.ValueString())
-	if err != nil {
+	imported := adopt.Unread(ctx, resp.Private)
+	found, err := r.Client.APIKey(ctx, m.ServiceAccountID.ValueString(), m.ID.ValueString())
+	if err == nil && !m.PreviousKeyID.IsNull() {
+		m.PreviousKeyID, err = r.stillLive(ctx, &m)
+	}
+	switch {
+	case err != nil:
 		crud.Unreadable(ctx, "API key", m.Identity(), err, resp)
 		return
-	}
-	switch found := keyWithID(keys, m.ID.ValueString()); {
 	case found != nil:
 		resp.Diagnostics.Append(m.FromAPI(ctx, found)...)
-	case m.Name.IsNull(): // Only what is being imported has no name.
-		crud.Gone(ctx, "API key", m.Identity(), resp)
+	case imported:
+		crud.Gone(ctx, "API key", m.Identity(), nil, resp)
 		return
 	default:
 		m.IsRevoked = types.BoolValue(true)
 	}
-	m.PreviousKeyID = r.stillLive(keys, m.PreviousKeyID.ValueString())
+	resp.Diagnostics.Append(adopt.Read(ctx, resp.Private)...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 }
 
@@ -119,37 +340,44 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 		return
 	}
 	if !m.ID.IsUnknown() {
-		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-		resp.Diagnostics.Append(markExpiry(ctx, resp.Private, &config)...)
+		resp.Diagnostics.Append(r.store(ctx, &m, &config, resp)...)
 		return
 	}
-	now := r.now()
-	verb, previous := "rotate", state.ID.ValueString()
-	var made *client.MintedAPIKey
-	var err error
-	if known.isDead(now) {
-		verb, previous = "replace", state.PreviousKeyID.ValueString()
-		made, err = r.Client.CreateAPIKey(ctx, client.NewAPIKey{
-			AccountID: state.ServiceAccountID.ValueString(), Name: state.Name.ValueString(), ExpiresAt: m.expiry(now),
-			Replaces: state.ID.ValueString(), Spares: previous,
-		})
-	} else {
-		made, err = r.rotate(ctx, &state, m.expiry(now), int64(settings.grace/time.Minute))
+	verb, previous := "rotate", state.ID
+	if known.isDead(r.now()) {
+		verb, previous = "replace", state.PreviousKeyID
 	}
+	made, err := r.renew(ctx, &state, m.request(r.now()), verb, client.Renewal{
+		ID: state.ID.ValueString(), Spares: previous.ValueString(), Revokes: namedLeftover(ctx, req.Private), GraceMinutes: int64(settings.grace / time.Minute),
+	})
 	if err != nil {
 		resp.Diagnostics.Append(rotationError(verb, err, settings.grace)...)
 		return
 	}
-	// Stored before anything else is asked for: nobody can get the value a second time.
-	m.RotatedAt, m.PreviousKeyID = value.Time(now), value.StringOrNull(previous)
-	resp.Diagnostics.Append(m.setMinted(ctx, made, now)...)
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-	resp.Diagnostics.Append(markExpiry(ctx, resp.Private, &config)...)
-	resp.Diagnostics.Append(r.complete(ctx, &m, previous, &resp.State, resp.Identity)...)
+	if verb == "rotate" && settings.grace == 0 {
+		previous = types.StringNull()
+	}
+	m.PreviousKeyID, m.RotatedAt = previous, value.Time(r.now())
+	if made.CreatedAt != 0 {
+		m.RotatedAt = value.Time(made.CreatedAt.Time())
+	}
+	resp.Diagnostics.Append(m.setMinted(ctx, made, r.now())...)
+	resp.Diagnostics.Append(r.store(ctx, &m, &config, resp)...)
 }
 
-// Delete revokes the key and the one before it. A key that was found dead may have been rotated by a run that was
-// interrupted; what that left behind is revoked too.
+// store saves an update. The marks follow the state: what a failed update left of them would speak of what it did not do.
+func (r *apiKeyResource) store(ctx context.Context, m, config *apiKeyModel, resp *resource.UpdateResponse) diag.Diagnostics {
+	diags := crud.Save(ctx, &resp.State, resp.Identity, m, m.Identity())
+	if diags.HasError() {
+		return diags
+	}
+	diags.Append(markExpiry(ctx, resp.Private, config)...)
+	diags.Append(nameLeftover(ctx, resp.Private, nil)...)
+	diags.Append(adopt.Done(ctx, resp.Private)...)
+	return diags
+}
+
+// Delete revokes the key, the one before it, and what an interrupted rotation of it left.
 func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var m apiKeyModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
@@ -158,27 +386,28 @@ func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest,
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	var newer []client.APIKey
+	doomed := []string{m.ID.ValueString(), m.PreviousKeyID.ValueString(), namedLeftover(ctx, req.Private)}
 	if m.IsRevoked.ValueBool() || settings.grace > 0 {
-		var err error
-		newer, err = r.Client.RevokeReplacement(ctx, m.ServiceAccountID.ValueString(), m.ID.ValueString(), m.PreviousKeyID.ValueString())
-		if err != nil && !client.IsNotFound(err) {
+		others, err := r.others(ctx, &m, doomed)
+		if err != nil && !client.IsGone(err) {
 			resp.Diagnostics.Append(apierror.For("revoke", "API key", err)...)
 			return
 		}
+		for _, k := range others {
+			resp.Diagnostics.AddWarning("Another Live API Key of the Same Name", fmt.Sprintf("API key %s (%q, created at %s) of service account %s was made after the key that was destroyed and is in this state no longer, if it ever was. "+
+				"If it is a leftover of an interrupted run, revoke it: with the action agentyard_api_key_revoke and key_id = %q, or at the service.", k.ID, k.Name, k.CreatedAt.Time().Format(time.RFC3339), k.AccountID, k.ID))
+		}
 	}
-	for _, id := range []string{m.ID.ValueString(), m.PreviousKeyID.ValueString()} {
+	for _, id := range doomed {
 		if id == "" {
 			continue
 		}
-		if err := r.Client.RevokeAPIKey(ctx, m.ServiceAccountID.ValueString(), id); err != nil && !client.IsNotFound(err) {
+		err := r.Client.EndAPIKey(ctx, m.ServiceAccountID.ValueString(), id)
+		if err != nil && !client.IsGone(err) {
 			resp.Diagnostics.Append(apierror.For("revoke", "API key", err)...)
 			return
 		}
-	}
-	for _, k := range newer {
-		resp.Diagnostics.AddWarning("Another Live API Key of the Same Name", fmt.Sprintf("API key %s (%q, created at %s) of service account %s was made after the key that was destroyed and is in this state no longer, if it ever was. "+
-			"If it is a leftover of an interrupted run, revoke it: with the action agentyard_api_key_revoke and key_id = %q, or at the service.", k.ID, k.Name, k.CreatedAt.Time().Format(time.RFC3339), k.AccountID, k.ID))
+		resp.Diagnostics.Append(crud.Deleted("API key", id, err)...)
 	}
 }
 
@@ -203,64 +432,71 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 	if resp.Identity != nil {
 		resp.Diagnostics.Append(resp.Identity.Set(ctx, &id)...)
 	}
+	resp.Diagnostics.Append(adopt.Imported(ctx, resp.Private)...)
 	resp.Diagnostics.AddWarning("API Key Imported Without Its Value", fmt.Sprintf("The service shows the value of a key only once, so the attribute key of %s is null. "+
 		"To get a key with a value, add a rotation block, such as rotation = { triggers = { imported = \"1\" } }: the next apply rotates the key, and what uses the old value stops working after the grace period.", id.ID.ValueString()))
 }
 
-// rotate rotates a live key. Only one previous key lives on, so an older one that is still in its grace period ends first.
-func (r *apiKeyResource) rotate(ctx context.Context, state *apiKeyModel, expiresAt time.Time, grace int64) (*client.MintedAPIKey, error) {
-	account := state.ServiceAccountID.ValueString()
-	if previous := state.PreviousKeyID.ValueString(); previous != "" {
-		if err := r.Client.RevokeAPIKey(ctx, account, previous); err != nil && !client.IsNotFound(err) {
+// renew makes the next key. Only one previous key lives on, so an older one that is still in its grace period ends before a rotation.
+func (r *apiKeyResource) renew(ctx context.Context, state *apiKeyModel, n client.NewAPIKey, verb string, old client.Renewal) (*client.MintedAPIKey, error) {
+	if previous := state.PreviousKeyID.ValueString(); previous != "" && verb == "rotate" {
+		if err := r.Client.EndAPIKey(ctx, n.AccountID, previous); err != nil && !client.IsGone(err) {
 			return nil, err
 		}
 	}
-	return r.Client.RotateAPIKey(ctx, client.APIKeyRotation{AccountID: account, KeyID: state.ID.ValueString(), Name: state.Name.ValueString(), ExpiresAt: expiresAt, GraceMinutes: grace})
+	return r.Client.RenewAPIKey(ctx, n, old)
 }
 
-// complete adds what only a listing tells of a new key. The key is in the state already, so a failure is no error: it
-// would taint a new key, and the next refresh tells as well.
-func (r *apiKeyResource) complete(ctx context.Context, m *apiKeyModel, previous string, state *tfsdk.State, identity *tfsdk.ResourceIdentity) diag.Diagnostics {
-	keys, err := r.Client.APIKeyShown(ctx, m.ServiceAccountID.ValueString(), m.ID.ValueString())
-	found := keyWithID(keys, m.ID.ValueString())
-	if found == nil {
-		why := "the listing does not show it yet"
-		if err != nil {
-			why = err.Error()
-		}
-		return diag.Diagnostics{diag.NewWarningDiagnostic("API Key Not Read Back", fmt.Sprintf("API key %s was made and is in the state with its value, but created_at is not known: %s. The next refresh completes it.", m.ID.ValueString(), why))}
+// stillLive is the ID of the previous key while it lives out its grace period, or null.
+func (r *apiKeyResource) stillLive(ctx context.Context, m *apiKeyModel) (types.String, error) {
+	previous, err := r.Client.APIKey(ctx, m.ServiceAccountID.ValueString(), m.PreviousKeyID.ValueString())
+	if err != nil || previous == nil || !previous.IsLive(r.now()) {
+		return types.StringNull(), err
 	}
-	diags := m.FromAPI(ctx, found)
-	if !m.RotatedAt.IsNull() && !m.CreatedAt.IsNull() {
-		m.RotatedAt = m.CreatedAt
-	}
-	m.PreviousKeyID = r.stillLive(keys, previous)
-	diags.Append(crud.Save(ctx, state, identity, m, m.Identity())...)
-	return diags
+	return m.PreviousKeyID, nil
 }
 
-// stillLive is the ID of a key that lives out its grace period, or null.
-func (r *apiKeyResource) stillLive(keys []client.APIKey, id string) types.String {
-	if k := keyWithID(keys, id); k != nil && k.IsLive(r.now()) {
-		return types.StringValue(id)
-	}
-	return types.StringNull()
-}
-
-func keyWithID(keys []client.APIKey, id string) *client.APIKey {
-	i := slices.IndexFunc(keys, func(k client.APIKey) bool { return k.ID == id })
-	if i < 0 {
-		return nil
-	}
-	return &keys[i]
+// others returns the live keys of the name that are newer than this one and are not among the given IDs.
+func (r *apiKeyResource) others(ctx context.Context, m *apiKeyModel, known []string) ([]client.APIKey, error) {
+	keys, err := r.Client.KnownAPIKeysNamed(ctx, m.ServiceAccountID.ValueString(), m.Name.ValueString())
+	return slices.DeleteFunc(keys, func(k client.APIKey) bool {
+		return slices.Contains(known, k.ID) || !k.IsLive(r.now()) || k.CreatedAt.Time().Before(parseTime(m.CreatedAt))
+	}), err
 }
 
 // rotationError explains a refusal that does not name the argument at fault.
 func rotationError(verb string, err error, grace time.Duration) diag.Diagnostics {
 	diags := apierror.For(verb, "API key", err, apiKeyFields, apiKeyLeftover)
-	if verb == "rotate" && grace > 0 && client.StatusOf(err) == http.StatusBadRequest {
+	var rotated *client.RotatedError
+	if verb == "rotate" && grace > 0 && client.StatusOf(err) == http.StatusBadRequest && !errors.As(err, &rotated) {
 		diags.AddAttributeWarning(path.Root("rotation").AtName(fieldGrace), "Grace Period May Be the Cause",
 			"The service refuses a rotation whose grace period is longer than the old key lives. Shorten grace_period_minutes, or wait until the key has expired: a new one is minted then.")
 	}
 	return diags
+}
+
+// now is the present time; the machine's as long as the provider is not configured.
+func (r *apiKeyResource) now() time.Time {
+	if r.Client == nil {
+		return clock.System.Now()
+	}
+	return r.Client.Clock().Now()
+}
+
+// parseTime is the zero time for what is null, unknown or no time.
+func parseTime(s types.String) time.Time {
+	at, err := time.Parse(time.RFC3339, s.ValueString())
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// parseDuration is 0 for what is null, unknown or no duration; a validator has refused the last.
+func parseDuration(s types.String) time.Duration {
+	d, err := value.ParseDuration(s.ValueString())
+	if err != nil {
+		return 0
+	}
+	return d
 }

@@ -2,14 +2,11 @@ package serviceaccount
 
 import (
 	"context"
-	"fmt"
-
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -50,15 +47,12 @@ func (a *apiKeyRevokeAction) Schema(_ context.Context, _ action.SchemaRequest, r
 }
 
 func (a *apiKeyRevokeAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	var m apiKeyRevokeModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	account, key := m.ServiceAccountID.ValueString(), m.KeyID.ValueString()
-	if err := a.Client.RevokeAPIKey(ctx, account, key); err != nil {
-		resp.Diagnostics.Append(apierror.For("revoke", "API key", err)...)
-		return
-	}
-	resp.SendProgress(action.InvokeProgressEvent{Message: fmt.Sprintf("API key %s of service account %s is revoked.", key, account)})
+	crud.Invoke(ctx, "revoke", "API key", req, resp, func(m *apiKeyRevokeModel, tell crud.Tell) error {
+		account, key := m.ServiceAccountID.ValueString(), m.KeyID.ValueString()
+		err := a.Client.RevokeAPIKey(ctx, account, key)
+		if err == nil {
+			tell("API key %s of service account %s is revoked.", key, account)
+		}
+		return err
+	})
 }

@@ -1,8 +1,23 @@
 package serviceaccount
 
 import (
+	"context"
+	"fmt"
 	"maps"
+	"strconv"
 	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
 // dueMargin is how long before its time a key counts as due where an update is planned anyway. The plan is computed
@@ -11,6 +26,13 @@ const dueMargin = 15 * time.Minute
 
 // sameExpiry is how far an expiry may differ from the configured one, as by rounding, without being another one.
 const sameExpiry = time.Second
+
+// sameCreation is how far two times of a key's creation may differ, one by the service's clock to the second.
+const sameCreation = 2 * time.Second
+
+// expiryMark is the private state that says that expires_at came from the configuration: the service may set one too,
+// and taking that for a removed argument would rotate the key for ever.
+const expiryMark = "expires_at"
 
 // keyAction is what an apply does with an API key.
 type keyAction string
@@ -43,6 +65,41 @@ type keySettings struct {
 	grace        time.Duration
 }
 
+type rotationModel struct {
+	Triggers           types.Map    `tfsdk:"triggers"`
+	Interval           types.String `tfsdk:"interval"`
+	BeforeExpiry       types.String `tfsdk:"before_expiry"`
+	GracePeriodMinutes types.Int64  `tfsdk:"grace_period_minutes"`
+}
+
+// settings reads the arguments that decide about rotation, and reports whether one of them is not known yet.
+func (m *apiKeyModel) settings(ctx context.Context) (s keySettings, unknown bool, diags diag.Diagnostics) {
+	s.expiresAt, s.expiresIn = parseTime(m.ExpiresAt), parseDuration(m.ExpiresIn)
+	unknown = m.ExpiresAt.IsUnknown() || m.ExpiresIn.IsUnknown() || m.Rotation.IsUnknown()
+	if !value.IsSet(m.Rotation) {
+		return s, unknown, nil
+	}
+	var r rotationModel
+	diags = m.Rotation.As(ctx, &r, basetypes.ObjectAsOptions{})
+	s.hasRotation = true
+	s.interval, s.beforeExpiry = parseDuration(r.Interval), parseDuration(r.BeforeExpiry)
+	s.grace = time.Duration(r.GracePeriodMinutes.ValueInt64()) * time.Minute
+	unknown = unknown || r.Interval.IsUnknown() || r.BeforeExpiry.IsUnknown() || r.Triggers.IsUnknown()
+	if value.IsSet(r.Triggers) {
+		s.triggers = make(map[string]string, len(r.Triggers.Elements()))
+		for name, element := range r.Triggers.Elements() {
+			unknown = unknown || element.IsUnknown()
+			s.triggers[name] = text(element)
+		}
+	}
+	return s, unknown, diags
+}
+
+func text(v attr.Value) string {
+	s, _ := v.(types.String)
+	return s.ValueString()
+}
+
 // keyState is what the state knows of a key.
 type keyState struct {
 	// settings are those that the present key was made with; expiresAt is the key's own.
@@ -61,6 +118,24 @@ func (s *keyState) isExpired(now time.Time) bool {
 }
 
 func (s *keyState) isDead(now time.Time) bool { return s.isRevoked || s.isExpired(now) }
+
+// keyState is what a state says about the key.
+func (m *apiKeyModel) keyState(ctx context.Context, private adopt.Private) (*keyState, diag.Diagnostics) {
+	settings, _, diags := m.settings(ctx)
+	mark, d := private.GetKey(ctx, expiryMark)
+	diags.Append(d...)
+	return &keyState{
+		settings: settings, hasValue: !m.Key.IsNull(), isRevoked: m.IsRevoked.ValueBool(), createdAt: parseTime(m.CreatedAt), expiryConfigured: string(mark) == "true",
+	}, diags
+}
+
+// markExpiry remembers whether expires_at came from the configuration.
+func markExpiry(ctx context.Context, private adopt.Private, config *apiKeyModel) diag.Diagnostics {
+	if config.ExpiresAt.IsNull() {
+		return private.SetKey(ctx, expiryMark, []byte("false"))
+	}
+	return private.SetKey(ctx, expiryMark, []byte("true"))
+}
 
 // keyConfig is what the configuration asks for.
 type keyConfig struct {
@@ -86,6 +161,11 @@ func (c *keyConfig) changesExpiry(s *keyState) bool {
 
 func (c *keyConfig) changesTriggers(s *keyState) bool {
 	return c.settings.triggers != nil && !maps.Equal(c.settings.triggers, s.settings.triggers)
+}
+
+// differsFrom reports that an argument is not what the state has.
+func (m *apiKeyModel) differsFrom(state *apiKeyModel) bool {
+	return !m.ExpiresIn.Equal(state.ExpiresIn) || !m.Rotation.Equal(state.Rotation) || !m.ExpiresAt.IsNull() && !m.ExpiresAt.Equal(state.ExpiresAt)
 }
 
 // decide says what an apply does with a key. It depends on nothing but what it is given: the state (nil before the
@@ -191,4 +271,110 @@ func checkAt(s *keyState, c *keyConfig, d keyDecision, now time.Time) []keyProbl
 			"The key is to be rotated, and expires at " + s.settings.expiresAt.UTC().Format(time.RFC3339) + ", before the grace period ends; the service refuses that. Shorten grace_period_minutes, or wait until the key has expired: a new one is minted then."})
 	}
 	return problems
+}
+
+func problemDiagnostics(problems []keyProblem) diag.Diagnostics {
+	var diags diag.Diagnostics
+	for _, p := range problems {
+		at := path.Root(p.field)
+		if p.field == fieldBeforeExpiry || p.field == fieldGrace {
+			at = path.Root("rotation").AtName(p.field)
+		}
+		diags.AddAttributeError(at, p.summary, p.detail)
+	}
+	return diags
+}
+
+// warning tells what a plan alone does not show: why a key is dead, which other key an apply revokes, and what nothing is
+// done about.
+func (d keyDecision) warning(state *apiKeyModel, left *client.APIKey) diag.Diagnostics {
+	key := "API key " + state.ID.ValueString() + " of service account " + state.ServiceAccountID.ValueString() + ": "
+	switch {
+	case d.action == keyMint:
+		text := key + d.reason + ". A new key is minted in its place."
+		if left != nil {
+			text += " " + revokesLeftover(left)
+		}
+		return diag.Diagnostics{diag.NewWarningDiagnostic("API Key Is Dead", text)}
+	case d.action == keyWarn:
+		return diag.Diagnostics{diag.NewWarningDiagnostic("API Key Needs Attention", key+d.reason+".")}
+	case d.action == keyRotate && !state.PreviousKeyID.IsNull():
+		return diag.Diagnostics{diag.NewWarningDiagnostic("Grace Period Ends Early", key+"it is rotated while the key before it, "+state.PreviousKeyID.ValueString()+
+			", lives out its grace period. Only one previous key lives on, so that one is revoked at once.")}
+	}
+	return nil
+}
+
+// planDestruction names the key that is revoked besides those in the state.
+func (r *apiKeyResource) planDestruction(ctx context.Context, req *resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) diag.Diagnostics {
+	var state apiKeyModel
+	diags := req.State.Get(ctx, &state)
+	if diags.HasError() {
+		return diags
+	}
+	left := r.leftover(ctx, &state, state.request(r.now()))
+	diags.Append(nameLeftover(ctx, resp.Private, left)...)
+	if left != nil {
+		diags.AddWarning("Another API Key Is Revoked", "Destroying API key "+state.ID.ValueString()+": "+revokesLeftover(left))
+	}
+	return diags
+}
+
+// leftover is what an interrupted rotation of a dead key left that asked for the same as n. Nil where nothing is known of it.
+func (r *apiKeyResource) leftover(ctx context.Context, state *apiKeyModel, n client.NewAPIKey) *client.APIKey {
+	if r.Client == nil || !state.IsRevoked.ValueBool() {
+		return nil
+	}
+	keys, err := r.Client.KnownAPIKeysNamed(ctx, state.ServiceAccountID.ValueString(), state.Name.ValueString())
+	if err != nil {
+		tflog.Debug(ctx, "What a rotation may have left cannot be looked up", map[string]any{"id": state.ID.ValueString(), "error": err.Error()})
+	}
+	return client.Successor(keys, state.ID.ValueString(), n, r.now())
+}
+
+func revokesLeftover(left *client.APIKey) string {
+	return fmt.Sprintf("API key %s (%q, created at %s) was made when that one ended, as by a rotation, and its value is not in the state: it is revoked.", left.ID, left.Name, left.CreatedAt.Time().Format(time.RFC3339))
+}
+
+// leftoverMark is the private state of a plan that holds the ID of the leftover that the plan names. No other is revoked.
+const leftoverMark = "revokes"
+
+func nameLeftover(ctx context.Context, private adopt.Private, left *client.APIKey) diag.Diagnostics {
+	if left == nil {
+		return private.SetKey(ctx, leftoverMark, nil)
+	}
+	return private.SetKey(ctx, leftoverMark, []byte(strconv.Quote(left.ID)))
+}
+
+func namedLeftover(ctx context.Context, private adopt.Private) string {
+	mark, _ := private.GetKey(ctx, leftoverMark)
+	id, err := strconv.Unquote(string(mark))
+	if err != nil {
+		return ""
+	}
+	return id
+}
+
+// forgetResults makes the results unknown, except for an expiry that is configured.
+func (m *apiKeyModel) forgetResults(config *apiKeyModel) {
+	unknown := types.StringUnknown()
+	m.ID, m.Key, m.Fingerprint, m.CreatedAt, m.RotatedAt, m.NextRotationAt = unknown, unknown, unknown, unknown, unknown, unknown
+	m.IsRevoked, m.RevokedAt, m.PreviousKeyID = types.BoolUnknown(), unknown, unknown
+	m.ExpiresAt = config.ExpiresAt
+	if config.ExpiresAt.IsNull() {
+		m.ExpiresAt = unknown
+	}
+}
+
+// keepResults makes the results those of the state. Only when the key is due may differ, as the configuration does.
+func (m *apiKeyModel) keepResults(config, state *apiKeyModel, due time.Time) {
+	m.ID, m.Key, m.Fingerprint, m.CreatedAt, m.RotatedAt = state.ID, state.Key, state.Fingerprint, state.CreatedAt, state.RotatedAt
+	m.IsRevoked, m.RevokedAt, m.PreviousKeyID = state.IsRevoked, state.RevokedAt, state.PreviousKeyID
+	m.NextRotationAt = state.NextRotationAt
+	if !m.CreatedAt.IsNull() && !parseTime(state.NextRotationAt).Equal(due) {
+		m.NextRotationAt = value.Time(due)
+	}
+	if config.ExpiresAt.IsNull() {
+		m.ExpiresAt = state.ExpiresAt
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -187,7 +188,8 @@ variable "key_id" {
 	cli.MustPlanEmpty()
 }
 
-// A killed rotation converges without help.
+// A killed rotation converges without help where the old key has ended. As long as that lives out its grace period nothing
+// proves whose the new one is: it is named, and the remedy works.
 func TestAccAPIKey_killedRotation(t *testing.T) {
 	t.Parallel()
 	for _, grace := range []int{0, 10} {
@@ -207,6 +209,14 @@ func TestAccAPIKey_killedRotation(t *testing.T) {
 			close(ready)
 			if r := running.Wait(); r.ExitCode == 0 {
 				t.Fatalf("the apply was not killed: %s", r.Output)
+			}
+			if grace > 0 {
+				left := slices.MaxFunc(listKeys(e, account), func(a, b keyJSON) int { return strings.Compare(a.ID, b.ID) }) // IDs sort by time.
+				r := cli.Run("apply", "-auto-approve", "-input=false", "-lock=false")
+				if text := inOneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "grace period") || !strings.Contains(text, "key_id = \""+left.ID+"\"") {
+					t.Fatalf("exit code %d\n%s", r.ExitCode, r.Output)
+				}
+				revokeKey(e, account, left.ID)
 			}
 			cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false")
 			cli.MustPlanEmpty()
@@ -292,8 +302,8 @@ func TestAPIKey_warnings(t *testing.T) {
 	}
 }
 
-// The key is in the state before anything else can go wrong; what only the listing tells follows.
-func TestAPIKey_listingFailsAfterTheMint(t *testing.T) {
+// A minted key is complete without another request: what its answer does not tell is the time of the answer.
+func TestAPIKey_mintNeedsNoOtherRequest(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
 	config := func(v string) acctest.Values {
@@ -305,14 +315,14 @@ func TestAPIKey_listingFailsAfterTheMint(t *testing.T) {
 		e.Faults().Add(emulator.Fault{Operation: "listApiKeys", Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: before, Times: -1})
 		out := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0}).Apply(i, config(v))
 		e.Faults().Clear()
-		if len(out.Errors) > 0 || !strings.Contains(out.String(), "API Key Not Read Back") || i.Tainted || !authenticates(e, i.Attribute("key")) {
+		if len(out.Errors) > 0 || len(out.Warnings) > 0 || i.Tainted || !authenticates(e, i.Attribute("key")) {
 			t.Fatalf("tainted %v: %s", i.Tainted, out)
 		}
-		if i.Attribute("created_at") != "" || i.Attribute("next_rotation_at") != "2026-03-11T12:00:00Z" {
+		if i.Attribute("created_at") != "2026-03-01T12:00:00Z" || i.Attribute("next_rotation_at") != "2026-03-11T12:00:00Z" {
 			t.Errorf("created_at %q, next_rotation_at %q", i.Attribute("created_at"), i.Attribute("next_rotation_at"))
 		}
-		if out := acctest.NewProcess(t, e, nil).Plan(i, config(v)); out.Action != "none" || i.Attribute("created_at") != "2026-03-01T12:00:00Z" {
-			t.Errorf("created_at %q: %s", i.Attribute("created_at"), out)
+		if out := acctest.NewProcess(t, e, nil).Plan(i, config(v)); out.Action != "none" {
+			t.Error(out)
 		}
 	}
 }

@@ -3,19 +3,17 @@ package serviceaccount
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -42,6 +40,23 @@ type apiKeyItem struct {
 	RevokedAt   types.String `tfsdk:"revoked_at"`
 }
 
+var apiKeyResults = results.Record{
+	"id":          {Text: "The API key's ID."},
+	"name":        {Text: "The API key's name."},
+	"fingerprint": {Text: "Identifies the key's value without showing it."},
+	"created_at":  {Text: "When the key was minted (RFC 3339, UTC)."},
+	"is_revoked":  {Text: "Whether the key was revoked. A key that has expired is dead too, without being revoked.", Type: types.BoolType},
+	"expires_at":  {Text: "When the key stops authenticating (RFC 3339, UTC); null if never."},
+	"revoked_at":  {Text: "When the key was revoked (RFC 3339, UTC); null if it is not."},
+}
+
+// FromAPI takes over the listing, newest first.
+func (m *apiKeysModel) FromAPI(ctx context.Context, keys *[]client.APIKey) (diags diag.Diagnostics) {
+	sortNewestFirst(*keys)
+	m.APIKeys, diags = crud.Each[apiKeyItem](ctx, *keys)
+	return diags
+}
+
 // FromAPI takes over a record.
 func (m *apiKeyItem) FromAPI(_ context.Context, k *client.APIKey) diag.Diagnostics {
 	m.ID, m.Name = types.StringValue(k.ID), types.StringValue(k.Name)
@@ -58,9 +73,6 @@ func (d *apiKeysDataSource) Metadata(_ context.Context, req datasource.MetadataR
 }
 
 func (d *apiKeysDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	result := func(description string) schema.StringAttribute {
-		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
-	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "All API keys of a service account, live and dead ones. The value of a key is never among the results: the service shows it once, when the key is minted or rotated." + managersOnly,
 		Attributes: map[string]schema.Attribute{
@@ -72,41 +84,20 @@ func (d *apiKeysDataSource) Schema(_ context.Context, _ datasource.SchemaRequest
 			"api_keys": schema.ListNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "The API keys, newest first; empty if there are none.",
-				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"id":          result("The API key's ID."),
-					"name":        result("The API key's name."),
-					"fingerprint": result("Identifies the key's value without showing it."),
-					"created_at":  result("When the key was minted (RFC 3339, UTC)."),
-					"is_revoked":  schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the key was revoked. A key that has expired is dead too, without being revoked."},
-					"expires_at":  result("When the key stops authenticating (RFC 3339, UTC); null if never."),
-					"revoked_at":  result("When the key was revoked (RFC 3339, UTC); null if it is not."),
-				}},
+				NestedObject:        schema.NestedAttributeObject{Attributes: apiKeyResults.DataSource()},
 			},
 		},
 	}
 }
 
 func (d *apiKeysDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	var m apiKeysModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	found, err := d.Client.APIKeys(ctx, m.ServiceAccountID.ValueString())
-	if client.IsNotFound(err) {
-		resp.Diagnostics.AddAttributeError(path.Root("service_account_id"), "Service Account Not Found", fmt.Sprintf("The organization has no service account with ID %q. Check the value; a deleted account is not found.", m.ServiceAccountID.ValueString()))
-		return
-	}
-	if err != nil {
-		resp.Diagnostics.Append(apierror.For("list", "API keys", err)...)
-		return
-	}
-	sortNewestFirst(found)
-	m.APIKeys = make([]apiKeyItem, len(found))
-	for i := range found {
-		resp.Diagnostics.Append(m.APIKeys[i].FromAPI(ctx, &found[i])...)
-	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+	crud.ReadData(ctx, "list", "API keys", req, resp, func(m *apiKeysModel) (*[]client.APIKey, error) {
+		found, err := d.Client.APIKeys(ctx, m.ServiceAccountID.ValueString())
+		if client.IsGone(err) {
+			err = noSuchAccount("service_account_id", m.ServiceAccountID.ValueString())
+		}
+		return &found, err
+	})
 }
 
 // sortNewestFirst orders keys, for the API leaves their order open, and a changing order would show up as a change.

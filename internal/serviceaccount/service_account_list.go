@@ -2,7 +2,6 @@ package serviceaccount
 
 import (
 	"context"
-	"iter"
 
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
@@ -28,21 +27,6 @@ func (l *accountList) ListResourceConfigSchema(_ context.Context, _ list.ListRes
 }
 
 func (l *accountList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	crud.List[accountModel](ctx, "service accounts", req, stream, everyAccount(ctx, l.Client), func(a *client.ServiceAccount) string { return a.Name }, nil)
-}
-
-// everyAccount asks for the accounts when the first one is wanted.
-func everyAccount(ctx context.Context, c *client.Client) iter.Seq2[client.ServiceAccount, error] {
-	return func(yield func(client.ServiceAccount, error) bool) {
-		all, err := c.ServiceAccounts(ctx)
-		if err != nil {
-			yield(client.ServiceAccount{}, err)
-			return
-		}
-		for _, account := range all {
-			if !yield(account, nil) {
-				return
-			}
-		}
-	}
+	all := crud.AtOnce(func() ([]client.ServiceAccount, error) { return l.Client.ServiceAccounts(ctx) })
+	crud.List[accountModel](ctx, "service accounts", req, stream, all, func(a *client.ServiceAccount) string { return a.Name })
 }

@@ -3,13 +3,14 @@ package serviceaccount
 import (
 	"context"
 
-	dsschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -24,10 +25,6 @@ type accountModel struct {
 	Status      types.String `tfsdk:"status"`
 }
 
-type accountIdentity struct {
-	ID types.String `tfsdk:"id"`
-}
-
 // accountFields says where an error about a field of the API is shown.
 var accountFields = apierror.Fields{"name": path.Root("name"), "description": path.Root("description"), "status": path.Root("status")}
 
@@ -40,21 +37,12 @@ func (m *accountModel) FromAPI(_ context.Context, a *client.ServiceAccount) diag
 }
 
 // Identity is the account's ID.
-func (m *accountModel) Identity() any { return &accountIdentity{ID: m.ID} }
+func (m *accountModel) Identity() any { return &crud.ID{ID: m.ID} }
 
-// describeAccount explains the fields of a service account, wherever they are shown.
-var describeAccount = map[string]string{
-	"id":          "The service account's ID.",
-	"name":        "The service account's name, 1 to 128 characters.",
-	"description": "What the service account is for.",
-	"status":      "The service account's status: `active`, or another one that the service knows. Keys of an account that is not active stop authenticating.",
-}
-
-// accountResults are the results of a data source that shows a service account.
-func accountResults() map[string]dsschema.Attribute {
-	attributes := make(map[string]dsschema.Attribute, len(describeAccount))
-	for name, description := range describeAccount {
-		attributes[name] = dsschema.StringAttribute{Computed: true, MarkdownDescription: description}
-	}
-	return attributes
+// accountResults are the fields of a service account, wherever they are shown.
+var accountResults = results.Record{
+	"id":          {Text: "The service account's ID."},
+	"name":        {Text: "The service account's name, 1 to 128 characters."},
+	"description": {Text: "What the service account is for."},
+	"status":      {Text: "The service account's status: `active`, or another one that the service knows. Keys of an account that is not active stop authenticating."},
 }

@@ -3,10 +3,10 @@ package serviceaccount
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
@@ -58,25 +58,21 @@ func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 		MarkdownDescription: "A service account: a non-human principal that owns API keys and computers. " +
 			"Destroying it shuts down and removes every computer that it owns, and its API keys stop authenticating; a plan that destroys it warns how many computers go with it." + managersOnly,
 		Attributes: map[string]schema.Attribute{
-			"id": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: describeAccount["id"],
-				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-			},
+			"id": accountResults.Resource()["id"],
 			"name": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: describeAccount["name"] + " A change replaces the service account.",
+				MarkdownDescription: accountResults["name"].Text + " A change replaces the service account.",
 				Validators:          []validator.String{value.Length(1, 128)},
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			},
 			"description": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: describeAccount["description"] + " May not be empty; to clear it, remove it from the configuration.",
+				MarkdownDescription: accountResults["description"].Text + " May not be empty; to clear it, remove it from the configuration.",
 				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"status": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: describeAccount["status"] + " If omitted, the service chooses, and a status that was removed from the configuration is kept.",
+				MarkdownDescription: accountResults["status"].Text + " If omitted, the service chooses, and a status that was removed from the configuration is kept.",
 				Validators:          []validator.String{value.NotEmpty()},
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 			},
@@ -85,9 +81,7 @@ func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 }
 
 func (r *accountResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
-	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
-		"id": identityschema.StringAttribute{RequiredForImport: true, Description: describeAccount["id"]},
-	}}
+	resp.IdentitySchema = crud.IDSchema(accountResults["id"].Text)
 }
 
 // ModifyPlan warns how much a destruction takes with it. A new name destroys too, because it replaces the account.
@@ -107,7 +101,12 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	computers, err := r.Client.Computers(ctx, client.ComputerFilter{ServiceAccountID: state.ID.ValueString(), IncludeUnlisted: true})
+	computers, err := r.Client.CountedComputers(ctx, state.ID.ValueString())
+	if errors.Is(err, client.ErrNotCounted) {
+		resp.Diagnostics.AddWarning("Destroying the Service Account Destroys Its Computers",
+			fmt.Sprintf("The service tears down every computer of service account %q (%s) with it, whether Terraform manages them or not. They are counted for the first few accounts of a plan only. The account's API keys stop authenticating.", state.Name.ValueString(), state.ID.ValueString()))
+		return
+	}
 	if err != nil {
 		// The warning is a courtesy: without the count the plan is as right as with it.
 		tflog.Debug(ctx, "The computers of a service account that is to be destroyed cannot be counted", map[string]any{"error": err.Error()})
@@ -116,55 +115,50 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	if len(computers) == 0 {
 		return
 	}
-	count := "1 Computer"
+	count, names := "1 Computer", make([]string, len(computers))
 	if len(computers) > 1 {
 		count = fmt.Sprintf("%d Computers", len(computers))
 	}
+	for i := range computers {
+		names[i] = computers[i].Name
+	}
 	resp.Diagnostics.AddWarning("Destroying the Service Account Destroys "+count,
 		fmt.Sprintf("The service tears down every computer of service account %q (%s) with it, whether Terraform manages them or not: %s. The account's API keys stop authenticating.",
-			state.Name.ValueString(), state.ID.ValueString(), names(computers)))
-}
-
-// maxNamed bounds how many computers a warning names.
-const maxNamed = 10
-
-func names(computers []client.Computer) string {
-	all := make([]string, len(computers))
-	for i := range computers {
-		all[i] = computers[i].Name
-	}
-	return phrase.Names(all, maxNamed)
+			state.Name.ValueString(), state.ID.ValueString(), phrase.Names(names, 10)))
 }
 
 // Create makes the account and then, because the service takes no status for a new one, sets the status.
 func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	var m accountModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	// Stored at once: whatever becomes of the status, the account is known.
+	crud.Create(ctx, "service account", req, resp, func(m *accountModel) (*client.ServiceAccount, error) {
+		return r.Client.CreateServiceAccount(ctx, m.createRequest())
+	}, accountFields)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	made, err := r.Client.CreateServiceAccount(ctx, m.createRequest())
-	if err != nil {
-		resp.Diagnostics.Append(apierror.For("create", "service account", err, accountFields)...)
-		return
-	}
-	// Stored at once: whatever becomes of the status, the account is known.
-	wanted := m
-	resp.Diagnostics.Append(m.FromAPI(ctx, made)...)
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	var wanted, m accountModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &wanted)...)
+	resp.Diagnostics.Append(resp.State.Get(ctx, &m)...)
 	body := wanted.updateRequest(&m)
 	if body.Status == nil || resp.Diagnostics.HasError() {
 		return
 	}
-	updated, err := r.Client.UpdateServiceAccount(ctx, made.ID, client.UpdateServiceAccountRequest{Status: body.Status})
+	updated, err := r.Client.UpdateServiceAccount(ctx, m.ID.ValueString(), client.UpdateServiceAccountRequest{Status: body.Status})
+	if err != nil && ctx.Err() != nil {
+		// The state says what was planned, so that nothing is tainted; the next refresh shows what the status is.
+		m.Status = wanted.Status
+		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+		resp.Diagnostics.AddWarning("Interrupted Before the Status Was Set",
+			fmt.Sprintf("Service account %q (%s) was created and is kept in the state, but its status is not %q yet. The next apply sets it.", m.Name.ValueString(), m.ID.ValueString(), wanted.Status.ValueString()))
+		return
+	}
 	if err != nil {
 		resp.Diagnostics.Append(apierror.For("set the status of", "service account", err, accountFields)...)
 		resp.Diagnostics.AddWarning("Service Account Was Created Without Its Status",
-			fmt.Sprintf("Service account %q (%s) is kept in the state and marked for replacement: the next apply deletes it and creates a new one. To keep it, run `terraform untaint ADDRESS` before.", made.Name, made.ID))
+			fmt.Sprintf("Service account %q (%s) is kept in the state and marked for replacement: the next apply deletes it and creates a new one. To keep it, run `terraform untaint ADDRESS` before.", m.Name.ValueString(), m.ID.ValueString()))
 		return
 	}
-	resp.Diagnostics.Append(m.FromAPI(ctx, updated)...)
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, updated)...)
 }
 
 func (r *accountResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {

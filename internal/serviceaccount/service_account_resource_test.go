@@ -275,7 +275,7 @@ func TestAccServiceAccount_errorsOfTheService(t *testing.T) {
 		"403":        {fault: status(403), want: `createServiceAccount(.|\n)*403(.|\n)*Manager\s+role`},
 		"409":        {fault: status(409), want: `createServiceAccount(.|\n)*409(.|\n)*conflict`},
 		"429":        {fault: emulator.Fault{Kind: emulator.FaultRateLimited, Times: -1}, want: `createServiceAccount(.|\n)*429(.|\n)*requests_per_second`},
-		"500":        {fault: status(500), want: `(?i)lost(.|\n)*createServiceAccount(.|\n)*500(.|\n)*Apply\s+again`},
+		"500":        {fault: status(500), want: `not\s+certain(.|\n)*createServiceAccount(.|\n)*500(.|\n)*Apply\s+again`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -5,8 +5,9 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 )
 
@@ -21,6 +22,12 @@ type accountsModel struct {
 	ServiceAccounts []accountModel `tfsdk:"service_accounts"`
 }
 
+// FromAPI takes over the listing.
+func (m *accountsModel) FromAPI(ctx context.Context, found *[]client.ServiceAccount) (diags diag.Diagnostics) {
+	m.ServiceAccounts, diags = crud.Each[accountModel](ctx, *found)
+	return diags
+}
+
 func (d *accountsDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_service_accounts"
 }
@@ -32,21 +39,15 @@ func (d *accountsDataSource) Schema(_ context.Context, _ datasource.SchemaReques
 			"service_accounts": schema.ListNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "The service accounts, ordered by name; empty if there are none.",
-				NestedObject:        schema.NestedAttributeObject{Attributes: accountResults()},
+				NestedObject:        schema.NestedAttributeObject{Attributes: accountResults.DataSource()},
 			},
 		},
 	}
 }
 
-func (d *accountsDataSource) Read(ctx context.Context, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
-	found, err := d.Client.ServiceAccounts(ctx)
-	if err != nil {
-		resp.Diagnostics.Append(apierror.For("list", "service accounts", err)...)
-		return
-	}
-	m := accountsModel{ServiceAccounts: make([]accountModel, len(found))}
-	for i := range found {
-		resp.Diagnostics.Append(m.ServiceAccounts[i].FromAPI(ctx, &found[i])...)
-	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+func (d *accountsDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	crud.ReadData(ctx, "list", "service accounts", req, resp, func(*accountsModel) (*[]client.ServiceAccount, error) {
+		found, err := d.Client.ServiceAccounts(ctx)
+		return &found, err
+	})
 }

@@ -1,0 +1,223 @@
+package client
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+func mustKnow(t *testing.T, sh *shared[thing], name string, heard time.Time) before[thing] {
+	t.Helper()
+	known, err := sh.known(t.Context(), "", name, heard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return known
+}
+
+func thingIDs(things []thing) []string {
+	ids := make([]string, len(things))
+	for i := range things {
+		ids[i] = things[i].id
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// What exists is learned with one listing, and then follows what this process writes.
+func TestInventory_isLearnedOnceAndKept(t *testing.T) {
+	t.Parallel()
+	s := &source{things: []thing{{"1", "a"}, {"2", "a"}, {"3", "b"}}}
+	clk := clock.NewFake(time.Now())
+	sh := s.shared(clk)
+	expect := func(name string, want ...string) {
+		t.Helper()
+		if got := thingIDs(mustKnow(t, sh, name, clk.Now()).named); !slices.Equal(got, want) && len(got)+len(want) > 0 {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	expect("a", "1", "2")
+	sh.wrote("", &thing{"4", "a"})
+	sh.wrote("", &thing{"1", "c"})
+	sh.removed("", "2")
+	sh.removed("", "unknown")
+	expect("a", "4")
+	expect("b", "3")
+	expect("c", "1")
+	s.things = append(s.things, thing{"5", "a"})
+	expect("a", "4")
+	if got, err := sh.anew(t.Context(), "", "a"); err != nil || len(got) != 3 {
+		t.Errorf("asked anew: %v, %v", got, err)
+	}
+	expect("a", "4")
+	if s.lists.Load() != 2 {
+		t.Errorf("%d listings, want one to learn and one anew", s.lists.Load())
+	}
+	sh.forget("")
+	expect("a", "1", "2", "5")
+	expect("none")
+}
+
+// It is learned anew once it may be out of date: after a while, and after a silence in which others may have acted.
+func TestInventory_isLearnedAnew(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		pass, silence time.Duration
+		listings      int64
+	}{
+		"at once":               {0, 0, 1},
+		"busy, not for long":    {freshFor - 1, 0, 1},
+		"busy, for long":        {freshFor, 0, 2},
+		"after a short silence": {time.Second, idleFor - 1, 1},
+		"after a silence":       {3 * time.Second, idleFor, 2},
+	} {
+		s := newSource(2)
+		clk := clock.NewFake(time.Now())
+		sh := s.shared(clk)
+		mustKnow(t, sh, "", clk.Now())
+		s.things = append(s.things[:1], thing{id: "theirs"})
+		clk.Advance(tc.pass)
+		known := mustKnow(t, sh, "", clk.Now().Add(-tc.silence))
+		if s.lists.Load() != tc.listings || known.knows("theirs") != (tc.listings == 2) || known.knows("1") != (tc.listings == 1) {
+			t.Errorf("%s: %d listings, theirs is known %v", name, s.lists.Load(), known.knows("theirs"))
+		}
+	}
+}
+
+// A creation knows what was there when it began, and what this process makes beside it; what a later listing shows of
+// its own object does not count as known before.
+func TestInventory_knowsWhatWasThereBefore(t *testing.T) {
+	t.Parallel()
+	s := newSource(1)
+	clk := clock.NewFake(time.Now())
+	sh := s.shared(clk)
+	first := mustKnow(t, sh, "x", clk.Now())
+	s.things = append(s.things, thing{id: "new"}) // The first creation commits, and its answer is on its way.
+	clk.Advance(time.Hour)
+	second := mustKnow(t, sh, "x", clk.Now())
+	sh.wrote("", &thing{id: "own"})
+	for id, want := range map[string][2]bool{"0": {true, true}, "new": {false, true}, "own": {true, true}, "unknown": {false, false}} {
+		if got := [2]bool{first.knows(id), second.knows(id)}; got != want {
+			t.Errorf("%s: %v, want %v", id, got, want)
+		}
+	}
+}
+
+// A collection that is forgotten while it is learned is learned again.
+func TestInventory_forgottenMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := newSource(3)
+	clk := clock.NewFake(time.Now())
+	sh := s.shared(clk)
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 200 {
+				sh.forget("")
+				if _, err := sh.known(t.Context(), "", "x", clk.Now()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestInventory_aFailureIsToldAndNotKept(t *testing.T) {
+	t.Parallel()
+	s := newSource(1)
+	s.err = &APIError{Status: 500}
+	clk := clock.NewFake(time.Now())
+	sh := s.shared(clk)
+	if _, err := sh.known(t.Context(), "", "x", clk.Now()); StatusOf(err) != 500 {
+		t.Errorf("got %v", err)
+	}
+	s.err = nil
+	if got := mustKnow(t, sh, "", clk.Now()).named; len(got) != 1 {
+		t.Errorf("got %v", got)
+	}
+}
+
+// A collection that this process has just made is known without a listing, and what is gone by itself costs none.
+func TestInventory_beginsAndShrinksWithoutAListing(t *testing.T) {
+	t.Parallel()
+	s := newSource(0)
+	clk := clock.NewFake(time.Now())
+	sh := s.shared(clk)
+	sh.begin("")
+	if got := mustKnow(t, sh, "a", clk.Now()).named; len(got) != 0 || s.lists.Load() != 0 {
+		t.Errorf("%v after %d listings", got, s.lists.Load())
+	}
+	sh.wrote("", &thing{"1", "a"})
+	if _, err := sh.all(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	sh.ended("", "1", &GoneError{Err: &APIError{Status: 404}})
+	if got := mustKnow(t, sh, "a", clk.Now()).named; len(got) != 0 {
+		t.Errorf("what is gone is known still: %v", got)
+	}
+	if _, err := sh.all(t.Context(), ""); err != nil || s.lists.Load() != 1 {
+		t.Errorf("%d listings, %v", s.lists.Load(), err)
+	}
+	sh.ended("", "1", &APIError{Status: 500})
+	if _, err := sh.all(t.Context(), ""); err != nil || s.lists.Load() != 2 {
+		t.Errorf("after a failure: %d listings, %v", s.lists.Load(), err)
+	}
+}
+
+// A listing that lacks an object which is never removed is followed by another one, once.
+func TestShared_lookUpTwice(t *testing.T) {
+	t.Parallel()
+	s := newSource(2)
+	sh := s.shared(clock.NewFake(time.Now()))
+	for _, id := range []string{"0", "missing", "missing", "1", "another"} {
+		found, err := sh.lookUpTwice(t.Context(), "", id)
+		if err != nil || (found != nil) != (id == "0" || id == "1") {
+			t.Errorf("%s: %v, %v", id, found, err)
+		}
+	}
+	if s.lists.Load() != 2 {
+		t.Errorf("%d listings", s.lists.Load())
+	}
+}
+
+// Reads by ID and by name cost the same however many objects there are: they never walk the whole listing.
+func BenchmarkShared_lookUp(b *testing.B) {
+	for _, n := range []int{100, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := newSource(n)
+			sh := s.shared(clock.NewFake(time.Now()))
+			for b.Loop() {
+				if found, err := sh.lookUp(b.Context(), "", "7"); err != nil || found == nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func TestConfirmGone(t *testing.T) {
+	t.Parallel()
+	notFound := &APIError{Status: 404, FromService: true}
+	for name, tc := range map[string]struct {
+		things []thing
+		fails  error
+		gone   bool
+		lists  int64
+	}{
+		"not listed":           {gone: true, lists: 1},
+		"listed":               {things: []thing{{"1", "a"}}, lists: 2},
+		"the listing fails":    {fails: &APIError{Status: 500}, lists: 1},
+		"the listing is a 404": {fails: notFound, lists: 1},
+	} {
+		s := &source{things: tc.things, err: tc.fails}
+		err := s.shared(clock.NewFake(time.Now())).confirmGone(t.Context(), "", "1", notFound)
+		if IsGone(err) != tc.gone || err == nil || s.lists.Load() != tc.lists {
+			t.Errorf("%s: %v after %d listings", name, err, s.lists.Load())
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package client
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
+)
+
+// ExistsError says that nothing was created because an object of that name exists that this run did not make.
+type ExistsError struct {
+	// Object is what it is, such as "computer".
+	Object string
+	// Name is its name, ID its identifier in the service, ImportID what `terraform import` takes.
+	Name, ID, ImportID string
+	// CreatedAt is zero where the service does not tell.
+	CreatedAt time.Time
+	// Others are further objects of the name.
+	Others []ExistsError
+}
+
+func (e *ExistsError) Error() string {
+	text := fmt.Sprintf("%s named %q exists already, with ID %s", phrase.WithArticle(e.Object), e.Name, e.ID)
+	if !e.CreatedAt.IsZero() {
+		text += ", created at " + e.CreatedAt.UTC().Format(time.RFC3339)
+	}
+	if len(e.Others) > 0 {
+		text += "; so " + phrase.Verb(len(e.Others), "does", "do") + " " + nameAll(e.Others)
+	}
+	return text
+}
+
+// LostError is a request that creates something and whose answer was lost, where nothing proves what it made.
+type LostError struct {
+	Object, Name string
+	// Found are new objects of the name, which may be what the request made or what others did. They are not touched.
+	Found []ExistsError
+	// Err is why the answer is missing, and why recovering failed, if it did.
+	Err error
+}
+
+func (e *LostError) Error() string {
+	if len(e.Found) > 0 {
+		return fmt.Sprintf("%s, and nothing proves that it made what is found now, %s: %s", e.what(), nameAll(e.Found), causes(e.Err))
+	}
+	return fmt.Sprintf("%s, and no such %s is found: %s", e.what(), e.Object, causes(e.Err))
+}
+
+// what says whether there was an answer: one of a failing service does not tell whether it acted.
+func (e *LostError) what() string {
+	if StatusOf(e.Err) != 0 {
+		return fmt.Sprintf("it is not certain whether the %s %q was created", e.Object, e.Name)
+	}
+	return fmt.Sprintf("the answer to creating the %s %q was lost", e.Object, e.Name)
+}
+
+func (e *LostError) Unwrap() error { return e.Err }
+
+// UnrevokedError says that keys live on whose values nobody has, because revoking them failed.
+type UnrevokedError struct {
+	Found []ExistsError
+	// Err is why the values were lost, and why the revocation failed.
+	Err error
+}
+
+func (e *UnrevokedError) Error() string {
+	return fmt.Sprintf("the answer that held the value of a new API key was lost, and revoking the key failed: %s lives on: %s", nameAll(e.Found), causes(e.Err))
+}
+
+func (e *UnrevokedError) Unwrap() error { return e.Err }
+
+// RotatedError says that the service does not rotate a key, and that there are newer live keys of its name, one of which
+// an earlier rotation may have made. Nothing proves whose they are as long as the grace period runs.
+type RotatedError struct {
+	// KeyID is the key that was to be rotated.
+	KeyID string
+	Found []ExistsError
+	// Err is the service's refusal.
+	Err error
+}
+
+func (e *RotatedError) Error() string {
+	return fmt.Sprintf("API key %s cannot be rotated, and there is a newer live key of its name, %s: %s", e.KeyID, nameAll(e.Found), causes(e.Err))
+}
+
+func (e *RotatedError) Unwrap() error { return e.Err }
+
+// StrangerError says that the service answered a creation with another object than the one that was asked for.
+type StrangerError struct {
+	Object, Name string
+	// Found is the object in the answer. It is not taken over.
+	Found ExistsError
+	// Err says what is wrong with it.
+	Err error
+}
+
+func (e *StrangerError) Error() string {
+	return fmt.Sprintf("creating the %s %q was answered with the %s %s, which is not taken over: %v", e.Object, e.Name, e.Object, nameAll([]ExistsError{e.Found}), e.Err)
+}
+
+func (e *StrangerError) Unwrap() error { return e.Err }
+
+// nameAll names objects by their IDs.
+func nameAll(found []ExistsError) string {
+	names := make([]string, len(found))
+	for i, e := range found {
+		names[i] = e.ID
+		if !e.CreatedAt.IsZero() {
+			names[i] += " (created at " + e.CreatedAt.UTC().Format(time.RFC3339) + ")"
+		}
+	}
+	return phrase.Names(names, maxNamed)
+}
+
+// causes writes joined errors in one line.
+func causes(err error) string {
+	return strings.ReplaceAll(err.Error(), "\n", "; ")
+}

@@ -1,0 +1,403 @@
+package computer_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+var wrapped = regexp.MustCompile(`[\s│]+`)
+
+// inOneLine undoes the wrapping of diagnostics.
+func inOneLine(text string) string { return wrapped.ReplaceAllString(text, " ") }
+
+// mustSay fails the test unless a run failed and said everything.
+func mustSay(t *testing.T, r acctest.Result, parts ...string) {
+	t.Helper()
+	text := inOneLine(r.Output)
+	if r.ExitCode == 0 {
+		t.Errorf("the run succeeded: %s", text)
+	}
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("the output lacks %q: %s", part, text)
+		}
+	}
+}
+
+func newComputer(e *acctest.Env, body map[string]any) computerJSON {
+	var made computerJSON
+	e.API(http.MethodPost, "/api/v0/computers", body, &made)
+	return made
+}
+
+// Without the address nothing can be read, and a state of nothing but the ID would be planned as a replacement.
+func TestAccComputer_importWhileASettingIsUnknown(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	made := newComputer(e, map[string]any{"name": "precious", "provider": "byom"})
+	with := func(address string) string {
+		return fmt.Sprintf("resource \"terraform_data\" \"address\" {\n  input = %q\n}\nprovider \"agentyard\" {\n  base_url = %s\n}\nimport {\n  to = %s\n  id = %q\n}\n", e.URL(), address, address, made.ID) +
+			config("name = \"precious\"\nprovider_type = \"byom\"")
+	}
+	cli := acctest.NewCLI(t, e, strings.Replace(with("terraform_data.address.output"), "to = terraform_data.address.output", "to = "+address, 1))
+	mustSay(t, cli.Run("apply", "-auto-approve", "-input=false"), "Cannot Import Computer Yet", "base_url", "Apply what base_url depends on first")
+	cli.MustRun("apply", "-auto-approve", "-input=false", "-target=terraform_data.address")
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	if left := only(t, e); left.ID != made.ID {
+		t.Errorf("the computer was replaced by %+v", left)
+	}
+	cli.MustPlanEmpty()
+}
+
+// What is not the service cannot say that something is gone.
+func TestAccComputer_anotherServerAtTheAddress(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]emulator.Fault{
+		"web server": {Status: 404, Body: "<html><head><title>404 Not Found</title></head></html>"},
+		"gateway":    {Status: 404, Body: `{"message":"no Route matched with those values"}`},
+		"empty":      {Status: 404},
+		"login page": {Status: 403, Body: "<html>log in</html>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.NewRealTime(t)
+			cli := acctest.NewCLI(t, e, config("name = \"precious\"\nprovider_type = \"byom\""))
+			cli.MustRun("apply", "-auto-approve", "-input=false")
+			fault.Kind, fault.Times = emulator.FaultOtherServer, -1
+			e.Faults().Add(fault)
+			for _, args := range [][]string{{"plan"}, {"apply", "-auto-approve"}, {"destroy", "-auto-approve", "-refresh=false"}} {
+				mustSay(t, cli.Run(append(args, "-input=false")...), "base_url", fmt.Sprint(fault.Status))
+			}
+			e.Faults().Clear()
+			if state := cli.MustRun("state", "list"); !strings.Contains(state.Output, address) {
+				t.Errorf("the state is empty: %s", state.Output)
+			}
+			cli.MustPlanEmpty()
+		})
+	}
+}
+
+// A 404 of the service itself is not enough while its listing shows the computer.
+func TestAccComputer_a404ThatTheListingContradicts(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	p := acctest.NewProcess(t, e, nil)
+	i := p.NewInstance("agentyard_computer")
+	if out := p.Apply(i, acctest.Values{"name": "a", "provider_type": "byom"}); len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+	e.Faults().Add(emulator.Fault{Operation: "getComputer", Kind: emulator.FaultStatusBeforeCommit, Status: 404, Times: -1})
+	if out := acctest.NewProcess(t, e, nil).Plan(i, acctest.Values{"name": "a", "provider_type": "byom"}); len(out.Errors) > 0 || out.Action != "none" {
+		t.Error(out)
+	}
+	e.Faults().Add(emulator.Fault{Operation: "listComputers", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
+	out := acctest.NewProcess(t, e, nil).Plan(i, acctest.Values{"name": "a", "provider_type": "byom"})
+	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "not certain") || !strings.Contains(out.Text(), "listComputers") || i.State.IsNull() {
+		t.Error(out)
+	}
+}
+
+// A key sees its owner's computers only. With a colleague's key all of them look gone, and are not.
+func TestAccComputer_aColleaguesKey(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	colleague, colleaguesKey, err := e.AddHuman(emulator.Human{Email: "colleague@agentyard.example", Role: emulator.RoleManager})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cli := acctest.NewCLI(t, e, config("name = \"mine\"\nprovider_type = \"byom\"")+
+		"resource \"agentyard_computer_fleet\" \"mine\" {\n  name_prefix = \"mine\"\n  quantity = 2\n  wait_for_active = false\n}\n")
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	me := computers(e)[0].OwnerID
+
+	cli.Setenv("AGENTYARD_API_KEY", colleaguesKey)
+	r := cli.MustRun("plan", "-input=false")
+	for _, part := range []string{"Computer Is Gone", "Computers of the Fleet Are Gone", "check base_url and whose key it is"} {
+		if !strings.Contains(inOneLine(r.Output), part) {
+			t.Errorf("the plan of somebody who has no computers lacks %q: %s", part, r.Output)
+		}
+	}
+	if status, answer := e.TryWithKey(colleaguesKey, http.MethodPost, "/api/v0/computers", map[string]any{"name": "theirs", "provider": "byom"}); status != http.StatusCreated {
+		t.Fatalf("%d: %s", status, answer)
+	}
+	for _, target := range []string{address, "agentyard_computer_fleet.mine"} {
+		mustSay(t, cli.Run("apply", "-auto-approve", "-input=false", "-target="+target), me, colleague, "owner")
+	}
+	if n := len(computers(e)); n != 3 {
+		t.Errorf("there are %d computers", n)
+	}
+	cli.Setenv("AGENTYARD_API_KEY", e.BootstrapKey())
+	cli.MustPlanEmpty()
+}
+
+// A deletion without a refresh does not take a key that sees nothing of the computer for a sign that it is gone.
+func TestComputer_deletionWithAnotherKey(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	colleague, key, err := e.AddHuman(emulator.Human{Email: "colleague@agentyard.example", Role: emulator.RoleManager})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := acctest.NewProcess(t, e, nil)
+	mine := p.NewInstance("agentyard_computer")
+	if out := p.Apply(mine, acctest.Values{"name": "mine", "provider_type": "byom"}); len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+	if out := acctest.NewProcess(t, e, acctest.Values{"api_key": key}).Destroy(mine.Clone()); len(out.Errors) > 0 || !strings.Contains(out.String(), "check base_url and whose key it is") {
+		t.Errorf("with a key that sees nothing: %s", out)
+	}
+	if status, answer := e.TryWithKey(key, http.MethodPost, "/api/v0/computers", map[string]any{"name": "theirs", "provider": "byom"}); status != http.StatusCreated {
+		t.Fatalf("%d: %s", status, answer)
+	}
+	out := acctest.NewProcess(t, e, acctest.Values{"api_key": key}).Destroy(mine)
+	if len(out.Errors) != 1 || !strings.Contains(out.Text(), colleague) || mine.ID() == "" {
+		t.Errorf("with a colleague's key: %s", out)
+	}
+	if out := acctest.NewProcess(t, e, nil).Destroy(mine); len(out.Errors) > 0 || mine.ID() != "" || len(computers(e)) != 0 {
+		t.Errorf("with the owner's key: %s", out)
+	}
+}
+
+// A page in the place of an answer is no word that anything was deleted.
+func TestComputer_aPageForADeletion(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	p := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0})
+	i := p.NewInstance("agentyard_computer")
+	if out := p.Apply(i, acctest.Values{"name": "a", "provider_type": "byom"}); len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+	e.Faults().Add(emulator.Fault{Operation: "deleteComputer", Kind: emulator.FaultOtherServer, Body: "<html>welcome</html>"})
+	if out := p.Destroy(i); len(out.Errors) != 1 || !strings.Contains(out.Text(), "base_url") || i.ID() == "" {
+		t.Error(out)
+	}
+	if out := p.Destroy(i); len(out.Errors) > 0 || len(computers(e)) != 0 {
+		t.Error(out)
+	}
+}
+
+// A request that changes something runs to its answer, and what it made is in the state.
+func TestAccComputer_interruptedWhileACreationIsInFlight(t *testing.T) {
+	t.Parallel()
+	for operation, hcl := range map[string]string{
+		"createComputer":      config("name = \"web-1\"\nprovider_type = \"byom\""),
+		"bulkCreateComputers": "resource \"agentyard_computer_fleet\" \"test\" {\n  name_prefix = \"web\"\n  quantity = 1\n}\n",
+	} {
+		t.Run(operation, func(t *testing.T) {
+			t.Parallel()
+			running := make(chan *acctest.Running, 1)
+			e := acctest.NewRealTime(t, acctest.InterruptInFlight(operation, running))
+			cli := acctest.NewCLI(t, e, hcl)
+			run := cli.Start("apply", "-auto-approve", "-input=false")
+			running <- run
+			run.Wait()
+			id := only(t, e).ID
+			if state := cli.MustRun("show"); !strings.Contains(state.Output, id) || strings.Contains(state.Output, "tainted") {
+				t.Fatalf("the state: %s", state.Output)
+			}
+			cli.MustRun("apply", "-auto-approve", "-input=false")
+			if got := only(t, e).ID; got != id {
+				t.Errorf("the computer was made again: %s", got)
+			}
+			cli.MustPlanEmpty()
+		})
+	}
+}
+
+// The service answers a receipt that was used with the computer that was made for it. It is somebody's.
+func TestAccComputer_usedSoftwareDraftIsNotTakenOver(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	draft := map[string]any{"workstreamId": hostA, "creationSessionId": hostB, "firstTurnId": hostA}
+	made := newComputer(e, map[string]any{"name": "theirs", "source": map[string]any{"kind": "template", "templateId": "template-base", "isListed": true, "softwareDraft": draft}})
+	cli := acctest.NewCLI(t, e, config(fmt.Sprintf(`name = "mine"
+source = {
+  kind = "template"
+  template_id = "template-base"
+  is_listed = true
+  software_draft = { workstream_id = %q, creation_session_id = %q, first_turn_id = %q }
+}`, hostA, hostB, hostA)))
+	for range 2 {
+		mustSay(t, cli.Run("apply", "-auto-approve", "-input=false"), made.ID, "terraform import ADDRESS "+made.ID, "not taken over")
+	}
+	if left := only(t, e); left.ID != made.ID {
+		t.Errorf("the emulator holds %+v", left)
+	}
+}
+
+// A success without the object that was asked for does not reach the state.
+func TestComputer_answersOfAnotherShape(t *testing.T) {
+	t.Parallel()
+	before, after := acctest.Values{"name": "a", "provider_type": "byom"}, acctest.Values{"name": "b", "provider_type": "byom"}
+	const other = `{"id":"2c5f39cb-3fb2-42e3-994f-1127e4ddb538","name":"b","providerType":"byom","createdAt":1}`
+	for name, tc := range map[string]struct {
+		operation, body string
+		wantErr         []string // None where the answer is completed.
+	}{
+		"an update without an object":  {operation: "updateComputer", body: `{}`},
+		"an update without anything":   {operation: "updateComputer", body: ``},
+		"an update of another object":  {operation: "updateComputer", body: other, wantErr: []string{"updateComputer", "not what was asked for"}},
+		"an update without a name":     {operation: "updateComputer", body: `{"id":"ID","providerType":"byom"}`, wantErr: []string{"lacks the field name"}},
+		"a read without an object":     {operation: "getComputer", body: `{}`, wantErr: []string{"getComputer", "it holds no ID"}},
+		"a read of another object":     {operation: "getComputer", body: other, wantErr: []string{"instead of"}},
+		"a read without a provider":    {operation: "getComputer", body: `{"id":"ID","name":"a"}`, wantErr: []string{"lacks the field providerType"}},
+		"a read in another form":       {operation: "getComputer", body: `{"computer":{"id":"ID","name":"a","providerType":"byom","isListed":true,"status":"asleep","createdAt":1772366400000},"new":1}`},
+		"a read that is a list":        {operation: "getComputer", body: `[]`, wantErr: []string{"unexpected shape"}},
+		"a creation of another object": {operation: "createComputer", body: other, wantErr: []string{"not taken over", "terraform import ADDRESS 2c5f39cb"}},
+		"a creation without an object": {operation: "createComputer", body: `{}`},
+		"a listing without a list":     {operation: "listComputers", body: `{}`, wantErr: []string{"listComputers", "has no computers"}},
+		"a listing with empty objects": {operation: "listComputers", body: `{"computers":[{}]}`, wantErr: []string{"listComputers", "holds no ID"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			p := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0})
+			i := p.NewInstance("agentyard_computer")
+			hit := func(id string) {
+				e.Faults().Add(emulator.Fault{Operation: tc.operation, Kind: emulator.FaultOtherAnswer, Body: strings.ReplaceAll(tc.body, "ID", id), Times: -1})
+			}
+			steps := []acctest.Values{before, after}
+			if tc.operation == "createComputer" || tc.operation == "listComputers" {
+				hit("")
+				steps = steps[:1]
+			}
+			var out acctest.Outcome
+			for n, step := range steps {
+				if n == 1 {
+					hit(i.ID())
+				}
+				out = p.Apply(i, step)
+			}
+			if len(out.Errors) > 0 != (len(tc.wantErr) > 0) {
+				t.Fatal(out)
+			}
+			for _, part := range tc.wantErr {
+				if !strings.Contains(out.Text(), part) {
+					t.Errorf("the error lacks %q: %s", part, out)
+				}
+			}
+			if len(steps) == 2 && (i.ID() == "" || i.ID() != only(t, e).ID) {
+				t.Errorf("the state holds %q", i.ID())
+			}
+			e.Faults().Clear()
+			if tc.operation == "createComputer" && len(tc.wantErr) > 0 {
+				return // What the request made bears another name, and is named.
+			}
+			last := steps[len(steps)-1]
+			if out := acctest.NewProcess(t, e, nil).Apply(i, last); len(out.Errors) > 0 || only(t, e).Name != last["name"] {
+				t.Errorf("the next apply does not converge: %s", out)
+			}
+		})
+	}
+}
+
+// What only a creation accepts is adopted right after an import, and replaces at any other time.
+func TestAccComputer_argumentsAddedLaterReplace(t *testing.T) {
+	t.Parallel()
+	var account struct{ ID string }
+	for name, argument := range map[string]string{
+		"repos":              `repos = ["https://git.example/acme/app"]`,
+		"auto_install_deps":  `auto_install_deps = true`,
+		"source":             "source = {\n  kind = \"template\"\n  template_id = \"template-base\"\n  is_listed = true\n}",
+		"service_account_id": `service_account_id = %q`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			if strings.Contains(argument, "%q") {
+				e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
+				argument = fmt.Sprintf(argument, account.ID)
+			}
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: e.Factories,
+				Steps: []resource.TestStep{
+					{Config: e.Config(config(`name = "a"`))},
+					{Config: e.Config(config("name = \"a\"\n" + argument)), ConfigPlanChecks: expectAction(plancheck.ResourceActionReplace)},
+				},
+			})
+		})
+	}
+}
+
+func TestComputer_adoptionEndsWithTheFirstUpdate(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	made := newComputer(e, map[string]any{"name": "a", "repos": []string{"https://git.example/acme/app"}})
+	p := acctest.NewProcess(t, e, nil)
+	i := p.NewInstance("agentyard_computer")
+	if out := p.Import(i, made.ID); len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+	repos := []any{"https://git.example/acme/app"}
+	for _, step := range []struct {
+		config acctest.Values
+		action string
+	}{
+		{acctest.Values{"name": "a"}, "none"},
+		{acctest.Values{"name": "a", "repos": repos}, "update"},
+		{acctest.Values{"name": "a", "repos": repos, "auto_install_deps": true}, "replace"},
+	} {
+		if out := acctest.NewProcess(t, e, nil).Apply(i, step.config); len(out.Errors) > 0 || out.Action != step.action {
+			t.Fatalf("want %s: %s", step.action, out)
+		}
+	}
+}
+
+// Somebody registers a host while a rename is planned: the rename goes through, and the next refresh shows the host.
+func TestAccComputer_hostRegisteredDuringAPlan(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	cli := acctest.NewCLI(t, e, config("name = \"a\"\nprovider_type = \"byom\""))
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	cli.Write("main.tf", config("name = \"b\"\nprovider_type = \"byom\""))
+	cli.MustRun("plan", "-input=false", "-out=saved")
+	e.API(http.MethodPatch, "/api/v0/computers/"+only(t, e).ID, map[string]any{"hostId": hostA}, nil)
+	cli.MustRun("apply", "-input=false", "saved")
+	cli.MustPlanEmpty()
+	cli.MustRun("apply", "-refresh-only", "-auto-approve", "-input=false")
+	if state := cli.MustRun("state", "show", address); !strings.Contains(state.Output, hostA) {
+		t.Errorf("the state: %s", state.Output)
+	}
+}
+
+// A service account's own key manages its computers like any other: steps, the import, and an empty plan after it.
+func TestAccComputer_importWithTheAccountsOwnKey(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	key, account := ownKey(e)
+	status, answer := e.TryWithKey(key, http.MethodPost, "/api/v0/computers", map[string]any{"name": "mine"})
+	if status != http.StatusCreated {
+		t.Fatalf("%d: %s", status, answer)
+	}
+	id := regexp.MustCompile(`"id":"([^"]+)"`).FindSubmatch(answer)[1]
+	cli := acctest.NewCLI(t, e, config(`name = "mine"`))
+	cli.Setenv("AGENTYARD_API_KEY", key)
+	cli.MustRun("import", address, string(id))
+	cli.MustPlanEmpty()
+	if state := cli.MustRun("state", "show", address); !strings.Contains(state.Output, "create-computer") {
+		t.Errorf("the state has no steps: %s", state.Output)
+	}
+	// Naming the account that owns the computer is adopted, as it changes nothing.
+	cli.Write("main.tf", config(fmt.Sprintf("name = \"mine\"\nservice_account_id = %q", account)))
+	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(r.Output, "0 to add, 1 to change, 0 to destroy") {
+		t.Errorf("the plan: %s", r.Output)
+	}
+}
+
+// ownKey returns an API key of a new service account, and the account's ID.
+func ownKey(e *acctest.Env) (key, account string) {
+	var made struct{ ID string }
+	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &made)
+	var minted struct{ APIKey struct{ Value string } }
+	e.API(http.MethodPost, "/api/v0/service-accounts/"+made.ID+"/api-keys", map[string]any{"name": "own"}, &minted)
+	return minted.APIKey.Value, made.ID
+}

@@ -1,0 +1,86 @@
+package crud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+)
+
+// Unreadable ends a Read that failed: gone means removed from the state, with a warning; settings that are unknown
+// during a plan leave the state as it is; anything else is an error.
+func Unreadable(ctx context.Context, object string, identity any, err error, resp *resource.ReadResponse) {
+	var missing *client.UnconfiguredError
+	switch {
+	case client.IsGone(err):
+		Gone(ctx, object, identity, err, resp)
+	case errors.As(err, &missing) && adopt.Unread(ctx, resp.Private):
+		// A state that holds nothing but the ID would be planned as a replacement, which destroys what was imported.
+		resp.Diagnostics.AddError("Cannot Import "+title(object)+" Yet", fmt.Sprintf("The %s is imported while the provider's %s is not known yet, so it cannot be read. "+
+			"Apply what %s depends on first, for example with -target, then plan the import.", object, missing.Setting, missing.Setting))
+	case errors.As(err, &missing):
+		if missing.First {
+			resp.Diagnostics.AddWarning("State Not Refreshed", "The provider's "+missing.Setting+" is not known yet, so objects in the state were not compared with the service. They are once "+missing.Setting+" is known.")
+		}
+		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, identity)...)
+	default:
+		resp.Diagnostics.Append(apierror.For("read", object, err)...)
+	}
+}
+
+// Gone removes an object from the state. Its identity is set first, without which an import of a missing object fails
+// with another error. Err is what says that it is gone; nil for a singleton that is not set.
+func Gone(ctx context.Context, object string, identity any, err error, resp *resource.ReadResponse) {
+	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, identity)...)
+	resp.State.RemoveResource(ctx)
+	detail := fmt.Sprintf("The %s%s does not exist at the service any more. It is removed from the state; the next apply creates it again if it is still configured.", object, idOf(ctx, resp))
+	var gone *client.GoneError
+	if errors.As(err, &gone) && gone.SeesNothing {
+		detail += " " + OrSomebodyElses
+	}
+	resp.Diagnostics.AddWarning(title(object)+" Is Gone", detail)
+}
+
+// Deleted warns where an object that was to be deleted is said to be gone already by a service that shows none at all.
+func Deleted(object, id string, err error) diag.Diagnostics {
+	var gone *client.GoneError
+	if !errors.As(err, &gone) || !gone.SeesNothing {
+		return nil
+	}
+	if id != "" {
+		id = " " + id
+	}
+	return diag.Diagnostics{diag.NewWarningDiagnostic(title(object)+" Was Gone Already",
+		fmt.Sprintf("The %s%s does not exist at the service, so nothing was deleted, and it is removed from the state. %s", object, id, OrSomebodyElses))}
+}
+
+// OrSomebodyElses is the other cause there may be where a listing shows nothing at all.
+const OrSomebodyElses = "The service lists no object of this kind to this API key. If there should be some, they may exist and only not be visible: check base_url and whose key it is before the next apply, use the owner's key, and keep or restore the state."
+
+// title is an object's name at the start of a summary: "Service Account", "API Key".
+func title(object string) string {
+	words := strings.Fields(object)
+	for i, word := range words {
+		words[i] = strings.ToUpper(word[:1]) + word[1:]
+	}
+	return strings.Join(words, " ")
+}
+
+func idOf(ctx context.Context, resp *resource.ReadResponse) string {
+	if resp.Identity == nil {
+		return ""
+	}
+	var id *string
+	if resp.Identity.GetAttribute(ctx, path.Root("id"), &id).HasError() || id == nil {
+		return ""
+	}
+	return " " + *id
+}

@@ -1,0 +1,38 @@
+package crud
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
+)
+
+// ID is the identity of an object whose ID alone names it.
+type ID struct {
+	ID types.String `tfsdk:"id"`
+}
+
+// IDSchema is the schema of ID.
+func IDSchema(description string) identityschema.Schema {
+	return identityschema.Schema{Attributes: map[string]identityschema.Attribute{
+		"id": identityschema.StringAttribute{RequiredForImport: true, Description: description},
+	}}
+}
+
+// ImportByID imports an object whose import ID is its "id" and whose identity is that attribute alone. The Read that
+// follows completes the state; see Importable.
+func ImportByID(ctx context.Context, object string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	if req.ID != "" && strings.ContainsAny(req.ID, "/ \t\n") {
+		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of %s is its ID at the service, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427, got: %q.", phrase.WithArticle(object), req.ID))
+		return
+	}
+	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("id"), path.Root("id"), req, resp)
+	resp.Diagnostics.Append(adopt.Imported(ctx, resp.Private)...)
+}

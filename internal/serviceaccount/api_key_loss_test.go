@@ -1,0 +1,170 @@
+package serviceaccount_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// A mint or a rotation that is under way when the run is interrupted ends with its value in the state.
+func TestAccAPIKey_interruptedInFlight(t *testing.T) {
+	t.Parallel()
+	config := func(account, v string) string {
+		return keyConfig(account, fmt.Sprintf("name = \"ci\"\nrotation = { triggers = { v = %q } }", v))
+	}
+	for operation, before := range map[string][]string{"createApiKey": nil, "rotateApiKey": {"1"}} {
+		t.Run(operation, func(t *testing.T) {
+			t.Parallel()
+			running := make(chan *acctest.Running, 1)
+			e := acctest.NewRealTime(t, acctest.InterruptInFlight(operation, running))
+			account := newAccount(e, "robots")
+			cli := acctest.NewCLI(t, e, "")
+			for _, v := range before {
+				cli.Write("main.tf", config(account, v))
+				cli.MustRun("apply", "-auto-approve", "-input=false")
+			}
+			cli.Write("main.tf", config(account, "2"))
+			run := cli.Start("apply", "-auto-approve", "-input=false")
+			running <- run
+			run.Wait()
+			live := liveKeys(e)
+			if len(live) != 1 {
+				t.Fatalf("the live keys are %v", live)
+			}
+			state := cli.MustRun("state", "pull")
+			if !strings.Contains(state.Output, live[0]) || strings.Contains(state.Output, `"status": "tainted"`) || !authenticates(e, keyValues.FindString(state.Output)) {
+				t.Errorf("the live key %s is not in the state with its value", live[0])
+			}
+			cli.MustRun("apply", "-auto-approve", "-input=false")
+			if again := liveKeys(e); len(again) != 1 || again[0] != live[0] {
+				t.Errorf("the live keys are %v", again)
+			}
+			cli.MustPlanEmpty()
+		})
+	}
+}
+
+// A key of the same name that somebody else made is never revoked, whatever becomes of a rotation.
+func TestAPIKey_keysOfOthersAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	config := func(account, v string) acctest.Values {
+		return acctest.Values{"service_account_id": account, "name": "ci", "rotation": map[string]any{"triggers": triggers(v), "grace_period_minutes": 10}}
+	}
+	for name, disturb := range map[string]func(e *acctest.Env, account, key string) string{
+		"refused, because somebody else has rotated it": func(e *acctest.Env, account, key string) string {
+			var theirs struct{ APIKey mintedJSON }
+			e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys/"+key+"/rotate", map[string]any{"gracePeriodMinutes": 10}, &theirs)
+			return theirs.APIKey.ID
+		},
+		"lost before commit, and somebody else mints with an expiry": func(e *acctest.Env, account, _ string) string {
+			e.Faults().Add(emulator.Fault{Operation: "rotateApiKey", Kind: emulator.FaultDropBeforeCommit})
+			var theirs struct{ APIKey mintedJSON }
+			e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys", map[string]any{"name": "ci", "expiresAt": acctest.Start.AddDate(1, 0, 0).UnixMilli()}, &theirs)
+			return theirs.APIKey.ID
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, account := newAccountEnv(t)
+			p := acctest.NewProcess(t, e, patient)
+			i := p.NewInstance("agentyard_api_key")
+			if out := p.Apply(i, config(account, "1")); len(out.Errors) > 0 {
+				t.Fatal(out)
+			}
+			theirs := disturb(e, account, i.ID())
+			old := i.ID()
+			out := acctest.NewProcess(t, e, patient).Apply(i, config(account, "2"))
+			if !strings.Contains(fmt.Sprint(liveKeys(e)), theirs) {
+				t.Errorf("the key of somebody else was revoked: %s", out)
+			}
+			if len(out.Errors) == 0 || i.ID() != old {
+				t.Errorf("the state holds %s: %s", i.ID(), out)
+			}
+		})
+	}
+}
+
+// patient has one attempt for every request, so that a fault is not repaired by a repetition.
+var patient = acctest.Values{"max_retries": 0}
+
+// A rotation with a grace period that was killed cannot prove its key as long as the old one lives. It is named, and once
+// the grace period is over the plan names what is revoked, and the apply converges.
+func TestAPIKey_killedRotationConvergesAfterTheGracePeriod(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	config := func(v string) acctest.Values {
+		return acctest.Values{"service_account_id": account, "name": "ci", "rotation": map[string]any{"triggers": triggers(v), "grace_period_minutes": 10}}
+	}
+	p := acctest.NewProcess(t, e, patient)
+	i := p.NewInstance("agentyard_api_key")
+	if out := p.Apply(i, config("1")); len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+	var lost struct{ APIKey mintedJSON }
+	e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys/"+i.ID()+"/rotate", map[string]any{"gracePeriodMinutes": 10}, &lost)
+
+	out := acctest.NewProcess(t, e, nil).Apply(i, config("2"))
+	for _, part := range []string{lost.APIKey.ID, i.ID(), "grace period", "agentyard_api_key_revoke"} {
+		if !strings.Contains(out.Text(), part) {
+			t.Errorf("the error lacks %q: %s", part, out)
+		}
+	}
+	e.Clock.Advance(11 * 60e9)
+	out = acctest.NewProcess(t, e, nil).Plan(i, config("2"))
+	if len(out.Errors) > 0 || !strings.Contains(out.String(), lost.APIKey.ID) {
+		t.Errorf("the plan does not name what is revoked: %s", out)
+	}
+	if destruction := acctest.NewProcess(t, e, nil).Plan(i, nil); !strings.Contains(destruction.String(), lost.APIKey.ID) {
+		t.Errorf("the plan of the destruction does not name what is revoked: %s", destruction)
+	}
+	if out := acctest.NewProcess(t, e, nil).Apply(i, config("2")); len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+	if live := liveKeys(e); len(live) != 1 || live[0] != i.ID() || !authenticates(e, i.Attribute("key")) {
+		t.Errorf("the live keys are %v, the state holds %s", live, i.ID())
+	}
+}
+
+// A revocation that fails after a lost answer names the key, and everything that went wrong.
+func TestAPIKey_lostKeyThatCannotBeRevoked(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]string{"mint": "", "rotation": "1"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, account := newAccountEnv(t)
+			config := func(v string) acctest.Values {
+				return acctest.Values{"service_account_id": account, "name": "ci", "rotation": map[string]any{"triggers": triggers(v)}}
+			}
+			p := acctest.NewProcess(t, e, patient)
+			i := p.NewInstance("agentyard_api_key")
+			if before != "" {
+				if out := p.Apply(i, config(before)); len(out.Errors) > 0 {
+					t.Fatal(out)
+				}
+			}
+			operation := map[string]string{"mint": "createApiKey", "rotation": "rotateApiKey"}[name]
+			e.Faults().Add(
+				emulator.Fault{Operation: operation, Kind: emulator.FaultDropAfterCommit},
+				emulator.Fault{Operation: "revokeApiKey", Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1},
+			)
+			out := p.Apply(i, config("2"))
+			e.Faults().Clear()
+			live := liveKeys(e)
+			if len(live) != 1 {
+				t.Fatalf("the live keys are %v", live)
+			}
+			for _, part := range []string{live[0], operation, "revokeApiKey", "agentyard_api_key_revoke"} {
+				if !strings.Contains(out.Text(), part) {
+					t.Errorf("the error lacks %q: %s", part, out)
+				}
+			}
+			if strings.Contains(out.Text(), "Nothing was created") {
+				t.Errorf("the error says that nothing was created: %s", out)
+			}
+		})
+	}
+}
