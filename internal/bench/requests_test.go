@@ -1,0 +1,95 @@
+package bench
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// Writing many objects costs little more than one request for each, whatever the parallelism.
+func TestRequests_ofManyWrites(t *testing.T) {
+	t.Parallel()
+	const n = 40
+	for name, tc := range map[string]struct {
+		hcl           func(e *acctest.Env) string
+		create, erase int
+	}{
+		"service accounts": {
+			hcl: func(*acctest.Env) string {
+				return fmt.Sprintf("resource \"agentyard_service_account\" \"x\" {\n  count = %d\n  name = \"a${count.index}\"\n}\n", n)
+			},
+			create: n*105/100 + 10, erase: n*105/100 + 10,
+		},
+		"own machines": {
+			hcl: func(*acctest.Env) string {
+				return fmt.Sprintf("resource \"agentyard_computer\" \"x\" {\n  count = %d\n  name = \"c${count.index}\"\n  provider_type = \"byom\"\n}\n", n)
+			},
+			create: n*105/100 + 10, erase: n*105/100 + 10,
+		},
+		"keys of one account": {
+			hcl: func(e *acctest.Env) string {
+				var account struct{ ID string }
+				e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robots"}, &account)
+				return fmt.Sprintf("resource \"agentyard_api_key\" \"x\" {\n  count = %d\n  service_account_id = %q\n  name = \"k${count.index}\"\n}\n", n, account.ID)
+			},
+			create: n*105/100 + 10, erase: n*105/100 + 10,
+		},
+		"a key for each account": {
+			hcl: func(*acctest.Env) string {
+				return fmt.Sprintf("resource \"agentyard_service_account\" \"x\" {\n  count = %d\n  name = \"a${count.index}\"\n}\n", n) +
+					fmt.Sprintf("resource \"agentyard_api_key\" \"x\" {\n  count = %d\n  service_account_id = agentyard_service_account.x[count.index].id\n  name = \"ci\"\n}\n", n)
+			},
+			// The destruction reads the keys of every account in its refresh.
+			create: 2*n*105/100 + 10, erase: 3*n*105/100 + 10,
+		},
+		"20 fleets": {
+			hcl: func(*acctest.Env) string {
+				return "resource \"agentyard_computer_fleet\" \"x\" {\n  count = 20\n  name_prefix = \"f${count.index}x\"\n  quantity = 2\n}\n"
+			},
+			create: 50, erase: 50,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.NewRealTime(t)
+			cli := acctest.NewCLI(t, e, tc.hcl(e))
+			e.Journal().Reset()
+			cli.MustRun("apply", "-auto-approve", "-input=false", "-parallelism=10")
+			created := len(e.Journal().Entries())
+			e.Journal().Reset()
+			cli.MustRun("destroy", "-auto-approve", "-input=false", "-parallelism=10")
+			erased := len(e.Journal().Entries())
+			t.Logf("created with %d requests (at most %d), destroyed with %d (at most %d)", created, tc.create, erased, tc.erase)
+			if created > tc.create || erased > tc.erase {
+				t.Errorf("created with %d requests (at most %d), destroyed with %d (at most %d)", created, tc.create, erased, tc.erase)
+			}
+		})
+	}
+}
+
+// A rate limit is met with patience: with default settings an apply succeeds, and few requests are refused.
+func TestRequests_underARateLimit(t *testing.T) {
+	t.Parallel()
+	for _, perSecond := range []float64{3, 5} {
+		t.Run(fmt.Sprint(perSecond, " a second"), func(t *testing.T) {
+			t.Parallel()
+			e := acctest.NewRealTime(t, func(o *emulator.Options) { o.RequestsPerSecond = perSecond })
+			cli := acctest.NewCLI(t, e, "resource \"agentyard_service_account\" \"x\" {\n  count = 40\n  name = \"a${count.index}\"\n}\n")
+			r := cli.MustRun("apply", "-auto-approve", "-input=false", "-parallelism=10")
+			refused := 0
+			for _, entry := range e.Journal().Entries() {
+				if entry.Status == http.StatusTooManyRequests {
+					refused++
+				}
+			}
+			t.Logf("%d of %d requests were refused", refused, len(e.Journal().Entries()))
+			if refused > 25 || !strings.Contains(r.Output, "40 added") {
+				t.Errorf("%d of %d requests were refused: %s", refused, len(e.Journal().Entries()), r.Output)
+			}
+		})
+	}
+}
