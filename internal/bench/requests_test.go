@@ -44,7 +44,7 @@ func TestRequests_ofManyWrites(t *testing.T) {
 					fmt.Sprintf("resource \"agentyard_api_key\" \"x\" {\n  count = %d\n  service_account_id = agentyard_service_account.x[count.index].id\n  name = \"ci\"\n}\n", n)
 			},
 			// The destruction reads the keys of every account in its refresh.
-			create: 2*n*105/100 + 10, erase: 3*n*105/100 + 10,
+			create: 2*n*105/100 + 10, erase: 4 * n,
 		},
 		"20 fleets": {
 			hcl: func(*acctest.Env) string {

@@ -31,6 +31,8 @@ type keyring struct {
 	deaf, keeping bool
 	// swallow makes nothing of creations and rotations, timeless leaves the time out of answers.
 	swallow, timeless bool
+	// vanishing takes the key away that a rotation was refused for.
+	vanishing bool
 
 	made    int
 	listed  int
@@ -92,6 +94,9 @@ func (s *keyring) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			GraceMinutes int `json:"gracePeriodMinutes"`
 		}
 		_ = json.NewDecoder(r.Body).Decode(&body)
+		if s.vanishing {
+			s.keys = nil
+		}
 		if s.refusing {
 			answerJSON(w, 400, `{"detail":"no","status":400,"title":"x"}`)
 			return
@@ -323,6 +328,10 @@ func TestRotateAPIKey(t *testing.T) {
 			prepare: func(s *keyring) { s.refusing = true; s.add("theirs", nil); s.clk.Advance(time.Hour) },
 			wantErr: []string{"400"}, wantLive: "[old theirs]",
 		},
+		"refused, and vanished meanwhile": {
+			prepare: func(s *keyring) { s.refusing, s.vanishing = true, true },
+			want:    "made-1", wantLive: "[made-1]",
+		},
 		"refused for its grace": {
 			prepare: func(s *keyring) {
 				s.refusing = true
@@ -342,6 +351,46 @@ func TestRotateAPIKey(t *testing.T) {
 			made, err := c.RenewAPIKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"}, Renewal{ID: "old", GraceMinutes: tc.grace})
 			checkMade(t, s, made, err, tc.want, tc.wantErr, tc.wantLive)
 		})
+	}
+}
+
+// The time of a creation is that of the answer, unless the answer tells it. A refusal is told as it is.
+func TestCreateAPIKey_readsItsAnswer(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		status       int
+		date, answer string
+		want         Millis
+		posts        int
+	}{
+		"by the Date":     {201, "Sun, 01 Mar 2026 00:00:09 GMT", `{"apiKey":{"id":"k","value":"fk","name":"ci"}}`, Millis(time.Date(2026, 3, 1, 0, 0, 9, 0, time.UTC).UnixMilli()), 1},
+		"in the answer":   {201, "Sun, 01 Mar 2026 00:00:09 GMT", `{"apiKey":{"id":"k","value":"fk","name":"ci","createdAt":7}}`, 7, 1},
+		"nowhere":         {201, "", `{"apiKey":{"id":"k","value":"fk","name":"ci"}}`, 0, 1},
+		"refused":         {403, "", `{"detail":"no","status":403,"title":"x"}`, 0, 1},
+		"without a value": {201, "", `{"apiKey":{"id":"k","name":"ci"}}`, 0, 1},
+	} {
+		c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+			w.Header()["Date"] = nil
+			if tc.date != "" {
+				w.Header().Set("Date", tc.date)
+			}
+			if r.Method == http.MethodGet {
+				answerJSON(w, 200, `{"apiKeys":[]}`)
+				return
+			}
+			answerJSON(w, tc.status, tc.answer)
+		})
+		made, err := c.CreateAPIKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"})
+		var lost *LostError
+		switch {
+		case name == "refused" && (StatusOf(err) != 403 || errors.As(err, &lost)), name == "without a value" && err == nil:
+			t.Errorf("%s: %v", name, err)
+		case tc.status == 201 && name != "without a value" && (err != nil || made.CreatedAt != tc.want):
+			t.Errorf("%s: %+v, %v", name, made, err)
+		}
+		if rec.count(http.MethodPost) != tc.posts {
+			t.Errorf("%s: %d mints", name, rec.count(http.MethodPost))
+		}
 	}
 }
 
