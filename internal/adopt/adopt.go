@@ -12,9 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/boolplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/listplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
@@ -83,13 +81,6 @@ func Allowed(ctx context.Context, private Private, prior attr.Value) bool {
 
 const description = "A change replaces the object, except for the first value after an import, which is adopted."
 
-// String is the plan modifier of a create-only string.
-func String() planmodifier.String {
-	return stringplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
-		resp.RequiresReplace = !Allowed(ctx, req.Private, req.StateValue)
-	}, description, description)
-}
-
 // Bool is the plan modifier of a create-only bool.
 func Bool() planmodifier.Bool {
 	return boolplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.BoolRequest, resp *boolplanmodifier.RequiresReplaceIfFuncResponse) {
@@ -100,13 +91,6 @@ func Bool() planmodifier.Bool {
 // List is the plan modifier of a create-only list.
 func List() planmodifier.List {
 	return listplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.ListRequest, resp *listplanmodifier.RequiresReplaceIfFuncResponse) {
-		resp.RequiresReplace = !Allowed(ctx, req.Private, req.StateValue)
-	}, description, description)
-}
-
-// Map is the plan modifier of a create-only map.
-func Map() planmodifier.Map {
-	return mapplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.MapRequest, resp *mapplanmodifier.RequiresReplaceIfFuncResponse) {
 		resp.RequiresReplace = !Allowed(ctx, req.Private, req.StateValue)
 	}, description, description)
 }

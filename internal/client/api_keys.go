@@ -65,7 +65,8 @@ func (c *Client) APIKeysNamed(ctx context.Context, accountID, name string) ([]AP
 	return keys, c.accountGone(ctx, accountID, err)
 }
 
-// KnownAPIKeysNamed returns the live and dead keys of a name as far as this process knows, which writes do not make it ask again.
+// KnownAPIKeysNamed returns the keys of a name as far as this process knows. Unlike a shared listing, that is not asked for
+// anew after each write. Dead keys are among them, except those that this process revoked.
 func (c *Client) KnownAPIKeysNamed(ctx context.Context, accountID, name string) ([]APIKey, error) {
 	known, err := c.knownKeys(ctx, NewAPIKey{AccountID: accountID, Name: name})
 	return known.named, err

@@ -20,28 +20,25 @@ func TestSuccessor(t *testing.T) {
 	}
 	live := old
 	live.IsRevoked, live.RevokedAt = false, 0
-	endless := old
-	endless.RevokedAt = 0
 	now, day := ended.Add(time.Hour), 24*time.Hour
 	for name, tc := range map[string]struct {
 		keys   []APIKey
 		wanted NewAPIKey
 		want   string
 	}{
-		"made at the end":                    {[]APIKey{old, key("new", ended, 0)}, NewAPIKey{}, "new"},
-		"made a grace period before":         {[]APIKey{old, key("new", ended.Add(-10*time.Minute), 0)}, NewAPIKey{}, "new"},
-		"made at no whole minute before":     {[]APIKey{old, key("new", ended.Add(-90*time.Second), 0)}, NewAPIKey{}, ""},
-		"made longer before":                 {[]APIKey{old, key("new", ended.Add(-11*time.Minute), 0)}, NewAPIKey{}, ""},
-		"made after":                         {[]APIKey{old, key("new", ended.Add(time.Minute), 0)}, NewAPIKey{}, ""},
-		"with the lifetime":                  {[]APIKey{old, key("new", ended, day)}, NewAPIKey{ExpiresAt: now.Add(day), Lifetime: day}, "new"},
-		"with another lifetime":              {[]APIKey{old, key("new", ended, 2*day)}, NewAPIKey{ExpiresAt: now.Add(day), Lifetime: day}, ""},
-		"with the expiry":                    {[]APIKey{old, key("new", ended, day)}, NewAPIKey{ExpiresAt: ended.Add(day)}, "new"},
-		"with an expiry that was not set":    {[]APIKey{old, key("new", ended, day)}, NewAPIKey{}, ""},
-		"without the expiry":                 {[]APIKey{old, key("new", ended, 0)}, NewAPIKey{ExpiresAt: ended.Add(day)}, ""},
-		"two of them":                        {[]APIKey{old, key("new", ended, 0), key("other", ended, 0)}, NewAPIKey{}, ""},
-		"of a key that lives":                {[]APIKey{live, key("new", ended, 0)}, NewAPIKey{}, ""},
-		"of a key without a time of its end": {[]APIKey{endless, key("new", time.UnixMilli(0), 0)}, NewAPIKey{}, ""},
-		"of a key that nobody knows":         {[]APIKey{key("new", ended, 0)}, NewAPIKey{}, ""},
+		"made at the end":                 {[]APIKey{old, key("new", ended, 0)}, NewAPIKey{}, "new"},
+		"made a grace period before":      {[]APIKey{old, key("new", ended.Add(-10*time.Minute), 0)}, NewAPIKey{}, "new"},
+		"made at no whole minute before":  {[]APIKey{old, key("new", ended.Add(-90*time.Second), 0)}, NewAPIKey{}, ""},
+		"made longer before":              {[]APIKey{old, key("new", ended.Add(-11*time.Minute), 0)}, NewAPIKey{}, ""},
+		"made after":                      {[]APIKey{old, key("new", ended.Add(time.Minute), 0)}, NewAPIKey{}, ""},
+		"with the lifetime":               {[]APIKey{old, key("new", ended, day)}, NewAPIKey{ExpiresAt: now.Add(day), Lifetime: day}, "new"},
+		"with another lifetime":           {[]APIKey{old, key("new", ended, 2*day)}, NewAPIKey{ExpiresAt: now.Add(day), Lifetime: day}, ""},
+		"with the expiry":                 {[]APIKey{old, key("new", ended, day)}, NewAPIKey{ExpiresAt: ended.Add(day)}, "new"},
+		"with an expiry that was not set": {[]APIKey{old, key("new", ended, day)}, NewAPIKey{}, ""},
+		"without the expiry":              {[]APIKey{old, key("new", ended, 0)}, NewAPIKey{ExpiresAt: ended.Add(day)}, ""},
+		"two of them":                     {[]APIKey{old, key("new", ended, 0), key("other", ended, 0)}, NewAPIKey{}, ""},
+		"of a key that lives":             {[]APIKey{live, key("new", ended, 0)}, NewAPIKey{}, ""},
+		"of a key that nobody knows":      {[]APIKey{key("new", ended, 0)}, NewAPIKey{}, ""},
 	} {
 		got := ""
 		if k := Successor(tc.keys, "old", tc.wanted, now); k != nil {

@@ -236,3 +236,24 @@ func TestAccServiceAccount_planSharesItsReads(t *testing.T) {
 		t.Errorf("%d reads for a plan of 30 service accounts", reads)
 	}
 }
+
+// A run that is stopped between the creation and the status keeps an account that is whole: nothing is replaced for it.
+func TestServiceAccount_interruptedBeforeItsStatus(t *testing.T) {
+	t.Parallel()
+	var p *acctest.Process
+	e := acctest.New(t, acctest.Hold("createServiceAccount", func(<-chan struct{}) { p.Stop() }))
+	p = acctest.NewProcess(t, e, nil)
+	i := p.NewInstance("agentyard_service_account")
+	config := acctest.Values{"name": "robots", "status": "inactive"}
+	out := p.Apply(i, config)
+	if len(out.Errors) > 0 || i.Tainted || i.ID() == "" || !strings.Contains(out.String(), "Interrupted Before the Status Was Set") {
+		t.Fatalf("tainted %v: %s", i.Tainted, out)
+	}
+	id := i.ID()
+	if out := acctest.NewProcess(t, e, nil).Apply(i, config); len(out.Errors) > 0 || out.Action != "update" || i.ID() != id {
+		t.Errorf("the next apply: %s", out)
+	}
+	if all := listAccounts(e); len(all) != 1 || all[0].Status != "inactive" {
+		t.Errorf("the accounts are %+v", all)
+	}
+}
