@@ -113,6 +113,38 @@ func TestComputer_ofAnotherOwner(t *testing.T) {
 	}
 }
 
+// An account's own key may not name the account in a listing. What its own listing lacks is gone.
+func TestComputer_goneWithTheAccountsOwnKey(t *testing.T) {
+	t.Parallel()
+	const missing, other = "", `{"id":"other","name":"b","providerType":"byom","ownerId":"sa_1"}`
+	for name, tc := range map[string]struct {
+		listing string
+		want    func(error) bool
+	}{
+		"nothing is listed": {missing, IsGone},
+		"others are listed": {other, IsGone},
+		"it is listed":      {strings.ReplaceAll(other, "other", "mine"), func(err error) bool { return IsNotFound(err) && !IsGone(err) }},
+		"another owner's are listed": {strings.ReplaceAll(other, "sa_1", "sa_2"), func(err error) bool {
+			var foreign *OtherOwnerError
+			return errors.As(err, &foreign) && foreign.Owner == "sa_1" && foreign.Caller == "sa_2"
+		}},
+	} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+			switch {
+			case !strings.HasSuffix(r.URL.Path, "/computers"):
+				answerJSON(w, 404, `{"detail":"no such computer","status":404,"title":"Not Found"}`)
+			case r.URL.Query().Has("serviceAccountId"):
+				answerJSON(w, 403, `{"detail":"no","status":403,"title":"Forbidden"}`)
+			default:
+				answerJSON(w, 200, `{"computers":[`+tc.listing+`]}`)
+			}
+		})
+		if _, err := c.Computer(t.Context(), "mine", ComputerOwner{Account: "sa_1", Kind: OwnerService, ID: "sa_1"}); !tc.want(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // A page is no word that something was done.
 func TestCallNoAnswer(t *testing.T) {
 	t.Parallel()
