@@ -42,6 +42,7 @@ type computer struct {
 	SleepingSince    int64           `json:",omitempty"` // Set when sleep was ordered or recorded; see asleepSince.
 	Slept            []span          `json:",omitempty"`
 	DaemonDown       bool            `json:",omitempty"`
+	Broken           bool            `json:",omitempty"` // Failed after it was active.
 }
 
 // span is a period that is over, in Unix milliseconds.

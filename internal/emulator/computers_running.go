@@ -181,6 +181,18 @@ func (e *Emulator) Sleep(computerID string) error {
 	})
 }
 
+// Break gives an active managed computer the status error, as a failure at run time does.
+// It is an error if there is no such computer, or if it is not an active managed one.
+func (e *Emulator) Break(computerID string) error {
+	return e.changeComputer("break", computerID, func(c *computer) error {
+		if c.ProviderType == providerBYOM || c.progressAt(e.clock.Now()).status != statusActive {
+			return fmt.Errorf("break computer %s: it is not an active managed computer", computerID)
+		}
+		c.Broken = true
+		return nil
+	})
+}
+
 // UnavailableDaemon makes the file operations on a computer answer 424 until RestoreDaemon is called.
 func (e *Emulator) UnavailableDaemon(computerID string) error {
 	return e.changeComputer("stop the daemon of", computerID, func(c *computer) error { c.DaemonDown = true; return nil })

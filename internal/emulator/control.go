@@ -156,18 +156,20 @@ func (e *Emulator) control(r *http.Request) (status int, body any, err error) {
 	return 0, nil, notFound("The control API has no operation %s %s.", r.Method, r.URL.Path)
 }
 
-// controlComputer serves computers/{id}/sleep, /daemon-down and /daemon-up.
+// controlComputer serves computers/{id}/sleep, /break, /daemon-down and /daemon-up.
 func (e *Emulator) controlComputer(path string) (status int, body any, err error) {
 	id, act, _ := strings.Cut(path, "/")
 	switch act {
 	case "sleep":
 		err = e.Sleep(id)
+	case "break":
+		err = e.Break(id)
 	case "daemon-down":
 		err = e.UnavailableDaemon(id)
 	case "daemon-up":
 		err = e.RestoreDaemon(id)
 	default:
-		return 0, nil, notFound("The control API can do sleep, daemon-down and daemon-up to a computer, not %q.", act)
+		return 0, nil, notFound("The control API can do sleep, break, daemon-down and daemon-up to a computer, not %q.", act)
 	}
 	if err != nil {
 		return 0, nil, badRequest("%v.", err)

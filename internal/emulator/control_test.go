@@ -46,7 +46,7 @@ func TestControlAPI(t *testing.T) {
 	v.call(404, "POST", "/_emulator/computers/"+id+"/explode", nil)
 	b := v.computer(object{"name": "b"})["id"].(string)
 	v.clock.Advance(time.Minute)
-	for _, act := range []string{"sleep", "daemon-down", "daemon-up"} {
+	for _, act := range []string{"sleep", "daemon-down", "daemon-up", "break"} {
 		v.call(204, "POST", "/_emulator/computers/"+b+"/"+act, nil)
 	}
 	v.call(204, "POST", "/_emulator/bulk-failures", object{"after": 1, "message": "full"})

@@ -168,6 +168,9 @@ func (c *computer) progressAt(now time.Time) progress {
 	if !failed && start <= millis(now) {
 		p.status, p.endedAt = statusActive, start
 	}
+	if p.status == statusActive && c.Broken {
+		p.status = statusError
+	}
 	return p
 }
 

@@ -91,6 +91,25 @@ func TestProgrammedProvisioningFailure(t *testing.T) {
 	}
 }
 
+func TestBreak(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	id := v.computer(object{"name": "a"})["id"].(string)
+	byom := v.computer(object{"name": "byom", "provider": "byom"})["id"].(string)
+	for _, wrong := range []string{id, byom, "unknown"} { // The first one is still being set up.
+		if err := v.Break(wrong); err == nil {
+			t.Errorf("computer %s was broken", wrong)
+		}
+	}
+	v.clock.Advance(time.Minute)
+	if err := v.Break(id); err != nil {
+		t.Fatal(err)
+	}
+	if got := v.steps("a"); got != "error ccccc" {
+		t.Errorf("broken: %q", got)
+	}
+}
+
 func TestInstallDeps(t *testing.T) {
 	t.Parallel()
 	v := start(t, emulator.Options{})
