@@ -197,12 +197,21 @@ func (r *computerResource) IdentitySchema(_ context.Context, _ resource.Identity
 }
 
 func (r *computerResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	var source types.Object
-	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("source"), &source)...)
+	var m computerModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(validateOrigin(ctx, source)...)
+	resp.Diagnostics.Append(validateOrigin(ctx, m.Source)...)
+	if m.ProviderType.ValueString() != client.ProviderBYOM {
+		return
+	}
+	for name, isSet := range map[string]bool{"repos": len(m.Repos.Elements()) > 0, "auto_install_deps": value.IsSet(m.AutoInstallDeps), "source": value.IsSet(m.Source)} {
+		if isSet {
+			resp.Diagnostics.AddAttributeError(path.Root(name), "Only for Managed Computers",
+				fmt.Sprintf("The service sets up managed computers only: remove %s, or choose a managed provider instead of %q.", name, client.ProviderBYOM))
+		}
+	}
 }
 
 func (r *computerResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
