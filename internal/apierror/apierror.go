@@ -44,13 +44,7 @@ type failure struct {
 
 // For says that verb ("create") failed on object ("computer"), what the service answered, and what to do about it.
 func For(verb, object string, err error, options ...Option) diag.Diagnostics {
-	f := &failure{
-		verb: verb, object: object, err: err, fields: Fields{}, advice: Advice{}, atStatus: AtStatus{},
-		leftover: func(*client.ExistsError) string { return "Or choose another name, or delete it at the service." },
-	}
-	for _, option := range options {
-		option.addTo(f)
-	}
+	f := newFailure(verb, object, err, options)
 	remedy, at := f.remedy()
 	detail := sentences(err)
 	if remedy != "" {
@@ -61,6 +55,17 @@ func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 		return diag.Diagnostics{diag.NewErrorDiagnostic(summary, detail)}
 	}
 	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(at, summary, detail)}
+}
+
+func newFailure(verb, object string, err error, options []Option) *failure {
+	f := &failure{
+		verb: verb, object: object, err: err, fields: Fields{}, advice: Advice{}, atStatus: AtStatus{},
+		leftover: func(*client.ExistsError) string { return "Or choose another name, or delete it at the service." },
+	}
+	for _, option := range options {
+		option.addTo(f)
+	}
+	return f
 }
 
 // remedy says what to do, and at which attribute.
@@ -225,7 +230,7 @@ func wasRepeated(e *client.APIError) bool {
 func (f *failure) afterNotFound(e *client.APIError) string {
 	var remedy string
 	switch verb, _, _ := strings.Cut(f.verb, " "); verb {
-	case "create", "open":
+	case "create", "plan", "open":
 		if !strings.Contains(e.Route, "{") {
 			return "Check the IDs in the configuration, and the path in base_url: what the " + f.object + " refers to does not exist or is not visible to this key, or the service is not there."
 		}

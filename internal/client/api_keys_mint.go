@@ -182,9 +182,7 @@ func (c *Client) mintWhereFree(ctx context.Context, n NewAPIKey, old Renewal, kn
 func (c *Client) mintAmong(ctx context.Context, n NewAPIKey, old Renewal, namesakes []APIKey, known before[APIKey]) (*MintedAPIKey, error) {
 	left, others := c.leftovers(namesakes, n, old)
 	if len(others) > 0 {
-		first := describeKeys(others)
-		first[0].Others = first[1:]
-		return nil, &first[0]
+		return nil, inTheWay(describeKeys(others))
 	}
 	if left != nil {
 		if err := c.EndAPIKey(ctx, n.AccountID, left.ID); err != nil && !IsGone(err) {

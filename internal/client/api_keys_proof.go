@@ -75,17 +75,15 @@ func withID(keys []APIKey, id string) *APIKey {
 	return &keys[i]
 }
 
-func filter(keys []APIKey, keep func(*APIKey) bool) []APIKey {
-	return slices.DeleteFunc(slices.Clone(keys), func(k APIKey) bool { return !keep(&k) })
+func filter[T any](objects []T, keep func(*T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(objects), func(object T) bool { return !keep(&object) })
 }
 
 // describeKeys says of each key what an error tells, the newest first.
 func describeKeys(keys []APIKey) []ExistsError {
 	newest := slices.Clone(keys)
 	slices.SortFunc(newest, func(a, b APIKey) int { return int(b.CreatedAt - a.CreatedAt) })
-	all := make([]ExistsError, len(newest))
-	for i, k := range newest {
-		all[i] = ExistsError{Object: "API key", Name: k.Name, ID: k.ID, ImportID: k.AccountID + "/" + k.ID, CreatedAt: k.CreatedAt.Time()}
-	}
-	return all
+	return existing(newest, func(k *APIKey) ExistsError {
+		return ExistsError{Object: "API key", Name: k.Name, ID: k.ID, ImportID: k.AccountID + "/" + k.ID, CreatedAt: k.CreatedAt.Time()}
+	})
 }

@@ -95,6 +95,19 @@ func (c *Computer) FailedStep() *ProvisioningStep {
 	return nil
 }
 
+// WasActive reports that the record proves the computer to have been active: it is, or all of its set-up was completed.
+func (c *Computer) WasActive() bool {
+	if c.Status == ComputerActive {
+		return true
+	}
+	for i := range c.ProvisioningSteps {
+		if c.ProvisioningSteps[i].Status != StepCompleted {
+			return false
+		}
+	}
+	return c.Status == ComputerError && len(c.ProvisioningSteps) > 0
+}
+
 // InstallStep returns the step that installs dependencies, or nil.
 func (c *Computer) InstallStep() *ProvisioningStep {
 	for i := range c.ProvisioningSteps {
@@ -363,6 +376,11 @@ func (c *Client) ComputerProviders(ctx context.Context) ([]string, error) {
 	return answer.Providers, nil
 }
 
+// existing is what an error tells of a computer that stands in the way.
+func (c *Computer) existing() ExistsError {
+	return ExistsError{Object: "computer", Name: c.Name, ID: c.ID, ImportID: c.ID, CreatedAt: c.CreatedAt.Time()}
+}
+
 // CreateComputer makes a computer and reconciles a lost answer; see creation. With a software draft the service
 // itself recognizes a repetition, so that the request may be repeated; a computer that was made for the draft earlier is
 // not taken over.
@@ -391,9 +409,7 @@ func (c *Client) CreateComputer(ctx context.Context, body CreateComputerRequest)
 		createdAt: func(made *Computer) Millis { return made.CreatedAt },
 		isWanted:  body.isWanted,
 		mayReplay: mayReplay,
-		describe: func(found *Computer) ExistsError {
-			return ExistsError{ID: found.ID, ImportID: found.ID, CreatedAt: found.CreatedAt.Time()}
-		},
+		existing:  (*Computer).existing,
 	})
 	if err != nil {
 		c.computers.discard(account)

@@ -92,9 +92,9 @@ func (s *shared[T]) known(ctx context.Context, key, name string, heard time.Time
 		asked := 0
 		if v != nil {
 			asked = v.begun
-			if c := s.collections[key]; c != nil && now.Sub(c.startedAt) >= idleFor {
-				delete(s.collections, key) // Its listing may be as old.
-			}
+		}
+		if c := s.collections[key]; c != nil && now.Sub(c.startedAt) >= idleFor {
+			delete(s.collections, key) // Its listing may be as old.
 		}
 		s.mu.Unlock()
 		l := s.join(ctx, key, true)

@@ -20,6 +20,25 @@ type ExistsError struct {
 	Others []ExistsError
 }
 
+// existing describes objects.
+func existing[T any](found []T, describe func(*T) ExistsError) []ExistsError {
+	all := make([]ExistsError, len(found))
+	for i := range found {
+		all[i] = describe(&found[i])
+	}
+	return all
+}
+
+// inTheWay is the error for objects that exist already; nil for none.
+func inTheWay(found []ExistsError) error {
+	if len(found) == 0 {
+		return nil
+	}
+	first := found[0]
+	first.Others = found[1:]
+	return &first
+}
+
 func (e *ExistsError) Error() string {
 	text := fmt.Sprintf("%s named %q exists already, with ID %s", phrase.WithArticle(e.Object), e.Name, e.ID)
 	if !e.CreatedAt.IsZero() {

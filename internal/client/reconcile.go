@@ -36,8 +36,8 @@ type creation[T any] struct {
 	isWanted  func(*T) bool
 	// mayReplay says that the service may answer with an object that it made earlier for the same request.
 	mayReplay bool
-	// describe returns what an error tells of an object.
-	describe func(*T) ExistsError
+	// existing is what an error tells of an object.
+	existing func(*T) ExistsError
 }
 
 // create runs the creation. Besides the service's own errors it returns *ExistsError, *LostError and *StrangerError.
@@ -55,7 +55,7 @@ func create[T any](ctx context.Context, c *Client, n creation[T]) (*T, error) {
 	if len(known.named) > 0 {
 		// What is known may be out of date by now.
 		if older, err := n.find(ctx); err != nil || len(older) > 0 {
-			return nil, errors.Join(err, n.firstOf(older))
+			return nil, errors.Join(err, inTheWay(existing(older, n.existing)))
 		}
 	}
 	since := c.serviceTime()
@@ -63,13 +63,13 @@ func create[T any](ctx context.Context, c *Client, n creation[T]) (*T, error) {
 	switch {
 	case err == nil:
 		if problem := n.unlike(made, known, since); problem != "" {
-			return nil, &StrangerError{Object: n.object, Name: n.name, Found: *n.exists(made), Err: &AnswerError{Problem: problem}}
+			return nil, &StrangerError{Object: n.object, Name: n.name, Found: n.existing(made), Err: &AnswerError{Problem: problem}}
 		}
 		return made, nil
 	case IsConflict(err):
 		// Somebody was quicker.
 		if found, findErr := n.find(ctx); findErr == nil && len(found) > 0 {
-			return nil, n.firstOf(found)
+			return nil, inTheWay(existing(found, n.existing))
 		}
 		return nil, err
 	case !isAmbiguous(err):
@@ -77,41 +77,23 @@ func create[T any](ctx context.Context, c *Client, n creation[T]) (*T, error) {
 	}
 	found, findErr := findAfterLoss(ctx, c, n.find)
 	proven := slices.DeleteFunc(slices.Clone(found), func(object T) bool {
-		return known.knows(n.describe(&object).ID) || !madeSince(n.createdAt(&object), since) || !n.isWanted(&object)
+		return known.knows(n.existing(&object).ID) || !madeSince(n.createdAt(&object), since) || !n.isWanted(&object)
 	})
 	if len(proven) == 1 {
 		return &proven[0], nil
 	}
-	lost := &LostError{Object: n.object, Name: n.name, Err: errors.Join(err, findErr)}
-	for i := range found {
-		lost.Found = append(lost.Found, *n.exists(&found[i]))
-	}
-	return nil, lost
+	return nil, &LostError{Object: n.object, Name: n.name, Found: existing(found, n.existing), Err: errors.Join(err, findErr)}
 }
 
 // unlike says why the answer to a creation is not the object that was asked for; empty if it is.
 func (n creation[T]) unlike(made *T, known before[T], since time.Time) string {
 	switch {
-	case known.knows(n.describe(made).ID), n.mayReplay && !madeSince(n.createdAt(made), since):
+	case known.knows(n.existing(made).ID), n.mayReplay && !madeSince(n.createdAt(made), since):
 		return "the object existed before"
 	case n.nameOf(made) != n.name:
 		return fmt.Sprintf("the object is named %q", n.nameOf(made))
 	}
 	return ""
-}
-
-func (n creation[T]) exists(object *T) *ExistsError {
-	e := n.describe(object)
-	e.Object, e.Name = n.object, n.name
-	return &e
-}
-
-// firstOf is the error for objects that stand in the way; nil for none.
-func (n creation[T]) firstOf(found []T) error {
-	if len(found) == 0 {
-		return nil
-	}
-	return n.exists(&found[0])
 }
 
 // findAfterLoss looks until something is found or the looks are used up.

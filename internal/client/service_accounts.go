@@ -77,6 +77,11 @@ func (c *Client) serviceAccountAlone(ctx context.Context, id string) (*ServiceAc
 	}, id)
 }
 
+// existing is what an error tells of an account that stands in the way.
+func (a *ServiceAccount) existing() ExistsError {
+	return ExistsError{Object: "service account", Name: a.Name, ID: a.ID, ImportID: a.ID, CreatedAt: a.CreatedAt.Time()}
+}
+
 // CreateServiceAccount makes an account and reconciles a lost answer; see creation. Whether names are unique is open,
 // so an account of that name is an *ExistsError before anything is sent.
 func (c *Client) CreateServiceAccount(ctx context.Context, body CreateServiceAccountRequest) (*ServiceAccount, error) {
@@ -99,9 +104,7 @@ func (c *Client) CreateServiceAccount(ctx context.Context, body CreateServiceAcc
 		nameOf:    func(a *ServiceAccount) string { return a.Name },
 		createdAt: func(a *ServiceAccount) Millis { return a.CreatedAt },
 		isWanted:  func(a *ServiceAccount) bool { return a.Name == body.Name && a.Description == body.Description },
-		describe: func(found *ServiceAccount) ExistsError {
-			return ExistsError{ID: found.ID, ImportID: found.ID, CreatedAt: found.CreatedAt.Time()}
-		},
+		existing:  (*ServiceAccount).existing,
 	})
 	if err != nil {
 		c.accounts.discard(organization)

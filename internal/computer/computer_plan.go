@@ -2,6 +2,7 @@ package computer
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectplanmodifier"
@@ -11,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -41,4 +43,12 @@ func replaceOrigin(ctx context.Context, req planmodifier.ObjectRequest, resp *ob
 	}
 	resp.RequiresReplace = !before.Kind.Equal(after.Kind) || !before.TemplateID.Equal(after.TemplateID) || !before.IsListed.Equal(after.IsListed) ||
 		!before.SoftwareDraft.Equal(after.SoftwareDraft) || !before.SourceComputerID.Equal(after.SourceComputerID)
+}
+
+// unknownAccount is where it is shown that the service does not know the owner's account.
+func unknownAccount(account types.String) apierror.AtStatus {
+	if account.IsNull() {
+		return nil
+	}
+	return apierror.AtStatus{http.StatusNotFound: path.Root("service_account_id")}
 }

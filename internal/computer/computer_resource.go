@@ -31,6 +31,7 @@ var (
 	_ resource.ResourceWithConfigure      = (*computerResource)(nil)
 	_ resource.ResourceWithIdentity       = (*computerResource)(nil)
 	_ resource.ResourceWithImportState    = (*computerResource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*computerResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*computerResource)(nil)
 )
 
@@ -212,6 +213,20 @@ func (r *computerResource) ValidateConfig(ctx context.Context, req resource.Vali
 				fmt.Sprintf("The service sets up managed computers only: remove %s, or choose a managed provider instead of %q.", name, client.ProviderBYOM))
 		}
 	}
+}
+
+// ModifyPlan says what the plan can know of a creation.
+func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if r.Client == nil || !req.State.Raw.IsNull() {
+		return
+	}
+	var m computerModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() || m.Name.IsUnknown() || m.ServiceAccountID.IsUnknown() {
+		return
+	}
+	err := r.Client.ForeseeComputer(ctx, m.ServiceAccountID.ValueString(), m.Name.ValueString())
+	resp.Diagnostics.Append(apierror.Foreseen("computer", err, computerFields, unknownAccount(m.ServiceAccountID))...)
 }
 
 func (r *computerResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {

@@ -1,0 +1,157 @@
+package client
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+const (
+	twoTaken  = `{"computers":[{"id":"1","name":"a","providerType":"byom"},{"id":"2","name":"web-7","providerType":"byom"}]}`
+	oneKey    = `{"apiKeys":[{"id":"k1","name":"live"},{"id":"k2","name":"revoked","isRevoked":true},{"id":"k3","name":"live"}]}`
+	twoRobots = `{"serviceAccounts":[{"id":"s1","name":"robot"},{"id":"s2","name":"robot"}]}`
+)
+
+// listings serves the listings by their paths and counts requests.
+type listings struct {
+	mu       sync.Mutex
+	requests []string
+	status   int
+}
+
+func (l *listings) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.requests = append(l.requests, r.Method+" "+r.URL.Path)
+	w.Header().Set("Content-Type", "application/json")
+	if l.status != 0 {
+		w.WriteHeader(l.status)
+		_, _ = w.Write([]byte(`{"detail":"no","status":401,"title":"Unauthorized"}`))
+		return
+	}
+	body := twoTaken
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/api-keys"):
+		body = oneKey
+	case strings.HasSuffix(r.URL.Path, "/service-accounts"):
+		body = twoRobots
+	case strings.HasSuffix(r.URL.Path, "/computers/1"):
+		body = `{"id":"1","name":"a","providerType":"byom"}`
+	}
+	_, _ = w.Write([]byte(body))
+}
+
+func foreseeing(t *testing.T, l *listings) *Client {
+	t.Helper()
+	server := httptest.NewServer(l)
+	t.Cleanup(server.Close)
+	c, err := New(Config{BaseURL: server.URL, APIKey: "fk-test", Clock: clock.NewFake(time.Now()), RequestTimeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestForesee_tellsWhatStandsInTheWay(t *testing.T) {
+	t.Parallel()
+	l := &listings{}
+	c := foreseeing(t, l)
+	ctx := t.Context()
+	for name, tc := range map[string]struct {
+		err  error
+		want string
+	}{
+		"a computer":                {c.ForeseeComputer(ctx, "", "a"), `a computer named "a" exists already, with ID 1`},
+		"no computer":               {c.ForeseeComputer(ctx, "", "free"), ""},
+		"a computer of a fleet":     {c.ForeseeFleet(ctx, "", "web"), "web-7 (2)"},
+		"another fleet":             {c.ForeseeFleet(ctx, "", "we"), ""},
+		"two accounts":              {c.ForeseeServiceAccount(ctx, "robot"), "so does s"},
+		"no account":                {c.ForeseeServiceAccount(ctx, "free"), ""},
+		"live keys":                 {c.ForeseeAPIKey(ctx, "acc", "live"), "so does k"},
+		"a revoked key is no other": {c.ForeseeAPIKey(ctx, "acc", "revoked"), ""},
+	} {
+		if tc.want == "" && tc.err != nil || tc.want != "" && (tc.err == nil || !strings.Contains(tc.err.Error(), tc.want)) {
+			t.Errorf("%s: %v, want %q", name, tc.err, tc.want)
+		}
+	}
+	if len(l.requests) != 3 {
+		t.Errorf("the requests were %v, want one listing of each collection", l.requests)
+	}
+}
+
+// A resource that has read an object may be about to replace or rename it.
+func TestForesee_whatWasReadIsKnown(t *testing.T) {
+	t.Parallel()
+	c := foreseeing(t, &listings{})
+	if _, err := c.Computer(t.Context(), "1", ComputerOwner{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.ForeseeComputer(t.Context(), "", "a"); err != nil {
+		t.Errorf("the computer that was read: %v", err)
+	}
+	if err := c.ForeseeFleet(t.Context(), "", "web"); err == nil {
+		t.Error("the computer that nobody read is not told")
+	}
+}
+
+// A wrong key refuses every listing alike: a hundred plans ask once and say so once.
+func TestForesee_aRefusalIsToldOnce(t *testing.T) {
+	t.Parallel()
+	l := &listings{status: http.StatusUnauthorized}
+	c := foreseeing(t, l)
+	if err := c.ForeseeComputer(t.Context(), "", "a"); StatusOf(err) != http.StatusUnauthorized {
+		t.Errorf("the first: %v", err)
+	}
+	for range 3 {
+		if err := c.ForeseeComputer(t.Context(), "", "b"); err != nil {
+			t.Errorf("another one: %v", err)
+		}
+	}
+	if err := c.ForeseeComputer(t.Context(), "acc", "a"); StatusOf(err) != http.StatusUnauthorized {
+		t.Errorf("another collection: %v", err)
+	}
+	if len(l.requests) != 2 {
+		t.Errorf("the requests were %v", l.requests)
+	}
+}
+
+// In an apply the first creation has listed what exists, and each write outdates what plans share.
+func TestForesee_costsNothingAfterTheFirstCreation(t *testing.T) {
+	t.Parallel()
+	s := newSource(2)
+	clk := clock.NewFake(time.Now())
+	sh := s.shared(clk)
+	if _, err := sh.known(t.Context(), "", "x", clk.Now()); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		sh.wrote("", &thing{id: "new"})
+		found, err := foresee(t.Context(), &Client{}, sh, "", "new")
+		if err != nil || len(found) > 1 {
+			t.Errorf("found %v, %v", found, err)
+		}
+	}
+	if s.lists.Load() != 1 {
+		t.Errorf("%d listings, want the creation's alone", s.lists.Load())
+	}
+}
+
+func TestForesee_unknownSettingsTellNothing(t *testing.T) {
+	t.Parallel()
+	c := Unconfigured("base_url", clock.NewFake(time.Now()))
+	if err := c.ForeseeComputer(t.Context(), "", "a"); err != nil {
+		t.Errorf("got %v", err)
+	}
+	// The first read still says why it does nothing.
+	_, err := c.Computer(t.Context(), "1", ComputerOwner{})
+	var missing *UnconfiguredError
+	if !errors.As(err, &missing) || !missing.First {
+		t.Errorf("got %v", err)
+	}
+}
