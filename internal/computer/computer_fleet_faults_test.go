@@ -206,7 +206,12 @@ func TestFleet_failedProvisioningIsReported(t *testing.T) {
 	e := acctest.New(t)
 	i := newFleet(t, e)
 	e.FailProvisioning(emulator.FailStep{Name: "web-2", Step: "start-services", Error: "the disk is full"})
-	out := mustApply(t, e, i, fleetOf(3))
+	keeping := func(quantity int) acctest.Values {
+		config := fleetOf(quantity)
+		config["replace_failed"] = false
+		return config
+	}
+	out := mustApply(t, e, i, keeping(3))
 	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0].Detail, "web-2") || !strings.Contains(out.Warnings[0].Detail, "the disk is full") || i.Tainted {
 		t.Fatalf("on creation: %s", out)
 	}
@@ -214,12 +219,12 @@ func TestFleet_failedProvisioningIsReported(t *testing.T) {
 		t.Errorf("the statuses are %v", got)
 	}
 	// A broken computer is one of the fleet's, until somebody deletes it.
-	if out := acctest.NewProcess(t, e, nil).Plan(i, fleetOf(3)); out.Action != "none" {
+	if out := acctest.NewProcess(t, e, nil).Plan(i, keeping(3)); out.Action != "none" {
 		t.Errorf("the plan is %s", out)
 	}
 	e.API("DELETE", "/api/v0/computers/"+fleetIDs(i)[1], nil, nil)
 	e.FailProvisioning(emulator.FailStep{Name: "web-4", Step: "start-services", Error: "the disk is full again"})
-	out = acctest.NewProcess(t, e, nil).Apply(i, fleetOf(4))
+	out = acctest.NewProcess(t, e, nil).Apply(i, keeping(4))
 	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "web-4") || !strings.Contains(out.Text(), "the disk is full again") {
 		t.Fatalf("on update: %s", out)
 	}

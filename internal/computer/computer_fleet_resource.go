@@ -72,6 +72,7 @@ type fleetModel struct {
 	AutoInstallDeps  types.Bool     `tfsdk:"auto_install_deps"`
 	ServiceAccountID types.String   `tfsdk:"service_account_id"`
 	WaitForActive    types.Bool     `tfsdk:"wait_for_active"`
+	ReplaceFailed    types.Bool     `tfsdk:"replace_failed"`
 	Computers        types.List     `tfsdk:"computers"`
 	Timeouts         timeouts.Value `tfsdk:"timeouts"`
 }
@@ -93,9 +94,22 @@ func (m *fleetModel) Identity() any {
 	return &fleetIdentity{NamePrefix: m.NamePrefix, ServiceAccountID: m.ServiceAccountID}
 }
 
-// setRecords orders the computers by the numbers in their names. One that was renamed has none and comes last.
+// setRecords stores the computers in the fleet's order.
 func (m *fleetModel) setRecords(ctx context.Context, records []computerRecord) diag.Diagnostics {
-	prefix := m.NamePrefix.ValueString()
+	inOrder(m.NamePrefix.ValueString(), records)
+	list, diags := types.ListValueFrom(ctx, computerType, records)
+	m.Computers = list
+	if !value.IsSet(m.ProviderType) {
+		m.ProviderType = types.StringNull()
+		if len(records) > 0 {
+			m.ProviderType = records[0].ProviderType
+		}
+	}
+	return diags
+}
+
+// inOrder sorts computers by the numbers in their names. One that was renamed has none and comes last.
+func inOrder(prefix string, records []computerRecord) {
 	slices.SortStableFunc(records, func(a, b computerRecord) int {
 		na, oka := client.FleetSuffix(prefix, a.Name.ValueString())
 		nb, okb := client.FleetSuffix(prefix, b.Name.ValueString())
@@ -109,15 +123,6 @@ func (m *fleetModel) setRecords(ctx context.Context, records []computerRecord) d
 		}
 		return strings.Compare(a.Name.ValueString(), b.Name.ValueString())
 	})
-	list, diags := types.ListValueFrom(ctx, computerType, records)
-	m.Computers = list
-	if !value.IsSet(m.ProviderType) {
-		m.ProviderType = types.StringNull()
-		if len(records) > 0 {
-			m.ProviderType = records[0].ProviderType
-		}
-	}
-	return diags
 }
 
 // records are the computers that the state holds.
@@ -134,6 +139,14 @@ func recordIDs(records []computerRecord) []string {
 	ids := make([]string, len(records))
 	for i := range records {
 		ids[i] = records[i].ID.ValueString()
+	}
+	return ids
+}
+
+func computerIDs(computers []client.Computer) []string {
+	ids := make([]string, len(computers))
+	for i := range computers {
+		ids[i] = computers[i].ID
 	}
 	return ids
 }
@@ -169,7 +182,8 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"A change of `quantity` makes only what is missing, or deletes from the end of `computers`, in place.\n\n" +
 			"**Fewer computers than wanted.** If the service stops early while the fleet is created, the fleet is stored with what there is, a warning says how many are missing and why, and the next apply makes up the rest; " +
 			"while it is updated the same is an error. A computer that is deleted elsewhere is planned again. To fail a run that ends short, and to stop what depends on the fleet, add a `postcondition` as in the example: unlike an error of the provider it does not mark the fleet for replacement.\n\n" +
-			"**Computers that do not become active** stay in the fleet and are reported, with the step that failed: as a warning while the fleet is created, as an error while it is updated. Delete such a computer at the service, and the next apply makes another.\n\n" +
+			"**Computers that do not become active** are reported, with the step that failed: as a warning while the fleet is created, as an error while it is updated, and in every refresh. " +
+			"One whose provisioning has failed is replaced by the next apply, whose plan names it; see `replace_failed`. One that was active before, or that was imported, is only reported: delete it at the service, and the next apply makes another.\n\n" +
 			"**The names belong to the fleet.** The fleet consists of the computers that this resource has made or imported. Another computer named `<name_prefix>-<number>` is reported as a warning and never counted, changed or deleted; " +
 			"nothing is created while there is one, since an interrupted run may have left it. Then delete it, or import the fleet, which takes every computer of these names.",
 		Attributes: map[string]schema.Attribute{
@@ -189,7 +203,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 			"quantity": schema.Int64Attribute{
 				Required:            true,
-				MarkdownDescription: "How many computers there are to be, 0 or more. Lowering it deletes from the end of `computers`: those renamed elsewhere first, then the highest numbers.",
+				MarkdownDescription: "How many computers there are to be, 0 or more. Lowering it deletes from the end of `computers`: those renamed elsewhere first, then the highest numbers. Computers that `replace_failed` replaces go before all others.",
 				Validators:          []validator.Int64{int64validator.AtLeast(0)},
 			},
 			"provider_type": schema.StringAttribute{
@@ -213,9 +227,13 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
 				MarkdownDescription: "Whether an apply waits until the computers that it makes are active. Default `true`.",
 			},
+			"replace_failed": schema.BoolAttribute{
+				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
+				MarkdownDescription: "Whether the next apply replaces computers whose provisioning has failed: those with the status `error` that this resource has made and that were never seen active. Default `true`.",
+			},
 			"computers": schema.ListNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "The computers, in the order of the numbers in their names; one that was renamed elsewhere comes last. Unknown while a change of the fleet is planned.",
+				MarkdownDescription: "The computers, in the order of the numbers in their names; one that was renamed elsewhere comes last. A plan shows those that stay, and each new one as unknown.",
 				NestedObject:        schema.NestedAttributeObject{Attributes: computerResults.Elements()},
 			},
 		},
@@ -235,41 +253,6 @@ func (r *fleetResource) IdentitySchema(_ context.Context, _ resource.IdentitySch
 		"name_prefix":        identityschema.StringAttribute{RequiredForImport: true, Description: "The start of the computers' names."},
 		"service_account_id": identityschema.StringAttribute{OptionalForImport: true, Description: "ID of the service account that owns the computers; the owner of the API key if omitted."},
 	}}
-}
-
-// ModifyPlan plans a change wherever the computers are not as many as they should be, says which ones a smaller
-// quantity deletes, and keeps the ID in step with what it consists of.
-func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if req.Plan.Raw.IsNull() {
-		return
-	}
-	var plan, state fleetModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	if !req.State.Raw.IsNull() {
-		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	}
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	id := types.StringUnknown()
-	if !plan.NamePrefix.IsUnknown() && !plan.ServiceAccountID.IsUnknown() {
-		id = types.StringValue(plan.importID())
-	}
-	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), id)...)
-	if req.State.Raw.IsNull() || plan.Quantity.IsUnknown() {
-		return
-	}
-	records, diags := state.records(ctx)
-	resp.Diagnostics.Append(diags...)
-	surplus := len(records) - int(plan.Quantity.ValueInt64())
-	if surplus != 0 {
-		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("computers"), types.ListUnknown(computerType))...)
-	}
-	if surplus > 0 {
-		// A plan names what an apply deletes.
-		resp.Diagnostics.AddAttributeWarning(path.Root("quantity"), "Computers Are Deleted",
-			fmt.Sprintf("Lowering the quantity to %d deletes %d of the fleet's computers: %s.", plan.Quantity.ValueInt64(), surplus, phrase.Names(namesOf(records[len(records)-surplus:]), maxDeleted)))
-	}
 }
 
 // maxNamed bounds how many computers a message names, and maxDeleted how many a plan does that deletes them.
@@ -311,6 +294,9 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	// an error would taint the fleet, and the next apply would replace all of it.
 	m.ID = types.StringValue(m.importID())
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, &made)...)
+	never := map[string]bool{}
+	prove(never, made, true)
+	resp.Diagnostics.Append(setUnproven(ctx, resp.Private, never, computerIDs(made))...)
 	if err != nil {
 		summary, detail := shortfall(quantity, len(made), err, &m)
 		resp.Diagnostics.AddWarning(summary, detail)
@@ -320,8 +306,10 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	}
 	last, inactive := r.waitForActive(ctx, made, &m, deadline.Sub(r.Client.Clock().Now()))
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, &last)...)
+	prove(never, last, true)
+	resp.Diagnostics.Append(setUnproven(ctx, resp.Private, never, computerIDs(last))...)
 	if inactive != nil {
-		resp.Diagnostics.AddWarning(inactive.summary, inactive.detail+keptInactive)
+		resp.Diagnostics.AddWarning(inactive.summary, inactive.detail+keptInactive(&m))
 	}
 }
 
@@ -356,6 +344,11 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	if !imported && len(members) < len(prior) {
 		resp.Diagnostics.Append(goneFromFleet(fleet, prior, &m))
 	}
+	never, diags := getUnproven(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	prove(never, members, false)
+	resp.Diagnostics.Append(setUnproven(ctx, resp.Private, never, computerIDs(members))...)
+	resp.Diagnostics.Append(brokenInFleet(members, never, &m)...)
 	m.Quantity = types.Int64Value(int64(len(members)))
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, &members)...)
 	resp.Diagnostics.Append(adopt.Read(ctx, resp.Private)...)
@@ -369,11 +362,14 @@ func ownerOf(records []computerRecord, account types.String) client.ComputerOwne
 	return records[0].owner(account)
 }
 
+// Update deletes what the plan said, and then makes what is missing: the numbers of what was deleted are free again.
 func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var m, state fleetModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	present, diags := state.records(ctx)
+	resp.Diagnostics.Append(diags...)
+	never, diags := getUnproven(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	timeout, diags := m.Timeouts.Update(ctx, defaultFleetTimeout)
 	resp.Diagnostics.Append(diags...)
@@ -383,32 +379,41 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	deadline := r.Client.Clock().Now().Add(timeout)
 	updateCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	planned := m.Computers
 	save := func(records []computerRecord) {
 		if resp.Diagnostics.HasError() {
 			// The state says what is there, so that the next plan shows what is missing.
 			m.Quantity = types.Int64Value(int64(len(records)))
 		}
 		resp.Diagnostics.Append(m.setRecords(ctx, records)...)
+		if !resp.Diagnostics.HasError() {
+			m.Computers = asPlanned(m.Computers, planned)
+		}
 		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+		resp.Diagnostics.Append(setUnproven(ctx, resp.Private, never, recordIDs(records))...)
 		// The state that was saved holds what was adopted, also where not all computers were made.
 		resp.Diagnostics.Append(adopt.Done(ctx, resp.Private)...)
 	}
 	m.ID = types.StringValue(m.importID())
 
-	quantity := int(m.Quantity.ValueInt64())
-	if quantity <= len(present) {
-		kept, diags := r.remove(updateCtx, present[quantity:], &m)
-		resp.Diagnostics.Append(diags...)
-		save(append(present[:quantity:quantity], kept...))
+	change := m.change(present, never)
+	undeleted, diags := r.remove(updateCtx, slices.Concat(change.failed, change.surplus), &m)
+	resp.Diagnostics.Append(diags...)
+	stay := slices.Concat(change.stay, undeleted)
+	if change.missing == 0 || resp.Diagnostics.HasError() {
+		save(stay)
 		return
 	}
-	made, err := r.Client.CreateFleet(updateCtx, m.createRequest(quantity-len(present)), recordIDs(present))
+	made, err := r.Client.CreateFleet(updateCtx, m.createRequest(change.missing), recordIDs(stay))
 	if err != nil && len(made) == 0 {
 		resp.Diagnostics.Append(fleetError("scale up", err, &m, true)...)
+		if len(stay) < len(present) {
+			save(stay)
+		}
 		return
 	}
 	if err != nil {
-		summary, detail := shortfall(quantity, len(present)+len(made), err, &m)
+		summary, detail := shortfall(len(stay)+change.missing, len(stay)+len(made), err, &m)
 		resp.Diagnostics.AddError(summary, detail)
 	}
 	last := made
@@ -418,13 +423,14 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	}
 	switch {
 	case inactive != nil && inactive.interrupted:
-		resp.Diagnostics.AddWarning(inactive.summary, inactive.detail+keptInactive)
+		resp.Diagnostics.AddWarning(inactive.summary, inactive.detail+keptInactive(&m))
 	case inactive != nil:
-		resp.Diagnostics.AddError(inactive.summary, inactive.detail+keptInactive)
+		resp.Diagnostics.AddError(inactive.summary, inactive.detail+keptInactive(&m))
 	}
 	added, diags := crud.Each[computerRecord](ctx, last)
 	resp.Diagnostics.Append(diags...)
-	save(append(present, added...))
+	prove(never, last, true)
+	save(slices.Concat(stay, added))
 }
 
 func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
@@ -467,7 +473,7 @@ func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStat
 		}
 		m.NamePrefix, m.ServiceAccountID = types.StringValue(prefix), value.StringOrNull(account)
 	}
-	for name, v := range map[string]any{"id": m.importID(), "name_prefix": m.NamePrefix, "service_account_id": m.ServiceAccountID, "wait_for_active": true} {
+	for name, v := range map[string]any{"id": m.importID(), "name_prefix": m.NamePrefix, "service_account_id": m.ServiceAccountID, "wait_for_active": true, "replace_failed": true} {
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(name), v)...)
 	}
 	resp.Diagnostics.Append(adopt.Imported(ctx, resp.Private)...)
@@ -505,24 +511,4 @@ func (r *fleetResource) remove(ctx context.Context, records []computerRecord, m 
 		}
 	}
 	return kept, diags
-}
-
-// replaceProvider lets a fleet that has no computers yet, and so no provider of the service's choice, be given one.
-func replaceProvider(_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
-	resp.RequiresReplace = !req.StateValue.IsNull()
-}
-
-// replaceFleetOwner replaces where another account is configured. An import with the account's own key knows no account,
-// and adopts the one that owns the computers.
-func replaceFleetOwner(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
-	var state fleetModel
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	records, diags := state.records(ctx)
-	resp.Diagnostics.Append(diags...)
-	resp.RequiresReplace = !adopt.Allowed(ctx, req.Private, req.StateValue)
-	for _, record := range records {
-		if !record.OwnerID.Equal(req.PlanValue) {
-			resp.RequiresReplace = true
-		}
-	}
 }

@@ -70,13 +70,19 @@ func makeComputers(e *acctest.Env, prefix, account string, quantity int) {
 func TestAccFleet_scalesInPlace(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	step := func(quantity int, action plancheck.ResourceActionType, names ...string) resource.TestStep {
-		checks := expectFleetAction(action)
-		if action == plancheck.ResourceActionUpdate {
-			checks = expectFleetAction(action, plancheck.ExpectUnknownValue(fleetAddress, tfjsonpath.New("computers")))
+	// The plan shows those that stay, and that others are new.
+	step := func(quantity int, action plancheck.ResourceActionType, stay int, names ...string) resource.TestStep {
+		var planned []plancheck.PlanCheck
+		for n := range names {
+			computer := tfjsonpath.New("computers").AtSliceIndex(n)
+			if n >= stay && action == plancheck.ResourceActionUpdate {
+				planned = append(planned, plancheck.ExpectUnknownValue(fleetAddress, computer))
+			} else if action == plancheck.ResourceActionUpdate {
+				planned = append(planned, plancheck.ExpectKnownValue(fleetAddress, computer.AtMapKey("name"), knownvalue.StringExact(names[n])))
+			}
 		}
 		return resource.TestStep{
-			Config: e.Config(fleetConfig(quantity, "")), ConfigPlanChecks: checks,
+			Config: e.Config(fleetConfig(quantity, "")), ConfigPlanChecks: expectFleetAction(action, planned...),
 			ConfigStateChecks: []statecheck.StateCheck{
 				fleetHas(names...), fleetStringIs("id", "web"),
 				statecheck.ExpectKnownValue(fleetAddress, tfjsonpath.New("quantity"), knownvalue.Int64Exact(int64(quantity))),
@@ -88,13 +94,13 @@ func TestAccFleet_scalesInPlace(t *testing.T) {
 		ProtoV6ProviderFactories: e.Factories,
 		CheckDestroy:             noneLeft(e),
 		Steps: []resource.TestStep{
-			step(0, plancheck.ResourceActionCreate),
-			step(2, plancheck.ResourceActionUpdate, "web-1", "web-2"),
-			step(2, plancheck.ResourceActionNoop, "web-1", "web-2"),
-			step(4, plancheck.ResourceActionUpdate, "web-1", "web-2", "web-3", "web-4"),
-			step(1, plancheck.ResourceActionUpdate, "web-1"),
-			step(0, plancheck.ResourceActionUpdate),
-			step(1, plancheck.ResourceActionUpdate, "web-1"),
+			step(0, plancheck.ResourceActionCreate, 0),
+			step(2, plancheck.ResourceActionUpdate, 0, "web-1", "web-2"),
+			step(2, plancheck.ResourceActionNoop, 2, "web-1", "web-2"),
+			step(4, plancheck.ResourceActionUpdate, 2, "web-1", "web-2", "web-3", "web-4"),
+			step(1, plancheck.ResourceActionUpdate, 1, "web-1"),
+			step(0, plancheck.ResourceActionUpdate, 0),
+			step(1, plancheck.ResourceActionUpdate, 0, "web-1"),
 		},
 	})
 }
@@ -308,7 +314,7 @@ func TestAccFleet_errorsOfTheService(t *testing.T) {
 		want   string
 	}{
 		"unknown provider": {config: fleetConfig(1, `provider_type = "managed-z"`), want: `Cannot create computer fleet(.|\n)*provider_type = "managed-z"(.|\n)*bulkCreateComputers(.|\n)*400(.|\n)*Change\s+this\s+attribute`},
-		"unknown account":  {config: fleetConfig(1, `service_account_id = "unknown"`), want: `Cannot create computer fleet(.|\n)*listComputers(.|\n)*404(.|\n)*Check\s+the\s+IDs`},
+		"unknown account":  {config: fleetConfig(1, `service_account_id = "unknown"`), want: `Cannot plan computer fleet(.|\n)*service_account_id = "unknown"(.|\n)*listComputers(.|\n)*404(.|\n)*Check\s+the\s+IDs`},
 		"names taken":      {config: fleetConfig(1, ""), want: `Cannot create computer fleet(.|\n)*name_prefix = "web"(.|\n)*web-1(.|\n)*2026-03-01T12:00:00Z(.|\n)*terraform\s+import\s+ADDRESS\s+web`},
 		"401":              {config: fleetConfig(1, ""), fault: status(401), want: `bulkCreateComputers(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},
 		"402":              {config: fleetConfig(1, ""), fault: status(402), want: `bulkCreateComputers(.|\n)*402(.|\n)*plan\s+does\s+not\s+include`},

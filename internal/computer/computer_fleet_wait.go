@@ -27,7 +27,13 @@ type problem struct {
 }
 
 // keptInactive ends the texts of problems.
-const keptInactive = "They are kept in the state and count as computers of the fleet. To have the fleet make another in the place of a broken one, delete that at the service and apply again. To allow more time, raise create or update in the timeouts block."
+func keptInactive(m *fleetModel) string {
+	next := "Those whose provisioning failed are replaced by the next apply. "
+	if !m.ReplaceFailed.ValueBool() {
+		next = "As replace_failed is false, none is replaced: to have the fleet make another in the place of one, delete that at the service and apply again. "
+	}
+	return "They are kept in the state and count as computers of the fleet. " + next + "To allow more time, raise create or update in the timeouts block."
+}
 
 // waitForActive follows all computers at once, with shared looks, and returns them as last seen.
 func (r *fleetResource) waitForActive(ctx context.Context, made []client.Computer, m *fleetModel, timeout time.Duration) ([]client.Computer, *problem) {
@@ -89,10 +95,7 @@ func notAllActive(last []client.Computer, errs []error) *problem {
 		reason := err.Error()
 		switch {
 		case errors.As(err, &failed):
-			reason = fmt.Sprintf("the status is %q, and the service gives no reason", failed.Status)
-			if step := c.FailedStep(); step != nil {
-				reason = fmt.Sprintf("step %q failed: %s", step.Name, strings.TrimSuffix(step.Error, "."))
-			}
+			reason = whyBroken(c)
 		case errors.As(err, &late):
 			reason += "; provisioning goes on at the service"
 		case errors.Is(err, context.Canceled):

@@ -22,6 +22,11 @@ func Verb(count int, one, several string) string {
 	return several
 }
 
+// Count is so many of a noun, whose plural ends in s: "1 computer", "3 computers".
+func Count(count int, noun string) string {
+	return fmt.Sprintf("%d %s", count, Verb(count, noun, noun+"s"))
+}
+
 // WithArticle puts "a" or "an" before a noun as it is spelled: "a computer", "an API key".
 func WithArticle(noun string) string {
 	if noun != "" && strings.ContainsRune("aeioAEIO", rune(noun[0])) {

@@ -20,6 +20,15 @@ func TestNames(t *testing.T) {
 	}
 }
 
+func TestCount(t *testing.T) {
+	t.Parallel()
+	for count, want := range []string{"0 computers", "1 computer", "2 computers"} {
+		if got := Count(count, "computer"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // Every noun that the provider puts an article before, now and later.
 func TestWithArticle(t *testing.T) {
 	t.Parallel()
