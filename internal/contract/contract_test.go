@@ -135,6 +135,18 @@ func TestOperationsAreComplete(t *testing.T) {
 	}
 }
 
+// Many clients send {} where an operation takes no body, so every POST takes that; no other method does.
+func TestPostsTakeAnEmptyObject(t *testing.T) {
+	t.Parallel()
+	d := document(t)
+	for i := range d.routes {
+		rt := &d.routes[i]
+		if body := rt.declared.Operation.RequestBody; rt.Method == post && body == nil || (rt.Method == get || rt.Method == remove) && body != nil {
+			t.Errorf("%s: a body is declared: %t", rt.ID, body != nil)
+		}
+	}
+}
+
 // A request schema that is open would let a misspelled field pass.
 func TestRequestsAreClosed(t *testing.T) {
 	t.Parallel()
@@ -197,6 +209,9 @@ func TestComponentsAreUsed(t *testing.T) {
 	}
 	for name := range c.Responses {
 		names["responses"] = append(names["responses"], name)
+	}
+	for name := range c.RequestBodies {
+		names["requestBodies"] = append(names["requestBodies"], name)
 	}
 	for name := range c.Parameters {
 		names["parameters"] = append(names["parameters"], name)

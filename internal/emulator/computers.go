@@ -99,7 +99,7 @@ func (e *Emulator) computerRoutes() []route {
 		{operation: "installComputerDeps", method: "POST", pattern: one + "/install-deps", handle: installDeps},
 		{operation: "getComputerMetrics", method: "GET", pattern: one + "/metrics", query: []string{"start"}, handle: getComputerMetrics},
 		{operation: "refreshComputer", method: "POST", pattern: one + "/refresh", handle: refreshComputer},
-		{operation: "restartComputer", method: "POST", pattern: one + "/restart", handle: restartComputer},
+		{operation: "restartComputer", method: "POST", pattern: one + "/restart", body: optionalBody, handle: restartComputer},
 	}
 }
 

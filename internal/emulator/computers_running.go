@@ -62,8 +62,16 @@ func recordComputerActivity(r *request) (reply, error) {
 	return reply{200, answer}, put(r.tx, bucketComputers, c.ID, c)
 }
 
-// restartComputer wakes a computer that sleeps and leaves one that runs alone.
+// restartComputer wakes a computer that sleeps. One that runs is left alone, unless a reboot is asked for.
 func restartComputer(r *request) (reply, error) {
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	reboots := f.enum("mode", "resume", "reboot") == "reboot"
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
 	c, readyAt, err := r.runningComputer("Restarting")
 	if err != nil {
 		return reply{}, err
@@ -71,9 +79,12 @@ func restartComputer(r *request) (reply, error) {
 	var answer struct {
 		WasRestarted bool `json:"wasRestarted"`
 	}
-	if since := c.asleepSince(r.now, readyAt); since != 0 {
-		answer.WasRestarted = true
+	since := c.asleepSince(r.now, readyAt)
+	if since != 0 {
 		c.Slept = append(c.Slept, span{since, millis(r.now)})
+	}
+	if since != 0 || reboots {
+		answer.WasRestarted = true
 		c.SleepingSince, c.LastActiveAt = 0, millis(r.now)
 		err = put(r.tx, bucketComputers, c.ID, c)
 	}

@@ -185,6 +185,42 @@ func TestActivityRestartAndSleep(t *testing.T) {
 	}
 }
 
+func TestRestartModes(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	id := v.computer(object{"name": "a"})["id"].(string)
+	path := computers + "/" + id + "/restart"
+	v.clock.Advance(time.Minute)
+	for _, c := range []struct {
+		name   string
+		asleep bool
+		body   any
+		want   bool
+	}{
+		{"no body, running", false, nil, false}, {"no body, asleep", true, nil, true},
+		{"empty body, running", false, object{}, false}, {"empty body, asleep", true, object{}, true},
+		{"resume, running", false, object{"mode": "resume"}, false}, {"resume, asleep", true, object{"mode": "resume"}, true},
+		{"reboot, running", false, object{"mode": "reboot"}, true}, {"reboot, asleep", true, object{"mode": "reboot"}, true},
+	} {
+		if c.asleep {
+			if err := v.Sleep(id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := v.call(200, "POST", path, c.body).object(t)["wasRestarted"]; got != c.want {
+			t.Errorf("%s: wasRestarted %v, want %t", c.name, got, c.want)
+		}
+	}
+	v.clock.Advance(29 * time.Minute)
+	v.call(200, "POST", path, object{"mode": "reboot"})
+	v.clock.Advance(29 * time.Minute)
+	if v.call(200, "POST", path, nil).object(t)["wasRestarted"] != false {
+		t.Error("the inactivity clock ran on through a reboot")
+	}
+	v.detail(v.call(400, "POST", path, object{"mode": "off"}), `"mode" must be one of resume, reboot`)
+	v.detail(v.call(400, "POST", path, object{"force": true}), `"force" is not known`)
+}
+
 func TestRefresh(t *testing.T) {
 	t.Parallel()
 	v := start(t, emulator.Options{})

@@ -67,7 +67,7 @@ func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 		if req.query, err = checkQuery(r.URL.RawQuery, x.route); err != nil {
 			return err
 		}
-		if err := checkBody(r, body, x.route.body); err != nil {
+		if err := req.checkBody(r, x.route.body); err != nil {
 			return err
 		}
 		for name, value := range x.params {
@@ -111,22 +111,29 @@ func checkQuery(raw string, rt *route) (url.Values, error) {
 	return values, nil
 }
 
-func checkBody(r *http.Request, body []byte, rule bodyRule) error {
+func (r *request) checkBody(sent *http.Request, rule bodyRule) error {
 	switch {
-	case len(body) == 0 && rule == requiredBody:
+	case len(r.body) == 0 && rule == requiredBody:
 		return invalid("A JSON body is required.")
-	case len(body) == 0:
+	case len(r.body) == 0:
 		return nil
-	case rule == noBody:
+	case rule == noBody && sent.Method != http.MethodPost:
 		return invalid("This operation takes no body.")
-	case len(body) > maxBody:
+	case len(r.body) > maxBody:
 		return invalid("The body is larger than %d bytes.", maxBody)
 	}
-	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	media, _, err := mime.ParseMediaType(sent.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" {
-		return invalid("The Content-Type of the body is %q; it must be application/json.", r.Header.Get("Content-Type"))
+		return invalid("The Content-Type of the body is %q; it must be application/json.", sent.Header.Get("Content-Type"))
 	}
-	return nil
+	if rule != noBody {
+		return nil
+	}
+	f, err := r.fields()
+	if err != nil {
+		return err
+	}
+	return f.done()
 }
 
 // flag reads a query parameter that is "true" or "false"; absent means false.

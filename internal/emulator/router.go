@@ -11,7 +11,7 @@ import (
 type bodyRule int
 
 const (
-	noBody bodyRule = iota
+	noBody bodyRule = iota // A POST still takes {}, which says as little.
 	optionalBody
 	requiredBody
 )

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -90,9 +91,34 @@ func TestBodiesWhereNoneIsTaken(t *testing.T) {
 	t.Parallel()
 	v := start(t, emulator.Options{})
 	id := v.call(201, "POST", "/api/v0/computers", object{"name": "a"}).object(t)["id"].(string)
-	v.detail(v.call(400, "POST", "/api/v0/computers/"+id+"/restart", object{}), "takes no body")
 	v.detail(v.call(400, "GET", "/api/v0/computers", object{}), "takes no body")
 	v.detail(v.call(400, "DELETE", "/api/v0/computers/"+id, object{}), "takes no body")
+	refresh := "/api/v0/computers/" + id + "/refresh"
+	for body, want := range map[string]string{
+		`{"mode":"resume"}`: `"mode" is not known`, `{"a":1,"b":2}`: `"b" is not known`, `[]`: "must be a JSON object", ` `: "not valid JSON", `{} {}`: "data after",
+	} {
+		v.detail(v.call(400, "POST", refresh, body), want)
+	}
+}
+
+// A POST that takes no body takes an empty object: many clients always send JSON.
+func TestEmptyObjectsWhereNoBodyIsTaken(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	id := v.computer(object{"name": "a", "repos": twoRepos, "autoInstallDeps": true})["id"].(string)
+	accountID, _ := v.account("ci")
+	keys := "/api/v0/service-accounts/" + accountID + "/api-keys"
+	key := v.mint(201, keys, object{"name": "k"})["id"].(string)
+	v.clock.Advance(time.Minute)
+	for path, want := range map[string]int{
+		computers + "/" + id + "/activity":     200,
+		computers + "/" + id + "/refresh":      200,
+		computers + "/" + id + "/restart":      200,
+		computers + "/" + id + "/install-deps": 202,
+		keys + "/" + key + "/revoke":           204,
+	} {
+		v.call(want, "POST", path, object{})
+	}
 }
 
 func TestContentTypeIsRequired(t *testing.T) {
