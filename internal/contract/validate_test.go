@@ -87,6 +87,7 @@ func TestHandlerChecksRequests(t *testing.T) {
 		{"no credential", get, "/api/v0/computers", "", map[string]string{"Authorization": ""}, listed, "no bearer credential"},
 		{"another credential", get, "/api/v0/computers", "", map[string]string{"Authorization": "Basic a2V5"}, listed, "no bearer credential"},
 		{"all query parameters", get, "/api/v0/computers?hostId=" + uuid + "&serviceAccountId=sa_1&includeProvisioningSteps=true&includeUnlisted=false", "", nil, listed, ""},
+		{"steps of one computer", get, "/api/v0/computers/c?includeProvisioningSteps=true", "", nil, answer{status: 200, body: computerJSON}, ""},
 		{"unknown query parameter", get, "/api/v0/computers?page=2", "", nil, listed, `"page" is not declared`},
 		{"repeated query parameter", get, "/api/v0/computers?includeUnlisted=true&includeUnlisted=true", "", nil, listed, "given 2 times"},
 		{"query value outside of the enum", get, "/api/v0/computers?includeUnlisted=1", "", nil, listed, "includeUnlisted"},

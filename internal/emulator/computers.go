@@ -89,7 +89,7 @@ func (e *Emulator) computerRoutes() []route {
 		{operation: "getComputerByName", method: "GET", pattern: "/api/v0/computers/name/{name}", handle: getComputerByName,
 			query: []string{"serviceAccountId", "includeProvisioningSteps"}},
 		{operation: "listComputerProviders", method: "GET", pattern: "/api/v0/computers/providers", handle: listComputerProviders},
-		{operation: "getComputer", method: "GET", pattern: one, handle: getComputer},
+		{operation: "getComputer", method: "GET", pattern: one, handle: getComputer, query: []string{"includeProvisioningSteps"}},
 		{operation: "deleteComputer", method: "DELETE", pattern: one, handle: deleteComputer},
 		{operation: "updateComputer", method: "PATCH", pattern: one, body: requiredBody, handle: updateComputer},
 		{operation: "recordComputerActivity", method: "POST", pattern: one + "/activity", handle: recordComputerActivity},
@@ -242,11 +242,15 @@ func getComputerByName(r *request) (reply, error) {
 }
 
 func getComputer(r *request) (reply, error) {
+	steps, err := r.flag("includeProvisioningSteps")
+	if err != nil {
+		return reply{}, err
+	}
 	c, err := r.computer(r.params["computerId"])
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{200, c.view(r.now, false)}, nil
+	return reply{200, c.view(r.now, steps)}, nil
 }
 
 func deleteComputer(r *request) (reply, error) {

@@ -53,8 +53,14 @@ func TestProvisioningFollowsTheClock(t *testing.T) {
 	if first["id"] != "create-computer" || first["name"] != "Create computer" || first["startedAt"] != created || first["completedAt"] != created+10_000 {
 		t.Errorf("first step: %v", first)
 	}
-	if _, found := v.call(200, "GET", computers+"/name/a", nil).object(t)["provisioningSteps"]; found {
-		t.Error("steps are shown to those who did not ask")
+	one := computers + "/" + c["id"].(string)
+	if steps, _ := v.call(200, "GET", one+"?includeProvisioningSteps=true", nil).object(t)["provisioningSteps"].([]any); len(steps) != 7 {
+		t.Errorf("the steps by ID: %v", steps)
+	}
+	for _, path := range []string{computers + "/name/a", one, one + "?includeProvisioningSteps=false"} {
+		if _, found := v.call(200, "GET", path, nil).object(t)["provisioningSteps"]; found {
+			t.Errorf("%s: steps are shown to those who did not ask", path)
+		}
 	}
 }
 

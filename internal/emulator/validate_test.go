@@ -144,16 +144,17 @@ func TestQueriesRefused(t *testing.T) {
 	v := start(t, emulator.Options{})
 	id := v.call(201, "POST", "/api/v0/computers", object{"name": "a"}).object(t)["id"].(string)
 	for query, want := range map[string]string{
-		"?color=red":                            `no query parameter "color"`,
-		"?hostId=" + uuidA + "&hostId=" + uuidA: "given 2 times",
-		"?hostId=x":                             `"hostId" must be a UUID`,
-		"?hostId=":                              `"hostId" must be a UUID`,
-		"?includeUnlisted=1":                    "must be true or false",
-		"?includeProvisioningSteps=":            "must be true or false",
-		"?a=%zz":                                "cannot be parsed",
-		"/" + id + "?includeProvisioningSteps=true": "no query parameter",
-		"/" + id + "/metrics?start=yesterday":       `"start" must be a date`,
-		"/name/a?includeUnlisted=true":              "no query parameter",
+		"?color=red":                             `no query parameter "color"`,
+		"?hostId=" + uuidA + "&hostId=" + uuidA:  "given 2 times",
+		"?hostId=x":                              `"hostId" must be a UUID`,
+		"?hostId=":                               `"hostId" must be a UUID`,
+		"?includeUnlisted=1":                     "must be true or false",
+		"?includeProvisioningSteps=":             "must be true or false",
+		"?a=%zz":                                 "cannot be parsed",
+		"/" + id + "?includeProvisioningSteps=1": "must be true or false",
+		"/" + id + "?includeUnlisted=true":       "no query parameter",
+		"/" + id + "/metrics?start=yesterday":    `"start" must be a date`,
+		"/name/a?includeUnlisted=true":           "no query parameter",
 	} {
 		v.detail(v.call(400, "GET", "/api/v0/computers"+query, nil), want)
 	}
