@@ -105,10 +105,14 @@ func createAPIKey(r *request) (reply, error) {
 
 // mint stores a new key of a service account and returns the answer that shows its value.
 func (r *request) mint(accountID, name string, expiresAt int64) (mintedKey, error) {
+	created, err := r.bornNow(bucketKeys)
+	if err != nil {
+		return mintedKey{}, err
+	}
 	value := newKeyValue()
 	k := keyRecord{
 		ID: newID("key_", r.now), Name: name, Hash: hashKey(value), OwnerKind: kindService, OwnerID: accountID,
-		CreatedAt: millis(r.now), ExpiresAt: expiresAt,
+		born: created, ExpiresAt: expiresAt,
 	}
 	view := mintedKeyView{ID: k.ID, Value: value, Fingerprint: k.fingerprint(), Name: name, ExpiresAt: orNull(expiresAt)}
 	return mintedKey{view}, putKey(r.tx, k)

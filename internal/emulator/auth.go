@@ -46,9 +46,9 @@ type member struct {
 
 // keyRecord is an API key of a member or a service account. The key itself is nowhere stored.
 type keyRecord struct {
-	ID, Name, Hash       string
-	OwnerKind, OwnerID   string
-	CreatedAt            int64
+	ID, Name, Hash     string
+	OwnerKind, OwnerID string
+	born
 	ExpiresAt, RevokedAt int64 // 0 means never. A RevokedAt in the future is the end of a grace period.
 }
 
@@ -163,7 +163,7 @@ func (e *Emulator) AddHuman(h Human) (id, key string, err error) {
 			return err
 		}
 		return putKey(tx, keyRecord{
-			ID: newID("key_", now), Name: "added", Hash: hashKey(key), OwnerKind: kindHuman, OwnerID: id, CreatedAt: millis(now),
+			ID: newID("key_", now), Name: "added", Hash: hashKey(key), OwnerKind: kindHuman, OwnerID: id, born: born{CreatedAt: millis(now)},
 		})
 	})
 	if err != nil {

@@ -24,12 +24,12 @@ var (
 // computer is a computer as it is stored. What changes by itself is computed from it and the clock.
 // Empty fields are left out, because listings decode thousands of records.
 type computer struct {
-	ID, Name         string
-	HostID           string `json:",omitempty"`
-	ProviderType     string
-	RemoteUser       string
-	IsListed         bool
-	CreatedAt        int64
+	ID, Name     string
+	HostID       string `json:",omitempty"`
+	ProviderType string
+	RemoteUser   string
+	IsListed     bool
+	born
 	OwnerKind        string
 	OwnerID          string
 	Repos            []string        `json:",omitempty"`
@@ -189,7 +189,7 @@ func listComputers(r *request) (reply, error) {
 	return reply{200, list}, nil
 }
 
-// computersOf returns all computers of an owner, newest first; those of one millisecond are ordered by ID.
+// computersOf returns all computers of an owner, newest first.
 func computersOf(tx *bolt.Tx, ownerID string) ([]*computer, error) {
 	var computers []*computer
 	err := scan(tx, bucketComputerOwners, key(ownerID, ""), func(_ string, value []byte) error {
@@ -204,12 +204,7 @@ func computersOf(tx *bolt.Tx, ownerID string) ([]*computer, error) {
 		computers = append(computers, c)
 		return nil
 	})
-	slices.SortFunc(computers, func(a, b *computer) int {
-		if a.CreatedAt != b.CreatedAt {
-			return int(b.CreatedAt - a.CreatedAt)
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
+	slices.SortStableFunc(computers, func(a, b *computer) int { return compareNewest(a.born, b.born) })
 	return computers, err
 }
 

@@ -72,7 +72,7 @@ func createComputer(r *request) (reply, error) {
 		ID: uuid.NewString(), Name: f.text("name", 1, 63), HostID: f.uuid("hostId"), RemoteUser: f.text("remoteUser", 1, 63),
 		ProviderType: f.enum("provider", append([]string{providerBYOM}, managedProviders...)...),
 		Repos:        f.uris("repos", maxRepos, maxRepoURI), AutoInstallDeps: f.boolean("autoInstallDeps"),
-		IsListed: true, CreatedAt: millis(r.now),
+		IsListed: true,
 	}
 	accountID, source := f.text("serviceAccountId", 1, maxIDLength), readSource(f)
 	if c.RemoteUser == "" {
@@ -163,7 +163,10 @@ func (r *request) applySource(c *computer, in *sourceInput) (*computerView, erro
 }
 
 // setUp stores a new computer and starts its provisioning.
-func (r *request) setUp(c *computer) error {
+func (r *request) setUp(c *computer) (err error) {
+	if c.born, err = r.bornNow(bucketComputers); err != nil {
+		return err
+	}
 	if c.ProviderType == "" {
 		c.ProviderType = availableProviders[0]
 	}
@@ -200,7 +203,7 @@ func bulkCreateComputers(r *request) (reply, error) {
 	f.required("namePrefix")
 	quantity, prefix := int(f.integer("quantity", 1, maxBulk)), f.matching("namePrefix", prefixPattern, maxPrefix)
 	model := computer{
-		ProviderType: f.enum("provider", managedProviders...), RemoteUser: defaultUser, IsListed: true, CreatedAt: millis(r.now),
+		ProviderType: f.enum("provider", managedProviders...), RemoteUser: defaultUser, IsListed: true,
 		Repos: f.uris("repos", maxRepos, maxRepoURI), AutoInstallDeps: f.boolean("autoInstallDeps"),
 	}
 	accountID := f.text("serviceAccountId", 1, maxIDLength)

@@ -2,11 +2,13 @@ package emulator_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -140,6 +142,62 @@ func TestListComputers(t *testing.T) {
 	v.detail(v.call(404, "GET", computers+"/name/none", nil), "none")
 	if got := v.call(200, "GET", computers+"/providers", nil); string(got.raw) != `{"providers":["managed-a","managed-b"]}` {
 		t.Errorf("providers: %s", got.raw)
+	}
+}
+
+// What was created in one millisecond is listed newest first too, also after a restart.
+func TestListingsWithinOneMillisecond(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "state.db")
+	now := clock.NewFake(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
+	v := start(t, emulator.Options{DataFile: file, Clock: now})
+	var accountID string
+	lists := func(v *env) string {
+		var names []string
+		for _, c := range []struct{ path, list string }{
+			{computers, "computers"}, {accounts, "serviceAccounts"}, {accounts + "/" + accountID + "/api-keys", "apiKeys"},
+		} {
+			for _, o := range v.call(200, "GET", c.path, nil).object(t)[c.list].([]any) {
+				names = append(names, o.(object)["name"].(string))
+			}
+		}
+		return strings.Join(names, " ")
+	}
+	make20 := func(v *env, prefix string) {
+		for i := range 20 {
+			name := fmt.Sprintf("%s%d", prefix, i)
+			v.computer(object{"name": name, "provider": "byom"})
+			id := v.call(201, "POST", accounts, object{"name": name}).object(t)["id"].(string)
+			if accountID == "" {
+				accountID = id
+			}
+			v.mint(201, accounts+"/"+accountID+"/api-keys", object{"name": name})
+		}
+	}
+	want := func(prefixes ...string) string {
+		var names []string
+		for range 3 { // Computers, accounts, keys.
+			for _, prefix := range prefixes {
+				for i := range 20 {
+					names = append(names, fmt.Sprintf("%s%d", prefix, 19-i))
+				}
+			}
+		}
+		return strings.Join(names, " ")
+	}
+	make20(v, "a")
+	if got := lists(v); got != want("a") {
+		t.Errorf("got %s, want %s", got, want("a"))
+	}
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	v = start(t, emulator.Options{DataFile: file, Clock: now})
+	make20(v, "b")
+	first := computers + "/name/a0"
+	v.call(200, "PATCH", computers+"/"+v.call(200, "GET", first, nil).object(t)["id"].(string), object{"remoteUser": "dev"})
+	if got := lists(v); got != want("b", "a") {
+		t.Errorf("after a restart: got %s, want %s", got, want("b", "a"))
 	}
 }
 

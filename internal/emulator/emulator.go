@@ -166,7 +166,7 @@ func (e *Emulator) bootstrap() error {
 		}
 		return putKey(tx, keyRecord{
 			ID: newID("key_", e.clock.Now()), Name: "bootstrap", Hash: hashKey(e.bootstrapKey),
-			OwnerKind: kindHuman, OwnerID: managerID, CreatedAt: millis(e.clock.Now()),
+			OwnerKind: kindHuman, OwnerID: managerID, born: born{CreatedAt: millis(e.clock.Now())},
 		})
 	})
 }

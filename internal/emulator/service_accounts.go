@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -21,7 +20,8 @@ const (
 // serviceAccount is a non-human principal. Deleted ones stay stored, because the deletion is soft.
 type serviceAccount struct {
 	ID, Name, Description, Status string
-	CreatedAt, DeletedAt          int64
+	born
+	DeletedAt int64
 }
 
 // active reports whether the keys of the account may authenticate. It is false for the zero value.
@@ -99,12 +99,7 @@ func listServiceAccounts(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	slices.SortFunc(accounts, func(a, b serviceAccount) int {
-		if a.CreatedAt != b.CreatedAt {
-			return int(b.CreatedAt - a.CreatedAt)
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
+	slices.SortStableFunc(accounts, func(a, b serviceAccount) int { return compareNewest(a.born, b.born) })
 	list := struct {
 		ServiceAccounts []accountView `json:"serviceAccounts"`
 	}{make([]accountView, len(accounts))}
@@ -130,13 +125,16 @@ func createServiceAccount(r *request) (reply, error) {
 	f.required("name")
 	a := serviceAccount{
 		ID: newID("sa_", r.now), Name: f.text("name", 1, maxAccountName), Description: f.text("description", 0, maxDescription),
-		Status: statusActive, CreatedAt: millis(r.now),
+		Status: statusActive,
 	}
 	if err := f.done(); err != nil {
 		return reply{}, err
 	}
 	if stored(r.tx, bucketAccountNames, a.Name) {
 		return reply{}, conflict("The organization already has a service account named %q.", a.Name)
+	}
+	if a.born, err = r.bornNow(bucketAccounts); err != nil {
+		return reply{}, err
 	}
 	return reply{201, a.view()}, errors.Join(put(r.tx, bucketAccounts, a.ID, a), put(r.tx, bucketAccountNames, a.Name, a.ID))
 }
@@ -217,6 +215,6 @@ func keysOfOwner(tx *bolt.Tx, ownerID string) ([]keyRecord, error) {
 		keys = append(keys, k)
 		return nil
 	})
-	slices.Reverse(keys) // Key IDs sort by time.
+	slices.SortStableFunc(keys, func(a, b keyRecord) int { return compareNewest(a.born, b.born) })
 	return keys, err
 }

@@ -2,6 +2,7 @@ package emulator
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -107,6 +108,23 @@ func put(tx *bolt.Tx, bucket []byte, key string, value any) error {
 		return fmt.Errorf("write %s %q to the database: %w", bucket, key, err)
 	}
 	return tx.Bucket(bucket).Put([]byte(key), data)
+}
+
+// born is when something was created. Seq tells apart what was created in the same millisecond.
+type born struct {
+	CreatedAt int64
+	Seq       uint64
+}
+
+// bornNow returns the birth of what a request creates in a bucket. Numbers go on after a restart.
+func (r *request) bornNow(bucket []byte) (born, error) {
+	seq, err := r.tx.Bucket(bucket).NextSequence()
+	return born{CreatedAt: millis(r.now), Seq: seq}, err
+}
+
+// compareNewest orders what was created, newest first.
+func compareNewest(a, b born) int {
+	return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.Seq, a.Seq))
 }
 
 // remove deletes a key; one that is not stored is no error.
