@@ -215,7 +215,8 @@ func (c *computer) clonedDirectories(p progress) []string {
 	return dirs
 }
 
-// installDeps starts another attempt to install dependencies; the computer's status does not change by it.
+// installDeps starts another attempt to install dependencies; the computer's status does not change by it. Before the
+// first attempt there is nothing to repeat; where that failed another one is allowed, although the computer is not active.
 func installDeps(r *request) (reply, error) {
 	c, err := r.computer(r.params["computerId"])
 	if err != nil {
@@ -228,7 +229,7 @@ func installDeps(r *request) (reply, error) {
 		return reply{}, badRequest("Dependencies cannot be installed on a BYOM computer.")
 	case step == nil:
 		return reply{}, badRequest("The computer %q was created without autoInstallDeps.", c.Name)
-	case p.status == statusProvisioning || step.Status == "in_progress":
+	case step.Status == "in_progress":
 		return reply{}, conflict("An install of dependencies is already in progress on the computer %q.", c.Name)
 	case p.status != statusActive && step.Status != "failed":
 		return reply{}, badRequest("The computer %q is in status %s; it must be active.", c.Name, p.status)

@@ -123,6 +123,11 @@ func TestInstallDeps(t *testing.T) {
 	plain := v.computer(object{"name": "plain"})["id"].(string)
 	byom := v.computer(object{"name": "byom", "provider": "byom"})["id"].(string)
 	install := func(want int, id string) answer { return v.call(want, "POST", computers+"/"+id+"/install-deps", nil) }
+	v.detail(install(400, id), "is in status provisioning")
+	v.clock.Advance(10 * time.Second)
+	if got := v.steps("a"); got != "provisioning ccccci" {
+		t.Errorf("during the first install: %q", got)
+	}
 	v.detail(install(409, id), "in progress")
 	v.clock.Advance(time.Minute)
 	before := v.call(200, "GET", computers+"/"+id, nil).object(t)["installSessionId"]
