@@ -88,7 +88,7 @@ func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// checkQuery refuses parameters the operation does not have, and repeated ones.
+// checkQuery refuses parameters the operation does not have, repeated ones, and empty ones: none means anything empty.
 func checkQuery(raw string, rt *route) (url.Values, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
@@ -103,7 +103,10 @@ func checkQuery(raw string, rt *route) (url.Values, error) {
 			return nil, invalid("The query parameter %q was given %d times.", name, len(given))
 		}
 		for _, v := range given {
-			if strings.ContainsRune(v, 0) {
+			switch {
+			case v == "":
+				return nil, invalid("The query parameter %q must not be empty.", name)
+			case strings.ContainsRune(v, 0):
 				return nil, invalid("The query parameter %q holds a NUL character.", name)
 			}
 		}

@@ -56,6 +56,8 @@ func TestBodiesRefused(t *testing.T) {
 		{create, `{"name":"a","source":{"kind":"computer"}}`, `"source.sourceComputerId" is required`},
 		{create, `{"name":"a","source":{"kind":"template","templateId":"template-base","isListed":true,"softwareDraft":{"workstreamId":"x"}}}`, `"source.softwareDraft.workstreamId" must be a UUID`},
 		{create, `{"name":"a","source":{"kind":"template","templateId":"template-base","isListed":true,"softwareDraft":{"more":"x"}}}`, `"source.softwareDraft.more" is not known`},
+		{create, `{"name":"a","serviceAccountId":""}`, `"serviceAccountId" must`},
+		{bulk, `{"quantity":1,"namePrefix":"a","serviceAccountId":""}`, `"serviceAccountId" must`},
 		{bulk, `{"namePrefix":"a"}`, `"quantity" is required`},
 		{bulk, `{"quantity":1}`, `"namePrefix" is required`},
 		{bulk, `{"quantity":0,"namePrefix":"a"}`, `between 1 and 20`},
@@ -144,12 +146,15 @@ func TestQueriesRefused(t *testing.T) {
 	v := start(t, emulator.Options{})
 	id := v.call(201, "POST", "/api/v0/computers", object{"name": "a"}).object(t)["id"].(string)
 	for query, want := range map[string]string{
+		"?serviceAccountId=":                     `"serviceAccountId" must not be empty`,
+		"?serviceAccountId=%00":                  "NUL",
+		"/name/a?serviceAccountId=":              `"serviceAccountId" must not be empty`,
 		"?color=red":                             `no query parameter "color"`,
 		"?hostId=" + uuidA + "&hostId=" + uuidA:  "given 2 times",
 		"?hostId=x":                              `"hostId" must be a UUID`,
-		"?hostId=":                               `"hostId" must be a UUID`,
+		"?hostId=":                               `"hostId" must not be empty`,
 		"?includeUnlisted=1":                     "must be true or false",
-		"?includeProvisioningSteps=":             "must be true or false",
+		"?includeProvisioningSteps=":             "must not be empty",
 		"?a=%zz":                                 "cannot be parsed",
 		"/" + id + "?includeProvisioningSteps=1": "must be true or false",
 		"/" + id + "?includeUnlisted=true":       "no query parameter",
@@ -158,6 +163,8 @@ func TestQueriesRefused(t *testing.T) {
 	} {
 		v.detail(v.call(400, "GET", "/api/v0/computers"+query, nil), want)
 	}
+	_, user := v.human(emulator.RoleUser)
+	v.detail(v.as(user, 400, "GET", "/api/v0/computers?serviceAccountId=", nil), "must not be empty")
 }
 
 func TestValidationErrorsAsArray(t *testing.T) {
