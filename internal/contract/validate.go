@@ -3,6 +3,7 @@ package contract
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +12,11 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -131,7 +136,51 @@ func (rt *route) checkRequest(input *openapi3filter.RequestValidationInput, r *h
 	if readErr != nil {
 		return whole, fmt.Errorf("the body breaks off: %w", readErr)
 	}
-	return whole, errors.Join(rt.checkQuery(r.URL.RawQuery), openapi3filter.ValidateRequest(r.Context(), input))
+	return whole, errors.Join(rt.checkQuery(r.URL.RawQuery), checkText(body), openapi3filter.ValidateRequest(r.Context(), input))
+}
+
+// checkText finds what the library's decoder passes over: it reads the first value of a body only, and mends broken text.
+func checkText(body []byte) error {
+	switch {
+	case len(body) == 0:
+		return nil
+	case !utf8.Valid(body):
+		return errors.New("the body is not UTF-8")
+	case !json.Valid(body):
+		return errors.New("the body is not one JSON value")
+	case holdsLoneSurrogate(body):
+		return errors.New("the body holds a lone surrogate")
+	}
+	return nil
+}
+
+// holdsLoneSurrogate looks for an escape such as \ud800 without its other half in valid JSON.
+func holdsLoneSurrogate(body []byte) bool {
+	for {
+		_, escape, found := bytes.Cut(body, []byte{'\\'})
+		if !found {
+			return false
+		}
+		if escape[0] != 'u' {
+			body = escape[1:]
+			continue
+		}
+		first := codeUnit(escape)
+		body = escape[5:]
+		if !utf16.IsSurrogate(first) {
+			continue
+		}
+		if !bytes.HasPrefix(body, []byte(`\u`)) || utf16.DecodeRune(first, codeUnit(body[1:])) == unicode.ReplacementChar {
+			return true
+		}
+		body = body[6:]
+	}
+}
+
+// codeUnit reads uXXXX.
+func codeUnit(escape []byte) rune {
+	n, _ := strconv.ParseUint(string(escape[1:5]), 16, 16) // Valid JSON has four digits there.
+	return rune(n)
 }
 
 // checkQuery finds what the library does not look for: undeclared parameters and repeated ones.

@@ -42,10 +42,18 @@ func (r *request) fields() (*fields, error) {
 	return &fields{values: values, problems: &[]string{}}, nil
 }
 
+// escapes matches each escape in the strings of a JSON text, a surrogate pair as one. A surrogate alone is the group.
+var escapes = regexp.MustCompile(`\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)`)
+
 // parseObject reads one JSON object and nothing after it. Names given twice are refused: decoders differ on them.
 func parseObject(data []byte) (map[string]json.RawMessage, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("is not valid UTF-8")
+	}
+	for _, escape := range escapes.FindAllSubmatchIndex(data, -1) {
+		if escape[2] >= 0 {
+			return nil, errors.New("holds a lone surrogate, which is no character")
+		}
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	token, err := dec.Token()

@@ -1,6 +1,7 @@
 package emulator_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -25,6 +26,13 @@ func TestBodiesRefused(t *testing.T) {
 		{create, `{"name":"a"} {}`, "data after"},
 		{create, `{"name":"a","name":"b"}`, `"name" twice`},
 		{create, "{\"name\":\"\xff\"}", "UTF-8"},
+		{create, `{"name":"a\ud800"}`, "lone surrogate"},
+		{create, `{"name":"\uDBFFa\uDFFF"}`, "lone surrogate"},
+		{create, `{"name":"\udc00\ud800"}`, "lone surrogate"},
+		{create, `{"name":"\ud800\ud800\udc00"}`, "lone surrogate"},
+		{create, `{"name":"\\\ud800\\udc00"}`, "lone surrogate"},
+		{create, `{"name":"a","\ude00":1}`, "lone surrogate"},
+		{create, `{"name":"a","source":{"kind":"computer","sourceComputerId":"\ud83d"}}`, "lone surrogate"},
 		{create, `{}`, `"name" is required`},
 		{create, `{"name":null}`, `"name" must be a string`},
 		{create, `{"name":1}`, `"name" must be a string`},
@@ -86,6 +94,21 @@ func TestBodiesRefused(t *testing.T) {
 	}
 	if n := len(v.call(200, "GET", create, nil).object(t)["computers"].([]any)); n != 0 {
 		t.Errorf("%d computers were created", n)
+	}
+}
+
+func TestEscapedCharacters(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	for _, name := range []string{`\ud83d\uDE00`, `\\ud800`, `\\\ud83d\ude00`, `\ud7ff\ue000`, `\"\u0041`} {
+		var want struct{ Name string }
+		body := `{"name":"` + name + `"}`
+		if err := json.Unmarshal([]byte(body), &want); err != nil {
+			t.Fatal(err)
+		}
+		if got := v.call(201, "POST", computers, body).object(t)["name"]; got != want.Name {
+			t.Errorf("%s: %v", body, got)
+		}
 	}
 }
 
