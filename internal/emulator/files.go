@@ -52,8 +52,8 @@ func (r *request) fileComputer() (c *computer, fileName string, err error) {
 	switch {
 	case utf8.RuneCountInString(fileName) > 255 || strings.TrimSpace(fileName) == "":
 		return nil, "", invalid("The path parameter %q must have 1 to 255 characters, not all of them blank.", "fileName")
-	case strings.ContainsAny(fileName, `/\`) || strings.Contains(fileName, ".."):
-		return nil, "", invalid("The path parameter %q must not contain a slash, a backslash or two dots.", "fileName")
+	case strings.ContainsAny(fileName, `/\`) || strings.Contains(fileName, "..") || fileName == ".":
+		return nil, "", invalid("The path parameter %q must not be a dot alone or contain a slash, a backslash or two dots.", "fileName")
 	}
 	if c, err = r.computer(r.params["computerId"]); err != nil {
 		return nil, "", err
