@@ -154,7 +154,8 @@ func revokeAPIKey(r *request) (reply, error) {
 }
 
 // rotateAPIKey replaces a key by one of the same name. The old one stops at once, or after the grace period.
-// A key that is revoked, expired or already rotated is refused: nothing would be left to replace.
+// A key that is revoked or already rotated is a conflict: nothing is left to replace. One that has expired is refused by
+// the rule that a grace period must not lengthen a key's life.
 func rotateAPIKey(r *request) (reply, error) {
 	f, err := r.fields()
 	if err != nil {
@@ -171,9 +172,9 @@ func rotateAPIKey(r *request) (reply, error) {
 	graceUntil := millis(r.now) + grace*time.Minute.Milliseconds()
 	switch {
 	case old.revoked(r.now):
-		return reply{}, badRequest("The API key %q is revoked and cannot be rotated; create a new one.", old.Name)
+		return reply{}, conflict("The API key %q is revoked and cannot be rotated; create a new one.", old.Name)
 	case old.RevokedAt != 0:
-		return reply{}, badRequest("The API key %q was already rotated and lives out its grace period.", old.Name)
+		return reply{}, conflict("The API key %q was already rotated and lives out its grace period.", old.Name)
 	case old.expired(r.now):
 		return reply{}, badRequest("The API key %q has expired and cannot be rotated; create a new one.", old.Name)
 	case grace > 0 && old.ExpiresAt != 0 && old.ExpiresAt < graceUntil:

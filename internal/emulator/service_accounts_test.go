@@ -139,7 +139,8 @@ func TestAPIKeyLifecycle(t *testing.T) {
 		t.Errorf("revoked: %v", got)
 	}
 	v.detail(v.as(value, 401, "GET", computers, nil), "revoked")
-	v.detail(v.call(400, "POST", keys+"/"+k["id"].(string)+"/rotate", nil), "revoked")
+	v.detail(v.call(409, "POST", keys+"/"+k["id"].(string)+"/rotate", nil), "revoked")
+	v.call(400, "POST", keys+"/"+k["id"].(string)+"/rotate", object{"gracePeriodMinutes": 11})
 	v.call(404, "POST", keys+"/none/revoke", nil)
 	v.call(404, "POST", keys+"/none/rotate", nil)
 	v.call(404, "POST", accounts+"/none/api-keys/"+k["id"].(string)+"/revoke", nil)
@@ -169,7 +170,9 @@ func TestRotation(t *testing.T) {
 	if !works(second) || !works(third) {
 		t.Error("both keys should work during the grace period")
 	}
-	v.detail(v.call(400, "POST", rotate(second), nil), "already rotated")
+	v.detail(v.call(409, "POST", rotate(first), nil), "revoked")
+	v.detail(v.call(409, "POST", rotate(second), nil), "already rotated")
+	v.detail(v.call(409, "POST", rotate(second), object{"gracePeriodMinutes": 10}), "already rotated")
 	v.detail(v.call(400, "POST", rotate(third), object{"gracePeriodMinutes": 6}), "expires before the grace period")
 	fourth := v.mint(200, rotate(third), object{"gracePeriodMinutes": 5})
 	v.clock.Advance(5 * time.Minute)
