@@ -15,7 +15,6 @@ const (
 	maxRepoURI   = 2048
 	maxBulk      = 20
 	maxPrefix    = 58 // Leaves room for the suffix within the 63 characters of a name.
-	maxIDLength  = 256
 	defaultUser  = "agent"
 	kindTemplate = "template"
 	kindExecute  = "execution-template"
@@ -44,7 +43,7 @@ func readSource(f *fields) *sourceInput {
 	case kindTemplate, kindExecute:
 		s.required("templateId")
 		s.required("isListed")
-		in.templateID, in.isListed = s.text("templateId", 1, maxIDLength), s.boolean("isListed")
+		in.templateID, in.isListed = s.id("templateId"), s.boolean("isListed")
 		if d := s.object("softwareDraft"); d != nil {
 			for _, name := range []string{"workstreamId", "creationSessionId", "firstTurnId"} {
 				d.required(name)
@@ -54,7 +53,7 @@ func readSource(f *fields) *sourceInput {
 		}
 	case kindComputer:
 		s.required("sourceComputerId")
-		in.sourceComputerID = s.text("sourceComputerId", 1, maxIDLength)
+		in.sourceComputerID = s.id("sourceComputerId")
 	default:
 		return in // Without a valid kind nobody knows which fields belong to it.
 	}
@@ -74,7 +73,7 @@ func createComputer(r *request) (reply, error) {
 		Repos:        f.uris("repos", maxRepos, maxRepoURI), AutoInstallDeps: f.boolean("autoInstallDeps"),
 		IsListed: true,
 	}
-	accountID, source := f.text("serviceAccountId", 1, maxIDLength), readSource(f)
+	accountID, source := f.id("serviceAccountId"), readSource(f)
 	if c.RemoteUser == "" {
 		c.RemoteUser = defaultUser
 	}
@@ -206,7 +205,7 @@ func bulkCreateComputers(r *request) (reply, error) {
 		ProviderType: f.enum("provider", managedProviders...), RemoteUser: defaultUser, IsListed: true,
 		Repos: f.uris("repos", maxRepos, maxRepoURI), AutoInstallDeps: f.boolean("autoInstallDeps"),
 	}
-	accountID := f.text("serviceAccountId", 1, maxIDLength)
+	accountID := f.id("serviceAccountId")
 	if err := f.done(); err != nil {
 		return reply{}, err
 	}

@@ -309,8 +309,15 @@ func TestCreateFromASource(t *testing.T) {
 		t.Errorf("computerSource: %v", clone["computerSource"])
 	}
 	byom := v.computer(object{"name": "byom", "provider": "byom"})
-	v.call(404, "POST", computers, object{"name": "x", "source": object{"kind": "template", "templateId": "none", "isListed": true}})
-	v.call(404, "POST", computers, object{"name": "x", "source": object{"kind": "computer", "sourceComputerId": uuidA}})
+	for _, id := range []string{"x", uuidA, strings.Repeat("x", 257), strings.Repeat("x", 100_000)} {
+		v.detail(v.call(404, "POST", computers, object{"name": "x", "source": object{"kind": "template", "templateId": id, "isListed": true}}), "No template")
+		v.detail(v.call(404, "POST", computers, object{"name": "x", "source": object{"kind": "computer", "sourceComputerId": id}}), "No computer")
+		v.detail(v.call(404, "POST", computers, object{"name": "x", "serviceAccountId": id}), "No service account")
+		v.detail(v.call(404, "POST", computers+"/bulk", object{"quantity": 1, "namePrefix": "x", "serviceAccountId": id}), "No service account")
+		v.detail(v.call(404, "GET", computers+"?serviceAccountId="+id, nil), "No service account")
+		v.detail(v.call(404, "GET", computers+"/"+id, nil), "No computer")
+		v.detail(v.call(404, "GET", accounts+"/"+id, nil), "No service account")
+	}
 	v.as(user, 404, "POST", computers, object{"name": "x", "source": object{"kind": "computer", "sourceComputerId": c["id"]}})
 	v.detail(v.call(400, "POST", computers, object{"name": "x", "source": object{"kind": "computer", "sourceComputerId": byom["id"]}}), "cloned")
 }

@@ -153,7 +153,7 @@ func createFileDownload(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	f.text("sessionId", 1, maxIDLength)
+	f.id("sessionId")
 	contentType := f.text("contentType", 1, maxContentType)
 	if err := f.done(); err != nil {
 		return reply{}, err

@@ -235,6 +235,8 @@ func TestFileOperationsRefused(t *testing.T) {
 	v.detail(v.file(400, "f", "create-upload", object{"sizeBytes": 1<<30 + 1}), "between")
 	v.detail(v.file(400, "f", "create-upload", object{"sizeBytes": 1, "contentType": ""}), `"contentType"`)
 	v.detail(v.file(400, "f", "create-download", object{"size": 1}), `"size"`)
+	v.detail(v.file(400, "f", "create-download", object{"sessionId": ""}), `"sessionId"`)
+	v.detail(v.file(404, "f", "create-download", object{"sessionId": strings.Repeat("x", 257)}), "no file")
 	v.detail(v.file(404, "f", "complete-upload", nil), "No upload")
 	v.call(404, "POST", computers+"/"+uuidA+"/files/f/create-upload", size)
 
@@ -253,7 +255,7 @@ func TestFileOperationsRefused(t *testing.T) {
 	}
 	for want, body := range map[int]object{
 		424: {"name": "byom", "provider": "byom"},
-		200: {"name": "byom-host", "hostId": uuidA},
+		200: {"name": "byom-host", "provider": "byom", "hostId": uuidA},
 	} {
 		id := v.env.computer(body)["id"].(string)
 		v.call(want, "POST", computers+"/"+id+"/files/f/create-upload", size)

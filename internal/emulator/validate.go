@@ -156,6 +156,9 @@ func (f *fields) text(name string, minLen, maxLen int) string {
 	return s
 }
 
+// id reads the ID of another object. One that is not known is for the caller to answer, whatever its length.
+func (f *fields) id(name string) string { return f.text(name, 1, maxBody) }
+
 // matching reads a string that has to match a pattern.
 func (f *fields) matching(name string, pattern *regexp.Regexp, maxLen int) string {
 	s := f.text(name, 1, maxLen)
