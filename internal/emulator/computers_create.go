@@ -77,9 +77,6 @@ func createComputer(r *request) (reply, error) {
 	if c.RemoteUser == "" {
 		c.RemoteUser = defaultUser
 	}
-	if c.ProviderType == "" && c.HostID != "" && source == nil {
-		c.ProviderType = providerBYOM
-	}
 	if c.ProviderType == providerBYOM {
 		refuseForBYOM(f)
 	}

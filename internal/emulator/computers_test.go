@@ -72,11 +72,16 @@ func TestCreateBYOMComputer(t *testing.T) {
 	if c["status"] != "active" || c["remoteUser"] != "dev" {
 		t.Errorf("computer: %v", c)
 	}
-	if c := v.computer(object{"name": "by-host", "hostId": uuidA}); c["providerType"] != "byom" || c["hostId"] != uuidA {
-		t.Errorf("with a host ID and no provider: %v", c)
-	}
-	if c := v.computer(object{"name": "both", "hostId": uuidB, "provider": "managed-b"}); c["providerType"] != "managed-b" {
-		t.Errorf("with a host ID and a managed provider: %v", c)
+	// A host ID does not decide the provider.
+	for i, body := range []object{{"provider": "byom"}, {"provider": "managed-b"}, {}} {
+		body["name"], body["hostId"] = fmt.Sprint("host-", i), fmt.Sprintf("%s%d", uuidA[:35], i)
+		c, want := v.computer(body), body["provider"]
+		if want == nil {
+			want = "managed-a"
+		}
+		if c["providerType"] != want || c["hostId"] != body["hostId"] {
+			t.Errorf("%v: %v", body, c)
+		}
 	}
 	got := v.call(200, "GET", computers+"/name/mine?includeProvisioningSteps=true", nil).object(t)
 	if steps, ok := got["provisioningSteps"].([]any); !ok || len(steps) != 0 {
