@@ -51,7 +51,8 @@ type Violation struct {
 
 // Handler returns next with its traffic checked: each request that reaches it and each answer that leaves it. Traffic
 // is never changed, delayed answers are not held back, and panics pass through. Violations are reported, possibly from
-// several goroutines at once, before the handler returns. An answer with FaultHeader is not checked.
+// several goroutines at once, before the handler returns. An answer with FaultHeader is not checked. An answer that
+// refuses as invalid what the contract allows is a violation too, unless it names a rule of Rules for it.
 func (d *Document) Handler(next http.Handler, report func(Violation)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rt, params := d.find(r)
@@ -75,6 +76,9 @@ func (d *Document) Handler(next http.Handler, report func(Violation)) http.Handl
 		defer func() { tell(Request, err) }()
 		next.ServeHTTP(rec, r)
 		tell(Answer, rt.checkAnswer(r.Context(), input, rec))
+		if err == nil {
+			tell(Answer, rt.checkRefusal(rec))
+		}
 	})
 }
 

@@ -188,7 +188,7 @@ func TestHandlerChecksAnswers(t *testing.T) {
 		{"assumed error", get, one, answer{status: 429, body: `{"detail":"Slow.","status":429,"title":"Too Many Requests"}`, header: map[string]string{"Retry-After": "3"}}, ""},
 		{"Retry-After that is no number", get, one, answer{status: 429, body: `{"detail":"Slow.","status":429,"title":"Too Many Requests"}`, header: map[string]string{"Retry-After": "soon"}}, "Retry-After"},
 		{"error without a detail", get, one, answer{status: 404, body: `{"status":404,"title":"Not Found"}`}, `property "detail" is missing`},
-		{"error with a list", get, one, answer{status: 400, body: `{"status":400,"title":"Bad Request","errors":[{"message":"No."}]}`}, ""},
+		{"error with a list", get, one, answer{status: 400, body: `{"status":400,"title":"Bad Request","errors":[{"message":"No."}]}`, header: map[string]string{RuleHeader: "nul-character"}}, ""},
 		{"list in another error", get, one, answer{status: 404, body: `{"status":404,"title":"Not Found","errors":[{"message":"No."}]}`}, `property "errors" is unsupported`},
 		{"analytics error", get, tokens, answer{status: 403, body: `{"title":"Forbidden","detail":"No.","status":403,"requestId":"req_1"}`}, ""},
 		{"error of the other API version", get, tokens, answer{status: 403, body: `{"title":"Forbidden","detail":"No.","status":403}`}, `property "requestId" is missing`},

@@ -80,7 +80,7 @@ func listAPIKeys(r *request) (reply, error) {
 func (r *request) readExpiry(f *fields) int64 {
 	at := f.integer("expiresAt", 1, math.MaxInt64)
 	if at > 0 && at <= millis(r.now) {
-		f.problem("expiresAt", "must be in the future")
+		f.problemBy("expiry-past", "expiresAt", "must be in the future")
 	}
 	return at
 }
@@ -176,9 +176,9 @@ func rotateAPIKey(r *request) (reply, error) {
 	case old.RevokedAt != 0:
 		return reply{}, conflict("The API key %q was already rotated and lives out its grace period.", old.Name)
 	case old.expired(r.now):
-		return reply{}, badRequest("The API key %q has expired and cannot be rotated; create a new one.", old.Name)
+		return reply{}, refuse("grace-beyond-expiry", "The API key %q has expired and cannot be rotated; create a new one.", old.Name)
 	case grace > 0 && old.ExpiresAt != 0 && old.ExpiresAt < graceUntil:
-		return reply{}, badRequest("The API key %q expires before the grace period of %d minutes ends.", old.Name, grace)
+		return reply{}, refuse("grace-beyond-expiry", "The API key %q expires before the grace period of %d minutes ends.", old.Name, grace)
 	}
 	old.RevokedAt = graceUntil
 	minted, err := r.mint(old.OwnerID, old.Name, expiresAt)

@@ -69,7 +69,7 @@ func createComputer(r *request) (reply, error) {
 	f.required("name")
 	c := &computer{
 		ID: uuid.NewString(), Name: f.text("name", 1, 63), HostID: f.uuid("hostId"), RemoteUser: f.text("remoteUser", 1, 63),
-		ProviderType: f.enum("provider", append([]string{providerBYOM}, managedProviders...)...),
+		ProviderType: f.enumBy("provider-unknown", "provider", append([]string{providerBYOM}, managedProviders...)...),
 		Repos:        f.uris("repos", maxRepos, maxRepoURI), AutoInstallDeps: f.boolean("autoInstallDeps"),
 		IsListed: true,
 	}
@@ -101,7 +101,7 @@ func createComputer(r *request) (reply, error) {
 func refuseForBYOM(f *fields) {
 	for _, name := range []string{"repos", "autoInstallDeps", "source"} {
 		if f.has(name) {
-			f.problem(name, "is only for managed computers, not for the provider byom")
+			f.problemBy("byom-field", name, "is only for managed computers, not for the provider byom")
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (r *request) creator(accountID string, named bool) (principal, error) {
 	}
 	a, err := r.account(accountID)
 	if err == nil && !a.active() {
-		err = badRequest("The service account %q is not active.", a.Name)
+		err = refuse("account-inactive", "The service account %q is not active.", a.Name)
 	}
 	return owner, err
 }
@@ -131,7 +131,7 @@ func (r *request) applySource(c *computer, in *sourceInput) (*computerView, erro
 			return nil, err
 		}
 		if origin.ProviderType == providerBYOM {
-			return nil, badRequest("The computer %q is a BYOM computer and cannot be cloned.", origin.Name)
+			return nil, refuse("byom-clone", "The computer %q is a BYOM computer and cannot be cloned.", origin.Name)
 		}
 		c.Source.ComputerID = origin.ID
 		return nil, nil
@@ -168,7 +168,7 @@ func (r *request) setUp(c *computer) (err error) {
 	}
 	if c.ProviderType != providerBYOM {
 		if !slices.Contains(availableProviders, c.ProviderType) {
-			return badRequest("The provider %q is not available to the organization; available are %s.", c.ProviderType, strings.Join(availableProviders, ", "))
+			return refuse("provider-unavailable", "The provider %q is not available to the organization; available are %s.", c.ProviderType, strings.Join(availableProviders, ", "))
 		}
 		// A refused creation must not use up a programmed failure.
 		if err := checkUnique(r.tx, c); err != nil {
@@ -199,7 +199,7 @@ func bulkCreateComputers(r *request) (reply, error) {
 	f.required("namePrefix")
 	quantity, prefix := int(f.integer("quantity", 1, maxBulk)), f.matching("namePrefix", prefixPattern, maxPrefix)
 	model := computer{
-		ProviderType: f.enum("provider", managedProviders...), RemoteUser: defaultUser, IsListed: true,
+		ProviderType: f.enumBy("provider-unknown", "provider", managedProviders...), RemoteUser: defaultUser, IsListed: true,
 		Repos: f.uris("repos", maxRepos, maxRepoURI), AutoInstallDeps: f.boolean("autoInstallDeps"),
 	}
 	accountID := f.id("serviceAccountId")

@@ -40,10 +40,10 @@ func (r *request) runningComputer(what string) (*computer, int64, error) {
 	}
 	p := c.progressAt(r.now)
 	if c.ProviderType == providerBYOM {
-		return nil, 0, badRequest("%s is not supported for BYOM computers.", what)
+		return nil, 0, refuse("byom-unsupported", "%s is not supported for BYOM computers.", what)
 	}
 	if p.status != statusActive {
-		return nil, 0, badRequest("%s needs an active computer; %q is in status %s.", what, c.Name, p.status)
+		return nil, 0, refuse("not-active", "%s needs an active computer; %q is in status %s.", what, c.Name, p.status)
 	}
 	return c, p.endedAt, nil
 }

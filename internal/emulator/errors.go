@@ -26,6 +26,14 @@ func fail(status int, format string, args ...any) error {
 func badRequest(format string, args ...any) error {
 	return fail(http.StatusBadRequest, format, args...)
 }
+
+// RuleHeader is in a 400 for a request that is well-formed by the contract; it names the rules that refuse it all the same.
+const RuleHeader = "X-Agentyard-Emulator-Rule"
+
+// refuse is a 400 by a rule that no schema can express. The contract lists these rules, so that none is made up here alone.
+func refuse(rule, format string, args ...any) error {
+	return &apiError{status: http.StatusBadRequest, detail: fmt.Sprintf(format, args...), header: http.Header{RuleHeader: {rule}}}
+}
 func forbidden(format string, args ...any) error { return fail(http.StatusForbidden, format, args...) }
 func notFound(format string, args ...any) error  { return fail(http.StatusNotFound, format, args...) }
 func conflict(format string, args ...any) error  { return fail(http.StatusConflict, format, args...) }

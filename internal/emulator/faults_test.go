@@ -29,6 +29,8 @@ func TestFaultKinds(t *testing.T) {
 		{fault: emulator.Fault{Kind: emulator.FaultStatusBeforeCommit}, status: 500},
 		{fault: emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 503, RetryAfter: "7"}, status: 503, retry: "7"},
 		{fault: emulator.Fault{Kind: emulator.FaultStatusAfterCommit, Status: 502}, status: 502, committed: true},
+		{fault: emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 400}, status: 400},
+		{fault: emulator.Fault{Kind: emulator.FaultStatusAfterCommit, Status: 400}, status: 400, committed: true},
 		{fault: emulator.Fault{Kind: emulator.FaultRateLimited}, status: 429, retry: "1"},
 		{fault: emulator.Fault{Kind: emulator.FaultRateLimited, RetryAfter: "3"}, status: 429, retry: "3"},
 		{fault: emulator.Fault{Kind: emulator.FaultDropBeforeCommit}, broken: true},

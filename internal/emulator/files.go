@@ -134,12 +134,12 @@ func completeFileUpload(r *request) (reply, error) {
 		return reply{}, err
 	}
 	if _, err := os.Stat(r.e.objectPath(object.Object)); errors.Is(err, os.ErrNotExist) {
-		return reply{}, badRequest("The file %q was not uploaded yet.", fileName)
+		return reply{}, refuse("upload-missing", "The file %q was not uploaded yet.", fileName)
 	} else if err != nil {
 		return reply{}, fmt.Errorf("look for the uploaded file: %w", err)
 	}
 	if f.has("sizeBytes") && size != object.Size {
-		return reply{}, badRequest("The file %q has %d bytes, not %d.", fileName, object.Size, size)
+		return reply{}, refuse("upload-size", "The file %q has %d bytes, not %d.", fileName, object.Size, size)
 	}
 	answer := fileView{FileName: fileName, SizeBytes: object.Size, Path: "/home/" + c.RemoteUser + "/workspace/" + fileName}
 	return reply{200, answer}, errors.Join(

@@ -226,13 +226,13 @@ func installDeps(r *request) (reply, error) {
 	step := p.step(stepInstall)
 	switch {
 	case c.ProviderType == providerBYOM:
-		return reply{}, badRequest("Dependencies cannot be installed on a BYOM computer.")
+		return reply{}, refuse("install-not-configured", "Dependencies cannot be installed on a BYOM computer.")
 	case step == nil:
-		return reply{}, badRequest("The computer %q was created without autoInstallDeps.", c.Name)
+		return reply{}, refuse("install-not-configured", "The computer %q was created without autoInstallDeps.", c.Name)
 	case step.Status == "in_progress":
 		return reply{}, conflict("An install of dependencies is already in progress on the computer %q.", c.Name)
 	case p.status != statusActive && step.Status != "failed":
-		return reply{}, badRequest("The computer %q is in status %s; it must be active.", c.Name, p.status)
+		return reply{}, refuse("not-active", "The computer %q is in status %s; it must be active.", c.Name, p.status)
 	}
 	for i := range c.Plan {
 		if c.Plan[i].ID == stepInstall {

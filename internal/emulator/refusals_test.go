@@ -6,9 +6,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -73,6 +76,93 @@ func TestErrorsAreJSON(t *testing.T) {
 		if a.status != c.status || a.header.Get("Content-Type") != "application/json" || err != nil ||
 			body.Status != c.status || body.Title != http.StatusText(c.status) || !strings.Contains(body.Detail, c.detail) {
 			t.Errorf("%.60q: %d %s %s, error %v", c.request, a.status, a.header.Get("Content-Type"), a.raw, err)
+		}
+	}
+}
+
+// Every rule of the contract's list refuses in each of its operations, and is named.
+func TestNamedRefusals(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	accountID, _ := v.account("ci")
+	idleID, _ := v.account("idle")
+	v.call(200, "PATCH", accounts+"/"+idleID, object{"status": "inactive"})
+	keys := accounts + "/" + accountID + "/api-keys"
+	at := func(d time.Duration) int64 { return v.clock.Now().Add(d).UnixMilli() }
+	live := keys + "/" + v.mint(201, keys, object{"name": "live", "expiresAt": at(5 * time.Minute)})["id"].(string) + "/rotate"
+	expired := keys + "/" + v.mint(201, keys, object{"name": "expired", "expiresAt": at(time.Second)})["id"].(string) + "/rotate"
+	one := func(body object) string { return computers + "/" + v.computer(body)["id"].(string) }
+	active, byom := one(object{"name": "active"}), one(object{"name": "byom", "provider": "byom"})
+	v.clock.Advance(time.Minute)
+	starting := one(object{"name": "starting", "repos": twoRepos, "autoInstallDeps": true})
+	for _, name := range []string{"promised", "sent"} {
+		var form struct {
+			URL    string
+			Fields map[string]string
+		}
+		decode(t, v.call(200, "POST", active+"/files/"+name+"/create-upload", object{"sizeBytes": 5}), &form)
+		if name == "sent" {
+			if a := (&filesEnv{env: v}).upload(form.URL, form.Fields, strings.NewReader("hello"), nil); a.status != 204 {
+				t.Fatalf("upload: %d %s", a.status, a.raw)
+			}
+		}
+	}
+	bulk, byomID := computers+"/bulk", strings.TrimPrefix(byom, computers+"/")
+
+	covered := map[string][]string{}
+	for _, c := range []struct {
+		rule, method, path string
+		body               any
+	}{
+		{"body-size", "POST", active + "/refresh", "{}" + strings.Repeat(" ", 1<<20)},
+		{"nul-character", "GET", computers + "/name/a%00b", nil},
+		{"nul-character", "GET", computers + "?serviceAccountId=a%00b", nil},
+		{"nul-character", "POST", computers, `{"name":"a\u0000b"}`},
+		{"nul-character, provider-unknown", "POST", computers, `{"name":"a\u0000b","serviceAccountId":"\u0000","provider":"other"}`},
+		{"repeated-field", "POST", computers, `{"name":"a","name":"b"}`},
+		{"repeated-field", "POST", computers, `{"name":"a","source":{"kind":"computer","kind":"computer","sourceComputerId":"x"}}`},
+		{"byom-unsupported", "POST", byom + "/activity", nil},
+		{"byom-unsupported", "POST", byom + "/restart", nil},
+		{"byom-unsupported", "GET", byom + "/metrics", nil},
+		{"not-active", "POST", starting + "/activity", nil},
+		{"not-active", "POST", starting + "/restart", object{"mode": "reboot"}},
+		{"not-active", "GET", starting + "/metrics", nil},
+		{"not-active", "POST", starting + "/install-deps", nil},
+		{"install-not-configured", "POST", active + "/install-deps", nil},
+		{"install-not-configured", "POST", byom + "/install-deps", nil},
+		{"provider-unknown", "POST", computers, object{"name": "x", "provider": "other"}},
+		{"provider-unknown", "POST", bulk, object{"quantity": 1, "namePrefix": "x", "provider": "byom"}},
+		{"provider-unavailable", "POST", computers, object{"name": "x", "provider": "managed-c"}},
+		{"provider-unavailable", "POST", bulk, object{"quantity": 1, "namePrefix": "x", "provider": "managed-c"}},
+		{"byom-field", "POST", computers, object{"name": "x", "provider": "byom", "autoInstallDeps": false}},
+		// What is wrong by itself needs no rule, and hides none.
+		{"", "POST", computers, object{"name": "", "provider": "byom", "autoInstallDeps": false}},
+		{"byom-clone", "POST", computers, object{"name": "x", "source": object{"kind": "computer", "sourceComputerId": byomID}}},
+		{"account-inactive", "POST", computers, object{"name": "x", "serviceAccountId": idleID}},
+		{"account-inactive", "POST", bulk, object{"quantity": 1, "namePrefix": "x", "serviceAccountId": idleID}},
+		{"upload-missing", "POST", active + "/files/promised/complete-upload", nil},
+		{"upload-size", "POST", active + "/files/sent/complete-upload", object{"sizeBytes": 6}},
+		{"expiry-past", "POST", keys, object{"name": "x", "expiresAt": at(0)}},
+		{"expiry-past", "POST", live, object{"expiresAt": at(0)}},
+		{"grace-beyond-expiry", "POST", live, object{"gracePeriodMinutes": 10, "expiresAt": at(time.Hour)}},
+		{"grace-beyond-expiry", "POST", expired, nil},
+	} {
+		a, err := v.try(v.BootstrapKey(), c.method, c.path, c.body)
+		entries := v.Journal().Entries()
+		operation := entries[len(entries)-1].Operation
+		if err != nil || a.status != 400 || a.header.Get(emulator.RuleHeader) != c.rule {
+			t.Errorf("%s of %s: %d by %q, error %v: %s", c.rule, operation, a.status, a.header.Get(emulator.RuleHeader), err, a.raw)
+		}
+		covered[c.rule] = append(covered[c.rule], operation)
+	}
+	for _, r := range contract.Rules() {
+		for _, id := range r.Operations {
+			if !slices.Contains(covered[r.ID], id) {
+				t.Errorf("the rule %s was not met by %s", r.ID, id)
+			}
+		}
+		if len(covered[r.ID]) == 0 {
+			t.Errorf("the rule %s was not met", r.ID)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 		}
 		for name, value := range x.params {
 			if strings.ContainsRune(value, 0) {
-				return badRequest("The path parameter %s holds a NUL character.", name)
+				return refuse("nul-character", "The path parameter %s holds a NUL character.", name)
 			}
 		}
 		answer, err = x.route.handle(req)
@@ -107,7 +107,7 @@ func checkQuery(raw string, rt *route) (url.Values, error) {
 			case v == "":
 				return nil, invalid("The query parameter %q must not be empty.", name)
 			case strings.ContainsRune(v, 0):
-				return nil, invalid("The query parameter %q holds a NUL character.", name)
+				return nil, invalidBy("nul-character", "The query parameter %q holds a NUL character.", name)
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func (r *request) checkBody(sent *http.Request, rule bodyRule) error {
 	case rule == noBody && sent.Method != http.MethodPost:
 		return invalid("This operation takes no body.")
 	case len(r.body) > maxBody:
-		return invalid("The body is larger than %d bytes.", maxBody)
+		return invalidBy("body-size", "The body is larger than %d bytes.", maxBody)
 	}
 	media, _, err := mime.ParseMediaType(sent.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" {

@@ -20,13 +20,35 @@ type fields struct {
 	path     string // "" for the body, "source." for a nested object.
 	values   map[string]json.RawMessage
 	asked    []string
-	problems *[]string
+	problems *[]problem
 }
+
+// problem is one thing that is wrong, and the rule behind it if it is not the contract's schema.
+type problem struct{ text, rule string }
 
 // invalid is a 400 that lists what is wrong.
 func invalid(format string, args ...any) error {
-	detail := fmt.Sprintf(format, args...)
-	return &apiError{status: http.StatusBadRequest, detail: detail, problems: []string{detail}}
+	return invalidFor(problem{text: fmt.Sprintf(format, args...)})
+}
+
+// invalidBy is invalid by a rule as of refuse.
+func invalidBy(rule, format string, args ...any) error {
+	return invalidFor(problem{fmt.Sprintf(format, args...), rule})
+}
+
+// invalidFor names the rules only if all problems have one: any other makes the request invalid by itself.
+func invalidFor(problems ...problem) error {
+	e := &apiError{status: http.StatusBadRequest, header: http.Header{}}
+	var rules []string
+	for _, p := range problems {
+		e.problems, rules = append(e.problems, p.text), append(rules, p.rule)
+	}
+	e.detail = strings.Join(e.problems, " ")
+	if !slices.Contains(rules, "") {
+		slices.Sort(rules)
+		e.header.Set(RuleHeader, strings.Join(slices.Compact(rules), ", "))
+	}
+	return e
 }
 
 // fields starts reading the body; an empty body counts as {}.
@@ -37,9 +59,22 @@ func (r *request) fields() (*fields, error) {
 	}
 	values, err := parseObject(body)
 	if err != nil {
-		return nil, invalid("The body %v.", err)
+		return nil, invalidBy(ruleOf(err), "The body %v.", err)
 	}
-	return &fields{values: values, problems: &[]string{}}, nil
+	return &fields{values: values, problems: &[]problem{}}, nil
+}
+
+// repeatedFieldError says that an object has a field twice.
+type repeatedFieldError struct{ name string }
+
+func (e *repeatedFieldError) Error() string { return fmt.Sprintf("has the field %q twice", e.name) }
+
+// ruleOf names the rule behind an error of parseObject. Most have none: no such body is a JSON object.
+func ruleOf(err error) string {
+	if repeated := (*repeatedFieldError)(nil); errors.As(err, &repeated) {
+		return "repeated-field"
+	}
+	return ""
 }
 
 // escapes matches each escape in the strings of a JSON text, a surrogate pair as one. A surrogate alone is the group.
@@ -71,7 +106,7 @@ func parseObject(data []byte) (map[string]json.RawMessage, error) {
 		}
 		name, _ := token.(string)
 		if _, twice := values[name]; twice {
-			return nil, fmt.Errorf("has the field %q twice", name)
+			return nil, &repeatedFieldError{name}
 		}
 		var value json.RawMessage
 		if err := dec.Decode(&value); err != nil {
@@ -94,7 +129,7 @@ func (f *fields) done() error {
 	if len(*f.problems) == 0 {
 		return nil
 	}
-	return &apiError{status: http.StatusBadRequest, detail: strings.Join(*f.problems, " "), problems: *f.problems}
+	return invalidFor(*f.problems...)
 }
 
 func (f *fields) unknown() {
@@ -110,8 +145,12 @@ func (f *fields) unknown() {
 	}
 }
 
-func (f *fields) problem(name, format string, args ...any) {
-	*f.problems = append(*f.problems, fmt.Sprintf("The field %q %s.", f.path+name, fmt.Sprintf(format, args...)))
+func (f *fields) problem(name, format string, args ...any) { f.problemBy("", name, format, args...) }
+
+// problemBy notes a problem with a rule as of refuse.
+func (f *fields) problemBy(rule, name, format string, args ...any) {
+	text := fmt.Sprintf("The field %q %s.", f.path+name, fmt.Sprintf(format, args...))
+	*f.problems = append(*f.problems, problem{text, rule})
 }
 
 // has reports whether a field was sent.
@@ -151,7 +190,7 @@ func (f *fields) text(name string, minLen, maxLen int) string {
 		f.problem(name, "must have %d to %d characters, not %d", minLen, maxLen, n)
 	}
 	if strings.ContainsRune(s, 0) {
-		f.problem(name, "must not hold a NUL character")
+		f.problemBy("nul-character", name, "must not hold a NUL character")
 	}
 	return s
 }
@@ -169,10 +208,13 @@ func (f *fields) matching(name string, pattern *regexp.Regexp, maxLen int) strin
 }
 
 // enum reads a string that is one of the given values.
-func (f *fields) enum(name string, values ...string) string {
+func (f *fields) enum(name string, values ...string) string { return f.enumBy("", name, values...) }
+
+// enumBy is enum where the contract leaves the values open and a rule as of refuse has them.
+func (f *fields) enumBy(rule, name string, values ...string) string {
 	var s string
 	if f.read(name, "a string", &s) && !slices.Contains(values, s) {
-		f.problem(name, "must be one of %s", strings.Join(values, ", "))
+		f.problemBy(rule, name, "must be one of %s", strings.Join(values, ", "))
 	}
 	return s
 }
@@ -239,7 +281,7 @@ func (f *fields) object(name string) *fields {
 	}
 	values, err := parseObject(raw)
 	if err != nil {
-		f.problem(name, "%v", err)
+		f.problemBy(ruleOf(err), name, "%v", err)
 		return nil
 	}
 	return &fields{path: f.path + name + ".", values: values, problems: f.problems}

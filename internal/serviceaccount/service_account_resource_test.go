@@ -307,6 +307,7 @@ func refuse(status string) acctest.Option {
 				r.Body = io.NopCloser(bytes.NewReader(body))
 				if r.Method == http.MethodPatch && bytes.Contains(body, []byte(status)) {
 					w.Header().Set("Content-Type", "application/json")
+					w.Header().Set(emulator.FaultHeader, "fewer-statuses") // The contract has no rule for it.
 					w.WriteHeader(http.StatusBadRequest)
 					_, _ = io.WriteString(w, `{"title":"Bad Request","status":400,"detail":"The status is not one of active, inactive."}`)
 					return

@@ -1,0 +1,80 @@
+package contract
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// RuleHeader names the rules by which a request was answered 400 although the schemas of the contract allow it.
+// Several are separated by commas.
+const RuleHeader = "X-Agentyard-Emulator-Rule"
+
+// Rule is a reason to refuse a request that no schema can express.
+type Rule struct {
+	// ID is what RuleHeader holds.
+	ID string
+	// Operations are the IDs of those that the rule applies to; empty means all.
+	Operations []string
+	// Text states the rule.
+	Text string
+	// Source says where the rule comes from.
+	Source Source
+}
+
+// Source is where a rule comes from.
+type Source string
+
+// The sources, from the strongest to the weakest.
+const (
+	Spec       Source = "the spec"
+	Reference  Source = "the reference"
+	Assumption Source = "an assumption of this project"
+)
+
+// Rules returns all rules. Whoever adds one says here where it comes from; without that a refusal is a violation.
+func Rules() []Rule { return slices.Clone(rules) }
+
+var rules = []Rule{
+	// Texts and bodies.
+	{"body-size", nil, "A body has at most 1 MiB.", Assumption},
+	{"nul-character", nil, "A NUL character is part of no name and no ID.", Assumption},
+	{"repeated-field", nil, "A JSON object has each field once; decoders differ on which of two counts.", Assumption},
+
+	// Computers.
+	{"byom-unsupported", []string{"recordComputerActivity", "restartComputer", "getComputerMetrics"}, "The operation is not supported for BYOM computers.", Spec},
+	{"not-active", []string{"recordComputerActivity", "restartComputer", "getComputerMetrics", "installComputerDeps"}, "The operation needs an active computer.", Spec},
+	{"install-not-configured", []string{"installComputerDeps"}, "Dependencies are installed on managed computers that are configured for it.", Spec},
+	{"provider-unknown", []string{"createComputer", "bulkCreateComputers"}, "The identifiers of providers are a fixed set, and a bulk creation makes managed computers.", Spec},
+	{"provider-unavailable", []string{"createComputer", "bulkCreateComputers"}, "Only some of the managed providers are available to the organization.", Spec},
+	{"byom-field", []string{"createComputer"}, "Repositories, dependencies and sources are set up on managed computers only.", Assumption},
+	{"byom-clone", []string{"createComputer"}, "A registered machine cannot be copied.", Assumption},
+	{"account-inactive", []string{"createComputer", "bulkCreateComputers"}, "A service account that is not active gets no computers.", Assumption},
+	{"upload-missing", []string{"completeFileUpload"}, "An upload is completed after the file was sent to the returned address.", Spec},
+	{"upload-size", []string{"completeFileUpload"}, "The size that completes an upload is that of the file.", Assumption},
+
+	// API keys.
+	{"expiry-past", []string{"createApiKey", "rotateApiKey"}, "A key that is made does not expire before it lives.", Assumption},
+	{"grace-beyond-expiry", []string{"rotateApiKey"}, "The old key must not expire before its grace period ends, even if that has no length.", Reference},
+}
+
+// checkRefusal looks at an answer to a request that the contract allows. It may be refused as invalid only by named rules.
+func (rt *route) checkRefusal(rec *recorder) error {
+	if rec.status != http.StatusBadRequest || rec.header.Get(FaultHeader) != "" {
+		return nil
+	}
+	given := rec.header.Get(RuleHeader)
+	if given == "" {
+		return errors.New("the contract allows the request, but it was answered 400 and no rule was named; see internal/contract/rules.go")
+	}
+	for id := range strings.SplitSeq(given, ",") {
+		if !slices.ContainsFunc(rules, func(r Rule) bool {
+			return r.ID == strings.TrimSpace(id) && (r.Operations == nil || slices.Contains(r.Operations, rt.ID))
+		}) {
+			return fmt.Errorf("the contract allows the request, but it was answered 400 by the rule %q, which %s does not have; see internal/contract/rules.go", id, rt.ID)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package contract
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestHandlerChecksRefusals(t *testing.T) {
+	t.Parallel()
+	rule := func(ids string) map[string]string { return map[string]string{RuleHeader: ids} }
+	const restart, good, bad = "/api/v0/computers/c/restart", `{"mode":"reboot"}`, `{"mode":"off"}`
+	refused := answer{status: 400, body: problem400}
+	for _, c := range []struct {
+		name, body string
+		next       answer
+		side       Side
+		want       string // Part of the violation; empty if there is none.
+	}{
+		{"no rule", good, refused, Answer, "no rule was named"},
+		{"a rule of the operation", good, answer{400, problem400, rule("not-active")}, Answer, ""},
+		{"a rule of all operations", good, answer{400, problem400, rule("repeated-field")}, Answer, ""},
+		{"two rules", good, answer{400, problem400, rule("repeated-field, not-active")}, Answer, ""},
+		{"a rule of another operation", good, answer{400, problem400, rule("byom-clone")}, Answer, `rule "byom-clone", which restartComputer does not have`},
+		{"a rule that is not listed", good, answer{400, problem400, rule("whim")}, Answer, `rule "whim"`},
+		{"one rule that is not listed", good, answer{400, problem400, rule("not-active,whim")}, Answer, `rule "whim"`},
+		{"errors in a list", good, answer{400, `{"errors":[{"message":"No."}],"status":400,"title":"Bad Request"}`, nil}, Answer, "no rule was named"},
+		{"a request that the contract does not allow", bad, refused, Request, "at /mode"},
+		{"another status", good, answer{404, `{"detail":"No.","status":404,"title":"Not Found"}`, nil}, Answer, ""},
+		{"a programmed fault", good, answer{400, problem400, map[string]string{FaultHeader: "status-before-commit"}}, Answer, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			violations, _ := exchange(t, c.next, post, restart, c.body, nil)
+			checkViolation(t, violations, c.side, c.next.status, c.want)
+		})
+	}
+}
+
+func TestRulesSayWhy(t *testing.T) {
+	t.Parallel()
+	d := document(t)
+	var ids []string
+	for _, r := range Rules() {
+		if slices.Contains(ids, r.ID) {
+			t.Errorf("%s is listed twice", r.ID)
+		}
+		ids = append(ids, r.ID)
+		if len(r.Text) < 20 || !strings.HasSuffix(r.Text, ".") || !slices.Contains([]Source{Spec, Reference, Assumption}, r.Source) {
+			t.Errorf("%s needs a sentence and a source: %q, %q", r.ID, r.Text, r.Source)
+		}
+		for _, id := range r.Operations {
+			if !slices.ContainsFunc(d.Operations(), func(o Operation) bool { return o.ID == id }) {
+				t.Errorf("%s is a rule of %s, which the contract lacks", r.ID, id)
+			}
+		}
+	}
+}
