@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -94,6 +95,7 @@ func newOptions() *openapi3filter.Options {
 		SchemaValidationOptions: []openapi3.SchemaValidationOption{
 			openapi3.WithStringFormatValidator("uuid", openapi3.NewRegexpFormatValidator(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)),
 			openapi3.WithStringFormatValidator("email", openapi3.NewRegexpFormatValidator(openapi3.FormatOfStringForEmail)),
+			openapi3.WithStringFormatValidator("date-time", openapi3.NewCallbackValidator(timeThatExists)),
 			openapi3.WithStringFormatValidator("uri", openapi3.NewCallbackValidator(absoluteURI)),
 		},
 	}
@@ -105,6 +107,14 @@ func newOptions() *openapi3filter.Options {
 		return text
 	})
 	return o
+}
+
+// timeThatExists looks at more than digits: there is no 30th of February.
+func timeThatExists(value string) error {
+	if _, err := time.Parse(time.RFC3339, value); err != nil {
+		return errors.New("it is not a time that exists")
+	}
+	return nil
 }
 
 func absoluteURI(value string) error {

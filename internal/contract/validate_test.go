@@ -128,6 +128,9 @@ func TestHandlerChecksRequests(t *testing.T) {
 		{"setting that an update cannot have", patch, "/api/v0/sessions/s", `{"sessionSettings":{"toolExecutionMode":"direct_only"}}`, nil, answer{status: 200, body: `{"sessionId":"s","status":"idle","messageCount":0,"createdAt":1,"updatedAt":1}`}, "toolExecutionMode"},
 		{"blank system prompt", post, "/api/v0/sessions", `{"computerId":"c","systemPrompt":"  "}`, nil, answer{status: 201, body: `{"sessionId":"s","status":"idle","messageCount":0,"createdAt":1,"updatedAt":1}`}, "at /systemPrompt"},
 		{"compaction model", post, "/api/v0/sessions", `{"computerId":"c","sessionSettings":{"compactionModel":"custom:"}}`, nil, answer{status: 201, body: `{"sessionId":"s","status":"idle","messageCount":0,"createdAt":1,"updatedAt":1}`}, "compactionModel"},
+		{"time", get, "/api/v0/computers/c/metrics?start=2026-02-28T12:00:00.5%2B01:00", "", nil, answer{status: 200, body: `[]`}, ""},
+		{"time that does not exist", get, "/api/v0/computers/c/metrics?start=2026-02-29T12:00:00Z", "", nil, answer{status: 400, body: problem400}, "start"},
+		{"content type too long", post, "/api/v0/computers/c/files/f/create-upload", `{"sizeBytes":1,"contentType":"` + strings.Repeat("x", 256) + `"}`, nil, answer{status: 400, body: problem400}, "at /contentType"},
 		{"date", get, "/api/v1/analytics/productivity?startDate=2026-02-01&endDate=1.3.2026", "", nil, answer{status: 200, body: `{"data":[],"meta":{"org_id":"o","start_date":"2026-02-01","end_date":"2026-02-02"}}`}, "endDate"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -2,7 +2,6 @@ package emulator
 
 import (
 	"errors"
-	"math"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -78,7 +77,7 @@ func listAPIKeys(r *request) (reply, error) {
 
 // readExpiry reads expiresAt, in Unix milliseconds. A time that is over is refused: the key would be dead at birth.
 func (r *request) readExpiry(f *fields) int64 {
-	at := f.integer("expiresAt", 1, math.MaxInt64)
+	at := f.integer("expiresAt", 1, maxInteger)
 	if at > 0 && at <= millis(r.now) {
 		f.problemBy("expiry-past", "expiresAt", "must be in the future")
 	}

@@ -80,6 +80,43 @@ func TestErrorsAreJSON(t *testing.T) {
 	}
 }
 
+// What the contract allows at its bounds is not refused, and what it does not allow is.
+func TestBoundsAreThoseOfTheContract(t *testing.T) {
+	t.Parallel()
+	v := startFiles(t)
+	accountID, _ := v.account("ci")
+	keys := accounts + "/" + accountID + "/api-keys"
+	upload := computers + "/" + v.computer + "/files/f/create-upload"
+	for _, c := range []struct {
+		want               int
+		method, path, body string
+	}{
+		{201, "POST", computers + "/bulk", `{"quantity":1.0,"namePrefix":"a"}`},
+		{201, "POST", computers + "/bulk", `{"quantity":0.1e1,"namePrefix":"a"}`},
+		{400, "POST", computers + "/bulk", `{"quantity":1.5,"namePrefix":"a"}`},
+		{400, "POST", computers + "/bulk", `{"quantity":2.1e1,"namePrefix":"a"}`},
+		{400, "POST", computers + "/bulk", `{"quantity":"1","namePrefix":"a"}`},
+		{201, "POST", keys, `{"name":"k","expiresAt":9007199254740991}`},
+		{400, "POST", keys, `{"name":"k","expiresAt":9007199254740992}`},
+		{400, "POST", keys, `{"name":"k","expiresAt":1e400}`},
+		{200, "POST", upload, `{"sizeBytes":1073741824.0}`},
+		{200, "POST", upload, `{"sizeBytes":1,"contentType":"` + strings.Repeat("x", 255) + `"}`},
+		{400, "POST", upload, `{"sizeBytes":1,"contentType":"` + strings.Repeat("x", 256) + `"}`},
+		{200, "GET", computers + "/" + v.computer + "/metrics?start=2026-02-28T23:59:59.123456789%2B14:00", ""},
+		{400, "GET", computers + "/" + v.computer + "/metrics?start=2026-02-29T00:00:00Z", ""},
+		{400, "GET", computers + "/" + v.computer + "/metrics?start=2026-02-28T00:00:60Z", ""},
+		{400, "GET", computers + "/" + v.computer + "/metrics?start=2026-02-28T00:00:00", ""},
+	} {
+		var body any
+		if c.body != "" {
+			body = c.body
+		}
+		if a, err := v.try(v.BootstrapKey(), c.method, c.path, body); err != nil || a.status != c.want {
+			t.Errorf("%s %.90s: %d, want %d, error %v: %s", c.path, c.body, a.status, c.want, err, a.raw)
+		}
+	}
+}
+
 // Every rule of the contract's list refuses in each of its operations, and is named.
 func TestNamedRefusals(t *testing.T) {
 	t.Parallel()

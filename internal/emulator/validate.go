@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -237,13 +238,22 @@ func (f *fields) boolean(name string) bool {
 	return b
 }
 
-// integer reads a whole number between two bounds; absent is 0.
+// maxInteger is the largest number up to which JSON carries every integer exactly.
+const maxInteger = 1<<53 - 1
+
+// integer reads a whole number between two bounds, which may be written as 1.0; absent is 0.
 func (f *fields) integer(name string, minimum, maximum int64) int64 {
-	var n int64
-	if f.read(name, "an integer", &n) && (n < minimum || n > maximum) {
+	var n float64
+	switch {
+	case !f.read(name, "an integer", &n):
+	case n != math.Trunc(n):
+		f.problem(name, "must be an integer")
+	case n < float64(minimum) || n > float64(maximum):
 		f.problem(name, "must be between %d and %d", minimum, maximum)
+	default:
+		return int64(n)
 	}
-	return n
+	return 0
 }
 
 // uris reads a list of absolute URIs.
