@@ -20,7 +20,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
@@ -232,51 +231,16 @@ func (r *apiKeyResource) ValidateConfig(ctx context.Context, req resource.Valida
 	resp.Diagnostics.Append(problemDiagnostics(settings.check(config.ExpiresAt.IsUnknown() || config.ExpiresIn.IsUnknown()))...)
 }
 
-// ModifyPlan shows in the plan what decide says. A key that is to be replaced gets unknown results, so that what depends
-// on them is planned too; any other keeps its results. The identity stays as it is: Terraform refuses an unknown one.
+// ModifyPlan shows in the plan what an apply does with the key.
 func (r *apiKeyResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if req.Plan.Raw.IsNull() {
+	switch {
+	case req.Plan.Raw.IsNull():
 		resp.Diagnostics.Append(r.planDestruction(ctx, &req, resp)...)
-		return
+	case req.State.Raw.IsNull():
+		resp.Diagnostics.Append(r.planCreation(ctx, &req, resp)...)
+	default:
+		resp.Diagnostics.Append(r.planUpdate(ctx, &req, resp)...)
 	}
-	var config, plan apiKeyModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	settings, unknown, diags := config.settings(ctx)
-	resp.Diagnostics.Append(diags...)
-	wanted := &keyConfig{settings: settings, unknown: unknown}
-
-	if req.State.Raw.IsNull() {
-		resp.Diagnostics.Append(problemDiagnostics(checkAt(nil, wanted, keyDecision{}, r.now()))...)
-		plan.RotatedAt, plan.PreviousKeyID = types.StringNull(), types.StringNull()
-		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
-		return
-	}
-	var state apiKeyModel
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	known, diags := state.keyState(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() || !plan.ServiceAccountID.Equal(state.ServiceAccountID) || !plan.Name.Equal(state.Name) {
-		return // Another account or name replaces the resource, which is planned as a destruction and a creation.
-	}
-	wanted.differs = config.differsFrom(&state)
-
-	now := r.now()
-	d := decide(known, wanted, now)
-	tflog.Debug(ctx, "Decided about an API key", map[string]any{"id": state.ID.ValueString(), "action": string(d.action), "reason": d.reason})
-	resp.Diagnostics.Append(problemDiagnostics(checkAt(known, wanted, d, now))...)
-	left := r.leftover(ctx, &state, config.request(now))
-	resp.Diagnostics.Append(nameLeftover(ctx, resp.Private, left)...)
-	resp.Diagnostics.Append(d.warning(&state, left)...)
-	if d.replaces() {
-		plan.forgetResults(&config)
-	} else {
-		plan.keepResults(&config, &state, nextRotation(known.createdAt, known.settings.expiresAt, settings.interval, settings.beforeExpiry))
-	}
-	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
 
 func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {

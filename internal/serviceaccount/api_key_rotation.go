@@ -2,21 +2,16 @@ package serviceaccount
 
 import (
 	"context"
-	"fmt"
 	"maps"
-	"strconv"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
-	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -283,98 +278,4 @@ func problemDiagnostics(problems []keyProblem) diag.Diagnostics {
 		diags.AddAttributeError(at, p.summary, p.detail)
 	}
 	return diags
-}
-
-// warning tells what a plan alone does not show: why a key is dead, which other key an apply revokes, and what nothing is
-// done about.
-func (d keyDecision) warning(state *apiKeyModel, left *client.APIKey) diag.Diagnostics {
-	key := "API key " + state.ID.ValueString() + " of service account " + state.ServiceAccountID.ValueString() + ": "
-	switch {
-	case d.action == keyMint:
-		text := key + d.reason + ". A new key is minted in its place."
-		if left != nil {
-			text += " " + revokesLeftover(left)
-		}
-		return diag.Diagnostics{diag.NewWarningDiagnostic("API Key Is Dead", text)}
-	case d.action == keyWarn:
-		return diag.Diagnostics{diag.NewWarningDiagnostic("API Key Needs Attention", key+d.reason+".")}
-	case d.action == keyRotate && !state.PreviousKeyID.IsNull():
-		return diag.Diagnostics{diag.NewWarningDiagnostic("Grace Period Ends Early", key+"it is rotated while the key before it, "+state.PreviousKeyID.ValueString()+
-			", lives out its grace period. Only one previous key lives on, so that one is revoked at once.")}
-	}
-	return nil
-}
-
-// planDestruction names the key that is revoked besides those in the state.
-func (r *apiKeyResource) planDestruction(ctx context.Context, req *resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) diag.Diagnostics {
-	var state apiKeyModel
-	diags := req.State.Get(ctx, &state)
-	if diags.HasError() {
-		return diags
-	}
-	left := r.leftover(ctx, &state, state.request(r.now()))
-	diags.Append(nameLeftover(ctx, resp.Private, left)...)
-	if left != nil {
-		diags.AddWarning("Another API Key Is Revoked", "Destroying API key "+state.ID.ValueString()+": "+revokesLeftover(left))
-	}
-	return diags
-}
-
-// leftover is what an interrupted rotation of a dead key left that asked for the same as n. Nil where nothing is known of it.
-func (r *apiKeyResource) leftover(ctx context.Context, state *apiKeyModel, n client.NewAPIKey) *client.APIKey {
-	if r.Client == nil || !state.IsRevoked.ValueBool() {
-		return nil
-	}
-	keys, err := r.Client.KnownAPIKeysNamed(ctx, state.ServiceAccountID.ValueString(), state.Name.ValueString())
-	if err != nil {
-		tflog.Debug(ctx, "What a rotation may have left cannot be looked up", map[string]any{"id": state.ID.ValueString(), "error": err.Error()})
-	}
-	return client.Successor(keys, state.ID.ValueString(), n, r.now())
-}
-
-func revokesLeftover(left *client.APIKey) string {
-	return fmt.Sprintf("API key %s (%q, created at %s) was made when that one ended, as by a rotation, and its value is not in the state: it is revoked.", left.ID, left.Name, left.CreatedAt.Time().Format(time.RFC3339))
-}
-
-// leftoverMark is the private state of a plan that holds the ID of the leftover that the plan names. No other is revoked.
-const leftoverMark = "revokes"
-
-func nameLeftover(ctx context.Context, private adopt.Private, left *client.APIKey) diag.Diagnostics {
-	if left == nil {
-		return private.SetKey(ctx, leftoverMark, nil)
-	}
-	return private.SetKey(ctx, leftoverMark, []byte(strconv.Quote(left.ID)))
-}
-
-func namedLeftover(ctx context.Context, private adopt.Private) string {
-	mark, _ := private.GetKey(ctx, leftoverMark)
-	id, err := strconv.Unquote(string(mark))
-	if err != nil {
-		return ""
-	}
-	return id
-}
-
-// forgetResults makes the results unknown, except for an expiry that is configured.
-func (m *apiKeyModel) forgetResults(config *apiKeyModel) {
-	unknown := types.StringUnknown()
-	m.ID, m.Key, m.Fingerprint, m.CreatedAt, m.RotatedAt, m.NextRotationAt = unknown, unknown, unknown, unknown, unknown, unknown
-	m.IsRevoked, m.RevokedAt, m.PreviousKeyID = types.BoolUnknown(), unknown, unknown
-	m.ExpiresAt = config.ExpiresAt
-	if config.ExpiresAt.IsNull() {
-		m.ExpiresAt = unknown
-	}
-}
-
-// keepResults makes the results those of the state. Only when the key is due may differ, as the configuration does.
-func (m *apiKeyModel) keepResults(config, state *apiKeyModel, due time.Time) {
-	m.ID, m.Key, m.Fingerprint, m.CreatedAt, m.RotatedAt = state.ID, state.Key, state.Fingerprint, state.CreatedAt, state.RotatedAt
-	m.IsRevoked, m.RevokedAt, m.PreviousKeyID = state.IsRevoked, state.RevokedAt, state.PreviousKeyID
-	m.NextRotationAt = state.NextRotationAt
-	if !m.CreatedAt.IsNull() && !parseTime(state.NextRotationAt).Equal(due) {
-		m.NextRotationAt = value.Time(due)
-	}
-	if config.ExpiresAt.IsNull() {
-		m.ExpiresAt = state.ExpiresAt
-	}
 }
