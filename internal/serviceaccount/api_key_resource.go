@@ -175,7 +175,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 			},
 			"rotation": schema.SingleNestedAttribute{
 				Optional:            true,
-				MarkdownDescription: "When the key is rotated. If omitted, it is rotated only when its expiry is changed, and replaced when it is dead. Rotations happen in `apply`, so run it more often than keys come due. A key that was imported without its value is rotated once.",
+				MarkdownDescription: "When the key is rotated: at least one of `triggers`, `interval` and `before_expiry`. If omitted, it is rotated only when its expiry is changed, and replaced when it is dead. Rotations happen in `apply`, so run it more often than keys come due. A key that was imported without its value is rotated once.",
 				Attributes: map[string]schema.Attribute{
 					"triggers": schema.MapAttribute{
 						Optional: true, ElementType: types.StringType,

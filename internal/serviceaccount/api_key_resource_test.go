@@ -174,7 +174,6 @@ func TestAccAPIKey_argumentsOfTheProviderSendNothing(t *testing.T) {
 	create.ConfigPlanChecks = keyAction(plancheck.ResourceActionCreate)
 	runKeys(t, e,
 		create,
-		step(`rotation = {}`, knownvalue.Null()),
 		step(`rotation = { interval = "10d" }`, knownvalue.StringExact("2026-03-11T12:00:00Z")),
 		step(`rotation = { interval = "240h" }`, knownvalue.StringExact("2026-03-11T12:00:00Z")),
 		step(`rotation = { interval = "10d", before_expiry = "25d" }`, knownvalue.StringExact("2026-03-06T12:00:00Z")),
@@ -244,6 +243,9 @@ func TestAccAPIKey_accountDeletedElsewhereRemovesTheKey(t *testing.T) {
 	)
 }
 
+// neverRotates is the error at a rotation that nothing would ever cause.
+const neverRotates = `(?s)with agentyard_api_key.test,.*rotation = .*rotation\s+has\s+none\s+of\s+triggers,\s+interval\s+and\s+before_expiry.*misspelt\s+name\s+may\s+be`
+
 func TestAccAPIKey_badArguments(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ arguments, want string }{
@@ -256,7 +258,12 @@ func TestAccAPIKey_badArguments(t *testing.T) {
 		"no before_expiry":             {"name = \"a\"\nexpires_in = \"1d\"\nrotation = { before_expiry = \"-1h\" }", `(?s)Invalid Duration.*30d`},
 		"grace above 10":               {"name = \"a\"\nrotation = { grace_period_minutes = 11 }", `(?s)grace_period_minutes.*between 0 and 10`},
 		"negative grace":               {"name = \"a\"\nrotation = { grace_period_minutes = -1 }", `(?s)grace_period_minutes.*between 0 and 10`},
-		"grace longer than the life":   {"name = \"a\"\nexpires_in = \"5m\"\nrotation = { grace_period_minutes = 10 }", `(?s)Grace Period Longer Than the Key's Life.*shorten\s+grace_period_minutes`},
+		"rotation of nothing":          {"name = \"a\"\nrotation = {}", neverRotates},
+		"rotation of misspelt names":   {"name = \"a\"\nexpires_in = \"1d\"\nrotation = {\n  before_expire = \"1h\"\n  intervall = \"1h\"\n}", neverRotates},
+		"rotation of empty triggers":   {"name = \"a\"\nrotation = { triggers = {} }", neverRotates},
+		"rotation of nulls":            {"name = \"a\"\nrotation = {\n  triggers = null\n  interval = null\n  before_expiry = null\n}", neverRotates},
+		"rotation of a grace period":   {"name = \"a\"\nexpires_in = \"1d\"\nrotation = { grace_period_minutes = 5 }", neverRotates},
+		"grace longer than the life":   {"name = \"a\"\nexpires_in = \"5m\"\nrotation = {\n  triggers = { v = 1 }\n  grace_period_minutes = 10\n}", `(?s)Grace Period Longer Than the Key's Life.*shorten\s+grace_period_minutes`},
 		"before_expiry of whole life":  {"name = \"a\"\nexpires_in = \"5d\"\nrotation = { before_expiry = \"6d\" }", `(?s)Rotation Before the Key's Whole Life.*Shorten\s+before_expiry`},
 		"before_expiry without expiry": {"name = \"a\"\nrotation = { before_expiry = \"6d\" }", `(?s)Missing Expiry.*Set\s+expires_in`},
 		"expiry in the past":           {"name = \"a\"\nexpires_at = \"2026-03-01T11:59:59Z\"", `(?s)Expiry in the Past.*Set\s+a\s+time\s+in\s+the\s+future`},

@@ -54,6 +54,7 @@ type keySettings struct {
 	expiresAt    time.Time
 	expiresIn    time.Duration
 	hasRotation  bool
+	isIdle       bool              // There is a rotation, but nothing that would ever cause one.
 	triggers     map[string]string // Nil is null.
 	interval     time.Duration
 	beforeExpiry time.Duration
@@ -77,6 +78,7 @@ func (m *apiKeyModel) settings(ctx context.Context) (s keySettings, unknown bool
 	var r rotationModel
 	diags = m.Rotation.As(ctx, &r, basetypes.ObjectAsOptions{})
 	s.hasRotation = true
+	s.isIdle = r.Interval.IsNull() && r.BeforeExpiry.IsNull() && !r.Triggers.IsUnknown() && len(r.Triggers.Elements()) == 0
 	s.interval, s.beforeExpiry = parseDuration(r.Interval), parseDuration(r.BeforeExpiry)
 	s.grace = time.Duration(r.GracePeriodMinutes.ValueInt64()) * time.Minute
 	unknown = unknown || r.Interval.IsUnknown() || r.BeforeExpiry.IsUnknown() || r.Triggers.IsUnknown()
@@ -226,6 +228,7 @@ type keyProblem struct{ field, summary, detail string }
 const (
 	fieldExpiresAt    = "expires_at"
 	fieldExpiresIn    = "expires_in"
+	fieldRotation     = "rotation"
 	fieldBeforeExpiry = "before_expiry"
 	fieldGrace        = "grace_period_minutes"
 )
@@ -234,6 +237,11 @@ const (
 func (s *keySettings) check(expiryUnknown bool) []keyProblem {
 	var problems []keyProblem
 	add := func(field, summary, detail string) { problems = append(problems, keyProblem{field, summary, detail}) }
+	if s.isIdle {
+		// Terraform takes what it does not know out of an object without a word.
+		add(fieldRotation, "Rotation That Never Happens", "rotation has none of triggers, interval and before_expiry, or only empty triggers, so it would never rotate the key. "+
+			"A misspelt name may be the cause: Terraform ignores names that it does not know here. Set one of the three, or remove rotation.")
+	}
 	if s.beforeExpiry != 0 && s.interval == 0 && s.expiresAt.IsZero() && s.expiresIn == 0 && !expiryUnknown {
 		add(fieldBeforeExpiry, "Missing Expiry", "before_expiry rotates a key before it expires, but this key never does. Set expires_in, or use interval instead.")
 	}

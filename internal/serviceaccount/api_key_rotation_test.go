@@ -1,10 +1,14 @@
 package serviceaccount
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
 var born = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -162,6 +166,44 @@ func TestNextRotation(t *testing.T) {
 	}
 }
 
+// What is not known yet may turn out to cause a rotation.
+func TestSettings_idleRotation(t *testing.T) {
+	t.Parallel()
+	null := rotationModel{Triggers: types.MapNull(types.StringType)}
+	with := func(change func(*rotationModel)) rotationModel {
+		r := null
+		change(&r)
+		return r
+	}
+	for name, tc := range map[string]struct {
+		rotation rotationModel
+		want     bool
+	}{
+		"nothing":        {null, true},
+		"a grace period": {with(func(r *rotationModel) { r.GracePeriodMinutes = types.Int64Value(5) }), true},
+		"empty triggers": {with(func(r *rotationModel) { r.Triggers = types.MapValueMust(types.StringType, nil) }), true},
+		"triggers": {with(func(r *rotationModel) {
+			r.Triggers = types.MapValueMust(types.StringType, map[string]attr.Value{"v": types.StringUnknown()})
+		}), false},
+		"unknown triggers":  {with(func(r *rotationModel) { r.Triggers = types.MapUnknown(types.StringType) }), false},
+		"an interval":       {with(func(r *rotationModel) { r.Interval = types.StringValue("1d") }), false},
+		"unknown interval":  {with(func(r *rotationModel) { r.Interval = types.StringUnknown() }), false},
+		"unknown before it": {with(func(r *rotationModel) { r.BeforeExpiry = types.StringUnknown() }), false},
+	} {
+		attributes := map[string]attr.Type{"triggers": types.MapType{ElemType: types.StringType}, "interval": types.StringType, "before_expiry": types.StringType, "grace_period_minutes": types.Int64Type}
+		object, diags := types.ObjectValueFrom(context.Background(), attributes, tc.rotation)
+		m := apiKeyModel{Rotation: object}
+		s, _, d := m.settings(context.Background())
+		if diags.Append(d...); diags.HasError() || s.isIdle != tc.want {
+			t.Errorf("%s: %v, want %v; %v", name, s.isIdle, tc.want, diags)
+		}
+	}
+	m := apiKeyModel{Rotation: types.ObjectUnknown(nil)}
+	if s, _, _ := m.settings(context.Background()); s.isIdle {
+		t.Error("a rotation that is not known yet is taken for an idle one")
+	}
+}
+
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -170,6 +212,7 @@ func TestCheck(t *testing.T) {
 		want     []string
 	}{
 		"usual":                                 {settings: usual()},
+		"a rotation without a cause":            {settings: keySettings{hasRotation: true, isIdle: true, grace: time.Minute}, want: []string{fieldRotation}},
 		"before_expiry without expiry":          {settings: keySettings{beforeExpiry: day}, want: []string{fieldBeforeExpiry}},
 		"before_expiry with an unknown expiry":  {settings: keySettings{beforeExpiry: day}, unknown: true},
 		"before_expiry beside interval":         {settings: keySettings{beforeExpiry: day, interval: day}},
