@@ -26,14 +26,16 @@ func (r *apiKeyResource) planCreation(ctx context.Context, req *resource.ModifyP
 	}
 	settings, unknown, d := config.settings(ctx)
 	diags.Append(d...)
-	diags.Append(problemDiagnostics(checkAt(nil, &keyConfig{settings: settings, unknown: unknown}, keyDecision{}, r.now()))...)
+	wanted := &keyConfig{settings: settings, unknown: unknown}
+	diags.Append(problemDiagnostics(checkAt(nil, wanted, keyDecision{}, r.now()))...)
+	plan.newResults(&config, wanted)
 	plan.RotatedAt, plan.PreviousKeyID = types.StringNull(), types.StringNull()
 	diags.Append(resp.Plan.Set(ctx, &plan)...)
 	return diags
 }
 
-// planUpdate shows what decide says. A key that is to be replaced gets unknown results, so that what depends on them is
-// planned too; any other keeps its results. The identity stays as it is: Terraform refuses an unknown one.
+// planUpdate shows what decide says. A key that is to be replaced gets unknown results where they change, so that what
+// depends on them is planned too; any other keeps its results. The identity stays as it is: Terraform refuses an unknown one.
 func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) diag.Diagnostics {
 	var config, plan, state apiKeyModel
 	diags := req.Config.Get(ctx, &config)
@@ -59,7 +61,7 @@ func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPla
 	diags.Append(nameLeftover(ctx, resp.Private, left)...)
 	diags.Append(decision.warning(&state, left)...)
 	if decision.replaces() {
-		plan.forgetResults(&config)
+		plan.renewedResults(&config, &state, wanted, decision.action)
 	} else {
 		plan.keepResults(&config, &state, nextRotation(known.createdAt, known.settings.expiresAt, settings.interval, settings.beforeExpiry))
 	}
@@ -137,14 +139,33 @@ func namedLeftover(ctx context.Context, private adopt.Private) string {
 	return id
 }
 
-// forgetResults makes the results unknown, except for an expiry that is configured.
-func (m *apiKeyModel) forgetResults(config *apiKeyModel) {
+// newResults plans the results of a key that is to be made: unknown, except for what is the same of every new key.
+func (m *apiKeyModel) newResults(config *apiKeyModel, wanted *keyConfig) {
 	unknown := types.StringUnknown()
-	m.ID, m.Key, m.Fingerprint, m.CreatedAt, m.RotatedAt, m.NextRotationAt = unknown, unknown, unknown, unknown, unknown, unknown
-	m.IsRevoked, m.RevokedAt, m.PreviousKeyID = types.BoolUnknown(), unknown, unknown
+	m.ID, m.Key, m.Fingerprint, m.CreatedAt, m.NextRotationAt = unknown, unknown, unknown, unknown, unknown
+	m.IsRevoked, m.RevokedAt = types.BoolValue(false), types.StringNull()
+	if !wanted.unknown && wanted.settings.interval == 0 && wanted.settings.beforeExpiry == 0 {
+		m.NextRotationAt = types.StringNull()
+	}
 	m.ExpiresAt = config.ExpiresAt
 	if config.ExpiresAt.IsNull() {
 		m.ExpiresAt = unknown
+	}
+}
+
+// renewedResults plans the results of a key that takes the place of another one.
+func (m *apiKeyModel) renewedResults(config, state *apiKeyModel, wanted *keyConfig, action keyAction) {
+	m.newResults(config, wanted)
+	m.RotatedAt, m.PreviousKeyID = types.StringUnknown(), types.StringUnknown()
+	switch {
+	case wanted.unknown:
+		m.RevokedAt = types.StringUnknown() // The present key may stay after all, and its time of revocation may be set ahead.
+	case config.ExpiresAt.IsNull() && config.ExpiresIn.IsNull() && state.ExpiresAt.IsNull():
+		m.ExpiresAt = types.StringNull()
+	}
+	// Until the apply a key that is to be rotated may die, which spares the one before it.
+	if action == keyMint || !wanted.unknown && !wanted.settings.hasGrace && state.PreviousKeyID.IsNull() {
+		m.PreviousKeyID = state.PreviousKeyID
 	}
 }
 

@@ -311,6 +311,7 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 	if known.isDead(r.now()) {
 		verb, previous = "replace", state.PreviousKeyID
 	}
+	hasNoExpiry := m.ExpiresAt.IsNull()
 	made, err := r.renew(ctx, &state, m.request(r.now()), verb, client.Renewal{
 		ID: state.ID.ValueString(), Spares: previous.ValueString(), Revokes: namedLeftover(ctx, req.Private), GraceMinutes: int64(settings.grace / time.Minute),
 	})
@@ -326,6 +327,9 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 		m.RotatedAt = value.Time(made.CreatedAt.Time())
 	}
 	resp.Diagnostics.Append(m.setMinted(ctx, made, r.now())...)
+	if hasNoExpiry {
+		m.ExpiresAt = types.StringNull() // One that the service has set nevertheless is taken by the next refresh.
+	}
 	resp.Diagnostics.Append(r.store(ctx, &m, &config, resp)...)
 }
 

@@ -59,6 +59,7 @@ type keySettings struct {
 	interval     time.Duration
 	beforeExpiry time.Duration
 	grace        time.Duration
+	hasGrace     bool // The grace period is set, if only to what is not known yet.
 }
 
 type rotationModel struct {
@@ -80,6 +81,7 @@ func (m *apiKeyModel) settings(ctx context.Context) (s keySettings, unknown bool
 	s.hasRotation = true
 	s.isIdle = r.Interval.IsNull() && r.BeforeExpiry.IsNull() && !r.Triggers.IsUnknown() && len(r.Triggers.Elements()) == 0
 	s.interval, s.beforeExpiry = parseDuration(r.Interval), parseDuration(r.BeforeExpiry)
+	s.hasGrace = !r.GracePeriodMinutes.IsNull()
 	s.grace = time.Duration(r.GracePeriodMinutes.ValueInt64()) * time.Minute
 	unknown = unknown || r.Interval.IsUnknown() || r.BeforeExpiry.IsUnknown() || r.Triggers.IsUnknown()
 	if value.IsSet(r.Triggers) {

@@ -3,7 +3,11 @@ package serviceaccount_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,11 +45,97 @@ func rotated() resource.ConfigPlanChecks {
 	return resource.ConfigPlanChecks{
 		PreApply: []plancheck.PlanCheck{
 			plancheck.ExpectResourceAction(keyAddress, plancheck.ResourceActionUpdate),
-			unknown("id"), unknown("key"), unknown("fingerprint"), unknown("rotated_at"), unknown("created_at"), unknown("next_rotation_at"),
+			unknown("id"), unknown("key"), unknown("fingerprint"), unknown("rotated_at"), unknown("created_at"),
 			plancheck.ExpectResourceAction("terraform_data.user", plancheck.ResourceActionUpdate),
 		},
 		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 	}
+}
+
+// unknownAre demands that a plan leaves these results of the key open and no others.
+type unknownAre []string
+
+func (want unknownAre) CheckPlan(_ context.Context, req plancheck.CheckPlanRequest, resp *plancheck.CheckPlanResponse) {
+	for _, change := range req.Plan.ResourceChanges {
+		if change.Address != keyAddress {
+			continue
+		}
+		var got []string
+		unknown, _ := change.Change.AfterUnknown.(map[string]any)
+		for name, is := range unknown {
+			if is == true {
+				got = append(got, name)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, want) {
+			resp.Error = fmt.Errorf("known after apply are %v, want %v", got, want)
+		}
+	}
+}
+
+// A plan leaves open what the apply changes, and nothing else.
+func TestAccAPIKey_planLeavesOpenWhatChanges(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	step := func(before func(), arguments string, unknown ...string) resource.TestStep {
+		return resource.TestStep{
+			PreConfig: before, Config: e.Config(keyConfig(account, "name = \"ci\"\n"+arguments)), Check: inState(e),
+			ConfigPlanChecks: resource.ConfigPlanChecks{
+				PreApply:             []plancheck.PlanCheck{unknownAre(unknown)},
+				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+			},
+		}
+	}
+	revoke := func() { revokeKey(e, account, liveKeys(e)[0]) }
+	runKeys(t, e,
+		step(nil, ``, "created_at", "expires_at", "fingerprint", "id", "key"),
+		step(revoke, ``, "created_at", "fingerprint", "id", "key", "rotated_at"),
+		step(nil, `rotation = { triggers = { v = 1 } }`, "created_at", "fingerprint", "id", "key", "rotated_at"),
+		step(nil, `rotation = {
+			triggers = { v = 1 }
+			grace_period_minutes = 5
+		}`),
+		step(nil, `rotation = { interval = "10d" }`),
+		step(advance(e, 10*day), `rotation = { interval = "10d" }`, "created_at", "fingerprint", "id", "key", "next_rotation_at", "rotated_at"),
+		step(nil, `rotation = {
+			interval = "10d"
+			triggers = { v = 1 }
+			grace_period_minutes = 5
+		}`, "created_at", "fingerprint", "id", "key", "next_rotation_at", "previous_key_id", "rotated_at"),
+		step(nil, `expires_in = "30d"`, "created_at", "expires_at", "fingerprint", "id", "key", "previous_key_id", "rotated_at"),
+		step(nil, ``, "created_at", "expires_at", "fingerprint", "id", "key", "rotated_at"),
+	)
+}
+
+// expiryOfItsOwn has the service give an expiry to a key that was asked for without one.
+func expiryOfItsOwn(operation string, at time.Time) acctest.Option {
+	return func(o *emulator.Options) {
+		o.Wrap = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, operation) {
+					r.Body = io.NopCloser(strings.NewReader(fmt.Sprintf("{\"expiresAt\":%d}", at.UnixMilli())))
+					r.ContentLength = -1
+				}
+				next.ServeHTTP(w, r)
+			})
+		}
+	}
+}
+
+// An expiry that nobody asked for is not in the plan of a rotation; the next refresh takes it.
+func TestAccAPIKey_expiryThatTheServiceSets(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, expiryOfItsOwn("/rotate", acctest.Start.Add(90*day)))
+	account := newAccount(e, "robots")
+	config := func(v string) string {
+		return e.Config(keyConfig(account, fmt.Sprintf("name = \"ci\"\nrotation = { triggers = { v = %q } }", v)))
+	}
+	runKeys(t, e,
+		resource.TestStep{Config: config("1"), ConfigStateChecks: []statecheck.StateCheck{keyValue("expires_at", knownvalue.Null())}},
+		resource.TestStep{Config: config("2"), ConfigPlanChecks: acctest.ThenEmpty, Check: inState(e)},
+		resource.TestStep{RefreshState: true, Check: resource.TestCheckResourceAttr(keyAddress, "expires_at", "2026-05-30T12:00:00Z")},
+		resource.TestStep{Config: config("2"), ConfigPlanChecks: keyAction(plancheck.ResourceActionNoop)},
+	)
 }
 
 func TestAccAPIKey_rotatesWhenDue(t *testing.T) {
