@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
@@ -59,34 +60,39 @@ func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPla
 	diags.Append(problemDiagnostics(checkAt(known, wanted, decision, now))...)
 	left := r.leftover(ctx, &state, config.request(now))
 	diags.Append(nameLeftover(ctx, resp.Private, left)...)
-	diags.Append(decision.warning(&state, left)...)
+	diags.Append(decision.warnings(&state, wanted, left)...)
 	if decision.replaces() {
 		plan.renewedResults(&config, &state, wanted, decision.action)
 	} else {
-		plan.keepResults(&config, &state, nextRotation(known.createdAt, known.settings.expiresAt, settings.interval, settings.beforeExpiry))
+		due, _ := nextRotation(known.createdAt, known.settings.expiresAt, settings.interval, settings.beforeExpiry)
+		plan.keepResults(&config, &state, due)
 	}
 	diags.Append(resp.Plan.Set(ctx, &plan)...)
 	return diags
 }
 
-// warning tells what a plan alone does not show: why a key is dead, which other key an apply revokes, and what nothing is
-// done about.
-func (d keyDecision) warning(state *apiKeyModel, left *client.APIKey) diag.Diagnostics {
-	key := "API key " + state.ID.ValueString() + " of service account " + state.ServiceAccountID.ValueString() + ": "
+// warnings tell what a plan alone does not show: why a key is dead or rotated and since when, which other key an apply
+// revokes, and what nothing is done about.
+func (d keyDecision) warnings(state *apiKeyModel, wanted *keyConfig, left *client.APIKey) diag.Diagnostics {
+	var diags diag.Diagnostics
+	text := "API key " + state.ID.ValueString() + " of service account " + state.ServiceAccountID.ValueString() + ": " + d.reason
 	switch {
+	case d.action == keyMint && left != nil:
+		diags.AddAttributeWarning(fieldPath(d.field), "API Key Is Dead", text+". A new key is minted in its place. "+revokesLeftover(left))
 	case d.action == keyMint:
-		text := key + d.reason + ". A new key is minted in its place."
-		if left != nil {
-			text += " " + revokesLeftover(left)
-		}
-		return diag.Diagnostics{diag.NewWarningDiagnostic("API Key Is Dead", text)}
+		diags.AddAttributeWarning(fieldPath(d.field), "API Key Is Dead", text+". A new key is minted in its place.")
 	case d.action == keyWarn:
-		return diag.Diagnostics{diag.NewWarningDiagnostic("API Key Needs Attention", key+d.reason+".")}
-	case d.action == keyRotate && !state.PreviousKeyID.IsNull():
-		return diag.Diagnostics{diag.NewWarningDiagnostic("Grace Period Ends Early", key+"it is rotated while the key before it, "+state.PreviousKeyID.ValueString()+
-			", lives out its grace period. Only one previous key lives on, so that one is revoked at once.")}
+		diags.AddAttributeWarning(fieldPath(d.field), "API Key Needs Attention", text+".")
+	case d.action == keyRotate && wanted.unknown:
+		diags.AddAttributeWarning(fieldPath(d.field), "API Key May Be Rotated", text+".")
+	case d.action == keyRotate:
+		diags.AddAttributeWarning(fieldPath(d.field), "API Key Is Rotated", text+".")
 	}
-	return nil
+	if d.action == keyRotate && !state.PreviousKeyID.IsNull() {
+		diags.AddAttributeWarning(path.Root("previous_key_id"), "Grace Period Ends Early", "The rotation of API key "+state.ID.ValueString()+" revokes the key before it, "+state.PreviousKeyID.ValueString()+
+			", which lives out its grace period: only one previous key lives on.")
+	}
+	return diags
 }
 
 // planDestruction names the key that is revoked besides those in the state.

@@ -95,7 +95,8 @@ func (m *apiKeyModel) FromAPI(ctx context.Context, k *client.APIKey) diag.Diagno
 	m.IsRevoked = types.BoolValue(k.IsRevoked)
 	m.RevokedAt = value.Time(k.RevokedAt.Time())
 	settings, _, diags := m.settings(ctx)
-	m.NextRotationAt = value.Time(nextRotation(parseTime(m.CreatedAt), settings.expiresAt, settings.interval, settings.beforeExpiry))
+	due, _ := nextRotation(parseTime(m.CreatedAt), settings.expiresAt, settings.interval, settings.beforeExpiry)
+	m.NextRotationAt = value.Time(due)
 	return diags
 }
 
@@ -108,7 +109,8 @@ func (m *apiKeyModel) setMinted(ctx context.Context, k *client.MintedAPIKey, now
 		now = k.CreatedAt.Time()
 	}
 	settings, _, diags := m.settings(ctx)
-	m.NextRotationAt = value.Time(nextRotation(now, settings.expiresAt, settings.interval, settings.beforeExpiry))
+	due, _ := nextRotation(now, settings.expiresAt, settings.interval, settings.beforeExpiry)
+	m.NextRotationAt = value.Time(due)
 	return diags
 }
 

@@ -3,6 +3,7 @@ package serviceaccount
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -12,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -40,9 +42,10 @@ const (
 	keyWarn   keyAction = "warn"  // As none, but there is something to be told.
 )
 
-// keyDecision is an action and, for people, why: what is wrong, and for keyWarn what to do about it.
+// keyDecision is an action and, for people, why: the field that led to it, what is wrong, and for keyWarn what to do about it.
 type keyDecision struct {
 	action keyAction
+	field  string
 	reason string
 }
 
@@ -106,6 +109,7 @@ type keyState struct {
 	// hasValue is false after an import.
 	hasValue  bool
 	isRevoked bool
+	revokedAt time.Time
 	// createdAt is zero if it is not known.
 	createdAt time.Time
 	// expiryConfigured says that expires_at came from the configuration and not from the service.
@@ -124,7 +128,7 @@ func (m *apiKeyModel) keyState(ctx context.Context, private adopt.Private) (*key
 	mark, d := private.GetKey(ctx, expiryMark)
 	diags.Append(d...)
 	return &keyState{
-		settings: settings, hasValue: !m.Key.IsNull(), isRevoked: m.IsRevoked.ValueBool(), createdAt: parseTime(m.CreatedAt), expiryConfigured: string(mark) == "true",
+		settings: settings, hasValue: !m.Key.IsNull(), isRevoked: m.IsRevoked.ValueBool(), revokedAt: parseTime(m.RevokedAt), createdAt: parseTime(m.CreatedAt), expiryConfigured: string(mark) == "true",
 	}, diags
 }
 
@@ -158,8 +162,31 @@ func (c *keyConfig) changesExpiry(s *keyState) bool {
 	return have.expiresIn != 0 || s.expiryConfigured
 }
 
-func (c *keyConfig) changesTriggers(s *keyState) bool {
-	return c.settings.triggers != nil && !maps.Equal(c.settings.triggers, s.settings.triggers)
+// expiryField is the argument that the expiry comes from, or came from if it was removed.
+func (c *keyConfig) expiryField(s *keyState) string {
+	if c.settings.expiresAt.IsZero() && (c.settings.expiresIn != 0 || s.settings.expiresIn != 0) {
+		return fieldExpiresIn
+	}
+	return fieldExpiresAt
+}
+
+// changedTriggers are the names of the triggers that differ; their values may be secrets. Removing all changes none.
+func (c *keyConfig) changedTriggers(s *keyState) []string {
+	if c.settings.triggers == nil {
+		return nil
+	}
+	names := map[string]bool{}
+	for name, value := range c.settings.triggers {
+		if old, ok := s.settings.triggers[name]; !ok || old != value {
+			names[name] = true
+		}
+	}
+	for name := range s.settings.triggers {
+		if _, ok := c.settings.triggers[name]; !ok {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // differsFrom reports that an argument is not what the state has.
@@ -172,56 +199,68 @@ func (m *apiKeyModel) differsFrom(state *apiKeyModel) bool {
 func decide(s *keyState, c *keyConfig, now time.Time) keyDecision {
 	switch {
 	case c == nil:
-		return keyDecision{keyKeep, "it is destroyed"}
+		return keyDecision{action: keyKeep, reason: "it is destroyed"}
 	case s == nil:
-		return keyDecision{keyMint, "it does not exist yet"}
+		return keyDecision{action: keyMint, reason: "it does not exist yet"}
 	case s.isDead(now):
-		why := "it was revoked, or deleted at the service"
-		if !s.isRevoked {
-			why = "it has expired"
-		}
+		field, why := s.death(c)
 		if at := c.settings.expiresAt; !c.unknown && !at.IsZero() && !now.Before(at) {
-			return keyDecision{keyWarn, why + ", and no new key is minted because expires_at is over; set a later expires_at, or expires_in"}
+			return keyDecision{keyWarn, fieldExpiresAt, why + ", and no new key is minted because expires_at is over; set a later expires_at, or expires_in"}
 		}
-		return keyDecision{keyMint, why}
+		return keyDecision{keyMint, field, why}
 	case c.unknown:
-		return keyDecision{keyRotate, "what decides about it is known only during apply"}
+		return keyDecision{keyRotate, fieldRotation, "what decides about a rotation is known only during apply"}
 	case c.changesExpiry(s):
-		return keyDecision{keyRotate, "its expiry is changed"}
-	case c.changesTriggers(s):
-		return keyDecision{keyRotate, "rotation.triggers is changed"}
+		field := c.expiryField(s)
+		return keyDecision{keyRotate, field, field + " is changed"}
 	case !s.hasValue && c.settings.hasRotation:
-		return keyDecision{keyRotate, "its value is not known"}
+		return keyDecision{keyRotate, fieldRotation, "its value is not known since its import"}
+	case len(c.changedTriggers(s)) > 0:
+		return keyDecision{keyRotate, fieldTriggers, "rotation.triggers is changed (" + phrase.Names(c.changedTriggers(s), 5) + ")"}
 	}
-	due := nextRotation(s.createdAt, s.settings.expiresAt, c.settings.interval, c.settings.beforeExpiry)
+	due, rule := nextRotation(s.createdAt, s.settings.expiresAt, c.settings.interval, c.settings.beforeExpiry)
 	switch {
-	case !due.IsZero() && (!now.Before(due) || c.differs && !now.Before(due.Add(-dueMargin))):
-		return keyDecision{keyRotate, "its rotation is due"}
+	case !due.IsZero() && !now.Before(due):
+		return keyDecision{keyRotate, rule, "it is due since " + utc(due) + " by rotation." + rule}
+	case !due.IsZero() && c.differs && !now.Before(due.Add(-dueMargin)):
+		return keyDecision{keyRotate, rule, "it is due at " + utc(due) + " by rotation." + rule + ", and is rotated with this change"}
 	case !s.hasValue:
-		return keyDecision{keyWarn, "its value is not known, because it was imported; to get a key with a value, add a rotation block: " +
+		return keyDecision{keyWarn, fieldRotation, "its value is not known, because it was imported; to get a key with a value, add a rotation block: " +
 			"the next apply then rotates the key, and what uses the old value stops working after the grace period"}
 	case !c.settings.expiresAt.IsZero() && c.settings.beforeExpiry != 0 && !now.Before(c.settings.expiresAt.Add(-c.settings.beforeExpiry)):
-		return keyDecision{keyWarn, "it expires soon, and a rotation does not help because expires_at stays the same; set a later expires_at, or expires_in"}
+		return keyDecision{keyWarn, fieldExpiresAt, "it expires at " + utc(c.settings.expiresAt) + ", and a rotation does not help because expires_at stays the same; set a later expires_at, or expires_in"}
 	case c.differs:
-		return keyDecision{keyAdopt, "only arguments of the provider are changed"}
+		return keyDecision{action: keyAdopt, reason: "only arguments of the provider are changed"}
 	}
-	return keyDecision{keyKeep, "it is valid"}
+	return keyDecision{action: keyKeep, reason: "it is valid"}
 }
 
-// nextRotation is when a key is due by time; the zero time is never. A key that was born within the period before its
-// expiry is not due by that: with a fixed expiry it would be due for ever.
-func nextRotation(createdAt, expiresAt time.Time, interval, beforeExpiry time.Duration) time.Time {
-	var next time.Time
+// death is the field that shows why a dead key is dead, and why in words.
+func (s *keyState) death(c *keyConfig) (field, why string) {
+	switch {
+	case s.isRevoked && s.revokedAt.IsZero():
+		return fieldIsRevoked, "it was revoked, or deleted at the service"
+	case s.isRevoked:
+		return fieldIsRevoked, "it was revoked at " + utc(s.revokedAt)
+	}
+	return c.expiryField(s), "it expired at " + utc(s.settings.expiresAt)
+}
+
+func utc(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+
+// nextRotation is when a key is due by time, and by which rule; the zero time is never. A key that was born within the
+// period before its expiry is not due by that: with a fixed expiry it would be due for ever.
+func nextRotation(createdAt, expiresAt time.Time, interval, beforeExpiry time.Duration) (next time.Time, rule string) {
 	if interval != 0 && !createdAt.IsZero() {
-		next = createdAt.Add(interval)
+		next, rule = createdAt.Add(interval), fieldInterval
 	}
 	if beforeExpiry != 0 && !expiresAt.IsZero() {
 		at := expiresAt.Add(-beforeExpiry)
 		if at.After(createdAt) && (next.IsZero() || at.Before(next)) {
-			next = at
+			next, rule = at, fieldBeforeExpiry
 		}
 	}
-	return next
+	return next, rule
 }
 
 // keyProblem is an error in the arguments, at the argument that the field names.
@@ -230,7 +269,10 @@ type keyProblem struct{ field, summary, detail string }
 const (
 	fieldExpiresAt    = "expires_at"
 	fieldExpiresIn    = "expires_in"
+	fieldIsRevoked    = "is_revoked"
 	fieldRotation     = "rotation"
+	fieldTriggers     = "triggers"
+	fieldInterval     = "interval"
 	fieldBeforeExpiry = "before_expiry"
 	fieldGrace        = "grace_period_minutes"
 )
@@ -273,7 +315,7 @@ func checkAt(s *keyState, c *keyConfig, d keyDecision, now time.Time) []keyProbl
 	}
 	if s != nil && d.action == keyRotate && !c.unknown && c.settings.grace > 0 && !s.settings.expiresAt.IsZero() && s.settings.expiresAt.Before(now.Add(c.settings.grace)) {
 		problems = append(problems, keyProblem{fieldGrace, "Grace Period Longer Than the Key's Life",
-			"The key is to be rotated, and expires at " + s.settings.expiresAt.UTC().Format(time.RFC3339) + ", before the grace period ends; the service refuses that. Shorten grace_period_minutes, or wait until the key has expired: a new one is minted then."})
+			"The key is to be rotated, and expires at " + utc(s.settings.expiresAt) + ", before the grace period ends; the service refuses that. Shorten grace_period_minutes, or wait until the key has expired: a new one is minted then."})
 	}
 	return problems
 }
@@ -281,11 +323,15 @@ func checkAt(s *keyState, c *keyConfig, d keyDecision, now time.Time) []keyProbl
 func problemDiagnostics(problems []keyProblem) diag.Diagnostics {
 	var diags diag.Diagnostics
 	for _, p := range problems {
-		at := path.Root(p.field)
-		if p.field == fieldBeforeExpiry || p.field == fieldGrace {
-			at = path.Root("rotation").AtName(p.field)
-		}
-		diags.AddAttributeError(at, p.summary, p.detail)
+		diags.AddAttributeError(fieldPath(p.field), p.summary, p.detail)
 	}
 	return diags
+}
+
+func fieldPath(field string) path.Path {
+	switch field {
+	case fieldTriggers, fieldInterval, fieldBeforeExpiry, fieldGrace:
+		return path.Root(fieldRotation).AtName(field)
+	}
+	return path.Root(field)
 }

@@ -143,6 +143,50 @@ func TestDecide_changedArguments(t *testing.T) {
 	}
 }
 
+// Whoever reads a plan learns which key is replaced, why, and since when.
+func TestDecide_namesTimeAndRule(t *testing.T) {
+	t.Parallel()
+	with := func(change func(*keySettings)) keySettings {
+		s := usual()
+		change(&s)
+		return s
+	}
+	fixed := keySettings{expiresAt: born.Add(30 * day), hasRotation: true, beforeExpiry: 7 * day}
+	revoked := func(at time.Time) *keyState {
+		s := madeWith(usual())
+		s.isRevoked, s.revokedAt = true, at
+		return s
+	}
+	for name, tc := range map[string]struct {
+		state          *keyState
+		config         keySettings
+		after          time.Duration
+		field, mention string
+	}{
+		"interval":           {madeWith(usual()), usual(), 22 * day, fieldInterval, "due since 2026-03-21T12:00:00Z by rotation.interval"},
+		"before_expiry":      {madeWith(usual()), with(func(s *keySettings) { s.interval = 0 }), 25 * day, fieldBeforeExpiry, "due since 2026-03-24T12:00:00Z by rotation.before_expiry"},
+		"soon":               {madeWith(usual()), usual(), 20*day - time.Minute, fieldInterval, "due at 2026-03-21T12:00:00Z by rotation.interval"},
+		"expired":            {madeWith(usual()), usual(), 31 * day, fieldExpiresIn, "expired at 2026-03-31T12:00:00Z"},
+		"expired, fixed":     {madeWith(fixed), keySettings{}, 31 * day, fieldExpiresAt, "expired at 2026-03-31T12:00:00Z"},
+		"expired, not moved": {madeWith(fixed), fixed, 31 * day, fieldExpiresAt, "expired at 2026-03-31T12:00:00Z, and no new key is minted"},
+		"expires soon":       {&keyState{settings: fixed, hasValue: true, createdAt: born.Add(24 * day)}, fixed, 25 * day, fieldExpiresAt, "expires at 2026-03-31T12:00:00Z"},
+		"revoked":            {revoked(born.Add(day)), usual(), 2 * day, fieldIsRevoked, "revoked at 2026-03-02T12:00:00Z"},
+		"deleted":            {revoked(time.Time{}), usual(), 2 * day, fieldIsRevoked, "revoked, or deleted at the service"},
+		"expires_in changed": {madeWith(usual()), with(func(s *keySettings) { s.expiresIn = 40 * day }), day, fieldExpiresIn, "expires_in is changed"},
+		"expires_in removed": {madeWith(usual()), with(func(s *keySettings) { s.expiresIn = 0 }), day, fieldExpiresIn, "expires_in is changed"},
+		"expires_at changed": {madeWith(fixed), keySettings{expiresAt: born.Add(40 * day)}, day, fieldExpiresAt, "expires_at is changed"},
+		"expires_at removed": {madeWith(fixed), keySettings{}, day, fieldExpiresAt, "expires_at is changed"},
+		"triggers":           {madeWith(usual()), with(func(s *keySettings) { s.triggers = map[string]string{"v": "secret", "w": "secret"} }), day, fieldTriggers, "rotation.triggers is changed (v, w)"},
+		"a trigger removed":  {madeWith(usual()), with(func(s *keySettings) { s.triggers = map[string]string{} }), day, fieldTriggers, "rotation.triggers is changed (v)"},
+		"imported":           {&keyState{createdAt: born}, usual(), day, fieldRotation, "its value is not known since its import"},
+	} {
+		d := decide(tc.state, &keyConfig{settings: tc.config, differs: true}, born.Add(tc.after))
+		if d.field != tc.field || !strings.Contains(d.reason, tc.mention) || strings.Contains(d.reason, "secret") {
+			t.Errorf("%s: %+v, want %q at %s", name, d, tc.mention, tc.field)
+		}
+	}
+}
+
 func TestNextRotation(t *testing.T) {
 	t.Parallel()
 	expiry := born.Add(30 * day)
@@ -150,18 +194,19 @@ func TestNextRotation(t *testing.T) {
 		created, expires time.Time
 		interval, before time.Duration
 		want             time.Time
+		rule             string
 	}{
 		"never":                    {created: born, expires: expiry},
-		"interval":                 {created: born, interval: day, want: born.Add(day)},
-		"before the expiry":        {created: born, expires: expiry, before: day, want: born.Add(29 * day)},
-		"interval first":           {created: born, expires: expiry, interval: 2 * day, before: day, want: born.Add(2 * day)},
-		"expiry first":             {created: born, expires: expiry, interval: 29 * day, before: 2 * day, want: born.Add(28 * day)},
+		"interval":                 {created: born, interval: day, want: born.Add(day), rule: fieldInterval},
+		"before the expiry":        {created: born, expires: expiry, before: day, want: born.Add(29 * day), rule: fieldBeforeExpiry},
+		"interval first":           {created: born, expires: expiry, interval: 2 * day, before: day, want: born.Add(2 * day), rule: fieldInterval},
+		"expiry first":             {created: born, expires: expiry, interval: 29 * day, before: 2 * day, want: born.Add(28 * day), rule: fieldBeforeExpiry},
 		"no expiry":                {created: born, before: day},
-		"creation not known":       {expires: expiry, interval: day, before: day, want: born.Add(29 * day)},
+		"creation not known":       {expires: expiry, interval: day, before: day, want: born.Add(29 * day), rule: fieldBeforeExpiry},
 		"born in the last moments": {created: born.Add(29 * day), expires: expiry, before: 2 * day},
 	} {
-		if got := nextRotation(tc.created, tc.expires, tc.interval, tc.before); !got.Equal(tc.want) {
-			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		if got, rule := nextRotation(tc.created, tc.expires, tc.interval, tc.before); !got.Equal(tc.want) || rule != tc.rule {
+			t.Errorf("%s: %s by %s, want %s by %s", name, got, rule, tc.want, tc.rule)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -302,6 +303,56 @@ func TestAPIKey_warnings(t *testing.T) {
 	}
 }
 
+// A plan that rotates says at the attribute which key it is about, since when and by which rule, and which other key ends with it.
+func TestAPIKey_planSaysWhyItRotates(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	config := func(v string) acctest.Values {
+		return acctest.Values{"service_account_id": account, "name": "ci", "rotation": map[string]any{"triggers": triggers(v), "interval": "10d", "grace_period_minutes": 10}}
+	}
+	i := acctest.NewProcess(t, e, nil).NewInstance("agentyard_api_key")
+	step := func(v string, want ...string) {
+		t.Helper()
+		id := i.ID()
+		if out := acctest.NewProcess(t, e, nil).Apply(i, config(v)); len(out.Errors) > 0 {
+			t.Fatal(out)
+		} else if text := warningsOf(out); len(want) == 0 && text != "" || !containsAll(text, want) || len(want) > 0 && !strings.Contains(text, id) {
+			t.Errorf("the plan says %q, want %q of key %s", text, want, id)
+		}
+	}
+	step("1")
+	e.Clock.Advance(10*day + time.Hour)
+	step("1", "rotation.interval: API Key Is Rotated: API key "+i.ID(), "due since 2026-03-11T12:00:00Z by rotation.interval")
+	e.Clock.Advance(time.Minute)
+	step("2", "rotation.triggers: API Key Is Rotated", "rotation.triggers is changed (v)", "previous_key_id: Grace Period Ends Early", i.Attribute("previous_key_id"))
+	e.Clock.Advance(20 * time.Minute)
+	step("3", "rotation.triggers: API Key Is Rotated")
+	revokeKey(e, account, i.ID())
+	step("3", "is_revoked: API Key Is Dead", "revoked at 2026-03-11T13:21:00Z")
+	step("3")
+}
+
+// warningsOf is every warning with its attribute.
+func warningsOf(out acctest.Outcome) string {
+	var text strings.Builder
+	for _, w := range out.Warnings {
+		for _, step := range w.Attribute.Steps() {
+			fmt.Fprintf(&text, ".%s", step)
+		}
+		fmt.Fprintf(&text, ": %s: %s\n", w.Summary, w.Detail)
+	}
+	return text.String()
+}
+
+func containsAll(text string, all []string) bool {
+	for _, part := range all {
+		if !strings.Contains(text, part) {
+			return false
+		}
+	}
+	return true
+}
+
 // A minted key is complete without another request: what its answer does not tell is the time of the answer.
 func TestAPIKey_mintNeedsNoOtherRequest(t *testing.T) {
 	t.Parallel()
@@ -315,7 +366,8 @@ func TestAPIKey_mintNeedsNoOtherRequest(t *testing.T) {
 		e.Faults().Add(emulator.Fault{Operation: "listApiKeys", Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: before, Times: -1})
 		out := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0}).Apply(i, config(v))
 		e.Faults().Clear()
-		if len(out.Errors) > 0 || len(out.Warnings) > 0 || i.Tainted || !authenticates(e, i.Attribute("key")) {
+		// The second apply warns of its rotation.
+		if len(out.Errors) > 0 || len(out.Warnings) != n || i.Tainted || !authenticates(e, i.Attribute("key")) {
 			t.Fatalf("tainted %v: %s", i.Tainted, out)
 		}
 		if i.Attribute("created_at") != "2026-03-01T12:00:00Z" || i.Attribute("next_rotation_at") != "2026-03-11T12:00:00Z" {
