@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -75,6 +76,8 @@ type Client struct {
 	creating keyedLocks
 	// counted is how many accounts' computers were counted.
 	counted atomic.Int32
+	// told are the subjects that First was asked about.
+	told sync.Map
 }
 
 // New returns a client, or a *ConfigError that names the setting at fault.
@@ -142,6 +145,13 @@ func newClient(cfg Config) *Client {
 
 // Clock is the client's source of time.
 func (c *Client) Clock() clock.Clock { return c.clock }
+
+// First reports whether it is asked about a subject for the first time, so that a warning that concerns many objects is
+// given once in a run.
+func (c *Client) First(subject string) bool {
+	_, told := c.told.LoadOrStore(subject, true)
+	return !told
+}
 
 // ParseBaseURL checks the service's address and returns it without a trailing slash.
 // Plain http is accepted for loopback hosts only, unless allowInsecure is set. The error is a *ConfigError.

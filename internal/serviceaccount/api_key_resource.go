@@ -381,7 +381,8 @@ func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest,
 	}
 }
 
-// ImportState takes service_account_id/key_id, or the identity.
+// ImportState takes service_account_id/key_id, or the identity. It says once that values are missing: Terraform does not
+// fold the warnings of an import, and a plan repeats none, because the null value may well be meant.
 func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	var id apiKeyIdentity
 	if req.ID == "" {
@@ -403,8 +404,10 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 		resp.Diagnostics.Append(resp.Identity.Set(ctx, &id)...)
 	}
 	resp.Diagnostics.Append(adopt.Imported(ctx, resp.Private)...)
-	resp.Diagnostics.AddWarning("API Key Imported Without Its Value", fmt.Sprintf("The service shows the value of a key only once, so the attribute key of %s is null. "+
-		"To get a key with a value, add a rotation block, such as rotation = { triggers = { imported = \"1\" } }: the next apply rotates the key, and what uses the old value stops working after the grace period.", id.ID.ValueString()))
+	if r.Client == nil || r.Client.First("imported API key") {
+		resp.Diagnostics.AddWarning("API Key Imported Without Its Value", fmt.Sprintf("The service shows the value of a key only once, so the attribute key of %s is null, and so is that of every other imported key. "+
+			"To get a value, add a rotation block, such as rotation = { triggers = { imported = \"1\" } }: the next apply rotates the key, and what uses the old value stops working after the grace period.", id.ID.ValueString()))
+	}
 }
 
 // renew makes the next key. Only one previous key lives on, so an older one that is still in its grace period ends before a rotation.

@@ -224,9 +224,6 @@ func decide(s *keyState, c *keyConfig, now time.Time) keyDecision {
 		return keyDecision{keyRotate, rule, "it is due since " + utc(due) + " by rotation." + rule}
 	case !due.IsZero() && c.differs && !now.Before(due.Add(-dueMargin)):
 		return keyDecision{keyRotate, rule, "it is due at " + utc(due) + " by rotation." + rule + ", and is rotated with this change"}
-	case !s.hasValue:
-		return keyDecision{keyWarn, fieldRotation, "its value is not known, because it was imported; to get a key with a value, add a rotation block: " +
-			"the next apply then rotates the key, and what uses the old value stops working after the grace period"}
 	case !c.settings.expiresAt.IsZero() && c.settings.beforeExpiry != 0 && !now.Before(c.settings.expiresAt.Add(-c.settings.beforeExpiry)):
 		return keyDecision{keyWarn, fieldExpiresAt, "it expires at " + utc(c.settings.expiresAt) + ", and a rotation does not help because expires_at stays the same; set a later expires_at, or expires_in"}
 	case c.differs:

@@ -45,17 +45,17 @@ func TestDecide_everyStateInEveryPhase(t *testing.T) {
 		change func(*keyState)
 		want   phases
 	}{
-		"valid":            {age: day, want: phases{keyKeep, keyKeep, keyAdopt, keyKeep, keyWarn, keyRotate, keyKeep}},
-		"16 minutes early": {age: 20*day - 16*time.Minute, want: phases{keyKeep, keyKeep, keyAdopt, keyKeep, keyWarn, keyRotate, keyKeep}},
-		"nearly due":       {age: 20*day - 14*time.Minute, want: phases{keyKeep, keyKeep, keyRotate, keyKeep, keyWarn, keyRotate, keyKeep}},
-		"due":              {age: 20 * day, want: phases{keyRotate, keyRotate, keyRotate, keyRotate, keyWarn, keyRotate, keyKeep}},
+		"valid":            {age: day, want: phases{keyKeep, keyKeep, keyAdopt, keyKeep, keyAdopt, keyRotate, keyKeep}},
+		"16 minutes early": {age: 20*day - 16*time.Minute, want: phases{keyKeep, keyKeep, keyAdopt, keyKeep, keyAdopt, keyRotate, keyKeep}},
+		"nearly due":       {age: 20*day - 14*time.Minute, want: phases{keyKeep, keyKeep, keyRotate, keyKeep, keyAdopt, keyRotate, keyKeep}},
+		"due":              {age: 20 * day, want: phases{keyRotate, keyRotate, keyRotate, keyRotate, keyAdopt, keyRotate, keyKeep}},
 		"expired":          {age: 30 * day, want: phases{keyMint, keyMint, keyMint, keyMint, keyMint, keyMint, keyKeep}},
 		"revoked": {age: day, change: func(s *keyState) { s.isRevoked = true },
 			want: phases{keyMint, keyMint, keyMint, keyKeep, keyMint, keyMint, keyKeep}},
 		"gone": {age: day, change: func(s *keyState) { s.isRevoked = true; s.createdAt = time.Time{} },
 			want: phases{keyMint, keyMint, keyMint, keyKeep, keyMint, keyMint, keyKeep}},
 		"unreadable": {age: 21 * day, change: func(s *keyState) { s.createdAt = time.Time{} }, // The listing told no time of creation.
-			want: phases{keyKeep, keyKeep, keyAdopt, keyRotate, keyWarn, keyRotate, keyKeep}},
+			want: phases{keyKeep, keyKeep, keyAdopt, keyRotate, keyAdopt, keyRotate, keyKeep}},
 	} {
 		now := born.Add(tc.age)
 		seen := func(config keySettings) *keyState {
@@ -107,13 +107,13 @@ func TestDecide_changedArguments(t *testing.T) {
 		"expires_in removed":                   {madeWith(keySettings{expiresIn: day * 30}), keySettings{}, day, keyRotate},
 		"expires_in added":                     {madeWith(keySettings{}), keySettings{expiresIn: day}, day, keyRotate},
 		"expires_in to the same expires_at":    {madeWith(keySettings{expiresIn: day * 30}), fixed, day, keyAdopt},
-		"expires_in adopted after an import":   {&keyState{createdAt: born}, keySettings{expiresIn: day}, day, keyWarn},
+		"expires_in adopted after an import":   {&keyState{createdAt: born}, keySettings{expiresIn: day}, day, keyAdopt},
 		"expires_at moved":                     {madeWith(fixed), keySettings{expiresAt: born.Add(31 * day)}, day, keyRotate},
 		"expires_at rounded by the service":    {madeWith(fixed), keySettings{expiresAt: born.Add(30*day + 400*time.Millisecond)}, day, keyAdopt},
 		"expires_at added":                     {madeWith(keySettings{}), fixed, day, keyRotate},
 		"expires_at removed":                   {madeWith(fixed), keySettings{}, day, keyRotate},
 		"expires_at set by the service":        {&keyState{settings: fixed, hasValue: true, createdAt: born}, keySettings{}, day, keyAdopt},
-		"expires_at of an import":              {&keyState{settings: fixed, createdAt: born}, fixed, day, keyWarn},
+		"expires_at of an import":              {&keyState{settings: fixed, createdAt: born}, fixed, day, keyAdopt},
 		"expires_at of an import moved":        {&keyState{settings: fixed, createdAt: born}, keySettings{expiresAt: born.Add(day * 40)}, day, keyRotate},
 		"expired, expires_at over":             {madeWith(fixed), fixed, 31 * day, keyWarn},
 		"expired, expires_at later":            {madeWith(fixed), keySettings{expiresAt: born.Add(40 * day)}, 31 * day, keyMint},

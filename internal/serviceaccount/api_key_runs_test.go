@@ -294,12 +294,33 @@ func TestAPIKey_warnings(t *testing.T) {
 	if out := p.Import(i, account+"/"+key.ID); !strings.Contains(out.String(), "rotation = { triggers") || i.Attribute("key") != "" {
 		t.Errorf("the import does not say how to get a value: %s", out)
 	}
-	if out := p.Plan(i, config); out.Action != "none" || !strings.Contains(out.String(), "add a rotation block") {
-		t.Errorf("the plan does not say how to get a value: %s", out)
+	if out := p.Plan(i, config); out.Action != "none" || len(out.Warnings) > 0 {
+		t.Errorf("the plan repeats what the import said: %s", out)
 	}
 	revokeKey(e, account, key.ID)
 	if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "update" || !strings.Contains(out.String(), key.ID) || !strings.Contains(out.String(), "A new key is minted") {
 		t.Errorf("the plan does not say why the key is replaced: %s", out)
+	}
+}
+
+// The import says once that values are missing, however many keys it takes, and no plan after it does.
+func TestAccAPIKey_importWarnsOnce(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	account := newAccount(e, "robots")
+	var hcl strings.Builder
+	for _, name := range []string{"build", "deploy", "test"} {
+		fmt.Fprintf(&hcl, "resource \"agentyard_api_key\" %q {\n  service_account_id = %q\n  name = %q\n}\n", name, account, name)
+		fmt.Fprintf(&hcl, "import {\n  to = agentyard_api_key.%s\n  id = \"%s/%s\"\n}\n", name, account, newKey(e, account, name).ID)
+	}
+	cli := acctest.NewCLI(t, e, hcl.String())
+	warnings := func(r acctest.Result) int { return strings.Count(r.Output, "Warning: API Key") }
+	if r := cli.MustRun("plan", "-input=false", "-out=plan"); warnings(r) != 1 || !strings.Contains(r.Output, "API Key Imported Without Its Value") {
+		t.Errorf("the plan of the import: %s", r.Output)
+	}
+	cli.MustRun("apply", "-input=false", "plan")
+	if r := cli.MustRun("plan", "-input=false"); warnings(r) != 0 {
+		t.Errorf("the plan after the import: %s", r.Output)
 	}
 }
 
