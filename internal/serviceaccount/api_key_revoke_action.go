@@ -2,8 +2,10 @@ package serviceaccount
 
 import (
 	"context"
+
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -11,7 +13,10 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-var _ action.ActionWithConfigure = (*apiKeyRevokeAction)(nil)
+var (
+	_ action.ActionWithConfigure  = (*apiKeyRevokeAction)(nil)
+	_ action.ActionWithModifyPlan = (*apiKeyRevokeAction)(nil)
+)
 
 // NewAPIKeyRevokeAction returns the action agentyard_api_key_revoke.
 func NewAPIKeyRevokeAction() action.Action { return &apiKeyRevokeAction{} }
@@ -43,6 +48,17 @@ func (a *apiKeyRevokeAction) Schema(_ context.Context, _ action.SchemaRequest, r
 				Validators:          []validator.String{value.NotEmpty()},
 			},
 		},
+	}
+}
+
+// ModifyPlan finds a null that validation does not see: the ID usually comes from a variable that only an emergency sets.
+func (a *apiKeyRevokeAction) ModifyPlan(ctx context.Context, req action.ModifyPlanRequest, resp *action.ModifyPlanResponse) {
+	var m apiKeyRevokeModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	for name, id := range map[string]types.String{"service_account_id": m.ServiceAccountID, "key_id": m.KeyID} {
+		if id.IsNull() {
+			resp.Diagnostics.AddAttributeError(path.Root(name), "Missing ID", name+" is null, so it is not known which key to revoke. Nothing was revoked. If it comes from a variable, give that a value: -var NAME=ID.")
+		}
 	}
 }
 

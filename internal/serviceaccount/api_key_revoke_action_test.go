@@ -131,3 +131,20 @@ func TestAccAPIKeyRevoke_example(t *testing.T) {
 		t.Errorf("the key is answered %d", got)
 	}
 }
+
+// A variable that only an emergency sets is null in every other run; invoked without it, the action names the argument.
+func TestAccAPIKeyRevoke_nullID(t *testing.T) {
+	acctest.NeedsActions(t)
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	account := newAccount(e, "ci")
+	cli := acctest.NewCLI(t, e, "variable \"leaked\" {\n  type = string\n  default = null\n}\n"+strings.Replace(revokeAction(account, "X"), `"X"`, "var.leaked", 1))
+	cli.MustPlanEmpty()
+	r := cli.Run("apply", "-invoke=action.agentyard_api_key_revoke.it", "-auto-approve", "-input=false")
+	if text := inOneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "Missing ID") || !strings.Contains(text, "key_id is null") {
+		t.Errorf("exit code %d\n%s", r.ExitCode, r.Output)
+	}
+	if n := e.Journal().Count("revokeApiKey"); n != 0 {
+		t.Errorf("%d revocations", n)
+	}
+}
