@@ -1,42 +1,12 @@
 package computer_test
 
 import (
-	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
-
-// What one manager has applied is the same to another one, and the account's own key works beside it.
-func TestAccComputer_sharingGuide(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.Provisioning.Step = time.Millisecond })
-	_, colleague, err := e.AddHuman(emulator.Human{Email: "colleague@agentyard.example", Role: emulator.RoleManager})
-	if err != nil {
-		t.Fatal(err)
-	}
-	team := acctest.NewCLI(t, e, acctest.Example(t, "guides/sharing-computers/main.tf"))
-	team.Write("provider.tf", "")
-	team.MustRun("apply", "-auto-approve", "-input=false")
-	team.MustPlanEmpty()
-	team.Setenv("AGENTYARD_API_KEY", colleague)
-	team.MustPlanEmpty()
-
-	var key string
-	if err := json.Unmarshal([]byte(team.MustRun("output", "-json", "pipeline_key").Output), &key); err != nil {
-		t.Fatal(err)
-	}
-	pipeline := acctest.NewCLI(t, e, acctest.Example(t, "guides/sharing-computers/pipeline/main.tf"))
-	pipeline.Write("provider.tf", "")
-	pipeline.Setenv("AGENTYARD_API_KEY", key)
-	pipeline.MustRun("apply", "-auto-approve", "-input=false")
-	pipeline.MustPlanEmpty()
-	team.MustPlanEmpty()
-	pipeline.MustRun("destroy", "-auto-approve", "-input=false")
-	team.MustRun("destroy", "-auto-approve", "-input=false")
-}
 
 // The new computer may exist before the old one of the same name goes, because their owners differ.
 func TestAccComputer_movesUnderAServiceAccount(t *testing.T) {

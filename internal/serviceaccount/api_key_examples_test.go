@@ -39,26 +39,17 @@ func TestAccAPIKey_importExamples(t *testing.T) {
 	}
 }
 
-func TestAccAPIKeyEphemeral_examples(t *testing.T) {
+func TestAccAPIKeyEphemeral_example(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsEphemeral(t)
-	for _, file := range []string{"ephemeral-resources/agentyard_api_key/ephemeral-resource.tf", "guides/api-keys-without-state/main.tf"} {
-		t.Run(file, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.NewRealTime(t)
-			cli := acctest.NewCLI(t, e, acctest.Example(t, file))
-			cli.Setenv("TF_VAR_service_account_id", newAccount(e, "robots"))
-			cli.MustRun("apply", "-auto-approve", "-input=false")
-			cli.MustPlanEmpty()
-			cli.MustRun("destroy", "-auto-approve", "-input=false")
-			for _, a := range listAccounts(e) {
-				for _, k := range listKeys(e, a.ID) {
-					if !k.IsRevoked {
-						t.Errorf("%+v lives on", k)
-					}
-				}
-			}
-		})
+	e := acctest.NewRealTime(t)
+	cli := acctest.NewCLI(t, e, acctest.Example(t, "ephemeral-resources/agentyard_api_key/ephemeral-resource.tf"))
+	cli.Setenv("TF_VAR_service_account_id", newAccount(e, "robots"))
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	cli.MustPlanEmpty()
+	cli.MustRun("destroy", "-auto-approve", "-input=false")
+	if left := liveKeys(e); len(left) > 0 {
+		t.Errorf("%v live on", left)
 	}
 }
 
