@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,7 @@ func live(e *acctest.Env) map[string][]string {
 		for _, key := range answer.APIKeys {
 			if !key.IsRevoked {
 				keys[key.Name] = append(keys[key.Name], key.ID)
+				slices.Sort(keys[key.Name])
 			}
 		}
 	}

@@ -53,55 +53,6 @@ func TestAccAPIKeyEphemeral_example(t *testing.T) {
 	}
 }
 
-func TestAccAPIKey_rotationGuide(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	cli := acctest.NewCLI(t, e, acctest.Example(t, "guides/api-key-rotation/schedule.tf"))
-	cli.Write("zero-downtime.tf", acctest.Example(t, "guides/api-key-rotation/zero-downtime.tf"))
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	cli.MustPlanEmpty()
-	r := cli.MustRun("apply", "-auto-approve", "-input=false", "-var=key_generation=2")
-	if !strings.Contains(r.Output, "agentyard_api_key.deploy: Modifications complete") || !strings.Contains(r.Output, "terraform_data.deployment: Creation complete") {
-		t.Errorf("the rotation does not reach what uses the key: %s", r.Output)
-	}
-	account := listAccounts(e)[0].ID
-	live := 0
-	for _, k := range listKeys(e, account) {
-		if k.Name == "deploy" && !k.IsRevoked {
-			live++
-		}
-	}
-	if live != 2 {
-		t.Errorf("%d live keys, want the new one and the one in its grace period", live)
-	}
-	cli.MustRun("destroy", "-auto-approve", "-input=false")
-}
-
-func TestAccAPIKey_emergencyGuide(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsActions(t)
-	e := acctest.NewRealTime(t)
-	cli := acctest.NewCLI(t, e, acctest.Example(t, "guides/api-key-rotation/schedule.tf"))
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	account := listAccounts(e)[0].ID
-	leaked := listKeys(e, account)[0].ID
-	cli.Write("emergency.tf", acctest.Example(t, "guides/api-key-rotation/emergency.tf"))
-	cli.MustRun("apply", "-auto-approve", "-input=false", "-invoke=action.agentyard_api_key_revoke.leaked", "-var=leaked_key_id="+leaked)
-	r := cli.MustRun("apply", "-auto-approve", "-input=false", "-var=leaked_key_id="+leaked)
-	if text := inOneLine(r.Output); !strings.Contains(text, "API Key Is Dead") || !strings.Contains(text, leaked) {
-		t.Errorf("the run does not say why it mints a key: %s", r.Output)
-	}
-	live := 0
-	for _, k := range listKeys(e, account) {
-		if !k.IsRevoked && k.ID != leaked {
-			live++
-		}
-	}
-	if live != 1 {
-		t.Errorf("%d live keys", live)
-	}
-}
-
 // A status other than active stops every key at once, and rotates none.
 func TestAccAPIKey_inactiveAccount(t *testing.T) {
 	t.Parallel()

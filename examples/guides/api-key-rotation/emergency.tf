@@ -1,6 +1,7 @@
 variable "leaked_key_id" {
-  description = "ID of the key to revoke."
+  description = "ID of the key to revoke. Only the action needs it, so every other run leaves it out."
   type        = string
+  default     = null
 }
 
 action "agentyard_api_key_revoke" "leaked" {

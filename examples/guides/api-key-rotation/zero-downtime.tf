@@ -1,7 +1,6 @@
-variable "key_generation" {
-  description = "Change it to rotate the key."
-  type        = string
-  default     = "1"
+locals {
+  # Change it to rotate the key.
+  key_generation = "1"
 }
 
 resource "agentyard_api_key" "deploy" {
@@ -13,7 +12,7 @@ resource "agentyard_api_key" "deploy" {
     before_expiry        = "7d"
     grace_period_minutes = 10
     triggers = {
-      generation = var.key_generation
+      generation = local.key_generation
     }
   }
 }

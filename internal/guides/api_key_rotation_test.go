@@ -1,0 +1,118 @@
+package guides
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+)
+
+func TestAccGuide_apiKeyRotation(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	guide := acctest.NewGuide(t, "api-key-rotation")
+	cli := acctest.NewCLI(t, e, "")
+	// Quiet is a nightly run that changes nothing and warns of nothing.
+	nightly := ""
+	quiet := func() {
+		t.Helper()
+		cli.MustPlanEmpty()
+		before := live(e)
+		if r := cli.Follow(nightly)[0]; !strings.Contains(r.Output, "0 added, 0 changed, 0 destroyed") || strings.Contains(r.Output, "Check block") || strings.Contains(r.Output, "Warning: API Key") {
+			t.Errorf("the nightly run: %s", r.Output)
+		}
+		if after := live(e); fmt.Sprint(after) != fmt.Sprint(before) {
+			t.Errorf("the nightly run made %v of %v", after, before)
+		}
+	}
+
+	cli.Write("schedule.tf", guide.Next("terraform"))
+	nightly = guide.Next("shell")
+	if r := cli.Follow(nightly)[0]; strings.Contains(r.Output, "Check block") {
+		t.Errorf("the first run warns: %s", r.Output)
+	}
+	quiet()
+
+	cli.Write("deploy.tf", guide.Next("terraform"))
+	cli.Follow(nightly)
+	quiet()
+	old := live(e)["deploy"][0]
+	cli.Patch("deploy.tf", guide.Next("diff"))
+	r := cli.Follow(nightly)[0]
+	if !strings.Contains(r.Output, "agentyard_api_key.deploy: Modifications complete") || !strings.Contains(r.Output, "terraform_data.deployment: Creation complete") {
+		t.Errorf("the rotation does not reach what uses the key: %s", r.Output)
+	}
+	if keys := live(e)["deploy"]; len(keys) != 2 || !slices.Contains(keys, old) {
+		t.Errorf("live are %v, want a new key and %s in its grace period", keys, old)
+	}
+	quiet()
+
+	cli.Write("emergency.tf", guide.Next("terraform"))
+	leaked := live(e)["scheduled"][0]
+	emergency := guide.Next("shell", "KEY_ID", leaked)
+	t.Run("emergency", func(t *testing.T) {
+		acctest.NeedsActions(t)
+		quiet()
+		runs := cli.Follow(emergency)
+		if text := runs[1].Output; !strings.Contains(text, "API Key Is Dead") || !strings.Contains(text, leaked) {
+			t.Errorf("the run does not say why it mints a key: %s", text)
+		}
+		if keys := live(e)["scheduled"]; len(keys) != 1 || keys[0] == leaked {
+			t.Errorf("live are %v, and %s has leaked", keys, leaked)
+		}
+		quiet()
+	})
+}
+
+// checkStatus demands the outcome of the guide's check in a plan.
+type checkStatus string
+
+func (want checkStatus) CheckPlan(_ context.Context, req plancheck.CheckPlanRequest, resp *plancheck.CheckPlanResponse) {
+	for _, check := range req.Plan.Checks {
+		if check.Address.ToDisplay == "check.scheduled_key_is_fresh" && string(check.Status) == string(want) {
+			return
+		}
+	}
+	resp.Error = fmt.Errorf("no check in %+v is %s", req.Plan.Checks, want)
+}
+
+func checked(want checkStatus) resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{want}, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+}
+
+// The check warns in a plan, which compares the key's expiry with the machine's time: the key is made in what is the past of that.
+func TestAccGuide_apiKeyRotationCheck(t *testing.T) {
+	t.Parallel()
+	page := acctest.Example(t, "guides/api-key-rotation/schedule.tf")
+	for name, tc := range map[string]struct {
+		age  time.Duration
+		want checkStatus
+	}{
+		"long before":              {time.Hour, "pass"},
+		"when the rotation is due": {24 * 24 * time.Hour, "pass"},
+		"a day before the expiry":  {29 * 24 * time.Hour, "fail"},
+		"after the expiry":         {31 * 24 * time.Hour, "fail"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			e.Clock.Advance(time.Since(acctest.Start) - tc.age)
+			config := e.Config(page)
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: e.Factories,
+				Steps: []resource.TestStep{
+					{Config: config},
+					{PreConfig: func() { e.Clock.Advance(tc.age) }, Config: config, ConfigPlanChecks: checked(tc.want)},
+					{Config: config, ConfigPlanChecks: checked("pass")},
+				},
+			})
+		})
+	}
+}
