@@ -255,6 +255,14 @@ func NeedsEphemeral(t *testing.T) {
 	}
 }
 
+// NeedsImportForEach skips a test on a CLI that has no for_each in import blocks.
+func NeedsImportForEach(t *testing.T) {
+	t.Helper()
+	if !atLeast(t, 1, 7) {
+		t.Skip("needs a CLI with for_each in import blocks: Terraform 1.7 or newer")
+	}
+}
+
 var cliVersion = sync.OnceValues(func() ([2]int, error) {
 	var v [2]int
 	out, err := exec.CommandContext(context.Background(), os.Getenv(EnvCLI), "version").Output()

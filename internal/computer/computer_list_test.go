@@ -172,25 +172,3 @@ func TestAccComputerList_adopts500(t *testing.T) {
 		}
 	}
 }
-
-func TestAccComputerList_guideWithImportBlocks(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsActions(t)
-	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.Provisioning.Step = time.Millisecond })
-	hcl := acctest.Example(t, "guides/adopting-an-organization/import.tf")
-	for name, id := range map[string]string{"build-1": "6f1c2d6e-0b5e-4f43-9a39-1c6d7e9b8a10", "build-2": "a3d9be41-62c7-4c0f-8b53-90f1d2e4c6b7"} {
-		hcl = strings.ReplaceAll(hcl, id, makeComputer(e, map[string]any{"name": name}).ID)
-	}
-	cli := acctest.NewCLI(t, e, hcl)
-	cli.Write("provider.tf", acctest.Example(t, "guides/adopting-an-organization/provider.tf"))
-	e.Journal().Reset()
-	if r := cli.MustRun("apply", "-auto-approve", "-input=false"); !strings.Contains(r.Output, "2 imported, 0 added, 0 changed, 0 destroyed") {
-		t.Error(r.Output)
-	}
-	cli.MustPlanEmpty()
-	for _, entry := range e.Journal().Entries() {
-		if entry.Method != http.MethodGet {
-			t.Errorf("%s was sent", entry.Operation)
-		}
-	}
-}
