@@ -3,6 +3,7 @@ package serviceaccount
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -13,11 +14,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// planCreation checks what a new key is asked for.
+// planCreation checks what a new key is asked for, and says what the plan can know of its creation.
 func (r *apiKeyResource) planCreation(ctx context.Context, req *resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) diag.Diagnostics {
 	var config, plan apiKeyModel
 	diags := req.Config.Get(ctx, &config)
@@ -32,7 +34,12 @@ func (r *apiKeyResource) planCreation(ctx context.Context, req *resource.ModifyP
 	plan.newResults(&config, wanted)
 	plan.RotatedAt, plan.PreviousKeyID = types.StringNull(), types.StringNull()
 	diags.Append(resp.Plan.Set(ctx, &plan)...)
-	return diags
+	if r.Client == nil || plan.Name.IsUnknown() || plan.ServiceAccountID.IsUnknown() {
+		return diags
+	}
+	err := r.Client.ForeseeAPIKey(ctx, plan.ServiceAccountID.ValueString(), plan.Name.ValueString())
+	unknownAccount := apierror.AtStatus{http.StatusNotFound: path.Root("service_account_id")}
+	return append(diags, apierror.Foreseen("API key", err, apiKeyFields, apiKeyLeftover, unknownAccount)...)
 }
 
 // planUpdate shows what decide says. A key that is to be replaced gets unknown results where they change, so that what
@@ -75,21 +82,22 @@ func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPla
 // revokes, and what nothing is done about.
 func (d keyDecision) warnings(state *apiKeyModel, wanted *keyConfig, left *client.APIKey) diag.Diagnostics {
 	var diags diag.Diagnostics
+	key := "API Key " + strconv.Quote(state.Name.ValueString()) // Of several warnings with the same summary the CLIs show one.
 	text := "API key " + state.ID.ValueString() + " of service account " + state.ServiceAccountID.ValueString() + ": " + d.reason
 	switch {
 	case d.action == keyMint && left != nil:
-		diags.AddAttributeWarning(fieldPath(d.field), "API Key Is Dead", text+". A new key is minted in its place. "+revokesLeftover(left))
+		diags.AddAttributeWarning(fieldPath(d.field), key+" Is Dead", text+". A new key is minted in its place. "+revokesLeftover(left))
 	case d.action == keyMint:
-		diags.AddAttributeWarning(fieldPath(d.field), "API Key Is Dead", text+". A new key is minted in its place.")
+		diags.AddAttributeWarning(fieldPath(d.field), key+" Is Dead", text+". A new key is minted in its place.")
 	case d.action == keyWarn:
-		diags.AddAttributeWarning(fieldPath(d.field), "API Key Needs Attention", text+".")
+		diags.AddAttributeWarning(fieldPath(d.field), key+" Needs Attention", text+".")
 	case d.action == keyRotate && wanted.unknown:
-		diags.AddAttributeWarning(fieldPath(d.field), "API Key May Be Rotated", text+".")
+		diags.AddAttributeWarning(fieldPath(d.field), key+" May Be Rotated", text+".")
 	case d.action == keyRotate:
-		diags.AddAttributeWarning(fieldPath(d.field), "API Key Is Rotated", text+".")
+		diags.AddAttributeWarning(fieldPath(d.field), key+" Is Rotated", text+".")
 	}
 	if d.action == keyRotate && !state.PreviousKeyID.IsNull() {
-		diags.AddAttributeWarning(path.Root("previous_key_id"), "Grace Period Ends Early", "The rotation of API key "+state.ID.ValueString()+" revokes the key before it, "+state.PreviousKeyID.ValueString()+
+		diags.AddAttributeWarning(path.Root("previous_key_id"), "Grace Period of "+key+" Ends Early", "The rotation of API key "+state.ID.ValueString()+" revokes the key before it, "+state.PreviousKeyID.ValueString()+
 			", which lives out its grace period: only one previous key lives on.")
 	}
 	return diags
@@ -105,7 +113,7 @@ func (r *apiKeyResource) planDestruction(ctx context.Context, req *resource.Modi
 	left := r.leftover(ctx, &state, state.request(r.now()))
 	diags.Append(nameLeftover(ctx, resp.Private, left)...)
 	if left != nil {
-		diags.AddWarning("Another API Key Is Revoked", "Destroying API key "+state.ID.ValueString()+": "+revokesLeftover(left))
+		diags.AddWarning("Another API Key "+strconv.Quote(state.Name.ValueString())+" Is Revoked", "Destroying API key "+state.ID.ValueString()+": "+revokesLeftover(left))
 	}
 	return diags
 }

@@ -343,13 +343,13 @@ func TestAPIKey_planSaysWhyItRotates(t *testing.T) {
 	}
 	step("1")
 	e.Clock.Advance(10*day + time.Hour)
-	step("1", "rotation.interval: API Key Is Rotated: API key "+i.ID(), "due since 2026-03-11T12:00:00Z by rotation.interval")
+	step("1", `rotation.interval: API Key "ci" Is Rotated: API key `+i.ID(), "due since 2026-03-11T12:00:00Z by rotation.interval")
 	e.Clock.Advance(time.Minute)
-	step("2", "rotation.triggers: API Key Is Rotated", "rotation.triggers is changed (v)", "previous_key_id: Grace Period Ends Early", i.Attribute("previous_key_id"))
+	step("2", `rotation.triggers: API Key "ci" Is Rotated`, "rotation.triggers is changed (v)", `previous_key_id: Grace Period of API Key "ci" Ends Early`, i.Attribute("previous_key_id"))
 	e.Clock.Advance(20 * time.Minute)
-	step("3", "rotation.triggers: API Key Is Rotated")
+	step("3", `rotation.triggers: API Key "ci" Is Rotated`)
 	revokeKey(e, account, i.ID())
-	step("3", "is_revoked: API Key Is Dead", "revoked at 2026-03-11T13:21:00Z")
+	step("3", `is_revoked: API Key "ci" Is Dead`, "revoked at 2026-03-11T13:21:00Z")
 	step("3")
 }
 

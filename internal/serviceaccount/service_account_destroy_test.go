@@ -154,7 +154,7 @@ func TestAccServiceAccount_warnsInThePlan(t *testing.T) {
 		t.Errorf("a plan that changes nothing warns: %s", r.Output)
 	}
 	r := cli.MustRun("plan", "-destroy", "-input=false")
-	if n := len(regexp.MustCompile(`Destroying the Service Account Destroys 1 Computer\b|\(and one more similar warning`).FindAllString(r.Output, -1)); n != 2 {
+	if n := len(regexp.MustCompile(`Destroying the Service Account "ci-[01]" Destroys 1 Computer\b`).FindAllString(r.Output, -1)); n != 2 {
 		t.Errorf("%d warnings, want 2: %s", n, r.Output)
 	}
 	cli.MustRun("destroy", "-auto-approve", "-input=false")

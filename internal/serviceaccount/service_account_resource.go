@@ -84,9 +84,18 @@ func (r *accountResource) IdentitySchema(_ context.Context, _ resource.IdentityS
 	resp.IdentitySchema = crud.IDSchema(accountResults["id"].Text)
 }
 
-// ModifyPlan warns how much a destruction takes with it. A new name destroys too, because it replaces the account.
+// ModifyPlan says what the plan can know of a creation, and warns how much a destruction takes with it. A new name
+// destroys too, because it replaces the account.
 func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if req.State.Raw.IsNull() || r.Client == nil {
+	if r.Client == nil {
+		return
+	}
+	if req.State.Raw.IsNull() {
+		var plan accountModel
+		resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+		if !resp.Diagnostics.HasError() && !plan.Name.IsUnknown() {
+			resp.Diagnostics.Append(apierror.Foreseen("service account", r.Client.ForeseeServiceAccount(ctx, plan.Name.ValueString()), accountFields)...)
+		}
 		return
 	}
 	var state accountModel
@@ -101,9 +110,10 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	summary := fmt.Sprintf("Destroying the Service Account %q Destroys ", state.Name.ValueString())
 	computers, err := r.Client.CountedComputers(ctx, state.ID.ValueString())
 	if errors.Is(err, client.ErrNotCounted) {
-		resp.Diagnostics.AddWarning("Destroying the Service Account Destroys Its Computers",
+		resp.Diagnostics.AddWarning(summary+"Its Computers",
 			fmt.Sprintf("The service tears down every computer of service account %q (%s) with it, whether Terraform manages them or not. They are counted for the first few accounts of a plan only. The account's API keys stop authenticating.", state.Name.ValueString(), state.ID.ValueString()))
 		return
 	}
@@ -115,14 +125,11 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	if len(computers) == 0 {
 		return
 	}
-	count, names := "1 Computer", make([]string, len(computers))
-	if len(computers) > 1 {
-		count = fmt.Sprintf("%d Computers", len(computers))
-	}
+	names := make([]string, len(computers))
 	for i := range computers {
 		names[i] = computers[i].Name
 	}
-	resp.Diagnostics.AddWarning("Destroying the Service Account Destroys "+count,
+	resp.Diagnostics.AddWarning(summary+phrase.Count(len(computers), "Computer"),
 		fmt.Sprintf("The service tears down every computer of service account %q (%s) with it, whether Terraform manages them or not: %s. The account's API keys stop authenticating.",
 			state.Name.ValueString(), state.ID.ValueString(), phrase.Names(names, 10)))
 }
