@@ -167,7 +167,7 @@ func (p *agentyardProvider) Configure(ctx context.Context, req provider.Configur
 		cfg.MaxRetries = int(m.MaxRetries.ValueInt64())
 	}
 	if !m.RequestTimeout.IsNull() {
-		timeout, err := value.ParseDuration(m.RequestTimeout.ValueString())
+		timeout, err := clock.ParseDuration(m.RequestTimeout.ValueString())
 		if err != nil {
 			resp.Diagnostics.AddAttributeError(path.Root("request_timeout"), "Invalid Duration", err.Error())
 			return

@@ -467,7 +467,7 @@ func parseTime(s types.String) time.Time {
 
 // parseDuration is 0 for what is null, unknown or no duration; a validator has refused the last.
 func parseDuration(s types.String) time.Duration {
-	d, err := value.ParseDuration(s.ValueString())
+	d, err := clock.ParseDuration(s.ValueString())
 	if err != nil {
 		return 0
 	}

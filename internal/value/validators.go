@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
 // rule accepts or refuses a known string, and says in one sentence what it must be.
@@ -83,7 +85,7 @@ func RFC3339() validator.String {
 	}
 }
 
-// DurationAtLeast accepts durations in the syntax of ParseDuration that are not shorter than least. The examples show
+// DurationAtLeast accepts durations in the syntax of clock.ParseDuration that are not shorter than least. The examples show
 // what is usual for the attribute.
 func DurationAtLeast(least time.Duration, examples ...string) validator.String {
 	must := fmt.Sprintf("must be a duration of at least %s", least)
@@ -92,7 +94,7 @@ func DurationAtLeast(least time.Duration, examples ...string) validator.String {
 	}
 	return rule{
 		summary: "Invalid Duration", must: must,
-		accepts: func(s string) bool { d, err := ParseDuration(s); return err == nil && d >= least },
+		accepts: func(s string) bool { d, err := clock.ParseDuration(s); return err == nil && d >= least },
 		got:     strconv.Quote,
 	}
 }
