@@ -36,6 +36,33 @@ func (system) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// Ahead runs with another clock, ahead of it by as much as it was advanced. A sleep takes what it takes on the other one.
+type Ahead struct {
+	Clock
+	mu sync.Mutex
+	by time.Duration
+}
+
+// NewAhead returns a clock that is ahead of another.
+func NewAhead(of Clock, by time.Duration) *Ahead { return &Ahead{Clock: of, by: by} }
+
+// Now returns the time the clock shows.
+func (a *Ahead) Now() time.Time { return a.Clock.Now().Add(a.By()) }
+
+// By is how far the clock is ahead.
+func (a *Ahead) By() time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.by
+}
+
+// Advance moves the clock forward by d.
+func (a *Ahead) Advance(d time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.by += d
+}
+
 // Fake is a clock that moves only when somebody sleeps on it or advances it.
 // A sleep returns at once and moves the clock by its length.
 type Fake struct {

@@ -122,6 +122,17 @@ func (e *Emulator) control(r *http.Request) (status int, body any, err error) {
 		}
 		e.faults.Add(in.fault())
 		return 201, e.faultsView(), nil
+	case "GET clock":
+		return 200, e.clockView(), nil
+	case "POST clock":
+		var in clockBody
+		if err := readControl(r, &in); err != nil {
+			return 0, nil, err
+		}
+		if err := e.moveClock(in); err != nil {
+			return 0, nil, err
+		}
+		return 200, e.clockView(), nil
 	case "POST provisioning-failures":
 		var in provisioningFailureBody
 		if err := readControl(r, &in); err != nil {

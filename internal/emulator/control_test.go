@@ -2,6 +2,8 @@ package emulator_test
 
 import (
 	"fmt"
+	"net/http"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -70,4 +72,72 @@ func TestControlAPI(t *testing.T) {
 	if n := len(v.Journal().Entries()); n != 0 {
 		t.Errorf("%d entries after the reset", n)
 	}
+}
+
+func TestControlClock(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "state.db")
+	v := start(t, emulator.Options{DataFile: file})
+	began := v.clock.Now()
+	show := func(v *env, ahead time.Duration) {
+		t.Helper()
+		got := v.call(200, "GET", "/_emulator/clock", nil)
+		want := began.Add(ahead)
+		if o := got.object(t); o["time"] != want.Format(time.RFC3339) || o["ahead"] != ahead.String() || got.header.Get("Date") != want.Format(http.TimeFormat) {
+			t.Errorf("%v with Date %s, want %v", o, got.header.Get("Date"), want)
+		}
+		header := ""
+		if ahead > 0 {
+			header = ahead.String()
+		}
+		// What the provider follows is in every answer, with and without a key.
+		for _, a := range []answer{v.as("", 401, "GET", "/_emulator/clock", nil), v.call(200, "GET", computers, nil)} {
+			if a.header.Get(emulator.AheadHeader) != header {
+				t.Errorf("%s: %q, want %q", emulator.AheadHeader, a.header.Get(emulator.AheadHeader), header)
+			}
+		}
+	}
+	show(v, 0)
+	if got := v.call(200, "POST", "/_emulator/clock", object{"advance": "1d12h"}).object(t); got["ahead"] != "36h0m0s" {
+		t.Errorf("after 36 hours: %v", got)
+	}
+	show(v, 36*time.Hour)
+	v.call(200, "POST", "/_emulator/clock", object{"to": began.Add(48 * time.Hour).Format(time.RFC3339)})
+	show(v, 48*time.Hour)
+
+	for _, tc := range []struct {
+		body any
+		want string
+	}{
+		{object{}, `Give either "advance"`},
+		{object{"advance": "1h", "to": "2030-01-01T00:00:00Z"}, `Give either "advance"`},
+		{object{"advance": "soon"}, "a number with a unit"},
+		{object{"advance": "-1s"}, "never goes back"},
+		{object{"to": "tomorrow"}, "RFC 3339"},
+		{object{"to": began.Add(47 * time.Hour).Format(time.RFC3339)}, "never goes back, and \"to\" is before its present time " + began.Add(48*time.Hour).Format(time.RFC3339)},
+		{object{"to": "2300-01-01T00:00:00Z"}, "36500 days in all"},
+		{object{"advance": "36499d"}, "36500 days in all; it is ahead by 48h0m0s already"},
+		{object{"by": "1h"}, "unknown field"},
+	} {
+		v.detail(v.call(400, "POST", "/_emulator/clock", tc.body), tc.want)
+	}
+	v.as("", 401, "POST", "/_emulator/clock", object{"advance": "1h"})
+	show(v, 48*time.Hour)
+
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	show(start(t, emulator.Options{DataFile: file, Clock: v.clock}), 48*time.Hour)
+}
+
+// The clock decides what has expired.
+func TestControlClock_aKeyExpires(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	account := v.call(201, "POST", accounts, object{"name": "ci"}).object(t)["id"].(string)
+	expires := v.clock.Now().Add(time.Hour)
+	key := v.mint(201, accounts+"/"+account+"/api-keys", object{"name": "k", "expiresAt": expires.UnixMilli()})["value"].(string)
+	v.as(key, 200, "GET", computers, nil)
+	v.call(200, "POST", "/_emulator/clock", object{"to": expires.Format(time.RFC3339)})
+	v.detail(v.as(key, 401, "GET", computers, nil), "expired")
 }

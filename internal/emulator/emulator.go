@@ -26,7 +26,8 @@ type Options struct {
 	// DataFile is the database file; its directory also holds uploaded files ("<DataFile>.objects").
 	// Empty means a temporary one that Close removes.
 	DataFile string
-	// Clock decides all times the API shows and every rule that depends on time. Default clock.System.
+	// Clock decides all times the API shows and every rule that depends on time. Default clock.System. The control API
+	// can move the emulator's time ahead of it.
 	Clock clock.Clock
 	// BootstrapKey is the key of the first manager. Default: generated once and kept in the database.
 	BootstrapKey string
@@ -62,7 +63,7 @@ type Provisioning struct {
 // Emulator is a running emulator. All methods may be called at any time from any goroutine.
 type Emulator struct {
 	opts         Options
-	clock        clock.Clock
+	clock        *clock.Ahead
 	log          *slog.Logger
 	store        *store
 	routes       []route
@@ -101,7 +102,7 @@ func Start(ctx context.Context, opts Options) (*Emulator, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	e := &Emulator{opts: opts, clock: opts.Clock, log: opts.Logger, faults: &Faults{}, journal: &Journal{}}
+	e := &Emulator{opts: opts, clock: clock.NewAhead(opts.Clock, 0), log: opts.Logger, faults: &Faults{}, journal: &Journal{}}
 	if opts.RequestsPerSecond > 0 {
 		e.limiter = rate.NewLimiter(rate.Limit(opts.RequestsPerSecond), max(1, int(opts.RequestsPerSecond)))
 	}
@@ -124,9 +125,14 @@ func Start(ctx context.Context, opts Options) (*Emulator, error) {
 	return e, nil
 }
 
-// bootstrap reads or creates what every emulator has: the signing key of the file storage and the first manager.
+// bootstrap reads or creates what every emulator has: its time, the signing key of the file storage and the first manager.
 func (e *Emulator) bootstrap() error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {
+		var ahead time.Duration
+		if err := get(tx, bucketMeta, "ahead", &ahead); err != nil && !errors.Is(err, errNotStored) {
+			return err
+		}
+		e.clock.Advance(ahead)
 		var secret string
 		if err := get(tx, bucketMeta, "signingKey", &secret); errors.Is(err, errNotStored) {
 			secret = randomText(43)

@@ -63,7 +63,7 @@ func downloadText(object string, q url.Values) string {
 }
 
 func (e *Emulator) serveFiles(w http.ResponseWriter, r *http.Request) {
-	e.setDate(w.Header())
+	e.setTime(w.Header())
 	object, isDownload := strings.CutPrefix(r.URL.Path, "/download/")
 	var err error
 	switch {

@@ -87,7 +87,7 @@ func (a *answer) sendTo(w http.ResponseWriter) {
 // serve is the outermost handler of the API listener: control API, rate limit, faults, latency and journal.
 func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, controlPrefix) {
-		e.setDate(w.Header())
+		e.setTime(w.Header())
 		e.serveControl(w, r)
 		return
 	}
@@ -109,7 +109,7 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 		fault, hit = e.answer(x, a, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
 	}
 
-	e.setDate(a.header)
+	e.setTime(a.header)
 	if hit && (fault.Kind != FaultNotFoundAfterCreate || r.Method == http.MethodGet) {
 		a.header.Set(FaultHeader, string(fault.Kind))
 	}
@@ -165,9 +165,12 @@ func (e *Emulator) limitRate(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// setDate makes the Date header follow the emulator's clock instead of the machine's.
-func (e *Emulator) setDate(h http.Header) {
+// setTime makes the Date header follow the emulator's clock instead of the machine's, and says how far they differ.
+func (e *Emulator) setTime(h http.Header) {
 	h.Set("Date", e.clock.Now().UTC().Format(http.TimeFormat))
+	if by := e.clock.By(); by > 0 {
+		h.Set(AheadHeader, by.String())
+	}
 }
 
 // timeOf converts the API's Unix milliseconds.

@@ -161,7 +161,6 @@ func (p *agentyardProvider) Configure(ctx context.Context, req provider.Configur
 		RequestsPerSecond: m.RequestsPerSecond.ValueFloat64(),
 		AllowInsecureHTTP: m.AllowInsecureHTTP.ValueBool(),
 		UserAgent:         fmt.Sprintf("terraform-provider-agentyard/%s Terraform/%s", p.version, req.TerraformVersion),
-		Clock:             p.clock,
 	}
 	if !m.MaxRetries.IsNull() {
 		cfg.MaxRetries = int(m.MaxRetries.ValueInt64())
@@ -179,6 +178,7 @@ func (p *agentyardProvider) Configure(ctx context.Context, req provider.Configur
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	cfg.Clock = client.EmulatorClock(ctx, cfg.BaseURL, p.clock)
 	c, err := client.New(cfg)
 	if err != nil {
 		at := path.Empty()

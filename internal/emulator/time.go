@@ -1,0 +1,75 @@
+package emulator
+
+import (
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+// AheadHeader is in every answer while the emulator's clock was moved: by how much it is ahead, as a Go duration. The
+// provider reads it, so that both agree on what is due.
+const AheadHeader = "X-Agentyard-Emulator-Ahead"
+
+// maxAhead is how far the clock can be moved in all; it keeps every time in the form that the API shows.
+const maxAhead = 100 * 365 * 24 * time.Hour
+
+// The bodies of the control API's clock.
+type (
+	clockBody struct {
+		Advance string `json:"advance"`
+		To      string `json:"to"`
+	}
+	clockView struct {
+		Time  time.Time `json:"time"`
+		Ahead string    `json:"ahead"`
+	}
+)
+
+func (e *Emulator) clockView() clockView {
+	return clockView{Time: e.clock.Now().UTC(), Ahead: e.clock.By().String()}
+}
+
+// moveClock moves the emulator's time forward, and keeps it there over a restart: what exists must not be of the future.
+func (e *Emulator) moveClock(in clockBody) error {
+	return e.store.db.Update(func(tx *bolt.Tx) error {
+		by, err := in.distance(e.clock.Now())
+		switch {
+		case err != nil:
+			return err
+		case by > maxAhead-e.clock.By():
+			return badRequest("The clock can be moved by 36500 days in all; it is ahead by %s already.", e.clock.By())
+		}
+		if err := put(tx, bucketMeta, "ahead", e.clock.By()+by); err != nil {
+			return err
+		}
+		e.clock.Advance(by)
+		return nil
+	})
+}
+
+// distance is how far the clock is to be moved.
+func (b clockBody) distance(now time.Time) (time.Duration, error) {
+	if (b.Advance == "") == (b.To == "") {
+		return 0, badRequest(`Give either "advance", a duration such as "30d", or "to", a time such as "2027-01-31T08:00:00Z".`)
+	}
+	if b.Advance != "" {
+		by, err := clock.ParseDuration(b.Advance)
+		switch {
+		case err != nil:
+			return 0, badRequest("The duration in \"advance\" is wrong: %v.", err)
+		case by < 0:
+			return 0, badRequest("The clock never goes back, so \"advance\" cannot be %s.", b.Advance)
+		}
+		return by, nil
+	}
+	to, err := time.Parse(time.RFC3339, b.To)
+	switch {
+	case err != nil:
+		return 0, badRequest("The time in \"to\" is wrong: %q is not in RFC 3339, such as 2027-01-31T08:00:00Z.", b.To)
+	case to.Before(now):
+		return 0, badRequest("The clock never goes back, and \"to\" is before its present time %s.", now.UTC().Format(time.RFC3339))
+	}
+	return to.Sub(now), nil
+}
