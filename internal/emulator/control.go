@@ -99,6 +99,11 @@ func (e *Emulator) serveControl(w http.ResponseWriter, r *http.Request) {
 func (e *Emulator) control(r *http.Request) (status int, body any, err error) {
 	path := strings.TrimPrefix(r.URL.Path, controlPrefix)
 	switch r.Method + " " + path {
+	case "POST reset":
+		if err := e.Reset(); err != nil {
+			return 0, nil, err
+		}
+		return 204, nil, nil
 	case "GET journal":
 		return 200, e.journalView(), nil
 	case "DELETE journal":

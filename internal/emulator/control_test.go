@@ -3,7 +3,9 @@ package emulator_test
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -140,4 +142,52 @@ func TestControlClock_aKeyExpires(t *testing.T) {
 	v.as(key, 200, "GET", computers, nil)
 	v.call(200, "POST", "/_emulator/clock", object{"to": expires.Format(time.RFC3339)})
 	v.detail(v.as(key, 401, "GET", computers, nil), "expired")
+}
+
+func TestControlReset(t *testing.T) {
+	t.Parallel()
+	v := startFiles(t)
+	account, accountKey := v.account("robots")
+	v.call(201, "POST", computers, object{"name": "its", "serviceAccountId": account})
+	_, human := v.human(emulator.RoleOwner)
+	url, fields := v.begin("notes.txt", object{"sizeBytes": 4})
+	if a := v.upload(url, fields, strings.NewReader("text"), nil); a.status >= 300 {
+		t.Fatalf("upload: %d %s", a.status, a.raw)
+	}
+	v.call(201, "POST", "/_emulator/faults", object{"kind": "drop-before-commit", "operation": "listComputers"})
+	v.call(204, "POST", "/_emulator/provisioning-failures", object{"name": "a", "times": -1})
+	v.call(204, "POST", "/_emulator/bulk-failures", object{"after": 1})
+	v.call(200, "POST", "/_emulator/clock", object{"advance": "1d"})
+	v.as(human, 401, "POST", "/_emulator/reset", nil)
+
+	v.call(204, "POST", "/_emulator/reset", nil)
+	if n := len(v.Journal().Entries()); n != 0 {
+		t.Errorf("%d requests in the journal", n)
+	}
+	if left, err := os.ReadDir(v.objects); err != nil || len(left) != 0 {
+		t.Errorf("uploaded files: %v %v", left, err)
+	}
+	for _, key := range []string{human, accountKey} {
+		v.as(key, 401, "GET", computers, nil)
+	}
+	if got := v.names(v.BootstrapKey(), ""); got != "" {
+		t.Errorf("computers: %s", got)
+	}
+	if got := v.call(200, "GET", accounts, nil).object(t)["serviceAccounts"].([]any); len(got) != 0 {
+		t.Errorf("service accounts: %v", got)
+	}
+	if got := v.call(200, "GET", "/_emulator/clock", nil).object(t)["ahead"]; got != "24h0m0s" {
+		t.Errorf("the clock is ahead by %v", got)
+	}
+	// Names and email addresses are free again, and nothing fails as it was programmed to.
+	v.env.computer(object{"name": "a"})
+	v.account("robots")
+	v.human(emulator.RoleOwner)
+	if got := v.call(201, "POST", computers+"/bulk", object{"quantity": 2, "namePrefix": "c"}).object(t)["error"]; got != nil {
+		t.Errorf("the bulk creation failed: %v", got)
+	}
+	v.clock.Advance(time.Minute)
+	if got := v.steps("a"); got != "active ccccc" {
+		t.Errorf("steps: %s", got)
+	}
 }

@@ -77,6 +77,12 @@ type bulkFailure struct {
 	message string
 }
 
+func (p *programmed) clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failSteps, p.bulk = nil, nil
+}
+
 // FailProvisioning makes the set-up of the next matching managed computers fail.
 func (e *Emulator) FailProvisioning(f FailStep) {
 	if f.Step == "" {
