@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -19,9 +20,14 @@ import (
 )
 
 const usage = `Usage: agentyard-emulator [flags]
+       agentyard-emulator [flags] -- COMMAND [ARGUMENTS]
 
 Runs an emulator of the Agentyard API. It prints the settings that the provider
 needs, then one line per request, until it is interrupted.
+
+With a command it prints nothing: it runs the command with the settings in
+AGENTYARD_BASE_URL and AGENTYARD_API_KEY, and ends with it and with its exit
+code. It then listens on a free port, and computers are active at once.
 
   -listen and -files-listen take loopback addresses unless another one is given.
   Without -data all state is lost at the end.
@@ -33,49 +39,88 @@ Flags:
 const stopTime = 5 * time.Second
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "agentyard-emulator:", err)
-		stop()
-		os.Exit(1)
+	s, err := parse(os.Args[1:], os.Stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fail(err)
+	case s.command != nil:
+		code, err := runCommand(s, os.Stdin, os.Stdout, os.Stderr)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "agentyard-emulator:", err)
+		}
+		os.Exit(code)
+	default:
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		if err := serve(ctx, s, os.Stdout); err != nil {
+			fail(err)
+		}
 	}
 }
 
-// run serves until ctx is done. The settings go to stdout, the log to stderr.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	var opts emulator.Options
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "agentyard-emulator:", err)
+	os.Exit(1)
+}
+
+// settings are what the command line says.
+type settings struct {
+	emulator.Options
+	// command is what to run beside the emulator; nil is nothing.
+	command []string
+}
+
+// parse reads the command line. Warnings and the help go to stderr.
+func parse(args []string, stderr io.Writer) (*settings, error) {
+	s := &settings{}
+	if i := slices.Index(args, "--"); i >= 0 {
+		args, s.command = args[:i], args[i+1:]
+		if len(s.command) == 0 {
+			return nil, errors.New("there is no command after --; see -help")
+		}
+	}
+	runs := s.command != nil
+	listen, step := "127.0.0.1:8787", 2*time.Second
+	if runs {
+		listen, step = "127.0.0.1:0", 0
+	}
 	flags := flag.NewFlagSet("agentyard-emulator", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
 		_, _ = fmt.Fprint(stderr, usage)
 		flags.PrintDefaults()
 	}
-	flags.StringVar(&opts.Listen, "listen", "127.0.0.1:8787", "`address` of the API")
-	flags.StringVar(&opts.FilesListen, "files-listen", "127.0.0.1:0", "`address` of the file storage")
-	flags.StringVar(&opts.DataFile, "data", "", "database `file` that keeps the state; it is created if missing")
-	flags.DurationVar(&opts.Latency, "latency", 0, "delay before each answer, such as 200ms")
-	flags.Float64Var(&opts.RequestsPerSecond, "requests-per-second", 0, "rate limit of the whole API; 0 means none")
-	flags.IntVar(&opts.MaxPageSize, "max-page-size", 100, "no page is larger than this")
-	flags.BoolVar(&opts.ShuffleLists, "shuffle-lists", false, "shuffle lists whose order the API leaves open")
-	flags.DurationVar(&opts.Provisioning.Step, "step", 2*time.Second, "duration of each provisioning step of a managed computer")
-	quiet := flags.Bool("quiet", false, "do not log requests")
+	flags.StringVar(&s.Listen, "listen", listen, "`address` of the API")
+	flags.StringVar(&s.FilesListen, "files-listen", "127.0.0.1:0", "`address` of the file storage")
+	flags.StringVar(&s.DataFile, "data", "", "database `file` that keeps the state; it is created if missing")
+	flags.DurationVar(&s.Latency, "latency", 0, "delay before each answer, such as 200ms")
+	flags.Float64Var(&s.RequestsPerSecond, "requests-per-second", 0, "rate limit of the whole API; 0 means none")
+	flags.IntVar(&s.MaxPageSize, "max-page-size", 100, "no page is larger than this")
+	flags.BoolVar(&s.ShuffleLists, "shuffle-lists", false, "shuffle lists whose order the API leaves open")
+	flags.DurationVar(&s.Provisioning.Step, "step", step, "duration of each provisioning step of a managed computer; 0 means at once")
+	quiet := flags.Bool("quiet", runs, "do not log requests")
 	if err := flags.Parse(args); err != nil {
-		return err
+		return nil, err
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("unexpected argument %q; see -help", flags.Arg(0))
+		return nil, fmt.Errorf("unexpected argument %q; a command to run stands after --, see -help", flags.Arg(0))
 	}
-	for _, address := range []string{opts.Listen, opts.FilesListen} {
+	s.Provisioning.Step = max(s.Provisioning.Step, time.Millisecond)
+	for _, address := range []string{s.Listen, s.FilesListen} {
 		if !loopback(address) {
 			_, _ = fmt.Fprintf(stderr, "Warning: %s can be reached from other machines, without encryption.\n", address)
 		}
 	}
 	if !*quiet {
-		opts.Logger = slog.New(slog.NewTextHandler(stderr, nil))
+		s.Logger = slog.New(slog.NewTextHandler(stderr, nil))
 	}
+	return s, nil
+}
 
-	e, err := emulator.Start(context.WithoutCancel(ctx), opts)
+// serve runs an emulator until ctx is done. The provider's settings go to stdout.
+func serve(ctx context.Context, s *settings, stdout io.Writer) error {
+	e, err := emulator.Start(context.WithoutCancel(ctx), s.Options)
 	if err != nil {
 		return err
 	}
@@ -83,9 +128,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return errors.Join(err, e.Close())
 	}
 	<-ctx.Done()
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	return stop(e)
+}
+
+// stop answers the requests under way, for a while, and closes the emulator.
+func stop(e *emulator.Emulator) error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
-	return e.Shutdown(stopping)
+	return e.Shutdown(ctx)
 }
 
 func loopback(address string) bool {

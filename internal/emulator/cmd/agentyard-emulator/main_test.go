@@ -10,16 +10,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
-// settings runs the command until stop is called and returns the values of the two lines it prints.
-func settings(t *testing.T, args ...string) (url, key string, stop func() error) {
+// started runs the emulator until stop is called and returns the values of the two lines it prints.
+func started(t *testing.T, args ...string) (url, key string, stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	out, stdout := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		err := run(ctx, args, stdout, io.Discard)
+		err := serveArgs(ctx, args, stdout)
 		stdout.CloseWithError(io.EOF)
 		ended <- err
 	}()
@@ -41,11 +42,19 @@ func settings(t *testing.T, args ...string) (url, key string, stop func() error)
 	}
 }
 
-func TestRun(t *testing.T) {
+func serveArgs(ctx context.Context, args []string, stdout io.Writer) error {
+	s, err := parse(args, io.Discard)
+	if err != nil {
+		return err
+	}
+	return serve(ctx, s, stdout)
+}
+
+func TestServe(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "state.db")
 	args := []string{"-listen", "127.0.0.1:0", "-data", file}
-	url, key, stop := settings(t, args...)
+	url, key, stop := started(t, args...)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/api/v0/computers", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +70,7 @@ func TestRun(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Errorf("stop: %v", err)
 	}
-	_, again, stop := settings(t, args...)
+	_, again, stop := started(t, args...)
 	if again != key {
 		t.Error("the key changed over a restart with the same data file")
 	}
@@ -70,19 +79,55 @@ func TestRun(t *testing.T) {
 	}
 }
 
-func TestRunRefuses(t *testing.T) {
+func TestParse(t *testing.T) {
 	t.Parallel()
-	var help strings.Builder
-	if err := run(t.Context(), []string{"-help"}, io.Discard, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "-data file") {
+	var help, warning strings.Builder
+	if _, err := parse([]string{"-help"}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "-data file") {
 		t.Errorf("help: %v %s", err, help.String())
 	}
+	if _, err := parse([]string{"-listen", "0.0.0.0:0"}, &warning); err != nil || !strings.Contains(warning.String(), "without encryption") {
+		t.Errorf("open to all: %v %s", err, warning.String())
+	}
 	for want, args := range map[string][]string{
-		"unexpected argument": {"extra"},
+		"unexpected argument": {"extra", "--", "true"},
 		"not defined":         {"-nonsense"},
-		"listen for the API":  {"-listen", "127.0.0.1:99999"},
-		"data file":           {"-listen", "127.0.0.1:0", "-data", t.TempDir()},
+		"no command after --": {"--"},
+		"needs an argument":   {"-data", "--", "true"},
 	} {
-		if err := run(t.Context(), args, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parse(args, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: error %v does not contain %q", args, err, want)
+		}
+	}
+	type result struct {
+		listen string
+		step   time.Duration
+		quiet  bool
+	}
+	for name, tc := range map[string]struct {
+		args []string
+		want result
+	}{
+		"alone":                      {nil, result{"127.0.0.1:8787", 2 * time.Second, false}},
+		"at once":                    {[]string{"-step", "0", "-quiet"}, result{"127.0.0.1:8787", time.Millisecond, true}},
+		"with a command":             {[]string{"--", "true", "-step", "9s"}, result{"127.0.0.1:0", time.Millisecond, true}},
+		"with a command, as ordered": {[]string{"-listen", "127.0.0.1:1", "-step", "3s", "-quiet=false", "--", "true"}, result{"127.0.0.1:1", 3 * time.Second, false}},
+	} {
+		s, err := parse(tc.args, io.Discard)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if got := (result{s.Listen, s.Provisioning.Step, s.Logger == nil}); got != tc.want {
+			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
+		}
+	}
+}
+
+func TestServe_refuses(t *testing.T) {
+	t.Parallel()
+	for want, args := range map[string][]string{
+		"listen for the API": {"-listen", "127.0.0.1:99999"},
+		"data file":          {"-listen", "127.0.0.1:0", "-data", t.TempDir()},
+	} {
+		if err := serveArgs(t.Context(), args, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: error %v does not contain %q", args, err, want)
 		}
 	}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// The exit codes that shells have for a command that does not start, and for one that a signal ended.
+const (
+	exitNotExecutable = 126
+	exitNotFound      = 127
+	exitSignal        = 128
+)
+
+// runCommand runs the command beside an emulator of its own, passes signals on to it, and returns its exit code as a
+// shell would. Signals do not end the emulator: a command that ends by one may have requests to finish.
+func runCommand(s *settings, stdin io.Reader, stdout, stderr io.Writer) (code int, err error) {
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, passedOn...)
+	defer signal.Stop(signals)
+	e, err := emulator.Start(context.Background(), s.Options)
+	if err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, stop(e)) }()
+
+	cmd := exec.CommandContext(context.Background(), s.command[0], s.command[1:]...)
+	cmd.Env = append(os.Environ(), "AGENTYARD_BASE_URL="+e.URL(), "AGENTYARD_API_KEY="+e.BootstrapKey())
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
+	if err := cmd.Start(); err != nil {
+		code := exitNotExecutable
+		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+			code = exitNotFound
+		}
+		return code, fmt.Errorf("run the command: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case received := <-signals:
+			if !isFromTerminal(received) {
+				_ = cmd.Process.Signal(received) // The command may have ended just now.
+			}
+		case err := <-ended:
+			var exit *exec.ExitError
+			if err != nil && !errors.As(err, &exit) {
+				return 1, fmt.Errorf("wait for the command: %w", err)
+			}
+			return exitCode(cmd.ProcessState), nil
+		}
+	}
+}
+
+func exitCode(state *os.ProcessState) int {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return exitSignal + int(status.Signal())
+	}
+	return state.ExitCode()
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// role names the variable that makes the test binary the emulator, or a command that it runs.
+const role = "AGENTYARD_EMULATOR_TEST"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(role) {
+	case "emulator":
+		_ = os.Setenv(role, "command")
+		main()
+	case "command":
+		os.Exit(command(os.Args[1]))
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// command is what the emulator runs.
+func command(what string) int {
+	switch what {
+	case "look":
+		req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, os.Getenv("AGENTYARD_BASE_URL")+"/api/v0/computers", nil)
+		if err != nil {
+			return 1
+		}
+		req.Header.Set("Authorization", "Bearer "+os.Getenv("AGENTYARD_API_KEY"))
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return 1
+		}
+		_ = resp.Body.Close()
+		fmt.Println(resp.Status, os.Getenv("AGENTYARD_API_KEY"))
+	case "signals":
+		received := make(chan os.Signal, 8)
+		signal.Notify(received, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+		fmt.Println("ready")
+		for s := range received {
+			fmt.Println(s)
+			if s == syscall.SIGTERM {
+				return 3
+			}
+		}
+	}
+	return 0
+}
+
+// emulatorCommand is the emulator as a process of its own, in a process group of its own as a shell would start it.
+func emulatorCommand(t *testing.T, temporary string, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, arg := range args {
+		if arg == "SELF" {
+			args[i] = self
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Env = append(os.Environ(), role+"=emulator", "TMPDIR="+temporary, "AGENTYARD_BASE_URL=http://127.0.0.1:1", "AGENTYARD_API_KEY=fk-another")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}
+
+// outcome runs the emulator to its end.
+func outcome(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	temporary := t.TempDir()
+	cmd := emulatorCommand(t, temporary, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("input\n"), &out, &errs
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+func TestCommand_exitCodeAndOutput(t *testing.T) {
+	t.Parallel()
+	plain := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(plain, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		args   []string
+		code   int
+		stdout string
+		stderr string // Contained; nothing at all where it is empty.
+	}{
+		"success":                  {[]string{"--", "true"}, 0, "", ""},
+		"failure":                  {[]string{"--", "sh", "-c", "echo out; echo err >&2; exit 7"}, 7, "out\n", "err\n"},
+		"arguments and input":      {[]string{"--", "sh", "-c", `read line; echo "$line" "$@"`, "--", "-a", "--", "b c"}, 0, "input -a -- b c\n", ""},
+		"killed":                   {[]string{"--", "sh", "-c", "kill -KILL $$"}, 137, "", ""},
+		"terminated":               {[]string{"--", "sh", "-c", "kill -TERM $$"}, 143, "", ""},
+		"not found":                {[]string{"--", "no-such-command"}, 127, "", "no-such-command"},
+		"no such path":             {[]string{"--", "./no/such/command"}, 127, "", "no such file"},
+		"not executable":           {[]string{"--", plain}, 126, "", "permission denied"},
+		"no command":               {[]string{"--"}, 1, "", "no command"},
+		"an emulator that fails":   {[]string{"-listen", "127.0.0.1:99999", "--", "echo", "never"}, 1, "", "listen for the API"},
+		"a log, when asked for it": {[]string{"-quiet=false", "--", "SELF", "look"}, 0, "*", "operation=listComputers"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := outcome(t, tc.args...)
+			if code != tc.code || tc.stdout != "*" && stdout != tc.stdout || !strings.Contains(stderr, tc.stderr) || tc.stderr == "" && stderr != "" {
+				t.Errorf("code %d, want %d\nstdout: %q, want %q\nstderr: %q, want %q", code, tc.code, stdout, tc.stdout, stderr, tc.stderr)
+			}
+		})
+	}
+}
+
+func TestCommand_settings(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := outcome(t, "--", "SELF", "look")
+	if code != 0 || !strings.HasPrefix(stdout, "200 OK fk-") || stdout == "200 OK fk-another\n" || stderr != "" {
+		t.Errorf("code %d, %q %q", code, stdout, stderr)
+	}
+	file := filepath.Join(t.TempDir(), "state.db")
+	_, first, _ := outcome(t, "-data", file, "--", "SELF", "look")
+	_, second, _ := outcome(t, "-data", file, "--", "SELF", "look")
+	if first != second || first == stdout {
+		t.Errorf("the data file keeps the key: %q, then %q", first, second)
+	}
+}
+
+func TestCommand_passesSignalsOn(t *testing.T) {
+	t.Parallel()
+	cmd := emulatorCommand(t, t.TempDir(), "--", "SELF", "signals")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	expect := func(want string) {
+		t.Helper()
+		if lines.Scan(); lines.Text() != want {
+			t.Fatalf("the command says %q, want %q", lines.Text(), want)
+		}
+	}
+	expect("ready")
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGINT, syscall.SIGHUP, syscall.SIGTERM} {
+		if err := cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		expect(s.String())
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 3 {
+		t.Errorf("%v, want the command's exit code 3", err)
+	}
+}
