@@ -34,7 +34,7 @@ func runCommand(s *settings, stdin io.Reader, stdout, stderr io.Writer) (code in
 	defer func() { err = errors.Join(err, stop(e)) }()
 
 	cmd := exec.CommandContext(context.Background(), s.command[0], s.command[1:]...)
-	cmd.Env = append(os.Environ(), "AGENTYARD_BASE_URL="+e.URL(), "AGENTYARD_API_KEY="+e.BootstrapKey())
+	cmd.Env = append(os.Environ(), envBaseURL+"="+e.URL(), envAPIKey+"="+e.BootstrapKey())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
 	if err := cmd.Start(); err != nil {
 		code := exitNotExecutable

@@ -143,6 +143,34 @@ func TestCommand_settings(t *testing.T) {
 	}
 }
 
+func TestControl(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		args   []string
+		code   int
+		stdout string
+		stderr string
+	}{
+		"with a body":    {[]string{"POST", "clock", `{"advance":"30d"}`}, 0, `"ahead":"720h0m0s"`, ""},
+		"without a body": {[]string{"GET", "faults"}, 0, `{"faults":[]}`, ""},
+		"no answer":      {[]string{"POST", "reset"}, 0, "", ""},
+		"refused":        {[]string{"POST", "clock", `{"advance":"-1h"}`}, 1, "", "never goes back"},
+		"too few":        {[]string{"POST"}, 1, "", "METHOD, PATH"},
+		"too many":       {[]string{"POST", "clock", "{", "}"}, 1, "", "METHOD, PATH"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := outcome(t, append([]string{"--", "env", role + "=emulator", "SELF", "control"}, tc.args...)...)
+			if code != tc.code || !strings.Contains(stdout, tc.stdout) || !strings.Contains(stderr, tc.stderr) {
+				t.Errorf("code %d, %q, %q", code, stdout, stderr)
+			}
+		})
+	}
+	if _, _, stderr := outcome(t, "--", "env", role+"=emulator", "AGENTYARD_API_KEY=", "SELF", "control", "GET", "clock"); !strings.Contains(stderr, "must be those of a running emulator") {
+		t.Errorf("without a key: %q", stderr)
+	}
+}
+
 func TestCommand_passesSignalsOn(t *testing.T) {
 	t.Parallel()
 	cmd := emulatorCommand(t, t.TempDir(), "--", "SELF", "signals")

@@ -21,6 +21,7 @@ import (
 
 const usage = `Usage: agentyard-emulator [flags]
        agentyard-emulator [flags] -- COMMAND [ARGUMENTS]
+       agentyard-emulator control METHOD PATH [BODY]
 
 Runs an emulator of the Agentyard API. It prints the settings that the provider
 needs, then one line per request, until it is interrupted.
@@ -28,6 +29,9 @@ needs, then one line per request, until it is interrupted.
 With a command it prints nothing: it runs the command with the settings in
 AGENTYARD_BASE_URL and AGENTYARD_API_KEY, and ends with it and with its exit
 code. It then listens on a free port, and computers are active at once.
+
+"control" sends a request to the control API of the emulator of these two
+settings, such as: control POST clock '{"advance":"30d"}'
 
   -listen and -files-listen take loopback addresses unless another one is given.
   Without -data all state is lost at the end.
@@ -38,7 +42,19 @@ Flags:
 // stopTime is how long requests under way may take after an interrupt.
 const stopTime = 5 * time.Second
 
+// The variables with the provider's settings.
+const (
+	envBaseURL = "AGENTYARD_BASE_URL"
+	envAPIKey  = "AGENTYARD_API_KEY" //nolint:gosec // The name of a variable, not a credential.
+)
+
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "control" {
+		if err := control(context.Background(), os.Args[2:], os.Stdout); err != nil {
+			fail(err)
+		}
+		return
+	}
 	s, err := parse(os.Args[1:], os.Stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -124,7 +140,7 @@ func serve(ctx context.Context, s *settings, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(stdout, "export AGENTYARD_BASE_URL=%s\nexport AGENTYARD_API_KEY=%s\n", e.URL(), e.BootstrapKey()); err != nil {
+	if _, err := fmt.Fprintf(stdout, "export %s=%s\nexport %s=%s\n", envBaseURL, e.URL(), envAPIKey, e.BootstrapKey()); err != nil {
 		return errors.Join(err, e.Close())
 	}
 	<-ctx.Done()
