@@ -1,0 +1,142 @@
+// Package firststeps checks what a newcomer does first: install, follow the README, and test a module of one's own.
+package firststeps
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+)
+
+// patience ends a command that hangs, so that the test fails with its output.
+const patience = 8 * time.Minute
+
+// machine is a user's computer with nothing on it but the CLI under test and what Go has fetched and built already. It
+// has no network: whatever asks for a registry or another module fails.
+type machine struct {
+	t    *testing.T
+	home string
+	// cli is the name under which the CLI is on the PATH.
+	cli string
+	env []string
+}
+
+func newMachine(t *testing.T, env ...string) *machine {
+	t.Helper()
+	path := os.Getenv(acctest.EnvCLI)
+	if path == "" {
+		t.Fatalf("%s is not set; run the tests with `make test`, which builds the CLIs", acctest.EnvCLI)
+	}
+	m := &machine{t: t, home: t.TempDir(), cli: "terraform"}
+	if acctest.IsOpenTofu() {
+		m.cli = "tofu"
+	}
+	programs := t.TempDir()
+	if err := os.Symlink(path, filepath.Join(programs, m.cli)); err != nil {
+		t.Fatal(err)
+	}
+	m.env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		for _, prefix := range []string{"AGENTYARD_", "TF_", "XDG_", "GOBIN=", "GOPATH=", "HOME=", "PATH="} {
+			if strings.HasPrefix(variable, prefix) {
+				return true
+			}
+		}
+		return false
+	})
+	m.env = append(m.env, "HOME="+m.home, "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"CHECKPOINT_DISABLE=1", "TF_CLI_ARGS=-no-color", "HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1", "GOPROXY=off", "GOTELEMETRY=off")
+	for _, name := range []string{"GOMODCACHE", "GOCACHE"} {
+		value, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.env = append(m.env, name+"="+strings.TrimSpace(string(value)))
+	}
+	m.env = append(m.env, env...)
+	return m
+}
+
+// run runs a script in a folder and returns what it prints.
+func (m *machine) run(dir, script string) string {
+	m.t.Helper()
+	ctx, cancel := context.WithTimeout(m.t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", script)
+	cmd.Dir, cmd.Env = dir, m.env
+	cmd.WaitDelay = 5 * time.Second
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := cmd.Run(); err != nil {
+		m.t.Fatalf("%s\n%v\n%s", script, err, output.String())
+	}
+	return output.String()
+}
+
+// files lists what is below a folder, folders included.
+func files(t *testing.T, dir string) []string {
+	t.Helper()
+	var all []string
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		all = append(all, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// project is the folder of the project.
+func project(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs(filepath.Join("..", "..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// checkout copies the project without what was built and tried in it.
+func checkout(t *testing.T) string {
+	t.Helper()
+	from, to := project(t), t.TempDir()
+	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(from, path)
+		switch {
+		case err != nil:
+			return err
+		case entry.Name() == ".git" && !entry.IsDir(): // A work tree's.
+			return nil
+		case entry.IsDir() && slices.Contains([]string{".git", ".terraform", "bin", "dist", "stubs"}, entry.Name()):
+			return fs.SkipDir
+		case entry.IsDir():
+			return os.MkdirAll(filepath.Join(to, name), 0o700)
+		case !entry.Type().IsRegular() || strings.Contains(name, ".tfstate") || strings.Contains(name, ".lock.hcl"):
+			return nil
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, name), content, info.Mode())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
