@@ -1,0 +1,63 @@
+package firststeps
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
+	// cliCommand is the CLI's name where the README writes it as a command.
+	cliCommand = regexp.MustCompile(`(?m)(^|-- )terraform `)
+)
+
+// quickStart returns the commands of the README's quick start, by block.
+func quickStart(t *testing.T) []string {
+	t.Helper()
+	readme, err := os.ReadFile(filepath.Join(project(t), "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(readme), "\n## Quick start with the emulator\n")
+	if !found {
+		t.Fatal("the README has no quick start")
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	var blocks []string
+	for _, match := range shellBlock.FindAllStringSubmatch(section, -1) {
+		blocks = append(blocks, match[1])
+	}
+	return blocks
+}
+
+// The quick start is run as it is written, by somebody who has just cloned the project.
+func TestAccREADME_quickStart(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	tree := checkout(t)
+	m.run(tree, "git init -q && git add -A")
+	var script strings.Builder
+	for _, block := range quickStart(t) {
+		script.WriteString(cliCommand.ReplaceAllString(block, "${1}"+m.cli+" "))
+		// What is left in the tree holds a key, and must not be offered for a commit.
+		script.WriteString("\nif git -C '" + tree + "' status --porcelain -uall | grep '^??'; then echo 'not ignored by git'; exit 9; fi\n")
+	}
+	out := m.run(tree, script.String())
+	for _, want := range []string{"Plan: 3 to add", "Apply complete! Resources: 3 added", "Destroy complete! Resources: 3 destroyed"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output does not contain %q:\n%s", want, out)
+		}
+	}
+	// The tree and the home are as they were, but for what Go and the CLI keep for themselves.
+	if left := m.run(tree, "git status --porcelain -uall --ignored | grep -v '^A ' || true"); left != "" {
+		t.Errorf("left in the tree:\n%s", left)
+	}
+	for _, path := range files(t, m.home) {
+		if strings.Contains(path, "agentyard") {
+			t.Errorf("left in the home: %s", path)
+		}
+	}
+}
