@@ -4,8 +4,8 @@
 #
 # usage: scripts/demo.sh
 #
-# The CLI is DEMO_CLI if that is set, else the terraform (1.14 or newer) or tofu (1.10 or newer) on the PATH, else the
-# pinned Terraform, which is built the first time.
+# The CLI is TF_ACC_TERRAFORM_PATH if that is set, else the terraform (1.14 or newer) or tofu (1.10 or newer) on the PATH,
+# else the pinned Terraform, which is built the first time.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -33,7 +33,7 @@ at_least() {
 # version_of CLI: prints the version number, or 0.0 where there is none.
 version_of() {
 	local line
-	line=$(TF_CLI_CONFIG_FILE=$scratch/cli.tfrc "$1" version 2>/dev/null | head -n 1) || true
+	line=$(TF_CLI_CONFIG_FILE=/dev/null "$1" version 2>/dev/null | head -n 1) || true
 	case $line in
 	*' v'[0-9]*.[0-9]*) line=${line#* v} && echo "${line%%-*}" ;;
 	*) echo 0.0 ;;
@@ -41,8 +41,8 @@ version_of() {
 }
 
 find_cli() {
-	if [ -n "${DEMO_CLI:-}" ]; then
-		echo "$DEMO_CLI"
+	if [ -n "${TF_ACC_TERRAFORM_PATH:-}" ]; then
+		echo "$TF_ACC_TERRAFORM_PATH"
 	elif at_least "$(version_of terraform)" 14; then
 		command -v terraform
 	elif at_least "$(version_of tofu)" 10; then
@@ -64,10 +64,10 @@ provider_installation {
 }
 CONFIG
 
+cli=$(find_cli)
 title "Building the provider and the emulator"
 go build -o "$scratch/bin/terraform-provider-agentyard" .
 go build -o "$scratch/bin/agentyard-emulator" ./internal/emulator/cmd/agentyard-emulator
-cli=$(find_cli)
 export TF_CLI_CONFIG_FILE=$scratch/cli.tfrc
 "$cli" version | head -n 1
 

@@ -26,7 +26,7 @@ terraform_stubs() {
 }
 
 install() {
-	local name=$1 package module version binary ldflags='-s -w'
+	local name=$1 package module version binary own='' ldflags='-s -w'
 	if [ ! -f "$here/$name/go.mod" ]; then
 		echo "install.sh: there is no tool $name: see the folders of internal/tools" >&2
 		return 2
@@ -47,7 +47,13 @@ install() {
 	fi
 	binary=$cache/${package##*/}-${version#v}
 	if [ ! -x "$binary" ]; then
-		echo "Building ${binary##*/}, once on this machine. It can take some minutes." >&2
+		# The variables by which `make demo` and `make test` take a CLI that is there.
+		case $name in
+		terraform) own=TF_ACC_TERRAFORM_PATH ;;
+		terraform-1.5) own=AGENTYARD_TERRAFORM_1_5 ;;
+		opentofu) own=AGENTYARD_TOFU ;;
+		esac
+		echo "Building ${binary##*/} from its Go module, once on this machine. That can take five minutes on two cores.${own:+ To use one that you have, set $own to its path.}" >&2
 		mkdir -p "$cache"
 		case $module in
 		github.com/hashicorp/terraform | github.com/opentofu/opentofu)
