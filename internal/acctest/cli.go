@@ -53,7 +53,7 @@ func NewCLI(t testing.TB, e *Env, hcl string) *CLI {
 	}
 	c := &CLI{Dir: t.TempDir(), t: t, path: path}
 	rc := filepath.Join(c.Dir, "cli.rc")
-	c.Write("cli.rc", fmt.Sprintf("provider_installation {\n  dev_overrides {\n    \"agentyard/agentyard\" = %q\n  }\n  direct {}\n}\n", filepath.Dir(providerBinary(t))))
+	c.Write("cli.rc", fmt.Sprintf("provider_installation {\n  dev_overrides {\n    \"agentyard/agentyard\" = %q\n  }\n  direct {}\n}\n", filepath.Dir(ProviderBinary(t))))
 	c.env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+rc, "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1", "TF_CLI_ARGS=-no-color", "TF_LOG=", "TF_LOG_PATH=",
 		"AGENTYARD_BASE_URL="+e.URL(), "AGENTYARD_API_KEY="+e.BootstrapKey())
 	c.Write("provider.tf", "terraform {\n  required_providers {\n    agentyard = {\n      source = \"agentyard/agentyard\"\n    }\n  }\n}\n")
@@ -155,7 +155,8 @@ var buildProvider = sync.OnceValues(func() (string, error) {
 // EnvProvider names a provider that is built already; without it each test binary builds its own.
 const EnvProvider = "AGENTYARD_PROVIDER_BINARY"
 
-func providerBinary(t testing.TB) string {
+// ProviderBinary returns the path of the provider as a program.
+func ProviderBinary(t testing.TB) string {
 	t.Helper()
 	if path := os.Getenv(EnvProvider); path != "" {
 		return path
@@ -260,6 +261,14 @@ func NeedsImportForEach(t *testing.T) {
 	t.Helper()
 	if !atLeast(t, 1, 7) {
 		t.Skip("needs a CLI with for_each in import blocks: Terraform 1.7 or newer")
+	}
+}
+
+// NeedsTestFiles skips a test on a CLI that cannot run the tests of a module.
+func NeedsTestFiles(t *testing.T) {
+	t.Helper()
+	if !atLeast(t, 1, 6) {
+		t.Skip("needs a CLI with test files: Terraform 1.6 or newer")
 	}
 }
 
