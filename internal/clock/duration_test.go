@@ -10,7 +10,7 @@ func TestParseDuration(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{
 		"90m": 90 * time.Minute, "720h": 720 * time.Hour, "30d": 720 * time.Hour, "2w": 336 * time.Hour, "1w12h": 180 * time.Hour,
-		"1.5d": 36 * time.Hour, "1d1h1m1s": 25*time.Hour + time.Minute + time.Second, "-1d": -24 * time.Hour, "0s": 0, "100ms": 100 * time.Millisecond,
+		"1.5d": 36 * time.Hour, "0.01d": 14*time.Minute + 24*time.Second, "1d1h1m1s": 25*time.Hour + time.Minute + time.Second, "-1d": -24 * time.Hour, "0s": 0, "100ms": 100 * time.Millisecond,
 	} {
 		if got, err := ParseDuration(text); err != nil || got != want {
 			t.Errorf("%s: got %v, %v, want %v", text, got, err, want)

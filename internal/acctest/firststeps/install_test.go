@@ -22,7 +22,7 @@ const providers = `terraform {
 func TestAccInstall_initOfOnesOwnModules(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	m := newMachine(t, "XDG_DATA_HOME="+data, "VERSION=2.3.4")
+	m, cli := newMachineWithCLI(t, "XDG_DATA_HOME="+data, "VERSION=2.3.4")
 	others := []string{
 		filepath.Join(data, "terraform", "plugins", "registry.terraform.io", "agentyard", "agentyard", "0.0.9", "linux_amd64", "terraform-provider-agentyard"),
 		filepath.Join(m.home, "go", "bin", "another-program"),
@@ -44,7 +44,7 @@ func TestAccInstall_initOfOnesOwnModules(t *testing.T) {
 	before := append(files(t, data), files(t, filepath.Join(m.home, "go"))...)
 
 	m.run(project(t), "make install")
-	out := m.run(module, m.cli+" init -input=false && PATH=$PATH:$(go env GOPATH)/bin agentyard-emulator -- "+m.cli+" apply -auto-approve -input=false")
+	out := m.run(module, cli+" init -input=false && PATH=$PATH:$(go env GOPATH)/bin agentyard-emulator -- "+cli+" apply -auto-approve -input=false")
 	for _, want := range []string{"agentyard v2.3.4", "1 added, 0 changed, 0 destroyed"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output does not contain %q:\n%s", want, out)

@@ -19,40 +19,44 @@ import (
 // patience ends a command that hangs, so that the test fails with its output.
 const patience = 8 * time.Minute
 
-// machine is a user's computer with nothing on it but the CLI under test and what Go has fetched and built already. It
-// has no network: whatever asks for a registry or another module fails.
+// machine is a user's computer with nothing on it but what Go has fetched and built already. It has no network: whatever
+// asks for a registry or another module fails.
 type machine struct {
 	t    *testing.T
 	home string
-	// cli is the name under which the CLI is on the PATH.
-	cli string
-	env []string
+	env  []string
 }
 
-func newMachine(t *testing.T, env ...string) *machine {
+// newMachineWithCLI returns a machine with the CLI under test, and the name under which that is on the PATH.
+func newMachineWithCLI(t *testing.T, env ...string) (m *machine, cli string) {
 	t.Helper()
 	path := os.Getenv(acctest.EnvCLI)
 	if path == "" {
 		t.Fatalf("%s is not set; run the tests with `make test`, which builds the CLIs", acctest.EnvCLI)
 	}
-	m := &machine{t: t, home: t.TempDir(), cli: "terraform"}
+	cli = "terraform"
 	if acctest.IsOpenTofu() {
-		m.cli = "tofu"
+		cli = "tofu"
 	}
 	programs := t.TempDir()
-	if err := os.Symlink(path, filepath.Join(programs, m.cli)); err != nil {
+	if err := os.Symlink(path, filepath.Join(programs, cli)); err != nil {
 		t.Fatal(err)
 	}
+	return newMachine(t, append(env, "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"))...), cli
+}
+
+func newMachine(t *testing.T, env ...string) *machine {
+	t.Helper()
+	m := &machine{t: t, home: t.TempDir()}
 	m.env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		for _, prefix := range []string{"AGENTYARD_", "TF_", "XDG_", "GOBIN=", "GOPATH=", "HOME=", "PATH="} {
+		for _, prefix := range []string{"AGENTYARD_", "TF_", "XDG_", "GOBIN=", "GOPATH=", "HOME="} {
 			if strings.HasPrefix(variable, prefix) {
 				return true
 			}
 		}
 		return false
 	})
-	m.env = append(m.env, "HOME="+m.home, "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"CHECKPOINT_DISABLE=1", "TF_CLI_ARGS=-no-color", "HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1", "GOPROXY=off", "GOTELEMETRY=off")
+	m.env = append(m.env, "HOME="+m.home, "CHECKPOINT_DISABLE=1", "TF_CLI_ARGS=-no-color", "HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1", "GOPROXY=off", "GOTELEMETRY=off")
 	for _, name := range []string{"GOMODCACHE", "GOCACHE"} {
 		value, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
 		if err != nil {

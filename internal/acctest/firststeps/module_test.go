@@ -28,9 +28,9 @@ func TestAccExample_testing(t *testing.T) {
 	if err := os.WriteFile(config, []byte("provider_installation {\n  filesystem_mirror {\n    path = \""+mirror+"\"\n  }\n}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m := newMachine(t, "TF_CLI_CONFIG_FILE="+config)
+	m, cli := newMachineWithCLI(t, "TF_CLI_CONFIG_FILE="+config)
 	m.run(project(t), "go install ./internal/emulator/cmd/agentyard-emulator")
-	out := m.run(filepath.Join(checkout(t), "examples", "testing"), "export PATH=$PATH:$HOME/go/bin\n"+m.cli+" init\nagentyard-emulator -- "+m.cli+" test")
+	out := m.run(filepath.Join(checkout(t), "examples", "testing"), "export PATH=$PATH:$HOME/go/bin\n"+cli+" init\nagentyard-emulator -- "+cli+" test")
 	if !strings.Contains(out, "Success! 5 passed, 0 failed.") {
 		t.Errorf("the tests of the example:\n%s", out)
 	}

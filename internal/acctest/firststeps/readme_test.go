@@ -36,12 +36,12 @@ func quickStart(t *testing.T) []string {
 // The quick start is run as it is written, by somebody who has just cloned the project.
 func TestAccREADME_quickStart(t *testing.T) {
 	t.Parallel()
-	m := newMachine(t)
+	m, cli := newMachineWithCLI(t)
 	tree := checkout(t)
 	m.run(tree, "git init -q && git add -A")
 	var script strings.Builder
 	for _, block := range quickStart(t) {
-		script.WriteString(cliCommand.ReplaceAllString(block, "${1}"+m.cli+" "))
+		script.WriteString(cliCommand.ReplaceAllString(block, "${1}"+cli+" "))
 		// What is left in the tree holds a key, and must not be offered for a commit.
 		script.WriteString("\nif git -C '" + tree + "' status --porcelain -uall | grep '^??'; then echo 'not ignored by git'; exit 9; fi\n")
 	}

@@ -23,17 +23,17 @@ const (
 
 // runCommand runs the command beside an emulator of its own, passes signals on to it, and returns its exit code as a
 // shell would. Signals do not end the emulator: a command that ends by one may have requests to finish.
-func runCommand(s *settings, stdin io.Reader, stdout, stderr io.Writer) (code int, err error) {
+func runCommand(ctx context.Context, s *settings, stdin io.Reader, stdout, stderr io.Writer) (code int, err error) {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, passedOn...)
 	defer signal.Stop(signals)
-	e, err := emulator.Start(context.Background(), s.Options)
+	e, err := emulator.Start(ctx, s.Options)
 	if err != nil {
 		return 1, err
 	}
-	defer func() { err = errors.Join(err, stop(e)) }()
+	defer func() { err = errors.Join(err, stop(ctx, e)) }()
 
-	cmd := exec.CommandContext(context.Background(), s.command[0], s.command[1:]...)
+	cmd := exec.CommandContext(ctx, s.command[0], s.command[1:]...)
 	cmd.Env = append(os.Environ(), envBaseURL+"="+e.URL(), envAPIKey+"="+e.BootstrapKey())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
 	if err := cmd.Start(); err != nil {

@@ -61,7 +61,7 @@ func main() {
 	case err != nil:
 		fail(err)
 	case s.command != nil:
-		code, err := runCommand(s, os.Stdin, os.Stdout, os.Stderr)
+		code, err := runCommand(context.Background(), s, os.Stdin, os.Stdout, os.Stderr)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "agentyard-emulator:", err)
 		}
@@ -144,12 +144,12 @@ func serve(ctx context.Context, s *settings, stdout io.Writer) error {
 		return errors.Join(err, e.Close())
 	}
 	<-ctx.Done()
-	return stop(e)
+	return stop(ctx, e)
 }
 
-// stop answers the requests under way, for a while, and closes the emulator.
-func stop(e *emulator.Emulator) error {
-	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+// stop answers the requests under way, for a while, and closes the emulator. It goes on although ctx is done.
+func stop(ctx context.Context, e *emulator.Emulator) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
 	return e.Shutdown(ctx)
 }

@@ -1,0 +1,98 @@
+package firststeps
+
+import (
+	"archive/zip"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const module, release = "github.com/agentyard/terraform-provider-agentyard", "v0.1.0"
+
+// releaseTo puts the project into a module proxy made of files, as a release would be in a public one.
+func releaseTo(t *testing.T, proxy string) {
+	t.Helper()
+	tree := checkout(t)
+	dir := filepath.Join(proxy, filepath.FromSlash(module), "@v")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	archive, err := os.Create(filepath.Join(dir, release+".zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	writer := zip.NewWriter(archive)
+	err = filepath.WalkDir(tree, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil && path != tree {
+				return fs.SkipDir // A module of its own.
+			}
+			return nil
+		}
+		name, err := filepath.Rel(tree, path)
+		if err != nil {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		file, err := writer.Create(module + "@" + release + "/" + filepath.ToSlash(name))
+		if err == nil {
+			_, err = file.Write(content)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile(filepath.Join(tree, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{
+		"list": release + "\n", release + ".mod": string(mod), release + ".info": `{"Version":"` + release + `","Time":"2026-03-01T12:00:00Z"}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The emulator is installed without a checkout by the line that both READMEs give.
+func TestGoInstall_emulator(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for _, name := range []string{"README.md", filepath.Join("internal", "emulator", "README.md")} {
+		text, err := os.ReadFile(filepath.Join(project(t), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, regexp.MustCompile(`go install \S+@latest`).FindAllString(string(text), -1)...)
+	}
+	if len(lines) != 2 || lines[0] != lines[1] {
+		t.Fatalf("the READMEs say %q, want the same line once in each", lines)
+	}
+	proxy := t.TempDir()
+	releaseTo(t, proxy)
+	m := newMachine(t)
+	fetched := strings.TrimSpace(m.run(t.TempDir(), "go env GOMODCACHE")) + "/cache/download"
+	// A module cache of its own, as the user's must not hold a release that was never made. Trimmed paths let Go build once.
+	m.env = append(m.env, "GOPROXY=file://"+proxy+",file://"+fetched, "GOMODCACHE="+t.TempDir(), "GOFLAGS=-modcacherw -trimpath", "GOSUMDB=off")
+	out := m.run(t.TempDir(), lines[0]+"\n\"$HOME/go/bin/agentyard-emulator\" -- env")
+	if !strings.Contains(out, "\nAGENTYARD_BASE_URL=http://127.0.0.1:") {
+		t.Errorf("the installed emulator:\n%s", out)
+	}
+}
