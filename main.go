@@ -2,12 +2,12 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"log"
 	"os"
 	"runtime/debug"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
@@ -27,12 +27,15 @@ func main() {
 	if *debugger {
 		options = append(options, tf6server.WithManagedDebug())
 	}
-	err := tf6server.Serve("registry.terraform.io/agentyard/agentyard", func() tfprotov6.ProviderServer {
-		server := providerserver.NewProtocol6(provider.New(version)())()
-		if full, ok := server.(quiet.Server); ok && !logged {
-			return quiet.Without(full)
+	server, err := provider.NewServer(context.Background(), version)
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = tf6server.Serve("registry.terraform.io/agentyard/agentyard", func() tfprotov6.ProviderServer {
+		if logged {
+			return server
 		}
-		return server
+		return quiet.Without(server)
 	}, options...)
 	if err != nil {
 		log.Fatal(err)

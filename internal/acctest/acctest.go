@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
@@ -57,7 +56,7 @@ func New(t testing.TB, options ...Option) *Env {
 	e := &Env{Clock: clk, t: t}
 	e.Emulator = start(t, clk, options)
 	e.Factories = map[string]func() (tfprotov6.ProviderServer, error){
-		"agentyard": providerserver.NewProtocol6WithError(provider.New("test", provider.WithClock(clk))()),
+		"agentyard": func() (tfprotov6.ProviderServer, error) { return newServer(t, "test", provider.WithClock(clk)) },
 	}
 	return e
 }

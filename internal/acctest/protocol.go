@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
@@ -61,7 +60,7 @@ func NewProcess(t testing.TB, e *Env, settings Values) *Process {
 	if e.Clock != nil {
 		options = append(options, provider.WithClock(e.Clock))
 	}
-	server, err := providerserver.NewProtocol6WithError(provider.New(inProcess, options...)())()
+	server, err := newServer(t, inProcess, options...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,11 +229,7 @@ func diagnosticsOf(resp *tfprotov6.PlanResourceChangeResponse, err error) []*tfp
 }
 
 func (p *Process) planChange(i *Instance, schema *tfprotov6.Schema, prior, config tftypes.Value, out *Outcome) (*tfprotov6.ApplyResourceChangeRequest, bool) {
-	typ := schema.ValueType()
-	request := &tfprotov6.PlanResourceChangeRequest{
-		TypeName: i.Type, PriorState: dynamic(p.t, typ, prior), Config: dynamic(p.t, typ, config),
-		ProposedNewState: dynamic(p.t, typ, proposed(p.t, schema.Block.Attributes, prior, config)),
-	}
+	request := PlanRequest(p.t, i.Type, schema, prior, config)
 	if !prior.IsNull() {
 		request.PriorPrivate, request.PriorIdentity = i.private, i.identity
 	}
@@ -247,6 +242,16 @@ func (p *Process) planChange(i *Instance, schema *tfprotov6.Schema, prior, confi
 		TypeName: i.Type, PriorState: request.PriorState, PlannedState: resp.PlannedState, Config: request.Config,
 		PlannedPrivate: resp.PlannedPrivate, PlannedIdentity: resp.PlannedIdentity,
 	}, len(resp.RequiresReplace) > 0
+}
+
+// PlanRequest is what Terraform asks for where a state and a configuration are at hand. A null configuration destroys.
+func PlanRequest(t testing.TB, typeName string, schema *tfprotov6.Schema, prior, config tftypes.Value) *tfprotov6.PlanResourceChangeRequest {
+	t.Helper()
+	typ := schema.ValueType()
+	return &tfprotov6.PlanResourceChangeRequest{
+		TypeName: typeName, PriorState: dynamic(t, typ, prior), Config: dynamic(t, typ, config),
+		ProposedNewState: dynamic(t, typ, proposed(t, schema.Block.Attributes, prior, config)),
+	}
 }
 
 func (p *Process) validate(typeName string, typ tftypes.Type, config tftypes.Value, out *Outcome) {

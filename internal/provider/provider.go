@@ -29,6 +29,9 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
+// typeName starts the names of everything that the provider offers.
+const typeName = "agentyard"
+
 // Environment variables that stand in for settings of the provider block.
 const (
 	EnvBaseURL = "AGENTYARD_BASE_URL"
@@ -76,7 +79,7 @@ type providerModel struct {
 }
 
 func (p *agentyardProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
-	resp.TypeName, resp.Version = "agentyard", p.version
+	resp.TypeName, resp.Version = typeName, p.version
 }
 
 func (p *agentyardProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
