@@ -18,6 +18,7 @@ var states = States{Done: []string{"ready"}, InProgress: []string{"building"}, F
 
 // script answers looks one after the other on a fake clock; the last answer repeats.
 type script struct {
+	t       *testing.T
 	clock   *clock.Fake
 	began   time.Time
 	answers []any // A status or an error.
@@ -29,14 +30,17 @@ type script struct {
 	changes []string
 }
 
-func newScript(answers ...any) *script {
+func newScript(t *testing.T, answers ...any) *script {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	return &script{clock: clock.NewFake(now), began: now, answers: answers}
+	return &script{t: t, clock: clock.NewFake(now), began: now, answers: answers}
 }
 
 func (s *script) next(ctx context.Context, pause time.Duration) (*string, error) {
 	if err := s.clock.Sleep(ctx, max(pause-s.early, 0)); err != nil {
 		return nil, err
+	}
+	if len(s.looks) > 100 {
+		s.t.Fatalf("the wait does not end: looks at %v", s.looks)
 	}
 	answer := s.answers[min(len(s.looks), len(s.answers)-1)]
 	s.looks = append(s.looks, s.clock.Now().Sub(s.began))
@@ -79,8 +83,9 @@ func TestFor(t *testing.T) {
 		"never seen":        {nil, []any{broken}, "", new(*TimeoutError), "no status could be read in 1m0s (the last look failed: broken)", "", 15},
 		"shown late":        {nil, []any{gone, gone, gone, gone, gone, "ready"}, "ready", nil, "", "ready", 6},
 		"gone":              {nil, []any{"building", gone}, "building", new(*client.APIError), "gone", "building", 6},
-		"gone and back":     {nil, []any{gone, gone, gone, "building", gone, gone, gone, "ready"}, "ready", nil, "", "building ready", 8},
-		"forbidden":         {nil, []any{forbidden, "ready"}, "", new(*client.APIError), "no", "", 1},
+		"gone for exactly as long as one waits for a late one": {nil, []any{"building", "building", "building", "building", gone}, "building", new(*client.APIError), "gone", "building", 8},
+		"gone and back": {nil, []any{gone, gone, gone, "building", gone, gone, gone, "ready"}, "ready", nil, "", "building ready", 8},
+		"forbidden":     {nil, []any{forbidden, "ready"}, "", new(*client.APIError), "no", "", 1},
 
 		"done from the start":          {&ready, []any{"failed"}, "ready", nil, "", "ready", 0},
 		"failed from the start":        {&failed, []any{"ready"}, "failed", new(*FailedError), `the status is "failed"`, "failed", 0},
@@ -91,7 +96,7 @@ func TestFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScript(tc.answers...)
+			s := newScript(t, tc.answers...)
 			last, err := For(t.Context(), s.clock, time.Minute, s.object(tc.start))
 			if tc.want == "" && last != nil || tc.want != "" && (last == nil || *last != tc.want) {
 				t.Errorf("got %v, want %q", last, tc.want)
@@ -132,7 +137,7 @@ func TestFor_looksSoonThenSeldomAndOnceMoreAtTheDeadline(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScript("building")
+			s := newScript(t, "building")
 			s.took = tc.took
 			_, err := For(t.Context(), s.clock, tc.timeout, s.object(nil))
 			if !slices.Equal(s.looks, tc.want) {
@@ -149,7 +154,7 @@ func TestFor_looksSoonThenSeldomAndOnceMoreAtTheDeadline(t *testing.T) {
 // Others may have an object looked at sooner, which must not stand for the look at the deadline.
 func TestFor_aLookBeforeTheDeadlineIsNotTheLast(t *testing.T) {
 	t.Parallel()
-	s := newScript("building", "building", "building", "ready")
+	s := newScript(t, "building", "building", "building", "ready")
 	s.early = 250 * time.Millisecond
 	_, err := For(t.Context(), s.clock, 3*time.Second, s.object(nil))
 	if want := seconds(0.25, 1, 2.75, 2.75); err != nil || !slices.Equal(s.looks, want) {
