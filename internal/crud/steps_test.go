@@ -1,0 +1,441 @@
+package crud
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	actionschema "github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	dataschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+var (
+	errRefused     = &client.APIError{Operation: "doThing", Status: 400, Detail: "odd", FromService: true}
+	errNotFound    = &client.APIError{Operation: "doThing", Status: 404, Detail: "none", FromService: true}
+	errGone        = fmt.Errorf("looking: %w", &client.GoneError{Err: errNotFound})
+	errSeesNothing = &client.GoneError{Err: errNotFound, SeesNothing: true}
+)
+
+// said is what diagnostics say, one to a line: "Error: summary: detail".
+func said(diags diag.Diagnostics) string {
+	var lines []string
+	for _, d := range diags {
+		lines = append(lines, fmt.Sprintf("%s: %s: %s", d.Severity(), d.Summary(), d.Detail()))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// tells fails the test unless diagnostics are one that starts and contains as given, or none for nothing given.
+func tells(t *testing.T, diags diag.Diagnostics, start string, parts ...string) {
+	t.Helper()
+	text := said(diags)
+	if start == "" && text != "" || len(diags) > 1 || !strings.HasPrefix(text, start) {
+		t.Errorf("said %q, want %q", text, start)
+	}
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q lacks %q", text, part)
+		}
+	}
+}
+
+// private is an empty private state, whose type cannot be named here.
+func private[T any](*T) *T { return new(T) }
+
+func noIdentity() *tfsdk.ResourceIdentity {
+	schema := IDSchema("The ID.")
+	return &tfsdk.ResourceIdentity{Schema: schema, Raw: tftypes.NewValue(schema.Type().TerraformType(context.Background()), nil)}
+}
+
+func idIn(t *testing.T, identity *tfsdk.ResourceIdentity) string {
+	t.Helper()
+	var id types.String
+	if diags := identity.GetAttribute(t.Context(), path.Root("id"), &id); diags.HasError() {
+		t.Fatal(diags)
+	}
+	return id.ValueString()
+}
+
+func prior() tfsdk.State { return stateOf(map[string]string{"id": "1", "name": "a", "mood": "calm"}) }
+
+// bare is a thing without an identity.
+type bare struct{ thingModel }
+
+func (*bare) Identity() any { return nil }
+
+func TestConfigure(t *testing.T) {
+	t.Parallel()
+	c := client.Unconfigured("api_key", clock.System)
+	for name, configure := range map[string]func(data any) (*client.Client, diag.Diagnostics){
+		"resource": func(data any) (*client.Client, diag.Diagnostics) {
+			var r Resource
+			var resp resource.ConfigureResponse
+			r.Configure(t.Context(), resource.ConfigureRequest{ProviderData: data}, &resp)
+			return r.Client, resp.Diagnostics
+		},
+		"data source": func(data any) (*client.Client, diag.Diagnostics) {
+			var d DataSource
+			var resp datasource.ConfigureResponse
+			d.Configure(t.Context(), datasource.ConfigureRequest{ProviderData: data}, &resp)
+			return d.Client, resp.Diagnostics
+		},
+		"ephemeral resource": func(data any) (*client.Client, diag.Diagnostics) {
+			var e Ephemeral
+			var resp ephemeral.ConfigureResponse
+			e.Configure(t.Context(), ephemeral.ConfigureRequest{ProviderData: data}, &resp)
+			return e.Client, resp.Diagnostics
+		},
+		"action": func(data any) (*client.Client, diag.Diagnostics) {
+			var a Action
+			var resp action.ConfigureResponse
+			a.Configure(t.Context(), action.ConfigureRequest{ProviderData: data}, &resp)
+			return a.Client, resp.Diagnostics
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got, diags := configure(c); got != c || len(diags) != 0 {
+				t.Errorf("the provider's client: %v, %v", got, diags)
+			}
+			if got, diags := configure(nil); got != nil || len(diags) != 0 {
+				t.Errorf("before the provider is configured: %v, %v", got, diags)
+			}
+			got, diags := configure("a string")
+			if got != nil {
+				t.Errorf("something else became %v", got)
+			}
+			tells(t, diags, "Error: Provider Not Configured: The provider handed over a string")
+		})
+	}
+}
+
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	create := func(made *thing, err error) *resource.CreateResponse {
+		req := resource.CreateRequest{Plan: tfsdk.Plan{Raw: raw(map[string]string{"id": "?", "name": "a", "mood": "?"}), Schema: thingSchema}}
+		resp := &resource.CreateResponse{State: tfsdk.State{Raw: tftypes.NewValue(thingType, nil), Schema: thingSchema}, Identity: noIdentity()}
+		Create(t.Context(), "thing", req, resp, func(m *thingModel) (*thing, error) {
+			if m.Name.ValueString() != "a" {
+				t.Errorf("planned is %v", m.Name)
+			}
+			return made, err
+		})
+		return resp
+	}
+	made := create(&thing{"1", "a", "calm"}, nil)
+	tells(t, made.Diagnostics, "")
+	if id, mood := get(t, made.State, "id"), get(t, made.State, "mood"); id != "1" || mood != "calm" || idIn(t, made.Identity) != "1" {
+		t.Errorf("stored %s, %s with the identity %s", id, mood, idIn(t, made.Identity))
+	}
+	failed := create(nil, errRefused)
+	tells(t, failed.Diagnostics, "Error: Cannot create thing: ", "doThing", "odd")
+	if !failed.State.Raw.IsNull() {
+		t.Errorf("a creation that failed stored %v", failed.State.Raw)
+	}
+}
+
+// An older Terraform knows no identities, and not every object has one.
+func TestStore_withoutAnIdentity(t *testing.T) {
+	t.Parallel()
+	state := prior()
+	tells(t, Store(t.Context(), &state, nil, &thingModel{}, &thing{"2", "b", "busy"}), "")
+	if got := get(t, state, "id"); got != "2" {
+		t.Errorf("stored %s", got)
+	}
+	untouched := noIdentity()
+	tells(t, Store(t.Context(), &state, untouched, &bare{}, &thing{"3", "b", "busy"}), "")
+	if got := get(t, state, "id"); got != "3" || !untouched.Raw.IsNull() {
+		t.Errorf("stored %s with the identity %v", got, untouched.Raw)
+	}
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	unknown := &client.UnconfiguredError{Setting: "base_url"}
+	for name, tc := range map[string]struct {
+		found    *thing
+		err      error
+		imported bool
+		tells    string
+		parts    []string
+		// mood is what the state holds then; empty where it holds nothing.
+		mood string
+		// unidentified says that no identity is set.
+		unidentified, wait bool
+	}{
+		"it is there":            {found: &thing{"1", "a", "busy"}, mood: "busy"},
+		"it was just imported":   {found: &thing{"1", "a", "busy"}, imported: true, mood: "busy", wait: true},
+		"it is gone":             {err: errGone, tells: "Warning: Thing Is Gone: The thing 1 does not exist at the service any more."},
+		"it is not set":          {tells: "Warning: Thing Is Gone: The thing 1 does not exist"},
+		"nothing at all is seen": {err: errSeesNothing, tells: "Warning: Thing Is Gone: The thing 1 ", parts: []string{OrSomebodyElses}},
+		"a plain 404":            {err: errNotFound, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
+		"it was refused":         {err: errRefused, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
+		"a setting is unknown, as the first object finds": {
+			err: &client.UnconfiguredError{Setting: "base_url", First: true}, mood: "calm",
+			tells: "Warning: State Not Refreshed: The provider's base_url is not known yet",
+		},
+		"a setting is unknown, as another object finds": {err: unknown, mood: "calm"},
+		"a setting is unknown during an import": {
+			err: unknown, imported: true, mood: "calm", unidentified: true,
+			tells: "Error: Cannot Import Thing Yet: The thing is imported while the provider's base_url is not known yet", parts: []string{"Apply what base_url depends on first"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resp := &resource.ReadResponse{State: prior(), Identity: noIdentity()}
+			resp.Private = private(resp.Private)
+			if tc.imported {
+				adopt.Imported(t.Context(), resp.Private)
+			}
+			Read(t.Context(), "thing", resource.ReadRequest{State: prior()}, resp, func(m *thingModel) (*thing, error) {
+				if m.ID.ValueString() != "1" {
+					t.Errorf("the prior ID is %v", m.ID)
+				}
+				return tc.found, tc.err
+			})
+			tells(t, resp.Diagnostics, tc.tells, tc.parts...)
+			if id := idIn(t, resp.Identity); (id == "") != tc.unidentified {
+				t.Errorf("the identity is %q", id)
+			}
+			if tc.mood == "" {
+				if !resp.State.Raw.IsNull() {
+					t.Errorf("the state still holds %v", resp.State.Raw)
+				}
+				return
+			}
+			var m thingModel
+			if diags := resp.State.Get(t.Context(), &m); diags.HasError() || m.Mood.ValueString() != tc.mood || m.Wait.ValueBool() != tc.wait {
+				t.Errorf("the state holds %+v, %v", m, diags)
+			}
+		})
+	}
+}
+
+// Without an identity nothing tells which one it was.
+func TestGone_withoutAnIdentity(t *testing.T) {
+	t.Parallel()
+	resp := &resource.ReadResponse{State: prior()}
+	Gone(t.Context(), "api key", nil, nil, resp)
+	tells(t, resp.Diagnostics, "Warning: Api Key Is Gone: The api key does not exist at the service any more.")
+
+	unset := &resource.ReadResponse{State: prior(), Identity: noIdentity()}
+	Gone(t.Context(), "thing", nil, nil, unset)
+	tells(t, unset.Diagnostics, "Warning: Thing Is Gone: The thing does not exist at the service any more.")
+}
+
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		updated *thing
+		err     error
+		tells   string
+		name    string
+		// adopts says that what an import left to be adopted still is.
+		adopts bool
+	}{
+		"the service answers": {updated: &thing{"1", "B", "busy"}, name: "B"},
+		"nothing was sent":    {name: "b"},
+		"it was refused":      {err: errRefused, tells: "Error: Cannot update thing: ", name: "a", adopts: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			req := resource.UpdateRequest{
+				Config: tfsdk.Config{Raw: raw(map[string]string{"name": "b"}), Schema: thingSchema},
+				Plan:   tfsdk.Plan{Raw: raw(map[string]string{"id": "1", "name": "b", "mood": "calm"}), Schema: thingSchema},
+				State:  prior(),
+			}
+			resp := &resource.UpdateResponse{State: prior(), Identity: noIdentity()}
+			resp.Private = private(resp.Private)
+			adopt.Imported(t.Context(), resp.Private)
+			Update(t.Context(), "thing", req, resp, func(plan, state *thingModel) (*thing, error) {
+				if plan.Name.ValueString() != "b" || state.Name.ValueString() != "a" {
+					t.Errorf("from %v to %v", state.Name, plan.Name)
+				}
+				return tc.updated, tc.err
+			})
+			tells(t, resp.Diagnostics, tc.tells)
+			if got := get(t, resp.State, "name"); got != tc.name {
+				t.Errorf("the name in the state is %q, want %q", got, tc.name)
+			}
+			if got := get(t, resp.State, "mood"); got != "calm" {
+				t.Errorf("a result became %q in spite of the plan", got)
+			}
+			if got := idIn(t, resp.Identity); (got == "1") != (tc.err == nil) {
+				t.Errorf("the identity is %q", got)
+			}
+			if got := adopt.Allowed(t.Context(), resp.Private, types.StringNull()); got != tc.adopts {
+				t.Errorf("arguments are adopted after it: %t", got)
+			}
+		})
+	}
+}
+
+func TestDelete(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		err   error
+		tells string
+	}{
+		"it is deleted":          {nil, ""},
+		"it was gone":            {errGone, ""},
+		"nothing at all is seen": {errSeesNothing, "Warning: Thing Was Gone Already: The thing does not exist at the service, so nothing was deleted"},
+		"a plain 404":            {errNotFound, "Error: Cannot delete thing: "},
+		"it was refused":         {errRefused, "Error: Cannot delete thing: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var resp resource.DeleteResponse
+			Delete(t.Context(), "thing", resource.DeleteRequest{State: prior()}, &resp, func(m *thingModel) error {
+				if m.ID.ValueString() != "1" {
+					t.Errorf("deleted is %v", m.ID)
+				}
+				return tc.err
+			})
+			tells(t, resp.Diagnostics, tc.tells)
+		})
+	}
+	tells(t, Deleted("thing", "7", errSeesNothing), "Warning: Thing Was Gone Already: The thing 7 does not exist")
+}
+
+func TestImportByID(t *testing.T) {
+	t.Parallel()
+	identified := noIdentity()
+	if diags := identified.Set(t.Context(), &ID{ID: types.StringValue("9")}); diags.HasError() {
+		t.Fatal(diags)
+	}
+	for name, tc := range map[string]struct {
+		id       string
+		identity *tfsdk.ResourceIdentity
+		want     string
+		tells    string
+	}{
+		"an ID":            {"7", noIdentity(), "7", ""},
+		"an identity":      {"", identified, "9", ""},
+		"two IDs":          {"7/8", noIdentity(), "", `Error: Invalid Import ID: The import ID of a thing is its ID at the service`},
+		"an ID of a blank": {" ", noIdentity(), "", "Error: Invalid Import ID: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resp := &resource.ImportStateResponse{State: stateOf(nil), Identity: tc.identity}
+			resp.Private = private(resp.Private)
+			ImportByID(t.Context(), "thing", resource.ImportStateRequest{ID: tc.id, Identity: tc.identity}, resp)
+			tells(t, resp.Diagnostics, tc.tells)
+			if got := get(t, resp.State, "id"); got != tc.want {
+				t.Errorf("imported %q, want %q", got, tc.want)
+			}
+			if got := adopt.Unread(t.Context(), resp.Private); got != (tc.tells == "") {
+				t.Errorf("it is to be read: %t", got)
+			}
+		})
+	}
+}
+
+func TestReadData(t *testing.T) {
+	t.Parallel()
+	schema := dataschema.Schema{Attributes: map[string]dataschema.Attribute{
+		"id": dataschema.StringAttribute{Computed: true}, "name": dataschema.StringAttribute{Required: true},
+		"mood": dataschema.StringAttribute{Computed: true}, "wait": dataschema.BoolAttribute{Computed: true},
+	}}
+	read := func(found *thing, err error) *datasource.ReadResponse {
+		resp := &datasource.ReadResponse{State: tfsdk.State{Raw: tftypes.NewValue(thingType, nil), Schema: schema}}
+		req := datasource.ReadRequest{Config: tfsdk.Config{Raw: raw(map[string]string{"name": "a"}), Schema: schema}}
+		ReadData(t.Context(), "find", "thing", req, resp, func(m *thingModel) (*thing, error) {
+			if m.Name.ValueString() != "a" {
+				t.Errorf("wanted is %v", m.Name)
+			}
+			return found, err
+		})
+		return resp
+	}
+	found := read(&thing{"1", "a", "calm"}, nil)
+	tells(t, found.Diagnostics, "")
+	if got := get(t, found.State, "mood"); got != "calm" {
+		t.Errorf("stored %q", got)
+	}
+	failed := read(nil, &Fault{Summary: "Thing Not Found", Detail: "There is none."})
+	tells(t, failed.Diagnostics, "Error: Thing Not Found: There is none.")
+	if !failed.State.Raw.IsNull() {
+		t.Errorf("a failed read stored %v", failed.State.Raw)
+	}
+}
+
+func TestEach(t *testing.T) {
+	t.Parallel()
+	models, diags := Each[thingModel](t.Context(), []thing{{id: "1"}, {id: "2"}})
+	if len(models) != 2 || models[1].ID.ValueString() != "2" || len(diags) != 0 {
+		t.Errorf("%v, %v", models, diags)
+	}
+	if none, _ := Each[thingModel, thing](t.Context(), nil); none == nil || len(none) != 0 {
+		t.Errorf("no records are %v, not an empty list", none)
+	}
+}
+
+func TestInvoke(t *testing.T) {
+	t.Parallel()
+	schema := actionschema.Schema{Attributes: map[string]actionschema.Attribute{
+		"id": actionschema.StringAttribute{Optional: true}, "name": actionschema.StringAttribute{Required: true},
+		"mood": actionschema.StringAttribute{Optional: true}, "wait": actionschema.BoolAttribute{Optional: true},
+	}}
+	for name, tc := range map[string]struct {
+		err   error
+		tells string
+	}{
+		"it works":       {nil, ""},
+		"it was refused": {errRefused, "Error: Cannot restart thing: "},
+		"a fault":        {&Fault{Summary: "S", Detail: "D"}, "Error: S: D"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var progress []string
+			resp := &action.InvokeResponse{SendProgress: func(e action.InvokeProgressEvent) { progress = append(progress, e.Message) }}
+			req := action.InvokeRequest{Config: tfsdk.Config{Raw: raw(map[string]string{"name": "a"}), Schema: schema}}
+			Invoke(t.Context(), "restart", "thing", req, resp, func(m *thingModel, tell Tell) error {
+				tell("%s after %s", m.Name.ValueString(), time.Second)
+				return tc.err
+			})
+			tells(t, resp.Diagnostics, tc.tells)
+			if strings.Join(progress, ", ") != "a after 1s" {
+				t.Errorf("progress %q", progress)
+			}
+		})
+	}
+}
+
+func TestList_yieldsItsFailure(t *testing.T) {
+	t.Parallel()
+	req := list.ListRequest{ResourceSchema: thingSchema, ResourceIdentitySchema: IDSchema("The ID.")}
+	broken := func(yield func(thing, error) bool) { _ = yield(thing{id: "1"}, nil) && yield(thing{}, errRefused) }
+	var stream list.ListResultsStream
+	List[thingModel](t.Context(), "things", req, &stream, broken, func(t *thing) string { return t.id })
+	var results []list.ListResult
+	for result := range stream.Results {
+		results = append(results, result)
+	}
+	if len(results) != 2 || results[0].DisplayName != "1" {
+		t.Fatalf("got %v", results)
+	}
+	tells(t, results[0].Diagnostics, "")
+	tells(t, results[1].Diagnostics, "Error: Cannot list things: ")
+	if got := idIn(t, results[0].Identity); got != "1" {
+		t.Errorf("the identity is %q", got)
+	}
+	if !results[0].Resource.Raw.IsNull() {
+		t.Errorf("nobody asked for the resource %v", results[0].Resource.Raw)
+	}
+}
