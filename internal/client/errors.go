@@ -92,7 +92,7 @@ func isAmbiguous(err error) bool {
 func newAPIError(op operation, resp *http.Response, body []byte) *APIError {
 	e := &APIError{Operation: op.name, Method: op.method, Route: op.route, Status: resp.StatusCode, RetryAfter: resp.Header.Get("Retry-After")}
 	e.readBody(body)
-	if location := resp.Header.Get("Location"); e.Detail == "" && resp.StatusCode >= 300 && resp.StatusCode < 400 && location != "" {
+	if location := resp.Header.Get("Location"); e.Detail == "" && resp.StatusCode < http.StatusBadRequest && location != "" {
 		e.Detail = "a redirect, which is not followed because the API key goes only to base_url; check base_url"
 	}
 	if e.Detail == "" {

@@ -32,7 +32,7 @@ type operation struct {
 }
 
 // changes reports whether the operation may change something at the service.
-func (o operation) changes() bool { return o.method != http.MethodGet && o.method != http.MethodHead }
+func (o operation) changes() bool { return o.method != http.MethodGet }
 
 // request is one call of an operation.
 type request struct {
@@ -242,12 +242,13 @@ func (c *Client) target(r request) (string, error) {
 		if value == "" || value == "." || value == ".." {
 			return "", fmt.Errorf("%s: %q cannot be part of a request's path", r.op.name, value)
 		}
-		start, end := strings.Index(path, "{"), strings.Index(path, "}")
-		if start < 0 || end < start {
+		head, rest, found := strings.Cut(path, "{")
+		_, tail, _ := strings.Cut(rest, "}")
+		if !found {
 			return "", fmt.Errorf("%s: more path values than placeholders in %s", r.op.name, r.op.route)
 		}
 		// A brace in a value is escaped, so that it is not taken for a placeholder.
-		path = path[:start] + url.PathEscape(value) + path[end+1:]
+		path = head + url.PathEscape(value) + tail
 	}
 	if strings.Contains(path, "{") {
 		return "", fmt.Errorf("%s: a path value is missing for %s", r.op.name, r.op.route)

@@ -189,10 +189,7 @@ func (c *Client) beforeRepetition(req *http.Request) error {
 
 // backoff doubles with every failure and is spread over its upper half, so that clients which failed together do not return together.
 func (p *retryPolicy) backoff(failed int) time.Duration {
-	d := maxBackoff
-	if failed < 6 {
-		d = min(maxBackoff, minBackoff<<failed)
-	}
+	d := min(maxBackoff, minBackoff<<min(failed, 6)) // Without a bound the shift overflows.
 	return d/2 + time.Duration(p.random()*float64(d/2))
 }
 

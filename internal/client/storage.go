@@ -117,7 +117,7 @@ func (c *Client) sendToStorage(ctx context.Context, act, address string, newRequ
 		return nil, &StorageError{Act: act, Err: err}
 	}
 	ctx = withAttempts(ctx, true)
-	for failed := 0; ; failed++ {
+	for {
 		req, err := newRequest(ctx)
 		if err != nil {
 			return nil, &StorageError{Act: act, Err: withoutURL(err)}
@@ -133,7 +133,7 @@ func (c *Client) sendToStorage(ctx context.Context, act, address string, newRequ
 		tflog.Debug(ctx, "The file storage failed", map[string]any{"act": act, "status": failure.Status})
 		again, _ := c.retry.check(ctx, resp, err)
 		var changed *changedError
-		if !again || failed >= c.retry.maxRetries || errors.As(err, &changed) {
+		if !again || errors.As(err, &changed) {
 			return nil, failure
 		}
 		if err := c.retry.pause(req); err != nil {
