@@ -65,13 +65,10 @@ func newDocument(spec *openapi3.T) *Document {
 	for path, item := range spec.Paths.Map() {
 		for method, operation := range item.Operations() {
 			rt := route{
-				Operation: Operation{ID: operation.OperationID, Method: method, Path: path},
+				Operation: Operation{ID: operation.OperationID, Method: method, Path: path, Tag: strings.Join(operation.Tags, ", ")},
 				declared:  &routers.Route{Spec: spec, Path: path, PathItem: item, Method: method, Operation: operation},
 				segments:  strings.Split(path, "/"),
 				query:     map[string]*openapi3.Parameter{},
-			}
-			if len(operation.Tags) > 0 {
-				rt.Tag = operation.Tags[0]
 			}
 			for _, p := range slices.Concat(item.Parameters, operation.Parameters) {
 				if p.Value.In == openapi3.ParameterInQuery {

@@ -393,3 +393,17 @@ func TestHandlerIsSafeForConcurrentUse(t *testing.T) {
 		t.Errorf("got %d violations, want 50", len(violations))
 	}
 }
+
+// What is wrong within the parts of a choice is told beside it; elsewhere the reason says it all.
+func TestViolation_tellsTheOriginOfAChoiceOnly(t *testing.T) {
+	t.Parallel()
+	for body, origin := range map[string]bool{
+		`{"name":"a","repos":["acme/app"]}`:                          false,
+		`{"name":"a","source":{"kind":"template","templateId":"t"}}`: true,
+	} {
+		violations, _ := exchange(t, answer{status: 201, body: computerJSON}, http.MethodPost, "/api/v0/computers", body, nil)
+		if len(violations) != 1 || strings.HasSuffix(violations[0].Err.Error(), ")") != origin {
+			t.Errorf("%s: %v", body, violations)
+		}
+	}
+}
