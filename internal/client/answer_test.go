@@ -156,3 +156,18 @@ func TestCallNoAnswer(t *testing.T) {
 		}
 	}
 }
+
+func TestListing_saysWhichObjectIsNone(t *testing.T) {
+	t.Parallel()
+	for listing, want := range map[string]string{
+		`{"id":"c1","name":"a","providerType":"x"},{"name":"b"}`:             "its object 2 is none: it holds no ID",
+		`{"id":"c1","providerType":"x"}`:                                     "its object 1 is none: it lacks the field name",
+		`{"id":"c1","name":"a","providerType":"x"},{"id":"c2","name":"b"}`:   "its object 2 is none: it lacks the field providerType",
+		`{"id":"c1","name":"a","providerType":"x"},{"id":"c2","name":"b"},7`: "unexpected shape",
+	} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answerJSON(w, 200, `{"computers":[`+listing+`]}`) })
+		if _, err := c.Computers(t.Context(), ComputerFilter{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", listing, err, want)
+		}
+	}
+}

@@ -111,7 +111,10 @@ func (s *keyring) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *keyring) mint(w http.ResponseWriter, status int) {
-	s.made++
+	if s.made++; s.made > 50 {
+		answerJSON(w, 400, `{"detail":"the minting does not end"}`)
+		return
+	}
 	id := fmt.Sprint("made-", s.made)
 	if !s.swallow {
 		s.add(id, nil)
@@ -332,6 +335,15 @@ func TestRotateAPIKey(t *testing.T) {
 			prepare: func(s *keyring) { s.refusing, s.vanishing = true, true },
 			want:    "made-1", wantLive: "[made-1]",
 		},
+		"refused, a newer one as old as a grace period may be": {
+			prepare: func(s *keyring) {
+				s.refusing = true
+				s.clk.Advance(time.Minute)
+				s.add("lost", nil)
+				s.clk.Advance(maxGrace + sameMoment)
+			},
+			grace: 10, wantErr: []string{"old", "lost (created at", "400"}, wantLive: "[old lost]",
+		},
 		"refused for its grace": {
 			prepare: func(s *keyring) {
 				s.refusing = true
@@ -354,6 +366,67 @@ func TestRotateAPIKey(t *testing.T) {
 	}
 }
 
+// Whether a rotation without an answer was done is told by the old key where there is no grace period, else by what is new.
+func TestRotateAPIKey_tellsWhatALossLeft(t *testing.T) {
+	t.Parallel()
+	otherwise := func(s *keyring) {
+		s.add("theirs", func(k *APIKey) { k.ExpiresAt = k.CreatedAt + 3600_000 })
+	}
+	for name, tc := range map[string]struct {
+		grace     int64
+		meanwhile func(s *keyring)
+		found     string // The IDs that the error names; empty where it is the plain loss.
+	}{
+		"the old key lives":          {0, otherwise, ""},
+		"the old key vanished":       {0, func(s *keyring) { s.keys = nil }, ""},
+		"grace, and nothing appears": {5, func(*keyring) {}, ""},
+		"grace, and another appears": {5, otherwise, "theirs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, c := newKeyring(t)
+			s.add("old", nil)
+			s.swallow, s.breaking, s.meanwhile = true, always, func() { tc.meanwhile(s) }
+			_, err := c.RenewAPIKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"}, Renewal{ID: "old", GraceMinutes: tc.grace})
+			var lost *LostError
+			found := ""
+			if errors.As(err, &lost) {
+				for _, k := range lost.Found {
+					found += k.ID
+				}
+			}
+			if !isAmbiguous(err) || found != tc.found || (lost != nil) != (tc.found != "") || s.made != 1 {
+				t.Errorf("after %d requests: %v", s.made, err)
+			}
+		})
+	}
+}
+
+// What is known of the keys of a name is asked for anew only where a live one stands in the way.
+func TestCreateAPIKey_looksAgainOnlyAtWhatStandsInTheWay(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		ends   bool
+		listed int
+	}{
+		"none":               {false, 0},
+		"one that has ended": {true, 1},
+	} {
+		s, c := newKeyring(t)
+		if tc.ends {
+			s.add("old", nil)
+		}
+		if _, err := c.KnownAPIKeysNamed(t.Context(), "sa", "ci"); err != nil {
+			t.Fatal(err)
+		}
+		before := s.listed
+		s.end("old", s.clk.Now())
+		if _, err := c.CreateAPIKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"}); err != nil || s.listed-before != tc.listed {
+			t.Errorf("%s: %v, after %d listings", name, err, s.listed-before)
+		}
+	}
+}
+
 // The time of a creation is that of the answer, unless the answer tells it. A refusal is told as it is.
 func TestCreateAPIKey_readsItsAnswer(t *testing.T) {
 	t.Parallel()
@@ -367,6 +440,8 @@ func TestCreateAPIKey_readsItsAnswer(t *testing.T) {
 		"nowhere":         {201, "", `{"apiKey":{"id":"k","value":"fk","name":"ci"}}`, 0},
 		"refused":         {403, "", `{"detail":"no","status":403,"title":"x"}`, 0},
 		"without a value": {201, "", `{"apiKey":{"id":"k","name":"ci"}}`, 0},
+		"without a name":  {201, "", `{"apiKey":{"id":"k","value":"fk"}}`, 0},
+		"of another name": {201, "", `{"apiKey":{"id":"k","value":"fk","name":"deploy"}}`, 0},
 	} {
 		c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 			w.Header()["Date"] = nil
@@ -381,10 +456,11 @@ func TestCreateAPIKey_readsItsAnswer(t *testing.T) {
 		})
 		made, err := c.CreateAPIKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"})
 		var lost *LostError
+		useless := name == "without a value" || name == "of another name"
 		switch {
-		case name == "refused" && (StatusOf(err) != 403 || errors.As(err, &lost)), name == "without a value" && err == nil:
+		case name == "refused" && (StatusOf(err) != 403 || errors.As(err, &lost)), useless && err == nil:
 			t.Errorf("%s: %v", name, err)
-		case tc.status == 201 && name != "without a value" && (err != nil || made.CreatedAt != tc.want):
+		case tc.status == 201 && !useless && (err != nil || made.CreatedAt != tc.want):
 			t.Errorf("%s: %+v, %v", name, made, err)
 		}
 		if rec.count(http.MethodPost) != 1 {

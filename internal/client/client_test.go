@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -47,11 +48,18 @@ func (r *recorder) count(method string) int {
 	return n
 }
 
-// serve answers the nth request, counted from 1, with handle.
+// serve answers the nth request, counted from 1, with handle. A client that does not stop asking is told to.
 func serve(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, n int)) (*Client, *recorder, *clock.Fake) {
 	t.Helper()
 	rec := &recorder{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(w, r, rec.remember(r)) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := rec.remember(r)
+		if n > 1000 {
+			answerJSON(w, http.StatusLoopDetected, `{"detail":"the client does not stop"}`)
+			return
+		}
+		handle(w, r, n)
+	}))
 	t.Cleanup(server.Close)
 	clk := clock.NewFake(testStart)
 	c, err := New(Config{BaseURL: server.URL, APIKey: testKey, MaxRetries: 3, Clock: clk, UserAgent: "test/1"})
@@ -183,7 +191,10 @@ func TestRetryAfter(t *testing.T) {
 		"date, other clock": {map[string]string{"Retry-After": "Sun, 01 Mar 2026 05:00:09 GMT", "Date": "Sun, 01 Mar 2026 05:00:00 GMT"}, 9 * time.Second},
 		"past date":         {map[string]string{"Retry-After": "Sun, 01 Mar 2020 00:00:09 GMT", "Date": "Sun, 01 Mar 2026 00:00:00 GMT"}, -2},
 		"nonsense":          {map[string]string{"Retry-After": "soon"}, 0},
-		"too long":          {map[string]string{"Retry-After": "86400"}, -1},
+		"nothing to wait":   {map[string]string{"Retry-After": "0"}, -2},
+		"a negative time":   {map[string]string{"Retry-After": "-5"}, -2},
+		"as long as may be": {map[string]string{"Retry-After": "300"}, 5 * time.Minute},
+		"too long":          {map[string]string{"Retry-After": "301"}, -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -217,6 +228,41 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
+func TestAPIError_saysThatThePauseIsTooLong(t *testing.T) {
+	t.Parallel()
+	for seconds, tooLong := range map[string]bool{"300": false, "301": true, "": false} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			w.Header().Set("Retry-After", seconds)
+			answerJSON(w, 409, `{"detail":"busy"}`)
+		})
+		_, err := c.ComputerAlone(t.Context(), "c1")
+		var api *APIError
+		if !errors.As(err, &api) || api.TooLong != tooLong {
+			t.Errorf("%q seconds: %#v", seconds, err)
+		}
+	}
+}
+
+func TestRequest_saysWhoAsks(t *testing.T) {
+	t.Parallel()
+	c, rec, clk := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		answerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
+	})
+	nameless, err := New(Config{BaseURL: c.base.String(), APIKey: testKey, Clock: clk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, caller := range map[string]*Client{"test/1": c, "Go-http-client/1.1": nameless} {
+		if _, err := caller.ComputerAlone(t.Context(), "c1"); err != nil {
+			t.Fatal(err)
+		}
+		r := rec.requests[len(rec.requests)-1]
+		if got := r.Header.Get("User-Agent"); got != want || r.Header.Get("Content-Type") != "" || r.Header.Get("Accept") != "application/json" || strings.Contains(r.RequestURI, "?") {
+			t.Errorf("%s with the headers %v, want the agent %q", r.RequestURI, r.Header, want)
+		}
+	}
+}
+
 func TestBackoff_growsAndIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, random := range []float64{0, 0.5, 0.999} {
@@ -229,8 +275,11 @@ func TestBackoff_growsAndIsBounded(t *testing.T) {
 			}
 			before = d
 		}
-		if before < maxBackoff/2 {
-			t.Errorf("the pause stops growing at %v", before)
+		if first, want := p.backoff(0), time.Duration((1+random)*float64(minBackoff/2)); first != want {
+			t.Errorf("random %v: the first pause is %v, want %v", random, first, want)
+		}
+		if want := time.Duration((1 + random) * float64(maxBackoff/2)); before != want {
+			t.Errorf("random %v: the last pause is %v, want %v", random, before, want)
 		}
 	}
 }
@@ -289,6 +338,52 @@ func TestPathValues_stayInTheirPlace(t *testing.T) {
 	}
 }
 
+func TestTarget_takesAValueForEachPlaceholder(t *testing.T) {
+	t.Parallel()
+	c, _, _ := serve(t, nil)
+	for want, r := range map[string]request{
+		"/a":       {op: operation{route: "/a"}},
+		"/a/1/b/2": {op: operation{route: "/a/{x}/b/{y}"}, path: []string{"1", "2"}},
+		"/a/1?q=2": {op: operation{route: "/a/{x}"}, path: []string{"1"}, query: url.Values{"q": {"2"}}},
+		"more path values than placeholders in /a/{x}": {op: operation{route: "/a/{x}"}, path: []string{"1", "2"}},
+		"a path value is missing for /a/{x}/{y}":       {op: operation{route: "/a/{x}/{y}"}, path: []string{"1"}},
+	} {
+		got, err := c.target(r)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasSuffix(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// An answer is read up to a size, so that none can use up the memory.
+func TestReadAnswer_isBounded(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[int]string{maxAnswer: "", maxAnswer + 1: "the answer (status 200) is larger than 67108864 bytes"} {
+		blank := io.NopCloser(bytes.NewReader(bytes.Repeat([]byte(" "), size)))
+		body, err := readAnswer(&http.Response{StatusCode: 200, Body: blank}, wantNoPage)
+		if want == "" && (err != nil || len(body) != size) || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%d bytes: read %d, %v", size, len(body), err)
+		}
+	}
+}
+
+// A page in the place of an answer is described by what it says to be.
+func TestExchange_describesAPage(t *testing.T) {
+	t.Parallel()
+	for want, kind := range map[string][]string{"status 200, text/html, 6 bytes": {"text/html"}, "status 200, no content type, 6 bytes": nil} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			w.Header()["Content-Type"] = kind
+			_, _ = io.WriteString(w, "<html>")
+		})
+		if _, err := c.ComputerAlone(t.Context(), "c1"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
 func TestParseBaseURL(t *testing.T) {
 	t.Parallel()
 	for raw, wantOK := range map[string]bool{
@@ -322,6 +417,9 @@ func TestParseBaseURL(t *testing.T) {
 	}
 	if _, err := ParseBaseURL("http://api.agentyard.example", true); err != nil {
 		t.Errorf("allowed plain http: %v", err)
+	}
+	if err := CheckAPIKey("!fk-~"); err != nil {
+		t.Errorf("the first and the last character that a key may have: %v", err)
 	}
 	for _, key := range []string{"", "fk-x y", "fk-x\n", "fk-ü"} {
 		if err := CheckAPIKey(key); err == nil || key != "" && strings.Contains(err.Error(), key) {
@@ -367,6 +465,35 @@ func TestAPIError_readsEveryForm(t *testing.T) {
 		}
 		if api.FromService != tc.fromService || IsForeign(err) == tc.fromService || IsConflict(err) != tc.fromService {
 			t.Errorf("%s: taken for the service's: %v, a conflict: %v", body, api.FromService, IsConflict(err))
+		}
+	}
+}
+
+// Only what redirects is called a redirect, and only where the answer says nothing itself.
+func TestAPIError_tellsARedirect(t *testing.T) {
+	t.Parallel()
+	const redirect = "a redirect, which is not followed because the API key goes only to base_url; check base_url"
+	for name, tc := range map[string]struct {
+		status         int
+		location, body string
+		want           string
+	}{
+		"the first of its kind": {300, "/x", "", redirect},
+		"the last of its kind":  {399, "/x", "", redirect},
+		"to nowhere":            {302, "", "", "no explanation (Found)"},
+		"an error with a place": {400, "/x", "", "no explanation (Bad Request)"},
+		"with a text":           {302, "/x", `{"detail":"moved"}`, "moved"},
+	} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			if tc.location != "" {
+				w.Header().Set("Location", tc.location)
+			}
+			answerJSON(w, tc.status, tc.body)
+		})
+		_, err := c.ComputerAlone(t.Context(), "c1")
+		var api *APIError
+		if !errors.As(err, &api) || api.Detail != tc.want {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

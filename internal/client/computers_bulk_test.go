@@ -20,12 +20,18 @@ type bulkService struct {
 	answer   func(w http.ResponseWriter, n int, commit func(quantity int) string)
 	late     int // This many listings after a creation do not show what it made.
 	hidden   []string
+	listed   int
+	// listing, which may be nil, comes before each listing, counted from 1.
+	listing func(n int)
 }
 
 func (s *bulkService) handle(w http.ResponseWriter, r *http.Request, body string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.Method == http.MethodGet {
+		if s.listed++; s.listing != nil {
+			s.listing(s.listed)
+		}
 		visible := s.names
 		if s.late > 0 && len(s.hidden) > 0 {
 			s.late--
@@ -40,6 +46,10 @@ func (s *bulkService) handle(w http.ResponseWriter, r *http.Request, body string
 		return
 	}
 	s.requests = append(s.requests, request)
+	if len(s.requests) > 10 {
+		answerJSON(w, 400, `{"detail":"the creation does not end"}`)
+		return
+	}
 	commit := func(quantity int) string {
 		var made []string
 		for n := 1; len(made) < quantity; n++ {
@@ -275,5 +285,139 @@ func TestDeleteComputers_losesNone(t *testing.T) {
 	}
 	if len(errs) != 40 || rec.count(http.MethodDelete) != 40 {
 		t.Errorf("%d errors, %d deletions", len(errs), rec.count(http.MethodDelete))
+	}
+}
+
+// Without a listing the computers of a fleet that is known are asked for one by one, and one that is not cannot be looked for.
+func TestFleet_withoutAListing(t *testing.T) {
+	t.Parallel()
+	c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		if r.URL.Path == "/api/v0/computers" {
+			forbidden(w)
+			return
+		}
+		answerJSON(w, 200, `{"id":"id-web-1","name":"web-1","providerType":"managed-a"}`)
+	})
+	fleet, err := c.Fleet(t.Context(), "web", ComputerOwner{}, []string{"id-web-1"})
+	if err != nil || len(fleet.Members) != 1 || fleet.SeesNothing {
+		t.Errorf("got %+v, %v", fleet, err)
+	}
+	if fleet, err := c.Fleet(t.Context(), "web", ComputerOwner{}, nil); StatusOf(err) != 403 {
+		t.Errorf("a fleet of none: %+v, %v", fleet, err)
+	}
+}
+
+func TestFleet_saysThatNothingIsSeen(t *testing.T) {
+	t.Parallel()
+	for listed, seesNothing := range map[string]bool{"": true, computersJSON([]string{"other"}): false} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+			if r.URL.Path == "/api/v0/computers" {
+				answerJSON(w, 200, `{"computers":[`+listed+`]}`)
+				return
+			}
+			notFound(w)
+		})
+		fleet, err := c.Fleet(t.Context(), "web", ComputerOwner{}, []string{"id-web-1"})
+		if err != nil || len(fleet.Members) != 0 || fleet.SeesNothing != seesNothing {
+			t.Errorf("%q: got %+v, %v", listed, fleet, err)
+		}
+	}
+}
+
+// What the listing before a creation shows is asked for anew only if something stands in the way.
+func TestCreateFleet_looksAgainOnlyAtWhatStandsInTheWay(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		quantity, listed int
+		older            []string
+		listing          func(s *bulkService) func(n int)
+	}{
+		"nothing to make":        {0, 0, nil, nil},
+		"nothing in the way":     {1, 1, nil, nil},
+		"what was in it is gone": {1, 2, []string{"web-3"}, func(s *bulkService) func(int) { return func(n int) { s.names = s.names[:len(s.names)*(2-n)] } }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &bulkService{names: tc.older}
+			if tc.listing != nil {
+				s.listing = tc.listing(s)
+			}
+			made, err := serveBulk(t, s).CreateFleet(t.Context(), BulkCreateRequest{Quantity: tc.quantity, NamePrefix: "web"}, nil)
+			if err != nil || len(made) != tc.quantity || s.listed != tc.listed {
+				t.Errorf("made %v, %v, after %d listings", made, err, s.listed)
+			}
+		})
+	}
+}
+
+// A run that is stopped between two requests says how many computers are missing.
+func TestCreateFleet_saysWhatWasNotSent(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	s := &bulkService{answer: func(w http.ResponseWriter, _ int, commit func(int) string) {
+		made := commit(20)
+		interrupt()
+		bulkMade(w, made)
+	}}
+	made, err := serveBulk(t, s).CreateFleet(ctx, BulkCreateRequest{Quantity: 25, NamePrefix: "web"}, nil)
+	if len(made) != 20 || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "remaining 5 computers") {
+		t.Errorf("made %d, %v", len(made), err)
+	}
+}
+
+// Looking for what a lost answer made ends as soon as all of it is there.
+func TestCreateFleet_looksNoLongerThanNeeded(t *testing.T) {
+	t.Parallel()
+	s := &bulkService{answer: func(w http.ResponseWriter, _ int, commit func(int) string) { commit(2); drop(w) }}
+	made, err := serveBulk(t, s).CreateFleet(t.Context(), BulkCreateRequest{Quantity: 2, NamePrefix: "web"}, nil)
+	if err != nil || len(made) != 2 || s.listed != 2 {
+		t.Errorf("made %v, %v, after %d listings", made, err, s.listed)
+	}
+}
+
+// An explanation beside all computers that were asked for is no failure.
+func TestCreateFleet_allInSpiteOfAnExplanation(t *testing.T) {
+	t.Parallel()
+	s := &bulkService{answer: func(w http.ResponseWriter, _ int, commit func(int) string) {
+		answerJSON(w, 201, `{"computers":[`+commit(2)+`],"requestedQuantity":2,"error":{"message":"no capacity for more"}}`)
+	}}
+	made, err := serveBulk(t, s).CreateFleet(t.Context(), BulkCreateRequest{Quantity: 2, NamePrefix: "web"}, nil)
+	if err != nil || len(made) != 2 || s.listed != 1 {
+		t.Errorf("made %v, %v, after %d listings", made, err, s.listed)
+	}
+}
+
+func TestUnlikeBatch(t *testing.T) {
+	t.Parallel()
+	whole := func(n int) Computer {
+		return Computer{ID: fmt.Sprint("id-", n), Name: fmt.Sprint("web-", n), ProviderType: "x"}
+	}
+	failed := &struct {
+		Message string `json:"message"`
+	}{"no capacity"}
+	for name, tc := range map[string]struct {
+		result BulkCreateResult
+		want   string
+	}{
+		"all":               {BulkCreateResult{Computers: []Computer{whole(1), whole(2)}}, ""},
+		"all, and an error": {BulkCreateResult{Computers: []Computer{whole(1), whole(2)}, Error: failed}, ""},
+		"fewer, explained":  {BulkCreateResult{Computers: []Computer{whole(1)}, Error: failed}, ""},
+		"fewer":             {BulkCreateResult{Computers: []Computer{whole(1)}}, "does not say which"},
+		"more":              {BulkCreateResult{Computers: []Computer{whole(1), whole(2), whole(3)}}, "it holds 3 computers where 2 were asked for"},
+		"no computer":       {BulkCreateResult{Computers: []Computer{whole(1), {}}}, "its computer 2 is none: it holds no ID"},
+		"of another name":   {BulkCreateResult{Computers: []Computer{{ID: "id", Name: "db-1", ProviderType: "x"}}}, "db-1 (id), which is not one of the fleet"},
+		"there before":      {BulkCreateResult{Computers: []Computer{whole(7)}}, "web-7 (id-7), which is not one of the fleet or was there before"},
+	} {
+		c := serveBulk(t, &bulkService{})
+		old := whole(7)
+		c.computers.begin("")
+		c.computers.wrote("", &old)
+		known, err := c.computers.known(t.Context(), "", "", c.clock.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := unlikeBatch(&tc.result, BulkCreateRequest{Quantity: 2, NamePrefix: "web"}, known); got == "" != (tc.want == "") || !strings.Contains(got, tc.want) {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"time"
 )
 
@@ -118,6 +119,9 @@ func TestUpload_isAFormWithoutTheKey(t *testing.T) {
 	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answerJSON(w, 200, `{}`) })
 	var sent []int64
 	content := inline("hello")
+	content.Open = func() (io.ReadCloser, error) {
+		return io.NopCloser(iotest.OneByteReader(strings.NewReader("hello"))), nil
+	}
 	upload := &FileUpload{url: storage.URL + "/put?sig=s3cret", fields: map[string]string{"policy": "p", "key": "k"}}
 	if err := c.Upload(t.Context(), upload, `ä"b.txt`, content, func(n int64) { sent = append(sent, n) }); err != nil {
 		t.Fatal(err)
@@ -135,7 +139,10 @@ func TestUpload_isAFormWithoutTheKey(t *testing.T) {
 	if r.ContentLength <= content.Size || len(r.TransferEncoding) > 0 {
 		t.Errorf("content length %d, transfer encoding %v", r.ContentLength, r.TransferEncoding)
 	}
-	if len(sent) == 0 || sent[len(sent)-1] != 5 {
+	if r.Header.Get("User-Agent") != "test/1" {
+		t.Errorf("the agent is %q", r.Header.Get("User-Agent"))
+	}
+	if !slices.Equal(sent, []int64{1, 2, 3, 4, 5}) {
 		t.Errorf("progress: %v", sent)
 	}
 	if rec.count(http.MethodPost) != 0 {
@@ -158,6 +165,7 @@ func TestUpload_isRepeated(t *testing.T) {
 			w.WriteHeader(403)
 			_, _ = io.WriteString(w, `<Error><Code>X</Code><Message>Signature wrong.</Message><StringToSign>s3cret</StringToSign></Error>`)
 		}, 1, "403: Signature wrong."},
+		"300": {func(w http.ResponseWriter) { w.WriteHeader(300) }, 1, "answered the upload with 300"},
 		"redirect": {func(w http.ResponseWriter) {
 			w.Header().Set("Location", "http://elsewhere.example/?sig=s3cret")
 			w.WriteHeader(307)
@@ -271,9 +279,9 @@ type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// A file of 1 GiB must cost no memory. The test does not run in parallel, so that the measured memory is its own.
+// A large file must cost no memory. The test does not run in parallel, so that the measured memory is its own.
 func TestUpload_streams(t *testing.T) {
-	const size = 1 << 30
+	const size = 256 << 20
 	var received atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n, _ := io.Copy(io.Discard, r.Body)
@@ -300,7 +308,7 @@ func TestUpload_streams(t *testing.T) {
 	runtime.ReadMemStats(&now)
 	t.Logf("%d MiB allocated in all, at most %d MiB of heap at once", (now.TotalAlloc-before.TotalAlloc)>>20, most>>20)
 	if allocated := now.TotalAlloc - before.TotalAlloc; allocated > 16<<20 {
-		t.Errorf("an upload of 1 GiB allocated %d bytes", allocated)
+		t.Errorf("an upload of 256 MiB allocated %d bytes", allocated)
 	}
 	if received.Load() <= size {
 		t.Errorf("the storage got %d bytes", received.Load())
@@ -322,17 +330,18 @@ func TestCompleteFileUpload(t *testing.T) {
 		status   int
 		unproven bool
 		lookups  int64
+		sent     int64
 	}{
-		"at once":                          {[]func(http.ResponseWriter){done}, "-", "/home/agent/workspace/a", 0, false, 0},
-		"file exists":                      {[]func(http.ResponseWriter){conflict}, "hello", "", 409, false, 0},
-		"lost, then done":                  {[]func(http.ResponseWriter){drop, done}, "-", "/home/agent/workspace/a", 0, false, 0},
-		"lost, then found as sent":         {[]func(http.ResponseWriter){drop, conflict}, "hello", "", 0, false, 1},
-		"lost, then found as another one":  {[]func(http.ResponseWriter){failed, conflict}, "jello", "", 409, false, 1},
-		"lost, then found as a longer one": {[]func(http.ResponseWriter){failed, conflict}, "hello!", "", 409, false, 1},
-		"lost, and the upload is used up":  {[]func(http.ResponseWriter){drop, absent}, "hello", "", 0, false, 1},
-		"always lost, but written":         {[]func(http.ResponseWriter){failed}, "hello", "", 0, false, 1},
-		"always lost, and not written":     {[]func(http.ResponseWriter){failed}, "-", "", 500, false, 1},
-		"lost, and nobody can tell":        {[]func(http.ResponseWriter){failed, conflict}, "?", "", 500, true, 1},
+		"at once":                          {[]func(http.ResponseWriter){done}, "-", "/home/agent/workspace/a", 0, false, 0, 1},
+		"file exists":                      {[]func(http.ResponseWriter){conflict}, "hello", "", 409, false, 0, 1},
+		"lost, then done":                  {[]func(http.ResponseWriter){drop, done}, "-", "/home/agent/workspace/a", 0, false, 0, 2},
+		"lost, then found as sent":         {[]func(http.ResponseWriter){drop, conflict}, "hello", "", 0, false, 1, 2},
+		"lost, then found as another one":  {[]func(http.ResponseWriter){failed, conflict}, "jello", "", 409, false, 1, 2},
+		"lost, then found as a longer one": {[]func(http.ResponseWriter){failed, conflict}, "hello!", "", 409, false, 1, 2},
+		"lost, and the upload is used up":  {[]func(http.ResponseWriter){drop, absent}, "hello", "", 0, false, 1, 2},
+		"always lost, but written":         {[]func(http.ResponseWriter){failed}, "hello", "", 0, false, 1, 4},
+		"always lost, and not written":     {[]func(http.ResponseWriter){failed}, "-", "", 500, false, 1, 4},
+		"lost, and nobody can tell":        {[]func(http.ResponseWriter){failed, conflict}, "?", "", 500, true, 1, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -358,8 +367,8 @@ func TestCompleteFileUpload(t *testing.T) {
 				t.Errorf("got %+v, error %v", file, err)
 			}
 			var unproven *UnprovenUploadError
-			if errors.As(err, &unproven) != tc.unproven || lookups.Load() != tc.lookups {
-				t.Errorf("%d look-ups, error %v", lookups.Load(), err)
+			if errors.As(err, &unproven) != tc.unproven || lookups.Load() != tc.lookups || completions.Load() != tc.sent {
+				t.Errorf("%d look-ups after %d attempts, error %v", lookups.Load(), completions.Load(), err)
 			}
 			requests, _ := storage.seen()
 			for _, r := range requests {

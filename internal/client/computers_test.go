@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -101,6 +102,52 @@ func TestCreateComputer_reconcilesALostAnswer(t *testing.T) {
 				t.Errorf("the error does not describe what exists: %v", err)
 			}
 		})
+	}
+}
+
+// What stands in the way is asked for anew before it stops a creation.
+func TestCreateComputer_looksAgainAtWhatStandsInTheWay(t *testing.T) {
+	t.Parallel()
+	const older = `{"computers":[{"id":"old","name":"mine","providerType":"byom"}]}`
+	for name, tc := range map[string]struct {
+		second func(w http.ResponseWriter)
+		posts  int
+		want   func(error) bool
+	}{
+		"it is gone":       {func(w http.ResponseWriter) { answerJSON(w, 200, `{"computers":[]}`) }, 1, func(err error) bool { return err == nil }},
+		"it is still here": {func(w http.ResponseWriter) { answerJSON(w, 200, older) }, 0, func(err error) bool { var exists *ExistsError; return errors.As(err, &exists) }},
+		"nobody can tell":  {forbidden, 0, func(err error) bool { return StatusOf(err) == 403 }},
+	} {
+		c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
+			switch {
+			case r.Method == http.MethodPost:
+				created(w, "new")
+			case n == 1:
+				answerJSON(w, 200, older)
+			default:
+				tc.second(w)
+			}
+		})
+		made, err := c.CreateComputer(t.Context(), CreateComputerRequest{Name: "mine"})
+		if !tc.want(err) || (made != nil) != (err == nil) || rec.count(http.MethodPost) != tc.posts {
+			t.Errorf("%s: %v, %v after %d POSTs", name, made, err, rec.count(http.MethodPost))
+		}
+	}
+}
+
+// What a lost creation made may be shown late, so it is looked for at growing distances.
+func TestCreateComputer_looksForAWhileForWhatIsLost(t *testing.T) {
+	t.Parallel()
+	c, _, clk := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		if r.Method == http.MethodPost {
+			drop(w)
+		}
+		answerJSON(w, 200, `{"computers":[]}`)
+	})
+	_, err := c.CreateComputer(t.Context(), CreateComputerRequest{Name: "mine"})
+	var lost *LostError
+	if want := []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second}; !errors.As(err, &lost) || !slices.Equal(clk.Sleeps(), want) {
+		t.Errorf("%v after pauses of %v, want %v", err, clk.Sleeps(), want)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
@@ -292,6 +293,78 @@ func TestGate_configuredRateIsACeiling(t *testing.T) {
 	}
 }
 
+// A request that waited for the configured rate waits for the service's as well.
+func TestGate_refusalsHoldBeneathTheCeiling(t *testing.T) {
+	t.Parallel()
+	clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+	g := newGate(clk, func() float64 { return 0 }, noBackoff, 1)
+	first, second := newPassage(t.Context()), newPassage(t.Context())
+	if err := g.enter(t.Context(), &first); err != nil {
+		t.Fatal(err)
+	}
+	g.refused(&first, 10*time.Second, true)
+	if err := g.enter(t.Context(), &second); err != nil || second.at.Sub(first.at) != 10*time.Second {
+		t.Errorf("it passed %v after the refused one, %v", second.at.Sub(first.at), err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := g.enter(ended, &second); !errors.Is(err, context.Canceled) {
+		t.Errorf("after its end: %v", err)
+	}
+}
+
+// Requests take no moments of their own before a pace is learned.
+func TestGate_isOpenWithoutAPace(t *testing.T) {
+	t.Parallel()
+	clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+	g := newGate(clk, func() float64 { return 0 }, noBackoff, 0)
+	for range 3 {
+		if wait, _ := g.slot(); wait != 0 || !g.next.IsZero() {
+			t.Errorf("it waits %v, and the next one until %v", wait, g.next)
+		}
+	}
+}
+
+// Time stands still in a bubble, so that the last moment can be told.
+func TestPassage_mayWaitToTheLastMoment(t *testing.T) {
+	t.Parallel()
+	const deadline = 10 * time.Second
+	for name, tc := range map[string]struct {
+		bounded        bool
+		heldBack, wait time.Duration
+		ok             bool
+	}{
+		"up to the deadline":                 {true, 0, deadline, true},
+		"beyond the deadline":                {true, 0, deadline + 1, false},
+		"with what was waited, up to it":     {true, 4 * time.Second, 6 * time.Second, true},
+		"with what was waited, beyond it":    {true, 4 * time.Second, 6*time.Second + 1, false},
+		"not at all, though all was waited":  {true, 2 * deadline, 0, true},
+		"as long as is ever waited":          {false, 0, maxHeldBack, true},
+		"longer than is ever waited":         {false, 0, maxHeldBack + 1, false},
+		"as long in all as is ever waited":   {false, maxHeldBack - 5, 5, true},
+		"longer in all than is ever waited":  {false, maxHeldBack - 5, 6, false},
+		"not at all, and all was waited too": {false, 2 * maxHeldBack, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx := t.Context()
+				if tc.bounded {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, deadline)
+					defer cancel()
+				}
+				p := newPassage(ctx)
+				p.heldBack = tc.heldBack
+				err := p.mayWait(ctx, tc.wait)
+				if (err == nil) != tc.ok || err != nil && (!errors.Is(err, errHeldBack) || errors.Is(err, context.DeadlineExceeded) != tc.bounded) {
+					t.Errorf("got %v", err)
+				}
+			})
+		})
+	}
+}
+
 func TestRefusals_doNotUseUpRetries(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -353,6 +426,15 @@ func TestRefusals_areBounded(t *testing.T) {
 		_, err := sendBulk(ctx, c)
 		if elapsed, sent := clk.Now().Sub(start), rec.count(http.MethodPost); StatusOf(err) != 429 || elapsed > time.Hour || elapsed < 59*time.Minute || sent > 300 {
 			t.Errorf("got %v after %v and %d requests", err, elapsed, sent)
+		}
+	})
+	t.Run("as long as is ever waited at once", func(t *testing.T) {
+		t.Parallel()
+		c, rec, clk := serveRefusals(t, "300")
+		start := clk.Now()
+		_, err := sendBulk(t.Context(), c)
+		if elapsed := clk.Now().Sub(start); StatusOf(err) != 429 || rec.count(http.MethodPost) < 2 || elapsed < maxRetryAfter {
+			t.Errorf("got %v after %v and %d requests", err, elapsed, rec.count(http.MethodPost))
 		}
 	})
 	for name, retryAfter := range map[string]string{"longer than is ever waited": "301", "beyond the caller's deadline": "120"} {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -84,6 +85,38 @@ func TestInventory_isLearnedAnew(t *testing.T) {
 		known := mustKnow(t, sh, "", clk.Now().Add(-tc.silence))
 		if s.lists.Load() != tc.listings || known.knows("theirs") != (tc.listings == 2) || known.knows("1") != (tc.listings == 1) {
 			t.Errorf("%s: %d listings, theirs is known %v", name, s.lists.Load(), known.knows("theirs"))
+		}
+	}
+}
+
+// A listing that is as old as a silence may be does not serve to learn from, a younger one does.
+func TestInventory_learnsFromNoOldListing(t *testing.T) {
+	t.Parallel()
+	for age, listings := range map[time.Duration]int64{idleFor - 1: 1, idleFor: 2} {
+		s := newSource(1)
+		clk := clock.NewFake(time.Now())
+		sh := s.shared(clk)
+		mustKnow(t, sh, "", clk.Now())
+		clk.Advance(age)
+		mustKnow(t, sh, "", clk.Now().Add(-idleFor))
+		if s.lists.Load() != listings {
+			t.Errorf("%d listings where the last one is %v old", s.lists.Load(), age)
+		}
+	}
+}
+
+// A service may show late what was just made, so a listing that lacks it does not take it from the next creation.
+func TestInventory_keepsWhatWasJustMade(t *testing.T) {
+	t.Parallel()
+	s := newSource(1)
+	clk := clock.NewFake(time.Now())
+	sh := s.shared(clk)
+	mustKnow(t, sh, "x", clk.Now())
+	sh.wrote("", &thing{"own", "x"})
+	for n, want := range []string{"own", ""} {
+		clk.Advance(time.Hour)
+		if got := fmt.Sprint(thingIDs(mustKnow(t, sh, "x", clk.Now()).named)); got != "["+want+"]" {
+			t.Errorf("creation %d after it: %s stands in the way, want %q", n+1, got, want)
 		}
 	}
 }
@@ -174,14 +207,14 @@ func TestShared_lookUpTwice(t *testing.T) {
 	t.Parallel()
 	s := newSource(2)
 	sh := s.shared(clock.NewFake(time.Now()))
-	for _, id := range []string{"0", "missing", "missing", "1", "another"} {
-		found, err := sh.lookUpTwice(t.Context(), "", id)
-		if err != nil || (found != nil) != (id == "0" || id == "1") {
-			t.Errorf("%s: %v, %v", id, found, err)
+	for _, step := range []struct {
+		id       string
+		listings int64 // So far.
+	}{{"0", 1}, {"missing", 2}, {"missing", 2}, {"1", 2}, {"another", 2}} {
+		found, err := sh.lookUpTwice(t.Context(), "", step.id)
+		if err != nil || (found != nil) != (step.id == "0" || step.id == "1") || s.lists.Load() != step.listings {
+			t.Errorf("%s: %v, %v after %d listings", step.id, found, err, s.lists.Load())
 		}
-	}
-	if s.lists.Load() != 2 {
-		t.Errorf("%d listings", s.lists.Load())
 	}
 }
 
@@ -208,15 +241,19 @@ func TestConfirmGone(t *testing.T) {
 		fails  error
 		gone   bool
 		lists  int64
+		// nothing says that nothing at all is listed.
+		nothing bool
 	}{
-		"not listed":           {gone: true, lists: 1},
+		"nothing is listed":    {gone: true, lists: 1, nothing: true},
+		"others are listed":    {things: []thing{{"2", "a"}}, gone: true, lists: 1},
 		"listed":               {things: []thing{{"1", "a"}}, lists: 2},
 		"the listing fails":    {fails: &APIError{Status: 500}, lists: 1},
 		"the listing is a 404": {fails: notFound, lists: 1},
 	} {
 		s := &source{things: tc.things, err: tc.fails}
 		err := s.shared(clock.NewFake(time.Now())).confirmGone(t.Context(), "", "1", notFound)
-		if IsGone(err) != tc.gone || err == nil || s.lists.Load() != tc.lists {
+		var gone *GoneError
+		if errors.As(err, &gone) != tc.gone || err == nil || s.lists.Load() != tc.lists || gone != nil && gone.SeesNothing != tc.nothing {
 			t.Errorf("%s: %v after %d listings", name, err, s.lists.Load())
 		}
 	}

@@ -111,6 +111,24 @@ func TestUpdateServiceAccount_sendsOnlyWhatIsSet(t *testing.T) {
 	}
 }
 
+func TestUpdateServiceAccountRequest_matches(t *testing.T) {
+	t.Parallel()
+	text, other := "a", "b"
+	for name, tc := range map[string]struct {
+		body UpdateServiceAccountRequest
+		want bool
+	}{
+		"nothing":             {UpdateServiceAccountRequest{}, true},
+		"both":                {UpdateServiceAccountRequest{Description: &text, Status: &text}, true},
+		"another description": {UpdateServiceAccountRequest{Description: &other, Status: &text}, false},
+		"another status":      {UpdateServiceAccountRequest{Description: &text, Status: &other}, false},
+	} {
+		if got := tc.body.matches(&ServiceAccount{Description: "a", Status: "a"}); got != tc.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
 func TestCreateServiceAccount_reconcilesALostAnswer(t *testing.T) {
 	t.Parallel()
 	const older, mine, other = `{"id":"sa_old","name":"ci","status":"active","createdAt":1772323200000}`, `{"id":"sa_new","name":"ci","status":"active"}`, `{"id":"sa_other","name":"CI","status":"active"}`

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
@@ -123,21 +124,23 @@ func TestShared_expiresAndIsDiscarded(t *testing.T) {
 
 func TestShared_aListingDuringAWriteIsNotKept(t *testing.T) {
 	t.Parallel()
-	s := newSource(2)
-	s.gate, s.started = make(chan struct{}), make(chan struct{}, 2)
-	sh := s.shared(clock.NewFake(time.Now()))
-	mustGet(t, sh, s, "", "0")
-	done := make(chan struct{})
-	go func() { defer close(done); _, _ = sh.get(context.Background(), "", "1", s.get) }()
-	<-s.started
-	sh.discard("")
-	close(s.gate)
-	<-done
-	mustGet(t, sh, s, "", "0")
-	mustGet(t, sh, s, "", "1")
-	if s.lists.Load() != 2 {
-		t.Errorf("%d listings, want a new one after the write", s.lists.Load())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource(2)
+		s.gate, s.started = make(chan struct{}), make(chan struct{}, 2)
+		sh := s.shared(clock.NewFake(time.Now()))
+		mustGet(t, sh, s, "", "0")
+		done := make(chan struct{})
+		go func() { defer close(done); _, _ = sh.get(context.Background(), "", "1", s.get) }()
+		<-s.started
+		sh.discard("")
+		close(s.gate)
+		<-done
+		mustGet(t, sh, s, "", "0")
+		mustGet(t, sh, s, "", "1")
+		if s.lists.Load() != 2 {
+			t.Errorf("%d listings, want a new one after the write", s.lists.Load())
+		}
+	})
 }
 
 func TestShared_aFailedListing(t *testing.T) {
@@ -170,18 +173,20 @@ func TestShared_aFailedListing(t *testing.T) {
 
 func TestShared_aReaderThatLeavesDoesNotEndTheListing(t *testing.T) {
 	t.Parallel()
-	s := newSource(2)
-	s.gate, s.started = make(chan struct{}), make(chan struct{}, 2)
-	sh := s.shared(clock.NewFake(time.Now()))
-	mustGet(t, sh, s, "", "0")
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := sh.get(ctx, "", "1", s.get); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	close(s.gate)
-	mustGet(t, sh, s, "", "1")
-	if s.lists.Load() != 1 || s.gets.Load() != 1 {
-		t.Errorf("%d listings, %d reads", s.lists.Load(), s.gets.Load())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource(2)
+		s.gate, s.started = make(chan struct{}), make(chan struct{}, 2)
+		sh := s.shared(clock.NewFake(time.Now()))
+		mustGet(t, sh, s, "", "0")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := sh.get(ctx, "", "1", s.get); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		close(s.gate)
+		mustGet(t, sh, s, "", "1")
+		if s.lists.Load() != 1 || s.gets.Load() != 1 {
+			t.Errorf("%d listings, %d reads", s.lists.Load(), s.gets.Load())
+		}
+	})
 }

@@ -226,3 +226,32 @@ func TestStallTransport_leavesOtherErrorsAlone(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// Before there is an answer nobody knows how long the file is.
+func TestDownload_endsWhenNothingConnects(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := pipeStorage(t, 2*patience, func(conn peer, _ *http.Request) { conn.hang() })
+		_, err := c.openDownload(t.Context(), "http://127.0.0.1/get")
+		if err == nil || !strings.Contains(err.Error(), "no byte moved for 10s after 0 bytes;") {
+			t.Errorf("the error is %v", err)
+		}
+		pauseFor(2 * patience) // The dialer goes on.
+		synctest.Wait()
+	})
+}
+
+func TestStallError_tellsHowFarItWas(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]stallError{
+		"no byte moved for 10s after 7 of 20 bytes":          {moved: 7, size: 20},
+		"no byte moved for 10s after 0 of 0 bytes":           {},
+		"no byte moved for 10s after 7 bytes;":               {moved: 7, size: -1},
+		"no answer came for 10s after the request was sent;": {moved: 7, size: 7, asked: true},
+	} {
+		err.act, err.patience = "upload", patience
+		if got := err.Error(); !strings.Contains(got, "the upload at the file storage stalled: "+want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

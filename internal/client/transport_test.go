@@ -158,10 +158,11 @@ func TestExchange_contextEndsBetweenAttempts(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault  func(http.ResponseWriter)
 		unsent bool
+		answer string // The last answer, as the error tells it.
 	}{
-		"after a refusal": {func(w http.ResponseWriter) { answerJSON(w, 429, `{"detail":"slow down"}`) }, true},
-		"after a fault":   {func(w http.ResponseWriter) { answerJSON(w, 503, `{"detail":"no"}`) }, false},
-		"after a drop":    {drop, false},
+		"after a refusal": {func(w http.ResponseWriter) { answerJSON(w, 429, `{"detail":"slow down"}`) }, true, ""},
+		"after a fault":   {func(w http.ResponseWriter) { answerJSON(w, 500, `{"detail":"no"}`) }, false, ", after an answer 500"},
+		"after a drop":    {drop, false, ""},
 	} {
 		for kind, start := range ending(t) {
 			t.Run(name+", "+kind, func(t *testing.T) {
@@ -174,6 +175,9 @@ func TestExchange_contextEndsBetweenAttempts(t *testing.T) {
 				var transport *TransportError
 				if !errors.As(err, &transport) || !errors.Is(err, ctx.Err()) || transport.Unsent != tc.unsent || isAmbiguous(err) == tc.unsent || rec.count(http.MethodPatch) != 1 {
 					t.Errorf("got %#v after %d requests", err, rec.count(http.MethodPatch))
+				}
+				if _, answer, _ := strings.Cut(err.Error(), ctx.Err().Error()); answer != tc.answer {
+					t.Errorf("%v tells of the answer %q, want %q", err, answer, tc.answer)
 				}
 				if want := map[string]string{"deadline": "timeouts"}[kind]; transport.Timeout != want {
 					t.Errorf("the time that ran out is %q, want %q", transport.Timeout, want)
@@ -229,6 +233,11 @@ func TestExchange_whatNeverConnectedIsUnsent(t *testing.T) {
 		}, func(c *Client) { trusting(c) }, never},
 		"handshake timeout": {func(t *testing.T) string { t.Helper(); return silent(t) },
 			func(c *Client) { trusting(c).TLSHandshakeTimeout = 20 * time.Millisecond }, always},
+		"no answer to the dialer in its time": {func(t *testing.T) string { t.Helper(); return "https://127.0.0.1:1" }, func(c *Client) {
+			trusting(c).DialContext = func(context.Context, string, string) (net.Conn, error) {
+				return nil, &net.OpError{Op: "dial", Net: "tcp", Err: context.DeadlineExceeded}
+			}
+		}, always},
 		"request_timeout within the handshake": {func(t *testing.T) string { t.Helper(); return silent(t) },
 			func(c *Client) { c.api.HTTPClient.Timeout = 20 * time.Millisecond }, always},
 	} {

@@ -1,0 +1,346 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func notFound(w http.ResponseWriter) {
+	answerJSON(w, 404, `{"detail":"there is none","status":404,"title":"Not Found"}`)
+}
+
+func forbidden(w http.ResponseWriter) {
+	answerJSON(w, 403, `{"detail":"no","status":403,"title":"Forbidden"}`)
+}
+
+func TestComputer_steps(t *testing.T) {
+	t.Parallel()
+	fine := ProvisioningStep{ID: "clone", Status: StepCompleted}
+	for name, step := range map[string]ProvisioningStep{
+		"an error text": {ID: "x", Status: StepInProgress, Error: "disk full"},
+		"failed":        {ID: "x", Status: StepFailed},
+		"error":         {ID: "x", Status: "error"},
+	} {
+		c := Computer{ProvisioningSteps: []ProvisioningStep{fine, step}}
+		if failed := c.FailedStep(); failed == nil || failed.ID != "x" {
+			t.Errorf("%s: the failed step is %v", name, failed)
+		}
+	}
+	c := Computer{ProvisioningSteps: []ProvisioningStep{fine, {ID: StepInstall, Status: StepPending}}}
+	if failed := c.FailedStep(); failed != nil {
+		t.Errorf("%v counts as failed", failed)
+	}
+	if step := c.InstallStep(); step == nil || step.Status != StepPending {
+		t.Errorf("the step of the installation is %v", step)
+	}
+	if step := (&Computer{ProvisioningSteps: []ProvisioningStep{fine}}).InstallStep(); step != nil {
+		t.Errorf("%v counts as the installation", step)
+	}
+}
+
+func TestComputer_whoseItIs(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]Computer{
+		"sa_1": {OwnerPrincipalKind: OwnerService, OwnerID: "sa_1"},
+		"":     {OwnerPrincipalKind: "human", OwnerID: "user_1"},
+	} {
+		if got := c.ServiceAccount(); got != want {
+			t.Errorf("%s of %s: the account is %q", c.OwnerPrincipalKind, c.OwnerID, got)
+		}
+	}
+}
+
+func TestComputer_namesTheFleetItMayBelongTo(t *testing.T) {
+	t.Parallel()
+	for name, fleet := range map[string]string{"ci-1": "ci", "my-ci-12": "my-ci", "ci": "", "ci-x": "", "-1": "", "ci-": ""} {
+		names := (&Computer{Name: name, OwnerID: "user_1"}).names()
+		want := []string{name, ownedBy("user_1")}
+		if fleet != "" {
+			want = append(want, inFleet(fleet))
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("%s: found by %q, want %q", name, names, want)
+		}
+	}
+}
+
+// A human may read what a service account owns, but what another human owns is not this key's to tell of.
+func TestComputer_ofAnotherOwnerThatCanBeRead(t *testing.T) {
+	t.Parallel()
+	for kind, ok := range map[string]bool{OwnerService: true, "human": false} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+			if strings.HasSuffix(r.URL.Path, "/computers") {
+				answerJSON(w, 200, `{"computers":[{"id":"own","name":"b","providerType":"byom","ownerId":"user_b"}]}`)
+				return
+			}
+			answerJSON(w, 200, `{"id":"c1","name":"a","providerType":"byom"}`)
+		})
+		if _, err := c.Computers(t.Context(), ComputerFilter{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.ListedComputer(t.Context(), "c1", ""); err != nil {
+			t.Fatal(err)
+		}
+		found, err := c.Computer(t.Context(), "c1", ComputerOwner{Kind: kind, ID: "owner_a"})
+		var other *OtherOwnerError
+		if ok && (err != nil || found.ID != "c1") || !ok && !errors.As(err, &other) {
+			t.Errorf("owned by a %s: %v, %v", kind, found, err)
+		}
+	}
+}
+
+// A service account takes its computers and keys with it, and no listing of them proves that.
+func TestGone_withItsAccount(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		accounts string
+		gone     bool
+	}{
+		"the account is gone":   {`{"serviceAccounts":[]}`, true},
+		"the account is listed": {`{"serviceAccounts":[{"id":"sa_1","name":"a"}]}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+				if strings.HasSuffix(r.URL.Path, "/service-accounts") {
+					answerJSON(w, 200, tc.accounts)
+					return
+				}
+				notFound(w)
+			})
+			_, computerErr := c.Computer(t.Context(), "c1", ComputerOwner{Account: "sa_1"})
+			_, keysErr := c.APIKeys(t.Context(), "sa_1")
+			_, keyErr := c.APIKey(t.Context(), "sa_1", "key")
+			_, namedErr := c.APIKeysNamed(t.Context(), "sa_1", "ci")
+			_, knownErr := c.KnownAPIKeysNamed(t.Context(), "sa_1", "ci")
+			for what, err := range map[string]error{"computer": computerErr, "keys": keysErr, "key": keyErr, "keys of a name": namedErr, "known keys": knownErr, "end of a key": c.EndAPIKey(t.Context(), "sa_1", "key")} {
+				if IsGone(err) != tc.gone || err == nil {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			if _, err := c.Computer(t.Context(), "c1", ComputerOwner{}); err == nil || IsGone(err) {
+				t.Errorf("without an account: %v", err)
+			}
+		})
+	}
+}
+
+func TestOwnComputer(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		found    Computer
+		callers  bool
+		requests int
+	}{
+		"a human's":            {Computer{ID: "x", OwnerPrincipalKind: "human", OwnerID: "user"}, true, 0},
+		"of the key's account": {Computer{ID: "c1", OwnerPrincipalKind: OwnerService, OwnerID: "sa_1"}, true, 1},
+		"of another account":   {Computer{ID: "c2", OwnerPrincipalKind: OwnerService, OwnerID: "sa_2"}, false, 1},
+	} {
+		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			answerJSON(w, 200, `{"computers":[{"id":"c1","name":"a","providerType":"byom"}]}`)
+		})
+		if err := c.OwnComputer(t.Context(), &tc.found); err != nil || tc.found.IsCallers != tc.callers || rec.count(http.MethodGet) != tc.requests {
+			t.Errorf("%s: the caller's is %t, %v, after %d requests", name, tc.found.IsCallers, err, rec.count(http.MethodGet))
+		}
+	}
+}
+
+// Steps are asked for by name where a record came without them, and at most once more.
+func TestWithSteps(t *testing.T) {
+	t.Parallel()
+	const stepped = `{"computer":{"id":"C1","name":"a","providerType":"managed-a","provisioningSteps":[{"id":"clone"}]}}`
+	managed := Computer{ID: "c1", Name: "a", ProviderType: "managed-a", IsCallers: true}
+	of := func(change func(*Computer)) Computer { c := managed; change(&c); return c }
+	for name, tc := range map[string]struct {
+		found   Computer
+		answer  func(w http.ResponseWriter, r *http.Request)
+		steps   int
+		queries string
+		wantErr string
+	}{
+		"asked by name": {managed, func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, 200, stepped) }, 1, "includeProvisioningSteps=true", ""},
+		"it has them":   {of(func(c *Computer) { c.ProvisioningSteps = make([]ProvisioningStep, 2) }), nil, 2, "", ""},
+		"it has none":   {of(func(c *Computer) { c.WithoutSteps = true }), nil, 0, "", ""},
+		"brought along": {of(func(c *Computer) { c.ProviderType = ProviderBYOM }), nil, 0, "", ""},
+		"an account's": {
+			of(func(c *Computer) { c.OwnerPrincipalKind, c.OwnerID = OwnerService, "sa_1" }),
+			func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, 200, stepped) }, 1, "includeProvisioningSteps=true&serviceAccountId=sa_1", "",
+		},
+		"an account's, by its own key": {
+			of(func(c *Computer) { c.OwnerPrincipalKind, c.OwnerID = OwnerService, "sa_1" }),
+			func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Query().Has("serviceAccountId") {
+					forbidden(w)
+					return
+				}
+				answerJSON(w, 200, stepped)
+			}, 1, "includeProvisioningSteps=true&serviceAccountId=sa_1 includeProvisioningSteps=true", "",
+		},
+		"an account's that cannot be found": {
+			of(func(c *Computer) { c.OwnerPrincipalKind, c.OwnerID = OwnerService, "sa_1" }),
+			func(w http.ResponseWriter, _ *http.Request) { notFound(w) }, 0, "includeProvisioningSteps=true&serviceAccountId=sa_1", "404",
+		},
+		"refused":          {managed, func(w http.ResponseWriter, _ *http.Request) { forbidden(w) }, 0, "includeProvisioningSteps=true", "403"},
+		"another computer": {of(func(c *Computer) { c.ID = "c2" }), func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, 200, stepped) }, 0, "includeProvisioningSteps=true", "the computer C1 instead of c2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) { tc.answer(w, r) })
+			got, err := c.WithSteps(t.Context(), &tc.found)
+			if tc.wantErr == "" && (err != nil || len(got.ProvisioningSteps) != tc.steps || !got.IsCallers) || tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr)) {
+				t.Errorf("got %+v, %v", got, err)
+			}
+			var queries []string
+			for _, r := range rec.requests {
+				queries = append(queries, r.URL.RawQuery)
+			}
+			if got := strings.Join(queries, " "); got != tc.queries {
+				t.Errorf("asked %q, want %q", got, tc.queries)
+			}
+		})
+	}
+}
+
+// A record of a listing without steps says that there are none, so that nobody asks again.
+func TestListedComputer_saysThatThereAreNoSteps(t *testing.T) {
+	t.Parallel()
+	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		answerJSON(w, 200, `{"computers":[{"id":"bare","name":"a","providerType":"x"},{"id":"stepped","name":"b","providerType":"x","provisioningSteps":[]}]}`)
+	})
+	for id, without := range map[string]bool{"bare": true, "stepped": false} {
+		if found, err := c.ListedComputer(t.Context(), id, ""); err != nil || found.WithoutSteps != without {
+			t.Errorf("%s: %+v, %v", id, found, err)
+		}
+	}
+}
+
+// What a lost creation made must be what was asked for, as far as the record tells.
+func TestCreateComputerRequest_isWanted(t *testing.T) {
+	t.Parallel()
+	full := CreateComputerRequest{
+		Name: "a", Provider: "managed-a", HostID: "host-1", RemoteUser: "dev", ServiceAccountID: "sa_1",
+		Source: &CreateComputerOrigin{Kind: "template", TemplateID: "tpl", SourceComputerID: "src"},
+	}
+	made := Computer{
+		Name: "a", ProviderType: "managed-a", HostID: "HOST-1", RemoteUser: "dev", OwnerID: "sa_1",
+		Source: &ComputerSource{Kind: "template", TemplateID: "tpl", ComputerID: "src"},
+	}
+	source := func(s ComputerSource) func(*Computer) { return func(c *Computer) { c.Source = &s } }
+	for name, tc := range map[string]struct {
+		body   CreateComputerRequest
+		change func(*Computer)
+		want   bool
+	}{
+		"all as asked for":          {full, func(*Computer) {}, true},
+		"another name":              {full, func(c *Computer) { c.Name = "b" }, false},
+		"another provider":          {full, func(c *Computer) { c.ProviderType = "managed-b" }, false},
+		"another host":              {full, func(c *Computer) { c.HostID = "host-2" }, false},
+		"another user":              {full, func(c *Computer) { c.RemoteUser = "root" }, false},
+		"another owner":             {full, func(c *Computer) { c.OwnerID = "sa_2" }, false},
+		"an owner nobody tells":     {full, func(c *Computer) { c.OwnerID = "" }, true},
+		"a source nobody tells":     {full, func(c *Computer) { c.Source = nil }, true},
+		"a source of another kind":  {full, source(ComputerSource{Kind: "x", TemplateID: "tpl", ComputerID: "src"}), false},
+		"a source of another model": {full, source(ComputerSource{Kind: "template", TemplateID: "x", ComputerID: "src"}), false},
+		"another source computer":   {full, source(ComputerSource{Kind: "template", TemplateID: "tpl", ComputerID: "x"}), false},
+		"only the name was asked":   {CreateComputerRequest{Name: "a"}, func(c *Computer) { c.Source = nil }, true},
+		"a source nobody asked for": {CreateComputerRequest{Name: "a"}, func(*Computer) {}, false},
+	} {
+		c := made
+		tc.change(&c)
+		if got := tc.body.isWanted(&c); got != tc.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+func TestUpdateComputerRequest_matches(t *testing.T) {
+	t.Parallel()
+	name, host, user, other := "a", "HOST-1", "dev", "x"
+	present := &Computer{Name: name, HostID: "host-1", RemoteUser: user}
+	for what, tc := range map[string]struct {
+		body UpdateComputerRequest
+		want bool
+	}{
+		"nothing":        {UpdateComputerRequest{}, true},
+		"all":            {UpdateComputerRequest{Name: &name, HostID: &host, RemoteUser: &user}, true},
+		"another name":   {UpdateComputerRequest{Name: &other, HostID: &host, RemoteUser: &user}, false},
+		"another host":   {UpdateComputerRequest{Name: &name, HostID: &other, RemoteUser: &user}, false},
+		"another user":   {UpdateComputerRequest{Name: &name, HostID: &host, RemoteUser: &other}, false},
+		"only the user":  {UpdateComputerRequest{RemoteUser: &user}, true},
+		"only the name":  {UpdateComputerRequest{Name: &name}, true},
+		"a changed user": {UpdateComputerRequest{RemoteUser: &other}, false},
+	} {
+		if got := tc.body.matches(present); got != tc.want {
+			t.Errorf("%s: %t", what, got)
+		}
+	}
+}
+
+// What an operation answers is what its call returns, and a refusal is an error.
+func TestComputerOperations(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		call   func(context.Context, *Client) (any, error)
+		answer string
+		want   any
+	}{
+		"RecordComputerActivity": {func(ctx context.Context, c *Client) (any, error) { return c.RecordComputerActivity(ctx, "c1") }, `{"lastActiveAt":1772366400000}`, at},
+		"RestartComputer":        {func(ctx context.Context, c *Client) (any, error) { return c.RestartComputer(ctx, "c1") }, `{"wasRestarted":true}`, true},
+		"ComputerProviders": {func(ctx context.Context, c *Client) (any, error) {
+			all, err := c.ComputerProviders(ctx)
+			return strings.Join(all, " "), err
+		}, `{"providers":["a","b"]}`, "a b"},
+		"ComputerMetrics": {func(ctx context.Context, c *Client) (any, error) {
+			all, err := c.ComputerMetrics(ctx, "c1", at)
+			return len(all), err
+		}, `[{"cpuCount":2}]`, 1},
+		"RefreshComputer": {func(ctx context.Context, c *Client) (any, error) {
+			got, err := c.RefreshComputer(ctx, "c1")
+			if err != nil {
+				return nil, err
+			}
+			return *got, nil
+		}, `{"configured":2,"secretsConfigured":1}`, RefreshResult{2, 1}},
+		"InstallComputerDeps": {func(ctx context.Context, c *Client) (any, error) {
+			got, err := c.InstallComputerDeps(ctx, "c1")
+			if err != nil {
+				return nil, err
+			}
+			return got.InstallSessionID, nil
+		}, `{"computer":{"id":"c1","name":"a","providerType":"x","installSessionId":"s"}}`, "s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answerJSON(w, 200, tc.answer) })
+			if got, err := tc.call(t.Context(), c); err != nil || got != tc.want {
+				t.Errorf("got %v, %v, want %v", got, err, tc.want)
+			}
+			refusing, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { forbidden(w) })
+			if got, err := tc.call(t.Context(), refusing); StatusOf(err) != 403 {
+				t.Errorf("refused: got %v, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestCountedComputers_countsAFewAccountsOnly(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		answerJSON(w, 200, `{"computers":[{"id":"c1","name":"a","providerType":"x"}]}`)
+	})
+	for n := range maxCounted + 2 {
+		counted, err := c.CountedComputers(t.Context(), string(rune('a'+n)))
+		if n < maxCounted && (err != nil || len(counted) != 1) || n >= maxCounted && !errors.Is(err, ErrNotCounted) {
+			t.Errorf("account %d: %v, %v", n+1, counted, err)
+		}
+	}
+	if rec.count(http.MethodGet) != maxCounted {
+		t.Errorf("%d listings", rec.count(http.MethodGet))
+	}
+}
