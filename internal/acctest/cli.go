@@ -42,6 +42,8 @@ type Result struct {
 	ExitCode int
 	// Output is standard output and standard error together, without colours.
 	Output string
+	// CPU is the processor time of the CLI and of its providers.
+	CPU time.Duration
 }
 
 // NewCLI makes a working folder whose configuration is the provider for e and hcl.
@@ -53,12 +55,18 @@ func NewCLI(t testing.TB, e *Env, hcl string) *CLI {
 	}
 	c := &CLI{Dir: t.TempDir(), t: t, path: path}
 	rc := filepath.Join(c.Dir, "cli.rc")
-	c.Write("cli.rc", fmt.Sprintf("provider_installation {\n  dev_overrides {\n    \"agentyard/agentyard\" = %q\n  }\n  direct {}\n}\n", filepath.Dir(ProviderBinary(t))))
+	c.UseProvider(ProviderBinary(t))
 	c.env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+rc, "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1", "TF_CLI_ARGS=-no-color", "TF_LOG=", "TF_LOG_PATH=",
 		"AGENTYARD_BASE_URL="+e.URL(), "AGENTYARD_API_KEY="+e.BootstrapKey())
 	c.Write("provider.tf", "terraform {\n  required_providers {\n    agentyard = {\n      source = \"agentyard/agentyard\"\n    }\n  }\n}\n")
 	c.Write("main.tf", hcl)
 	return c
+}
+
+// UseProvider has later runs take another binary for the provider. Its file name must be that of a provider.
+func (c *CLI) UseProvider(binary string) {
+	c.t.Helper()
+	c.Write("cli.rc", fmt.Sprintf("provider_installation {\n  dev_overrides {\n    \"agentyard/agentyard\" = %q\n  }\n  direct {}\n}\n", filepath.Dir(binary)))
 }
 
 // Setenv adds an environment variable to later runs.
@@ -89,11 +97,13 @@ func (c *CLI) MustRun(args ...string) Result {
 }
 
 // MustPlanEmpty fails the test unless a plan has nothing to do.
-func (c *CLI) MustPlanEmpty() {
+func (c *CLI) MustPlanEmpty() Result {
 	c.t.Helper()
-	if r := c.Run("plan", "-detailed-exitcode", "-input=false"); r.ExitCode != 0 {
+	r := c.Run("plan", "-detailed-exitcode", "-input=false")
+	if r.ExitCode != 0 {
 		c.t.Fatalf("the plan is not empty: exit code %d\n%s", r.ExitCode, r.Output)
 	}
+	return r
 }
 
 // Running is a CLI under way.
@@ -134,7 +144,9 @@ func (r *Running) Wait() Result {
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
 		r.t.Fatal(err)
 	}
-	return Result{ExitCode: r.cmd.ProcessState.ExitCode(), Output: r.output.String()}
+	// A process's times hold those of the children that it has waited for.
+	ended := r.cmd.ProcessState
+	return Result{ExitCode: ended.ExitCode(), Output: r.output.String(), CPU: ended.UserTime() + ended.SystemTime()}
 }
 
 var buildProvider = sync.OnceValues(func() (string, error) {
