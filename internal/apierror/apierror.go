@@ -95,7 +95,7 @@ func (f *failure) remedy() (string, path.Path) {
 	case errors.As(f.err, &answer):
 		return join("The state stays as it is. Check that base_url is the service's address, and that nothing on the way changes its answers.", f.mayHaveActed()), path.Empty()
 	case errors.As(f.err, &transport):
-		return join("Check the network and base_url, then apply again.", f.mayHaveActed()), path.Empty()
+		return join("Check the network and base_url, then run again.", f.mayHaveActed()), path.Empty()
 	}
 	return "", path.Empty()
 }

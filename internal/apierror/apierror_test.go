@@ -142,7 +142,7 @@ func TestFor_answersOfOthers(t *testing.T) {
 func TestFor_requestsWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	const (
-		network   = "Check the network and base_url, then apply again."
+		network   = "Check the network and base_url, then run again."
 		slow      = "The service did not answer within request_timeout. If it needs longer, raise request_timeout in the provider block."
 		outOfTime = "The time that the object's timeouts block allows is over. Allow more there."
 	)
@@ -198,7 +198,7 @@ func TestFor_whatElseGoesWrong(t *testing.T) {
 		"interrupted write":    {err: &client.TransportError{Changes: true, Err: context.Canceled}, remedy: "The run was interrupted. " + acted + " Apply again to continue."},
 		"interrupted, unsent":  {err: &client.TransportError{Changes: true, Unsent: true, Err: context.Canceled}, remedy: "The run was interrupted. Apply again to continue."},
 		"deadline of a wait":   {err: fmt.Errorf("waiting: %w", context.DeadlineExceeded), remedy: "The time that the object's timeouts block allows is over. Allow more there. Apply again."},
-		"deadline of a look":   {err: &client.TransportError{Err: context.DeadlineExceeded}, remedy: "Check the network and base_url, then apply again."},
+		"deadline of a look":   {err: &client.TransportError{Err: context.DeadlineExceeded}, remedy: "Check the network and base_url, then run again."},
 		"unconfigured":         {err: &client.UnconfiguredError{Setting: "base_url"}, want: "apply what base_url depends on first."},
 		"anything else":        {err: errors.New("odd"), want: "Odd."},
 		"an answer and a wait": {err: errors.Join(errors.New("odd"), context.DeadlineExceeded), want: "Odd.\n", also: "Context deadline exceeded.", remedy: "The time that the object's timeouts block allows is over. Allow more there. Apply again."},

@@ -76,8 +76,9 @@ type Client struct {
 	creating keyedLocks
 	// counted is how many accounts' computers were counted.
 	counted atomic.Int32
-	// told are the subjects that First was asked about.
-	told sync.Map
+	// told is how often Few was asked about each subject.
+	told   map[string]int
+	toldMu sync.Mutex
 }
 
 // New returns a client, or a *ConfigError that names the setting at fault.
@@ -146,11 +147,16 @@ func newClient(cfg Config) *Client {
 // Clock is the client's source of time.
 func (c *Client) Clock() clock.Clock { return c.clock }
 
-// First reports whether it is asked about a subject for the first time, so that a warning that concerns many objects is
-// given once in a run.
-func (c *Client) First(subject string) bool {
-	_, told := c.told.LoadOrStore(subject, true)
-	return !told
+// Few reports whether it is asked about a subject no more than most times in a run, so that a warning that concerns many
+// objects is not given for each.
+func (c *Client) Few(subject string, most int) bool {
+	c.toldMu.Lock()
+	defer c.toldMu.Unlock()
+	if c.told == nil {
+		c.told = map[string]int{}
+	}
+	c.told[subject]++
+	return c.told[subject] <= most
 }
 
 // ParseBaseURL checks the service's address and returns it without a trailing slash.

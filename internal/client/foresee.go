@@ -3,19 +3,20 @@ package client
 import "context"
 
 // ForeseeComputer says what a plan can know of a creation: an *ExistsError, or what the listing of the account's computers
-// fails with, as it does with a wrong key, address or role. One listing in a process serves all computers of the account.
+// fails with, as it does with a wrong key, address or role. One listing in a process serves all computers of the account,
+// and none is made once something was created: a creation looks for itself.
 func (c *Client) ForeseeComputer(ctx context.Context, account, name string) error {
 	found, err := foresee(ctx, c, c.computers, account, name)
 	if err != nil {
 		return err
 	}
-	return inTheWay(existing(found, (*Computer).existing))
+	return inTheWay(existing(unheld(c.computers, "", found), (*Computer).existing))
 }
 
 // ForeseeFleet is ForeseeComputer for computers named "<prefix>-<number>". What exists is an *OthersError.
 func (c *Client) ForeseeFleet(ctx context.Context, account, prefix string) error {
 	found, err := foresee(ctx, c, c.computers, account, inFleet(prefix))
-	if err != nil || len(found) == 0 {
+	if found = unheld(c.computers, inFleet(prefix), found); err != nil || len(found) == 0 {
 		return err
 	}
 	return &OthersError{Prefix: prefix, Found: found}
@@ -27,7 +28,7 @@ func (c *Client) ForeseeServiceAccount(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return inTheWay(existing(found, (*ServiceAccount).existing))
+	return inTheWay(existing(unheld(c.accounts, "", found), (*ServiceAccount).existing))
 }
 
 // ForeseeAPIKey is ForeseeComputer for the keys of a service account. Keys that do not live any more do not count.
@@ -36,41 +37,46 @@ func (c *Client) ForeseeAPIKey(ctx context.Context, account, name string) error 
 	if err != nil {
 		return err
 	}
-	live := filter(found, func(k *APIKey) bool { return k.IsLive(c.clock.Now()) })
+	live := filter(unheld(c.apiKeys, "", found), func(k *APIKey) bool { return k.IsLive(c.clock.Now()) })
 	return inTheWay(describeKeys(live))
 }
 
-// foresee returns the objects of a name for the plan of a creation, without those that this process has read by their IDs:
-// their resources may be about to rename or replace them. A listing that fails is told once, and not tried again.
-func foresee[T any](ctx context.Context, c *Client, s *shared[T], key, name string) ([]T, error) {
-	if c.unconfigured != nil {
-		return nil, nil // The apply knows more.
+// HoldComputer notes that a resource of this run holds a computer, and may rename or replace it: ForeseeComputer does not
+// tell of it. A read by the ID notes it too.
+func (c *Client) HoldComputer(id string) { c.computers.hold("", id) }
+
+// HoldFleet is HoldComputer for the computers of a fleet, of which ForeseeFleet does not tell either.
+func (c *Client) HoldFleet(prefix string, ids []string) {
+	for _, id := range ids {
+		c.computers.hold("", id)
+		c.computers.hold(inFleet(prefix), id)
 	}
-	found, ok := s.knownNow(key, name)
-	if !ok {
-		var err error
-		if found, err = s.find(ctx, key, name); err != nil {
-			return nil, s.firstRefusal(key, err)
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return filter(found, func(object *T) bool { return !s.asked[s.id(object)] }), nil
 }
 
-// knownNow returns the objects of a name as the inventory has them, which costs nothing and is there from an apply's first
-// creation on. Where a listing was refused before, nothing is known and nothing is to be asked.
-func (s *shared[T]) knownNow(key, name string) (found []T, ok bool) {
+// HoldServiceAccount is HoldComputer for a service account.
+func (c *Client) HoldServiceAccount(id string) { c.accounts.hold("", id) }
+
+// HoldAPIKey is HoldComputer for an API key.
+func (c *Client) HoldAPIKey(id string) { c.apiKeys.hold("", id) }
+
+// foresee returns the objects of a name for the plan of a creation. A listing that fails is told once, and not tried again.
+func foresee[T any](ctx context.Context, c *Client, s *shared[T], key, name string) ([]T, error) {
+	if c.unconfigured != nil || s.knowsBetter(key) {
+		return nil, nil
+	}
+	found, err := s.find(ctx, key, name)
+	if err != nil {
+		return nil, s.firstRefusal(key, err)
+	}
+	return found, nil
+}
+
+// knowsBetter reports that plans need not list a collection: a creation has begun, which looks for itself, or the listing
+// was refused before.
+func (s *shared[T]) knowsBetter(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v := s.inventories[key]
-	if v == nil {
-		return nil, s.refused[key]
-	}
-	for id := range v.byName[name] {
-		found = append(found, v.byID[id])
-	}
-	return found, true
+	return s.inventories[key] != nil || s.refused[key]
 }
 
 // firstRefusal is the error of a listing, or nil where it was told before.
@@ -82,4 +88,18 @@ func (s *shared[T]) firstRefusal(key string, err error) error {
 	}
 	s.refused[key] = true
 	return err
+}
+
+// hold notes that a resource holds an object, as one of a fleet where that is given.
+func (s *shared[T]) hold(fleet, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held[fleet+" "+id] = true
+}
+
+// unheld returns those of the objects that no resource is known to hold.
+func unheld[T any](s *shared[T], fleet string, objects []T) []T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return filter(objects, func(object *T) bool { return !s.held[fleet+" "+s.id(object)] })
 }

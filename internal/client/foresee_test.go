@@ -43,6 +43,8 @@ func (l *listings) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		body = twoRobots
 	case strings.HasSuffix(r.URL.Path, "/computers/1"):
 		body = `{"id":"1","name":"a","providerType":"byom"}`
+	case strings.HasSuffix(r.URL.Path, "/computers/2"):
+		body = `{"id":"2","name":"web-7","providerType":"byom"}`
 	}
 	_, _ = w.Write([]byte(body))
 }
@@ -95,8 +97,16 @@ func TestForesee_whatWasReadIsKnown(t *testing.T) {
 	if err := c.ForeseeComputer(t.Context(), "", "a"); err != nil {
 		t.Errorf("the computer that was read: %v", err)
 	}
+	// A fleet is told of what another resource holds, and not of its own.
+	if _, err := c.Computer(t.Context(), "2", ComputerOwner{}); err != nil {
+		t.Fatal(err)
+	}
 	if err := c.ForeseeFleet(t.Context(), "", "web"); err == nil {
-		t.Error("the computer that nobody read is not told")
+		t.Error("the fleet is not told of a computer that is none of its own")
+	}
+	c.HoldFleet("web", []string{"2"})
+	if err := c.ForeseeFleet(t.Context(), "", "web"); err != nil {
+		t.Errorf("the fleet's own computer: %v", err)
 	}
 }
 
@@ -132,8 +142,7 @@ func TestForesee_costsNothingAfterTheFirstCreation(t *testing.T) {
 	}
 	for range 3 {
 		sh.wrote("", &thing{id: "new"})
-		found, err := foresee(t.Context(), &Client{}, sh, "", "new")
-		if err != nil || len(found) > 1 {
+		if found, err := foresee(t.Context(), &Client{}, sh, "", "new"); err != nil || found != nil {
 			t.Errorf("found %v, %v", found, err)
 		}
 	}

@@ -31,9 +31,9 @@ type shared[T any] struct {
 	mu          sync.Mutex
 	collections map[string]*collection[T]
 	inventories map[string]*inventory[T]
-	// asked are the IDs that reads have asked for, and refused the collections whose listing failed while creations were
-	// planned.
-	asked, refused map[string]bool
+	// held are the IDs of what resources are known to hold, and refused the collections whose listing failed while creations
+	// were planned.
+	held, refused map[string]bool
 }
 
 // collection is what was read of a collection since the last write.
@@ -55,13 +55,13 @@ type listing[T any] struct {
 }
 
 func newShared[T any](clk clock.Clock, singles int, list func(context.Context, string) ([]T, error), id func(*T) string, names func(*T) []string) *shared[T] {
-	return &shared[T]{clock: clk, list: list, id: id, names: names, singles: singles, collections: map[string]*collection[T]{}, inventories: map[string]*inventory[T]{}, asked: map[string]bool{}, refused: map[string]bool{}}
+	return &shared[T]{clock: clk, list: list, id: id, names: names, singles: singles, collections: map[string]*collection[T]{}, inventories: map[string]*inventory[T]{}, held: map[string]bool{}, refused: map[string]bool{}}
 }
 
 // get returns one object of the collection, from its listing if there is or should be one, else by single. An object is
 // gone, which is a *GoneError, where single answers 404 and a listing lacks it: a 404 alone may have another cause.
 func (s *shared[T]) get(ctx context.Context, key, id string, single func(context.Context) (*T, error)) (*T, error) {
-	s.ask(id)
+	s.hold("", id)
 	l := s.join(ctx, key, false)
 	if l == nil {
 		found, err := single(ctx)
@@ -107,7 +107,7 @@ func (s *shared[T]) confirmGone(ctx context.Context, key, id string, notFound er
 
 // lookUp returns one object as the shared listing shows it; nil if it is not there.
 func (s *shared[T]) lookUp(ctx context.Context, key, id string) (*T, error) {
-	s.ask(id)
+	s.hold("", id)
 	l := s.join(ctx, key, true)
 	if err := l.wait(ctx); err != nil {
 		return nil, err
@@ -133,13 +133,6 @@ func (s *shared[T]) lookUpTwice(ctx context.Context, key, id string) (*T, error)
 	}
 	s.mu.Unlock()
 	return s.lookUp(ctx, key, id)
-}
-
-// ask notes that somebody has read an object by its ID.
-func (s *shared[T]) ask(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.asked[id] = true
 }
 
 // find returns the objects of a name as the shared listing shows them.

@@ -30,6 +30,9 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	}
 	present, diags := state.records(ctx)
 	resp.Diagnostics.Append(diags...)
+	if r.Client != nil {
+		r.Client.HoldFleet(state.NamePrefix.ValueString(), recordIDs(present))
+	}
 	if req.Plan.Raw.IsNull() {
 		resp.Diagnostics.Append(allDeleted("Destroying", present, &state)...)
 		return
@@ -75,9 +78,9 @@ func (r *fleetResource) foresee(ctx context.Context, plan *fleetModel) diag.Diag
 	var others *client.OthersError
 	if errors.As(err, &others) {
 		return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("name_prefix"), fmt.Sprintf("Names of the Fleet %q Are Taken", plan.NamePrefix.ValueString()),
-			capital(others.Error())+". Unless they are removed before, the apply stops and creates nothing.\n\n"+adoptOthers(plan, false))}
+			capital(others.Error())+". "+apierror.HeldElsewhere+"\n\n"+adoptOthers(plan, false))}
 	}
-	return apierror.Foreseen("computer fleet", err, fleetFields, unknownAccount(plan.ServiceAccountID))
+	return apierror.Foreseen(r.Client, "computer fleet", err, fleetFields, unknownAccount(plan.ServiceAccountID))
 }
 
 // fleetChange is what an update does to a fleet's computers.

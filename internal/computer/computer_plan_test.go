@@ -140,7 +140,7 @@ func TestAccComputer_thePlanOfACreationProvesSomething(t *testing.T) {
 
 	cli.Write("taken.tf", config("name = \"taken\"\nprovider_type = \"byom\"")+fleetConfig(1, ""))
 	out := strings.Join(strings.Fields(strings.ReplaceAll(plan(), "│", " ")), " ")
-	for _, want := range []string{"Name \"taken\" Is Taken", "terraform import ADDRESS " + id, "Names of the Fleet \"web\" Are Taken", "terraform import ADDRESS web", "22 to add"} {
+	for _, want := range []string{"Name \"taken\" Is Taken", "terraform import ADDRESS " + id, "with a moved block", "Names of the Fleet \"web\" Are Taken", "terraform import ADDRESS web", "22 to add"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in %s", want, out)
 		}
@@ -150,6 +150,7 @@ func TestAccComputer_thePlanOfACreationProvesSomething(t *testing.T) {
 	for name, tc := range map[string]struct{ variable, value, want string }{
 		"wrong key":     {"AGENTYARD_API_KEY", "fk-wrong", "The API key was refused"},
 		"wrong address": {"AGENTYARD_BASE_URL", "http://127.0.0.1:1", "Check the network and base_url"},
+		"no server yet": {"AGENTYARD_BASE_URL", "http://127.0.0.1:1", "must be applied first, with -target"},
 	} {
 		cli := acctest.NewCLI(t, e, hcl.String())
 		cli.Setenv(tc.variable, tc.value)
@@ -167,10 +168,17 @@ func TestAccComputer_itsOwnNameIsNotTaken(t *testing.T) {
 	e := acctest.NewRealTime(t)
 	cli := acctest.NewCLI(t, e, config("name = \"mine\"\nprovider_type = \"byom\""))
 	cli.MustRun("apply", "-auto-approve", "-input=false")
-	for _, changed := range []string{"name = \"mine\"\nprovider_type = \"managed-a\"", "name = \"mine\"\nprovider_type = \"managed-a\"\nrepos = []"} {
-		cli.Write("main.tf", config(changed))
-		if out := cli.MustRun("plan", "-input=false").Output; strings.Contains(out, "Is Taken") || !strings.Contains(out, "must be replaced") {
+	for _, refresh := range []string{"-refresh=true", "-refresh=false"} {
+		cli.Write("main.tf", config("name = \"mine\"\nprovider_type = \"managed-a\""))
+		if out := cli.MustRun("plan", "-input=false", refresh).Output; strings.Contains(out, "Is Taken") || !strings.Contains(out, "must be replaced") {
 			t.Errorf("a replacement:\n%s", out)
+		}
+	}
+	// Another one takes the name that this one gives up.
+	cli.Write("main.tf", config("name = \"renamed\"\nprovider_type = \"byom\"")+"resource \"agentyard_computer\" \"next\" {\n  name = \"mine\"\n  provider_type = \"byom\"\n  depends_on = ["+address+"]\n}\n")
+	for _, refresh := range []string{"-refresh=true", "-refresh=false"} {
+		if out := cli.MustRun("plan", "-input=false", refresh).Output; strings.Contains(out, "Is Taken") {
+			t.Errorf("a rename:\n%s", out)
 		}
 	}
 	cli.Write("main.tf", config("name = \"mine\"\nprovider_type = \"byom\"")+fmt.Sprintf("resource \"agentyard_computer\" \"more\" {\n  name = %q\n  provider_type = \"byom\"\n}\n", "other"))

@@ -220,7 +220,13 @@ func (r *computerResource) ValidateConfig(ctx context.Context, req resource.Vali
 
 // ModifyPlan says what the plan can know of a creation.
 func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if r.Client == nil || !req.State.Raw.IsNull() {
+	if r.Client == nil {
+		return
+	}
+	if !req.State.Raw.IsNull() {
+		var id types.String
+		resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("id"), &id)...)
+		r.Client.HoldComputer(id.ValueString())
 		return
 	}
 	var m computerModel
@@ -229,7 +235,7 @@ func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 		return
 	}
 	err := r.Client.ForeseeComputer(ctx, m.ServiceAccountID.ValueString(), m.Name.ValueString())
-	resp.Diagnostics.Append(apierror.Foreseen("computer", err, computerFields, unknownAccount(m.ServiceAccountID))...)
+	resp.Diagnostics.Append(apierror.Foreseen(r.Client, "computer", err, computerFields, unknownAccount(m.ServiceAccountID))...)
 }
 
 // UnchangedDefaults declares that nothing is planned where nothing was changed.

@@ -39,7 +39,7 @@ func (r *apiKeyResource) planCreation(ctx context.Context, req *resource.ModifyP
 	}
 	err := r.Client.ForeseeAPIKey(ctx, plan.ServiceAccountID.ValueString(), plan.Name.ValueString())
 	unknownAccount := apierror.AtStatus{http.StatusNotFound: path.Root("service_account_id")}
-	return append(diags, apierror.Foreseen("API key", err, apiKeyFields, apiKeyLeftover, unknownAccount)...)
+	return append(diags, apierror.Foreseen(r.Client, "API key", err, apiKeyFields, apiKeyLeftover, unknownAccount)...)
 }
 
 // planUpdate shows what decide says. A key that is to be replaced gets unknown results where they change, so that what
@@ -51,6 +51,9 @@ func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPla
 	diags.Append(req.State.Get(ctx, &state)...)
 	if diags.HasError() {
 		return diags
+	}
+	if r.Client != nil {
+		r.Client.HoldAPIKey(state.ID.ValueString())
 	}
 	settings, unknown, d := config.settings(ctx)
 	diags.Append(d...)
@@ -67,7 +70,7 @@ func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPla
 	diags.Append(problemDiagnostics(checkAt(known, wanted, decision, now))...)
 	left := r.leftover(ctx, &state, config.request(now))
 	diags.Append(nameLeftover(ctx, resp.Private, left)...)
-	diags.Append(decision.warnings(&state, wanted, left)...)
+	diags.Append(decision.warnings(r.title(&state, string(decision.action)), &state, wanted, left, now)...)
 	if decision.replaces() {
 		plan.renewedResults(&config, &state, wanted, decision.action)
 	} else {
@@ -79,10 +82,9 @@ func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPla
 }
 
 // warnings tell what a plan alone does not show: why a key is dead or rotated and since when, which other key an apply
-// revokes, and what nothing is done about.
-func (d keyDecision) warnings(state *apiKeyModel, wanted *keyConfig, left *client.APIKey) diag.Diagnostics {
+// revokes, and what nothing is done about. Key starts their summaries.
+func (d keyDecision) warnings(key string, state *apiKeyModel, wanted *keyConfig, left *client.APIKey, now time.Time) diag.Diagnostics {
 	var diags diag.Diagnostics
-	key := "API Key " + strconv.Quote(state.Name.ValueString()) // Of several warnings with the same summary the CLIs show one.
 	text := "API key " + state.ID.ValueString() + " of service account " + state.ServiceAccountID.ValueString() + ": " + d.reason
 	switch {
 	case d.action == keyMint && left != nil:
@@ -96,11 +98,19 @@ func (d keyDecision) warnings(state *apiKeyModel, wanted *keyConfig, left *clien
 	case d.action == keyRotate:
 		diags.AddAttributeWarning(fieldPath(d.field), key+" Is Rotated", text+".")
 	}
-	if d.action == keyRotate && !state.PreviousKeyID.IsNull() {
+	if d.action == keyRotate && !state.PreviousKeyID.IsNull() && now.Before(parseTime(state.RotatedAt).Add(maxGraceMinutes*time.Minute)) {
 		diags.AddAttributeWarning(path.Root("previous_key_id"), "Grace Period of "+key+" Ends Early", "The rotation of API key "+state.ID.ValueString()+" revokes the key before it, "+state.PreviousKeyID.ValueString()+
 			", which lives out its grace period: only one previous key lives on.")
 	}
 	return diags
+}
+
+// title starts the summaries of warnings. Of several with the same summary the CLIs show one: the first few name their keys.
+func (r *apiKeyResource) title(m *apiKeyModel, about string) string {
+	if r.Client != nil && !r.Client.Few("API key: "+about, 10) {
+		return "API Key"
+	}
+	return "API Key " + strconv.Quote(m.Name.ValueString())
 }
 
 // planDestruction names the key that is revoked besides those in the state.
@@ -113,7 +123,7 @@ func (r *apiKeyResource) planDestruction(ctx context.Context, req *resource.Modi
 	left := r.leftover(ctx, &state, state.request(r.now()))
 	diags.Append(nameLeftover(ctx, resp.Private, left)...)
 	if left != nil {
-		diags.AddWarning("Another API Key "+strconv.Quote(state.Name.ValueString())+" Is Revoked", "Destroying API key "+state.ID.ValueString()+": "+revokesLeftover(left))
+		diags.AddWarning("Another "+r.title(&state, "leftover")+" Is Revoked", "Destroying API key "+state.ID.ValueString()+": "+revokesLeftover(left))
 	}
 	return diags
 }

@@ -404,7 +404,7 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 		resp.Diagnostics.Append(resp.Identity.Set(ctx, &id)...)
 	}
 	resp.Diagnostics.Append(adopt.Imported(ctx, resp.Private)...)
-	if r.Client == nil || r.Client.First("imported API key") {
+	if r.Client == nil || r.Client.Few("imported API key", 1) {
 		resp.Diagnostics.AddWarning("API Key Imported Without Its Value", fmt.Sprintf("The service shows the value of a key only once, so the attribute key of %s is null, and so is that of every other imported key. "+
 			"To get a value, add a rotation block, such as rotation = { triggers = { imported = \"1\" } }: the next apply rotates the key, and what uses the old value stops working after the grace period.", id.ID.ValueString()))
 	}

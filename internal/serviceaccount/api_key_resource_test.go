@@ -313,7 +313,7 @@ func TestAccAPIKey_needsAManager(t *testing.T) {
 	config := fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key = %q\n}\n", e.URL(), robot.Value) + keyConfig(account, `name = "ci"`)
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: e.Factories,
-		Steps:                    []resource.TestStep{{Config: config, ExpectError: regexp.MustCompile(`(?s)Cannot create API key.*403.*key\s+of\s+a\s+human\s+with\s+the\s+Manager\s+role`)}},
+		Steps:                    []resource.TestStep{{Config: config, ExpectError: regexp.MustCompile(`(?s)Cannot plan API key.*403.*key\s+of\s+a\s+human\s+with\s+the\s+Manager\s+role`)}},
 	})
 }
 

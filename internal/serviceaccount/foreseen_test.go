@@ -66,8 +66,9 @@ resource "agentyard_api_key" "taken" {
 		t.Errorf("the apply did what its plan warned of:\n%s", r.Output)
 	}
 
+	// A destruction plans a key anew whose account is gone.
 	cli.Write("main.tf", "resource \"agentyard_api_key\" \"lost\" {\n  service_account_id = \"unknown\"\n  name = \"deploy\"\n}\n")
-	if r := cli.Run("plan", "-input=false"); r.ExitCode == 0 || !strings.Contains(oneLine(r.Output), `service_account_id = "unknown"`) || !strings.Contains(oneLine(r.Output), "Check the IDs") {
+	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(oneLine(r.Output), `service_account_id = "unknown"`) || !strings.Contains(oneLine(r.Output), "Check the IDs") {
 		t.Errorf("an unknown account:\n%s", r.Output)
 	}
 }

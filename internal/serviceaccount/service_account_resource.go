@@ -97,12 +97,13 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 		var plan accountModel
 		resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 		if !resp.Diagnostics.HasError() && !plan.Name.IsUnknown() {
-			resp.Diagnostics.Append(apierror.Foreseen("service account", r.Client.ForeseeServiceAccount(ctx, plan.Name.ValueString()), accountFields)...)
+			resp.Diagnostics.Append(apierror.Foreseen(r.Client, "service account", r.Client.ForeseeServiceAccount(ctx, plan.Name.ValueString()), accountFields)...)
 		}
 		return
 	}
 	var state accountModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	r.Client.HoldServiceAccount(state.ID.ValueString())
 	if !req.Plan.Raw.IsNull() {
 		var plan accountModel
 		resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
@@ -116,7 +117,7 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	summary := fmt.Sprintf("Destroying the Service Account %q Destroys ", state.Name.ValueString())
 	computers, err := r.Client.CountedComputers(ctx, state.ID.ValueString())
 	if errors.Is(err, client.ErrNotCounted) {
-		resp.Diagnostics.AddWarning(summary+"Its Computers",
+		resp.Diagnostics.AddWarning("Destroying Service Accounts Destroys Their Computers",
 			fmt.Sprintf("The service tears down every computer of service account %q (%s) with it, whether Terraform manages them or not. They are counted for the first few accounts of a plan only. The account's API keys stop authenticating.", state.Name.ValueString(), state.ID.ValueString()))
 		return
 	}
