@@ -95,17 +95,11 @@ func (c *Computer) FailedStep() *ProvisioningStep {
 	return nil
 }
 
-// WasActive reports that the record proves the computer to have been active: it is, or all of its set-up was completed.
-func (c *Computer) WasActive() bool {
-	if c.Status == ComputerActive {
-		return true
-	}
-	for i := range c.ProvisioningSteps {
-		if c.ProvisioningSteps[i].Status != StepCompleted {
-			return false
-		}
-	}
-	return c.Status == ComputerError && len(c.ProvisioningSteps) > 0
+// SetUpFailed reports that the record proves that the computer was never active: a step of its set-up failed. The step that
+// installs dependencies proves nothing, because it may be taken again later.
+func (c *Computer) SetUpFailed() bool {
+	step := c.FailedStep()
+	return c.Status == ComputerError && step != nil && step.ID != StepInstall
 }
 
 // InstallStep returns the step that installs dependencies, or nil.

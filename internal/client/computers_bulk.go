@@ -147,6 +147,12 @@ func (c *Client) Fleet(ctx context.Context, prefix string, owner ComputerOwner, 
 	return fleet, nil
 }
 
+// FleetNow is Fleet with a listing that starts now.
+func (c *Client) FleetNow(ctx context.Context, prefix string, owner ComputerOwner, ids []string) (*Fleet, error) {
+	c.computers.discard(owner.Account)
+	return c.Fleet(ctx, prefix, owner, ids)
+}
+
 // othersAmong returns the computers whose IDs are not known.
 func othersAmong(named []Computer, known []string) []Computer {
 	ours := make(map[string]bool, len(known))

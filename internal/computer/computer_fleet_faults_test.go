@@ -245,7 +245,7 @@ func TestFleet_aWaitThatEndsTooSoonDoesNotTaint(t *testing.T) {
 		t.Errorf("the wait of 2m took %v", waited)
 	}
 	out = acctest.NewProcess(t, e, nil).Apply(i, fleetOf(3))
-	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "1 of 1 new computers") {
+	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "Of 1 new computer, 1 is not active") {
 		t.Errorf("on update: %s", out)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -14,74 +13,84 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 )
 
-// unprovenKey is the key of the private state with the IDs of the computers that the fleet has made and not seen active
-// yet. Only these may be replaced because they failed: on any other somebody may have worked.
-const unprovenKey = "never_active"
+// newKey is the key of the private state with the computers that the fleet has made and not seen active yet.
+const newKey = "never_active"
 
-// getUnproven returns the IDs as a set.
-func getUnproven(ctx context.Context, private adopt.Private) (map[string]bool, diag.Diagnostics) {
-	var ids []string
-	stored, diags := private.GetKey(ctx, unprovenKey)
+// newComputers are computers that the fleet has made and not seen active yet, by their IDs. Those are true whose set-up is
+// known to have failed: these were never active, so that nobody has worked on them, and may be replaced.
+type newComputers map[string]bool
+
+func getNew(ctx context.Context, private adopt.Private) (newComputers, diag.Diagnostics) {
+	computers := newComputers{}
+	stored, diags := private.GetKey(ctx, newKey)
 	if len(stored) > 0 {
-		if err := json.Unmarshal(stored, &ids); err != nil {
+		if err := json.Unmarshal(stored, &computers); err != nil {
 			diags.AddError("Private State Cannot Be Read", fmt.Sprintf("Which computers of the fleet were never active is not readable: %v. This is a bug in the provider; please report it.", err))
 		}
 	}
-	never := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		never[id] = true
-	}
-	return never, diags
+	return computers, diags
 }
 
-// setUnproven stores never without what is not present any more.
-func setUnproven(ctx context.Context, private adopt.Private, never map[string]bool, present []string) diag.Diagnostics {
-	ids := slices.DeleteFunc(present, func(id string) bool { return !never[id] })
-	if len(ids) == 0 {
-		return private.SetKey(ctx, unprovenKey, nil)
+// store keeps those that are present.
+func (n newComputers) store(ctx context.Context, private adopt.Private, present []string) diag.Diagnostics {
+	left := newComputers{}
+	for _, id := range present {
+		if failed, isNew := n[id]; isNew {
+			left[id] = failed
+		}
 	}
-	stored, err := json.Marshal(ids)
+	if len(left) == 0 {
+		return private.SetKey(ctx, newKey, nil)
+	}
+	stored, err := json.Marshal(left)
 	if err != nil {
 		return diag.Diagnostics{diag.NewErrorDiagnostic("Private State Cannot Be Stored", err.Error())}
 	}
-	return private.SetKey(ctx, unprovenKey, stored)
+	return private.SetKey(ctx, newKey, stored)
 }
 
-// prove takes what the computers show to have been active out of never, and where they are new puts the others in.
-func prove(never map[string]bool, computers []client.Computer, areNew bool) {
-	for i := range computers {
-		switch c := &computers[i]; {
-		case c.WasActive():
-			delete(never, c.ID)
-		case areNew:
-			never[c.ID] = true
-		}
+// add takes over computers that were just made, as they were last seen: whoever has followed one from its creation knows
+// that it was not active before it failed.
+func (n newComputers) add(made []client.Computer) {
+	for i := range made {
+		n[made[i].ID] = made[i].Status == client.ComputerError
 	}
+	n.see(made)
 }
 
-// brokenInFleet reports the computers with the status "error", and what becomes of each.
-func brokenInFleet(members []client.Computer, never map[string]bool, m *fleetModel) diag.Diagnostics {
-	var lines []string
+// see takes over what a refresh shows.
+func (n newComputers) see(members []client.Computer) {
 	for i := range members {
 		c := &members[i]
-		if c.Status != client.ComputerError {
-			continue
-		}
-		next := "It was active before or was imported, so it is left as it is: to have the fleet make another in its place, delete it at the service and apply again."
+		_, isNew := n[c.ID]
 		switch {
-		case !never[c.ID]:
-		case m.ReplaceFailed.ValueBool():
-			next = "It never became active: the next apply replaces it."
-		default:
-			next = "It never became active, and is left as it is because replace_failed is false."
+		case isNew && c.Status == client.ComputerActive:
+			delete(n, c.ID)
+		case isNew && c.SetUpFailed():
+			n[c.ID] = true
 		}
-		lines = append(lines, fmt.Sprintf("- %s (%s): %s. %s", c.Name, c.ID, whyBroken(c), next))
 	}
-	if len(lines) == 0 {
+}
+
+// brokenInFleet reports the computers with the status "error". What becomes of them is for the plan to say, which knows
+// what is configured.
+func brokenInFleet(members []client.Computer, m *fleetModel) diag.Diagnostics {
+	var broken []string
+	for i := range members {
+		if c := &members[i]; c.Status == client.ComputerError {
+			broken = append(broken, fmt.Sprintf("- %s (%s): %s", c.Name, c.ID, whyBroken(c)))
+		}
+	}
+	if len(broken) == 0 {
 		return nil
 	}
+	lines := strings.Join(broken[:min(len(broken), maxNamed)], "\n")
+	if more := len(broken) - maxNamed; more > 0 {
+		lines += fmt.Sprintf("\n- and %d more", more)
+	}
 	return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("computers"), fmt.Sprintf("Computers of the Fleet %q Are Broken", m.NamePrefix.ValueString()),
-		fmt.Sprintf("%d of %d computers of the fleet %q have the status %q:\n%s", len(lines), len(members), m.NamePrefix.ValueString(), client.ComputerError, strings.Join(lines, "\n")))}
+		fmt.Sprintf("%d of %d computers of the fleet had the status %q when they were read:\n%s\n\nA plan names those that it replaces because they were never active. "+
+			"Any other is left as it is: to have the fleet make another in its place, delete it at the service and apply again.", len(broken), len(members), client.ComputerError, lines))}
 }
 
 // whyBroken says what the record tells of a failure.

@@ -1,9 +1,13 @@
 package computer_test
 
 import (
+	"bytes"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -108,10 +112,10 @@ func TestFleet_replacesOnlyWhatWasNeverActive(t *testing.T) {
 	for range 2 { // Every refresh reports it.
 		out := acctest.NewProcess(t, e, nil).Plan(i, fleetOf(3))
 		for _, want := range []string{
-			`2 of 3 computers of the fleet "web" have the status "error"`,
-			`step "Create computer" failed: the disk is full. It never became active: the next apply replaces it.`,
-			"It was active before or was imported, so it is left as it is",
-			`1 computer of the fleet "web" failed to provision and was never active: web-2. The apply replaces it.`,
+			`2 of 3 computers of the fleet had the status "error"`,
+			`): step "Create computer" failed: the disk is full`,
+			`): the status is "error", and the service gives no reason`,
+			`Failed Computers of the Fleet "web" Are Replaced: 1 computer of the fleet "web" failed to provision and was never active: web-2.`,
 		} {
 			if !strings.Contains(texts(out), want) {
 				t.Errorf("no %q in\n%s", want, texts(out))
@@ -125,7 +129,7 @@ func TestFleet_replacesOnlyWhatWasNeverActive(t *testing.T) {
 		t.Errorf("after healing the statuses are %v", got)
 	}
 	out := acctest.NewProcess(t, e, nil).Plan(i, fleetOf(3))
-	if text := texts(out); out.Action != "none" || !strings.Contains(text, `1 of 3 computers`) || strings.Contains(text, "never") {
+	if text := texts(out); out.Action != "none" || !strings.Contains(text, `1 of 3 computers`) || strings.Contains(text, "Are Replaced") {
 		t.Errorf("afterwards the plan is %s:\n%s", out.Action, text)
 	}
 }
@@ -141,7 +145,7 @@ func TestFleet_keepsWhatFailedIfTold(t *testing.T) {
 		t.Errorf("created: %s", texts(out))
 	}
 	out := acctest.NewProcess(t, e, nil).Plan(i, keeping)
-	if out.Action != "none" || !strings.Contains(texts(out), "It never became active, and is left as it is because replace_failed is false.") {
+	if out.Action != "none" || !strings.Contains(texts(out), "1 of 2") || strings.Contains(texts(out), "Are Replaced") {
 		t.Errorf("the plan is %s:\n%s", out.Action, texts(out))
 	}
 	// Told otherwise later, the fleet still knows which ones were never active.
@@ -157,7 +161,7 @@ func TestFleet_whatFailedGoesFirst(t *testing.T) {
 	failSetUp(e, "web-1")
 	mustApply(t, e, i, fleetOf(3))
 	out := mustApply(t, e, i, fleetOf(2))
-	if got := fleetComputers(i, "name"); !slices.Equal(got, []string{"web-2", "web-3"}) || len(computers(e)) != 2 || !strings.Contains(texts(out), "never active: web-1. The apply deletes it.") {
+	if got := fleetComputers(i, "name"); !slices.Equal(got, []string{"web-2", "web-3"}) || len(computers(e)) != 2 || !strings.Contains(texts(out), `Failed Computers of the Fleet "web" Are Deleted: 1 computer of the fleet "web" failed to provision and was never active: web-1.`) {
 		t.Errorf("the fleet is %v: %s", got, texts(out))
 	}
 }
@@ -198,8 +202,97 @@ func TestFleet_importedComputersAreNotReplaced(t *testing.T) {
 		t.Fatal(out)
 	}
 	config := acctest.Values{"name_prefix": "web", "quantity": 2}
-	if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "none" || !strings.Contains(texts(out), "or was imported") {
+	if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "none" || !strings.Contains(texts(out), "Are Broken") {
 		t.Errorf("the plan is %s:\n%s", out.Action, texts(out))
+	}
+}
+
+// Nobody waited, no apply has seen it active, and a later installation failed before it broke: that proves nothing.
+func TestFleet_aLaterInstallationIsNoProof(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	i := newFleet(t, e)
+	config := fleetOf(1)
+	config["wait_for_active"], config["auto_install_deps"] = false, true
+	mustApply(t, e, i, config)
+	e.Clock.Advance(provisioned)
+	e.FailProvisioning(emulator.FailStep{Name: "web-1", Step: "install-dependencies", Error: "no lock file"})
+	e.API("POST", "/api/v0/computers/"+fleetIDs(i)[0]+"/install-deps", nil, nil)
+	e.Clock.Advance(provisioned)
+	breakNow(t, e, "web-1")
+	if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "none" || !strings.Contains(texts(out), "Are Broken") {
+		t.Errorf("the plan is %s:\n%s", out.Action, texts(out))
+	}
+}
+
+// Whoever waited has seen the installation fail.
+func TestFleet_aFirstInstallationThatFailsIsReplaced(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	i := newFleet(t, e)
+	config := fleetOf(1)
+	config["auto_install_deps"] = true
+	e.FailProvisioning(emulator.FailStep{Name: "web-1", Step: "install-dependencies", Error: "no lock file"})
+	mustApply(t, e, i, config)
+	failed := fleetIDs(i)[0]
+	if out := mustApply(t, e, i, config); out.Action != "update" || fleetIDs(i)[0] == failed {
+		t.Errorf("%s; the fleet is still %v", out, fleetIDs(i))
+	}
+}
+
+// A plan may be old when it is applied.
+func TestAccFleet_whatRecoversIsNotReplaced(t *testing.T) {
+	t.Parallel()
+	var recovered atomic.Bool
+	e := acctest.NewRealTime(t, quickSetUp, func(o *emulator.Options) {
+		o.Wrap = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if !recovered.Load() || r.URL.Path != "/api/v0/computers" {
+					next.ServeHTTP(w, r)
+					return
+				}
+				answer := httptest.NewRecorder()
+				next.ServeHTTP(answer, r)
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write(bytes.ReplaceAll(answer.Body.Bytes(), []byte(`"status":"error"`), []byte(`"status":"active"`)))
+			})
+		}
+	})
+	failSetUp(e, "web-1")
+	cli := acctest.NewCLI(t, e, fleetConfig(2, ""))
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	cli.MustRun("plan", "-input=false", "-out=plan")
+	recovered.Store(true)
+	r := cli.Run("apply", "-input=false", "plan")
+	if r.ExitCode == 0 || !strings.Contains(r.Output, "Plan Is Out of Date") || !strings.Contains(r.Output, "web-1") || e.Journal().Count("deleteComputer") != 0 {
+		t.Errorf("exit code %d, %d deletions:\n%s", r.ExitCode, e.Journal().Count("deleteComputer"), r.Output)
+	}
+}
+
+// Where nothing can be made in its place, what failed is left to look at.
+func TestFleet_healsNothingBesideOthers(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	i := newFleet(t, e)
+	failSetUp(e, "web-1")
+	mustApply(t, e, i, fleetOf(2))
+	before := fleetIDs(i)
+	e.API("POST", "/api/v0/computers", map[string]any{"name": "web-77"}, nil)
+	out := acctest.NewProcess(t, e, nil).Apply(i, fleetOf(2))
+	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "web-77") || !slices.Equal(fleetIDs(i), before) || len(computers(e)) != 3 {
+		t.Errorf("%s; the fleet was %v and is %v", out, before, fleetIDs(i))
+	}
+}
+
+// A slip of a digit must not cost the memory of a million computers.
+func TestFleet_aHugeGrowthIsUnknownAsAWhole(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	i := newFleet(t, e)
+	mustApply(t, e, i, fleetOf(1))
+	out := acctest.NewProcess(t, e, nil).Plan(i, fleetOf(1_000_000_000))
+	if out.Action != "update" {
+		t.Errorf("the plan is %s", out)
 	}
 }
 
@@ -235,5 +328,22 @@ func TestFleet_aFailedCreationAfterDeletions(t *testing.T) {
 	mustApply(t, e, i, fleetOf(2))
 	if got := fleetComputers(i, "name"); !slices.Equal(got, []string{"web-1", "web-2"}) {
 		t.Errorf("the state holds %v", got)
+	}
+}
+
+// A refresh of a large fleet says what is broken in a few lines.
+func TestFleet_namesAFewOfManyBroken(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	i := newFleet(t, e)
+	mustApply(t, e, i, fleetOf(30))
+	for _, c := range computers(e) {
+		if err := e.Break(c.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := acctest.NewProcess(t, e, nil).Plan(i, fleetOf(30))
+	if text := texts(out); out.Action != "none" || strings.Count(text, "\n") > 25 || !strings.Contains(text, "30 of 30") || !strings.Contains(text, "- and 10 more") {
+		t.Errorf("the plan is %s:\n%s", out.Action, text)
 	}
 }

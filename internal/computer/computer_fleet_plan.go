@@ -38,7 +38,7 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 		return
 	}
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	never, diags := getUnproven(ctx, req.Private)
+	known, diags := getNew(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -56,14 +56,15 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	case plan.replaces(ctx, &state, req.Private):
 		resp.Diagnostics.Append(allDeleted("Replacing", present, &state)...)
 	case !plan.Quantity.IsUnknown() && !plan.ReplaceFailed.IsUnknown():
-		change := plan.change(present, never)
+		change := plan.change(present, known)
 		resp.Diagnostics.Append(change.deletions(&plan)...)
-		if change.isEmpty() {
+		switch {
+		case change.isEmpty():
 			computers = state.Computers
-			break
+		case change.missing <= maxPlanned:
+			computers, diags = change.computers(ctx, plan.NamePrefix.ValueString())
+			resp.Diagnostics.Append(diags...)
 		}
-		computers, diags = change.computers(ctx, plan.NamePrefix.ValueString())
-		resp.Diagnostics.Append(diags...)
 	}
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("computers"), computers)...)
 }
@@ -83,6 +84,9 @@ func (r *fleetResource) foresee(ctx context.Context, plan *fleetModel) diag.Diag
 	return apierror.Foreseen(r.Client, "computer fleet", err, fleetFields, unknownAccount(plan.ServiceAccountID))
 }
 
+// maxPlanned bounds how many new computers a plan shows one by one. More are unknown as a whole.
+const maxPlanned = 100
+
 // fleetChange is what an update does to a fleet's computers.
 type fleetChange struct {
 	// failed and surplus are deleted, and missing is how many are made then.
@@ -90,12 +94,12 @@ type fleetChange struct {
 	missing               int
 }
 
-// change compares the computers that are present with what is wanted. Those that never became active do not count where
-// they are to be replaced; never are their IDs.
-func (m *fleetModel) change(present []computerRecord, never map[string]bool) fleetChange {
+// change compares the computers that are present with what is wanted. Those that failed and were never active do not count
+// where they are to be replaced.
+func (m *fleetModel) change(present []computerRecord, made newComputers) fleetChange {
 	var c fleetChange
 	for _, record := range present {
-		if m.ReplaceFailed.ValueBool() && record.Status.ValueString() == client.ComputerError && never[record.ID.ValueString()] {
+		if m.ReplaceFailed.ValueBool() && record.Status.ValueString() == client.ComputerError && made[record.ID.ValueString()] {
 			c.failed = append(c.failed, record)
 		} else {
 			c.stay = append(c.stay, record)
@@ -176,13 +180,13 @@ func idOf(element attr.Value) string {
 func (c fleetChange) deletions(m *fleetModel) diag.Diagnostics {
 	var diags diag.Diagnostics
 	if n := len(c.failed); n > 0 {
-		then := "deletes " + phrase.Verb(n, "it", "them")
+		fate := "Deleted"
 		if c.missing >= n {
-			then = "replaces " + phrase.Verb(n, "it", "them")
+			fate = "Replaced"
 		}
-		diags.AddAttributeWarning(path.Root("replace_failed"), fmt.Sprintf("Failed Computers of the Fleet %q Are Replaced", m.NamePrefix.ValueString()),
-			fmt.Sprintf("%s of the fleet %q failed to provision and %s never active: %s. The apply %s. To keep %s, set replace_failed = false.",
-				phrase.Count(n, "computer"), m.NamePrefix.ValueString(), phrase.Verb(n, "was", "were"), phrase.Names(namesOf(c.failed), maxDeleted), then, phrase.Verb(n, "it", "them")))
+		diags.AddAttributeWarning(path.Root("replace_failed"), fmt.Sprintf("Failed Computers of the Fleet %q Are %s", m.NamePrefix.ValueString(), fate),
+			fmt.Sprintf("%s of the fleet %q failed to provision and %s never active: %s. To keep %s, set replace_failed = false.",
+				phrase.Count(n, "computer"), m.NamePrefix.ValueString(), phrase.Verb(n, "was", "were"), phrase.Names(namesOf(c.failed), maxDeleted), phrase.Verb(n, "it", "them")))
 	}
 	if n := len(c.surplus); n > 0 {
 		diags.AddAttributeWarning(path.Root("quantity"), fmt.Sprintf("Computers of the Fleet %q Are Deleted", m.NamePrefix.ValueString()),

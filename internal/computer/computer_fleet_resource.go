@@ -179,11 +179,12 @@ func (r *fleetResource) Metadata(_ context.Context, req resource.MetadataRequest
 func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Any number of identical managed computers, named `<name_prefix>-<number>` by the service with the lowest free numbers. " +
-			"A change of `quantity` makes only what is missing, or deletes from the end of `computers`, in place.\n\n" +
+			"A change of `quantity` makes only what is missing, or deletes from the end of `computers`, in place. The plan names what is deleted, and says how many computers go with a fleet that is destroyed or replaced; " +
+			"only where `-replace` or a taint replaces it, the CLIs show no such warning.\n\n" +
 			"**Fewer computers than wanted.** If the service stops early while the fleet is created, the fleet is stored with what there is, a warning says how many are missing and why, and the next apply makes up the rest; " +
 			"while it is updated the same is an error. A computer that is deleted elsewhere is planned again. To fail a run that ends short, and to stop what depends on the fleet, add a `postcondition` as in the example: unlike an error of the provider it does not mark the fleet for replacement.\n\n" +
 			"**Computers that do not become active** are reported, with the step that failed: as a warning while the fleet is created, as an error while it is updated, and in every refresh. " +
-			"One whose provisioning has failed is replaced by the next apply, whose plan names it; see `replace_failed`. One that was active before, or that was imported, is only reported: delete it at the service, and the next apply makes another.\n\n" +
+			"One whose provisioning has failed is replaced by the next apply, whose plan names it; see `replace_failed`. One that may have been active before, or that was imported, is only reported: delete it at the service, and the next apply makes another.\n\n" +
 			"**The names belong to the fleet.** The fleet consists of the computers that this resource has made or imported. Another computer named `<name_prefix>-<number>` is reported as a warning and never counted, changed or deleted; " +
 			"nothing is created while there is one, since an interrupted run may have left it. Then delete it, or import the fleet, which takes every computer of these names.",
 		Attributes: map[string]schema.Attribute{
@@ -229,7 +230,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 			"replace_failed": schema.BoolAttribute{
 				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-				MarkdownDescription: "Whether the next apply replaces computers whose provisioning has failed: those with the status `error` that this resource has made and that were never seen active. Default `true`.",
+				MarkdownDescription: "Whether the next apply replaces computers whose provisioning has failed: those with the status `error` that this resource has made and that are known never to have been active. Default `true`.",
 			},
 			"computers": schema.ListNestedAttribute{
 				Computed:            true,
@@ -294,9 +295,9 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	// an error would taint the fleet, and the next apply would replace all of it.
 	m.ID = types.StringValue(m.importID())
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, &made)...)
-	never := map[string]bool{}
-	prove(never, made, true)
-	resp.Diagnostics.Append(setUnproven(ctx, resp.Private, never, computerIDs(made))...)
+	known := newComputers{}
+	known.add(made)
+	resp.Diagnostics.Append(known.store(ctx, resp.Private, computerIDs(made))...)
 	if err != nil {
 		summary, detail := shortfall(quantity, len(made), err, &m)
 		resp.Diagnostics.AddWarning(summary, detail)
@@ -306,8 +307,8 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	}
 	last, inactive := r.waitForActive(ctx, made, &m, deadline.Sub(r.Client.Clock().Now()))
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, &last)...)
-	prove(never, last, true)
-	resp.Diagnostics.Append(setUnproven(ctx, resp.Private, never, computerIDs(last))...)
+	known.add(last)
+	resp.Diagnostics.Append(known.store(ctx, resp.Private, computerIDs(last))...)
 	if inactive != nil {
 		resp.Diagnostics.AddWarning(inactive.summary, inactive.detail+keptInactive(&m))
 	}
@@ -344,11 +345,11 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	if !imported && len(members) < len(prior) {
 		resp.Diagnostics.Append(goneFromFleet(fleet, prior, &m))
 	}
-	never, diags := getUnproven(ctx, req.Private)
+	known, diags := getNew(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
-	prove(never, members, false)
-	resp.Diagnostics.Append(setUnproven(ctx, resp.Private, never, computerIDs(members))...)
-	resp.Diagnostics.Append(brokenInFleet(members, never, &m)...)
+	known.see(members)
+	resp.Diagnostics.Append(known.store(ctx, resp.Private, computerIDs(members))...)
+	resp.Diagnostics.Append(brokenInFleet(members, &m)...)
 	m.Quantity = types.Int64Value(int64(len(members)))
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, &members)...)
 	resp.Diagnostics.Append(adopt.Read(ctx, resp.Private)...)
@@ -369,7 +370,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	present, diags := state.records(ctx)
 	resp.Diagnostics.Append(diags...)
-	never, diags := getUnproven(ctx, req.Private)
+	known, diags := getNew(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	timeout, diags := m.Timeouts.Update(ctx, defaultFleetTimeout)
 	resp.Diagnostics.Append(diags...)
@@ -390,13 +391,18 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 			m.Computers = asPlanned(m.Computers, planned)
 		}
 		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-		resp.Diagnostics.Append(setUnproven(ctx, resp.Private, never, recordIDs(records))...)
+		resp.Diagnostics.Append(known.store(ctx, resp.Private, recordIDs(records))...)
 		// The state that was saved holds what was adopted, also where not all computers were made.
 		resp.Diagnostics.Append(adopt.Done(ctx, resp.Private)...)
 	}
 	m.ID = types.StringValue(m.importID())
 
-	change := m.change(present, never)
+	change := m.change(present, known)
+	if len(change.failed) > 0 {
+		if resp.Diagnostics.Append(r.stillFailed(updateCtx, change, present, &m)...); resp.Diagnostics.HasError() {
+			return
+		}
+	}
 	undeleted, diags := r.remove(updateCtx, slices.Concat(change.failed, change.surplus), &m)
 	resp.Diagnostics.Append(diags...)
 	stay := slices.Concat(change.stay, undeleted)
@@ -429,7 +435,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	}
 	added, diags := crud.Each[computerRecord](ctx, last)
 	resp.Diagnostics.Append(diags...)
-	prove(never, last, true)
+	known.add(last)
 	save(slices.Concat(stay, added))
 }
 

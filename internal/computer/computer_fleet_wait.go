@@ -60,7 +60,7 @@ func (r *fleetResource) waitForActive(ctx context.Context, made []client.Compute
 	}
 	running.Wait()
 	last = r.withSteps(ctx, last, m)
-	return last, notAllActive(last, errs)
+	return last, notAllActive(last, errs, m)
 }
 
 // withSteps completes records that came from an answer without steps, with one listing for all. Without that listing
@@ -82,7 +82,7 @@ func (r *fleetResource) withSteps(ctx context.Context, computers []client.Comput
 }
 
 // notAllActive explains which computers are not active, and why; nil if all are.
-func notAllActive(last []client.Computer, errs []error) *problem {
+func notAllActive(last []client.Computer, errs []error, m *fleetModel) *problem {
 	var lines []string
 	var interrupted, broken bool
 	for i, err := range errs {
@@ -110,14 +110,35 @@ func notAllActive(last []client.Computer, errs []error) *problem {
 		return nil
 	}
 	p := &problem{
-		summary:     "Computers of the Fleet Are Not Active",
-		detail:      fmt.Sprintf("%d of %d new computers were created but are not active:\n%s\n\n", len(lines), len(last), strings.Join(lines, "\n")),
+		summary:     fmt.Sprintf("Computers of the Fleet %q Are Not Active", m.NamePrefix.ValueString()),
+		detail:      fmt.Sprintf("Of %s, %d %s not active:\n%s\n\n", phrase.Count(len(last), "new computer"), len(lines), phrase.Verb(len(lines), "is", "are"), strings.Join(lines, "\n")),
 		interrupted: interrupted && !broken,
 	}
 	if p.interrupted {
 		p.summary = "Interrupted Before the Fleet Was Active"
 	}
 	return p
+}
+
+// stillFailed looks once more before computers are deleted because they failed: the plan may be old. It stops, too, where
+// nothing could be made in their place.
+func (r *fleetResource) stillFailed(ctx context.Context, change fleetChange, present []computerRecord, m *fleetModel) diag.Diagnostics {
+	now, err := r.Client.FleetNow(ctx, m.NamePrefix.ValueString(), ownerOf(present, m.ServiceAccountID), recordIDs(present))
+	if err != nil {
+		return apierror.For("read", "computer fleet", err, fleetFields)
+	}
+	failed := recordIDs(change.failed)
+	for i := range now.Members {
+		c := &now.Members[i]
+		if slices.Contains(failed, c.ID) && c.Status != client.ComputerError {
+			return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("computers"), "Plan Is Out of Date",
+				fmt.Sprintf("Computer %s (%s) of the fleet %q was to be deleted because it had failed, but its status is %q now. Nothing was changed. Plan again.", c.Name, c.ID, m.NamePrefix.ValueString(), c.Status))}
+		}
+	}
+	if change.missing > 0 && len(now.Others) > 0 {
+		return fleetError("update", &client.OthersError{Prefix: m.NamePrefix.ValueString(), Found: now.Others}, m, true)
+	}
+	return nil
 }
 
 // shortfall says how many computers are missing, and why.
@@ -143,12 +164,12 @@ func fleetError(verb string, err error, m *fleetModel, managed bool) diag.Diagno
 		return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("name_prefix"), "Cannot "+verb+" computer fleet",
 			capital(others.Error())+". None of them is taken over.\n\n"+adoptOthers(m, managed))}
 	}
-	return apierror.For(verb, "computer fleet", err, fleetFields)
+	return apierror.For(verb, "computer fleet", err, fleetFields, unknownAccount(m.ServiceAccountID))
 }
 
 // outsideOfFleet warns of them while nothing is to be created: somebody pays for them.
 func outsideOfFleet(others *client.OthersError, m *fleetModel) diag.Diagnostic {
-	return diag.NewAttributeWarningDiagnostic(path.Root("name_prefix"), "Computers Outside of the Fleet Bear Its Names", capital(others.Error())+".\n\n"+adoptOthers(m, true))
+	return diag.NewAttributeWarningDiagnostic(path.Root("name_prefix"), fmt.Sprintf("Computers Outside of the Fleet %q Bear Its Names", m.NamePrefix.ValueString()), capital(others.Error())+".\n\n"+adoptOthers(m, true))
 }
 
 // goneFromFleet tells which computers are gone: the plan that makes up for them shows only new ones.
@@ -163,7 +184,7 @@ func goneFromFleet(fleet *client.Fleet, prior []computerRecord, m *fleetModel) d
 	if fleet.SeesNothing {
 		detail += " " + crud.OrSomebodyElses
 	}
-	return diag.NewAttributeWarningDiagnostic(path.Root("quantity"), "Computers of the Fleet Are Gone", detail)
+	return diag.NewAttributeWarningDiagnostic(path.Root("quantity"), fmt.Sprintf("Computers of the Fleet %q Are Gone", m.NamePrefix.ValueString()), detail)
 }
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
