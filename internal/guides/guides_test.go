@@ -159,6 +159,21 @@ func TestAccGuide_adoptingAnOrganization(t *testing.T) {
 		cli.MustPlanEmpty()
 		onlyRead(t, e)
 	})
+	t.Run("queries of accounts that share a name", func(t *testing.T) {
+		acctest.NeedsActions(t)
+		_, listing := e.Try(http.MethodGet, "/api/v0/service-accounts", nil)
+		e.Faults().Add(emulator.Fault{Operation: "listServiceAccounts", Kind: emulator.FaultOtherAnswer, Body: strings.Replace(string(listing), `"name":"docs"`, `"name":"ci"`, 1), Times: -1})
+		defer e.Faults().Clear()
+		cli := acctest.NewCLI(t, e, "")
+		cli.Write("provider.tf", provider)
+		cli.Write("accounts.tfquery.hcl", robots)
+		r := cli.MustRun("query")
+		for _, id := range append(slices.Clone(accountIDs), keyIDs...) {
+			if !strings.Contains(r.Output, id) {
+				t.Errorf("the queries do not find %s: %s", id, r.Output)
+			}
+		}
+	})
 
 	byHand := guide.Next("terraform", "6f1c2d6e-0b5e-4f43-9a39-1c6d7e9b8a10", buildIDs[0], "a3d9be41-62c7-4c0f-8b53-90f1d2e4c6b7", buildIDs[1])
 	theirs := guide.Next("terraform", "sa_01hzy3v7k2m4n6p8q0r2s4t6v8", accountIDs[0], "key_01hzy4a8m3n5p7q9r1s3t5v7w9", keyIDs[0],

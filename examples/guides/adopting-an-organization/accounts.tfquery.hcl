@@ -5,8 +5,8 @@ list "agentyard_service_account" "all" {
 }
 
 locals {
-  # The IDs of the accounts that were found, by their names.
-  accounts = { for account in list.agentyard_service_account.all.data : account.display_name => account.identity.id }
+  # The accounts that were found, by ID: two of them may share a name.
+  accounts = toset([for account in list.agentyard_service_account.all.data : account.identity.id])
 }
 
 list "agentyard_api_key" "of" {
