@@ -177,7 +177,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 			},
 			"rotation": schema.SingleNestedAttribute{
 				Optional:            true,
-				MarkdownDescription: "When the key is rotated: at least one of `triggers`, `interval` and `before_expiry`. If omitted, it is rotated only when its expiry is changed, and replaced when it is dead. Rotations happen in `apply`, so run it more often than keys come due. A key that was imported without its value is rotated once.",
+				MarkdownDescription: "When the key is rotated: at least one of `triggers`, `interval` and `before_expiry`, without which it would never rotate the key by itself. If omitted, the key is rotated only when its expiry is changed, and replaced when it is dead. Rotations happen in `apply`, so run it more often than keys come due. A key that was imported without its value is rotated once.",
 				Attributes: map[string]schema.Attribute{
 					"triggers": schema.MapAttribute{
 						Optional: true, ElementType: types.StringType,
@@ -195,7 +195,8 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 					},
 					"grace_period_minutes": schema.Int64Attribute{
 						Optional: true,
-						MarkdownDescription: "How long the old key still authenticates after a rotation, 0 to 10 minutes; null means that it stops at once. The old key must not expire within that time. " +
+						MarkdownDescription: "How long the old key still authenticates after a rotation, whatever caused it, 0 to 10 minutes; null means that it stops at once. " +
+							"For a grace period after a changed expiry alone, `rotation` needs a trigger that never changes, such as `triggers = { v = \"1\" }`. The old key must not expire within that time. " +
 							"Only one previous key lives on: a rotation within a grace period revokes the older key.",
 						Validators: []validator.Int64{int64validator.Between(0, maxGraceMinutes)},
 					},

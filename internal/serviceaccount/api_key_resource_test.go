@@ -243,8 +243,8 @@ func TestAccAPIKey_accountDeletedElsewhereRemovesTheKey(t *testing.T) {
 	)
 }
 
-// neverRotates is the error at a rotation that nothing would ever cause.
-const neverRotates = `(?s)with agentyard_api_key.test,.*rotation = .*rotation\s+has\s+none\s+of\s+triggers,\s+interval\s+and\s+before_expiry.*misspelt\s+name\s+may\s+be`
+// neverRotates is the error at a rotation that nothing in it would ever cause.
+const neverRotates = `(?s)with agentyard_api_key.test,.*rotation = .*rotation\s+has\s+none\s+of\s+triggers,\s+interval\s+and\s+before_expiry.*by\s+itself.*misspelt\s+name\s+may\s+be.*triggers\s+=\s+{\s+v\s+=\s+"1"\s+}`
 
 func TestAccAPIKey_badArguments(t *testing.T) {
 	t.Parallel()

@@ -57,7 +57,7 @@ type keySettings struct {
 	expiresAt    time.Time
 	expiresIn    time.Duration
 	hasRotation  bool
-	isIdle       bool              // There is a rotation, but nothing that would ever cause one.
+	isIdle       bool              // There is a rotation, but nothing in it that would ever cause one.
 	triggers     map[string]string // Nil is null.
 	interval     time.Duration
 	beforeExpiry time.Duration
@@ -280,8 +280,9 @@ func (s *keySettings) check(expiryUnknown bool) []keyProblem {
 	add := func(field, summary, detail string) { problems = append(problems, keyProblem{field, summary, detail}) }
 	if s.isIdle {
 		// Terraform takes what it does not know out of an object without a word.
-		add(fieldRotation, "Rotation That Never Happens", "rotation has none of triggers, interval and before_expiry, or only empty triggers, so it would never rotate the key. "+
-			"A misspelt name may be the cause: Terraform ignores names that it does not know here. Set one of the three, or remove rotation.")
+		add(fieldRotation, "Rotation That Never Happens", "rotation has none of triggers, interval and before_expiry, or only empty triggers, so it would never rotate the key by itself. "+
+			"A misspelt name may be the cause: Terraform ignores names that it does not know here. Set one of the three, or remove rotation. "+
+			"To keep a grace period for the rotations that a changed expiry causes, add a trigger that never changes, such as triggers = { v = \"1\" }; a key that exists is rotated once then.")
 	}
 	if s.beforeExpiry != 0 && s.interval == 0 && s.expiresAt.IsZero() && s.expiresIn == 0 && !expiryUnknown {
 		add(fieldBeforeExpiry, "Missing Expiry", "before_expiry rotates a key before it expires, but this key never does. Set expires_in, or use interval instead.")

@@ -266,6 +266,23 @@ func TestAccAPIKey_graceKeepsThePreviousKeyAlive(t *testing.T) {
 	)
 }
 
+// A trigger that stays the same is enough for the grace period of a rotation that a changed expiry causes.
+func TestAccAPIKey_graceAfterAChangedExpiry(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	config := func(life string) string {
+		return e.Config(keyConfig(account, fmt.Sprintf("name = \"ci\"\nexpires_in = %q\nrotation = {\n  triggers = { v = \"1\" }\n  grace_period_minutes = 5\n}", life)))
+	}
+	runKeys(t, e,
+		resource.TestStep{Config: config("1d"), ConfigPlanChecks: acctest.ThenEmpty},
+		resource.TestStep{
+			Config: config("2d"), ConfigPlanChecks: acctest.ThenEmpty,
+			ConfigStateChecks: []statecheck.StateCheck{keyValue("previous_key_id", knownvalue.NotNull())},
+			Check:             inState(e),
+		},
+	)
+}
+
 func TestAccAPIKey_graceThatTheOldKeyDoesNotLiveToSee(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
