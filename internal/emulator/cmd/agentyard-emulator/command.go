@@ -25,7 +25,12 @@ const (
 // shell would. Signals do not end the emulator: a command that ends by one may have requests to finish.
 func runCommand(ctx context.Context, s *settings, stdin io.Reader, stdout, stderr io.Writer) (code int, err error) {
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, passedOn...)
+	for _, s := range passedOn {
+		// What is ignored from the start, as a hangup under nohup, the command inherits; catching it would undo that.
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
+	}
 	defer signal.Stop(signals)
 	e, err := emulator.Start(ctx, s.Options)
 	if err != nil {

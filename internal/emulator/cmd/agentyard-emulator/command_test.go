@@ -27,6 +27,12 @@ func TestMain(m *testing.M) {
 	case "command":
 		os.Exit(command(os.Args[1]))
 	default:
+		// Where the tests themselves run under nohup, or in the background of a script, the emulator would inherit that.
+		for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
+			if signal.Ignored(s) {
+				signal.Notify(make(chan os.Signal, 1), s)
+			}
+		}
 		os.Exit(m.Run())
 	}
 }
@@ -56,6 +62,12 @@ func command(what string) int {
 				return 3
 			}
 		}
+	case "ignores":
+		terminated := make(chan os.Signal, 1)
+		signal.Notify(terminated, syscall.SIGTERM)
+		fmt.Println("ignores a hangup:", signal.Ignored(syscall.SIGHUP))
+		<-terminated
+		return 3
 	}
 	return 0
 }
@@ -194,6 +206,36 @@ func TestCommand_passesSignalsOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		expect(s.String())
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 3 {
+		t.Errorf("%v, want the command's exit code 3", err)
+	}
+}
+
+func TestCommand_outlivesAHangupUnderNohup(t *testing.T) {
+	t.Parallel()
+	cmd := emulatorCommand(t, t.TempDir(), "--", "SELF", "ignores")
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Path, cmd.Args = shell, append([]string{"sh", "-c", `trap "" HUP; exec "$0" "$@"`}, cmd.Args...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	if lines.Scan(); lines.Text() != "ignores a hangup: true" {
+		t.Errorf("the command says %q", lines.Text())
+	}
+	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM} {
+		if err := cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 3 {
