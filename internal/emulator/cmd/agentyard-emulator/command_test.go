@@ -127,6 +127,7 @@ func TestCommand_exitCodeAndOutput(t *testing.T) {
 		"not found":                {[]string{"--", "no-such-command"}, 127, "", "no-such-command"},
 		"no such path":             {[]string{"--", "./no/such/command"}, 127, "", "no such file"},
 		"not executable":           {[]string{"--", plain}, 126, "", "permission denied"},
+		"help on stopping it":      {[]string{"-help"}, 0, "", "send SIGTERM"},
 		"no command":               {[]string{"--"}, 1, "", "no command"},
 		"an emulator that fails":   {[]string{"-listen", "127.0.0.1:99999", "--", "echo", "never"}, 1, "", "listen for the API"},
 		"a log, when asked for it": {[]string{"-quiet=false", "--", "SELF", "look"}, 0, "*", "operation=listComputers"},

@@ -28,7 +28,9 @@ needs, then one line per request, until it is interrupted.
 
 With a command it prints nothing: it runs the command with the settings in
 AGENTYARD_BASE_URL and AGENTYARD_API_KEY, and ends with it and with its exit
-code. It then listens on a free port, and computers are active at once.
+code. It then listens on a free port, and computers are active at once. To stop
+it from a program, send SIGTERM: the command gets that always, but SIGINT only
+where no terminal sends it already.
 
 "control" sends a request to the control API of the emulator of these two
 settings, such as: control POST clock '{"advance":"30d"}'
