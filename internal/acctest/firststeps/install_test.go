@@ -3,6 +3,7 @@ package firststeps
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -54,4 +55,67 @@ func TestAccInstall_initOfOnesOwnModules(t *testing.T) {
 	if after := append(files(t, data), files(t, filepath.Join(m.home, "go"))...); !slices.Equal(after, before) {
 		t.Errorf("left after make uninstall:\n%s\nwant:\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
 	}
+}
+
+// Installing over what the user has put there is refused as a whole, and uninstalling removes neither that nor a folder
+// that was there before, be it empty.
+func TestInstall_leavesWhatItDidNotMake(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, "XDG_CONFIG_HOME="+t.TempDir()) // Go keeps counters there.
+	tree := project(t)
+	emulator := filepath.Join(m.home, "go", "bin", "agentyard-emulator")
+	share := filepath.Join(m.home, ".local", "share")
+	mirrored := filepath.Join(share, "terraform", "plugins", "registry.opentofu.org", "agentyard", "agentyard", "0.1.0", runtime.GOOS+"_"+runtime.GOARCH, "terraform-provider-agentyard")
+	unchanged := func(before []string, what string) {
+		t.Helper()
+		if after := files(t, m.home); !slices.Equal(after, before) {
+			t.Errorf("%s leaves\n%s\nof\n%s", what, strings.Join(after, "\n"), strings.Join(before, "\n"))
+		}
+	}
+	says := func(out, want string) {
+		t.Helper()
+		if !strings.Contains(out, want) {
+			t.Errorf("the output does not contain %q:\n%s", want, out)
+		}
+	}
+
+	before := files(t, m.home)
+	m.run(tree, "make install uninstall")
+	unchanged(before, "an empty home")
+	says(m.run(tree, "make uninstall"), "Nothing is installed")
+
+	for _, mine := range []string{emulator, mirrored} {
+		if err := os.MkdirAll(filepath.Dir(mine), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before = files(t, m.home)
+		out := m.run(tree, "! make install")
+		says(out, mine+" exists")
+		says(out, "Nothing was installed. Move away")
+		m.run(tree, "make uninstall")
+		unchanged(before, "a refused installation")
+		if content, err := os.ReadFile(mine); err != nil || string(content) != "mine" {
+			t.Errorf("%s is %q %v", mine, content, err)
+		}
+		if err := os.Remove(mine); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	// Folders that are there, though empty, and an emulator that is the user's, though the same.
+	m.run(tree, "rm -r "+share+"/terraform && go build -trimpath -o "+emulator+" ./internal/emulator/cmd/agentyard-emulator")
+	before = files(t, m.home)
+	says(m.run(tree, "make install uninstall"), emulator+" is up to date")
+	unchanged(before, "an emulator of the user's own")
+
+	// The tag makes other programs of the same code.
+	out := m.run(tree, "rm "+emulator+" && make install && GOFLAGS=-tags=again make install")
+	if n := strings.Count(out, "Installed "+emulator); n != 2 {
+		t.Errorf("the emulator was installed %d times, want twice:\n%s", n, out)
+	}
+	says(m.run(tree, "echo mine >"+emulator+" && make uninstall"), "Kept "+emulator)
+	unchanged(before, "an emulator that the user has changed")
 }
