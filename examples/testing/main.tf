@@ -1,5 +1,5 @@
 # A team of agents: its service account, a key that rotates, and a managed computer for each agent. The tests in tests/
-# need no account: agentyard-emulator -- terraform test
+# need no account: terraform init, then agentyard-emulator -- terraform test
 
 terraform {
   required_providers {
