@@ -505,6 +505,18 @@ func TestCreateAPIKey_interrupted(t *testing.T) {
 	}
 }
 
+// A key is minted a few times only where every answer is lost, and none of them is left.
+func TestCreateAPIKey_givesUp(t *testing.T) {
+	t.Parallel()
+	s, c := newKeyring(t)
+	s.breaking = always
+	made, err := c.CreateAPIKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"})
+	checkMade(t, s, made, err, "", []string{"createApiKey"}, "[]")
+	if s.made != mintAttempts || len(s.revoked) != mintAttempts {
+		t.Errorf("%d keys were made, %v revoked", s.made, s.revoked)
+	}
+}
+
 func TestCreateAPIKey_cannotLookAfterALoss(t *testing.T) {
 	t.Parallel()
 	s, c := newKeyring(t)
