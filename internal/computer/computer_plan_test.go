@@ -139,7 +139,7 @@ func TestAccComputer_thePlanOfACreationProvesSomething(t *testing.T) {
 	}
 
 	cli.Write("taken.tf", config("name = \"taken\"\nprovider_type = \"byom\"")+fleetConfig(1, ""))
-	out := strings.Join(strings.Fields(strings.ReplaceAll(plan(), "│", " ")), " ")
+	out := inOneLine(plan())
 	for _, want := range []string{"Name \"taken\" Is Taken", "terraform import ADDRESS " + id, "with a moved block", "Names of the Fleet \"web\" Are Taken", "terraform import ADDRESS web", "22 to add"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in %s", want, out)
@@ -155,7 +155,7 @@ func TestAccComputer_thePlanOfACreationProvesSomething(t *testing.T) {
 		cli := acctest.NewCLI(t, e, hcl.String())
 		cli.Setenv(tc.variable, tc.value)
 		r := cli.Run("plan", "-input=false")
-		text := strings.Join(strings.Fields(strings.ReplaceAll(r.Output, "│", " ")), " ")
+		text := inOneLine(r.Output)
 		if r.ExitCode == 0 || !strings.Contains(text, tc.want) || strings.Count(text, "Error: ") != 1 {
 			t.Errorf("%s: exit code %d\n%s", name, r.ExitCode, r.Output)
 		}

@@ -9,11 +9,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// oneLine undoes the frames and line breaks of the CLI.
-func oneLine(output string) string {
-	return strings.Join(strings.Fields(strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(output)), " ")
-}
-
 func TestAccServiceAccount_thePlanOfACreationProvesSomething(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
@@ -56,7 +51,7 @@ resource "agentyard_api_key" "taken" {
   name               = "deploy"
 }
 `, builds.ID))
-	out := oneLine(cli.MustRun("plan", "-input=false").Output)
+	out := inOneLine(cli.MustRun("plan", "-input=false").Output)
 	for _, want := range []string{"terraform import ADDRESS " + robot.ID, "terraform import ADDRESS " + builds.ID + "/" + key.APIKey.ID, "action.agentyard_api_key_revoke.NAME", "2 to add"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in %s", want, out)
@@ -68,7 +63,7 @@ resource "agentyard_api_key" "taken" {
 
 	// A destruction plans a key anew whose account is gone.
 	cli.Write("main.tf", "resource \"agentyard_api_key\" \"lost\" {\n  service_account_id = \"unknown\"\n  name = \"deploy\"\n}\n")
-	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(oneLine(r.Output), `service_account_id = "unknown"`) || !strings.Contains(oneLine(r.Output), "Check the IDs") {
+	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(inOneLine(r.Output), `service_account_id = "unknown"`) || !strings.Contains(inOneLine(r.Output), "Check the IDs") {
 		t.Errorf("an unknown account:\n%s", r.Output)
 	}
 }
@@ -83,7 +78,7 @@ func TestAccServiceAccount_aRoleTooLowFailsInThePlan(t *testing.T) {
 	cli := acctest.NewCLI(t, e, "resource \"agentyard_service_account\" \"new\" {\n  count = 5\n  name  = \"new-${count.index}\"\n}\n")
 	cli.Setenv("AGENTYARD_API_KEY", key)
 	r := cli.Run("plan", "-input=false")
-	if out := oneLine(r.Output); r.ExitCode == 0 || strings.Count(out, "Error: ") != 1 || !strings.Contains(out, "Manager role or higher") || e.Journal().Count("listServiceAccounts") != 1 {
+	if out := inOneLine(r.Output); r.ExitCode == 0 || strings.Count(out, "Error: ") != 1 || !strings.Contains(out, "Manager role or higher") || e.Journal().Count("listServiceAccounts") != 1 {
 		t.Errorf("exit code %d, %d listings:\n%s", r.ExitCode, e.Journal().Count("listServiceAccounts"), r.Output)
 	}
 }
