@@ -65,13 +65,28 @@ func newFleet(t *testing.T, e *acctest.Env) *acctest.Instance {
 
 func TestFleet_faultMatrix(t *testing.T) {
 	t.Parallel()
-	acctest.Matrix{
-		Type: fleetType,
-		Setup: func(*acctest.Env) []acctest.Values {
-			return []acctest.Values{fleetOf(3), fleetOf(5), fleetOf(2)}
-		},
-		Live: computerIDs,
-		IDs:  fleetIDs,
+	fleetMatrix(func(*acctest.Env) []acctest.Values {
+		return []acctest.Values{fleetOf(3), fleetOf(5), fleetOf(2)}
+	}).Run(t)
+}
+
+// The second apply replaces a computer that failed to provision.
+func TestFleet_faultMatrixOfHealing(t *testing.T) {
+	t.Parallel()
+	fleetMatrix(func(e *acctest.Env) []acctest.Values {
+		failSetUp(e, "web-2")
+		keeping := fleetOf(2)
+		keeping["replace_failed"] = false
+		return []acctest.Values{keeping, fleetOf(2)}
+	}).Run(t)
+}
+
+func fleetMatrix(setup func(*acctest.Env) []acctest.Values) acctest.Matrix {
+	return acctest.Matrix{
+		Type:  fleetType,
+		Setup: setup,
+		Live:  computerIDs,
+		IDs:   fleetIDs,
 		Adopt: func(t *testing.T, _ *acctest.Env, p *acctest.Process, i *acctest.Instance, text, _ string) {
 			if !strings.Contains(text, "terraform import ADDRESS web") {
 				t.Fatalf("the error does not say how to import: %s", text)
@@ -80,7 +95,7 @@ func TestFleet_faultMatrix(t *testing.T) {
 				t.Fatalf("importing: %s", out)
 			}
 		},
-	}.Run(t)
+	}
 }
 
 func TestFleet_aHundredCostFewRequests(t *testing.T) {
