@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -162,5 +163,37 @@ func TestForesee_unknownSettingsTellNothing(t *testing.T) {
 	var missing *UnconfiguredError
 	if !errors.As(err, &missing) || !missing.First {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestFew(t *testing.T) {
+	t.Parallel()
+	c := &Client{}
+	var got []bool
+	for range 4 {
+		got = append(got, c.Few("a", 2))
+	}
+	if !slices.Equal(got, []bool{true, true, false, false}) || !c.Few("b", 1) || c.Few("b", 1) {
+		t.Errorf("of four warnings %v are given, or another subject's are not counted apart", got)
+	}
+}
+
+func TestComputer_SetUpFailed(t *testing.T) {
+	t.Parallel()
+	failed := ProvisioningStep{ID: "create-computer", Status: StepFailed, Error: "no disk"}
+	install := ProvisioningStep{ID: StepInstall, Status: StepFailed, Error: "no lock file"}
+	for name, tc := range map[string]struct {
+		computer Computer
+		want     bool
+	}{
+		"a step of the set-up":     {Computer{Status: ComputerError, ProvisioningSteps: []ProvisioningStep{failed}}, true},
+		"active since":             {Computer{Status: ComputerActive, ProvisioningSteps: []ProvisioningStep{failed}}, false},
+		"an installation":          {Computer{Status: ComputerError, ProvisioningSteps: []ProvisioningStep{{ID: "create-computer", Status: StepCompleted}, install}}, false},
+		"no step is told":          {Computer{Status: ComputerError}, false},
+		"another word for a state": {Computer{Status: ComputerError, ProvisioningSteps: []ProvisioningStep{{ID: "create-computer", Status: "skipped"}}}, false},
+	} {
+		if got := tc.computer.SetUpFailed(); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }
