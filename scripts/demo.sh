@@ -33,7 +33,7 @@ at_least() {
 # version_of CLI: prints the version number, or 0.0 where there is none.
 version_of() {
 	local line
-	line=$(TF_CLI_CONFIG_FILE=/dev/null "$1" version 2>/dev/null | head -n 1) || true
+	line=$(TF_CLI_CONFIG_FILE=/dev/null "$1" version 2>/dev/null | sed -n 1p) || true
 	case $line in
 	*' v'[0-9]*.[0-9]*) line=${line#* v} && echo "${line%%-*}" ;;
 	*) echo 0.0 ;;
@@ -69,7 +69,8 @@ title "Building the provider and the emulator"
 go build -o "$scratch/bin/terraform-provider-agentyard" .
 go build -o "$scratch/bin/agentyard-emulator" ./internal/emulator/cmd/agentyard-emulator
 export TF_CLI_CONFIG_FILE=$scratch/cli.tfrc
-"$cli" version | head -n 1
+# sed reads to the end, as head would not: a CLI that still writes when its reader is gone ends the demo.
+"$cli" version | sed -n 1p
 
 title "Starting the emulator"
 "$scratch/bin/agentyard-emulator" -listen 127.0.0.1:0 -data "$scratch/emulator.db" -step 300ms \
