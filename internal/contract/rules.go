@@ -55,6 +55,18 @@ var rules = []Rule{
 	{"upload-missing", []string{"completeFileUpload"}, "An upload is completed after the file was sent to the returned address.", Spec},
 	{"upload-size", []string{"completeFileUpload"}, "The size that completes an upload is that of the file.", Assumption},
 
+	// Environments.
+	{"environment-name", []string{"createEnvironment", "updateEnvironment"}, "The name of an environment has at most 128 characters.", Assumption},
+	{"repository-count", []string{"createEnvironment", "updateEnvironment"}, "An environment is given 1 to 50 repositories.", Assumption},
+	{"repository-twice", []string{"createEnvironment", "updateEnvironment"}, "The repositories of an environment have different addresses.", Assumption},
+	{"script-blank", []string{"createEnvironment", "updateEnvironment"}, "A script holds more than white space; a setup script is removed by null.", Assumption},
+	{"script-size", []string{"createEnvironment", "updateEnvironment"}, "A script has at most 64 KiB.", Assumption},
+	{"source-repositories", []string{"createEnvironment", "updateEnvironment"}, "Repositories need a source that supports them.", Assumption},
+	{"source-setup-script", []string{"createEnvironment", "updateEnvironment"}, "A setup script needs a source that supports setup scripts.", Assumption},
+	{"default-scope", []string{"createEnvironment", "setDefaultEnvironment"}, "Only an environment of organization scope can be the organization's default.", Assumption},
+	{"account-unknown", []string{"listEnvironments", "getEnvironmentBuildStatuses"}, "The service account exists; 404 is no answer of these operations.", Assumption},
+	{"environment-ids", []string{"getEnvironmentBuildStatuses"}, "At most 100 environments are asked about at once.", Assumption},
+
 	// API keys.
 	{"expiry-past", []string{"createApiKey", "rotateApiKey"}, "A key that is made does not expire before it lives.", Assumption},
 	{"grace-beyond-expiry", []string{"rotateApiKey"}, "The old key must not expire before its grace period ends, even if that has no length.", Reference},

@@ -52,3 +52,17 @@ func BenchmarkListThousandComputers(b *testing.B) {
 		benchRequest(b, http.DefaultClient, e, "GET", "/api/v0/computers?includeProvisioningSteps=true", "")
 	}
 }
+
+func BenchmarkListThousandEnvironments(b *testing.B) {
+	e, err := emulator.Start(b.Context(), emulator.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = e.Close() }()
+	for i := range 1000 {
+		benchRequest(b, http.DefaultClient, e, "POST", environments, fmt.Sprintf(`{"name":"e-%d","repositories":[{"url":"https://git.example/acme/app.git","script":"make"}]}`, i))
+	}
+	for b.Loop() {
+		benchRequest(b, http.DefaultClient, e, "GET", environments, "")
+	}
+}

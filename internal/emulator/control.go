@@ -53,6 +53,18 @@ type (
 		After   int    `json:"after"`
 		Message string `json:"message"`
 	}
+	buildFailureBody struct {
+		Name     string `json:"name"`
+		Phase    string `json:"phase"`
+		Category string `json:"category"`
+		Reason   string `json:"reason"`
+		Excerpt  string `json:"excerpt"`
+		Withheld bool   `json:"withheld"`
+		Times    int    `json:"times"`
+	}
+	defaultEnvironmentBody struct {
+		EnvironmentID string `json:"environmentId"`
+	}
 	humanBody struct {
 		Email     string `json:"email"`
 		FirstName string `json:"firstName"`
@@ -155,6 +167,27 @@ func (e *Emulator) control(r *http.Request) (status int, body any, err error) {
 		}
 		e.FailBulkAfter(in.After, in.Message)
 		return 204, nil, nil
+	case "POST build-failures":
+		var in buildFailureBody
+		if err := readControl(r, &in); err != nil {
+			return 0, nil, err
+		}
+		if err := e.FailBuild(BuildFailure(in)); err != nil {
+			return 0, nil, badRequest("%v.", err)
+		}
+		return 204, nil, nil
+	case "POST environments/off", "POST environments/on":
+		e.AllowEnvironments(path == "environments/on")
+		return 204, nil, nil
+	case "POST default-environment":
+		var in defaultEnvironmentBody
+		if err := readControl(r, &in); err != nil {
+			return 0, nil, err
+		}
+		if err := e.SetDefaultEnvironment(in.EnvironmentID); err != nil {
+			return 0, nil, badRequest("%v.", err)
+		}
+		return 204, nil, nil
 	case "POST humans":
 		var in humanBody
 		if err := readControl(r, &in); err != nil {
@@ -168,6 +201,9 @@ func (e *Emulator) control(r *http.Request) (status int, body any, err error) {
 	}
 	if id, found := strings.CutPrefix(path, "computers/"); found && r.Method == http.MethodPost {
 		return e.controlComputer(id)
+	}
+	if id, found := strings.CutPrefix(path, "source-providers/"); found && r.Method == http.MethodPost {
+		return e.controlSourceProvider(id)
 	}
 	return 0, nil, notFound("The control API has no operation %s %s.", r.Method, r.URL.Path)
 }
@@ -188,6 +224,18 @@ func (e *Emulator) controlComputer(path string) (status int, body any, err error
 		return 0, nil, notFound("The control API can do sleep, break, daemon-down and daemon-up to a computer, not %q.", act)
 	}
 	if err != nil {
+		return 0, nil, badRequest("%v.", err)
+	}
+	return 204, nil, nil
+}
+
+// controlSourceProvider serves source-providers/{id}/available and /unavailable.
+func (e *Emulator) controlSourceProvider(path string) (status int, body any, err error) {
+	id, act, _ := strings.Cut(path, "/")
+	if act != "available" && act != "unavailable" {
+		return 0, nil, notFound("The control API can make a provider of sources available and unavailable, not %q.", act)
+	}
+	if err := e.SetSourceProvider(id, act == "available"); err != nil {
 		return 0, nil, badRequest("%v.", err)
 	}
 	return 204, nil, nil

@@ -50,6 +50,9 @@ type Options struct {
 	Logger *slog.Logger
 	// Provisioning says how long the set-up of managed computers takes.
 	Provisioning Provisioning
+	// BuildPhase is how long a build of an environment is queued, how long it builds and how long it validates, each;
+	// 0 means 2 seconds, the least is a millisecond.
+	BuildPhase time.Duration
 }
 
 // Provisioning says how long each step of a managed computer's set-up takes on the emulator's clock.

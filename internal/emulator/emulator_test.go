@@ -206,8 +206,8 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 func TestAreasNotServedYetSaySo(t *testing.T) {
 	t.Parallel()
 	v := start(t, emulator.Options{})
-	v.as("", 401, "GET", "/api/v0/environments", nil)
-	v.detail(v.call(501, "GET", "/api/v0/environments", nil), "listEnvironments")
+	v.as("", 401, "GET", "/api/v0/wiki", nil)
+	v.detail(v.call(501, "GET", "/api/v0/wiki", nil), "listWikiRuns")
 	v.detail(v.call(501, "GET", "/api/v0/wiki/history/https%3A%2F%2Fgit.example%2Facme%2Fapp", nil), "getWikiHistory")
 	if o := v.call(501, "GET", "/api/v1/analytics/tokens?startDate=2026-04-01&endDate=2026-04-02", nil).object(t); !strings.HasPrefix(fmt.Sprint(o["requestId"]), "req_") {
 		t.Errorf("analytics error body: %v", o)

@@ -7,21 +7,6 @@ import "slices"
 func laterRoutes() []route {
 	return slices.Concat(
 		[]route{
-			{operation: "listEnvironments", method: "GET", pattern: "/api/v0/environments"},
-			{operation: "createEnvironment", method: "POST", pattern: "/api/v0/environments"},
-			{operation: "getEnvironmentBuildStatuses", method: "GET", pattern: "/api/v0/environments/build-statuses"},
-			{operation: "provisionDefaultEnvironment", method: "POST", pattern: "/api/v0/environments/default"},
-			{operation: "setDefaultEnvironment", method: "PUT", pattern: "/api/v0/environments/default"},
-			{operation: "getEnvironmentSourceOptions", method: "GET", pattern: "/api/v0/environments/source-options"},
-			{operation: "getEnvironment", method: "GET", pattern: "/api/v0/environments/{environmentId}"},
-			{operation: "deleteEnvironment", method: "DELETE", pattern: "/api/v0/environments/{environmentId}"},
-			{operation: "updateEnvironment", method: "PATCH", pattern: "/api/v0/environments/{environmentId}"},
-			{operation: "getEnvironmentBuildDiagnostics", method: "GET", pattern: "/api/v0/environments/{environmentId}/build-diagnostics"},
-			{operation: "createEnvironmentBuild", method: "POST", pattern: "/api/v0/environments/{environmentId}/builds"},
-			{operation: "cancelEnvironmentBuild", method: "POST", pattern: "/api/v0/environments/{environmentId}/builds/{buildId}/cancel"},
-			{operation: "getBuildDiagnostics", method: "GET", pattern: "/api/v0/environments/{environmentId}/builds/{buildId}/diagnostics"},
-		},
-		[]route{
 			{operation: "listWikiRuns", method: "GET", pattern: "/api/v0/wiki"},
 			{operation: "createWikiRun", method: "POST", pattern: "/api/v0/wiki"},
 			{operation: "getWikiHistory", method: "GET", pattern: "/api/v0/wiki/history/{repoUrl}"},

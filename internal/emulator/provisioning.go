@@ -1,9 +1,7 @@
 package emulator
 
 import (
-	"net/url"
 	"path"
-	"strings"
 	"sync"
 	"time"
 
@@ -70,6 +68,10 @@ type programmed struct {
 	mu        sync.Mutex
 	failSteps []FailStep
 	bulk      *bulkFailure
+
+	failBuilds     []BuildFailure
+	providers      map[string]bool // Provider of sources → whether it is available, where that was switched.
+	noEnvironments bool
 }
 
 type bulkFailure struct {
@@ -81,6 +83,7 @@ func (p *programmed) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.failSteps, p.bulk = nil, nil
+	p.failBuilds, p.providers, p.noEnvironments = nil, nil, false
 }
 
 // FailProvisioning makes the set-up of the next matching managed computers fail.
@@ -99,14 +102,19 @@ func (e *Emulator) FailProvisioning(f FailStep) {
 	e.programmed.failSteps = append(e.programmed.failSteps, f)
 }
 
+// matchesName reports whether a programmed failure is for the object of a name: by a name, by a pattern, or for any.
+func matchesName(pattern, name string) bool {
+	matched, err := path.Match(pattern, name)
+	return pattern == "" || pattern == name || err == nil && matched
+}
+
 // stepError returns the programmed error for a step of a computer, and counts it as used.
 func (p *programmed) stepError(name, step string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range p.failSteps {
 		f := &p.failSteps[i]
-		matched, err := path.Match(f.Name, name)
-		if f.Step != step || f.Name != "" && f.Name != name && (err != nil || !matched) {
+		if f.Step != step || !matchesName(f.Name, name) {
 			continue
 		}
 		text := f.Error
@@ -212,11 +220,7 @@ func (c *computer) clonedDirectories(p progress) []string {
 	}
 	dirs := make([]string, len(c.Repos))
 	for i, repo := range c.Repos {
-		name := repo
-		if u, err := url.Parse(repo); err == nil {
-			name = strings.TrimSuffix(path.Base(u.Path), ".git")
-		}
-		dirs[i] = "/home/" + c.RemoteUser + "/" + name
+		dirs[i] = "/home/" + c.RemoteUser + "/" + repositoryName(repo)
 	}
 	return dirs
 }

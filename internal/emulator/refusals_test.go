@@ -144,6 +144,8 @@ func TestNamedRefusals(t *testing.T) {
 			}
 		}
 	}
+	environment := environments + "/" + v.environment(object{"name": "env"})
+	mine := v.environment(object{"name": "mine", "scope": "user"})
 	bulk, byomID := computers+"/bulk", strings.TrimPrefix(byom, computers+"/")
 
 	covered := map[string][]string{}
@@ -179,6 +181,26 @@ func TestNamedRefusals(t *testing.T) {
 		{"account-inactive", "POST", bulk, object{"quantity": 1, "namePrefix": "x", "serviceAccountId": idleID}},
 		{"upload-missing", "POST", active + "/files/promised/complete-upload", nil},
 		{"upload-size", "POST", active + "/files/sent/complete-upload", object{"sizeBytes": 6}},
+		{"environment-name", "POST", environments, definition(object{"name": strings.Repeat("ä", 129)})},
+		{"environment-name", "PATCH", environment, object{"name": strings.Repeat("ä", 129)}},
+		{"repository-count", "POST", environments, definition(object{"repositories": []object{}})},
+		{"repository-count", "PATCH", environment, object{"repositories": repositories(51)}},
+		{"repository-twice", "POST", environments, definition(object{"repositories": slices.Concat(repositories(2), repositories(1))})},
+		{"repository-twice", "PATCH", environment, object{"repositories": slices.Concat(repositories(2), repositories(1))}},
+		{"script-blank", "POST", environments, definition(object{"repositories": []object{{"url": "https://git.example/a", "script": ""}}})},
+		{"script-blank", "PATCH", environment, object{"setupScript": " \n\t"}},
+		{"script-size", "POST", environments, definition(object{"setupScript": strings.Repeat("x", 64<<10+1)})},
+		{"script-size", "PATCH", environment, object{"repositories": []object{{"url": "https://git.example/a", "script": strings.Repeat("ä", 32<<10) + "x"}}}},
+		{"source-repositories", "POST", environments, definition(object{"sourceId": "source-bare"})},
+		{"source-repositories", "PATCH", environment, object{"sourceId": "source-bare"}},
+		{"source-setup-script", "POST", environments, definition(object{"sourceId": "source-repositories", "setupScript": "make"})},
+		{"source-setup-script", "PATCH", environment, object{"sourceId": "source-repositories", "setupScript": "make"}},
+		{"default-scope", "POST", environments, definition(object{"scope": "user", "makeOrganizationDefault": true})},
+		{"default-scope", "POST", environments, definition(object{"scope": nil, "makeOrganizationDefault": true})},
+		{"default-scope", "PUT", environments + "/default", object{"environmentId": mine}},
+		{"account-unknown", "GET", environments + "?serviceAccountId=sa_none", nil},
+		{"account-unknown", "GET", environments + "/build-statuses?environmentIds=a&serviceAccountId=sa_none", nil},
+		{"environment-ids", "GET", environments + "/build-statuses?environmentIds=a" + strings.Repeat("&environmentIds=a", 100), nil},
 		{"expiry-past", "POST", keys, object{"name": "x", "expiresAt": at(0)}},
 		{"expiry-past", "POST", live, object{"expiresAt": at(0)}},
 		{"grace-beyond-expiry", "POST", live, object{"gracePeriodMinutes": 10, "expiresAt": at(time.Hour)}},

@@ -34,6 +34,7 @@ func (e *Emulator) allRoutes() []route {
 	routes := slices.Concat(
 		e.computerRoutes(),
 		e.serviceAccountRoutes(),
+		e.environmentRoutes(),
 		laterRoutes(),
 	)
 	for i := range routes {

@@ -29,7 +29,13 @@ var (
 	bucketSoftwareDrafts = []byte("software_drafts")  // owner and the three IDs → computer ID
 	bucketUploads        = []byte("uploads")          // computer ID, file name → storedObject not yet completed
 	bucketWorkspaceFiles = []byte("workspace_files")  // computer ID, file name → storedObject
-	buckets              = [][]byte{bucketMeta, bucketMembers, bucketKeys, bucketKeysByOwner, bucketAccounts, bucketAccountNames, bucketComputers, bucketComputerOwners, bucketComputerNames, bucketComputerHosts, bucketSoftwareDrafts, bucketUploads, bucketWorkspaceFiles}
+
+	bucketEnvironments     = []byte("environments")      // environment ID → environment
+	bucketEnvironmentNames = []byte("environment_names") // owner, name → environment ID
+	bucketBuilds           = []byte("builds")            // environment ID, build ID → build
+	bucketDefaults         = []byte("defaults")          // scopeOrganization → environment ID
+
+	buckets = [][]byte{bucketMeta, bucketMembers, bucketKeys, bucketKeysByOwner, bucketAccounts, bucketAccountNames, bucketComputers, bucketComputerOwners, bucketComputerNames, bucketComputerHosts, bucketSoftwareDrafts, bucketUploads, bucketWorkspaceFiles, bucketEnvironments, bucketEnvironmentNames, bucketBuilds, bucketDefaults}
 )
 
 // errNotStored says that the database holds no value under a key.

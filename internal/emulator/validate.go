@@ -256,6 +256,20 @@ func (f *fields) integer(name string, minimum, maximum int64) int64 {
 	return 0
 }
 
+// uri reads an absolute URI.
+func (f *fields) uri(name string) string {
+	s := f.text(name, 0, maxBody)
+	if f.has(name) && !isURI(s) {
+		f.problem(name, "must be a URI with a scheme")
+	}
+	return s
+}
+
+func isURI(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.IsAbs()
+}
+
 // uris reads a list of absolute URIs.
 func (f *fields) uris(name string, maxItems, maxLen int) []string {
 	var list []string
@@ -275,12 +289,18 @@ func (f *fields) uris(name string, maxItems, maxLen int) []string {
 		}
 		if n := utf8.RuneCountInString(s); n > maxLen {
 			f.problem(at, "must have at most %d characters, not %d", maxLen, n)
-		} else if u, err := url.Parse(s); err != nil || !u.IsAbs() {
+		} else if !isURI(s) {
 			f.problem(at, "must be a URI with a scheme")
 		}
 		list = append(list, s)
 	}
 	return list
+}
+
+// null reports whether a field was sent as null, which is a value of its own where an operation asks for it.
+func (f *fields) null(name string) bool {
+	f.asked = append(f.asked, name)
+	return string(f.values[name]) == "null"
 }
 
 // object reads a nested object; nil when absent. The caller asks for its fields and then calls unknown on it.
@@ -289,10 +309,26 @@ func (f *fields) object(name string) *fields {
 	if !f.read(name, "an object", &raw) {
 		return nil
 	}
+	return f.nested(name, raw)
+}
+
+func (f *fields) nested(name string, raw json.RawMessage) *fields {
 	values, err := parseObject(raw)
 	if err != nil {
 		f.problemBy(ruleOf(err), name, "%v", err)
 		return nil
 	}
 	return &fields{path: f.path + name + ".", values: values, problems: f.problems}
+}
+
+// objects reads a list of objects, each as object does, and reports whether there is one.
+func (f *fields) objects(name string) (list []*fields, found bool) {
+	var items []json.RawMessage
+	if !f.read(name, "a list of objects", &items) {
+		return nil, false
+	}
+	for i, raw := range items {
+		list = append(list, f.nested(fmt.Sprintf("%s[%d]", name, i), raw))
+	}
+	return list, !slices.Contains(list, nil)
 }

@@ -28,9 +28,9 @@ needs, then one line per request, until it is interrupted.
 
 With a command it prints nothing: it runs the command with the settings in
 AGENTYARD_BASE_URL and AGENTYARD_API_KEY, and ends with it and with its exit
-code. It then listens on a free port, and computers are active at once. To stop
-it from a program, send SIGTERM: the command gets that always, but SIGINT only
-where no terminal sends it already.
+code. It then listens on a free port, and computers and builds are ready at
+once. To stop it from a program, send SIGTERM: the command gets that always, but
+SIGINT only where no terminal sends it already.
 
 "control" sends a request to the control API of the emulator of these two
 settings, such as: control POST clock '{"advance":"30d"}'
@@ -116,7 +116,7 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	flags.Float64Var(&s.RequestsPerSecond, "requests-per-second", 0, "rate limit of the whole API; 0 means none")
 	flags.IntVar(&s.MaxPageSize, "max-page-size", 100, "no page is larger than this")
 	flags.BoolVar(&s.ShuffleLists, "shuffle-lists", false, "shuffle lists whose order the API leaves open")
-	flags.DurationVar(&s.Provisioning.Step, "step", step, "duration of each provisioning step of a managed computer; 0 means at once")
+	flags.DurationVar(&s.Provisioning.Step, "step", step, "duration of each provisioning step of a managed computer and of each phase of a build; 0 means at once")
 	quiet := flags.Bool("quiet", runs, "do not log requests")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
@@ -125,6 +125,7 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 		return nil, fmt.Errorf("unexpected argument %q; a command to run stands after --, see -help", flags.Arg(0))
 	}
 	s.Provisioning.Step = max(s.Provisioning.Step, time.Millisecond)
+	s.BuildPhase = s.Provisioning.Step
 	for _, address := range []string{s.Listen, s.FilesListen} {
 		if !loopback(address) {
 			_, _ = fmt.Fprintf(stderr, "Warning: %s can be reached from other machines, without encryption.\n", address)

@@ -115,8 +115,8 @@ func TestParse(t *testing.T) {
 		s, err := parse(tc.args, io.Discard)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
-		} else if got := (result{s.Listen, s.Provisioning.Step, s.Logger == nil}); got != tc.want {
-			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
+		} else if got := (result{s.Listen, s.Provisioning.Step, s.Logger == nil}); got != tc.want || s.BuildPhase != got.step {
+			t.Errorf("%s: %+v, want %+v; a phase of a build takes %s", name, got, tc.want, s.BuildPhase)
 		}
 	}
 }

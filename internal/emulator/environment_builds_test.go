@@ -1,0 +1,457 @@
+package emulator_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// fail programs a failure of builds.
+func (v *env) fail(f emulator.BuildFailure) {
+	v.t.Helper()
+	if err := v.FailBuild(f); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// state shows the status of an environment and of its latest build.
+func (v *env) state(id string) string {
+	v.t.Helper()
+	e := v.environmentOf(id)
+	return fmt.Sprint(e["status"], " ", e["latestBuild"].(object)["status"])
+}
+
+// latest returns the ID of an environment's latest build.
+func (v *env) latest(id string) string {
+	v.t.Helper()
+	return v.environmentOf(id)["latestBuild"].(object)["id"].(string)
+}
+
+// buildStatus reads the status of any build of an environment.
+func (v *env) buildStatus(id, build string) string {
+	v.t.Helper()
+	return v.call(200, "GET", environments+"/"+id+"/builds/"+build+"/diagnostics", nil).object(v.t)["status"].(string)
+}
+
+func TestBuildFollowsTheClock(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		failure *emulator.BuildFailure
+		want    []string // After each phase of ten seconds.
+	}{
+		{"succeeds", nil, []string{"building queued", "building building", "building validating", "ready succeeded", "ready succeeded"}},
+		{"fails while it builds", &emulator.BuildFailure{}, []string{"building queued", "building building", "failed failed", "failed failed"}},
+		{"fails while it validates", &emulator.BuildFailure{Phase: "validating"}, []string{"building queued", "building building", "building validating", "failed failed"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			v := start(t, emulator.Options{BuildPhase: 10 * time.Second})
+			if c.failure != nil {
+				v.fail(*c.failure)
+			}
+			id := v.environment(nil)
+			for i, want := range c.want {
+				if got := v.state(id); got != want {
+					t.Errorf("%d: %q, want %q", i, got, want)
+				}
+				v.clock.Advance(10*time.Second - time.Millisecond)
+				if got := v.state(id); got != want {
+					t.Errorf("just before the end of phase %d: %q, want %q", i, got, want)
+				}
+				v.clock.Advance(time.Millisecond)
+			}
+		})
+	}
+}
+
+// A phase takes two seconds if nobody says how long.
+func TestBuildPhaseByDefault(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	id := v.environment(nil)
+	v.clock.Advance(6*time.Second - time.Millisecond)
+	before := v.state(id)
+	v.clock.Advance(time.Millisecond)
+	if after := v.state(id); before != "building validating" || after != "ready succeeded" {
+		t.Errorf("%q, then %q", before, after)
+	}
+}
+
+func TestBuildRecord(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{BuildPhase: 10 * time.Second})
+	created := v.clock.Now().UnixMilli()
+	id := v.environment(object{"repositories": append(repositories(1), object{"url": "ssh://git@git.example/acme/lib", "script": "make"})})
+	v.clock.Advance(10 * time.Second)
+	build := v.environmentOf(id)["latestBuild"].(object)
+	for i, want := range []string{"repo-0", "lib"} {
+		got := build["repositories"].([]any)[i].(object)
+		if got["name"] != want || got["defaultBranch"] != "main" || !regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString(got["commitSha"].(string)) {
+			t.Errorf("repository: %v", got)
+		}
+	}
+	if build["startedAt"] != float64(created+10_000) || build["finishedAt"] != nil || build["promotedAt"] != nil {
+		t.Errorf("while it builds: %v", build)
+	}
+	v.clock.Advance(time.Hour)
+	end := float64(created + 30_000)
+	e := v.environmentOf(id)
+	done := e["latestBuild"].(object)
+	if done["finishedAt"] != end || done["promotedAt"] != end || e["lastSuccessfulBuildAt"] != end || e["failureReason"] != nil {
+		t.Errorf("succeeded: %v", e)
+	}
+	same(t, "repositories later", done["repositories"], build["repositories"])
+	v.fail(emulator.BuildFailure{})
+	v.call(200, "POST", environments+"/"+id+"/builds", nil)
+	v.clock.Advance(time.Minute)
+	failed := v.environmentOf(id)["latestBuild"].(object)
+	if failed["trigger"] != "manual" || failed["finishedAt"] == nil || failed["promotedAt"] != nil {
+		t.Errorf("failed: %v", failed)
+	}
+	if commit := func(b object) any { return b["repositories"].([]any)[0].(object)["commitSha"] }; commit(failed) == commit(done) {
+		t.Error("two builds found the same commit")
+	}
+}
+
+// What is asked for shows at once; what is active changes only when a build of it succeeds.
+func TestActiveAgainstPending(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	id := v.environment(nil)
+	active := func(want int, source string, at any) {
+		t.Helper()
+		e := v.environmentOf(id)
+		repos, _ := e["activeRepositories"].([]any)
+		got, _ := e["activeSource"].(object)
+		if len(repos) != want || fmt.Sprint(got["id"]) != source || e["lastSuccessfulBuildAt"] != at {
+			t.Errorf("%d repositories of %v at %v, want %d of %s at %v", len(repos), got["id"], e["lastSuccessfulBuildAt"], want, source, at)
+		}
+	}
+	patch := func(body object) {
+		t.Helper()
+		v.call(200, "PATCH", environments+"/"+id, body)
+	}
+	end := func() float64 { return float64(v.clock.Now().Add(6 * time.Second).UnixMilli()) }
+	active(0, "<nil>", nil)
+	first := end()
+	v.clock.Advance(time.Minute)
+	active(1, "source-base", first)
+
+	v.fail(emulator.BuildFailure{})
+	patch(object{"repositories": repositories(2), "sourceId": "source-repositories"})
+	active(1, "source-base", first)
+	v.clock.Advance(time.Minute)
+	active(1, "source-base", first) // The build has failed.
+	patch(object{"repositories": repositories(3)})
+	v.clock.Advance(time.Second)
+	active(1, "source-base", first)
+	patch(object{"repositories": repositories(4)}) // The third build is superseded, the fourth succeeds.
+	last := end()
+	v.clock.Advance(time.Minute)
+	active(4, "source-repositories", last)
+	patch(object{"repositories": repositories(5)})
+	active(4, "source-repositories", last)
+}
+
+func TestFirstBuildFails(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.fail(emulator.BuildFailure{})
+	e := v.environmentOf(v.ready(nil))
+	for _, field := range []string{"activeRepositories", "activeSource", "lastSuccessfulBuildAt"} {
+		if e[field] != nil {
+			t.Errorf("%s: %v", field, e[field])
+		}
+	}
+	build := e["latestBuild"].(object)
+	if e["status"] != "failed" || e["failureReason"] != "The build failed, as programmed." || build["failureCategory"] != "unknown" || build["excerpt"] != nil {
+		t.Errorf("environment: %v", e)
+	}
+}
+
+func TestEditSupersedesARunningBuild(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.fail(emulator.BuildFailure{Reason: "of the first build only"})
+	id := v.environment(nil)
+	first := v.latest(id)
+	v.clock.Advance(3 * time.Second)
+	second := v.call(200, "PATCH", environments+"/"+id, object{"setupScript": "make"}).object(t)["buildId"].(string)
+	third := v.call(200, "PATCH", environments+"/"+id, object{"setupScript": nil}).object(t)["buildId"].(string)
+	for build, want := range map[string]string{first: "superseded", second: "superseded", third: "queued"} {
+		if got := v.buildStatus(id, build); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	v.clock.Advance(time.Minute)
+	for build, want := range map[string]string{first: "superseded", second: "superseded", third: "succeeded"} {
+		if got := v.buildStatus(id, build); got != want {
+			t.Errorf("later: %s, want %s", got, want)
+		}
+	}
+	if got := v.state(id); got != "ready succeeded" || v.latest(id) != third {
+		t.Errorf("environment: %s", got)
+	}
+}
+
+func TestRetryBuild(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.fail(emulator.BuildFailure{})
+	id := v.environment(nil)
+	builds := environments + "/" + id + "/builds"
+	first := v.latest(id)
+	v.detail(v.call(409, "POST", builds, nil), first+" of the environment \"dev\" is running")
+	v.clock.Advance(time.Minute)
+	if got := v.state(id); got != "failed failed" {
+		t.Errorf("first: %s", got)
+	}
+	for range 2 { // After a failure, and after a success.
+		answer := v.call(200, "POST", builds, object{}).object(t)
+		if answer["id"] != id || answer["buildId"] != v.latest(id) || answer["buildId"] == first || v.state(id) != "building queued" {
+			t.Errorf("retried: %v, %s", answer, v.state(id))
+		}
+		v.call(409, "POST", builds, nil)
+		v.clock.Advance(time.Minute)
+		if got := v.state(id); got != "ready succeeded" {
+			t.Errorf("retried: %s", got)
+		}
+	}
+	if got := v.buildStatus(id, first); got != "failed" {
+		t.Errorf("the first build: %s", got)
+	}
+	v.call(400, "POST", builds, object{"force": true})
+	v.call(404, "POST", environments+"/env_none/builds", nil)
+}
+
+func TestCancelBuild(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		after time.Duration
+		was   string
+		want  int
+	}{
+		{"queued", 0, "queued", 204},
+		{"building", 2 * time.Second, "building", 204},
+		{"validating", 4 * time.Second, "validating", 204},
+		{"succeeded", 6 * time.Second, "succeeded", 409},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			v := start(t, emulator.Options{})
+			id := v.environment(nil)
+			build := v.latest(id)
+			cancel := environments + "/" + id + "/builds/" + build + "/cancel"
+			v.clock.Advance(c.after)
+			a := v.call(c.want, "POST", cancel, nil)
+			if c.want == 409 {
+				v.detail(a, "is not running; its status is succeeded")
+				return
+			}
+			v.detail(v.call(409, "POST", cancel, nil), "its status is failed")
+			at := float64(v.clock.Now().UnixMilli())
+			v.clock.Advance(time.Minute)
+			e := v.environmentOf(id)
+			b := e["latestBuild"].(object)
+			if e["status"] != "failed" || b["status"] != "failed" || b["failureCategory"] != "unknown" || b["failureReason"] != "The build was cancelled." ||
+				e["failureReason"] != b["failureReason"] || b["finishedAt"] != at || b["promotedAt"] != nil || (b["startedAt"] == nil) != (c.was == "queued") {
+				t.Errorf("environment: %v", e)
+			}
+		})
+	}
+	v := start(t, emulator.Options{})
+	id, other := v.environment(nil), v.environment(object{"name": "other"})
+	first := v.latest(id)
+	v.call(200, "PATCH", environments+"/"+id, object{"setupScript": "make"})
+	v.detail(v.call(409, "POST", environments+"/"+id+"/builds/"+first+"/cancel", nil), "superseded")
+	v.call(404, "POST", environments+"/"+id+"/builds/"+v.latest(other)+"/cancel", nil)
+	v.call(404, "POST", environments+"/"+id+"/builds/bld_none/cancel", nil)
+}
+
+func TestProgrammedBuildFailure(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.fail(emulator.BuildFailure{Name: "ci-*", Phase: "validating", Category: "source-resolution", Reason: "no such branch"})
+	v.environment(object{"name": "ci-0", "scope": "user"})
+	v.call(409, "POST", environments, definition(object{"name": "ci-0", "scope": "user"}))
+	dev, first, second := v.environment(nil), v.environment(object{"name": "ci-1"}), v.environment(object{"name": "ci-2"})
+	v.fail(emulator.BuildFailure{Name: "ci-1"}) // An exact name; a refused request uses nothing up.
+	v.call(409, "POST", environments+"/"+first+"/builds", nil)
+	v.fail(emulator.BuildFailure{Name: "always", Times: -1})
+	v.fail(emulator.BuildFailure{Name: "twice", Times: 2})
+	always, twice := v.environment(object{"name": "always"}), v.environment(object{"name": "twice"})
+	states := func(want ...string) {
+		t.Helper()
+		v.clock.Advance(time.Minute)
+		var got []string
+		for _, id := range []string{dev, first, second, always, twice} {
+			got = append(got, strings.Fields(v.state(id))[0])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("states: %v, want %v", got, want)
+		}
+	}
+	retry := func() {
+		for _, id := range []string{dev, first, second, always, twice} {
+			v.call(200, "POST", environments+"/"+id+"/builds", nil)
+		}
+	}
+	states("ready", "ready", "ready", "failed", "failed")
+	retry()
+	states("ready", "failed", "ready", "failed", "failed")
+	retry()
+	states("ready", "ready", "ready", "failed", "ready")
+
+	list := v.call(200, "GET", environments, nil).object(t)["environments"].([]any)
+	e := v.environmentOf(list[len(list)-1].(object)["id"].(string))
+	if b := e["latestBuild"].(object); e["name"] != "ci-0" || b["failureCategory"] != "source-resolution" || b["failureReason"] != "no such branch" {
+		t.Errorf("environment: %v", e)
+	}
+	for _, wrong := range []emulator.BuildFailure{{Phase: "queued"}, {Category: "weather"}} {
+		if err := v.FailBuild(wrong); err == nil {
+			t.Errorf("%+v was taken", wrong)
+		}
+	}
+}
+
+// The diagnostics are the same wherever they are shown, but for the status.
+func TestBuildDiagnostics(t *testing.T) {
+	t.Parallel()
+	const kib = 1 << 10
+	for _, c := range []struct {
+		name    string
+		failure emulator.BuildFailure
+		want    object // What all show beside ID and status.
+	}{
+		{"none", emulator.BuildFailure{}, object{"truncated": false, "withheld": false}},
+		{"short", emulator.BuildFailure{Excerpt: "make: *** [all] Error 2\n"}, object{"excerpt": "make: *** [all] Error 2\n", "truncated": false, "withheld": false}},
+		{"just short enough", emulator.BuildFailure{Excerpt: strings.Repeat("x", 4*kib)}, object{"excerpt": strings.Repeat("x", 4*kib), "truncated": false, "withheld": false}},
+		{"too long", emulator.BuildFailure{Excerpt: "begin" + strings.Repeat("x", 4*kib-3) + "end"}, object{"excerpt": strings.Repeat("x", 4*kib-3) + "end", "truncated": true, "withheld": false}},
+		{"cut within a character", emulator.BuildFailure{Excerpt: strings.Repeat("ä", 2*kib) + "x"}, object{"excerpt": strings.Repeat("ä", 2*kib-1) + "x", "truncated": true, "withheld": false}},
+		{"withheld", emulator.BuildFailure{Excerpt: strings.Repeat("secret", kib), Withheld: true}, object{"truncated": false, "withheld": true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			v := start(t, emulator.Options{})
+			v.fail(c.failure)
+			id := v.environment(nil)
+			build := v.latest(id)
+			one := environments + "/" + id
+			for _, ended := range []bool{false, true} { // While it runs it has nothing to tell.
+				want, status := object{"truncated": false, "withheld": false}, "queued"
+				if ended {
+					v.clock.Advance(time.Minute)
+					want, status = c.want, "failed"
+				}
+				environmentStatus := map[bool]string{false: "building", true: "failed"}[ended]
+				check := func(what string, got object, other object) {
+					t.Helper()
+					for name, value := range want {
+						other[name] = value
+					}
+					same(t, what, got, other)
+				}
+				check("latest", v.call(200, "GET", one+"/build-diagnostics", nil).object(t), object{"buildId": build, "status": environmentStatus})
+				check("one", v.call(200, "GET", one+"/builds/"+build+"/diagnostics", nil).object(t), object{"buildId": build, "status": status})
+				statuses := v.call(200, "GET", environments+"/build-statuses?environmentIds="+id, nil).object(t)["builds"].([]any)[0].(object)
+				check("statuses", statuses["latestBuild"].(object), object{"id": build, "status": status})
+				shown := v.environmentOf(id)["latestBuild"].(object)
+				got := object{}
+				for _, name := range []string{"excerpt", "truncated", "withheld"} {
+					if value, found := shown[name]; found {
+						got[name] = value
+					}
+				}
+				check("environment", got, object{})
+			}
+		})
+	}
+}
+
+func TestDiagnosticsOfFormerBuilds(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.fail(emulator.BuildFailure{Excerpt: "first"})
+	id, other := v.environment(nil), v.environment(object{"name": "other"})
+	first := v.latest(id)
+	v.clock.Advance(time.Minute)
+	v.call(200, "POST", environments+"/"+id+"/builds", nil)
+	v.clock.Advance(time.Minute)
+	one := environments + "/" + id
+	if got := v.call(200, "GET", one+"/builds/"+first+"/diagnostics", nil).object(t); got["excerpt"] != "first" || got["buildId"] != first || got["status"] != "failed" {
+		t.Errorf("the first build: %v", got)
+	}
+	if got := v.call(200, "GET", one+"/build-diagnostics", nil).object(t); got["excerpt"] != nil || got["buildId"] == first || got["status"] != "ready" {
+		t.Errorf("the latest build: %v", got)
+	}
+	v.detail(v.call(404, "GET", one+"/builds/"+v.latest(other)+"/diagnostics", nil), "has no build")
+	v.call(404, "GET", environments+"/env_none/build-diagnostics", nil)
+	v.call(404, "GET", environments+"/env_none/builds/"+first+"/diagnostics", nil)
+}
+
+func TestBuildStatuses(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	accountID, account := v.account("ci")
+	v.fail(emulator.BuildFailure{Name: "bad"})
+	bad, good := v.environment(object{"name": "bad"}), v.environment(object{"name": "good"})
+	hidden := v.as(account, 201, "POST", environments, definition(object{"scope": "user"})).object(t)["id"].(string)
+	v.clock.Advance(time.Minute)
+	running := v.environment(object{"name": "running"})
+	names := map[string]string{bad: "bad", good: "good", hidden: "hidden", running: "running"}
+	statuses := func(key, query string) string {
+		t.Helper()
+		var got []string
+		for _, b := range v.as(key, 200, "GET", environments+"/build-statuses?environmentIds="+query, nil).object(t)["builds"].([]any) {
+			b := b.(object)
+			got = append(got, fmt.Sprint(names[b["environmentId"].(string)], " ", b["environmentStatus"], " ", b["latestBuild"].(object)["status"]))
+		}
+		slices.Sort(got)
+		return strings.Join(got, ", ")
+	}
+	all := strings.Join([]string{bad, "env_none", good, hidden, running, good}, "&environmentIds=")
+	for _, c := range []struct{ key, query, want string }{
+		{v.BootstrapKey(), good, "good ready succeeded"},
+		{v.BootstrapKey(), all, "bad failed failed, good ready succeeded, running building queued"},
+		{account, all, "bad failed failed, good ready succeeded, hidden ready succeeded, running building queued"},
+		{v.BootstrapKey(), all + "&serviceAccountId=" + accountID, "bad failed failed, good ready succeeded, hidden ready succeeded, running building queued"},
+		{v.BootstrapKey(), "env_none", ""},
+		{v.BootstrapKey(), "env_none" + strings.Repeat("&environmentIds="+good, 99), "good ready succeeded"},
+	} {
+		if got := statuses(c.key, c.query); got != c.want {
+			t.Errorf("%s: %q, want %q", c.query, got, c.want)
+		}
+	}
+	for query, want := range map[string]string{
+		"":                 "is required",
+		"?environmentIds=": "must not be empty",
+		"?environmentIds=a" + strings.Repeat("&environmentIds=a", 100): "100 times, not 101 times",
+		"?environmentIds=a&limit=1":                                    `no query parameter "limit"`,
+	} {
+		v.detail(v.call(400, "GET", environments+"/build-statuses"+query, nil), want)
+	}
+}
+
+// TestBuildStatusesAreShuffled holds the order open, as the API does.
+func TestBuildStatusesAreShuffled(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{ShuffleLists: true})
+	var query []string
+	for i := range 8 {
+		query = append(query, "environmentIds="+v.environment(object{"name": fmt.Sprint(i)}))
+	}
+	seen := map[string]bool{}
+	for range 20 {
+		seen[string(v.call(200, "GET", environments+"/build-statuses?"+strings.Join(query, "&"), nil).raw)] = true
+	}
+	if len(seen) < 2 {
+		t.Error("twenty answers have the same order")
+	}
+}

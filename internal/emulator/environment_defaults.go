@@ -1,0 +1,255 @@
+package emulator
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// source is what environments can be built from; provider makes it available.
+type source struct {
+	id, name                              string
+	supportsRepositories, supportsScripts bool
+}
+
+// sourceProvider offers sources. Its availability can be programmed.
+type sourceProvider struct {
+	id, name  string
+	available bool // From the start.
+	sources   []source
+}
+
+// sourceProviders are all that exist.
+var sourceProviders = []sourceProvider{
+	{"provider-a", "Provider A", true, []source{
+		{"source-base", "Base image", true, true},
+		{"source-repositories", "Repositories without scripts", true, false},
+		{"source-bare", "Bare image", false, false},
+	}},
+	{"provider-b", "Provider B", false, []source{{"source-other", "Other image", true, true}}},
+}
+
+type providerView struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// sourceView is the source of an environment as the API shows it.
+type sourceView struct {
+	sourceOption
+	Provider    providerView `json:"provider"`
+	Unavailable bool         `json:"unavailable,omitempty"`
+}
+
+// sourceOption is a source as the options list it.
+type sourceOption struct {
+	ID                   string `json:"id"`
+	Name                 string `json:"name"`
+	SupportsRepositories bool   `json:"supportsRepositories"`
+	SupportsSetupScripts bool   `json:"supportsSetupScripts"`
+}
+
+type providerOptions struct {
+	providerView
+	Sources []sourceOption `json:"sources"`
+}
+
+func (s source) option() sourceOption {
+	return sourceOption{s.id, s.name, s.supportsRepositories, s.supportsScripts}
+}
+
+// findSource returns a source and its provider.
+func findSource(id string) (source, sourceProvider, bool) {
+	for _, p := range sourceProviders {
+		for _, s := range p.sources {
+			if s.id == id {
+				return s, p, true
+			}
+		}
+	}
+	return source{}, sourceProvider{}, false
+}
+
+func (e *Emulator) sourceView(id string) sourceView {
+	s, p, _ := findSource(id)
+	return sourceView{s.option(), providerView{p.id, p.name}, !e.programmed.available(p)}
+}
+
+func getEnvironmentSourceOptions(r *request) (reply, error) {
+	options := struct {
+		Providers            []providerOptions `json:"providers"`
+		UnavailableProviders []providerView    `json:"unavailableProviders"`
+	}{[]providerOptions{}, []providerView{}}
+	for _, p := range sourceProviders {
+		view := providerView{p.id, p.name}
+		if !r.e.programmed.available(p) {
+			options.UnavailableProviders = append(options.UnavailableProviders, view)
+			continue
+		}
+		offered := providerOptions{providerView: view}
+		for _, s := range p.sources {
+			offered.Sources = append(offered.Sources, s.option())
+		}
+		options.Providers = append(options.Providers, offered)
+	}
+	return reply{200, options}, nil
+}
+
+// checkSource answers whether an environment can be given a source.
+func (e *Emulator) checkSource(id string) error {
+	s, p, found := findSource(id)
+	switch {
+	case !found:
+		return notFound("No source with the ID %q was found.", id)
+	case !e.programmed.available(p):
+		return conflict("The provider %q of the source %q is unavailable.", p.name, s.id)
+	}
+	return nil
+}
+
+// defaultSource is the source of an environment whose creator names none. Without one the status is the answer.
+func (e *Emulator) defaultSource(status int) (string, error) {
+	for _, p := range sourceProviders {
+		for _, s := range p.sources {
+			if s.supportsRepositories && s.supportsScripts && e.programmed.available(p) {
+				return s.id, nil
+			}
+		}
+	}
+	return "", fail(status, "No source that supports repositories and setup scripts is available.")
+}
+
+// supported refuses what the source of a definition cannot do.
+func (d definition) supported() error {
+	s, _, _ := findSource(d.SourceID)
+	switch {
+	case len(d.Repositories) > 0 && !s.supportsRepositories:
+		return refuse("source-repositories", "The source %q does not support repositories.", s.id)
+	case d.SetupScript != "" && !s.supportsScripts:
+		return refuse("source-setup-script", "The source %q does not support setup scripts.", s.id)
+	}
+	return nil
+}
+
+// available reports whether a provider's sources can be used now.
+func (p *programmed) available(provider sourceProvider) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if switched, found := p.providers[provider.id]; found {
+		return switched
+	}
+	return provider.available
+}
+
+func (p *programmed) environmentsAllowed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.noEnvironments
+}
+
+// SetSourceProvider makes a provider of sources available or unavailable. It is an error if there is none with this ID.
+func (e *Emulator) SetSourceProvider(id string, available bool) error {
+	if !slices.ContainsFunc(sourceProviders, func(p sourceProvider) bool { return p.id == id }) {
+		return fmt.Errorf("switch the provider %s of sources: there is none with this ID", id)
+	}
+	e.programmed.mu.Lock()
+	defer e.programmed.mu.Unlock()
+	if e.programmed.providers == nil {
+		e.programmed.providers = map[string]bool{}
+	}
+	e.programmed.providers[id] = available
+	return nil
+}
+
+// AllowEnvironments says whether the organization allows new environments. Where it does not, they are answered 405.
+func (e *Emulator) AllowEnvironments(allowed bool) {
+	e.programmed.mu.Lock()
+	defer e.programmed.mu.Unlock()
+	e.programmed.noEnvironments = !allowed
+}
+
+// SetDefaultEnvironment changes the organization's default behind everybody's back, also to one that was never built;
+// the empty ID leaves none. It is an error if the organization has no such environment.
+func (e *Emulator) SetDefaultEnvironment(id string) error {
+	return e.store.db.Update(func(tx *bolt.Tx) error {
+		env := &environment{}
+		if err := get(tx, bucketEnvironments, id, env); id != "" && (errors.Is(err, errNotStored) || env.Owner != scopeOrganization) {
+			return fmt.Errorf("make environment %s the default: the organization has none with this ID", id)
+		} else if id != "" && err != nil {
+			return err
+		}
+		return putDefaultEnvironment(tx, id)
+	})
+}
+
+// defaultEnvironment returns the ID of the organization's default, or "".
+func defaultEnvironment(tx *bolt.Tx) (string, error) {
+	var id string
+	if err := get(tx, bucketDefaults, scopeOrganization, &id); err != nil && !errors.Is(err, errNotStored) {
+		return "", err
+	}
+	return id, nil
+}
+
+func putDefaultEnvironment(tx *bolt.Tx, id string) error {
+	if id == "" {
+		return remove(tx, bucketDefaults, scopeOrganization)
+	}
+	return put(tx, bucketDefaults, scopeOrganization, id)
+}
+
+// provisionDefaultEnvironment makes a default of no repositories where there is none.
+func provisionDefaultEnvironment(r *request) (reply, error) {
+	id, err := defaultEnvironment(r.tx)
+	if err != nil || id != "" {
+		return reply{status: 204}, err
+	}
+	if !r.e.programmed.environmentsAllowed() {
+		return reply{}, forbidden("The organization does not allow environments.")
+	}
+	env := &environment{ID: newID("env_", r.now), Name: "Default", Owner: scopeOrganization, definition: definition{Repositories: []repository{}}}
+	for n := 2; stored(r.tx, bucketEnvironmentNames, key(env.Owner, env.Name)); n++ {
+		env.Name = fmt.Sprintf("Default %d", n)
+	}
+	if env.SourceID, err = r.e.defaultSource(http.StatusServiceUnavailable); err != nil {
+		return reply{}, err
+	}
+	_, err = r.addEnvironment(env, true)
+	return reply{status: 204}, err
+}
+
+func setDefaultEnvironment(r *request) (reply, error) {
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	f.required("environmentId")
+	id := f.id("environmentId")
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
+	env, err := r.environment(id)
+	if err != nil {
+		return reply{}, err
+	}
+	if env.Owner != scopeOrganization {
+		return reply{}, refuse("default-scope", "The environment %q has the scope user; the default has the scope organization.", env.Name)
+	}
+	latest, err := r.build(env, env.LatestBuild)
+	if err != nil {
+		return reply{}, err
+	}
+	active, err := r.activeBuild(env, latest)
+	if err != nil {
+		return reply{}, err
+	}
+	if active == nil {
+		return reply{}, conflict("The environment %q cannot be the default: no build of it has succeeded yet.", env.Name)
+	}
+	return reply{200, struct {
+		DefaultEnvironmentID string `json:"defaultEnvironmentId"`
+	}{env.ID}}, putDefaultEnvironment(r.tx, env.ID)
+}

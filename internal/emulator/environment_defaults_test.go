@@ -1,0 +1,306 @@
+package emulator_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// defaultIs checks what the listing and every environment in it say about the default; "" is none.
+func (v *env) defaultIs(want string) {
+	v.t.Helper()
+	list := v.call(200, "GET", environments, nil).object(v.t)
+	if got, _ := list["defaultEnvironmentId"].(string); got != want {
+		v.t.Errorf("the default is %q, want %q", got, want)
+	}
+	for _, e := range list["environments"].([]any) {
+		e := e.(object)
+		if e["isDefault"] != (e["id"] == want) || v.environmentOf(e["id"].(string))["isDefault"] != e["isDefault"] {
+			v.t.Errorf("isDefault of %v: %v", e["name"], e["isDefault"])
+		}
+	}
+}
+
+func TestSetDefaultEnvironment(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	put := func(want int, id string) answer {
+		t.Helper()
+		return v.call(want, "PUT", environments+"/default", object{"environmentId": id})
+	}
+	v.fail(emulator.BuildFailure{Name: "failed"})
+	a, b, failed := v.environment(nil), v.environment(object{"name": "b"}), v.environment(object{"name": "failed"})
+	v.defaultIs("")
+	v.detail(put(409, a), "no build of it has succeeded")
+	v.clock.Advance(time.Minute)
+	v.call(409, "PUT", environments+"/default", object{"environmentId": failed})
+	if got := string(put(200, a).raw); got != `{"defaultEnvironmentId":"`+a+`"}` {
+		t.Errorf("answer: %s", got)
+	}
+	v.defaultIs(a)
+	put(200, a)
+	put(200, b)
+	v.defaultIs(b)
+	// What was built once can be the default whatever became of it later.
+	v.fail(emulator.BuildFailure{})
+	v.call(200, "POST", environments+"/"+a+"/builds", nil)
+	put(200, a)
+	v.clock.Advance(time.Minute)
+	put(200, b)
+	put(200, a)
+	v.defaultIs(a)
+
+	v.detail(put(400, v.ready(object{"scope": "user"})), "the default has the scope organization")
+	_, user := v.human(emulator.RoleUser)
+	hidden := v.as(user, 201, "POST", environments, definition(object{"scope": "user"})).object(t)["id"].(string)
+	put(404, hidden)
+	put(404, "env_none")
+	v.call(400, "PUT", environments+"/default", object{})
+	v.call(400, "PUT", environments+"/default", object{"environmentId": ""})
+	v.defaultIs(a)
+}
+
+func TestMakeOrganizationDefault(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	first := v.environment(object{"makeOrganizationDefault": true})
+	v.defaultIs(first) // At once, although nothing is built yet.
+	second := v.environment(object{"name": "b", "makeOrganizationDefault": true})
+	v.defaultIs(second)
+	v.environment(object{"name": "c", "makeOrganizationDefault": false})
+	v.call(409, "POST", environments, definition(object{"makeOrganizationDefault": true}))
+	_, user := v.human(emulator.RoleUser)
+	v.as(user, 403, "POST", environments, definition(object{"name": "d", "makeOrganizationDefault": true}))
+	v.defaultIs(second)
+}
+
+func TestProvisionDefaultEnvironment(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	path := environments + "/default"
+	v.call(204, "POST", path, nil)
+	v.call(204, "POST", path, object{})
+	list := v.call(200, "GET", environments, nil).object(t)["environments"].([]any)
+	e := list[0].(object)
+	id := e["id"].(string)
+	if len(list) != 1 || e["name"] != "Default" || e["scope"] != "organization" || len(e["repositories"].([]any)) != 0 || e["status"] != "building" ||
+		e["source"].(object)["id"] != "source-base" || e["latestBuild"].(object)["trigger"] != "create" || e["activeRepositories"] != nil {
+		t.Errorf("environments: %v", list)
+	}
+	v.defaultIs(id)
+	v.clock.Advance(time.Minute)
+	if e := v.environmentOf(id); e["status"] != "ready" || len(e["activeRepositories"].([]any)) != 0 || e["activeRepositories"] == nil {
+		t.Errorf("ready: %v", e)
+	}
+	// One without repositories can have any source.
+	v.call(200, "PATCH", environments+"/"+id, object{"sourceId": "source-bare"})
+	v.clock.Advance(time.Minute)
+
+	// The name may be taken by others.
+	if err := v.SetDefaultEnvironment(""); err != nil {
+		t.Fatal(err)
+	}
+	v.environment(object{"name": "Default 2"})
+	v.call(204, "POST", path, nil)
+	if got := v.environmentNames(v.BootstrapKey(), ""); got != "Default 3 Default 2 Default" {
+		t.Errorf("environments: %s", got)
+	}
+	v.call(400, "POST", path, object{"name": "x"})
+}
+
+func TestProvisionDefaultEnvironmentRefuses(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	path := environments + "/default"
+	v.AllowEnvironments(false)
+	v.detail(v.call(403, "POST", path, nil), "does not allow environments")
+	v.AllowEnvironments(true)
+	v.provider("provider-a", false)
+	v.detail(v.call(503, "POST", path, nil), "No source")
+	v.defaultIs("")
+	v.provider("provider-b", true)
+	v.call(204, "POST", path, nil)
+	v.AllowEnvironments(false)
+	v.call(204, "POST", path, nil) // There is one: nothing is to be done.
+}
+
+func TestDeleteDefaultEnvironment(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	remove := func(want int, id string) answer {
+		t.Helper()
+		return v.call(want, "DELETE", environments+"/"+id, nil)
+	}
+	a, b := v.environment(object{"makeOrganizationDefault": true}), v.environment(object{"name": "b"})
+	v.environment(object{"name": "mine", "scope": "user"}) // Could never be the default.
+	v.detail(remove(409, a), "is running")
+	v.clock.Advance(time.Minute)
+	v.detail(remove(409, a), "is the organization's default; make another one the default first")
+	v.defaultIs(a)
+	remove(204, b)
+	remove(204, a)
+	v.defaultIs("")
+
+	c, d := v.environment(object{"name": "c", "makeOrganizationDefault": true}), v.ready(object{"name": "d"})
+	v.call(200, "PUT", environments+"/default", object{"environmentId": d})
+	remove(204, c)
+	v.defaultIs(d)
+}
+
+func TestSetDefaultEnvironmentBehindTheBack(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	id, mine := v.environment(nil), v.environment(object{"scope": "user"})
+	for _, wrong := range []string{mine, "env_none"} {
+		if err := v.SetDefaultEnvironment(wrong); err == nil {
+			t.Errorf("%s is the default", wrong)
+		}
+	}
+	v.defaultIs("")
+	for _, want := range []string{id, ""} {
+		if err := v.SetDefaultEnvironment(want); err != nil {
+			t.Fatal(err)
+		}
+		v.defaultIs(want)
+	}
+}
+
+// provider makes a provider of sources available or not.
+func (v *env) provider(id string, available bool) {
+	v.t.Helper()
+	if err := v.SetSourceProvider(id, available); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+func TestSourceOptions(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	_, user := v.human(emulator.RoleUser)
+	a := object{"id": "provider-a", "name": "Provider A", "sources": []object{
+		{"id": "source-base", "name": "Base image", "supportsRepositories": true, "supportsSetupScripts": true},
+		{"id": "source-repositories", "name": "Repositories without scripts", "supportsRepositories": true, "supportsSetupScripts": false},
+		{"id": "source-bare", "name": "Bare image", "supportsRepositories": false, "supportsSetupScripts": false},
+	}}
+	b := object{"id": "provider-b", "name": "Provider B", "sources": []object{
+		{"id": "source-other", "name": "Other image", "supportsRepositories": true, "supportsSetupScripts": true},
+	}}
+	gone := func(p object) object { return object{"id": p["id"], "name": p["name"]} }
+	options := func(available, unavailable []object) {
+		t.Helper()
+		got := v.as(user, 200, "GET", environments+"/source-options", nil).object(t)
+		same(t, "options", got, object{"providers": available, "unavailableProviders": unavailable})
+	}
+	options([]object{a}, []object{gone(b)})
+	v.provider("provider-b", true)
+	options([]object{a, b}, []object{})
+	v.provider("provider-a", false)
+	options([]object{b}, []object{gone(a)})
+	v.provider("provider-b", false)
+	options([]object{}, []object{gone(a), gone(b)})
+	if err := v.SetSourceProvider("provider-c", true); err == nil {
+		t.Error("a provider that does not exist was switched")
+	}
+}
+
+func TestSourceOfAnEnvironment(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	create := func(want int, body object) answer {
+		t.Helper()
+		return v.call(want, "POST", environments, definition(body))
+	}
+	v.detail(create(404, object{"sourceId": "source-none"}), "No source")
+	v.detail(create(409, object{"sourceId": "source-other"}), `The provider "Provider B" of the source "source-other" is unavailable`)
+	v.detail(create(400, object{"sourceId": "source-bare"}), "does not support repositories")
+	v.detail(create(400, object{"sourceId": "source-repositories", "setupScript": "make"}), "does not support setup scripts")
+
+	v.provider("provider-b", true)
+	other := v.ready(object{"name": "other", "sourceId": "source-other"})
+	v.provider("provider-b", false)
+	e := v.environmentOf(other)
+	if e["source"].(object)["unavailable"] != true || e["activeSource"].(object)["unavailable"] != true || e["status"] != "ready" {
+		t.Errorf("a provider that became unavailable: %v", e)
+	}
+	// It keeps the source, but cannot be built from it.
+	one := environments + "/" + other
+	if got := v.call(200, "PATCH", one, object{"name": "renamed", "sourceId": "source-other"}).object(t); got["buildId"] != nil {
+		t.Errorf("renamed: %v", got)
+	}
+	v.call(200, "PATCH", one, object{"setupScript": "make"})
+	v.clock.Advance(time.Minute)
+	if b := v.environmentOf(other)["latestBuild"].(object); b["status"] != "failed" || b["failureCategory"] != "provider" || b["failureReason"] != "The provider of the source is unavailable." {
+		t.Errorf("built: %v", b)
+	}
+	v.provider("provider-b", true)
+	v.call(200, "POST", one+"/builds", nil)
+	v.clock.Advance(time.Minute)
+	if got := v.state(other); got != "ready succeeded" || v.environmentOf(other)["source"].(object)["unavailable"] != nil {
+		t.Errorf("available again: %s", got)
+	}
+
+	v.provider("provider-a", false)
+	if e := v.environmentOf(v.environment(object{"name": "next"})); e["source"].(object)["id"] != "source-other" {
+		t.Errorf("the default source: %v", e["source"])
+	}
+	v.provider("provider-b", false)
+	v.detail(create(409, object{"name": "none"}), "No source")
+}
+
+func TestEnvironmentsNotAllowed(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	id := v.ready(nil)
+	v.AllowEnvironments(false)
+	v.detail(v.call(405, "POST", environments, definition(object{"name": "b"})), "does not allow environments")
+	v.call(200, "PATCH", environments+"/"+id, object{"setupScript": "make"})
+	v.AllowEnvironments(true)
+	v.environment(object{"name": "b"})
+}
+
+func TestControlOfEnvironments(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	control := func(want int, path string, body any) answer {
+		t.Helper()
+		return v.call(want, "POST", "/_emulator/"+path, body)
+	}
+	control(204, "build-failures", object{
+		"name": "ci-*", "phase": "validating", "category": "validation", "reason": "make: exit 2", "excerpt": "the log", "withheld": false, "times": 2,
+	})
+	for _, name := range []string{"ci-1", "ci-2", "ci-3"} {
+		e := v.environmentOf(v.ready(object{"name": name}))
+		b := e["latestBuild"].(object)
+		if failed := b["failureReason"] == "make: exit 2" && b["failureCategory"] == "validation" && b["excerpt"] == "the log"; failed != (name != "ci-3") {
+			t.Errorf("%s: %v", name, e)
+		}
+	}
+	v.detail(control(400, "build-failures", object{"phase": "queued"}), `"queued" is not a phase`)
+	v.detail(control(400, "build-failures", object{"category": "weather"}), "source-resolution, provider")
+	v.detail(control(400, "build-failures", object{"colour": 1}), "unknown field")
+
+	control(204, "source-providers/provider-a/unavailable", nil)
+	v.call(409, "POST", environments, definition(nil))
+	control(204, "source-providers/provider-a/available", nil)
+	id := v.environment(nil)
+	v.detail(control(400, "source-providers/provider-c/available", nil), "none with this ID")
+	v.detail(control(404, "source-providers/provider-a/away", nil), "available and unavailable")
+
+	control(204, "environments/off", nil)
+	v.call(405, "POST", environments, definition(object{"name": "b"}))
+	control(204, "environments/on", nil)
+	v.environment(object{"name": "b"})
+
+	control(204, "default-environment", object{"environmentId": id})
+	v.defaultIs(id)
+	v.detail(control(400, "default-environment", object{"environmentId": "env_none"}), "none with this ID")
+	control(204, "default-environment", object{"environmentId": ""})
+	v.defaultIs("")
+	v.detail(control(400, "default-environment", object{"id": id}), "unknown field")
+	for _, entry := range v.Journal().Entries() {
+		if entry.Operation == "" {
+			t.Errorf("the journal has %s", entry.Path)
+		}
+	}
+}

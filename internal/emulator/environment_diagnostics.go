@@ -1,0 +1,186 @@
+package emulator
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// maxExcerpt is how much of the end of a log an excerpt shows.
+	maxExcerpt       = 4 << 10
+	maxStatusesAsked = 100
+)
+
+var failureCategories = []string{"source-resolution", "provider", "timeout", "validation", "promotion", "cleanup", "unknown"}
+
+// BuildFailure makes the next builds of environments fail.
+type BuildFailure struct {
+	// Name is an environment's name or a pattern as of path.Match, such as "ci-*"; empty means any.
+	Name string
+	// Phase is the phase at whose end the build fails, building or validating; empty means building.
+	Phase string
+	// Category is the failureCategory, one of those of the API; empty means unknown.
+	Category string
+	// Reason is the failureReason; it has a default.
+	Reason string
+	// Excerpt is the build's log. Of a long one only the end is shown.
+	Excerpt string
+	// Withheld keeps the log from everybody.
+	Withheld bool
+	// Times is how many builds fail; 0 means 1, -1 means all.
+	Times int
+}
+
+// FailBuild makes the next matching builds fail. A phase or category that the API does not have is an error.
+func (e *Emulator) FailBuild(f BuildFailure) error {
+	if f.Phase == "" {
+		f.Phase = buildBuilding
+	}
+	if f.Category == "" {
+		f.Category = "unknown"
+	}
+	if f.Reason == "" {
+		f.Reason = "The build failed, as programmed."
+	}
+	if f.Times == 0 {
+		f.Times = 1
+	}
+	switch {
+	case f.Phase != buildBuilding && f.Phase != buildValidating:
+		return fmt.Errorf("make builds fail: %q is not a phase in which they can, building or validating", f.Phase)
+	case !slices.Contains(failureCategories, f.Category):
+		return fmt.Errorf("make builds fail: %q is not a category, %s", f.Category, strings.Join(failureCategories, ", "))
+	}
+	e.programmed.mu.Lock()
+	defer e.programmed.mu.Unlock()
+	e.programmed.failBuilds = append(e.programmed.failBuilds, f)
+	return nil
+}
+
+// takeBuildFailure returns the programmed failure of an environment's next build, and counts it as used.
+func (p *programmed) takeBuildFailure(name string) *BuildFailure {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.failBuilds {
+		if !matchesName(p.failBuilds[i].Name, name) {
+			continue
+		}
+		taken := p.failBuilds[i]
+		if p.failBuilds[i].Times > 0 {
+			if p.failBuilds[i].Times--; p.failBuilds[i].Times == 0 {
+				p.failBuilds = slices.Delete(p.failBuilds, i, i+1)
+			}
+		}
+		return &taken
+	}
+	return nil
+}
+
+// diagnostics is what a build tells about its failure, in all answers that do.
+type diagnostics struct {
+	Excerpt   string `json:"excerpt,omitempty"`
+	Truncated bool   `json:"truncated"`
+	Withheld  bool   `json:"withheld"`
+}
+
+func (s buildState) diagnostics() diagnostics {
+	switch {
+	case s.failure == nil:
+		return diagnostics{}
+	case s.failure.Withheld:
+		return diagnostics{Withheld: true}
+	}
+	end, cut := s.failure.Excerpt, len(s.failure.Excerpt) > maxExcerpt
+	if cut {
+		end = end[len(end)-maxExcerpt:]
+		for !utf8.RuneStart(end[0]) { // No character is cut in two.
+			end = end[1:]
+		}
+	}
+	return diagnostics{Excerpt: end, Truncated: cut}
+}
+
+// diagnosticsView answers both operations on diagnostics, whose statuses differ.
+type diagnosticsView struct {
+	BuildID string `json:"buildId"`
+	Status  string `json:"status"`
+	diagnostics
+}
+
+func getEnvironmentBuildDiagnostics(r *request) (reply, error) {
+	env, err := r.environment(r.params["environmentId"])
+	if err != nil {
+		return reply{}, err
+	}
+	b, err := r.build(env, env.LatestBuild)
+	if err != nil {
+		return reply{}, err
+	}
+	s := b.at(r.now)
+	return reply{200, diagnosticsView{b.ID, s.environmentStatus(), s.diagnostics()}}, nil
+}
+
+func getBuildDiagnostics(r *request) (reply, error) {
+	env, err := r.environment(r.params["environmentId"])
+	if err != nil {
+		return reply{}, err
+	}
+	b, err := r.build(env, r.params["buildId"])
+	if err != nil {
+		return reply{}, err
+	}
+	s := b.at(r.now)
+	return reply{200, diagnosticsView{b.ID, s.status, s.diagnostics()}}, nil
+}
+
+// buildStatus is the entry of one environment in the answer about several.
+type buildStatus struct {
+	EnvironmentID     string `json:"environmentId"`
+	EnvironmentStatus string `json:"environmentStatus"`
+	LatestBuild       struct {
+		ID     string `json:"id"`
+		Status string `json:"status"`
+		diagnostics
+	} `json:"latestBuild"`
+}
+
+// getEnvironmentBuildStatuses leaves out what the caller does not see.
+func getEnvironmentBuildStatuses(r *request) (reply, error) {
+	ids := slices.Compact(slices.Sorted(slices.Values(r.query["environmentIds"])))
+	switch asked := len(r.query["environmentIds"]); {
+	case asked == 0:
+		return reply{}, invalid("The query parameter %q is required.", "environmentIds")
+	case asked > maxStatusesAsked:
+		return reply{}, refuse("environment-ids", "The query parameter %q can be given %d times, not %d times.", "environmentIds", maxStatusesAsked, asked)
+	}
+	who, err := r.viewer()
+	if err != nil {
+		return reply{}, err
+	}
+	answer := struct {
+		Builds []buildStatus `json:"builds"`
+	}{[]buildStatus{}}
+	for _, id := range ids {
+		env, err := r.environmentSeenBy(who.ID, id)
+		if err != nil && asAPIError(err).status == http.StatusNotFound {
+			continue
+		} else if err != nil {
+			return reply{}, err
+		}
+		b, err := r.build(env, env.LatestBuild)
+		if err != nil {
+			return reply{}, err
+		}
+		s := b.at(r.now)
+		status := buildStatus{EnvironmentID: env.ID, EnvironmentStatus: s.environmentStatus()}
+		status.LatestBuild.ID, status.LatestBuild.Status, status.LatestBuild.diagnostics = b.ID, s.status, s.diagnostics()
+		answer.Builds = append(answer.Builds, status)
+	}
+	if r.e.opts.ShuffleLists {
+		shuffle(answer.Builds)
+	}
+	return reply{200, answer}, nil
+}

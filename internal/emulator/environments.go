@@ -1,0 +1,259 @@
+package emulator
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+)
+
+const (
+	scopeUser         = "user"
+	scopeOrganization = "organization"
+)
+
+// environment is an environment as it is stored: what was asked for last. What was built of it, and its status, follow
+// from its builds and the clock.
+type environment struct {
+	ID, Name string
+	// Owner is the principal of an environment of user scope, else scopeOrganization. No principal has that ID.
+	Owner string
+	born
+	UpdatedAt int64
+	definition
+	LatestBuild string // ID in bucketBuilds.
+	// ActiveBuild is the last one that had succeeded when the latest began; empty if none had.
+	ActiveBuild string
+}
+
+// definition is what an environment is built from.
+type definition struct {
+	Repositories []repository
+	SetupScript  string // Empty means none.
+	SourceID     string
+}
+
+type repository struct {
+	URL    string `json:"url"`
+	Script string `json:"script"`
+}
+
+func (d definition) equal(other definition) bool {
+	return slices.Equal(d.Repositories, other.Repositories) && d.SetupScript == other.SetupScript && d.SourceID == other.SourceID
+}
+
+// environmentView is an environment as the API shows it.
+type environmentView struct {
+	ID                    string       `json:"id"`
+	Name                  string       `json:"name"`
+	Scope                 string       `json:"scope"`
+	Repositories          []repository `json:"repositories"`
+	ActiveRepositories    []repository `json:"activeRepositories,omitzero"`
+	SetupScript           string       `json:"setupScript,omitempty"`
+	Source                sourceView   `json:"source"`
+	ActiveSource          *sourceView  `json:"activeSource,omitempty"`
+	Status                string       `json:"status"`
+	IsDefault             bool         `json:"isDefault"`
+	LatestBuild           buildView    `json:"latestBuild"`
+	LastSuccessfulBuildAt int64        `json:"lastSuccessfulBuildAt,omitempty"`
+	FailureReason         string       `json:"failureReason,omitempty"`
+	CreatedAt             int64        `json:"createdAt"`
+	UpdatedAt             int64        `json:"updatedAt"`
+}
+
+// environmentChange answers what may have started a build.
+type environmentChange struct {
+	ID      string `json:"id"`
+	BuildID string `json:"buildId,omitempty"`
+}
+
+func (e *Emulator) environmentRoutes() []route {
+	const all = "/api/v0/environments"
+	const one = all + "/{environmentId}"
+	return []route{
+		{operation: "listEnvironments", method: "GET", pattern: all, query: []string{"serviceAccountId"}, handle: listEnvironments},
+		{operation: "createEnvironment", method: "POST", pattern: all, body: requiredBody, handle: createEnvironment},
+		{operation: "getEnvironmentBuildStatuses", method: "GET", pattern: all + "/build-statuses", handle: getEnvironmentBuildStatuses,
+			query: []string{"serviceAccountId"}, repeated: []string{"environmentIds"}},
+		{operation: "provisionDefaultEnvironment", method: "POST", pattern: all + "/default", handle: managersOnly(provisionDefaultEnvironment)},
+		{operation: "setDefaultEnvironment", method: "PUT", pattern: all + "/default", body: requiredBody, handle: managersOnly(setDefaultEnvironment)},
+		{operation: "getEnvironmentSourceOptions", method: "GET", pattern: all + "/source-options", handle: getEnvironmentSourceOptions},
+		{operation: "getEnvironment", method: "GET", pattern: one, handle: getEnvironment},
+		{operation: "deleteEnvironment", method: "DELETE", pattern: one, handle: deleteEnvironment},
+		{operation: "updateEnvironment", method: "PATCH", pattern: one, body: requiredBody, handle: updateEnvironment},
+		{operation: "getEnvironmentBuildDiagnostics", method: "GET", pattern: one + "/build-diagnostics", handle: getEnvironmentBuildDiagnostics},
+		{operation: "createEnvironmentBuild", method: "POST", pattern: one + "/builds", handle: createEnvironmentBuild},
+		{operation: "cancelEnvironmentBuild", method: "POST", pattern: one + "/builds/{buildId}/cancel", handle: cancelEnvironmentBuild},
+		{operation: "getBuildDiagnostics", method: "GET", pattern: one + "/builds/{buildId}/diagnostics", handle: getBuildDiagnostics},
+	}
+}
+
+// environmentView shows an environment now. Listings leave out why a build failed.
+func (r *request) environmentView(env *environment, defaultID string, listed bool) (environmentView, error) {
+	latest, err := r.build(env, env.LatestBuild)
+	if err != nil {
+		return environmentView{}, err
+	}
+	active, err := r.activeBuild(env, latest)
+	if err != nil {
+		return environmentView{}, err
+	}
+	v := environmentView{
+		ID: env.ID, Name: env.Name, Scope: scopeUser, Repositories: env.Repositories, SetupScript: env.SetupScript, Source: r.e.sourceView(env.SourceID),
+		Status: latest.at(r.now).environmentStatus(), IsDefault: env.ID == defaultID, LatestBuild: latest.view(r.now),
+		CreatedAt: env.CreatedAt, UpdatedAt: env.UpdatedAt,
+	}
+	if env.Owner == scopeOrganization {
+		v.Scope = scopeOrganization
+	}
+	if active != nil {
+		source := r.e.sourceView(active.SourceID)
+		v.ActiveRepositories, v.ActiveSource, v.LastSuccessfulBuildAt = active.Repositories, &source, active.at(r.now).finishedAt
+	}
+	v.FailureReason = v.LatestBuild.FailureReason
+	if listed {
+		v.FailureReason, v.LatestBuild.FailureReason, v.LatestBuild.FailureCategory, v.LatestBuild.Excerpt = "", "", "", ""
+	}
+	return v, nil
+}
+
+// environment finds an environment that the caller sees. Any other answers 404 to every operation.
+func (r *request) environment(id string) (*environment, error) {
+	return r.environmentSeenBy(r.who.ID, id)
+}
+
+func (r *request) environmentSeenBy(principalID, id string) (*environment, error) {
+	env := &environment{}
+	err := get(r.tx, bucketEnvironments, id, env)
+	if err != nil && !errors.Is(err, errNotStored) {
+		return nil, err
+	}
+	if err != nil || env.Owner != scopeOrganization && env.Owner != principalID {
+		return nil, notFound("No environment with the ID %q was found.", id)
+	}
+	return env, nil
+}
+
+// environmentToChange finds an environment that the caller may change.
+func (r *request) environmentToChange() (*environment, error) {
+	env, err := r.environment(r.params["environmentId"])
+	if err == nil && env.Owner == scopeOrganization {
+		err = r.mayChangeOrganization()
+	}
+	return env, err
+}
+
+func (r *request) mayChangeOrganization() error {
+	if !r.who.manages() {
+		return forbidden("Only a human with the manager role or higher may change the environments of the organization.")
+	}
+	return nil
+}
+
+// viewer returns through whose eyes a request looks: the caller's, or those of the service account it names.
+func (r *request) viewer() (principal, error) {
+	id, named := r.query.Get("serviceAccountId"), r.query.Has("serviceAccountId")
+	who, err := r.owner(id, named)
+	if err != nil && asAPIError(err).status == http.StatusNotFound {
+		return who, refuse("account-unknown", "No service account with the ID %q was found.", id)
+	}
+	return who, err
+}
+
+func listEnvironments(r *request) (reply, error) {
+	who, err := r.viewer()
+	if err != nil {
+		return reply{}, err
+	}
+	var environments []*environment
+	for _, owner := range []string{scopeOrganization, who.ID} {
+		owned, err := r.environmentsOf(owner)
+		if err != nil {
+			return reply{}, err
+		}
+		environments = append(environments, owned...)
+	}
+	slices.SortStableFunc(environments, func(a, b *environment) int { return compareNewest(a.born, b.born) })
+	list := struct {
+		Environments         []environmentView `json:"environments"`
+		DefaultEnvironmentID string            `json:"defaultEnvironmentId,omitempty"`
+	}{Environments: make([]environmentView, len(environments))}
+	if list.DefaultEnvironmentID, err = defaultEnvironment(r.tx); err != nil {
+		return reply{}, err
+	}
+	for i, env := range environments {
+		if list.Environments[i], err = r.environmentView(env, list.DefaultEnvironmentID, true); err != nil {
+			return reply{}, err
+		}
+	}
+	return reply{200, list}, nil
+}
+
+// environmentsOf returns all environments of a principal, or of scopeOrganization, in no order.
+func (r *request) environmentsOf(owner string) ([]*environment, error) {
+	var environments []*environment
+	err := scan(r.tx, bucketEnvironmentNames, key(owner, ""), func(_ string, value []byte) error {
+		var id string
+		if err := json.Unmarshal(value, &id); err != nil {
+			return fmt.Errorf("read the index of environments: %w", err)
+		}
+		env := &environment{}
+		environments = append(environments, env)
+		return get(r.tx, bucketEnvironments, id, env)
+	})
+	return environments, err
+}
+
+func getEnvironment(r *request) (reply, error) {
+	env, err := r.environment(r.params["environmentId"])
+	if err != nil {
+		return reply{}, err
+	}
+	defaultID, err := defaultEnvironment(r.tx)
+	if err != nil {
+		return reply{}, err
+	}
+	view, err := r.environmentView(env, defaultID, false)
+	return reply{200, view}, err
+}
+
+// deleteEnvironment refuses while a build runs, and keeps the default as long as another one could take its place.
+func deleteEnvironment(r *request) (reply, error) {
+	env, err := r.environmentToChange()
+	if err != nil {
+		return reply{}, err
+	}
+	latest, err := r.build(env, env.LatestBuild)
+	if err != nil {
+		return reply{}, err
+	}
+	if latest.at(r.now).running() {
+		return reply{}, conflict("The build %s of the environment %q is running; cancel it or wait until it ends.", latest.ID, env.Name)
+	}
+	defaultID, err := defaultEnvironment(r.tx)
+	if err != nil {
+		return reply{}, err
+	}
+	if env.ID == defaultID {
+		siblings, err := keysOf(r.tx, bucketEnvironmentNames, key(scopeOrganization, ""))
+		if err != nil {
+			return reply{}, err
+		}
+		if len(siblings) > 1 {
+			return reply{}, conflict("The environment %q is the organization's default; make another one the default first.", env.Name)
+		}
+		if err := putDefaultEnvironment(r.tx, ""); err != nil {
+			return reply{}, err
+		}
+	}
+	builds, err := keysOf(r.tx, bucketBuilds, key(env.ID, ""))
+	if err != nil {
+		return reply{}, err
+	}
+	errs := []error{remove(r.tx, bucketEnvironments, env.ID), remove(r.tx, bucketEnvironmentNames, key(env.Owner, env.Name))}
+	for _, at := range builds {
+		errs = append(errs, remove(r.tx, bucketBuilds, at))
+	}
+	return reply{status: 204}, errors.Join(errs...)
+}

@@ -1,0 +1,188 @@
+package emulator
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	maxEnvironmentName = 128
+	maxRepositories    = 50
+	maxScript          = 64 << 10
+)
+
+func readEnvironmentName(f *fields) string {
+	name := f.text("name", 1, maxBody)
+	if n := utf8.RuneCountInString(name); n > maxEnvironmentName {
+		f.problemBy("environment-name", "name", "must have at most %d characters, not %d", maxEnvironmentName, n)
+	}
+	return name
+}
+
+// readRepositories returns nil if there are none in the body.
+func readRepositories(f *fields) []repository {
+	items, ok := f.objects("repositories")
+	if !ok {
+		return nil
+	}
+	if len(items) < 1 || len(items) > maxRepositories {
+		f.problemBy("repository-count", "repositories", "must have 1 to %d items, not %d", maxRepositories, len(items))
+	}
+	list, first := make([]repository, len(items)), map[string]int{}
+	for i, item := range items {
+		item.required("url")
+		item.required("script")
+		list[i] = repository{item.uri("url"), readScript(item, "script")}
+		item.unknown()
+		if other, twice := first[list[i].URL]; twice && list[i].URL != "" {
+			f.problemBy("repository-twice", fmt.Sprintf("repositories[%d].url", i), "repeats that of repositories[%d]", other)
+		}
+		first[list[i].URL] = i
+	}
+	return list
+}
+
+func readScript(f *fields, name string) string {
+	problems := len(*f.problems)
+	script := f.text(name, 0, maxBody)
+	switch {
+	case !f.has(name) || len(*f.problems) > problems:
+	case strings.TrimSpace(script) == "":
+		f.problemBy("script-blank", name, "must not be blank")
+	case len(script) > maxScript:
+		f.problemBy("script-size", name, "must have at most %d bytes, not %d", maxScript, len(script))
+	}
+	return script
+}
+
+func createEnvironment(r *request) (reply, error) {
+	if !r.e.programmed.environmentsAllowed() {
+		return reply{}, fail(http.StatusMethodNotAllowed, "The organization does not allow environments.")
+	}
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	f.required("name")
+	f.required("repositories")
+	env := &environment{ID: newID("env_", r.now), Name: readEnvironmentName(f), Owner: r.who.ID}
+	if f.enum("scope", scopeUser, scopeOrganization) == scopeOrganization {
+		env.Owner = scopeOrganization
+	}
+	env.Repositories, env.SetupScript, env.SourceID = readRepositories(f), readScript(f, "setupScript"), f.id("sourceId")
+	makeDefault := f.boolean("makeOrganizationDefault")
+	if makeDefault && env.Owner != scopeOrganization {
+		f.problemBy("default-scope", "makeOrganizationDefault", "needs the scope organization")
+	}
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
+	if env.Owner == scopeOrganization {
+		if err := r.mayChangeOrganization(); err != nil {
+			return reply{}, err
+		}
+	}
+	if env.SourceID == "" {
+		if env.SourceID, err = r.e.defaultSource(http.StatusConflict); err != nil {
+			return reply{}, err
+		}
+	} else if err := r.e.checkSource(env.SourceID); err != nil {
+		return reply{}, err
+	}
+	if err := env.supported(); err != nil {
+		return reply{}, err
+	}
+	change, err := r.addEnvironment(env, makeDefault)
+	return reply{201, change}, err
+}
+
+// addEnvironment stores a new environment and starts its first build.
+func (r *request) addEnvironment(env *environment, makeDefault bool) (change environmentChange, err error) {
+	if env.born, err = r.bornNow(bucketEnvironments); err != nil {
+		return change, err
+	}
+	env.UpdatedAt = env.CreatedAt
+	if err := r.nameEnvironment(env); err != nil {
+		return change, err
+	}
+	if err := r.startBuild(env, "create"); err != nil {
+		return change, err
+	}
+	if makeDefault {
+		if err := putDefaultEnvironment(r.tx, env.ID); err != nil {
+			return change, err
+		}
+	}
+	return environmentChange{env.ID, env.LatestBuild}, put(r.tx, bucketEnvironments, env.ID, env)
+}
+
+// nameEnvironment enters an environment's name in the index, unless it is taken.
+func (r *request) nameEnvironment(env *environment) error {
+	at := key(env.Owner, env.Name)
+	switch {
+	case !stored(r.tx, bucketEnvironmentNames, at):
+		return put(r.tx, bucketEnvironmentNames, at, env.ID)
+	case env.Owner == scopeOrganization:
+		return conflict("The organization already has an environment named %q.", env.Name)
+	}
+	return conflict("The owner already has an environment named %q; names are unique per owner.", env.Name)
+}
+
+// updateEnvironment starts a build if what the environment is built from changes; one that runs is then superseded.
+func updateEnvironment(r *request) (reply, error) {
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	name, repositories, sourceID := readEnvironmentName(f), readRepositories(f), f.id("sourceId")
+	var script string
+	if !f.null("setupScript") {
+		script = readScript(f, "setupScript")
+	}
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
+	env, err := r.environmentToChange()
+	if err != nil {
+		return reply{}, err
+	}
+	change, before := environmentChange{ID: env.ID}, *env
+	if name != "" && name != env.Name {
+		if err := remove(r.tx, bucketEnvironmentNames, key(env.Owner, env.Name)); err != nil {
+			return reply{}, err
+		}
+		env.Name = name
+		if err := r.nameEnvironment(env); err != nil {
+			return reply{}, err
+		}
+	}
+	if f.has("repositories") {
+		env.Repositories = repositories
+	}
+	if f.has("setupScript") {
+		env.SetupScript = script
+	}
+	if sourceID != "" && sourceID != env.SourceID {
+		if err := r.e.checkSource(sourceID); err != nil {
+			return reply{}, err
+		}
+		env.SourceID = sourceID
+	}
+	builds := !env.equal(before.definition)
+	if !builds && env.Name == before.Name {
+		return reply{200, change}, nil
+	}
+	env.UpdatedAt = millis(r.now)
+	if builds {
+		if err := env.supported(); err != nil {
+			return reply{}, err
+		}
+		if err := r.startBuild(env, "edit"); err != nil {
+			return reply{}, err
+		}
+		change.BuildID = env.LatestBuild
+	}
+	return reply{200, change}, put(r.tx, bucketEnvironments, env.ID, env)
+}

@@ -1,0 +1,465 @@
+package emulator_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const environments = "/api/v0/environments"
+
+// repositories returns n of them.
+func repositories(n int) []object {
+	list := make([]object, n)
+	for i := range list {
+		list[i] = object{"url": fmt.Sprintf("https://git.example/acme/repo-%d.git", i), "script": "make"}
+	}
+	return list
+}
+
+// definition is a body that creates an environment of the organization, with other fields than usual; nil leaves one out.
+func definition(other object) object {
+	body := object{"name": "dev", "scope": "organization", "repositories": repositories(1)}
+	maps.Copy(body, other)
+	maps.DeleteFunc(body, func(_ string, value any) bool { return value == nil })
+	return body
+}
+
+// environment creates one as the manager and returns its ID.
+func (v *env) environment(other object) string {
+	v.t.Helper()
+	return v.call(201, "POST", environments, definition(other)).object(v.t)["id"].(string)
+}
+
+// ready is environment, and its first build has succeeded.
+func (v *env) ready(other object) string {
+	v.t.Helper()
+	id := v.environment(other)
+	v.clock.Advance(time.Minute)
+	return id
+}
+
+// environmentOf reads one as the manager.
+func (v *env) environmentOf(id string) object {
+	v.t.Helper()
+	return v.call(200, "GET", environments+"/"+id, nil).object(v.t)
+}
+
+// environmentNames lists the names a key sees, in their order.
+func (v *env) environmentNames(key, query string) string {
+	v.t.Helper()
+	var names []string
+	for _, e := range v.as(key, 200, "GET", environments+query, nil).object(v.t)["environments"].([]any) {
+		names = append(names, e.(object)["name"].(string))
+	}
+	return strings.Join(names, " ")
+}
+
+// same compares decoded values by their JSON.
+func same(t *testing.T, what string, got, want any) {
+	t.Helper()
+	g, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(g) != string(w) {
+		t.Errorf("%s: %s, want %s", what, g, w)
+	}
+}
+
+func TestCreateEnvironment(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	now := v.clock.Now().UnixMilli()
+	created := v.call(201, "POST", environments, definition(object{"repositories": repositories(2), "setupScript": "apt-get install jq"})).object(t)
+	id, build := created["id"].(string), created["buildId"].(string)
+	if !strings.HasPrefix(id, "env_") || len(id) != 30 || !strings.HasPrefix(build, "bld_") || len(build) != 30 || len(created) != 2 {
+		t.Errorf("created: %v", created)
+	}
+	same(t, "while queued", v.environmentOf(id), object{
+		"id": id, "name": "dev", "scope": "organization", "repositories": repositories(2), "setupScript": "apt-get install jq",
+		"source": object{
+			"id": "source-base", "name": "Base image", "supportsRepositories": true, "supportsSetupScripts": true,
+			"provider": object{"id": "provider-a", "name": "Provider A"},
+		},
+		"status": "building", "isDefault": false, "createdAt": now, "updatedAt": now,
+		"latestBuild": object{"id": build, "status": "queued", "trigger": "create", "truncated": false, "withheld": false, "createdAt": now},
+	})
+}
+
+// The least is a name and a repository: the scope is then the caller's own.
+func TestCreateEnvironmentByDefault(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	e := v.environmentOf(v.environment(object{"scope": nil}))
+	if e["scope"] != "user" || e["source"].(object)["id"] != "source-base" || e["setupScript"] != nil || e["isDefault"] != false {
+		t.Errorf("environment: %v", e)
+	}
+	e = v.environmentOf(v.environment(object{"scope": "user", "name": "other", "sourceId": "source-repositories", "makeOrganizationDefault": false}))
+	if e["source"].(object)["id"] != "source-repositories" || e["isDefault"] != false {
+		t.Errorf("environment: %v", e)
+	}
+}
+
+func TestEnvironmentLimits(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	long := strings.Repeat("ä", 128)
+	id := v.environment(object{"name": long, "repositories": repositories(50), "setupScript": strings.Repeat("ä", 32<<10)})
+	v.call(200, "PATCH", environments+"/"+id, object{"repositories": []object{{"url": "ssh://git@git.example/a", "script": strings.Repeat("x", 64<<10)}}})
+	for _, c := range []struct {
+		body object
+		want string
+	}{
+		{object{"name": nil}, `"name" is required`},
+		{object{"name": ""}, `"name" must have 1 to`},
+		{object{"name": long + "x"}, "must have at most 128 characters, not 129"},
+		{object{"scope": "team"}, "one of user, organization"},
+		{object{"repositories": nil}, `"repositories" is required`},
+		{object{"repositories": "none"}, "a list of objects"},
+		{object{"repositories": []string{"https://git.example/a"}}, `"repositories[0]" must be a JSON object`},
+		{object{"repositories": []object{}}, "must have 1 to 50 items, not 0"},
+		{object{"repositories": repositories(51)}, "not 51"},
+		{object{"repositories": []object{{"script": "make"}}}, `"repositories[0].url" is required`},
+		{object{"repositories": []object{{"url": "https://git.example/a"}}}, `"repositories[0].script" is required`},
+		{object{"repositories": append(repositories(1), object{"url": "git.example/a", "script": "make"})}, `"repositories[1].url" must be a URI`},
+		{object{"repositories": append(repositories(2), object{"url": "https://git.example/a", "script": " \n"})}, `"repositories[2].script" must not be blank`},
+		{object{"repositories": append(repositories(2), repositories(1)...)}, `"repositories[2].url" repeats that of repositories[0]`},
+		{object{"repositories": []object{{"url": "https://git.example/a", "script": "make", "branch": "x"}}}, `"repositories[0].branch" is not known`},
+		{object{"setupScript": "\t"}, `"setupScript" must not be blank`},
+		{object{"setupScript": strings.Repeat("x", 64<<10+1)}, "at most 65536 bytes, not 65537"},
+		{object{"setupScript": 1}, `"setupScript" must be a string`},
+		{object{"sourceId": ""}, `"sourceId" must have`},
+		{object{"makeOrganizationDefault": "yes"}, "true or false"},
+		{object{"scope": "user", "makeOrganizationDefault": true}, "needs the scope organization"},
+		{object{"colour": "red"}, `"colour" is not known`},
+	} {
+		v.detail(v.call(400, "POST", environments, definition(c.body)), c.want)
+	}
+	v.detail(v.call(400, "POST", environments, `{"name":"a","repositories":[],"setupScript":null}`), `"setupScript" must be a string`)
+	v.detail(v.call(400, "PATCH", environments+"/"+id, object{"scope": "user"}), `"scope" is not known`)
+	v.detail(v.call(400, "PATCH", environments+"/"+id, object{"name": ""}), `"name" must have 1 to`)
+	v.detail(v.call(400, "PATCH", environments+"/"+id, object{"setupScript": ""}), "must not be blank")
+	if got := v.environmentNames(v.BootstrapKey(), ""); got != long {
+		t.Errorf("environments: %s", got)
+	}
+}
+
+func TestEnvironmentNamesAreUniqueInTheirScope(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	_, user := v.human(emulator.RoleUser)
+	_, owner := v.human(emulator.RoleOwner)
+	dev := v.environment(nil)
+	v.detail(v.as(owner, 409, "POST", environments, definition(nil)), "The organization already has")
+	mine := v.environment(object{"scope": "user"})
+	v.detail(v.call(409, "POST", environments, definition(object{"scope": "user"})), "unique per owner")
+	v.as(user, 201, "POST", environments, definition(object{"scope": "user"}))
+
+	other := v.environment(object{"name": "other"})
+	v.detail(v.call(409, "PATCH", environments+"/"+other, object{"name": "dev"}), "The organization already has")
+	v.call(200, "PATCH", environments+"/"+dev, object{"name": "dev"})
+	v.call(200, "PATCH", environments+"/"+dev, object{"name": "new"})
+	v.call(200, "PATCH", environments+"/"+other, object{"name": "dev"}) // Renaming and deleting free a name.
+	v.clock.Advance(time.Minute)
+	v.call(204, "DELETE", environments+"/"+mine, nil)
+	v.environment(object{"scope": "user"})
+}
+
+// What starts a build is another definition, not another name.
+func TestUpdateEnvironment(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	id := v.ready(object{"setupScript": "one"})
+	first := v.environmentOf(id)
+	changed := func(body object) bool {
+		t.Helper()
+		v.clock.Advance(time.Minute)
+		answer := v.call(200, "PATCH", environments+"/"+id, body).object(t)
+		e := v.environmentOf(id)
+		latest := e["latestBuild"].(object)
+		builds := latest["status"] == "queued"
+		if answer["id"] != id || builds != (answer["buildId"] != nil) || builds && (answer["buildId"] != latest["id"] || latest["trigger"] != "edit") {
+			t.Errorf("%v: answer %v, environment %v", body, answer, e)
+		}
+		if isNew := e["updatedAt"] == float64(v.clock.Now().UnixMilli()); isNew != (builds || body["name"] == "renamed") {
+			t.Errorf("%v: updatedAt %v", body, e["updatedAt"])
+		}
+		return builds
+	}
+	for _, body := range []object{
+		{}, {"name": "dev"}, {"repositories": repositories(1)}, {"setupScript": "one"}, {"sourceId": "source-base"},
+		{"name": "dev", "repositories": repositories(1), "setupScript": "one", "sourceId": "source-base"}, {"name": "renamed"},
+	} {
+		if changed(body) {
+			t.Errorf("%v: a build was started", body)
+		}
+	}
+	if e := v.environmentOf(id); e["name"] != "renamed" || e["createdAt"] != first["createdAt"] {
+		t.Errorf("renamed: %v", e)
+	}
+	for _, c := range []struct {
+		body  object
+		field string
+		want  any
+	}{
+		{object{"repositories": repositories(2)}, "repositories", repositories(2)},
+		{object{"repositories": []object{repositories(2)[1], repositories(2)[0]}}, "repositories", []object{repositories(2)[1], repositories(2)[0]}},
+		{object{"setupScript": "two"}, "setupScript", "two"},
+		{object{"setupScript": nil}, "setupScript", nil},
+	} {
+		if !changed(c.body) {
+			t.Errorf("%v: no build was started", c.body)
+		}
+		same(t, fmt.Sprint(c.body), v.environmentOf(id)[c.field], c.want)
+	}
+	if changed(object{"setupScript": nil}) {
+		t.Error("removing what is not there started a build")
+	}
+	if !changed(object{"sourceId": "source-repositories"}) || v.environmentOf(id)["source"].(object)["id"] != "source-repositories" {
+		t.Error("another source started no build")
+	}
+	// A refused change changes nothing, not even in part.
+	v.clock.Advance(time.Minute)
+	before := v.environmentOf(id)
+	for want, body := range map[int]object{
+		400: {"name": "x", "setupScript": "make"}, 404: {"name": "x", "sourceId": "source-none"}, 409: {"name": "x", "sourceId": "source-other"},
+	} {
+		v.call(want, "PATCH", environments+"/"+id, body)
+	}
+	same(t, "after refusals", v.environmentOf(id), before)
+	v.call(404, "PATCH", environments+"/env_none", object{"name": "x"})
+}
+
+// The scope decides who sees an environment, who changes it, and what others are answered.
+func TestEnvironmentAccess(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	_, user := v.human(emulator.RoleUser)
+	_, owner := v.human(emulator.RoleOwner)
+	_, account := v.account("ci")
+	callers := []struct {
+		name, key string
+		manages   bool
+	}{{"user", user, false}, {"service account", account, false}, {"owner", owner, true}, {"manager", v.BootstrapKey(), true}}
+	shared := v.environment(nil)
+	ids, ownerOf := []string{shared}, map[string]string{}
+	for _, c := range callers {
+		id := v.as(c.key, 201, "POST", environments, definition(object{"scope": "user"})).object(t)["id"].(string)
+		ids, ownerOf[id] = append(ids, id), c.name
+	}
+	for _, caller := range callers {
+		for i, id := range ids {
+			v.clock.Advance(time.Minute)
+			one := environments + "/" + id
+			for _, c := range []struct {
+				method, path string
+				body         any
+				reads        bool
+				want         int // By those who may.
+			}{
+				{"GET", one, nil, true, 200},
+				{"GET", one + "/build-diagnostics", nil, true, 200},
+				{"GET", one + "/builds/none/diagnostics", nil, true, 404},
+				{"PATCH", one, object{"setupScript": fmt.Sprint(caller.name, i)}, false, 200},
+				{"POST", one + "/builds", nil, false, 409},
+				{"POST", one + "/builds/none/cancel", nil, false, 404},
+				{"DELETE", one, nil, false, 409},
+			} {
+				switch {
+				case id != shared && ownerOf[id] != caller.name:
+					c.want = 404
+				case id == shared && !caller.manages && !c.reads:
+					c.want = 403
+				}
+				if a, err := v.try(caller.key, c.method, c.path, c.body); err != nil || a.status != c.want {
+					t.Errorf("%s by the %s, environment of %q: %d, want %d, error %v", c.method, caller.name, ownerOf[id], a.status, c.want, err)
+				}
+			}
+		}
+		v.clock.Advance(time.Minute)
+		for _, c := range []struct {
+			method, path string
+			body         any
+			want         int
+		}{
+			{"POST", environments, definition(object{"name": caller.name}), 201},
+			{"PUT", environments + "/default", object{"environmentId": shared}, 200},
+			{"POST", environments + "/default", nil, 204},
+		} {
+			if !caller.manages {
+				c.want = 403
+			}
+			if a, err := v.try(caller.key, c.method, c.path, c.body); err != nil || a.status != c.want {
+				t.Errorf("%s %s by the %s: %d, want %d, error %v", c.method, c.path, caller.name, a.status, c.want, err)
+			}
+		}
+	}
+	v.detail(v.as(user, 403, "PATCH", environments+"/"+shared, object{"name": "x"}), "manager role")
+	v.detail(v.as(account, 403, "POST", environments, definition(object{"name": "x"})), "manager role")
+	v.as("", 401, "GET", environments, nil)
+}
+
+func TestListEnvironments(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	_, user := v.human(emulator.RoleUser)
+	accountID, account := v.account("ci")
+	if got := string(v.call(200, "GET", environments, nil).raw); got != `{"environments":[]}` {
+		t.Errorf("none: %s", got)
+	}
+	for _, c := range []struct{ name, key, scope string }{
+		{"one", v.BootstrapKey(), "organization"}, {"two", user, "user"}, {"three", account, "user"},
+		{"four", v.BootstrapKey(), "user"}, {"five", v.BootstrapKey(), "organization"},
+	} {
+		v.as(c.key, 201, "POST", environments, definition(object{"name": c.name, "scope": c.scope}))
+	}
+	for _, c := range []struct{ key, query, want string }{
+		{v.BootstrapKey(), "", "five four one"},
+		{user, "", "five two one"},
+		{account, "", "five three one"},
+		{v.BootstrapKey(), "?serviceAccountId=" + accountID, "five three one"},
+	} {
+		if got := v.environmentNames(c.key, c.query); got != c.want {
+			t.Errorf("%s: %q, want %q", c.query, got, c.want)
+		}
+	}
+	for _, path := range []string{environments + "?", environments + "/build-statuses?environmentIds=x&"} {
+		v.detail(v.as(user, 403, "GET", path+"serviceAccountId="+accountID, nil), "serviceAccountId")
+		v.as(account, 403, "GET", path+"serviceAccountId="+accountID, nil)
+		v.detail(v.call(400, "GET", path+"serviceAccountId=sa_none", nil), `No service account with the ID "sa_none"`)
+	}
+	v.call(200, "DELETE", accounts+"/"+accountID, nil)
+	v.call(400, "GET", environments+"?serviceAccountId="+accountID, nil)
+}
+
+// The listing has all that the single read has, but for the reasons of failures.
+func TestListingLeavesOutReasons(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.fail(emulator.BuildFailure{Name: "bad", Category: "validation", Reason: "make: exit 2", Excerpt: "the log"})
+	good, bad := v.environment(object{"name": "good", "makeOrganizationDefault": true}), v.ready(object{"name": "bad"})
+	list := v.call(200, "GET", environments, nil).object(t)
+	if list["defaultEnvironmentId"] != good {
+		t.Errorf("default: %v", list["defaultEnvironmentId"])
+	}
+	for i, id := range []string{bad, good} {
+		single := v.environmentOf(id)
+		build := single["latestBuild"].(object)
+		if id == bad && (single["failureReason"] != "make: exit 2" || build["failureReason"] != "make: exit 2" || build["failureCategory"] != "validation" || build["excerpt"] != "the log") {
+			t.Errorf("single read: %v", single)
+		}
+		delete(single, "failureReason")
+		for _, field := range []string{"failureReason", "failureCategory", "excerpt"} {
+			delete(build, field)
+		}
+		same(t, id, list["environments"].([]any)[i], single)
+	}
+}
+
+func TestDeleteEnvironment(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	id := v.environment(nil)
+	one := environments + "/" + id
+	v.detail(v.call(409, "DELETE", one, nil), "is running")
+	build := v.environmentOf(id)["latestBuild"].(object)["id"].(string)
+	v.call(204, "POST", one+"/builds/"+build+"/cancel", nil)
+	v.call(204, "DELETE", one, nil)
+	for _, c := range []struct{ method, path string }{
+		{"GET", one}, {"DELETE", one}, {"GET", one + "/build-diagnostics"}, {"GET", one + "/builds/" + build + "/diagnostics"},
+		{"POST", one + "/builds"}, {"POST", one + "/builds/" + build + "/cancel"},
+	} {
+		v.call(404, c.method, c.path, nil)
+	}
+	if got := v.environmentNames(v.BootstrapKey(), ""); got != "" {
+		t.Errorf("environments: %s", got)
+	}
+}
+
+func TestEnvironmentsSurviveARestart(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "state.db")
+	first := start(t, emulator.Options{DataFile: file})
+	first.fail(emulator.BuildFailure{Name: "bad", Reason: "no such branch", Excerpt: "fatal"})
+	var ids []string
+	for _, name := range []string{"good", "bad", "edited"} {
+		ids = append(ids, first.environment(object{"name": name, "setupScript": "one", "makeOrganizationDefault": name == "good"}))
+	}
+	first.clock.Advance(time.Minute)
+	first.call(200, "PATCH", environments+"/"+ids[2], object{"setupScript": "two", "repositories": repositories(2)})
+	list := first.call(200, "GET", environments, nil).object(t)
+	var single []object
+	for _, id := range ids {
+		single = append(single, first.environmentOf(id))
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	second := start(t, emulator.Options{DataFile: file, Clock: first.clock})
+	same(t, "listing", second.call(200, "GET", environments, nil).object(t), list)
+	for i, id := range ids {
+		same(t, id, second.environmentOf(id), single[i])
+	}
+	second.clock.Advance(time.Minute) // A build goes on although nobody watched.
+	if e := second.environmentOf(ids[2]); e["status"] != "ready" {
+		t.Errorf("edited: %v", e)
+	}
+	second.call(409, "POST", environments, definition(object{"name": "good"}))
+}
+
+func TestResetRemovesEnvironments(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	id := v.ready(object{"makeOrganizationDefault": true})
+	v.fail(emulator.BuildFailure{Times: -1})
+	v.AllowEnvironments(false)
+	for provider, available := range map[string]bool{"provider-a": false, "provider-b": true} {
+		if err := v.SetSourceProvider(provider, available); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v.call(204, "POST", "/_emulator/reset", nil)
+	v.call(404, "GET", environments+"/"+id, nil)
+	if got := string(v.call(200, "GET", environments, nil).raw); got != `{"environments":[]}` {
+		t.Errorf("environments: %s", got)
+	}
+	e := v.environmentOf(v.ready(nil))
+	if e["status"] != "ready" || e["source"].(object)["id"] != "source-base" {
+		t.Errorf("environment: %v", e)
+	}
+	v.call(409, "POST", environments, definition(object{"name": "b", "sourceId": "source-other"}))
+}
+
+// A fault hits environments as everything else.
+func TestEnvironmentFaults(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.Faults().Add(
+		emulator.Fault{Operation: "createEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: 402},
+		emulator.Fault{Operation: "createEnvironment", Kind: emulator.FaultNotFoundAfterCreate},
+	)
+	v.call(402, "POST", environments, definition(nil))
+	id := v.environment(nil)
+	v.detail(v.call(404, "GET", environments+"/"+id, nil), "No Environment with this ID")
+	v.environmentOf(id)
+	var operations []string
+	for _, entry := range v.Journal().Entries() {
+		operations = append(operations, entry.Operation)
+	}
+	if want := []string{"createEnvironment", "createEnvironment", "getEnvironment", "getEnvironment"}; !slices.Equal(operations, want) {
+		t.Errorf("journal: %v", operations)
+	}
+}
