@@ -16,8 +16,11 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 )
 
-// Option tells For what it cannot know of an object: Fields, AtStatus, Advice or Leftover.
+// Option tells For what it cannot know of an object: Fields, Unique, AtStatus, Advice or Leftover, or several as Options.
 type Option interface{ addTo(*failure) }
+
+// Options are several options in one.
+type Options []Option
 
 // Advice says what to do about a status of the service, in place of what is said about it in general.
 type Advice map[int]string
@@ -28,6 +31,11 @@ type AtStatus map[int]path.Path
 // Leftover says what else to do about an object that exists already, beside importing it.
 type Leftover func(*client.ExistsError) string
 
+func (o Options) addTo(f *failure) {
+	for _, option := range o {
+		option.addTo(f)
+	}
+}
 func (a Advice) addTo(f *failure)   { maps.Copy(f.advice, a) }
 func (a AtStatus) addTo(f *failure) { maps.Copy(f.atStatus, a) }
 func (l Leftover) addTo(f *failure) { f.leftover = l }
@@ -37,6 +45,7 @@ type failure struct {
 	verb, object string
 	err          error
 	fields       Fields
+	unique       Unique
 	advice       Advice
 	atStatus     AtStatus
 	leftover     Leftover
@@ -46,7 +55,7 @@ type failure struct {
 func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 	f := newFailure(verb, object, err, options)
 	remedy, at := f.remedy()
-	detail := sentences(err)
+	detail := Sentences(err)
 	if remedy != "" {
 		detail += "\n\n" + remedy
 	}
@@ -62,9 +71,7 @@ func newFailure(verb, object string, err error, options []Option) *failure {
 		verb: verb, object: object, err: err, fields: Fields{}, advice: Advice{}, atStatus: AtStatus{},
 		leftover: func(*client.ExistsError) string { return "Or choose another name, or delete it at the service." },
 	}
-	for _, option := range options {
-		option.addTo(f)
-	}
+	Options(options).addTo(f)
 	return f
 }
 
@@ -159,11 +166,11 @@ func (f *failure) afterAnswer(e *client.APIError) (string, path.Path) {
 	}
 	switch e.Status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		if found, ok := f.fields.in(e.Detail); ok {
+		if found, ok := f.fields.Find(e.Detail); ok {
 			remedy, at = "Change this attribute to what the service accepts.", found
 		}
 	case http.StatusConflict:
-		if found, ok := f.fields.in(e.Detail); ok {
+		if found, ok := f.fields.Find(e.Detail); ok && f.isUnique(found) {
 			remedy, at = "Something else at the service holds this value. Choose another one, or import what holds it: terraform import ADDRESS ID", found
 		}
 	}
@@ -181,7 +188,7 @@ func (f *failure) general(e *client.APIError) string {
 	case http.StatusUnauthorized:
 		return "The API key was refused: it is wrong, revoked or expired. Set api_key (or AGENTYARD_API_KEY) to a live key."
 	case http.StatusPaymentRequired:
-		return "The organization's plan does not include this. Upgrade the plan, or remove the " + f.object + " from the configuration."
+		return f.afterPaymentRequired()
 	case http.StatusForbidden:
 		return "The key's owner lacks the role, or the organization's settings forbid this. Use the key of a human with the Manager role or higher where a service account or another owner is concerned."
 	case http.StatusNotFound:
@@ -224,6 +231,17 @@ func wasRepeated(e *client.APIError) bool {
 		return e.Method != http.MethodPost
 	}
 	return false
+}
+
+// afterPaymentRequired advises to remove only what is wanted: what is deleted is removed already, and an action asks for
+// something else than its object.
+func (f *failure) afterPaymentRequired() string {
+	const excluded = "The organization's plan does not include this. Upgrade the plan"
+	switch verb, _, _ := strings.Cut(f.verb, " "); verb {
+	case "create", "plan", "open", "update", "set":
+		return excluded + ", or remove the " + f.object + " from the configuration."
+	}
+	return excluded + "."
 }
 
 // afterNotFound depends on whose ID the service does not know: that of something the object refers to, or the object's own.
@@ -331,8 +349,8 @@ func join(sentences ...string) string {
 	return text
 }
 
-// sentences says what went wrong; of errors that are joined, each in a line of its own.
-func sentences(err error) string {
+// Sentences says what went wrong, with one period at the end; of errors that are joined, each in a line of its own.
+func Sentences(err error) string {
 	lines := strings.Split(err.Error(), "\n")
 	if joined, ok := err.(interface{ Unwrap() []error }); !ok || len(lines) < len(joined.Unwrap()) {
 		return sentence(err.Error())

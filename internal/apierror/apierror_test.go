@@ -22,7 +22,10 @@ const (
 	acted      = "The service may have acted on the request; the next refresh shows whether it did."
 )
 
-var thingFields = Fields{"hostId": path.Root("host_id"), "name": path.Root("name")}
+var thingFields = Options{
+	Fields{"hostId": path.Root("host_id"), "name": path.Root("name"), "repositories": path.Root("repositories")},
+	Unique{"hostId"}, Unique{"name"},
+}
 
 // translate returns where the only error of a translation is, and its two paragraphs.
 func translate(t *testing.T, verb string, err error, options ...Option) (at, what, remedy string) {
@@ -62,6 +65,10 @@ func TestFor_answersOfTheService(t *testing.T) {
 		"422 names none":               {status: 422, want: "Change the configuration to what the service accepts."},
 		"401":                          {status: 401, want: "The API key was refused: it is wrong, revoked or expired. Set api_key (or AGENTYARD_API_KEY) to a live key."},
 		"402":                          {status: 402, want: "The organization's plan does not include this. Upgrade the plan, or remove the computer from the configuration."},
+		"402 of an update":             {status: 402, verb: "update", want: "The organization's plan does not include this. Upgrade the plan, or remove the computer from the configuration."},
+		"402 of a second step":         {status: 402, verb: "set the status of", want: "The organization's plan does not include this. Upgrade the plan, or remove the computer from the configuration."},
+		"402 of a delete":              {status: 402, verb: "delete", method: "DELETE", want: "The organization's plan does not include this. Upgrade the plan."},
+		"402 of an action":             {status: 402, verb: "restart", want: "The organization's plan does not include this. Upgrade the plan."},
 		"403":                          {status: 403, want: "The key's owner lacks the role, or the organization's settings forbid this. Use the key of a human with the Manager role or higher where a service account or another owner is concerned."},
 		"403 names a field":            {status: 403, detail: "the name is odd", want: "The key's owner lacks the role, or the organization's settings forbid this. Use the key of a human with the Manager role or higher where a service account or another owner is concerned."},
 		"404 of a create":              {status: 404, route: idRoute, want: "Something that the computer refers to does not exist, or is not visible to this key. Check the IDs in the configuration."},
@@ -75,6 +82,9 @@ func TestFor_answersOfTheService(t *testing.T) {
 		"404 of a listing":             {status: 404, verb: "list", method: "GET", want: "What was asked for does not exist, or is not visible to this key. Check the IDs, and whose key it is." + lostWay},
 		"404 of an action with advice": {status: 404, verb: "restart", route: idRoute, advice: Advice{404: "Do that."}, want: "Do that."},
 		"409 names a field":            {status: 409, detail: "hostId is taken", at: "host_id", want: "Something else at the service holds this value. Choose another one, or import what holds it: terraform import ADDRESS ID"},
+		"409 names one among others":   {status: 409, detail: "name is taken", at: "name", want: "Something else at the service holds this value. Choose another one, or import what holds it: terraform import ADDRESS ID"},
+		"409 names one that is shared": {status: 409, detail: "No source that supports repositories is available.", want: "The service is in a state that does not allow this now. Resolve the conflict that it names, or wait until its work has ended, then apply again."},
+		"409 names what lies below":    {status: 409, detail: "repositories[0].name is busy", want: "The service is in a state that does not allow this now. Resolve the conflict that it names, or wait until its work has ended, then apply again."},
 		"409 names none":               {status: 409, want: "The service is in a state that does not allow this now. Resolve the conflict that it names, or wait until its work has ended, then apply again."},
 		"424":                          {status: 424, want: "The computer's daemon or the file storage could not be reached. Check that the computer is active, then try again."},
 		"429":                          {status: 429, want: "The service limits the rate of requests, and the provider has waited for it as long as it may." + slow},

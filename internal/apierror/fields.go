@@ -3,6 +3,7 @@ package apierror
 import (
 	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -17,14 +18,23 @@ type Fields map[string]path.Path
 
 func (known Fields) addTo(f *failure) { maps.Copy(f.fields, known) }
 
+// Unique names those of the Fields whose value no two objects share, so that a conflict about one means that it is taken.
+type Unique []string
+
+func (u Unique) addTo(f *failure) { f.unique = append(f.unique, u...) }
+
+func (f *failure) isUnique(at path.Path) bool {
+	return slices.ContainsFunc(f.unique, func(field string) bool { return f.fields[field].Equal(at) })
+}
+
 var (
 	// mention is a field as a text names it, such as repositories[3].url.
 	mention = regexp.MustCompile(`[A-Za-z][A-Za-z0-9_]*(?:\[[0-9]{1,6}\]|\.[a-z][A-Za-z0-9_]*)*`)
 	segment = regexp.MustCompile(`[A-Za-z][A-Za-z0-9_]*|[0-9]+`)
 )
 
-// in finds the first field that a text names.
-func (known Fields) in(text string) (path.Path, bool) {
+// Find finds the first field that a text names.
+func (known Fields) Find(text string) (path.Path, bool) {
 	for _, found := range mention.FindAllString(text, -1) {
 		segments := segment.FindAllString(found, -1)
 		// A name may stand below what the texts of the service start with, such as the body.

@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 )
 
-func TestFields_in(t *testing.T) {
+func TestFields_find(t *testing.T) {
 	t.Parallel()
 	known := Fields{
 		"name": path.Root("name"), "hostId": path.Root("host_id"), "provider": path.Root("provider_type"), "repos": path.Root("repos"),
@@ -41,7 +41,7 @@ func TestFields_in(t *testing.T) {
 		"provider: managed-z is not available":      "provider_type",
 	} {
 		got := ""
-		if at, ok := known.in(text); ok {
+		if at, ok := known.Find(text); ok {
 			got = at.String()
 		}
 		if got != want {

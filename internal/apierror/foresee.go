@@ -23,7 +23,7 @@ func Foreseen(c *client.Client, object string, err error, options ...Option) dia
 		return nil
 	case errors.As(err, &exists):
 		f := newFailure("plan", object, err, options)
-		detail := sentences(err) + " " + HeldElsewhere + "\n\n" + f.adopt(append([]client.ExistsError{*exists}, exists.Others...))
+		detail := Sentences(err) + " " + HeldElsewhere + "\n\n" + f.adopt(append([]client.ExistsError{*exists}, exists.Others...))
 		// The CLIs show one of several warnings with the same summary.
 		summary := "Names Are Taken"
 		if c.Few(summary, 10) {

@@ -10,6 +10,8 @@ import (
 type GoneError struct {
 	// SeesNothing says that the listing is empty, so that nothing shows whose objects the API key sees.
 	SeesNothing bool
+	// Doubt is what else may explain it, as a sentence; empty where nothing does.
+	Doubt string
 	// Err is the service's answer.
 	Err error
 }

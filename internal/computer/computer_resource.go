@@ -50,13 +50,13 @@ var computerStates = wait.States{
 	Failed:     []string{client.ComputerError},
 }
 
-// computerFields says where an error about a field of the API is shown.
-var computerFields = apierror.Fields{
+// computerFields says where an error about a field of the API is shown, and which fields no two objects share.
+var computerFields = apierror.Options{apierror.Fields{
 	"name": path.Root("name"), "hostId": path.Root("host_id"), "provider": path.Root("provider_type"), "remoteUser": path.Root("remote_user"),
 	"repos": path.Root("repos"), "autoInstallDeps": path.Root("auto_install_deps"), "serviceAccountId": path.Root("service_account_id"), "source": path.Root("source"),
 	"templateId": path.Root("source").AtName("template_id"), "sourceComputerId": path.Root("source").AtName("source_computer_id"),
 	"softwareDraft": path.Root("source").AtName("software_draft"),
-}
+}, apierror.Unique{"name", "hostId"}}
 
 // NewComputerResource returns the resource agentyard_computer.
 func NewComputerResource() resource.Resource { return &computerResource{} }
@@ -312,7 +312,7 @@ func (r *computerResource) Delete(ctx context.Context, req resource.DeleteReques
 }
 
 func (r *computerResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	crud.ImportByID(ctx, "computer", req, resp)
+	crud.ImportByID(ctx, "computer", "1b4e28ba-2fa1-41d2-883f-0016d3cca427", req, resp)
 }
 
 // waitForActive returns the computer as last seen, also beside an error.

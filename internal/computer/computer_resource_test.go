@@ -256,7 +256,7 @@ func TestAccComputer_importErrors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	for id, want := range map[string]string{
-		"a/b":                                  `Invalid Import ID(.|\n)*its ID at the service(.|\n)*"a/b"`,
+		"a/b":                                  `Invalid Import ID(.|\n)*its ID at the service(.|\n)*1b4e28ba-(.|\n)*"a/b"`,
 		"00000000-0000-4000-8000-000000000000": `Cannot import non-existent remote object`,
 	} {
 		resource.UnitTest(t, resource.TestCase{

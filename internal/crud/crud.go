@@ -11,8 +11,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
@@ -96,8 +98,7 @@ func Create[M, A any, P interface {
 	resp.Diagnostics.Append(Store(ctx, &resp.State, resp.Identity, P(&m), made)...)
 }
 
-// Read stores what read returns, or removes the object from the state with a warning where it is gone. Read returns nil
-// for a singleton that is not set, which is gone.
+// Read stores what read returns, or removes the object from the state with a warning where it is gone or, as a singleton, not set.
 func Read[M, A any, P interface {
 	*M
 	Model[A]
@@ -108,12 +109,8 @@ func Read[M, A any, P interface {
 		return
 	}
 	found, err := read(&m)
-	switch {
-	case err != nil:
+	if err != nil {
 		Unreadable(ctx, object, P(&m).Identity(), err, resp)
-		return
-	case found == nil:
-		Gone(ctx, object, P(&m).Identity(), nil, resp)
 		return
 	}
 	resp.Diagnostics.Append(P(&m).FromAPI(ctx, found)...)
@@ -147,16 +144,16 @@ func Update[M, A any, P interface {
 		resp.Diagnostics.Append(P(&plan).FromAPI(ctx, updated)...)
 	}
 	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &plan, P(&plan).Identity())...)
-	resp.Diagnostics.Append(asPlanned(&resp.State, req)...)
+	resp.Diagnostics.Append(AsPlanned(&resp.State, req)...)
 	if !resp.Diagnostics.HasError() {
 		// A failed update adopts nothing, but its private state would be kept.
 		resp.Diagnostics.Append(adopt.Done(ctx, resp.Private)...)
 	}
 }
 
-// asPlanned gives the results that nobody configured the values that were planned. The next refresh takes what has moved:
+// AsPlanned gives the results that nobody configured the values that were planned. The next refresh takes what has moved:
 // a result that differs from a plan that was approved is an error of Terraform's.
-func asPlanned(state *tfsdk.State, req resource.UpdateRequest) diag.Diagnostics {
+func AsPlanned(state *tfsdk.State, req resource.UpdateRequest) diag.Diagnostics {
 	var configured, planned, stored map[string]tftypes.Value
 	for value, into := range map[*tftypes.Value]*map[string]tftypes.Value{&req.Config.Raw: &configured, &req.Plan.Raw: &planned, &state.Raw: &stored} {
 		if err := value.As(into); err != nil {
@@ -172,19 +169,48 @@ func asPlanned(state *tfsdk.State, req resource.UpdateRequest) diag.Diagnostics 
 	return nil
 }
 
-// Delete runs remove on the prior state.
-func Delete[M any](ctx context.Context, object string, req resource.DeleteRequest, resp *resource.DeleteResponse, remove func(*M) error) {
+// Delete runs remove on the prior state. Terraform shows no address with the errors of a deletion, so they say which object it was.
+func Delete[M any](ctx context.Context, object string, req resource.DeleteRequest, resp *resource.DeleteResponse, remove func(*M) error, options ...apierror.Option) {
 	var m M
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	err := remove(&m)
+	which := Which(attributeOf(ctx, req.State, "name"), attributeOf(ctx, req.State, "id"))
 	if err != nil && !client.IsGone(err) {
-		resp.Diagnostics.Append(apierror.For("delete", object, err)...)
+		resp.Diagnostics.Append(apierror.For("delete", object, About("deleting", object, which, err), options...)...)
 		return
 	}
-	resp.Diagnostics.Append(Deleted(object, "", err)...)
+	resp.Diagnostics.Append(Deleted(object, which, err)...)
+}
+
+// Which tells an object from others of its kind, by its name and ID: "ci" (7). Either may be empty.
+func Which(name, id string) string {
+	switch {
+	case name == "":
+		return id
+	case id == "":
+		return fmt.Sprintf("%q", name)
+	}
+	return fmt.Sprintf("%q (%s)", name, id)
+}
+
+// About puts before an error what was done with which object: deleting the environment "ci" (7).
+func About(doing, object, which string, err error) error {
+	if which == "" {
+		return err
+	}
+	return fmt.Errorf("%s the %s %s: %w", doing, object, which, err)
+}
+
+// attributeOf is an attribute of a state; empty where it has none of this name.
+func attributeOf(ctx context.Context, state tfsdk.State, name string) string {
+	var v types.String
+	if state.GetAttribute(ctx, path.Root(name), &v).HasError() {
+		return ""
+	}
+	return v.ValueString()
 }
 
 // Store takes a record over into a model and stores its state and identity.

@@ -106,7 +106,7 @@ func TestAsPlanned(t *testing.T) {
 				diags.Append(plan.FromAPI(t.Context(), tc.answer)...)
 			}
 			diags.Append(resp.State.Set(t.Context(), &plan)...)
-			diags.Append(asPlanned(&resp.State, req)...)
+			diags.Append(AsPlanned(&resp.State, req)...)
 			if diags.HasError() {
 				t.Fatal(diags)
 			}

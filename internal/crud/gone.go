@@ -19,9 +19,12 @@ import (
 // during a plan leave the state as it is; anything else is an error.
 func Unreadable(ctx context.Context, object string, identity any, err error, resp *resource.ReadResponse) {
 	var missing *client.UnconfiguredError
+	var unset *UnsetError
 	switch {
 	case client.IsGone(err):
 		Gone(ctx, object, identity, err, resp)
+	case errors.As(err, &unset):
+		Unset(ctx, object, identity, unset, resp)
 	case errors.As(err, &missing) && adopt.Unread(ctx, resp.Private):
 		// A state that holds nothing but the ID would be planned as a replacement, which destroys what was imported.
 		resp.Diagnostics.AddError("Cannot Import "+title(object)+" Yet", fmt.Sprintf("The %s is imported while the provider's %s is not known yet, so it cannot be read. "+
@@ -37,29 +40,58 @@ func Unreadable(ctx context.Context, object string, identity any, err error, res
 }
 
 // Gone removes an object from the state. Its identity is set first, without which an import of a missing object fails
-// with another error. Err is what says that it is gone; nil for a singleton that is not set.
+// with another error. Err is what says that it is gone; nil where nothing but its absence does.
 func Gone(ctx context.Context, object string, identity any, err error, resp *resource.ReadResponse) {
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, identity)...)
 	resp.State.RemoveResource(ctx)
 	detail := fmt.Sprintf("The %s%s does not exist at the service any more. It is removed from the state; the next apply creates it again if it is still configured.", object, idOf(ctx, resp))
 	var gone *client.GoneError
-	if errors.As(err, &gone) && gone.SeesNothing {
-		detail += " " + OrSomebodyElses
+	if errors.As(err, &gone) {
+		detail += doubt(gone)
 	}
 	resp.Diagnostics.AddWarning(title(object)+" Is Gone", detail)
 }
 
-// Deleted warns where an object that was to be deleted is said to be gone already by a service that shows none at all.
-func Deleted(object, id string, err error) diag.Diagnostics {
+// UnsetError says that a singleton is gone: it is not an object of its own, but something that is set or not.
+type UnsetError struct {
+	// SeesNothing says that the listing which would show what is set is empty, so that nothing shows whose objects the API key sees.
+	SeesNothing bool
+}
+
+func (*UnsetError) Error() string { return "it is not set" }
+
+// Unset is Gone for a singleton.
+func Unset(ctx context.Context, object string, identity any, err *UnsetError, resp *resource.ReadResponse) {
+	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, identity)...)
+	resp.State.RemoveResource(ctx)
+	resp.Diagnostics.AddWarning(title(object)+" Is Not Set", fmt.Sprintf("No %s is set at the service any more. It is removed from the state; the next apply sets it again if it is still configured.%s",
+		object, doubt(&client.GoneError{SeesNothing: err.SeesNothing})))
+}
+
+// Deleted warns where an object that was to be deleted is said to be gone already, and that may have another cause. Which
+// tells which one it was; see Which.
+func Deleted(object, which string, err error) diag.Diagnostics {
 	var gone *client.GoneError
-	if !errors.As(err, &gone) || !gone.SeesNothing {
+	if !errors.As(err, &gone) || doubt(gone) == "" {
 		return nil
 	}
-	if id != "" {
-		id = " " + id
+	if which != "" {
+		which = " " + which
 	}
 	return diag.Diagnostics{diag.NewWarningDiagnostic(title(object)+" Was Gone Already",
-		fmt.Sprintf("The %s%s does not exist at the service, so nothing was deleted, and it is removed from the state. %s", object, id, OrSomebodyElses))}
+		fmt.Sprintf("The %s%s does not exist at the service, so nothing was deleted, and it is removed from the state.%s", object, which, doubt(gone)))}
+}
+
+// doubt is what may explain otherwise that an object seems to be gone, after a blank; empty where nothing does.
+func doubt(gone *client.GoneError) string {
+	text := ""
+	if gone.SeesNothing {
+		text += " " + OrSomebodyElses
+	}
+	if gone.Doubt != "" {
+		text += " " + gone.Doubt
+	}
+	return text
 }
 
 // OrSomebodyElses is the other cause there may be where a listing shows nothing at all.

@@ -26,11 +26,11 @@ func IDSchema(description string) identityschema.Schema {
 	}}
 }
 
-// ImportByID imports an object whose import ID is its "id" and whose identity is that attribute alone. The Read that
-// follows completes the state; see Importable.
-func ImportByID(ctx context.Context, object string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+// ImportByID imports an object whose import ID is its "id" and whose identity is that attribute alone. Example is such an
+// ID, for an error. The Read that follows completes the state; see Importable.
+func ImportByID(ctx context.Context, object, example string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	if strings.ContainsAny(req.ID, "/ \t\n") {
-		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of %s is its ID at the service, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427, got: %q.", phrase.WithArticle(object), req.ID))
+		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of %s is its ID at the service, such as %s, got: %q.", phrase.WithArticle(object), example, req.ID))
 		return
 	}
 	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("id"), path.Root("id"), req, resp)

@@ -182,8 +182,9 @@ func TestRead(t *testing.T) {
 		"it is there":            {found: &thing{"1", "a", "busy"}, mood: "busy"},
 		"it was just imported":   {found: &thing{"1", "a", "busy"}, imported: true, mood: "busy", wait: true},
 		"it is gone":             {err: errGone, tells: "Warning: Thing Is Gone: The thing 1 does not exist at the service any more."},
-		"it is not set":          {tells: "Warning: Thing Is Gone: The thing 1 does not exist"},
+		"it is not set":          {err: &UnsetError{}, tells: "Warning: Thing Is Not Set: No thing is set at the service any more. It is removed from the state; the next apply sets it again if it is still configured."},
 		"nothing at all is seen": {err: errSeesNothing, tells: "Warning: Thing Is Gone: The thing 1 ", parts: []string{OrSomebodyElses}},
+		"nothing is set or seen": {err: &UnsetError{SeesNothing: true}, tells: "Warning: Thing Is Not Set: No thing is set at the service any more", parts: []string{OrSomebodyElses}},
 		"a plain 404":            {err: errNotFound, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
 		"it was refused":         {err: errRefused, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
 		"a setting is unknown, as the first object finds": {
@@ -286,23 +287,32 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
+// Terraform gives no address with what it says of a deletion, so that names the object.
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
+		state map[string]string
 		err   error
 		tells string
 	}{
-		"it is deleted":          {nil, ""},
-		"it was gone":            {errGone, ""},
-		"nothing at all is seen": {errSeesNothing, "Warning: Thing Was Gone Already: The thing does not exist at the service, so nothing was deleted"},
-		"a plain 404":            {errNotFound, "Error: Cannot delete thing: "},
-		"it was refused":         {errRefused, "Error: Cannot delete thing: "},
+		"it is deleted":            {nil, nil, ""},
+		"it was gone":              {nil, errGone, ""},
+		"nothing at all is seen":   {nil, errSeesNothing, `Warning: Thing Was Gone Already: The thing "a" (1) does not exist at the service, so nothing was deleted`},
+		"a plain 404":              {nil, errNotFound, `Error: Cannot delete thing: Deleting the thing "a" (1): doThing`},
+		"it was refused":           {nil, errRefused, `Error: Cannot delete thing: Deleting the thing "a" (1): doThing`},
+		"one without a name":       {map[string]string{"id": "1"}, errRefused, "Error: Cannot delete thing: Deleting the thing 1: doThing"},
+		"one without an ID":        {map[string]string{"name": "a"}, errRefused, `Error: Cannot delete thing: Deleting the thing "a": doThing`},
+		"one with neither of them": {map[string]string{"mood": "calm"}, errRefused, "Error: Cannot delete thing: doThing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			state := prior()
+			if tc.state != nil {
+				state = stateOf(tc.state)
+			}
 			var resp resource.DeleteResponse
-			Delete(t.Context(), "thing", resource.DeleteRequest{State: prior()}, &resp, func(m *thingModel) error {
-				if m.ID.ValueString() != "1" {
+			Delete(t.Context(), "thing", resource.DeleteRequest{State: state}, &resp, func(m *thingModel) error {
+				if m.ID.ValueString() != get(t, state, "id") {
 					t.Errorf("deleted is %v", m.ID)
 				}
 				return tc.err
@@ -311,6 +321,14 @@ func TestDelete(t *testing.T) {
 		})
 	}
 	tells(t, Deleted("thing", "7", errSeesNothing), "Warning: Thing Was Gone Already: The thing 7 does not exist")
+}
+
+// A schema need not have the attributes that tell an object from others.
+func TestAttributeOf_anotherSchema(t *testing.T) {
+	t.Parallel()
+	if got := attributeOf(t.Context(), prior(), "title"); got != "" {
+		t.Errorf("got %q of an attribute that there is not", got)
+	}
 }
 
 func TestImportByID(t *testing.T) {
@@ -327,14 +345,14 @@ func TestImportByID(t *testing.T) {
 	}{
 		"an ID":            {"7", noIdentity(), "7", ""},
 		"an identity":      {"", identified, "9", ""},
-		"two IDs":          {"7/8", noIdentity(), "", `Error: Invalid Import ID: The import ID of a thing is its ID at the service`},
+		"two IDs":          {"7/8", noIdentity(), "", `Error: Invalid Import ID: The import ID of a thing is its ID at the service, such as thing_1, got: "7/8".`},
 		"an ID of a blank": {" ", noIdentity(), "", "Error: Invalid Import ID: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			resp := &resource.ImportStateResponse{State: stateOf(nil), Identity: tc.identity}
 			resp.Private = private(resp.Private)
-			ImportByID(t.Context(), "thing", resource.ImportStateRequest{ID: tc.id, Identity: tc.identity}, resp)
+			ImportByID(t.Context(), "thing", "thing_1", resource.ImportStateRequest{ID: tc.id, Identity: tc.identity}, resp)
 			tells(t, resp.Diagnostics, tc.tells)
 			if got := get(t, resp.State, "id"); got != tc.want {
 				t.Errorf("imported %q, want %q", got, tc.want)

@@ -64,10 +64,15 @@ func (r Record) DataSource() map[string]dsschema.Attribute {
 	return attributes
 }
 
-// DataSourceByIDOrName is DataSource for an object that is looked up by its ID or by its name, of at most maxName characters.
+// DataSourceByIDOrName is DataSource for an object that is looked up by its ID or by its name, of at most maxName characters;
+// 0 is no maximum.
 func (r Record) DataSourceByIDOrName(maxName int) map[string]dsschema.Attribute {
 	attributes := r.DataSource()
-	for name, check := range map[string]validator.String{"id": value.NotEmpty(), "name": value.Length(1, maxName)} {
+	checks := map[string]validator.String{"id": value.NotEmpty(), "name": value.NotEmpty()}
+	if maxName > 0 {
+		checks["name"] = value.Length(1, maxName)
+	}
+	for name, check := range checks {
 		attributes[name] = dsschema.StringAttribute{
 			Optional: true, Computed: true,
 			MarkdownDescription: r[name].Text + " Exactly one of `id` and `name` must be given.",

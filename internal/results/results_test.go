@@ -1,10 +1,12 @@
 package results
 
 import (
+	"strings"
 	"testing"
 
 	dsschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
@@ -78,6 +80,28 @@ func TestDataSourceByIDOrName(t *testing.T) {
 	for name, attribute := range named.DataSourceByIDOrName(63) {
 		if attribute.IsOptional() != (name != "status") || !attribute.IsComputed() {
 			t.Errorf("%s: optional %v, computed %v", name, attribute.IsOptional(), attribute.IsComputed())
+		}
+	}
+}
+
+// A name whose maximum nobody knows is only not empty.
+func TestDataSourceByIDOrName_length(t *testing.T) {
+	t.Parallel()
+	named := Record{"id": {Text: "The ID."}, "name": {Text: "The name."}}
+	for maxName, refused := range map[int]map[string]bool{
+		3: {"": true, "abc": false, "abcd": true},
+		0: {"": true, "abc": false, strings.Repeat("n", 1000): false},
+	} {
+		attribute, ok := named.DataSourceByIDOrName(maxName)["name"].(dsschema.StringAttribute)
+		if !ok || len(attribute.Validators) != 1 {
+			t.Fatalf("the name is %v", attribute)
+		}
+		for given, want := range refused {
+			var resp validator.StringResponse
+			attribute.Validators[0].ValidateString(t.Context(), validator.StringRequest{ConfigValue: types.StringValue(given)}, &resp)
+			if resp.Diagnostics.HasError() != want {
+				t.Errorf("at most %d, %q: %v", maxName, given, resp.Diagnostics)
+			}
 		}
 	}
 }

@@ -361,7 +361,7 @@ func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest,
 	if m.IsRevoked.ValueBool() || settings.grace > 0 {
 		others, err := r.others(ctx, &m, doomed)
 		if err != nil && !client.IsGone(err) {
-			resp.Diagnostics.Append(apierror.For("revoke", "API key", err)...)
+			resp.Diagnostics.Append(apierror.For("revoke", "API key", crud.About("revoking", "API key", crud.Which(m.Name.ValueString(), m.ID.ValueString()), err))...)
 			return
 		}
 		for _, k := range others {
@@ -373,12 +373,13 @@ func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest,
 		if id == "" {
 			continue
 		}
+		which := crud.Which(m.Name.ValueString(), id)
 		err := r.Client.EndAPIKey(ctx, m.ServiceAccountID.ValueString(), id)
 		if err != nil && !client.IsGone(err) {
-			resp.Diagnostics.Append(apierror.For("revoke", "API key", err)...)
+			resp.Diagnostics.Append(apierror.For("revoke", "API key", crud.About("revoking", "API key", which, err))...)
 			return
 		}
-		resp.Diagnostics.Append(crud.Deleted("API key", id, err)...)
+		resp.Diagnostics.Append(crud.Deleted("API key", which, err)...)
 	}
 }
 

@@ -75,6 +75,33 @@ func TestServiceAccount_destroyWarnsHowManyComputersGoWithIt(t *testing.T) {
 	}
 }
 
+// Terraform gives no address with the error of a destruction, so the error names the object.
+func TestServiceAccount_refusedDestructionSaysOfWhat(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	p := acctest.NewProcess(t, e, nil)
+	account, key := p.NewInstance("agentyard_service_account"), p.NewInstance("agentyard_api_key")
+	if out := p.Apply(account, acctest.Values{"name": "ci"}); len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+	if out := p.Apply(key, acctest.Values{"service_account_id": account.ID(), "name": "deploy"}); len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+	for _, tc := range []struct {
+		instance        *acctest.Instance
+		operation, want string
+	}{
+		{key, "revokeApiKey", fmt.Sprintf("Revoking the API key \"deploy\" (%s): revokeApiKey", key.ID())},
+		{account, "deleteServiceAccount", fmt.Sprintf("Deleting the service account \"ci\" (%s): deleteServiceAccount", account.ID())},
+	} {
+		e.Faults().Add(emulator.Fault{Operation: tc.operation, Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusForbidden})
+		out := p.Apply(tc.instance, nil)
+		if len(out.Errors) != 1 || !strings.HasPrefix(out.Errors[0].Detail, tc.want) {
+			t.Errorf("got %s, want %q", out, tc.want)
+		}
+	}
+}
+
 func TestServiceAccount_destroyTakesComputersAndKeys(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

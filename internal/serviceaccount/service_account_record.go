@@ -25,8 +25,8 @@ type accountModel struct {
 	Status      types.String `tfsdk:"status"`
 }
 
-// accountFields says where an error about a field of the API is shown.
-var accountFields = apierror.Fields{"name": path.Root("name"), "description": path.Root("description"), "status": path.Root("status")}
+// accountFields says where an error about a field of the API is shown, and which fields no two objects share.
+var accountFields = apierror.Options{apierror.Fields{"name": path.Root("name"), "description": path.Root("description"), "status": path.Root("status")}, apierror.Unique{"name"}}
 
 // FromAPI takes over a record.
 func (m *accountModel) FromAPI(_ context.Context, a *client.ServiceAccount) diag.Diagnostics {

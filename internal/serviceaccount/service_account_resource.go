@@ -194,5 +194,5 @@ func (r *accountResource) Delete(ctx context.Context, req resource.DeleteRequest
 }
 
 func (r *accountResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	crud.ImportByID(ctx, "service account", req, resp)
+	crud.ImportByID(ctx, "service account", "sa_01hzy3v7k2m4n6p8q0r2s4t6v8", req, resp)
 }

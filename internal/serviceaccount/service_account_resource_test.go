@@ -179,7 +179,7 @@ func TestAccServiceAccount_importErrors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	for id, want := range map[string]string{
-		"a/b":        `Invalid Import ID(.|\n)*service\s+account\s+is\s+its\s+ID\s+at\s+the\s+service(.|\n)*"a/b"`,
+		"a/b":        `Invalid Import ID(.|\n)*service\s+account\s+is\s+its\s+ID\s+at\s+the\s+service(.|\n)*such\s+as\s+sa_(.|\n)*"a/b"`,
 		"sa_unknown": `Cannot import non-existent remote object`,
 	} {
 		resource.UnitTest(t, resource.TestCase{

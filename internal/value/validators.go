@@ -61,6 +61,11 @@ func NotEmpty() validator.String {
 	return rule{summary: "Empty Value", must: "must not be empty", accepts: func(s string) bool { return s != "" }}
 }
 
+// NotBlank accepts everything but the empty string and blanks. Instead completes the refusal with what to do.
+func NotBlank(instead string) validator.String {
+	return rule{summary: "Blank Value", must: "must not be blank: " + instead, accepts: func(s string) bool { return strings.TrimSpace(s) != "" }}
+}
+
 // Except accepts everything but one value. Instead completes the refusal with what to do, such as "use agentyard_computer".
 func Except(refused, instead string) validator.String {
 	return rule{
