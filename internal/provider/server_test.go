@@ -3,9 +3,9 @@ package provider_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/big"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -32,12 +32,12 @@ func TestServer_declaredTypesPlanAsTheFrameworkDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, typeName := range declaredTypes(t) {
+	for typeName, well := range declaredTypes(t) {
 		for server, served := range servers {
 			t.Run(typeName+"/"+server, func(t *testing.T) {
 				t.Parallel()
 				answered := 0
-				for _, c := range planCases(t, schemas.ResourceSchemas[typeName]) {
+				for _, c := range planCases(t, schemas.ResourceSchemas[typeName], well) {
 					req := acctest.PlanRequest(t, typeName, schemas.ResourceSchemas[typeName], c.prior, c.config)
 					for _, around := range circumstances(t) {
 						req.PriorPrivate, req.PriorIdentity, req.ClientCapabilities = around.private, around.identity, nil
@@ -69,21 +69,34 @@ func TestServer_declaredTypesPlanAsTheFrameworkDoes(t *testing.T) {
 	}
 }
 
-// declaredTypes are the names of the types that declare it. Each is tested by what its schema says.
-func declaredTypes(t *testing.T) []string {
+// declaredTypes are the names of the types that declare it, each with the values on whose condition it does.
+func declaredTypes(t *testing.T) map[string]map[string]tftypes.Value {
 	t.Helper()
-	var names []string
+	declared := map[string]map[string]tftypes.Value{}
 	for _, construct := range provider.New("test")().Resources(context.Background()) {
-		if r, ok := construct().(unchanged.Resource); ok {
-			var metadata resource.MetadataResponse
-			r.Metadata(context.Background(), resource.MetadataRequest{ProviderTypeName: "agentyard"}, &metadata)
-			names = append(names, metadata.TypeName)
+		r, ok := construct().(unchanged.Resource)
+		if !ok {
+			continue
 		}
+		var metadata resource.MetadataResponse
+		r.Metadata(context.Background(), resource.MetadataRequest{ProviderTypeName: "agentyard"}, &metadata)
+		well := map[string]tftypes.Value{}
+		if c, ok := r.(unchanged.Conditional); ok {
+			values, _ := c.UnchangedWhile()
+			for name, value := range values {
+				v, err := value.ToTerraformValue(context.Background())
+				if err != nil {
+					t.Fatal(err)
+				}
+				well[name] = v
+			}
+		}
+		declared[metadata.TypeName] = well
 	}
-	if slices.Contains(names, "agentyard_api_key") {
+	if declared["agentyard_api_key"] != nil {
 		t.Error("keys become due by the clock, so their plans may not be declared empty")
 	}
-	return names
+	return declared
 }
 
 // newServer is the provider as it is served. Its base_url is known or not.
@@ -125,14 +138,15 @@ type planCase struct {
 	differs bool
 }
 
-// planCases are an object of which everything is set, and each way in which one attribute differs from that.
-func planCases(t *testing.T, schema *tfprotov6.Schema) []planCase {
+// planCases are an object of which everything is set, some of it to given values, and each way in which one attribute differs from that.
+func planCases(t *testing.T, schema *tfprotov6.Schema, given map[string]tftypes.Value) []planCase {
 	t.Helper()
 	typ := schema.ValueType().(tftypes.Object)
 	null := tftypes.NewValue(typ, nil)
 	var cases []planCase
 	for variant := range 2 {
 		prior, others := attributesOf(t, sample(t, typ, variant)), attributesOf(t, sample(t, typ, 1-variant))
+		maps.Copy(prior, given)
 		config := map[string]tftypes.Value{}
 		for name, v := range prior {
 			config[name] = v

@@ -5,7 +5,9 @@ package unchanged
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -25,6 +27,14 @@ type Resource interface {
 	UnchangedDefaults() map[string]attr.Value
 }
 
+// Conditional is a Resource whose plan is empty in that way only as long as the object is well.
+type Conditional interface {
+	Resource
+	// UnchangedWhile returns the values that attributes must have in the prior state, and the keys of the private state
+	// under which nothing may be left.
+	UnchangedWhile() (values map[string]attr.Value, private []string)
+}
+
 // Server answers the plans of unchanged objects of declared types. All other calls go to the server inside.
 type Server struct {
 	quiet.Server
@@ -34,6 +44,9 @@ type Server struct {
 type declared struct {
 	// defaults are encoded as they are in a state.
 	defaults map[string][]byte
+	// values are what attributes must be in the prior state, encoded too, and private the keys that must hold nothing.
+	values  map[string][]byte
+	private []string
 	// noIdentity is what the framework plans for an object without an identity.
 	noIdentity *tfprotov6.ResourceIdentityData
 }
@@ -50,13 +63,17 @@ func New(ctx context.Context, inner quiet.Server, providerName string, resources
 		}
 		var metadata resource.MetadataResponse
 		r.Metadata(ctx, resource.MetadataRequest{ProviderTypeName: providerName}, &metadata)
-		d := declared{defaults: map[string][]byte{}}
-		for name, value := range r.UnchangedDefaults() {
-			encoded, err := encode(ctx, value)
-			if err != nil {
-				return nil, fmt.Errorf("the default of %s.%s: %w", metadata.TypeName, name, err)
+		var d declared
+		var err error
+		if d.defaults, err = encodeAll(ctx, r.UnchangedDefaults()); err != nil {
+			return nil, fmt.Errorf("the defaults of %s: %w", metadata.TypeName, err)
+		}
+		if c, ok := r.(Conditional); ok {
+			values, private := c.UnchangedWhile()
+			if d.values, err = encodeAll(ctx, values); err != nil {
+				return nil, fmt.Errorf("the conditions of %s: %w", metadata.TypeName, err)
 			}
-			d.defaults[name] = encoded
+			d.private = private
 		}
 		if _, ok := r.(resource.ResourceWithIdentity); ok {
 			d.noIdentity = &tfprotov6.ResourceIdentityData{IdentityData: &tfprotov6.DynamicValue{MsgPack: null}}
@@ -66,13 +83,20 @@ func New(ctx context.Context, inner quiet.Server, providerName string, resources
 	return s, nil
 }
 
-func encode(ctx context.Context, value attr.Value) ([]byte, error) {
-	v, err := value.ToTerraformValue(ctx)
-	if err != nil {
-		return nil, err
+func encodeAll(ctx context.Context, values map[string]attr.Value) (map[string][]byte, error) {
+	encoded := make(map[string][]byte, len(values))
+	for name, value := range values {
+		v, err := value.ToTerraformValue(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		dynamic, err := tfprotov6.NewDynamicValue(v.Type(), v)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		encoded[name] = dynamic.MsgPack
 	}
-	dynamic, err := tfprotov6.NewDynamicValue(v.Type(), v)
-	return dynamic.MsgPack, err
+	return encoded, nil
 }
 
 // PlanResourceChange asks the framework wherever there is something to plan.
@@ -91,7 +115,7 @@ func (s *Server) Unchanged(req *tfprotov6.PlanResourceChangeRequest) *tfprotov6.
 		return nil
 	}
 	prior := encoded(req.PriorState)
-	if len(prior) <= len(null) || !bytes.Equal(encoded(req.ProposedNewState), prior) || !d.asConfigured(encoded(req.Config), prior) {
+	if len(prior) <= len(null) || !bytes.Equal(encoded(req.ProposedNewState), prior) || !d.asConfigured(encoded(req.Config), prior) || d.leaves(req.PriorPrivate) {
 		return nil
 	}
 	identity := req.PriorIdentity
@@ -101,12 +125,18 @@ func (s *Server) Unchanged(req *tfprotov6.PlanResourceChangeRequest) *tfprotov6.
 	return &tfprotov6.PlanResourceChangeResponse{PlannedState: req.PriorState, PlannedPrivate: req.PriorPrivate, PlannedIdentity: identity}
 }
 
-// asConfigured reports that each attribute with a default has its configured value or else its default.
+// asConfigured reports that each attribute with a default has its configured value or else its default, and each with a
+// condition the value that this demands.
 func (d declared) asConfigured(config, prior []byte) bool {
-	if len(d.defaults) == 0 {
+	if len(d.defaults) == 0 && len(d.values) == 0 {
 		return true
 	}
 	configured, state := attributes(config), attributes(prior)
+	for name, wanted := range d.values {
+		if !bytes.Equal(state[name], wanted) {
+			return false
+		}
+	}
 	for name, wanted := range d.defaults {
 		if value := configured[name]; len(value) > 0 {
 			wanted = value
@@ -116,6 +146,18 @@ func (d declared) asConfigured(config, prior []byte) bool {
 		}
 	}
 	return configured != nil
+}
+
+// leaves reports that the private state holds something under one of the keys that must hold nothing.
+func (d declared) leaves(private []byte) bool {
+	if len(d.private) == 0 || len(private) == 0 {
+		return false
+	}
+	var values map[string][]byte
+	if json.Unmarshal(private, &values) != nil {
+		return true
+	}
+	return slices.ContainsFunc(d.private, func(key string) bool { return len(values[key]) > 0 })
 }
 
 // attributes returns the encoded attributes of an encoded object, empty where they are null, and nil of anything else.

@@ -1,6 +1,7 @@
 package unchanged_test
 
 import (
+	"cmp"
 	"context"
 	"testing"
 
@@ -31,6 +32,17 @@ func (thing) UnchangedDefaults() map[string]attr.Value {
 	return map[string]attr.Value{"size": types.Int64Value(3), "wait": types.BoolValue(true)}
 }
 
+// fragile is a thing whose plan is empty only while its name is "a" and nothing is left to do.
+type fragile struct{ thing }
+
+func (fragile) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_fragile"
+}
+
+func (fragile) UnchangedWhile() (values map[string]attr.Value, private []string) {
+	return map[string]attr.Value{"name": types.StringValue("a")}, []string{"todo"}
+}
+
 // other is of a type that declares nothing.
 type other struct{ resource.Resource }
 
@@ -53,6 +65,7 @@ func TestServer_asksTheFrameworkWhereSomethingIsToBePlanned(t *testing.T) {
 	server, err := unchanged.New(ctx, framework{}, "test", []func() resource.Resource{
 		func() resource.Resource { return other{} },
 		func() resource.Resource { return thing{} },
+		func() resource.Resource { return fragile{} },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -62,6 +75,7 @@ func TestServer_asksTheFrameworkWhereSomethingIsToBePlanned(t *testing.T) {
 	for name, tc := range map[string]struct {
 		typeName                string
 		prior, config, proposed *tfprotov6.DynamicValue
+		private                 string
 		capabilities            *tfprotov6.PlanResourceChangeClientCapabilities
 		asked                   bool
 	}{
@@ -81,12 +95,19 @@ func TestServer_asksTheFrameworkWhereSomethingIsToBePlanned(t *testing.T) {
 		"values in JSON":                {prior: &tfprotov6.DynamicValue{JSON: []byte("{}")}, config: null, proposed: &tfprotov6.DynamicValue{JSON: []byte("{}")}, asked: true},
 		"a client that allows deferral": {prior: state, config: state, proposed: state, capabilities: &tfprotov6.PlanResourceChangeClientCapabilities{DeferralAllowed: true}, asked: true},
 		"a client that does not":        {prior: state, config: state, proposed: state, capabilities: &tfprotov6.PlanResourceChangeClientCapabilities{}},
+		"well":                          {typeName: "test_fragile", prior: state, config: state, proposed: state},
+		"well, with other notes":        {typeName: "test_fragile", prior: state, config: state, proposed: state, private: `{"done":"eA==","todo":""}`},
+		"well, with nothing to do":      {typeName: "test_fragile", prior: state, config: state, proposed: state, private: `{"todo":null}`},
+		"not well":                      {typeName: "test_fragile", prior: encoded(t, "b", 3, true), config: encoded(t, "b", 3, true), proposed: encoded(t, "b", 3, true), asked: true},
+		"of no known health":            {typeName: "test_fragile", prior: encoded(t, nil, 3, true), config: encoded(t, nil, 3, true), proposed: encoded(t, nil, 3, true), asked: true},
+		"something to do":               {typeName: "test_fragile", prior: state, config: state, proposed: state, private: `{"todo":"eA=="}`, asked: true},
+		"notes that cannot be read":     {typeName: "test_fragile", prior: state, config: state, proposed: state, private: `[]`, asked: true},
 		"an undeclared type":            {typeName: "test_other", prior: state, config: state, proposed: state, asked: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			req := &tfprotov6.PlanResourceChangeRequest{
-				TypeName: "test_thing", PriorState: tc.prior, Config: tc.config, ProposedNewState: tc.proposed, ClientCapabilities: tc.capabilities, PriorPrivate: []byte("{}"),
+				TypeName: "test_thing", PriorState: tc.prior, Config: tc.config, ProposedNewState: tc.proposed, ClientCapabilities: tc.capabilities, PriorPrivate: []byte(cmp.Or(tc.private, "{}")),
 			}
 			if tc.typeName != "" {
 				req.TypeName = tc.typeName
@@ -98,7 +119,7 @@ func TestServer_asksTheFrameworkWhereSomethingIsToBePlanned(t *testing.T) {
 			if asked := len(resp.Diagnostics) > 0; asked != tc.asked {
 				t.Errorf("the framework was asked: %v, want %v", asked, tc.asked)
 			}
-			if !tc.asked && (resp.PlannedState != tc.prior || string(resp.PlannedPrivate) != "{}") {
+			if !tc.asked && (resp.PlannedState != tc.prior || string(resp.PlannedPrivate) != string(req.PriorPrivate)) {
 				t.Errorf("the plan is %+v", resp)
 			}
 		})
