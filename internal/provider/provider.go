@@ -55,13 +55,15 @@ func WithClock(clk clock.Clock) Option {
 
 // New returns a constructor of providers of the given version.
 func New(version string, options ...Option) func() provider.Provider {
-	return func() provider.Provider {
-		p := &agentyardProvider{version: version, clock: clock.System}
-		for _, option := range options {
-			option(p)
-		}
-		return p
+	return func() provider.Provider { return newProvider(version, options) }
+}
+
+func newProvider(version string, options []Option) *agentyardProvider {
+	p := &agentyardProvider{version: version, clock: clock.System}
+	for _, option := range options {
+		option(p)
 	}
+	return p
 }
 
 type agentyardProvider struct {
