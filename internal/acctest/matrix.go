@@ -21,6 +21,10 @@ type Matrix struct {
 	Options []Option
 	// Setup prepares each emulator and returns the configurations to apply in turn: the first creates, the others update.
 	Setup func(e *Env) []Values
+	// Before changes what a step finds, such as what others have done since the one before; it may be nil.
+	Before func(e *Env, step int)
+	// From is the first step that is broken: those before it may be another matrix's.
+	From int
 	// Live returns the IDs of everything in the emulator that the configurations may have made.
 	Live func(e *Env) []string
 	// IDs returns the IDs that a state holds; nil means the attribute "id".
@@ -78,6 +82,9 @@ func (m Matrix) Run(t *testing.T) {
 	}
 	steps := m.dryRun(t)
 	for n, operations := range steps {
+		if n < m.From {
+			continue
+		}
 		for _, operation := range slices.Compact(slices.Sorted(slices.Values(operations))) {
 			for _, c := range faultCases() {
 				c.fault.Operation = operation
@@ -100,6 +107,7 @@ func (m Matrix) dryRun(t *testing.T) [][]string {
 	i := NewProcess(t, e, patience).NewInstance(m.Type)
 	var steps [][]string
 	for n, config := range configs {
+		m.before(e, n)
 		e.Journal().Reset()
 		if out := NewProcess(t, e, patience).Apply(i, config); len(out.Errors) > 0 {
 			t.Fatalf("step %d without faults: %s", n, out)
@@ -177,18 +185,26 @@ func (m Matrix) adopt(t *testing.T, e *Env, i *Instance, text, id string) {
 	}
 }
 
-// advance applies the steps before n without faults.
+// advance applies the steps before n without faults, and prepares step n.
 func (m Matrix) advance(t *testing.T, n int) (*Env, []Values, *Instance) {
 	t.Helper()
 	e := New(t, m.Options...)
 	configs := append(m.Setup(e), nil)
 	i := NewProcess(t, e, patience).NewInstance(m.Type)
-	for _, config := range configs[:n] {
+	for step, config := range configs[:n] {
+		m.before(e, step)
 		if out := NewProcess(t, e, patience).Apply(i, config); len(out.Errors) > 0 {
 			t.Fatalf("before the fault: %s", out)
 		}
 	}
+	m.before(e, n)
 	return e, configs, i
+}
+
+func (m Matrix) before(e *Env, step int) {
+	if m.Before != nil {
+		m.Before(e, step)
+	}
 }
 
 // settled demands that nothing is left to do and that state and emulator hold the same objects.
