@@ -72,6 +72,18 @@ type Client struct {
 	computerPolls *poller[Computer]
 	accounts      *shared[ServiceAccount]
 	apiKeys       *shared[APIKey]
+	environments  *shared[Environment]
+	buildPolls    *poller[BuildStatus]
+	// environmentReads are those after a write or a build. environmentTraffic knows of environments that are made or changed
+	// and of those reads, deletions of those that are deleted.
+	environmentReads              *poller[Environment]
+	environmentTraffic, deletions traffic
+	sources                       sourceOptions
+	// defaultTurns has one lock, and who has it may use heldDefault: which default was set or found last, for something that stays.
+	defaultTurns keyedLocks
+	heldDefault  string
+	// unseenDefaults are the defaults that listings without objects named, by account.
+	unseenDefaults sync.Map
 	// creating holds a lock for every name under which something is being created.
 	creating keyedLocks
 	// counted is how many accounts' computers were counted.
@@ -141,6 +153,8 @@ func newClient(cfg Config) *Client {
 	})
 	c.accounts = newShared(cfg.Clock, 1, c.listServiceAccounts, (*ServiceAccount).identifier, func(a *ServiceAccount) []string { return []string{a.Name} })
 	c.apiKeys = newShared(cfg.Clock, 0, c.listAPIKeys, (*APIKey).identifier, func(k *APIKey) []string { return []string{k.Name} })
+	c.environments = newShared(cfg.Clock, 1, c.listEnvironments, (*Environment).identifier, (*Environment).names)
+	c.buildPolls, c.environmentReads = c.newBuildPolls(), c.newEnvironmentReads()
 	return c
 }
 

@@ -41,6 +41,15 @@ func (c *Client) ForeseeAPIKey(ctx context.Context, account, name string) error 
 	return inTheWay(describeKeys(live))
 }
 
+// ForeseeEnvironment is ForeseeComputer for environments. The same name in another scope does not count.
+func (c *Client) ForeseeEnvironment(ctx context.Context, scope, name string) error {
+	found, err := foresee(ctx, c, c.environments, organization, inScope(scope, name))
+	if err != nil {
+		return err
+	}
+	return inTheWay(existing(unheld(c.environments, "", found), (*Environment).existing))
+}
+
 // HoldComputer notes that a resource of this run holds a computer, and may rename or replace it: ForeseeComputer does not
 // tell of it. A read by the ID notes it too.
 func (c *Client) HoldComputer(id string) { c.computers.hold("", id) }
@@ -58,6 +67,9 @@ func (c *Client) HoldServiceAccount(id string) { c.accounts.hold("", id) }
 
 // HoldAPIKey is HoldComputer for an API key.
 func (c *Client) HoldAPIKey(id string) { c.apiKeys.hold("", id) }
+
+// HoldEnvironment is HoldComputer for an environment.
+func (c *Client) HoldEnvironment(id string) { c.environments.hold("", id) }
 
 // foresee returns the objects of a name for the plan of a creation. A listing that fails is told once, and not tried again.
 func foresee[T any](ctx context.Context, c *Client, s *shared[T], key, name string) ([]T, error) {

@@ -16,6 +16,7 @@ import (
 const (
 	twoTaken  = `{"computers":[{"id":"1","name":"a","providerType":"byom"},{"id":"2","name":"web-7","providerType":"byom"}]}`
 	oneKey    = `{"apiKeys":[{"id":"k1","name":"live"},{"id":"k2","name":"revoked","isRevoked":true},{"id":"k3","name":"live"}]}`
+	twoScopes = `{"environments":[{"id":"e1","name":"ci","repositories":[],"scope":"user"},{"id":"e2","name":"both","repositories":[],"scope":"user"},{"id":"e3","name":"both","repositories":[],"scope":"organization"}]}`
 	twoRobots = `{"serviceAccounts":[{"id":"s1","name":"robot"},{"id":"s2","name":"robot"}]}`
 )
 
@@ -42,6 +43,8 @@ func (l *listings) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		body = oneKey
 	case strings.HasSuffix(r.URL.Path, "/service-accounts"):
 		body = twoRobots
+	case strings.HasSuffix(r.URL.Path, "/environments"):
+		body = twoScopes
 	case strings.HasSuffix(r.URL.Path, "/computers/1"):
 		body = `{"id":"1","name":"a","providerType":"byom"}`
 	case strings.HasSuffix(r.URL.Path, "/computers/2"):
@@ -76,6 +79,12 @@ func TestForesee_tellsWhatStandsInTheWay(t *testing.T) {
 		"another fleet":             {c.ForeseeFleet(ctx, "", "we"), ""},
 		"two accounts":              {c.ForeseeServiceAccount(ctx, "robot"), "so does s"},
 		"no account":                {c.ForeseeServiceAccount(ctx, "free"), ""},
+		"an environment":            {c.ForeseeEnvironment(ctx, "user", "ci"), `an environment named "ci" exists already, with ID e1`},
+		"one in another scope":      {c.ForeseeEnvironment(ctx, "organization", "ci"), ""},
+		"one in whatever scope":     {c.ForeseeEnvironment(ctx, "", "ci"), "with ID e1"},
+		"one in each scope":         {c.ForeseeEnvironment(ctx, "organization", "both"), `"both" exists already, with ID e3`},
+		"two in whatever scope":     {c.ForeseeEnvironment(ctx, "", "both"), "so does e"},
+		"no environment":            {c.ForeseeEnvironment(ctx, "user", "free"), ""},
 		"live keys":                 {c.ForeseeAPIKey(ctx, "acc", "live"), "so does k"},
 		"a revoked key is no other": {c.ForeseeAPIKey(ctx, "acc", "revoked"), ""},
 	} {
@@ -83,7 +92,7 @@ func TestForesee_tellsWhatStandsInTheWay(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, tc.err, tc.want)
 		}
 	}
-	if len(l.requests) != 3 {
+	if len(l.requests) != 4 {
 		t.Errorf("the requests were %v, want one listing of each collection", l.requests)
 	}
 }
@@ -108,6 +117,24 @@ func TestForesee_whatWasReadIsKnown(t *testing.T) {
 	c.HoldFleet("web", []string{"2"})
 	if err := c.ForeseeFleet(t.Context(), "", "web"); err != nil {
 		t.Errorf("the fleet's own computer: %v", err)
+	}
+}
+
+func TestForesee_anEnvironmentThatIsHeld(t *testing.T) {
+	t.Parallel()
+	l := &listings{}
+	c := foreseeing(t, l)
+	c.HoldEnvironment("e2")
+	if err := c.ForeseeEnvironment(t.Context(), "user", "both"); err != nil {
+		t.Errorf("the one that is held: %v", err)
+	}
+	if err := c.ForeseeEnvironment(t.Context(), "", "both"); err == nil || !strings.Contains(err.Error(), "with ID e3") || strings.Contains(err.Error(), "e2") {
+		t.Errorf("the other one: %v", err)
+	}
+	l.status = http.StatusUnauthorized
+	c.environments.discard(organization)
+	if err := c.ForeseeEnvironment(t.Context(), "user", "ci"); StatusOf(err) != http.StatusUnauthorized {
+		t.Errorf("refused: %v", err)
 	}
 }
 

@@ -29,6 +29,8 @@ type poller[T any] struct {
 type pollSource[T any] struct {
 	// single reads one object: where only one is waited for, or many did not return it.
 	single func(ctx context.Context, id string) (*T, error)
+	// afterMany takes the place of single for what many was refused or did not return; nil means single.
+	afterMany func(ctx context.Context, id string) (*T, error)
 	// many reads objects of the collection key. It may return others than those of ids, too.
 	many func(ctx context.Context, key string, ids []string) ([]T, error)
 	id   func(*T) string
@@ -167,10 +169,14 @@ func (g *pollGroup[T]) take() []*demand[T] {
 
 // look answers the demands: together if there are several, and what that leaves open each by itself.
 func (p *poller[T]) look(key string, demands []*demand[T]) {
+	read := p.source.single
 	if len(demands) > 1 {
 		demands = p.askTogether(key, demands)
+		if p.source.afterMany != nil {
+			read = p.source.afterMany
+		}
 	}
-	p.askAlone(demands)
+	p.askAlone(demands, read)
 }
 
 // askTogether answers the demands with one request and returns those it did not answer.
@@ -203,7 +209,7 @@ func (p *poller[T]) askTogether(key string, demands []*demand[T]) []*demand[T] {
 
 // askAlone answers each demand with a request of its own, a few at a time. It does not wait for the answers, so that
 // one that hangs delays nobody else's next look.
-func (p *poller[T]) askAlone(demands []*demand[T]) {
+func (p *poller[T]) askAlone(demands []*demand[T], read func(context.Context, string) (*T, error)) {
 	queue := make(chan *demand[T], len(demands))
 	for _, d := range demands {
 		queue <- d
@@ -215,7 +221,7 @@ func (p *poller[T]) askAlone(demands []*demand[T]) {
 				if d.ctx.Err() != nil {
 					continue
 				}
-				object, err := p.source.single(d.ctx, d.id)
+				object, err := read(d.ctx, d.id)
 				d.answer <- pollAnswer[T]{object: object, err: err}
 			}
 		}()

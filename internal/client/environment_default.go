@@ -1,0 +1,194 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// DefaultEnvironment returns the ID of the organization's default environment, or empty. Reads in a short time share one
+// listing, which Environments and Environment share too.
+func (c *Client) DefaultEnvironment(ctx context.Context) (string, error) {
+	all, err := c.environments.all(ctx, organization)
+	if err != nil {
+		return "", err
+	}
+	return c.DefaultAmong(organization, all), nil
+}
+
+// DefaultEnvironmentNow is DefaultEnvironment from a listing that starts now.
+func (c *Client) DefaultEnvironmentNow(ctx context.Context) (string, error) {
+	c.environments.discard(organization)
+	return c.DefaultEnvironment(ctx)
+}
+
+// DefaultAmong returns the default that a listing of an account's environments named, or empty.
+func (c *Client) DefaultAmong(account string, listed []Environment) string {
+	if len(listed) > 0 {
+		return listed[0].OrganizationDefault
+	}
+	id, _ := c.unseenDefaults.Load(account)
+	unseen, _ := id.(string)
+	return unseen
+}
+
+// DefaultTurn is one's turn at the organization's default: until its end nobody else in this process changes it.
+type DefaultTurn struct {
+	client *Client
+	// End lets the next one have a turn.
+	End func()
+}
+
+// DefaultTurn waits for a turn. Whoever has one uses its methods: those of the client that change the default wait for the next.
+func (c *Client) DefaultTurn(ctx context.Context) (*DefaultTurn, error) {
+	end, err := c.defaultTurns.lock(ctx, "")
+	if err != nil {
+		return nil, fmt.Errorf("waiting until another change of the default environment is done: %w", err)
+	}
+	return &DefaultTurn{client: c, End: end}, nil
+}
+
+// Set makes an environment the organization's default, and holds it.
+func (t *DefaultTurn) Set(ctx context.Context, id string) error {
+	err := t.Restore(ctx, id)
+	if err == nil {
+		t.Hold(id)
+	}
+	return err
+}
+
+// Hold notes that something in this process has the environment as the default, because it has set it or has found it.
+func (t *DefaultTurn) Hold(id string) { t.client.heldDefault = id }
+
+// Holds reports whether the environment was held last.
+func (t *DefaultTurn) Holds(id string) bool { return strings.EqualFold(t.client.heldDefault, id) }
+
+// SetDefaultEnvironment waits for a turn, makes an environment the organization's default, and holds it.
+func (c *Client) SetDefaultEnvironment(ctx context.Context, id string) error {
+	turn, err := c.DefaultTurn(ctx)
+	if err != nil {
+		return err
+	}
+	defer turn.End()
+	return turn.Set(ctx, id)
+}
+
+// Restore makes an environment the organization's default for nobody in this process. A lost answer is made up for by a read.
+func (t *DefaultTurn) Restore(ctx context.Context, id string) error {
+	c := t.client
+	defer c.environments.discardAll()
+	r := request{
+		op: operation{name: "setDefaultEnvironment", method: http.MethodPut, route: "/api/v0/environments/default"},
+		body: struct {
+			EnvironmentID string `json:"environmentId"`
+		}{id},
+	}
+	answer, err := c.exchange(ctx, r, wantStatus)
+	if err != nil && !isAmbiguous(err) {
+		return err
+	}
+	var set struct {
+		DefaultEnvironmentID string `json:"defaultEnvironmentId"`
+	}
+	if err == nil && decode(answer.body, "", &set) == nil && set.DefaultEnvironmentID != "" {
+		if !strings.EqualFold(set.DefaultEnvironmentID, id) {
+			return r.strange(fmt.Sprintf("the default is %s instead of %s", set.DefaultEnvironmentID, id))
+		}
+		return nil
+	}
+	present, readErr := c.defaultAfterLoss(ctx)
+	switch {
+	case readErr == nil && strings.EqualFold(present, id):
+		return nil
+	case err != nil:
+		return err
+	case readErr != nil:
+		return fmt.Errorf("%w (the answer to %s names no environment, so the default was read back)", readErr, r.op.name)
+	}
+	return r.strange("it names no environment, and the default, read back, is not changed")
+}
+
+// ProvisionDefaultEnvironment makes a default environment where the organization has none. A lost answer is made up for by a read.
+func (c *Client) ProvisionDefaultEnvironment(ctx context.Context) error {
+	defer c.environments.discardAll()
+	err := c.callNoAnswer(ctx, request{
+		op: operation{name: "provisionDefaultEnvironment", method: http.MethodPost, route: "/api/v0/environments/default", repeatable: true},
+	})
+	if isAmbiguous(err) {
+		if present, readErr := c.defaultAfterLoss(ctx); readErr == nil && present != "" {
+			return nil
+		}
+	}
+	return err
+}
+
+// defaultAfterLoss reads the default after a request to set it. What that did must be known, also where the run is stopped.
+func (c *Client) defaultAfterLoss(ctx context.Context) (string, error) {
+	ctx, cancel := outlive(ctx, afterStop)
+	defer cancel()
+	return c.DefaultEnvironmentNow(ctx)
+}
+
+// SourceOptions are what environments can be built from, by provider.
+type SourceOptions struct {
+	Providers            []SourceProviderOptions `json:"providers"`
+	UnavailableProviders []SourceProvider        `json:"unavailableProviders"`
+}
+
+// SourceProviderOptions are the sources of one provider.
+type SourceProviderOptions struct {
+	ID      string         `json:"id"`
+	Name    string         `json:"name"`
+	Sources []SourceOption `json:"sources"`
+}
+
+// SourceOption is a source from which an environment can be built.
+type SourceOption struct {
+	ID                   string `json:"id"`
+	Name                 string `json:"name"`
+	SupportsRepositories bool   `json:"supportsRepositories"`
+	SupportsSetupScripts bool   `json:"supportsSetupScripts"`
+}
+
+// sourceOptions is what was read of them, once in a process.
+type sourceOptions struct {
+	once sync.Once
+	// done is closed when read and err are set.
+	done chan struct{}
+	read *SourceOptions
+	err  error
+}
+
+// SourceOptions returns what environments can be built from. One request in a process serves all who ask, also where it fails.
+func (c *Client) SourceOptions(ctx context.Context) (*SourceOptions, error) {
+	if c.unconfigured != nil {
+		// A plan asks beside what reads the state, and the first word about the missing setting is the read's.
+		return nil, &UnconfiguredError{Setting: c.unconfigured.setting}
+	}
+	c.sources.once.Do(func() {
+		c.sources.done = make(chan struct{})
+		go func() {
+			defer close(c.sources.done)
+			// It serves others too, so it does not end with the one who happened to come first.
+			c.sources.read, c.sources.err = c.readSourceOptions(context.WithoutCancel(ctx))
+		}()
+	})
+	select {
+	case <-ctx.Done():
+		return nil, fmt.Errorf("waiting for the source options, which are read once for all: %w", ctx.Err())
+	case <-c.sources.done:
+		return c.sources.read, c.sources.err
+	}
+}
+
+func (c *Client) readSourceOptions(ctx context.Context) (*SourceOptions, error) {
+	r := request{op: operation{name: "getEnvironmentSourceOptions", method: http.MethodGet, route: "/api/v0/environments/source-options"}}
+	found, err := call[SourceOptions](ctx, c, r)
+	if err == nil && found.Providers == nil {
+		// Taken for no providers at all, it would make every source look unknown.
+		return nil, r.strange("it lacks the field providers")
+	}
+	return found, err
+}

@@ -1,0 +1,271 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+func TestDefaultEnvironmentNow_isNotServedFromAnOldListing(t *testing.T) {
+	t.Parallel()
+	id := "env_1"
+	c, rec, _ := serveShort(t, func(string) string {
+		return `200 {"environments":[` + env("env_1", "a", "") + `],"defaultEnvironmentId":"` + id + `"}`
+	})
+	for n, tc := range []struct {
+		read  func(context.Context) (string, error)
+		want  string
+		lists int
+	}{
+		{c.DefaultEnvironment, "env_1", 1},
+		{c.DefaultEnvironment, "env_1", 1}, // Somebody else has changed it.
+		{c.DefaultEnvironmentNow, "env_2", 2},
+		{c.DefaultEnvironment, "env_2", 2},
+	} {
+		if got, err := tc.read(t.Context()); err != nil || got != tc.want || rec.count(http.MethodGet) != tc.lists {
+			t.Errorf("%d: got %q, %v after %d listings", n, got, err, rec.count(http.MethodGet))
+		}
+		id = "env_2"
+	}
+}
+
+func TestDefaultEnvironment_fails(t *testing.T) {
+	t.Parallel()
+	c, _, _ := serveShort(t, answers(map[string]string{"GET ": `403 {"detail":"no"}`}))
+	if got, err := c.DefaultEnvironment(t.Context()); got != "" || StatusOf(err) != http.StatusForbidden {
+		t.Errorf("got %q, %v", got, err)
+	}
+	c, _, _ = serveShort(t, answers(map[string]string{"GET ": listed()}))
+	if got, err := c.DefaultEnvironment(t.Context()); got != "" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func TestSetDefaultEnvironment(t *testing.T) {
+	t.Parallel()
+	const put, list = "PUT /default", "GET "
+	now := func(id string) string {
+		return `200 {"environments":[` + env("env_9", "a", "") + `],"defaultEnvironmentId":"` + id + `"}`
+	}
+	for name, tc := range map[string]struct {
+		answer, list string
+		wantErr      func(error) bool
+		calls        []string
+	}{
+		"answered":              {answer: `200 {"defaultEnvironmentId":"env_1","new":1}`, calls: []string{put}},
+		"in capitals":           {answer: `200 {"defaultEnvironmentId":"ENV_1"}`, calls: []string{put}},
+		"another one":           {answer: `200 {"defaultEnvironmentId":"env_2"}`, wantErr: is[*AnswerError], calls: []string{put}},
+		"null":                  {answer: `200 {"defaultEnvironmentId":null}`, list: now("env_1"), calls: []string{put, list}},
+		"no object":             {answer: `200 {}`, list: now("env_1"), calls: []string{put, list}},
+		"nothing":               {answer: `200 `, list: now("ENV_1"), calls: []string{put, list}},
+		"no content":            {answer: `204 `, list: now("env_1"), calls: []string{put, list}},
+		"a list":                {answer: `200 []`, list: now("env_1"), calls: []string{put, list}},
+		"no text":               {answer: `200 {"defaultEnvironmentId":1}`, list: now("env_1"), calls: []string{put, list}},
+		"a page":                {answer: `200 <html>`, list: now("env_1"), calls: []string{put, list}},
+		"a page, and no change": {answer: `200 <html>`, list: now("env_2"), wantErr: is[*AnswerError], calls: []string{put, list}},
+		"nothing, and no list":  {answer: `200 `, list: `403 {"detail":"no"}`, wantErr: is[*APIError], calls: []string{put, list}},
+		"refused":               {answer: `409 {"detail":"never built"}`, wantErr: is[*APIError], calls: []string{put}},
+		"lost, but set":         {answer: "drop", list: now("ENV_1"), calls: []string{put, put, put, put, list}},
+		"lost":                  {answer: "drop", list: now("env_2"), wantErr: is[*TransportError], calls: []string{put, put, put, put, list}},
+		"lost, and no list":     {answer: "drop", list: `403 {"detail":"no"}`, wantErr: is[*TransportError], calls: []string{put, put, put, put, list}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serveShort(t, answers(map[string]string{put: tc.answer, list: tc.list}))
+			err := c.SetDefaultEnvironment(t.Context(), "env_1")
+			if !isA(err, tc.wantErr) {
+				t.Errorf("got %v", err)
+			}
+			if err != nil && !strings.Contains(err.Error(), "setDefaultEnvironment") {
+				t.Errorf("the error does not name the operation: %v", err)
+			}
+			rec.want(t, tc.calls...)
+			if rec.bodies[0] != `{"environmentId":"env_1"}` {
+				t.Errorf("sent %s", rec.bodies[0])
+			}
+		})
+	}
+}
+
+func TestProvisionDefaultEnvironment(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		answers []string
+		wantErr func(error) bool
+	}{
+		"provisioned": {answers: []string{"204 "}},
+		"with a body": {answers: []string{`201 {"id":"env_1"}`}},
+		"lost":        {answers: []string{"drop", `503 {"detail":"no"}`, "204 "}},
+		"refused":     {answers: []string{`403 {"detail":"no"}`}, wantErr: is[*APIError]},
+		"a page":      {answers: []string{"200 <html>", "200 <html>", "200 <html>", "200 <html>", `200 {"environments":[]}`}, wantErr: is[*TransportError]},
+		"in vain":     {answers: []string{"drop", "drop", "drop", "drop", `403 {"detail":"no"}`}, wantErr: is[*TransportError]},
+		"made, lost":  {answers: []string{"drop", "drop", "drop", "drop", `200 {"environments":[{"id":"env_1","name":"Default","repositories":[],"isDefault":true}]}`}},
+	} {
+		n := 0
+		c, rec, _ := serveShort(t, func(string) string { n++; return tc.answers[min(n, len(tc.answers))-1] })
+		if err := c.ProvisionDefaultEnvironment(t.Context()); !isA(err, tc.wantErr) || len(rec.calls()) != len(tc.answers) || rec.calls()[0] != "POST /default" {
+			t.Errorf("%s: got %v after %v", name, err, rec.calls())
+		}
+	}
+}
+
+func TestSourceOptions_readsEveryForm(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{
+		`{"providers":[{"id":"a","name":"A","sources":[{"id":"s","name":"S","supportsRepositories":true,"supportsSetupScripts":false}]}],"unavailableProviders":[{"id":"b","name":"B"}]}`: "{[{a A [{s S true false}]}] [{b B}]}",
+		`{"providers":[],"new":1}`: "{[] []}",
+		`{"providers":[{"id":"a","sources":null}],"unavailableProviders":null}`: "{[{a  []}] []}",
+		`{"providers":null}`:           "",
+		`{}`:                           "",
+		`[]`:                           "",
+		`{"providers":{}}`:             "",
+		`{"providers":[{"id":1}]}`:     "",
+		`<html>`:                       "",
+		``:                             "",
+		`{"unavailableProviders":[1]}`: "",
+	} {
+		c, _, _ := serveShort(t, answers(map[string]string{"GET /source-options": "200 " + answer}))
+		got, err := c.SourceOptions(t.Context())
+		if (err == nil) != (want != "") || err == nil && fmt.Sprint(*got) != want {
+			t.Errorf("%s: got %+v, %v", answer, got, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), "getEnvironmentSourceOptions") {
+			t.Errorf("%s: the error does not name the operation: %v", answer, err)
+		}
+	}
+}
+
+func TestSourceOptions_oneRequestServesAll(t *testing.T) {
+	t.Parallel()
+	for answer, status := range map[string]int{`200 {"providers":[]}`: 0, `403 {"detail":"no"}`: 403, `501 {"detail":"no"}`: 501} {
+		c, rec, clk := serveShort(t, answers(map[string]string{"GET /source-options": answer}))
+		var all sync.WaitGroup
+		for range 20 {
+			all.Go(func() {
+				if got, err := c.SourceOptions(t.Context()); StatusOf(err) != status || (got != nil) != (status == 0) {
+					t.Errorf("got %+v, %v", got, err)
+				}
+			})
+		}
+		all.Wait()
+		clk.Advance(24 * time.Hour)
+		if _, err := c.SourceOptions(t.Context()); StatusOf(err) != status {
+			t.Errorf("got %v", err)
+		}
+		rec.want(t, "GET /source-options")
+	}
+}
+
+func TestSourceOptions_whoeverLeavesEndsNothing(t *testing.T) {
+	inBubble(t, func(string) string { return `wait 200 {"providers":[]}` }, func(t *testing.T, c *Client, b *bubbled) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		all.Go(func() {
+			if _, err := c.SourceOptions(ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("the first got %v", err)
+			}
+		})
+		time.Sleep(time.Second)
+		cancel()
+		all.Wait()
+		all.Go(func() {
+			if got, err := c.SourceOptions(t.Context()); err != nil || got == nil {
+				t.Errorf("the second got %+v, %v", got, err)
+			}
+		})
+		time.Sleep(time.Second)
+		close(b.waiting)
+		all.Wait()
+		b.want(t, "0s GET /source-options")
+	})
+}
+
+// The first word about a missing setting is what a read tells once.
+func TestSourceOptions_unknownSettings(t *testing.T) {
+	t.Parallel()
+	c := Unconfigured("base_url", clock.NewFake(testStart))
+	var missing *UnconfiguredError
+	if _, err := c.SourceOptions(t.Context()); !errors.As(err, &missing) || missing.Setting != "base_url" || missing.First {
+		t.Errorf("got %#v", err)
+	}
+	if _, err := c.Environment(t.Context(), "env_1"); !errors.As(err, &missing) || !missing.First {
+		t.Errorf("got %#v", err)
+	}
+}
+
+// What one reads in its turn holds until it has changed it.
+func TestDefaultTurn(t *testing.T) {
+	const put = "PUT /default"
+	inBubble(t, answers(map[string]string{put: `wait 200 {"defaultEnvironmentId":"env_1"}`}), func(t *testing.T, c *Client, b *bubbled) {
+		turn, err := c.DefaultTurn(t.Context())
+		if err != nil || turn.Holds("env_1") {
+			t.Fatal(turn, err)
+		}
+		var all sync.WaitGroup
+		all.Go(func() {
+			if err := c.SetDefaultEnvironment(t.Context(), "env_1"); err != nil {
+				t.Error(err)
+			}
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := c.DefaultTurn(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "another change of the default") {
+			t.Errorf("got %v", err)
+		}
+		if err := c.SetDefaultEnvironment(ctx, "env_1"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		b.want(t)
+		close(b.waiting)
+		turn.Hold("env_2")
+		turn.End()
+		all.Wait()
+		b.want(t, "1s "+put)
+		if turn, err = c.DefaultTurn(t.Context()); err != nil || !turn.Holds("ENV_1") || turn.Holds("env_2") {
+			t.Errorf("got %+v, %v", turn, err)
+		}
+		// What is restored is held by nobody, and neither is what was refused.
+		if err := turn.Restore(t.Context(), "env_1"); err != nil {
+			t.Error(err)
+		}
+		turn.Hold("env_3")
+		if err := turn.Set(t.Context(), "env_2"); err == nil || !turn.Holds("env_3") {
+			t.Errorf("got %v", err)
+		}
+		turn.End()
+	})
+}
+
+// The default may be one that the viewer does not see, and then nothing at all may be listed beside it.
+func TestDefaultEnvironment_ofAListingWithoutObjects(t *testing.T) {
+	t.Parallel()
+	now := `,"defaultEnvironmentId":"env_1"`
+	c, _, _ := serveShort(t, func(call string) string {
+		if call == "GET " {
+			return `200 {"environments":[]` + now + `}`
+		}
+		return `200 {"environments":[],"defaultEnvironmentId":"env_2"}`
+	})
+	for account, want := range map[string]string{"": "env_1", "sa 1": "env_2"} {
+		for range 2 {
+			all, err := c.Environments(t.Context(), account)
+			if got := c.DefaultAmong(account, all); err != nil || got != want {
+				t.Errorf("%q: got %q, %v", account, got, err)
+			}
+		}
+	}
+	if got, err := c.DefaultEnvironment(t.Context()); err != nil || got != "env_1" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	now = ""
+	if got, err := c.DefaultEnvironmentNow(t.Context()); err != nil || got != "" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}

@@ -1,0 +1,226 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+// bubbled is a service inside a synctest bubble: it takes no time, except for what an answer "wait" stands for.
+type bubbled struct {
+	began   time.Time
+	answer  func(call string) string
+	mu      sync.Mutex
+	seen    []string
+	waiting chan struct{}
+}
+
+func (b *bubbled) RoundTrip(r *http.Request) (*http.Response, error) {
+	b.mu.Lock()
+	b.seen = append(b.seen, time.Since(b.began).String()+" "+short(r))
+	answer := b.answer(short(r))
+	b.mu.Unlock()
+	if rest, ok := strings.CutPrefix(answer, "wait "); ok {
+		select {
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		case <-b.waiting:
+		}
+		answer = rest
+	}
+	w := httptest.NewRecorder()
+	say(w, answer)
+	_, _ = io.WriteString(w, "\n")
+	return w.Result(), nil
+}
+
+// inBubble runs a test in which time passes only while everybody waits.
+func inBubble(t *testing.T, answer func(call string) string, test func(t *testing.T, c *Client, b *bubbled)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, err := New(Config{BaseURL: "http://localhost", APIKey: testKey, Clock: clock.System})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &bubbled{began: time.Now(), answer: answer, waiting: make(chan struct{})}
+		c.api.HTTPClient.Transport = b
+		test(t, c, b)
+		synctest.Wait()
+	})
+}
+
+func (b *bubbled) want(t *testing.T, calls ...string) {
+	t.Helper()
+	synctest.Wait()
+	slices.Sort(b.seen) // Those of one moment have no order.
+	slices.Sort(calls)
+	if !slices.Equal(b.seen, calls) {
+		t.Errorf("asked:\n%s\nwant:\n%s", strings.Join(b.seen, "\n"), strings.Join(calls, "\n"))
+	}
+}
+
+func TestEnvironmentNow_readsTogetherWhatComesTogether(t *testing.T) {
+	const ready, failed = `,"isDefault":false,"status":"ready"`, `,"isDefault":false,"status":"failed"`
+	alone := func(call string) string {
+		_, id, _ := strings.Cut(call, "/")
+		more := failed
+		if id == "silent" {
+			more = `,"status":"failed"` // Whether it is the default, the listing has told.
+		}
+		return "200 " + env(id, "a", more+`,"failureReason":"alone"`)
+	}
+	three := []string{"env_1", "env_2", "env_3"}
+	singles := []string{"60ms GET ", "60ms GET /env_1", "60ms GET /env_2", "60ms GET /env_3"}
+	for name, tc := range map[string]struct {
+		list  string
+		ids   []string
+		calls []string
+		alone []string // Whose record comes from a read of its own.
+		err   func(error) bool
+	}{
+		"one alone":                {ids: three[:1], calls: []string{"60ms GET /env_1"}, alone: three[:1]},
+		"many":                     {list: listed(env("env_1", "a", ready), env("env_2", "a", ready), env("env_3", "a", ready)), ids: three, calls: singles[:1]},
+		"one twice":                {list: listed(env("env_1", "a", ready)), ids: []string{"env_1", "env_1"}, calls: singles[:1]},
+		"a failed one":             {list: listed(env("env_1", "a", ready), env("env_2", "a", failed)), ids: three[:2], calls: []string{singles[0], singles[2]}, alone: three[1:2]},
+		"one that is silent alone": {list: listed(env("silent", "a", failed), env("env_2", "a", ready)), ids: []string{"silent", "env_2"}, calls: []string{singles[0], "60ms GET /silent"}, alone: []string{"silent"}},
+		"one is hidden":            {list: listed(env("env_1", "a", ready), env("env_2", "a", ready)), ids: three, calls: []string{singles[0], singles[3]}, alone: three[2:]},
+		"403":                      {list: `403 {"detail":"no"}`, ids: three, calls: singles, alone: three},
+		"400":                      {list: `400 {"detail":"no"}`, ids: three, calls: singles, alone: three},
+		"404":                      {list: `404 {"detail":"no"}`, ids: three, calls: singles, alone: three},
+		"501":                      {list: `501 {"detail":"no"}`, ids: three, calls: singles[:1], err: is[*APIError]},
+		"nothing usable":           {list: "200 {}", ids: three, calls: singles[:1], err: is[*AnswerError]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(call string) string {
+				if call == "GET " {
+					return tc.list
+				}
+				return alone(call)
+			}, func(t *testing.T, c *Client, b *bubbled) {
+				var all sync.WaitGroup
+				for _, id := range tc.ids {
+					all.Go(func() {
+						e, err := c.EnvironmentNow(t.Context(), id)
+						if !isA(err, tc.err) || err == nil && (e.ID != id || (e.FailureReason == "alone") != slices.Contains(tc.alone, id)) {
+							t.Errorf("%s: got %+v, %v", id, e, err)
+						}
+					})
+				}
+				all.Wait()
+				b.want(t, tc.calls...)
+			})
+		})
+	}
+}
+
+func TestEnvironmentNow_isGone(t *testing.T) {
+	t.Parallel()
+	c, _, _ := serveShort(t, answers(map[string]string{"GET /env_1": `404 {"detail":"no"}`}))
+	if _, err := c.EnvironmentNow(t.Context(), "env_1"); !IsNotFound(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A request that is under way when a read begins may show what was there before it.
+func TestEnvironmentNow_isNotOlderThanTheCall(t *testing.T) {
+	status := "building"
+	inBubble(t, func(call string) string {
+		record := env("env_1", "a", `,"isDefault":false,"status":"`+status+`"`)
+		if call == "GET " {
+			return "wait " + listed(record, env("env_2", "b", `,"isDefault":false`))
+		}
+		return "200 " + record
+	}, func(t *testing.T, c *Client, b *bubbled) {
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() {
+				if e, err := c.EnvironmentNow(t.Context(), "env_1"); err != nil || e.Status != "building" {
+					t.Errorf("the first got %+v, %v", e, err)
+				}
+			})
+		}
+		all.Go(func() { _, _ = c.EnvironmentNow(t.Context(), "env_2") })
+		time.Sleep(time.Second)
+		b.mu.Lock()
+		status = "ready"
+		b.mu.Unlock()
+		all.Go(func() {
+			if e, err := c.EnvironmentNow(t.Context(), "env_1"); err != nil || e.Status != "ready" {
+				t.Errorf("the second got %+v, %v", e, err)
+			}
+		})
+		time.Sleep(time.Second)
+		close(b.waiting)
+		all.Wait()
+		b.want(t, "2s GET /env_1", "60ms GET ")
+	})
+}
+
+func TestEnvironmentNow_endsWithItsContext(t *testing.T) {
+	inBubble(t, func(string) string { return "wait " + listed() }, func(t *testing.T, c *Client, b *bubbled) {
+		var all sync.WaitGroup
+		for _, id := range []string{"env_1", "env_2"} {
+			all.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				if _, err := c.EnvironmentNow(ctx, id); !errors.Is(err, context.DeadlineExceeded) || time.Since(b.began) != time.Second {
+					t.Errorf("%s: got %v after %v", id, err, time.Since(b.began))
+				}
+			})
+		}
+		all.Wait()
+		b.want(t, "60ms GET ")
+	})
+}
+
+// Writes that take their time are waited for, but neither one that hangs nor many for long.
+func TestEnvironmentNow_waitsForWritesUnderWay(t *testing.T) {
+	for name, tc := range map[string]struct {
+		// ends are when the writes that run at the beginning end.
+		ends []time.Duration
+		want string
+	}{
+		"one":            {[]time.Duration{280 * time.Millisecond}, "340ms GET /env_1"},
+		"one that hangs": {[]time.Duration{time.Minute}, "1.01s GET /env_1"},
+		"slow ones":      {[]time.Duration{900 * time.Millisecond, 1800 * time.Millisecond, time.Minute}, "2.81s GET /env_1"},
+		"many": {[]time.Duration{
+			900 * time.Millisecond, 1800 * time.Millisecond, 2700 * time.Millisecond, 3600 * time.Millisecond, 4500 * time.Millisecond, 5400 * time.Millisecond,
+		}, "5.01s GET /env_1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(string) string { return "200 " + env("env_1", "a", `,"isDefault":false,"status":"ready"`) }, func(t *testing.T, c *Client, b *bubbled) {
+				for _, end := range tc.ends {
+					c.environmentTraffic.move(1, time.Now())
+					time.AfterFunc(end, func() { c.environmentTraffic.move(-1, time.Now()) })
+				}
+				if _, err := c.EnvironmentNow(t.Context(), "env_1"); err != nil {
+					t.Error(err)
+				}
+				b.want(t, tc.want)
+			})
+		})
+	}
+}
+
+func TestEnvironmentNow_endsWhileWritesAreUnderWay(t *testing.T) {
+	inBubble(t, func(string) string { return "500 " }, func(t *testing.T, c *Client, b *bubbled) {
+		c.environmentTraffic.move(1, time.Now())
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := c.EnvironmentNow(ctx, "env_1"); !errors.Is(err, context.DeadlineExceeded) || time.Since(b.began) > time.Second {
+			t.Errorf("got %v after %s", err, time.Since(b.began))
+		}
+		b.want(t)
+	})
+}
