@@ -25,6 +25,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/computer"
+	"github.com/agentyard/terraform-provider-agentyard/internal/environment"
 	"github.com/agentyard/terraform-provider-agentyard/internal/serviceaccount"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -229,6 +230,11 @@ func (p *agentyardProvider) DataSources(context.Context) []func() datasource.Dat
 		computer.NewComputerMetricsDataSource,
 		computer.NewComputerProvidersDataSource,
 		computer.NewComputersDataSource,
+		environment.NewEnvironmentBuildDiagnosticsDataSource,
+		environment.NewEnvironmentBuildStatusesDataSource,
+		environment.NewEnvironmentDataSource,
+		environment.NewEnvironmentSourceOptionsDataSource,
+		environment.NewEnvironmentsDataSource,
 		serviceaccount.NewAPIKeysDataSource,
 		serviceaccount.NewServiceAccountDataSource,
 		serviceaccount.NewServiceAccountsDataSource,

@@ -1,0 +1,20 @@
+data "agentyard_environment" "by_name" {
+  name = "app"
+
+  # Stops the run here, with the reason, instead of where something uses an environment that is not ready.
+  lifecycle {
+    postcondition {
+      condition     = self.status != "failed"
+      error_message = "The environment app is not ready: ${coalesce(self.failure_reason, "the service gives no reason")}"
+    }
+  }
+}
+
+data "agentyard_environment" "by_id" {
+  id = "env_01hzy3v7k2m4n6p8q0r2s4t6v8"
+}
+
+# The commits that sessions start from, by repository.
+output "built_commits" {
+  value = { for r in coalesce(data.agentyard_environment.by_id.latest_build.repositories, []) : r.url => r.commit_sha }
+}

@@ -1,0 +1,125 @@
+package environment_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+func diagnosticsOf(environmentID, buildID string) string {
+	hcl := "data \"agentyard_environment_build_diagnostics\" \"x\" {\n  environment_id = \"" + environmentID + "\"\n"
+	if buildID != "" {
+		hcl += "  build_id = \"" + buildID + "\"\n"
+	}
+	return hcl + "}\n"
+}
+
+func diagnosticsAre(environmentID, buildID, status string, excerpt knownvalue.Check, truncated, withheld bool) map[string]knownvalue.Check {
+	return map[string]knownvalue.Check{
+		"environment_id": text(environmentID), "build_id": text(buildID), "status": text(status), "excerpt": excerpt, "truncated": knownvalue.Bool(truncated), "withheld": knownvalue.Bool(withheld),
+	}
+}
+
+func TestAccEnvironmentBuildDiagnosticsDataSource(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	const x = "agentyard_environment_build_diagnostics.x"
+	made := makeFailed(t, e, "app", emulator.BuildFailure{Excerpt: strings.Repeat("x", 5000) + "the end"})
+	short := makeFailed(t, e, "short", emulator.BuildFailure{Excerpt: "make: error"})
+	withheld := makeFailed(t, e, "withheld", emulator.BuildFailure{Excerpt: "secret", Withheld: true})
+	silent := makeFailed(t, e, "silent", emulator.BuildFailure{})
+	end := text(strings.Repeat("x", 4096-len("the end")) + "the end")
+	for _, tc := range []struct {
+		made      madeEnvironment
+		excerpt   knownvalue.Check
+		truncated bool
+		withheld  bool
+	}{{made, end, true, false}, {short, text("make: error"), false, false}, {withheld, null, false, true}, {silent, null, false, false}} {
+		want := diagnosticsAre(tc.made.ID, tc.made.BuildID, "failed", tc.excerpt, tc.truncated, tc.withheld)
+		runData(t, e, dataStep(e.Config(diagnosticsOf(tc.made.ID, "")), known(x, want)...), dataStep(e.Config(diagnosticsOf(tc.made.ID, tc.made.BuildID)), known(x, want)...))
+	}
+
+	// Without a build the latest one is meant, and the status is the environment's.
+	var again madeEnvironment
+	e.API(http.MethodPost, environmentsRoute+"/"+made.ID+"/builds", nil, &again)
+	runData(t, e,
+		dataStep(e.Config(diagnosticsOf(made.ID, "")), known(x, diagnosticsAre(made.ID, again.BuildID, "building", null, false, false))...),
+		dataStep(e.Config(diagnosticsOf(made.ID, again.BuildID)), known(x, diagnosticsAre(made.ID, again.BuildID, "queued", null, false, false))...),
+		dataStep(e.Config(diagnosticsOf(made.ID, made.BuildID)), known(x, diagnosticsAre(made.ID, made.BuildID, "failed", end, true, false))...),
+	)
+	e.Clock.Advance(buildTime)
+	runData(t, e, dataStep(e.Config(diagnosticsOf(made.ID, "")), known(x, diagnosticsAre(made.ID, again.BuildID, "ready", null, false, false))...))
+}
+
+func TestAccEnvironmentBuildDiagnosticsDataSource_errors(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	made := makeEnvironment(e, "app", "user")
+	for config, want := range map[string]string{
+		e.Config(diagnosticsOf("", "")):       `environment_id\s+must\s+not\s+be\s+empty`,
+		e.Config(diagnosticsOf(made.ID, " ")): `getBuildDiagnostics(.|\n)*404`,
+		e.Config("data \"agentyard_environment_build_diagnostics\" \"x\" {\n  environment_id = \"a\"\n  build_id = \"\"\n}\n"): `build_id\s+must\s+not\s+be\s+empty`,
+		e.Config(diagnosticsOf("env_unknown", "")):                  `environment_id\s*=\s*"env_unknown"(.|\n)*getEnvironmentBuildDiagnostics(.|\n)*404(.|\n)*does\s+not\s+exist(.|\n)*was\s+never\s+built`,
+		e.Config(diagnosticsOf(made.ID, "bld_unknown")):             `environment_id\s*=(.|\n)*getBuildDiagnostics(.|\n)*404(.|\n)*no\s+build\s+with\s+this\s+build_id`,
+		e.Config(diagnosticsOf("..", "")):                           `Cannot read build diagnostics of the environment(.|\n)*cannot\s+be\s+part`,
+		plainUser(t, e)(diagnosticsOf(made.ID, "")):                 `404(.|\n)*not\s+visible\s+to\s+the\s+API\s+key`,
+		providerAt(e.URL(), "fk-wrong", diagnosticsOf(made.ID, "")): `401(.|\n)*AGENTYARD_API_KEY`,
+	} {
+		runData(t, e, dataError(config, want))
+	}
+	for operation, hcl := range map[string]string{"getEnvironmentBuildDiagnostics": diagnosticsOf(made.ID, ""), "getBuildDiagnostics": diagnosticsOf(made.ID, made.BuildID)} {
+		e.Faults().Clear()
+		e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: 402, Times: -1})
+		runData(t, e, dataError(e.Config(hcl), operation+`(.|\n)*402(.|\n)*Upgrade\s+the\s+plan`))
+	}
+}
+
+// The spec shows nothing of the answer about one build, and little of the other.
+func TestAccEnvironmentBuildDiagnosticsDataSource_otherShapes(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	const latest, one = environmentsRoute + "/env_1/build-diagnostics", environmentsRoute + "/env_1/builds/bld_1/diagnostics"
+	nothing := map[string]knownvalue.Check{"build_id": text("bld_1"), "status": null, "excerpt": null, "truncated": no, "withheld": no}
+	for _, tc := range []struct {
+		path, answer, buildID string
+		want                  map[string]knownvalue.Check
+	}{
+		{latest, `{"buildId":"bld_1","truncated":false,"withheld":false}`, "", nothing},
+		{one, `{}`, "bld_1", nothing},
+		{latest, `{"buildId":"bld_1","status":"hibernating","excerpt":"","truncated":true,"withheld":true}`, "", diagnosticsAre("env_1", "bld_1", "hibernating", null, true, true)},
+		{one, `{"buildId":"bld_1","status":"paused","excerpt":"log","truncated":true}`, "bld_1", diagnosticsAre("env_1", "bld_1", "paused", text("log"), true, false)},
+	} {
+		runData(t, e, dataStep(standIn(t, map[string]string{tc.path: tc.answer})(diagnosticsOf("env_1", tc.buildID)), known("agentyard_environment_build_diagnostics.x", tc.want)...))
+	}
+	runData(t, e,
+		dataError(standIn(t, map[string]string{latest: `{}`})(diagnosticsOf("env_1", "")), `holds\s+no\s+ID`),
+		dataError(standIn(t, map[string]string{one: `{"buildId":"bld_2"}`})(diagnosticsOf("env_1", "bld_1")), `bld_2\s+instead\s+of\s+bld_1`),
+	)
+}
+
+// The acceptance library cannot read instances of for_each.
+func TestAccEnvironmentBuildDiagnosticsDataSource_example(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	made := makeEnvironment(e, "app", "organization")
+	broken := makeFailed(t, e, "broken", emulator.BuildFailure{Excerpt: "make: error"})
+	hidden := makeFailed(t, e, "hidden", emulator.BuildFailure{Withheld: true})
+	example := acctest.Example(t, "data-sources/agentyard_environment_build_diagnostics/data-source.tf")
+	cli := acctest.NewCLI(t, e, strings.NewReplacer(exampleEnvironment, made.ID, "bld_01hzy3v7k2m4n6p8q0r2s4t6v9", made.BuildID).Replace(example))
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	var why map[string]string
+	if err := json.Unmarshal([]byte(cli.MustRun("output", "-json", "why").Output), &why); err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]string{broken.ID: "make: error", hidden.ID: "The log is withheld."}; !maps.Equal(why, want) {
+		t.Errorf("why: %v, want %v", why, want)
+	}
+	cli.MustPlanEmpty()
+}

@@ -1,0 +1,130 @@
+package environment_test
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+func statusesOf(more string, ids ...string) string {
+	for i, id := range ids {
+		ids[i] = fmt.Sprintf("%q", id)
+	}
+	return "data \"agentyard_environment_build_statuses\" \"x\" {\n  environment_ids = [" + strings.Join(ids, ", ") + "]\n" + more + "}\n"
+}
+
+func TestAccEnvironmentBuildStatusesDataSource(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	const x = "agentyard_environment_build_statuses.x"
+	type entry struct {
+		id    string
+		check knownvalue.Check
+	}
+	is := func(made madeEnvironment, status, buildStatus string, excerpt knownvalue.Check, truncated, withheld bool) entry {
+		return entry{made.ID, object(map[string]knownvalue.Check{
+			"environment_id": text(made.ID), "environment_status": text(status),
+			"latest_build": object(map[string]knownvalue.Check{
+				"id": text(made.BuildID), "status": text(buildStatus), "excerpt": excerpt, "truncated": knownvalue.Bool(truncated), "withheld": knownvalue.Bool(withheld),
+			}),
+		})}
+	}
+	ordered := func(entries ...entry) knownvalue.Check {
+		slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.id, b.id) })
+		var checks []knownvalue.Check
+		for _, entry := range entries {
+			checks = append(checks, entry.check)
+		}
+		return listOf(checks...)
+	}
+	ready := makeEnvironment(e, "ready", "organization")
+	failed := makeFailed(t, e, "failed", emulator.BuildFailure{Excerpt: "make: error"})
+	long := makeFailed(t, e, "long", emulator.BuildFailure{Excerpt: strings.Repeat("x", 5000)})
+	withheld := makeFailed(t, e, "withheld", emulator.BuildFailure{Excerpt: "secret", Withheld: true})
+	building := makeEnvironment(e, "building", "user")
+	var account struct{ ID string }
+	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
+
+	// What does not exist is left out.
+	runData(t, e, dataStep(e.Config(statusesOf("", "env_unknown", withheld.ID, building.ID, failed.ID, long.ID, ready.ID)), known(x, map[string]knownvalue.Check{
+		"service_account_id": null,
+		"builds": ordered(
+			is(ready, "ready", "succeeded", null, false, false), is(building, "building", "queued", null, false, false), is(failed, "failed", "failed", text("make: error"), false, false),
+			is(long, "failed", "failed", text(strings.Repeat("x", 4096)), true, false), is(withheld, "failed", "failed", null, false, true),
+		),
+	})...))
+	runData(t, e, dataStep(e.Config(statusesOf("", "env_unknown")), known(x, map[string]knownvalue.Check{"builds": listOf()})...))
+
+	// A service account does not see what is somebody else's own.
+	as := "  service_account_id = \"" + account.ID + "\"\n"
+	runData(t, e, dataStep(e.Config(statusesOf(as, ready.ID, failed.ID)), known(x, map[string]knownvalue.Check{"builds": ordered(is(ready, "ready", "succeeded", null, false, false))})...))
+
+	for config, want := range map[string]string{
+		e.Config(statusesOf("")):     `environment_ids\s+set\s+must\s+contain\s+at\s+least\s+1\s+element`,
+		e.Config(statusesOf("", "")): `environment_ids(.|\n)*must\s+not\s+be\s+empty`,
+		e.Config("data \"agentyard_environment_build_statuses\" \"x\" {\n  environment_ids = [null]\n}\n"): `Null (Set )?Value`,
+		e.Config(statusesOf("  service_account_id = \"\"\n", "env_1")):                                     `service_account_id\s+must\s+not\s+be\s+empty`,
+		e.Config(statusesOf("  service_account_id = \"sa_unknown\"\n", "env_1")):                           `service_account_id\s*=\s*"sa_unknown"(.|\n)*getEnvironmentBuildStatuses(.|\n)*400`,
+		plainUser(t, e)(statusesOf(as, ready.ID)):                                                          `service_account_id\s*=(.|\n)*getEnvironmentBuildStatuses(.|\n)*403(.|\n)*Manager\s+role`,
+		providerAt(e.URL(), "fk-wrong", statusesOf("", ready.ID)):                                          `Cannot list build statuses of environments(.|\n)*401(.|\n)*AGENTYARD_API_KEY`,
+	} {
+		runData(t, e, dataError(config, want))
+	}
+}
+
+func TestAccEnvironmentBuildStatusesDataSource_otherShapes(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	const route = environmentsRoute + "/build-statuses"
+	config := standIn(t, map[string]string{route: `{"builds":[
+		{"environmentId":"env_2","environmentStatus":"hibernating","latestBuild":{"id":"bld_2","status":"paused","excerpt":"log","truncated":true,"withheld":false}},
+		{"environmentId":"env_1","latestBuild":{"id":"bld_1"}},
+		{"environmentId":"env_unasked","latestBuild":{"id":"bld_3"}}]}`})
+	runData(t, e, dataStep(config(statusesOf("", "env_1", "env_2")), known("agentyard_environment_build_statuses.x", map[string]knownvalue.Check{"builds": listOf(
+		object(map[string]knownvalue.Check{"environment_id": text("env_1"), "environment_status": null, "latest_build": object(map[string]knownvalue.Check{
+			"id": text("bld_1"), "status": null, "excerpt": null, "truncated": no, "withheld": no,
+		})}),
+		object(map[string]knownvalue.Check{"environment_id": text("env_2"), "environment_status": text("hibernating"), "latest_build": object(map[string]knownvalue.Check{
+			"id": text("bld_2"), "status": text("paused"), "excerpt": text("log"), "truncated": yes, "withheld": no,
+		})}),
+	)})...))
+	runData(t, e, dataError(standIn(t, map[string]string{route: `{}`})(statusesOf("", "env_1")), `Cannot list build statuses of environments(.|\n)*has\s+no\s+builds`))
+}
+
+// More IDs than one request may name are asked for in as few requests as possible.
+func TestAccEnvironmentBuildStatusesDataSource_manyIDs(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = time.Millisecond })
+	first := makeEnvironment(e, "first", "user")
+	cli := acctest.NewCLI(t, e, `
+data "agentyard_environment_build_statuses" "x" {
+  environment_ids = concat(["`+first.ID+`"], [for n in range(200) : "env_unknown_${n}"])
+}
+output "builds" {
+  value = "found ${length(data.agentyard_environment_build_statuses.x.builds)}"
+}
+`)
+	e.Journal().Reset()
+	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(r.Output, "found 1") {
+		t.Errorf("the plan: %s", r.Output)
+	}
+	if n := e.Journal().Count("getEnvironmentBuildStatuses"); n != 3 {
+		t.Errorf("%d requests for 201 IDs", n)
+	}
+}
+
+func TestAccEnvironmentBuildStatusesDataSource_example(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	made := makeEnvironment(e, "app", "organization")
+	acctest.RunExample(t, e, "data-sources/agentyard_environment_build_statuses/data-source.tf", exampleEnvironment, made.ID)
+}

@@ -1,0 +1,376 @@
+package environment_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const environmentsRoute = "/api/v0/environments"
+
+// buildTime is longer than a build takes by the emulator's clock.
+const buildTime = time.Minute
+
+// madeEnvironment is the answer to what started a build.
+type madeEnvironment struct {
+	ID      string `json:"id"`
+	BuildID string `json:"buildId"`
+}
+
+func appRepository(script string) []map[string]any {
+	return []map[string]any{{"url": "https://git.example/acme/app.git", "script": script}}
+}
+
+// makeEnvironment makes an environment with one repository; its build runs.
+func makeEnvironment(e *acctest.Env, name, scope string) madeEnvironment {
+	var made madeEnvironment
+	e.API(http.MethodPost, environmentsRoute, map[string]any{"name": name, "scope": scope, "repositories": appRepository("make")}, &made)
+	return made
+}
+
+// makeFailed makes an environment of user scope whose build has failed.
+func makeFailed(t *testing.T, e *acctest.Env, name string, f emulator.BuildFailure) madeEnvironment {
+	t.Helper()
+	f.Name = name
+	if err := e.FailBuild(f); err != nil {
+		t.Fatal(err)
+	}
+	made := makeEnvironment(e, name, "user")
+	e.Clock.Advance(buildTime)
+	return made
+}
+
+func runData(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
+	t.Helper()
+	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: steps})
+}
+
+func dataStep(hcl string, checks ...statecheck.StateCheck) resource.TestStep {
+	return resource.TestStep{Config: hcl, ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: checks}
+}
+
+func dataError(hcl, want string) resource.TestStep {
+	return resource.TestStep{Config: hcl, PlanOnly: true, ExpectError: regexp.MustCompile(want)}
+}
+
+// known checks the attributes of a data source.
+func known(address string, want map[string]knownvalue.Check) []statecheck.StateCheck {
+	var checks []statecheck.StateCheck
+	for name, check := range want {
+		checks = append(checks, statecheck.ExpectKnownValue("data."+address, tfjsonpath.New(name), check))
+	}
+	return checks
+}
+
+func text(s string) knownvalue.Check { return knownvalue.StringExact(s) }
+
+func object(fields map[string]knownvalue.Check) knownvalue.Check {
+	return knownvalue.ObjectExact(fields)
+}
+
+func listOf(items ...knownvalue.Check) knownvalue.Check { return knownvalue.ListExact(items) }
+
+var (
+	null = knownvalue.Null()
+	yes  = knownvalue.Bool(true)
+	no   = knownvalue.Bool(false)
+)
+
+// providerAt is the provider's block for another address or key than the emulator's.
+func providerAt(address, key, hcl string) string {
+	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", address, key, hcl)
+}
+
+// standIn is standInURL that returns the configuration of a provider for it.
+func standIn(t *testing.T, answers map[string]string) func(hcl string) string {
+	t.Helper()
+	address := standInURL(t, answers)
+	return func(hcl string) string { return providerAt(address, "fk-x", hcl) }
+}
+
+// standInURL serves fixed answers by path: what the emulator never answers. It returns the address.
+func standInURL(t *testing.T, answers map[string]string) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		answer, ok := answers[r.URL.Path]
+		if !ok {
+			w.WriteHeader(http.StatusNotFound)
+			answer = `{"detail": "Nothing has this ID.", "status": 404, "title": "Not Found"}`
+		}
+		_, _ = w.Write([]byte(answer))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// plainUser returns the configuration of a provider with the key of a human who manages nothing.
+func plainUser(t *testing.T, e *acctest.Env) func(hcl string) string {
+	t.Helper()
+	_, key, err := e.AddHuman(emulator.Human{Email: "dev@people.example", Role: emulator.RoleUser})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(hcl string) string { return providerAt(e.URL(), key, hcl) }
+}
+
+func repositoryIs(script string) knownvalue.Check {
+	return listOf(object(map[string]knownvalue.Check{"url": text("https://git.example/acme/app.git"), "script": text(script)}))
+}
+
+var baseSource = object(map[string]knownvalue.Check{
+	"id": text("source-base"), "name": text("Base image"), "supports_repositories": yes, "supports_setup_scripts": yes, "unavailable": no,
+	"provider": object(map[string]knownvalue.Check{"id": text("provider-a"), "name": text("Provider A")}),
+})
+
+func TestAccEnvironmentDataSource_everyAttribute(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	made := makeEnvironment(e, "a b/../c", "organization")
+	makeEnvironment(e, "other", "user")
+	hcl := e.Config(`
+data "agentyard_environment" "by_id" {
+  id = "` + made.ID + `"
+}
+data "agentyard_environment" "by_name" {
+  name = "a b/../c"
+}`)
+	both := func(want map[string]knownvalue.Check) []statecheck.StateCheck {
+		return append(known("agentyard_environment.by_id", want), known("agentyard_environment.by_name", want)...)
+	}
+	build := func(id string, other map[string]knownvalue.Check) knownvalue.Check {
+		fields := map[string]knownvalue.Check{
+			"id": text(id), "status": text("queued"), "trigger": text("create"), "repositories": null, "failure_reason": null, "failure_category": null, "excerpt": null,
+			"truncated": no, "withheld": no, "created_at": text("2026-03-01T12:00:00Z"), "started_at": null, "finished_at": null, "promoted_at": null,
+		}
+		maps.Copy(fields, other)
+		return object(fields)
+	}
+	built := listOf(object(map[string]knownvalue.Check{
+		"url": text("https://git.example/acme/app.git"), "name": text("app"), "default_branch": text("main"), "commit_sha": knownvalue.StringRegexp(regexp.MustCompile("^[0-9a-f]{40}$")),
+	}))
+	// At first nothing is active.
+	runData(t, e, dataStep(hcl, both(map[string]knownvalue.Check{
+		"id": text(made.ID), "name": text("a b/../c"), "scope": text("organization"), "repositories": repositoryIs("make"), "active_repositories": null, "setup_script": null,
+		"source": baseSource, "active_source": null, "status": text("building"), "is_default": no, "latest_build": build(made.BuildID, nil),
+		"last_successful_build_at": null, "failure_reason": null, "created_at": text("2026-03-01T12:00:00Z"), "updated_at": text("2026-03-01T12:00:00Z"),
+	})...))
+
+	// Then the first build succeeds, and what it was made of stays active through the failure of the next.
+	e.Clock.Advance(buildTime)
+	e.API(http.MethodPut, environmentsRoute+"/default", map[string]any{"environmentId": made.ID}, nil)
+	runData(t, e, dataStep(hcl, both(map[string]knownvalue.Check{
+		"status": text("ready"), "is_default": yes, "active_repositories": repositoryIs("make"), "active_source": baseSource, "last_successful_build_at": text("2026-03-01T12:00:06Z"),
+		"latest_build": build(made.BuildID, map[string]knownvalue.Check{
+			"status": text("succeeded"), "repositories": built, "started_at": text("2026-03-01T12:00:02Z"), "finished_at": text("2026-03-01T12:00:06Z"), "promoted_at": text("2026-03-01T12:00:06Z"),
+		}),
+	})...))
+
+	if err := e.FailBuild(emulator.BuildFailure{Category: "validation", Reason: "The tests failed.", Excerpt: "1 of 2 failed"}); err != nil {
+		t.Fatal(err)
+	}
+	var edited madeEnvironment
+	e.API(http.MethodPatch, environmentsRoute+"/"+made.ID, map[string]any{"repositories": appRepository("make test"), "setupScript": "apt-get update"}, &edited)
+	e.Clock.Advance(buildTime)
+	runData(t, e, dataStep(hcl, both(map[string]knownvalue.Check{
+		"status": text("failed"), "failure_reason": text("The tests failed."), "repositories": repositoryIs("make test"), "active_repositories": repositoryIs("make"),
+		"setup_script": text("apt-get update"), "active_source": baseSource, "last_successful_build_at": text("2026-03-01T12:00:06Z"), "updated_at": text("2026-03-01T12:01:00Z"),
+		"latest_build": build(edited.BuildID, map[string]knownvalue.Check{
+			"status": text("failed"), "trigger": text("edit"), "repositories": built, "failure_category": text("validation"), "failure_reason": text("The tests failed."), "excerpt": text("1 of 2 failed"),
+			"created_at": text("2026-03-01T12:01:00Z"), "started_at": text("2026-03-01T12:01:02Z"), "finished_at": text("2026-03-01T12:01:04Z"),
+		}),
+	})...))
+
+	// What another person has is no more found than what does not exist.
+	others := plainUser(t, e)
+	runData(t, e,
+		dataStep(others(`data "agentyard_environment" "x" { name = "a b/../c" }`), known("agentyard_environment.x", map[string]knownvalue.Check{"id": text(made.ID)})...),
+		dataError(others(`data "agentyard_environment" "x" { name = "other" }`), `Environment Not Found`),
+	)
+}
+
+func TestAccEnvironmentDataSource_twoOfTheSameName(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	own, shared := makeEnvironment(e, "app", "user"), makeEnvironment(e, "app", "organization")
+	listed := []string{own.ID + ` \(scope user\)`, shared.ID + ` \(scope organization\)`}
+	slices.Sort(listed)
+	wrapping := regexp.MustCompile(`[ ,]+`)
+	runData(t, e,
+		dataError(e.Config(`data "agentyard_environment" "x" { name = "app" }`),
+			`Environment Is Ambiguous(.|\n)*2\s+environments\s+are\s+named\s+"app":\s+`+wrapping.ReplaceAllString(listed[0]+", "+listed[1], `[\s,]+`)+`(.|\n)*Give\s+the\s+id`),
+		dataStep(e.Config(`data "agentyard_environment" "x" { id = "`+own.ID+`" }`), known("agentyard_environment.x", map[string]knownvalue.Check{"scope": text("user")})...),
+	)
+	without := standIn(t, map[string]string{environmentsRoute: `[{"id":"env_2","name":"app","repositories":[]},{"id":"env_1","name":"app","repositories":[]}]`})
+	runData(t, e, dataError(without(`data "agentyard_environment" "x" { name = "app" }`), `Environment Is Ambiguous(.|\n)*"app":\s+env_1,\s+env_2\.`))
+}
+
+func TestAccEnvironmentDataSource_errors(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	makeEnvironment(e, "app", "user")
+	for hcl, want := range map[string]string{
+		`data "agentyard_environment" "x" {}`:                                                       `Exactly one of these attributes must be configured: \[id,name\]|Missing Attribute Configuration`,
+		"data \"agentyard_environment\" \"x\" {\n  id   = \"a\"\n  name = \"b\"\n}":                 `Exactly one of these attributes must be configured|Invalid Attribute Combination`,
+		`data "agentyard_environment" "x" { id = "" }`:                                              `id\s+must\s+not\s+be\s+empty`,
+		`data "agentyard_environment" "x" { name = "" }`:                                            `name\s+must\s+not\s+be\s+empty`,
+		fmt.Sprintf("data \"agentyard_environment\" \"x\" { name = %q }", strings.Repeat("n", 129)): `Environment Not Found`,
+		`data "agentyard_environment" "x" { id = "env_unknown" }`:                                   `id\s*=\s*"env_unknown"(.|\n)*No\s+environment\s+with\s+this\s+id`,
+		`data "agentyard_environment" "x" { name = "App" }`:                                         `name\s*=\s*"App"(.|\n)*no\s+environment\s+named(.|\n)*case`,
+		`data "agentyard_environment" "x" { id = ".." }`:                                            `Cannot read environment(.|\n)*cannot\s+be\s+part`,
+	} {
+		runData(t, e, dataError(e.Config(hcl), want))
+	}
+	runData(t, e, dataError(providerAt(e.URL(), "fk-wrong", `data "agentyard_environment" "x" { name = "app" }`), `Cannot read environment(.|\n)*listEnvironments(.|\n)*401(.|\n)*AGENTYARD_API_KEY`))
+	e.Faults().Add(emulator.Fault{Operation: "listEnvironments", Kind: emulator.FaultStatusBeforeCommit, Status: 402, Times: -1})
+	runData(t, e, dataError(e.Config(`data "agentyard_environment" "x" { name = "app" }`), `Cannot read environment(.|\n)*listEnvironments(.|\n)*402(.|\n)*Upgrade\s+the\s+plan`))
+	// A failed one is found by a listing and completed by a read of its own, which may fail too.
+	e.Faults().Clear()
+	makeFailed(t, e, "broken", emulator.BuildFailure{})
+	e.Faults().Add(emulator.Fault{Operation: "getEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
+	runData(t, e, dataError(e.Config(`data "agentyard_environment" "x" { name = "broken" }`), `Cannot read environment(.|\n)*getEnvironment(.|\n)*403`))
+}
+
+// What the service may add or omit one day is no error.
+func TestAccEnvironmentDataSources_otherShapes(t *testing.T) {
+	t.Parallel()
+	least := `{"id":"env_1","name":"least","repositories":[],"source":{"id":"s","name":"S","supportsRepositories":false,"supportsSetupScripts":false,"provider":{"id":"p","name":"P"}},"createdAt":1772366400000,"updatedAt":1772366400500.5}`
+	odd := `{"id":"env_2","name":"odd","scope":"galaxy","repositories":[],"source":null,"status":"hibernating","isDefault":true,"createdAt":1772366400000,"updatedAt":1772366400000,
+		"latestBuild":{"id":"bld_1","status":"paused","trigger":"rumour","failureCategory":"weather","repositories":[],"excerpt":"","truncated":true,"withheld":true,"createdAt":1772366400000,"new":1}}`
+	config := standIn(t, map[string]string{
+		environmentsRoute:            `{"environments":[` + odd + `,` + least + `],"new":1}`,
+		environmentsRoute + "/env_1": least,
+		environmentsRoute + "/env_2": `{"environment":` + odd + `}`,
+	})
+	e := acctest.New(t)
+	leastIs := map[string]knownvalue.Check{
+		"id": text("env_1"), "name": text("least"), "scope": null, "repositories": listOf(), "active_repositories": null, "setup_script": null, "active_source": null, "status": null,
+		"latest_build": null, "last_successful_build_at": null, "failure_reason": null, "created_at": text("2026-03-01T12:00:00Z"), "is_default": knownvalue.Bool(false),
+		"source": object(map[string]knownvalue.Check{
+			"id": text("s"), "name": text("S"), "supports_repositories": no, "supports_setup_scripts": no, "unavailable": no, "provider": object(map[string]knownvalue.Check{"id": text("p"), "name": text("P")}),
+		}),
+		"updated_at": knownvalue.StringRegexp(regexp.MustCompile(`^2026-03-01T12:00:00\.5`)),
+	}
+	oddIs := map[string]knownvalue.Check{
+		"id": text("env_2"), "scope": text("galaxy"), "repositories": listOf(), "source": null, "status": text("hibernating"), "is_default": yes,
+		"latest_build": object(map[string]knownvalue.Check{
+			"id": text("bld_1"), "status": text("paused"), "trigger": text("rumour"), "failure_category": text("weather"), "repositories": listOf(), "excerpt": null, "truncated": yes, "withheld": yes,
+			"failure_reason": null, "created_at": text("2026-03-01T12:00:00Z"), "started_at": null, "finished_at": null, "promoted_at": null,
+		}),
+	}
+	checks := append(known("agentyard_environment.least", leastIs), known("agentyard_environment.odd", oddIs)...)
+	checks = append(checks, known("agentyard_environments.all", map[string]knownvalue.Check{
+		"environments": listOf(knownvalue.ObjectPartial(leastIs), knownvalue.ObjectPartial(oddIs)), "default_environment_id": text("env_2"),
+	})...)
+	runData(t, e, dataStep(config(`
+data "agentyard_environment" "least" {
+  name = "least"
+}
+data "agentyard_environment" "odd" {
+  name = "odd"
+}
+data "agentyard_environments" "all" {}
+`), checks...))
+
+	// A read of its own knows less of the least one: nothing says whether it is the default.
+	delete(leastIs, "is_default")
+	for _, tc := range []struct {
+		id   string
+		want map[string]knownvalue.Check
+	}{{"env_1", leastIs}, {"env_2", oddIs}} {
+		runData(t, e, dataStep(config(`data "agentyard_environment" "x" { id = "`+tc.id+`" }`), known("agentyard_environment.x", tc.want)...))
+	}
+
+	// How an environment happens to be read makes no difference: its log is shown where it has failed, and the listing tells the default.
+	record := func(id, status, more string) string {
+		return `{"id":"` + id + `","name":"` + id + `","repositories":[],"status":"` + status + `","createdAt":1,"updatedAt":1,"latestBuild":{"id":"bld_1","truncated":false,"withheld":false,"createdAt":1` + more + `}}`
+	}
+	config = standIn(t, map[string]string{
+		environmentsRoute:            `{"environments":[` + record("env_3", "ready", "") + `,` + record("env_4", "failed", "") + `],"defaultEnvironmentId":"env_4"}`,
+		environmentsRoute + "/env_3": record("env_3", "ready", `,"excerpt":"log"`),
+		environmentsRoute + "/env_4": record("env_4", "failed", `,"excerpt":"log"`),
+	})
+	excerptIs := func(check knownvalue.Check) map[string]knownvalue.Check {
+		return map[string]knownvalue.Check{"latest_build": knownvalue.ObjectPartial(map[string]knownvalue.Check{"excerpt": check})}
+	}
+	for _, argument := range []string{"id", "name"} {
+		of := func(value string) string {
+			return config(`data "agentyard_environment" "x" { ` + argument + ` = "` + value + `" }`)
+		}
+		runData(t, e, dataStep(of("env_3"), known("agentyard_environment.x", excerptIs(null))...), dataStep(of("env_4"), known("agentyard_environment.x", excerptIs(text("log")))...))
+	}
+	runData(t, e, dataStep(config(`data "agentyard_environment" "x" { name = "env_4" }`), known("agentyard_environment.x", map[string]knownvalue.Check{"is_default": yes})...))
+
+	for answer, want := range map[string]string{
+		`{}`:                                `Cannot list environments(.|\n)*has\s+no\s+environments`,
+		`{"environments":[{"name":"app"}]}`: `Cannot list environments(.|\n)*holds\s+no\s+ID`,
+		`{"environments":[{"id":"env_1"}]}`: `Cannot list environments(.|\n)*lacks\s+the\s+field\s+name`,
+		`{"environments":[{"id":"env_1","name":"app"}]}`: `Cannot list environments(.|\n)*lacks\s+the\s+field\s+repositories`,
+	} {
+		runData(t, e, dataError(standIn(t, map[string]string{environmentsRoute: answer})(`data "agentyard_environments" "x" {}`), want))
+	}
+}
+
+func TestAccEnvironmentDataSources_shareTheirRequests(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = time.Millisecond })
+	for n := range 20 {
+		makeEnvironment(e, fmt.Sprint("app-", n), "user")
+	}
+	cli := acctest.NewCLI(t, e, `
+data "agentyard_environments" "all" {}
+data "agentyard_environments" "again" {}
+data "agentyard_environment" "by_name" {
+  for_each = toset([for n in range(20) : "app-${n}"])
+  name     = each.value
+}
+data "agentyard_environment" "by_id" {
+  for_each = toset(data.agentyard_environments.all.environments[*].id)
+  id       = each.value
+}
+data "agentyard_environment_source_options" "all" {}
+data "agentyard_environment_source_options" "again" {}
+output "names" {
+  value = length(data.agentyard_environment.by_id) + length(data.agentyard_environment.by_name)
+}
+`)
+	e.Journal().Reset()
+	cli.MustRun("plan", "-input=false")
+	for _, operation := range []string{"listEnvironments", "getEnvironmentSourceOptions"} {
+		if n := e.Journal().Count(operation); n != 1 {
+			t.Errorf("one plan sent %s %d times", operation, n)
+		}
+	}
+	if n := len(e.Journal().Entries()); n != 2 {
+		t.Errorf("one plan sent %d requests: %+v", n, e.Journal().Entries())
+	}
+}
+
+func TestAccEnvironmentDataSources_examples(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"agentyard_environment", "agentyard_environments"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			made := makeEnvironment(e, "app", "organization")
+			acctest.RunExample(t, e, "data-sources/"+name+"/data-source.tf", exampleEnvironment, made.ID)
+		})
+	}
+}
+
+// exampleEnvironment is the ID that examples show.
+const exampleEnvironment = "env_01hzy3v7k2m4n6p8q0r2s4t6v8"

@@ -1,0 +1,225 @@
+// Package environment holds the Terraform objects that concern environments and their builds.
+package environment
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/results"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+)
+
+// environmentRecord is an environment as the service returns it: the results of every object that shows environments.
+type environmentRecord struct {
+	ID                    types.String `tfsdk:"id"`
+	Name                  types.String `tfsdk:"name"`
+	Scope                 types.String `tfsdk:"scope"`
+	Repositories          types.List   `tfsdk:"repositories"`
+	ActiveRepositories    types.List   `tfsdk:"active_repositories"`
+	SetupScript           types.String `tfsdk:"setup_script"`
+	Source                types.Object `tfsdk:"source"`
+	ActiveSource          types.Object `tfsdk:"active_source"`
+	Status                types.String `tfsdk:"status"`
+	IsDefault             types.Bool   `tfsdk:"is_default"`
+	LatestBuild           types.Object `tfsdk:"latest_build"`
+	LastSuccessfulBuildAt types.String `tfsdk:"last_successful_build_at"`
+	FailureReason         types.String `tfsdk:"failure_reason"`
+	CreatedAt             types.String `tfsdk:"created_at"`
+	UpdatedAt             types.String `tfsdk:"updated_at"`
+}
+
+// environmentResults are the fields of an environment, wherever they are shown.
+var environmentResults = results.Record{
+	"id":                       {Text: "The environment's ID."},
+	"name":                     {Text: "The environment's name."},
+	"scope":                    {Text: "Who may use the environment: `user` for its owner alone, `organization` for everybody in the organization."},
+	"repositories":             {Text: "The repositories that were asked for last, each with the script that sets it up.", Of: repositoryResults, IsList: true},
+	"active_repositories":      {Text: "The repositories of the last successful build, which is what sessions start in. Null before the first success.", Of: repositoryResults, IsList: true},
+	"setup_script":             {Text: "The script that sets up the environment as a whole."},
+	"source":                   {Text: "What the environment is built from.", Of: sourceResults},
+	"active_source":            {Text: "What the last successful build was built from. Null before the first success.", Of: sourceResults},
+	"status":                   {Text: "The environment's status: `building`, `ready` or `failed`."},
+	"is_default":               {Text: "Whether the environment is the organization's default.", Type: types.BoolType},
+	"latest_build":             {Text: "The latest build.", Of: buildResults},
+	"last_successful_build_at": {Text: "When the last successful build ended (RFC 3339, UTC). Null before the first success."},
+	"failure_reason":           {Text: "Why the environment is not ready, where its latest build failed."},
+	"created_at":               {Text: "When the environment was created (RFC 3339, UTC)."},
+	"updated_at":               {Text: "When the environment was changed last (RFC 3339, UTC)."},
+}
+
+var repositoryResults = results.Record{
+	"url":    {Text: "The repository's URL."},
+	"script": {Text: "The script that sets up the repository."},
+}
+
+var sourceResults = results.Record{
+	"id":                     {Text: "The source's ID."},
+	"name":                   {Text: "The source's name."},
+	"supports_repositories":  {Text: "Whether environments of this source can have repositories.", Type: types.BoolType},
+	"supports_setup_scripts": {Text: "Whether environments of this source can have a setup script.", Type: types.BoolType},
+	"provider":               {Text: "Who provides the source.", Of: providerResults},
+	"unavailable":            {Text: "Whether the source is not available at present.", Type: types.BoolType},
+}
+
+var providerResults = results.Record{
+	"id":   {Text: "The provider's ID."},
+	"name": {Text: "The provider's name."},
+}
+
+var buildResults = results.Record{
+	"id":               {Text: "The build's ID."},
+	"status":           {Text: "The build's status: `queued`, `building`, `validating`, `succeeded`, `failed` or `superseded`."},
+	"trigger":          {Text: "What started the build: `create`, `edit`, `manual`, `scheduled` or `base-update`."},
+	"repositories":     {Text: "The repositories as the build found them.", Of: buildRepositoryResults, IsList: true},
+	"failure_reason":   {Text: "Why the build failed."},
+	"failure_category": {Text: "Where the build failed: `source-resolution`, `provider`, `timeout`, `validation`, `promotion`, `cleanup` or `unknown`."},
+	"excerpt":          {Text: "A part of the build's log. Only a single environment that has failed shows it, and only where the service does not withhold it."},
+	"truncated":        {Text: "Whether the log is longer than `excerpt`.", Type: types.BoolType},
+	"withheld":         {Text: "Whether the service withholds the log.", Type: types.BoolType},
+	"created_at":       {Text: "When the build was asked for (RFC 3339, UTC)."},
+	"started_at":       {Text: "When the build started (RFC 3339, UTC)."},
+	"finished_at":      {Text: "When the build ended (RFC 3339, UTC)."},
+	"promoted_at":      {Text: "When the build became the active one (RFC 3339, UTC)."},
+}
+
+var buildRepositoryResults = results.Record{
+	"url":            {Text: "The repository's URL."},
+	"name":           {Text: "The repository's name."},
+	"default_branch": {Text: "The repository's default branch."},
+	"commit_sha":     {Text: "The commit that was built."},
+}
+
+var (
+	repositoryType      = repositoryResults.ObjectType()
+	sourceType          = sourceResults.ObjectType()
+	providerType        = providerResults.ObjectType()
+	buildType           = buildResults.ObjectType()
+	buildRepositoryType = buildRepositoryResults.ObjectType()
+)
+
+// FromAPI takes over a record.
+func (m *environmentRecord) FromAPI(_ context.Context, e *client.Environment) diag.Diagnostics {
+	var diags diag.Diagnostics
+	m.ID, m.Name = types.StringValue(e.ID), types.StringValue(e.Name)
+	m.Scope = value.StringOrNull(e.Scope)
+	m.SetupScript = value.StringOrNull(e.SetupScript)
+	m.Status = value.StringOrNull(e.Status)
+	m.IsDefault = types.BoolPointerValue(e.IsDefault)
+	m.LastSuccessfulBuildAt = value.Time(e.LastSuccessfulBuildAt.Time())
+	m.FailureReason = value.StringOrNull(e.FailureReason)
+	m.CreatedAt = value.Time(e.CreatedAt.Time())
+	m.UpdatedAt = value.Time(e.UpdatedAt.Time())
+
+	repositories := e.Repositories
+	if repositories == nil {
+		repositories = []client.EnvironmentRepository{}
+	}
+	var d diag.Diagnostics
+	m.Repositories, d = repositoriesFromAPI(repositories)
+	diags.Append(d...)
+	m.ActiveRepositories, d = repositoriesFromAPI(e.ActiveRepositories)
+	diags.Append(d...)
+	m.Source, d = sourceFromAPI(e.Source)
+	diags.Append(d...)
+	m.ActiveSource, d = sourceFromAPI(e.ActiveSource)
+	diags.Append(d...)
+	m.LatestBuild, d = buildFromAPI(e.LatestBuild)
+	diags.Append(d...)
+	return diags
+}
+
+// Identity is the environment's ID.
+func (m *environmentRecord) Identity() any { return &crud.ID{ID: m.ID} }
+
+func repositoriesFromAPI(repositories []client.EnvironmentRepository) (types.List, diag.Diagnostics) {
+	if repositories == nil {
+		return types.ListNull(repositoryType), nil
+	}
+	var diags diag.Diagnostics
+	elements := make([]attr.Value, len(repositories))
+	for i, r := range repositories {
+		element, d := types.ObjectValue(repositoryType.AttrTypes, map[string]attr.Value{
+			"url":    types.StringValue(r.URL),
+			"script": types.StringValue(r.Script),
+		})
+		diags.Append(d...)
+		elements[i] = element
+	}
+	list, d := types.ListValue(repositoryType, elements)
+	diags.Append(d...)
+	return list, diags
+}
+
+func sourceFromAPI(s *client.EnvironmentSource) (types.Object, diag.Diagnostics) {
+	if s == nil {
+		return types.ObjectNull(sourceType.AttrTypes), nil
+	}
+	provider, diags := providerFromAPI(s.Provider)
+	source, d := types.ObjectValue(sourceType.AttrTypes, map[string]attr.Value{
+		"id":                     types.StringValue(s.ID),
+		"name":                   types.StringValue(s.Name),
+		"supports_repositories":  types.BoolValue(s.SupportsRepositories),
+		"supports_setup_scripts": types.BoolValue(s.SupportsSetupScripts),
+		"provider":               provider,
+		"unavailable":            types.BoolValue(s.Unavailable),
+	})
+	diags.Append(d...)
+	return source, diags
+}
+
+func providerFromAPI(p client.SourceProvider) (types.Object, diag.Diagnostics) {
+	return types.ObjectValue(providerType.AttrTypes, map[string]attr.Value{
+		"id":   types.StringValue(p.ID),
+		"name": types.StringValue(p.Name),
+	})
+}
+
+func buildFromAPI(b *client.Build) (types.Object, diag.Diagnostics) {
+	if b == nil {
+		return types.ObjectNull(buildType.AttrTypes), nil
+	}
+	repositories, diags := buildRepositoriesFromAPI(b.Repositories)
+	build, d := types.ObjectValue(buildType.AttrTypes, map[string]attr.Value{
+		"id":               types.StringValue(b.ID),
+		"status":           value.StringOrNull(b.Status),
+		"trigger":          value.StringOrNull(b.Trigger),
+		"repositories":     repositories,
+		"failure_reason":   value.StringOrNull(b.FailureReason),
+		"failure_category": value.StringOrNull(b.FailureCategory),
+		"excerpt":          value.StringOrNull(b.Excerpt),
+		"truncated":        types.BoolValue(b.Truncated),
+		"withheld":         types.BoolValue(b.Withheld),
+		"created_at":       value.Time(b.CreatedAt.Time()),
+		"started_at":       value.Time(b.StartedAt.Time()),
+		"finished_at":      value.Time(b.FinishedAt.Time()),
+		"promoted_at":      value.Time(b.PromotedAt.Time()),
+	})
+	diags.Append(d...)
+	return build, diags
+}
+
+func buildRepositoriesFromAPI(repositories []client.BuildRepository) (types.List, diag.Diagnostics) {
+	if repositories == nil {
+		return types.ListNull(buildRepositoryType), nil
+	}
+	var diags diag.Diagnostics
+	elements := make([]attr.Value, len(repositories))
+	for i, r := range repositories {
+		element, d := types.ObjectValue(buildRepositoryType.AttrTypes, map[string]attr.Value{
+			"url":            types.StringValue(r.URL),
+			"name":           types.StringValue(r.Name),
+			"default_branch": types.StringValue(r.DefaultBranch),
+			"commit_sha":     types.StringValue(r.CommitSHA),
+		})
+		diags.Append(d...)
+		elements[i] = element
+	}
+	list, d := types.ListValue(buildRepositoryType, elements)
+	diags.Append(d...)
+	return list, diags
+}
