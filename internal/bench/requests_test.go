@@ -46,6 +46,13 @@ func TestRequests_ofManyWrites(t *testing.T) {
 			// The destruction reads the keys of every account in its refresh.
 			create: 2*n*105/100 + 10, erase: 4 * n,
 		},
+		"environments": {
+			hcl: func(*acctest.Env) string {
+				return fmt.Sprintf("resource \"agentyard_environment\" \"x\" {\n  count = %d\n  name = \"e${count.index}\"\n  wait_for_build = false\n  repositories = [{ url = \"https://git.example/acme/app.git\", script = \"make\" }]\n}\n", n)
+			},
+			// The destruction meets builds that run: a refusal, a look for its cause, a cancellation and a deletion for each.
+			create: n*105/100 + 10, erase: 4*n + 10,
+		},
 		"20 fleets": {
 			hcl: func(*acctest.Env) string {
 				return "resource \"agentyard_computer_fleet\" \"x\" {\n  count = 20\n  name_prefix = \"f${count.index}x\"\n  quantity = 2\n}\n"

@@ -219,6 +219,8 @@ func (p *agentyardProvider) Resources(context.Context) []func() resource.Resourc
 	return []func() resource.Resource{
 		computer.NewComputerFleetResource,
 		computer.NewComputerResource,
+		environment.NewDefaultEnvironmentResource,
+		environment.NewEnvironmentResource,
 		serviceaccount.NewAPIKeyResource,
 		serviceaccount.NewServiceAccountResource,
 	}
@@ -251,6 +253,7 @@ func (p *agentyardProvider) EphemeralResources(context.Context) []func() ephemer
 func (p *agentyardProvider) ListResources(context.Context) []func() list.ListResource {
 	return []func() list.ListResource{
 		computer.NewComputerList,
+		environment.NewEnvironmentList,
 		serviceaccount.NewAPIKeyList,
 		serviceaccount.NewServiceAccountList,
 	}

@@ -1,0 +1,6 @@
+import {
+  to = agentyard_default_environment.this
+  identity = {
+    id = "organization"
+  }
+}

@@ -1,0 +1,4 @@
+import {
+  to = agentyard_default_environment.this
+  id = "organization"
+}

@@ -1,0 +1,168 @@
+package environment_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const environmentType = "agentyard_environment"
+
+// environmentJSON is what these tests look at of an environment.
+type environmentJSON struct {
+	ID          string
+	Name        string
+	Scope       string
+	Status      string
+	IsDefault   bool
+	SetupScript string
+	LatestBuild struct{ ID, Status, Trigger string }
+}
+
+func environmentsOf(e *acctest.Env) []environmentJSON {
+	var listed struct{ Environments []environmentJSON }
+	e.API(http.MethodGet, "/api/v0/environments", nil, &listed)
+	return listed.Environments
+}
+
+func idsOf(e *acctest.Env) []string {
+	var ids []string
+	for _, found := range environmentsOf(e) {
+		ids = append(ids, found.ID)
+	}
+	return ids
+}
+
+// environmentOf is a configuration with one repository, changed as given.
+func environmentOf(name string, changes acctest.Values) acctest.Values {
+	config := acctest.Values{"name": name, "scope": "organization", "repositories": []any{map[string]any{"url": "https://git.example/acme/app.git", "script": "make"}}}
+	for attribute, v := range changes {
+		config[attribute] = v
+	}
+	return config
+}
+
+// rebuilt starts another build of the only environment, as somebody else would, and lets it run for a while.
+func rebuilt(t *testing.T, e *acctest.Env, runs time.Duration) {
+	t.Helper()
+	all := environmentsOf(e)
+	if len(all) != 1 {
+		t.Fatalf("the emulator holds %+v", all)
+	}
+	e.API(http.MethodPost, "/api/v0/environments/"+all[0].ID+"/builds", nil, nil)
+	e.Clock.Advance(runs)
+}
+
+// carriedOut counts the requests of an operation that the emulator carried out.
+func carriedOut(e *acctest.Env, operation string) int {
+	n := 0
+	for _, entry := range e.Journal().Entries() {
+		isSpoilt := slices.Contains([]emulator.FaultKind{
+			emulator.FaultStatusAfterCommit, emulator.FaultDropAfterCommit, emulator.FaultTruncatedBody, emulator.FaultNonJSON, emulator.FaultDelayAfterCommit,
+		}, emulator.FaultKind(entry.Fault))
+		if entry.Operation == operation && (isSpoilt || entry.Fault == "" && entry.Status < 300) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestEnvironment_faultMatrix(t *testing.T) {
+	t.Parallel()
+	acctest.Matrix{
+		Type: environmentType,
+		Setup: func(*acctest.Env) []acctest.Values {
+			return []acctest.Values{
+				environmentOf("m", acctest.Values{"setup_script": "make tools"}),
+				environmentOf("renamed", acctest.Values{"setup_script": "make tools"}),
+				environmentOf("renamed", nil),
+			}
+		},
+		Live: idsOf,
+		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
+			// One that was not built in time is replaced, which is what the error says.
+			if made, gone := carriedOut(e, "createEnvironment"), carriedOut(e, "deleteEnvironment"); made != gone+1 {
+				t.Errorf("%d creations and %d deletions were carried out", made, gone)
+			}
+			if n := carriedOut(e, "createEnvironmentBuild"); n != 0 {
+				t.Errorf("%d builds were started besides", n)
+			}
+		},
+	}.Run(t)
+}
+
+// The second apply finds a build that has failed, and starts another one.
+func TestEnvironment_faultMatrixOfRebuilding(t *testing.T) {
+	t.Parallel()
+	acctest.Matrix{
+		Type: environmentType,
+		Setup: func(*acctest.Env) []acctest.Values {
+			return []acctest.Values{environmentOf("m", nil), environmentOf("m", nil)}
+		},
+		From: 1,
+		Before: func(e *acctest.Env, step int) {
+			if step != 1 {
+				return
+			}
+			if err := e.FailBuild(emulator.BuildFailure{Reason: "The disk is full."}); err != nil {
+				t.Error(err)
+			}
+			rebuilt(t, e, time.Minute)
+		},
+		Live: idsOf,
+		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
+			// One of them is the failed one, which others have started.
+			if n := carriedOut(e, "createEnvironmentBuild"); n > 2 {
+				t.Errorf("%d builds were started", n)
+			}
+		},
+	}.Run(t)
+}
+
+// The destruction finds a build that runs, which has to be cancelled first.
+func TestEnvironment_faultMatrixOfDeletingWhileItIsBuilt(t *testing.T) {
+	t.Parallel()
+	acctest.Matrix{
+		Type:  environmentType,
+		Setup: func(*acctest.Env) []acctest.Values { return []acctest.Values{environmentOf("m", nil)} },
+		From:  1,
+		Before: func(e *acctest.Env, step int) {
+			if step == 1 {
+				rebuilt(t, e, 0)
+			}
+		},
+		Live: idsOf,
+	}.Run(t)
+}
+
+// The first apply makes the default after the build, the third one in place.
+func TestEnvironment_faultMatrixOfTheDefault(t *testing.T) {
+	t.Parallel()
+	acctest.Matrix{
+		Type: environmentType,
+		Setup: func(e *acctest.Env) []acctest.Values {
+			return []acctest.Values{
+				environmentOf("m", acctest.Values{"make_organization_default": true}),
+				environmentOf("m", acctest.Values{"wait_for_build": false}),
+				environmentOf("m", acctest.Values{"wait_for_build": false, "make_organization_default": true}),
+			}
+		},
+		Before: func(e *acctest.Env, step int) {
+			if step == 2 {
+				if err := e.SetDefaultEnvironment(""); err != nil {
+					t.Error(err)
+				}
+			}
+		},
+		Live: idsOf,
+		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
+			if all := environmentsOf(e); len(all) != 1 || !all[0].IsDefault {
+				t.Errorf("the default is not set: %+v", all)
+			}
+		},
+	}.Run(t)
+}

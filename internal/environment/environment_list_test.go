@@ -1,0 +1,156 @@
+package environment_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/querycheck"
+	"github.com/hashicorp/terraform-plugin-testing/querycheck/queryfilter"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+func environmentsList(name, arguments, config string) string {
+	return fmt.Sprintf("list \"agentyard_environment\" %q {\n  provider = agentyard\n%s\n  config {\n%s\n  }\n}\n", name, arguments, config)
+}
+
+func TestAccEnvironmentList(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	e := acctest.New(t)
+	var account struct{ ID string }
+	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
+	shared, own := makeEnvironment(e, "app", "organization"), makeEnvironment(e, "mine", "user")
+	broken := makeFailed(t, e, "broken", emulator.BuildFailure{Reason: "No.", Excerpt: "make: error"})
+
+	identity := func(made madeEnvironment) map[string]knownvalue.Check {
+		return map[string]knownvalue.Check{"id": text(made.ID)}
+	}
+	at := func(list string) string { return "agentyard_environment." + list }
+	named := func(list string, made madeEnvironment, name string) querycheck.QueryResultCheck {
+		return querycheck.ExpectResourceDisplayName(at(list), queryfilter.ByResourceIdentity(identity(made)), text(name))
+	}
+	whole := func(list string, made madeEnvironment, values map[string]knownvalue.Check) querycheck.QueryResultCheck {
+		var checks []querycheck.KnownValueCheck
+		for name, check := range values {
+			checks = append(checks, querycheck.KnownValueCheck{Path: tfjsonpath.New(name), KnownValue: check})
+		}
+		return querycheck.ExpectResourceKnownValues(at(list), queryfilter.ByResourceIdentity(identity(made)), checks)
+	}
+	e.Journal().Reset()
+	runData(t, e, resource.TestStep{
+		Query: true,
+		Config: e.Config(environmentsList("plain", "", "") + environmentsList("all", "include_resource = true", "") + environmentsList("two", "limit = 2", "") +
+			environmentsList("of_account", "", "service_account_id = \""+account.ID+"\"")),
+		QueryResultChecks: []querycheck.QueryResultCheck{
+			querycheck.ExpectLength(at("plain"), 3), querycheck.ExpectLength(at("all"), 3), querycheck.ExpectLength(at("two"), 2), querycheck.ExpectLength(at("of_account"), 1),
+			querycheck.ExpectIdentity(at("plain"), identity(own)), querycheck.ExpectIdentity(at("of_account"), identity(shared)), querycheck.ExpectNoIdentity(at("of_account"), identity(own)),
+			named("all", shared, "app"), named("all", own, "mine"), named("all", broken, "broken"),
+			whole("all", shared, map[string]knownvalue.Check{
+				"name": text("app"), "scope": text("organization"), "status": text("ready"), "repositories": repositoryIs("make"), "source_id": text("source-base"), "latest_build_id": text(shared.BuildID),
+				"wait_for_build": yes, "make_organization_default": null, "timeouts": null, "setup_script": null,
+			}),
+			whole("all", broken, map[string]knownvalue.Check{"scope": text("user"), "status": text("failed"), "failure_reason": null}),
+		},
+	})
+	if n := len(e.Journal().Entries()); n != e.Journal().Count("listEnvironments") {
+		t.Errorf("a query sent more than listings: %+v", e.Journal().Entries())
+	}
+}
+
+func TestAccEnvironmentList_errors(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	e := acctest.New(t)
+	query := func(config, want string) resource.TestStep {
+		return resource.TestStep{Query: true, Config: config, ExpectError: regexp.MustCompile(want)}
+	}
+	robots := environmentsList("x", "", `service_account_id = "sa_unknown"`)
+	runData(t, e,
+		query(e.Config(environmentsList("x", "", `service_account_id = ""`)), `must not be empty`),
+		query(e.Config(robots), `Cannot list environments(.|\n)*listEnvironments(.|\n)*400`),
+		query(plainUser(t, e)(robots), `Cannot list environments(.|\n)*403(.|\n)*Manager\s+role`),
+		query(providerAt(e.URL(), "fk-wrong", environmentsList("x", "", "")), `Cannot list environments(.|\n)*401`),
+	)
+}
+
+func TestAccEnvironmentList_example(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	e := acctest.New(t)
+	var account struct{ ID string }
+	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
+	makeEnvironment(e, "app", "user")
+	hcl := strings.ReplaceAll(acctest.Example(t, "list-resources/agentyard_environment/list-resource.tfquery.hcl"), "sa_01hzy3v7k2m4n6p8q0r2s4t6v8", account.ID)
+	runData(t, e, resource.TestStep{Query: true, Config: e.Config(hcl), QueryResultChecks: []querycheck.QueryResultCheck{
+		querycheck.ExpectLength("agentyard_environment.all", 1), querycheck.ExpectLength("agentyard_environment.of_ci", 0),
+	}})
+}
+
+func TestAccEnvironmentList_withoutRepositories(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	e := acctest.New(t)
+	e.API(http.MethodPost, environmentsRoute+"/default", nil, nil)
+	cli := acctest.NewCLI(t, e, "")
+	cli.Write("environments.tfquery.hcl", environmentsList("all", "include_resource = true", ""))
+	if r := cli.MustRun("query", "-generate-config-out=generated.tf"); !strings.Contains(r.Output, "Default") {
+		t.Errorf("the query: %s", r.Output)
+	}
+	if r := cli.Run("plan", "-input=false"); r.ExitCode == 0 || !strings.Contains(r.Output, "repositories list must contain at least 1 element") {
+		t.Errorf("the plan: exit code %d\n%s", r.ExitCode, r.Output)
+	}
+}
+
+// What exists comes under management with the configuration that the query generates.
+func TestAccEnvironmentList_generatedConfigurationPlansClean(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	const total = 50
+	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = time.Millisecond })
+	for n := range total {
+		body := map[string]any{
+			"name":         fmt.Sprintf("env \"%d\" ${x} %%{y}", n),
+			"repositories": []map[string]any{{"url": "https://git.example/acme/app.git", "script": "echo \"${HOME}\" %{x}\nmake\n"}, {"url": "https://git.example/acme/lib.git", "script": "true"}},
+		}
+		if n%2 == 0 {
+			body["scope"], body["setupScript"], body["makeOrganizationDefault"] = "organization", "apt-get update\n\tapt-get install make", n == 0
+		}
+		if n%3 == 0 && n%2 != 0 {
+			body["sourceId"] = "source-repositories"
+		}
+		e.API(http.MethodPost, environmentsRoute, body, nil)
+	}
+	cli := acctest.NewCLI(t, e, "")
+	cli.Write("environments.tfquery.hcl", environmentsList("all", "include_resource = true", ""))
+	cli.MustRun("query", "-generate-config-out=generated.tf")
+	generated, err := os.ReadFile(filepath.Join(cli.Dir, "generated.tf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(generated), "resource \"agentyard_environment\""); n != total {
+		t.Fatalf("configuration of %d environments was generated, want %d:\n%s", n, total, generated)
+	}
+	e.Journal().Reset()
+	plan := cli.MustRun("plan", "-input=false", "-out=plan")
+	if !strings.Contains(plan.Output, fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.", total)) {
+		t.Fatalf("the plan of the import:\n%s", plan.Output[max(0, len(plan.Output)-3000):])
+	}
+	cli.MustRun("apply", "-input=false", "plan")
+	cli.MustPlanEmpty()
+	for _, entry := range e.Journal().Entries() {
+		if entry.Method != http.MethodGet {
+			t.Errorf("%s was sent", entry.Operation)
+		}
+	}
+}

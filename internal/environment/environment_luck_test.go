@@ -1,0 +1,406 @@
+package environment_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// slowBuilds has builds take half an hour, which no pause between requests lets pass.
+func slowBuilds(o *emulator.Options) { o.BuildPhase = 10 * time.Minute }
+
+func breaks(e *acctest.Env, faults ...emulator.Fault) {
+	for _, fault := range faults {
+		if fault.Times == 0 {
+			fault.Times = -1
+		}
+		e.Faults().Add(fault)
+	}
+}
+
+func TestEnvironment_whatOnlyTheProviderUsesCostsNoRequest(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	i := applied(t, e, environmentOf("a", acctest.Values{"make_organization_default": true}))[0]
+	for _, changes := range []acctest.Values{
+		{"wait_for_build": false},
+		{"wait_for_build": false, "timeouts": map[string]any{"create": "2h"}},
+		{"wait_for_build": true, "make_organization_default": false},
+	} {
+		e.Journal().Reset()
+		config := environmentOf("a", acctest.Values{"make_organization_default": true})
+		maps.Copy(config, changes)
+		// The refresh is the only request.
+		if out := mustApply(t, e, i, config); out.Action != "update" || len(e.Journal().Entries()) != 1 {
+			t.Errorf("%v: %s with the requests %+v", changes, out, e.Journal().Entries())
+		}
+	}
+}
+
+// After an answer that was lost for good, a build may run: the next apply waits for it, and does not call its start success.
+func TestEnvironment_aBuildWhoseStartWasLostIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		prepare func(t *testing.T, e *acctest.Env)
+		faults  []emulator.Fault
+		changes acctest.Values
+	}{
+		"of a change": {
+			faults:  []emulator.Fault{{Operation: "updateEnvironment", Kind: emulator.FaultDropAfterCommit}},
+			changes: acctest.Values{"setup_script": "make tools"},
+		},
+		"of a rebuild": {
+			prepare: func(t *testing.T, e *acctest.Env) {
+				if err := e.FailBuild(emulator.BuildFailure{}); err != nil {
+					t.Error(err)
+				}
+				rebuilt(t, e, time.Hour)
+			},
+			faults: []emulator.Fault{
+				{Operation: "createEnvironmentBuild", Kind: emulator.FaultDropAfterCommit},
+				{Operation: "getEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1},
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t, slowBuilds)
+			i := applied(t, e, environmentOf("a", nil))[0]
+			if tc.prepare != nil {
+				tc.prepare(t, e)
+			}
+			breaks(e, tc.faults...)
+			config := environmentOf("a", tc.changes)
+			if out := acctest.NewProcess(t, e, nil).Apply(i, config); len(out.Errors) == 0 {
+				t.Fatalf("%s", out)
+			}
+			e.Faults().Clear()
+			started := carriedOut(e, "updateEnvironment") + carriedOut(e, "createEnvironmentBuild")
+			out := mustApply(t, e, i, config)
+			if out.Action != "update" || i.Attribute("status") != "ready" {
+				t.Errorf("%s; the status is %q", out, i.Attribute("status"))
+			}
+			if n := carriedOut(e, "updateEnvironment") + carriedOut(e, "createEnvironmentBuild"); n != started {
+				t.Errorf("%d more builds were started", n-started)
+			}
+			if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "none" {
+				t.Errorf("the plan is not empty: %s", out)
+			}
+		})
+	}
+}
+
+// What ends the looks at a build does not end the build: an environment that is kept is waited for by the next apply.
+func TestEnvironment_aKeyIsRevokedDuringTheWait(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, slowBuilds)
+	p := acctest.NewProcess(t, e, nil)
+	i := p.NewInstance(environmentType)
+	breaks(e, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusUnauthorized, After: 4})
+	out := p.Apply(i, environmentOf("a", nil))
+	if text := out.Text(); len(out.Errors) != 1 || !i.Tainted || !strings.Contains(text, "getEnvironmentBuildStatuses") || !strings.Contains(text, "api_key") {
+		t.Fatalf("%s", out)
+	}
+	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0].Detail, "untaint ADDRESS") {
+		t.Errorf("%s", out)
+	}
+	e.Faults().Clear()
+	i.Tainted = false
+	if out := mustApply(t, e, i, environmentOf("a", nil)); out.Action != "update" || i.Attribute("status") != "ready" {
+		t.Errorf("%s; the status is %q", out, i.Attribute("status"))
+	}
+}
+
+func TestEnvironment_looksThatAreHeldBack(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	e.Faults().Add(emulator.Fault{Operation: "getEnvironmentBuildStatuses", Kind: emulator.FaultRateLimited, RetryAfter: "7", Times: 3})
+	begin := e.Clock.Now()
+	i := applied(t, e, environmentOf("a", nil))[0]
+	if took := e.Clock.Now().Sub(begin); i.Attribute("status") != "ready" || took < 21*time.Second {
+		t.Errorf("the status is %q after %s", i.Attribute("status"), took)
+	}
+}
+
+// Where the service does not serve build statuses, the environments are read themselves, each once in a look.
+func TestEnvironment_buildStatusesAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]emulator.Fault{
+		"400":                         {Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusBadRequest},
+		"403":                         {Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusForbidden},
+		"404":                         {Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusNotFound},
+		"incomplete":                  {Kind: emulator.FaultOtherServer, Body: `{"builds":[]}`},
+		"of one that was never built": {Kind: emulator.FaultOtherServer, Body: `{"builds":[{"environmentId":"env_other","environmentStatus":"ready"}]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const n = 5
+			e := acctest.NewRealTime(t, quickBuilds)
+			fault.Operation = "getEnvironmentBuildStatuses"
+			breaks(e, fault)
+			p := acctest.NewProcess(t, e, nil)
+			together(n, n, func(k int) {
+				i := p.NewInstance(environmentType)
+				if out := p.Apply(i, environmentOf(fmt.Sprint("e", k), acctest.Values{"timeouts": map[string]any{"create": "20s"}})); len(out.Errors) > 0 || i.Attribute("status") != "ready" {
+					t.Errorf("%s; the status is %q", out, i.Attribute("status"))
+				}
+			})
+			// Whoever waits alone asks for the status first.
+			if looks, reads := e.Journal().Count("getEnvironmentBuildStatuses"), e.Journal().Count("getEnvironment"); looks > reads {
+				t.Errorf("%d looks and %d reads", looks, reads)
+			}
+		})
+	}
+}
+
+func TestEnvironment_twoProcessesMakeTheSame(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t, quickBuilds)
+	outs, made := make([]acctest.Outcome, 2), make([]*acctest.Instance, 2)
+	together(2, 2, func(k int) {
+		p := acctest.NewProcess(t, e, nil)
+		made[k] = p.NewInstance(environmentType)
+		outs[k] = p.Apply(made[k], environmentOf("a", nil))
+	})
+	all := environmentsOf(e)
+	if len(all) != 1 {
+		t.Fatalf("the emulator holds %+v", all)
+	}
+	failed := 0
+	for k, out := range outs {
+		if len(out.Errors) > 0 {
+			failed++
+			if !strings.Contains(out.Text(), "terraform import ADDRESS "+all[0].ID) || !made[k].State.IsNull() {
+				t.Errorf("%s", out)
+			}
+		}
+	}
+	if failed != 1 {
+		t.Errorf("%d of 2 failed: %v", failed, outs)
+	}
+}
+
+// The answer to a creation holds nothing but IDs: one that was there before is nobody's to take, and one that is nowhere is no environment.
+func TestEnvironment_theAnswerNamesAnotherOne(t *testing.T) {
+	t.Parallel()
+	for name, id := range map[string]string{"one that was there before": "", "none at all": "env_nowhere"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			other := applied(t, e, environmentOf("other", nil))[0].ID()
+			if id == "" {
+				id = other
+			}
+			e.Faults().Add(emulator.Fault{Operation: "createEnvironment", Kind: emulator.FaultOtherAnswer, Status: http.StatusCreated, Body: fmt.Sprintf(`{"id":%q,"buildId":"bld_x"}`, id)})
+			i := acctest.NewProcess(t, e, nil).NewInstance(environmentType)
+			out := acctest.NewProcess(t, e, nil).Apply(i, environmentOf("a", nil))
+			if len(out.Errors) != 1 || !strings.Contains(out.Text(), id) {
+				t.Fatalf("%s", out)
+			}
+			out = acctest.NewProcess(t, e, nil).Apply(i, environmentOf("a", nil))
+			for _, left := range environmentsOf(e) {
+				if left.Name == "a" && !strings.Contains(out.Text(), "terraform import ADDRESS "+left.ID) {
+					t.Errorf("the next apply does not name %s: %s", left.ID, out)
+				}
+			}
+			if all := environmentsOf(e); len(all) != 2 || !i.State.IsNull() {
+				t.Errorf("the emulator holds %+v, the state %s", all, i.State)
+			}
+		})
+	}
+}
+
+// Something else than the service may answer at its address, at any request: no state is lost then.
+func TestEnvironment_pagesOfOthers(t *testing.T) {
+	t.Parallel()
+	const page = "<!DOCTYPE html><html><body><h1>Not here</h1></body></html>"
+	for name, fault := range map[string]emulator.Fault{
+		"a page":        {Kind: emulator.FaultOtherServer, Status: http.StatusOK, Body: page},
+		"a 404 page":    {Kind: emulator.FaultOtherServer, Status: http.StatusNotFound, Body: page},
+		"a 409 page":    {Kind: emulator.FaultOtherServer, Status: http.StatusConflict, Body: page},
+		"a 403 page":    {Kind: emulator.FaultOtherServer, Status: http.StatusForbidden, Body: page},
+		"other JSON":    {Kind: emulator.FaultOtherServer, Status: http.StatusOK, Body: `{"message":"hello"}`},
+		"an empty list": {Kind: emulator.FaultOtherServer, Status: http.StatusOK, Body: `[]`},
+	} {
+		for step, config := range map[string]acctest.Values{"update": environmentOf("a", acctest.Values{"setup_script": "make tools"}), "destroy": nil} {
+			if config == nil && fault.Status == http.StatusOK && fault.Body != page {
+				continue // The service answers a deletion with nothing at all: any JSON counts as its word.
+			}
+			// A page from the nth request on: the refresh, the change, the wait, the read afterwards.
+			for after := range 4 {
+				t.Run(fmt.Sprint(name, "/", step, " after ", after), func(t *testing.T) {
+					t.Parallel()
+					e := acctest.New(t)
+					i := applied(t, e, environmentOf("a", nil))[0]
+					id, before := i.ID(), len(e.Journal().Entries())
+					fault.After = after
+					breaks(e, fault)
+					settings := acctest.Values{"max_retries": 1}
+					out := acctest.NewProcess(t, e, settings).Apply(i, config)
+					if hit := len(e.Journal().Entries()) - before; hit <= after {
+						return // There are fewer requests.
+					}
+					e.Faults().Clear()
+					isThere := len(environmentsOf(e)) == 1
+					if isThere && i.ID() != id {
+						t.Fatalf("%s; the state is %s", out, i.State)
+					}
+					if text := out.Text(); len(out.Errors) > 0 && !strings.Contains(text, "base_url") && !strings.Contains(text, "the last look failed") {
+						t.Errorf("%s", out)
+					}
+					mustApply(t, e, i, config)
+					if config != nil && (i.ID() != id || i.Attribute("status") != "ready") {
+						t.Errorf("the state is %s", i.State)
+					}
+				})
+			}
+		}
+	}
+}
+
+// An environment that could not be made the default is good all the same; the next apply makes it the default, unless
+// somebody has done that already.
+func TestEnvironment_theDefaultIsSetByTheNextApply(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	breaks(e, emulator.Fault{Operation: "setDefaultEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusForbidden})
+	config := environmentOf("a", acctest.Values{"make_organization_default": true})
+	p := acctest.NewProcess(t, e, nil)
+	i := p.NewInstance(environmentType)
+	if out := p.Apply(i, config); len(out.Errors) > 0 || len(out.Warnings) != 1 || i.Tainted {
+		t.Fatalf("%s", out)
+	}
+	e.Faults().Clear()
+	other := applied(t, e, environmentOf("b", nil))[0]
+	if err := e.SetDefaultEnvironment(i.ID()); err != nil {
+		t.Fatal(err)
+	}
+	if out := mustApply(t, e, i, config); out.Action != "none" {
+		t.Errorf("it is the default: %s", out)
+	}
+	if err := e.SetDefaultEnvironment(other.ID()); err != nil {
+		t.Fatal(err)
+	}
+	if out := mustApply(t, e, i, config); out.Action != "none" {
+		t.Errorf("it was the default, and is not held: %s", out)
+	}
+}
+
+// An environment becomes the default once it is built, which the apply waits for.
+func TestEnvironment_theDefaultWaitsForABuildThatRuns(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, slowBuilds)
+	var made struct{ ID string }
+	e.API(http.MethodPost, "/api/v0/environments", environmentOf("a", nil), &made)
+	p := acctest.NewProcess(t, e, nil)
+	i := p.NewInstance(environmentType)
+	if out := p.Import(i, made.ID); len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+	mustApply(t, e, i, environmentOf("a", acctest.Values{"make_organization_default": true}))
+	if all := environmentsOf(e); !all[0].IsDefault || i.Attribute("status") != "ready" {
+		t.Errorf("%+v, the status is %q", all, i.Attribute("status"))
+	}
+}
+
+// The environment may be deleted by somebody else while an apply waits for its build.
+func TestEnvironment_deletedDuringTheWait(t *testing.T) {
+	t.Parallel()
+	var e *acctest.Env
+	e = acctest.New(t, meanwhile("GET /api/v0/environments/build-statuses", func(n int) {
+		if n == 1 {
+			e.Clock.Advance(time.Minute)
+			e.API(http.MethodDelete, "/api/v0/environments/"+environmentsOf(e)[0].ID, nil, nil)
+		}
+	}))
+	p := acctest.NewProcess(t, e, nil)
+	i := p.NewInstance(environmentType)
+	out := p.Apply(i, environmentOf("a", nil))
+	if !strings.Contains(out.Text(), "Was Deleted While It Was Built") {
+		t.Fatalf("%s", out)
+	}
+	mustApply(t, e, i, environmentOf("a", nil))
+	if all := environmentsOf(e); len(all) != 1 || all[0].ID != i.ID() {
+		t.Errorf("the emulator holds %+v", all)
+	}
+}
+
+// Somebody else may start the build that the plan wanted, which runs or has just ended when the apply wants to start it.
+func TestEnvironment_somebodyElseRebuilds(t *testing.T) {
+	t.Parallel()
+	for name, runs := range map[string]time.Duration{"and it runs": 0, "and it ends": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var e *acctest.Env
+			isPlanned := false
+			e = acctest.New(t, meanwhile("POST /api/v0/environments/env_", func(int) {
+				if isPlanned {
+					isPlanned = false
+					rebuilt(t, e, 0)
+				}
+			}), meanwhile("GET /api/v0/environments/env_", func(n int) {
+				if n == 2 {
+					e.Clock.Advance(runs)
+				}
+			}))
+			i := applied(t, e, environmentOf("a", nil))[0] // Reads it once.
+			if err := e.FailBuild(emulator.BuildFailure{}); err != nil {
+				t.Fatal(err)
+			}
+			rebuilt(t, e, time.Hour)
+			isPlanned = true
+			if out := mustApply(t, e, i, environmentOf("a", nil)); out.Action != "update" || i.Attribute("status") != "ready" {
+				t.Errorf("%s; the status is %q", out, i.Attribute("status"))
+			}
+			if n := carriedOut(e, "createEnvironmentBuild"); n != 2 {
+				t.Errorf("%d builds were started: %+v", n, e.Journal().Entries())
+			}
+		})
+	}
+}
+
+// An interruption ends the wait, not the build: the environment is kept as it is, and the next apply waits on.
+func TestEnvironment_interruptedDuringTheWait(t *testing.T) {
+	t.Parallel()
+	for name, configs := range map[string][]acctest.Values{
+		"of a creation":                        {environmentOf("a", nil)},
+		"of an update":                         {environmentOf("a", nil), environmentOf("a", acctest.Values{"setup_script": "make tools"})},
+		"of a creation that makes the default": {environmentOf("a", acctest.Values{"make_organization_default": true})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			last := configs[len(configs)-1]
+			var p *acctest.Process
+			e := acctest.New(t, slowBuilds, meanwhile("GET /api/v0/environments/build-statuses", func(int) {
+				if p != nil {
+					p.Stop()
+					p = nil
+				}
+			}))
+			i := acctest.NewProcess(t, e, nil).NewInstance(environmentType)
+			for _, config := range configs[:len(configs)-1] {
+				mustApply(t, e, i, config)
+			}
+			p = acctest.NewProcess(t, e, nil)
+			out := p.Apply(i, last)
+			if len(out.Errors) > 0 || len(out.Warnings) != 1 || i.Tainted || i.State.IsNull() {
+				t.Fatalf("%s", out)
+			}
+			if out := mustApply(t, e, i, last); out.Action != "update" || i.Attribute("status") != "ready" {
+				t.Errorf("%s; the status is %q", out, i.Attribute("status"))
+			}
+			if all := environmentsOf(e); all[0].IsDefault != (last["make_organization_default"] == true) {
+				t.Errorf("%+v", all)
+			}
+			if n := carriedOut(e, "createEnvironmentBuild"); n != 0 {
+				t.Errorf("%d builds were started besides", n)
+			}
+		})
+	}
+}

@@ -1,0 +1,279 @@
+package environment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+)
+
+// UnchangedDefaults declares that nothing is planned where nothing was changed, as far as UnchangedWhile says so too.
+func (r *environmentResource) UnchangedDefaults() map[string]attr.Value {
+	return map[string]attr.Value{"wait_for_build": types.BoolValue(true)}
+}
+
+// UnchangedWhile excepts what plans a build, or the default, by itself.
+func (r *environmentResource) UnchangedWhile() (values map[string]attr.Value, private []string) {
+	return map[string]attr.Value{"status": types.StringValue(client.EnvironmentReady)}, []string{unfinishedKey}
+}
+
+// ModifyPlan says what the plan can know of a creation, and plans builds: those of changes, and those that an
+// environment needs that is not ready although nothing was changed.
+func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	var config, plan environmentModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if req.State.Raw.IsNull() {
+		if r.Client != nil {
+			resp.Diagnostics.Append(r.foresee(ctx, &plan)...)
+			resp.Diagnostics.Append(r.checkSource(ctx, &plan, nil)...)
+			resp.Diagnostics.Append(r.foreseeDefault(ctx, &plan, "")...)
+		}
+		return
+	}
+	var state environmentModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if r.Client != nil {
+		r.Client.HoldEnvironment(state.ID.ValueString())
+		resp.Diagnostics.Append(r.checkSource(ctx, &plan, &state)...)
+	}
+	if len(resp.RequiresReplace) > 0 {
+		return
+	}
+	left := unfinishedOf(ctx, req.Private)
+	if r.Client != nil {
+		resp.Diagnostics.Append(r.foreseeRename(ctx, &plan, &state)...)
+		if plan.makesDefault(&state, left) {
+			resp.Diagnostics.Append(r.foreseeDefault(ctx, &plan, state.ID.ValueString())...)
+		}
+	}
+	changes := plan.changesBuild(&state)
+	failed := state.Status.ValueString() == client.EnvironmentFailed
+	waits := plan.mayWait() && plan.waitsOn(&state, left)
+	switch {
+	case failed && !changes:
+		resp.Diagnostics.Append(r.toldRebuild(&state)...)
+	case waits && !changes && left.Build:
+		resp.Diagnostics.Append(r.told(&state, "Build Is Waited For", "Builds Are Waited For", fmt.Sprintf("An earlier apply did not see the end of a build (%s)", state.LatestBuildID.ValueString()), "this one waits for it")...)
+	}
+	if left.Default && plan.makesDefault(&state, left) {
+		resp.Diagnostics.Append(r.told(&state, "Is Made the Default", "Environments Are Made the Default", "An earlier apply did not make it the organization's default", "this one does")...)
+	}
+	if changes || failed || waits {
+		plan.expectBuild(&state)
+	}
+	if plan.makesDefault(&state, left) && !state.IsDefault.ValueBool() {
+		plan.IsDefault = types.BoolUnknown()
+	}
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+}
+
+// changesBuild reports that what is built differs from the prior state. What is not known yet may differ.
+func (m *environmentModel) changesBuild(state *environmentModel) bool {
+	return !m.Repositories.Equal(state.Repositories) || !m.SetupScript.Equal(state.SetupScript) || !m.SourceID.Equal(state.SourceID)
+}
+
+// mayWait reports that an apply waits for the build that it starts, as far as is known.
+func (m *environmentModel) mayWait() bool {
+	return m.WaitForBuild.ValueBool() || m.WaitForBuild.IsUnknown()
+}
+
+// makesDefault reports that an update is to make the environment the organization's default, as far as is known.
+func (m *environmentModel) makesDefault(state *environmentModel, left unfinished) bool {
+	wanted := m.MakeOrganizationDefault.ValueBool() || m.MakeOrganizationDefault.IsUnknown()
+	return wanted && (left.Default || !state.MakeOrganizationDefault.ValueBool())
+}
+
+// waitsOn reports that there is a build to wait for that was started before: a run has left it, whatever the stored status
+// is, or the environment is to become the default, which it cannot before a build has succeeded.
+func (m *environmentModel) waitsOn(state *environmentModel, left unfinished) bool {
+	return left.Build || state.Status.ValueString() == client.EnvironmentBuilding && m.makesDefault(state, left)
+}
+
+// expectBuild plans the results that a build changes as unknown, and keeps the others, which nobody asked to change.
+func (m *environmentModel) expectBuild(state *environmentModel) {
+	// The status is not known either where the build is waited for: an interruption leaves it at building.
+	m.LatestBuild, m.LatestBuildID, m.Status = types.ObjectUnknown(buildType.AttrTypes), types.StringUnknown(), types.StringUnknown()
+	if !m.SourceID.Equal(state.SourceID) {
+		m.Source = types.ObjectUnknown(sourceType.AttrTypes)
+	}
+	if !state.FailureReason.IsNull() {
+		m.FailureReason = types.StringUnknown()
+	}
+	if !m.mayWait() {
+		return
+	}
+	m.LastSuccessfulBuildAt = types.StringUnknown()
+	if !m.Repositories.Equal(state.ActiveRepositories) {
+		m.ActiveRepositories = types.ListUnknown(repositoryType)
+	}
+	if m.Source.IsUnknown() || !m.Source.Equal(state.ActiveSource) {
+		m.ActiveSource = types.ObjectUnknown(sourceType.AttrTypes)
+	}
+}
+
+// toldRebuild says why an environment is built again although nothing was changed.
+func (r *environmentResource) toldRebuild(state *environmentModel) diag.Diagnostics {
+	summary := "Environments Are Built Again"
+	if r.Client == nil || r.Client.Few(summary, 10) {
+		summary = fmt.Sprintf("Environment %q Is Built Again", state.Name.ValueString())
+	}
+	var why string
+	if reason := state.FailureReason.ValueString(); reason != "" {
+		why = ": " + strings.TrimSuffix(reason, ".")
+	}
+	return diag.Diagnostics{diag.NewWarningDiagnostic(summary, fmt.Sprintf("The latest build (%s) of the environment %q (%s) failed%s. Its configuration has not changed, so the apply starts another build of it.",
+		state.LatestBuildID.ValueString(), state.Name.ValueString(), state.ID.ValueString(), why))}
+}
+
+// told says why something is planned although nothing was changed. The CLIs show one of several warnings with the same
+// summary, so the first few name their environment.
+func (r *environmentResource) told(state *environmentModel, one, many, why, what string) diag.Diagnostics {
+	summary := many
+	if r.Client == nil || r.Client.Few(summary, 10) {
+		summary = fmt.Sprintf("Environment %q: %s", state.Name.ValueString(), one)
+	}
+	return diag.Diagnostics{diag.NewWarningDiagnostic(summary, fmt.Sprintf("%s, of the environment %q (%s); %s.", why, state.Name.ValueString(), state.ID.ValueString(), what))}
+}
+
+// foreseeRename warns where another environment has the new name, which the service refuses then.
+func (r *environmentResource) foreseeRename(ctx context.Context, plan, state *environmentModel) diag.Diagnostics {
+	if plan.Name.IsUnknown() || plan.Name.Equal(state.Name) {
+		return nil
+	}
+	var taken *client.ExistsError
+	if !errors.As(r.Client.ForeseeEnvironment(ctx, state.Scope.ValueString(), plan.Name.ValueString()), &taken) {
+		return nil
+	}
+	return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("name"), fmt.Sprintf("Name %q Is Taken", plan.Name.ValueString()),
+		fmt.Sprintf("%s is to be renamed, but %s has that name in its scope, and is not managed here. Unless it goes or is renamed before, the service refuses the rename: choose another name.", label(state.Name.ValueString(), state.ID.ValueString()), label(taken.Name, taken.ID)))}
+}
+
+// foreseeDefault warns of a default that somebody else has set and that make_organization_default replaces.
+func (r *environmentResource) foreseeDefault(ctx context.Context, plan *environmentModel, id string) diag.Diagnostics {
+	if !plan.MakeOrganizationDefault.ValueBool() {
+		return nil
+	}
+	live, err := r.Client.DefaultEnvironment(ctx)
+	if err != nil || live == "" || live == id {
+		return nil // What an error means, others tell.
+	}
+	return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("make_organization_default"), willBeReplaced,
+		fmt.Sprintf("The organization's default is %s at present. The apply makes the environment %q the default in its place, for everybody in the organization.", nameOf(ctx, r.Client, live), plan.Name.ValueString()))}
+}
+
+// label names an environment.
+func label(name, id string) string { return fmt.Sprintf("%q (%s)", name, id) }
+
+// nameOf names an environment as the shared listing shows it, or by its ID alone.
+func nameOf(ctx context.Context, c *client.Client, id string) string {
+	all, err := c.Environments(ctx, "")
+	at := slices.IndexFunc(all, func(e client.Environment) bool { return e.ID == id })
+	if err != nil || at < 0 {
+		return id
+	}
+	return label(all[at].Name, id)
+}
+
+// foresee says what the plan can know of a creation.
+func (r *environmentResource) foresee(ctx context.Context, plan *environmentModel) diag.Diagnostics {
+	if plan.Name.IsUnknown() {
+		return nil
+	}
+	err := r.Client.ForeseeEnvironment(ctx, plan.Scope.ValueString(), plan.Name.ValueString())
+	return apierror.Foreseen(r.Client, "environment", err, environmentFields, inScope(plan.Scope.ValueString()))
+}
+
+// checkSource refuses in the plan what a source does not support, where the source is known. State is nil for a new
+// environment. If the options cannot be listed the service decides.
+func (r *environmentResource) checkSource(ctx context.Context, plan, state *environmentModel) diag.Diagnostics {
+	if state != nil && plan.SourceID.Equal(state.SourceID) {
+		if value.IsSet(plan.SetupScript) && state.SetupScript.IsNull() {
+			return checkScript(state.Source)
+		}
+		return nil
+	}
+	if !value.IsSet(plan.SourceID) {
+		return nil
+	}
+	options, err := r.Client.SourceOptions(ctx)
+	if err != nil || len(options.Providers)+len(options.UnavailableProviders) == 0 {
+		return nil
+	}
+	var known []string
+	for _, provider := range options.Providers {
+		for _, source := range provider.Sources {
+			if source.ID == plan.SourceID.ValueString() {
+				return unsupported(source, plan)
+			}
+			known = append(known, source.ID)
+		}
+	}
+	there := ""
+	if len(known) > 0 {
+		there = " There are: " + phrase.Names(known, 10) + "."
+	}
+	var missing []string
+	for _, provider := range options.UnavailableProviders {
+		missing = append(missing, provider.Name)
+	}
+	summary, detail := "Unknown Source", fmt.Sprintf("There is no source with the ID %q.%s", plan.SourceID.ValueString(), there)
+	if len(missing) > 0 {
+		summary = "Source Not Available"
+		detail = fmt.Sprintf("No source that is available has the ID %q.%s It may be one of %s, whose sources are not available at present: plan again later, or choose another one.",
+			plan.SourceID.ValueString(), there, phrase.Names(missing, 10))
+	}
+	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("source_id"), summary, detail+" The data source agentyard_environment_source_options lists them.")}
+}
+
+// unsupported says what of a plan a source does not support.
+func unsupported(source client.SourceOption, plan *environmentModel) diag.Diagnostics {
+	var diags diag.Diagnostics
+	if !source.SupportsRepositories && len(plan.Repositories.Elements()) > 0 {
+		diags.AddAttributeError(path.Root("source_id"), "Source Without Repositories",
+			fmt.Sprintf("The source %q (%s) does not support repositories, which every environment here has. Choose another source: the data source agentyard_environment_source_options tells which support them.", source.Name, source.ID))
+	}
+	if !source.SupportsSetupScripts && value.IsSet(plan.SetupScript) {
+		diags.Append(noScript(source.Name))
+	}
+	return diags
+}
+
+// checkScript refuses a setup script where the present source does not support one.
+func checkScript(source types.Object) diag.Diagnostics {
+	supports, ok := source.Attributes()["supports_setup_scripts"].(types.Bool)
+	if !ok || supports.IsNull() || supports.IsUnknown() || supports.ValueBool() {
+		return nil
+	}
+	name := ""
+	if s, ok := source.Attributes()["name"].(types.String); ok {
+		name = s.ValueString()
+	}
+	return diag.Diagnostics{noScript(name)}
+}
+
+func noScript(source string) diag.Diagnostic {
+	return diag.NewAttributeErrorDiagnostic(path.Root("setup_script"), "Source Without Setup Scripts",
+		fmt.Sprintf("The source %q does not support setup scripts. Remove setup_script, or choose another source_id: the data source agentyard_environment_source_options tells which support them.", source))
+}

@@ -1,0 +1,182 @@
+package environment_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// leastPause is the time between two looks of those who wait for builds.
+const leastPause = 500 * time.Millisecond
+
+// together calls do for each number below n, so many at a time.
+func together(n, parallelism int, do func(k int)) {
+	var running sync.WaitGroup
+	slots := make(chan struct{}, parallelism)
+	for k := range n {
+		slots <- struct{}{}
+		running.Go(func() {
+			do(k)
+			<-slots
+		})
+	}
+	running.Wait()
+}
+
+// counted returns how many requests were sent, and how many of them asked for build statuses.
+func counted(e *acctest.Env) (all, looks int) {
+	return len(e.Journal().Entries()), e.Journal().Count("getEnvironmentBuildStatuses")
+}
+
+func TestEnvironment_aPlanOfMany(t *testing.T) {
+	t.Parallel()
+	const n, failed = 200, 5
+	e := acctest.New(t)
+	ids := make([]string, n)
+	for k := range n {
+		var made struct{ ID string }
+		e.API(http.MethodPost, "/api/v0/environments", environmentOf(fmt.Sprint("e", k), nil), &made)
+		ids[k] = made.ID
+	}
+	e.Clock.Advance(time.Hour)
+	importing := acctest.NewProcess(t, e, nil)
+	made := make([]*acctest.Instance, n)
+	for k := range n {
+		made[k] = importing.NewInstance(environmentType)
+		if out := importing.Import(made[k], ids[k]); len(out.Errors) > 0 {
+			t.Fatal(out)
+		}
+	}
+	plan := func() (changed int64) {
+		p := acctest.NewProcess(t, e, nil)
+		var count atomic.Int64
+		e.Journal().Reset()
+		together(n, 10, func(k int) {
+			out := p.Plan(made[k], environmentOf(fmt.Sprint("e", k), nil))
+			if len(out.Errors) > 0 {
+				t.Error(out)
+			}
+			if out.Action != "none" {
+				count.Add(1)
+			}
+		})
+		return count.Load()
+	}
+	changed := plan()
+	requests, _ := counted(e)
+	t.Logf("%d environments: planned with %d requests, %v", n, requests, e.Journal().Entries()[requests-1].Duration)
+	if changed != 0 || requests > 3 {
+		t.Errorf("%d changes, %d requests: %+v", changed, requests, e.Journal().Entries())
+	}
+
+	for k := range failed {
+		if err := e.FailBuild(emulator.BuildFailure{}); err != nil {
+			t.Fatal(err)
+		}
+		e.API(http.MethodPost, "/api/v0/environments/"+ids[k]+"/builds", nil, nil)
+	}
+	e.Clock.Advance(time.Hour)
+	changed = plan()
+	if requests, _ := counted(e); changed != failed || requests > 3+failed {
+		t.Errorf("with %d failed ones: %d changes, %d requests: %+v", failed, changed, requests, e.Journal().Entries())
+	}
+}
+
+func TestEnvironment_waitsShareTheirLooks(t *testing.T) {
+	t.Parallel()
+	const n = 50
+	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = 500 * time.Millisecond })
+	p := acctest.NewProcess(t, e, nil)
+	begin := time.Now()
+	together(n, n, func(k int) {
+		if out := p.Apply(p.NewInstance(environmentType), environmentOf(fmt.Sprint("e", k), nil)); len(out.Errors) > 0 {
+			t.Error(out)
+		}
+	})
+	// However slow the machine is: those who wait look once in each pause at the most, and each alone would look once at least.
+	all, looks := counted(e)
+	pauses := int(time.Since(begin) / leastPause)
+	t.Logf("%d environments: %d looks in %d pauses, %d requests besides", n, looks, pauses, all-looks)
+	if looks > pauses || looks == 0 || all-looks > n*105/100+10 {
+		t.Errorf("%d looks in %d pauses, %d requests besides", looks, pauses, all-looks)
+	}
+}
+
+// Creating many costs little more than one request for each beside the looks, also where requests are slow or few.
+func TestEnvironment_creatingMany(t *testing.T) {
+	t.Parallel()
+	const n = 40
+	for name, tc := range map[string]struct {
+		option    acctest.Option
+		settings  acctest.Values
+		unwatched bool
+	}{
+		"waiting":                       {option: quickBuilds},
+		"waiting, with latency":         {option: func(o *emulator.Options) { o.BuildPhase, o.Latency = 30*time.Millisecond, 100*time.Millisecond }},
+		"waiting, under a limit":        {option: quickBuilds, settings: acctest.Values{"requests_per_second": 20}},
+		"without a wait":                {option: quickBuilds, unwatched: true},
+		"without a wait, with latency":  {option: func(o *emulator.Options) { o.BuildPhase, o.Latency = 30*time.Millisecond, 200*time.Millisecond }, unwatched: true},
+		"without a wait, under a limit": {option: quickBuilds, settings: acctest.Values{"requests_per_second": 10}, unwatched: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.NewRealTime(t, tc.option)
+			p := acctest.NewProcess(t, e, tc.settings)
+			made := make([]*acctest.Instance, n)
+			together(n, 10, func(k int) {
+				made[k] = p.NewInstance(environmentType)
+				if out := p.Apply(made[k], environmentOf(fmt.Sprint("e", k), acctest.Values{"wait_for_build": !tc.unwatched})); len(out.Errors) > 0 {
+					t.Error(out)
+				}
+			})
+			all, looks := counted(e)
+			t.Logf("%d environments: %d requests and %d looks", n, all-looks, looks)
+			// A look may be followed by the listing that reads those whose builds have ended.
+			if most := n*105/100 + 10; all-looks > most+looks || tc.unwatched && all > most {
+				t.Errorf("%d requests and %d looks", all-looks, looks)
+			}
+		})
+	}
+}
+
+func TestEnvironment_destroyingMany(t *testing.T) {
+	t.Parallel()
+	const n = 40
+	for name, tc := range map[string]struct {
+		running bool
+		most    int
+	}{
+		"built":    {false, n},
+		"building": {true, 4 * n}, // The refusal, the look for its cause, the cancellation, the deletion.
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			var configs []acctest.Values
+			for k := range n {
+				configs = append(configs, environmentOf(fmt.Sprint("e", k), acctest.Values{"wait_for_build": false}))
+			}
+			made := applied(t, e, configs...)
+			if !tc.running {
+				e.Clock.Advance(time.Hour)
+			} else {
+				e.Clock.Advance(-e.Clock.Now().Sub(acctest.Start)) // All began at the same time, and none has ended.
+			}
+			e.Journal().Reset()
+			for _, out := range destroyTogether(t, e, made, 10) {
+				if len(out.Errors) > 0 {
+					t.Error(out)
+				}
+			}
+			if all, _ := counted(e); all > tc.most || len(environmentsOf(e)) > 0 {
+				t.Errorf("%d requests, %d environments are left", all, len(environmentsOf(e)))
+			}
+		})
+	}
+}

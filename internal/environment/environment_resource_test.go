@@ -1,0 +1,597 @@
+package environment_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/compare"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/hashicorp/terraform-plugin-testing/tfversion"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const (
+	envType    = "agentyard_environment"
+	envAddress = envType + ".test"
+	envRoute   = "/api/v0/environments"
+
+	// buildsBy is more than a build takes.
+	buildsBy = time.Minute
+)
+
+// envJSON is what the tests look at in the emulator.
+type envJSON struct {
+	ID, Name, Scope, Status, SetupScript string
+	IsDefault                            bool
+	Repositories                         []struct{ URL, Script string }
+	Source                               struct{ ID string }
+	LatestBuild                          struct{ ID, Status, Trigger string }
+}
+
+func envs(e *acctest.Env) []envJSON {
+	var answer struct{ Environments []envJSON }
+	e.API(http.MethodGet, envRoute, nil, &answer)
+	return answer.Environments
+}
+
+func onlyEnv(t testing.TB, e *acctest.Env) envJSON {
+	t.Helper()
+	all := envs(e)
+	if len(all) != 1 {
+		t.Fatalf("the emulator holds %d environments, want 1: %+v", len(all), all)
+	}
+	return all[0]
+}
+
+// noEnvLeft is a CheckDestroy.
+func noEnvLeft(e *acctest.Env) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		if left := envs(e); len(left) > 0 {
+			return fmt.Errorf("the emulator still holds %+v", left)
+		}
+		return nil
+	}
+}
+
+// envRepos is the attribute repositories, of pairs of a URL's last part and a script.
+func envRepos(pairs ...string) string {
+	var list strings.Builder
+	for i := 0; i < len(pairs); i += 2 {
+		fmt.Fprintf(&list, "  { url = \"https://git.example/acme/%s\", script = %q },\n", pairs[i], pairs[i+1])
+	}
+	return "repositories = [\n" + list.String() + "]\n"
+}
+
+// envConfig is the environment of the tests: further attributes after its least ones, or in place of them.
+func envConfig(more string) string {
+	least := ""
+	if !strings.Contains(more, "name ") {
+		least += "name = \"dev\"\n"
+	}
+	if !strings.Contains(more, "repositories ") {
+		least += envRepos("app", "make")
+	}
+	return "resource \"agentyard_environment\" \"test\" {\n" + least + more + "\n}\n"
+}
+
+// envBody creates the same at the service, with other fields than usual.
+func envBody(other map[string]any) map[string]any {
+	body := map[string]any{"name": "dev", "repositories": []map[string]any{{"url": "https://git.example/acme/app", "script": "make"}}}
+	maps.Copy(body, other)
+	return body
+}
+
+// newEnv creates an environment as somebody else and returns its ID.
+func newEnv(e *acctest.Env, other map[string]any) string {
+	var made struct{ ID string }
+	e.API(http.MethodPost, envRoute, envBody(other), &made)
+	return made.ID
+}
+
+// builtEnv is newEnv whose build has succeeded.
+func builtEnv(e *acctest.Env, other map[string]any) string {
+	id := newEnv(e, other)
+	e.Clock.Advance(buildsBy)
+	return id
+}
+
+// patchEnv changes the only environment as somebody else.
+func patchEnv(t testing.TB, e *acctest.Env, fields map[string]any) {
+	t.Helper()
+	e.API(http.MethodPatch, envRoute+"/"+onlyEnv(t, e).ID, fields, nil)
+}
+
+func failBuild(t testing.TB, e *acctest.Env, f emulator.BuildFailure) {
+	t.Helper()
+	if err := e.FailBuild(f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func envAction(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{
+		PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(envAddress, action)},
+		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+	}
+}
+
+func envHas(name, want string) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue(envAddress, tfjsonpath.New(name), knownvalue.StringExact(want))
+}
+
+func envLacks(name string) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue(envAddress, tfjsonpath.New(name), knownvalue.Null())
+}
+
+func envDefault(want bool) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue(envAddress, tfjsonpath.New("is_default"), knownvalue.Bool(want))
+}
+
+// requested is a check of how many requests of each operation were sent since the one before.
+func requested(e *acctest.Env, want map[string]int) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		defer e.Journal().Reset()
+		for _, operation := range []string{"createEnvironment", "updateEnvironment", "createEnvironmentBuild", "setDefaultEnvironment", "deleteEnvironment"} {
+			if got := e.Journal().Count(operation); got != want[operation] {
+				return fmt.Errorf("%d requests of %s, want %d", got, operation, want[operation])
+			}
+		}
+		return nil
+	}
+}
+
+// envValues is the environment of the tests for the driver in process, with other attributes than usual.
+func envValues(other acctest.Values) acctest.Values {
+	values := acctest.Values{"name": "dev", "repositories": []any{map[string]any{"url": "https://git.example/acme/app", "script": "make"}}}
+	maps.Copy(values, other)
+	return values
+}
+
+// mustDo fails the test unless a configuration was applied or planned without an error, as the given action.
+func mustDo(t testing.TB, out acctest.Outcome, action string) {
+	t.Helper()
+	if len(out.Errors) > 0 || out.Action != action {
+		t.Fatalf("%q, want %q; %s", out.Action, action, out.Text())
+	}
+}
+
+func runEnv(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
+	t.Helper()
+	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, CheckDestroy: noEnvLeft(e), Steps: steps})
+}
+
+func TestAccEnvironment_everything(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	cfg := e.Config(envConfig(`
+scope                     = "organization"
+setup_script              = "apt-get update"
+source_id                 = "source-base"
+make_organization_default = true
+wait_for_build            = true
+timeouts {
+  create = "20m"
+  update = "20m"
+  delete = "5m"
+}
+` + envRepos("app", "make", "tools", "true")))
+	state := func(path tfjsonpath.Path, want knownvalue.Check) statecheck.StateCheck {
+		return statecheck.ExpectKnownValue(envAddress, path, want)
+	}
+	at := tfjsonpath.New[string]
+	aTime := knownvalue.StringRegexp(regexp.MustCompile(`^2026-03-01T12:\d\d:\d\d(\.\d+)?Z$`))
+	runEnv(t, e,
+		resource.TestStep{
+			Config: cfg, ConfigPlanChecks: envAction(plancheck.ResourceActionCreate),
+			ConfigStateChecks: []statecheck.StateCheck{
+				envHas("name", "dev"), envHas("scope", "organization"), envHas("setup_script", "apt-get update"), envHas("status", "ready"), envDefault(true), envLacks("failure_reason"),
+				state(at("repositories").AtSliceIndex(1).AtMapKey("script"), knownvalue.StringExact("true")),
+				state(at("active_repositories").AtSliceIndex(1).AtMapKey("url"), knownvalue.StringExact("https://git.example/acme/tools")),
+				state(at("source").AtMapKey("provider").AtMapKey("name"), knownvalue.StringExact("Provider A")),
+				state(at("active_source").AtMapKey("supports_setup_scripts"), knownvalue.Bool(true)),
+				state(at("latest_build").AtMapKey("status"), knownvalue.StringExact("succeeded")),
+				state(at("latest_build").AtMapKey("trigger"), knownvalue.StringExact("create")),
+				state(at("latest_build").AtMapKey("repositories").AtSliceIndex(0).AtMapKey("name"), knownvalue.StringExact("app")),
+				state(at("latest_build").AtMapKey("promoted_at"), aTime), state(at("last_successful_build_at"), aTime), state(at("created_at"), aTime), state(at("updated_at"), aTime),
+				statecheck.CompareValuePairs(envAddress, at("latest_build_id"), envAddress, at("latest_build").AtMapKey("id"), compare.ValuesSame()),
+			},
+			Check: requested(e, map[string]int{"createEnvironment": 1, "setDefaultEnvironment": 1}),
+		},
+		resource.TestStep{
+			ResourceName: envAddress, ImportState: true, ImportStateVerify: true,
+			// The first is an act, and the second is the provider's alone.
+			ImportStateVerifyIgnore: []string{"make_organization_default", "timeouts"},
+		},
+	)
+}
+
+func TestAccEnvironment_eachAttribute(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	step := func(more string, action plancheck.ResourceActionType, sent map[string]int, checks ...statecheck.StateCheck) resource.TestStep {
+		return resource.TestStep{Config: e.Config(envConfig(more)), ConfigPlanChecks: envAction(action), Check: requested(e, sent), ConfigStateChecks: checks}
+	}
+	script := func(i int, want string) statecheck.StateCheck {
+		return statecheck.ExpectKnownValue(envAddress, tfjsonpath.New("active_repositories").AtSliceIndex(i).AtMapKey("script"), knownvalue.StringExact(want))
+	}
+	const update = plancheck.ResourceActionUpdate
+	create, patch, none := map[string]int{"createEnvironment": 1}, map[string]int{"updateEnvironment": 1}, map[string]int{}
+	replace := map[string]int{"createEnvironment": 1, "deleteEnvironment": 1}
+	two := envRepos("app", "make all", "tools", "true")
+	const withSource = "source_id = \"source-repositories\"\n"
+	runEnv(t, e,
+		step("", plancheck.ResourceActionCreate, create, envHas("scope", "user"), envHas("source_id", "source-base"), envHas("status", "ready"), envLacks("setup_script"), envDefault(false)),
+		step("name = \"renamed\"\n", update, patch, envHas("name", "renamed")),
+		step("name = \"renamed\"\n"+envRepos("app", "make all"), update, patch, script(0, "make all")),
+		step("name = \"renamed\"\n"+two, update, patch, script(1, "true")),
+		// The order of repositories has a meaning.
+		step("name = \"renamed\"\n"+envRepos("tools", "true", "app", "make all"), update, patch, script(0, "true")),
+		step("name = \"renamed\"\nsetup_script = \"one\"\n"+two, update, patch, envHas("setup_script", "one")),
+		step("name = \"renamed\"\nsetup_script = \"two\"\n"+two, update, patch, envHas("setup_script", "two")),
+		step("name = \"renamed\"\n"+two, update, patch, envLacks("setup_script")),
+		step("name = \"renamed\"\n"+withSource+two, update, patch, envHas("source_id", "source-repositories"), statecheck.ExpectKnownValue(envAddress, tfjsonpath.New("active_source").AtMapKey("id"), knownvalue.StringExact("source-repositories"))),
+		// Removed from the configuration, the service's values stay.
+		step("name = \"renamed\"\n"+two, plancheck.ResourceActionNoop, none, envHas("source_id", "source-repositories")),
+		step("name = \"renamed\"\nscope = \"user\"\n"+two, plancheck.ResourceActionNoop, none),
+		step("name = \"renamed\"\nscope = \"organization\"\n"+two, plancheck.ResourceActionReplace, replace, envHas("scope", "organization")),
+		step("name = \"renamed\"\n"+two, plancheck.ResourceActionNoop, none, envHas("scope", "organization")),
+		// What only the provider uses sends no request.
+		step("name = \"renamed\"\nwait_for_build = false\n"+two, update, none, envHas("status", "ready")),
+		step("name = \"renamed\"\nwait_for_build = false\ntimeouts {\n  update = \"3m\"\n}\n"+two, update, none),
+		step("name = \"renamed\"\nwait_for_build = false\n"+envRepos("app", "make"), update, patch, envHas("status", "building"), script(0, "make all")),
+		step("name = \"renamed\"\nwait_for_build = true\n"+envRepos("app", "make"), update, none),
+	)
+	if got := e.Journal().Count("getEnvironment"); got > 20 {
+		t.Errorf("%d single reads", got)
+	}
+}
+
+// A change that only the provider takes note of asks the service for nothing beside the refresh.
+func TestEnvironment_requestsOfUpdates(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		change acctest.Values
+		want   []string
+	}{
+		"wait_for_build":  {acctest.Values{"wait_for_build": false}, nil},
+		"timeouts":        {acctest.Values{"timeouts": map[string]any{"create": "1h"}}, nil},
+		"name":            {acctest.Values{"name": "renamed"}, []string{"updateEnvironment"}},
+		"default":         {acctest.Values{"make_organization_default": true}, []string{"setDefaultEnvironment"}},
+		"setup_script":    {acctest.Values{"setup_script": "make"}, []string{"updateEnvironment", "getEnvironmentBuildStatuses", "getEnvironment"}},
+		"and not waiting": {acctest.Values{"setup_script": "make", "wait_for_build": false}, []string{"updateEnvironment", "getEnvironment"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			p := acctest.NewProcess(t, e, nil)
+			i := p.NewInstance(envType)
+			config := envValues(acctest.Values{"scope": "organization"})
+			mustDo(t, p.Apply(i, config), "create")
+			before := onlyEnv(t, e).LatestBuild.ID
+			e.Journal().Reset()
+			mustDo(t, p.Plan(i, config), "none")
+			refresh := len(e.Journal().Entries())
+			maps.Copy(config, tc.change)
+			mustDo(t, p.Apply(i, config), "update")
+			var got []string
+			for _, entry := range e.Journal().Entries()[2*refresh:] {
+				if len(got) == 0 || got[len(got)-1] != entry.Operation {
+					got = append(got, entry.Operation)
+				}
+			}
+			if fmt.Sprint(got) != fmt.Sprint(tc.want) {
+				t.Errorf("asked %v, want %v", got, tc.want)
+			}
+			if built := onlyEnv(t, e).LatestBuild.ID != before; built != (tc.change["setup_script"] != nil) {
+				t.Errorf("built: %v", built)
+			}
+			mustDo(t, p.Plan(i, config), "none")
+		})
+	}
+}
+
+func TestAccEnvironment_fromOtherResources(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	dependent := func(name, script string) string {
+		return fmt.Sprintf("resource \"terraform_data\" \"input\" {\n  input = { name = %[1]q, script = %[2]q, source = \"source-base\", repositories = [%[1]q] }\n}\n", name, script) + envConfig(`
+name         = terraform_data.input.output.name
+scope        = "organization"
+setup_script = terraform_data.input.output.script
+source_id    = terraform_data.input.output.source
+repositories = [for name in terraform_data.input.output.repositories : { url = "https://git.example/acme/${name}", script = terraform_data.input.output.script }]
+make_organization_default = terraform_data.input.output.script == "two"
+wait_for_build            = terraform_data.input.output.script != ""
+`) +
+			"output \"is_default\" {\n  value = agentyard_environment.test.is_default\n}\n"
+	}
+	runEnv(t, e,
+		resource.TestStep{Config: e.Config(dependent("a", "one")), ConfigPlanChecks: envAction(plancheck.ResourceActionCreate), ConfigStateChecks: []statecheck.StateCheck{
+			envHas("name", "a"), envHas("setup_script", "one"), envHas("status", "ready"), envDefault(false),
+		}},
+		resource.TestStep{Config: e.Config(dependent("b", "two")), ConfigPlanChecks: envAction(plancheck.ResourceActionUpdate), ConfigStateChecks: []statecheck.StateCheck{
+			envHas("name", "b"), envHas("setup_script", "two"), envHas("status", "ready"), envDefault(true),
+			statecheck.ExpectKnownOutputValue("is_default", knownvalue.Bool(true)),
+			statecheck.ExpectKnownValue(envAddress, tfjsonpath.New("active_repositories").AtSliceIndex(0).AtMapKey("url"), knownvalue.StringExact("https://git.example/acme/b")),
+		}},
+	)
+}
+
+func TestAccEnvironment_invalidConfiguration(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	for name, tc := range map[string]struct{ attributes, want string }{
+		"empty name":      {`name = ""`, `name\s+must\s+not\s+be\s+empty`},
+		"empty list":      {`repositories = []`, `repositories list must contain at least 1 elements`},
+		"no URL":          {envRepos("app", "make") + "name = \"n\"\nsetup_script = \"\"", `setup_script\s+must\s+not\s+be\s+blank`},
+		"not a URL":       {`repositories = [{ url = "acme/app", script = "make" }]`, `repositories\[0\]\.url\s+must\s+be\s+an\s+absolute\s+URI`},
+		"blank script":    {envRepos("app", "make", "tools", " \n"), `repositories\[1\]\.script\s+must\s+not\s+be\s+blank(.|\n)*such\s+as\s+"true"`},
+		"no script":       {`repositories = [{ url = "https://git.example/acme/app" }]`, `attribute\s+"script"\s+is\s+required`},
+		"scope":           {`scope = "team"`, `scope\s+value\s+must\s+be\s+one\s+of`},
+		"empty source":    {`source_id = ""`, `source_id\s+must\s+not\s+be\s+empty`},
+		"timeout":         {"timeouts {\n  update = \"soon\"\n}", `update = "soon"(.|\n)*Valid\s+time\s+units`},
+		"default of none": {"make_organization_default = true", `make_organization_default = true(.|\n)*set\s+scope\s+to\s+"organization"`},
+		"default of user": {"scope = \"user\"\nmake_organization_default = true", `make_organization_default = true(.|\n)*set\s+scope\s+to\s+"organization"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: e.Factories,
+				Steps:                    []resource.TestStep{{Config: e.Config(envConfig(tc.attributes)), PlanOnly: true, ExpectError: regexp.MustCompile(tc.want)}},
+			})
+			if requests := e.Journal().Entries(); len(requests) > 0 {
+				t.Errorf("the service was asked: %+v", requests)
+			}
+		})
+	}
+}
+
+func TestAccEnvironment_refusalsOfACreation(t *testing.T) {
+	t.Parallel()
+	status := func(status int) func(*acctest.Env) {
+		return func(e *acctest.Env) {
+			e.Faults().Add(emulator.Fault{Operation: "createEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: status})
+		}
+	}
+	for name, tc := range map[string]struct {
+		attributes string
+		before     func(*acctest.Env)
+		want       string
+	}{
+		"long name":       {fmt.Sprintf("name = %q", strings.Repeat("n", 129)), nil, `name = (.|\n)*createEnvironment(.|\n)*at\s+most\s+128\s+characters(.|\n)*Change\s+this\s+attribute`},
+		"the same twice":  {envRepos("app", "make", "app", "true"), nil, `createEnvironment(.|\n)*repeats\s+that\s+of\s+repositories\[0\]`},
+		"long script":     {envRepos("app", strings.Repeat("m", 65537)), nil, `createEnvironment(.|\n)*at\s+most\s+65536\s+bytes`},
+		"long set-up":     {fmt.Sprintf("setup_script = %q", strings.Repeat("m", 65537)), nil, `setup_script = (.|\n)*at\s+most\s+65536\s+bytes`},
+		"name taken":      {"", func(e *acctest.Env) { newEnv(e, nil) }, `name\s+= "dev"(.|\n)*exists\s+already(.|\n)*2026-03-01T12:00:00Z(.|\n)*terraform\s+import\s+ADDRESS`},
+		"no source":       {"", func(e *acctest.Env) { _ = e.SetSourceProvider("provider-a", false) }, `createEnvironment(.|\n)*409(.|\n)*No\s+source`},
+		"401":             {"", status(401), `createEnvironment(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},
+		"402":             {"", status(402), `createEnvironment(.|\n)*402(.|\n)*plan\s+does\s+not\s+include`},
+		"403":             {"", status(403), `createEnvironment(.|\n)*403(.|\n)*any\s+other\s+by\s+its\s+owner\.\s+Use\s+such\s+a\s+key\.`},
+		"403 of a scope":  {`scope = "organization"`, status(403), `createEnvironment(.|\n)*403(.|\n)*Manager\s+role(.|\n)*Use\s+such\s+a\s+key,\s+or\s+set\s+scope\s+to\s+"user"\.`},
+		"404":             {"source_id = \"source-base\"", status(404), `source_id\s+= "source-base"(.|\n)*createEnvironment(.|\n)*404`},
+		"405":             {"", func(e *acctest.Env) { e.AllowEnvironments(false) }, `createEnvironment(.|\n)*405(.|\n)*does\s+not\s+allow\s+environments(.|\n)*switch\s+them\s+on`},
+		"409 of a source": {"source_id = \"source-base\"", status(409), `in\s+resource\s+"agentyard_environment"\s+"test":(.|\n)*createEnvironment(.|\n)*409`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			if tc.before != nil {
+				tc.before(e)
+			}
+			before := len(envs(e))
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: e.Factories,
+				Steps:                    []resource.TestStep{{Config: e.Config(envConfig(tc.attributes)), ExpectError: regexp.MustCompile(tc.want)}},
+			})
+			if after := len(envs(e)); after != before {
+				t.Errorf("%d environments, were %d", after, before)
+			}
+		})
+	}
+}
+
+func TestAccEnvironment_refusalsOfAnUpdate(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	builtEnv(e, map[string]any{"name": "taken"})
+	refused := func(more string, status int, want string) resource.TestStep {
+		return resource.TestStep{
+			PreConfig: func() {
+				if status != 0 {
+					e.Faults().Add(emulator.Fault{Operation: "updateEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: status})
+				}
+			},
+			Config: e.Config(envConfig(more)), ExpectError: regexp.MustCompile(want),
+		}
+	}
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		Steps: []resource.TestStep{
+			{Config: e.Config(envConfig(""))},
+			refused(`name = "taken"`, 0, `name\s+= "taken"(.|\n)*updateEnvironment(.|\n)*409(.|\n)*Choose\s+another`),
+			refused(fmt.Sprintf("name = %q", strings.Repeat("n", 129)), 0, `name = (.|\n)*at\s+most\s+128\s+characters`),
+			refused(envRepos("app", "make", "app", "make"), 0, `updateEnvironment(.|\n)*repeats\s+that\s+of`),
+			refused(`setup_script = "x"`, 402, `updateEnvironment(.|\n)*402(.|\n)*plan\s+does\s+not\s+include`),
+			refused(`setup_script = "x"`, 403, `updateEnvironment(.|\n)*403(.|\n)*by\s+its\s+owner`),
+			refused(`setup_script = "x"`, 404, `updateEnvironment(.|\n)*404(.|\n)*Plan\s+again`),
+			refused(`source_id = "source-repositories"`, 409, `source_id\s+= (.|\n)*updateEnvironment(.|\n)*409`),
+			// Nothing of it is in the state.
+			{Config: e.Config(envConfig("")), ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
+		},
+	})
+}
+
+// What an element of the list is refused for is shown at the element; older CLIs print only the resource.
+func TestEnvironment_refusedElements(t *testing.T) {
+	t.Parallel()
+	repository := func(name, script string) map[string]any {
+		return map[string]any{"url": "https://git.example/acme/" + name, "script": script}
+	}
+	for at, repositories := range map[string][]any{
+		`AttributeName("repositories").ElementKeyInt(1).AttributeName("url")`:    {repository("app", "make"), repository("app", "true")},
+		`AttributeName("repositories").ElementKeyInt(1).AttributeName("script")`: {repository("app", "make"), repository("tools", strings.Repeat("m", 65537))},
+		`AttributeName("repositories")`: func() (many []any) {
+			for n := range 51 {
+				many = append(many, repository(fmt.Sprintf("app-%d", n), "make"))
+			}
+			return many
+		}(),
+	} {
+		e := acctest.New(t)
+		p := acctest.NewProcess(t, e, nil)
+		i := p.NewInstance(envType)
+		mustFail(t, p.Apply(i, envValues(acctest.Values{"repositories": repositories})), at, "createEnvironment", "Change this attribute")
+		mustDo(t, p.Apply(i, envValues(nil)), "create")
+		mustFail(t, p.Apply(i, envValues(acctest.Values{"repositories": repositories})), at, "updateEnvironment", "Change this attribute")
+		mustRest(t, e, i, envValues(nil))
+	}
+}
+
+// A service account makes its own environments and reads those of the organization, but does not change them.
+func TestAccEnvironment_withTheKeyOfAServiceAccount(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	var account struct{ ID string }
+	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
+	var minted struct{ APIKey struct{ Value string } }
+	e.API(http.MethodPost, "/api/v0/service-accounts/"+account.ID+"/api-keys", map[string]any{"name": "own"}, &minted)
+	theirs := builtEnv(e, map[string]any{"scope": "organization"})
+	hidden := builtEnv(e, nil)
+	cfg := func(more string) string {
+		return strings.Replace(e.Config(envConfig(more)), e.BootstrapKey(), minted.APIKey.Value, 1)
+	}
+	const forbidden = `403(.|\n)*humans\s+with\s+the\s+Manager\s+role`
+	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{
+		{Config: cfg("name = \"robots\"\nscope = \"organization\""), ExpectError: regexp.MustCompile(`createEnvironment(.|\n)*` + forbidden)},
+		{Config: cfg(""), ResourceName: envAddress, ImportState: true, ImportStateId: hidden, ExpectError: regexp.MustCompile(`Cannot import non-existent remote object`)},
+		{Config: cfg("name = \"robots\"\nscope = \"user\""), ConfigPlanChecks: envAction(plancheck.ResourceActionCreate)},
+	}})
+	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{
+		{Config: cfg(""), ResourceName: envAddress, ImportState: true, ImportStateId: theirs, ImportStatePersist: true},
+		{Config: cfg("name = \"mine\""), ExpectError: regexp.MustCompile(`updateEnvironment(.|\n)*` + forbidden)},
+		{Config: cfg(""), Destroy: true, ExpectError: regexp.MustCompile(`deleteEnvironment(.|\n)*` + forbidden)},
+		{Config: e.Config(envConfig("")), Destroy: true},
+	}})
+}
+
+func TestAccEnvironment_importThenPlanIsEmpty(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	id := builtEnv(e, map[string]any{"scope": "organization", "setupScript": "make"})
+	const attributes = "scope = \"organization\"\nsetup_script = \"make\"\n"
+	runEnv(t, e,
+		resource.TestStep{
+			Config:       e.Config(envConfig(attributes)),
+			ResourceName: envAddress, ImportState: true, ImportStateId: id, ImportStatePersist: true,
+		},
+		resource.TestStep{
+			Config:           e.Config(envConfig(attributes)),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+		},
+		resource.TestStep{
+			Config:           e.Config(envConfig(attributes + "make_organization_default = true\n")),
+			ConfigPlanChecks: envAction(plancheck.ResourceActionUpdate), ConfigStateChecks: []statecheck.StateCheck{envHas("id", id), envDefault(true)},
+			Check: requested(e, map[string]int{"createEnvironment": 1, "setDefaultEnvironment": 1}),
+		},
+	)
+}
+
+func TestAccEnvironment_importByIdentity(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_12_0)},
+		Steps: []resource.TestStep{
+			{Config: e.Config(envConfig("")), ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectIdentityValueMatchesState(envAddress, tfjsonpath.New("id")),
+			}},
+			{ResourceName: envAddress, ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity},
+		},
+	})
+}
+
+func TestAccEnvironment_importErrors(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	for id, want := range map[string]string{
+		"a/b":                            `Invalid Import ID(.|\n)*its ID at the service(.|\n)*env_01(.|\n)*"a/b"`,
+		"env_00000000000000000000000000": `Cannot import non-existent remote object`,
+	} {
+		resource.UnitTest(t, resource.TestCase{
+			ProtoV6ProviderFactories: e.Factories,
+			Steps: []resource.TestStep{{
+				Config:       e.Config(envConfig("")),
+				ResourceName: envAddress, ImportState: true, ImportStateId: id, ExpectError: regexp.MustCompile(want),
+			}},
+		})
+	}
+}
+
+func TestAccEnvironment_driftOfEachAttribute(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	cfg := e.Config(envConfig("setup_script = \"make\"\nsource_id = \"source-base\"\n"))
+	steps := []resource.TestStep{{Config: cfg}}
+	for _, change := range []map[string]any{
+		{"name": "elsewhere"},
+		{"setupScript": nil},
+		{"setupScript": "other"},
+		{"setupScript": nil, "sourceId": "source-repositories"},
+		{"repositories": []map[string]any{{"url": "https://git.example/acme/app", "script": "make all"}}},
+		{"repositories": []map[string]any{{"url": "https://git.example/acme/app", "script": "make"}, {"url": "https://git.example/acme/b", "script": "true"}}},
+	} {
+		steps = append(steps, resource.TestStep{
+			PreConfig: func() { e.Journal().Reset(); patchEnv(t, e, change); e.Clock.Advance(buildsBy) },
+			Config:    cfg, ConfigPlanChecks: envAction(plancheck.ResourceActionUpdate),
+			// Somebody else's, and the one that takes it back.
+			Check: requested(e, map[string]int{"updateEnvironment": 2}),
+			ConfigStateChecks: []statecheck.StateCheck{envHas("name", "dev"), envHas("setup_script", "make"), envHas("source_id", "source-base"), envHas("status", "ready"),
+				statecheck.ExpectKnownValue(envAddress, tfjsonpath.New("active_repositories"), knownvalue.ListExact([]knownvalue.Check{knownvalue.ObjectExact(map[string]knownvalue.Check{
+					"url": knownvalue.StringExact("https://git.example/acme/app"), "script": knownvalue.StringExact("make"),
+				})}))},
+		})
+	}
+	gone := func() { e.API(http.MethodDelete, envRoute+"/"+onlyEnv(t, e).ID, nil, nil) }
+	steps = append(steps,
+		resource.TestStep{PreConfig: gone, Config: cfg, ConfigPlanChecks: envAction(plancheck.ResourceActionCreate)},
+		resource.TestStep{PreConfig: gone, Config: cfg, Destroy: true},
+	)
+	runEnv(t, e, steps...)
+}
+
+// A build that somebody else has started is no difference, and neither is its success.
+func TestAccEnvironment_buildsElsewhereAreNoDrift(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	cfg := e.Config(envConfig(""))
+	quiet := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+	build := func() { e.API(http.MethodPost, envRoute+"/"+onlyEnv(t, e).ID+"/builds", nil, nil) }
+	runEnv(t, e,
+		resource.TestStep{Config: cfg},
+		resource.TestStep{PreConfig: build, Config: cfg, ConfigPlanChecks: quiet},
+		resource.TestStep{PreConfig: func() { e.Clock.Advance(buildsBy) }, Config: cfg, ConfigPlanChecks: quiet},
+		resource.TestStep{PreConfig: func() { build(); e.Clock.Advance(buildsBy) }, RefreshState: true},
+	)
+}
+
+func TestAccEnvironment_oneNameInTwoScopes(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	runEnv(t, e, resource.TestStep{
+		Config:           e.Config(strings.Replace(envConfig("scope = \"user\"\n"), "\"test\"", "\"own\"", 1) + envConfig("scope = \"organization\"\n")),
+		ConfigPlanChecks: acctest.ThenEmpty,
+	})
+}

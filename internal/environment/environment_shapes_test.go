@@ -1,0 +1,240 @@
+package environment_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// Answers without what the spec leaves open lead to the same end.
+func TestEnvironment_answersOfAnotherShape(t *testing.T) {
+	t.Parallel()
+	const (
+		least = `{"id":"ID","name":"dev","repositories":[{"url":"https://git.example/acme/app","script":"make"}],"source":{"id":"source-base","name":"Base image","supportsRepositories":true,"supportsSetupScripts":true,"provider":{"id":"p","name":"P"}},"createdAt":1,"updatedAt":1}`
+		other = `{"id":"env_other","buildId":"bld_other"}`
+	)
+	for name, tc := range map[string]struct {
+		operation, body string
+		times           int
+		fails           string // Empty where the apply goes on.
+	}{
+		"a creation without anything":       {operation: "createEnvironment", body: `{}`},
+		"an update without anything":        {operation: "updateEnvironment", body: ``},
+		"an update without a build":         {operation: "updateEnvironment", body: `{"id":"ID"}`},
+		"an update that is an empty object": {operation: "updateEnvironment", body: `{}`},
+		"an update of another environment":  {operation: "updateEnvironment", body: other, fails: "env_other instead of"},
+		"a build without anything":          {operation: "createEnvironmentBuild", body: ``},
+		"a build of another environment":    {operation: "createEnvironmentBuild", body: other, fails: "env_other instead of"},
+		"statuses without any":              {operation: "getEnvironmentBuildStatuses", body: `{"builds":[]}`, times: -1},
+		"statuses without a status":         {operation: "getEnvironmentBuildStatuses", body: `{"builds":[{"environmentId":"ID","latestBuild":{"id":"BUILD"}}]}`},
+		"statuses that are a bare list":     {operation: "getEnvironmentBuildStatuses", body: `[]`},
+		"a read back with the least":        {operation: "getEnvironment", body: least},
+		"a default without anything":        {operation: "setDefaultEnvironment", body: ``},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			p := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0})
+			i := p.NewInstance(envType)
+			config := envValues(acctest.Values{"scope": "organization"})
+			action := "create"
+			if tc.operation != "createEnvironment" {
+				mustDo(t, p.Apply(i, config), action)
+				action, config["make_organization_default"] = "update", true
+				if tc.operation == "createEnvironmentBuild" {
+					failBuild(t, e, emulator.BuildFailure{})
+					e.API(http.MethodPost, envRoute+"/"+i.ID()+"/builds", nil, nil)
+					e.Clock.Advance(buildsBy)
+					p = acctest.NewProcess(t, e, acctest.Values{"max_retries": 0})
+				} else {
+					config["setup_script"] = "make"
+				}
+			}
+			body := strings.NewReplacer("ID", i.ID(), "BUILD", latestOf(e)).Replace(tc.body)
+			e.Faults().Add(emulator.Fault{Operation: tc.operation, Kind: emulator.FaultOtherAnswer, Body: body, Times: tc.times})
+			out := p.Apply(i, config)
+			if len(out.Errors) > 0 != (tc.fails != "") || !strings.Contains(out.Text(), tc.fails) {
+				t.Fatalf("want %q: %s", tc.fails, out.Text())
+			}
+			e.Faults().Clear()
+			if tc.fails != "" {
+				e.Clock.Advance(buildsBy)
+				mustDo(t, acctest.NewProcess(t, e, nil).Apply(i, config), "update")
+			}
+			mustRest(t, e, i, config)
+			if got := onlyEnv(t, e); action == "update" && !got.IsDefault {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+// showsOld has an environment's record answered as it was, from a change on, for as long as it is armed.
+func showsOld(armed *atomic.Bool, old func() string) acctest.Option {
+	return func(opts *emulator.Options) {
+		opts.Wrap = func(next http.Handler) http.Handler {
+			var changed atomic.Bool
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				isRead := r.Method == http.MethodGet
+				changed.CompareAndSwap(false, armed.Load() && !isRead)
+				if armed.Load() && changed.Load() && isRead && strings.HasPrefix(r.URL.Path, envRoute+"/env_") {
+					w.Header().Set("Content-Type", "application/json")
+					_, _ = w.Write([]byte(old()))
+					return
+				}
+				next.ServeHTTP(w, r)
+			})
+		}
+	}
+}
+
+// A build whose start the answer does not name, and which does not show for a while, is neither taken for an older one nor forgotten.
+func TestEnvironment_buildsThatShowLate(t *testing.T) {
+	t.Parallel()
+	for operation, all := range map[string][]bool{"createEnvironmentBuild": {true, false}, "updateEnvironment": {true}} {
+		for _, shows := range all {
+			t.Run(fmt.Sprint(operation, shows), func(t *testing.T) {
+				t.Parallel()
+				var armed atomic.Bool
+				var old string
+				e := acctest.New(t, slowBuilds, showsOld(&armed, func() string { return old }))
+				p := acctest.NewProcess(t, e, nil)
+				i := p.NewInstance(envType)
+				config := envValues(nil)
+				mustDo(t, p.Apply(i, config), "create")
+				rebuilds := operation == "createEnvironmentBuild"
+				if rebuilds {
+					failBuild(t, e, emulator.BuildFailure{})
+					e.API(http.MethodPost, envRoute+"/"+i.ID()+"/builds", nil, nil)
+					e.Clock.Advance(time.Hour)
+				} else {
+					config["setup_script"] = "make"
+				}
+				var record map[string]any
+				e.API(http.MethodGet, envRoute+"/"+i.ID(), nil, &record)
+				if !rebuilds {
+					record["setupScript"] = "make"
+				}
+				encoded, _ := json.Marshal(record)
+				old = string(encoded)
+				kind := emulator.FaultOtherAnswer
+				if !shows {
+					// Nothing was started at all.
+					kind = emulator.FaultOtherServer
+				}
+				e.Faults().Add(emulator.Fault{Operation: operation, Kind: kind, Status: http.StatusOK, Body: `{}`})
+				p = acctest.NewProcess(t, e, nil)
+				armed.Store(true)
+				out := p.Apply(i, config)
+				armed.Store(false)
+				if rebuilds {
+					mustFail(t, out, "", "names no build", "The next apply waits for a build that shows by then, and starts one where none does.")
+					if strings.Contains(out.Text(), "an object that exists") {
+						t.Error(out.Text())
+					}
+				} else {
+					mustDo(t, out, "update")
+				}
+				running := latestOf(e)
+				e.Journal().Reset()
+				mustDo(t, acctest.NewProcess(t, e, nil).Apply(i, config), "update")
+				if sent := changesSent(e); (sent == "") != shows || (latestOf(e) == running) != shows || i.Attribute("status") != "ready" {
+					t.Errorf("the next apply sends %q, and the status is %q", sent, i.Attribute("status"))
+				}
+				mustRest(t, e, i, config)
+			})
+		}
+	}
+}
+
+// stripped has the service leave out fields of every answer of its environments' operations.
+func stripped(names ...string) acctest.Option {
+	return func(opts *emulator.Options) {
+		opts.Wrap = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				answer := httptest.NewRecorder()
+				next.ServeHTTP(answer, r)
+				var decoded any
+				body := answer.Body.Bytes()
+				if strings.HasPrefix(r.URL.Path, envRoute) && json.Unmarshal(body, &decoded) == nil {
+					strip(decoded, names)
+					body, _ = json.Marshal(decoded)
+				}
+				maps.Copy(w.Header(), answer.Header())
+				w.Header().Del("Content-Length")
+				w.WriteHeader(answer.Code)
+				_, _ = w.Write(body)
+			})
+		}
+	}
+}
+
+func strip(value any, names []string) {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, name := range names {
+			delete(value, name)
+		}
+		for _, inner := range value {
+			strip(inner, names)
+		}
+	case []any:
+		for _, inner := range value {
+			strip(inner, names)
+		}
+	}
+}
+
+// Whatever the contract does not require may be missing, and changes nothing about the plans.
+func TestEnvironment_answersWithTheLeast(t *testing.T) {
+	t.Parallel()
+	for _, names := range [][]string{
+		{"buildId"}, {"scope"}, {"isDefault"}, {"status"},
+		{"activeRepositories", "activeSource", "lastSuccessfulBuildAt"},
+		{"buildId", "scope", "isDefault", "activeRepositories", "activeSource", "lastSuccessfulBuildAt", "trigger", "startedAt", "finishedAt", "promotedAt"},
+	} {
+		t.Run(strings.Join(names, " "), func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t, stripped(names...))
+			i := acctest.NewProcess(t, e, nil).NewInstance(envType)
+			config := envValues(acctest.Values{"scope": "organization", "make_organization_default": true})
+			for _, step := range []struct {
+				change acctest.Values
+				action string
+			}{{nil, "create"}, {acctest.Values{"setup_script": "make"}, "update"}, {acctest.Values{"name": "renamed"}, "update"}} {
+				maps.Copy(config, step.change)
+				mustDo(t, acctest.NewProcess(t, e, nil).Apply(i, config), step.action)
+				mustDo(t, acctest.NewProcess(t, e, nil).Plan(i, config), "none")
+			}
+			if n := e.Journal().Count("createEnvironment") + e.Journal().Count("createEnvironmentBuild"); n != 1 {
+				t.Errorf("%d creations and builds", n)
+			}
+		})
+	}
+}
+
+// A scope that the service does not tell is adopted after an import, and replaces at any other time.
+func TestAccEnvironment_scopeThatTheServiceDoesNotTell(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, stripped("scope"))
+	id := builtEnv(e, map[string]any{"scope": "organization"})
+	cfg := func(more string) string { return e.Config(envConfig(more)) }
+	runEnv(t, e,
+		resource.TestStep{Config: cfg(""), ResourceName: envAddress, ImportState: true, ImportStateId: id, ImportStatePersist: true},
+		resource.TestStep{Config: cfg("scope = \"organization\""), ConfigPlanChecks: envAction(plancheck.ResourceActionUpdate), ConfigStateChecks: []statecheck.StateCheck{envHas("id", id), envHas("scope", "organization")}},
+		resource.TestStep{Config: cfg("scope = \"user\""), ConfigPlanChecks: envAction(plancheck.ResourceActionReplace), ConfigStateChecks: []statecheck.StateCheck{envHas("scope", "user")}},
+	)
+}
