@@ -266,6 +266,8 @@ func (p *agentyardProvider) Actions(context.Context) []func() action.Action {
 		computer.NewComputerInstallDepsAction,
 		computer.NewComputerRefreshAction,
 		computer.NewComputerRestartAction,
+		environment.NewEnvironmentBuildAction,
+		environment.NewEnvironmentBuildCancelAction,
 		serviceaccount.NewAPIKeyRevokeAction,
 	}
 }

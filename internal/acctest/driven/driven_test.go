@@ -11,9 +11,6 @@ import (
 
 // pending are the operations of areas that the provider does not offer yet. The list must shrink: an operation that is driven may not be on it.
 var pending = []string{
-	"listEnvironments", "createEnvironment", "getEnvironmentBuildStatuses", "provisionDefaultEnvironment", "setDefaultEnvironment", "getEnvironmentSourceOptions",
-	"getEnvironment", "deleteEnvironment", "updateEnvironment", "getEnvironmentBuildDiagnostics", "createEnvironmentBuild", "cancelEnvironmentBuild", "getBuildDiagnostics",
-
 	"listWikiRuns", "createWikiRun", "getWikiHistory", "createWikiVideoUploadUrl", "getWikiRun", "deleteWikiRun", "exportWikiRun", "getWikiPage", "updateWikiPrivacy", "searchWikiRun",
 
 	"editCiWorkflow", "listCiJobs", "listCiRepositories", "listCiRepositoryOwners", "listCiRuns", "scanCiWorkflows",

@@ -1,0 +1,15 @@
+# The latest build, whichever that is.
+# By hand: terraform apply -invoke=action.agentyard_environment_build_cancel.latest
+action "agentyard_environment_build_cancel" "latest" {
+  config {
+    environment_id = "env_01hzy3v7k2m4n6p8q0r2s4t6v8"
+  }
+}
+
+# One build, and no other.
+action "agentyard_environment_build_cancel" "one" {
+  config {
+    environment_id = "env_01hzy3v7k2m4n6p8q0r2s4t6v8"
+    build_id       = "bld_01hzy3x9d4f6g8h0j2k4m6n8p0"
+  }
+}

@@ -1,0 +1,155 @@
+package environment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/action/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
+)
+
+var _ action.ActionWithConfigure = (*environmentBuildAction)(nil)
+
+// NewEnvironmentBuildAction returns the action agentyard_environment_build.
+func NewEnvironmentBuildAction() action.Action { return &environmentBuildAction{} }
+
+type environmentBuildAction struct{ crud.Action }
+
+type environmentBuildModel struct {
+	EnvironmentID types.String   `tfsdk:"environment_id"`
+	WaitForBuild  types.Bool     `tfsdk:"wait_for_build"`
+	Timeouts      timeouts.Value `tfsdk:"timeouts"`
+}
+
+// mayBuild ends the descriptions of the actions on builds.
+const mayBuild = " Needs the API key of a human with the Manager role or higher, or of the owner where the environment's scope is `user`."
+
+func environmentIDArgument() schema.StringAttribute {
+	return schema.StringAttribute{
+		Required:            true,
+		MarkdownDescription: environmentResults["id"].Text,
+		Validators:          []validator.String{value.NotEmpty()},
+	}
+}
+
+// environmentNamed reads the environment that the argument of an action names. One that there is not is shown there.
+func environmentNamed(ctx context.Context, c *client.Client, id string) (*client.Environment, error) {
+	e, err := c.EnvironmentAlone(ctx, id)
+	if client.IsNotFound(err) {
+		return nil, &crud.Fault{At: path.Root("environment_id"), Summary: "Environment Not Found", Detail: fmt.Sprintf("No environment %s exists, or this API key does not see it. %s", id, apierror.Sentences(err))}
+	}
+	return e, err
+}
+
+func (a *environmentBuildAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_environment_build"
+}
+
+func (a *environmentBuildAction) Schema(ctx context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Builds an environment again from what is configured, for example to take in what has changed in its repositories. Sessions use the last successful build until the new one has succeeded. " +
+			"While a build runs, the service refuses another one." + mayBuild,
+		Attributes: map[string]schema.Attribute{
+			"environment_id": environmentIDArgument(),
+			"wait_for_build": schema.BoolAttribute{
+				Optional: true,
+				MarkdownDescription: "Whether the action waits until the build has ended, and fails if it failed. If another build takes its place meanwhile, that one is waited for. " +
+					"Null means `true`; with `false` the build goes on in the background.",
+			},
+		},
+		Blocks: map[string]schema.Block{
+			"timeouts": timeouts.BlockWithOpts(ctx, timeouts.Opts{InvokeDescription: "How long the build may take where it is waited for, such as `60m` (the default)."}),
+		},
+	}
+}
+
+func (a *environmentBuildAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
+	crud.Invoke(ctx, "build", "environment", req, resp, func(m *environmentBuildModel, tell crud.Tell) error {
+		timeout, diags := m.Timeouts.Invoke(ctx, defaultBuildTimeout)
+		resp.Diagnostics.Append(diags...)
+		if diags.HasError() {
+			return nil
+		}
+		e, err := environmentNamed(ctx, a.Client, m.EnvironmentID.ValueString())
+		if err != nil {
+			return err
+		}
+		tell("Starting a build of the environment %q (%s)", e.Name, e.ID)
+		build, err := a.start(ctx, e)
+		if err != nil {
+			return err
+		}
+		if !m.WaitForBuild.IsNull() && !m.WaitForBuild.ValueBool() {
+			tell("%s was started; the action does not wait for it", buildOf(e, build))
+			return nil
+		}
+		w := &buildWait{client: a.Client, environment: e.ID, build: build, before: e.LatestBuildID(), onStatus: func(b *client.BuildReport) { tell("%s: %s", buildOf(e, b.ID), b.Status) }}
+		last, err := w.run(ctx, timeout)
+		if moved := w.movedOn(); moved != "" {
+			resp.Diagnostics.Append(diag.NewWarningDiagnostic(anotherBuild, moved))
+		}
+		return a.notBuilt(ctx, e, w, last, err)
+	}, atEnvironmentID, buildAdvice)
+}
+
+// atEnvironmentID shows an environment that is not known at the argument that names it.
+var atEnvironmentID = apierror.AtStatus{http.StatusNotFound: path.Root("environment_id"), http.StatusConflict: path.Root("environment_id")}
+
+// buildAdvice is what refusals of a build mean.
+var buildAdvice = apierror.Advice{
+	http.StatusForbidden: "An environment of the organization is built by humans with the Manager role or higher, any other by its owner. Use such a key.",
+	http.StatusConflict:  "A build of this environment is running, and only one can at a time. Wait until it has ended, or cancel it with the action agentyard_environment_build_cancel; then invoke the action again.",
+}
+
+// start starts a build. That it is not certain whether one was started is told here, for nothing was created that could be found later.
+func (a *environmentBuildAction) start(ctx context.Context, e *client.Environment) (string, error) {
+	build, err := a.Client.StartBuild(ctx, e.ID, e.LatestBuildID())
+	var lost *client.LostError
+	if errors.As(err, &lost) {
+		return "", &crud.Fault{Summary: "Start of the Build Is Not Certain", Detail: fmt.Sprintf("Whether a build of the environment %q (%s) was started is not known, and no new one shows until now: %s\n\nInvoke the action again: while a build runs, the service refuses another one.", e.Name, e.ID, apierror.Sentences(lost.Err))}
+	}
+	return build, err
+}
+
+// notBuilt explains why an environment was not built.
+func (a *environmentBuildAction) notBuilt(ctx context.Context, e *client.Environment, w *buildWait, last *client.BuildReport, err error) error {
+	var failed *wait.FailedError
+	var late *wait.TimeoutError
+	switch {
+	case errors.As(err, &failed):
+		f := failureOf(&client.Environment{ID: e.ID, Name: e.Name}, last)
+		// Category and reason are in the environment's own record only.
+		if present, readErr := a.Client.EnvironmentAlone(ctx, e.ID); readErr == nil {
+			f = failureOf(present, last)
+		}
+		return &crud.Fault{Summary: "Environment Failed to Build", Detail: f.text() + "\n\n" + staysActive(e) + "To build the environment again, invoke the action again; where an agentyard_environment manages it, the next apply builds it too."}
+	case errors.As(err, &late):
+		return &crud.Fault{Summary: "Environment Is Not Built in Time",
+			Detail: fmt.Sprintf("%s was started, but %s. The build goes on at the service, which refuses another one until it has ended. To allow more time, raise invoke in the timeouts block.", buildOf(e, w.build), late)}
+	case errors.Is(err, context.Canceled):
+		return &crud.Fault{Summary: "Interrupted Before the Environment Was Built",
+			Detail: fmt.Sprintf("%s was started and goes on at the service. Its status is the latest_build of the environment; to stop it, invoke the action agentyard_environment_build_cancel.", buildOf(e, w.build))}
+	case client.IsNotFound(err):
+		return &crud.Fault{Summary: "Environment Was Deleted While It Was Built",
+			Detail: fmt.Sprintf("%s was started, but the service does not know the environment any more: somebody else has deleted it.", buildOf(e, w.build))}
+	}
+	return err
+}
+
+// buildOf names a build at the start of a sentence.
+func buildOf(e *client.Environment, build string) string {
+	return fmt.Sprintf("Build %s of the environment %q (%s)", build, e.Name, e.ID)
+}

@@ -1,0 +1,379 @@
+package environment_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// buildJSON is what the tests look at in an environment's latest build.
+type buildJSON struct{ ID, Status, Trigger string }
+
+// latestBuild takes the listing, which no test holds up.
+func latestBuild(e *acctest.Env, id string) buildJSON {
+	var answer struct {
+		Environments []struct {
+			ID          string
+			LatestBuild buildJSON
+		}
+	}
+	e.API(http.MethodGet, "/api/v0/environments", nil, &answer)
+	for _, environment := range answer.Environments {
+		if environment.ID == id {
+			return environment.LatestBuild
+		}
+	}
+	return buildJSON{}
+}
+
+// edit gives an environment another repository, which starts a build.
+func edit(e *acctest.Env, environment, repository string) {
+	e.API(http.MethodPatch, "/api/v0/environments/"+environment, map[string]any{"repositories": []any{map[string]any{"url": "https://git.example/acme/" + repository, "script": "make"}}}, nil)
+}
+
+func cancelBuild(e *acctest.Env, environment string) {
+	e.API(http.MethodPost, "/api/v0/environments/"+environment+"/builds/"+latestBuild(e, environment).ID+"/cancel", nil, nil)
+}
+
+// invokeBuild invokes an action on builds, by the end of its name.
+func invokeBuild(t *testing.T, e *acctest.Env, action string, config acctest.Values) ([]string, acctest.Outcome) {
+	t.Helper()
+	return acctest.NewProcess(t, e, nil).Invoke("agentyard_environment_"+action, config)
+}
+
+func mustInvokeBuild(t *testing.T, e *acctest.Env, action string, config acctest.Values) []string {
+	t.Helper()
+	progress, out := invokeBuild(t, e, action, config)
+	if len(out.Errors)+len(out.Warnings) > 0 {
+		t.Fatalf("%s: %s%s", action, out.Text(), warned(out))
+	}
+	return progress
+}
+
+// refusedWith fails the test unless there is one error that has all parts.
+func refusedWith(t *testing.T, out acctest.Outcome, parts ...string) {
+	t.Helper()
+	if len(out.Errors) != 1 {
+		t.Errorf("%d errors: %s", len(out.Errors), out.Text())
+	}
+	for _, part := range parts {
+		if !strings.Contains(out.Text(), part) {
+			t.Errorf("the error lacks %q: %s", part, out.Text())
+		}
+	}
+}
+
+func TestEnvironmentBuild_waitsAndReportsEachStatusOnce(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, func(o *emulator.Options) { o.BuildPhase = 20 * time.Second })
+	id := environmentsReady(e, "a")[0]
+	first := latestBuild(e, id)
+	for _, wait := range []any{nil, true} {
+		begin := e.Clock.Now()
+		progress := mustInvokeBuild(t, e, "build", acctest.Values{"environment_id": id, "wait_for_build": wait})
+		built := latestBuild(e, id)
+		about := fmt.Sprintf("Build %s of the environment \"a\" (%s): ", built.ID, id)
+		want := []string{"Starting a build of the environment \"a\" (" + id + ")", about + "queued", about + "building", about + "validating", about + "succeeded"}
+		if !slices.Equal(progress, want) {
+			t.Errorf("progress %q, want %q", progress, want)
+		}
+		if took := e.Clock.Now().Sub(begin); built.ID == first.ID || built.Trigger != "manual" || took < time.Minute || took > 70*time.Second {
+			t.Errorf("after %s the latest build is %+v", took, built)
+		}
+	}
+}
+
+func TestEnvironmentBuild_inTheBackground(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	id := environmentsReady(e, "a")[0]
+	off := acctest.Values{"environment_id": id, "wait_for_build": false}
+	progress := mustInvokeBuild(t, e, "build", off)
+	running := latestBuild(e, id)
+	if got := progress[len(progress)-1]; got != fmt.Sprintf("Build %s of the environment \"a\" (%s) was started; the action does not wait for it", running.ID, id) || running.Status != "queued" {
+		t.Errorf("%s; the build is %+v", got, running)
+	}
+	_, out := invokeBuild(t, e, "build", off)
+	refusedWith(t, out, "Cannot build environment", "createEnvironmentBuild", "409", running.ID, "only one can at a time", "agentyard_environment_build_cancel")
+}
+
+func TestEnvironmentBuild_fails(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		failure emulator.BuildFailure
+		want    []string
+		lacks   string
+	}{
+		"with a log": {emulator.BuildFailure{Category: "validation", Phase: "validating", Reason: "the check did not pass", Excerpt: "compiling\nno rule to make target"},
+			[]string{"category validation: the check did not pass.", "The log ends with:", "no rule to make target", "Mend what the reason and the log name."}, ""},
+		"withheld":        {emulator.BuildFailure{Category: "timeout", Reason: "too slow", Excerpt: "secret", Withheld: true}, []string{"category timeout: too slow.", "withholds the log", "Shorten the scripts"}, "secret"},
+		"without any log": {emulator.BuildFailure{Category: "provider", Reason: "no capacity"}, []string{"category provider: no capacity.", "The provider of the source failed"}, "The log"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			id := environmentsReady(e, "a")[0]
+			if err := e.FailBuild(tc.failure); err != nil {
+				t.Fatal(err)
+			}
+			progress, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id})
+			refusedWith(t, out, append(tc.want, "Environment Failed to Build", "Build "+latestBuild(e, id).ID+` of the environment "a"`, "What was active before stays active", "invoke the action again")...)
+			if tc.lacks != "" && strings.Contains(out.Text(), tc.lacks) {
+				t.Errorf("the error has %q: %s", tc.lacks, out.Text())
+			}
+			if got := progress[len(progress)-1]; !strings.HasSuffix(got, ": failed") {
+				t.Errorf("the last progress is %q", got)
+			}
+		})
+	}
+}
+
+func TestEnvironmentBuild_whatOthersDoMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		others func(e *acctest.Env, id string)
+		check  func(t *testing.T, e *acctest.Env, id string, progress []string, out acctest.Outcome)
+	}{
+		"superseded": {func(e *acctest.Env, id string) { edit(e, id, "other") }, func(t *testing.T, e *acctest.Env, id string, progress []string, out acctest.Outcome) {
+			newest := latestBuild(e, id)
+			defaultSaid(t, out, "Another Build Was Waited For", "superseded by build "+newest.ID)
+			if got := progress[len(progress)-1]; !strings.Contains(got, newest.ID) || !strings.HasSuffix(got, ": succeeded") || newest.Status != "succeeded" {
+				t.Errorf("the last progress is %q, and the latest build %+v", got, newest)
+			}
+		}},
+		"superseded by one that fails": {func(e *acctest.Env, id string) {
+			_ = e.FailBuild(emulator.BuildFailure{Reason: "the edit is bad"})
+			edit(e, id, "other")
+		}, func(t *testing.T, e *acctest.Env, id string, _ []string, out acctest.Outcome) {
+			refusedWith(t, out, "Build "+latestBuild(e, id).ID, "the edit is bad.")
+			if !strings.Contains(warned(out), "Another Build Was Waited For") {
+				t.Errorf("the warnings: %s", warned(out))
+			}
+		}},
+		"cancelled": {cancelBuild, func(t *testing.T, _ *acctest.Env, _ string, _ []string, out acctest.Outcome) {
+			refusedWith(t, out, "Environment Failed to Build", "The build was cancelled.")
+		}},
+		"cancelled and started again": {func(e *acctest.Env, id string) {
+			cancelBuild(e, id)
+			e.API(http.MethodPost, "/api/v0/environments/"+id+"/builds", nil, nil)
+		}, func(t *testing.T, e *acctest.Env, id string, progress []string, out acctest.Outcome) {
+			newest := latestBuild(e, id)
+			defaultSaid(t, out, "Another Build Was Waited For", "failed or was cancelled, and build "+newest.ID)
+			if got := progress[len(progress)-1]; !strings.Contains(got, newest.ID) || !strings.HasSuffix(got, ": succeeded") {
+				t.Errorf("the last progress is %q", got)
+			}
+		}},
+		"deleted": {func(e *acctest.Env, id string) {
+			cancelBuild(e, id)
+			e.API(http.MethodDelete, "/api/v0/environments/"+id, nil, nil)
+		}, func(t *testing.T, _ *acctest.Env, id string, _ []string, out acctest.Outcome) {
+			refusedWith(t, out, "Environment Was Deleted While It Was Built", `"a" (`+id+")", "somebody else has deleted it")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var id string
+			var e *acctest.Env
+			e = acctest.New(t, acctest.Hold("getEnvironmentBuildStatuses", func(<-chan struct{}) { tc.others(e, id) }), func(o *emulator.Options) { o.BuildPhase = 20 * time.Second })
+			id = environmentsReady(e, "a")[0]
+			progress, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id})
+			tc.check(t, e, id, progress, out)
+		})
+	}
+}
+
+func TestEnvironmentBuild_takesTooLong(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, func(o *emulator.Options) { o.BuildPhase = time.Hour })
+	id := environmentMade(e, "organization", "a")
+	e.Clock.Advance(4 * time.Hour)
+	for _, tc := range []struct {
+		timeouts any
+		took     time.Duration
+	}{{map[string]any{"invoke": "10m"}, 10 * time.Minute}, {nil, time.Hour}} {
+		begin := e.Clock.Now()
+		_, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id, "timeouts": tc.timeouts})
+		refusedWith(t, out, "Environment Is Not Built in Time", "Build "+latestBuild(e, id).ID, "The build goes on at the service", "raise invoke in the timeouts block")
+		if took := e.Clock.Now().Sub(begin); took < tc.took || took > tc.took+time.Minute {
+			t.Errorf("it waited %s", took)
+		}
+		e.Clock.Advance(4 * time.Hour)
+	}
+}
+
+func TestEnvironmentBuild_interrupted(t *testing.T) {
+	t.Parallel()
+	var process *acctest.Process
+	e := acctest.New(t, acctest.Hold("getEnvironmentBuildStatuses", func(<-chan struct{}) { process.Stop() }))
+	id := environmentsReady(e, "a")[0]
+	process = acctest.NewProcess(t, e, nil)
+	_, out := process.Invoke("agentyard_environment_build", acctest.Values{"environment_id": id})
+	refusedWith(t, out, "Interrupted Before the Environment Was Built", "Build "+latestBuild(e, id).ID, "goes on at the service", "agentyard_environment_build_cancel")
+}
+
+func TestEnvironmentBuild_errors(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	id := environmentsReady(e, "a")[0]
+	_, user, err := e.AddHuman(emulator.Human{Email: "user@acme.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, action := range []string{"build", "build_cancel"} {
+		for name, tc := range map[string]struct {
+			id, key string
+			want    []string
+			at      string
+		}{
+			"no ID":      {"", "", []string{"environment_id must not be empty"}, "environment_id"},
+			"unknown":    {"env_unknown", "", []string{"Environment Not Found", "No environment env_unknown exists, or this API key does not see it. getEnvironment", "answered 404: ", "env_unknown"}, "environment_id"},
+			"odd":        {"..", "", []string{"cannot be part of a request's path"}, ""},
+			"no manager": {id, user, []string{"403", "humans with the Manager role or higher"}, ""},
+		} {
+			if action == "build_cancel" && name == "no manager" {
+				edit(e, id, "other")
+			}
+			settings := acctest.Values{}
+			if tc.key != "" {
+				settings["api_key"] = tc.key
+			}
+			_, out := acctest.NewProcess(t, e, settings).Invoke("agentyard_environment_"+action, acctest.Values{"environment_id": tc.id})
+			refusedWith(t, out, tc.want...)
+			if name != "odd" && strings.Contains(out.Text(), "..") {
+				t.Errorf("%s, %s: a sentence ends twice: %s", action, name, out.Text())
+			}
+			if at := out.Errors[0].Attribute.String(); (tc.at == "") != (out.Errors[0].Attribute == nil) || !strings.Contains(at, tc.at) {
+				t.Errorf("%s, %s: the error is at %s", action, name, at)
+			}
+		}
+	}
+}
+
+// Whatever is lost on the way, one build is started for an invocation that succeeds, and none is lost from sight.
+func TestEnvironmentBuild_faults(t *testing.T) {
+	t.Parallel()
+	for _, operation := range []string{"createEnvironmentBuild", "getEnvironmentBuildStatuses", "getEnvironment"} {
+		for _, times := range []int{1, -1} {
+			for _, fault := range []emulator.Fault{
+				{Kind: emulator.FaultDropBeforeCommit}, {Kind: emulator.FaultDropAfterCommit}, {Kind: emulator.FaultTruncatedBody}, {Kind: emulator.FaultNonJSON}, {Kind: emulator.FaultRateLimited},
+				{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, {Kind: emulator.FaultStatusAfterCommit, Status: 500}, {Kind: emulator.FaultStatusAfterCommit, Status: 503},
+			} {
+				t.Run(fmt.Sprint(operation, " ", fault.Kind, " ", fault.Status, " ", times), func(t *testing.T) {
+					t.Parallel()
+					e := acctest.New(t)
+					id := environmentsReady(e, "a")[0]
+					before := latestBuild(e, id)
+					fault.Operation, fault.Times = operation, times
+					e.Faults().Add(fault)
+					_, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id, "timeouts": map[string]any{"invoke": "5m"}})
+					e.Faults().Clear()
+					after := latestBuild(e, id)
+					switch {
+					case len(out.Errors) == 0 && (after.ID == before.ID || after.Status != "succeeded"):
+						t.Errorf("it succeeded, and the latest build is %+v", after)
+					case len(out.Errors) > 0 && !strings.Contains(out.Text(), operation):
+						t.Errorf("the error does not name %s: %s", operation, out.Text())
+					}
+					if times == 1 && len(out.Errors) > 0 && !strings.Contains(out.Text(), "Start of the Build Is Not Certain") {
+						t.Errorf("one fault was too much: %s", out.Text())
+					}
+					if strings.Contains(out.Text(), "..") {
+						t.Errorf("a sentence ends twice: %s", out.Text())
+					}
+					letBuild(e)
+					mustInvokeBuild(t, e, "build", acctest.Values{"environment_id": id})
+				})
+			}
+		}
+	}
+}
+
+// An answer that names no build is no build: the one before is not taken for it.
+func TestEnvironmentBuild_answerWithoutABuild(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{``, `{}`} {
+		e := acctest.New(t)
+		id := environmentsReady(e, "a")[0]
+		e.Faults().Add(emulator.Fault{Operation: "createEnvironmentBuild", Kind: emulator.FaultOtherServer, Status: http.StatusOK, Body: body})
+		_, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id})
+		refusedWith(t, out, "Start of the Build Is Not Certain", "is not known, and no new one shows until now", "it names no build", "Invoke the action again")
+		mustInvokeBuild(t, e, "build", acctest.Values{"environment_id": id})
+	}
+}
+
+// Actions that wait at the same time share their looks.
+func TestEnvironmentBuild_sharesLooks(t *testing.T) {
+	t.Parallel()
+	const n = 20
+	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = 200 * time.Millisecond })
+	var ids []string
+	for k := range n {
+		ids = append(ids, environmentMade(e, "organization", fmt.Sprint("e", k)))
+	}
+	letBuild(e)
+	process := acctest.NewProcess(t, e, nil)
+	begin := time.Now()
+	done := make(chan string)
+	for _, id := range ids {
+		go func() {
+			_, out := process.Invoke("agentyard_environment_build", acctest.Values{"environment_id": id})
+			done <- out.Text()
+		}()
+	}
+	for range n {
+		if text := <-done; text != "" {
+			t.Error(text)
+		}
+	}
+	// Each pause of half a second has one look at the most, however slow the machine is; each alone would look twice at least.
+	looks, pauses := e.Journal().Count("getEnvironmentBuildStatuses"), int(time.Since(begin)/(500*time.Millisecond))
+	if t.Logf("%d looks in %d pauses", looks, pauses); looks > pauses || looks == 0 {
+		t.Errorf("%d looks in %d pauses", looks, pauses)
+	}
+}
+
+func buildAction(action, id, more string) string {
+	return fmt.Sprintf("action \"agentyard_environment_%s\" \"it\" {\n  config {\n    environment_id = %q\n%s  }\n}\n", action, id, more)
+}
+
+func TestAccEnvironmentBuild_invokedByHand(t *testing.T) {
+	acctest.NeedsActions(t)
+	t.Parallel()
+	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = 5 * time.Millisecond })
+	id := environmentsReady(e, "a")[0]
+	cli := acctest.NewCLI(t, e, buildAction("build", id, ""))
+	invoke := []string{"apply", "-invoke=action.agentyard_environment_build.it", "-auto-approve", "-input=false"}
+	text := oneLine(cli.MustRun(invoke...).Output)
+	if want := "Build " + latestBuild(e, id).ID + ` of the environment "a" (` + id + "): succeeded"; !strings.Contains(text, want) {
+		t.Errorf("the output lacks %q: %s", want, text)
+	}
+	if err := e.FailBuild(emulator.BuildFailure{Category: "validation", Reason: "the check did not pass", Excerpt: "no rule to make target"}); err != nil {
+		t.Fatal(err)
+	}
+	r := cli.Run(invoke...)
+	for _, want := range []string{"Environment Failed to Build", "category validation: the check did not pass.", "no rule to make target", "invoke the action again"} {
+		if text := oneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, want) {
+			t.Errorf("exit code %d, and the output lacks %q: %s", r.ExitCode, want, text)
+		}
+	}
+}
+
+func TestAccEnvironmentBuild_example(t *testing.T) {
+	acctest.NeedsActions(t)
+	t.Parallel()
+	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = 5 * time.Millisecond })
+	cli := acctest.NewCLI(t, e, acctest.Example(t, "actions/agentyard_environment_build/action.tf"))
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	cli.MustPlanEmpty()
+	cli.MustRun("apply", "-auto-approve", "-input=false", "-var=toolchain=2")
+	if n := e.Journal().Count("createEnvironmentBuild"); n != 1 {
+		t.Errorf("%d builds were started", n)
+	}
+	cli.MustRun("plan", "-detailed-exitcode", "-input=false", "-var=toolchain=2")
+}

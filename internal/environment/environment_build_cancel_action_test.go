@@ -1,0 +1,180 @@
+package environment_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+func TestEnvironmentBuildCancel_latestOrGiven(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	id := environmentMade(e, "organization", "a")
+	for _, given := range []bool{false, true} {
+		edit(e, id, fmt.Sprint("given-", given))
+		running := latestBuild(e, id)
+		config := acctest.Values{"environment_id": id}
+		if given {
+			config["build_id"] = running.ID
+		}
+		progress := mustInvokeBuild(t, e, "build_cancel", config)
+		if want := fmt.Sprintf("Build %s of the environment \"a\" (%s) was cancelled", running.ID, id); len(progress) != 1 || progress[0] != want {
+			t.Errorf("progress %q, want %q", progress, want)
+		}
+		if got := latestBuild(e, id); got.ID != running.ID || got.Status != "failed" {
+			t.Errorf("the latest build is %+v, was %+v", got, running)
+		}
+	}
+}
+
+// Where nothing runs, there is nothing to do; a given build that does not run is one that was meant.
+func TestEnvironmentBuildCancel_notRunning(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	ids := environmentsReady(e, "succeeded", "failed", "superseded")
+	for _, id := range ids[1:] {
+		edit(e, id, "other")
+	}
+	superseded := latestBuild(e, ids[2]).ID
+	edit(e, ids[2], "another")
+	cancelBuild(e, ids[1])
+	letBuild(e)
+	for k, tc := range []struct {
+		build, latest string
+		said          []string
+	}{
+		{latestBuild(e, ids[0]).ID, "succeeded", []string{"is succeeded", "It has succeeded."}},
+		{latestBuild(e, ids[1]).ID, "failed", []string{"is failed", "It has failed, or was cancelled."}},
+		{superseded, "succeeded", []string{"is superseded", "leave build_id out"}},
+	} {
+		progress := mustInvokeBuild(t, e, "build_cancel", acctest.Values{"environment_id": ids[k]})
+		if want := "the latest one, is " + tc.latest + ": nothing was cancelled"; !strings.HasSuffix(progress[0], want) {
+			t.Errorf("progress %q, want %q", progress, want)
+		}
+		_, out := invokeBuild(t, e, "build_cancel", acctest.Values{"environment_id": ids[k], "build_id": tc.build})
+		refusedWith(t, out, append(tc.said, "Build Is Not Running", "Build "+tc.build+" of the environment")...)
+		if at := out.Errors[0].Attribute; at == nil || !strings.Contains(at.String(), "build_id") {
+			t.Errorf("the error is at %s", at)
+		}
+	}
+	if n := e.Journal().Count("cancelEnvironmentBuild"); n != 1 {
+		t.Errorf("%d cancellations were sent", n)
+	}
+}
+
+func TestEnvironmentBuildCancel_unknownBuild(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	id := environmentsReady(e, "a")[0]
+	_, out := invokeBuild(t, e, "build_cancel", acctest.Values{"environment_id": id, "build_id": "bld_unknown"})
+	refusedWith(t, out, "Cannot cancel build", "404", "no such build", "leave it out")
+	if at := out.Errors[0].Attribute; at == nil || !strings.Contains(at.String(), "build_id") {
+		t.Errorf("the error is at %s", at)
+	}
+	_, out = invokeBuild(t, e, "build_cancel", acctest.Values{"environment_id": id, "build_id": ""})
+	refusedWith(t, out, "build_id must not be empty")
+}
+
+// The build may end, or another one take its place, between the look and the cancellation.
+func TestEnvironmentBuildCancel_quickerThanTheRequest(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		given bool
+		// before happens before the cancellation arrives.
+		before func(e *acctest.Env, id string)
+		said   string
+		fails  bool
+	}{
+		"it succeeds":               {false, func(e *acctest.Env, _ string) { letBuild(e) }, "is succeeded: nothing was cancelled", false},
+		"a given one succeeds":      {true, func(e *acctest.Env, _ string) { letBuild(e) }, "It has succeeded.", true},
+		"it is cancelled":           {false, cancelBuild, "is not any more", false},
+		"a given one is cancelled":  {true, cancelBuild, "is not any more", false},
+		"it is superseded":          {false, func(e *acctest.Env, id string) { edit(e, id, "other") }, "was cancelled", false},
+		"a given one is superseded": {true, func(e *acctest.Env, id string) { edit(e, id, "other") }, "It was superseded", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var e *acctest.Env
+			var id string
+			operation := "getEnvironment"
+			if tc.given {
+				operation = "getBuildDiagnostics"
+			}
+			armed := false
+			e = acctest.New(t, acctest.Hold(operation, func(<-chan struct{}) { armed = true; tc.before(e, id) }))
+			id = environmentMade(e, "organization", "a")
+			config := acctest.Values{"environment_id": id}
+			if tc.given {
+				config["build_id"] = latestBuild(e, id).ID
+			}
+			progress, out := invokeBuild(t, e, "build_cancel", config)
+			if tc.fails {
+				refusedWith(t, out, tc.said)
+			} else if len(out.Errors) > 0 || !strings.Contains(progress[len(progress)-1], tc.said) {
+				t.Errorf("%s, %q", out, progress)
+			}
+			if latest := latestBuild(e, id); !armed || !tc.given && latest.Status != "failed" && latest.Status != "succeeded" {
+				t.Errorf("the latest build is %+v", latest)
+			}
+		})
+	}
+}
+
+// A cancellation whose answer is lost is repeated, and the refusal of the repetition is no failure.
+func TestEnvironmentBuildCancel_faults(t *testing.T) {
+	t.Parallel()
+	for _, given := range []bool{false, true} {
+		for _, operation := range []string{"cancelEnvironmentBuild", "getEnvironment", "getBuildDiagnostics"} {
+			for _, times := range []int{1, -1} {
+				for _, fault := range []emulator.Fault{
+					{Kind: emulator.FaultDropBeforeCommit}, {Kind: emulator.FaultDropAfterCommit}, {Kind: emulator.FaultTruncatedBody}, {Kind: emulator.FaultNonJSON}, {Kind: emulator.FaultRateLimited},
+					{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, {Kind: emulator.FaultStatusAfterCommit, Status: 503},
+				} {
+					t.Run(fmt.Sprint(operation, " ", fault.Kind, " ", fault.Status, " ", times, " ", given), func(t *testing.T) {
+						t.Parallel()
+						// Retries take time, in which the build must not end by itself.
+						e := acctest.New(t, func(o *emulator.Options) { o.BuildPhase = time.Hour })
+						id := environmentMade(e, "organization", "a")
+						config := acctest.Values{"environment_id": id}
+						if given {
+							config["build_id"] = latestBuild(e, id).ID
+						}
+						fault.Operation, fault.Times = operation, times
+						e.Faults().Add(fault)
+						_, out := invokeBuild(t, e, "build_cancel", config)
+						e.Faults().Clear()
+						switch {
+						case len(out.Errors) == 0 && latestBuild(e, id).Status != "failed":
+							t.Errorf("it succeeded, and the latest build is %+v", latestBuild(e, id))
+						case len(out.Errors) > 0 && (times == 1 || !strings.Contains(out.Text(), operation)):
+							t.Errorf("the error: %s", out.Text())
+						}
+						mustInvokeBuild(t, e, "build_cancel", acctest.Values{"environment_id": id})
+						if got := latestBuild(e, id); got.Status != "failed" {
+							t.Errorf("the latest build is %+v", got)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+func TestAccEnvironmentBuildCancel_example(t *testing.T) {
+	acctest.NeedsActions(t)
+	t.Parallel()
+	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = time.Hour })
+	id := environmentMade(e, "organization", "a")
+	for _, name := range []string{"latest", "one"} {
+		edit(e, id, name)
+		hcl := strings.NewReplacer("env_01hzy3v7k2m4n6p8q0r2s4t6v8", id, "bld_01hzy3x9d4f6g8h0j2k4m6n8p0", latestBuild(e, id).ID).Replace(acctest.Example(t, "actions/agentyard_environment_build_cancel/action.tf"))
+		r := acctest.NewCLI(t, e, hcl).MustRun("apply", "-invoke=action.agentyard_environment_build_cancel."+name, "-auto-approve", "-input=false")
+		if text := oneLine(r.Output); !strings.Contains(text, "was cancelled") || latestBuild(e, id).Status != "failed" {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
