@@ -18,7 +18,7 @@ import (
 )
 
 // followed are the guides that a test follows.
-var followed = []string{"adopting-an-organization", "api-key-rotation", "api-keys-without-state", "sharing-computers"}
+var followed = []string{"adopting-an-organization", "api-key-rotation", "api-keys-without-state", "environment-builds", "sharing-computers"}
 
 func TestGuides_everyOneIsFollowed(t *testing.T) {
 	t.Parallel()
@@ -33,8 +33,10 @@ func TestGuides_everyOneIsFollowed(t *testing.T) {
 	}
 }
 
-// quick is an emulator whose computers are ready at once.
-func quick(o *emulator.Options) { o.Provisioning.Step = time.Millisecond }
+// quick is an emulator whose computers and environments are ready at once.
+func quick(o *emulator.Options) {
+	o.Provisioning.Step, o.BuildPhase = time.Millisecond, time.Millisecond
+}
 
 type record struct {
 	ID, Name  string
@@ -131,10 +133,13 @@ func TestAccGuide_adoptingAnOrganization(t *testing.T) {
 	for _, name := range []string{"build-1", "build-2"} {
 		buildIDs = append(buildIDs, create("computers", map[string]any{"name": name}))
 	}
-	const total = 2 + 4 + 2 + 2 // Accounts, their keys, their computers, and those of the caller.
+	for _, name := range []string{"agents", "docs"} {
+		create("environments", map[string]any{"name": name, "scope": "organization", "repositories": []map[string]any{{"url": "https://git.example/acme/" + name + ".git", "script": "make"}}})
+	}
+	const total = 2 + 4 + 2 + 2 + 2 // Accounts, their keys, their computers, those of the caller, and environments.
 	keys := fmt.Sprint(live(e))
 
-	provider, computers, robots := guide.Next("terraform"), guide.Next("terraform"), guide.Next("terraform")
+	provider, computers, robots, environments := guide.Next("terraform"), guide.Next("terraform"), guide.Next("terraform"), guide.Next("terraform")
 	look, generate, adopt := guide.Next("shell"), guide.Next("shell"), guide.Next("shell")
 	t.Run("queries", func(t *testing.T) {
 		acctest.NeedsActions(t)
@@ -142,9 +147,10 @@ func TestAccGuide_adoptingAnOrganization(t *testing.T) {
 		cli.Write("provider.tf", provider)
 		cli.Write("computers.tfquery.hcl", computers)
 		cli.Write("accounts.tfquery.hcl", robots)
+		cli.Write("environments.tfquery.hcl", environments)
 		e.Journal().Reset()
 		r := cli.Follow(look)[0]
-		for _, found := range []string{"build-1", "build-2", "runner-1", "ci/pipeline", "docs/nightly"} {
+		for _, found := range []string{"agents", "build-1", "build-2", "runner-1", "ci/pipeline", "docs/nightly"} {
 			if !strings.Contains(r.Output, found) {
 				t.Errorf("the queries do not find %s: %s", found, r.Output)
 			}
