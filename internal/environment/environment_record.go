@@ -115,12 +115,8 @@ func (m *environmentRecord) FromAPI(_ context.Context, e *client.Environment) di
 	m.CreatedAt = value.Time(e.CreatedAt.Time())
 	m.UpdatedAt = value.Time(e.UpdatedAt.Time())
 
-	repositories := e.Repositories
-	if repositories == nil {
-		repositories = []client.EnvironmentRepository{}
-	}
 	var d diag.Diagnostics
-	m.Repositories, d = repositoriesFromAPI(repositories)
+	m.Repositories, d = repositoriesFromAPI(e.Repositories)
 	diags.Append(d...)
 	m.ActiveRepositories, d = repositoriesFromAPI(e.ActiveRepositories)
 	diags.Append(d...)

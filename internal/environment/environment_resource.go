@@ -293,14 +293,14 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	run := &run{
+	work := &run{
 		Client: r.Client, plan: &m, deadline: deadline, configured: configured(ctx, req.Config), mayBuild: true,
 		follows: m.WaitForBuild.ValueBool(), build: made.LatestBuildID(),
 		makesDefault: m.MakeOrganizationDefault.ValueBool() && m.WaitForBuild.ValueBool(),
 	}
-	resp.Diagnostics.Append(run.finish(ctx)...)
+	resp.Diagnostics.Append(work.finish(ctx)...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-	resp.Diagnostics.Append(run.left.store(ctx, resp.Private)...)
+	resp.Diagnostics.Append(work.left.store(ctx, resp.Private)...)
 }
 
 func (r *environmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
@@ -334,16 +334,16 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	defer cancel()
 
 	left := unfinishedOf(ctx, req.Private)
-	run := &run{
+	work := &run{
 		Client: r.Client, plan: &plan, state: &state, deadline: deadline, configured: configured(ctx, req.Config),
 		makesDefault: plan.makesDefault(&state, left),
 	}
-	changed, err := run.start(updateCtx, body, left)
+	changed, err := work.start(updateCtx, body, left)
 	switch {
 	case err == nil:
-		resp.Diagnostics.Append(run.finish(ctx)...)
+		resp.Diagnostics.Append(work.finish(ctx)...)
 	case !changed:
-		left.Build = left.Build || run.left.Build
+		left.Build = left.Build || work.left.Build
 		resp.Diagnostics.Append(left.store(ctx, resp.Private)...)
 		resp.Diagnostics.Append(apierror.For("update", "environment", err, environmentFields, environmentAdvice, atRefused(body.Name != nil, body.SourceID != nil), afterRename(body))...)
 		return
@@ -353,7 +353,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	// Also after an error: what was asked for is so now, and the next plan goes on from there.
 	plan.complete(&state)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
-	resp.Diagnostics.Append(run.left.store(ctx, resp.Private)...)
+	resp.Diagnostics.Append(work.left.store(ctx, resp.Private)...)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(crud.AsPlanned(&resp.State, req)...)
 		resp.Diagnostics.Append(adopt.Done(ctx, resp.Private)...)

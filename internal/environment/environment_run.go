@@ -286,8 +286,8 @@ func at(place path.Path, summary, detail string) diag.Diagnostics {
 // complete gives results that are not known, because the environment could not be read, their prior values.
 func (m *environmentModel) complete(state *environmentModel) {
 	for _, result := range []struct {
-		isUnknown attr.Value
-		keep      func()
+		value attr.Value
+		keep  func()
 	}{
 		{m.Source, func() { m.Source = state.Source }},
 		{m.ActiveSource, func() { m.ActiveSource = state.ActiveSource }},
@@ -299,7 +299,7 @@ func (m *environmentModel) complete(state *environmentModel) {
 		{m.LastSuccessfulBuildAt, func() { m.LastSuccessfulBuildAt = state.LastSuccessfulBuildAt }},
 		{m.FailureReason, func() { m.FailureReason = state.FailureReason }},
 	} {
-		if result.isUnknown.IsUnknown() {
+		if result.value.IsUnknown() {
 			result.keep()
 		}
 	}
