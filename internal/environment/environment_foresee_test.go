@@ -82,5 +82,5 @@ func TestEnvironment_unfinishedWorkIsTold(t *testing.T) {
 	i := p.NewInstance(envType)
 	e.Faults().Add(emulator.Fault{Operation: "setDefaultEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: 1})
 	mustDo(t, p.Apply(i, wanted), "create")
-	mustWarn(t, acctest.NewProcess(t, e, nil).Plan(i, wanted), `Environment "dev": Is Made the Default`, "An earlier apply did not make it", i.ID())
+	mustWarn(t, acctest.NewProcess(t, e, nil).Plan(i, wanted), `Environment "dev" Is Made the Default`, "an earlier apply did not make it the organization's default, so this one does.", i.ID())
 }

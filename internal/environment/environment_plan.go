@@ -75,10 +75,11 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	case failed && !changes:
 		resp.Diagnostics.Append(r.toldRebuild(&state)...)
 	case waits && !changes && left.Build:
-		resp.Diagnostics.Append(r.told(&state, "Build Is Waited For", "Builds Are Waited For", fmt.Sprintf("An earlier apply did not see the end of a build (%s)", state.LatestBuildID.ValueString()), "this one waits for it")...)
+		resp.Diagnostics.Append(r.told(&state, "Is Waited For", "Environments Are Waited For",
+			fmt.Sprintf("an earlier apply did not see the end of a build (%s), so this one waits for it", state.LatestBuildID.ValueString()))...)
 	}
 	if left.Default && plan.makesDefault(&state, left) {
-		resp.Diagnostics.Append(r.told(&state, "Is Made the Default", "Environments Are Made the Default", "An earlier apply did not make it the organization's default", "this one does")...)
+		resp.Diagnostics.Append(r.told(&state, "Is Made the Default", "Environments Are Made the Default", "an earlier apply did not make it the organization's default, so this one does")...)
 	}
 	if changes || failed || waits {
 		plan.expectBuild(&state)
@@ -135,26 +136,22 @@ func (m *environmentModel) expectBuild(state *environmentModel) {
 
 // toldRebuild says why an environment is built again although nothing was changed.
 func (r *environmentResource) toldRebuild(state *environmentModel) diag.Diagnostics {
-	summary := "Environments Are Built Again"
-	if r.Client == nil || r.Client.Few(summary, 10) {
-		summary = fmt.Sprintf("Environment %q Is Built Again", state.Name.ValueString())
+	var reason string
+	if text := state.FailureReason.ValueString(); text != "" {
+		reason = ": " + strings.TrimSuffix(text, ".")
 	}
-	var why string
-	if reason := state.FailureReason.ValueString(); reason != "" {
-		why = ": " + strings.TrimSuffix(reason, ".")
-	}
-	return diag.Diagnostics{diag.NewWarningDiagnostic(summary, fmt.Sprintf("The latest build (%s) of the environment %q (%s) failed%s. Its configuration has not changed, so the apply starts another build of it.",
-		state.LatestBuildID.ValueString(), state.Name.ValueString(), state.ID.ValueString(), why))}
+	return r.told(state, "Is Built Again", "Environments Are Built Again",
+		fmt.Sprintf("its latest build (%s) failed%s. Its configuration has not changed, so the apply starts another build of it", state.LatestBuildID.ValueString(), reason))
 }
 
 // told says why something is planned although nothing was changed. The CLIs show one of several warnings with the same
 // summary, so the first few name their environment.
-func (r *environmentResource) told(state *environmentModel, one, many, why, what string) diag.Diagnostics {
+func (r *environmentResource) told(state *environmentModel, one, many, why string) diag.Diagnostics {
 	summary := many
 	if r.Client == nil || r.Client.Few(summary, 10) {
-		summary = fmt.Sprintf("Environment %q: %s", state.Name.ValueString(), one)
+		summary = fmt.Sprintf("Environment %q %s", state.Name.ValueString(), one)
 	}
-	return diag.Diagnostics{diag.NewWarningDiagnostic(summary, fmt.Sprintf("%s, of the environment %q (%s); %s.", why, state.Name.ValueString(), state.ID.ValueString(), what))}
+	return diag.Diagnostics{diag.NewWarningDiagnostic(summary, fmt.Sprintf("The environment %q (%s): %s.", state.Name.ValueString(), state.ID.ValueString(), why))}
 }
 
 // foreseeRename warns where another environment has the new name, which the service refuses then.
