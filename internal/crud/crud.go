@@ -102,7 +102,7 @@ func Create[M, A any, P interface {
 func Read[M, A any, P interface {
 	*M
 	Model[A]
-}](ctx context.Context, object string, req resource.ReadRequest, resp *resource.ReadResponse, read func(*M) (*A, error)) {
+}](ctx context.Context, object string, req resource.ReadRequest, resp *resource.ReadResponse, read func(*M) (*A, error), options ...apierror.Option) {
 	var m M
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
 	if resp.Diagnostics.HasError() {
@@ -110,7 +110,7 @@ func Read[M, A any, P interface {
 	}
 	found, err := read(&m)
 	if err != nil {
-		Unreadable(ctx, object, P(&m).Identity(), err, resp)
+		Unreadable(ctx, object, P(&m).Identity(), err, resp, options...)
 		return
 	}
 	resp.Diagnostics.Append(P(&m).FromAPI(ctx, found)...)

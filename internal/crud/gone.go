@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
@@ -17,7 +16,7 @@ import (
 
 // Unreadable ends a Read that failed: gone means removed from the state, with a warning; settings that are unknown
 // during a plan leave the state as it is; anything else is an error.
-func Unreadable(ctx context.Context, object string, identity any, err error, resp *resource.ReadResponse) {
+func Unreadable(ctx context.Context, object string, identity any, err error, resp *resource.ReadResponse, options ...apierror.Option) {
 	var missing *client.UnconfiguredError
 	var unset *UnsetError
 	switch {
@@ -35,7 +34,7 @@ func Unreadable(ctx context.Context, object string, identity any, err error, res
 		}
 		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, identity)...)
 	default:
-		resp.Diagnostics.Append(apierror.For("read", object, err)...)
+		resp.Diagnostics.Append(apierror.For("read", object, err, options...)...)
 	}
 }
 
@@ -43,8 +42,9 @@ func Unreadable(ctx context.Context, object string, identity any, err error, res
 // with another error. Err is what says that it is gone; nil where nothing but its absence does.
 func Gone(ctx context.Context, object string, identity any, err error, resp *resource.ReadResponse) {
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, identity)...)
+	id := idOf(ctx, resp)
 	resp.State.RemoveResource(ctx)
-	detail := fmt.Sprintf("The %s%s does not exist at the service any more. It is removed from the state; the next apply creates it again if it is still configured.", object, idOf(ctx, resp))
+	detail := fmt.Sprintf("The %s%s does not exist at the service any more. It is removed from the state; the next apply creates it again if it is still configured.", object, id)
 	var gone *client.GoneError
 	if errors.As(err, &gone) {
 		detail += doubt(gone)
@@ -106,13 +106,11 @@ func title(object string) string {
 	return strings.Join(words, " ")
 }
 
+// idOf is the ID of the object that is in the state, after a blank; empty where it is not known.
 func idOf(ctx context.Context, resp *resource.ReadResponse) string {
-	if resp.Identity == nil {
+	id := attributeOf(ctx, resp.State, "id")
+	if id == "" {
 		return ""
 	}
-	var id *string
-	if resp.Identity.GetAttribute(ctx, path.Root("id"), &id).HasError() || id == nil {
-		return ""
-	}
-	return " " + *id
+	return " " + id
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 )
 
 // List yields a result for every item until Terraform's limit is reached: identity, display name and, where asked for,
@@ -14,12 +16,12 @@ import (
 func List[M, A any, P interface {
 	*M
 	Model[A]
-}](ctx context.Context, objects string, req list.ListRequest, stream *list.ListResultsStream, items iter.Seq2[A, error], displayName func(*A) string) {
+}](ctx context.Context, objects string, req list.ListRequest, stream *list.ListResultsStream, items iter.Seq2[A, error], displayName func(*A) string, options ...apierror.Option) {
 	stream.Results = func(yield func(list.ListResult) bool) {
 		count := int64(0)
 		for item, err := range items {
 			if err != nil {
-				yield(list.ListResult{Diagnostics: explain("list", objects, err, nil)})
+				yield(list.ListResult{Diagnostics: explain("list", objects, err, options)})
 				return
 			}
 			count++

@@ -228,16 +228,21 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Without an identity nothing tells which one it was.
+// The state tells which one it was, also where the CLI knows no identities.
 func TestGone_withoutAnIdentity(t *testing.T) {
 	t.Parallel()
 	resp := &resource.ReadResponse{State: prior()}
 	Gone(t.Context(), "api key", nil, nil, resp)
-	tells(t, resp.Diagnostics, "Warning: Api Key Is Gone: The api key does not exist at the service any more.")
+	tells(t, resp.Diagnostics, "Warning: Api Key Is Gone: The api key 1 does not exist at the service any more.")
 
 	unset := &resource.ReadResponse{State: prior(), Identity: noIdentity()}
 	Gone(t.Context(), "thing", nil, nil, unset)
-	tells(t, unset.Diagnostics, "Warning: Thing Is Gone: The thing does not exist at the service any more.")
+	tells(t, unset.Diagnostics, "Warning: Thing Is Gone: The thing 1 does not exist at the service any more.")
+
+	nothing := &resource.ReadResponse{State: prior()}
+	nothing.State.RemoveResource(t.Context())
+	Gone(t.Context(), "thing", nil, nil, nothing)
+	tells(t, nothing.Diagnostics, "Warning: Thing Is Gone: The thing does not exist at the service any more.")
 }
 
 func TestUpdate(t *testing.T) {
