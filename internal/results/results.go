@@ -7,7 +7,10 @@ import (
 	dsschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/boolplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/float64planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/listplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
@@ -24,7 +27,7 @@ type Record map[string]Field
 type Field struct {
 	// Text describes it.
 	Text string
-	// Type is a bool, or a list of strings.
+	// Type is a bool, an int64, a float64, or a list or map of these or of strings.
 	Type attr.Type
 	// Of are the fields of a nested object, or of each object of a list where IsList is set.
 	Of     Record
@@ -91,9 +94,16 @@ func (f Field) dataSource() dsschema.Attribute {
 			return dsschema.ListNestedAttribute{Computed: true, MarkdownDescription: f.Text, NestedObject: dsschema.NestedAttributeObject{Attributes: f.Of.DataSource()}}
 		}
 		return dsschema.ListAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
+	case types.MapType:
+		return dsschema.MapAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
 	}
-	if f.attrType() == types.BoolType {
+	switch f.attrType() {
+	case types.BoolType:
 		return dsschema.BoolAttribute{Computed: true, MarkdownDescription: f.Text}
+	case types.Int64Type:
+		return dsschema.Int64Attribute{Computed: true, MarkdownDescription: f.Text}
+	case types.Float64Type:
+		return dsschema.Float64Attribute{Computed: true, MarkdownDescription: f.Text}
 	}
 	return dsschema.StringAttribute{Computed: true, MarkdownDescription: f.Text}
 }
@@ -109,6 +119,15 @@ func (r Record) Resource() map[string]schema.Attribute {
 			attributes[name] = a
 		case schema.BoolAttribute:
 			a.PlanModifiers = []planmodifier.Bool{boolplanmodifier.UseStateForUnknown()}
+			attributes[name] = a
+		case schema.Int64Attribute:
+			a.PlanModifiers = []planmodifier.Int64{int64planmodifier.UseStateForUnknown()}
+			attributes[name] = a
+		case schema.Float64Attribute:
+			a.PlanModifiers = []planmodifier.Float64{float64planmodifier.UseStateForUnknown()}
+			attributes[name] = a
+		case schema.MapAttribute:
+			a.PlanModifiers = []planmodifier.Map{mapplanmodifier.UseStateForUnknown()}
 			attributes[name] = a
 		case schema.ListAttribute:
 			a.PlanModifiers = []planmodifier.List{listplanmodifier.UseStateForUnknown()}
@@ -142,9 +161,16 @@ func (f Field) element() schema.Attribute {
 			return schema.ListNestedAttribute{Computed: true, MarkdownDescription: f.Text, NestedObject: schema.NestedAttributeObject{Attributes: f.Of.Elements()}}
 		}
 		return schema.ListAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
+	case types.MapType:
+		return schema.MapAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
 	}
-	if f.attrType() == types.BoolType {
+	switch f.attrType() {
+	case types.BoolType:
 		return schema.BoolAttribute{Computed: true, MarkdownDescription: f.Text}
+	case types.Int64Type:
+		return schema.Int64Attribute{Computed: true, MarkdownDescription: f.Text}
+	case types.Float64Type:
+		return schema.Float64Attribute{Computed: true, MarkdownDescription: f.Text}
 	}
 	return schema.StringAttribute{Computed: true, MarkdownDescription: f.Text}
 }

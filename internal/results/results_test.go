@@ -13,6 +13,9 @@ import (
 var record = Record{
 	"id":     {Text: "The ID."},
 	"listed": {Text: "Whether.", Type: types.BoolType},
+	"pages":  {Text: "How many.", Type: types.Int64Type},
+	"ratio":  {Text: "How much.", Type: types.Float64Type},
+	"tags":   {Text: "By name.", Type: types.MapType{ElemType: types.Float64Type}},
 	"dirs":   {Text: "The folders.", Type: types.ListType{ElemType: types.StringType}},
 	"source": {Text: "The source.", Of: Record{"kind": {Text: "Its kind."}}},
 	"steps":  {Text: "The steps.", Of: Record{"error": {Text: "What went wrong."}}, IsList: true},
@@ -52,6 +55,12 @@ func TestRecord_planModifiers(t *testing.T) {
 		case schema.StringAttribute:
 			return len(a.PlanModifiers)
 		case schema.BoolAttribute:
+			return len(a.PlanModifiers)
+		case schema.Int64Attribute:
+			return len(a.PlanModifiers)
+		case schema.Float64Attribute:
+			return len(a.PlanModifiers)
+		case schema.MapAttribute:
 			return len(a.PlanModifiers)
 		case schema.ListAttribute:
 			return len(a.PlanModifiers)

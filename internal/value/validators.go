@@ -3,6 +3,7 @@ package value
 import (
 	"context"
 	"fmt"
+	"net/mail"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -88,6 +89,17 @@ func RFC3339() validator.String {
 		accepts: func(s string) bool { _, err := time.Parse(time.RFC3339, s); return err == nil },
 		got:     strconv.Quote,
 	}
+}
+
+// Email accepts an email address alone, without a name or brackets.
+func Email() validator.String {
+	return rule{summary: "Invalid Email Address", must: "must be an email address, such as avery@agentyard.example", accepts: IsEmail, got: strconv.Quote}
+}
+
+// IsEmail reports whether a string is an email address alone.
+func IsEmail(s string) bool {
+	address, err := mail.ParseAddress(s)
+	return err == nil && address.Address == s
 }
 
 // DurationAtLeast accepts durations in the syntax of clock.ParseDuration that are not shorter than least. The examples show

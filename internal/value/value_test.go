@@ -48,6 +48,17 @@ func TestValidators(t *testing.T) {
 		"URI": {URI(), []string{"https://git.example/acme/app", "ssh://git@git.example/a", "urn:x:y"}, map[string]string{
 			"": "", "acme/app": `x must be an absolute URI, such as https://git.example/acme/app, got: "acme/app".`, "//git.example/a": "", "https://": "", "https://a b": "", ":": "",
 		}},
+		"email": {Email(), []string{"avery@agentyard.example", "Avery.O'Neil+ci@agentyard.example", "a@b"}, map[string]string{
+			"": "", "avery": `x must be an email address, such as avery@agentyard.example, got: "avery".`, "avery@": "", "@agentyard.example": "",
+			"Avery <avery@agentyard.example>": "", "<avery@agentyard.example>": "", "a@b, c@d": "", " a@b": "", "a@b ": "", "a b@c": "", "a@b\n": "",
+		}},
+		"day": {Day(), []string{"2026-02-28", "2028-02-29", "1999-12-31"}, map[string]string{
+			"": "", "yesterday": `x must be a day as YYYY-MM-DD, such as 2026-02-28, got: "yesterday".`, "2026-02-29": "", "2026-13-01": "", "2026-00-10": "", "2026-02-00": "",
+			"2026-2-8": "", "2026-02-28T00:00:00Z": "", "28.02.2026": "", "02/28/2026": "", "20260228": "", "2026-02-28 ": "", " 2026-02-28": "", "26-02-28": "", "12026-02-28": "",
+		}},
+		"day from": {DayFrom("2026-01-14", "there is nothing before"), []string{"2026-01-14", "2026-01-15", "2027-01-01", "yesterday", "2026-01-32", "", "0000-12-31", "0001-01-01"}, map[string]string{
+			"2026-01-13": `x must not be before 2026-01-14, because there is nothing before, got: "2026-01-13".`, "1999-12-31": "", "0002-01-01": "",
+		}},
 		"length": {Length(1, 63), []string{"a", strings.Repeat("ä", 63)}, map[string]string{
 			"": "x must be 1 to 63 characters long, got: 0.", long: "x must be 1 to 63 characters long, got: 70.",
 		}},
@@ -78,6 +89,22 @@ func TestValidators(t *testing.T) {
 		}
 		if tc.validator.MarkdownDescription(t.Context()) == "" {
 			t.Errorf("%s has no description", name)
+		}
+	}
+}
+
+func TestKnownDay(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[types.String]string{
+		types.StringValue("2026-02-28"): "2026-02-28", types.StringValue("0002-01-01"): "0002-01-01", types.StringValue("0001-12-31"): "", types.StringValue("0000-12-31"): "",
+		types.StringValue("2026-02-30"): "", types.StringValue(""): "", types.StringNull(): "", types.StringUnknown(): "",
+	} {
+		got := ""
+		if day, ok := KnownDay(given); ok {
+			got = day.Format(time.DateOnly)
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", given, got, want)
 		}
 	}
 }
