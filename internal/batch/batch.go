@@ -11,6 +11,9 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
+// returning is how many windows after the last arrival a batch is closed while some may come again.
+const returning = 4
+
 // Entry is one part of a request.
 type Entry[V any] struct {
 	Key   string
@@ -19,10 +22,12 @@ type Entry[V any] struct {
 
 // Options say how entries are gathered and sent. All of them are needed.
 type Options[V, R any] struct {
-	// Window is how long after the last arrival a batch is closed, Max how many entries close it at once.
+	// Window is how long after the last arrival a batch is closed, Max how many entries close it at once. While fewer callers
+	// wait than once did, it is held open longer: those who are missing may be on their way with their next entry.
 	Window time.Duration
 	Max    int
-	// Send carries out entries, of which no two have the same key, and returns their results in their order.
+	// Send carries out entries, of which no two have the same key, and returns their results in their order. Its context ends
+	// when those of all callers have ended: a request that nobody wants any more need not be repeated.
 	Send func(ctx context.Context, entries []Entry[V]) ([]R, error)
 	// Refused reports an error that says that nothing was done because some entry is at fault.
 	Refused func(error) bool
@@ -52,14 +57,19 @@ type Batcher[V, R any] struct {
 	open *group[V, R]
 	// ended is closed when the batch that was closed last has its answer.
 	ended chan struct{}
+	// callers is how many wait for a result, and most how many did at once.
+	callers, most int
 }
 
 // group is a batch: first open, then closed, then sent, then ended.
 type group[V, R any] struct {
-	items          []*item[V, R]
-	last           time.Time
-	closeNow       context.CancelFunc
-	sent           bool
+	items    []*item[V, R]
+	last     time.Time
+	closeNow context.CancelFunc
+	sent     bool
+	// waiting is how many callers' contexts have not ended, and stop ends that of the request.
+	waiting        int
+	stop           context.CancelFunc
 	earlier, ended chan struct{}
 }
 
@@ -90,6 +100,7 @@ func (b *Batcher[V, R]) Do(ctx context.Context, key string, value V) (R, error) 
 	if err != nil {
 		return none, err
 	}
+	defer b.done()
 	select {
 	case <-g.ended:
 	case <-ctx.Done():
@@ -107,9 +118,9 @@ func (b *Batcher[V, R]) join(ctx context.Context, key string, value *V) (*group[
 	g := b.open
 	if g == nil {
 		// The request serves others too, so it does not end with the caller that happened to come first.
-		sendCtx := context.WithoutCancel(ctx)
+		sendCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 		window, closeNow := context.WithCancel(sendCtx)
-		g = &group[V, R]{closeNow: closeNow, ended: make(chan struct{})}
+		g = &group[V, R]{closeNow: closeNow, stop: stop, ended: make(chan struct{})}
 		b.open = g
 		go b.run(sendCtx, window, g)
 	}
@@ -121,11 +132,28 @@ func (b *Batcher[V, R]) join(ctx context.Context, key string, value *V) (*group[
 		return nil, nil, &ConflictError[V]{Key: key, First: first}
 	}
 	g.items[at].values = append(g.items[at].values, value)
+	g.waiting++
 	g.last = b.clock.Now()
+	b.callers++
+	b.most = max(b.most, b.callers)
 	if len(g.items) >= b.options.Max {
 		b.close(g)
 	}
 	return g, g.items[at], nil
+}
+
+func (b *Batcher[V, R]) done() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.callers--
+}
+
+// window is how long after the last arrival the open batch is closed.
+func (b *Batcher[V, R]) window() time.Duration {
+	if b.callers < b.most {
+		return b.options.Window * returning
+	}
+	return b.options.Window
 }
 
 // valueOf returns what is sent for an item: a value rather than a removal.
@@ -145,9 +173,14 @@ func (b *Batcher[V, R]) close(g *group[V, R]) {
 func (b *Batcher[V, R]) leave(g *group[V, R], i *item[V, R], value *V) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	g.waiting--
 	if g.sent {
+		if g.waiting == 0 {
+			g.stop()
+		}
 		return false
 	}
+	b.most-- // Who gives up does not come again.
 	i.values = slices.DeleteFunc(i.values, func(v *V) bool { return v == value })
 	g.items = slices.DeleteFunc(g.items, func(i *item[V, R]) bool { return len(i.values) == 0 })
 	return true
@@ -156,13 +189,13 @@ func (b *Batcher[V, R]) leave(g *group[V, R], i *item[V, R], value *V) bool {
 func (b *Batcher[V, R]) run(sendCtx, window context.Context, g *group[V, R]) {
 	b.mu.Lock()
 	for b.open == g {
-		left := b.options.Window - b.clock.Now().Sub(g.last)
+		left := b.window() - b.clock.Now().Sub(g.last)
 		if left <= 0 {
 			b.close(g)
 			break
 		}
 		b.mu.Unlock()
-		_ = b.clock.Sleep(window, left) // It ends early when the group is full.
+		_ = b.clock.Sleep(window, min(left, b.options.Window)) // It ends early when the group is full.
 		b.mu.Lock()
 	}
 	b.mu.Unlock()
@@ -171,6 +204,7 @@ func (b *Batcher[V, R]) run(sendCtx, window context.Context, g *group[V, R]) {
 	g.sent = true
 	b.mu.Unlock()
 	b.send(sendCtx, g.items)
+	g.stop()
 	close(g.ended)
 }
 

@@ -29,7 +29,8 @@ type call struct {
 
 // run makes calls at their times, by the time of a synctest bubble, and returns the requests that were sent and when.
 // A value is a removal if it is "-". A request takes as long as its longest value of the form "slow <duration>". A
-// request with the value "bad" is refused; one with "down" fails. A result is the value in upper case.
+// request with the value "bad" is refused; one with "down" fails. A request ends with its context, except for one with a
+// value of the form "deaf <duration>", but none begins after it. A result is the value in upper case.
 func run(t *testing.T, calls []call) []string {
 	t.Helper()
 	var requests []string
@@ -40,12 +41,19 @@ func run(t *testing.T, calls []call) []string {
 		Equal:   strings.EqualFold,
 		Refused: func(err error) bool { return errors.Is(err, errRefused) },
 		Send: func(ctx context.Context, entries []Entry[string]) ([]string, error) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			var takes time.Duration
 			var results, parts []string
 			var err error
 			for _, e := range entries {
 				if d, ok := strings.CutPrefix(e.Value, "slow "); ok {
 					takes, _ = time.ParseDuration(d)
+				}
+				if d, ok := strings.CutPrefix(e.Value, "deaf "); ok {
+					takes, _ = time.ParseDuration(d)
+					ctx = context.WithoutCancel(ctx)
 				}
 				switch e.Value {
 				case "bad":
@@ -103,11 +111,19 @@ func TestDo(t *testing.T) {
 		},
 		"each arrival keeps the window open": {
 			[]call{{0, 0, "a", "x", "X"}, {40 * ms, 0, "b", "y", "Y"}, {131 * ms, 0, "c", "z", "Z"}},
-			[]string{"90ms: a=x b=y", "181ms: c=z"},
+			[]string{"90ms: a=x b=y", "331ms: c=z"},
+		},
+		"those who have come once may come again, with longer pauses": {
+			[]call{{0, 0, "a", "x", "X"}, {ms, 0, "b", "y", "Y"}, {60 * ms, 0, "c", "z", "Z"}, {240 * ms, 0, "d", "u", "U"}, {300 * ms, 0, "e", "v", "V"}},
+			[]string{"51ms: a=x b=y", "290ms: c=z d=u", "500ms: e=v"},
+		},
+		"who waits for an earlier batch is not missing": {
+			[]call{{0, 0, "a", "slow 100ms", "SLOW 100MS"}, {ms, 0, "b", "y", "Y"}, {60 * ms, 0, "c", "z", "Z"}},
+			[]string{"51ms: a=slow 100ms b=y", "151ms: c=z"},
 		},
 		"a full batch is sent at once": {
 			[]call{{0, 0, "a", "x", "X"}, {ms, 0, "b", "y", "Y"}, {2 * ms, 0, "c", "z", "Z"}, {3 * ms, 0, "d", "u", "U"}},
-			[]string{"2ms: a=x b=y c=z", "53ms: d=u"},
+			[]string{"2ms: a=x b=y c=z", "203ms: d=u"},
 		},
 		"only what is at fault fails": {
 			[]call{{0, 0, "a", "x", "X"}, {ms, 0, "b", "bad", "refused"}},
@@ -176,6 +192,38 @@ func TestDo(t *testing.T) {
 		"who leaves during the request gets the result": {
 			[]call{{0, 500 * ms, "a", "slow 1s", "SLOW 1S"}, {ms, 0, "b", "y", "Y"}},
 			[]string{"51ms: a=slow 1s b=y"},
+		},
+		"if all leave during the request, it ends with the last": {
+			[]call{{0, 500 * ms, "a", "slow 1s", "context canceled"}, {ms, 600 * ms, "b", "y", "context canceled"}},
+			[]string{"51ms: a=slow 1s b=y"},
+		},
+		"if all leave, what was refused is not sent alone": {
+			[]call{{0, 500 * ms, "a", "deaf 1s", "context canceled"}, {ms, 500 * ms, "b", "bad", "context canceled"}},
+			[]string{"51ms: a=deaf 1s b=bad"},
+		},
+		"if one stays, what was refused is sent alone": {
+			[]call{{0, 500 * ms, "a", "deaf 1s", "DEAF 1S"}, {ms, 0, "b", "bad", "refused"}},
+			[]string{"51ms: a=deaf 1s b=bad", "1.051s: a=deaf 1s", "2.051s: b=bad"},
+		},
+		"if one stays, the request does not end": {
+			[]call{{0, 500 * ms, "a", "slow 1s", "SLOW 1S"}, {ms, 0, "a", "slow 1s", "SLOW 1S"}},
+			[]string{"51ms: a=slow 1s"},
+		},
+		"if those that are left leave during the request, it ends": {
+			[]call{{0, 10 * ms, "a", "x", deadline}, {ms, 500 * ms, "b", "slow 1s", "context canceled"}},
+			[]string{"51ms: b=slow 1s"},
+		},
+		"whose second value is refused does not keep the request": {
+			[]call{{0, 500 * ms, "a", "slow 1s", "context canceled"}, {ms, 0, "a", "y", "two different values"}},
+			[]string{"50ms: a=slow 1s"},
+		},
+		"who comes after all have left is sent": {
+			[]call{{0, 10 * ms, "a", "x", deadline}, {20 * ms, 0, "b", "slow 1s", "SLOW 1S"}},
+			[]string{"70ms: b=slow 1s"},
+		},
+		"the end of one request is not that of the next": {
+			[]call{{0, 500 * ms, "a", "slow 1s", "context canceled"}, {60 * ms, 0, "b", "slow 1s", "SLOW 1S"}},
+			[]string{"50ms: a=slow 1s", "500ms: b=slow 1s"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
