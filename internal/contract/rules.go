@@ -67,9 +67,21 @@ var rules = []Rule{
 	{"account-unknown", []string{"listEnvironments", "getEnvironmentBuildStatuses"}, "The service account exists; 404 is no answer of these operations.", Assumption},
 	{"environment-ids", []string{"getEnvironmentBuildStatuses"}, "At most 100 environments are asked about at once.", Assumption},
 
+	// Analytics.
+	{"date-order", []string{"getTokenAnalytics", "queryMyCost", "getToolAnalytics", "getActivityAnalytics", "getProductivityAnalytics", "getUserAnalytics"}, "The last day is not before the first.", Assumption},
+	{"date-history", []string{"getTokenAnalytics", "queryMyCost", "getToolAnalytics", "getActivityAnalytics", "getProductivityAnalytics", "getUserAnalytics"}, "There is data from 2026-01-14 on, so nobody asks about an earlier day.", Assumption},
+	{"date-unavailable", []string{"getTokenAnalytics", "queryMyCost", "getToolAnalytics", "getActivityAnalytics", "getProductivityAnalytics", "getUserAnalytics"}, "There is data through yesterday in UTC.", Spec},
+	{"date-range", []string{"queryMyCost"}, "The caller's own credits are asked about for at most 90 days, the first and the last included.", Spec},
+
 	// API keys.
 	{"expiry-past", []string{"createApiKey", "rotateApiKey"}, "A key that is made does not expire before it lives.", Assumption},
 	{"grace-beyond-expiry", []string{"rotateApiKey"}, "The old key must not expire before its grace period ends, even if that has no length.", Reference},
+
+	// Organization.
+	{"cursor-unknown", []string{"listEnterpriseControlHistory", "listMembers", "getUserAnalytics", "listSessions"}, "A cursor is one that an answer of this listing gave.", Assumption},
+	{"limit-size", []string{"setGlobalUsageLimit", "setUserUsageLimits"}, "A limit is an integer that JSON carries exactly, at most 2^53-1.", Assumption},
+	{"email-twice", []string{"setUserUsageLimits"}, "A request names each user once; which of two limits counts would be open.", Assumption},
+	{"email-form", []string{"removeMember"}, "Who is removed is named by an email address alone, without blanks or a name around it.", Assumption},
 }
 
 // checkRefusal looks at an answer to a request that the contract allows. It may be refused as invalid only by named rules.

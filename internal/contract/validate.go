@@ -96,6 +96,7 @@ func newOptions() *openapi3filter.Options {
 			openapi3.WithStringFormatValidator("uuid", openapi3.NewRegexpFormatValidator(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)),
 			openapi3.WithStringFormatValidator("email", openapi3.NewRegexpFormatValidator(openapi3.FormatOfStringForEmail)),
 			openapi3.WithStringFormatValidator("date-time", openapi3.NewCallbackValidator(timeThatExists)),
+			openapi3.WithStringFormatValidator("date", openapi3.NewCallbackValidator(dateThatExists)),
 			openapi3.WithStringFormatValidator("uri", openapi3.NewCallbackValidator(absoluteURI)),
 		},
 	}
@@ -113,6 +114,13 @@ func newOptions() *openapi3filter.Options {
 func timeThatExists(value string) error {
 	if _, err := time.Parse(time.RFC3339, value); err != nil {
 		return errors.New("it is not a time that exists")
+	}
+	return nil
+}
+
+func dateThatExists(value string) error {
+	if _, err := time.Parse(time.DateOnly, value); err != nil {
+		return errors.New("it is not a date that exists")
 	}
 	return nil
 }

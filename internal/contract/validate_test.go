@@ -132,6 +132,7 @@ func TestHandlerChecksRequests(t *testing.T) {
 		{"time that does not exist", get, "/api/v0/computers/c/metrics?start=2026-02-29T12:00:00Z", "", nil, answer{status: 400, body: problem400}, "start"},
 		{"content type too long", post, "/api/v0/computers/c/files/f/create-upload", `{"sizeBytes":1,"contentType":"` + strings.Repeat("x", 256) + `"}`, nil, answer{status: 400, body: problem400}, "at /contentType"},
 		{"date", get, "/api/v1/analytics/productivity?startDate=2026-02-01&endDate=1.3.2026", "", nil, answer{status: 200, body: `{"data":[],"meta":{"org_id":"o","start_date":"2026-02-01","end_date":"2026-02-02"}}`}, "endDate"},
+		{"date that does not exist", get, "/api/v1/analytics/productivity?startDate=2026-02-01&endDate=2026-02-29", "", nil, answer{status: 200, body: `{"data":[],"meta":{"org_id":"o","start_date":"2026-02-01","end_date":"2026-02-02"}}`}, "endDate"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

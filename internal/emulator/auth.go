@@ -3,7 +3,6 @@ package emulator
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/mail"
@@ -38,10 +37,29 @@ func (p principal) manages() bool {
 	return p.Kind == kindHuman && (p.Role == RoleManager || p.Role == RoleOwner)
 }
 
-// member is a human of the organization.
+// member is a human of the organization. The ID begins with the time of creation, so that IDs sort as the members came.
 type member struct {
 	ID, Email, FirstName, LastName, Role string
 	CreatedAt, LastSignInAt              int64
+	Metadata                             map[string]any
+}
+
+// emailKey is the form in which email addresses are the same: they are compared without case.
+func emailKey(email string) string { return strings.ToLower(email) }
+
+func putMember(tx *bolt.Tx, m member) error {
+	return errors.Join(put(tx, bucketMembers, m.ID, m), put(tx, bucketMemberEmails, emailKey(m.Email), m.ID))
+}
+
+// memberByEmail finds a member, or returns errNotStored.
+func memberByEmail(tx *bolt.Tx, email string) (member, error) {
+	var id string
+	if err := get(tx, bucketMemberEmails, emailKey(email), &id); err != nil {
+		return member{}, err
+	}
+	var m member
+	err := get(tx, bucketMembers, id, &m)
+	return m, err
 }
 
 // keyRecord is an API key of a member or a service account. The key itself is nowhere stored.
@@ -128,46 +146,47 @@ type Human struct {
 	Email, FirstName, LastName string
 	// Role is RoleUser, RoleManager or RoleOwner; empty means RoleUser.
 	Role string
+	// Metadata is what the listing of members shows beside the names. Its values are mostly strings.
+	Metadata map[string]any
 }
 
-// AddHuman adds a member to the organization and returns its ID and an API key that acts with its role.
-// An error means that the email is malformed or taken, or that the role does not exist.
+// AddHuman adds a member to the organization and returns its ID and an API key that acts with its role. A pending
+// invitation of the email address is accepted thereby.
+// An error means that the email is malformed or taken, that the role does not exist or that the metadata is no JSON.
 func (e *Emulator) AddHuman(h Human) (id, key string, err error) {
 	if h.Role == "" {
 		h.Role = RoleUser
 	}
-	if h.Role != RoleUser && h.Role != RoleManager && h.Role != RoleOwner {
-		return "", "", fmt.Errorf("add member %s: the role %q is not user, manager or owner", h.Email, h.Role)
-	}
-	if a, err := mail.ParseAddress(h.Email); err != nil || a.Address != h.Email {
-		return "", "", fmt.Errorf("add member %q: the email address is malformed", h.Email)
+	if err := checkHuman(h.Email, h.Role); err != nil {
+		return "", "", fmt.Errorf("add member %s: %w", h.Email, err)
 	}
 	now := e.clock.Now()
 	id, key = newID("user_", now), newKeyValue()
 	err = e.store.db.Update(func(tx *bolt.Tx) error {
-		err := scan(tx, bucketMembers, "", func(_ string, value []byte) error {
-			var m member
-			if err := json.Unmarshal(value, &m); err != nil {
-				return fmt.Errorf("read a member from the database: %w", err)
-			}
-			if strings.EqualFold(m.Email, h.Email) {
-				return fmt.Errorf("add member %s: the organization has a member with this email address", h.Email)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
+		if stored(tx, bucketMemberEmails, emailKey(h.Email)) {
+			return fmt.Errorf("add member %s: the organization has a member with this email address", h.Email)
 		}
-		m := member{ID: id, Email: h.Email, FirstName: h.FirstName, LastName: h.LastName, Role: h.Role, CreatedAt: millis(now)}
-		if err := put(tx, bucketMembers, id, m); err != nil {
-			return err
+		m := member{
+			ID: id, Email: h.Email, FirstName: h.FirstName, LastName: h.LastName, Role: h.Role, CreatedAt: millis(now), Metadata: h.Metadata,
 		}
-		return putKey(tx, keyRecord{
+		k := keyRecord{
 			ID: newID("key_", now), Name: "added", Hash: hashKey(key), OwnerKind: kindHuman, OwnerID: id, born: born{CreatedAt: millis(now)},
-		})
+		}
+		return errors.Join(putMember(tx, m), putKey(tx, k), remove(tx, bucketInvitations, emailKey(h.Email)))
 	})
 	if err != nil {
 		return "", "", err
 	}
 	return id, key, nil
+}
+
+// checkHuman says why nobody with this email address and role can be of the organization.
+func checkHuman(email, role string) error {
+	if role != RoleUser && role != RoleManager && role != RoleOwner {
+		return fmt.Errorf("the role %q is not user, manager or owner", role)
+	}
+	if a, err := mail.ParseAddress(email); err != nil || a.Address != email {
+		return fmt.Errorf("the email address %q is malformed", email)
+	}
+	return nil
 }

@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -64,5 +66,51 @@ func BenchmarkListThousandEnvironments(b *testing.B) {
 	}
 	for b.Loop() {
 		benchRequest(b, http.DefaultClient, e, "GET", environments, "")
+	}
+}
+
+// startThousands starts an emulator with 10,000 members.
+func startThousands(b *testing.B) *emulator.Emulator {
+	b.Helper()
+	e, err := emulator.Start(b.Context(), emulator.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = e.Close() })
+	for i := range 10_000 {
+		if _, _, err := e.AddHuman(emulator.Human{Email: fmt.Sprintf("m%d@people.example", i), Metadata: map[string]any{"team": "engines"}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return e
+}
+
+func BenchmarkPageOfThousandsOfMembers(b *testing.B) {
+	e := startThousands(b)
+	for b.Loop() {
+		benchRequest(b, http.DefaultClient, e, "GET", members+"?limit=100", "")
+	}
+}
+
+func BenchmarkLimitsOfThousandsOfMembers(b *testing.B) {
+	e := startThousands(b)
+	for b.Loop() {
+		benchRequest(b, http.DefaultClient, e, "GET", userLimits, "")
+	}
+}
+
+func BenchmarkTokensOfThousandMembers(b *testing.B) {
+	e, err := emulator.Start(b.Context(), emulator.Options{Clock: clock.NewFake(time.Date(2026, 11, 10, 0, 0, 0, 0, time.UTC))})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = e.Close() }()
+	for i := range 1000 {
+		if _, _, err := e.AddHuman(emulator.Human{Email: fmt.Sprintf("m%d@people.example", i)}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		benchRequest(b, http.DefaultClient, e, "GET", analytics+"/tokens?startDate=2026-01-14&endDate=2026-11-09", "")
 	}
 }

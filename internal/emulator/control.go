@@ -65,15 +65,30 @@ type (
 	defaultEnvironmentBody struct {
 		EnvironmentID string `json:"environmentId"`
 	}
+	tierBody struct {
+		Tier string `json:"tier"`
+	}
+	quietDayBody struct {
+		Date string `json:"date"`
+	}
 	humanBody struct {
-		Email     string `json:"email"`
-		FirstName string `json:"firstName"`
-		LastName  string `json:"lastName"`
-		Role      string `json:"role"`
+		Email     string         `json:"email"`
+		FirstName string         `json:"firstName"`
+		LastName  string         `json:"lastName"`
+		Role      string         `json:"role"`
+		Metadata  map[string]any `json:"metadata"`
 	}
 	humanView struct {
 		ID  string `json:"id"`
 		Key string `json:"key"`
+	}
+	invitationBody struct {
+		Email string `json:"email"`
+		Role  string `json:"role"`
+	}
+	enterpriseControlsBody struct {
+		Settings map[string]json.RawMessage `json:"settings"`
+		Email    string                     `json:"email"`
 	}
 )
 
@@ -188,6 +203,27 @@ func (e *Emulator) control(r *http.Request) (status int, body any, err error) {
 			return 0, nil, badRequest("%v.", err)
 		}
 		return 204, nil, nil
+	case "POST tier":
+		var in tierBody
+		if err := readControl(r, &in); err != nil {
+			return 0, nil, err
+		}
+		if err := e.SetTier(in.Tier); err != nil {
+			return 0, nil, badRequest("%v.", err)
+		}
+		return 204, nil, nil
+	case "POST analytics/off", "POST analytics/on":
+		e.AllowAnalytics(path == "analytics/on")
+		return 204, nil, nil
+	case "POST quiet-days":
+		var in quietDayBody
+		if err := readControl(r, &in); err != nil {
+			return 0, nil, err
+		}
+		if err := e.AddQuietDay(in.Date); err != nil {
+			return 0, nil, badRequest("%v.", err)
+		}
+		return 204, nil, nil
 	case "POST humans":
 		var in humanBody
 		if err := readControl(r, &in); err != nil {
@@ -198,6 +234,24 @@ func (e *Emulator) control(r *http.Request) (status int, body any, err error) {
 			return 0, nil, badRequest("%v.", err)
 		}
 		return 201, out, nil
+	case "POST invitations":
+		var in invitationBody
+		if err := readControl(r, &in); err != nil {
+			return 0, nil, err
+		}
+		if err := e.Invite(in.Email, in.Role); err != nil {
+			return 0, nil, badRequest("%v.", err)
+		}
+		return 204, nil, nil
+	case "POST enterprise-controls":
+		var in enterpriseControlsBody
+		if err := readControl(r, &in); err != nil {
+			return 0, nil, err
+		}
+		if err := e.ChangeEnterpriseControls(in.Settings, in.Email); err != nil {
+			return 0, nil, badRequest("%v.", err)
+		}
+		return 204, nil, nil
 	}
 	if id, found := strings.CutPrefix(path, "computers/"); found && r.Method == http.MethodPost {
 		return e.controlComputer(id)

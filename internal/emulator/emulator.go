@@ -53,6 +53,8 @@ type Options struct {
 	// BuildPhase is how long a build of an environment is queued, how long it builds and how long it validates, each;
 	// 0 means 2 seconds, the least is a millisecond.
 	BuildPhase time.Duration
+	// Tier is the organization's tier: TierFree, TierTeam or TierEnterprise; empty means TierEnterprise.
+	Tier string
 }
 
 // Provisioning says how long each step of a managed computer's set-up takes on the emulator's clock.
@@ -101,6 +103,12 @@ func Start(ctx context.Context, opts Options) (*Emulator, error) {
 	}
 	if opts.MaxPageSize <= 0 {
 		opts.MaxPageSize = 100
+	}
+	if opts.Tier == "" {
+		opts.Tier = TierEnterprise
+	}
+	if err := checkTier(opts.Tier); err != nil {
+		return nil, fmt.Errorf("start the emulator: %w", err)
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
@@ -186,15 +194,13 @@ func (e *Emulator) bootstrapManager(tx *bolt.Tx) (string, error) {
 	if err == nil || !errors.Is(err, errNotStored) {
 		return id, err
 	}
-	id = newID("user_", e.clock.Now())
+	now := e.clock.Now()
+	id = newID("user_", now)
 	m := member{
 		ID: id, Email: "manager@agentyard.example", FirstName: "Avery", LastName: "Manager",
-		Role: RoleManager, CreatedAt: millis(e.clock.Now()),
+		Role: RoleManager, CreatedAt: millis(now), LastSignInAt: millis(now),
 	}
-	if err := put(tx, bucketMembers, id, m); err != nil {
-		return "", err
-	}
-	return id, put(tx, bucketMeta, "bootstrapManager", id)
+	return id, errors.Join(putMember(tx, m), put(tx, bucketMeta, "bootstrapManager", id), firstChanges(tx, m, now))
 }
 
 func (e *Emulator) listen(ctx context.Context) error {

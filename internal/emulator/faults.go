@@ -52,6 +52,9 @@ const (
 	FaultKillAfterCommit FaultKind = "kill-after-commit"
 	// FaultNotFoundAfterCreate lets a creation pass and answers 404 to the next Fault.Reads reads of what it made.
 	FaultNotFoundAfterCreate FaultKind = "not-found-after-create"
+	// FaultRepeatedCursor lets a page that was asked for by a cursor say that there is more, with that same cursor. A
+	// first page passes, for its cursor is the one that comes once more.
+	FaultRepeatedCursor FaultKind = "repeated-cursor"
 )
 
 // Fault is one programmed misbehaviour.
@@ -97,7 +100,7 @@ func (f Fault) problem() string {
 			return fmt.Sprintf("the process ID %d is not one of a process to signal", f.PID)
 		}
 	case FaultDropBeforeCommit, FaultDropAfterCommit, FaultDelayBeforeCommit, FaultDelayAfterCommit,
-		FaultTruncatedBody, FaultNonJSON, FaultRateLimited, FaultNotFoundAfterCreate:
+		FaultTruncatedBody, FaultNonJSON, FaultRateLimited, FaultNotFoundAfterCreate, FaultRepeatedCursor:
 	default:
 		return fmt.Sprintf("the kind %q does not exist", f.Kind)
 	}
@@ -158,7 +161,7 @@ func (f *Faults) take(operation string, r *http.Request) (Fault, bool) {
 		if p.Operation != "" && p.Operation != operation || !strings.Contains(r.URL.Path, p.Match) {
 			continue
 		}
-		if p.Kind == FaultNotFoundAfterCreate && r.Method != http.MethodPost {
+		if p.Kind == FaultNotFoundAfterCreate && r.Method != http.MethodPost || p.Kind == FaultRepeatedCursor && !r.URL.Query().Has("cursor") {
 			continue
 		}
 		if p.After > 0 {
@@ -272,7 +275,29 @@ func (e *Emulator) afterCommit(ctx context.Context, w *answer, r *http.Request, 
 		if w.status < 300 {
 			e.faults.hide(w.body.Bytes(), f.Reads)
 		}
+	case FaultRepeatedCursor:
+		w.repeatCursor(r.URL.Query().Get("cursor"))
 	}
+}
+
+// repeatCursor makes a page lead to itself. An answer that is no page stays as it is.
+func (a *answer) repeatCursor(cursor string) {
+	var body map[string]json.RawMessage
+	if json.Unmarshal(a.body.Bytes(), &body) != nil {
+		return
+	}
+	for _, form := range []struct{ part, more, next string }{
+		{"pagination", "hasMore", "nextCursor"}, {"meta", "has_more", "next_cursor"},
+	} {
+		var part map[string]any
+		if json.Unmarshal(body[form.part], &part) != nil {
+			continue
+		}
+		part[form.more], part[form.next] = true, cursor
+		body[form.part], _ = json.Marshal(part) // What was just decoded can be encoded.
+	}
+	a.body.Reset()
+	_ = json.NewEncoder(&a.body).Encode(body) // The same.
 }
 
 func (a *answer) writeOther(f Fault) {

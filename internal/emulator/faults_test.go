@@ -162,6 +162,67 @@ func TestFaultNotFoundAfterCreate(t *testing.T) {
 	v.call(200, "GET", path, nil)
 }
 
+// A page that leads to itself is what a reader of all pages must not follow for ever.
+func TestFaultRepeatedCursor(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{MaxPageSize: 1})
+	v.join("a@people.example", "b@people.example")
+	v.Faults().Add(emulator.Fault{Operation: "listMembers", Kind: emulator.FaultRepeatedCursor, Times: 2})
+	get := func(query string, spoiled bool) (users, next any, more bool) {
+		t.Helper()
+		a := v.call(200, "GET", members+query, nil)
+		if (a.header.Get(emulator.FaultHeader) == string(emulator.FaultRepeatedCursor)) != spoiled {
+			t.Errorf("%s: fault header %q", query, a.header.Get(emulator.FaultHeader))
+		}
+		o := a.object(t)
+		p := o["pagination"].(object)
+		return o["users"], p["nextCursor"], p["hasMore"].(bool)
+	}
+	first, cursor, more := get("", false)
+	if !more {
+		t.Fatal("there is one page")
+	}
+	query := fmt.Sprintf("?cursor=%v", cursor)
+	second, again, more := get(query, true)
+	if again != cursor || !more || fmt.Sprint(second) == fmt.Sprint(first) {
+		t.Errorf("second page: %v, more %t, cursor %v, want %v", second, more, again, cursor)
+	}
+	v.call(200, "GET", members, nil) // A first page does not count.
+	get(query, true)
+	healed, third, more := get(query, false)
+	if third == cursor || !more || fmt.Sprint(healed) != fmt.Sprint(second) {
+		t.Errorf("after the fault: %v, more %t, cursor %v", healed, more, third)
+	}
+	// Also a last page says then that there is more.
+	v.Faults().Add(emulator.Fault{Kind: emulator.FaultRepeatedCursor})
+	if _, next, more := get(fmt.Sprintf("?cursor=%v", third), true); next != third || !more {
+		t.Errorf("last page: more %t, cursor %v, want %v", more, next, third)
+	}
+	// What is no page is left as it is, and what takes no cursor is not hit.
+	v.Faults().Add(emulator.Fault{Kind: emulator.FaultRepeatedCursor})
+	v.detail(v.call(400, "GET", members+"?cursor=x", nil), "not a cursor")
+	v.Faults().Add(emulator.Fault{Kind: emulator.FaultRepeatedCursor})
+	v.call(200, "GET", computers, nil)
+	if len(v.Faults().Pending()) != 1 {
+		t.Errorf("pending: %+v", v.Faults().Pending())
+	}
+}
+
+// Analytics has a form of paging of its own.
+func TestFaultRepeatedCursorOfAnalytics(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{Wrap: func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{"data":[],"meta":{"org_id":"org_1","start_date":"2026-04-01","end_date":"2026-04-01","has_more":false,"next_cursor":null}}`))
+		})
+	}})
+	v.Faults().Add(emulator.Fault{Kind: emulator.FaultRepeatedCursor})
+	same(t, "answer", v.call(200, "GET", "/api/v1/analytics/users?startDate=2026-04-01&endDate=2026-04-01&cursor=user_1", nil).object(t), object{
+		"data": []any{}, "meta": object{"org_id": "org_1", "start_date": "2026-04-01", "end_date": "2026-04-01", "has_more": true, "next_cursor": "user_1"},
+	})
+}
+
 const victimVariable = "EMULATOR_TEST_VICTIM"
 
 // TestMain lets this binary also be the process that TestFaultKill kills.

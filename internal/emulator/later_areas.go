@@ -34,22 +34,5 @@ func laterRoutes() []route {
 			{operation: "updateSession", method: "PATCH", pattern: "/api/v0/sessions/{sessionId}"},
 			{operation: "interruptSession", method: "POST", pattern: "/api/v0/sessions/{sessionId}/interrupt"},
 		},
-		[]route{
-			{operation: "listEnterpriseControlHistory", method: "GET", pattern: "/api/v0/organization/enterprise-controls/history"},
-			{operation: "getGlobalUsageLimit", method: "GET", pattern: "/api/v0/organization/usage/limits/global"},
-			{operation: "setGlobalUsageLimit", method: "PUT", pattern: "/api/v0/organization/usage/limits/global"},
-			{operation: "getUserUsageLimits", method: "GET", pattern: "/api/v0/organization/usage/limits/users"},
-			{operation: "setUserUsageLimits", method: "PUT", pattern: "/api/v0/organization/usage/limits/users"},
-			{operation: "listMembers", method: "GET", pattern: "/api/v0/organization/users"},
-			{operation: "removeMember", method: "DELETE", pattern: "/api/v0/organization/users"},
-		},
-		[]route{
-			{operation: "getTokenAnalytics", method: "GET", pattern: "/api/v1/analytics/tokens"},
-			{operation: "queryMyCost", method: "GET", pattern: "/api/v1/analytics/cost/me/query"},
-			{operation: "getToolAnalytics", method: "GET", pattern: "/api/v1/analytics/tools"},
-			{operation: "getActivityAnalytics", method: "GET", pattern: "/api/v1/analytics/activity"},
-			{operation: "getProductivityAnalytics", method: "GET", pattern: "/api/v1/analytics/productivity"},
-			{operation: "getUserAnalytics", method: "GET", pattern: "/api/v1/analytics/users"},
-		},
 	)
 }

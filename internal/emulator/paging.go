@@ -17,8 +17,9 @@ type pagination struct {
 func (r *request) page(ids []string) (from, to int, p pagination, err error) {
 	limit := 20
 	if r.query.Has("limit") {
-		limit, err = strconv.Atoi(r.query.Get("limit"))
-		if err != nil || limit < 1 || limit > 100 {
+		given := r.query.Get("limit")
+		limit, err = strconv.Atoi(given)
+		if err != nil || limit < 1 || limit > 100 || given != strconv.Itoa(limit) {
 			return 0, 0, p, invalid("The query parameter %q must be a whole number from 1 to 100.", "limit")
 		}
 	}
@@ -26,7 +27,7 @@ func (r *request) page(ids []string) (from, to int, p pagination, err error) {
 		id, err := base64.RawURLEncoding.DecodeString(r.query.Get("cursor"))
 		at := slices.Index(ids, string(id))
 		if err != nil || at < 0 {
-			return 0, 0, p, invalid("The query parameter %q is not a cursor of this list.", "cursor")
+			return 0, 0, p, invalidBy("cursor-unknown", "The query parameter %q is not a cursor of this list.", "cursor")
 		}
 		from = at + 1
 	}

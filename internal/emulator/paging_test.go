@@ -49,14 +49,18 @@ func TestPage(t *testing.T) {
 
 func TestPageRefuses(t *testing.T) {
 	t.Parallel()
-	for _, query := range []string{"limit=0", "limit=101", "limit=x", "limit=", "cursor=x", "cursor=", "cursor=%21"} {
+	for query, rule := range map[string]string{
+		"limit=0": "", "limit=101": "", "limit=x": "", "limit=": "", "limit=05": "", "limit=%2B5": "", "limit=1.0": "",
+		"cursor=x": "cursor-unknown", "cursor=": "cursor-unknown", "cursor=%21": "cursor-unknown", "cursor=Yw": "cursor-unknown",
+	} {
 		values, err := url.ParseQuery(query)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r := &request{e: &Emulator{opts: Options{MaxPageSize: 100}}, query: values}
-		if _, _, _, err := r.page([]string{"a", "b"}); asAPIError(err).status != 400 {
-			t.Errorf("%s: %v", query, err)
+		_, _, _, err = r.page([]string{"a", "b"})
+		if e := asAPIError(err); e.status != 400 || e.header.Get(RuleHeader) != rule {
+			t.Errorf("%s: %v by %q", query, err, e.header.Get(RuleHeader))
 		}
 	}
 	r := &request{e: &Emulator{opts: Options{MaxPageSize: 100}}, query: url.Values{}}

@@ -72,6 +72,9 @@ type programmed struct {
 	failBuilds     []BuildFailure
 	providers      map[string]bool // Provider of sources → whether it is available, where that was switched.
 	noEnvironments bool
+
+	tier        string // Empty means Options.Tier.
+	noAnalytics bool
 }
 
 type bulkFailure struct {
@@ -84,6 +87,7 @@ func (p *programmed) clear() {
 	defer p.mu.Unlock()
 	p.failSteps, p.bulk = nil, nil
 	p.failBuilds, p.providers, p.noEnvironments = nil, nil, false
+	p.tier, p.noAnalytics = "", false
 }
 
 // FailProvisioning makes the set-up of the next matching managed computers fail.

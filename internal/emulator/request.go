@@ -64,6 +64,11 @@ func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 		if x.route.handle == nil {
 			return fail(http.StatusNotImplemented, "The emulator does not serve the operation %s yet.", x.route.operation)
 		}
+		if x.route.admit != nil {
+			if err := x.route.admit(req); err != nil {
+				return err
+			}
+		}
 		if req.query, err = checkQuery(r.URL.RawQuery, x.route); err != nil {
 			return err
 		}

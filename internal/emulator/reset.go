@@ -29,15 +29,28 @@ func (e *Emulator) Reset() error {
 	return errors.Join(errs...)
 }
 
-// empty removes everything but the first manager and its key.
+// firstManager returns the bootstrap manager, also if it was removed from the organization.
+func firstManager(tx *bolt.Tx) (member, error) {
+	var id string
+	if err := get(tx, bucketMeta, "bootstrapManager", &id); err != nil {
+		return member{}, err
+	}
+	var m member
+	err := get(tx, bucketMembers, id, &m)
+	if errors.Is(err, errNotStored) {
+		err = get(tx, bucketFormerMembers, id, &m)
+	}
+	return m, err
+}
+
+// empty removes everything but the first manager, its key and what every emulator begins with.
 func (e *Emulator) empty(tx *bolt.Tx) error {
-	var managerID string
-	var manager member
-	var bootstrap keyRecord
-	if err := get(tx, bucketMeta, "bootstrapManager", &managerID); err != nil {
+	manager, err := firstManager(tx)
+	if err != nil {
 		return err
 	}
-	if err := errors.Join(get(tx, bucketMembers, managerID, &manager), get(tx, bucketKeys, hashKey(e.bootstrapKey), &bootstrap)); err != nil {
+	var bootstrap keyRecord
+	if err := get(tx, bucketKeys, hashKey(e.bootstrapKey), &bootstrap); err != nil {
 		return err
 	}
 	for _, name := range buckets {
@@ -51,8 +64,5 @@ func (e *Emulator) empty(tx *bolt.Tx) error {
 			return err
 		}
 	}
-	if err := put(tx, bucketMembers, managerID, manager); err != nil {
-		return err
-	}
-	return putKey(tx, bootstrap)
+	return errors.Join(putMember(tx, manager), putKey(tx, bootstrap), firstChanges(tx, manager, e.clock.Now()))
 }

@@ -24,6 +24,7 @@ type route struct {
 	query     []string // Query parameters that may be sent, once each.
 	repeated  []string // Query parameters that may be sent several times.
 	body      bodyRule
+	admit     func(*request) error // Refuses callers before their query and body are looked at; nil admits all.
 	handle    func(*request) (reply, error)
 
 	segments []string
@@ -35,6 +36,8 @@ func (e *Emulator) allRoutes() []route {
 		e.computerRoutes(),
 		e.serviceAccountRoutes(),
 		e.environmentRoutes(),
+		e.analyticsRoutes(),
+		e.organizationRoutes(),
 		laterRoutes(),
 	)
 	for i := range routes {

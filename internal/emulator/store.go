@@ -35,7 +35,14 @@ var (
 	bucketBuilds           = []byte("builds")            // environment ID, build ID → build
 	bucketDefaults         = []byte("defaults")          // scopeOrganization → environment ID
 
-	buckets = [][]byte{bucketMeta, bucketMembers, bucketKeys, bucketKeysByOwner, bucketAccounts, bucketAccountNames, bucketComputers, bucketComputerOwners, bucketComputerNames, bucketComputerHosts, bucketSoftwareDrafts, bucketUploads, bucketWorkspaceFiles, bucketEnvironments, bucketEnvironmentNames, bucketBuilds, bucketDefaults}
+	bucketMemberEmails   = []byte("member_emails")   // email in lower case → member ID
+	bucketFormerMembers  = []byte("former_members")  // ID of a removed member → formerMember
+	bucketInvitations    = []byte("invitations")     // email in lower case → invitation
+	bucketUsageLimits    = []byte("usage_limits")    // member ID, or scopeOrganization for the global one → credits
+	bucketControlChanges = []byte("control_changes") // revision in ten digits → controlChange
+	bucketQuietDays      = []byte("quiet_days")      // date → true
+
+	buckets = [][]byte{bucketMeta, bucketMembers, bucketKeys, bucketKeysByOwner, bucketAccounts, bucketAccountNames, bucketComputers, bucketComputerOwners, bucketComputerNames, bucketComputerHosts, bucketSoftwareDrafts, bucketUploads, bucketWorkspaceFiles, bucketEnvironments, bucketEnvironmentNames, bucketBuilds, bucketDefaults, bucketMemberEmails, bucketFormerMembers, bucketInvitations, bucketUsageLimits, bucketControlChanges, bucketQuietDays}
 )
 
 // errNotStored says that the database holds no value under a key.

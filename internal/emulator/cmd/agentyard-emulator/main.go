@@ -116,6 +116,7 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	flags.Float64Var(&s.RequestsPerSecond, "requests-per-second", 0, "rate limit of the whole API; 0 means none")
 	flags.IntVar(&s.MaxPageSize, "max-page-size", 100, "no page is larger than this")
 	flags.BoolVar(&s.ShuffleLists, "shuffle-lists", false, "shuffle lists whose order the API leaves open")
+	flags.StringVar(&s.Tier, "tier", emulator.TierEnterprise, "the organization's `tier`: free, team or enterprise")
 	flags.DurationVar(&s.Provisioning.Step, "step", step, "duration of each provisioning step of a managed computer and of each phase of a build; 0 means at once")
 	quiet := flags.Bool("quiet", runs, "do not log requests")
 	if err := flags.Parse(args); err != nil {

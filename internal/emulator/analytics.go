@@ -1,0 +1,327 @@
+package emulator
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+const (
+	// organizationID is the organization of every emulator, so that all of them answer alike.
+	organizationID = "org_01KEVMTN00AGENTYARDEXAMP1E"
+	// historyBegins is the first day that there is data of.
+	historyBegins = "2026-01-14"
+	// maxMyCostDays is how many days one question about the caller's own cost may cover.
+	maxMyCostDays = 90
+)
+
+// analyticsMeta says what an answer is about.
+type analyticsMeta struct {
+	OrgID     string `json:"org_id"`
+	StartDate string `json:"start_date"`
+	EndDate   string `json:"end_date"`
+}
+
+type analyticsPageMeta struct {
+	analyticsMeta
+	HasMore    bool    `json:"has_more"`
+	NextCursor *string `json:"next_cursor"`
+}
+
+type analyticsAnswer struct {
+	Data []any `json:"data"`
+	Meta any   `json:"meta"`
+}
+
+func (e *Emulator) analyticsRoutes() []route {
+	const area = "/api/v1/analytics"
+	return []route{
+		{operation: "getTokenAnalytics", method: "GET", pattern: area + "/tokens", query: []string{"startDate", "endDate", "group_by"},
+			admit: admitManagers, handle: daily("model", tokensRow, tokensByModel)},
+		{operation: "queryMyCost", method: "GET", pattern: area + "/cost/me/query", query: []string{"queryKey", "startDate", "endDate"},
+			admit: admitHumans, handle: queryMyCost},
+		{operation: "getToolAnalytics", method: "GET", pattern: area + "/tools", query: []string{"startDate", "endDate", "group_by"},
+			admit: admitManagers, handle: daily("tool_name", toolsRow, toolsByName)},
+		{operation: "getActivityAnalytics", method: "GET", pattern: area + "/activity", query: []string{"startDate", "endDate", "group_by"},
+			admit: admitManagers, handle: daily("client", activityRow, activityByClient)},
+		{operation: "getProductivityAnalytics", method: "GET", pattern: area + "/productivity", query: []string{"startDate", "endDate"},
+			admit: admitManagers, handle: daily("", productivityRow, nil)},
+		{operation: "getUserAnalytics", method: "GET", pattern: area + "/users", query: []string{"startDate", "endDate", "limit", "cursor"},
+			admit: admitManagers, handle: getUserAnalytics},
+	}
+}
+
+// analyticsServed answers whether the organization has analytics at all.
+func analyticsServed(r *request) error {
+	if err := needsTier(TierEnterprise)(r); err != nil {
+		return err
+	}
+	r.e.programmed.mu.Lock()
+	defer r.e.programmed.mu.Unlock()
+	if r.e.programmed.noAnalytics {
+		return forbidden("Analytics is not enabled for the organization.")
+	}
+	return nil
+}
+
+// admitManagers admits callers to what is about the whole organization.
+func admitManagers(r *request) error {
+	if err := analyticsServed(r); err != nil {
+		return err
+	}
+	if !r.who.manages() {
+		return forbidden("The analytics of the organization need a human with the Manager or Owner role.")
+	}
+	return nil
+}
+
+// admitHumans admits callers to what is about themselves.
+func admitHumans(r *request) error {
+	if err := analyticsServed(r); err != nil {
+		return err
+	}
+	if r.who.Kind != kindHuman {
+		return forbidden("A service account has no personal credits; this needs the API key of a human member.")
+	}
+	return nil
+}
+
+// daily serves an endpoint that has a row for each day, or with group_by several for each day.
+func daily(dimension string, row func(*day) any, grouped func(*day) []any) func(*request) (reply, error) {
+	return func(r *request) (reply, error) {
+		isGrouped := r.query.Has("group_by")
+		if given := r.query.Get("group_by"); isGrouped && given != dimension {
+			return reply{}, invalid("The query parameter %q can be %q only, not %q.", "group_by", dimension, given)
+		}
+		dates, meta, err := r.dates(0)
+		if err != nil {
+			return reply{}, err
+		}
+		w, err := readWorkforce(r.tx)
+		if err != nil {
+			return reply{}, err
+		}
+		data := []any{}
+		for _, date := range dates {
+			d := &day{date: date, workforce: w, usages: w.usages(date), shuffled: r.e.opts.ShuffleLists}
+			switch {
+			case len(d.usages) == 0:
+			case isGrouped:
+				data = append(data, arranged(d, grouped(d))...)
+			default:
+				data = append(data, row(d))
+			}
+		}
+		return reply{200, analyticsAnswer{data, meta}}, nil
+	}
+}
+
+// dates reads the days that a request is about, at most so many; 0 means any number.
+func (r *request) dates(most int) ([]string, analyticsMeta, error) {
+	start, err := r.date("startDate")
+	if err != nil {
+		return nil, analyticsMeta{}, err
+	}
+	end, err := r.date("endDate")
+	if err != nil {
+		return nil, analyticsMeta{}, err
+	}
+	meta := analyticsMeta{organizationID, start.Format(time.DateOnly), end.Format(time.DateOnly)}
+	today := r.now.UTC().Format(time.DateOnly)
+
+	var problems []problem
+	if meta.EndDate < meta.StartDate {
+		problems = append(problems, problem{fmt.Sprintf("The endDate %s is before the startDate %s.", meta.EndDate, meta.StartDate), "date-order"})
+	}
+	if meta.StartDate < historyBegins {
+		problems = append(problems, problem{fmt.Sprintf("The startDate %s is before %s, the first day that there is data of.", meta.StartDate, historyBegins), "date-history"})
+	}
+	if meta.EndDate >= today {
+		problems = append(problems, problem{fmt.Sprintf("There is no data of the endDate %s yet; today is %s in UTC, and data is available through yesterday.", meta.EndDate, today), "date-unavailable"})
+	}
+	if most > 0 && end.After(start.AddDate(0, 0, most-1)) {
+		problems = append(problems, problem{fmt.Sprintf("The days from %s to %s are more than %d.", meta.StartDate, meta.EndDate, most), "date-range"})
+	}
+	if len(problems) > 0 {
+		return nil, meta, invalidFor(problems...)
+	}
+
+	var dates []string
+	for d := start; !d.After(end); d = d.AddDate(0, 0, 1) {
+		dates = append(dates, d.Format(time.DateOnly))
+	}
+	return dates, meta, nil
+}
+
+// date reads a required query parameter that is a day.
+func (r *request) date(name string) (time.Time, error) {
+	if !r.query.Has(name) {
+		return time.Time{}, invalid("The query parameter %q is required.", name)
+	}
+	d, err := time.Parse(time.DateOnly, r.query.Get(name))
+	if err != nil {
+		return d, invalid("The query parameter %q is %q; it must be a date such as 2026-02-28.", name, r.query.Get(name))
+	}
+	return d, nil
+}
+
+// getUserAnalytics pages by users: a page holds all rows of up to limit of them, by user and then by date.
+func getUserAnalytics(r *request) (reply, error) {
+	limit := 20
+	if r.query.Has("limit") {
+		var err error
+		if limit, err = strconv.Atoi(r.query.Get("limit")); err != nil || limit < 1 || limit > 100 {
+			return reply{}, invalid("The query parameter %q must be a whole number from 1 to 100.", "limit")
+		}
+	}
+	dates, meta, err := r.dates(0)
+	if err != nil {
+		return reply{}, err
+	}
+	w, err := readWorkforce(r.tx)
+	if err != nil {
+		return reply{}, err
+	}
+	people := w.people
+	if r.query.Has("cursor") {
+		at := slices.IndexFunc(people, func(p person) bool { return p.id == r.query.Get("cursor") })
+		if at < 0 {
+			return reply{}, invalidBy("cursor-unknown", "The query parameter %q is not the ID of a user.", "cursor")
+		}
+		people = people[at+1:]
+	}
+	people = slices.DeleteFunc(slices.Clone(people), func(p person) bool { return !w.activeOnAny(p, dates) })
+
+	answer := analyticsPageMeta{analyticsMeta: meta}
+	if size := min(limit, r.e.opts.MaxPageSize); len(people) > size {
+		people = people[:size]
+		answer.HasMore, answer.NextCursor = true, &people[size-1].id
+	}
+	data := []any{}
+	for _, p := range people {
+		for _, u := range w.usagesOf(p, dates) {
+			data = append(data, usersRow(u, r.e.opts.ShuffleLists))
+		}
+	}
+	return reply{200, analyticsAnswer{data, answer}}, nil
+}
+
+// AllowAnalytics says whether the organization has Analytics enabled. Where it has not, all of it is answered 403.
+func (e *Emulator) AllowAnalytics(allowed bool) {
+	e.programmed.mu.Lock()
+	defer e.programmed.mu.Unlock()
+	e.programmed.noAnalytics = !allowed
+}
+
+// AddQuietDay makes a day, such as 2026-02-14, one on which nobody was active. It is an error if there is no such day.
+func (e *Emulator) AddQuietDay(date string) error {
+	if _, err := time.Parse(time.DateOnly, date); err != nil {
+		return fmt.Errorf("add the quiet day %q: it must be a date such as 2026-02-28", date)
+	}
+	return e.store.db.Update(func(tx *bolt.Tx) error { return put(tx, bucketQuietDays, date, true) })
+}
+
+// formerMember is a member who was removed; the rows of the days until then stay.
+type formerMember struct {
+	member
+	RemovedAt int64
+}
+
+// workforce is everybody who ever used the service, and when they did not.
+type workforce struct {
+	// people are ordered by what is the same in every emulator: the email address that they have or had.
+	people []person
+	quiet  map[string]bool
+}
+
+// person is a present or former member as analytics sees them.
+type person struct {
+	id, address string
+	email       *string // Nil for a former member.
+	lastDate    string  // Empty for a present member.
+}
+
+func readWorkforce(tx *bolt.Tx) (*workforce, error) {
+	w := &workforce{quiet: map[string]bool{}}
+	present := scan(tx, bucketMembers, "", func(_ string, value []byte) error {
+		var m member
+		if err := json.Unmarshal(value, &m); err != nil {
+			return fmt.Errorf("read a member from the database: %w", err)
+		}
+		w.people = append(w.people, person{id: m.ID, address: strings.ToLower(m.Email), email: &m.Email})
+		return nil
+	})
+	former := scan(tx, bucketFormerMembers, "", func(_ string, value []byte) error {
+		var m formerMember
+		if err := json.Unmarshal(value, &m); err != nil {
+			return fmt.Errorf("read a former member from the database: %w", err)
+		}
+		p := person{id: m.ID, address: strings.ToLower(m.Email)}
+		p.lastDate = timeOf(m.RemovedAt).Format(time.DateOnly)
+		w.people = append(w.people, p)
+		return nil
+	})
+	quiet := scan(tx, bucketQuietDays, "", func(date string, _ []byte) error {
+		w.quiet[date] = true
+		return nil
+	})
+	slices.SortFunc(w.people, func(a, b person) int {
+		return cmp.Or(cmp.Compare(a.address, b.address), cmp.Compare(a.id, b.id))
+	})
+	return w, errors.Join(present, former, quiet)
+}
+
+func (w *workforce) active(p person, date string) bool {
+	return !w.quiet[date] && (p.lastDate == "" || date <= p.lastDate)
+}
+
+func (w *workforce) activeOnAny(p person, dates []string) bool {
+	return slices.ContainsFunc(dates, func(date string) bool { return w.active(p, date) })
+}
+
+// usages returns what each active person did on a day.
+func (w *workforce) usages(date string) []usage {
+	var all []usage
+	for _, p := range w.people {
+		if w.active(p, date) {
+			all = append(all, usageOf(p, date))
+		}
+	}
+	return all
+}
+
+// usagesOf returns what a person did on each of the days on which they were active.
+func (w *workforce) usagesOf(p person, dates []string) []usage {
+	var all []usage
+	for _, date := range dates {
+		if w.active(p, date) {
+			all = append(all, usageOf(p, date))
+		}
+	}
+	return all
+}
+
+// activeUntil counts who was active on at least one of so many days, the last of which is a date.
+func (w *workforce) activeUntil(date string, days int) int {
+	last, _ := time.Parse(time.DateOnly, date) // It is one of our own.
+	var dates []string
+	for i := range days {
+		if d := last.AddDate(0, 0, -i).Format(time.DateOnly); d >= historyBegins {
+			dates = append(dates, d)
+		}
+	}
+	n := 0
+	for _, p := range w.people {
+		if w.activeOnAny(p, dates) {
+			n++
+		}
+	}
+	return n
+}

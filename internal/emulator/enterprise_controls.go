@@ -1,0 +1,121 @@
+package emulator
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// defaultSettings is a snapshot with every key that is documented. What looks like a secret in it says that it is none.
+//
+//go:embed enterprise_settings.json
+var defaultSettings []byte
+
+// controlChange is one change of the enterprise control settings, with all of them as they were after it.
+type controlChange struct {
+	Revision  int                        `json:"revision"`
+	Settings  map[string]json.RawMessage `json:"settings"`
+	User      controlUser                `json:"user"`
+	UpdatedAt time.Time                  `json:"updatedAt"`
+}
+
+// controlUser made a change. The identity provider may know the ID alone.
+type controlUser struct {
+	ID    string  `json:"id"`
+	Email *string `json:"email"`
+	Name  *string `json:"name"`
+}
+
+func (m member) controlUser() controlUser {
+	u := controlUser{ID: m.ID, Email: &m.Email}
+	if name := strings.TrimSpace(m.FirstName + " " + m.LastName); name != "" {
+		u.Name = &name
+	}
+	return u
+}
+
+func listControlChanges(r *request) (reply, error) {
+	revisions, err := keysOf(r.tx, bucketControlChanges, "")
+	if err != nil {
+		return reply{}, err
+	}
+	slices.Reverse(revisions)
+	from, to, p, err := r.page(revisions)
+	if err != nil {
+		return reply{}, err
+	}
+	list := struct {
+		Changes    []controlChange `json:"changes"`
+		Pagination pagination      `json:"pagination"`
+	}{make([]controlChange, to-from), p}
+	for i, revision := range revisions[from:to] {
+		if err := get(r.tx, bucketControlChanges, revision, &list.Changes[i]); err != nil {
+			return reply{}, err
+		}
+	}
+	return reply{200, list}, nil
+}
+
+// changeControls adds a revision on top of the latest. A null takes its key away, for keys come and go.
+func changeControls(tx *bolt.Tx, settings map[string]json.RawMessage, by controlUser, at time.Time) error {
+	var c controlChange
+	latest, value := tx.Bucket(bucketControlChanges).Cursor().Last()
+	if latest == nil {
+		if err := json.Unmarshal(defaultSettings, &c.Settings); err != nil {
+			return fmt.Errorf("read the default settings: %w", err)
+		}
+	} else if err := json.Unmarshal(value, &c); err != nil {
+		return fmt.Errorf("read the latest change of the settings from the database: %w", err)
+	}
+	maps.Copy(c.Settings, settings)
+	maps.DeleteFunc(c.Settings, func(_ string, value json.RawMessage) bool { return string(bytes.TrimSpace(value)) == "null" })
+	c.Revision, c.User, c.UpdatedAt = c.Revision+1, by, at.UTC().Truncate(time.Millisecond)
+	return put(tx, bucketControlChanges, fmt.Sprintf("%010d", c.Revision), c)
+}
+
+// firstChanges makes the history that every emulator begins with. The first user is one whom the identity provider no
+// longer knows.
+func firstChanges(tx *bolt.Tx, manager member, now time.Time) error {
+	unknown := controlUser{ID: newID("user_", now.Add(-48*time.Hour))}
+	return errors.Join(
+		changeControls(tx, map[string]json.RawMessage{"maxAutonomyLevel": json.RawMessage(`"medium"`), "sessionRetentionDays": json.RawMessage("30")}, unknown, now.Add(-24*time.Hour)),
+		changeControls(tx, map[string]json.RawMessage{"maxAutonomyLevel": json.RawMessage(`"high"`)}, manager.controlUser(), now),
+		changeControls(tx, map[string]json.RawMessage{"sessionRetentionDays": json.RawMessage("90")}, manager.controlUser(), now),
+	)
+}
+
+// ChangeEnterpriseControls makes a new revision of the enterprise control settings: the latest with other values of the
+// given keys. A null takes a key away. The change is made by the member with the email address; empty means the manager
+// that every emulator begins with.
+// An error means that there is nothing to change, that a value is no JSON, or that there is no such member.
+func (e *Emulator) ChangeEnterpriseControls(settings map[string]json.RawMessage, email string) error {
+	if len(settings) == 0 {
+		return errors.New("change the enterprise controls: no setting is given")
+	}
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		if !json.Valid(settings[name]) {
+			return fmt.Errorf("change the enterprise controls: the value of %q is not JSON", name)
+		}
+	}
+	return e.store.db.Update(func(tx *bolt.Tx) error {
+		m, err := firstManager(tx)
+		if email != "" {
+			m, err = memberByEmail(tx, email)
+		}
+		if errors.Is(err, errNotStored) {
+			return fmt.Errorf("change the enterprise controls: the organization has no member with the email address %q", email)
+		}
+		if err != nil {
+			return err
+		}
+		return changeControls(tx, settings, m.controlUser(), e.clock.Now())
+	})
+}

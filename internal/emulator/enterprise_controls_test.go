@@ -1,0 +1,152 @@
+package emulator_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const history = organization + "/enterprise-controls/history"
+
+func (v *env) changeControls(settings object, email string) {
+	v.t.Helper()
+	raw := map[string]json.RawMessage{}
+	for name, value := range settings {
+		data, err := json.Marshal(value)
+		if err != nil {
+			v.t.Fatal(err)
+		}
+		raw[name] = data
+	}
+	if err := v.ChangeEnterpriseControls(raw, email); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// documentedSettings are the keys of a snapshot.
+const documentedSettings = `sessionDefaultSettings missionOrchestratorModel missionOrchestratorReasoningEffort missionModelSettings
+	maxAutonomyLevel subagentAutonomyLevel subagentModelSettings mcpAutonomyOverrides mcpAutonomyUrlOverrides
+	builtInToolAutonomyOverrides cloudSessionSync voiceDictationEnabled routedModelVisibilityEnabled imageGenerationEnabled
+	webSearchDisabled wikiCloudSync advancedAnalyticsEnabled includeCoAuthoredByAgent enableAgentShield enableOneHourPromptCaching
+	agentShield20OptIn ideAutoConnect hooksDisabled showHookOutput allowManagedHooksOnly strictEnabledPlugins disableAutoUpdate
+	disableWeeklyUsageSummary outputStyle commandAllowlist commandDenylist commandBlocklist customModels modelPolicy mcpPolicy
+	missionPolicy userModelPolicies enabledPlugins personaPlugins env disabledSkills extraKnownMarketplaces strictKnownMarketplaces
+	networkPolicy sandbox hooks restrictMemberVisibility restrictApiKeyCreationToManagers localComputersEnabled
+	managedComputersEnabled byomComputersEnabled managedComputersAllowedEmails byomComputersAllowedEmails personaSettings
+	personaConnectors sessionRetentionDays routerGuidance routerRules telemetry permissionRules`
+
+func TestHistoryFromTheStart(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	o := v.call(200, "GET", history, nil).object(t)
+	same(t, "pagination", o["pagination"], object{"hasMore": false, "nextCursor": nil})
+	keys := strings.Fields(documentedSettings)
+	slices.Sort(keys)
+	var got []string
+	for _, x := range o["changes"].([]any) {
+		c := x.(object)
+		settings, user := c["settings"].(object), c["user"].(object)
+		got = append(got, fmt.Sprint(c["revision"], c["updatedAt"], user["email"], user["name"], settings["maxAutonomyLevel"], settings["sessionRetentionDays"]))
+		if !strings.HasPrefix(fmt.Sprint(user["id"]), "user_") {
+			t.Errorf("user of revision %v: %v", c["revision"], user)
+		}
+		if in := slices.Sorted(maps.Keys(settings)); !slices.Equal(in, keys) {
+			t.Errorf("revision %v has the keys %v", c["revision"], in)
+		}
+	}
+	if want := []string{
+		fmt.Sprint(3.0, "2026-05-01T12:00:00Z", "manager@agentyard.example", "Avery Manager", "high", 90.0),
+		fmt.Sprint(2.0, "2026-05-01T12:00:00Z", "manager@agentyard.example", "Avery Manager", "high", 30.0),
+		fmt.Sprint(1.0, "2026-04-30T12:00:00Z", nil, nil, "medium", 30.0),
+	}; !slices.Equal(got, want) {
+		t.Errorf("changes: %v, want %v", got, want)
+	}
+}
+
+// What looks like a secret says that it is none, so that it is found wherever it leaks.
+func TestSecretsOfTheSettingsAreRecognizable(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	raw := string(v.call(200, "GET", history+"?limit=1", nil).raw)
+	for _, secret := range []string{"no-secret-api-key", "no-secret-extra-header", "no-secret-env", "no-secret-telemetry-header"} {
+		if strings.Count(raw, secret) != 1 {
+			t.Errorf("%s is not in the snapshot once", secret)
+		}
+	}
+}
+
+func TestChangeEnterpriseControls(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	latest := func() object {
+		t.Helper()
+		return v.call(200, "GET", history+"?limit=1", nil).object(t)["changes"].([]any)[0].(object)
+	}
+	before := latest()
+	v.clock.Advance(time.Hour + time.Microsecond)
+	ids, _ := v.join("Ada@people.example")
+	v.changeControls(object{"outputStyle": "verbose", "modelPolicy": object{"allowCustomModels": false}, "addedLater": []int{1}, "routerGuidance": nil}, "ada@people.example")
+	c := latest()
+	same(t, "user", c["user"], object{"id": ids[0], "email": "Ada@people.example", "name": nil})
+	want := before["settings"].(object)
+	maps.Copy(want, object{"outputStyle": "verbose", "modelPolicy": object{"allowCustomModels": false}, "addedLater": []int{1}})
+	delete(want, "routerGuidance")
+	same(t, "settings", c["settings"], want)
+	if c["revision"] != 4.0 || c["updatedAt"] != "2026-05-01T13:00:00Z" {
+		t.Errorf("revision %v of %v", c["revision"], c["updatedAt"])
+	}
+
+	v.changeControls(object{"outputStyle": "concise"}, "")
+	want["outputStyle"] = "concise"
+	c = latest()
+	same(t, "settings", c["settings"], want)
+	same(t, "user", c["user"], before["user"])
+	// The history says who it was also after that member is gone.
+	v.call(204, "DELETE", remove("ada@people.example"), nil)
+	if got := v.call(200, "GET", history+"?limit=2", nil).object(t)["changes"].([]any)[1].(object)["user"].(object)["email"]; got != "Ada@people.example" {
+		t.Errorf("user of revision 4: %v", got)
+	}
+
+	for text, err := range map[string]error{
+		"no setting": v.ChangeEnterpriseControls(nil, ""),
+		`"a" is not`: v.ChangeEnterpriseControls(map[string]json.RawMessage{"a": json.RawMessage("{")}, ""),
+		"no member":  v.ChangeEnterpriseControls(map[string]json.RawMessage{"a": json.RawMessage("1")}, "ada@people.example"),
+	} {
+		if err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("error %v does not contain %q", err, text)
+		}
+	}
+	if got := latest()["revision"]; got != 5.0 {
+		t.Errorf("the latest revision is %v", got)
+	}
+}
+
+func TestHistoryPages(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{ShuffleLists: true})
+	for i := range 9 {
+		v.changeControls(object{"sessionRetentionDays": 100 + i}, "")
+	}
+	var got []string
+	query := "?limit=5"
+	for range 3 {
+		o := v.call(200, "GET", history+query, nil).object(t)
+		for _, c := range o["changes"].([]any) {
+			got = append(got, fmt.Sprint(c.(object)["revision"]))
+		}
+		query = fmt.Sprintf("?limit=5&cursor=%v", o["pagination"].(object)["nextCursor"])
+		// Pages go on where they were, whatever comes on top.
+		v.changeControls(object{"outputStyle": "verbose"}, "")
+	}
+	if strings.Join(got, " ") != "12 11 10 9 8 7 6 5 4 3 2 1" {
+		t.Errorf("revisions: %v", got)
+	}
+	v.detail(v.call(400, "GET", history+"?limit=0", nil), "1 to 100")
+	v.detail(v.call(400, "GET", history+"?cursor=none", nil), "not a cursor")
+}

@@ -1,0 +1,164 @@
+package emulator
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/mail"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// memberView is a member as the API shows it. What is not known about one is left out.
+type memberView struct {
+	ID           string         `json:"id"`
+	Email        string         `json:"email"`
+	FirstName    string         `json:"firstName,omitempty"`
+	LastName     string         `json:"lastName,omitempty"`
+	CreatedAt    time.Time      `json:"createdAt"`
+	LastSignInAt time.Time      `json:"lastSignInAt,omitzero"`
+	Metadata     map[string]any `json:"metadata"`
+}
+
+func (m member) view() memberView {
+	v := memberView{
+		ID: m.ID, Email: m.Email, FirstName: m.FirstName, LastName: m.LastName, CreatedAt: timeOf(m.CreatedAt), Metadata: m.Metadata,
+	}
+	if m.LastSignInAt != 0 {
+		v.LastSignInAt = timeOf(m.LastSignInAt)
+	}
+	if v.Metadata == nil {
+		v.Metadata = map[string]any{}
+	}
+	return v
+}
+
+// invitation waits for somebody to join.
+type invitation struct {
+	Email, Role string
+	CreatedAt   int64
+}
+
+func (e *Emulator) organizationRoutes() []route {
+	const organization = "/api/v0/organization"
+	routes := []route{
+		{operation: "listEnterpriseControlHistory", method: "GET", pattern: organization + "/enterprise-controls/history", handle: listControlChanges,
+			query: []string{"limit", "cursor"}},
+		{operation: "getGlobalUsageLimit", method: "GET", pattern: organization + "/usage/limits/global", handle: getGlobalLimit},
+		{operation: "setGlobalUsageLimit", method: "PUT", pattern: organization + "/usage/limits/global", body: requiredBody, handle: setGlobalLimit},
+		{operation: "getUserUsageLimits", method: "GET", pattern: organization + "/usage/limits/users", handle: getUserLimits},
+		{operation: "setUserUsageLimits", method: "PUT", pattern: organization + "/usage/limits/users", body: requiredBody, handle: setUserLimits},
+		{operation: "listMembers", method: "GET", pattern: organization + "/users", query: []string{"limit", "cursor"}, handle: listMembers},
+		{operation: "removeMember", method: "DELETE", pattern: organization + "/users", query: []string{"email"}, handle: removeMember},
+	}
+	for i := range routes {
+		routes[i].handle = managersOnly(routes[i].handle)
+	}
+	return routes
+}
+
+// listMembers shows who has joined, the oldest member first: so the IDs sort. Only the members of the page are read.
+func listMembers(r *request) (reply, error) {
+	ids, err := keysOf(r.tx, bucketMembers, "")
+	if err != nil {
+		return reply{}, err
+	}
+	from, to, p, err := r.page(ids)
+	if err != nil {
+		return reply{}, err
+	}
+	list := struct {
+		Users      []memberView `json:"users"`
+		Pagination pagination   `json:"pagination"`
+	}{make([]memberView, 0, to-from), p}
+	for _, id := range ids[from:to] {
+		var m member
+		if err := get(r.tx, bucketMembers, id, &m); err != nil {
+			return reply{}, err
+		}
+		list.Users = append(list.Users, m.view())
+	}
+	return reply{200, list}, nil
+}
+
+// isAddress reports whether a text is an email address and nothing else, whoever it may be of.
+func isAddress(text string) bool {
+	address, err := mail.ParseAddress(text)
+	return err == nil && address.Address == text
+}
+
+// removeMember ends a membership or a pending invitation. The limit goes with the member, and the API keys no longer
+// authenticate. The record is kept, because the member's usage remains.
+func removeMember(r *request) (reply, error) {
+	email := r.query.Get("email")
+	switch {
+	case !r.query.Has("email"):
+		return reply{}, invalid("The query parameter %q is required.", "email")
+	case !isAddress(email):
+		return reply{}, invalidBy("email-form", "The query parameter %q must be an email address.", "email")
+	case stored(r.tx, bucketInvitations, emailKey(email)):
+		return reply{status: 204}, remove(r.tx, bucketInvitations, emailKey(email))
+	}
+	m, err := memberByEmail(r.tx, email)
+	switch {
+	case errors.Is(err, errNotStored):
+		return reply{}, notFound("The organization has no member and no pending invitation with the email address %q.", email)
+	case err != nil:
+		return reply{}, err
+	case m.ID == r.who.ID:
+		return reply{}, r.cannotLeave()
+	}
+	return reply{status: 204}, errors.Join(
+		put(r.tx, bucketFormerMembers, m.ID, formerMember{m, millis(r.now)}), remove(r.tx, bucketMembers, m.ID), remove(r.tx, bucketMemberEmails, emailKey(m.Email)),
+		remove(r.tx, bucketUsageLimits, m.ID),
+	)
+}
+
+// cannotLeave refuses the removal of the caller. So the last manager or owner can never go, since nobody else may remove it.
+func (r *request) cannotLeave() error {
+	others := false
+	err := eachMember(r.tx, func(m member) {
+		others = others || m.ID != r.who.ID && m.Role != RoleUser
+	})
+	switch {
+	case err != nil:
+		return err
+	case others:
+		return conflict("Nobody can remove themselves; another manager or owner can.")
+	}
+	return conflict("The last manager or owner of the organization cannot be removed.")
+}
+
+// eachMember calls visit for each member, in the order of the listing.
+func eachMember(tx *bolt.Tx, visit func(member)) error {
+	return scan(tx, bucketMembers, "", func(_ string, value []byte) error {
+		var m member
+		if err := json.Unmarshal(value, &m); err != nil {
+			return fmt.Errorf("read a member from the database: %w", err)
+		}
+		visit(m)
+		return nil
+	})
+}
+
+// Invite sends an invitation to join the organization with a role; empty means RoleUser. It stays pending until it is
+// revoked or AddHuman adds a member with the email address.
+// An error means that the email is malformed, a member's or invited already, or that the role does not exist.
+func (e *Emulator) Invite(email, role string) error {
+	if role == "" {
+		role = RoleUser
+	}
+	if err := checkHuman(email, role); err != nil {
+		return fmt.Errorf("invite %s: %w", email, err)
+	}
+	return e.store.db.Update(func(tx *bolt.Tx) error {
+		switch {
+		case stored(tx, bucketMemberEmails, emailKey(email)):
+			return fmt.Errorf("invite %s: the organization has a member with this email address", email)
+		case stored(tx, bucketInvitations, emailKey(email)):
+			return fmt.Errorf("invite %s: an invitation of this email address is pending", email)
+		}
+		return put(tx, bucketInvitations, emailKey(email), invitation{email, role, millis(e.clock.Now())})
+	})
+}

@@ -1,0 +1,394 @@
+package emulator_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const (
+	organization = "/api/v0/organization"
+	members      = organization + "/users"
+)
+
+// join adds members with the role user and returns their IDs and keys in that order.
+func (v *env) join(emails ...string) (ids, keys []string) {
+	v.t.Helper()
+	for _, email := range emails {
+		id, key, err := v.AddHuman(emulator.Human{Email: email})
+		if err != nil {
+			v.t.Fatal(err)
+		}
+		ids, keys = append(ids, id), append(keys, key)
+	}
+	return ids, keys
+}
+
+func (v *env) invite(email string) {
+	v.t.Helper()
+	if err := v.Invite(email, ""); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// memberEmails reads all pages of the listing.
+func (v *env) memberEmails(limit int) (emails string, pages int) {
+	v.t.Helper()
+	query := url.Values{"limit": {fmt.Sprint(limit)}}
+	var list []string
+	for {
+		o := v.call(200, "GET", members+"?"+query.Encode(), nil).object(v.t)
+		for _, m := range o["users"].([]any) {
+			list = append(list, m.(object)["email"].(string))
+		}
+		pages++
+		p := o["pagination"].(object)
+		if p["hasMore"] != true {
+			if p["nextCursor"] != nil {
+				v.t.Errorf("the last page has the cursor %v", p["nextCursor"])
+			}
+			return strings.Join(list, " "), pages
+		}
+		query.Set("cursor", p["nextCursor"].(string))
+	}
+}
+
+func remove(email string) string { return members + "?email=" + url.QueryEscape(email) }
+
+// Every operation of the organization is for human managers and owners.
+func TestOrganizationIsForManagers(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	_, user := v.human(emulator.RoleUser)
+	_, owner := v.human(emulator.RoleOwner)
+	_, account := v.account("ci")
+	v.join("gone@people.example")
+	for _, c := range []struct {
+		want         int
+		method, path string
+		body         any
+	}{
+		{200, "GET", organization + "/enterprise-controls/history", nil},
+		{200, "GET", organization + "/usage/limits/global", nil},
+		{200, "PUT", organization + "/usage/limits/global", object{"limit": nil}},
+		{200, "GET", organization + "/usage/limits/users", nil},
+		{200, "PUT", organization + "/usage/limits/users", object{"users": []object{{"email": "gone@people.example", "limit": nil}}}},
+		{200, "GET", members, nil},
+		{204, "DELETE", remove("gone@people.example"), nil},
+	} {
+		v.as("", 401, c.method, c.path, c.body)
+		v.detail(v.as(account, 403, c.method, c.path, c.body), "human manager or owner")
+		v.detail(v.as(user, 403, c.method, c.path, c.body), "manager role")
+		path, separator := c.path, "?"
+		if strings.Contains(path, "?") {
+			separator = "&"
+		}
+		v.detail(v.call(400, c.method, path+separator+"colour=red", c.body), "colour")
+		v.Faults().Add(emulator.Fault{Kind: emulator.FaultRateLimited}, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit})
+		v.call(429, c.method, c.path, c.body)
+		v.call(500, c.method, c.path, c.body)
+		v.as(owner, c.want, c.method, c.path, c.body)
+	}
+}
+
+func TestMemberRecord(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.clock.Advance(1500 * time.Millisecond)
+	id, _, err := v.AddHuman(emulator.Human{
+		Email: "Ada@People.example", FirstName: "Ada", LastName: "Byron", Metadata: map[string]any{"team": "engines", "level": 3, "tags": []string{"a"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare, _ := v.join("bare@people.example")
+	list := v.call(200, "GET", members, nil).object(t)["users"].([]any)
+	if len(list) != 3 {
+		t.Fatalf("members: %v", list)
+	}
+	same(t, "the first manager", list[0], object{
+		"id": list[0].(object)["id"], "email": "manager@agentyard.example", "firstName": "Avery", "lastName": "Manager",
+		"createdAt": "2026-05-01T12:00:00Z", "lastSignInAt": "2026-05-01T12:00:00Z", "metadata": object{},
+	})
+	byID := map[any]any{list[1].(object)["id"]: list[1], list[2].(object)["id"]: list[2]}
+	same(t, "all fields", byID[id], object{
+		"id": id, "email": "Ada@People.example", "firstName": "Ada", "lastName": "Byron", "createdAt": "2026-05-01T12:00:01.5Z",
+		"metadata": object{"team": "engines", "level": 3, "tags": []string{"a"}},
+	})
+	same(t, "few fields", byID[bare[0]], object{
+		"id": bare[0], "email": "bare@people.example", "createdAt": "2026-05-01T12:00:01.5Z", "metadata": object{},
+	})
+}
+
+func TestMembersAreListedOldestFirst(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{ShuffleLists: true})
+	want := []string{"manager@agentyard.example"}
+	for i := range 6 {
+		v.clock.Advance(time.Millisecond)
+		email := fmt.Sprintf("m%d@people.example", 9-i)
+		v.join(email)
+		want = append(want, email)
+	}
+	v.invite("pending@people.example")
+	for limit, pages := range map[int]int{1: 7, 2: 4, 6: 2, 7: 1, 100: 1} {
+		if got, n := v.memberEmails(limit); got != strings.Join(want, " ") || n != pages {
+			t.Errorf("limit %d: %d pages of %s", limit, n, got)
+		}
+	}
+}
+
+// Members of one millisecond have the order of their IDs, so that pages neither overlap nor miss anybody.
+func TestMembersOfOneMoment(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{MaxPageSize: 2})
+	ids, _ := v.join("a@people.example", "b@people.example", "c@people.example", "d@people.example")
+	slices.Sort(ids)
+	var got []string
+	query := ""
+	for range 3 {
+		o := v.call(200, "GET", members+query, nil).object(t)
+		for _, m := range o["users"].([]any) {
+			if m.(object)["email"] != "manager@agentyard.example" {
+				got = append(got, m.(object)["id"].(string))
+			}
+		}
+		query = "?cursor=" + fmt.Sprint(o["pagination"].(object)["nextCursor"])
+	}
+	if !slices.Equal(got, ids) {
+		t.Errorf("order: %v, want %v", got, ids)
+	}
+}
+
+// A cursor stays good when somebody joins or leaves, unless it is the very member that it names.
+func TestMemberPagesWhileMembersChange(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{MaxPageSize: 2})
+	for _, email := range []string{"a@people.example", "b@people.example", "c@people.example"} {
+		v.clock.Advance(time.Second)
+		v.join(email)
+	}
+	next := v.call(200, "GET", members, nil).object(t)["pagination"].(object)["nextCursor"].(string)
+	v.call(204, "DELETE", remove("b@people.example"), nil)
+	v.clock.Advance(time.Second)
+	v.join("d@people.example")
+	o := v.call(200, "GET", members+"?cursor="+next, nil).object(t)
+	if list := o["users"].([]any); len(list) != 2 || list[0].(object)["email"] != "c@people.example" || list[1].(object)["email"] != "d@people.example" {
+		t.Errorf("second page: %v", o)
+	}
+	v.call(204, "DELETE", remove("a@people.example"), nil)
+	v.detail(v.call(400, "GET", members+"?cursor="+next, nil), "not a cursor of this list")
+}
+
+func TestRemoveMember(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	ids, keys := v.join("Leaves@people.example", "stays@people.example")
+	for _, email := range []string{"leaves@people.example", "stays@people.example"} {
+		v.setLimits(object{"email": email, "limit": 2_000_000})
+	}
+	v.as(keys[0], 200, "GET", computers, nil)
+	if a := v.call(204, "DELETE", remove("leaves@PEOPLE.example"), nil); len(a.raw) != 0 {
+		t.Errorf("body: %s", a.raw)
+	}
+	v.detail(v.as(keys[0], 401, "GET", computers, nil), "was removed")
+	v.as(keys[1], 200, "GET", computers, nil)
+	v.detail(v.call(404, "DELETE", remove("Leaves@people.example"), nil), `"Leaves@people.example"`)
+	if got, _ := v.memberEmails(100); strings.Contains(got, "eaves") {
+		t.Errorf("members: %s", got)
+	}
+	if got := v.limits(); strings.Contains(got, "eaves") || !strings.Contains(got, "stays@people.example:2000000") {
+		t.Errorf("limits: %s", got)
+	}
+	// Whoever comes back is somebody else, without what the former member had.
+	again, key := v.join("leaves@people.example")
+	if again[0] == ids[0] {
+		t.Error("the ID is that of the former member")
+	}
+	v.as(keys[0], 401, "GET", computers, nil)
+	v.as(key[0], 200, "GET", computers, nil)
+	if got := v.limits(); !strings.Contains(got, "leaves@people.example:<nil>") {
+		t.Errorf("limits: %s", got)
+	}
+}
+
+func TestRemoveMemberRefuses(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.detail(v.call(409, "DELETE", remove("Manager@agentyard.example"), nil), "last manager or owner")
+	v.human(emulator.RoleUser)
+	v.detail(v.call(409, "DELETE", remove("manager@agentyard.example"), nil), "last manager or owner")
+	_, owner := v.human(emulator.RoleOwner)
+	v.detail(v.call(409, "DELETE", remove("manager@agentyard.example"), nil), "another manager or owner")
+	v.as(owner, 409, "DELETE", remove("owner@people.example"), nil)
+	for query, want := range map[string]string{
+		"": "is required", "?email=": "not be empty", "?email=a%40b.example&email=c%40d.example": "2 times",
+		"?email=nobody": "must be an email address", "?email=%40b.example": "must be", "?email=a%40": "must be", "?email=a%40b%40c": "must be",
+		"?email=a%40b%20c": "must be", "?email=%3Ca%40b%3E": "must be",
+		"?email=%20u5%40x.example": "must be", "?email=u5%40x.example%20": "must be", "?email=Foo+%3Cu5%40x.example": "must be", "?email=Foo+%3Cu5%40x.example%3E": "must be", "?email=a+b%40c": "must be",
+	} {
+		v.detail(v.call(400, "DELETE", members+query, nil), want)
+	}
+	v.call(400, "DELETE", remove("owner@people.example"), object{"email": "owner@people.example"})
+	// Addresses of any form may be asked for; nobody has them.
+	for _, email := range []string{"nobody@people.example", "a'b/c@d.example", "ü@ä.example", "a@-", "a+b@[192.0.2.1]"} {
+		v.detail(v.call(404, "DELETE", remove(email), nil), "no pending invitation")
+	}
+	if got, _ := v.memberEmails(100); strings.Count(got, "@") != 3 {
+		t.Errorf("members: %s", got)
+	}
+}
+
+func TestInvitations(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.invite("New@people.example")
+	for want, err := range map[string]error{
+		"pending":     v.Invite("new@People.example", emulator.RoleManager),
+		"has a":       v.Invite("MANAGER@agentyard.example", ""),
+		"malformed":   v.Invite("nobody", ""),
+		"not user":    v.Invite("x@people.example", "king"),
+		`invite x@p:`: v.Invite("x@p", "king"),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v does not contain %q", err, want)
+		}
+	}
+	if got, _ := v.memberEmails(100); got != "manager@agentyard.example" {
+		t.Errorf("members: %s", got)
+	}
+	v.call(204, "DELETE", remove("new@people.example"), nil)
+	v.call(404, "DELETE", remove("new@people.example"), nil)
+	// Who joins has accepted: a removal is that of the member, and no invitation is left after it.
+	v.invite("new@people.example")
+	_, keys := v.join("NEW@people.example")
+	v.call(204, "DELETE", remove("new@people.example"), nil)
+	v.as(keys[0], 401, "GET", computers, nil)
+	v.call(404, "DELETE", remove("new@people.example"), nil)
+}
+
+// Somebody else may remove the manager that every emulator begins with; a reset brings it back.
+func TestRemoveTheFirstManager(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "state.db")
+	v := start(t, emulator.Options{DataFile: file})
+	v.clock.Advance(time.Second)
+	_, owner := v.human(emulator.RoleOwner)
+	before := v.call(200, "GET", members, nil).object(t)["users"].([]any)[0]
+	v.as(owner, 204, "DELETE", remove("manager@agentyard.example"), nil)
+	v.call(401, "GET", members, nil)
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	v = start(t, emulator.Options{DataFile: file, Clock: v.clock})
+	v.call(401, "GET", members, nil)
+	v.call(204, "POST", "/_emulator/enterprise-controls", object{"settings": object{"outputStyle": "verbose"}})
+	v.call(204, "POST", "/_emulator/reset", nil)
+	v.as(owner, 401, "GET", members, nil)
+	list := v.call(200, "GET", members, nil).object(t)["users"].([]any)
+	if len(list) != 1 {
+		t.Errorf("members: %v", list)
+	}
+	same(t, "the first manager", list[0], before)
+}
+
+func TestOrganizationSurvivesARestart(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "state.db")
+	v := start(t, emulator.Options{DataFile: file})
+	if _, _, err := v.AddHuman(emulator.Human{Email: "Ada@people.example", Metadata: map[string]any{"team": "engines"}}); err != nil {
+		t.Fatal(err)
+	}
+	v.join("gone@people.example")
+	v.invite("pending@people.example")
+	v.setLimits(object{"email": "ada@people.example", "limit": 3_000_000})
+	v.call(200, "PUT", globalLimits, object{"limit": 5_000_000})
+	v.call(204, "DELETE", remove("gone@people.example"), nil)
+	v.changeControls(object{"outputStyle": "verbose"}, "ada@people.example")
+	paths := []string{members, globalLimits, userLimits, history}
+	var before []string
+	for _, path := range paths {
+		before = append(before, string(v.call(200, "GET", path, nil).raw))
+	}
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	v = start(t, emulator.Options{DataFile: file, Clock: v.clock})
+	for i, path := range paths {
+		if got := string(v.call(200, "GET", path, nil).raw); got != before[i] {
+			t.Errorf("%s: %s, before %s", path, got, before[i])
+		}
+	}
+	if _, _, err := v.AddHuman(emulator.Human{Email: "ada@people.example"}); err == nil {
+		t.Error("the email address is free after a restart")
+	}
+	v.call(204, "DELETE", remove("pending@people.example"), nil)
+	v.call(404, "DELETE", remove("gone@people.example"), nil)
+}
+
+func TestResetEmptiesTheOrganization(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.join("ada@people.example", "gone@people.example")
+	v.invite("pending@people.example")
+	v.setLimits(object{"email": "ada@people.example", "limit": 3_000_000}, object{"email": "manager@agentyard.example", "limit": 3_000_000})
+	v.call(200, "PUT", globalLimits, object{"limit": 5_000_000})
+	v.call(204, "DELETE", remove("gone@people.example"), nil)
+	v.changeControls(object{"outputStyle": "verbose"}, "")
+	if err := v.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := v.memberEmails(100); got != "manager@agentyard.example" {
+		t.Errorf("members: %s", got)
+	}
+	if got := v.limits(); got != "<nil> manager@agentyard.example:<nil>" {
+		t.Errorf("limits: %s", got)
+	}
+	if got := v.call(200, "GET", history, nil).object(t)["changes"].([]any); len(got) != 3 || got[0].(object)["settings"].(object)["outputStyle"] != "concise" {
+		t.Errorf("%d changes", len(got))
+	}
+	v.call(404, "DELETE", remove("pending@people.example"), nil)
+	v.join("ada@people.example", "pending@people.example")
+}
+
+func TestControlOrganization(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.clock.Advance(time.Second)
+	v.call(201, "POST", "/_emulator/humans", object{"email": "ada@people.example", "metadata": object{"team": "engines"}})
+	list := v.call(200, "GET", members, nil).object(t)["users"].([]any)
+	same(t, "metadata", list[1].(object)["metadata"], object{"team": "engines"})
+	v.detail(v.call(400, "POST", "/_emulator/humans", object{"email": "x@people.example", "metadata": "x"}), "cannot be read")
+
+	v.call(204, "POST", "/_emulator/invitations", object{"email": "new@people.example", "role": "manager"})
+	v.detail(v.call(400, "POST", "/_emulator/invitations", object{"email": "new@people.example"}), "pending")
+	v.detail(v.call(400, "POST", "/_emulator/invitations", object{"mail": "new@people.example"}), "unknown field")
+	v.call(204, "DELETE", remove("new@people.example"), nil)
+
+	v.call(204, "POST", "/_emulator/enterprise-controls", object{"settings": object{"outputStyle": "verbose"}, "email": "ADA@people.example"})
+	latest := v.call(200, "GET", history+"?limit=1", nil).object(t)["changes"].([]any)[0].(object)
+	if latest["revision"] != 4.0 || latest["settings"].(object)["outputStyle"] != "verbose" || latest["user"].(object)["email"] != "ada@people.example" {
+		t.Errorf("latest change: %v by %v", latest["revision"], latest["user"])
+	}
+	for want, body := range map[string]object{
+		"no setting":               {},
+		"no member with the email": {"settings": object{"outputStyle": "x"}, "email": "nobody@people.example"},
+		"cannot unmarshal string":  {"settings": "x"},
+		`unknown field "colour"`:   {"colour": 1},
+		"no setting is given":      {"settings": object{}, "email": "ada@people.example"},
+	} {
+		v.detail(v.call(400, "POST", "/_emulator/enterprise-controls", body), want)
+	}
+	for _, act := range []string{"humans", "invitations", "enterprise-controls"} {
+		v.as("", http.StatusUnauthorized, "POST", "/_emulator/"+act, object{})
+	}
+}

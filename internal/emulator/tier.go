@@ -1,0 +1,56 @@
+package emulator
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+)
+
+// The tiers of an organization. Service accounts and some operations of computers need the team tier, analytics the
+// enterprise tier; without it they are answered 402.
+const (
+	TierFree       = "free"
+	TierTeam       = "team"
+	TierEnterprise = "enterprise"
+)
+
+// tiers are all of them, from the lowest.
+var tiers = []string{TierFree, TierTeam, TierEnterprise}
+
+func checkTier(tier string) error {
+	if !slices.Contains(tiers, tier) {
+		return fmt.Errorf("the tier %q is not free, team or enterprise", tier)
+	}
+	return nil
+}
+
+// SetTier changes the organization's tier, from Options.Tier until Reset. It is an error if there is no such tier.
+func (e *Emulator) SetTier(tier string) error {
+	if err := checkTier(tier); err != nil {
+		return fmt.Errorf("set the tier: %w", err)
+	}
+	e.programmed.mu.Lock()
+	defer e.programmed.mu.Unlock()
+	e.programmed.tier = tier
+	return nil
+}
+
+// tier is the organization's tier now.
+func (e *Emulator) tier() string {
+	e.programmed.mu.Lock()
+	defer e.programmed.mu.Unlock()
+	if e.programmed.tier != "" {
+		return e.programmed.tier
+	}
+	return e.opts.Tier
+}
+
+// needsTier admits callers of an organization that has at least a tier.
+func needsTier(needed string) func(*request) error {
+	return func(r *request) error {
+		if tier := r.e.tier(); slices.Index(tiers, tier) < slices.Index(tiers, needed) {
+			return fail(http.StatusPaymentRequired, "The organization has the tier %s; this needs at least the tier %s.", tier, needed)
+		}
+		return nil
+	}
+}

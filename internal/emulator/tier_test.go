@@ -1,0 +1,68 @@
+package emulator_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+func TestTier(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "state.db")
+	v := start(t, emulator.Options{DataFile: file, Tier: emulator.TierTeam})
+	account, _ := v.account("ci")
+	v.computer(object{"name": "a"})
+	id := v.call(200, "GET", computers+"/name/a", nil).object(t)["id"].(string)
+	v.clock.Advance(time.Minute)
+
+	if err := v.SetTier(emulator.TierFree); err != nil {
+		t.Fatal(err)
+	}
+	_, user := v.human(emulator.RoleUser)
+	one := accounts + "/" + account
+	for _, c := range []struct{ method, path, body string }{
+		{"GET", computers, ""}, {"GET", computers + "?colour=red", ""}, {"POST", computers, "{"}, {"POST", computers + "/bulk", "{}"},
+		{"GET", computers + "/name/a", ""}, {"POST", computers + "/" + id + "/restart", ""},
+		{"GET", accounts, ""}, {"POST", accounts, "{}"}, {"GET", one, ""}, {"PATCH", one, "{}"}, {"DELETE", one, ""}, {"GET", one + "/api-keys", ""},
+		{"POST", one + "/api-keys", "{}"}, {"POST", one + "/api-keys/k/revoke", ""}, {"POST", one + "/api-keys/k/rotate", ""},
+	} {
+		for _, key := range []string{v.BootstrapKey(), user} {
+			var body any
+			if c.body != "" {
+				body = c.body
+			}
+			v.detail(v.as(key, 402, c.method, c.path, body), "has the tier free; this needs at least the tier team")
+		}
+	}
+	v.as("", 401, "GET", accounts, nil)
+	v.call(200, "GET", computers+"/"+id, nil)
+	v.call(200, "GET", environments, nil)
+
+	for _, wrong := range []string{"", "gold", "Team"} {
+		if err := v.SetTier(wrong); err == nil {
+			t.Errorf("the tier %q was taken", wrong)
+		}
+		v.detail(v.call(400, "POST", "/_emulator/tier", object{"tier": wrong}), "not free, team or enterprise")
+	}
+	v.call(402, "GET", accounts, nil)
+
+	// What was set lasts until a reset or the end of the emulator, as everything that is programmed.
+	v.call(204, "POST", "/_emulator/reset", nil)
+	v.call(200, "GET", accounts, nil)
+	v.call(204, "POST", "/_emulator/tier", object{"tier": "free"})
+	v.call(402, "GET", accounts, nil)
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	start(t, emulator.Options{DataFile: file, Clock: v.clock}).call(200, "GET", accounts, nil)
+}
+
+func TestTierThatDoesNotExist(t *testing.T) {
+	t.Parallel()
+	if _, err := emulator.Start(t.Context(), emulator.Options{Tier: "gold"}); err == nil || !strings.Contains(err.Error(), `"gold" is not free, team or enterprise`) {
+		t.Errorf("error: %v", err)
+	}
+}

@@ -1,0 +1,174 @@
+package emulator
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+const (
+	minUsageLimit   = 1_000_000
+	maxLimitEntries = 100
+)
+
+// userLimit is the limit of one user. A null limit is none of their own.
+type userLimit struct {
+	Email string `json:"email"`
+	Limit *int64 `json:"limit"`
+}
+
+type globalLimit struct {
+	Limit *int64 `json:"limit"`
+}
+
+// limitError says why an entry of a request was not carried out.
+type limitError struct {
+	Email string `json:"email"`
+	Error string `json:"error"`
+}
+
+// setLimit stores the limit of a member, or of the organization; nil removes it.
+func setLimit(tx *bolt.Tx, owner string, limit *int64) error {
+	if limit == nil {
+		return remove(tx, bucketUsageLimits, owner)
+	}
+	return put(tx, bucketUsageLimits, owner, *limit)
+}
+
+func getGlobalLimit(r *request) (reply, error) {
+	var limit int64
+	err := get(r.tx, bucketUsageLimits, scopeOrganization, &limit)
+	if errors.Is(err, errNotStored) {
+		return reply{200, globalLimit{}}, nil
+	}
+	return reply{200, globalLimit{&limit}}, err
+}
+
+func setGlobalLimit(r *request) (reply, error) {
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	limit := readLimit(f)
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
+	return reply{200, globalLimit{limit}}, setLimit(r.tx, scopeOrganization, limit)
+}
+
+// readLimit reads the field limit, which has to be there: a number of credits, or null for none.
+func readLimit(f *fields) *int64 {
+	f.required("limit")
+	if f.null("limit") {
+		return nil
+	}
+	var n float64
+	switch {
+	case !f.read("limit", "an integer or null", &n):
+	case n != math.Trunc(n):
+		f.problem("limit", "must be an integer")
+	case n < minUsageLimit:
+		f.problem("limit", "must be at least %d", minUsageLimit)
+	case n > maxInteger:
+		f.problemBy("limit-size", "limit", "must be at most %d", maxInteger)
+	default:
+		limit := int64(n)
+		return &limit
+	}
+	return nil
+}
+
+// getUserLimits shows an entry for each member. One without a limit of their own has null, because the global one applies.
+func getUserLimits(r *request) (reply, error) {
+	limits := map[string]*int64{}
+	err := scan(r.tx, bucketUsageLimits, "", func(owner string, value []byte) error {
+		var limit int64
+		if err := json.Unmarshal(value, &limit); err != nil {
+			return fmt.Errorf("read a usage limit from the database: %w", err)
+		}
+		limits[owner] = &limit
+		return nil
+	})
+	if err != nil {
+		return reply{}, err
+	}
+	list := struct {
+		GlobalLimit *int64      `json:"globalLimit"`
+		UserLimits  []userLimit `json:"userLimits"`
+	}{limits[scopeOrganization], []userLimit{}}
+	err = eachMember(r.tx, func(m member) {
+		list.UserLimits = append(list.UserLimits, userLimit{m.Email, limits[m.ID]})
+	})
+	if r.e.opts.ShuffleLists {
+		shuffle(list.UserLimits)
+	}
+	return reply{200, list}, err
+}
+
+// setUserLimits carries out each entry that names a member and lists the others under errors.
+func setUserLimits(r *request) (reply, error) {
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	entries := readUserLimits(f)
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
+	answer := struct {
+		Updated []userLimit  `json:"updated"`
+		Errors  []limitError `json:"errors"`
+	}{[]userLimit{}, []limitError{}}
+	for _, entry := range entries {
+		m, err := memberByEmail(r.tx, entry.Email)
+		if errors.Is(err, errNotStored) {
+			answer.Errors = append(answer.Errors, limitError{entry.Email, r.whyNoLimit(entry.Email)})
+			continue
+		}
+		if err := errors.Join(err, setLimit(r.tx, m.ID, entry.Limit)); err != nil {
+			return reply{}, err
+		}
+		answer.Updated = append(answer.Updated, userLimit{m.Email, entry.Limit})
+	}
+	if r.e.opts.ShuffleLists {
+		shuffle(answer.Updated)
+		shuffle(answer.Errors)
+	}
+	return reply{200, answer}, nil
+}
+
+func readUserLimits(f *fields) []userLimit {
+	f.required("users")
+	items, ok := f.objects("users")
+	if !ok {
+		return nil
+	}
+	if len(items) < 1 || len(items) > maxLimitEntries {
+		f.problem("users", "must have 1 to %d items, not %d", maxLimitEntries, len(items))
+	}
+	entries, first := make([]userLimit, len(items)), map[string]int{}
+	for i, item := range items {
+		item.required("email")
+		entries[i] = userLimit{item.text("email", 0, maxBody), readLimit(item)}
+		item.unknown()
+		if other, twice := first[emailKey(entries[i].Email)]; twice && entries[i].Email != "" {
+			item.problemBy("email-twice", "email", "repeats that of users[%d], whatever its case", other)
+		}
+		first[emailKey(entries[i].Email)] = i
+	}
+	return entries
+}
+
+// whyNoLimit explains why an email address that is no member's gets no limit.
+func (r *request) whyNoLimit(email string) string {
+	switch {
+	case !isAddress(email):
+		return "The email address is malformed."
+	case stored(r.tx, bucketInvitations, emailKey(email)):
+		return "The invitation of this user is pending; a limit can be set once the user has joined."
+	}
+	return "The organization has no member with this email address."
+}

@@ -1,0 +1,199 @@
+package emulator_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const (
+	globalLimits = organization + "/usage/limits/global"
+	userLimits   = organization + "/usage/limits/users"
+)
+
+// setLimits sends one request with these entries, and all must be carried out.
+func (v *env) setLimits(entries ...object) {
+	v.t.Helper()
+	if o := v.call(200, "PUT", userLimits, object{"users": entries}).object(v.t); len(o["errors"].([]any)) != 0 {
+		v.t.Fatalf("errors: %v", o["errors"])
+	}
+}
+
+// limits shows the global limit and those of the users, sorted by email.
+func (v *env) limits() string {
+	v.t.Helper()
+	o := v.call(200, "GET", userLimits, nil).object(v.t)
+	return fmt.Sprint(number(o["globalLimit"]), " ", pairs(o["userLimits"], "limit"))
+}
+
+// number keeps large numbers in digits.
+func number(value any) any {
+	if n, ok := value.(float64); ok {
+		return int64(n)
+	}
+	return value
+}
+
+// pairs shows a list of entries by email, sorted.
+func pairs(list any, field string) string {
+	var texts []string
+	for _, entry := range list.([]any) {
+		texts = append(texts, fmt.Sprintf("%v:%v", entry.(object)["email"], number(entry.(object)[field])))
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, " ")
+}
+
+func TestGlobalUsageLimit(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	check := func(method string, body any, want string) {
+		t.Helper()
+		if got := string(v.call(200, method, globalLimits, body).raw); got != want {
+			t.Errorf("%s: %s, want %s", method, got, want)
+		}
+	}
+	check("GET", nil, `{"limit":null}`)
+	check("PUT", object{"limit": nil}, `{"limit":null}`)
+	for _, c := range []struct{ given, want string }{
+		{"1000000", "1000000"}, {"1e6", "1000000"}, {"2500000.0", "2500000"}, {"9007199254740991", "9007199254740991"},
+	} {
+		check("PUT", `{"limit":`+c.given+`}`, `{"limit":`+c.want+`}`)
+		check("GET", nil, `{"limit":`+c.want+`}`)
+	}
+	check("PUT", `{"limit":null}`, `{"limit":null}`)
+	check("GET", nil, `{"limit":null}`)
+}
+
+// What is wrong with a limit is so in both operations that set one, and then nothing is set.
+func TestUsageLimitsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.join("ada@people.example")
+	for _, c := range []struct{ limit, want string }{
+		{"999999", "at least 1000000"}, {"0", "at least"}, {"-1", "at least"}, {"-1e400", "integer"},
+		{"9007199254740992", "at most 9007199254740991"}, {"1e300", "at most"}, {"1e400", "integer"},
+		{"1000000.5", "must be an integer"}, {`"1000000"`, "must be an integer"}, {"true", "must be an integer"}, {"[]", "must be an integer"},
+		{"", "is required"},
+	} {
+		field := `,"limit":` + c.limit
+		if c.limit == "" {
+			field = ""
+		}
+		v.detail(v.call(400, "PUT", globalLimits, `{`+strings.TrimPrefix(field, ",")+`}`), c.want)
+		body := `{"users":[{"email":"manager@agentyard.example","limit":2000000},{"email":"ada@people.example"` + field + `}]}`
+		v.detail(v.call(400, "PUT", userLimits, body), c.want)
+	}
+	v.detail(v.call(400, "PUT", globalLimits, object{"limit": nil, "unit": "credits"}), "not known")
+	v.call(400, "PUT", globalLimits, nil)
+	if got := v.limits(); got != "<nil> ada@people.example:<nil> manager@agentyard.example:<nil>" {
+		t.Errorf("limits: %s", got)
+	}
+}
+
+func TestUserUsageLimits(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.join("Ada@People.example", "bob@people.example")
+	v.invite("pending@people.example")
+	check := func(want string) {
+		t.Helper()
+		if got := v.limits(); got != want {
+			t.Errorf("limits: %s, want %s", got, want)
+		}
+	}
+	check("<nil> Ada@People.example:<nil> bob@people.example:<nil> manager@agentyard.example:<nil>")
+	v.call(200, "PUT", globalLimits, object{"limit": 9_000_000})
+	o := v.call(200, "PUT", userLimits, object{"users": []object{
+		{"email": "ada@people.EXAMPLE", "limit": 1_000_000}, {"email": "BOB@people.example", "limit": 2_000_000},
+		{"email": "nobody@people.example", "limit": 1_000_000}, {"email": "no address", "limit": 1_000_000}, {"email": "", "limit": nil},
+		{"email": "Pending@people.example", "limit": nil}, {"email": "manager@agentyard.example", "limit": nil},
+	}}).object(t)
+	if got := pairs(o["updated"], "limit"); got != "Ada@People.example:1000000 bob@people.example:2000000 manager@agentyard.example:<nil>" {
+		t.Errorf("updated: %s", got)
+	}
+	same(t, "errors", o["errors"], []object{
+		{"email": "nobody@people.example", "error": "The organization has no member with this email address."},
+		{"email": "no address", "error": "The email address is malformed."},
+		{"email": "", "error": "The email address is malformed."},
+		{"email": "Pending@people.example", "error": "The invitation of this user is pending; a limit can be set once the user has joined."},
+	})
+	check("9000000 Ada@People.example:1000000 bob@people.example:2000000 manager@agentyard.example:<nil>")
+	v.setLimits(object{"email": "ada@people.example", "limit": nil}, object{"email": "bob@people.example", "limit": 3_000_000})
+	check("9000000 Ada@People.example:<nil> bob@people.example:3000000 manager@agentyard.example:<nil>")
+	for _, email := range []string{" bob@people.example", "Bob <bob@people.example", "Bob <bob@people.example>"} {
+		o := v.call(200, "PUT", userLimits, object{"users": []object{{"email": email, "limit": 1_000_000}}}).object(t)
+		same(t, email, o["errors"], []object{{"email": email, "error": "The email address is malformed."}})
+	}
+	// All failed, and still the status is 200.
+	if got := string(v.call(200, "PUT", userLimits, object{"users": []object{{"email": "x", "limit": nil}}}).raw); got != `{"updated":[],"errors":[{"email":"x","error":"The email address is malformed."}]}` {
+		t.Errorf("answer: %s", got)
+	}
+}
+
+func TestUserUsageLimitsInOneRequest(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	entries := func(n int) object {
+		list := make([]object, n)
+		for i := range list {
+			list[i] = object{"email": fmt.Sprintf("m%d@people.example", i), "limit": 1_000_000 + i}
+		}
+		return object{"users": list}
+	}
+	var emails []string
+	for i := range 100 {
+		emails = append(emails, fmt.Sprintf("m%d@people.example", i))
+	}
+	v.join(emails...)
+	if o := v.call(200, "PUT", userLimits, entries(100)).object(t); len(o["updated"].([]any)) != 100 || len(o["errors"].([]any)) != 0 {
+		t.Errorf("answer: %v", o)
+	}
+	before := v.limits()
+	for want, body := range map[string]any{
+		"1 to 100 items, not 101": entries(101), "1 to 100 items, not 0": entries(0),
+		`"users" is required`: object{}, `"users" must be a list`: object{"users": nil}, `"users[1]" must be a JSON object`: `{"users":[{"email":"m1@people.example","limit":null},1]}`,
+		`"users[0].email" is required`:        object{"users": []object{{"limit": 1_000_000}}},
+		`"users[0].email" must be a string`:   object{"users": []object{{"email": nil, "limit": nil}}},
+		`"users[1].limit" must be at least`:   object{"users": []object{{"email": "m1@people.example", "limit": nil}, {"email": "m2@people.example", "limit": 5}}},
+		`"users[0].role" is not known`:        object{"users": []object{{"email": "m1@people.example", "limit": nil, "role": "user"}}},
+		`"users[1].email" repeats that of us`: object{"users": []object{{"email": "m1@people.example", "limit": nil}, {"email": "M1@people.example", "limit": nil}}},
+		`"dryRun" is not known`:               object{"users": []object{{"email": "m1@people.example", "limit": nil}}, "dryRun": true},
+	} {
+		v.detail(v.call(400, "PUT", userLimits, body), want)
+	}
+	if v.limits() != before {
+		t.Error("a refused request changed a limit")
+	}
+}
+
+// The order of limits is open, and so is that of what a request did.
+func TestUsageLimitsInAnyOrder(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{ShuffleLists: true})
+	var entries []object
+	for i := range 8 {
+		v.join(fmt.Sprintf("m%d@people.example", i))
+		entries = append(entries, object{"email": fmt.Sprintf("m%d@people.example", i), "limit": 1_000_000}, object{"email": fmt.Sprintf("x%d", i), "limit": nil})
+	}
+	seen := map[string]bool{}
+	for range 4 {
+		seen["limits "+string(v.call(200, "GET", userLimits, nil).raw)] = true
+		o := v.call(200, "PUT", userLimits, object{"users": entries}).object(t)
+		seen["updated "+fmt.Sprint(o["updated"])], seen["errors "+fmt.Sprint(o["errors"])] = true, true
+	}
+	for _, part := range []string{"limits", "updated", "errors"} {
+		n := 0
+		for text := range seen {
+			if strings.HasPrefix(text, part) {
+				n++
+			}
+		}
+		if n < 2 {
+			t.Errorf("%s always have the same order", part)
+		}
+	}
+}
