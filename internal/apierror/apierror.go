@@ -82,15 +82,19 @@ func (f *failure) remedy() (string, path.Path) {
 	var api *client.APIError
 	var answer *client.AnswerError
 	var transport *client.TransportError
+	var entry *client.EntryError
+	var conflict *client.LimitConflictError
 	switch {
 	case errors.As(f.err, &exists):
-		at, ok := f.fields["name"]
-		if !ok {
-			at = path.Empty()
-		}
-		return "Nothing was created. " + f.adopt(append([]client.ExistsError{*exists}, exists.Others...)), at
+		return "Nothing was created. " + f.adopt(append([]client.ExistsError{*exists}, exists.Others...)), f.fieldOf("name")
 	case f.afterLoss() != "":
 		return f.afterLoss(), path.Empty()
+	case errors.As(f.err, &entry):
+		return "Nothing was changed for this user. If the address is not that of an active member, correct it, or apply again when they are one: who is invited must accept first.", f.fieldOf("email")
+	case errors.As(f.err, &conflict) && conflict.Email == "":
+		return "An organization has one global limit. Keep one resource for it.", f.fieldOf("limit")
+	case errors.As(f.err, &conflict):
+		return "Each user has one limit. Keep one resource for it; upper and lower case make no difference in an address.", f.fieldOf("email")
 	case errors.As(f.err, &missing):
 		return "", path.Empty()
 	case errors.As(f.err, &api):
@@ -105,6 +109,14 @@ func (f *failure) remedy() (string, path.Path) {
 		return join("Check the network and base_url, then run again.", f.mayHaveActed()), path.Empty()
 	}
 	return "", path.Empty()
+}
+
+// fieldOf is the attribute that stands for a field; the empty path where the object has none.
+func (f *failure) fieldOf(name string) path.Path {
+	if at, ok := f.fields[name]; ok {
+		return at
+	}
+	return path.Empty()
 }
 
 // afterLoss is the remedy where it is not certain whose an object is; empty for any other failure.
@@ -310,7 +322,7 @@ func (f *failure) mayHaveActed() string {
 	if !acted {
 		return ""
 	}
-	return "The service may have acted on the request; the next refresh shows whether it did."
+	return "The service may have acted on the request; running again settles it."
 }
 
 // all returns every error of a type among what err is, wraps and joins: several requests may have failed at once.

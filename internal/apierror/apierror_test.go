@@ -19,7 +19,7 @@ import (
 const (
 	fixedRoute = "/api/v0/things"
 	idRoute    = "/api/v0/things/{thingId}"
-	acted      = "The service may have acted on the request; the next refresh shows whether it did."
+	acted      = "The service may have acted on the request; running again settles it."
 )
 
 var thingFields = Options{
@@ -292,7 +292,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		"an answer that is none": {
 			err:    &client.TransportError{Operation: "changeThing", Method: "PATCH", Route: idRoute, Changes: true, Err: &client.AnswerError{Problem: "it holds no ID"}},
 			want:   []string{"changeThing", "it holds no ID."},
-			remedy: "The state stays as it is. Check that base_url is the service's address, and that nothing on the way changes its answers. The service may have acted on the request; the next refresh shows whether it did.",
+			remedy: "The state stays as it is. Check that base_url is the service's address, and that nothing on the way changes its answers. The service may have acted on the request; running again settles it.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -305,6 +305,49 @@ func TestFor_whatExistsAlready(t *testing.T) {
 				if !strings.Contains(what, want) {
 					t.Errorf("%q is not in %q", want, what)
 				}
+			}
+		})
+	}
+}
+
+// What is wrong with one user's limit, or with two values for one limit, is shown where the configuration names it.
+func TestFor_limits(t *testing.T) {
+	t.Parallel()
+	limits := Options{
+		Fields{"email": path.Root("email"), "limit": path.Root("limit")},
+		Advice{http.StatusBadRequest: "Do that."},
+	}
+	refused := func(problem string) error {
+		return fmt.Errorf("wrapped: %w", &client.EntryError{Operation: "setThings", Method: "PUT", Route: fixedRoute, Email: "a@x", Problem: problem})
+	}
+	const (
+		member = "Nothing was changed for this user. If the address is not that of an active member, correct it, or apply again when they are one: who is invited must accept first."
+		single = "Each user has one limit. Keep one resource for it; upper and lower case make no difference in an address."
+		global = "An organization has one global limit. Keep one resource for it."
+		said   = "Wrapped: setThings (PUT /api/v0/things) was refused for a@x: "
+	)
+	for name, tc := range map[string]struct {
+		err                  error
+		bare                 bool // The object has neither attribute.
+		at, what, wantRemedy string
+	}{
+		"a refused entry":                      {err: refused("is no member"), at: "email", what: said + "is no member.", wantRemedy: member},
+		"a refused entry that names its field": {err: refused("The email is malformed."), at: "email", what: said + "The email is malformed.", wantRemedy: member},
+		"a refused entry that names another":   {err: refused("A limit can be set once the user has joined."), at: "email", what: said + "A limit can be set once the user has joined.", wantRemedy: member},
+		"a refused entry of another object":    {err: refused("is no member"), bare: true, what: said + "is no member.", wantRemedy: member},
+		"two values for a user":                {err: &client.LimitConflictError{Email: "a@x", First: 1, Second: 2}, at: "email", what: "The limit of a@x was not set to 2, because another resource of this run sets it to 1.", wantRemedy: single},
+		"two values of another object":         {err: &client.LimitConflictError{Email: "a@x", First: 1, Second: 2}, bare: true, what: "The limit of a@x was not set to 2, because another resource of this run sets it to 1.", wantRemedy: single},
+		"two global values":                    {err: &client.LimitConflictError{First: 1, Second: 1 << 53}, at: "limit", what: "The global limit was not set to 9007199254740992, because another resource of this run sets it to 1.", wantRemedy: global},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			options := []Option{limits}
+			if tc.bare {
+				options = nil
+			}
+			at, what, remedy := translate(t, "create", tc.err, options...)
+			if at != tc.at || what != tc.what || remedy != tc.wantRemedy {
+				t.Errorf("at %q: %s\n%s\nwant at %q: %s\n%s", at, what, remedy, tc.at, tc.what, tc.wantRemedy)
 			}
 		})
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/go-cleanhttp"
 	"github.com/hashicorp/go-retryablehttp"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/batch"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -79,11 +80,20 @@ type Client struct {
 	environmentReads              *poller[Environment]
 	environmentTraffic, deletions traffic
 	sources                       sourceOptions
+	members                       *paged[[]Member]
+	controlChanges                *paged[[]ControlChange]
+	analytics                     questions
 	// defaultTurns has one lock, and who has it may use heldDefault: which default was set or found last, for something that stays.
 	defaultTurns keyedLocks
 	heldDefault  string
 	// unseenDefaults are the defaults that listings without objects named, by account.
 	unseenDefaults sync.Map
+	// usageLimits and globalLimit have one object each. Writes of users' limits share requests.
+	usageLimits                    *shared[UsageLimits]
+	globalLimit                    *shared[globalUsageLimit]
+	limitBatch                     *batch.Batcher[limitWrite, limitResult]
+	limitClaims, globalLimitClaims limitClaims
+	globalLimitTurns               keyedLocks
 	// creating holds a lock for every name under which something is being created.
 	creating keyedLocks
 	// counted is how many accounts' computers were counted.
@@ -155,6 +165,11 @@ func newClient(cfg Config) *Client {
 	c.apiKeys = newShared(cfg.Clock, 0, c.listAPIKeys, (*APIKey).identifier, func(k *APIKey) []string { return []string{k.Name} })
 	c.environments = newShared(cfg.Clock, 1, c.listEnvironments, (*Environment).identifier, (*Environment).names)
 	c.buildPolls, c.environmentReads = c.newBuildPolls(), c.newEnvironmentReads()
+	c.usageLimits = newShared(cfg.Clock, 0, c.listUsageLimits, func(*UsageLimits) string { return organization }, func(*UsageLimits) []string { return nil })
+	c.globalLimit = newShared(cfg.Clock, 0, c.readGlobalUsageLimit, func(*globalUsageLimit) string { return organization }, func(*globalUsageLimit) []string { return nil })
+	c.limitBatch = c.newLimitBatch()
+	c.members, c.controlChanges = newPages[Member](c, opListMembers, "users"), newPages[ControlChange](c, opListControlChanges, "changes")
+	c.analytics = newQuestions(c)
 	return c
 }
 

@@ -33,7 +33,7 @@ type APIError struct {
 func (e *APIError) Error() string {
 	text := fmt.Sprintf("%s (%s %s) answered %d: %s", e.Operation, e.Method, e.Route, e.Status, e.Detail)
 	if e.RequestID != "" {
-		text += " (request " + e.RequestID + ")"
+		text = strings.TrimSuffix(text, ".") + " (request " + e.RequestID + ")"
 	}
 	return text
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,18 +23,18 @@ const patience = 10 * time.Second
 // pipeStorage returns a client whose file storage is at the other end of a pipe, and counts its connections, which
 // take the time of dial to be made. In a synctest bubble no byte moves that nobody reads, and time passes only while
 // everybody waits.
-func pipeStorage(t *testing.T, dial time.Duration, handle func(conn peer, r *http.Request)) (*Client, *int) {
+func pipeStorage(t *testing.T, dial time.Duration, handle func(conn peer, r *http.Request)) (*Client, *atomic.Int32) {
 	t.Helper()
 	c, err := New(Config{BaseURL: "https://api.example", APIKey: testKey, RequestTimeout: patience, MaxRetries: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	dials := 0
+	var dials atomic.Int32
 	c.storage = storageClient(patience)
 	c.storage.Transport.(*stallTransport).base = &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(context.Context, string, string) (net.Conn, error) {
-			dials++
+			dials.Add(1)
 			pauseFor(dial)
 			client, server := net.Pipe()
 			gone := make(chan struct{})
@@ -131,8 +132,8 @@ func TestUpload_endsWhenItStalls(t *testing.T) {
 				if errors.As(err, &stall) && (stall.moved < tc.read || stall.moved > tc.read+buffers || stall.size <= size) {
 					t.Errorf("%d of %d bytes moved, want %d", stall.moved, stall.size, tc.read)
 				}
-				if *dials != 2 {
-					t.Errorf("%d attempts, want 2", *dials)
+				if dials.Load() != 2 {
+					t.Errorf("%d attempts, want 2", dials.Load())
 				}
 				if took := time.Since(start); took != 2*tc.took {
 					t.Errorf("two attempts took %v, want %v", took, 2*tc.took)
@@ -162,8 +163,8 @@ func TestUpload_goesOnAsLongAsBytesMove(t *testing.T) {
 		if err := c.Upload(t.Context(), &FileUpload{url: "http://127.0.0.1/put"}, "a", zeros(size), nil); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(start); *dials != 1 || took < 10*patience {
-			t.Errorf("%d attempts, which took %v", *dials, took)
+		if took := time.Since(start); dials.Load() != 1 || took < 10*patience {
+			t.Errorf("%d attempts, which took %v", dials.Load(), took)
 		}
 		synctest.Wait()
 	})
@@ -220,8 +221,8 @@ func TestStallTransport_leavesOtherErrorsAlone(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), patience/2)
 		defer cancel()
 		err := c.Upload(ctx, &FileUpload{url: "http://127.0.0.1/put"}, "a", zeros(1<<20), nil)
-		if !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "stalled") || *dials != 1 {
-			t.Errorf("%d attempts, error %v", *dials, err)
+		if !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "stalled") || dials.Load() != 1 {
+			t.Errorf("%d attempts, error %v", dials.Load(), err)
 		}
 		synctest.Wait()
 	})

@@ -33,6 +33,9 @@ func (u *unconfigured) check() error {
 	return &UnconfiguredError{Setting: u.setting, First: u.told.CompareAndSwap(false, true)}
 }
 
+// Configured is the error that every call returns while a provider setting is not known yet, else nil.
+func (c *Client) Configured() error { return c.unconfigured.check() }
+
 // Unconfigured returns a client whose every call fails with an *UnconfiguredError.
 func Unconfigured(setting string, clk clock.Clock) *Client {
 	c := newClient(Config{Clock: clk})

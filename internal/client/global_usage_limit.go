@@ -1,0 +1,114 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// globalUsageLimit is what is sent to set the global limit, and the one object of its collection.
+type globalUsageLimit struct {
+	Limit *int64 `json:"limit"`
+}
+
+const globalLimitRoute = "/api/v0/organization/usage/limits/global"
+
+// GlobalUsageLimit returns the limit of every user without one of their own, in credits; nil where there is none. Calls in
+// a short time share one request.
+func (c *Client) GlobalUsageLimit(ctx context.Context) (*int64, error) {
+	found, err := c.globalLimit.all(ctx, organization)
+	if err != nil {
+		return nil, err
+	}
+	return found[0].Limit, nil
+}
+
+// readGlobalUsageLimit always asks the service.
+func (c *Client) readGlobalUsageLimit(ctx context.Context, _ string) ([]globalUsageLimit, error) {
+	r := request{op: operation{name: "getGlobalUsageLimit", method: http.MethodGet, route: globalLimitRoute}}
+	answer, err := c.exchange(ctx, r, wantJSON)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := globalLimitIn(answer.body)
+	if err != nil {
+		return nil, unusable(r.op, err)
+	}
+	return []globalUsageLimit{{limit}}, nil
+}
+
+// globalLimitIn reads an answer. One without the key is refused: taken for null, it would make a limit look removed.
+func globalLimitIn(body []byte) (limit *int64, err error) {
+	var fields map[string]json.RawMessage
+	if err := decode(body, "", &fields); err != nil {
+		return nil, err
+	}
+	raw, ok := fields["limit"]
+	if !ok {
+		return nil, &AnswerError{Problem: "it has no limit"}
+	}
+	err = decode(raw, "", &limit)
+	return limit, err
+}
+
+// SetGlobalUsageLimit sets the global limit, in credits. A second, different value in one process is a *LimitConflictError.
+func (c *Client) SetGlobalUsageLimit(ctx context.Context, limit int64) (*int64, error) {
+	end, err := c.globalLimitTurns.lock(ctx, "")
+	if err != nil {
+		return nil, fmt.Errorf("waiting until another change of the global limit is done: %w", err)
+	}
+	defer end()
+	release, err := c.globalLimitClaims.take(everybody, limit)
+	if err != nil {
+		return nil, err
+	}
+	err = c.putGlobalUsageLimit(ctx, &limit)
+	release(err == nil)
+	return &limit, err
+}
+
+// everybody stands for an address where the limit is the global one.
+const everybody = ""
+
+// RemoveGlobalUsageLimit removes the global limit. One that was set in this process stays, as in RemoveUserUsageLimit.
+func (c *Client) RemoveGlobalUsageLimit(ctx context.Context) error {
+	end, err := c.globalLimitTurns.lock(ctx, "")
+	if err != nil {
+		return fmt.Errorf("waiting until another change of the global limit is done: %w", err)
+	}
+	defer end()
+	if isKept, err := c.globalLimitClaims.keeps(ctx, everybody); isKept || err != nil {
+		return err
+	}
+	return c.putGlobalUsageLimit(ctx, nil)
+}
+
+// putGlobalUsageLimit sets or removes the global limit. A lost answer is made up for by a read.
+func (c *Client) putGlobalUsageLimit(ctx context.Context, limit *int64) error {
+	defer c.globalLimit.discardAll()
+	defer c.usageLimits.discardAll()
+	r := request{op: operation{name: "setGlobalUsageLimit", method: http.MethodPut, route: globalLimitRoute}, body: globalUsageLimit{limit}}
+	answer, err := c.exchange(ctx, r, wantStatus)
+	if err != nil && !isAmbiguous(err) {
+		return err
+	}
+	if err == nil {
+		if set, unread := globalLimitIn(answer.body); unread == nil && sameLimit(set, limit) {
+			return nil
+		}
+	}
+	ctx, cancel := outlive(ctx, afterStop)
+	defer cancel()
+	c.globalLimit.discardAll()
+	present, readErr := c.GlobalUsageLimit(ctx)
+	switch {
+	case readErr == nil && sameLimit(present, limit):
+		return nil
+	case err != nil:
+		return err
+	case readErr != nil:
+		return fmt.Errorf("%w (the answer to %s does not tell the limit, so it was read back)", readErr, r.op.name)
+	}
+	return r.strange("it does not tell the limit, and the limit, read back, is not as it was to be")
+}

@@ -1,0 +1,222 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+// book is a paged listing of numbers, by cursor. A page that it lacks is broken.
+type book struct {
+	pages map[string]page[int]
+	// came has a request for each time that a page was asked for; open is how many are under way, widest how many were at once.
+	came         []string
+	mu           sync.Mutex
+	open, widest int
+}
+
+var errBroken = errors.New("the page is broken")
+
+func (b *book) fetch(ctx context.Context, key, cursor string) (page[int], error) {
+	b.mu.Lock()
+	b.came = append(b.came, key+"/"+cursor)
+	b.open++
+	b.widest = max(b.widest, b.open)
+	p, ok := b.pages[cursor]
+	b.mu.Unlock()
+	_ = clock.System.Sleep(ctx, 1)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.open--
+	if !ok {
+		return p, errBroken
+	}
+	return p, nil
+}
+
+func (b *book) paged() *paged[int] {
+	return newPaged(clock.System, operation{name: "listNumbers", method: "GET", route: "/numbers"}, b.fetch, func(x, y int) bool { return x == y })
+}
+
+// read reads at most so many numbers; 0 is all.
+func read(ctx context.Context, p *paged[int], key string, most int) string {
+	got, n := "", 0
+	for item, err := range p.all(ctx, key) {
+		if err != nil {
+			var answer *AnswerError
+			switch {
+			case errors.As(err, &answer):
+				return got + "circle"
+			case errors.Is(err, errBroken):
+				return got + "broken"
+			case errors.Is(err, context.Canceled):
+				return got + "canceled"
+			}
+			return got + err.Error()
+		}
+		got += fmt.Sprint(item, " ")
+		if n++; n == most {
+			break
+		}
+	}
+	return got
+}
+
+func TestPaged(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		pages   map[string]page[int]
+		most    int
+		want    string
+		fetched int
+	}{
+		"two pages":       {map[string]page[int]{"": {[]int{1, 2}, "a"}, "a": {[]int{3}, ""}}, 0, "1 2 3 ", 2},
+		"empty":           {map[string]page[int]{"": {}}, 0, "", 1},
+		"an empty page":   {map[string]page[int]{"": {[]int{1}, "a"}, "a": {nil, "b"}, "b": {[]int{2}, ""}}, 0, "1 2 ", 3},
+		"broken half-way": {map[string]page[int]{"": {[]int{1}, "a"}, "a": {[]int{2}, "b"}}, 0, "1 2 broken", 3},
+		"circle":          {map[string]page[int]{"": {[]int{1}, "a"}, "a": {[]int{2}, "a"}}, 0, "1 circle", 2},
+		"long way round":  {map[string]page[int]{"": {[]int{1}, "a"}, "a": {[]int{2}, "b"}, "b": {[]int{3}, "c"}, "c": {[]int{4}, "a"}}, 0, "1 2 3 circle", 4},
+		"same page":       {map[string]page[int]{"": {[]int{1}, "a"}, "a": {[]int{2, 3}, "b"}, "b": {[]int{2, 3}, "c"}}, 0, "1 2 3 circle", 3},
+		"same last page":  {map[string]page[int]{"": {[]int{1}, "a"}, "a": {[]int{1}, ""}}, 0, "1 1 ", 2},
+		"same, then more": {map[string]page[int]{"": {[]int{1}, "a"}, "a": {[]int{1, 2}, "b"}, "b": {[]int{1}, ""}}, 0, "1 1 2 1 ", 3},
+		"empty for ever":  {map[string]page[int]{"": {nil, "a"}, "a": {nil, "b"}}, 0, "circle", 2},
+		"enough":          {map[string]page[int]{"": {[]int{1, 2}, "a"}, "a": {[]int{3}, ""}}, 2, "1 2 ", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := &book{pages: tc.pages}
+			if got := read(t.Context(), b.paged(), "", tc.most); got != tc.want || len(b.came) != tc.fetched {
+				t.Errorf("got %q in %d requests, want %q in %d", got, len(b.came), tc.want, tc.fetched)
+			}
+		})
+	}
+}
+
+func TestPaged_readersShareTheirPages(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &book{pages: map[string]page[int]{"": {[]int{1, 2}, "a"}, "a": {[]int{3}, "b"}, "b": {[]int{4}, ""}}}
+		p := b.paged()
+		var wait sync.WaitGroup
+		for n := range 5 {
+			wait.Go(func() {
+				if got, want := read(t.Context(), p, "q", n), []string{"1 2 3 4 ", "1 ", "1 2 ", "1 2 3 ", "1 2 3 4 "}[n]; got != want {
+					t.Errorf("reader %d got %q, want %q", n, got, want)
+				}
+			})
+		}
+		wait.Wait()
+		if len(b.came) != 3 || b.widest != 1 {
+			t.Errorf("%v, %d at once", b.came, b.widest)
+		}
+		if read(t.Context(), p, "q", 0); len(b.came) != 3 {
+			t.Errorf("a later reader fetched again: %v", b.came)
+		}
+		if read(t.Context(), p, "other", 1); len(b.came) != 4 {
+			t.Errorf("another query was answered by this one: %v", b.came)
+		}
+		_ = clock.System.Sleep(t.Context(), sharedLifetime)
+		if read(t.Context(), p, "q", 1); len(b.came) != 5 {
+			t.Errorf("an old listing was not read anew: %v", b.came)
+		}
+		p.discard()
+		if read(t.Context(), p, "q", 1); len(b.came) != 6 {
+			t.Errorf("a discarded listing was not read anew: %v", b.came)
+		}
+	})
+}
+
+func TestPaged_failureIsForgotten(t *testing.T) {
+	t.Parallel()
+	b := &book{pages: map[string]page[int]{"": {[]int{1}, "a"}}}
+	p := b.paged()
+	if got := read(t.Context(), p, "", 0); got != "1 broken" {
+		t.Errorf("got %q", got)
+	}
+	b.pages["a"] = page[int]{[]int{2}, ""}
+	if got := read(t.Context(), p, "", 0); got != "1 2 " {
+		t.Errorf("after the failure: got %q", got)
+	}
+}
+
+// A reader that is stopped takes nobody else's page away.
+func TestPaged_readerIsStopped(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &book{pages: map[string]page[int]{"": {[]int{1}, "a"}, "a": {[]int{2}, ""}}}
+		p := b.paged()
+		stopped, stop := context.WithCancel(t.Context())
+		stop()
+		if got := read(stopped, p, "", 0); got != "canceled" {
+			t.Errorf("got %q", got)
+		}
+		if got := read(t.Context(), p, "", 0); got != "1 2 " || len(b.came) != 2 {
+			t.Errorf("got %q after %v", got, b.came)
+		}
+	})
+}
+
+type listedRow struct {
+	ID string `json:"id"`
+}
+
+func (n *listedRow) identifier() string { return n.ID }
+
+func (n *listedRow) missing() string { return "" }
+
+func TestCallPage(t *testing.T) {
+	t.Parallel()
+	const short, full = `[{"id":"1"}]`, `[{"id":"1"},{"id":"2"}]`
+	for body, want := range map[string]string{
+		`{"users":` + short + `,"pagination":{"hasMore":true,"nextCursor":"x"}}`:  "1 then x",
+		`{"users":` + short + `,"pagination":{"hasMore":false,"nextCursor":"x"}}`: "1 then ",
+		`{"users":[],"pagination":{"nextCursor":"x"}}`:                            " then x",
+		`{"users":[],"pagination":{"hasMore":false,"nextCursor":null}}`:           " then ",
+		`{"users":` + short + `}`:                                                 "1 then ",
+		`{"users":` + short + `,"extra":{}}`:                                      "1 then ",
+		`{"users":` + short + `,"pagination":null}`:                               "1 then ",
+		short: "1 then ",
+		`{"users":` + full + `,"pagination":{"hasMore":false}}`:                "12 then ",
+		`{"users":` + full + `,"pagination":{"nextCursor":null}}`:              "12 then ",
+		`{"users":` + full + `,"pagination":{"hasMore":null,"nextCursor":""}}`: "12 then ",
+		`{"users":` + full + `}`:                                               "does not say whether there are more pages",
+		`{"users":` + full + `,"pagination":null}`:                             "does not say whether there are more pages",
+		`{"users":` + full + `,"pagination":{}}`:                               "does not say whether there are more pages",
+		`{"users":` + full + `,"pagination":{"hasMore":null}}`:                 "does not say whether there are more pages",
+		`{"users":[{"id":"1"},{"id":"2"},{"id":"3"}],"pagination":{"page":1}}`: "does not say whether there are more pages",
+		full: "does not say whether there are more pages",
+		`{"users":null,"pagination":{"hasMore":false,"nextCursor":null}}`:         "its users is null",
+		`{"users":` + short + `,"pagination":{"hasMore":true,"nextCursor":null}}`: "names no cursor",
+		`{"users":` + short + `,"pagination":{"hasMore":true}}`:                   "names no cursor",
+		`{"users":` + short + `,"pagination":"x"}`:                                "unexpected shape",
+		`{"users":` + short + `,"pagination":{"hasMore":true,"nextCursor":7}}`:    "unexpected shape",
+		`{"users":` + short + `,"pagination":{"hasMore":"yes"}}`:                  "unexpected shape",
+		`{"pagination":{"hasMore":false}}`:                                        "has no users",
+		`{"users":[{}]}`:                                                          "object 1 is none",
+		`{}`:                                                                      "has no users",
+	} {
+		c, rec, _ := serveShort(t, func(string) string { return "200 " + body })
+		r := request{op: operation{name: "listMembers", method: "GET", route: "/api/v0/organization/users"}}
+		got, err := callPage[listedRow](t.Context(), c, r, "users", "a b", 2)
+		text := ""
+		for _, n := range got.items {
+			text += n.ID
+		}
+		text += " then " + got.next
+		if err != nil {
+			text = err.Error()
+		}
+		if !strings.Contains(text, want) {
+			t.Errorf("%s: got %q, want %q", body, text, want)
+		}
+		if rec.count("GET") != 1 {
+			t.Errorf("%s: %d requests", body, rec.count("GET"))
+		}
+	}
+}
