@@ -26,6 +26,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/computer"
 	"github.com/agentyard/terraform-provider-agentyard/internal/environment"
+	"github.com/agentyard/terraform-provider-agentyard/internal/organization"
 	"github.com/agentyard/terraform-provider-agentyard/internal/serviceaccount"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -221,6 +222,8 @@ func (p *agentyardProvider) Resources(context.Context) []func() resource.Resourc
 		computer.NewComputerResource,
 		environment.NewDefaultEnvironmentResource,
 		environment.NewEnvironmentResource,
+		organization.NewGlobalUsageLimitResource,
+		organization.NewUserUsageLimitResource,
 		serviceaccount.NewAPIKeyResource,
 		serviceaccount.NewServiceAccountResource,
 	}
@@ -237,6 +240,7 @@ func (p *agentyardProvider) DataSources(context.Context) []func() datasource.Dat
 		environment.NewEnvironmentDataSource,
 		environment.NewEnvironmentSourceOptionsDataSource,
 		environment.NewEnvironmentsDataSource,
+		organization.NewUsageLimitsDataSource,
 		serviceaccount.NewAPIKeysDataSource,
 		serviceaccount.NewServiceAccountDataSource,
 		serviceaccount.NewServiceAccountsDataSource,
@@ -254,6 +258,7 @@ func (p *agentyardProvider) ListResources(context.Context) []func() list.ListRes
 	return []func() list.ListResource{
 		computer.NewComputerList,
 		environment.NewEnvironmentList,
+		organization.NewUserUsageLimitList,
 		serviceaccount.NewAPIKeyList,
 		serviceaccount.NewServiceAccountList,
 	}

@@ -32,6 +32,10 @@ func TestServer_declaredTypesPlanAsTheFrameworkDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	identities, err := servers["configured"].GetResourceIdentitySchemas(context.Background(), &tfprotov6.GetResourceIdentitySchemasRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for typeName, well := range declaredTypes(t) {
 		for server, served := range servers {
 			t.Run(typeName+"/"+server, func(t *testing.T) {
@@ -39,7 +43,7 @@ func TestServer_declaredTypesPlanAsTheFrameworkDoes(t *testing.T) {
 				answered := 0
 				for _, c := range planCases(t, schemas.ResourceSchemas[typeName], well) {
 					req := acctest.PlanRequest(t, typeName, schemas.ResourceSchemas[typeName], c.prior, c.config)
-					for _, around := range circumstances(t) {
+					for _, around := range circumstances(t, identities.IdentitySchemas[typeName].ValueType()) {
 						req.PriorPrivate, req.PriorIdentity, req.ClientCapabilities = around.private, around.identity, nil
 						if server == "deferred" || around.deferral {
 							req.ClientCapabilities = &tfprotov6.PlanResourceChangeClientCapabilities{DeferralAllowed: true}
@@ -243,10 +247,9 @@ type circumstance struct {
 }
 
 // circumstances are what comes with a state. Terraform 1.5 knows no identity, and an imported object has marks.
-func circumstances(t *testing.T) []circumstance {
+func circumstances(t *testing.T, typ tftypes.Type) []circumstance {
 	t.Helper()
-	typ := tftypes.Object{AttributeTypes: map[string]tftypes.Type{"id": tftypes.String}}
-	id, err := tfprotov6.NewDynamicValue(typ, tftypes.NewValue(typ, map[string]tftypes.Value{"id": tftypes.NewValue(tftypes.String, "one")}))
+	id, err := tfprotov6.NewDynamicValue(typ, sample(t, typ, 0))
 	if err != nil {
 		t.Fatal(err)
 	}

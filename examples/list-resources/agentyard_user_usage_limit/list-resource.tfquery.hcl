@@ -1,0 +1,6 @@
+# The limits of all users who have one of their own.
+list "agentyard_user_usage_limit" "all" {
+  provider         = agentyard
+  include_resource = true
+  limit            = 1000
+}

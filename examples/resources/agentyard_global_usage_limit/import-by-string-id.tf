@@ -1,0 +1,4 @@
+import {
+  to = agentyard_global_usage_limit.this
+  id = "organization"
+}

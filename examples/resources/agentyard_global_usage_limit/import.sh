@@ -1,0 +1,2 @@
+# An organization has one global limit.
+terraform import agentyard_global_usage_limit.this organization

@@ -1,0 +1,12 @@
+resource "agentyard_user_usage_limit" "avery" {
+  email = "avery@agentyard.example"
+  limit = 20000000
+}
+
+# The same limit for several users. However many they are, one apply needs few requests for them.
+resource "agentyard_user_usage_limit" "research" {
+  for_each = toset(["blake@agentyard.example", "casey@agentyard.example"])
+
+  email = each.key
+  limit = 50000000
+}

@@ -1,0 +1,107 @@
+package bench
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// usageLimits is a configuration with a limit for each of some users.
+func usageLimits(users, limit int) string {
+	return fmt.Sprintf("locals {\n  limits = { for i in range(%d) : \"m${i}@people.example\" => %d }\n}\n", users, limit) +
+		"resource \"agentyard_user_usage_limit\" \"x\" {\n  for_each = local.limits\n  email    = each.key\n  limit    = each.value\n}\n"
+}
+
+// withMembers is an emulator with the users of usageLimits, and more.
+func withMembers(t testing.TB, members int, options ...acctest.Option) *acctest.Env {
+	t.Helper()
+	e := acctest.NewRealTime(t, options...)
+	for i := range members {
+		if _, _, err := e.AddHuman(emulator.Human{Email: fmt.Sprintf("m%d@people.example", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return e
+}
+
+// limitRuns plans and applies limits for some of the members, and returns how many requests each of the runs took.
+func limitRuns(t testing.TB, members, users, parallelism int, options ...acctest.Option) (unchanged, created, updated, destroyed int) {
+	t.Helper()
+	e := withMembers(t, members, options...)
+	cli := acctest.NewCLI(t, e, usageLimits(users, 2_000_000))
+	counted := func(command ...string) int {
+		e.Journal().Reset()
+		start := time.Now()
+		r := cli.MustRun(append(command, "-input=false", fmt.Sprint("-parallelism=", parallelism))...)
+		n := len(e.Journal().Entries())
+		t.Logf("%s with a parallelism of %d: %d requests, %v, %v of processor time", command[0], parallelism, n, time.Since(start).Round(time.Millisecond), r.CPU.Round(time.Millisecond))
+		return n
+	}
+	created = counted("apply", "-auto-approve")
+	unchanged = counted("plan", "-detailed-exitcode")
+	cli.Write("main.tf", usageLimits(users, 3_000_000))
+	updated = counted("apply", "-auto-approve")
+	destroyed = counted("destroy", "-auto-approve")
+	return unchanged, created, updated, destroyed
+}
+
+// Limits that a CLI writes at the same time share a request, up to 100, and all of a run share what they read.
+func TestRequests_ofUsageLimits(t *testing.T) {
+	t.Parallel()
+	const users = 100
+	for name, tc := range map[string]struct {
+		parallelism, most int
+		option            acctest.Option
+	}{
+		"default parallelism": {10, users/10*110/100 + 3, func(*emulator.Options) {}},
+		"latency":             {10, users/10*110/100 + 3, func(o *emulator.Options) { o.Latency = 200 * time.Millisecond }},
+		"all at once":         {users, 10, func(*emulator.Options) {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			unchanged, created, updated, destroyed := limitRuns(t, users, users, tc.parallelism, tc.option)
+			if unchanged > 3 || created > tc.most || updated > tc.most || destroyed > tc.most {
+				t.Errorf("a plan took %d requests, the creation %d, the update %d, the destruction %d; at most 3 and %d", unchanged, created, updated, destroyed, tc.most)
+			}
+		})
+	}
+}
+
+func TestRequests_dataSourcesOfUsageLimitsShareOne(t *testing.T) {
+	t.Parallel()
+	e := withMembers(t, 3)
+	cli := acctest.NewCLI(t, e, "data \"agentyard_usage_limits\" \"a\" {}\ndata \"agentyard_usage_limits\" \"b\" {}\n")
+	cli.MustRun("plan", "-input=false")
+	if n := len(e.Journal().Entries()); n != 1 {
+		t.Errorf("%d requests were sent", n)
+	}
+}
+
+// BenchmarkUsageLimits counts the requests of many limits, also where requests are slow or few, and of a few limits in a
+// large organization.
+func BenchmarkUsageLimits(b *testing.B) {
+	for _, bc := range []struct {
+		name                        string
+		members, users, parallelism int
+		option                      acctest.Option
+	}{
+		{"default parallelism", objects, objects, 10, func(*emulator.Options) {}},
+		{"parallelism of 100", objects, objects, 100, func(*emulator.Options) {}},
+		{"latency", objects, objects, 10, func(o *emulator.Options) { o.Latency = 200 * time.Millisecond }},
+		{"rate limit", objects, objects, 10, func(o *emulator.Options) { o.RequestsPerSecond = 3 }},
+		{"large organization", 10 * objects, 20, 10, func(*emulator.Options) {}},
+	} {
+		b.Run(bc.name, func(b *testing.B) {
+			for range b.N {
+				unchanged, created, updated, destroyed := limitRuns(b, bc.members, bc.users, bc.parallelism, bc.option)
+				b.ReportMetric(float64(unchanged), "requests/plan")
+				b.ReportMetric(float64(created), "requests/create")
+				b.ReportMetric(float64(updated), "requests/update")
+				b.ReportMetric(float64(destroyed), "requests/destroy")
+			}
+		})
+	}
+}

@@ -1,0 +1,388 @@
+package organization_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/hashicorp/terraform-plugin-testing/tfversion"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const (
+	globalAddress = "agentyard_global_usage_limit.test"
+	globalType    = "agentyard_global_usage_limit"
+)
+
+func globalConfig(limit int64) string {
+	return fmt.Sprintf("resource %q \"test\" {\n  limit = %d\n}\n", globalType, limit)
+}
+
+// holdsGlobal demands a global limit of the emulator; 0 is none.
+func holdsGlobal(e *acctest.Env, want int64) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		if got := liveGlobalLimit(e); got != want {
+			return fmt.Errorf("the global limit is %d, want %d", got, want)
+		}
+		return nil
+	}
+}
+
+func globalHas(limit int64) []statecheck.StateCheck {
+	return []statecheck.StateCheck{
+		statecheck.ExpectKnownValue(globalAddress, tfjsonpath.New("id"), knownvalue.StringExact("organization")),
+		statecheck.ExpectKnownValue(globalAddress, tfjsonpath.New("limit"), knownvalue.Int64Exact(limit)),
+	}
+}
+
+// runGlobal runs steps that must leave no global limit behind.
+func runGlobal(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
+	t.Helper()
+	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, CheckDestroy: holdsGlobal(e, 0), Steps: steps})
+}
+
+func TestAccGlobalUsageLimit_setChangedAndRemovedElsewhere(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery)
+	limitElsewhere(e, avery, 7_000_000)
+	step := func(before func(), limit int64, action plancheck.ResourceActionType) resource.TestStep {
+		return resource.TestStep{
+			PreConfig: before, Config: e.Config(globalConfig(limit)), ConfigPlanChecks: plannedThenEmpty(globalAddress, action),
+			ConfigStateChecks: globalHas(limit), Check: resource.ComposeTestCheckFunc(holdsGlobal(e, limit), holds(e, limits{avery: 7_000_000})),
+		}
+	}
+	runGlobal(t, e,
+		step(nil, 1_000_000, plancheck.ResourceActionCreate),
+		step(nil, 9_007_199_254_740_991, plancheck.ResourceActionUpdate),
+		resource.TestStep{ResourceName: globalAddress, ImportState: true, ImportStateId: "organization", ImportStateVerify: true},
+		step(func() { globalLimitElsewhere(e, 5_000_000) }, 2_000_000, plancheck.ResourceActionUpdate),
+		step(func() { globalLimitElsewhere(e, nil) }, 2_000_000, plancheck.ResourceActionCreate),
+		resource.TestStep{PreConfig: func() { globalLimitElsewhere(e, nil) }, Config: e.Config(globalConfig(2_000_000)), Destroy: true},
+	)
+	// The limits of single users are others.
+	mustHold(t, e, limits{avery: 7_000_000})
+}
+
+func TestAccGlobalUsageLimit_importByIdentity(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_12_0)},
+		Steps: []resource.TestStep{
+			{Config: e.Config(globalConfig(2_000_000)), ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectIdentityValueMatchesState(globalAddress, tfjsonpath.New("id"))}},
+			{ResourceName: globalAddress, ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity},
+		},
+	})
+}
+
+func TestAccGlobalUsageLimit_importErrors(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t)
+	for id, want := range map[string]string{
+		"acme":         `Invalid Import ID(.|\n)*import\s+ID\s+is\s+"organization",\s+got:\s+"acme"`,
+		"organization": `Cannot import non-existent remote object`,
+	} {
+		runGlobal(t, e, resource.TestStep{Config: e.Config(globalConfig(2_000_000)), ResourceName: globalAddress, ImportState: true, ImportStateId: id, ExpectError: regexp.MustCompile(want)})
+	}
+}
+
+func TestAccGlobalUsageLimit_importOfAnotherIdentity(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsIdentity(t)
+	e := acctest.NewRealTime(t)
+	cli := acctest.NewCLI(t, e, globalConfig(2_000_000)+"import {\n  to = "+globalAddress+"\n  identity = {\n    id = \"acme\"\n  }\n}\n")
+	if r := cli.Run("plan", "-input=false"); r.ExitCode != 1 || !strings.Contains(r.Output, "Invalid Import ID") {
+		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
+	}
+}
+
+func TestAccGlobalUsageLimit_invalidConfiguration(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t)
+	for argument, want := range map[string]string{
+		``:               `argument\s+"limit"\s+is\s+required`,
+		`limit = null`:   `limit\s*=\s*null(.|\n)*value\s+for\s+the\s+limit\s+attribute`,
+		`limit = 999999`: `limit\s*=\s*999999(.|\n)*at\s+least\s+1000000,\s+got:\s+999999`,
+	} {
+		runGlobal(t, e, resource.TestStep{Config: e.Config("resource \"agentyard_global_usage_limit\" \"test\" {\n" + argument + "\n}\n"), PlanOnly: true, ExpectError: regexp.MustCompile(want)})
+	}
+	if n := e.Journal().Count("setGlobalUsageLimit"); n > 0 {
+		t.Errorf("%d requests to set the limit", n)
+	}
+}
+
+func TestAccGlobalUsageLimit_unknownAtPlan(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t)
+	config := func(limit int64) string {
+		return e.Config(fmt.Sprintf("resource \"terraform_data\" \"it\" {\n  input = %d\n}\nresource %q \"test\" {\n  limit = terraform_data.it.output\n}\n", limit, globalType))
+	}
+	runGlobal(t, e,
+		resource.TestStep{Config: config(2_000_000), Check: holdsGlobal(e, 2_000_000), ConfigPlanChecks: acctest.ThenEmpty},
+		resource.TestStep{Config: config(3_000_000), Check: holdsGlobal(e, 3_000_000), ConfigPlanChecks: plannedThenEmpty(globalAddress, plancheck.ResourceActionUpdate)},
+	)
+}
+
+func TestAccGlobalUsageLimit_settingsUnknownAtPlan(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t)
+	globalLimitElsewhere(e, 3_000_000)
+	runGlobal(t, e, resource.TestStep{Config: settingsUnknownAtPlan(e, globalConfig(2_000_000)), Check: holdsGlobal(e, 2_000_000), ConfigPlanChecks: acctest.ThenEmpty})
+}
+
+func TestAccGlobalUsageLimit_refusedByTheService(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]string{
+		http.StatusBadRequest:          `Cannot create global usage limit(.|\n)*setGlobalUsageLimit(.|\n)*400(.|\n)*Change\s+the\s+configuration`,
+		http.StatusUnauthorized:        `Cannot create global usage limit(.|\n)*401(.|\n)*AGENTYARD_API_KEY`,
+		http.StatusPaymentRequired:     `Cannot create global usage limit(.|\n)*402(.|\n)*plan\s+does\s+not\s+include(.|\n)*global\s+usage\s+limit`,
+		http.StatusForbidden:           `Cannot create global usage limit(.|\n)*403(.|\n)*humans?\s+with\s+the\s+Manager\s+role`,
+		http.StatusInternalServerError: `Cannot create global usage limit(.|\n)*setGlobalUsageLimit(.|\n)*500(.|\n)*Try\s+again\s+later`,
+	} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			e := limitEnv(t)
+			e.Faults().Add(emulator.Fault{Operation: "setGlobalUsageLimit", Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: -1})
+			runGlobal(t, e,
+				resource.TestStep{Config: e.Config(globalConfig(2_000_000)), ExpectError: regexp.MustCompile(want)},
+				resource.TestStep{PreConfig: e.Faults().Clear, Config: e.Config(globalConfig(2_000_000)), ConfigPlanChecks: plannedThenEmpty(globalAddress, plancheck.ResourceActionCreate)},
+			)
+		})
+	}
+}
+
+func TestAccGlobalUsageLimit_faultsThroughTheCLI(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]emulator.Fault{
+		"dropped after commit":        {Kind: emulator.FaultDropAfterCommit},
+		"dropped after commit always": {Kind: emulator.FaultDropAfterCommit, Times: -1},
+		"500 after commit always":     {Kind: emulator.FaultStatusAfterCommit, Status: 500, Times: -1},
+		"truncated":                   {Kind: emulator.FaultTruncatedBody},
+		"rate limited":                {Kind: emulator.FaultRateLimited},
+		"an empty object":             {Kind: emulator.FaultOtherAnswer, Body: `{}`, Times: -1},
+		"nothing":                     {Kind: emulator.FaultOtherAnswer, Status: http.StatusNoContent, Times: -1},
+		"another number":              {Kind: emulator.FaultOtherAnswer, Body: `{"limit": 4000000}`, Times: -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := limitEnv(t)
+			fault.Operation = "setGlobalUsageLimit"
+			step := func(limit int64) resource.TestStep {
+				return resource.TestStep{
+					PreConfig: func() { e.Faults().Clear(); e.Faults().Add(fault) },
+					Config:    e.Config(globalConfig(limit)), ConfigPlanChecks: acctest.ThenEmpty, Check: holdsGlobal(e, limit), ConfigStateChecks: globalHas(limit),
+				}
+			}
+			runGlobal(t, e, step(2_000_000), step(3_000_000))
+		})
+	}
+}
+
+// A creation tells of a limit that somebody else has set, unless it is the same.
+func TestGlobalUsageLimit_warnsBeforeItReplacesAnother(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	process := func() *acctest.Process { return acctest.NewProcess(t, e, nil) }
+	i := process().NewInstance(globalType)
+	config := acctest.Values{"limit": 2_000_000}
+	quiet := func(out acctest.Outcome) {
+		t.Helper()
+		if len(out.Errors) > 0 || len(out.Warnings) > 0 {
+			t.Errorf("%s", out)
+		}
+	}
+	quiet(process().Plan(i, config))
+	globalLimitElsewhere(e, 2_000_000)
+	quiet(process().Plan(i, config))
+	globalLimitElsewhere(e, 5_000_000)
+	for _, out := range []acctest.Outcome{process().Plan(i, config), process().Apply(i, config)} {
+		text := warningsOf(out)
+		for _, want := range []string{"Global Limit Will Be Replaced: ", "has a global limit of 5000000 credits already", "sets 2000000 credits in its place", "terraform import ADDRESS organization"} {
+			if len(out.Errors) > 0 || !strings.Contains(text, want) {
+				t.Errorf("the warnings lack %q: %s", want, out)
+			}
+		}
+	}
+	// What the state holds is one's own.
+	quiet(process().Apply(i, acctest.Values{"limit": 3_000_000}))
+	if got := liveGlobalLimit(e); got != 3_000_000 {
+		t.Errorf("the limit is %d", got)
+	}
+}
+
+// A second resource for the limit that the state holds is told, also where it changes nothing.
+func TestGlobalUsageLimit_heldByAnotherResource(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	p := acctest.NewProcess(t, e, nil)
+	first, second, config := p.NewInstance(globalType), p.NewInstance(globalType), acctest.Values{"limit": 2_000_000}
+	said(t, p.Apply(first, config))
+	p = acctest.NewProcess(t, e, nil)
+	said(t, p.Plan(first, config))
+	said(t, p.Plan(second, config), "Global Limit Is Held by Another Resource: ", "2000000 credits", "all is well, and a moved block makes that certain", "If both resources stay, keep one of them.")
+	said(t, acctest.NewProcess(t, e, nil).Plan(second, config))
+}
+
+// What is removed elsewhere is out of the state with a warning, and set again.
+func TestGlobalUsageLimit_removedElsewhere(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	process := func() *acctest.Process { return acctest.NewProcess(t, e, nil) }
+	i, config := process().NewInstance(globalType), acctest.Values{"limit": 2_000_000}
+	process().Apply(i, config)
+	globalLimitElsewhere(e, nil)
+	out := process().Apply(i, config)
+	if text := warningsOf(out); len(out.Errors) > 0 || out.Action != "create" || !strings.Contains(text, "Global Usage Limit Is Not Set: ") || !strings.Contains(text, "sets it again") {
+		t.Errorf("%s", out)
+	}
+	if got := liveGlobalLimit(e); got != 2_000_000 {
+		t.Errorf("the limit is %d", got)
+	}
+}
+
+// An answer that does not tell the limit is an error, never the absence of one.
+func TestGlobalUsageLimit_answersThatDoNotTell(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{`{}`, `[]`, `{"limit": "2000000"}`, `null`, `"x"`} {
+		t.Run(body, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			i, config := acctest.NewProcess(t, e, nil).NewInstance(globalType), acctest.Values{"limit": 2_000_000}
+			acctest.NewProcess(t, e, nil).Apply(i, config)
+			e.Faults().Add(emulator.Fault{Operation: "getGlobalUsageLimit", Kind: emulator.FaultOtherAnswer, Body: body, Times: -1})
+			out := acctest.NewProcess(t, e, nil).Plan(i, config)
+			if text := out.Text(); !strings.Contains(text, "Cannot read global usage limit") || !strings.Contains(text, "getGlobalUsageLimit") || i.State.IsNull() {
+				t.Errorf("%s, and the state is %s", out, i.State)
+			}
+		})
+	}
+}
+
+// Two of them would undo each other's work, or end together: the plan refuses the second one.
+func TestAccGlobalUsageLimit_twoOfThem(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t)
+	two := func(first, second int64) string {
+		return e.Config(globalConfig(first) + strings.Replace(globalConfig(second), `"test"`, `"other"`, 1))
+	}
+	const refused = `Two Global Limits(.|\n)*limit\s*=\s*[23]000000(.|\n)*sets\s+the\s+global\s+limit\s+to\s+[23]000000\s+credits`
+	runGlobal(t, e,
+		resource.TestStep{Config: two(2_000_000, 3_000_000), PlanOnly: true, ExpectError: regexp.MustCompile(refused)},
+		resource.TestStep{Config: two(2_000_000, 2_000_000), PlanOnly: true, ExpectError: regexp.MustCompile(refused)},
+	)
+}
+
+// Renamed or replaced before its destruction, the limit stays.
+func TestAccGlobalUsageLimit_renamed(t *testing.T) {
+	t.Parallel()
+	for _, parallelism := range []int{1, 10} {
+		t.Run(fmt.Sprint("parallelism ", parallelism), func(t *testing.T) {
+			t.Parallel()
+			e := acctest.NewRealTime(t)
+			config := strings.Replace(globalConfig(2_000_000), "\n}\n", "\n  lifecycle {\n    create_before_destroy = true\n  }\n}\n", 1)
+			cli := acctest.NewCLI(t, e, globalConfig(2_000_000))
+			apply := func(hcl string, args ...string) {
+				t.Helper()
+				cli.Write("main.tf", hcl)
+				out := cli.MustRun(append([]string{"apply", "-auto-approve", "-input=false", fmt.Sprintf("-parallelism=%d", parallelism)}, args...)...)
+				if got := liveGlobalLimit(e); got != 2_000_000 {
+					t.Errorf("the limit is %d: %s", got, out.Output)
+				}
+				cli.MustPlanEmpty()
+			}
+			apply(globalConfig(2_000_000))
+			apply(strings.Replace(globalConfig(2_000_000), `"test"`, `"a"`, 1))
+			apply(strings.Replace(config, `"test"`, `"z"`, 1))
+			apply(strings.Replace(config, `"test"`, `"z"`, 1), "-replace=agentyard_global_usage_limit.z")
+			cli.MustRun("destroy", "-auto-approve", "-input=false")
+			if got := liveGlobalLimit(e); got != 0 {
+				t.Errorf("the limit is %d after the destruction", got)
+			}
+		})
+	}
+}
+
+// A plan that destroys the limit says what that means.
+func TestAccGlobalUsageLimit_destructionWarns(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	cli := acctest.NewCLI(t, e, globalConfig(2_000_000))
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	text := unframed(cli.MustRun("plan", "-destroy", "-input=false").Output)
+	if !strings.Contains(text, "Global Limit Will Be Removed") || !strings.Contains(text, "The organization's global limit, 2000000 credits, ends") || !strings.Contains(text, "spend without limit") {
+		t.Errorf("the plan: %s", text)
+	}
+}
+
+// A plan of an unchanged limit costs one request, and a change one more.
+func TestGlobalUsageLimit_requests(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	i := acctest.NewProcess(t, e, nil).NewInstance(globalType)
+	for n, step := range []struct {
+		limit int
+		want  string
+	}{
+		{2_000_000, "getGlobalUsageLimit setGlobalUsageLimit"},
+		{2_000_000, "getGlobalUsageLimit"},
+		{3_000_000, "getGlobalUsageLimit setGlobalUsageLimit"},
+	} {
+		e.Journal().Reset()
+		if out := acctest.NewProcess(t, e, nil).Apply(i, acctest.Values{"limit": step.limit}); len(out.Errors) > 0 {
+			t.Fatal(out)
+		}
+		var sent []string
+		for _, entry := range e.Journal().Entries() {
+			sent = append(sent, entry.Operation)
+		}
+		if got := strings.Join(sent, " "); got != step.want {
+			t.Errorf("step %d: %s, want %s", n, got, step.want)
+		}
+	}
+}
+
+func TestAccGlobalUsageLimit_example(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t)
+	acctest.RunExample(t, e, "resources/agentyard_global_usage_limit/resource.tf")
+	if n := e.Journal().Count("setGlobalUsageLimit"); n != 2 || liveGlobalLimit(e) != 0 {
+		t.Errorf("%d requests to set the limit, which is %d", n, liveGlobalLimit(e))
+	}
+}
+
+func TestAccGlobalUsageLimit_importExamples(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"import-by-string-id.tf", "import-by-identity.tf", "import.sh"} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			if file == "import-by-identity.tf" {
+				acctest.NeedsIdentity(t)
+			}
+			e := acctest.NewRealTime(t)
+			globalLimitElsewhere(e, 2_000_000)
+			example := acctest.Example(t, "resources/agentyard_global_usage_limit/"+file)
+			cli := acctest.NewCLI(t, e, strings.Replace(globalConfig(2_000_000), `"test"`, `"this"`, 1))
+			if lines := strings.Split(strings.TrimSpace(example), "\n"); file == "import.sh" {
+				cli.MustRun(strings.Fields(lines[len(lines)-1])[1:]...)
+			} else {
+				cli.Write("import.tf", example)
+				cli.MustRun("apply", "-auto-approve", "-input=false")
+			}
+			cli.MustPlanEmpty()
+			if n := e.Journal().Count("setGlobalUsageLimit"); n != 1 {
+				t.Errorf("%d requests to set the limit", n)
+			}
+		})
+	}
+}

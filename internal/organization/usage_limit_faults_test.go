@@ -1,0 +1,259 @@
+package organization_test
+
+import (
+	"fmt"
+	"math/big"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const (
+	userLimitType   = "agentyard_user_usage_limit"
+	globalLimitType = "agentyard_global_usage_limit"
+)
+
+// people are the members whose limits these tests set.
+var people = []string{"ada@people.example", "bob@people.example", "cleo@people.example"}
+
+// withPeople has people join the organization of an emulator.
+func withPeople(t *testing.T, e *acctest.Env) *acctest.Env {
+	t.Helper()
+	for _, email := range people {
+		if _, _, err := e.AddHuman(emulator.Human{Email: email}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return e
+}
+
+// atService are the limits of users that the emulator holds, as "address=limit".
+func atService(e *acctest.Env) []string {
+	var listed struct {
+		UserLimits []struct {
+			Email string
+			Limit *int64
+		}
+	}
+	e.API(http.MethodGet, "/api/v0/organization/usage/limits/users", nil, &listed)
+	var held []string
+	for _, l := range listed.UserLimits {
+		if l.Limit != nil {
+			held = append(held, fmt.Sprintf("%s=%d", l.Email, *l.Limit))
+		}
+	}
+	slices.Sort(held)
+	return held
+}
+
+// globalAtService is the global limit that the emulator holds, in the same form.
+func globalAtService(e *acctest.Env) []string {
+	var global struct{ Limit *int64 }
+	e.API(http.MethodGet, "/api/v0/organization/usage/limits/global", nil, &global)
+	if global.Limit == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("organization=%d", *global.Limit)}
+}
+
+// inState is the limit that a state holds, in the same form.
+func inState(i *acctest.Instance) []string {
+	var attributes map[string]tftypes.Value
+	var limit big.Float
+	if i.State.IsNull() || i.State.As(&attributes) != nil || attributes["limit"].As(&limit) != nil {
+		return nil
+	}
+	n, _ := limit.Int64()
+	return []string{fmt.Sprintf("%s=%d", i.ID(), n)}
+}
+
+func TestUsageLimits_faultMatrixOfAUser(t *testing.T) {
+	t.Parallel()
+	acctest.Matrix{
+		Type: userLimitType,
+		Setup: func(e *acctest.Env) []acctest.Values {
+			withPeople(t, e)
+			return []acctest.Values{
+				{"email": people[0], "limit": 2_000_000},
+				{"email": people[0], "limit": 3_000_000},
+				{"email": people[1], "limit": 3_000_000},
+			}
+		},
+		Live: atService,
+		IDs:  inState,
+	}.Run(t)
+}
+
+func TestUsageLimits_faultMatrixOfEverybody(t *testing.T) {
+	t.Parallel()
+	acctest.Matrix{
+		Type: globalLimitType,
+		Setup: func(*acctest.Env) []acctest.Values {
+			return []acctest.Values{{"limit": 2_000_000}, {"limit": 3_000_000}}
+		},
+		Live: globalAtService,
+		IDs:  inState,
+	}.Run(t)
+}
+
+// sharedFaults break the request that several users share, or what is read after it.
+func sharedFaults() map[string][]emulator.Fault {
+	const write, read = "setUserUsageLimits", "getUserUsageLimits"
+	faults := map[string][]emulator.Fault{"none": nil}
+	for suffix, times := range map[string]int{"once": 1, "always": -1} {
+		for _, f := range []emulator.Fault{
+			{Kind: emulator.FaultStatusBeforeCommit, Status: 400},
+			{Kind: emulator.FaultStatusBeforeCommit, Status: 503},
+			{Kind: emulator.FaultStatusAfterCommit, Status: 500},
+			{Kind: emulator.FaultDropBeforeCommit},
+			{Kind: emulator.FaultDropAfterCommit},
+			{Kind: emulator.FaultTruncatedBody},
+			{Kind: emulator.FaultNonJSON},
+			{Kind: emulator.FaultOtherAnswer, Body: `{"updated":[],"errors":[]}`},
+		} {
+			f.Operation, f.Times = write, times
+			faults[fmt.Sprintf("%s %d %s", f.Kind, f.Status, suffix)] = []emulator.Fault{f}
+		}
+	}
+	faults["rate-limited once"] = []emulator.Fault{{Operation: write, Kind: emulator.FaultRateLimited}}
+	faults["timeout before commit"] = []emulator.Fault{{Operation: write, Kind: emulator.FaultDelayBeforeCommit, Delay: time.Minute}}
+	faults["timeout after commit"] = []emulator.Fault{{Operation: write, Kind: emulator.FaultDelayAfterCommit, Delay: time.Minute}}
+	for name, f := range map[string]emulator.Fault{
+		"lost, and unreadable after it":    {Operation: write, Kind: emulator.FaultDropAfterCommit, Times: -1},
+		"refused, and unreadable after it": {Operation: write, Kind: emulator.FaultDropBeforeCommit, Times: -1},
+	} {
+		// The plans of all three share the one listing that passes.
+		faults[name] = []emulator.Fault{f, {Operation: read, Kind: emulator.FaultStatusBeforeCommit, Status: 503, After: 1, Times: -1}}
+	}
+	return faults
+}
+
+// applyTogether applies a configuration to each instance at the same time, in one process.
+func applyTogether(t *testing.T, e *acctest.Env, instances []*acctest.Instance, configs []acctest.Values) []acctest.Outcome {
+	t.Helper()
+	p := acctest.NewProcess(t, e, acctest.Values{"request_timeout": "1s", "max_retries": 1})
+	outcomes := make([]acctest.Outcome, len(instances))
+	var all sync.WaitGroup
+	for k := range instances {
+		all.Go(func() { outcomes[k] = p.Apply(instances[k], configs[k]) })
+	}
+	all.Wait()
+	return outcomes
+}
+
+// Whatever becomes of a request that three users share, the next apply brings each state and the service together.
+func TestUsageLimits_faultsOfASharedRequest(t *testing.T) {
+	t.Parallel()
+	set := func(limit int) []acctest.Values {
+		var configs []acctest.Values
+		for k, email := range people {
+			configs = append(configs, acctest.Values{"email": email, "limit": limit + k})
+		}
+		return configs
+	}
+	nothing := make([]acctest.Values, len(people))
+	for step, configs := range map[string][][]acctest.Values{
+		"create":  {set(2_000_000)},
+		"update":  {set(2_000_000), set(3_000_000)},
+		"destroy": {set(2_000_000), nothing},
+		"mixed":   {{nil, set(2_000_000)[1], set(2_000_000)[2]}, {set(3_000_000)[0], set(3_000_000)[1], nil}},
+	} {
+		for name, faults := range sharedFaults() {
+			t.Run(step+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				e := withPeople(t, acctest.NewRealTime(t))
+				var instances []*acctest.Instance
+				for range people {
+					instances = append(instances, acctest.NewProcess(t, e, nil).NewInstance(userLimitType))
+				}
+				mustApply := func(configs []acctest.Values) {
+					t.Helper()
+					for k, out := range applyTogether(t, e, instances, configs) {
+						if len(out.Errors) > 0 {
+							t.Fatalf("%s: %s", people[k], out)
+						}
+					}
+				}
+				for _, before := range configs[:len(configs)-1] {
+					mustApply(before)
+				}
+				last := configs[len(configs)-1]
+
+				e.Faults().Add(faults...)
+				for k, out := range applyTogether(t, e, instances, last) {
+					for _, d := range out.Errors {
+						// The operation, and what to do about it.
+						if !strings.Contains(d.Detail, "UserUsageLimits") || !strings.Contains(d.Detail, "\n\n") {
+							t.Errorf("%s: %s: %s", people[k], d.Summary, d.Detail)
+						}
+					}
+					if len(out.Errors) > 0 && faults == nil {
+						t.Errorf("%s: %s", people[k], out)
+					}
+				}
+				e.Faults().Clear()
+
+				mustApply(last)
+				var held, known []string
+				for k, i := range instances {
+					known = append(known, inState(i)...)
+					if last[k] != nil {
+						held = append(held, fmt.Sprintf("%s=%d", people[k], last[k]["limit"]))
+					}
+				}
+				if at := atService(e); !slices.Equal(at, held) || !slices.Equal(known, held) {
+					t.Errorf("the emulator holds %v, the states %v, want %v", at, known, held)
+				}
+				for k, i := range instances {
+					if out := acctest.NewProcess(t, e, nil).Plan(i, last[k]); out.Action != "none" || len(out.Errors) > 0 {
+						t.Errorf("the plan of %s after convergence is not empty: %s", people[k], out)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A limit that was set while neither the answer nor a listing came through is in no state. An apply sets it again; if it
+// is no longer configured, it stays, and the error has said that it may be there.
+func TestUsageLimits_setWithoutAWord(t *testing.T) {
+	t.Parallel()
+	for typeName, tc := range map[string]struct {
+		read, write string
+		config      acctest.Values
+		live        func(*acctest.Env) []string
+	}{
+		userLimitType:   {"getUserUsageLimits", "setUserUsageLimits", acctest.Values{"email": people[0], "limit": 2_000_000}, atService},
+		globalLimitType: {"getGlobalUsageLimit", "setGlobalUsageLimit", acctest.Values{"limit": 2_000_000}, globalAtService},
+	} {
+		t.Run(typeName, func(t *testing.T) {
+			t.Parallel()
+			e := withPeople(t, acctest.New(t))
+			// The plan's read passes.
+			e.Faults().Add(emulator.Fault{Operation: tc.write, Kind: emulator.FaultDropAfterCommit, Times: -1}, emulator.Fault{Operation: tc.read, Kind: emulator.FaultDropBeforeCommit, After: 1, Times: -1})
+			p := acctest.NewProcess(t, e, nil)
+			i := p.NewInstance(typeName)
+			out := p.Apply(i, tc.config)
+			e.Faults().Clear()
+			t.Log(out)
+			if len(out.Errors) != 1 || !i.State.IsNull() || len(tc.live(e)) != 1 || !strings.Contains(out.Text(), tc.write) || !strings.Contains(out.Text(), "may") {
+				t.Fatalf("the state holds %v, the emulator %v: %s", inState(i), tc.live(e), out)
+			}
+			tc.config["limit"] = 3_000_000
+			if out := acctest.NewProcess(t, e, nil).Apply(i, tc.config); len(out.Errors) > 0 || len(out.Warnings) != 1 || !strings.Contains(out.String(), "2000000") {
+				t.Errorf("the next apply: %s", out)
+			}
+			if !slices.Equal(tc.live(e), inState(i)) {
+				t.Errorf("the emulator holds %v, the state %v", tc.live(e), inState(i))
+			}
+		})
+	}
+}

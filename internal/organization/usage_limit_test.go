@@ -1,0 +1,92 @@
+package organization
+
+import (
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+)
+
+func TestUserUsageLimitModel_keepsTheSpelling(t *testing.T) {
+	t.Parallel()
+	limit := int64(1 << 53)
+	for name, tc := range map[string]struct {
+		before types.String
+		answer string
+		want   string
+	}{
+		"the same":         {types.StringValue("avery@agentyard.example"), "avery@agentyard.example", "avery@agentyard.example"},
+		"in capitals":      {types.StringValue("Avery@Agentyard.Example"), "avery@agentyard.example", "Avery@Agentyard.Example"},
+		"answered so":      {types.StringValue("avery@agentyard.example"), "AVERY@agentyard.example", "avery@agentyard.example"},
+		"accents":          {types.StringValue("zoë@agentyard.example"), "ZOË@agentyard.example", "zoë@agentyard.example"},
+		"another address":  {types.StringValue("avery@agentyard.example"), "blake@agentyard.example", "blake@agentyard.example"},
+		"listed":           {types.StringNull(), "Avery@agentyard.example", "Avery@agentyard.example"},
+		"not known so far": {types.StringUnknown(), "Avery@agentyard.example", "Avery@agentyard.example"},
+	} {
+		m := userUsageLimitModel{ID: types.StringUnknown(), Email: tc.before}
+		if diags := m.FromAPI(t.Context(), &client.UserUsageLimit{Email: tc.answer, Limit: &limit}); len(diags) > 0 {
+			t.Errorf("%s: %v", name, diags)
+		}
+		if want := types.StringValue(tc.want); !m.Email.Equal(want) || !m.ID.Equal(want) || !m.Limit.Equal(types.Int64Value(limit)) {
+			t.Errorf("%s: got %+v", name, m)
+		}
+		identity, ok := m.Identity().(*userUsageLimitIdentity)
+		if !ok || !identity.Email.Equal(m.Email) {
+			t.Errorf("%s: the identity is %+v", name, identity)
+		}
+	}
+}
+
+func TestSameAddress(t *testing.T) {
+	t.Parallel()
+	known := types.StringValue
+	for name, tc := range map[string]struct{ state, plan, want types.String }{
+		"the same":        {known("a@x"), known("a@x"), known("a@x")},
+		"in capitals":     {known("a@x"), known("A@X"), known("a@x")},
+		"no more so":      {known("A@x"), known("a@x"), known("A@x")},
+		"another address": {known("a@x"), known("b@x"), known("b@x")},
+		"a longer one":    {known("a@x"), known("a@x.y"), known("a@x.y")},
+		"a creation":      {types.StringNull(), known("A@x"), known("A@x")},
+		"not known yet":   {known("a@x"), types.StringUnknown(), types.StringUnknown()},
+		"a destruction":   {known("a@x"), types.StringNull(), types.StringNull()},
+		"empty":           {known(""), types.StringNull(), types.StringNull()},
+	} {
+		resp := &planmodifier.StringResponse{PlanValue: tc.plan}
+		sameAddress{}.PlanModifyString(t.Context(), planmodifier.StringRequest{StateValue: tc.state, PlanValue: tc.plan, ConfigValue: tc.plan}, resp)
+		if !resp.PlanValue.Equal(tc.want) || resp.RequiresReplace || len(resp.Diagnostics) > 0 {
+			t.Errorf("%s: got %+v", name, resp)
+		}
+	}
+}
+
+func TestGlobalUsageLimitModel(t *testing.T) {
+	t.Parallel()
+	limit := int64(1 << 53)
+	m := globalUsageLimitModel{ID: types.StringUnknown()}
+	if diags := m.FromAPI(t.Context(), &limit); len(diags) > 0 || !m.ID.Equal(types.StringValue("organization")) || !m.Limit.Equal(types.Int64Value(limit)) {
+		t.Errorf("got %+v, %v", m, diags)
+	}
+	if identity, ok := m.Identity().(*crud.ID); !ok || !identity.ID.Equal(m.ID) {
+		t.Errorf("the identity is %+v", m.Identity())
+	}
+}
+
+func TestUsageLimitsModel(t *testing.T) {
+	t.Parallel()
+	global, own := int64(1_000_000), int64(1<<53)
+	var m usageLimitsModel
+	if diags := m.FromAPI(t.Context(), &client.UsageLimits{Global: &global, Users: []client.UserUsageLimit{{Email: "A@x", Limit: &own}, {Email: "b@x"}}}); len(diags) > 0 {
+		t.Error(diags)
+	}
+	if !m.GlobalLimit.Equal(types.Int64Value(global)) || len(m.UserLimits) != 2 ||
+		m.UserLimits[0] != (userLimitRecord{types.StringValue("A@x"), types.Int64Value(own)}) || m.UserLimits[1] != (userLimitRecord{types.StringValue("b@x"), types.Int64Null()}) {
+		t.Errorf("got %+v", m)
+	}
+	// No limit is null, and no user an empty list.
+	if diags := m.FromAPI(t.Context(), &client.UsageLimits{}); len(diags) > 0 || !m.GlobalLimit.IsNull() || m.UserLimits == nil || len(m.UserLimits) != 0 {
+		t.Errorf("got %+v, %v", m, diags)
+	}
+}

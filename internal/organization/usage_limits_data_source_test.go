@@ -1,0 +1,107 @@
+package organization_test
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const limitsData = "data.agentyard_usage_limits.all"
+
+// limitsAre checks both attributes of the data source.
+func limitsAre(address string, global knownvalue.Check, users ...knownvalue.Check) []statecheck.StateCheck {
+	return []statecheck.StateCheck{
+		statecheck.ExpectKnownValue(address, tfjsonpath.New("global_limit"), global),
+		statecheck.ExpectKnownValue(address, tfjsonpath.New("user_limits"), knownvalue.ListExact(users)),
+	}
+}
+
+func userLimit(email string, limit knownvalue.Check) knownvalue.Check {
+	return knownvalue.ObjectExact(map[string]knownvalue.Check{"email": knownvalue.StringExact(email), "limit": limit})
+}
+
+// Users are ordered by address without case, with those who have no limit of their own.
+func TestAccUsageLimitsDataSource(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, blake, "Avery@agentyard.example", casey)
+	const config = `data "agentyard_usage_limits" "all" {}`
+	null, manager := knownvalue.Null(), userLimit("manager@agentyard.example", knownvalue.Null())
+	step := func(before func(), checks []statecheck.StateCheck) resource.TestStep {
+		return resource.TestStep{PreConfig: before, Config: e.Config(config), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: checks}
+	}
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		Steps: []resource.TestStep{
+			step(nil, limitsAre(limitsData, null, userLimit("Avery@agentyard.example", null), userLimit(blake, null), userLimit(casey, null), manager)),
+			step(func() { globalLimitElsewhere(e, 9_007_199_254_740_991); limitElsewhere(e, blake, 1_000_000) }, limitsAre(limitsData,
+				knownvalue.Int64Exact(9_007_199_254_740_991), userLimit("Avery@agentyard.example", null), userLimit(blake, knownvalue.Int64Exact(1_000_000)), userLimit(casey, null), manager)),
+		},
+	})
+}
+
+// Whoever asks the same in one run shares the answer, the resources too.
+func TestAccUsageLimitsDataSource_shared(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	haveJoined(t, e, avery)
+	limitElsewhere(e, avery, 2_000_000)
+	cli := acctest.NewCLI(t, e, "data \"agentyard_usage_limits\" \"all\" {}\ndata \"agentyard_usage_limits\" \"again\" {}\n"+limitConfig(avery, 2_000_000))
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	e.Journal().Reset()
+	cli.MustPlanEmpty()
+	if n := len(e.Journal().Entries()); n != 1 || e.Journal().Count("getUserUsageLimits") != 1 {
+		t.Errorf("%d requests: %+v", n, e.Journal().Entries())
+	}
+}
+
+func TestAccUsageLimitsDataSource_errors(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		fault emulator.Fault
+		want  string
+	}{
+		"401":               {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 401}, `Cannot read usage limits(.|\n)*getUserUsageLimits(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},
+		"402":               {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 402}, `Cannot read usage limits(.|\n)*402(.|\n)*Upgrade\s+the\s+plan`},
+		"403":               {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, `Cannot read usage limits(.|\n)*403(.|\n)*humans?\s+with\s+the\s+Manager\s+role`},
+		"500":               {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, `Cannot read usage limits(.|\n)*500(.|\n)*Try\s+again\s+later`},
+		"an empty object":   {emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{}`}, `Cannot read usage limits(.|\n)*getUserUsageLimits(.|\n)*state\s+stays`},
+		"no address":        {emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"globalLimit": null, "userLimits": [{"limit": 1000000}]}`}, `Cannot read usage limits(.|\n)*getUserUsageLimits(.|\n)*object\s+1`},
+		"a text for number": {emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"globalLimit": "many", "userLimits": []}`}, `Cannot read usage limits(.|\n)*getUserUsageLimits`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := limitEnv(t)
+			tc.fault.Operation, tc.fault.Times = "getUserUsageLimits", -1
+			e.Faults().Add(tc.fault)
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: e.Factories,
+				Steps:                    []resource.TestStep{{Config: e.Config(`data "agentyard_usage_limits" "all" {}`), ExpectError: regexp.MustCompile(tc.want)}},
+			})
+		})
+	}
+}
+
+func TestAccUsageLimitsDataSource_example(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery, blake)
+	limitElsewhere(e, avery, 2_000_000)
+	globalLimitElsewhere(e, 4_000_000)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		Steps: []resource.TestStep{{
+			Config:           e.Config(acctest.Example(t, "data-sources/agentyard_usage_limits/data-source.tf")),
+			ConfigPlanChecks: acctest.ThenEmpty,
+			ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownOutputValue("global_limit", knownvalue.Int64Exact(4_000_000)),
+				statecheck.ExpectKnownOutputValue("limits_by_user", knownvalue.ObjectExact(map[string]knownvalue.Check{avery: knownvalue.Int64Exact(2_000_000)})),
+			},
+		}},
+	})
+}

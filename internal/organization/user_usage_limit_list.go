@@ -1,0 +1,37 @@
+package organization
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/list/schema"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+)
+
+var _ list.ListResourceWithConfigure = (*userUsageLimitList)(nil)
+
+// NewUserUsageLimitList returns the list resource agentyard_user_usage_limit.
+func NewUserUsageLimitList() list.ListResource { return &userUsageLimitList{} }
+
+// userUsageLimitList has the type name of userUsageLimitResource, as a list resource must.
+type userUsageLimitList struct{ userUsageLimitResource }
+
+func (l *userUsageLimitList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Lists the credit limits of single users, ordered by email address. Users to whom only the global limit applies are left out." + managersOnly,
+	}
+}
+
+func (l *userUsageLimitList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+	own := crud.AtOnce(func() ([]client.UserUsageLimit, error) {
+		limits, err := l.Client.UsageLimits(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return slices.DeleteFunc(slices.Clone(limits.Users), func(u client.UserUsageLimit) bool { return u.Limit == nil }), nil
+	})
+	crud.List[userUsageLimitModel](ctx, "user usage limits", req, stream, own, func(u *client.UserUsageLimit) string { return u.Email }, limitOptions)
+}

@@ -1,0 +1,95 @@
+package organization_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/querycheck"
+	"github.com/hashicorp/terraform-plugin-testing/querycheck/queryfilter"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+func limitsQuery(name, arguments string) string {
+	return fmt.Sprintf("list \"agentyard_user_usage_limit\" %q {\n  provider = agentyard\n%s\n}\n", name, arguments)
+}
+
+func TestAccUserUsageLimitList(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	e := limitEnv(t, casey, "Blake@agentyard.example", avery, "nolimit@agentyard.example")
+	globalLimitElsewhere(e, 9_000_000)
+	limitElsewhere(e, avery, 2_000_000)
+	limitElsewhere(e, blake, 3_000_000)
+	limitElsewhere(e, casey, 4_000_000)
+	of := func(email string) map[string]knownvalue.Check {
+		return map[string]knownvalue.Check{"email": knownvalue.StringExact(email)}
+	}
+	at := func(list string) string { return limitType + "." + list }
+	e.Journal().Reset()
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		Steps: []resource.TestStep{{
+			Query:  true,
+			Config: e.Config(limitsQuery("plain", "") + limitsQuery("all", "include_resource = true") + limitsQuery("two", "limit = 2")),
+			QueryResultChecks: []querycheck.QueryResultCheck{
+				querycheck.ExpectLength(at("plain"), 3), querycheck.ExpectLength(at("all"), 3), querycheck.ExpectLength(at("two"), 2),
+				querycheck.ExpectIdentity(at("plain"), of("Blake@agentyard.example")), querycheck.ExpectIdentity(at("two"), of(avery)),
+				querycheck.ExpectNoIdentity(at("two"), of(casey)), querycheck.ExpectNoIdentity(at("plain"), of("nolimit@agentyard.example")),
+				querycheck.ExpectResourceDisplayName(at("all"), queryfilter.ByResourceIdentity(of("Blake@agentyard.example")), knownvalue.StringExact("Blake@agentyard.example")),
+				querycheck.ExpectResourceKnownValues(at("all"), queryfilter.ByResourceIdentity(of("Blake@agentyard.example")), []querycheck.KnownValueCheck{
+					{Path: tfjsonpath.New("id"), KnownValue: knownvalue.StringExact("Blake@agentyard.example")},
+					{Path: tfjsonpath.New("email"), KnownValue: knownvalue.StringExact("Blake@agentyard.example")},
+					{Path: tfjsonpath.New("limit"), KnownValue: knownvalue.Int64Exact(3_000_000)},
+				}),
+			},
+		}},
+	})
+	if n := len(e.Journal().Entries()); n != e.Journal().Count("getUserUsageLimits") {
+		t.Errorf("a query sent more than listings: %+v", e.Journal().Entries())
+	}
+}
+
+func TestAccUserUsageLimitList_errors(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	e := limitEnv(t)
+	e.Faults().Add(emulator.Fault{Operation: "getUserUsageLimits", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		Steps: []resource.TestStep{{
+			Query: true, Config: e.Config(limitsQuery("all", "")),
+			ExpectError: regexp.MustCompile(`Cannot list user usage limits(.|\n)*getUserUsageLimits(.|\n)*403(.|\n)*Only\s+humans\s+with\s+the\s+Manager\s+role`),
+		}},
+	})
+}
+
+// The limits of an organization come under management with the configuration that the query generates.
+func TestAccUserUsageLimitList_generatedConfigurationPlansClean(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	e := acctest.NewRealTime(t)
+	odd := `o'neil+${x}%{y}@agentyard.example`
+	haveJoined(t, e, avery, "Blake@AGENTYARD.example", odd, casey)
+	for _, email := range []string{avery, blake, odd} {
+		limitElsewhere(e, email, 9_007_199_254_740_991)
+	}
+	cli := acctest.NewCLI(t, e, "")
+	cli.Write("all.tfquery.hcl", acctest.Example(t, "list-resources/agentyard_user_usage_limit/list-resource.tfquery.hcl"))
+	cli.MustRun("query", "-generate-config-out=generated.tf")
+	e.Journal().Reset()
+	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(r.Output, "Plan: 3 to import, 0 to add, 0 to change, 0 to destroy.") {
+		t.Errorf("the plan: %s", r.Output)
+	}
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	cli.MustPlanEmpty()
+	if n := e.Journal().Count("setUserUsageLimits"); n != 0 {
+		t.Errorf("%d requests to set limits", n)
+	}
+}

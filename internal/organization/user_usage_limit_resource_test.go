@@ -1,0 +1,569 @@
+package organization_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/hashicorp/terraform-plugin-testing/tfversion"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const (
+	limitAddress     = "agentyard_user_usage_limit.test"
+	userLimitsRoute  = "/api/v0/organization/usage/limits/users"
+	globalLimitRoute = "/api/v0/organization/usage/limits/global"
+
+	avery = "avery@agentyard.example"
+	blake = "blake@agentyard.example"
+	casey = "casey@agentyard.example"
+)
+
+// limitEnv is an emulator with people in its organization.
+func limitEnv(t *testing.T, members ...string) *acctest.Env {
+	t.Helper()
+	e := acctest.New(t)
+	haveJoined(t, e, members...)
+	return e
+}
+
+func haveJoined(t *testing.T, e *acctest.Env, emails ...string) {
+	t.Helper()
+	for _, email := range emails {
+		if _, _, err := e.AddHuman(emulator.Human{Email: email}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// leaves removes a member behind Terraform's back.
+func leaves(e *acctest.Env, email string) {
+	e.API(http.MethodDelete, "/api/v0/organization/users?email="+url.QueryEscape(email), nil, nil)
+}
+
+// limitElsewhere sets a user's limit behind Terraform's back; nil removes it.
+func limitElsewhere(e *acctest.Env, email string, limit any) {
+	e.API(http.MethodPut, userLimitsRoute, map[string]any{"users": []any{map[string]any{"email": email, "limit": limit}}}, nil)
+}
+
+// globalLimitElsewhere is limitElsewhere for the global limit.
+func globalLimitElsewhere(e *acctest.Env, limit any) {
+	e.API(http.MethodPut, globalLimitRoute, map[string]any{"limit": limit}, nil)
+}
+
+// limits are those that users have, by address.
+type limits map[string]int64
+
+// liveLimits are the limits that the emulator holds.
+func liveLimits(e *acctest.Env) limits {
+	var answer struct {
+		UserLimits []struct {
+			Email string
+			Limit *int64
+		}
+	}
+	e.API(http.MethodGet, userLimitsRoute, nil, &answer)
+	found := limits{}
+	for _, u := range answer.UserLimits {
+		if u.Limit != nil {
+			found[u.Email] = *u.Limit
+		}
+	}
+	return found
+}
+
+// liveGlobalLimit is the limit that the emulator holds; 0 for none.
+func liveGlobalLimit(e *acctest.Env) int64 {
+	var answer struct{ Limit int64 }
+	e.API(http.MethodGet, globalLimitRoute, nil, &answer)
+	return answer.Limit
+}
+
+// holds demands of the emulator that it holds these limits and no others.
+func holds(e *acctest.Env, want limits) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		if got := liveLimits(e); !maps.Equal(got, want) {
+			return fmt.Errorf("the emulator holds %v, want %v", got, want)
+		}
+		return nil
+	}
+}
+
+func mustHold(t *testing.T, e *acctest.Env, want limits) {
+	t.Helper()
+	if err := holds(e, want)(nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func limitNamed(name, email string, limit int64) string {
+	return fmt.Sprintf("resource \"agentyard_user_usage_limit\" %q {\n  email = %q\n  limit = %d\n}\n", name, email, limit)
+}
+
+func limitConfig(email string, limit int64) string { return limitNamed("test", email, limit) }
+
+// runLimits runs steps that must leave no user's limit behind.
+func runLimits(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
+	t.Helper()
+	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, CheckDestroy: holds(e, limits{}), Steps: steps})
+}
+
+// plannedThenEmpty demands an action in the plan, and nothing to do after it.
+func plannedThenEmpty(address string, action plancheck.ResourceActionType) resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{
+		PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)},
+		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+	}
+}
+
+// withKey is a configuration whose provider uses another API key than the bootstrap one.
+func withKey(e *acctest.Env, key, hcl string) string {
+	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", e.URL(), key, hcl)
+}
+
+// keysWithoutTheRole are API keys that may not manage limits, by what their owners are.
+func keysWithoutTheRole(t *testing.T, e *acctest.Env) map[string]string {
+	t.Helper()
+	_, user, err := e.AddHuman(emulator.Human{Email: "user@agentyard.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var account struct{ ID string }
+	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robots"}, &account)
+	var minted struct{ APIKey struct{ Value string } }
+	e.API(http.MethodPost, "/api/v0/service-accounts/"+account.ID+"/api-keys", map[string]any{"name": "ci"}, &minted)
+	return map[string]string{"a user's": user, "a service account's": minted.APIKey.Value}
+}
+
+// unframed is the output of a CLI without frames and line breaks.
+func unframed(output string) string {
+	return regexp.MustCompile(`[\s│╷╵]+`).ReplaceAllString(output, " ")
+}
+
+// settingsUnknownAtPlan is a configuration whose provider's key is made in the same apply.
+func settingsUnknownAtPlan(e *acctest.Env, hcl string) string {
+	return fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\nprovider \"agentyard\" {\n  base_url = %q\n  api_key  = terraform_data.key.output\n}\n%s", e.BootstrapKey(), e.URL(), hcl)
+}
+
+// warningsOf are the warnings of an outcome, a line for each.
+func warningsOf(out acctest.Outcome) string {
+	text := ""
+	for _, w := range out.Warnings {
+		text += w.Summary + ": " + w.Detail + "\n"
+	}
+	return text
+}
+
+func limitHas(email string, limit int64) []statecheck.StateCheck {
+	return []statecheck.StateCheck{
+		statecheck.ExpectKnownValue(limitAddress, tfjsonpath.New("id"), knownvalue.StringExact(email)),
+		statecheck.ExpectKnownValue(limitAddress, tfjsonpath.New("email"), knownvalue.StringExact(email)),
+		statecheck.ExpectKnownValue(limitAddress, tfjsonpath.New("limit"), knownvalue.Int64Exact(limit)),
+	}
+}
+
+func TestAccUserUsageLimit_setChangedAndReplaced(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery, blake)
+	step := func(email, inState string, limit int64, action plancheck.ResourceActionType, want limits) resource.TestStep {
+		return resource.TestStep{
+			Config: e.Config(limitConfig(email, limit)), ConfigPlanChecks: plannedThenEmpty(limitAddress, action),
+			ConfigStateChecks: limitHas(inState, limit), Check: holds(e, want),
+		}
+	}
+	runLimits(t, e,
+		step(avery, avery, 1_000_000, plancheck.ResourceActionCreate, limits{avery: 1_000_000}),
+		step(avery, avery, 9_007_199_254_740_991, plancheck.ResourceActionUpdate, limits{avery: 9_007_199_254_740_991}),
+		// The spelling of an address is no change, and none that comes with another.
+		step("Avery@Agentyard.Example", avery, 9_007_199_254_740_991, plancheck.ResourceActionNoop, limits{avery: 9_007_199_254_740_991}),
+		step("AVERY@AGENTYARD.EXAMPLE", avery, 2_000_000, plancheck.ResourceActionUpdate, limits{avery: 2_000_000}),
+		resource.TestStep{ResourceName: limitAddress, ImportState: true, ImportStateVerify: true},
+		// Another address is another user, and keeps its spelling.
+		step("Blake@Agentyard.Example", "Blake@Agentyard.Example", 2_000_000, plancheck.ResourceActionReplace, limits{blake: 2_000_000}),
+		resource.TestStep{ResourceName: limitAddress, ImportState: true, ImportStateVerify: true},
+		step(avery, avery, 2_000_000, plancheck.ResourceActionReplace, limits{avery: 2_000_000}),
+	)
+}
+
+// Nothing is sent where only the spelling differs.
+func TestAccUserUsageLimit_spellingSendsNothing(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery)
+	runLimits(t, e,
+		resource.TestStep{Config: e.Config(limitConfig("Avery@agentyard.example", 2_000_000)), ConfigStateChecks: limitHas("Avery@agentyard.example", 2_000_000), ConfigPlanChecks: acctest.ThenEmpty},
+		resource.TestStep{PreConfig: e.Journal().Reset, Config: e.Config(limitConfig(avery, 2_000_000)), ConfigStateChecks: limitHas("Avery@agentyard.example", 2_000_000), ConfigPlanChecks: plannedThenEmpty(limitAddress, plancheck.ResourceActionNoop)},
+		resource.TestStep{
+			PreConfig: func() {
+				if n := e.Journal().Count("setUserUsageLimits"); n != 0 {
+					t.Errorf("%d requests to set limits", n)
+				}
+			},
+			Config: e.Config(limitConfig(avery, 2_000_000)), PlanOnly: true,
+		},
+	)
+}
+
+func TestAccUserUsageLimit_importByIdentity(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_12_0)},
+		CheckDestroy:             holds(e, limits{}),
+		Steps: []resource.TestStep{
+			{Config: e.Config(limitConfig(avery, 2_000_000)), ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectIdentityValueMatchesState(limitAddress, tfjsonpath.New("email"))}},
+			{ResourceName: limitAddress, ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity},
+		},
+	})
+}
+
+// An import in any spelling finds the limit, and the plan after it is empty.
+func TestAccUserUsageLimit_importInAnotherCase(t *testing.T) {
+	t.Parallel()
+	for name, block := range map[string]string{"command": "", "identity": "import {\n  to = " + limitAddress + "\n  identity = {\n    email = \"AVERY@Agentyard.example\"\n  }\n}\n"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if block != "" {
+				acctest.NeedsIdentity(t)
+			}
+			e := acctest.NewRealTime(t)
+			haveJoined(t, e, avery)
+			limitElsewhere(e, avery, 2_000_000)
+			e.Journal().Reset()
+			cli := acctest.NewCLI(t, e, limitConfig(avery, 2_000_000)+block)
+			if block == "" {
+				cli.MustRun("import", limitAddress, "AVERY@Agentyard.example")
+			} else if out := cli.MustRun("apply", "-auto-approve", "-input=false").Output; !strings.Contains(out, "1 imported, 0 added, 0 changed, 0 destroyed") {
+				t.Errorf("the import: %s", out)
+			}
+			cli.MustPlanEmpty()
+			if n := e.Journal().Count("setUserUsageLimits"); n != 0 {
+				t.Errorf("%d requests to set limits", n)
+			}
+			cli.MustRun("destroy", "-auto-approve", "-input=false")
+			mustHold(t, e, limits{})
+		})
+	}
+}
+
+func TestAccUserUsageLimit_importErrors(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery)
+	for id, want := range map[string]string{
+		"nobody@agentyard.example": `Cannot import non-existent remote object`,
+		avery:                      `Cannot import non-existent remote object`, // Only the global limit applies to them.
+		"avery":                    `Invalid Import ID(.|\n)*user's\s+email\s+address,\s+such\s+as\s+avery@(.|\n)*"avery"`,
+		"@agentyard.example":       `Invalid Import ID(.|\n)*user's\s+email\s+address`,
+		avery + "," + blake:        `Invalid Import ID(.|\n)*user's\s+email\s+address`,
+	} {
+		runLimits(t, e, resource.TestStep{
+			Config: e.Config(limitConfig(avery, 2_000_000)), ResourceName: limitAddress, ImportState: true, ImportStateId: id, ExpectError: regexp.MustCompile(want),
+		})
+	}
+}
+
+func TestAccUserUsageLimit_importOfAMalformedIdentity(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsIdentity(t)
+	e := acctest.NewRealTime(t)
+	cli := acctest.NewCLI(t, e, limitConfig(avery, 2_000_000)+"import {\n  to = "+limitAddress+"\n  identity = {\n    email = \"avery\"\n  }\n}\n")
+	if r := cli.Run("plan", "-input=false"); r.ExitCode != 1 || !strings.Contains(r.Output, "Invalid Import ID") {
+		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
+	}
+}
+
+func TestAccUserUsageLimit_changedAndRemovedElsewhere(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery, blake)
+	config := e.Config(limitConfig(avery, 2_000_000))
+	after := func(change func(), action plancheck.ResourceActionType) resource.TestStep {
+		return resource.TestStep{PreConfig: change, Config: config, ConfigPlanChecks: plannedThenEmpty(limitAddress, action), Check: holds(e, limits{avery: 2_000_000}), ConfigStateChecks: limitHas(avery, 2_000_000)}
+	}
+	runLimits(t, e,
+		after(func() {}, plancheck.ResourceActionCreate),
+		after(func() { limitElsewhere(e, avery, 5_000_000) }, plancheck.ResourceActionUpdate),
+		after(func() { limitElsewhere(e, avery, nil) }, plancheck.ResourceActionCreate),
+		resource.TestStep{PreConfig: func() { leaves(e, avery) }, Config: config, ExpectError: regexp.MustCompile(`email\s*=\s*"avery@agentyard.example"(.|\n)*no\s+member\s+with\s+this\s+email(.|\n)*active\s+member`)},
+		after(func() { haveJoined(t, e, avery) }, plancheck.ResourceActionCreate),
+		// That the service spells the address otherwise is no change.
+		resource.TestStep{
+			PreConfig: func() {
+				leaves(e, avery)
+				haveJoined(t, e, "Avery@AGENTYARD.example")
+				limitElsewhere(e, avery, 2_000_000)
+			},
+			Config: config, ConfigPlanChecks: plannedThenEmpty(limitAddress, plancheck.ResourceActionNoop), ConfigStateChecks: limitHas(avery, 2_000_000),
+		},
+	)
+}
+
+// What is gone already is destroyed in peace, with a look before it and without.
+func TestAccUserUsageLimit_destroyOfWhatIsGone(t *testing.T) {
+	t.Parallel()
+	for name, vanish := range map[string]func(e *acctest.Env){
+		"removed":  func(e *acctest.Env) { limitElsewhere(e, avery, nil) },
+		"has left": func(e *acctest.Env) { leaves(e, avery) },
+	} {
+		for _, refresh := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, refreshed %t", name, refresh), func(t *testing.T) {
+				t.Parallel()
+				e := acctest.NewRealTime(t)
+				haveJoined(t, e, avery, blake)
+				limitElsewhere(e, blake, 3_000_000)
+				cli := acctest.NewCLI(t, e, limitConfig(avery, 2_000_000))
+				cli.MustRun("apply", "-auto-approve", "-input=false")
+				vanish(e)
+				cli.MustRun("destroy", "-auto-approve", "-input=false", fmt.Sprintf("-refresh=%t", refresh))
+				if state := cli.MustRun("state", "list").Output; state != "" {
+					t.Errorf("the state holds %s", state)
+				}
+				mustHold(t, e, limits{blake: 3_000_000})
+			})
+		}
+	}
+}
+
+func TestAccUserUsageLimit_invalidConfiguration(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t)
+	for name, tc := range map[string]struct{ attributes, want string }{
+		"no email":          {`limit = 1000000`, `The\s+argument\s+"email"\s+is\s+required`},
+		"no limit":          {`email = "a@b.example"`, `The\s+argument\s+"limit"\s+is\s+required`},
+		"null email":        {"email = null\nlimit = 1000000", `email\s*=\s*null(.|\n)*value\s+for\s+the\s+email\s+attribute`},
+		"null limit":        {"email = \"a@b.example\"\nlimit = null", `limit\s*=\s*null(.|\n)*value\s+for\s+the\s+limit\s+attribute`},
+		"below the minimum": {"email = \"a@b.example\"\nlimit = 999999", `limit\s*=\s*999999(.|\n)*at\s+least\s+1000000,\s+got:\s+999999`},
+		"fraction":          {"email = \"a@b.example\"\nlimit = 1000000.5", `limit\s*=\s*1000000.5`},
+		"no address":        {"email = \"avery\"\nlimit = 1000000", `email\s*=\s*"avery"(.|\n)*email\s+address`},
+		"empty":             {"email = \"\"\nlimit = 1000000", `email\s*=\s*""(.|\n)*email\s+address`},
+		"a name too":        {"email = \"Avery <a@b.example>\"\nlimit = 1000000", `email\s*=\s*"Avery(.|\n)*email\s+address`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			runLimits(t, e, resource.TestStep{Config: e.Config("resource \"agentyard_user_usage_limit\" \"test\" {\n" + tc.attributes + "\n}\n"), PlanOnly: true, ExpectError: regexp.MustCompile(tc.want)})
+		})
+	}
+	t.Cleanup(func() {
+		if n := e.Journal().Count("setUserUsageLimits"); n > 0 {
+			t.Errorf("%d requests to set limits", n)
+		}
+	})
+}
+
+// unknownLimit is a configuration whose values are known only in the apply.
+func unknownLimit(email string, limit int64) string {
+	return fmt.Sprintf("resource \"terraform_data\" \"email\" {\n  input = %q\n}\nresource \"terraform_data\" \"limit\" {\n  input = %d\n}\n", email, limit) +
+		"resource \"agentyard_user_usage_limit\" \"test\" {\n  email = terraform_data.email.output\n  limit = terraform_data.limit.output\n}\n"
+}
+
+func TestAccUserUsageLimit_unknownAtPlan(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery, blake)
+	step := func(email, inState string, limit int64, want limits, checks ...plancheck.PlanCheck) resource.TestStep {
+		return resource.TestStep{
+			Config: e.Config(unknownLimit(email, limit)), Check: holds(e, want), ConfigStateChecks: limitHas(inState, limit),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: checks, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+		}
+	}
+	unknown := func(attribute string) plancheck.PlanCheck {
+		return plancheck.ExpectUnknownValue(limitAddress, tfjsonpath.New(attribute))
+	}
+	runLimits(t, e,
+		step(avery, avery, 2_000_000, limits{avery: 2_000_000}, unknown("email"), unknown("limit")),
+		step(avery, avery, 3_000_000, limits{avery: 3_000_000}, unknown("limit"), plancheck.ExpectKnownValue(limitAddress, tfjsonpath.New("email"), knownvalue.StringExact(avery))),
+		step(blake, blake, 3_000_000, limits{blake: 3_000_000}, unknown("email"), plancheck.ExpectResourceAction(limitAddress, plancheck.ResourceActionReplace)),
+		// A replacement is planned, because the address may be another; in the end only the spelling is.
+		step("BLAKE@agentyard.example", "BLAKE@agentyard.example", 4_000_000, limits{blake: 4_000_000}, unknown("email"), unknown("limit")),
+	)
+}
+
+func TestAccUserUsageLimit_settingsUnknownAtPlan(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery)
+	limitElsewhere(e, avery, 3_000_000)
+	runLimits(t, e, resource.TestStep{
+		Config: settingsUnknownAtPlan(e, limitConfig(avery, 2_000_000)), Check: holds(e, limits{avery: 2_000_000}), ConfigPlanChecks: acctest.ThenEmpty,
+	})
+}
+
+func TestAccUserUsageLimit_refusedByTheService(t *testing.T) {
+	t.Parallel()
+	status := func(operation string, code, times int) emulator.Fault {
+		return emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: code, Times: times}
+	}
+	const atEmail = `Cannot create user usage limit(.|\n)*with\s+agentyard_user_usage_limit\.test(.|\n)*email\s*=\s*"(.|\n)*setUserUsageLimits(.|\n)*`
+	for name, tc := range map[string]struct {
+		email string
+		fault emulator.Fault
+		want  string
+	}{
+		"nobody":         {"nobody@agentyard.example", emulator.Fault{}, atEmail + `nobody@agentyard.example(.|\n)*no\s+member(.|\n)*Nothing\s+was\s+changed(.|\n)*active\s+member`},
+		"invited":        {"invited@agentyard.example", emulator.Fault{}, atEmail + `invitation(.|\n)*pending(.|\n)*must\s+accept\s+first`},
+		"too large":      {avery, emulator.Fault{}, `limit\s*=\s*9007199254740992(.|\n)*400(.|\n)*at\s+most\s+9007199254740991(.|\n)*Change\s+this\s+attribute`},
+		"400":            {avery, status("setUserUsageLimits", 400, -1), `Cannot create user usage limit(.|\n)*setUserUsageLimits(.|\n)*400(.|\n)*Change\s+the\s+configuration`},
+		"401":            {avery, status("setUserUsageLimits", 401, -1), `Cannot create user usage limit(.|\n)*setUserUsageLimits(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},
+		"402":            {avery, status("setUserUsageLimits", 402, -1), `Cannot create user usage limit(.|\n)*402(.|\n)*plan\s+does\s+not\s+include(.|\n)*user\s+usage\s+limit`},
+		"402 in a plan":  {avery, status("getUserUsageLimits", 402, -1), `Cannot plan user usage limit(.|\n)*getUserUsageLimits(.|\n)*402(.|\n)*plan\s+does\s+not\s+include`},
+		"403":            {avery, status("setUserUsageLimits", 403, -1), `Cannot create user usage limit(.|\n)*403(.|\n)*humans?\s+with\s+the\s+Manager\s+role`},
+		"429 always":     {avery, emulator.Fault{Operation: "setUserUsageLimits", Kind: emulator.FaultRateLimited, Times: -1}, `429(.|\n)*requests_per_second`},
+		"500 always":     {avery, status("setUserUsageLimits", 500, -1), `Cannot create user usage limit(.|\n)*setUserUsageLimits(.|\n)*500(.|\n)*Try\s+again\s+later`},
+		"dropped always": {avery, emulator.Fault{Operation: "setUserUsageLimits", Kind: emulator.FaultDropBeforeCommit, Times: -1}, `Cannot create user usage limit(.|\n)*setUserUsageLimits(.|\n)*base_url`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, amount := limitEnv(t, avery), int64(2_000_000)
+			if name == "too large" {
+				amount = 9_007_199_254_740_992
+			}
+			if err := e.Invite("invited@agentyard.example", ""); err != nil {
+				t.Fatal(err)
+			}
+			runLimits(t, e, resource.TestStep{
+				PreConfig: func() {
+					if tc.fault.Kind != "" {
+						e.Faults().Add(tc.fault)
+					}
+				},
+				Config: e.Config(limitConfig(tc.email, amount)), ExpectError: regexp.MustCompile(tc.want),
+			}, resource.TestStep{
+				// Nothing is tainted by it.
+				PreConfig: e.Faults().Clear, Config: e.Config(limitConfig(avery, 2_000_000)), ConfigPlanChecks: plannedThenEmpty(limitAddress, plancheck.ResourceActionCreate), Check: holds(e, limits{avery: 2_000_000}),
+			})
+		})
+	}
+}
+
+// Whoever is no human manager learns which key is needed, whatever they do.
+func TestAccUserUsageLimit_isForManagers(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery)
+	limitElsewhere(e, avery, 2_000_000)
+	for owner, key := range keysWithoutTheRole(t, e) {
+		for object, hcl := range map[string]string{
+			"user limit":   limitConfig(avery, 3_000_000),
+			"global limit": globalConfig(3_000_000),
+			"data source":  `data "agentyard_usage_limits" "all" {}`,
+		} {
+			t.Run(owner+"/"+object, func(t *testing.T) {
+				t.Parallel()
+				resource.UnitTest(t, resource.TestCase{
+					ProtoV6ProviderFactories: e.Factories,
+					Steps:                    []resource.TestStep{{Config: withKey(e, key, hcl), PlanOnly: true, ExpectError: regexp.MustCompile(`usage\s+limit(.|\n)*403(.|\n)*humans?\s+with\s+the\s+Manager\s+role`)}},
+				})
+			})
+		}
+	}
+}
+
+func TestAccUserUsageLimit_wrongKey(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery)
+	runLimits(t, e, resource.TestStep{Config: withKey(e, "fk-wrong", limitConfig(avery, 2_000_000)), PlanOnly: true, ExpectError: regexp.MustCompile(`Cannot plan user usage limit(.|\n)*401(.|\n)*AGENTYARD_API_KEY`)})
+}
+
+func TestAccUserUsageLimit_faultsThroughTheCLI(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]emulator.Fault{
+		"dropped after commit":        {Kind: emulator.FaultDropAfterCommit},
+		"dropped after commit always": {Kind: emulator.FaultDropAfterCommit, Times: -1},
+		"500 after commit always":     {Kind: emulator.FaultStatusAfterCommit, Status: 500, Times: -1},
+		"truncated always":            {Kind: emulator.FaultTruncatedBody, Times: -1},
+		"not JSON":                    {Kind: emulator.FaultNonJSON},
+		"rate limited":                {Kind: emulator.FaultRateLimited},
+		"another shape":               {Kind: emulator.FaultOtherAnswer, Body: `{}`, Times: -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := limitEnv(t, avery, blake)
+			fault.Operation = "setUserUsageLimits"
+			step := func(email string, limit int64) resource.TestStep {
+				return resource.TestStep{
+					PreConfig: func() { e.Faults().Clear(); e.Faults().Add(fault) },
+					Config:    e.Config(limitConfig(email, limit)), ConfigPlanChecks: acctest.ThenEmpty, Check: holds(e, limits{email: limit}), ConfigStateChecks: limitHas(email, limit),
+				}
+			}
+			// The fault is there in the destruction too.
+			runLimits(t, e, step(avery, 2_000_000), step(avery, 3_000_000), step(blake, 3_000_000))
+		})
+	}
+}
+
+// An interruption loses nothing of what the service has done, whether its answer comes or is lost.
+func TestUserUsageLimit_interrupted(t *testing.T) {
+	t.Parallel()
+	for name, stopped := range map[string]func(hit func()) acctest.Option{
+		"answered": func(hit func()) acctest.Option {
+			return acctest.Hold("setUserUsageLimits", func(<-chan struct{}) { hit() })
+		},
+		"lost": func(hit func()) acctest.Option { return acctest.Intercept("setUserUsageLimits", true, hit) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var process *acctest.Process
+			e := acctest.New(t, stopped(func() { process.Stop() }))
+			haveJoined(t, e, avery)
+			process = acctest.NewProcess(t, e, nil)
+			i := process.NewInstance("agentyard_user_usage_limit")
+			out := process.Apply(i, acctest.Values{"email": avery, "limit": 2_000_000})
+			if i.ID() != avery || i.Tainted {
+				t.Errorf("%s: the state is %s", out, i.State)
+			}
+			mustHold(t, e, limits{avery: 2_000_000})
+		})
+	}
+}
+
+func TestAccUserUsageLimit_example(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	haveJoined(t, e, avery, blake, casey)
+	cli := acctest.NewCLI(t, e, acctest.Example(t, "resources/agentyard_user_usage_limit/resource.tf"))
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	mustHold(t, e, limits{avery: 20_000_000, blake: 50_000_000, casey: 50_000_000})
+	cli.MustPlanEmpty()
+	cli.MustRun("destroy", "-auto-approve", "-input=false")
+	mustHold(t, e, limits{})
+}
+
+// The examples of an import import what the first example sets.
+func TestAccUserUsageLimit_importExamples(t *testing.T) {
+	t.Parallel()
+	config := limitNamed("avery", avery, 20_000_000)
+	for _, file := range []string{"import-by-string-id.tf", "import-by-identity.tf", "import.sh"} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			if file == "import-by-identity.tf" {
+				acctest.NeedsIdentity(t)
+			}
+			e := acctest.NewRealTime(t)
+			haveJoined(t, e, avery)
+			limitElsewhere(e, avery, 20_000_000)
+			e.Journal().Reset()
+			example := acctest.Example(t, "resources/agentyard_user_usage_limit/"+file)
+			cli := acctest.NewCLI(t, e, config)
+			if lines := strings.Split(strings.TrimSpace(example), "\n"); file == "import.sh" {
+				cli.MustRun(strings.Fields(lines[len(lines)-1])[1:]...)
+			} else {
+				cli.Write("import.tf", example)
+				cli.MustRun("apply", "-auto-approve", "-input=false")
+			}
+			cli.MustPlanEmpty()
+			for _, entry := range e.Journal().Entries() {
+				if entry.Method != http.MethodGet {
+					t.Errorf("%s was sent", entry.Operation)
+				}
+			}
+		})
+	}
+}

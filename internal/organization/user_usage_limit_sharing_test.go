@@ -1,0 +1,357 @@
+package organization_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// limitsFor is a configuration of one limit for each address.
+func limitsFor(limit int64, emails ...string) string {
+	return fmt.Sprintf("resource \"agentyard_user_usage_limit\" \"each\" {\n  for_each = toset([%s])\n  email = each.key\n  limit = %d\n}\n", `"`+strings.Join(emails, `", "`)+`"`, limit)
+}
+
+func limited(limit int64, emails ...string) limits {
+	all := limits{}
+	for _, email := range emails {
+		all[email] = limit
+	}
+	return all
+}
+
+// membersOf are addresses of as many people.
+func membersOf(n int) (emails []string) {
+	for i := range n {
+		emails = append(emails, fmt.Sprintf("member%d@agentyard.example", i))
+	}
+	return emails
+}
+
+// The limits of one apply share requests, none with more than the service takes, and the reads share one. How many share
+// one depends on when Terraform hands them over.
+func TestAccUserUsageLimit_manyShareRequests(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	emails := membersOf(101)
+	haveJoined(t, e, emails...)
+	cli := acctest.NewCLI(t, e, limitsFor(2_000_000, emails...))
+	run := func(what string, writes bool, args ...string) {
+		t.Helper()
+		e.Journal().Reset()
+		cli.MustRun(append(args, "-input=false", "-parallelism=101")...)
+		set, read := e.Journal().Count("setUserUsageLimits"), e.Journal().Count("getUserUsageLimits")
+		if writes && (set < 2 || set > 20) || !writes && set > 0 || read > 2 {
+			t.Errorf("%s: %d requests to set limits and %d to read them", what, set, read)
+		}
+	}
+	run("creation", true, "apply", "-auto-approve")
+	mustHold(t, e, limited(2_000_000, emails...))
+	run("empty plan", false, "plan", "-detailed-exitcode")
+	cli.Write("main.tf", limitsFor(3_000_000, emails...))
+	run("update", true, "apply", "-auto-approve")
+	mustHold(t, e, limited(3_000_000, emails...))
+	run("destruction", true, "destroy", "-auto-approve")
+	mustHold(t, e, limits{})
+}
+
+// One who is no member does not keep the others from their limits. The next apply goes on where they have joined.
+func TestAccUserUsageLimit_oneOfThreeIsNoMember(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	haveJoined(t, e, avery, blake)
+	cli := acctest.NewCLI(t, e, limitsFor(2_000_000, avery, blake, casey))
+	r := cli.Run("apply", "-auto-approve", "-input=false")
+	text := unframed(r.Output)
+	if r.ExitCode != 1 || strings.Count(text, "Error: ") != 1 || !strings.Contains(text, `each["casey@agentyard.example"]`) || !strings.Contains(text, "email = each.key") || !strings.Contains(text, "no member") {
+		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
+	}
+	mustHold(t, e, limited(2_000_000, avery, blake))
+	if plan := cli.MustRun("plan", "-input=false").Output; !strings.Contains(plan, "1 to add, 0 to change, 0 to destroy") {
+		t.Errorf("the next plan: %s", plan)
+	}
+	haveJoined(t, e, casey)
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	mustHold(t, e, limited(2_000_000, avery, blake, casey))
+	cli.MustPlanEmpty()
+}
+
+// takesOnlyOne has the service refuse every request to set several limits.
+func takesOnlyOne(status int) acctest.Option {
+	return func(o *emulator.Options) {
+		o.Wrap = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				r.Body = io.NopCloser(bytes.NewReader(body))
+				if r.Method == http.MethodPut && bytes.Count(body, []byte(`"email"`)) > 1 {
+					w.Header().Set("Content-Type", "application/json")
+					w.Header().Set(emulator.FaultHeader, "only-one") // The contract has no rule for it.
+					w.WriteHeader(status)
+					_, _ = fmt.Fprintf(w, `{"title": "Bad Request", "status": %d, "detail": "One entry is at fault."}`, status)
+					return
+				}
+				next.ServeHTTP(w, r)
+			})
+		}
+	}
+}
+
+// A request that the service refuses as a whole is sent again entry by entry.
+func TestAccUserUsageLimit_refusedBatch(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusBadRequest, http.StatusUnprocessableEntity} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			e := acctest.NewRealTime(t, takesOnlyOne(status))
+			emails := membersOf(10)
+			haveJoined(t, e, emails...)
+			cli := acctest.NewCLI(t, e, limitsFor(2_000_000, emails...))
+			cli.MustRun("apply", "-auto-approve", "-input=false")
+			mustHold(t, e, limited(2_000_000, emails...))
+			if n := e.Journal().Count("setUserUsageLimits"); n <= len(emails) {
+				t.Errorf("%d requests to set limits, of which none was refused", n)
+			}
+			cli.MustPlanEmpty()
+		})
+	}
+}
+
+// One value that the service does not take fails alone, at its attribute.
+func TestAccUserUsageLimit_oneRefusedValue(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	haveJoined(t, e, avery, blake, casey)
+	cli := acctest.NewCLI(t, e, limitsFor(2_000_000, avery, blake)+limitNamed("test", casey, 9_007_199_254_740_992))
+	r := cli.Run("apply", "-auto-approve", "-input=false")
+	text := unframed(r.Output)
+	if r.ExitCode != 1 || strings.Count(text, "Error: ") != 1 || !strings.Contains(text, "limit = 9007199254740992") || !strings.Contains(text, "at most 9007199254740991") {
+		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
+	}
+	mustHold(t, e, limited(2_000_000, avery, blake))
+}
+
+// A lost answer is made up for by a look at the limits; with shared requests too, nothing is lost or set twice in vain.
+func TestAccUserUsageLimit_lostAnswers(t *testing.T) {
+	t.Parallel()
+	for name, times := range map[string]int{"once": 1, "always": -1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.NewRealTime(t)
+			haveJoined(t, e, avery, blake)
+			fault := emulator.Fault{Operation: "setUserUsageLimits", Kind: emulator.FaultDropAfterCommit, Times: times}
+			e.Faults().Add(fault)
+			cli := acctest.NewCLI(t, e, "provider \"agentyard\" {\n  max_retries = 1\n}\n"+limitsFor(2_000_000, avery, blake, casey))
+			r := cli.Run("apply", "-auto-approve", "-input=false")
+			if text := unframed(r.Output); r.ExitCode != 1 || strings.Count(text, "Error: ") != 1 || !strings.Contains(text, `each["casey@agentyard.example"]`) {
+				t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
+			}
+			mustHold(t, e, limited(2_000_000, avery, blake))
+			haveJoined(t, e, casey)
+			cli.MustRun("apply", "-auto-approve", "-input=false")
+			mustHold(t, e, limited(2_000_000, avery, blake, casey))
+			cli.MustPlanEmpty()
+			e.Faults().Clear()
+			e.Faults().Add(fault)
+			cli.MustRun("destroy", "-auto-approve", "-input=false")
+			mustHold(t, e, limits{})
+		})
+	}
+}
+
+// One who leaves between plan and apply fails alone.
+func TestAccUserUsageLimit_leavesBetweenPlanAndApply(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	haveJoined(t, e, avery, blake, casey)
+	cli := acctest.NewCLI(t, e, limitsFor(2_000_000, avery, blake))
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	cli.Write("main.tf", limitsFor(3_000_000, avery, blake, casey))
+	cli.MustRun("plan", "-input=false", "-out=saved")
+	leaves(e, avery)
+	leaves(e, casey)
+	r := cli.Run("apply", "-input=false", "saved")
+	text := unframed(r.Output)
+	if r.ExitCode != 1 || strings.Count(text, "Error: Cannot update user usage limit") != 1 || strings.Count(text, "Error: Cannot create user usage limit") != 1 || strings.Count(text, "no member with this email") != 2 {
+		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
+	}
+	mustHold(t, e, limited(3_000_000, blake))
+	// Whoever has left is told of, and the others' limits stay.
+	text = unframed(cli.MustRun("plan", "-input=false").Output)
+	if !strings.Contains(text, "User Usage Limit Is Gone") || !strings.Contains(text, "If they have left the organization") || !strings.Contains(text, "2 to add, 0 to change, 0 to destroy") {
+		t.Errorf("the next plan: %s", text)
+	}
+	cli.Write("main.tf", limitsFor(3_000_000, blake))
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	cli.MustPlanEmpty()
+	mustHold(t, e, limited(3_000_000, blake))
+}
+
+// With another key, name or replacement one resource comes and another goes: the limit stays, in every order.
+func TestAccUserUsageLimit_renamed(t *testing.T) {
+	t.Parallel()
+	keyed := func(key, email string, limit int64, createFirst bool) string {
+		return fmt.Sprintf("resource \"agentyard_user_usage_limit\" \"each\" {\n  for_each = { %q = %q }\n  email = each.value\n  limit = %d\n  lifecycle {\n    create_before_destroy = %t\n  }\n}\n", key, email, limit, createFirst)
+	}
+	for _, parallelism := range []int{1, 10} {
+		for _, createFirst := range []bool{false, true} {
+			t.Run(fmt.Sprintf("parallelism %d, create before destroy %t", parallelism, createFirst), func(t *testing.T) {
+				t.Parallel()
+				e := acctest.NewRealTime(t)
+				haveJoined(t, e, avery)
+				cli := acctest.NewCLI(t, e, "")
+				step := func(hcl string, limit int64, args ...string) string {
+					t.Helper()
+					cli.Write("main.tf", hcl)
+					out := cli.MustRun(append([]string{"apply", "-auto-approve", "-input=false", fmt.Sprintf("-parallelism=%d", parallelism)}, args...)...)
+					mustHold(t, e, limits{avery: limit})
+					cli.MustPlanEmpty()
+					return unframed(out.Output)
+				}
+				step(keyed("m", avery, 2_000_000, createFirst), 2_000_000)
+				for _, key := range []string{"a", "z"} {
+					if text := step(keyed(key, "Avery@agentyard.example", 2_000_000, createFirst), 2_000_000); !strings.Contains(text, "1 added, 0 changed, 1 destroyed") {
+						t.Errorf("renamed to %s: %s", key, text)
+					}
+				}
+				// Another value comes with it, which the plan explains.
+				if text := step(keyed("b", avery, 3_000_000, createFirst), 3_000_000); !strings.Contains(text, "address or for_each key was changed") {
+					t.Errorf("renamed with another limit: %s", text)
+				}
+				step(keyed("b", avery, 3_000_000, createFirst), 3_000_000, `-replace=agentyard_user_usage_limit.each["b"]`)
+				cli.MustRun("destroy", "-auto-approve", "-input=false")
+				mustHold(t, e, limits{})
+			})
+		}
+	}
+}
+
+// Two users who change places are two replacements: each ends with the limit of the other's resource.
+func TestAccUserUsageLimit_twoChangePlaces(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	haveJoined(t, e, avery, blake)
+	cli := acctest.NewCLI(t, e, limitNamed("a", avery, 2_000_000)+limitNamed("b", blake, 3_000_000))
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	for _, parallelism := range []int{1, 10} {
+		cli.Write("main.tf", limitNamed("a", blake, 2_000_000)+limitNamed("b", avery, 3_000_000))
+		cli.MustRun("apply", "-auto-approve", "-input=false", fmt.Sprintf("-parallelism=%d", parallelism))
+		mustHold(t, e, limits{avery: 3_000_000, blake: 2_000_000})
+		cli.MustPlanEmpty()
+		cli.Write("main.tf", limitNamed("a", avery, 2_000_000)+limitNamed("b", blake, 3_000_000))
+		cli.MustRun("apply", "-auto-approve", "-input=false", fmt.Sprintf("-parallelism=%d", parallelism))
+		mustHold(t, e, limits{avery: 2_000_000, blake: 3_000_000})
+		cli.MustPlanEmpty()
+	}
+}
+
+// The one of two resources that goes leaves the limit to the other, where Terraform has read that before. Where both go, so
+// does the limit. Half of a change of an address leaves two such resources.
+func TestAccUsageLimits_oneOfTwoHoldersGoes(t *testing.T) {
+	t.Parallel()
+	ofUser := func(name, email string) string { return limitNamed(name, email, 2_000_000) }
+	ofAll := func(name, _ string) string {
+		return strings.Replace(globalConfig(2_000_000), `"test"`, fmt.Sprintf("%q", name), 1)
+	}
+	// later is read and planned after the other one.
+	later := func(typeName, hcl string, count int) string {
+		return strings.Replace(hcl, "{\n", fmt.Sprintf("{\n  count = %d\n  depends_on = [%s.b]\n", count, typeName), 1)
+	}
+	for typeName, of := range map[string]struct {
+		hcl             func(name, email string) string
+		id, stays, ends string
+	}{
+		userLimitType:   {ofUser, "Avery@agentyard.example", "Limit of avery@agentyard.example Stays", "Limit of avery@agentyard.example Will Be Removed"},
+		globalLimitType: {ofAll, "organization", "Global Limit Stays", "Global Limit Will Be Removed"},
+	} {
+		a, b := of.hcl("a", avery), of.hcl("b", of.id)
+		runs := map[string]struct {
+			after, verb, says string
+			stays             bool
+		}{
+			"one":           {later(typeName, a, 0) + b, "apply", of.stays, true},
+			"both":          {"", "apply", "Will Be Removed", false},
+			"a destruction": {later(typeName, a, 1) + b, "destroy", of.ends, false},
+		}
+		if typeName == userLimitType {
+			run := runs["one"]
+			run.after = later(typeName, of.hcl("a", blake), 1) + b
+			runs["one, for another address"] = run
+		}
+		for name, run := range runs {
+			t.Run(typeName+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				e := acctest.NewRealTime(t)
+				haveJoined(t, e, avery, blake)
+				cli := acctest.NewCLI(t, e, a)
+				cli.MustRun("apply", "-auto-approve", "-input=false")
+				cli.Write("main.tf", a+b)
+				cli.MustRun("import", typeName+".b", of.id)
+				cli.Write("main.tf", run.after)
+				text := unframed(cli.MustRun(run.verb, "-auto-approve", "-input=false").Output)
+				if live := liveLimits(e)[avery] + liveGlobalLimit(e); run.stays && live != 2_000_000 || !run.stays && live != 0 {
+					t.Errorf("the limit is %d: %s", live, text)
+				}
+				if !strings.Contains(text, run.says) {
+					t.Errorf("it does not say %q: %s", run.says, text)
+				}
+				if run.stays {
+					cli.MustPlanEmpty()
+					cli.MustRun("destroy", "-auto-approve", "-input=false")
+					if live := liveLimits(e)[avery] + liveGlobalLimit(e); live != 0 {
+						t.Errorf("the limit is %d after the last destruction", live)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A limit whose resource got another address stays where the new value is refused, and the next apply ends the change.
+func TestUserUsageLimit_refusedOnItsWayToAnotherAddress(t *testing.T) {
+	t.Parallel()
+	for typeName, tc := range map[string]struct {
+		write       string
+		config, new acctest.Values
+		live        func(*acctest.Env) []string
+		want        string
+	}{
+		userLimitType:   {"setUserUsageLimits", acctest.Values{"email": people[0], "limit": 2_000_000}, acctest.Values{"email": people[0], "limit": 3_000_000}, atService, "the new limit of " + people[0]},
+		globalLimitType: {"setGlobalUsageLimit", acctest.Values{"limit": 2_000_000}, acctest.Values{"limit": 3_000_000}, globalAtService, "the new global limit"},
+	} {
+		t.Run(typeName, func(t *testing.T) {
+			t.Parallel()
+			e := withPeople(t, acctest.New(t))
+			p := acctest.NewProcess(t, e, nil)
+			from, to := p.NewInstance(typeName), p.NewInstance(typeName)
+			p.Apply(from, tc.config)
+			before := tc.live(e)
+			p = acctest.NewProcess(t, e, nil)
+			e.Faults().Add(emulator.Fault{Operation: tc.write, Kind: emulator.FaultStatusBeforeCommit, Status: 403})
+			if out := p.Apply(to, tc.new); len(out.Errors) == 0 {
+				t.Errorf("the new limit is set: %s", out)
+			}
+			out := p.Destroy(from)
+			if len(out.Errors) != 1 || !strings.Contains(out.String(), tc.want+", which was to take its place, was not set; the limit stays as it is") || from.State.IsNull() {
+				t.Errorf("%s", out)
+			}
+			if live := tc.live(e); len(live) != 1 || live[0] != before[0] {
+				t.Errorf("the limit is %v", live)
+			}
+			p = acctest.NewProcess(t, e, nil)
+			if out := p.Apply(to, tc.new); len(out.Errors) > 0 {
+				t.Errorf("%s", out)
+			}
+			if out := p.Apply(from, nil); len(out.Errors) > 0 || !from.State.IsNull() {
+				t.Errorf("%s", out)
+			}
+			if live := tc.live(e); len(live) != 1 || live[0] == before[0] {
+				t.Errorf("the limit is %v", live)
+			}
+		})
+	}
+}
