@@ -240,6 +240,9 @@ func (p *agentyardProvider) DataSources(context.Context) []func() datasource.Dat
 		environment.NewEnvironmentDataSource,
 		environment.NewEnvironmentSourceOptionsDataSource,
 		environment.NewEnvironmentsDataSource,
+		organization.NewEnterpriseControlHistoryDataSource,
+		organization.NewMemberDataSource,
+		organization.NewMembersDataSource,
 		organization.NewUsageLimitsDataSource,
 		serviceaccount.NewAPIKeysDataSource,
 		serviceaccount.NewServiceAccountDataSource,
@@ -273,6 +276,7 @@ func (p *agentyardProvider) Actions(context.Context) []func() action.Action {
 		computer.NewComputerRestartAction,
 		environment.NewEnvironmentBuildAction,
 		environment.NewEnvironmentBuildCancelAction,
+		organization.NewMemberRemoveAction,
 		serviceaccount.NewAPIKeyRevokeAction,
 	}
 }

@@ -18,8 +18,6 @@ var pending = []string{
 	"listSessions", "createSession", "getSession", "deleteSession", "updateSession", "interruptSession",
 
 	"getTokenAnalytics", "queryMyCost", "getToolAnalytics", "getActivityAnalytics", "getProductivityAnalytics", "getUserAnalytics",
-
-	"listEnterpriseControlHistory", "listMembers", "removeMember",
 }
 
 // TestEveryOperationIsDriven reads what the acceptance tests left behind. The test runner calls it after all of them.

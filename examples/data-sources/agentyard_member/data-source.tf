@@ -1,0 +1,7 @@
+data "agentyard_member" "lead" {
+  email = "avery@agentyard.example"
+}
+
+output "lead_joined_at" {
+  value = data.agentyard_member.lead.created_at
+}

@@ -1,0 +1,195 @@
+package organization_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const wholeHistory = `data "agentyard_enterprise_control_history" "x" {}`
+
+func changesAre(checks ...knownvalue.Check) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue("data.agentyard_enterprise_control_history.x", tfjsonpath.New("changes"), knownvalue.ListExact(checks))
+}
+
+func withRevisions(revisions ...int64) statecheck.StateCheck {
+	var checks []knownvalue.Check
+	for _, revision := range revisions {
+		checks = append(checks, knownvalue.ObjectPartial(map[string]knownvalue.Check{"revision": knownvalue.Int64Exact(revision)}))
+	}
+	return changesAre(checks...)
+}
+
+// changeControls sets one setting, a minute after whatever came before.
+func changeControls(t *testing.T, e *acctest.Env, name, value, email string) {
+	t.Helper()
+	if e.Clock != nil {
+		e.Clock.Advance(time.Minute)
+	}
+	if err := e.ChangeEnterpriseControls(map[string]json.RawMessage{name: json.RawMessage(value)}, email); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAccEnterpriseControlHistory_everyField(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	id, _ := join(t, e, emulator.Human{Email: "ada@acme.example", FirstName: "Ada", LastName: "Adams", Role: emulator.RoleManager})
+	changeControls(t, e, "addedLater", `{"z": 1, "a": {"new": [1.50, 12345678901234567890, "<é> & y"]}}`, "ada@acme.example")
+	// The settings are normalized: keys sorted, no blanks, numbers and characters as they came.
+	normalized := func(parts ...string) knownvalue.Check {
+		return knownvalue.StringFunc(func(got string) error {
+			if !json.Valid([]byte(got)) || strings.Contains(got, "\n") || strings.Contains(got, `": `) {
+				return fmt.Errorf("not normalized: %s", got)
+			}
+			for _, part := range parts {
+				if !strings.Contains(got, part) {
+					return fmt.Errorf("%s is missing in %s", part, got)
+				}
+			}
+			return nil
+		})
+	}
+	change := func(revision int64, at string, settings knownvalue.Check, user map[string]knownvalue.Check) knownvalue.Check {
+		return knownvalue.ObjectExact(map[string]knownvalue.Check{
+			"revision": knownvalue.Int64Exact(revision), "updated_at": knownvalue.StringExact(at), "settings": settings, "user": knownvalue.ObjectExact(user),
+		})
+	}
+	manager := map[string]knownvalue.Check{"id": anyUser, "email": knownvalue.StringExact(bootstrap), "name": knownvalue.StringExact("Avery Manager")}
+	ada := map[string]knownvalue.Check{"id": knownvalue.StringExact(id), "email": knownvalue.StringExact("ada@acme.example"), "name": knownvalue.StringExact("Ada Adams")}
+	runSteps(t, e, readStep(e, wholeHistory, changesAre(
+		change(4, "2026-03-01T12:02:00Z", normalized(`"addedLater":{"a":{"new":[1.50,12345678901234567890,"<é> & y"]},"z":1}`, `"apiKey":"no-secret-api-key"`), ada),
+		change(3, "2026-03-01T12:00:00Z", normalized(`"sessionRetentionDays":90`), manager),
+		change(2, "2026-03-01T12:00:00Z", normalized(`"sessionRetentionDays":30`, `"maxAutonomyLevel":"high"`), manager),
+		change(1, "2026-02-28T12:00:00Z", normalized(`"maxAutonomyLevel":"medium"`), map[string]knownvalue.Check{"id": anyUser, "email": knownvalue.Null(), "name": knownvalue.Null()}),
+	)))
+}
+
+func TestAccEnterpriseControlHistory_pages(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t) // Its pages hold two.
+	changeControls(t, e, "outputStyle", `"terse"`, "")
+	changeControls(t, e, "outputStyle", `"long"`, "")
+	for most, tc := range map[int]struct {
+		revisions string
+		requests  int
+	}{0: {"5 4 3 2 1", 3}, 1: {"5", 1}, 2: {"5 4", 1}, 3: {"5 4 3", 2}, 5: {"5 4 3 2 1", 3}, 200: {"5 4 3 2 1", 3}} {
+		bound := ""
+		if most > 0 {
+			bound = fmt.Sprintf("  max_results = %d\n", most)
+		}
+		cli := acctest.NewCLI(t, e, "data \"agentyard_enterprise_control_history\" \"x\" {\n"+bound+"}\noutput \"revisions\" {\n  value = join(\" \", data.agentyard_enterprise_control_history.x.changes[*].revision)\n}\n")
+		e.Journal().Reset()
+		r := cli.MustRun("plan", "-input=false")
+		if want := `revisions = "` + tc.revisions + `"`; !strings.Contains(r.Output, want) {
+			t.Errorf("max_results %d: want %s\n%s", most, want, r.Output)
+		}
+		if n := e.Journal().Count("listEnterpriseControlHistory"); n != tc.requests || len(e.Journal().Entries()) != n {
+			t.Errorf("max_results %d: %d requests, want %d", most, n, tc.requests)
+		}
+	}
+}
+
+func TestAccEnterpriseControlHistory_drift(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	later := readStep(e, wholeHistory, withRevisions(4, 3, 2, 1))
+	later.PreConfig = func() { changeControls(t, e, "outputStyle", `"terse"`, "") }
+	runSteps(t, e, readStep(e, wholeHistory, withRevisions(3, 2, 1)), later)
+}
+
+func TestAccEnterpriseControlHistory_errors(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		fault emulator.Fault
+		want  string
+	}{
+		"a circle":        {emulator.Fault{Kind: emulator.FaultRepeatedCursor, Times: -1}, `leads\s+back\s+to\s+a\s+page`},
+		"second page":     {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1, Times: -1}, `500`},
+		"refused":         {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, `403(.|\n)*Manager\s+role`},
+		"no key":          {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 401}, `401(.|\n)*AGENTYARD_API_KEY`},
+		"changes missing": {emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{}`}, `has\s+no\s+changes`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			tc.fault.Operation = "listEnterpriseControlHistory"
+			e.Faults().Add(tc.fault)
+			runSteps(t, e, failingStep(e, wholeHistory, `Cannot read enterprise control history(.|\n)*listEnterpriseControlHistory(.|\n)*`+tc.want))
+		})
+	}
+	e := acctest.New(t)
+	runSteps(t, e, failingStep(e, "data \"agentyard_enterprise_control_history\" \"x\" {\n  max_results = 0\n}", `max_results\s+value\s+must\s+be\s+at\s+least\s+1`))
+}
+
+var fakeSecret = regexp.MustCompile(`no-secret-[a-z-]+`)
+
+// What the settings hold is in the state, and neither in a log at the most talkative level nor in what is shown, whether
+// the history is read or an answer is spoiled.
+func TestAccEnterpriseControlHistory_settingsAreSecret(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	cli := acctest.NewCLI(t, e, wholeHistory+"\noutput \"revision\" {\n  value = data.agentyard_enterprise_control_history.x.changes[0].revision\n}\n")
+	log := filepath.Join(cli.Dir, "trace.log")
+	cli.Setenv("TF_LOG", "TRACE")
+	cli.Setenv("TF_LOG_PATH", log)
+	shown := cli.MustRun("apply", "-auto-approve", "-input=false").Output + cli.MustRun("show").Output
+	state := read(t, filepath.Join(cli.Dir, "terraform.tfstate"))
+	secrets := slices.Compact(slices.Sorted(slices.Values(fakeSecret.FindAllString(state, -1))))
+	if len(secrets) < 4 || !strings.Contains(shown, "(sensitive value)") {
+		t.Fatalf("the state holds the secrets %v, shown is\n%s", secrets, shown)
+	}
+	_, body := e.Try(http.MethodGet, "/api/v0/organization/enterprise-controls/history?limit=1", nil)
+	for _, broken := range []string{
+		string(body[:len(body)/2]), // It breaks off.
+		strings.Replace(string(body), `"revision":3`, `"revision":"3"`, 1), // It has another type.
+		strings.Replace(string(body), `"revision"`, `"number"`, 1),         // It lacks a field.
+	} {
+		if !fakeSecret.MatchString(broken) || broken == string(body) {
+			t.Fatalf("this proves nothing: %s", broken)
+		}
+		e.Faults().Add(emulator.Fault{Operation: "listEnterpriseControlHistory", Kind: emulator.FaultOtherAnswer, Body: broken, Times: 5})
+		r := cli.Run("plan", "-input=false")
+		if r.ExitCode == 0 {
+			t.Errorf("the spoiled answer is read: %s", broken)
+		}
+		shown += r.Output
+		e.Faults().Clear()
+	}
+	trace := read(t, log)
+	if strings.Count(trace, "listEnterpriseControlHistory") < 5 {
+		t.Fatalf("a log of %d bytes proves nothing", len(trace))
+	}
+	if found := fakeSecret.FindString(trace + shown); found != "" {
+		t.Errorf("%s is in the log or in the output", found)
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	text, err := io.ReadAll(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,120 @@
+package organization_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+func memberConfig(email string) string {
+	return fmt.Sprintf("data \"agentyard_member\" \"x\" {\n  email = %q\n}\n", email)
+}
+
+func TestAccMember_byEmail(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	joinMany(t, e, 3)
+	id, _ := join(t, e, emulator.Human{Email: "Ada+ci@Acme.example", FirstName: "Ada", LastName: "Adams", Metadata: map[string]any{"team": "core", "level": 3}})
+	for _, email := range []string{"Ada+ci@Acme.example", "ada+CI@acme.example"} {
+		is := func(attribute string, want knownvalue.Check) statecheck.StateCheck {
+			return statecheck.ExpectKnownValue("data.agentyard_member.x", tfjsonpath.New(attribute), want)
+		}
+		runSteps(t, e, readStep(e, memberConfig(email),
+			is("id", knownvalue.StringExact(id)), is("email", knownvalue.StringExact(email)), is("first_name", knownvalue.StringExact("Ada")), is("last_name", knownvalue.StringExact("Adams")),
+			is("created_at", knownvalue.StringExact("2026-03-01T12:04:00Z")), is("last_sign_in_at", knownvalue.Null()),
+			is("metadata", knownvalue.MapExact(map[string]knownvalue.Check{"team": knownvalue.StringExact("core"), "level": knownvalue.StringExact("3")})),
+		))
+	}
+}
+
+func TestAccMember_errors(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	joinMany(t, e, 3)
+	if err := e.Invite("invited@acme.example", ""); err != nil {
+		t.Fatal(err)
+	}
+	const notFound = `email\s*=(.|\n)*Member Not Found|Member Not Found(.|\n)*email\s*=(.|\n)*no\s+member\s+with\s+the\s+email\s+address(.|\n)*pending\s+is\s+no\s+member\s+yet`
+	for hcl, want := range map[string]string{
+		memberConfig("nobody@acme.example"):  notFound,
+		memberConfig("invited@acme.example"): notFound,
+		memberConfig(""):                     `email\s+must\s+be\s+an\s+email\s+address`,
+		memberConfig("M0 <m0@acme.example>"): `email\s+must\s+be\s+an\s+email\s+address`,
+		`data "agentyard_member" "x" {}`:     `"email"\s+is\s+required`,
+	} {
+		runSteps(t, e, failingStep(e, hcl, want))
+	}
+}
+
+// Whether email addresses that differ in case are those of one member is open. The emulator's are, so another server stands in for the service.
+func TestAccMember_twoOfTheSameEmail(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"users":[{"id":"user_1","email":"ada@acme.example","metadata":{}},{"id":"user_2","email":"Ada@acme.example","metadata":{}}],"pagination":{"hasMore":false,"nextCursor":null}}`))
+	}))
+	t.Cleanup(server.Close)
+	e := acctest.New(t)
+	runSteps(t, e, resource.TestStep{
+		Config:      "provider \"agentyard\" {\n  base_url = \"" + server.URL + "\"\n  api_key  = \"fk-x\"\n}\n" + memberConfig("ada@acme.example"),
+		ExpectError: regexp.MustCompile(`Member Is Ambiguous(.|\n)*2\s+members(.|\n)*ada@acme.example\s+\(user_1\),\s+Ada@acme.example\s+\(user_2\)`),
+	})
+}
+
+// However many look-ups there are, they and the list ask for each page once, and for none behind the last match.
+func TestAccMember_lookUpsShareThePages(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t) // Its pages hold two.
+	joinMany(t, e, 59)
+	lookUps := func(from, to int) string {
+		return fmt.Sprintf("data \"agentyard_member\" \"x\" {\n  for_each = toset([for n in range(%d, %d) : \"m${n}@acme.example\"])\n  email = each.key\n}\n", from, to)
+	}
+	for name, tc := range map[string]struct {
+		hcl      string
+		requests int
+	}{
+		"one":                   {memberConfig("m4@acme.example"), 3},
+		"50":                    {lookUps(0, 50), 26},
+		"50 and the whole list": {lookUps(0, 50) + allMembers, 30},
+		"nobody":                {lookUps(59, 60), 30},
+	} {
+		cli := acctest.NewCLI(t, e, tc.hcl)
+		e.Journal().Reset()
+		r := cli.Run("plan", "-input=false", "-parallelism=20")
+		if n := e.Journal().Count("listMembers"); n != tc.requests || len(e.Journal().Entries()) != n || (r.ExitCode == 0) != (name != "nobody") {
+			t.Errorf("%s: %d requests, want %d; exit code %d\n%s", name, n, tc.requests, r.ExitCode, r.Output)
+		}
+	}
+}
+
+// A member who leaves between two runs is an error of the next one, not a stale record.
+func TestAccMember_leavesBetweenRuns(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	joinMany(t, e, 3)
+	gone := failingStep(e, memberConfig("m1@acme.example"), `Member Not Found`)
+	gone.PreConfig = func() { e.API(http.MethodDelete, "/api/v0/organization/users?email=m1%40acme.example", nil, nil) }
+	runSteps(t, e, readStep(e, memberConfig("m1@acme.example")), gone)
+}
+
+// What base_url depends on may not exist yet; then a look-up says what to do.
+func TestAccMember_unknownSettings(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	for _, hcl := range []string{memberConfig("m1@acme.example"), allMembers, `data "agentyard_enterprise_control_history" "x" {}`} {
+		runSteps(t, e, resource.TestStep{
+			Config:      "resource \"terraform_data\" \"address\" {\n  input = \"" + e.URL() + "\"\n}\nprovider \"agentyard\" {\n  base_url = terraform_data.address.output\n  api_key = \"fk-x\"\n}\n" + hcl,
+			ExpectError: regexp.MustCompile(`apply\s+what\s+base_url\s+depends\s+on\s+first`),
+		})
+	}
+}

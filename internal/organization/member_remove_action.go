@@ -1,0 +1,82 @@
+package organization
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+)
+
+var (
+	_ action.ActionWithConfigure  = (*memberRemoveAction)(nil)
+	_ action.ActionWithModifyPlan = (*memberRemoveAction)(nil)
+)
+
+// NewMemberRemoveAction returns the action agentyard_member_remove.
+func NewMemberRemoveAction() action.Action { return &memberRemoveAction{} }
+
+type memberRemoveAction struct{ crud.Action }
+
+type memberRemoveModel struct {
+	Email types.String `tfsdk:"email"`
+}
+
+func (a *memberRemoveAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_member_remove"
+}
+
+func (a *memberRemoveAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Removes a member from the organization, or revokes a pending invitation. It may be repeated: if nobody has the address any more, it succeeds and says so.\n\n" +
+			"A removal cannot be undone: the membership ends, the member's own usage limit is removed, and their API keys stop authenticating. Computers under service accounts stay. " +
+			"Who is to come back needs a new invitation, which is made at the service." + managersOnly,
+		Attributes: map[string]schema.Attribute{
+			"email": schema.StringAttribute{
+				Required: true,
+				MarkdownDescription: "Email address of the member or of the pending invitation, compared without case. " +
+					"The owner of the provider's own API key cannot be removed, nor can the last manager or owner of the organization.",
+				Validators: []validator.String{value.Email()},
+			},
+		},
+	}
+}
+
+// ModifyPlan finds what validation does not see: the address usually comes from a variable that is set only when somebody leaves.
+func (a *memberRemoveAction) ModifyPlan(ctx context.Context, req action.ModifyPlanRequest, resp *action.ModifyPlanResponse) {
+	var m memberRemoveModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	if m.Email.IsNull() {
+		resp.Diagnostics.AddAttributeError(path.Root("email"), "Missing Email Address", "email is null, so it is not known whom to remove. Nobody was removed. If it comes from a variable, give that a value: -var NAME=EMAIL.")
+	}
+	var checked validator.StringResponse
+	value.Email().ValidateString(ctx, validator.StringRequest{Path: path.Root("email"), ConfigValue: m.Email}, &checked)
+	resp.Diagnostics.Append(checked.Diagnostics...)
+}
+
+func (a *memberRemoveAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
+	crud.Invoke(ctx, "remove", "member", req, resp, func(m *memberRemoveModel, tell crud.Tell) error {
+		email := m.Email.ValueString()
+		err := a.Client.RemoveMember(ctx, email)
+		if client.IsGone(err) {
+			tell("%s is already gone: the service answered 404, and lists no such member.", email)
+			return nil
+		}
+		if err == nil {
+			tell("%s was removed from the organization.", email)
+		}
+		return err
+	}, apierror.AtStatus{http.StatusBadRequest: path.Root("email"), http.StatusConflict: path.Root("email")}, needsManager, apierror.Advice{
+		http.StatusBadRequest: "The service accepts an email address alone, without a name or brackets. Check the address.",
+		http.StatusNotFound:   "The service still lists such a member, or cannot list members, so it is not certain that nobody has the address. Check the path in base_url; if it is right, invoke the action again.",
+		http.StatusConflict:   "Nobody can remove themselves, and the last manager or owner stays. Invoke the action with the API key of another manager or owner; if there is none, make a member one at the service first.",
+	})
+}

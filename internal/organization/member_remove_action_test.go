@@ -1,0 +1,274 @@
+package organization_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+func removeAction(email string) string {
+	return fmt.Sprintf("action \"agentyard_member_remove\" \"it\" {\n  config {\n    email = %q\n  }\n}\n", email)
+}
+
+// invoke runs the action as a user does, and returns what was shown in one line.
+func invoke(cli *acctest.CLI, args ...string) (exitCode int, shown string) {
+	r := cli.Run(append([]string{"apply", "-invoke=action.agentyard_member_remove.it", "-auto-approve", "-input=false"}, args...)...)
+	return r.ExitCode, oneLine(r.Output)
+}
+
+// remaining are the email addresses of the members, besides the manager that every emulator begins with.
+func remaining(t *testing.T, e *acctest.Env) []string {
+	t.Helper()
+	var emails []string
+	for cursor := ""; ; {
+		var page struct {
+			Users      []struct{ Email string }
+			Pagination struct{ NextCursor string }
+		}
+		query := url.Values{"limit": {"100"}}
+		if cursor != "" {
+			query.Set("cursor", cursor)
+		}
+		e.API(http.MethodGet, "/api/v0/organization/users?"+query.Encode(), nil, &page)
+		for _, user := range page.Users {
+			if user.Email != bootstrap {
+				emails = append(emails, user.Email)
+			}
+		}
+		if cursor = page.Pagination.NextCursor; cursor == "" {
+			slices.Sort(emails)
+			return emails
+		}
+	}
+}
+
+func TestAccMemberRemove_invokedByHand(t *testing.T) {
+	acctest.NeedsActions(t)
+	t.Parallel()
+	e := acctest.New(t)
+	joinMany(t, e, 3)
+	_, key := join(t, e, emulator.Human{Email: "Ada+ci&x@Acme.example"})
+	cli := acctest.NewCLI(t, e, removeAction("ada+ci&x@acme.example"))
+	if status, _ := e.TryWithKey(key, http.MethodGet, "/api/v0/computers", nil); status != 200 {
+		t.Fatalf("the member's key is answered %d", status)
+	}
+	if code, shown := invoke(cli); code != 0 || !strings.Contains(shown, "ada+ci&x@acme.example was removed from the organization.") {
+		t.Errorf("exit code %d: %s", code, shown)
+	}
+	if left := remaining(t, e); !slices.Equal(left, []string{"m0@acme.example", "m1@acme.example", "m2@acme.example"}) {
+		t.Errorf("left are %v", left)
+	}
+	if status, _ := e.TryWithKey(key, http.MethodGet, "/api/v0/computers", nil); status != 401 {
+		t.Errorf("the key of who was removed is answered %d", status)
+	}
+	// It may be repeated.
+	if code, shown := invoke(cli); code != 0 || !strings.Contains(shown, "ada+ci&x@acme.example is already gone") || strings.Contains(shown, "was removed") {
+		t.Errorf("the second time: exit code %d: %s", code, shown)
+	}
+	if n := e.Journal().Count("removeMember"); n != 2 {
+		t.Errorf("%d removals were sent", n)
+	}
+}
+
+func TestAccMemberRemove_pendingInvitation(t *testing.T) {
+	acctest.NeedsActions(t)
+	t.Parallel()
+	e := acctest.New(t)
+	if err := e.Invite("invited@acme.example", ""); err != nil {
+		t.Fatal(err)
+	}
+	cli := acctest.NewCLI(t, e, removeAction("Invited@acme.example"))
+	for _, want := range []string{"was removed", "already gone"} {
+		if code, shown := invoke(cli); code != 0 || !strings.Contains(shown, want) {
+			t.Errorf("exit code %d, want %s: %s", code, want, shown)
+		}
+	}
+}
+
+func TestAccMemberRemove_triggeredByAResource(t *testing.T) {
+	acctest.NeedsActions(t)
+	t.Parallel()
+	e := acctest.New(t)
+	joinMany(t, e, 1)
+	cli := acctest.NewCLI(t, e, removeAction("m0@acme.example")+`
+resource "terraform_data" "leave" {
+  input = "m0"
+  lifecycle {
+    action_trigger {
+      events  = [after_create]
+      actions = [action.agentyard_member_remove.it]
+    }
+  }
+}
+`)
+	if cli.MustRun("plan", "-input=false"); len(remaining(t, e)) != 1 {
+		t.Error("the plan removes")
+	}
+	if cli.MustRun("apply", "-auto-approve", "-input=false"); len(remaining(t, e)) != 0 {
+		t.Errorf("left are %v", remaining(t, e))
+	}
+	cli.MustPlanEmpty()
+	if n := e.Journal().Count("removeMember"); n != 1 {
+		t.Errorf("%d removals were sent", n)
+	}
+}
+
+// An answer that is lost leaves nobody in doubt: who was removed is gone, and the run says so.
+func TestAccMemberRemove_lostAnswer(t *testing.T) {
+	acctest.NeedsActions(t)
+	t.Parallel()
+	for kind, want := range map[emulator.FaultKind]string{
+		emulator.FaultDropBeforeCommit: "was removed", emulator.FaultStatusBeforeCommit: "was removed", emulator.FaultRateLimited: "was removed",
+		emulator.FaultDropAfterCommit: "already gone", emulator.FaultStatusAfterCommit: "already gone", emulator.FaultNonJSON: "already gone",
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			joinMany(t, e, 2)
+			e.Faults().Add(emulator.Fault{Operation: "removeMember", Kind: kind})
+			if code, shown := invoke(acctest.NewCLI(t, e, removeAction("m0@acme.example"))); code != 0 || !strings.Contains(shown, want) {
+				t.Errorf("exit code %d: %s", code, shown)
+			}
+			if left := remaining(t, e); !slices.Equal(left, []string{"m1@acme.example"}) {
+				t.Errorf("left are %v", left)
+			}
+		})
+	}
+}
+
+func TestAccMemberRemove_errors(t *testing.T) {
+	acctest.NeedsActions(t)
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		email string
+		fault *emulator.Fault
+		want  []string
+	}{
+		"no address":                {"nobody", nil, []string{`email must be an email address`, `got: "nobody"`}},
+		"with a name":               {"M <m0@acme.example>", nil, []string{`email must be an email address`}},
+		"empty":                     {"", nil, []string{`email must be an email address`}},
+		"oneself":                   {bootstrap, nil, []string{"Cannot remove member", "409", "The last manager", "API key of another manager or owner"}},
+		"not an address there":      {"m0@acme.example", &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 400}, []string{"removeMember", "400", "Check the address"}},
+		"401":                       {"m0@acme.example", &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 401}, []string{"removeMember", "401", "AGENTYARD_API_KEY"}},
+		"403":                       {"m0@acme.example", &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, []string{"removeMember", "403", "Manager role or higher"}},
+		"another member stays":      {"m0@acme.example", &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 404}, []string{"removeMember", "404", "still lists such a member", "invoke the action again"}},
+		"404 of something else":     {"m0@acme.example", &emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404, Body: "<html>404</html>"}, []string{"removeMember", "404", "something else than the service"}},
+		"success of something else": {"m0@acme.example", &emulator.Fault{Kind: emulator.FaultOtherServer, Status: 200, Body: "<html>Log in</html>", Times: -1}, []string{"removeMember", "not JSON", "base_url"}},
+		"500":                       {"m0@acme.example", &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1}, []string{"removeMember", "500", "may have acted"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			joinMany(t, e, 2)
+			if tc.fault != nil {
+				tc.fault.Operation = "removeMember"
+				e.Faults().Add(*tc.fault)
+			}
+			code, shown := invoke(acctest.NewCLI(t, e, removeAction(tc.email)))
+			for _, part := range tc.want {
+				if code == 0 || !strings.Contains(shown, part) {
+					t.Errorf("exit code %d, want %s: %s", code, part, shown)
+				}
+			}
+			if strings.Contains(shown, "was removed") || strings.Contains(shown, "already gone") || len(remaining(t, e)) != 2 {
+				t.Errorf("left are %v: %s", remaining(t, e), shown)
+			}
+		})
+	}
+}
+
+// Nobody is reported gone where no member is listed: the address may be wrong, or the key.
+func TestAccMemberRemove_unproven(t *testing.T) {
+	acctest.NeedsActions(t)
+	t.Parallel()
+	e := acctest.New(t)
+	for _, fault := range []emulator.Fault{
+		{Kind: emulator.FaultStatusBeforeCommit, Status: 404},
+		{Kind: emulator.FaultOtherAnswer, Body: `{"users":[],"pagination":{"hasMore":false,"nextCursor":null}}`}, // The caller is a member.
+	} {
+		fault.Operation, fault.Times = "listMembers", -1
+		e.Faults().Clear()
+		e.Faults().Add(fault)
+		if code, shown := invoke(acctest.NewCLI(t, e, removeAction("nobody@acme.example"))); code == 0 || !strings.Contains(shown, "not certain") || !strings.Contains(shown, "base_url") || strings.Contains(shown, "already gone") {
+			t.Errorf("exit code %d: %s", code, shown)
+		}
+	}
+}
+
+// Another manager can be removed, until one is the last; and nobody but managers can remove anybody.
+func TestAccMemberRemove_roles(t *testing.T) {
+	acctest.NeedsActions(t)
+	t.Parallel()
+	e := acctest.New(t)
+	_, manager := join(t, e, emulator.Human{Email: "ada@acme.example", Role: emulator.RoleManager})
+	_, user := join(t, e, emulator.Human{Email: "ben@acme.example"})
+	for _, tc := range []struct{ key, email, want string }{
+		{user, "ada@acme.example", "403"},
+		{serviceAccountKey(e), "ben@acme.example", "403"},
+		{manager, "ada@acme.example", "409"},
+		{manager, bootstrap, "was removed"},
+		{manager, "ada@acme.example", "make a member one at the service first"},
+		{manager, "ben@acme.example", "was removed"},
+	} {
+		cli := acctest.NewCLI(t, e, removeAction(tc.email))
+		cli.Setenv("AGENTYARD_API_KEY", tc.key)
+		if code, shown := invoke(cli); (code == 0) != (tc.want == "was removed") || !strings.Contains(shown, tc.want) {
+			t.Errorf("%s: exit code %d, want %s: %s", tc.email, code, tc.want, shown)
+		}
+	}
+}
+
+// The address may come from a variable: what it holds is checked in the plan, and a null removes nobody.
+func TestAccMemberRemove_fromAVariable(t *testing.T) {
+	acctest.NeedsActions(t)
+	t.Parallel()
+	e := acctest.New(t)
+	joinMany(t, e, 2)
+	cli := acctest.NewCLI(t, e, "variable \"leaver\" {\n  type = string\n  default = null\n}\n"+strings.Replace(removeAction("X"), `"X"`, "var.leaver", 1))
+	cli.MustPlanEmpty()
+	if code, shown := invoke(cli); code == 0 || !strings.Contains(shown, "Missing Email Address") || !strings.Contains(shown, "Nobody was removed") {
+		t.Errorf("exit code %d: %s", code, shown)
+	}
+	if code, shown := invoke(cli, "-var=leaver=m0"); code == 0 || !strings.Contains(shown, "must be an email address") {
+		t.Errorf("exit code %d: %s", code, shown)
+	}
+	if n := e.Journal().Count("removeMember"); n != 0 {
+		t.Errorf("%d removals were sent", n)
+	}
+	if code, shown := invoke(cli, "-var=leaver=m0@acme.example"); code != 0 || !slices.Equal(remaining(t, e), []string{"m1@acme.example"}) {
+		t.Errorf("exit code %d: %s", code, shown)
+	}
+}
+
+func TestAccMemberRemove_example(t *testing.T) {
+	acctest.NeedsActions(t)
+	t.Parallel()
+	e := acctest.New(t)
+	join(t, e, emulator.Human{Email: "avery@agentyard.example"})
+	cli := acctest.NewCLI(t, e, acctest.Example(t, "actions/agentyard_member_remove/action.tf"))
+	cli.MustPlanEmpty()
+	r := cli.MustRun("apply", "-invoke=action.agentyard_member_remove.leaver", "-var", "leaver=avery@agentyard.example", "-auto-approve", "-input=false")
+	if left := remaining(t, e); len(left) != 0 || !strings.Contains(r.Output, "was removed") {
+		t.Errorf("left are %v: %s", left, r.Output)
+	}
+}
+
+// One process tells a removal from one that finds nobody, in one message each.
+func TestMemberRemove_progress(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	joinMany(t, e, 2)
+	p := acctest.NewProcess(t, e, nil)
+	for _, want := range []string{"m0@acme.example was removed from the organization.", "m0@acme.example is already gone: the service answered 404, and lists no such member."} {
+		progress, out := p.Invoke("agentyard_member_remove", acctest.Values{"email": "m0@acme.example"})
+		if len(out.Errors)+len(out.Warnings) > 0 || !slices.Equal(progress, []string{want}) {
+			t.Errorf("progress %q, %s", progress, out)
+		}
+	}
+}
