@@ -22,6 +22,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/analytics"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/computer"
@@ -231,6 +232,12 @@ func (p *agentyardProvider) Resources(context.Context) []func() resource.Resourc
 
 func (p *agentyardProvider) DataSources(context.Context) []func() datasource.DataSource {
 	return []func() datasource.DataSource{
+		analytics.NewActivityDataSource,
+		analytics.NewMyCostDataSource,
+		analytics.NewProductivityDataSource,
+		analytics.NewTokensDataSource,
+		analytics.NewToolsDataSource,
+		analytics.NewUsersDataSource,
 		computer.NewComputerDataSource,
 		computer.NewComputerMetricsDataSource,
 		computer.NewComputerProvidersDataSource,

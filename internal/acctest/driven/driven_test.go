@@ -16,8 +16,6 @@ var pending = []string{
 	"editCiWorkflow", "listCiJobs", "listCiRepositories", "listCiRepositoryOwners", "listCiRuns", "scanCiWorkflows",
 
 	"listSessions", "createSession", "getSession", "deleteSession", "updateSession", "interruptSession",
-
-	"getTokenAnalytics", "queryMyCost", "getToolAnalytics", "getActivityAnalytics", "getProductivityAnalytics", "getUserAnalytics",
 }
 
 // TestEveryOperationIsDriven reads what the acceptance tests left behind. The test runner calls it after all of them.

@@ -1,0 +1,22 @@
+data "agentyard_analytics_tokens" "february" {
+  start_date = "2026-02-01"
+  end_date   = "2026-02-28"
+}
+
+# The same days, with a row for each model.
+data "agentyard_analytics_tokens" "by_model" {
+  start_date = "2026-02-01"
+  end_date   = "2026-02-28"
+  group_by   = "model"
+}
+
+output "credits" {
+  value = sum(concat([0], data.agentyard_analytics_tokens.february.data[*].billable_tokens))
+}
+
+output "credits_by_model" {
+  value = {
+    for model, credits in { for row in data.agentyard_analytics_tokens.by_model.data : row.group_key => row.billable_tokens... } :
+    model => sum(credits)
+  }
+}

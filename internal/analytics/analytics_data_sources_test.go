@@ -1,0 +1,511 @@
+package analytics_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const analyticsRoute = "/api/v1/analytics/"
+
+// source is a data source of analytics, and what it reads.
+type source struct {
+	name, path, operation string
+	// arguments are those that it needs beside the days.
+	arguments string
+	// query are the same for the API.
+	query string
+	// groupBy is what it can group by; empty if it cannot.
+	groupBy string
+	// fields are those of a row.
+	fields []string
+}
+
+var sources = []source{
+	{
+		name: "tokens", path: "tokens", operation: "getTokenAnalytics", groupBy: "model",
+		fields: []string{"date", "group_key", "billable_tokens", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "by_model", "by_user"},
+	},
+	{
+		name: "tools", path: "tools", operation: "getToolAnalytics", groupBy: "tool_name",
+		fields: []string{
+			"date", "group_key", "tool_calls", "by_tool", "mcp_users_with_mcp", "mcp_by_server", "skills_invocations", "skills_by_name", "slash_commands_invocations", "slash_commands_by_name",
+			"hooks_invocations", "hooks_by_event", "web_users", "autonomy_ratio_avg", "autonomy_ratio_p50", "autonomy_ratio_p90", "tool_calls_per_session_avg", "user_turns_per_session_avg",
+			"tool_autonomy_level_ratio",
+		},
+	},
+	{
+		name: "activity", path: "activity", operation: "getActivityAnalytics", groupBy: "client",
+		fields: []string{
+			"date", "group_key", "daily_active_users", "weekly_active_users", "monthly_active_users", "daily_active_users_by_client", "sessions", "messages", "user_messages",
+		},
+	},
+	{
+		name: "productivity", path: "productivity", operation: "getProductivityAnalytics",
+		fields: []string{"date", "files_created", "files_edited", "by_extension", "by_language", "git_commits", "git_prs_created"},
+	},
+	{
+		name: "users", path: "users", operation: "getUserAnalytics",
+		fields: []string{
+			"user_id", "user_email", "date", "tool_calls", "billable_tokens", "primary_model", "primary_model_tier", "files_created", "files_edited", "git_commits", "git_prs_created", "mcp_calls",
+			"skill_calls", "slash_commands", "hooks", "sessions", "messages", "user_messages", "assistant_messages", "autonomy_ratio", "delegation_level", "languages",
+		},
+	},
+	{name: "my_cost", path: "cost/me/query", operation: "queryMyCost", arguments: `query_key = "headline_daily"`, query: "&queryKey=headline_daily", fields: []string{"date", "fsc"}},
+}
+
+// config is the data source for some days, with more arguments.
+func (s source) config(start, end, more string) string {
+	return fmt.Sprintf("data \"agentyard_analytics_%s\" \"x\" {\n  start_date = %q\n  end_date = %q\n  %s\n  %s\n}\n", s.name, start, end, s.arguments, more)
+}
+
+// known checks attributes of the data source.
+func (s source) known(want map[string]knownvalue.Check) []statecheck.StateCheck {
+	var checks []statecheck.StateCheck
+	for name, check := range want {
+		checks = append(checks, statecheck.ExpectKnownValue("data.agentyard_analytics_"+s.name+".x", tfjsonpath.New(name), check))
+	}
+	return checks
+}
+
+// answer is what the API answers about some days, with a further query such as "&limit=1".
+func (s source) answer(e *acctest.Env, start, end, more string) (rows []map[string]any, organization string) {
+	var answer struct {
+		Data []map[string]any `json:"data"`
+		Meta struct {
+			OrgID string `json:"org_id"`
+		} `json:"meta"`
+	}
+	e.API(http.MethodGet, analyticsRoute+s.path+"?startDate="+start+"&endDate="+end+s.query+more, nil, &answer)
+	return answer.Data, answer.Meta.OrgID
+}
+
+// rows checks that the data are rows of the API, with every field. Those that a row of the API lacks are null.
+func (s source) rows(rows []map[string]any) knownvalue.Check {
+	checks := make([]knownvalue.Check, len(rows))
+	for i, row := range rows {
+		fields := map[string]knownvalue.Check{}
+		for _, name := range s.fields {
+			fields[name] = like(row[name])
+		}
+		checks[i] = knownvalue.ObjectExact(fields)
+	}
+	return knownvalue.ListExact(checks)
+}
+
+// like checks that a value is the same as in JSON.
+func like(decoded any) knownvalue.Check {
+	switch v := decoded.(type) {
+	case string:
+		return knownvalue.StringExact(v)
+	case float64:
+		return knownvalue.Float64Exact(v)
+	case []any:
+		items := make([]knownvalue.Check, len(v))
+		for i, item := range v {
+			items[i] = like(item)
+		}
+		return knownvalue.ListExact(items)
+	case map[string]any:
+		fields := map[string]knownvalue.Check{}
+		for name, field := range v {
+			fields[name] = like(field)
+		}
+		return knownvalue.ObjectExact(fields)
+	}
+	return knownvalue.Null()
+}
+
+// inOrder sorts rows of the API as the data are.
+func inOrder(rows []map[string]any, key string) []map[string]any {
+	slices.SortStableFunc(rows, func(a, b map[string]any) int {
+		return strings.Compare(fmt.Sprint(a["date"], " ", a[key]), fmt.Sprint(b["date"], " ", b[key]))
+	})
+	for _, row := range rows {
+		settle(row)
+	}
+	return rows
+}
+
+// settle sorts the lists in a row by what names their items.
+func settle(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, field := range v {
+			settle(field)
+		}
+	case []any:
+		slices.SortStableFunc(v, func(a, b any) int { return strings.Compare(named(a), named(b)) })
+		for _, item := range v {
+			settle(item)
+		}
+	}
+}
+
+// named is what names an item of a list.
+func named(item any) string {
+	fields, ok := item.(map[string]any)
+	if !ok {
+		return fmt.Sprint(item)
+	}
+	text := ""
+	for _, name := range []string{"model_id", "user_id", "tool", "server", "name", "event", "matcher", "command", "extension", "language"} {
+		if field, ok := fields[name]; ok {
+			text += fmt.Sprint(field, "\x00")
+		}
+	}
+	return text
+}
+
+func run(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
+	t.Helper()
+	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: steps})
+}
+
+func read(hcl string, checks ...statecheck.StateCheck) resource.TestStep {
+	return resource.TestStep{Config: hcl, ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: checks}
+}
+
+func refused(hcl, want string) resource.TestStep {
+	return resource.TestStep{Config: hcl, PlanOnly: true, ExpectError: regexp.MustCompile(want)}
+}
+
+// people adds members, so that there are several pages of them.
+func people(t *testing.T, e *acctest.Env) {
+	t.Helper()
+	for _, name := range []string{"zoe", "max", "ann", "kim"} {
+		if _, _, err := e.AddHuman(emulator.Human{Email: name + "@people.example"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// forEach runs a test for every data source of analytics.
+func forEach(t *testing.T, test func(t *testing.T, s source)) {
+	t.Helper()
+	for _, s := range sources {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			test(t, s)
+		})
+	}
+}
+
+// The service leaves the order of lists within a row open; that of the data is fixed.
+func TestAccAnalytics_everyField(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, s source) {
+		e := acctest.New(t, func(o *emulator.Options) { o.MaxPageSize = 100 })
+		people(t, e)
+		rows, organization := s.answer(e, "2026-02-26", "2026-02-28", "")
+		if len(rows) < 3 || organization == "" {
+			t.Fatalf("the API answers %d rows of %q", len(rows), organization)
+		}
+		run(t, e, read(e.Config(s.config("2026-02-26", "2026-02-28", "")), s.known(map[string]knownvalue.Check{
+			"start_date": knownvalue.StringExact("2026-02-26"), "end_date": knownvalue.StringExact("2026-02-28"), "org_id": knownvalue.StringExact(organization),
+			"data": s.rows(inOrder(rows, "user_id")),
+		})...))
+	})
+}
+
+// The service may leave the order of grouped rows open; that of the data is fixed.
+func TestAccAnalytics_grouped(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, s source) {
+		e := acctest.New(t)
+		if s.groupBy == "" {
+			run(t, e, refused(e.Config(s.config("2026-02-26", "2026-02-28", `group_by = "model"`)), `(?s)group_by = .*argument named "group_by" is not expected`))
+			return
+		}
+		people(t, e)
+		rows, organization := s.answer(e, "2026-02-26", "2026-02-28", "&group_by="+s.groupBy)
+		if len(rows) < 6 {
+			t.Fatalf("the API answers %d rows", len(rows))
+		}
+		run(t, e, read(e.Config(s.config("2026-02-26", "2026-02-28", "group_by = \""+s.groupBy+"\"")), s.known(map[string]knownvalue.Check{
+			"group_by": knownvalue.StringExact(s.groupBy), "org_id": knownvalue.StringExact(organization), "data": s.rows(inOrder(rows, "group_key")),
+		})...))
+		run(t, e, refused(e.Config(s.config("2026-02-26", "2026-02-28", `group_by = "team"`)), `(?s)group_by = "team".*group_by\s+value\s+must\s+be\s+one\s+of:\s+\["`+s.groupBy+`"\]`))
+	})
+}
+
+func TestAccAnalytics_quietDays(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, s source) {
+		e := acctest.New(t)
+		for _, day := range []string{"2026-02-14", "2026-02-15"} {
+			if err := e.AddQuietDay(day); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, organization := s.answer(e, "2026-02-14", "2026-02-15", "")
+		want := map[string]knownvalue.Check{"org_id": knownvalue.StringExact(organization), "data": knownvalue.ListExact(nil)}
+		if s.name == "my_cost" {
+			want["data_json"] = knownvalue.StringExact("[]")
+		}
+		run(t, e, read(e.Config(s.config("2026-02-14", "2026-02-15", "")), s.known(want)...))
+	})
+}
+
+// What a later version of the service leaves out is null, what it adds is ignored, and numbers are taken over as they are.
+func TestAccAnalytics_otherAnswers(t *testing.T) {
+	t.Parallel()
+	const least = `{"date": "2026-02-28", "user_id": "user_1", "new": {"x": 1}}`
+	forEach(t, func(t *testing.T, s source) {
+		e := acctest.New(t)
+		quantity := map[string]string{"tokens": "output_tokens", "tools": "autonomy_ratio_avg", "activity": "messages", "productivity": "git_commits", "users": "autonomy_ratio", "my_cost": "fsc"}[s.name]
+		var row map[string]any
+		if err := json.Unmarshal([]byte(least), &row); err != nil {
+			t.Fatal(err)
+		}
+		answer := func(body string) {
+			e.Faults().Clear()
+			e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultOtherAnswer, Body: body, Times: -1})
+		}
+		hcl, null := e.Config(s.config("2026-02-21", "2026-02-28", "")), knownvalue.Null()
+		answer(`{"data": [` + least + `], "meta": {"new": true}}`)
+		run(t, e, read(hcl, s.known(map[string]knownvalue.Check{"org_id": null, "data": s.rows([]map[string]any{row})})...))
+		answer(`[` + least + `]`)
+		run(t, e, read(hcl, s.known(map[string]knownvalue.Check{"org_id": null, "data": s.rows([]map[string]any{row})})...))
+		var texts []string
+		var rows []map[string]any
+		for i, n := range []struct {
+			text  string
+			value float64
+		}{{"9007199254740991", 9007199254740991}, {"0.1", 0.1}, {"-1.5", -1.5}, {"1e21", 1e21}, {"0", 0}} {
+			date := fmt.Sprintf("2026-02-%d", 21+i)
+			texts = append(texts, fmt.Sprintf(`{"date": %q, "user_id": "user_1", %q: %s}`, date, quantity, n.text))
+			rows = append(rows, map[string]any{"date": date, "user_id": "user_1", quantity: n.value})
+		}
+		answer(`{"data": [` + strings.Join(texts, ",") + `]}`)
+		run(t, e, read(hcl, s.known(map[string]knownvalue.Check{"data": s.rows(rows)})...))
+		answer(`{"data": [{"user_id": "user_1"}]}`)
+		run(t, e, refused(hcl, `(?s)Cannot read analytics of .*`+s.operation+`.*its\s+row\s+1\s+has\s+no\s+date.*base_url`))
+	})
+}
+
+func TestAccAnalytics_dates(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, s source) {
+		e := acctest.New(t)
+		for hcl, want := range map[string]string{
+			s.config("2026-02-30", "2026-02-28", ""): `(?s)Invalid Date.*start_date = "2026-02-30".*start_date\s+must\s+be\s+a\s+day\s+as\s+YYYY-MM-DD,\s+such\s+as\s+2026-02-28,\s+got:\s+"2026-02-30"`,
+			s.config("2026-02-01", "28.02.26", ""):   `(?s)Invalid Date.*end_date = "28.02.26".*end_date\s+must\s+be\s+a\s+day`,
+			s.config("2026-01-13", "2026-02-28", ""): `(?s)Date Too Early.*start_date = "2026-01-13".*start_date\s+must\s+not\s+be\s+before\s+2026-01-14,\s+because\s+the\s+service\s+has\s+numbers\s+from\s+that\s+day\s+on`,
+			s.config("2026-01-14", "2026-01-13", ""): `(?s)Date Too Early.*end_date = "2026-01-13".*end_date\s+must\s+not\s+be\s+before\s+2026-01-14`,
+			s.config("2026-02-28", "2026-02-27", ""): `(?s)Date Out Of Order.*end_date = "2026-02-27".*end_date\s+must\s+not\s+be\s+before\s+start_date,\s+which\s+is\s+2026-02-28,\s+got:\s+"2026-02-27"`,
+			s.config("2026-02-28", "2026-03-01", ""): `(?s)Date Not Available Yet.*end_date = "2026-03-01".*end_date\s+must\s+not\s+be\s+later\s+than\s+2026-02-28,\s+got:\s+"2026-03-01".*days\s+are\s+in\s+UTC`,
+			s.config("2026-03-01", "2026-03-02", ""): `(?s)Date Not Available Yet.*end_date = "2026-03-02".*not\s+be\s+later\s+than\s+2026-02-28`,
+		} {
+			run(t, e, refused(e.Config(hcl), want))
+		}
+		if n := len(e.Journal().Entries()); n != 0 {
+			t.Errorf("%d requests were sent", n)
+		}
+		run(t, e, read(e.Config(s.config("2026-01-14", "2026-01-14", ""))), read(e.Config(s.config("2026-02-28", "2026-02-28", ""))))
+	})
+}
+
+// A day can be asked about from the midnight on that ends it in UTC.
+func TestAccAnalytics_midnight(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	s := sources[0]
+	hcl := e.Config(s.config("2026-03-01", "2026-03-01", ""))
+	e.Clock.Advance(12*time.Hour - time.Second)
+	run(t, e, refused(hcl, `Date Not Available Yet`))
+	if n := e.Journal().Count(s.operation); n != 0 {
+		t.Errorf("%d requests were sent", n)
+	}
+	e.Clock.Advance(time.Second)
+	run(t, e, read(hcl, s.known(map[string]knownvalue.Check{"data": knownvalue.ListSizeExact(1)})...))
+}
+
+// Where the provider's clock is behind that of the service, the service refuses the day, at the same place.
+func TestAccAnalytics_refusedByTheService(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, s source) {
+		e := acctest.New(t)
+		hcl := e.Config(s.config("2026-02-27", "2026-02-28", ""))
+		for detail, at := range map[string]string{
+			"There is no data of the endDate 2026-02-28 yet.":                `end_date = "2026-02-28"`,
+			"The query parameter startDate is before the first day of data.": `start_date = "2026-02-27"`,
+			"Something else is wrong.":                                       "",
+		} {
+			e.Faults().Clear()
+			e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultOtherServer, Status: 400, Times: -1, Body: `{"title": "Bad Request", "detail": "` + detail + `", "status": 400, "requestId": "req_7"}`})
+			run(t, e, refused(hcl, `(?s)Cannot read analytics of .*`+at+`.*`+s.operation+`.*400:\s+`+strings.ReplaceAll(strings.TrimSuffix(detail, "."), " ", `\s+`)+`\s+\(request\s+req_7\)\.`))
+		}
+	})
+}
+
+// Days that are known when they are applied are checked then.
+func TestAccAnalytics_daysOfTheSameApply(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ start, end, want string }{
+		"right":     {"2026-02-27", "2026-02-28", ""},
+		"malformed": {"2026-02-27", "yesterday", `(?s)Invalid Date.*end_date\s+must\s+be\s+a\s+day`},
+		"too early": {"2026-01-13", "2026-02-28", `(?s)Date Too Early.*start_date\s+must\s+not\s+be\s+before\s+2026-01-14`},
+		"disorder":  {"2026-02-28", "2026-02-27", `(?s)Date Out Of Order.*end_date\s+must\s+not\s+be\s+before\s+start_date`},
+		"too late":  {"2026-02-28", "2026-03-01", `(?s)Date Not Available Yet.*end_date\s+must\s+not\s+be\s+later\s+than\s+2026-02-28`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			s := sources[3]
+			step := resource.TestStep{Config: e.Config(fmt.Sprintf("resource \"terraform_data\" \"days\" {\n  input = [%q, %q]\n}\n", tc.start, tc.end) +
+				"data \"agentyard_analytics_productivity\" \"x\" {\n  start_date = terraform_data.days.output[0]\n  end_date = terraform_data.days.output[1]\n}\n")}
+			if tc.want != "" {
+				step.ExpectError = regexp.MustCompile(tc.want)
+			} else {
+				step.ConfigPlanChecks = acctest.ThenEmpty
+				step.ConfigStateChecks = s.known(map[string]knownvalue.Check{"data": knownvalue.ListSizeExact(2)})
+			}
+			run(t, e, step)
+			if n := e.Journal().Count(s.operation); (n > 0) != (tc.want == "") {
+				t.Errorf("%d requests were sent", n)
+			}
+		})
+	}
+}
+
+func TestAccAnalytics_access(t *testing.T) {
+	t.Parallel()
+	const needs = `.*Three\s+things\s+are\s+needed:\s+an\s+organization\s+of\s+the\s+Enterprise\s+tier,\s+Analytics\s+that\s+is\s+enabled\s+for\s+it,\s+and\s+the\s+API\s+key\s+of\s+a\s+human`
+	forEach(t, func(t *testing.T, s source) {
+		e := acctest.New(t)
+		body := s.config("2026-02-27", "2026-02-28", "")
+		var account struct{ ID string }
+		e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
+		var robot struct{ APIKey struct{ Value string } }
+		e.API(http.MethodPost, "/api/v0/service-accounts/"+account.ID+"/api-keys", map[string]any{"name": "robot"}, &robot)
+		_, plain, err := e.AddHuman(emulator.Human{Email: "dev@people.example", Role: emulator.RoleUser})
+		if err != nil {
+			t.Fatal(err)
+		}
+		with := func(key string) string {
+			return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", e.URL(), key, body)
+		}
+		own := s.name == "my_cost"
+		needed := needs + `\s+with\s+the\s+Manager\s+or\s+Owner\s+role.*service\s+account\s+has\s+no\s+access`
+		if own {
+			needed = needs + `,\s+whose\s+own\s+numbers\s+they\s+are.*service\s+account\s+has\s+no\s+numbers`
+		}
+		run(t, e, refused(with(robot.APIKey.Value), `(?s)Cannot read analytics of .*`+s.operation+`.*answered\s+403.*`+needed))
+		if own {
+			rows, _ := s.answerWith(e, plain)
+			run(t, e, read(with(plain), s.known(map[string]knownvalue.Check{"data": s.rows(rows)})...))
+		} else {
+			run(t, e, refused(with(plain), `(?s)Cannot read analytics of .*`+s.operation+`.*answered\s+403.*`+needed))
+		}
+		run(t, e, refused(with("fk-wrong"), `(?s)`+s.operation+`.*answered\s+401.*AGENTYARD_API_KEY`))
+		e.AllowAnalytics(false)
+		run(t, e, refused(e.Config(body), `(?s)`+s.operation+`.*answered\s+403:\s+Analytics\s+is\s+not\s+enabled.*`+needed))
+		e.AllowAnalytics(true)
+		if err := e.SetTier(emulator.TierTeam); err != nil {
+			t.Fatal(err)
+		}
+		run(t, e, refused(e.Config(body), `(?s)`+s.operation+`.*answered\s+402:.*team.*enterprise.*`+needed))
+	})
+}
+
+// answerWith is answer for the caller with another key, about the last two days of February.
+func (s source) answerWith(e *acctest.Env, key string) (rows []map[string]any, err error) {
+	status, body := e.TryWithKey(key, http.MethodGet, analyticsRoute+s.path+"?startDate=2026-02-27&endDate=2026-02-28"+s.query, nil)
+	var answer struct {
+		Data []map[string]any `json:"data"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, fmt.Errorf("status %d: %w", status, err)
+	}
+	return answer.Data, nil
+}
+
+func TestAccAnalytics_failures(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, s source) {
+		e := acctest.New(t)
+		hcl := e.Config(s.config("2026-02-27", "2026-02-28", ""))
+		e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1})
+		run(t, e, refused(hcl, `(?s)Cannot read analytics of .*`+s.operation+`.*answered\s+500:.*\(request\s+req_\w+\).*max_retries`))
+		e.Faults().Clear()
+		e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultTruncatedBody}, emulator.Fault{Operation: s.operation, Kind: emulator.FaultStatusBeforeCommit, Status: 503})
+		run(t, e, read(hcl))
+	})
+}
+
+func TestAccAnalytics_example(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, s source) {
+		acctest.RunExample(t, acctest.New(t), "data-sources/agentyard_analytics_"+s.name+"/data-source.tf")
+	})
+}
+
+// Those who ask the same share a request in one run.
+func TestAccAnalytics_sameQuestion(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	var hcl strings.Builder
+	for _, s := range sources {
+		body := s.config("2026-02-27", "2026-02-28", "")
+		hcl.WriteString(body + strings.Replace(body, `"x"`, `"again"`, 1) + strings.Replace(s.config("2026-02-26", "2026-02-28", ""), `"x"`, `"other"`, 1))
+	}
+	cli := acctest.NewCLI(t, e, hcl.String())
+	cli.MustRun("plan", "-input=false")
+	for _, s := range sources {
+		if n := e.Journal().Count(s.operation); n != 2 {
+			t.Errorf("%s was asked %d times", s.operation, n)
+		}
+	}
+}
+
+// The expression of the documentation is yesterday, whenever it is planned.
+func TestAccAnalytics_yesterday(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	yesterday := `formatdate("YYYY-MM-DD", timeadd(plantimestamp(), "-24h"))`
+	cli := acctest.NewCLI(t, e, strings.ReplaceAll(sources[3].config("YESTERDAY", "YESTERDAY", ""), `"YESTERDAY"`, yesterday))
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	if n := e.Journal().Count(sources[3].operation); n != 1 {
+		t.Errorf("%d requests were sent", n)
+	}
+}
+
+// The provider's clock follows that of an emulator that people have moved.
+func TestAccAnalytics_clockOfTheEmulator(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	tomorrow := time.Now().UTC().Add(24 * time.Hour).Format(time.DateOnly)
+	cli := acctest.NewCLI(t, e, sources[0].config("2026-02-28", tomorrow, ""))
+	if r := cli.Run("plan", "-input=false"); r.ExitCode == 0 || !strings.Contains(r.Output, "Date Not Available Yet") {
+		t.Errorf("of tomorrow: %s", r.Output)
+	}
+	e.API(http.MethodPost, "/_emulator/clock", map[string]any{"advance": "72h"}, nil)
+	cli.MustRun("plan", "-input=false")
+}
+
+func TestAccAnalytics_unknownSettings(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, s source) {
+		e := acctest.New(t)
+		config := "resource \"terraform_data\" \"address\" {\n  input = \"" + e.URL() + "\"\n}\nprovider \"agentyard\" {\n  base_url = terraform_data.address.output\n  api_key = \"" + e.BootstrapKey() + "\"\n}\n"
+		// The day may be one of the past by the service's clock, which is not known.
+		run(t, e, resource.TestStep{
+			Config:      config + s.config("2026-02-27", "2026-03-01", ""),
+			ExpectError: regexp.MustCompile(`base_url\s+is\s+not\s+known\s+yet(.|\n)*apply\s+what\s+base_url\s+depends\s+on\s+first`),
+		})
+	})
+}

@@ -1,0 +1,122 @@
+package analytics_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+var users = sources[4]
+
+func TestAccAnalyticsUsers_allPages(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	people(t, e)
+	var want []string
+	for _, row := range inOrder(everyUser(e), "user_id") {
+		want = append(want, fmt.Sprint(row["date"], " ", row["user_id"]))
+	}
+	if len(want) != 10 {
+		t.Fatalf("the API answers %v", want)
+	}
+	checks := make([]knownvalue.Check, len(want))
+	for i, row := range want {
+		date, id, _ := strings.Cut(row, " ")
+		checks[i] = knownvalue.ObjectPartial(map[string]knownvalue.Check{"date": knownvalue.StringExact(date), "user_id": knownvalue.StringExact(id)})
+	}
+	e.Journal().Reset()
+	run(t, e, read(e.Config(users.config("2026-02-27", "2026-02-28", "")), users.known(map[string]knownvalue.Check{"data": knownvalue.ListExact(checks), "max_results": knownvalue.Null()})...))
+	for _, entry := range e.Journal().Entries() {
+		if !strings.Contains(entry.Query, "limit=100") {
+			t.Errorf("a page was asked for with %s", entry.Query)
+		}
+	}
+	if n := e.Journal().Count(users.operation); n == 0 || n%3 != 0 {
+		t.Errorf("%d requests for listings of three pages", n)
+	}
+}
+
+// everyUser are the rows of all users on the last two days of February, page by page.
+func everyUser(e *acctest.Env) (all []map[string]any) {
+	for more := ""; ; {
+		rows, _ := users.answer(e, "2026-02-27", "2026-02-28", more)
+		all = append(all, rows...)
+		if len(rows) < 4 {
+			return all
+		}
+		more = "&cursor=" + fmt.Sprint(rows[3]["user_id"])
+	}
+}
+
+func TestAccAnalyticsUsers_maxResults(t *testing.T) {
+	t.Parallel()
+	for most, tc := range map[int]struct {
+		rows, pages int
+		limit       string
+	}{
+		1: {1, 1, "1"}, 2: {2, 1, "2"}, 3: {3, 1, "3"}, 4: {4, 1, "4"}, 5: {5, 2, "5"}, 8: {8, 2, "8"}, 9: {9, 3, "9"}, 10: {10, 3, "10"}, 1000: {10, 3, "100"},
+	} {
+		t.Run(fmt.Sprint(most), func(t *testing.T) {
+			t.Parallel()
+			e := acctest.NewRealTime(t, func(o *emulator.Options) { o.MaxPageSize = 2 })
+			people(t, e)
+			config := users.config("2026-02-27", "2026-02-28", fmt.Sprintf("max_results = %d", most)) + "output \"rows\" {\n  value = \"rows: ${length(data.agentyard_analytics_users.x.data)}\"\n}\n"
+			r := acctest.NewCLI(t, e, config).MustRun("plan", "-input=false")
+			if want := fmt.Sprintf(`"rows: %d"`, tc.rows); !strings.Contains(r.Output, want) {
+				t.Errorf("want %s: %s", want, r.Output)
+			}
+			// With limits below the size of the emulator's pages, each page holds as many users as the limit says.
+			if n := e.Journal().Count(users.operation); n != tc.pages {
+				t.Errorf("%d requests, want %d", n, tc.pages)
+			}
+			for _, entry := range e.Journal().Entries() {
+				if !strings.Contains(entry.Query, "limit="+tc.limit+"&") {
+					t.Errorf("a page was asked for with %s", entry.Query)
+				}
+			}
+		})
+	}
+}
+
+func TestAccAnalyticsUsers_maxResultsIsPositive(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	for _, most := range []string{"0", "-1"} {
+		run(t, e, refused(e.Config(users.config("2026-02-27", "2026-02-28", "max_results = "+most)), `(?s)max_results = `+most+`.*max_results\s+value\s+must\s+be\s+at\s+least\s+1`))
+	}
+	run(t, e, refused(e.Config(users.config("2026-02-27", "2026-02-28", "max_results = 1.5")), `(?s)max_results = 1.5`))
+}
+
+// A listing that leads to itself, or that fails half-way, is an error and not a short list.
+func TestAccAnalyticsUsers_brokenPages(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		fault emulator.Fault
+		want  string
+	}{
+		"repeated cursor": {emulator.Fault{Kind: emulator.FaultRepeatedCursor, Times: -1}, `cursor\s+leads\s+back\s+to\s+a\s+page\s+that\s+was\s+read\s+before`},
+		"later cursor":    {emulator.Fault{Kind: emulator.FaultRepeatedCursor, After: 1, Times: -1}, `cursor\s+leads\s+back\s+to\s+a\s+page\s+that\s+was\s+read\s+before`},
+		"refused":         {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1, Times: -1}, `answered\s+500.*\(request\s+req_`},
+		"no cursor":       {emulator.Fault{Kind: emulator.FaultOtherAnswer, After: 1, Times: -1, Body: `{"data": [], "meta": {"has_more": true}}`}, `names\s+no\s+cursor`},
+		"no list":         {emulator.Fault{Kind: emulator.FaultOtherAnswer, After: 1, Times: -1, Body: `{"meta": {}}`}, `has\s+no\s+data`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			people(t, e)
+			tc.fault.Operation = users.operation
+			e.Faults().Add(tc.fault)
+			run(t, e, refused(e.Config(users.config("2026-02-27", "2026-02-28", "")), `(?s)Cannot read analytics of users.*`+users.operation+`.*`+tc.want))
+			e.Faults().Clear()
+			e.Faults().Add(tc.fault)
+			run(t, e, refused(e.Config(users.config("2026-02-27", "2026-02-28", "max_results = 10")), `(?s)`+tc.want))
+			e.Faults().Clear()
+			run(t, e, read(e.Config(users.config("2026-02-27", "2026-02-28", ""))))
+		})
+	}
+}
