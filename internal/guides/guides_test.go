@@ -18,7 +18,7 @@ import (
 )
 
 // followed are the guides that a test follows.
-var followed = []string{"adopting-an-organization", "api-key-rotation", "api-keys-without-state", "environment-builds", "sharing-computers"}
+var followed = []string{"adopting-an-organization", "api-key-rotation", "api-keys-without-state", "environment-builds", "sharing-computers", "spend-governance"}
 
 func TestGuides_everyOneIsFollowed(t *testing.T) {
 	t.Parallel()
@@ -136,10 +136,11 @@ func TestAccGuide_adoptingAnOrganization(t *testing.T) {
 	for _, name := range []string{"agents", "docs"} {
 		create("environments", map[string]any{"name": name, "scope": "organization", "repositories": []map[string]any{{"url": "https://git.example/acme/" + name + ".git", "script": "make"}}})
 	}
-	const total = 2 + 4 + 2 + 2 + 2 // Accounts, their keys, their computers, those of the caller, and environments.
+	e.API(http.MethodPut, "/api/v0/organization/usage/limits/users", map[string]any{"users": []map[string]any{{"email": "manager@agentyard.example", "limit": 5000000}}}, nil)
+	const total = 2 + 4 + 2 + 2 + 2 + 1 // Accounts, their keys, their computers, those of the caller, environments, and a limit.
 	keys := fmt.Sprint(live(e))
 
-	provider, computers, robots, environments := guide.Next("terraform"), guide.Next("terraform"), guide.Next("terraform"), guide.Next("terraform")
+	provider, computers, robots, environments, limits := guide.Next("terraform"), guide.Next("terraform"), guide.Next("terraform"), guide.Next("terraform"), guide.Next("terraform")
 	look, generate, adopt := guide.Next("shell"), guide.Next("shell"), guide.Next("shell")
 	t.Run("queries", func(t *testing.T) {
 		acctest.NeedsActions(t)
@@ -148,9 +149,10 @@ func TestAccGuide_adoptingAnOrganization(t *testing.T) {
 		cli.Write("computers.tfquery.hcl", computers)
 		cli.Write("accounts.tfquery.hcl", robots)
 		cli.Write("environments.tfquery.hcl", environments)
+		cli.Write("limits.tfquery.hcl", limits)
 		e.Journal().Reset()
 		r := cli.Follow(look)[0]
-		for _, found := range []string{"agents", "build-1", "build-2", "runner-1", "ci/pipeline", "docs/nightly"} {
+		for _, found := range []string{"agents", "build-1", "build-2", "runner-1", "ci/pipeline", "docs/nightly", "manager@agentyard.example"} {
 			if !strings.Contains(r.Output, found) {
 				t.Errorf("the queries do not find %s: %s", found, r.Output)
 			}

@@ -1,0 +1,5 @@
+list "agentyard_user_usage_limit" "all" {
+  provider         = agentyard
+  include_resource = true
+  limit            = 1000
+}

@@ -1,0 +1,16 @@
+# The seven days that ended yesterday.
+data "agentyard_analytics_users" "week" {
+  start_date = formatdate("YYYY-MM-DD", timeadd(plantimestamp(), "-168h"))
+  end_date   = formatdate("YYYY-MM-DD", timeadd(plantimestamp(), "-24h"))
+}
+
+locals {
+  # Who has left has no address in the rows.
+  rows_of = { for row in data.agentyard_analytics_users.week.data : lower(row.user_email) => row.billable_tokens... if row.user_email != null }
+
+  # Sorted as text, so that the numbers need leading zeros.
+  by_credits = reverse(sort([for email, credits in local.rows_of : format("%020d %s", floor(sum(credits)), email)]))
+  heaviest   = [for line in slice(local.by_credits, 0, min(10, length(local.by_credits))) : split(" ", line)[1]]
+
+  capped = { for email in local.heaviest : email => 10000000 if contains(local.members, email) }
+}
