@@ -74,11 +74,11 @@ var productivityRowResults = results.Record{
 	"date":          dateOfRow,
 	"files_created": number("Files that were created."),
 	"files_edited":  number("Files that were edited."),
-	"by_extension": {Text: "Files by extension, as the service orders them.", IsList: true, Of: results.Record{
+	"by_extension": {Text: "Files by extension, ordered by `extension`.", IsList: true, Of: results.Record{
 		"extension": {Text: "Extension of the files' names."},
 		"count":     number("Files with this extension."),
 	}},
-	"by_language": {Text: "Files by language, as the service orders them.", IsList: true, Of: results.Record{
+	"by_language": {Text: "Files by language, ordered by `language`.", IsList: true, Of: results.Record{
 		"language": {Text: "Name of the language."},
 		"count":    number("Files in this language."),
 	}},

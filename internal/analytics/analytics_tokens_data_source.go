@@ -95,12 +95,12 @@ var tokenRowResults = results.Record{
 	"output_tokens":      number("Output tokens."),
 	"cache_read_tokens":  number("Tokens that were read from the cache."),
 	"cache_write_tokens": number("Tokens that were written to the cache."),
-	"by_model":           {Text: "Shares of the models, as the service orders them.", IsList: true, Of: modelTokensResults},
-	"by_user": {Text: "Shares of the users, as the service orders them.", IsList: true, Of: results.Record{
+	"by_model":           {Text: "Shares of the models, ordered by `model_id`.", IsList: true, Of: modelTokensResults},
+	"by_user": {Text: "Shares of the users, ordered by `user_id`.", IsList: true, Of: results.Record{
 		"user_id":         userIDOfRow,
 		"user_email":      userEmailOfRow,
 		"billable_tokens": number("Standard credits that the user used."),
-		"by_model":        {Text: "Shares of the models in what the user used.", IsList: true, Of: modelTokensResults},
+		"by_model":        {Text: "Shares of the models in what the user used, ordered by `model_id`.", IsList: true, Of: modelTokensResults},
 	}},
 }
 

@@ -125,21 +125,21 @@ var toolRowResults = results.Record{
 	"date":       dateOfRow,
 	"group_key":  groupOfRow("Name of the tool"),
 	"tool_calls": number("Calls of tools."),
-	"by_tool": {Text: "Calls by tool, as the service orders them.", IsList: true, Of: results.Record{
+	"by_tool": {Text: "Calls by tool, ordered by `tool`.", IsList: true, Of: results.Record{
 		"tool":        {Text: "Name of the tool."},
 		"invocations": number("Calls of the tool."),
 	}},
 	"mcp_users_with_mcp": number("Users who used tools of MCP servers."),
-	"mcp_by_server": {Text: "Calls by MCP server, as the service orders them. A name may come again in another case.", IsList: true, Of: results.Record{
+	"mcp_by_server": {Text: "Calls by MCP server, ordered by `server`. A name may come again in another case.", IsList: true, Of: results.Record{
 		"server":      {Text: "Name of the MCP server."},
 		"invocations": number("Calls of its tools."),
 	}},
 	"skills_invocations":         number("Uses of skills."),
-	"skills_by_name":             {Text: "Uses by skill, as the service orders them.", IsList: true, Of: nameResults("the skill")},
+	"skills_by_name":             {Text: "Uses by skill, ordered by `name`.", IsList: true, Of: nameResults("the skill")},
 	"slash_commands_invocations": number("Uses of slash commands."),
-	"slash_commands_by_name":     {Text: "Uses by slash command, as the service orders them.", IsList: true, Of: nameResults("the slash command")},
+	"slash_commands_by_name":     {Text: "Uses by slash command, ordered by `name`.", IsList: true, Of: nameResults("the slash command")},
 	"hooks_invocations":          number("Runs of hooks."),
-	"hooks_by_event": {Text: "Runs by hook, as the service orders them.", IsList: true, Of: results.Record{
+	"hooks_by_event": {Text: "Runs by hook, ordered by `event`, `matcher` and `command`.", IsList: true, Of: results.Record{
 		"event":   {Text: "Event at which the hook runs."},
 		"matcher": {Text: "What the hook applies to."},
 		"command": {Text: "Command of the hook."},

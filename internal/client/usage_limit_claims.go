@@ -157,7 +157,7 @@ func (c *Client) PlanUserUsageLimit(email string, limit *int64) (first *int64, i
 
 // PlanGlobalUsageLimit is PlanUserUsageLimit for the global limit.
 func (c *Client) PlanGlobalUsageLimit(limit *int64) (first *int64, isSecond bool) {
-	return c.globalLimitClaims.plan(emailKey(everybody), limit)
+	return c.globalLimitClaims.plan(everybody, limit)
 }
 
 func (l *limitClaims) plan(key string, limit *int64) (first *int64, isSecond bool) {
