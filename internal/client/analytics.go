@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // Days are a range of days in UTC, as YYYY-MM-DD. Both ends belong to it.
@@ -304,11 +305,14 @@ func (d Days) unlike(row int, date string) string {
 	switch {
 	case date == "":
 		return fmt.Sprintf("its row %d has no date", row)
-	case date < d.Start || date > d.End:
+	case dayOf(date) < d.Start || dayOf(date) > d.End:
 		return fmt.Sprintf("its row %d is about another day: %s", row, date)
 	}
 	return ""
 }
+
+// dayOf is the day of a date, which the service may write with a time of day.
+func dayOf(date string) string { return date[:min(len(date), len(time.DateOnly))] }
 
 // asked are the answers to the questions that one process has put to an operation of analytics, by their queries. Those
 // who ask the same within sharedLifetime share the requests, because such an answer may be large and slow.
@@ -411,7 +415,7 @@ func (a *asked[T]) fetch(ctx context.Context, query, cursor string) (page[Analyt
 	if err := readEnvelope(answer.body, &envelope); err != nil {
 		return none, unusable(a.op, err)
 	}
-	if told := (Days{cmp.Or(envelope.Meta.StartDate, days.Start), cmp.Or(envelope.Meta.EndDate, days.End)}); told != days {
+	if told := (Days{cmp.Or(dayOf(envelope.Meta.StartDate), days.Start), cmp.Or(dayOf(envelope.Meta.EndDate), days.End)}); told != days {
 		return none, r.strange(fmt.Sprintf("it is about other days: %s to %s", told.Start, told.End))
 	}
 	next, err := r.nextPage(envelope.Meta.HasMore, envelope.Meta.NextCursor, isPaged && a.users(rows) >= size)

@@ -407,3 +407,18 @@ func TestConfigured(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A date with a time of day is one of that day, in rows and in what is said about the answer.
+func TestAnalytics_datesWithATime(t *testing.T) {
+	t.Parallel()
+	c, _, _ := serveShort(t, func(string) string {
+		return `200 {"data":[{"date":"2026-02-02T00:00:00Z"}],"meta":{"start_date":"2026-02-01T00:00:00Z","end_date":"2026-02-02T23:59:59Z"}}`
+	})
+	found, err := c.ProductivityAnalytics(t.Context(), Days{Start: "2026-02-01", End: "2026-02-02"})
+	if err != nil || len(found.Rows) != 1 {
+		t.Errorf("got %+v, %v", found, err)
+	}
+	if _, err := c.ProductivityAnalytics(t.Context(), Days{Start: "2026-02-01", End: "2026-02-01"}); err == nil {
+		t.Error("rows of another day are taken")
+	}
+}
