@@ -39,7 +39,7 @@ func Rules() []Rule { return slices.Clone(rules) }
 
 var rules = []Rule{
 	// Texts and bodies.
-	{"body-size", nil, "A body has at most 1 MiB.", Assumption},
+	{"body-size", nil, "A body has at most 1 MiB, that of a wiki's upload 16 MiB.", Assumption},
 	{"nul-character", nil, "A NUL character is part of no name and no ID.", Assumption},
 	{"repeated-field", nil, "A JSON object has each field once; decoders differ on which of two counts.", Assumption},
 
@@ -73,9 +73,24 @@ var rules = []Rule{
 	{"date-unavailable", []string{"getTokenAnalytics", "queryMyCost", "getToolAnalytics", "getActivityAnalytics", "getProductivityAnalytics", "getUserAnalytics"}, "There is data through yesterday in UTC.", Spec},
 	{"date-range", []string{"queryMyCost"}, "The caller's own credits are asked about for at most 90 days, the first and the last included.", Spec},
 
+	// Sessions.
+	{"session-computer", []string{"createSession"}, "A session runs on an active computer.", Assumption},
+	{"autonomy-contradiction", []string{"createSession", "updateSession"}, "The deprecated autonomyMode agrees with the interactionMode and the autonomyLevel beside it.", Assumption},
+
+	// Wiki runs.
+	{"wiki-tree", []string{"createWikiRun"}, "The pages of an upload have different paths and IDs, and each node of their tree is of one of them.", Assumption},
+	{"wiki-depth", []string{"createWikiRun"}, "A tree of pages has at most five levels.", Reference},
+	{"wiki-path", []string{"createWikiRun"}, "The path of a page is relative, stays in the wiki and is not that of the export's own file.", Assumption},
+
 	// API keys.
 	{"expiry-past", []string{"createApiKey", "rotateApiKey"}, "A key that is made does not expire before it lives.", Assumption},
 	{"grace-beyond-expiry", []string{"rotateApiKey"}, "The old key must not expire before its grace period ends, even if that has no length.", Reference},
+
+	// CI automation.
+	{"ci-changes", []string{"editCiWorkflow"}, "An edit says what to change.", Reference},
+	{"ci-path", []string{"editCiWorkflow"}, "A workflow is a file under .github/workflows/, also in a folder there, with a name before .yml or .yaml; its path is in its shortest form, without two dots in a row and control characters, and has at most 1024 bytes.", Assumption},
+	{"ci-twice", []string{"editCiWorkflow"}, "A request names each file of a repository once, whatever the case of the repository; a new file without a path has the name that it is given.", Assumption},
+	{"ci-schedule", []string{"editCiWorkflow"}, "A schedule is empty or a cron expression: five fields with blanks between and none at its ends, each a list of values, ranges and *, with steps or without. Values are numbers of at most two digits in their bounds, and English names of three letters for months and days of the week; a step is from 1 to 99.", Assumption},
 
 	// Organization.
 	{"cursor-unknown", []string{"listEnterpriseControlHistory", "listMembers", "getUserAnalytics", "listSessions"}, "A cursor is one that an answer of this listing gave.", Assumption},

@@ -334,10 +334,15 @@ func unindexComputer(tx *bolt.Tx, c *computer) error {
 	return errors.Join(errs...)
 }
 
-// removeComputer removes a computer and the files in its workspace.
+// removeComputer removes a computer and the files in its workspace. The sessions of a managed one are archived.
 func (e *Emulator) removeComputer(tx *bolt.Tx, c *computer) error {
 	if err := e.removeFilesOf(tx, c.ID); err != nil {
 		return err
+	}
+	if c.ProviderType != providerBYOM {
+		if err := archiveSessions(tx, c.ID, e.clock.Now()); err != nil {
+			return err
+		}
 	}
 	return errors.Join(unindexComputer(tx, c), remove(tx, bucketComputers, c.ID))
 }

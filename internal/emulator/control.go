@@ -68,6 +68,35 @@ type (
 	tierBody struct {
 		Tier string `json:"tier"`
 	}
+	repositoryBody struct {
+		URL                string `json:"url"`
+		DefaultBranch      string `json:"defaultBranch"`
+		IsPrivate          bool   `json:"isPrivate"`
+		UserPermission     string `json:"userPermission"`
+		ServiceAppWritable bool   `json:"serviceAppWritable"`
+	}
+	workflowMergeBody struct {
+		RepoFullName string `json:"repoFullName"`
+		FilePath     string `json:"filePath"`
+	}
+	wikiExportBody struct {
+		Form            WikiExportForm `json:"form"`
+		LifetimeSeconds int64          `json:"lifetimeSeconds"`
+	}
+	wikiRunBody struct {
+		RepoURL         string `json:"repoUrl"`
+		Branch          string `json:"branch"`
+		CommitHash      string `json:"commitHash"`
+		Email           string `json:"email"`
+		PrivacyLevel    string `json:"privacyLevel"`
+		SourceSessionID string `json:"sourceSessionId"`
+	}
+	wikiRunCreatedView struct {
+		WikiRunID string `json:"wikiRunId"`
+	}
+	videoOverviewBody struct {
+		VideoOverview map[string]any `json:"videoOverview"`
+	}
 	quietDayBody struct {
 		Date string `json:"date"`
 	}
@@ -81,6 +110,20 @@ type (
 	humanView struct {
 		ID  string `json:"id"`
 		Key string `json:"key"`
+	}
+	sessionChangeBody struct {
+		Status          *string           `json:"status"`
+		Title           *string           `json:"title"`
+		ParentSessionID *string           `json:"parentSessionId"`
+		ComputerID      *string           `json:"computerId"`
+		MessageCount    *int64            `json:"messageCount"`
+		ServiceCredits  *float64          `json:"serviceCredits"`
+		ArchivedAt      *string           `json:"archivedAt"`
+		CompletedAt     *int64            `json:"completedAt"`
+		Artifacts       []SessionArtifact `json:"artifacts"`
+	}
+	settingsOnReadsBody struct {
+		On bool `json:"on"`
 	}
 	invitationBody struct {
 		Email string `json:"email"`
@@ -215,6 +258,72 @@ func (e *Emulator) control(r *http.Request) (status int, body any, err error) {
 	case "POST analytics/off", "POST analytics/on":
 		e.AllowAnalytics(path == "analytics/on")
 		return 204, nil, nil
+	case "POST sessions/off", "POST sessions/on":
+		e.AllowSessions(path == "sessions/on")
+		return 204, nil, nil
+	case "POST sessions/settings-on-reads":
+		var in settingsOnReadsBody
+		if err := readControl(r, &in); err != nil {
+			return 0, nil, err
+		}
+		e.SessionSettingsOnReads(in.On)
+		return 204, nil, nil
+	case "POST integration/off", "POST integration/on":
+		e.ConnectIntegration(path == "integration/on")
+		return 204, nil, nil
+	case "POST repositories":
+		var in repositoryBody
+		if err := readControl(r, &in); err != nil {
+			return 0, nil, err
+		}
+		if err := e.ConnectRepository(Repository(in)); err != nil {
+			return 0, nil, badRequest("%v.", err)
+		}
+		return 204, nil, nil
+	case "DELETE repositories":
+		if err := e.DisconnectRepository(r.URL.Query().Get("url")); err != nil {
+			return 0, nil, badRequest("%v.", err)
+		}
+		return 204, nil, nil
+	case "POST ci/merge":
+		var in workflowMergeBody
+		if err := readControl(r, &in); err != nil {
+			return 0, nil, err
+		}
+		if err := e.MergeWorkflow(in.RepoFullName, in.FilePath); err != nil {
+			return 0, nil, badRequest("%v.", err)
+		}
+		return 204, nil, nil
+	case "POST ci/runs":
+		var in map[string]any
+		if err := readControl(r, &in); err != nil {
+			return 0, nil, err
+		}
+		if err := e.AddCIRun(in); err != nil {
+			return 0, nil, badRequest("%v.", err)
+		}
+		return 204, nil, nil
+	case "POST wiki-export":
+		var in wikiExportBody
+		if err := readControl(r, &in); err != nil {
+			return 0, nil, err
+		}
+		if err := e.SetWikiExport(in.Form, time.Duration(in.LifetimeSeconds)*time.Second); err != nil {
+			return 0, nil, badRequest("%v.", err)
+		}
+		return 204, nil, nil
+	case "POST wiki-runs":
+		var in wikiRunBody
+		if err := readControl(r, &in); err != nil {
+			return 0, nil, err
+		}
+		id, err := e.AddWikiRun(WikiRun{
+			RepoURL: in.RepoURL, Branch: in.Branch, CommitHash: in.CommitHash, OwnerEmail: in.Email, PrivacyLevel: in.PrivacyLevel, SourceSessionID: in.SourceSessionID,
+		})
+		if err != nil {
+			return 0, nil, badRequest("%v.", err)
+		}
+		return 201, wikiRunCreatedView{id}, nil
 	case "POST quiet-days":
 		var in quietDayBody
 		if err := readControl(r, &in); err != nil {
@@ -253,8 +362,14 @@ func (e *Emulator) control(r *http.Request) (status int, body any, err error) {
 		}
 		return 204, nil, nil
 	}
+	if id, found := strings.CutPrefix(path, "sessions/"); found && r.Method == http.MethodPost {
+		return e.controlSession(r, id)
+	}
 	if id, found := strings.CutPrefix(path, "computers/"); found && r.Method == http.MethodPost {
 		return e.controlComputer(id)
+	}
+	if id, found := strings.CutPrefix(path, "wiki-runs/"); found && r.Method == http.MethodPost {
+		return e.controlWikiRun(r, id)
 	}
 	if id, found := strings.CutPrefix(path, "source-providers/"); found && r.Method == http.MethodPost {
 		return e.controlSourceProvider(id)
@@ -278,6 +393,34 @@ func (e *Emulator) controlComputer(path string) (status int, body any, err error
 		return 0, nil, notFound("The control API can do sleep, break, daemon-down and daemon-up to a computer, not %q.", act)
 	}
 	if err != nil {
+		return 0, nil, badRequest("%v.", err)
+	}
+	return 204, nil, nil
+}
+
+// controlSession serves sessions/{id}.
+func (e *Emulator) controlSession(r *http.Request, id string) (status int, body any, err error) {
+	var in sessionChangeBody
+	if err := readControl(r, &in); err != nil {
+		return 0, nil, err
+	}
+	if err := e.ChangeSession(id, SessionChange(in)); err != nil {
+		return 0, nil, badRequest("%v.", err)
+	}
+	return 204, nil, nil
+}
+
+// controlWikiRun serves wiki-runs/{id}/video-overview.
+func (e *Emulator) controlWikiRun(r *http.Request, path string) (status int, body any, err error) {
+	id, act, _ := strings.Cut(path, "/")
+	if act != "video-overview" {
+		return 0, nil, notFound("The control API can give a wiki run a video-overview, not %q.", act)
+	}
+	var in videoOverviewBody
+	if err := readControl(r, &in); err != nil {
+		return 0, nil, err
+	}
+	if err := e.SetVideoOverview(id, in.VideoOverview); err != nil {
 		return 0, nil, badRequest("%v.", err)
 	}
 	return 204, nil, nil

@@ -55,6 +55,14 @@ type Options struct {
 	BuildPhase time.Duration
 	// Tier is the organization's tier: TierFree, TierTeam or TierEnterprise; empty means TierEnterprise.
 	Tier string
+	// SessionDelay is how long a new session answers 404 to whoever names it; 0 means 2 seconds, less means none.
+	SessionDelay time.Duration
+	// SessionListDelay is how late listings show a new session, and what a session does; 0 means 5 seconds, less means none.
+	SessionListDelay time.Duration
+	// SessionColdStart is how long a listing of sessions takes that nobody asked for in the last 5 minutes.
+	SessionColdStart time.Duration
+	// WikiExport says how exports of wiki runs are answered.
+	WikiExport WikiExport
 }
 
 // Provisioning says how long each step of a managed computer's set-up takes on the emulator's clock.
@@ -77,6 +85,7 @@ type Emulator struct {
 	faults       *Faults
 	journal      *Journal
 	programmed   programmed
+	ciScan       ciScan
 	bootstrapKey string
 	signingKey   []byte
 
@@ -110,6 +119,10 @@ func Start(ctx context.Context, opts Options) (*Emulator, error) {
 	if err := checkTier(opts.Tier); err != nil {
 		return nil, fmt.Errorf("start the emulator: %w", err)
 	}
+	var err error
+	if opts.WikiExport, err = opts.WikiExport.completed(); err != nil {
+		return nil, fmt.Errorf("start the emulator: %w", err)
+	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -123,7 +136,6 @@ func Start(ctx context.Context, opts Options) (*Emulator, error) {
 		e.api = opts.Wrap(e.api)
 	}
 
-	var err error
 	if e.store, err = openStore(opts.DataFile); err != nil {
 		return nil, err
 	}
@@ -136,7 +148,8 @@ func Start(ctx context.Context, opts Options) (*Emulator, error) {
 	return e, nil
 }
 
-// bootstrap reads or creates what every emulator has: its time, the signing key of the file storage and the first manager.
+// bootstrap reads or creates what every emulator has: its time, the signing key of the file storage, the first
+// repositories with their CI workflow and the first manager.
 func (e *Emulator) bootstrap() error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {
 		var ahead time.Duration
@@ -155,6 +168,11 @@ func (e *Emulator) bootstrap() error {
 		}
 		e.signingKey = []byte(secret)
 
+		if !stored(tx, bucketMeta, "repositories") {
+			if err := errors.Join(firstRepositories(tx), firstWorkflow(tx), put(tx, bucketMeta, "repositories", true)); err != nil {
+				return err
+			}
+		}
 		managerID, err := e.bootstrapManager(tx)
 		if err != nil {
 			return err

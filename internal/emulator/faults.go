@@ -184,6 +184,7 @@ func (f *Faults) hide(body []byte, reads int) {
 	var created struct {
 		ID        string `json:"id"`
 		SessionID string `json:"sessionId"`
+		WikiRunID string `json:"wikiRunId"`
 		APIKey    struct {
 			ID string `json:"id"`
 		} `json:"apiKey"`
@@ -196,7 +197,7 @@ func (f *Faults) hide(body []byte, reads int) {
 	if f.hidden == nil {
 		f.hidden = map[string]int{}
 	}
-	for _, id := range []string{created.ID, created.SessionID, created.APIKey.ID} {
+	for _, id := range []string{created.ID, created.SessionID, created.WikiRunID, created.APIKey.ID} {
 		if id != "" {
 			f.hidden[id] = max(1, reads)
 		}

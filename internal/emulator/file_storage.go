@@ -25,6 +25,7 @@ import (
 type uploadPolicy struct {
 	Key         string `json:"key"`
 	Size        int64  `json:"size"`
+	AtMost      bool   `json:"atMost,omitempty"` // Size is the largest that is allowed, instead of the only one.
 	ContentType string `json:"contentType,omitempty"`
 	Expires     int64  `json:"expires"` // Unix milliseconds.
 }
@@ -36,17 +37,17 @@ func (e *Emulator) sign(text string) string {
 }
 
 // uploadForm returns the fields that an upload has to repeat, before its file.
-func (e *Emulator) uploadForm(o storedObject, expires int64) (map[string]string, error) {
-	data, err := json.Marshal(uploadPolicy{Key: o.Object, Size: o.Size, ContentType: o.ContentType, Expires: expires})
+func (e *Emulator) uploadForm(allowed uploadPolicy) (map[string]string, error) {
+	data, err := json.Marshal(allowed)
 	if err != nil {
 		return nil, fmt.Errorf("encode an upload policy: %w", err)
 	}
 	policy := base64.StdEncoding.EncodeToString(data)
 	form := map[string]string{
-		"key": o.Object, "policy": policy, "expires": strconv.FormatInt(expires, 10), "signature": e.sign("upload " + policy),
+		"key": allowed.Key, "policy": policy, "expires": strconv.FormatInt(allowed.Expires, 10), "signature": e.sign("upload " + policy),
 	}
-	if o.ContentType != "" {
-		form["Content-Type"] = o.ContentType
+	if allowed.ContentType != "" {
+		form["Content-Type"] = allowed.ContentType
 	}
 	return form, nil
 }
@@ -65,6 +66,7 @@ func downloadText(object string, q url.Values) string {
 func (e *Emulator) serveFiles(w http.ResponseWriter, r *http.Request) {
 	e.setTime(w.Header())
 	object, isDownload := strings.CutPrefix(r.URL.Path, "/download/")
+	wiki, isExport := strings.CutPrefix(r.URL.Path, wikiExportPath)
 	var err error
 	switch {
 	case r.Header.Get("Authorization") != "":
@@ -76,6 +78,8 @@ func (e *Emulator) serveFiles(w http.ResponseWriter, r *http.Request) {
 		}
 	case isDownload && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 		err = e.sendFile(w, r, object)
+	case isExport && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+		err = e.sendWikiExport(w, r, wiki)
 	default:
 		err = notFound("The file storage has nothing at %s %s.", r.Method, r.URL.Path)
 	}
@@ -130,7 +134,7 @@ func (e *Emulator) checkForm(given map[string]string) (uploadPolicy, error) {
 	if err != nil {
 		return policy, badRequest("The policy of the form cannot be read: %v.", err)
 	}
-	want, err := e.uploadForm(storedObject{Object: policy.Key, Size: policy.Size, ContentType: policy.ContentType}, policy.Expires)
+	want, err := e.uploadForm(policy)
 	if err != nil {
 		return policy, err
 	}
@@ -168,7 +172,10 @@ func (e *Emulator) storeFile(form *multipart.Reader, part *multipart.Part, polic
 	if err != nil {
 		return badRequest("The upload broke off: %v.", err)
 	}
-	if size != policy.Size {
+	switch {
+	case policy.AtMost && size > policy.Size:
+		return badRequest("The file has more than %d bytes.", policy.Size)
+	case !policy.AtMost && size != policy.Size:
 		return badRequest("The file does not have the declared %d bytes.", policy.Size)
 	}
 	if _, err := form.NextPart(); !errors.Is(err, io.EOF) {
@@ -180,14 +187,22 @@ func (e *Emulator) storeFile(form *multipart.Reader, part *multipart.Part, polic
 	return nil
 }
 
-func (e *Emulator) sendFile(w http.ResponseWriter, r *http.Request, object string) error {
-	q := r.URL.Query()
-	if !hmac.Equal([]byte(q.Get("signature")), []byte(e.sign(downloadText(object, q)))) {
+// checkAddress verifies that a signed address is as it was signed, and in time.
+func (e *Emulator) checkAddress(text string, q url.Values) error {
+	if !hmac.Equal([]byte(q.Get("signature")), []byte(e.sign(text))) {
 		return forbidden("The signature of the address is wrong.")
 	}
 	expires, err := strconv.ParseInt(q.Get("expires"), 10, 64)
 	if err != nil || !e.clock.Now().Before(timeOf(expires)) {
 		return forbidden("The address has expired.")
+	}
+	return nil
+}
+
+func (e *Emulator) sendFile(w http.ResponseWriter, r *http.Request, object string) error {
+	q := r.URL.Query()
+	if err := e.checkAddress(downloadText(object, q), q); err != nil {
+		return err
 	}
 	f, err := os.Open(e.objectPath(object))
 	if errors.Is(err, os.ErrNotExist) {

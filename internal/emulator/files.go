@@ -88,7 +88,7 @@ func createFileUpload(r *request) (reply, error) {
 		return reply{}, err
 	}
 	expiresAt := millis(r.now.Add(signedURLLife))
-	form, err := r.e.uploadForm(object, expiresAt)
+	form, err := r.e.uploadForm(uploadPolicy{Key: object.Object, Size: object.Size, ContentType: object.ContentType, Expires: expiresAt})
 	if err != nil {
 		return reply{}, err
 	}

@@ -12,16 +12,25 @@ type pagination struct {
 	NextCursor *string `json:"nextCursor"`
 }
 
+// limit is how many items a request asks for.
+func (r *request) limit() (int, error) {
+	if !r.query.Has("limit") {
+		return 20, nil
+	}
+	given := r.query.Get("limit")
+	limit, err := strconv.Atoi(given)
+	if err != nil || limit < 1 || limit > 100 || given != strconv.Itoa(limit) {
+		return 0, invalid("The query parameter %q must be a whole number from 1 to 100.", "limit")
+	}
+	return limit, nil
+}
+
 // page cuts the page a request asks for out of a list, given the ID of each item in its order. The cursor names
 // the last item of the page before; one that names no item of the list is refused.
 func (r *request) page(ids []string) (from, to int, p pagination, err error) {
-	limit := 20
-	if r.query.Has("limit") {
-		given := r.query.Get("limit")
-		limit, err = strconv.Atoi(given)
-		if err != nil || limit < 1 || limit > 100 || given != strconv.Itoa(limit) {
-			return 0, 0, p, invalid("The query parameter %q must be a whole number from 1 to 100.", "limit")
-		}
+	limit, err := r.limit()
+	if err != nil {
+		return 0, 0, p, err
 	}
 	if r.query.Has("cursor") {
 		id, err := base64.RawURLEncoding.DecodeString(r.query.Get("cursor"))

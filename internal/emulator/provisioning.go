@@ -75,6 +75,13 @@ type programmed struct {
 
 	tier        string // Empty means Options.Tier.
 	noAnalytics bool
+
+	noSessions      bool
+	settingsOnReads bool                 // Also reads of one session show its settings.
+	warm            map[string]time.Time // Principal and computer → when their listing of sessions was or is warm.
+	// noIntegration says that the code-host integration is not connected.
+	noIntegration bool
+	wikiExport    WikiExport // Without a form it is Options.WikiExport.
 }
 
 type bulkFailure struct {
@@ -87,7 +94,9 @@ func (p *programmed) clear() {
 	defer p.mu.Unlock()
 	p.failSteps, p.bulk = nil, nil
 	p.failBuilds, p.providers, p.noEnvironments = nil, nil, false
-	p.tier, p.noAnalytics = "", false
+	p.noSessions, p.settingsOnReads, p.warm = false, false, nil
+	p.tier, p.noAnalytics, p.noIntegration = "", false, false
+	p.wikiExport = WikiExport{}
 }
 
 // FailProvisioning makes the set-up of the next matching managed computers fail.

@@ -21,13 +21,22 @@ type request struct {
 	params map[string]string
 	query  url.Values
 	body   []byte
+	// late is how long a handler makes its answer take. The transaction is over by then, so that nobody else waits.
+	late time.Duration
 }
 
-// reply is a successful answer; a nil body means an empty one.
+// reply is a successful answer; a nil body means an empty one, and any but an archive or a redirection is sent as JSON.
 type reply struct {
 	status int
 	body   any
 }
+
+type (
+	// archive is the bytes of a ZIP file.
+	archive []byte
+	// redirection is the address where the answer is.
+	redirection string
+)
 
 // serveAPI is the handler that Options.Wrap wraps. Everything one request changes is in one transaction.
 func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
@@ -54,6 +63,7 @@ func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 		transaction = e.store.db.View
 	}
 	var answer reply
+	var late time.Duration
 	err = transaction(func(tx *bolt.Tx) error {
 		req := &request{e: e, tx: tx, now: e.clock.Now(), params: x.params, body: body}
 		var err error
@@ -61,9 +71,6 @@ func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 			return err
 		}
 		e.journal.change(func() { x.entry.Principal = req.who.ID })
-		if x.route.handle == nil {
-			return fail(http.StatusNotImplemented, "The emulator does not serve the operation %s yet.", x.route.operation)
-		}
 		if x.route.admit != nil {
 			if err := x.route.admit(req); err != nil {
 				return err
@@ -72,7 +79,7 @@ func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 		if req.query, err = checkQuery(r.URL.RawQuery, x.route); err != nil {
 			return err
 		}
-		if err := req.checkBody(r, x.route.body); err != nil {
+		if err := req.checkBody(r, x.route); err != nil {
 			return err
 		}
 		for name, value := range x.params {
@@ -81,15 +88,30 @@ func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		answer, err = x.route.handle(req)
+		late = req.late
 		return err
 	})
-	switch {
-	case err != nil:
+	if late > 0 && e.clock.Sleep(r.Context(), late) != nil {
+		panic(http.ErrAbortHandler) // The client did not wait.
+	}
+	if err != nil {
 		e.writeError(w, r, err)
-	case answer.body == nil:
+		return
+	}
+	switch body := answer.body.(type) {
+	case nil:
+		w.WriteHeader(answer.status)
+	case archive:
+		w.Header().Set("Content-Type", zipType)
+		w.WriteHeader(answer.status)
+		if _, err := w.Write(body); err != nil {
+			e.log.Debug("the client went away", "error", err)
+		}
+	case redirection:
+		w.Header().Set("Location", string(body))
 		w.WriteHeader(answer.status)
 	default:
-		e.writeJSON(w, answer.status, answer.body)
+		e.writeJSON(w, answer.status, body)
 	}
 }
 
@@ -119,7 +141,8 @@ func checkQuery(raw string, rt *route) (url.Values, error) {
 	return values, nil
 }
 
-func (r *request) checkBody(sent *http.Request, rule bodyRule) error {
+func (r *request) checkBody(sent *http.Request, rt *route) error {
+	rule, limit := rt.body, rt.bodyLimit()
 	switch {
 	case len(r.body) == 0 && rule == requiredBody:
 		return invalid("A JSON body is required.")
@@ -127,8 +150,8 @@ func (r *request) checkBody(sent *http.Request, rule bodyRule) error {
 		return nil
 	case rule == noBody && sent.Method != http.MethodPost:
 		return invalid("This operation takes no body.")
-	case len(r.body) > maxBody:
-		return invalidBy("body-size", "The body is larger than %d bytes.", maxBody)
+	case len(r.body) > limit:
+		return invalidBy("body-size", "The body is larger than %d bytes.", limit)
 	}
 	media, _, err := mime.ParseMediaType(sent.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" {

@@ -24,6 +24,7 @@ func (e *Emulator) Reset() error {
 		errs = append(errs, removeFile(filepath.Join(e.store.objects, file.Name())))
 	}
 	e.programmed.clear()
+	e.ciScan.clear()
 	e.faults.Clear()
 	e.journal.Reset()
 	return errors.Join(errs...)
@@ -64,5 +65,5 @@ func (e *Emulator) empty(tx *bolt.Tx) error {
 			return err
 		}
 	}
-	return errors.Join(putMember(tx, manager), putKey(tx, bootstrap), firstChanges(tx, manager, e.clock.Now()))
+	return errors.Join(putMember(tx, manager), putKey(tx, bootstrap), firstChanges(tx, manager, e.clock.Now()), firstRepositories(tx), firstWorkflow(tx))
 }

@@ -24,6 +24,7 @@ type route struct {
 	query     []string // Query parameters that may be sent, once each.
 	repeated  []string // Query parameters that may be sent several times.
 	body      bodyRule
+	maxBody   int                  // Bytes of a body; 0 means the usual number.
 	admit     func(*request) error // Refuses callers before their query and body are looked at; nil admits all.
 	handle    func(*request) (reply, error)
 
@@ -38,7 +39,9 @@ func (e *Emulator) allRoutes() []route {
 		e.environmentRoutes(),
 		e.analyticsRoutes(),
 		e.organizationRoutes(),
-		laterRoutes(),
+		e.sessionRoutes(),
+		e.ciRoutes(),
+		e.wikiRoutes(),
 	)
 	for i := range routes {
 		routes[i].segments = strings.Split(routes[i].pattern, "/")
@@ -47,6 +50,14 @@ func (e *Emulator) allRoutes() []route {
 		return strings.Count(a.pattern, "{") - strings.Count(b.pattern, "{")
 	})
 	return routes
+}
+
+// bodyLimit is the largest body of a request, also of one without a route.
+func (rt *route) bodyLimit() int {
+	if rt == nil || rt.maxBody == 0 {
+		return maxBody
+	}
+	return rt.maxBody
 }
 
 // match finds the route of a request and the values of its path parameters. Without one it returns the methods

@@ -14,8 +14,12 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// maxBody is the largest request body in bytes; the API leaves the limit open.
-const maxBody = 1 << 20
+const (
+	// maxBody is the largest request body in bytes; the API leaves the limit open.
+	maxBody = 1 << 20
+	// maxWikiBody is maxBody for all pages of a wiki in one request.
+	maxWikiBody = 16 << 20
+)
 
 // exchange is what the layers of the server know about one request. It travels in the request's context.
 type exchange struct {
@@ -101,7 +105,7 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 	e.journal.begin(x.entry)
 
 	// The body is read at once: only then does the server notice that a client hung up during a delay.
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	body, err := io.ReadAll(io.LimitReader(r.Body, int64(x.route.bodyLimit())+1))
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	a := &answer{header: http.Header{}, drop: err != nil}
 	fault, hit := Fault{}, false

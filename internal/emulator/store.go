@@ -42,7 +42,19 @@ var (
 	bucketControlChanges = []byte("control_changes") // revision in ten digits → controlChange
 	bucketQuietDays      = []byte("quiet_days")      // date → true
 
-	buckets = [][]byte{bucketMeta, bucketMembers, bucketKeys, bucketKeysByOwner, bucketAccounts, bucketAccountNames, bucketComputers, bucketComputerOwners, bucketComputerNames, bucketComputerHosts, bucketSoftwareDrafts, bucketUploads, bucketWorkspaceFiles, bucketEnvironments, bucketEnvironmentNames, bucketBuilds, bucketDefaults, bucketMemberEmails, bucketFormerMembers, bucketInvitations, bucketUsageLimits, bucketControlChanges, bucketQuietDays}
+	bucketSessions      = []byte("sessions")       // session ID → session, deleted ones too
+	bucketSessionOwners = []byte("session_owners") // owner, time of creation, session ID → computer ID, without deleted sessions
+
+	bucketRepositories = []byte("repositories") // full name in lower case → connectedRepository
+	bucketCIWorkflows  = []byte("ci_workflows") // full name in lower case, path → ciWorkflow
+	bucketCIJobs       = []byte("ci_jobs")      // full name in lower case, path → ciJob
+	bucketCIPulls      = []byte("ci_pulls")     // full name in lower case, number in ten digits → address
+	bucketCIRuns       = []byte("ci_runs")      // number in ten digits → run, as it was given
+
+	bucketWikiRuns  = []byte("wiki_runs")  // run ID → wikiRun
+	bucketWikiPages = []byte("wiki_pages") // run ID, place in eight digits → wikiPage
+
+	buckets = [][]byte{bucketMeta, bucketMembers, bucketKeys, bucketKeysByOwner, bucketAccounts, bucketAccountNames, bucketComputers, bucketComputerOwners, bucketComputerNames, bucketComputerHosts, bucketSoftwareDrafts, bucketUploads, bucketWorkspaceFiles, bucketEnvironments, bucketEnvironmentNames, bucketBuilds, bucketDefaults, bucketMemberEmails, bucketFormerMembers, bucketInvitations, bucketUsageLimits, bucketControlChanges, bucketQuietDays, bucketSessions, bucketSessionOwners, bucketRepositories, bucketCIWorkflows, bucketCIJobs, bucketCIPulls, bucketCIRuns, bucketWikiRuns, bucketWikiPages}
 )
 
 // errNotStored says that the database holds no value under a key.

@@ -28,8 +28,8 @@ needs, then one line per request, until it is interrupted.
 
 With a command it prints nothing: it runs the command with the settings in
 AGENTYARD_BASE_URL and AGENTYARD_API_KEY, and ends with it and with its exit
-code. It then listens on a free port, and computers and builds are ready at
-once. To stop it from a program, send SIGTERM: the command gets that always, but
+code. It then listens on a free port, and computers, builds and sessions are
+ready at once. To stop it from a program, send SIGTERM: the command gets that always, but
 SIGINT only where no terminal sends it already.
 
 "control" sends a request to the control API of the emulator of these two
@@ -100,8 +100,9 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	}
 	runs := s.command != nil
 	listen, step := "127.0.0.1:8787", 2*time.Second
+	sessionDelay, sessionListDelay := 2*time.Second, 5*time.Second
 	if runs {
-		listen, step = "127.0.0.1:0", 0
+		listen, step, sessionDelay, sessionListDelay = "127.0.0.1:0", 0, 0, 0
 	}
 	flags := flag.NewFlagSet("agentyard-emulator", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -118,6 +119,9 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	flags.BoolVar(&s.ShuffleLists, "shuffle-lists", false, "shuffle lists whose order the API leaves open")
 	flags.StringVar(&s.Tier, "tier", emulator.TierEnterprise, "the organization's `tier`: free, team or enterprise")
 	flags.DurationVar(&s.Provisioning.Step, "step", step, "duration of each provisioning step of a managed computer and of each phase of a build; 0 means at once")
+	flags.DurationVar(&s.SessionDelay, "session-delay", sessionDelay, "how long a new session answers 404; 0 means not at all")
+	flags.DurationVar(&s.SessionListDelay, "session-list-delay", sessionListDelay, "how late listings show a new session, and what a session does; 0 means at once")
+	flags.DurationVar(&s.SessionColdStart, "session-cold-start", 0, "how long a listing of sessions takes that nobody asked for in the last 5 minutes")
 	quiet := flags.Bool("quiet", runs, "do not log requests")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
@@ -127,6 +131,11 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	}
 	s.Provisioning.Step = max(s.Provisioning.Step, time.Millisecond)
 	s.BuildPhase = s.Provisioning.Step
+	for _, delay := range []*time.Duration{&s.SessionDelay, &s.SessionListDelay} {
+		if *delay == 0 {
+			*delay = -1 // None; 0 would mean the default.
+		}
+	}
 	for _, address := range []string{s.Listen, s.FilesListen} {
 		if !loopback(address) {
 			_, _ = fmt.Fprintf(stderr, "Warning: %s can be reached from other machines, without encryption.\n", address)

@@ -121,6 +121,28 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestParse_sessions(t *testing.T) {
+	t.Parallel()
+	type delays struct{ found, listed, cold time.Duration }
+	for name, tc := range map[string]struct {
+		args []string
+		want delays
+	}{
+		"alone":                      {nil, delays{2 * time.Second, 5 * time.Second, 0}},
+		"at once":                    {[]string{"-session-delay", "0", "-session-list-delay", "0s"}, delays{-1, -1, 0}},
+		"as ordered":                 {[]string{"-session-delay", "1s", "-session-list-delay", "20s", "-session-cold-start", "45s"}, delays{time.Second, 20 * time.Second, 45 * time.Second}},
+		"with a command":             {[]string{"--", "true"}, delays{-1, -1, 0}},
+		"with a command, as ordered": {[]string{"-session-list-delay", "1s", "--", "true"}, delays{-1, time.Second, 0}},
+	} {
+		s, err := parse(tc.args, io.Discard)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if got := (delays{s.SessionDelay, s.SessionListDelay, s.SessionColdStart}); got != tc.want {
+			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
+		}
+	}
+}
+
 func TestServe_refuses(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{

@@ -1,0 +1,302 @@
+package emulator
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// scanTTL is how long the result of a scan is answered again.
+const scanTTL = 30 * time.Minute
+
+// ownerTypes are those of owners that are not organizations.
+var ownerTypes = map[string]string{"robin": "user"}
+
+// CIJob is the latest pull request for one workflow file.
+type CIJob struct {
+	ID           string `json:"id"`
+	Action       string `json:"action"`
+	RepoFullName string `json:"repoFullName"`
+	FilePath     string `json:"filePath"`
+	PRURL        string `json:"prUrl"`
+	Status       string `json:"status"`
+	CreatedAt    int64  `json:"createdAt"`
+	UpdatedAt    int64  `json:"updatedAt"`
+}
+
+// ciJob is a job as it is stored. Merging its pull request makes the workflow what Wanted is.
+type ciJob struct {
+	Job    CIJob
+	Born   born
+	Wanted *ciWorkflow `json:",omitempty"` // Nil means that the workflow is deleted.
+	Open   bool        // Its pull request is not merged.
+}
+
+// ciScan is what the latest scan found. It lives in memory only, so that a scan changes nothing that is stored.
+type ciScan struct {
+	mu        sync.Mutex
+	at        time.Time // Zero before the first scan.
+	workflows []ciWorkflowView
+}
+
+// The answers about repositories.
+type (
+	integrationView struct {
+		Connected bool `json:"connected"`
+	}
+	ownerView struct {
+		Login string `json:"login"`
+		Type  string `json:"type"`
+	}
+	ciRepositoryView struct {
+		FullName           string `json:"fullName"`
+		URL                string `json:"url"`
+		IsPrivate          bool   `json:"isPrivate"`
+		DefaultBranch      string `json:"defaultBranch"`
+		UserPermission     string `json:"userPermission"`
+		ServiceAppWritable bool   `json:"serviceAppWritable"`
+	}
+)
+
+func (e *Emulator) ciRoutes() []route {
+	const all = "/api/v0/automations/ci"
+	return []route{
+		{operation: "editCiWorkflow", method: "POST", pattern: all + "/edit", body: requiredBody, handle: editCIWorkflow},
+		{operation: "listCiJobs", method: "GET", pattern: all + "/jobs", handle: listCIJobs},
+		{operation: "listCiRepositories", method: "GET", pattern: all + "/repositories", query: []string{"owner"}, handle: listCIRepositories},
+		{operation: "listCiRepositoryOwners", method: "GET", pattern: all + "/repository-owners", handle: listCIRepositoryOwners},
+		{operation: "listCiRuns", method: "GET", pattern: all + "/runs", handle: listCIRuns},
+		{operation: "scanCiWorkflows", method: "GET", pattern: all + "/scan", query: []string{"forceRefresh"}, handle: scanCIWorkflows},
+	}
+}
+
+func listCIRepositoryOwners(r *request) (reply, error) {
+	repos, err := r.repositories()
+	if err != nil {
+		return reply{}, err
+	}
+	list := struct {
+		Owners      []ownerView     `json:"owners"`
+		Integration integrationView `json:"integration"`
+	}{[]ownerView{}, integrationView{r.integrated()}}
+	seen := map[string]bool{}
+	for _, repo := range repos {
+		owner := repositoryKey(repo.owner())
+		if seen[owner] {
+			continue
+		}
+		seen[owner] = true
+		kind := ownerTypes[owner]
+		if kind == "" {
+			kind = "organization"
+		}
+		list.Owners = append(list.Owners, ownerView{repo.owner(), kind})
+	}
+	if r.e.opts.ShuffleLists {
+		shuffle(list.Owners)
+	}
+	return reply{200, list}, nil
+}
+
+func listCIRepositories(r *request) (reply, error) {
+	repos, err := r.repositories()
+	if err != nil {
+		return reply{}, err
+	}
+	list := struct {
+		Repositories []ciRepositoryView `json:"repositories"`
+	}{[]ciRepositoryView{}}
+	owner := r.query.Get("owner")
+	for _, repo := range repos {
+		if owner == "" || repositoryKey(owner) == repositoryKey(repo.owner()) {
+			list.Repositories = append(list.Repositories, ciRepositoryView{
+				repo.FullName, repo.URL, repo.IsPrivate, repo.DefaultBranch, repo.UserPermission, repo.ServiceAppWritable,
+			})
+		}
+	}
+	if r.e.opts.ShuffleLists {
+		shuffle(list.Repositories)
+	}
+	return reply{200, list}, nil
+}
+
+func listCIJobs(r *request) (reply, error) {
+	list := struct {
+		Jobs []CIJob `json:"jobs"`
+	}{[]CIJob{}}
+	if !r.integrated() {
+		return reply{200, list}, nil
+	}
+	jobs, err := ciJobs(r.tx)
+	list.Jobs = append(list.Jobs, jobs...)
+	return reply{200, list}, err
+}
+
+// ciJobs are all jobs, newest first.
+func ciJobs(tx *bolt.Tx) ([]CIJob, error) {
+	var jobs []ciJob
+	err := scan(tx, bucketCIJobs, "", func(_ string, value []byte) error {
+		var j ciJob
+		if err := json.Unmarshal(value, &j); err != nil {
+			return fmt.Errorf("read a CI job from the database: %w", err)
+		}
+		jobs = append(jobs, j)
+		return nil
+	})
+	slices.SortFunc(jobs, func(a, b ciJob) int { return compareNewest(a.Born, b.Born) })
+	list := make([]CIJob, len(jobs))
+	for i, j := range jobs {
+		list[i] = j.Job
+	}
+	return list, err
+}
+
+// listCIRuns shows what AddCIRun added, as it was given: the service's runs are not known.
+func listCIRuns(r *request) (reply, error) {
+	list := struct {
+		Runs        []json.RawMessage `json:"runs"`
+		Integration integrationView   `json:"integration"`
+	}{[]json.RawMessage{}, integrationView{r.integrated()}}
+	if !list.Integration.Connected {
+		return reply{200, list}, nil
+	}
+	err := scan(r.tx, bucketCIRuns, "", func(_ string, value []byte) error {
+		list.Runs = append(list.Runs, bytes.Clone(value))
+		return nil
+	})
+	slices.Reverse(list.Runs)
+	return reply{200, list}, err
+}
+
+// scanCIWorkflows answers the latest scan unless it is too old or another one is asked for. Without the integration
+// there is nothing to scan, and nothing is kept.
+func scanCIWorkflows(r *request) (reply, error) {
+	force, err := r.flag("forceRefresh")
+	if err != nil {
+		return reply{}, err
+	}
+	answer := struct {
+		Workflows   []ciWorkflowView `json:"workflows"`
+		ScannedAt   int64            `json:"scannedAt"`
+		CacheTTLMS  int64            `json:"cacheTtlMs"`
+		Integration integrationView  `json:"integration"`
+	}{[]ciWorkflowView{}, millis(r.now), scanTTL.Milliseconds(), integrationView{r.integrated()}}
+	if !answer.Integration.Connected {
+		return reply{200, answer}, nil
+	}
+	latest := &r.e.ciScan
+	latest.mu.Lock()
+	defer latest.mu.Unlock()
+	if force || latest.at.IsZero() || r.now.Sub(latest.at) >= scanTTL {
+		found, err := r.ciWorkflows()
+		if err != nil {
+			return reply{}, err
+		}
+		latest.at, latest.workflows = r.now, found
+	}
+	answer.ScannedAt = millis(latest.at)
+	answer.Workflows = append(answer.Workflows, latest.workflows...)
+	if r.e.opts.ShuffleLists {
+		shuffle(answer.Workflows)
+	}
+	return reply{200, answer}, nil
+}
+
+// clear forgets the latest scan.
+func (s *ciScan) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at, s.workflows = time.Time{}, nil
+}
+
+// ciWorkflows are those of all connected repositories.
+func (r *request) ciWorkflows() ([]ciWorkflowView, error) {
+	repos, err := r.repositories()
+	if err != nil {
+		return nil, err
+	}
+	var list []ciWorkflowView
+	for _, repo := range repos {
+		err := scan(r.tx, bucketCIWorkflows, key(repositoryKey(repo.FullName), ""), func(_ string, value []byte) error {
+			var w ciWorkflow
+			if err := json.Unmarshal(value, &w); err != nil {
+				return fmt.Errorf("read a CI workflow from the database: %w", err)
+			}
+			list = append(list, w.view(repo))
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// MergeWorkflow merges the open pull request of a workflow file. The next fresh scan shows it.
+// It is an error if there is no such pull request.
+func (e *Emulator) MergeWorkflow(repoFullName, filePath string) error {
+	return e.store.db.Update(func(tx *bolt.Tx) error {
+		at := key(repositoryKey(repoFullName), filePath)
+		var j ciJob
+		err := get(tx, bucketCIJobs, at, &j)
+		if err != nil && !errors.Is(err, errNotStored) {
+			return err
+		}
+		if err != nil || !j.Open {
+			return fmt.Errorf("merge the workflow %s of %s: it has no open pull request", filePath, repoFullName)
+		}
+		j.Open, j.Job.UpdatedAt = false, millis(e.clock.Now())
+		if err := put(tx, bucketCIJobs, at, j); err != nil {
+			return err
+		}
+		if j.Wanted == nil {
+			return remove(tx, bucketCIWorkflows, at)
+		}
+		return put(tx, bucketCIWorkflows, at, j.Wanted)
+	})
+}
+
+// AddCIRun adds a run of a workflow, as newest. Its fields are not known, so they are answered as they are given.
+// It is an error if they are no JSON object.
+func (e *Emulator) AddCIRun(run map[string]any) error {
+	if run == nil {
+		return errors.New("add a CI run: it must be an object")
+	}
+	return e.store.db.Update(func(tx *bolt.Tx) error {
+		seq, err := tx.Bucket(bucketCIRuns).NextSequence()
+		if err != nil {
+			return err
+		}
+		return put(tx, bucketCIRuns, fmt.Sprintf("%010d", seq), run)
+	})
+}
+
+// CIJobs are all jobs, newest first.
+func (e *Emulator) CIJobs() ([]CIJob, error) {
+	var jobs []CIJob
+	err := e.store.db.View(func(tx *bolt.Tx) (err error) {
+		jobs, err = ciJobs(tx)
+		return err
+	})
+	return jobs, err
+}
+
+// CIPullRequests are the addresses of all pull requests that were opened in a repository, oldest first.
+func (e *Emulator) CIPullRequests(repoFullName string) ([]string, error) {
+	var list []string
+	err := e.store.db.View(func(tx *bolt.Tx) error {
+		return scan(tx, bucketCIPulls, key(repositoryKey(repoFullName), ""), func(_ string, value []byte) error {
+			var address string
+			err := json.Unmarshal(value, &address)
+			list = append(list, address)
+			return err
+		})
+	})
+	return list, err
+}

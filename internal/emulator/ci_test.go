@@ -1,0 +1,638 @@
+package emulator_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const (
+	ciAutomation = "/api/v0/automations/ci"
+	ciEdit       = ciAutomation + "/edit"
+	reviewFile   = ".github/workflows/agent-review.yml"
+)
+
+// ciTarget is an entry of repos; without a file it has no filePath.
+func ciTarget(repo, file string) object {
+	o := object{"repoFullName": repo}
+	if file != "" {
+		o["filePath"] = file
+	}
+	return o
+}
+
+// ciBody is a body without changes.
+func ciBody(action string, targets ...object) object {
+	return object{"action": action, "repos": targets}
+}
+
+// outcomes sends an edit and shows its answer with a line for each repository, without the parts that are random.
+func (v *env) outcomes(body any) []string {
+	v.t.Helper()
+	var lines []string
+	for _, entry := range v.call(200, "POST", ciEdit, body).object(v.t)["sessions"].([]any) {
+		o := entry.(object)
+		line := fmt.Sprint(o["repoFullName"])
+		for _, field := range []string{"prUrl", "message", "error"} {
+			if o[field] != nil {
+				line += fmt.Sprintf(" %s: %v", field, o[field])
+			}
+		}
+		if (o["sessionId"] != nil) != (o["prUrl"] != nil) {
+			v.t.Errorf("a session without a pull request, or the other way round: %v", o)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// opens sends an edit of one repository, which must open this pull request.
+func (v *env) opens(body any, want string) {
+	v.t.Helper()
+	if got := v.outcomes(body); len(got) != 1 || !strings.HasSuffix(got[0], " prUrl: "+want) {
+		v.t.Errorf("outcomes: %q, want the pull request %s", got, want)
+	}
+}
+
+func (v *env) merge(repo, file string) {
+	v.t.Helper()
+	if err := v.MergeWorkflow(repo, file); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// workflows are those of a fresh scan, as "repository path".
+func (v *env) workflows() string {
+	v.t.Helper()
+	return ciNames(v.call(200, "GET", ciAutomation+"/scan?forceRefresh=true", nil).object(v.t)["workflows"], "repoFullName", "filePath")
+}
+
+// workflow is one of a fresh scan.
+func (v *env) workflow(repo, file string) object {
+	v.t.Helper()
+	for _, w := range v.call(200, "GET", ciAutomation+"/scan?forceRefresh=true", nil).object(v.t)["workflows"].([]any) {
+		if o := w.(object); o["repoFullName"] == repo && o["filePath"] == file {
+			return o
+		}
+	}
+	v.t.Fatalf("the scan does not find %s in %s", file, repo)
+	return nil
+}
+
+// ciNames shows fields of each object of a list, sorted.
+func ciNames(list any, fields ...string) string {
+	var texts []string
+	for _, entry := range list.([]any) {
+		var parts []string
+		for _, field := range fields {
+			parts = append(parts, fmt.Sprint(entry.(object)[field]))
+		}
+		texts = append(texts, strings.Join(parts, " "))
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, ", ")
+}
+
+func TestCIRepositories(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	list := func(query string) string {
+		t.Helper()
+		return ciNames(v.call(200, "GET", ciAutomation+"/repositories"+query, nil).object(t)["repositories"], "fullName")
+	}
+	const all = "acme/api, acme/legacy, acme/web, robin/tools"
+	for query, want := range map[string]string{
+		"": all, "?owner=acme": "acme/api, acme/legacy, acme/web", "?owner=ROBIN": "robin/tools", "?owner=acm": "", "?owner=nobody": "",
+	} {
+		if got := list(query); got != want {
+			t.Errorf("%q: %s, want %s", query, got, want)
+		}
+	}
+	o := v.call(200, "GET", ciAutomation+"/repositories?owner=acme", nil).object(t)["repositories"].([]any)
+	if got, want := fmt.Sprint(o[1]), fmt.Sprint(object{
+		"fullName": "acme/legacy", "url": "https://code.example/acme/legacy", "isPrivate": true, "defaultBranch": "master", "userPermission": "read", "serviceAppWritable": false,
+	}); got != want {
+		t.Errorf("repository: %s, want %s", got, want)
+	}
+
+	if err := v.ConnectRepository(emulator.Repository{URL: "https://Code.example/Zed/New.git/", UserPermission: "write"}); err != nil {
+		t.Fatal(err)
+	}
+	o = v.call(200, "GET", ciAutomation+"/repositories?owner=zed", nil).object(t)["repositories"].([]any)
+	if got, want := fmt.Sprint(o), fmt.Sprint([]any{object{
+		"fullName": "Zed/New", "url": "https://code.example/Zed/New", "isPrivate": false, "defaultBranch": "main", "userPermission": "write", "serviceAppWritable": false,
+	}}); got != want {
+		t.Errorf("repositories: %s, want %s", got, want)
+	}
+	if err := v.DisconnectRepository("https://code.example/zed/new"); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(""); got != all {
+		t.Errorf("after the repository was disconnected: %s", got)
+	}
+	v.detail(v.call(400, "GET", ciAutomation+"/repositories?owner=", nil), "must not be empty")
+}
+
+func TestCIRepositoryOwners(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	show := func() string {
+		t.Helper()
+		o := v.call(200, "GET", ciAutomation+"/repository-owners", nil).object(t)
+		return fmt.Sprint(ciNames(o["owners"], "login", "type"), " ", o["integration"])
+	}
+	if got := show(); got != "acme organization, robin user map[connected:true]" {
+		t.Errorf("owners: %s", got)
+	}
+	if err := v.DisconnectRepository("https://code.example/robin/tools"); err != nil {
+		t.Fatal(err)
+	}
+	if got := show(); got != "acme organization map[connected:true]" {
+		t.Errorf("owners: %s", got)
+	}
+}
+
+// Every member and every service account reads and edits; without a key nobody does.
+func TestCIForEveryPrincipal(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	_, user := v.human(emulator.RoleUser)
+	_, service := v.account("robots")
+	for _, c := range []struct{ key, repo, login string }{{user, "acme/api", "user"}, {service, "robin/tools", "robots"}} {
+		for _, path := range []string{"/jobs", "/repositories", "/repository-owners", "/runs", "/scan"} {
+			v.as(c.key, 200, "GET", ciAutomation+path, nil)
+			v.as("", 401, "GET", ciAutomation+path, nil)
+		}
+		v.as("", 401, "POST", ciEdit, ciBody("create", ciTarget(c.repo, "")))
+		got := string(v.as(c.key, 200, "POST", ciEdit, ciBody("create", ciTarget(c.repo, ""))).raw)
+		if want := "https://code.example/" + c.repo + "/pull/1"; !strings.Contains(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+		v.merge(c.repo, reviewFile)
+		if got := v.workflow(c.repo, reviewFile)["authoredBy"]; fmt.Sprint(got) != fmt.Sprint(object{"login": c.login}) {
+			t.Errorf("author: %v, want %s", got, c.login)
+		}
+	}
+}
+
+func TestCIEditThatIsRefused(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	file := func(path string) object { return ciBody("create", ciTarget("acme/api", path)) }
+	changes := func(c object) object {
+		return object{"action": "create", "repos": []object{ciTarget("acme/api", "")}, "changes": c}
+	}
+	for _, c := range []struct {
+		body any
+		want string
+	}{
+		{nil, "body is required"},
+		{object{"repos": []object{ciTarget("acme/api", "")}}, `"action" is required`},
+		{ciBody("replace", ciTarget("acme/api", "")), "must be one of create, edit, delete"},
+		{object{"action": "create"}, `"repos" is required`},
+		{object{"action": "create", "repos": []object{}}, "at least 1 item"},
+		{object{"action": "create", "repos": []any{nil}}, "repos[0]"},
+		{object{"action": "create", "repos": []object{{"filePath": reviewFile}}}, `"repos[0].repoFullName" is required`},
+		{ciBody("create", ciTarget("acme/api", ""), ciTarget("", "")), "repos[1].repoFullName"},
+		{object{"action": "create", "repos": []object{{"repoFullName": "acme/api", "branch": "main"}}}, `"repos[0].branch" is not known`},
+		{object{"action": "create", "repos": []object{{"repoFullName": "acme/api", "filePath": ""}}}, `"repos[0].filePath" must have 1`},
+		{ciBody("edit", ciTarget("acme/web", reviewFile)), `"changes" is required to edit`},
+		{object{"action": "edit", "repos": []object{ciTarget("acme/web", reviewFile)}, "changes": nil}, "must be an object"},
+		{file("agent-review.yml"), "must be a file under .github/workflows/"},
+		{file("/.github/workflows/a.yml"), "must be a file under"},
+		{file(".github/workflows/../a.yml"), "must be a file under"},
+		{file(".github/workflows/x/../../../a.yml"), "must be a file under"},
+		{file(".github/workflows//a.yml"), "must be a file under"},
+		{file(".github/workflows/"), "must be a file under"},
+		{file(".github/workflows/v1..2.yml"), "must be a file under"},
+		{file(".github/workflows/a\n.yml"), "must be a file under"},
+		{file(".github/workflows/.yml"), "must have a name before .yml"},
+		{file(".github/workflows/a/.yaml"), "must have a name before .yaml"},
+		{file(".github/workflows/a.YML"), "must end in .yml or .yaml"},
+		{file(".github/workflows/a"), "must end in .yml or .yaml"},
+		{file(".github/workflows/" + strings.Repeat("a", 1003) + ".yml"), "at most 1024 bytes, not 1025"},
+		{ciBody("create", ciTarget("acme/api", ""), ciTarget("acme/web", ""), ciTarget("Acme/API", reviewFile)), "repeats the file of repos[0]"},
+		{ciBody("delete", ciTarget("acme/api", reviewFile), ciTarget("acme/api", reviewFile)), "repeats the file of repos[0]"},
+		{changes(object{"schedule": "0 8 * *"}), "cron expression of five fields"},
+		{changes(object{"schedule": "0 8 * * 1 2"}), "cron expression of five fields"},
+		{changes(object{"schedule": " "}), "cron expression of five fields"},
+		{changes(object{"schedule": "0 8 * * 1\n"}), "cron expression of five fields"},
+		{changes(object{"schedule": " 0 8 * * 1"}), "cron expression of five fields"},
+		{changes(object{"schedule": "0\t8 * * 1"}), "cron expression of five fields"},
+		{changes(object{"githubEvents": []string{"push", "merge"}}), `githubEvents[1]" must be one of checks-completed, comment-added`},
+		{changes(object{"githubEvents": "push"}), "a list of strings"},
+		{changes(object{"prompt": "x"}), `"changes.prompt" is not known`},
+		{changes(object{"name": nil}), `"changes.name" must be a string`},
+		{object{"action": "create", "repos": []object{ciTarget("acme/api", "")}, "serviceAutomationId": "x"}, "must be a UUID"},
+		{object{"action": "create", "repos": []object{ciTarget("acme/api", "")}, "agent": "x"}, `"agent" is not known`},
+	} {
+		v.detail(v.call(400, "POST", ciEdit, c.body), c.want)
+	}
+	if jobs, err := v.CIJobs(); err != nil || len(jobs) != 0 {
+		t.Errorf("jobs: %v %v", jobs, err)
+	}
+}
+
+func TestCISchedules(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	body := func(schedule string) object {
+		return object{"action": "create", "repos": []object{ciTarget("acme/none", "")}, "changes": object{"schedule": schedule}}
+	}
+	for _, s := range []string{"", "* * * * *", "0  6 * * 1", "*/5 0-12/2 1,15 JAN-mar MON", "59 23 31 12 7", "30/10 09 01 01 SUN,sat", "*/99 * * * *", "0 0 * * 5-1"} {
+		v.call(200, "POST", ciEdit, body(s))
+	}
+	for _, s := range []string{
+		"* * * *", "* * * * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * 32 * *", "* * * 0 *", "* * * 13 *", "* * * * 8", "* * * * MONDAY", "* * * MON *", "1- * * * *", "-1 * * * *", "1-2-3 * * * *", "*/0 * * * *", "*/00 * * * *",
+		"*/100 * * * *", "000 * * * *", ", * * * *", "1,,2 * * * *", "? * * * *", "@daily", "* * * * * ",
+	} {
+		v.detail(v.call(400, "POST", ciEdit, body(s)), "cron expression of five fields")
+	}
+}
+
+// Each repository has an outcome of its own, in the order of the request; the status is 200 even where none succeeds.
+func TestCIEditOfSeveralRepositories(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	if err := v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/locked"}); err != nil {
+		t.Fatal(err)
+	}
+	body := ciBody("create", ciTarget("acme/legacy", ""), ciTarget("robin/tools", ""), ciTarget("acme/none", ""), ciTarget("acme/web", ""),
+		ciTarget("ACME/api", ""), ciTarget("acme/locked", ""))
+	if got, want := v.outcomes(body), []string{
+		"acme/legacy error: The permission read is not enough to change the repository acme/legacy.",
+		"robin/tools prUrl: https://code.example/robin/tools/pull/1",
+		"acme/none error: The code-host integration of the organization does not cover the repository acme/none.",
+		"acme/web error: The repository acme/web has a workflow .github/workflows/agent-review.yml already.",
+		"ACME/api prUrl: https://code.example/acme/api/pull/1",
+		"acme/locked error: The service may not write to the repository acme/locked.",
+	}; !slices.Equal(got, want) {
+		t.Errorf("outcomes:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	const other = ".github/workflows/other.yaml"
+	for action, want := range map[string][]string{
+		"edit": {
+			"acme/web error: The action edit needs the filePath of the workflow.",
+			"acme/web error: The repository acme/web has no workflow .github/workflows/other.yaml.",
+			"acme/api error: The repository acme/api has no workflow .github/workflows/agent-review.yml.",
+			"acme/web message: There is nothing to do: the workflow .github/workflows/agent-review.yml of acme/web is as it is asked for.",
+		},
+		"delete": {
+			"acme/web error: The action delete needs the filePath of the workflow.",
+			"acme/web message: There is nothing to do: the repository acme/web has no workflow .github/workflows/other.yaml.",
+			"acme/api message: There is nothing to do: the repository acme/api has no workflow .github/workflows/agent-review.yml.",
+			"acme/web prUrl: https://code.example/acme/web/pull/1",
+		},
+	} {
+		body := ciBody(action, ciTarget("acme/web", ""), ciTarget("acme/web", other), ciTarget("acme/api", reviewFile), ciTarget("acme/web", reviewFile))
+		body["changes"] = object{}
+		if got := v.outcomes(body); !slices.Equal(got, want) {
+			t.Errorf("%s:\n%s\nwant:\n%s", action, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// The same request opens another pull request each time, and the job is the latest.
+func TestCIEditIsNotIdempotent(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	body := ciBody("create", ciTarget("acme/api", ""))
+	v.opens(body, "https://code.example/acme/api/pull/1")
+	v.clock.Advance(time.Second)
+	v.opens(ciBody("delete", ciTarget("acme/web", reviewFile)), "https://code.example/acme/web/pull/1")
+	v.opens(ciBody("create", ciTarget("acme/web", ".github/workflows/b.yml")), "https://code.example/acme/web/pull/2")
+	v.clock.Advance(time.Second)
+	v.opens(body, "https://code.example/acme/api/pull/2")
+
+	pulls, err := v.CIPullRequests("Acme/API")
+	if err != nil || !slices.Equal(pulls, []string{"https://code.example/acme/api/pull/1", "https://code.example/acme/api/pull/2"}) {
+		t.Errorf("pull requests: %v %v", pulls, err)
+	}
+	now := v.clock.Now().UnixMilli()
+	job := func(action, repo, file string, pull int, at int64) emulator.CIJob {
+		return emulator.CIJob{
+			ID: repo + "::" + file, Action: action, RepoFullName: repo, FilePath: file,
+			PRURL: fmt.Sprintf("https://code.example/%s/pull/%d", repo, pull), Status: "ready", CreatedAt: at, UpdatedAt: at,
+		}
+	}
+	want := []emulator.CIJob{
+		job("create", "acme/api", reviewFile, 2, now),
+		job("create", "acme/web", ".github/workflows/b.yml", 2, now-1000),
+		job("delete", "acme/web", reviewFile, 1, now-1000),
+	}
+	jobs, err := v.CIJobs()
+	if err != nil || !slices.Equal(jobs, want) {
+		t.Errorf("jobs: %+v %v, want %+v", jobs, err, want)
+	}
+	var answered struct{ Jobs []emulator.CIJob }
+	decode(t, v.call(200, "GET", ciAutomation+"/jobs", nil), &answered)
+	if !slices.Equal(answered.Jobs, want) {
+		t.Errorf("jobs: %+v, want %+v", answered.Jobs, want)
+	}
+}
+
+func TestCIFileNames(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	for i, c := range []struct {
+		body object
+		want string
+	}{
+		{object{}, "agent-review.yml"},
+		{object{"modeId": "code-review", "automationName": "Nightly"}, "agent-review.yml"},
+		{object{"modeId": "custom", "automationName": " Nightly: QA & docs! "}, "agentyard-nightly-qa-docs.yml"},
+		{object{"modeId": "custom", "automationName": "ignored", "changes": object{"name": "From changes"}}, "agentyard-from-changes.yml"},
+		{object{"modeId": "custom", "automationName": "taken", "changes": object{"name": ""}}, "agentyard-taken.yml"},
+		{object{"modeId": "custom", "automationName": "äöü"}, "agentyard-workflow.yml"},
+		{object{"modeId": "qa"}, "agentyard-workflow.yml"},
+		{object{"modeId": "custom", "automationName": strings.Repeat("a", 99) + " " + strings.Repeat("b", 40_000)}, "agentyard-" + strings.Repeat("a", 99) + ".yml"},
+	} {
+		c.body["action"], c.body["repos"] = "create", []object{ciTarget("acme/api", "")}
+		v.opens(c.body, fmt.Sprintf("https://code.example/acme/api/pull/%d", i+1))
+		v.clock.Advance(time.Second)
+		jobs, err := v.CIJobs()
+		if err != nil || len(jobs) == 0 || jobs[0].FilePath != ".github/workflows/"+c.want {
+			t.Errorf("%v: %v, want %s", c.body, jobs, c.want)
+		}
+	}
+}
+
+// A pull request changes nothing until it is merged.
+func TestCIMerge(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	const custom = ".github/workflows/agentyard-nightly.yml"
+	v.opens(object{
+		"action": "create", "automationName": "Nightly", "modeId": "custom", "serviceAutomationId": uuidA,
+		"repos": []object{ciTarget("acme/api", "")},
+		"changes": object{
+			"schedule": "0 3 * * MON-FRI", "githubEvents": []string{"label-change", "push", "pr-opened", "push"}, "customPrompt": "Look for dead links.",
+			"customCIModel": "large", "customCIReasoningEffort": "high", "yamlParams": "review_depth: deep\nautomatic_security_review: true\nunknown\n",
+		},
+	}, "https://code.example/acme/api/pull/1")
+	if got := v.workflows(); got != "acme/web "+reviewFile {
+		t.Errorf("before the merge: %s", got)
+	}
+	v.clock.Advance(time.Minute)
+	v.merge("acme/API", custom)
+	if got := v.workflows(); got != "acme/api "+custom+", acme/web "+reviewFile {
+		t.Errorf("after the merge: %s", got)
+	}
+	created := v.workflow("acme/api", custom)
+	sha := created["fileSha"]
+	if !regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString(sha.(string)) {
+		t.Errorf("fileSha: %v", sha)
+	}
+	delete(created, "fileSha")
+	if got, want := fmt.Sprint(created), fmt.Sprint(object{
+		"repoFullName": "acme/api", "filePath": custom, "workflowName": "Nightly", "triggerEvents": []string{"pull_request", "push", "schedule", "workflow_dispatch"},
+		"scheduleCron": "0 3 * * MON-FRI", "githubUrl": "https://code.example/acme/api/blob/main/" + custom, "userPermission": "admin",
+		"agentActionInputs": object{"actionRef": "v1", "reviewDepth": "deep", "automaticSecurityReview": "true", "model": "large", "reasoningEffort": "high"},
+		"authoredBy":        object{"login": "manager", "name": "Avery Manager"},
+	}); got != want {
+		t.Errorf("workflow: %s, want %s", got, want)
+	}
+	jobs, err := v.CIJobs()
+	if err != nil || len(jobs) != 1 || jobs[0].Status != "ready" || jobs[0].UpdatedAt-jobs[0].CreatedAt != time.Minute.Milliseconds() {
+		t.Errorf("jobs: %+v %v", jobs, err)
+	}
+
+	// An edit leaves alone what it does not name, and is compared with what is merged.
+	change := object{"action": "edit", "repos": []object{ciTarget("acme/api", custom)}, "changes": object{"schedule": "", "githubEvents": []string{"push"}}}
+	v.opens(change, "https://code.example/acme/api/pull/2")
+	v.opens(change, "https://code.example/acme/api/pull/3")
+	v.merge("acme/api", custom)
+	changed := v.workflow("acme/api", custom)
+	if got := fmt.Sprint(changed["workflowName"], changed["triggerEvents"], changed["scheduleCron"], changed["agentActionInputs"].(object)["model"]); got != "Nightly[push workflow_dispatch] <nil>large" {
+		t.Errorf("after the edit: %s", got)
+	}
+	if changed["fileSha"] == sha {
+		t.Error("the file has changed and its hash has not")
+	}
+	if got := v.outcomes(change); len(got) != 1 || !strings.Contains(got[0], "message: There is nothing to do") {
+		t.Errorf("the same edit after its merge: %q", got)
+	}
+
+	v.opens(ciBody("delete", ciTarget("acme/api", custom)), "https://code.example/acme/api/pull/4")
+	if got := v.workflows(); !strings.Contains(got, custom) {
+		t.Errorf("before the deletion is merged: %s", got)
+	}
+	v.merge("acme/api", custom)
+	if got := v.workflows(); got != "acme/web "+reviewFile {
+		t.Errorf("after the deletion: %s", got)
+	}
+	for _, again := range []string{custom, ".github/workflows/none.yml"} {
+		if err := v.MergeWorkflow("acme/api", again); err == nil || !strings.Contains(err.Error(), "no open pull request") {
+			t.Errorf("merge %s: %v", again, err)
+		}
+	}
+}
+
+func TestCIWorkflowOfTheStart(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	w := v.workflow("acme/web", reviewFile)
+	if got := fmt.Sprint(w["workflowName"], w["templateId"], w["triggerEvents"], w["scheduleCron"], w["userPermission"], w["authoredBy"], w["agentActionInputs"]); got !=
+		"Agent reviewcode-review[pull_request workflow_dispatch] <nil>writemap[login:robin name:Robin Reviewer] map[actionRef:v1 automaticReview:true reviewDepth:deep]" {
+		t.Errorf("workflow: %s", got)
+	}
+	v.opens(ciBody("delete", ciTarget("acme/web", reviewFile)), "https://code.example/acme/web/pull/1")
+	v.merge("acme/web", reviewFile)
+	if got := v.workflows(); got != "" {
+		t.Errorf("after the deletion: %s", got)
+	}
+	v.call(204, "POST", "/_emulator/reset", nil)
+	if got := v.workflows(); got != "acme/web "+reviewFile {
+		t.Errorf("after a reset: %s", got)
+	}
+}
+
+// A scan is answered again for 30 minutes of the clock, whoever asks.
+func TestCIScanCache(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	_, user := v.human(emulator.RoleUser)
+	began := v.clock.Now()
+	check := func(query string, after time.Duration, workflows int) {
+		t.Helper()
+		o := v.as(user, 200, "GET", ciAutomation+"/scan"+query, nil).object(t)
+		if got := len(o["workflows"].([]any)); got != workflows || o["scannedAt"] != float64(began.Add(after).UnixMilli()) || o["cacheTtlMs"] != 1_800_000.0 {
+			t.Errorf("%d workflows at %v for %v ms, want %d at %d", got, o["scannedAt"], o["cacheTtlMs"], workflows, began.Add(after).UnixMilli())
+		}
+	}
+	check("", 0, 1)
+	v.opens(ciBody("create", ciTarget("acme/api", "")), "https://code.example/acme/api/pull/1")
+	v.merge("acme/api", reviewFile)
+	v.clock.Advance(30*time.Minute - time.Millisecond)
+	check("", 0, 1)
+	check("?forceRefresh=false", 0, 1)
+	v.clock.Advance(time.Millisecond)
+	check("", 30*time.Minute, 2)
+	v.clock.Advance(time.Minute)
+	check("", 30*time.Minute, 2)
+	check("?forceRefresh=true", 31*time.Minute, 2)
+	v.clock.Advance(29 * time.Minute)
+	check("", 31*time.Minute, 2)
+	v.detail(v.call(400, "GET", ciAutomation+"/scan?forceRefresh=yes", nil), "must be true or false")
+	v.call(204, "POST", "/_emulator/reset", nil)
+	if got := v.call(200, "GET", ciAutomation+"/scan", nil).object(t)["scannedAt"]; got != float64(began.Add(time.Hour).UnixMilli()) {
+		t.Errorf("a reset keeps the scan of %v", got)
+	}
+}
+
+// A repository that is disconnected has no workflows, and has them again when it is back.
+func TestCIScanOfConnectedRepositories(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	if err := v.DisconnectRepository("https://code.example/acme/web"); err != nil {
+		t.Fatal(err)
+	}
+	if got := v.workflows(); got != "" {
+		t.Errorf("workflows: %s", got)
+	}
+	if err := v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/web", DefaultBranch: "trunk", UserPermission: "read"}); err != nil {
+		t.Fatal(err)
+	}
+	w := v.workflow("acme/web", reviewFile)
+	if w["userPermission"] != "read" || w["githubUrl"] != "https://code.example/acme/web/blob/trunk/"+reviewFile {
+		t.Errorf("workflow: %v", w)
+	}
+}
+
+func TestCIRuns(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	show := func() string {
+		t.Helper()
+		return string(v.call(200, "GET", ciAutomation+"/runs", nil).raw)
+	}
+	if got := show(); got != `{"runs":[],"integration":{"connected":true}}` {
+		t.Errorf("runs: %s", got)
+	}
+	if err := v.AddCIRun(map[string]any{"id": 7, "status": "queued", "conclusion": nil}); err != nil {
+		t.Fatal(err)
+	}
+	v.call(204, "POST", "/_emulator/ci/runs", object{"repoFullName": "acme/web", "steps": []any{object{"name": "review"}}})
+	if got := show(); got != `{"runs":[{"repoFullName":"acme/web","steps":[{"name":"review"}]},{"conclusion":null,"id":7,"status":"queued"}],"integration":{"connected":true}}` {
+		t.Errorf("runs: %s", got)
+	}
+	v.detail(v.call(400, "POST", "/_emulator/ci/runs", "null"), "must be an object")
+	v.detail(v.call(400, "POST", "/_emulator/ci/runs", "[]"), "cannot be read")
+	if err := v.AddCIRun(map[string]any{"f": func() {}}); err == nil {
+		t.Error("a function was taken for JSON")
+	}
+}
+
+// Without the integration nothing is listed and nothing is edited; what was there comes back with it.
+func TestCIWithoutTheIntegration(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.opens(ciBody("create", ciTarget("acme/api", "")), "https://code.example/acme/api/pull/1")
+	if err := v.AddCIRun(map[string]any{"status": "queued"}); err != nil {
+		t.Fatal(err)
+	}
+	show := func() string {
+		t.Helper()
+		var texts []string
+		for _, path := range []string{"/repository-owners", "/repositories", "/jobs", "/runs", "/scan"} {
+			for name, value := range v.call(200, "GET", ciAutomation+path, nil).object(t) {
+				switch value := value.(type) {
+				case []any:
+					texts = append(texts, fmt.Sprint(name, " ", len(value)))
+				case object:
+					texts = append(texts, fmt.Sprint("connected ", value["connected"]))
+				}
+			}
+		}
+		slices.Sort(texts)
+		return strings.Join(texts, ", ")
+	}
+	const on = "connected true, connected true, connected true, jobs 1, owners 2, repositories 4, runs 1, workflows 1"
+	if got := show(); got != on {
+		t.Errorf("with the integration: %s", got)
+	}
+	v.call(204, "POST", "/_emulator/integration/off", nil)
+	if got := show(); got != "connected false, connected false, connected false, jobs 0, owners 0, repositories 0, runs 0, workflows 0" {
+		t.Errorf("without the integration: %s", got)
+	}
+	if got := v.outcomes(ciBody("delete", ciTarget("acme/web", reviewFile))); len(got) != 1 || !strings.Contains(got[0], "error: The code-host integration") {
+		t.Errorf("outcomes: %q", got)
+	}
+	v.call(204, "POST", "/_emulator/integration/on", nil)
+	if got := show(); got != on {
+		t.Errorf("with the integration again: %s", got)
+	}
+	v.ConnectIntegration(false)
+	v.call(204, "POST", "/_emulator/reset", nil)
+	if got := show(); got != strings.NewReplacer("jobs 1", "jobs 0", "runs 1", "runs 0").Replace(on) {
+		t.Errorf("after a reset: %s", got)
+	}
+}
+
+func TestCIListsAreShuffled(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{ShuffleLists: true})
+	for i := range 4 {
+		v.outcomes(ciBody("create", ciTarget("acme/api", fmt.Sprintf(".github/workflows/%d.yml", i))))
+		v.merge("acme/api", fmt.Sprintf(".github/workflows/%d.yml", i))
+		if err := v.ConnectRepository(emulator.Repository{URL: fmt.Sprintf("https://code.example/owner%d/name", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, length := range map[string]int{"/repository-owners": 6, "/repositories": 8, "/scan": 5} {
+		orders := map[string]bool{}
+		for range 20 { // Twenty equal orders of five or more come once in 10^39 times.
+			var o object
+			decode(t, v.call(200, "GET", ciAutomation+path, nil), &o)
+			for name, value := range o {
+				if list, ok := value.([]any); ok {
+					orders[fmt.Sprint(list)] = true
+					if len(list) != length {
+						t.Errorf("%s: %d %s, want %d", path, len(list), name, length)
+					}
+				}
+			}
+		}
+		if len(orders) < 2 {
+			t.Errorf("%s is always in the same order", path)
+		}
+	}
+}
+
+func TestControlMerge(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	body := object{"repoFullName": "acme/api", "filePath": reviewFile}
+	v.detail(v.call(400, "POST", "/_emulator/ci/merge", body), "no open pull request")
+	v.opens(ciBody("create", ciTarget("acme/api", "")), "https://code.example/acme/api/pull/1")
+	v.call(204, "POST", "/_emulator/ci/merge", body)
+	v.detail(v.call(400, "POST", "/_emulator/ci/merge", body), "no open pull request")
+	v.detail(v.call(400, "POST", "/_emulator/ci/merge", object{"repo": "acme/api"}), "unknown field")
+}
+
+// What is merged and what is open is kept in the data file.
+func TestCIStateSurvivesARestart(t *testing.T) {
+	t.Parallel()
+	file := t.TempDir() + "/state.db"
+	v := start(t, emulator.Options{DataFile: file})
+	v.opens(ciBody("create", ciTarget("acme/api", "")), "https://code.example/acme/api/pull/1")
+	if err := v.DisconnectRepository("https://code.example/acme/legacy"); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	v = start(t, emulator.Options{DataFile: file, Clock: v.clock})
+	v.merge("acme/api", reviewFile)
+	if got := v.workflows(); got != "acme/api "+reviewFile+", acme/web "+reviewFile {
+		t.Errorf("workflows: %s", got)
+	}
+	if got := ciNames(v.call(200, "GET", ciAutomation+"/repositories", nil).object(t)["repositories"], "fullName"); got != "acme/api, acme/web, robin/tools" {
+		t.Errorf("repositories: %s", got)
+	}
+}

@@ -1,0 +1,195 @@
+package emulator
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// What a caller may do in a repository.
+const (
+	permissionAdmin = "admin"
+	permissionWrite = "write"
+	permissionRead  = "read"
+)
+
+// Repository is one that the organization's code-host integration covers.
+type Repository struct {
+	// URL is the https address: a host, an owner and a name, such as https://code.example/acme/api.
+	URL string
+	// DefaultBranch is main if it is empty.
+	DefaultBranch string
+	IsPrivate     bool
+	// UserPermission is admin, write or read; empty means admin.
+	UserPermission string
+	// ServiceAppWritable says that the service itself may write to the repository.
+	ServiceAppWritable bool
+}
+
+// connectedRepository is a repository as it is stored. Its FullName, such as acme/api, is its alone, whatever the case.
+type connectedRepository struct {
+	Repository
+	FullName string
+}
+
+// firstRepositories connects what every emulator begins with.
+func firstRepositories(tx *bolt.Tx) error {
+	var errs []error
+	for _, given := range []Repository{
+		{"https://code.example/acme/api", "main", true, permissionAdmin, true},
+		{"https://code.example/acme/web", "main", false, permissionWrite, true},
+		{"https://code.example/acme/legacy", "master", true, permissionRead, false},
+		{"https://code.example/robin/tools", "main", false, permissionAdmin, true},
+	} {
+		errs = append(errs, connectRepository(tx, given))
+	}
+	return errors.Join(errs...)
+}
+
+// repositoryAddress takes an address apart. The form ending in ".git" or "/" names the same repository.
+func repositoryAddress(address string) (host, fullName string, ok bool) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "", "", false
+	}
+	path := strings.TrimPrefix(strings.TrimSuffix(u.EscapedPath(), "/"), "/")
+	if len(path) > len(".git") && strings.EqualFold(path[len(path)-len(".git"):], ".git") {
+		path = path[:len(path)-len(".git")]
+	}
+	owner, name, _ := strings.Cut(path, "/")
+	ok = owner != "" && name != "" && !strings.Contains(name, "/")
+	return strings.ToLower(u.Host), path, ok
+}
+
+// repositoryKey is the form in which full names are the same.
+func repositoryKey(fullName string) string { return strings.ToLower(fullName) }
+
+func connectRepository(tx *bolt.Tx, given Repository) error {
+	host, fullName, ok := repositoryAddress(given.URL)
+	given.DefaultBranch = cmp.Or(given.DefaultBranch, "main")
+	given.UserPermission = cmp.Or(given.UserPermission, permissionAdmin)
+	switch {
+	case !ok:
+		return errors.New("the address must be of the form https://host/owner/name")
+	case !slices.Contains([]string{permissionAdmin, permissionWrite, permissionRead}, given.UserPermission):
+		return fmt.Errorf("the permission %q is not admin, write or read", given.UserPermission)
+	}
+	given.URL = "https://" + host + "/" + fullName
+	var known connectedRepository
+	err := get(tx, bucketRepositories, repositoryKey(fullName), &known)
+	if err != nil && !errors.Is(err, errNotStored) {
+		return err
+	}
+	if err == nil && !strings.EqualFold(known.URL, given.URL) {
+		return fmt.Errorf("%s is connected already under this name", known.URL)
+	}
+	return put(tx, bucketRepositories, repositoryKey(fullName), connectedRepository{given, fullName})
+}
+
+// repositoryByName finds a repository that the integration covers, by a full name such as acme/api in any case.
+func (r *request) repositoryByName(fullName string) (repo connectedRepository, covered bool, err error) {
+	if !r.integrated() {
+		return connectedRepository{}, false, nil
+	}
+	err = get(r.tx, bucketRepositories, repositoryKey(fullName), &repo)
+	if errors.Is(err, errNotStored) {
+		return connectedRepository{}, false, nil
+	}
+	return repo, err == nil, err
+}
+
+// repositoryByURL finds a repository that the integration covers, by its address in any form of repositoryAddress.
+func (r *request) repositoryByURL(address string) (repo connectedRepository, covered bool, err error) {
+	host, fullName, ok := repositoryAddress(address)
+	if !ok {
+		return connectedRepository{}, false, nil
+	}
+	repo, covered, err = r.repositoryByName(fullName)
+	if !covered || repo.host() != host {
+		return connectedRepository{}, false, err
+	}
+	return repo, true, nil
+}
+
+// repositories are all that the integration covers, by their names.
+func (r *request) repositories() ([]connectedRepository, error) {
+	list := []connectedRepository{}
+	if !r.integrated() {
+		return list, nil
+	}
+	err := scan(r.tx, bucketRepositories, "", func(_ string, value []byte) error {
+		var repo connectedRepository
+		if err := json.Unmarshal(value, &repo); err != nil {
+			return fmt.Errorf("read a repository from the database: %w", err)
+		}
+		list = append(list, repo)
+		return nil
+	})
+	return list, err
+}
+
+// integrated reports whether the organization's code-host integration is connected.
+func (r *request) integrated() bool {
+	r.e.programmed.mu.Lock()
+	defer r.e.programmed.mu.Unlock()
+	return !r.e.programmed.noIntegration
+}
+
+func (c connectedRepository) host() string {
+	host, _, _ := repositoryAddress(c.URL)
+	return host
+}
+
+func (c connectedRepository) owner() string {
+	owner, _, _ := strings.Cut(c.FullName, "/")
+	return owner
+}
+
+// headCommit is the newest commit of a branch. It depends on the address and the branch alone.
+func (c connectedRepository) headCommit(branch string) string {
+	sum := sha256.Sum256([]byte(c.URL + " " + branch))
+	return hex.EncodeToString(sum[:20])
+}
+
+// ConnectRepository lets the code-host integration cover a repository; one that it covers gets the given properties.
+// An error means that the address or the permission is wrong, or that a repository of another host has the name.
+func (e *Emulator) ConnectRepository(given Repository) error {
+	return e.store.db.Update(func(tx *bolt.Tx) error {
+		if err := connectRepository(tx, given); err != nil {
+			return fmt.Errorf("connect the repository %q: %w", given.URL, err)
+		}
+		return nil
+	})
+}
+
+// DisconnectRepository ends what ConnectRepository began. It is an error if there is no such repository.
+func (e *Emulator) DisconnectRepository(address string) error {
+	return e.store.db.Update(func(tx *bolt.Tx) error {
+		host, fullName, _ := repositoryAddress(address)
+		var known connectedRepository
+		err := get(tx, bucketRepositories, repositoryKey(fullName), &known)
+		if err != nil && !errors.Is(err, errNotStored) {
+			return err
+		}
+		if err != nil || known.host() != host {
+			return fmt.Errorf("disconnect the repository %q: it is not connected", address)
+		}
+		return remove(tx, bucketRepositories, repositoryKey(fullName))
+	})
+}
+
+// ConnectIntegration says whether the organization's code-host integration is connected. Without it no repository is
+// covered; those that were are so again when it is back.
+func (e *Emulator) ConnectIntegration(connected bool) {
+	e.programmed.mu.Lock()
+	defer e.programmed.mu.Unlock()
+	e.programmed.noIntegration = !connected
+}

@@ -1,0 +1,91 @@
+package emulator_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+func TestConnectRepositoryRefuses(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	for _, c := range []struct {
+		given emulator.Repository
+		want  string
+	}{
+		{emulator.Repository{}, "must be of the form"},
+		{emulator.Repository{URL: "acme/new"}, "must be of the form"},
+		{emulator.Repository{URL: "http://code.example/acme/new"}, "must be of the form"},
+		{emulator.Repository{URL: "https://code.example/acme"}, "must be of the form"},
+		{emulator.Repository{URL: "https://code.example/acme/new/deep"}, "must be of the form"},
+		{emulator.Repository{URL: "https://robin@code.example/acme/new"}, "must be of the form"},
+		{emulator.Repository{URL: "https://code.example/acme/new?x=1"}, "must be of the form"},
+		{emulator.Repository{URL: "https://code.example/acme/new", UserPermission: "king"}, `"king" is not admin, write or read`},
+		{emulator.Repository{URL: "https://other.example/Acme/API"}, "https://code.example/acme/api is connected already"},
+	} {
+		if err := v.ConnectRepository(c.given); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: error %v does not contain %q", c.given, err, c.want)
+		}
+	}
+}
+
+// One repository has many addresses; whichever is used, it is there once.
+func TestRepositoryAddresses(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	for _, address := range []string{
+		"https://code.example/acme/new", "https://code.example/acme/new/", "https://code.example/acme/new.git",
+		"https://code.example/acme/new.git/", "https://CODE.example/Acme/NEW.GIT",
+	} {
+		if err := v.ConnectRepository(emulator.Repository{URL: "https://Code.example/acme/new"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := v.DisconnectRepository(address); err != nil {
+			t.Error(err)
+		}
+		if err := v.DisconnectRepository(address); err == nil || !strings.Contains(err.Error(), "is not connected") {
+			t.Errorf("%s is connected twice: %v", address, err)
+		}
+	}
+	for _, other := range []string{"", "acme/api", "https://other.example/acme/api", "https://code.example/acme/ap", "https://code.example/acme/.git"} {
+		if err := v.DisconnectRepository(other); err == nil {
+			t.Errorf("%q is connected", other)
+		}
+	}
+}
+
+func TestControlRepositories(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	const address = "https://code.example/acme/new"
+	v.call(204, "POST", "/_emulator/repositories", object{
+		"url": address, "defaultBranch": "trunk", "isPrivate": true, "userPermission": "write", "serviceAppWritable": true,
+	})
+	v.detail(v.call(400, "POST", "/_emulator/repositories", object{"url": "acme/new"}), "must be of the form")
+	v.detail(v.call(400, "POST", "/_emulator/repositories", object{"colour": "red"}), "unknown field")
+	v.call(204, "DELETE", "/_emulator/repositories?url="+url.QueryEscape(address), nil)
+	v.detail(v.call(400, "DELETE", "/_emulator/repositories?url="+url.QueryEscape(address), nil), "is not connected")
+	v.call(204, "POST", "/_emulator/integration/off", nil)
+	v.call(204, "POST", "/_emulator/integration/on", nil)
+}
+
+// Repositories of the start come back with a reset, and those of the test go.
+func TestRepositoriesAfterAReset(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	if err := v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/new"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.DisconnectRepository("https://code.example/acme/api"); err != nil {
+		t.Fatal(err)
+	}
+	v.call(204, "POST", "/_emulator/reset", nil)
+	if err := v.DisconnectRepository("https://code.example/acme/new"); err == nil {
+		t.Error("the repository of the test is still connected")
+	}
+	if err := v.DisconnectRepository("https://code.example/acme/api"); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,316 @@
+package emulator
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	bolt "go.etcd.io/bbolt"
+)
+
+// The states of a session.
+const (
+	sessionIdle    = "idle"
+	sessionPending = "pending"
+	sessionRunning = "running"
+)
+
+const (
+	defaultSessionDelay     = 2 * time.Second
+	defaultSessionListDelay = 5 * time.Second
+	// listingWarm is how long a listing answers fast after it was asked for.
+	listingWarm = 5 * time.Minute
+)
+
+// session is a session as it is stored, also after its deletion.
+type session struct {
+	ID, OwnerID  string
+	ComputerID   string          `json:",omitempty"`
+	ParentID     string          `json:",omitempty"`
+	CWD          string          `json:",omitempty"`
+	SystemPrompt json.RawMessage `json:",omitempty"` // Never shown.
+	CreatedAt    int64
+	// ChangedAt is when something changed that listings show at once.
+	ChangedAt   int64
+	CompletedAt int64 `json:",omitempty"`
+	DeletedAt   int64 `json:",omitempty"`
+	Settings    sessionSettings
+	Credits     float64
+	Artifacts   []SessionArtifact `json:",omitempty"`
+	// Activities are what the session was doing and is doing: the last is of now, the first still listed.
+	Activities []sessionActivity
+}
+
+// sessionActivity is what a session does from a moment on. Listings show it late.
+type sessionActivity struct {
+	At           int64
+	Title        string `json:",omitempty"`
+	Status       string
+	MessageCount int64
+}
+
+// SessionArtifact is what the agent made in a session, as listings show it.
+type SessionArtifact struct {
+	ID         string `json:"id"`
+	Kind       string `json:"kind"`
+	URL        string `json:"url,omitempty"`
+	Title      string `json:"title,omitempty"`
+	Provider   string `json:"provider,omitempty"`
+	Action     string `json:"action,omitempty"`
+	ExternalID string `json:"externalId,omitempty"`
+	CreatedAt  string `json:"createdAt,omitempty"`
+}
+
+// sessionView is a session as the API shows it.
+type sessionView struct {
+	SessionID       string            `json:"sessionId"`
+	ParentSessionID string            `json:"parent_session_id,omitempty"`
+	Title           string            `json:"title,omitempty"`
+	Status          string            `json:"status"`
+	MessageCount    int64             `json:"messageCount"`
+	CreatedAt       int64             `json:"createdAt"`
+	UpdatedAt       int64             `json:"updatedAt"`
+	CompletedAt     int64             `json:"completedAt,omitempty"`
+	ComputerID      string            `json:"computerId,omitempty"`
+	SessionSettings sessionSettings   `json:"sessionSettings,omitzero"`
+	ServiceCredits  *float64          `json:"serviceCredits,omitempty"`
+	Artifacts       []SessionArtifact `json:"artifacts,omitzero"`
+}
+
+func (e *Emulator) sessionRoutes() []route {
+	const area = "/api/v0/sessions"
+	const one = area + "/{sessionId}"
+	return []route{
+		{operation: "listSessions", method: "GET", pattern: area, query: []string{"limit", "cursor", "computerId"}, admit: sessionsServed, handle: listSessions},
+		{operation: "createSession", method: "POST", pattern: area, body: requiredBody, admit: sessionsServed, handle: createSession},
+		{operation: "getSession", method: "GET", pattern: one, query: []string{"computerId"}, admit: sessionsServed, handle: getSession},
+		{operation: "deleteSession", method: "DELETE", pattern: one, query: []string{"computerId"}, admit: sessionsServed, handle: deleteSession},
+		{operation: "updateSession", method: "PATCH", pattern: one, body: requiredBody, admit: sessionsServed, handle: updateSession},
+		{operation: "interruptSession", method: "POST", pattern: one + "/interrupt", admit: sessionsServed, handle: interruptSession},
+	}
+}
+
+// sessionsServed answers whether the organization has sessions at all.
+func sessionsServed(r *request) error {
+	r.e.programmed.mu.Lock()
+	defer r.e.programmed.mu.Unlock()
+	if r.e.programmed.noSessions {
+		return forbidden("Sessions are not enabled for the organization.")
+	}
+	return nil
+}
+
+// orDefault reads an option that is a delay: 0 means the default, less means none.
+func orDefault(delay, usual time.Duration) time.Duration {
+	if delay == 0 {
+		return usual
+	}
+	return max(0, delay)
+}
+
+// now is what the session does.
+func (s *session) now() *sessionActivity { return &s.Activities[len(s.Activities)-1] }
+
+// listed is what listings show that the session does.
+func (s *session) listed(e *Emulator, now time.Time) *sessionActivity {
+	seen := millis(now.Add(-orDefault(e.opts.SessionListDelay, defaultSessionListDelay)))
+	at := 0
+	for i := range s.Activities {
+		if s.Activities[i].At <= seen {
+			at = i
+		}
+	}
+	return &s.Activities[at]
+}
+
+// change makes the session do something else from now on, and forgets what no listing shows any more.
+func (s *session) change(e *Emulator, now time.Time, edit func(*sessionActivity)) {
+	next := *s.now()
+	edit(&next)
+	if next == *s.now() {
+		return
+	}
+	next.At = millis(now)
+	shown := slices.Index(s.Activities, *s.listed(e, now))
+	s.Activities = append(s.Activities[shown:], next)
+}
+
+// view shows a session while it does something, without what only some operations show.
+func (s *session) view(a *sessionActivity) sessionView {
+	return sessionView{
+		SessionID: s.ID, ParentSessionID: s.ParentID, Title: a.Title, Status: a.Status, MessageCount: a.MessageCount,
+		CreatedAt: s.CreatedAt, UpdatedAt: max(s.ChangedAt, a.At), CompletedAt: s.CompletedAt, ComputerID: s.ComputerID,
+	}
+}
+
+// withSettings is the view that a creation and an update answer.
+func (r *request) withSettings(s *session) sessionView {
+	v := s.view(s.now())
+	v.SessionSettings = s.Settings.shown(r.e.opts.ShuffleLists)
+	return v
+}
+
+// listKey is the key of a session in the index by owner: there the oldest is first.
+func (s *session) listKey() string { return key(s.OwnerID, fmt.Sprintf("%015d", s.CreatedAt), s.ID) }
+
+// save stores a session and lists it unless it is deleted.
+func (s *session) save(tx *bolt.Tx) error {
+	if s.DeletedAt != 0 {
+		return errors.Join(put(tx, bucketSessions, s.ID, s), remove(tx, bucketSessionOwners, s.listKey()))
+	}
+	return errors.Join(put(tx, bucketSessions, s.ID, s), put(tx, bucketSessionOwners, s.listKey(), s.ComputerID))
+}
+
+// session finds the session of a request's path, which its creator may use, and a manager.
+func (r *request) session() (*session, error) {
+	id := r.params["sessionId"]
+	s := &session{}
+	err := get(r.tx, bucketSessions, strings.ToLower(id), s)
+	if err != nil && !errors.Is(err, errNotStored) {
+		return nil, err
+	}
+	if err != nil || s.DeletedAt != 0 || millis(r.now) < s.CreatedAt+orDefault(r.e.opts.SessionDelay, defaultSessionDelay).Milliseconds() {
+		return nil, notFound("No session with the ID %q was found.", id)
+	}
+	if r.query.Has("computerId") {
+		c, err := r.computer(r.query.Get("computerId"))
+		if err != nil {
+			return nil, err
+		}
+		if c.ID != s.ComputerID {
+			return nil, notFound("The computer %q has no session with the ID %q.", c.Name, s.ID)
+		}
+	}
+	if s.OwnerID != r.who.ID && !r.who.manages() {
+		return nil, forbidden("The session %s is somebody else's; only they and humans with the manager role or higher may use it.", s.ID)
+	}
+	return s, nil
+}
+
+// listSessions shows the caller's sessions, newest first. Only those of the page are read.
+func listSessions(r *request) (reply, error) {
+	if _, err := r.limit(); err != nil {
+		return reply{}, err
+	}
+	computerID := ""
+	if r.query.Has("computerId") {
+		c, err := r.computer(r.query.Get("computerId"))
+		if err != nil {
+			return reply{}, err
+		}
+		computerID = c.ID
+	}
+	ids, err := r.sessionsOf(computerID)
+	if err != nil {
+		return reply{}, err
+	}
+	from, to, p, err := r.page(ids)
+	if err != nil {
+		return reply{}, err
+	}
+	list := struct {
+		Sessions   []sessionView `json:"sessions"`
+		Pagination pagination    `json:"pagination"`
+	}{make([]sessionView, 0, to-from), p}
+	for _, id := range ids[from:to] {
+		s := &session{}
+		if err := get(r.tx, bucketSessions, id, s); err != nil {
+			return reply{}, err
+		}
+		v := s.view(s.listed(r.e, r.now))
+		v.SessionSettings = s.Settings.shown(r.e.opts.ShuffleLists)
+		v.Artifacts = append([]SessionArtifact{}, s.Artifacts...)
+		list.Sessions = append(list.Sessions, v)
+	}
+	r.late = r.e.programmed.warmUp(key(r.who.ID, computerID), r.now, r.e.opts.SessionColdStart)
+	return reply{200, list}, nil
+}
+
+// sessionsOf returns the IDs of the caller's sessions that are listed already, on one computer or, with "", on all.
+func (r *request) sessionsOf(computerID string) (ids []string, err error) {
+	seen := millis(r.now.Add(-orDefault(r.e.opts.SessionListDelay, defaultSessionListDelay)))
+	last := key(r.who.ID, fmt.Sprintf("%015d", seen+1))
+	err = scan(r.tx, bucketSessionOwners, key(r.who.ID, ""), func(at string, value []byte) error {
+		var on string
+		if err := json.Unmarshal(value, &on); err != nil {
+			return fmt.Errorf("read the index of sessions: %w", err)
+		}
+		if at < last && (computerID == "" || on == computerID) {
+			ids = append(ids, at[strings.LastIndexByte(at, 0)+1:])
+		}
+		return nil
+	})
+	slices.Reverse(ids)
+	return ids, err
+}
+
+// warmUp returns how late a listing answers because nobody asked for it lately. Who asks meanwhile waits as well.
+func (p *programmed) warmUp(listing string, now time.Time, takes time.Duration) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	warm, found := p.warm[listing]
+	switch {
+	case !found || now.Sub(warm) >= listingWarm:
+		warm = now.Add(takes)
+	case now.After(warm):
+		warm = now
+	}
+	if p.warm == nil {
+		p.warm = map[string]time.Time{}
+	}
+	p.warm[listing] = warm
+	return warm.Sub(now)
+}
+
+func createSession(r *request) (reply, error) {
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	f.required("computerId")
+	now := millis(r.now)
+	s := &session{
+		ID: uuid.NewString(), OwnerID: r.who.ID, CreatedAt: now, ChangedAt: now,
+		Activities: []sessionActivity{{At: now, Status: sessionIdle}},
+	}
+	computerID := f.id("computerId")
+	s.CWD, s.Settings, s.SystemPrompt = f.text("cwd", 0, maxBody), readSessionSettings(f, onCreation), readSystemPrompt(f)
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
+	c, err := r.computer(computerID)
+	if err != nil {
+		return reply{}, err
+	}
+	if status := c.progressAt(r.now).status; status != statusActive {
+		return reply{}, refuse("session-computer", "A session needs an active computer; %q is in status %s.", c.Name, status)
+	}
+	s.ComputerID = c.ID
+	defaults, err := defaultSessionSettings(r.tx)
+	if err != nil {
+		return reply{}, err
+	}
+	maps.Copy(defaults, s.Settings)
+	s.Settings = defaults
+	return reply{201, r.withSettings(s)}, s.save(r.tx)
+}
+
+func getSession(r *request) (reply, error) {
+	s, err := r.session()
+	if err != nil {
+		return reply{}, err
+	}
+	v := s.view(s.now())
+	v.ServiceCredits = &s.Credits
+	r.e.programmed.mu.Lock()
+	defer r.e.programmed.mu.Unlock()
+	if r.e.programmed.settingsOnReads {
+		v.SessionSettings = s.Settings.shown(r.e.opts.ShuffleLists)
+	}
+	return reply{200, v}, nil
+}

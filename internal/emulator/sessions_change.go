@@ -1,0 +1,229 @@
+package emulator
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// deleteSession keeps the record, as the service does until the session can no longer be restored.
+func deleteSession(r *request) (reply, error) {
+	s, err := r.session()
+	if err != nil {
+		return reply{}, err
+	}
+	s.DeletedAt = millis(r.now)
+	return reply{status: 204}, s.save(r.tx)
+}
+
+func updateSession(r *request) (reply, error) {
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	given := readSessionSettings(f, onUpdate)
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
+	s, err := r.session()
+	if err != nil {
+		return reply{}, err
+	}
+	if len(given) > 0 {
+		s.Settings = s.Settings.changed(given)
+		s.ChangedAt = millis(r.now)
+	}
+	return reply{200, r.withSettings(s)}, s.save(r.tx)
+}
+
+func interruptSession(r *request) (reply, error) {
+	s, err := r.session()
+	if err != nil {
+		return reply{}, err
+	}
+	s.change(r.e, r.now, func(a *sessionActivity) { a.Status = sessionIdle })
+	return reply{200, struct {
+		Status string `json:"status"`
+	}{s.now().Status}}, s.save(r.tx)
+}
+
+// SessionChange is what the agent or other people change of a session behind everybody's back. What is nil stays.
+type SessionChange struct {
+	// Status is idle, pending or running.
+	Status *string
+	// An empty Title, ParentSessionID or ComputerID leaves the session without one. Neither of the IDs is looked up.
+	Title           *string
+	ParentSessionID *string
+	ComputerID      *string
+	MessageCount    *int64
+	ServiceCredits  *float64
+	// ArchivedAt is the setting of this name; empty takes it away.
+	ArchivedAt *string
+	// CompletedAt is in Unix milliseconds; 0 takes it away.
+	CompletedAt *int64
+	// Artifacts are all that listings show from now on.
+	Artifacts []SessionArtifact
+}
+
+// ChangeSession plays the agent, or other people: a new session is idle and stays so until somebody changes it.
+// An error means that there is no such session or that a value is none.
+func (e *Emulator) ChangeSession(id string, c SessionChange) error {
+	err := e.store.db.Update(func(tx *bolt.Tx) error {
+		s := &session{}
+		err := get(tx, bucketSessions, strings.ToLower(id), s)
+		switch {
+		case errors.Is(err, errNotStored) || err == nil && s.DeletedAt != 0:
+			return errors.New("there is none with this ID")
+		case err != nil:
+			return err
+		}
+		if err := c.check(); err != nil {
+			return err
+		}
+		c.apply(e, s, e.clock.Now())
+		return s.save(tx)
+	})
+	if err != nil {
+		return fmt.Errorf("change the session %s: %w", id, err)
+	}
+	return nil
+}
+
+// check says why a change cannot be.
+func (c *SessionChange) check() error {
+	switch {
+	case c.Status != nil && !slices.Contains([]string{sessionIdle, sessionPending, sessionRunning}, *c.Status):
+		return fmt.Errorf("the status %q is not idle, pending or running", *c.Status)
+	case c.MessageCount != nil && *c.MessageCount < 0:
+		return fmt.Errorf("the number of messages %d is negative", *c.MessageCount)
+	case c.ServiceCredits != nil && *c.ServiceCredits < 0:
+		return fmt.Errorf("the number of credits %g is negative", *c.ServiceCredits)
+	}
+	for _, a := range c.Artifacts {
+		if a.ID == "" || a.Kind == "" {
+			return errors.New("an artifact has an ID and a kind")
+		}
+		if _, err := time.Parse(time.RFC3339, a.CreatedAt); a.CreatedAt != "" && err != nil {
+			return fmt.Errorf("the time %q of an artifact is not in RFC 3339", a.CreatedAt)
+		}
+	}
+	return nil
+}
+
+func (c *SessionChange) apply(e *Emulator, s *session, now time.Time) {
+	s.change(e, now, func(a *sessionActivity) {
+		replace(&a.Status, c.Status)
+		replace(&a.Title, c.Title)
+		replace(&a.MessageCount, c.MessageCount)
+	})
+	if c.ParentSessionID != nil || c.ComputerID != nil || c.ArchivedAt != nil || c.CompletedAt != nil || c.ServiceCredits != nil || c.Artifacts != nil {
+		s.ChangedAt = millis(now)
+	}
+	replace(&s.ParentID, c.ParentSessionID)
+	replace(&s.ComputerID, c.ComputerID)
+	replace(&s.CompletedAt, c.CompletedAt)
+	replace(&s.Credits, c.ServiceCredits)
+	if c.Artifacts != nil {
+		s.Artifacts = c.Artifacts
+	}
+	if c.ArchivedAt != nil {
+		s.Settings.set(settingArchived, *c.ArchivedAt)
+		if *c.ArchivedAt == "" {
+			delete(s.Settings, settingArchived)
+		}
+	}
+}
+
+// replace changes a value to another, if there is another.
+func replace[T any](value, by *T) {
+	if by != nil {
+		*value = *by
+	}
+}
+
+// AllowSessions says whether the organization has sessions enabled. Where it has not, all of them are answered 403.
+func (e *Emulator) AllowSessions(allowed bool) {
+	e.programmed.mu.Lock()
+	defer e.programmed.mu.Unlock()
+	e.programmed.noSessions = !allowed
+}
+
+// SessionSettingsOnReads says whether also a read of one session shows its settings, as is documented. The service
+// leaves them out there.
+func (e *Emulator) SessionSettingsOnReads(on bool) {
+	e.programmed.mu.Lock()
+	defer e.programmed.mu.Unlock()
+	e.programmed.settingsOnReads = on
+}
+
+// Session is a session as the emulator keeps it, with what the API never shows.
+type Session struct {
+	ID, OwnerID, ComputerID string
+	// CWD and SystemPrompt are what the creation gave; a missing prompt is empty.
+	CWD          string
+	SystemPrompt json.RawMessage
+	// Settings are all that have a value, by name.
+	Settings map[string]json.RawMessage
+}
+
+// Sessions returns all sessions that are not deleted, also those that are not listed yet, oldest first.
+func (e *Emulator) Sessions() ([]Session, error) {
+	var list []Session
+	err := e.store.db.View(func(tx *bolt.Tx) error {
+		stored, err := sessionsOn(tx, "")
+		for _, s := range stored {
+			list = append(list, Session{s.ID, s.OwnerID, s.ComputerID, s.CWD, s.SystemPrompt, s.Settings})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the sessions: %w", err)
+	}
+	return list, nil
+}
+
+// sessionsOn returns the sessions on a computer that are not deleted, or with "" all of them, oldest first.
+func sessionsOn(tx *bolt.Tx, computerID string) ([]*session, error) {
+	var sessions []*session
+	err := scan(tx, bucketSessionOwners, "", func(at string, value []byte) error {
+		var on string
+		if err := json.Unmarshal(value, &on); err != nil {
+			return fmt.Errorf("read the index of sessions: %w", err)
+		}
+		if computerID != "" && on != computerID {
+			return nil
+		}
+		s := &session{}
+		sessions = append(sessions, s)
+		return get(tx, bucketSessions, at[strings.LastIndexByte(at, 0)+1:], s)
+	})
+	slices.SortFunc(sessions, func(a, b *session) int {
+		return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), strings.Compare(a.ID, b.ID))
+	})
+	return sessions, err
+}
+
+// archiveSessions archives the sessions of a computer that is deleted. One that is archived already stays as it is.
+func archiveSessions(tx *bolt.Tx, computerID string, now time.Time) error {
+	sessions, err := sessionsOn(tx, computerID)
+	if err != nil {
+		return err
+	}
+	for _, s := range sessions {
+		if s.Settings[settingArchived] != nil {
+			continue
+		}
+		s.Settings.set(settingArchived, now.UTC().Format(time.RFC3339))
+		s.ChangedAt = millis(now)
+		if err := s.save(tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}

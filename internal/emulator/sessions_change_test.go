@@ -1,0 +1,279 @@
+package emulator_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+func TestInterruptSession(t *testing.T) {
+	t.Parallel()
+	v, computerID := startSessions(t, emulator.Options{})
+	for _, status := range []string{"idle", "pending", "running"} {
+		id := v.session(object{"computerId": computerID})
+		v.change(id, emulator.SessionChange{Status: &status})
+		one := sessions + "/" + id
+		if got := v.call(200, "GET", one, nil).object(t)["status"]; got != status {
+			t.Errorf("before: %v, want %s", got, status)
+		}
+		for range 2 {
+			v.clock.Advance(time.Second)
+			same(t, status+", interrupted", v.call(200, "POST", one+"/interrupt", nil).object(t), object{"status": "idle"})
+			if got := v.call(200, "GET", one, nil).object(t)["status"]; got != "idle" {
+				t.Errorf("after: %v", got)
+			}
+		}
+		// What was idle already is not updated.
+		updated := v.call(200, "GET", one, nil).object(t)["updatedAt"].(float64)
+		if moved := updated == float64(v.clock.Now().Add(-time.Second).UnixMilli()); moved != (status != "idle") {
+			t.Errorf("%s was updated at %v", status, updated)
+		}
+	}
+}
+
+// A session that is deleted is found nowhere and stays so.
+func TestDeletedSessionIsGone(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "state.db")
+	v, computerID := startSessions(t, emulator.Options{DataFile: file})
+	kept, gone := v.session(object{"computerId": computerID}), v.session(object{"computerId": computerID})
+	_, user := v.human(emulator.RoleUser)
+	v.call(204, "DELETE", sessions+"/"+gone, nil)
+	check := func(v *env) {
+		t.Helper()
+		v.call(404, "GET", sessions+"/"+gone, nil)
+		v.call(404, "GET", sessions+"/"+gone+"?computerId="+computerID, nil)
+		v.call(404, "DELETE", sessions+"/"+gone, nil)
+		v.call(404, "PATCH", sessions+"/"+gone, object{})
+		v.call(404, "POST", sessions+"/"+gone+"/interrupt", nil)
+		v.as(user, 404, "GET", sessions+"/"+gone, nil)
+		for _, query := range []string{"", "?computerId=" + computerID} {
+			if got := sessionIDs(v.sessionPage(v.BootstrapKey(), query)); got != kept {
+				t.Errorf("listed%s: %s, want %s", query, got, kept)
+			}
+		}
+		if err := v.ChangeSession(gone, emulator.SessionChange{Title: ptr("x")}); err == nil || !strings.Contains(err.Error(), gone+": there is none") {
+			t.Errorf("change: %v", err)
+		}
+		if got, err := v.Sessions(); err != nil || len(got) != 1 || got[0].ID != kept {
+			t.Errorf("kept: %v %v", got, err)
+		}
+	}
+	check(v)
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check(start(t, emulator.Options{DataFile: file, Clock: v.clock}))
+}
+
+// The sessions of a managed computer are archived with it; those of a registered machine do not notice.
+func TestSessionsOfADeletedComputer(t *testing.T) {
+	t.Parallel()
+	v, managed := startSessions(t, emulator.Options{})
+	byom := v.computer(object{"name": "byom", "provider": "byom"})["id"].(string)
+	other := v.computer(object{"name": "other", "provider": "byom"})["id"].(string)
+	archived, before := v.session(object{"computerId": managed}), v.session(object{"computerId": managed, "sessionSettings": object{"archivedAt": "before"}})
+	untouched, elsewhere := v.session(object{"computerId": byom}), v.session(object{"computerId": other})
+	deleted := v.session(object{"computerId": managed})
+	v.call(204, "DELETE", sessions+"/"+deleted, nil)
+	states := func(ids ...string) (list []any) {
+		for _, id := range ids {
+			list = append(list, v.call(200, "PATCH", sessions+"/"+id, object{}).object(t))
+		}
+		return list
+	}
+	want := states(untouched, elsewhere, before)
+	v.clock.Advance(time.Minute)
+	now := v.clock.Now()
+	v.call(204, "DELETE", computers+"/"+managed, nil)
+	v.call(204, "DELETE", computers+"/"+byom, nil)
+	same(t, "others", states(untouched, elsewhere, before), want)
+
+	got := states(archived)[0].(object)
+	if got["sessionSettings"].(object)["archivedAt"] != now.Format(time.RFC3339) || got["updatedAt"] != float64(now.UnixMilli()) || got["computerId"] != managed {
+		t.Errorf("archived: %v", got)
+	}
+	v.call(200, "GET", sessions+"/"+archived, nil)
+	list := v.sessionPage(v.BootstrapKey(), "")
+	if got := sessionIDs(list); got != strings.Join([]string{elsewhere, untouched, before, archived}, " ") {
+		t.Errorf("listed: %s", got)
+	}
+	if got := list[3].(object)["sessionSettings"].(object)["archivedAt"]; got != now.Format(time.RFC3339) {
+		t.Errorf("listed as archived at %v", got)
+	}
+	for _, id := range []string{managed, byom} {
+		v.detail(v.call(404, "GET", sessions+"?computerId="+id, nil), "No computer")
+		v.detail(v.call(404, "GET", sessions+"/"+archived+"?computerId="+id, nil), "No computer")
+		v.detail(v.call(404, "POST", sessions, object{"computerId": id}), "No computer")
+	}
+	v.call(404, "GET", sessions+"/"+deleted, nil)
+	// They can be used on, and deleted.
+	v.call(200, "PATCH", sessions+"/"+archived, object{"sessionSettings": object{"model": "m"}})
+	v.call(200, "POST", sessions+"/"+archived+"/interrupt", nil)
+	v.call(204, "DELETE", sessions+"/"+archived, nil)
+}
+
+// The computers of a service account go with it, and their sessions are archived, also those of a manager.
+func TestSessionsOfADeletedServiceAccount(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	accountID, account := v.account("ci")
+	box := v.as(account, 201, "POST", computers, object{"name": "box"}).object(t)["id"].(string)
+	v.clock.Advance(time.Minute)
+	robots := v.as(account, 201, "POST", sessions, object{"computerId": box}).object(t)["sessionId"].(string)
+	mine := v.session(object{"computerId": box})
+	v.call(200, "DELETE", "/api/v0/service-accounts/"+accountID, nil)
+	for _, id := range []string{robots, mine} {
+		if got := v.settingsOf(id)["archivedAt"]; got != v.clock.Now().Format(time.RFC3339) {
+			t.Errorf("archived at %v", got)
+		}
+	}
+	v.as(account, 401, "GET", sessions, nil)
+}
+
+// Who is removed, and a key that ends, leave their sessions behind.
+func TestSessionsOutliveMembersAndKeys(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	_, user := v.human(emulator.RoleUser)
+	box := v.as(user, 201, "POST", computers, object{"name": "box", "provider": "byom"}).object(t)["id"].(string)
+	members := v.as(user, 201, "POST", sessions, object{"computerId": box}).object(t)["sessionId"].(string)
+	accountID, _ := v.account("ci")
+	keys := accounts + "/" + accountID + "/api-keys"
+	minted := v.mint(201, keys, object{"name": "k"})
+	account := minted["value"].(string)
+	machine := v.as(account, 201, "POST", computers, object{"name": "m", "provider": "byom"}).object(t)["id"].(string)
+	robots := v.as(account, 201, "POST", sessions, object{"computerId": machine}).object(t)["sessionId"].(string)
+	v.clock.Advance(time.Minute)
+	v.call(204, "DELETE", remove("user@people.example"), nil)
+	v.call(204, "POST", keys+"/"+minted["id"].(string)+"/revoke", nil)
+	v.as(user, 401, "GET", sessions, nil)
+	v.as(account, 401, "GET", sessions, nil)
+	for _, id := range []string{members, robots} {
+		same(t, "settings", v.settingsOf(id), defaultSettings())
+		v.call(200, "POST", sessions+"/"+id+"/interrupt", nil)
+	}
+	again := v.mint(201, keys, object{"name": "k2"})["value"].(string)
+	if got := sessionIDs(v.sessionPage(again, "")); got != robots {
+		t.Errorf("another key of the account lists %s", got)
+	}
+}
+
+func TestSessionsSurviveARestart(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "state.db")
+	v, computerID := startSessions(t, emulator.Options{DataFile: file})
+	id := v.session(object{"computerId": computerID, "systemPrompt": "p", "sessionSettings": everySetting(true)})
+	v.change(id, emulator.SessionChange{
+		Status: ptr("running"), Title: ptr("t"), MessageCount: ptr(int64(3)), ServiceCredits: ptr(0.5), ParentSessionID: ptr("parent"), CompletedAt: ptr(int64(7)),
+		Artifacts: []emulator.SessionArtifact{{ID: "a", Kind: "issue"}},
+	})
+	v.clock.Advance(time.Second)
+	young := v.call(201, "POST", sessions, object{"computerId": computerID}).object(t)["sessionId"].(string)
+	read := func(v *env) []any {
+		t.Helper()
+		v.call(404, "GET", sessions+"/"+young, nil)
+		return []any{v.call(200, "GET", sessions+"/"+id, nil).object(t), v.sessionPage(v.BootstrapKey(), "")}
+	}
+	want := read(v)
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	v = start(t, emulator.Options{DataFile: file, Clock: v.clock})
+	same(t, "after a restart", read(v), want)
+	v.clock.Advance(5 * time.Second)
+	if got := sessionIDs(v.sessionPage(v.BootstrapKey(), "")); got != young+" "+id {
+		t.Errorf("listed: %s", got)
+	}
+	if got := v.sessionPage(v.BootstrapKey(), "")[1].(object)["status"]; got != "running" {
+		t.Errorf("listed as %v", got)
+	}
+}
+
+func TestResetForgetsSessions(t *testing.T) {
+	t.Parallel()
+	v, computerID := startSessions(t, emulator.Options{})
+	id := v.session(object{"computerId": computerID})
+	v.SessionSettingsOnReads(true)
+	v.AllowSessions(false)
+	if err := v.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	if got := v.sessionPage(v.BootstrapKey(), ""); len(got) != 0 {
+		t.Errorf("listed: %v", got)
+	}
+	v.call(404, "GET", sessions+"/"+id, nil)
+	byom := v.computer(object{"name": "byom", "provider": "byom"})["id"].(string)
+	if got := v.call(200, "GET", sessions+"/"+v.session(object{"computerId": byom}), nil).object(t); got["sessionSettings"] != nil {
+		t.Errorf("read: %v", got)
+	}
+}
+
+// What the agent and others do shows in reads and listings, each in its own way.
+func TestControlSessions(t *testing.T) {
+	t.Parallel()
+	v, computerID := startSessions(t, emulator.Options{})
+	id := v.session(object{"computerId": computerID})
+	control, one := "/_emulator/sessions/"+id, sessions+"/"+id
+	created := v.clock.Now().Add(-5 * time.Second).UnixMilli()
+	artifact := object{
+		"id": "a", "kind": "pull_request", "url": "https://code.example/acme/api/pull/1", "title": "Fix", "provider": "code", "action": "create",
+		"externalId": "acme/api#1", "createdAt": "2026-05-01T12:00:00Z",
+	}
+	v.call(204, "POST", control, object{
+		"status": "pending", "title": "ä", "messageCount": 2, "serviceCredits": 1.5, "archivedAt": "2026-01-01T00:00:00Z", "parentSessionId": uuidA,
+		"computerId": uuidB, "completedAt": 5, "artifacts": []any{artifact},
+	})
+	v.clock.Advance(5 * time.Second)
+	want := object{
+		"sessionId": id, "parent_session_id": uuidA, "title": "ä", "status": "pending", "messageCount": 2, "createdAt": created, "updatedAt": created + 5000,
+		"completedAt": 5, "computerId": uuidB, "serviceCredits": 1.5,
+	}
+	same(t, "read", v.call(200, "GET", one, nil).object(t), want)
+	settings := defaultSettings()
+	settings["archivedAt"] = "2026-01-01T00:00:00Z"
+	want["sessionSettings"] = settings
+	v.call(204, "POST", "/_emulator/sessions/settings-on-reads", object{"on": true})
+	same(t, "read with settings", v.call(200, "GET", one, nil).object(t), want)
+	v.call(204, "POST", "/_emulator/sessions/settings-on-reads", object{"on": false})
+	delete(want, "serviceCredits")
+	want["artifacts"] = []any{artifact}
+	same(t, "listed", v.sessionPage(v.BootstrapKey(), ""), []any{want})
+	if got := v.call(200, "GET", one, nil).object(t)["sessionSettings"]; got != nil {
+		t.Errorf("read without settings: %v", got)
+	}
+	if got := v.sessionPage(v.BootstrapKey(), "?computerId="+computerID); len(got) != 0 {
+		t.Errorf("still on the first computer: %v", got)
+	}
+
+	v.call(204, "POST", control, object{})
+	same(t, "nothing changed", v.sessionPage(v.BootstrapKey(), ""), []any{want})
+	v.call(204, "POST", control, object{"title": "", "archivedAt": "", "parentSessionId": "", "computerId": "", "completedAt": 0, "artifacts": []any{}, "messageCount": 0, "serviceCredits": 0})
+	same(t, "taken away", v.call(200, "GET", one, nil).object(t), object{
+		"sessionId": id, "status": "pending", "messageCount": 0, "createdAt": created, "updatedAt": created + 10000, "serviceCredits": 0,
+	})
+	same(t, "settings", v.settingsOf(id), defaultSettings())
+
+	for want, body := range map[string]any{
+		`status "busy" is not`:     object{"status": "busy"},
+		"messages -1 is negative":  object{"messageCount": -1},
+		"credits -0.5 is negative": object{"serviceCredits": -0.5},
+		"an ID and a kind":         object{"artifacts": []any{object{"id": "a"}}},
+		`time "today" of an`:       object{"artifacts": []any{object{"id": "a", "kind": "k", "createdAt": "today"}}},
+		`unknown field "colour"`:   object{"colour": 1},
+		"cannot unmarshal string":  object{"messageCount": "1"},
+	} {
+		v.detail(v.call(400, "POST", control, body), want)
+	}
+	v.detail(v.call(400, "POST", "/_emulator/sessions/"+uuidA, object{}), "there is none with this ID")
+	v.detail(v.call(400, "POST", "/_emulator/sessions/settings-on-reads", object{"off": true}), "unknown field")
+	v.detail(v.call(404, "GET", control, nil), "no operation")
+	v.call(204, "POST", "/_emulator/sessions/off", nil)
+	v.call(403, "GET", sessions, nil)
+	v.call(204, "POST", "/_emulator/sessions/on", nil)
+	v.call(200, "GET", sessions, nil)
+	v.as("", 401, "POST", control, object{})
+}

@@ -1,0 +1,480 @@
+package emulator_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const sessions = "/api/v0/sessions"
+
+// startSessions starts an emulator with an active managed computer of the manager and returns the computer's ID.
+func startSessions(t *testing.T, opts emulator.Options) (*env, string) {
+	t.Helper()
+	v := start(t, opts)
+	id := v.computer(object{"name": "box"})["id"].(string)
+	v.clock.Advance(time.Minute)
+	return v, id
+}
+
+// session creates one as the manager and waits until it is everywhere.
+func (v *env) session(body object) string {
+	v.t.Helper()
+	id := v.call(201, "POST", sessions, body).object(v.t)["sessionId"].(string)
+	v.clock.Advance(5 * time.Second)
+	return id
+}
+
+// sessionPage lists sessions and returns those of the page.
+func (v *env) sessionPage(key, query string) []any {
+	v.t.Helper()
+	return v.as(key, 200, "GET", sessions+query, nil).object(v.t)["sessions"].([]any)
+}
+
+// defaultSettings are what a new session has by the enterprise controls of every emulator.
+func defaultSettings() object {
+	return object{
+		"model": "model-standard", "reasoningEffort": "medium", "interactionMode": "auto", "autonomyLevel": "medium",
+		"specModeModel": "model-thinking", "specModeReasoningEffort": "high",
+	}
+}
+
+func TestSessionLife(t *testing.T) {
+	t.Parallel()
+	v, computerID := startSessions(t, emulator.Options{})
+	began := v.clock.Now()
+	created := v.call(201, "POST", sessions, object{"computerId": computerID, "cwd": "/srv/ä", "systemPrompt": "Be brief."}).object(t)
+	id := created["sessionId"].(string)
+	want := object{
+		"sessionId": id, "status": "idle", "messageCount": 0, "createdAt": began.UnixMilli(), "updatedAt": began.UnixMilli(),
+		"computerId": computerID, "sessionSettings": defaultSettings(),
+	}
+	same(t, "created", created, want)
+	v.clock.Advance(5 * time.Second)
+
+	settings := defaultSettings()
+	settings["model"] = "model-light"
+	want["sessionSettings"], want["updatedAt"] = settings, v.clock.Now().UnixMilli()
+	one := sessions + "/" + id
+	same(t, "updated", v.call(200, "PATCH", one, object{"sessionSettings": object{"model": "model-light"}}).object(t), want)
+	want["artifacts"] = []any{}
+	same(t, "listed", v.sessionPage(v.BootstrapKey(), "?computerId="+computerID), []any{want})
+	delete(want, "artifacts")
+	delete(want, "sessionSettings")
+	want["serviceCredits"] = 0
+	same(t, "read", v.call(200, "GET", one+"?computerId="+computerID, nil).object(t), want)
+	same(t, "interrupted", v.call(200, "POST", one+"/interrupt", nil).object(t), object{"status": "idle"})
+
+	v.call(204, "DELETE", one, nil)
+	for method, path := range map[string]string{"GET": one, "DELETE": one, "POST": one + "/interrupt"} {
+		v.detail(v.call(404, method, path, nil), id)
+	}
+	v.detail(v.call(404, "PATCH", one, object{}), id)
+	if got := v.sessionPage(v.BootstrapKey(), ""); len(got) != 0 {
+		t.Errorf("listed after the deletion: %v", got)
+	}
+}
+
+// Until a new session is everywhere, whoever names it meets 404, also with the computer's ID, and listings lack it.
+func TestNewSessionShowsUpLate(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		opts          emulator.Options
+		found, listed time.Duration
+	}{
+		"usual":              {emulator.Options{}, 2 * time.Second, 5 * time.Second},
+		"longer":             {emulator.Options{SessionDelay: 30 * time.Second, SessionListDelay: time.Minute}, 30 * time.Second, time.Minute},
+		"listed before":      {emulator.Options{SessionDelay: time.Minute, SessionListDelay: time.Second}, time.Minute, time.Second},
+		"at once":            {emulator.Options{SessionDelay: -1, SessionListDelay: -time.Hour}, 0, 0},
+		"found, not listed":  {emulator.Options{SessionDelay: -1}, 0, 5 * time.Second},
+		"listed, not found":  {emulator.Options{SessionListDelay: -1}, 2 * time.Second, 0},
+		"by the millisecond": {emulator.Options{SessionDelay: time.Millisecond, SessionListDelay: 2 * time.Millisecond}, time.Millisecond, 2 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, computerID := startSessions(t, c.opts)
+			one := sessions + "/" + v.call(201, "POST", sessions, object{"computerId": computerID}).object(t)["sessionId"].(string)
+			began := v.clock.Now()
+			moments := []time.Duration{0, c.found - time.Millisecond, c.found, c.listed - time.Millisecond, c.listed, max(c.found, c.listed) + time.Millisecond}
+			slices.Sort(moments)
+			for _, after := range moments {
+				if after < 0 {
+					continue
+				}
+				v.clock.Advance(began.Add(after).Sub(v.clock.Now()))
+				status, listed := 200, 0
+				if after < c.found {
+					status = 404
+				}
+				if after >= c.listed {
+					listed = 1
+				}
+				for _, request := range []struct {
+					method, path string
+					body         any
+				}{{"GET", "", nil}, {"GET", "?computerId=" + computerID, nil}, {"PATCH", "", object{}}, {"POST", "/interrupt", nil}} {
+					a, err := v.try(v.BootstrapKey(), request.method, one+request.path, request.body)
+					if err != nil || a.status != status {
+						t.Errorf("%s %s after %s: %d, want %d, error %v", request.method, request.path, after, a.status, status, err)
+					}
+				}
+				if status == 404 {
+					v.detail(v.call(404, "DELETE", one, nil), "No session with the ID")
+				}
+				for _, query := range []string{"", "?computerId=" + computerID} {
+					if got := v.sessionPage(v.BootstrapKey(), query); len(got) != listed {
+						t.Errorf("listed %q after %s: %d, want %d", query, after, len(got), listed)
+					}
+				}
+			}
+			v.call(204, "DELETE", one, nil)
+		})
+	}
+}
+
+// Listings show late what a session does, and at once everything else.
+func TestListingOfSessionsLags(t *testing.T) {
+	t.Parallel()
+	v, computerID := startSessions(t, emulator.Options{})
+	id := v.session(object{"computerId": computerID})
+	began := v.clock.Now()
+	shown := func(of object) string {
+		return fmt.Sprint(of["status"], " ", of["title"], " ", of["messageCount"], " ", of["updatedAt"].(float64)-float64(began.UnixMilli()))
+	}
+	expect := func(read, listed string) {
+		t.Helper()
+		if got := shown(v.call(200, "GET", sessions+"/"+id, nil).object(t)); got != read {
+			t.Errorf("read: %s, want %s", got, read)
+		}
+		if got := shown(v.sessionPage(v.BootstrapKey(), "")[0].(object)); got != listed {
+			t.Errorf("listed: %s, want %s", got, listed)
+		}
+	}
+	expect("idle <nil> 0 -5000", "idle <nil> 0 -5000")
+	v.change(id, emulator.SessionChange{Status: ptr("running"), Title: ptr("Fix it"), MessageCount: ptr(int64(2))})
+	expect("running Fix it 2 0", "idle <nil> 0 -5000")
+	v.clock.Advance(3 * time.Second)
+	v.change(id, emulator.SessionChange{MessageCount: ptr(int64(4))})
+	expect("running Fix it 4 3000", "idle <nil> 0 -5000")
+	v.clock.Advance(2 * time.Second)
+	expect("running Fix it 4 3000", "running Fix it 2 0")
+	v.call(200, "POST", sessions+"/"+id+"/interrupt", object{})
+	v.call(200, "PATCH", sessions+"/"+id, object{"sessionSettings": object{"model": "model-light"}})
+	expect("idle Fix it 4 5000", "running Fix it 2 5000")
+	if got := v.sessionPage(v.BootstrapKey(), "")[0].(object)["sessionSettings"].(object)["model"]; got != "model-light" {
+		t.Errorf("listed model: %v", got)
+	}
+	v.clock.Advance(3 * time.Second)
+	expect("idle Fix it 4 5000", "running Fix it 4 5000")
+	v.clock.Advance(2 * time.Second)
+	expect("idle Fix it 4 5000", "idle Fix it 4 5000")
+	// What changes nothing is no news.
+	v.change(id, emulator.SessionChange{Status: ptr("idle")})
+	expect("idle Fix it 4 5000", "idle Fix it 4 5000")
+}
+
+// A session belongs to whose key made it; managers and owners may use it by ID, and nobody else lists it.
+func TestSessionsOfOthers(t *testing.T) {
+	t.Parallel()
+	v, _ := startSessions(t, emulator.Options{})
+	_, user := v.human(emulator.RoleUser)
+	_, owner := v.human(emulator.RoleOwner)
+	_, colleague, err := v.AddHuman(emulator.Human{Email: "other@people.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	accountID, account := v.account("ci")
+	byom := func(key, name string) string {
+		return v.as(key, 201, "POST", computers, object{"name": name, "provider": "byom"}).object(t)["id"].(string)
+	}
+	users, accounts := byom(user, "users"), byom(account, "accounts")
+	begin := func(key, computerID string) string {
+		id := v.as(key, 201, "POST", sessions, object{"computerId": computerID}).object(t)["sessionId"].(string)
+		v.clock.Advance(5 * time.Second)
+		return id
+	}
+	mine, robots := begin(user, users), begin(account, accounts)
+	managers := begin(v.BootstrapKey(), accounts) // On the computer of a service account, which a manager may use.
+	for _, c := range []struct {
+		who, key, session string
+		status            int
+	}{
+		{"user, own", user, mine, 200}, {"manager, user's", v.BootstrapKey(), mine, 200}, {"owner, user's", owner, mine, 200},
+		{"owner, manager's", owner, managers, 200}, {"manager, account's", v.BootstrapKey(), robots, 200}, {"account, own", account, robots, 200},
+		{"other user, user's", colleague, mine, 403}, {"user, manager's", user, managers, 403}, {"user, account's", user, robots, 403},
+		{"account, user's", account, mine, 403}, {"account, on its computer", account, managers, 403},
+		{"user, nobody's", user, uuidA, 404}, {"account, nobody's", account, uuidA, 404}, {"manager, nobody's", v.BootstrapKey(), "x", 404},
+	} {
+		for _, request := range []struct {
+			method, path string
+			body         any
+		}{{"GET", "", nil}, {"PATCH", "", object{"sessionSettings": object{"model": "m"}}}, {"POST", "/interrupt", nil}} {
+			a := v.as(c.key, c.status, request.method, sessions+"/"+c.session+request.path, request.body)
+			switch c.status {
+			case 403:
+				v.detail(a, "somebody else's")
+			case 404:
+				v.detail(a, "No session")
+			}
+		}
+		if c.status != 200 {
+			v.as(c.key, c.status, "DELETE", sessions+"/"+c.session, nil)
+		}
+	}
+	for _, c := range []struct{ key, query, want string }{
+		{user, "", mine}, {account, "", robots}, {v.BootstrapKey(), "", managers}, {owner, "", ""}, {colleague, "", ""},
+		{v.BootstrapKey(), "?computerId=" + accounts, managers}, {account, "?computerId=" + accounts, robots},
+	} {
+		if got := sessionIDs(v.sessionPage(c.key, c.query)); got != c.want {
+			t.Errorf("listed%s: %q, want %q", c.query, got, c.want)
+		}
+	}
+	// Deletion by a manager, also of a session whose account is gone.
+	v.call(200, "DELETE", "/api/v0/service-accounts/"+accountID, nil)
+	v.call(204, "DELETE", sessions+"/"+robots, nil)
+	v.call(204, "DELETE", sessions+"/"+mine, nil)
+	v.as(user, 404, "GET", sessions+"/"+mine, nil)
+	v.call(404, "GET", sessions+"/"+robots, nil)
+}
+
+// Whoever asks for a computer is asked whether it may use it, before anything else is said about the session.
+func TestSessionsByComputer(t *testing.T) {
+	t.Parallel()
+	v, managed := startSessions(t, emulator.Options{})
+	byom := v.computer(object{"name": "byom", "provider": "byom"})["id"].(string)
+	_, user := v.human(emulator.RoleUser)
+	foreign := v.as(user, 201, "POST", computers, object{"name": "users", "provider": "byom"}).object(t)["id"].(string)
+	a, b := v.session(object{"computerId": managed}), v.session(object{"computerId": strings.ToUpper(byom)})
+	c := v.session(object{"computerId": managed, "cwd": ""})
+	for query, want := range map[string]string{
+		"": c + " " + b + " " + a, "?computerId=" + managed: c + " " + a, "?computerId=" + byom: b, "?computerId=" + managed + "&limit=1": c,
+	} {
+		if got := sessionIDs(v.sessionPage(v.BootstrapKey(), query)); got != want {
+			t.Errorf("%q: %s, want %s", query, got, want)
+		}
+	}
+	for _, computerID := range []string{foreign, uuidA, "x"} {
+		v.detail(v.call(404, "POST", sessions, object{"computerId": computerID}), "No computer with the ID")
+		v.detail(v.call(404, "GET", sessions+"?computerId="+computerID, nil), "No computer with the ID")
+		v.detail(v.call(404, "GET", sessions+"/"+a+"?computerId="+computerID, nil), "No computer with the ID")
+		v.detail(v.call(404, "DELETE", sessions+"/"+a+"?computerId="+computerID, nil), "No computer with the ID")
+		v.detail(v.call(400, "GET", sessions+"?limit=101&computerId="+computerID, nil), "limit")
+	}
+	v.detail(v.call(404, "DELETE", sessions+"/"+a+"?computerId="+byom, nil), `"byom" has no session`)
+	v.detail(v.call(404, "GET", sessions+"/"+b+"?computerId="+managed, nil), `"box" has no session`)
+	v.call(200, "GET", sessions+"/"+strings.ToUpper(a)+"?computerId="+managed, nil)
+	v.call(204, "DELETE", sessions+"/"+a+"?computerId="+managed, nil)
+
+	if err := v.Break(managed); err != nil {
+		t.Fatal(err)
+	}
+	v.detail(v.call(400, "POST", sessions, object{"computerId": managed}), `"box" is in status error`)
+	starting := v.computer(object{"name": "new"})["id"].(string)
+	v.detail(v.call(400, "POST", sessions, object{"computerId": starting}), `"new" is in status provisioning`)
+	v.call(200, "GET", sessions+"?computerId="+managed, nil)
+}
+
+func TestSessionsSwitchedOff(t *testing.T) {
+	t.Parallel()
+	v, computerID := startSessions(t, emulator.Options{})
+	one := sessions + "/" + v.session(object{"computerId": computerID})
+	v.AllowSessions(false)
+	_, user := v.human(emulator.RoleUser)
+	for _, c := range []struct {
+		method, path string
+		body         any
+	}{
+		{"GET", sessions, nil}, {"GET", sessions + "?limit=0", nil}, {"POST", sessions, object{"computerId": computerID}}, {"POST", sessions, object{}},
+		{"GET", one, nil}, {"GET", sessions + "/" + uuidA, nil}, {"DELETE", one, nil}, {"PATCH", one, object{}}, {"PATCH", one, "x"}, {"POST", one + "/interrupt", nil},
+	} {
+		v.as("", 401, c.method, c.path, c.body)
+		for _, key := range []string{user, v.BootstrapKey()} {
+			v.detail(v.as(key, 403, c.method, c.path, c.body), "Sessions are not enabled for the organization.")
+		}
+	}
+	v.AllowSessions(true)
+	v.call(200, "GET", one, nil)
+}
+
+// A listing is slow for whom nobody has listed the same sessions lately, and only there.
+func TestColdListingOfSessions(t *testing.T) {
+	t.Parallel()
+	const cold = 45 * time.Second
+	v, computerID := startSessions(t, emulator.Options{SessionColdStart: cold})
+	_, user := v.human(emulator.RoleUser)
+	for i := range 3 {
+		v.session(object{"computerId": computerID, "cwd": fmt.Sprint(i)})
+	}
+	took := func(key, query string) (time.Duration, answer) {
+		t.Helper()
+		before := v.clock.Now()
+		a := v.as(key, 200, "GET", sessions+query, nil)
+		return v.clock.Now().Sub(before), a
+	}
+	slow := func(want time.Duration, key, query string) {
+		t.Helper()
+		if got, _ := took(key, query); got != want {
+			t.Errorf("listing %q took %s, want %s", query, got, want)
+		}
+	}
+	v.call(400, "GET", sessions+"?cursor=x", nil) // What is refused warms nothing.
+	slow(cold, v.BootstrapKey(), "")
+	slow(0, v.BootstrapKey(), "")
+	slow(cold, v.BootstrapKey(), "?computerId="+computerID)
+	_, first := took(v.BootstrapKey(), "?limit=2")
+	slow(0, v.BootstrapKey(), "?limit=2&cursor="+first.object(t)["pagination"].(object)["nextCursor"].(string))
+	slow(cold, user, "")
+	v.clock.Advance(5*time.Minute - time.Millisecond)
+	slow(0, user, "")
+	v.clock.Advance(4 * time.Minute)
+	slow(0, user, "")
+	v.clock.Advance(5 * time.Minute)
+	slow(cold, user, "")
+	if err := v.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	slow(cold, v.BootstrapKey(), "")
+	// Only listings are cold.
+	before := v.clock.Now()
+	v.call(404, "GET", sessions+"/"+uuidA, nil)
+	if !v.clock.Now().Equal(before) {
+		t.Error("a read was slow")
+	}
+}
+
+// A client that does not wait for a cold listing gets no answer, and nobody else waits with it.
+func TestColdListingThatNobodyWaitsFor(t *testing.T) {
+	t.Parallel()
+	clk := &waiting{Fake: clock.NewFake(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)), asked: make(chan struct{})}
+	e, err := emulator.Start(t.Context(), emulator.Options{Clock: clk, SessionColdStart: time.Hour, Wrap: checked(t, nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	v := &env{e, t, clk.Fake}
+	ctx, cancel := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, "GET", v.URL()+sessions, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+v.BootstrapKey())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := do(req)
+		ended <- err
+	}()
+	<-clk.asked
+	v.call(201, "POST", computers, object{"name": "meanwhile", "provider": "byom"})
+	cancel()
+	if err := <-ended; err == nil {
+		t.Error("there was an answer")
+	}
+	if err := e.Close(); err != nil { // It waits for the request to end.
+		t.Fatal(err)
+	}
+	if got := v.Journal().Entries()[0]; got.Operation != "listSessions" || got.Status != 0 {
+		t.Errorf("journal: %+v", got)
+	}
+}
+
+// waiting is a clock on which a sleep lasts until its context is done. It tells that somebody sleeps.
+type waiting struct {
+	*clock.Fake
+	asked chan struct{}
+}
+
+func (w *waiting) Sleep(ctx context.Context, _ time.Duration) error {
+	close(w.asked)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// Sessions that come while somebody reads page after page are on none of the pages that follow, and shift nothing.
+func TestPagesOfSessionsWhileSomeAreAdded(t *testing.T) {
+	t.Parallel()
+	v, computerID := startSessions(t, emulator.Options{MaxPageSize: 3})
+	var want []string
+	for i := range 7 {
+		// Some are of the same millisecond.
+		id := v.call(201, "POST", sessions, object{"computerId": computerID}).object(t)["sessionId"].(string)
+		want = append(want, id)
+		if i%3 == 0 {
+			v.clock.Advance(time.Second)
+		}
+	}
+	v.clock.Advance(5 * time.Second)
+	all := strings.Fields(sessionIDs(v.sessionPage(v.BootstrapKey(), "?limit=100")))
+	if len(all) != 3 {
+		t.Fatalf("a page of %d", len(all))
+	}
+	var got []string
+	for query := ""; ; {
+		page := v.call(200, "GET", sessions+"?limit=2"+query, nil).object(t)
+		got = append(got, strings.Fields(sessionIDs(page["sessions"].([]any)))...)
+		next, more := page["pagination"].(object)["nextCursor"].(string)
+		if !more {
+			break
+		}
+		query = "&cursor=" + next
+		v.session(object{"computerId": computerID})
+	}
+	if !slices.IsSortedFunc(got, func(a, b string) int { return v.createdAt(b) - v.createdAt(a) }) {
+		t.Errorf("not the newest first: %v", got)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("pages: %v, want %v", got, want)
+	}
+	for query, text := range map[string]string{"limit=0": "limit", "limit=101": "limit", "limit=x": "limit", "cursor=x": "cursor", "colour=red": "colour", "computerId=": "computerId"} {
+		v.detail(v.call(400, "GET", sessions+"?"+query, nil), text)
+	}
+}
+
+func TestSessionsListTwentyByDefault(t *testing.T) {
+	t.Parallel()
+	v, computerID := startSessions(t, emulator.Options{SessionListDelay: -1})
+	for range 21 {
+		v.call(201, "POST", sessions, object{"computerId": computerID})
+	}
+	page := v.call(200, "GET", sessions, nil).object(t)
+	if n, p := len(page["sessions"].([]any)), page["pagination"].(object); n != 20 || p["hasMore"] != true || p["nextCursor"] == nil {
+		t.Errorf("%d sessions, %v", n, p)
+	}
+	page = v.call(200, "GET", sessions+"?limit=21", nil).object(t)
+	if n, p := len(page["sessions"].([]any)), page["pagination"].(object); n != 21 || p["hasMore"] != false || p["nextCursor"] != nil {
+		t.Errorf("%d sessions, %v", n, p)
+	}
+}
+
+// createdAt reads when a session was created.
+func (v *env) createdAt(id string) int {
+	v.t.Helper()
+	return int(v.call(200, "GET", sessions+"/"+id, nil).object(v.t)["createdAt"].(float64))
+}
+
+// sessionIDs are the IDs of listed sessions, in their order.
+func sessionIDs(list []any) string {
+	ids := make([]string, len(list))
+	for i, s := range list {
+		ids[i] = s.(object)["sessionId"].(string)
+	}
+	return strings.Join(ids, " ")
+}
+
+func ptr[T any](value T) *T { return &value }
+
+// change plays the agent.
+func (v *env) change(id string, c emulator.SessionChange) {
+	v.t.Helper()
+	if err := v.ChangeSession(id, c); err != nil {
+		v.t.Fatal(err)
+	}
+}

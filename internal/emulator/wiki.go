@@ -1,0 +1,312 @@
+package emulator
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// Who may see a wiki run.
+const (
+	privacyPrivate      = "private" // Its owner alone.
+	privacyOrganization = "organization"
+)
+
+// What made the pages of a run that came without any.
+const (
+	wikiModel  = "model-a"
+	wikiEffort = "medium"
+	wikiAgent  = "1.4.0"
+)
+
+// wikiRun is a wiki of a repository, as it was made at one time. Only its privacy level changes. The pages are stored
+// beside it.
+type wikiRun struct {
+	ID, RepoURL, Branch, CommitHash      string
+	HasLocalChanges, HasNonRemoteCommits bool
+	Owner                                principal
+	born
+	PrivacyLevel    string
+	SourceSessionID string
+	Generated       bool // The service made the pages.
+	PageCount       int
+	Tree            []wikiNode
+	VideoOverview   map[string]any
+}
+
+// wikiModelView is the model that made the pages.
+type wikiModelView struct {
+	ID              string `json:"id"`
+	ReasoningEffort string `json:"reasoningEffort"`
+}
+
+// wikiRunView is a run as the API shows it. What is not known about one is left out.
+type wikiRunView struct {
+	WikiRunID           string         `json:"wikiRunId"`
+	CreatedAt           int64          `json:"createdAt"`
+	RepoURL             string         `json:"repoUrl"`
+	CommitHash          string         `json:"commitHash"`
+	Branch              string         `json:"branch"`
+	HasLocalChanges     bool           `json:"hasLocalChanges"`
+	HasNonRemoteCommits bool           `json:"hasNonRemoteCommits"`
+	PageCount           int            `json:"pageCount"`
+	PageTree            []wikiNode     `json:"pageTree"`
+	SourceSessionID     string         `json:"sourceSessionId,omitempty"`
+	OwnerUserID         string         `json:"ownerUserId,omitempty"`
+	ModelUsed           *wikiModelView `json:"modelUsed,omitempty"`
+	AgentVersion        string         `json:"agentVersion,omitempty"`
+	PrivacyLevel        string         `json:"privacyLevel"`
+	CanUpdatePrivacy    bool           `json:"canUpdatePrivacy"`
+	IsCovered           bool           `json:"isRepoCoveredByOrgIntegration"`
+	VideoOverview       map[string]any `json:"videoOverview,omitempty"`
+}
+
+type wikiRunListView struct {
+	WikiRuns []wikiRunView `json:"wikiRuns"`
+}
+
+func (e *Emulator) wikiRoutes() []route {
+	const area, run = "/api/v0/wiki", "/api/v0/wiki/{wikiRunId}"
+	routes := []route{
+		{operation: "listWikiRuns", method: "GET", pattern: area, handle: listWikiRuns},
+		{operation: "createWikiRun", method: "POST", pattern: area, body: requiredBody, maxBody: maxWikiBody, handle: createWikiRun},
+		{operation: "getWikiHistory", method: "GET", pattern: area + "/history/{repoUrl}", handle: getWikiHistory},
+		{operation: "createWikiVideoUploadUrl", method: "POST", pattern: area + "/video-upload-url", handle: createWikiVideoUpload},
+		{operation: "getWikiRun", method: "GET", pattern: run, handle: getWikiRun},
+		{operation: "deleteWikiRun", method: "DELETE", pattern: run, handle: deleteWikiRun},
+		{operation: "exportWikiRun", method: "GET", pattern: run + "/export", handle: exportWikiRun},
+		{operation: "getWikiPage", method: "GET", pattern: run + "/pages/{pageId}", handle: getWikiPage},
+		{operation: "updateWikiPrivacy", method: "POST", pattern: run + "/privacy", body: requiredBody, handle: updateWikiPrivacy},
+		{operation: "searchWikiRun", method: "GET", pattern: run + "/search", query: []string{"q", "limit"}, handle: searchWikiRun},
+	}
+	for i := range routes {
+		routes[i].admit = admitWiki
+	}
+	return routes
+}
+
+// admitWiki answers whether the organization keeps wikis at all. A setting that the newest snapshot lacks is on.
+func admitWiki(r *request) error {
+	var latest controlChange
+	if revision, value := r.tx.Bucket(bucketControlChanges).Cursor().Last(); revision != nil {
+		if err := json.Unmarshal(value, &latest); err != nil {
+			return fmt.Errorf("read the latest change of the settings from the database: %w", err)
+		}
+	}
+	if strings.TrimSpace(string(latest.Settings["wikiCloudSync"])) == "false" {
+		return forbidden("The organization keeps no wikis: its enterprise control setting wikiCloudSync is off.")
+	}
+	return nil
+}
+
+// sees reports whether the caller may see a run. Roles do not matter.
+func (r *request) sees(run *wikiRun) bool {
+	return run.PrivacyLevel != privacyPrivate || run.Owner.ID == r.who.ID
+}
+
+// changes reports whether the caller may change or delete a run that it sees.
+func (r *request) changes(run *wikiRun) bool {
+	return run.Owner.ID == r.who.ID || r.who.manages()
+}
+
+func (r *request) wikiRunView(run *wikiRun) (wikiRunView, error) {
+	_, covered, err := r.repositoryByURL(run.RepoURL)
+	v := wikiRunView{
+		WikiRunID: run.ID, CreatedAt: run.CreatedAt, RepoURL: run.RepoURL, CommitHash: run.CommitHash, Branch: run.Branch,
+		HasLocalChanges: run.HasLocalChanges, HasNonRemoteCommits: run.HasNonRemoteCommits, PageCount: run.PageCount, PageTree: run.Tree,
+		SourceSessionID: run.SourceSessionID, PrivacyLevel: run.PrivacyLevel, CanUpdatePrivacy: r.changes(run), IsCovered: covered,
+	}
+	if run.Owner.Kind == kindHuman {
+		v.OwnerUserID = run.Owner.ID
+	}
+	if run.Generated {
+		v.ModelUsed, v.AgentVersion = &wikiModelView{wikiModel, wikiEffort}, wikiAgent
+	}
+	return v, err
+}
+
+// eachWikiRun calls visit for each run.
+func eachWikiRun(tx *bolt.Tx, visit func(*wikiRun)) error {
+	return scan(tx, bucketWikiRuns, "", func(_ string, value []byte) error {
+		run := &wikiRun{}
+		if err := json.Unmarshal(value, run); err != nil {
+			return fmt.Errorf("read a wiki run from the database: %w", err)
+		}
+		visit(run)
+		return nil
+	})
+}
+
+// wikiRuns are the runs that the caller sees, newest first.
+func (r *request) wikiRuns() ([]*wikiRun, error) {
+	var runs []*wikiRun
+	err := eachWikiRun(r.tx, func(run *wikiRun) {
+		if r.sees(run) {
+			runs = append(runs, run)
+		}
+	})
+	slices.SortFunc(runs, func(a, b *wikiRun) int { return compareNewest(a.born, b.born) })
+	return runs, err
+}
+
+func (r *request) wikiRunList(runs []*wikiRun) (list wikiRunListView, err error) {
+	list.WikiRuns = make([]wikiRunView, len(runs))
+	for i, run := range runs {
+		if list.WikiRuns[i], err = r.wikiRunView(run); err != nil {
+			return list, err
+		}
+	}
+	return list, nil
+}
+
+// listWikiRuns shows the newest run of each repository, among those that the caller sees.
+func listWikiRuns(r *request) (reply, error) {
+	runs, err := r.wikiRuns()
+	if err != nil {
+		return reply{}, err
+	}
+	shown := map[string]bool{}
+	runs = slices.DeleteFunc(runs, func(run *wikiRun) bool {
+		address := strings.ToLower(run.RepoURL)
+		defer func() { shown[address] = true }()
+		return shown[address]
+	})
+	list, err := r.wikiRunList(runs)
+	if r.e.opts.ShuffleLists {
+		shuffle(list.WikiRuns)
+	}
+	return reply{200, list}, err
+}
+
+func getWikiHistory(r *request) (reply, error) {
+	repo, err := r.coveredRepository(r.params["repoUrl"])
+	if err != nil {
+		return reply{}, err
+	}
+	runs, err := r.wikiRuns()
+	if err != nil {
+		return reply{}, err
+	}
+	runs = slices.DeleteFunc(runs, func(run *wikiRun) bool { return !strings.EqualFold(run.RepoURL, repo.URL) })
+	list, err := r.wikiRunList(runs)
+	return reply{200, list}, err
+}
+
+// coveredRepository finds the repository that a wiki is about.
+func (r *request) coveredRepository(address string) (connectedRepository, error) {
+	repo, covered, err := r.repositoryByURL(address)
+	if err == nil && !covered {
+		err = forbidden("The organization's code-host integration does not cover the repository %q. Connect it there first, and name it by its whole https address.", address)
+	}
+	return repo, err
+}
+
+// createWikiRun stores the pages that are sent with the request, or makes some. Nothing tells two such requests apart.
+func createWikiRun(r *request) (reply, error) {
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	f.required("repoUrl")
+	address := f.uri("repoUrl")
+	run := &wikiRun{
+		CommitHash: f.text("commitHash", 1, maxBody), Branch: f.text("branch", 1, maxBody), PrivacyLevel: privacyOrganization,
+		HasLocalChanges: f.boolean("hasLocalChanges"), HasNonRemoteCommits: f.boolean("hasNonRemoteCommits"),
+	}
+	pages := r.uploadedPages(f)
+	run.Tree = uploadedTree(f, pages)
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
+	repo, err := r.coveredRepository(address)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := r.finishWikiRun(run, repo, pages); err != nil {
+		return reply{}, err
+	}
+	view, err := r.wikiRunView(run)
+	return reply{200, view}, err
+}
+
+// finishWikiRun fills in what a run of the caller was not given and stores it. Without pages it makes some.
+func (r *request) finishWikiRun(run *wikiRun, repo connectedRepository, pages []wikiPage) (err error) {
+	run.ID, run.Owner, run.RepoURL = newID("wiki_", r.now), r.who, repo.URL
+	run.Branch = cmp.Or(run.Branch, repo.DefaultBranch)
+	run.CommitHash = cmp.Or(run.CommitHash, repo.headCommit(run.Branch))
+	if run.Generated = pages == nil; run.Generated {
+		pages, run.Tree = generatedPages(repo, r.now)
+	}
+	if run.born, err = r.bornNow(bucketWikiRuns); err != nil {
+		return err
+	}
+	return putWikiRun(r.tx, run, pages)
+}
+
+// wikiRun finds the run that a path names. Whether there is one that the caller does not see is not told.
+func (r *request) wikiRun() (*wikiRun, error) {
+	run := &wikiRun{}
+	err := get(r.tx, bucketWikiRuns, r.params["wikiRunId"], run)
+	if err != nil && !errors.Is(err, errNotStored) {
+		return nil, err
+	}
+	if err != nil || !r.sees(run) {
+		return nil, notFound("There is no wiki run with the ID %q that this API key may see.", r.params["wikiRunId"])
+	}
+	return run, nil
+}
+
+// wikiRunToChange is wikiRun for what needs more than seeing it.
+func (r *request) wikiRunToChange() (*wikiRun, error) {
+	run, err := r.wikiRun()
+	if err == nil && !r.changes(run) {
+		err = forbidden("The wiki run %q is another one's; its owner or a human Manager or Owner of the organization may do this.", run.ID)
+	}
+	return run, err
+}
+
+func getWikiRun(r *request) (reply, error) {
+	run, err := r.wikiRun()
+	if err != nil {
+		return reply{}, err
+	}
+	view, err := r.wikiRunView(run)
+	view.VideoOverview = run.VideoOverview
+	return reply{200, view}, err
+}
+
+func deleteWikiRun(r *request) (reply, error) {
+	run, err := r.wikiRunToChange()
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{200, map[string]bool{"deleted": true}}, removeWikiRun(r.tx, run.ID)
+}
+
+func updateWikiPrivacy(r *request) (reply, error) {
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	f.required("privacyLevel")
+	level := f.text("privacyLevel", 0, maxBody)
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
+	if level != privacyPrivate && level != privacyOrganization { // Unlike for other enums, the status is one of its own.
+		return reply{}, fail(http.StatusUnprocessableEntity, "The field %q must be one of %s, %s, not %q.", "privacyLevel", privacyPrivate, privacyOrganization, level)
+	}
+	run, err := r.wikiRunToChange()
+	if err != nil {
+		return reply{}, err
+	}
+	run.PrivacyLevel = level
+	view, err := r.wikiRunView(run)
+	return reply{200, view}, errors.Join(err, put(r.tx, bucketWikiRuns, run.ID, run))
+}

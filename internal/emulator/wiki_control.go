@@ -1,0 +1,104 @@
+package emulator
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// WikiRun is a run of a repository's wiki.
+type WikiRun struct {
+	ID string // Made by AddWikiRun.
+	// RepoURL is the address of a connected repository; the branch and the commit follow from it if they are empty.
+	RepoURL, Branch, CommitHash string
+	// OwnerEmail is of the member whose run it is; empty means the manager that every emulator begins with. It is empty in
+	// what WikiRuns returns for the run of a service account.
+	OwnerEmail string
+	// PrivacyLevel is private or organization; empty means organization.
+	PrivacyLevel string
+	// SourceSessionID is the session that made the pages, if that is known.
+	SourceSessionID string
+	// PageCount is how many pages there are. AddWikiRun makes them as the service does.
+	PageCount int
+}
+
+// AddWikiRun makes a run as a member would, and returns its ID.
+// An error means that the repository is not covered, or that there is no such member or level.
+func (e *Emulator) AddWikiRun(given WikiRun) (id string, err error) {
+	err = e.store.db.Update(func(tx *bolt.Tx) error {
+		owner, err := firstManager(tx)
+		if given.OwnerEmail != "" {
+			owner, err = memberByEmail(tx, given.OwnerEmail)
+		}
+		if errors.Is(err, errNotStored) {
+			return fmt.Errorf("the organization has no member with the email address %q", given.OwnerEmail)
+		}
+		if err != nil {
+			return err
+		}
+		r := &request{e: e, tx: tx, now: e.clock.Now(), who: principal{Kind: kindHuman, ID: owner.ID, Role: owner.Role}}
+		run := &wikiRun{
+			Branch: given.Branch, CommitHash: given.CommitHash, PrivacyLevel: cmp.Or(given.PrivacyLevel, privacyOrganization), SourceSessionID: given.SourceSessionID,
+		}
+		repo, covered, err := r.repositoryByURL(given.RepoURL)
+		switch {
+		case err != nil:
+			return err
+		case !covered:
+			return fmt.Errorf("the repository %q is not connected", given.RepoURL)
+		case run.PrivacyLevel != privacyPrivate && run.PrivacyLevel != privacyOrganization:
+			return fmt.Errorf("the privacy level %q is not private or organization", run.PrivacyLevel)
+		}
+		err = r.finishWikiRun(run, repo, nil)
+		id = run.ID
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("add a wiki run: %w", err)
+	}
+	return id, nil
+}
+
+// WikiRuns returns all runs, whoever may see them, newest first.
+func (e *Emulator) WikiRuns() ([]WikiRun, error) {
+	list := []WikiRun{}
+	err := e.store.db.View(func(tx *bolt.Tx) error {
+		var runs []*wikiRun
+		if err := eachWikiRun(tx, func(run *wikiRun) { runs = append(runs, run) }); err != nil {
+			return err
+		}
+		slices.SortFunc(runs, func(a, b *wikiRun) int { return compareNewest(a.born, b.born) })
+		emails := map[string]string{}
+		if err := eachMember(tx, func(m member) { emails[m.ID] = m.Email }); err != nil {
+			return err
+		}
+		for _, run := range runs {
+			list = append(list, WikiRun{
+				ID: run.ID, RepoURL: run.RepoURL, Branch: run.Branch, CommitHash: run.CommitHash, OwnerEmail: emails[run.Owner.ID],
+				PrivacyLevel: run.PrivacyLevel, SourceSessionID: run.SourceSessionID, PageCount: run.PageCount,
+			})
+		}
+		return nil
+	})
+	return list, err
+}
+
+// SetVideoOverview gives a run a video overview, which has any fields; nil takes it away. It is an error if there is no
+// such run.
+func (e *Emulator) SetVideoOverview(runID string, overview map[string]any) error {
+	return e.store.db.Update(func(tx *bolt.Tx) error {
+		var run wikiRun
+		err := get(tx, bucketWikiRuns, runID, &run)
+		if errors.Is(err, errNotStored) {
+			return fmt.Errorf("set a video overview: there is no wiki run with the ID %q", runID)
+		}
+		if err != nil {
+			return err
+		}
+		run.VideoOverview = overview
+		return put(tx, bucketWikiRuns, runID, run)
+	})
+}

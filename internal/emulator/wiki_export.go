@@ -1,0 +1,181 @@
+package emulator
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+const (
+	zipType = "application/zip"
+	// wikiExportPath begins the addresses of exports at the file storage.
+	wikiExportPath = "/wiki-export/"
+)
+
+// WikiExportForm is what the answer to an export of a wiki run holds.
+type WikiExportForm string
+
+// The forms of an export. The service's documentation has the second; others were seen.
+const (
+	WikiExportLink     WikiExportForm = "link"     // A signed address, in JSON.
+	WikiExportArchive  WikiExportForm = "archive"  // The ZIP archive.
+	WikiExportRedirect WikiExportForm = "redirect" // 302 with a signed address.
+)
+
+// WikiExport says how exports of wiki runs are answered.
+type WikiExport struct {
+	// Form is WikiExportLink if it is empty.
+	Form WikiExportForm
+	// Lifetime is how long a signed address works on the emulator's clock; 0 means a minute.
+	Lifetime time.Duration
+}
+
+// completed checks what is given and fills in the rest.
+func (x WikiExport) completed() (WikiExport, error) {
+	switch x.Form {
+	case "":
+		x.Form = WikiExportLink
+	case WikiExportLink, WikiExportArchive, WikiExportRedirect:
+	default:
+		return x, fmt.Errorf("the form of exports %q is not link, archive or redirect", x.Form)
+	}
+	switch {
+	case x.Lifetime < 0:
+		return x, fmt.Errorf("the lifetime %s of an export's address is negative", x.Lifetime)
+	case x.Lifetime == 0:
+		x.Lifetime = time.Minute
+	}
+	return x, nil
+}
+
+// SetWikiExport changes how exports are answered, from Options.WikiExport until Reset. Addresses given out keep their
+// lifetime. It is an error if there is no such form, or the lifetime is negative.
+func (e *Emulator) SetWikiExport(form WikiExportForm, lifetime time.Duration) error {
+	x, err := WikiExport{form, lifetime}.completed()
+	if err != nil {
+		return fmt.Errorf("set the export of wiki runs: %w", err)
+	}
+	e.programmed.mu.Lock()
+	defer e.programmed.mu.Unlock()
+	e.programmed.wikiExport = x
+	return nil
+}
+
+// wikiExport is how exports are answered now.
+func (e *Emulator) wikiExport() WikiExport {
+	e.programmed.mu.Lock()
+	defer e.programmed.mu.Unlock()
+	if e.programmed.wikiExport.Form != "" {
+		return e.programmed.wikiExport
+	}
+	return e.opts.WikiExport
+}
+
+func exportWikiRun(r *request) (reply, error) {
+	run, err := r.wikiRun()
+	if err != nil {
+		return reply{}, err
+	}
+	x := r.e.wikiExport()
+	expires := millis(r.now.Add(x.Lifetime))
+	switch x.Form {
+	case WikiExportArchive:
+		data, err := exportedWiki(r.tx, run)
+		return reply{200, archive(data)}, err
+	case WikiExportRedirect:
+		return reply{http.StatusFound, redirection(r.e.wikiExportURL(run.ID, expires))}, nil
+	}
+	return reply{200, downloadView{URL: r.e.wikiExportURL(run.ID, expires), ExpiresAt: expires}}, nil
+}
+
+// wikiExportURL returns a signed address of an export at the file storage.
+func (e *Emulator) wikiExportURL(runID string, expires int64) string {
+	q := url.Values{"expires": {strconv.FormatInt(expires, 10)}}
+	q.Set("signature", e.sign(wikiExportText(runID, q)))
+	return e.FilesURL() + wikiExportPath + runID + "?" + q.Encode()
+}
+
+func wikiExportText(runID string, q url.Values) string {
+	return strings.Join([]string{"wiki-export", runID, q.Get("expires")}, "\n")
+}
+
+// sendWikiExport answers a signed address. The archive is made now, so a run that was deleted meanwhile is gone.
+func (e *Emulator) sendWikiExport(w http.ResponseWriter, r *http.Request, runID string) error {
+	q := r.URL.Query()
+	if err := e.checkAddress(wikiExportText(runID, q), q); err != nil {
+		return err
+	}
+	var data []byte
+	err := e.store.db.View(func(tx *bolt.Tx) error {
+		run := &wikiRun{}
+		err := get(tx, bucketWikiRuns, runID, run)
+		if errors.Is(err, errNotStored) {
+			return notFound("The file is gone.")
+		}
+		if err != nil {
+			return err
+		}
+		data, err = exportedWiki(tx, run)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", zipType)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+	return nil
+}
+
+// exportedIndex describes a run in its export by what never changes, so that every export of it has the same bytes.
+type exportedIndex struct {
+	WikiRunID  string     `json:"wikiRunId"`
+	CreatedAt  int64      `json:"createdAt"`
+	RepoURL    string     `json:"repoUrl"`
+	CommitHash string     `json:"commitHash"`
+	Branch     string     `json:"branch"`
+	PageTree   []wikiNode `json:"pageTree"`
+}
+
+// exportedWiki is the archive of a run: its pages at their paths, and the index.
+func exportedWiki(tx *bolt.Tx, run *wikiRun) ([]byte, error) {
+	pages, err := wikiPages(tx, run.ID)
+	if err != nil {
+		return nil, err
+	}
+	index, err := json.MarshalIndent(exportedIndex{run.ID, run.CreatedAt, run.RepoURL, run.CommitHash, run.Branch, run.Tree}, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encode the index of a wiki: %w", err)
+	}
+	files := []wikiPage{{Path: wikiIndex, Content: string(index) + "\n"}}
+	var data bytes.Buffer
+	z := zip.NewWriter(&data)
+	for _, file := range append(files, pages...) {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: file.Path, Method: zip.Deflate, Modified: timeOf(run.CreatedAt)})
+		if err == nil {
+			_, err = w.Write([]byte(file.Content))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("pack the page %s: %w", file.Path, err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		return nil, fmt.Errorf("pack a wiki: %w", err)
+	}
+	return data.Bytes(), nil
+}
+
+// createWikiVideoUpload lets a video be sent, of any size up to that of other uploads. Its length is not known before.
+func createWikiVideoUpload(r *request) (reply, error) {
+	expires := millis(r.now.Add(signedURLLife))
+	form, err := r.e.uploadForm(uploadPolicy{Key: newID("video_", r.now), Size: maxUpload, AtMost: true, Expires: expires})
+	return reply{200, uploadView{URL: r.e.FilesURL() + "/upload", Fields: form, ExpiresAt: expires}}, err
+}

@@ -1,0 +1,444 @@
+package emulator_test
+
+import (
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const wiki, api, web = "/api/v0/wiki", "https://code.example/acme/api", "https://code.example/acme/web"
+
+// wikiRun makes a run and returns it; more are further fields of the request.
+func (v *env) wikiRun(repo string, more object) object {
+	v.t.Helper()
+	body := object{"repoUrl": repo}
+	for name, value := range more {
+		body[name] = value
+	}
+	return v.call(200, "POST", wiki, body).object(v.t)
+}
+
+// historyOf is the path of a repository's runs.
+func historyOf(repo string) string { return wiki + "/history/" + url.PathEscape(repo) }
+
+// runsAt are the IDs of the runs in a listing.
+func (v *env) runsAt(key, path string) string {
+	v.t.Helper()
+	ids := []string{}
+	for _, run := range v.as(key, 200, "GET", path, nil).object(v.t)["wikiRuns"].([]any) {
+		ids = append(ids, run.(object)["wikiRunId"].(string))
+	}
+	return strings.Join(ids, " ")
+}
+
+// addRun makes a run of another member.
+func (v *env) addRun(given emulator.WikiRun) string {
+	v.t.Helper()
+	id, err := v.AddWikiRun(given)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return id
+}
+
+func TestWikiRunLife(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	run := v.wikiRun(api, nil)
+	id := run["wikiRunId"].(string)
+	manager := v.call(200, "GET", members, nil).object(t)["users"].([]any)[0].(object)["id"]
+	if run["repoUrl"] != api || run["branch"] != "main" || len(run["commitHash"].(string)) != 40 || run["hasLocalChanges"] != false ||
+		run["hasNonRemoteCommits"] != false || run["privacyLevel"] != "organization" || run["canUpdatePrivacy"] != true || run["ownerUserId"] != manager ||
+		run["isRepoCoveredByOrgIntegration"] != true || run["createdAt"] != float64(v.clock.Now().UnixMilli()) || run["status"] != nil || run["sourceSessionId"] != nil {
+		t.Errorf("run: %v", run)
+	}
+	same(t, "the run", v.call(200, "GET", wiki+"/"+id, nil).object(t), run)
+	for _, path := range []string{wiki, historyOf(api)} {
+		list := v.call(200, "GET", path, nil).object(t)["wikiRuns"].([]any)
+		if len(list) != 1 {
+			t.Fatalf("%s: %v", path, list)
+		}
+		same(t, path, list[0], run)
+	}
+	if got := string(v.call(200, "DELETE", wiki+"/"+id, nil).raw); got != `{"deleted":true}` {
+		t.Errorf("answer: %s", got)
+	}
+	for _, c := range [][2]string{{"GET", ""}, {"DELETE", ""}, {"GET", "/export"}, {"GET", "/search?q=a"}, {"GET", "/pages/" + run["pageTree"].([]any)[0].(object)["pageId"].(string)}} {
+		v.detail(v.call(404, c[0], wiki+"/"+id+c[1], nil), "no wiki run with the ID")
+	}
+	for _, path := range []string{wiki, historyOf(api), historyOf(web)} {
+		if got := string(v.call(200, "GET", path, nil).raw); got != `{"wikiRuns":[]}` {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+}
+
+func TestCreateWikiRun(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	given := v.wikiRun(web+".git/", object{"branch": "topic", "commitHash": "abc", "hasLocalChanges": true, "hasNonRemoteCommits": true})
+	if given["repoUrl"] != web || given["branch"] != "topic" || given["commitHash"] != "abc" || given["hasLocalChanges"] != true || given["hasNonRemoteCommits"] != true {
+		t.Errorf("run: %v", given)
+	}
+	// The head follows from the repository and the branch, and the branch from the repository.
+	head := func(repo string, more object) any { return v.wikiRun(repo, more)["commitHash"] }
+	if a, b := head("https://CODE.example/ACME/Api", nil), head(api, object{"branch": "main"}); a != b {
+		t.Errorf("heads of one branch: %v and %v", a, b)
+	}
+	if a, b, c := head(api, nil), head(api, object{"branch": "topic"}), head(web, nil); a == b || a == c {
+		t.Errorf("heads of different branches: %v, %v, %v", a, b, c)
+	}
+	if run := v.wikiRun("https://code.example/acme/legacy", nil); run["branch"] != "master" {
+		t.Errorf("the default branch is %v", run["branch"])
+	}
+	// Nothing tells two requests apart.
+	if a, b := v.wikiRun(api, nil)["wikiRunId"], v.wikiRun(api, nil)["wikiRunId"]; a == b {
+		t.Error("one run for two requests")
+	}
+
+	account, key := v.account("ci")
+	run := v.as(key, 200, "POST", wiki, object{"repoUrl": api}).object(t)
+	if run["ownerUserId"] != nil || run["canUpdatePrivacy"] != true {
+		t.Errorf("run of the service account %s: %v", account, run)
+	}
+
+	for _, c := range []struct {
+		want int
+		body object
+		text string
+	}{
+		{403, object{"repoUrl": "https://code.example/acme/other"}, `does not cover the repository "https://code.example/acme/other". Connect it`},
+		{403, object{"repoUrl": "https://other.example/acme/api"}, "does not cover"},
+		{403, object{"repoUrl": api + "?ref=main"}, "does not cover"},
+		{400, object{}, `"repoUrl" is required`},
+		{400, object{"repoUrl": "acme/api"}, `"repoUrl" must be a URI with a scheme`},
+		{400, object{"repoUrl": nil}, "repoUrl"},
+		{400, object{"repoUrl": api, "branch": ""}, "branch"},
+		{400, object{"repoUrl": api, "commitHash": ""}, "commitHash"},
+		{400, object{"repoUrl": api, "hasLocalChanges": "yes"}, "hasLocalChanges"},
+		{400, object{"repoUrl": api, "hasNonRemoteCommits": nil}, "hasNonRemoteCommits"},
+		{400, object{"repoUrl": api, "privacyLevel": "private"}, `"privacyLevel" is not known here`},
+		{400, object{"repoUrl": "https://code.example/acme/other", "colour": 1}, `"colour" is not known here`},
+	} {
+		v.detail(v.call(c.want, "POST", wiki, c.body), c.text)
+	}
+	v.call(400, "POST", wiki, nil)
+	v.call(400, "GET", wiki+"?limit=5", nil)
+}
+
+func TestListWikiRuns(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	create := func(repo string) string { return v.wikiRun(repo, nil)["wikiRunId"].(string) }
+	first, second, other := create(api), create(api+".git"), create(web)
+	third := create(api)
+	check := func(path string, want ...string) {
+		t.Helper()
+		if got := v.runsAt(v.BootstrapKey(), path); got != strings.Join(want, " ") {
+			t.Errorf("%s: %s, want %v", path, got, want)
+		}
+	}
+	check(wiki, third, other)
+	check(historyOf(api), third, second, first)
+	check(historyOf(web), other)
+
+	// A repository that is no longer covered has no history; its runs remain.
+	if err := v.DisconnectRepository(api); err != nil {
+		t.Fatal(err)
+	}
+	v.detail(v.call(403, "GET", historyOf(api), nil), "does not cover the repository")
+	check(wiki, third, other)
+	if run := v.call(200, "GET", wiki+"/"+first, nil).object(t); run["isRepoCoveredByOrgIntegration"] != false {
+		t.Errorf("run: %v", run)
+	}
+	v.ConnectIntegration(false)
+	v.call(403, "GET", historyOf(web), nil)
+	v.call(403, "POST", wiki, object{"repoUrl": web})
+	v.ConnectIntegration(true)
+	if err := v.ConnectRepository(emulator.Repository{URL: "https://code.example/Acme/API"}); err != nil {
+		t.Fatal(err)
+	}
+	check(historyOf(api), third, second, first)
+	fourth := create(api)
+	check(wiki, fourth, other)
+}
+
+func TestListWikiRunsShuffled(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{ShuffleLists: true})
+	v.wikiRun(api, nil)
+	v.wikiRun(web, nil)
+	first := v.runsAt(v.BootstrapKey(), wiki)
+	for range 100 {
+		if v.runsAt(v.BootstrapKey(), wiki) != first {
+			return
+		}
+	}
+	t.Error("the list is always in the same order")
+}
+
+func TestWikiHistoryTakesWholeAddresses(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	id := v.wikiRun(api, nil)["wikiRunId"].(string)
+	for _, path := range []string{
+		"https%3A%2F%2Fcode.example%2Facme%2Fapi", "https%3a%2f%2fcode.example%2facme%2fapi", "https:%2F%2Fcode.example%2Facme%2Fapi.git", "HTTPS%3A%2F%2FCode.Example%2FAcme%2FApi%2F",
+	} {
+		if got := v.runsAt(v.BootstrapKey(), wiki+"/history/"+path); got != id {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
+	for _, address := range []string{
+		"acme/api", "acme", "..", "../" + id, "%2F", " ", "a b", api + "?x=1", api + "#x", api + "/..", api + "/tree/main", "https://code.example/acme/none", "https://u:p@code.example/acme/api", id,
+	} {
+		escaped := strings.ReplaceAll(url.PathEscape(address), "..", "%2E%2E")
+		v.detail(v.call(403, "GET", wiki+"/history/"+escaped, nil), "does not cover the repository")
+	}
+	// Whatever is not escaped leads nowhere.
+	v.call(404, "GET", wiki+"/history/"+api, nil)
+	v.call(404, "GET", wiki+"/history/", nil)
+	v.call(405, "DELETE", wiki+"/history/"+url.PathEscape(api), nil)
+	v.call(400, "GET", wiki+"/history/a%00", nil)
+	for _, e := range v.Journal().Entries() {
+		if strings.HasPrefix(e.Path, wiki+"/history/") && e.Operation != "getWikiHistory" && e.Status != 404 && e.Status != 405 {
+			t.Errorf("%s: %s", e.Path, e.Operation)
+		}
+	}
+}
+
+func TestWikiIDsReachNoOtherOperation(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	run := v.wikiRun(api, nil)
+	id := run["wikiRunId"].(string)
+	for _, wrong := range []string{"none", "..", "%2f", "a?b", " ", id + "/export", "history/x", id + " ", strings.ToLower(id)} {
+		escaped := strings.ReplaceAll(url.PathEscape(wrong), "..", "%2E%2E")
+		v.detail(v.call(404, "GET", wiki+"/"+escaped, nil), "no wiki run with the ID")
+		v.detail(v.call(404, "DELETE", wiki+"/"+escaped, nil), "no wiki run with the ID")
+		v.detail(v.call(404, "POST", wiki+"/"+escaped+"/privacy", object{"privacyLevel": "private"}), "no wiki run with the ID")
+		v.detail(v.call(404, "GET", wiki+"/"+id+"/pages/"+escaped, nil), "has no page with the ID")
+	}
+	v.detail(v.call(404, "GET", wiki+"/video-upload-url", nil), "no wiki run with the ID")
+	v.call(200, "GET", wiki+"/"+id, nil)
+}
+
+func TestWikiPrivacy(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	_, owner, err := v.AddHuman(emulator.Human{Email: "author@people.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, user := v.human(emulator.RoleUser)
+	_, top := v.human(emulator.RoleOwner)
+	_, machine := v.account("ci")
+	id := v.addRun(emulator.WikiRun{RepoURL: api, OwnerEmail: "author@people.example", SourceSessionID: "session"})
+	path := wiki + "/" + id
+	level := func(key string, want int, to any) answer {
+		t.Helper()
+		return v.as(key, want, "POST", path+"/privacy", object{"privacyLevel": to})
+	}
+	for key, may := range map[string]bool{owner: true, v.BootstrapKey(): true, top: true, user: false, machine: false} {
+		if run := v.as(key, 200, "GET", path, nil).object(t); run["canUpdatePrivacy"] != may || run["sourceSessionId"] != "session" {
+			t.Errorf("may %v: %v", may, run)
+		}
+		if !may {
+			v.detail(level(key, 403, "private"), "its owner or a human Manager or Owner")
+			v.as(key, 403, "DELETE", path, nil)
+		} else if run := level(key, 200, "organization").object(t); run["privacyLevel"] != "organization" || run["canUpdatePrivacy"] != true {
+			t.Errorf("answer: %v", run)
+		}
+	}
+
+	// A private run is its owner's alone, whatever the roles.
+	older := v.wikiRun(api, nil)
+	newer := v.addRun(emulator.WikiRun{RepoURL: api, OwnerEmail: "author@people.example"})
+	path = wiki + "/" + newer
+	if run := level(v.BootstrapKey(), 200, "private").object(t); run["privacyLevel"] != "private" {
+		t.Errorf("answer: %v", run)
+	}
+	page := v.as(owner, 200, "GET", path, nil).object(t)["pageTree"].([]any)[0].(object)["pageId"].(string)
+	for _, key := range []string{v.BootstrapKey(), top, user, machine} {
+		for _, suffix := range []string{"", "/export", "/search?q=a", "/pages/" + page} {
+			v.detail(v.as(key, 404, "GET", path+suffix, nil), "no wiki run with the ID")
+		}
+		v.as(key, 404, "DELETE", path, nil)
+		level(key, 404, "organization")
+		if got := v.runsAt(key, wiki); got != older["wikiRunId"] {
+			t.Errorf("the newest run that another sees: %s", got)
+		}
+		if got := v.runsAt(key, historyOf(api)); strings.Contains(got, newer) || !strings.Contains(got, id) {
+			t.Errorf("history for another: %s", got)
+		}
+	}
+	if got := v.runsAt(owner, wiki); got != newer {
+		t.Errorf("the newest run for its owner: %s", got)
+	}
+	level(owner, 200, "organization")
+	v.as(top, 200, "GET", path, nil)
+
+	v.detail(level(owner, 422, "public"), `must be one of private, organization, not "public"`)
+	level(owner, 422, "")
+	level(owner, 400, nil)
+	level(owner, 400, 7)
+	v.as(owner, 400, "POST", path+"/privacy", object{})
+	v.as(owner, 400, "POST", path+"/privacy", nil)
+	v.as(owner, 400, "POST", path+"/privacy", object{"privacyLevel": "private", "x": 1})
+	v.as(v.BootstrapKey(), 200, "DELETE", path, nil)
+	v.as(owner, 404, "GET", path, nil)
+}
+
+// The setting comes before whatever else may be wrong, but after the key.
+func TestWikiSwitchedOff(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	id := v.wikiRun(api, nil)["wikiRunId"].(string)
+	change := func(value string) {
+		t.Helper()
+		v.call(204, "POST", "/_emulator/enterprise-controls", `{"settings":{"wikiCloudSync":`+value+`}}`)
+	}
+	operations := []struct {
+		method, path string
+		body         any
+	}{
+		{"GET", wiki + "?x=1", nil},
+		{"POST", wiki, object{"x": 1}},
+		{"GET", historyOf("acme/api"), nil},
+		{"POST", wiki + "/video-upload-url", nil},
+		{"GET", wiki + "/" + id, nil},
+		{"DELETE", wiki + "/none", nil},
+		{"GET", wiki + "/" + id + "/export", nil},
+		{"GET", wiki + "/" + id + "/pages/none", nil},
+		{"POST", wiki + "/" + id + "/privacy", object{"privacyLevel": "public"}},
+		{"GET", wiki + "/" + id + "/search", nil},
+	}
+	change("false")
+	for _, o := range operations {
+		v.as("fk-wrong", 401, o.method, o.path, o.body)
+		v.detail(v.call(403, o.method, o.path, o.body), "wikiCloudSync is off")
+	}
+	change("null") // What is not set is on.
+	v.call(200, "GET", wiki+"/"+id, nil)
+	change("false")
+	change("true")
+	v.call(200, "GET", wiki+"/"+id, nil)
+	v.call(400, "GET", wiki+"/"+id+"/search", nil)
+}
+
+func TestWikiRunsSurviveARestart(t *testing.T) {
+	t.Parallel()
+	file, now := filepath.Join(t.TempDir(), "state.db"), clock.NewFake(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
+	v := start(t, emulator.Options{DataFile: file, Clock: now})
+	a, b := v.wikiRun(api, nil)["wikiRunId"].(string), v.wikiRun(api, nil)["wikiRunId"].(string)
+	if err := v.SetVideoOverview(a, map[string]any{"status": "ready"}); err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{wiki, historyOf(api), wiki + "/" + a, wiki + "/" + a + "/search?q=the"}
+	before := map[string]string{}
+	for _, path := range paths {
+		before[path] = string(v.call(200, "GET", path, nil).raw)
+	}
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	v = start(t, emulator.Options{DataFile: file, Clock: now})
+	for _, path := range paths {
+		if got := string(v.call(200, "GET", path, nil).raw); got != before[path] {
+			t.Errorf("%s: %s, before %s", path, got, before[path])
+		}
+	}
+	// What comes later is newer, also within the same millisecond.
+	c := v.wikiRun(api, nil)["wikiRunId"].(string)
+	if got := v.runsAt(v.BootstrapKey(), historyOf(api)); got != c+" "+b+" "+a {
+		t.Errorf("history: %s", got)
+	}
+
+	if err := v.SetWikiExport(emulator.WikiExportArchive, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	v.call(404, "GET", wiki+"/"+a, nil)
+	if got := string(v.call(200, "GET", wiki, nil).raw); got != `{"wikiRuns":[]}` {
+		t.Errorf("after the reset: %s", got)
+	}
+	id := v.wikiRun(api, nil)["wikiRunId"].(string)
+	if got := v.call(200, "GET", wiki+"/"+id+"/export", nil).header.Get("Content-Type"); got != "application/json" {
+		t.Errorf("an export after the reset is %s", got)
+	}
+}
+
+func TestWikiRunIsFoundLate(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.Faults().Add(emulator.Fault{Operation: "createWikiRun", Kind: emulator.FaultNotFoundAfterCreate})
+	path := wiki + "/" + v.wikiRun(api, nil)["wikiRunId"].(string)
+	v.call(404, "GET", path, nil)
+	v.call(200, "GET", path, nil)
+}
+
+func TestWikiControls(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	if _, _, err := v.AddHuman(emulator.Human{Email: "dev@people.example"}); err != nil {
+		t.Fatal(err)
+	}
+	const control = "/_emulator/wiki-runs"
+	id := v.call(201, "POST", control, object{
+		"repoUrl": api, "email": "dev@people.example", "privacyLevel": "private", "branch": "b", "commitHash": "c", "sourceSessionId": "s",
+	}).object(t)["wikiRunId"].(string)
+	_, machine := v.account("ci")
+	ofMachine := v.as(machine, 200, "POST", wiki, object{"repoUrl": web}).object(t)
+	own := v.call(201, "POST", control, object{"repoUrl": api}).object(t)["wikiRunId"].(string)
+	runs, err := v.WikiRuns()
+	if err != nil || len(runs) != 3 {
+		t.Fatalf("runs %+v, error %v", runs, err)
+	}
+	if runs[0].ID != own || runs[0].OwnerEmail != "manager@agentyard.example" || runs[0].PrivacyLevel != "organization" || runs[0].Branch != "main" || runs[0].PageCount < 5 {
+		t.Errorf("the run of the manager: %+v", runs[0])
+	}
+	if runs[1].ID != ofMachine["wikiRunId"] || runs[1].OwnerEmail != "" || runs[1].CommitHash != ofMachine["commitHash"] {
+		t.Errorf("the run of the service account: %+v", runs[1])
+	}
+	want := emulator.WikiRun{
+		ID: id, RepoURL: api, Branch: "b", CommitHash: "c", OwnerEmail: "dev@people.example", PrivacyLevel: "private", SourceSessionID: "s", PageCount: runs[0].PageCount,
+	}
+	if runs[2] != want {
+		t.Errorf("the run of the member: %+v, want %+v", runs[2], want)
+	}
+
+	v.call(204, "POST", control+"/"+own+"/video-overview", object{"videoOverview": object{"status": "ready"}})
+	if got := v.call(200, "GET", wiki+"/"+own, nil).object(t)["videoOverview"]; got == nil || got.(object)["status"] != "ready" {
+		t.Errorf("video overview: %v", got)
+	}
+	for _, run := range v.call(200, "GET", historyOf(api), nil).object(t)["wikiRuns"].([]any) {
+		if run.(object)["videoOverview"] != nil {
+			t.Errorf("in a list: %v", run)
+		}
+	}
+	v.call(204, "POST", control+"/"+own+"/video-overview", object{"videoOverview": nil})
+	if got, found := v.call(200, "GET", wiki+"/"+own, nil).object(t)["videoOverview"]; found {
+		t.Errorf("video overview: %v", got)
+	}
+	v.detail(v.call(400, "POST", control+"/none/video-overview", object{}), `no wiki run with the ID "none"`)
+	v.call(400, "POST", control+"/"+own+"/video-overview", object{"video": 1})
+	v.call(http.StatusNotFound, "POST", control+"/"+own+"/explode", object{})
+	for _, c := range []struct {
+		body any
+		text string
+	}{
+		{object{"repoUrl": "https://code.example/acme/none"}, "is not connected"},
+		{object{"repoUrl": api, "email": "nobody@people.example"}, "no member with the email address"},
+		{object{"repoUrl": api, "privacyLevel": "public"}, "is not private or organization"},
+		{object{"url": api}, "cannot be read"},
+	} {
+		v.detail(v.call(400, "POST", control, c.body), c.text)
+	}
+}
