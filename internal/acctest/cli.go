@@ -75,7 +75,8 @@ func (c *CLI) Setenv(name, value string) { c.env = append(c.env, name+"="+value)
 // Write writes a file of the working folder.
 func (c *CLI) Write(name, content string) {
 	c.t.Helper()
-	if err := os.WriteFile(filepath.Join(c.Dir, name), []byte(content), 0o600); err != nil {
+	file := filepath.Join(c.Dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(content), 0o600)); err != nil {
 		c.t.Fatal(err)
 	}
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/boolplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/listplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
@@ -88,9 +90,23 @@ func Bool() planmodifier.Bool {
 	}, description, description)
 }
 
+// String is the plan modifier of a create-only string.
+func String() planmodifier.String {
+	return stringplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
+		resp.RequiresReplace = !Allowed(ctx, req.Private, req.StateValue)
+	}, description, description)
+}
+
 // List is the plan modifier of a create-only list.
 func List() planmodifier.List {
 	return listplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.ListRequest, resp *listplanmodifier.RequiresReplaceIfFuncResponse) {
+		resp.RequiresReplace = !Allowed(ctx, req.Private, req.StateValue)
+	}, description, description)
+}
+
+// Map is the plan modifier of a create-only map.
+func Map() planmodifier.Map {
+	return mapplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.MapRequest, resp *mapplanmodifier.RequiresReplaceIfFuncResponse) {
 		resp.RequiresReplace = !Allowed(ctx, req.Private, req.StateValue)
 	}, description, description)
 }

@@ -3,11 +3,9 @@ package analytics
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -120,11 +118,7 @@ func (d *usersDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, 
 		MarkdownDescription: "What each user of the organization did on each day. There is a row for each user and day: with thousands of users ask about few days at a time, for a plan and the state hold them all." + managersOnly,
 		Attributes:          attributes(userRowResults, "The users of each day, ordered by `date` and then `user_id`; "+quietDays),
 	}
-	resp.Schema.Attributes["max_results"] = schema.Int64Attribute{
-		Optional:            true,
-		MarkdownDescription: "At most so many rows, at least 1. The service lists user by user, so that whole users are left out; what remains is ordered as always. If omitted, all.",
-		Validators:          []validator.Int64{int64validator.AtLeast(1)},
-	}
+	resp.Schema.Attributes["max_results"] = results.MaxResults("At most so many rows, at least 1. The service lists user by user, so that whole users are left out; what remains is ordered as always. If omitted, all.")
 }
 
 func (d *usersDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {

@@ -88,7 +88,7 @@ func (d *controlHistoryDataSource) Schema(_ context.Context, _ datasource.Schema
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "The changes of the organization's enterprise control settings, each with who made it and what the settings were then." + managersOnly,
 		Attributes: map[string]schema.Attribute{
-			"max_results": maxResults("How many changes are read at most, the latest ones, 1 or more. All changes if omitted."),
+			"max_results": results.MaxResults("How many changes are read at most, the latest ones, 1 or more. All changes if omitted."),
 			"changes": schema.ListNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "The changes, the latest first; empty if there are none.",

@@ -3,15 +3,14 @@ package organization
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
 var _ datasource.DataSourceWithConfigure = (*membersDataSource)(nil)
@@ -40,22 +39,13 @@ func (d *membersDataSource) Schema(_ context.Context, _ datasource.SchemaRequest
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "The members of the organization. An invitation that is pending is no member yet." + managersOnly,
 		Attributes: map[string]schema.Attribute{
-			"max_results": maxResults("How many members are read at most, the oldest ones, 1 or more. All members if omitted."),
+			"max_results": results.MaxResults("How many members are read at most, the oldest ones, 1 or more. All members if omitted."),
 			"members": schema.ListNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "The members, those who joined first at the top; empty if there are none.",
 				NestedObject:        schema.NestedAttributeObject{Attributes: memberResults.DataSource()},
 			},
 		},
-	}
-}
-
-// maxResults is the argument that bounds a listing.
-func maxResults(description string) schema.Attribute {
-	return schema.Int64Attribute{
-		Optional:            true,
-		MarkdownDescription: description,
-		Validators:          []validator.Int64{int64validator.AtLeast(1)},
 	}
 }
 

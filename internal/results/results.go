@@ -3,6 +3,8 @@
 package results
 
 import (
+	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	dsschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -13,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/setplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -27,7 +30,7 @@ type Record map[string]Field
 type Field struct {
 	// Text describes it.
 	Text string
-	// Type is a bool, an int64, a float64, or a list or map of these or of strings.
+	// Type is a bool, an int64, a float64, JSON (jsontypes.NormalizedType), or a list, set or map of these or of strings.
 	Type attr.Type
 	// Of are the fields of a nested object, or of each object of a list where IsList is set.
 	Of     Record
@@ -85,6 +88,15 @@ func (r Record) DataSourceByIDOrName(maxName int) map[string]dsschema.Attribute 
 	return attributes
 }
 
+// MaxResults is the argument of a data source that bounds what it reads of a listing.
+func MaxResults(description string) dsschema.Attribute {
+	return dsschema.Int64Attribute{
+		Optional:            true,
+		MarkdownDescription: description,
+		Validators:          []validator.Int64{int64validator.AtLeast(1)},
+	}
+}
+
 func (f Field) dataSource() dsschema.Attribute {
 	switch t := f.attrType().(type) {
 	case types.ObjectType:
@@ -94,6 +106,8 @@ func (f Field) dataSource() dsschema.Attribute {
 			return dsschema.ListNestedAttribute{Computed: true, MarkdownDescription: f.Text, NestedObject: dsschema.NestedAttributeObject{Attributes: f.Of.DataSource()}}
 		}
 		return dsschema.ListAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
+	case types.SetType:
+		return dsschema.SetAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
 	case types.MapType:
 		return dsschema.MapAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
 	}
@@ -104,6 +118,8 @@ func (f Field) dataSource() dsschema.Attribute {
 		return dsschema.Int64Attribute{Computed: true, MarkdownDescription: f.Text}
 	case types.Float64Type:
 		return dsschema.Float64Attribute{Computed: true, MarkdownDescription: f.Text}
+	case jsontypes.NormalizedType{}:
+		return dsschema.StringAttribute{Computed: true, CustomType: jsontypes.NormalizedType{}, MarkdownDescription: f.Text}
 	}
 	return dsschema.StringAttribute{Computed: true, MarkdownDescription: f.Text}
 }
@@ -131,6 +147,9 @@ func (r Record) Resource() map[string]schema.Attribute {
 			attributes[name] = a
 		case schema.ListAttribute:
 			a.PlanModifiers = []planmodifier.List{listplanmodifier.UseStateForUnknown()}
+			attributes[name] = a
+		case schema.SetAttribute:
+			a.PlanModifiers = []planmodifier.Set{setplanmodifier.UseStateForUnknown()}
 			attributes[name] = a
 		case schema.ListNestedAttribute:
 			a.PlanModifiers = []planmodifier.List{listplanmodifier.UseStateForUnknown()}
@@ -161,6 +180,8 @@ func (f Field) element() schema.Attribute {
 			return schema.ListNestedAttribute{Computed: true, MarkdownDescription: f.Text, NestedObject: schema.NestedAttributeObject{Attributes: f.Of.Elements()}}
 		}
 		return schema.ListAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
+	case types.SetType:
+		return schema.SetAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
 	case types.MapType:
 		return schema.MapAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
 	}
@@ -171,6 +192,8 @@ func (f Field) element() schema.Attribute {
 		return schema.Int64Attribute{Computed: true, MarkdownDescription: f.Text}
 	case types.Float64Type:
 		return schema.Float64Attribute{Computed: true, MarkdownDescription: f.Text}
+	case jsontypes.NormalizedType{}:
+		return schema.StringAttribute{Computed: true, CustomType: jsontypes.NormalizedType{}, MarkdownDescription: f.Text}
 	}
 	return schema.StringAttribute{Computed: true, MarkdownDescription: f.Text}
 }

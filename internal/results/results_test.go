@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
 	dsschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -15,7 +16,9 @@ var record = Record{
 	"listed": {Text: "Whether.", Type: types.BoolType},
 	"pages":  {Text: "How many.", Type: types.Int64Type},
 	"ratio":  {Text: "How much.", Type: types.Float64Type},
+	"tree":   {Text: "What is open.", Type: jsontypes.NormalizedType{}},
 	"tags":   {Text: "By name.", Type: types.MapType{ElemType: types.Float64Type}},
+	"tools":  {Text: "The tools.", Type: types.SetType{ElemType: types.StringType}},
 	"dirs":   {Text: "The folders.", Type: types.ListType{ElemType: types.StringType}},
 	"source": {Text: "The source.", Of: Record{"kind": {Text: "Its kind."}}},
 	"steps":  {Text: "The steps.", Of: Record{"error": {Text: "What went wrong."}}, IsList: true},
@@ -64,6 +67,8 @@ func TestRecord_planModifiers(t *testing.T) {
 			return len(a.PlanModifiers)
 		case schema.ListAttribute:
 			return len(a.PlanModifiers)
+		case schema.SetAttribute:
+			return len(a.PlanModifiers)
 		case schema.ListNestedAttribute:
 			return len(a.PlanModifiers)
 		case schema.SingleNestedAttribute:
@@ -111,6 +116,23 @@ func TestDataSourceByIDOrName_length(t *testing.T) {
 			if resp.Diagnostics.HasError() != want {
 				t.Errorf("at most %d, %q: %v", maxName, given, resp.Diagnostics)
 			}
+		}
+	}
+}
+
+func TestMaxResults(t *testing.T) {
+	t.Parallel()
+	argument, ok := MaxResults("How many.").(dsschema.Int64Attribute)
+	if !ok || !argument.Optional || argument.Computed || argument.MarkdownDescription != "How many." {
+		t.Fatalf("%+v", argument)
+	}
+	for most, want := range map[int64]bool{-1: false, 0: false, 1: true, 1 << 40: true} {
+		var resp validator.Int64Response
+		for _, check := range argument.Validators {
+			check.ValidateInt64(t.Context(), validator.Int64Request{ConfigValue: types.Int64Value(most)}, &resp)
+		}
+		if got := !resp.Diagnostics.HasError(); got != want {
+			t.Errorf("%d: accepted %v", most, got)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -124,4 +125,47 @@ func URI() validator.String {
 func isAbsoluteURI(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && u.IsAbs() && (u.Host != "" || u.Opaque != "")
+}
+
+// RepositoryURL accepts the web address of a repository: what else an address may hold would be lost, or be a secret.
+func RepositoryURL() validator.String {
+	return rule{
+		summary: "Invalid Repository URL",
+		must:    "must be the http or https address of a repository, without user name, blanks, query and fragment, such as https://code.example/acme/api",
+		accepts: isRepositoryURL,
+		got:     func(s string) string { return strconv.Quote(withoutUser(s)) },
+	}
+}
+
+func isRepositoryURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && u.User == nil && !strings.ContainsAny(s, "?#") &&
+		!strings.ContainsFunc(s, unicode.IsSpace)
+}
+
+var commitPattern = regexp.MustCompile(`^[0-9a-fA-F]{7,64}$`)
+
+// CommitHash accepts the hash of a commit, which may be short: the service answers the hash of anything else, such as a tag.
+func CommitHash(instead string) validator.String {
+	return rule{
+		summary: "Invalid Commit Hash", must: "must be 7 to 64 hexadecimal digits; " + instead,
+		accepts: commitPattern.MatchString, got: strconv.Quote,
+	}
+}
+
+// BranchName accepts the name of a branch, and not the reference that Git makes of it: the service answers the name.
+func BranchName(instead string) validator.String {
+	return rule{
+		summary: "Invalid Branch", must: "must be the name of a branch, such as main, without refs/heads/; " + instead,
+		accepts: func(s string) bool { return strings.TrimSpace(s) != "" && !strings.HasPrefix(s, "refs/") }, got: strconv.Quote,
+	}
+}
+
+// withoutUser leaves out what may be a password.
+func withoutUser(s string) string {
+	scheme, rest, ok := strings.Cut(s, "://")
+	if at := strings.LastIndexByte(rest, '@'); ok && at >= 0 {
+		return scheme + "://…@" + rest[at+1:]
+	}
+	return s
 }
