@@ -126,9 +126,14 @@ func (f *failure) afterLoss() string {
 	var rotated *client.RotatedError
 	var stranger *client.StrangerError
 	var other *client.OtherOwnerError
+	var leftover *client.LeftoverError
 	switch {
+	case errors.As(f.err, &leftover):
+		return afterLeftover(leftover)
 	case errors.As(f.err, &lost) && len(lost.Found) > 0:
 		return "What is found is not in the state, and was left as it is. " + f.adopt(lost.Found)
+	case errors.As(f.err, &lost) && lost.Name == "":
+		return join(deadlineIn(f.err), "It may still appear. Plan again in a minute: the plan names what may have come of this, which is better imported or deleted than made twice.")
 	case errors.As(f.err, &lost):
 		return join(deadlineIn(f.err), "It may still appear. Apply again: an object that exists by then is reported with its ID and not created twice.")
 	case errors.As(f.err, &unrevoked):
@@ -142,6 +147,21 @@ func (f *failure) afterLoss() string {
 		return "Nothing was changed. Use the API key of that owner. What several people manage belongs under a service account: see the guide on sharing computers."
 	}
 	return ""
+}
+
+// afterLeftover names the ways on, also for a destruction, which plans what is missing before it destroys.
+func afterLeftover(e *client.LeftoverError) string {
+	return fmt.Sprintf("Nothing of this plan was applied. If a resource in the state holds it (terraform state list -id=%s names it), plan with -refresh=false. Otherwise %s, or delete it at the service. "+
+		"To destroy without either: terraform destroy -refresh=false.", e.Found[0].ID, importing(e.Found))
+}
+
+// importing says how to import leftovers.
+func importing(found []client.ExistsError) string {
+	commands := make([]string, min(len(found), client.LeftoversNamed))
+	for i := range commands {
+		commands[i] = "terraform import ADDRESS " + found[i].ImportID
+	}
+	return "import it: " + strings.Join(commands, " or ")
 }
 
 // adopt says what to do about objects that exist already.
@@ -222,6 +242,8 @@ func (f *failure) general(e *client.APIError) string {
 		return join("The service failed, and the repetitions that max_retries allows are used up. Try again later.", f.mayHaveActed())
 	case e.Status >= http.StatusInternalServerError:
 		return join("The service failed. Try again later.", f.mayHaveActed())
+	case e.MayHaveActed():
+		return join("Waiting for the service was given up. Try again later.", f.mayHaveActed())
 	}
 	return "Check base_url: the answer is not one that the service gives to this request."
 }
@@ -239,7 +261,9 @@ func retryAfter(e *client.APIError) string {
 // that makes something is not repeated, nor is anything after a failure that will not pass.
 func wasRepeated(e *client.APIError) bool {
 	switch e.Status {
-	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case http.StatusGatewayTimeout:
+		return e.Method != http.MethodPost && !e.Slow
+	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable:
 		return e.Method != http.MethodPost
 	}
 	return false
@@ -284,7 +308,7 @@ func (f *failure) afterForeignAnswer(e *client.APIError) string {
 		who = "a login page or a proxy"
 	case e.Status == http.StatusTooManyRequests:
 		who, more = "a gateway", join("If base_url is right, a gateway in front of the service limits the rate of requests.", retryAfter(e), staySlow)
-	case e.Status >= http.StatusInternalServerError:
+	case e.Status >= http.StatusInternalServerError, e.MayHaveActed():
 		who, more = "a gateway", join("If base_url is right, the service cannot be reached for now: try again later.", f.mayHaveActed())
 	}
 	return join(fmt.Sprintf("The answer %d to %s %s is not in the service's form: something else than the service answers there, such as %s. Check the address and the path in base_url.", e.Status, e.Method, e.Route, who), more)
@@ -294,10 +318,12 @@ func (f *failure) afterForeignAnswer(e *client.APIError) string {
 func deadlineIn(err error) string {
 	failed := all[*client.TransportError](err)
 	for _, e := range failed {
-		switch e.Timeout {
-		case "request_timeout":
+		switch {
+		case e.Timeout == "request_timeout" && e.AtLeast > 0:
+			return fmt.Sprintf("The service did not answer within %v, which this operation has at least. If it needs longer, set request_timeout in the provider block to more than that.", e.AtLeast)
+		case e.Timeout == "request_timeout":
 			return "The service did not answer within request_timeout. If it needs longer, raise request_timeout in the provider block."
-		case "timeouts":
+		case e.Timeout == "timeouts":
 			return outOfTime
 		}
 	}
@@ -316,8 +342,7 @@ func (f *failure) mayHaveActed() string {
 		acted = acted || e.Changes && !e.Unsent
 	}
 	for _, e := range all[*client.APIError](f.err) {
-		failed := e.Status >= http.StatusInternalServerError && e.Status != http.StatusNotImplemented
-		acted = acted || failed && e.Method != http.MethodGet && e.Method != http.MethodHead
+		acted = acted || e.MayHaveActed() && e.Method != http.MethodGet && e.Method != http.MethodHead
 	}
 	if !acted {
 		return ""

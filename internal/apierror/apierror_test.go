@@ -195,6 +195,14 @@ func TestFor_whatElseGoesWrong(t *testing.T) {
 			err:    &client.LostError{Object: "computer", Name: "n", Err: &client.TransportError{Changes: true, Timeout: "request_timeout", Err: context.DeadlineExceeded}},
 			remedy: "The service did not answer within request_timeout. If it needs longer, raise request_timeout in the provider block. " + appears,
 		},
+		"504 for a slow read, which is not repeated": {
+			err:  &client.APIError{Operation: "scanThings", Method: "GET", Status: 504, Detail: "late", FromService: true, Slow: true},
+			want: "scanThings", remedy: "The service failed. Try again later.",
+		},
+		"lost after the time of a slow operation": {
+			err:    &client.LostError{Object: "computer", Name: "n", Err: &client.TransportError{Changes: true, Timeout: "request_timeout", AtLeast: 5 * time.Minute, Err: context.DeadlineExceeded}},
+			remedy: "The service did not answer within 5m0s, which this operation has at least. If it needs longer, set request_timeout in the provider block to more than that. " + appears,
+		},
 		"lost, and the look failed too": {
 			err:  &client.LostError{Object: "computer", Name: "n", Err: errors.Join(sent, &client.APIError{Operation: "listThings", Method: "GET", Status: 500, Detail: "no", FromService: true})},
 			want: "createThing", also: "listThings", remedy: appears,
@@ -234,6 +242,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 	sent := &client.TransportError{Operation: "createThing", Method: "POST", Route: fixedRoute, Changes: true, Err: errors.New("EOF")}
 	refused := &client.APIError{Operation: "revokeThing", Method: "POST", Route: idRoute, Status: 403, Detail: "no", FromService: true}
 	leftover := Leftover(func(e *client.ExistsError) string { return "Or sweep " + e.ID + "." })
+	const wayOn = "Nothing of this plan was applied. If a resource in the state holds it (terraform state list -id=1 names it), plan with -refresh=false. "
 	const choose = "\nOr choose another name, or delete it at the service."
 	for name, tc := range map[string]struct {
 		err     error
@@ -272,6 +281,31 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			err: &client.LostError{Object: "computer", Name: "n", Found: []client.ExistsError{*made("computer", "1"), *made("computer", "2")}, Err: sent}, options: []Option{thingFields},
 			want:   []string{"was lost", "createThing", "nothing proves", "1 (created at", "2 (created at"},
 			remedy: "What is found is not in the state, and was left as it is. To manage it here, import it:\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
+		},
+		"one without a name": {
+			err: &client.ExistsError{Object: "session", ID: "1", ImportID: "import-1"}, options: []Option{thingFields, leftover}, at: "name",
+			want:   []string{"A session like this one exists already, with ID 1."},
+			remedy: "Nothing was created. To manage it here, import it: terraform import ADDRESS import-1\nOr sweep 1.",
+		},
+		"one that an interrupted run may have left": {
+			err: &client.LeftoverError{Found: []client.ExistsError{*made("session", "1")}}, options: []Option{thingFields, leftover},
+			want:   []string{"A run that was cut short may have left a session that is as this one shall be: 1 (created at 2026-03-01T00:00:00Z)."},
+			remedy: wayOn + "Otherwise import it: terraform import ADDRESS import-1, or delete it at the service. To destroy without either: terraform destroy -refresh=false.",
+		},
+		"two that an interrupted run may have left": {
+			err: fmt.Errorf("%w", &client.LeftoverError{Found: []client.ExistsError{*made("session", "1"), *made("session", "2")}}), options: []Option{leftover},
+			want:   []string{": 1 (created at 2026-03-01T00:00:00Z), 2 (created at 2026-03-01T00:00:00Z)."},
+			remedy: wayOn + "Otherwise import it: terraform import ADDRESS import-1 or terraform import ADDRESS import-2, or delete it at the service. To destroy without either: terraform destroy -refresh=false.",
+		},
+		"one after a lost answer, without a name": {
+			err: &client.LostError{Object: "session on the computer 7", Found: []client.ExistsError{*made("session", "1")}, Err: sent}, options: []Option{leftover},
+			want:   []string{"The answer to creating the session on the computer 7 was lost, and nothing proves that it made what is found now, 1 (created at"},
+			remedy: "What is found is not in the state, and was left as it is. To manage it here, import it: terraform import ADDRESS import-1\nOr sweep 1.",
+		},
+		"none after a lost answer, without a name": {
+			err: &client.LostError{Object: "session on the computer 7", Err: sent}, options: []Option{leftover},
+			want:   []string{"and no such session on the computer 7 is found: createThing"},
+			remedy: "It may still appear. Plan again in a minute: the plan names what may have come of this, which is better imported or deleted than made twice.",
 		},
 		"a rotation that another one stands in the way of": {
 			err: &client.RotatedError{KeyID: "old", Found: []client.ExistsError{*made("API key", "1")}, Err: refused}, options: []Option{thingFields, leftover},
@@ -356,7 +390,8 @@ func TestFor_limits(t *testing.T) {
 // Whatever happens, an error says what went wrong and what to do, in sentences, and never twice.
 func TestFor_matrix(t *testing.T) {
 	t.Parallel()
-	for _, status := range []int{302, 400, 401, 402, 403, 404, 405, 409, 413, 422, 424, 429, 500, 501, 502, 503, 504, 507} {
+	for _, status := range []int{302, 400, 401, 402, 403, 404, 405, 408, 409, 413, 422, 424, 429, 499, 500, 501, 502, 503, 504, 507} {
+		mayHaveActed := status >= 500 && status != 501 || status == 408 || status == 499
 		for _, fromService := range []bool{true, false} {
 			for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete} {
 				for _, verb := range []string{"create", "read", "list", "update", "delete", "restart"} {
@@ -366,7 +401,7 @@ func TestFor_matrix(t *testing.T) {
 					if at != "" || !strings.HasSuffix(what, ".") || !strings.HasSuffix(remedy, ".") || strings.Contains(remedy, "\n") || strings.Contains(remedy, "  ") {
 						t.Errorf("no sentences: %s", where)
 					}
-					if has := strings.Contains(remedy, "may have acted"); has != (status >= 500 && status != 501 && method != http.MethodGet) {
+					if has := strings.Contains(remedy, "may have acted"); has != (mayHaveActed && method != http.MethodGet) {
 						t.Errorf("acted %t: %s", has, where)
 					}
 					if !fromService && !strings.Contains(remedy, "base_url") {

@@ -14,13 +14,20 @@ const HeldElsewhere = "What a resource in the state holds, such as one whose add
 
 // Foreseen says in the plan of a creation what the apply would meet. That the service refuses the provider is an error. An
 // object of the name is a warning, for something else in the run may hold it, and remove or rename it before; so is an
-// owner that does not exist.
+// owner that does not exist. What an interrupted run may have left is an error, unless the state may hold it.
 func Foreseen(c *client.Client, object string, err error, options ...Option) diag.Diagnostics {
 	var exists *client.ExistsError
+	var leftover *client.LeftoverError
 	var transport *client.TransportError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &leftover) && leftover.MayBeHeld:
+		return diag.Diagnostics{diag.NewWarningDiagnostic("An Interrupted Run May Have Left This", fmt.Sprintf(
+			"If a resource in the state holds it, nothing is to be done (terraform state list -id=%s names it): %v. Another one is made.\n\nOtherwise %s",
+			leftover.Found[0].ID, leftover, importing(leftover.Found)))}
+	case errors.As(err, &leftover):
+		return For("create", object, err, options...)
 	case errors.As(err, &exists):
 		f := newFailure("plan", object, err, options)
 		detail := Sentences(err) + " " + HeldElsewhere + "\n\n" + f.adopt(append([]client.ExistsError{*exists}, exists.Others...))

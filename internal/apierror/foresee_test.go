@@ -17,14 +17,27 @@ func TestForeseen(t *testing.T) {
 	list := &client.APIError{Operation: "listComputers", Method: "GET", Route: "/api/v0/computers", Detail: "no", FromService: true}
 	refused, missing := *list, *list
 	refused.Status, missing.Status = 401, 404
+	left := client.LeftoverError{Found: []client.ExistsError{{Object: "session", ID: "1", ImportID: "import-1"}}}
+	held := left
+	held.MayBeHeld = true
+	many := client.LeftoverError{MayBeHeld: true}
+	for id := range 5 {
+		many.Found = append(many.Found, client.ExistsError{Object: "session", ID: fmt.Sprint(id), ImportID: fmt.Sprint("import-", id)})
+	}
 	for name, tc := range map[string]struct {
 		err      error
 		severity diag.Severity
 		want     []string
 	}{
-		"a name":   {&client.ExistsError{Object: "computer", Name: "a", ID: "1", ImportID: "1"}, diag.SeverityWarning, []string{`Name "a" Is Taken`, "moved block", "terraform import ADDRESS 1"}},
-		"a key":    {&refused, diag.SeverityError, []string{"Cannot plan computer", "answered 401: no.\nThis is said once, and concerns every new computer of the run.\n\n", "The API key was refused"}},
-		"an owner": {&missing, diag.SeverityWarning, []string{"Cannot create computer", "Check the IDs"}},
+		"a name":     {&client.ExistsError{Object: "computer", Name: "a", ID: "1", ImportID: "1"}, diag.SeverityWarning, []string{`Name "a" Is Taken`, "moved block", "terraform import ADDRESS 1"}},
+		"a leftover": {&left, diag.SeverityError, []string{"Cannot create computer: A run that was cut short may have left a session", ": 1.\n\nNothing of this plan was applied. If a resource in the state holds it (terraform state list -id=1 names it), plan with -refresh=false. Otherwise import it: terraform import ADDRESS import-1, or delete"}},
+		"a leftover that may be held": {fmt.Errorf("%w", &held), diag.SeverityWarning, []string{
+			"An Interrupted Run May Have Left This: If a resource in the state holds it, nothing is to be done (terraform state list -id=1 names it): a run that was cut short may have left a session",
+			": 1. Another one is made.\n\nOtherwise import it: terraform import ADDRESS import-1",
+		}},
+		"many that may be held": {&many, diag.SeverityWarning, []string{": 0, 1, 2 and 2 more.", "ADDRESS import-0 or terraform import ADDRESS import-1 or terraform import ADDRESS import-2"}},
+		"a key":                 {&refused, diag.SeverityError, []string{"Cannot plan computer", "answered 401: no.\nThis is said once, and concerns every new computer of the run.\n\n", "The API key was refused"}},
+		"an owner":              {&missing, diag.SeverityWarning, []string{"Cannot create computer", "Check the IDs"}},
 		"an address": {&client.TransportError{Operation: "listComputers", Err: fmt.Errorf("connection refused")}, diag.SeverityError,
 			[]string{"refused.\nA server that this very apply makes must be applied first, with -target.\nThis is said once", "Check the network and base_url, then run again."}},
 	} {
@@ -34,8 +47,12 @@ func TestForeseen(t *testing.T) {
 			continue
 		}
 		for _, want := range tc.want {
-			if text := diags[0].Summary() + ": " + diags[0].Detail(); !strings.Contains(text, want) {
+			text := diags[0].Summary() + ": " + diags[0].Detail()
+			if !strings.Contains(text, want) {
 				t.Errorf("%s: no %q in %s", name, want, text)
+			}
+			if strings.HasPrefix(text, "An Interrupted Run") && strings.Contains(text, "delete") {
+				t.Errorf("%s: it advises to delete: %s", name, text)
 			}
 		}
 	}

@@ -240,7 +240,7 @@ func (c *Client) revokeLostMint(ctx context.Context, n NewAPIKey, known before[A
 
 // lostKeys looks for what a request without an answer made: what is proven to be it, and every live key of the name that is new.
 func (c *Client) lostKeys(ctx context.Context, n NewAPIKey, known before[APIKey], since time.Time) (proven, found []APIKey, err error) {
-	found, err = findAfterLoss(ctx, c, func(ctx context.Context) ([]APIKey, error) {
+	found, err = findAfterLoss(ctx, c, 1, func(ctx context.Context) ([]APIKey, error) {
 		now, err := c.apiKeys.anew(ctx, n.AccountID, n.Name)
 		return filter(now, func(k *APIKey) bool { return k.IsLive(c.clock.Now()) && !known.knows(k.ID) }), err
 	})

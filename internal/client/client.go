@@ -57,6 +57,8 @@ type Client struct {
 	apiKey    string
 	userAgent string
 	api       *retryablehttp.Client
+	// streams is api for answers that may take longer than request_timeout as long as their bytes move.
+	streams *retryablehttp.Client
 	// storage reaches pre-signed URLs on other hosts. The API key is never given to it.
 	storage *http.Client
 	retry   *retryPolicy
@@ -83,6 +85,16 @@ type Client struct {
 	members                       *paged[[]Member]
 	controlChanges                *paged[[]ControlChange]
 	analytics                     questions
+	sessions                      *shared[Session]
+	sessionPages                  *paged[[]Session]
+	sessionGates                  gates[Session]
+	// unlisted are the computers that are gone, or of which this key sees nothing; see listedBy.
+	unlisted sync.Map
+	// tooSlow are the computers whose listing took longer than request_timeout, with the error; reads do without it.
+	tooSlow sync.Map
+	// youngWaits are until when reads wait for young sessions of a computer; see waitForYoung.
+	youngWaits   map[string]time.Time
+	youngWaitsMu sync.Mutex
 	// defaultTurns has one lock, and who has it may use heldDefault: which default was set or found last, for something that stays.
 	defaultTurns keyedLocks
 	heldDefault  string
@@ -96,6 +108,11 @@ type Client struct {
 	globalLimitTurns               keyedLocks
 	// creating holds a lock for every name under which something is being created.
 	creating keyedLocks
+	// refreshed is set once a resource was read; see leftovers.
+	refreshed atomic.Bool
+	// doubting is held in the pause, of the length holdsArrive, before something is called a leftover.
+	doubting    sync.Mutex
+	holdsArrive time.Duration
 	// counted is how many accounts' computers were counted.
 	counted atomic.Int32
 	// told is how often Few was asked about each subject.
@@ -137,20 +154,10 @@ func newClient(cfg Config) *Client {
 		storage:           storageClient(cfg.RequestTimeout),
 		retry:             policy,
 		allowInsecureHTTP: cfg.AllowInsecureHTTP,
+		holdsArrive:       defaultHoldsArrive,
 	}
-	c.api = &retryablehttp.Client{
-		HTTPClient: &http.Client{
-			Transport:     transport,
-			Timeout:       cfg.RequestTimeout,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-		// The policy bounds the repetitions: not all of them count.
-		RetryMax:     math.MaxInt,
-		CheckRetry:   c.afterAttempt,
-		PrepareRetry: c.beforeRepetition,
-		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 },
-		ErrorHandler: retryablehttp.PassthroughErrorHandler,
-	}
+	c.api = c.repeating(&http.Client{Transport: transport, Timeout: cfg.RequestTimeout})
+	c.streams = c.repeating(&http.Client{Transport: &stallTransport{base: transport, patience: cfg.RequestTimeout, peer: "service"}})
 	// The first read of a collection is a plain GET; from the second on a listing costs less.
 	c.computers = newShared(cfg.Clock, 1, c.listComputersForReads, (*Computer).identifier, (*Computer).names)
 	c.computerPolls = newPoller(cfg.Clock, pollSource[Computer]{
@@ -170,7 +177,23 @@ func newClient(cfg Config) *Client {
 	c.limitBatch = c.newLimitBatch()
 	c.members, c.controlChanges = newPages[Member](c, opListMembers, "users"), newPages[ControlChange](c, opListControlChanges, "changes")
 	c.analytics = newQuestions(c)
+	c.sessions = newShared(cfg.Clock, 0, c.listSessionsForReads, (*Session).identifier, nameless[Session])
+	c.sessionPages = newPages[Session](c, opListSessions, "sessions")
 	return c
+}
+
+// repeating puts the repetitions of failed requests around a client.
+func (c *Client) repeating(once *http.Client) *retryablehttp.Client {
+	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &retryablehttp.Client{
+		HTTPClient: once,
+		// The policy bounds the repetitions: not all of them count.
+		RetryMax:     math.MaxInt,
+		CheckRetry:   c.afterAttempt,
+		PrepareRetry: c.beforeRepetition,
+		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 },
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
 }
 
 // Clock is the client's source of time.

@@ -49,7 +49,7 @@ func (r *recorder) count(method string) int {
 }
 
 // serve answers the nth request, counted from 1, with handle. A client that does not stop asking is told to.
-func serve(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, n int)) (*Client, *recorder, *clock.Fake) {
+func serve(t testing.TB, handle func(w http.ResponseWriter, r *http.Request, n int)) (*Client, *recorder, *clock.Fake) {
 	t.Helper()
 	rec := &recorder{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

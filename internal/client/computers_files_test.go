@@ -29,7 +29,7 @@ type storageService struct {
 	*httptest.Server
 }
 
-func serveStorage(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, n int)) *storageService {
+func serveStorage(t testing.TB, handle func(w http.ResponseWriter, r *http.Request, n int)) *storageService {
 	t.Helper()
 	s := &storageService{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -204,7 +204,7 @@ func (c *Client) StartBuild(ctx context.Context, id, latest string) (string, err
 
 // newerBuild looks for a build that an answer did not name, for as long as one may take to show; empty if none does.
 func (c *Client) newerBuild(ctx context.Context, id, latest string, since time.Time) (string, error) {
-	found, err := findAfterLoss(ctx, c, func(ctx context.Context) ([]Build, error) {
+	found, err := findAfterLoss(ctx, c, 1, func(ctx context.Context) ([]Build, error) {
 		e, err := c.EnvironmentAlone(ctx, id)
 		if err != nil || !e.builtSince(latest, since) {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // APIError is an answer of the service that reports a failure.
@@ -26,6 +27,8 @@ type APIError struct {
 	RetryAfter string
 	// TooLong says that the service asks for a longer pause than is made.
 	TooLong bool
+	// Slow says that the operation is one that is not sent again once time ran out for it.
+	Slow bool
 	// FromService says that the body is an error of the service, and not the page of a proxy or another server at base_url.
 	FromService bool
 }
@@ -49,6 +52,8 @@ type TransportError struct {
 	Changes bool
 	// Timeout names the setting whose time ran out: "request_timeout" for one attempt, "timeouts" for the whole call, else empty.
 	Timeout string
+	// AtLeast is the time that the operation has even where request_timeout is shorter, if that ran out, else 0.
+	AtLeast time.Duration
 	Err     error
 }
 
@@ -85,12 +90,25 @@ func isAmbiguous(err error) bool {
 	if errors.As(err, &transport) {
 		return !transport.Unsent
 	}
-	return StatusOf(err) >= http.StatusInternalServerError && StatusOf(err) != http.StatusNotImplemented
+	var api *APIError
+	return errors.As(err, &api) && api.MayHaveActed()
+}
+
+// MayHaveActed reports a status that leaves open what came of the request. Below 500 these are 408 and those of no standard,
+// such as 499, by which a gateway says that somebody gave up while the service was at work. Every other refusal was given before.
+func (e *APIError) MayHaveActed() bool {
+	switch {
+	case e.Status == http.StatusNotImplemented:
+		return false
+	case e.Status >= http.StatusInternalServerError, e.Status == http.StatusRequestTimeout:
+		return true
+	}
+	return e.Status >= http.StatusBadRequest && http.StatusText(e.Status) == ""
 }
 
 // newAPIError reads both error forms of the service, and anything a proxy may answer in its place.
 func newAPIError(op operation, resp *http.Response, body []byte) *APIError {
-	e := &APIError{Operation: op.name, Method: op.method, Route: op.route, Status: resp.StatusCode, RetryAfter: resp.Header.Get("Retry-After")}
+	e := &APIError{Operation: op.name, Method: op.method, Route: op.route, Status: resp.StatusCode, RetryAfter: resp.Header.Get("Retry-After"), Slow: op.slow}
 	e.readBody(body)
 	if location := resp.Header.Get("Location"); e.Detail == "" && resp.StatusCode < http.StatusBadRequest && location != "" {
 		e.Detail = "a redirect, which is not followed because the API key goes only to base_url; check base_url"

@@ -1,6 +1,18 @@
 package client
 
-import "context"
+import (
+	"context"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+const (
+	// leftoverAge is how long ago a run may have been cut short for what it left behind to be looked for.
+	leftoverAge = 30 * time.Minute
+	// defaultHoldsArrive is real time, in which the resources that a plan reads beside a creation show what they hold.
+	defaultHoldsArrive = time.Second
+)
 
 // ForeseeComputer says what a plan can know of a creation: an *ExistsError, or what the listing of the account's computers
 // fails with, as it does with a wrong key, address or role. One listing in a process serves all computers of the account,
@@ -71,6 +83,46 @@ func (c *Client) HoldAPIKey(id string) { c.apiKeys.hold("", id) }
 // HoldEnvironment is HoldComputer for an environment.
 func (c *Client) HoldEnvironment(id string) { c.environments.hold("", id) }
 
+// NoteRefresh notes that a resource is being read, as in a plan. The run that applies it reads none.
+func (c *Client) NoteRefresh() { c.refreshed.Store(true) }
+
+// leftovers is a *LeftoverError where a run that was cut short seems to have made what a creation asks for: an object
+// without a name of its own that is alike and young, and that no resource is known to hold. One plan tells of an object.
+// Where resources are read, the plan of one creation at a time makes a pause before, in which Terraform may read the one that
+// holds the object: it has few slots, and all of them in a pause would read nothing. If any of the kin is held, more may be.
+func leftovers[T any](ctx context.Context, c *Client, s *shared[T], key, kin string, createdAt func(*T) Millis, isAlike func(*T) bool, describe func(*T) ExistsError) error {
+	if c.unconfigured != nil || s.knowsBetter(key) {
+		return nil
+	}
+	all, err := s.all(ctx, key)
+	if err != nil {
+		return s.firstRefusal(key, err)
+	}
+	now := c.serviceTime()
+	found := unheld(s, "", filter(all, func(object *T) bool {
+		return isAlike(object) && createdAt(object).Time().After(now.Add(-leftoverAge))
+	}))
+	if now.IsZero() || len(found) == 0 {
+		return nil
+	}
+	mayBeHeld := !c.refreshed.Load()
+	if !mayBeHeld {
+		if !c.doubting.TryLock() {
+			return nil
+		}
+		defer c.doubting.Unlock()
+		if err := clock.System.Sleep(ctx, c.holdsArrive); err != nil {
+			return err
+		}
+		found, mayBeHeld = unheld(s, "", found), s.holdsKin(kin)
+	}
+	found = filter(found, func(object *T) bool { return c.Few("leftover "+s.id(object), 1) })
+	if len(found) == 0 {
+		return nil
+	}
+	return &LeftoverError{Found: existing(found, describe), MayBeHeld: mayBeHeld}
+}
+
 // foresee returns the objects of a name for the plan of a creation. A listing that fails is told once, and not tried again.
 func foresee[T any](ctx context.Context, c *Client, s *shared[T], key, name string) ([]T, error) {
 	if c.unconfigured != nil || s.knowsBetter(key) {
@@ -107,6 +159,30 @@ func (s *shared[T]) hold(fleet, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held[fleet+" "+id] = true
+}
+
+// holds reports that a resource is known to hold an object.
+func (s *shared[T]) holds(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.held[" "+id]
+}
+
+// holdKin notes that a resource holds one of the objects that are each other's kin, and returns what takes that back.
+func (s *shared[T]) holdKin(kin string) (release func()) {
+	add := func(n int) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.heldKin[kin] += n
+	}
+	add(1)
+	return func() { add(-1) }
+}
+
+func (s *shared[T]) holdsKin(kin string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.heldKin[kin] > 0
 }
 
 // unheld returns those of the objects that no resource is known to hold.

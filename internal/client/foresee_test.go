@@ -1,13 +1,16 @@
 package client
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
@@ -176,6 +179,187 @@ func TestForesee_costsNothingAfterTheFirstCreation(t *testing.T) {
 	}
 	if s.lists.Load() != 1 {
 		t.Errorf("%d listings, want the creation's alone", s.lists.Load())
+	}
+}
+
+// aged are things by how old they are, such as "29m"; one whose age starts with "!" is not alike.
+func aged(ages ...string) *source {
+	s := &source{}
+	for i, age := range ages {
+		s.things = append(s.things, thing{fmt.Sprint(i + 1), age})
+	}
+	return s
+}
+
+// leftoversIn is what the plan of a creation is told, by a service whose clock shows testStart.
+func leftoversIn(ctx context.Context, c *Client, sh *shared[thing]) error {
+	createdAt := func(t *thing) Millis {
+		age, err := time.ParseDuration(strings.TrimPrefix(t.state, "!"))
+		if err != nil {
+			return 0
+		}
+		return Millis(testStart.Add(-age).UnixMilli())
+	}
+	return leftovers(ctx, c, sh, "", "7", createdAt, func(t *thing) bool { return t.state[0] != '!' }, func(t *thing) ExistsError {
+		return ExistsError{Object: "session", ID: t.id, ImportID: t.id}
+	})
+}
+
+// leftIn are the IDs that an error names.
+func leftIn(err error) string {
+	var left *LeftoverError
+	if !errors.As(err, &left) {
+		return ""
+	}
+	ids := make([]string, len(left.Found))
+	for i, e := range left.Found {
+		ids[i] = e.ID
+	}
+	return strings.Join(ids, " ")
+}
+
+// clientAt is a client that has heard the service's time.
+func clientAt(at time.Time) *Client {
+	c := &Client{clock: clock.System, holdsArrive: defaultHoldsArrive}
+	c.service.note(http.Header{"Date": {at.Format(http.TimeFormat)}}, at)
+	return c
+}
+
+func TestLeftovers(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		ages []string
+		held string
+		// meanwhile is held from within the pause on.
+		meanwhile string
+		want      string
+		// kin says of what else is held whether it is kin.
+		kin       string
+		mayBeHeld bool
+		// noTime keeps the service's time away.
+		noTime bool
+	}{
+		"nothing":                      {},
+		"one":                          {ages: []string{"1m"}, want: "1"},
+		"all that are young and alike": {ages: []string{"29m59s", "30m", "0s", "!1m", "31m", "-1m"}, want: "1 3 6"},
+		"of unknown age":               {ages: []string{"-"}},
+		"held":                         {ages: []string{"1m", "2m"}, held: "1", want: "2"},
+		"all held":                     {ages: []string{"1m"}, held: "1"},
+		"held a moment later":          {ages: []string{"1m", "2m"}, meanwhile: "2", want: "1"},
+		"all held a moment later":      {ages: []string{"1m"}, meanwhile: "1"},
+		"no word of the time":          {ages: []string{"1m"}, noTime: true},
+		"kin is held":                  {ages: []string{"1m"}, kin: "7", want: "1", mayBeHeld: true},
+		"no kin is held":               {ages: []string{"1m"}, kin: "8", want: "1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c, sh := clientAt(testStart), aged(tc.ages...).shared(clock.System)
+				if tc.noTime {
+					c = &Client{clock: clock.System}
+				}
+				c.NoteRefresh()
+				sh.hold("", tc.held)
+				gone := sh.holdKin("7")
+				time.AfterFunc(defaultHoldsArrive-1, func() {
+					sh.hold("", tc.meanwhile)
+					sh.holdKin(tc.kin)
+					gone()
+				})
+				err := leftoversIn(t.Context(), c, sh)
+				if leftIn(err) != tc.want || (err == nil) != (tc.want == "") {
+					t.Errorf("got %v, want %q", err, tc.want)
+				}
+				var left *LeftoverError
+				if errors.As(err, &left) && left.MayBeHeld != tc.mayBeHeld {
+					t.Errorf("may be held: %v", left.MayBeHeld)
+				}
+			})
+		})
+	}
+}
+
+// Of plans that run beside each other one makes a pause and tells of an object, and the others go on at once.
+func TestLeftovers_manyPlans(t *testing.T) {
+	t.Parallel()
+	for _, isRefreshed := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			c := clientAt(testStart)
+			here, there := aged("1m", "2m").shared(clock.System), aged("!1m", "!1m", "1m").shared(clock.System)
+			if isRefreshed {
+				c.NoteRefresh()
+			}
+			began := time.Now()
+			var mu sync.Mutex
+			told, paused := map[string]int{}, 0
+			var plans sync.WaitGroup
+			for n := range 20 {
+				plans.Go(func() {
+					err := leftoversIn(t.Context(), c, []*shared[thing]{here, there}[n%2])
+					mu.Lock()
+					defer mu.Unlock()
+					var left *LeftoverError
+					if told[leftIn(err)]++; errors.As(err, &left) && left.MayBeHeld == isRefreshed {
+						t.Errorf("refreshed %v: may be held %v", isRefreshed, left.MayBeHeld)
+					}
+					if time.Since(began) > 0 {
+						paused++
+					}
+				})
+			}
+			plans.Wait()
+			switch {
+			case isRefreshed && (paused != 1 || told["1 2"]+told["3"] != 1 || told[""] != 19):
+				t.Errorf("refreshed: %d paused, told %v", paused, told)
+			case !isRefreshed && (paused != 0 || told["1 2"] != 1 || told["3"] != 1):
+				t.Errorf("not refreshed: %d paused, told %v", paused, told)
+			}
+		})
+	}
+}
+
+// The plan after one that made a pause makes one too.
+func TestLeftovers_oneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	c := clientAt(testStart)
+	c.holdsArrive = 0
+	c.NoteRefresh()
+	for _, id := range []string{"1", "2"} {
+		s := &source{things: []thing{{id, "1m"}}}
+		if err := leftoversIn(t.Context(), c, s.shared(clock.System)); leftIn(err) != id {
+			t.Errorf("got %v, want %s", err, id)
+		}
+	}
+}
+
+func TestLeftovers_tellsNothing(t *testing.T) {
+	t.Parallel()
+	ended, end := context.WithCancel(t.Context())
+	end()
+	reading := clientAt(testStart)
+	reading.NoteRefresh()
+	if err := leftoversIn(ended, reading, aged("1m").shared(clock.System)); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	unset := Unconfigured("base_url", clock.System)
+	if err := leftoversIn(t.Context(), unset, aged("1m").shared(clock.System)); err != nil {
+		t.Errorf("unknown settings: %v", err)
+	}
+	creating := aged("1m").shared(clock.System)
+	mustKnow(t, creating, "", time.Now())
+	if err := leftoversIn(t.Context(), clientAt(testStart), creating); err != nil {
+		t.Errorf("a creation has begun: %v", err)
+	}
+	refused := aged("1m")
+	refused.err = &APIError{Status: http.StatusForbidden}
+	sh := refused.shared(clock.System)
+	for n, want := range []int{http.StatusForbidden, 0, 0} {
+		if err := leftoversIn(t.Context(), clientAt(testStart), sh); StatusOf(err) != want {
+			t.Errorf("plan %d of a listing that is refused: %v", n, err)
+		}
+	}
+	if refused.lists.Load() != 1 {
+		t.Errorf("%d listings", refused.lists.Load())
 	}
 }
 

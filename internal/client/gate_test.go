@@ -72,6 +72,8 @@ func (c *crowdClock) fallAsleep() {
 func TestGate_manyWorkersKeepToTheServicesRate(t *testing.T) {
 	t.Parallel()
 	const workers, each = 10, 40
+	// Workers that wait for a listing of others would not be asleep for the clock, so no listing is made.
+	create := operation{name: "createServiceAccount", method: http.MethodPost, route: "/api/v0/service-accounts"}
 	for _, limit := range []float64{3, 5, 20} {
 		t.Run(fmt.Sprint(limit, " per second"), func(t *testing.T) {
 			t.Parallel()
@@ -92,7 +94,7 @@ func TestGate_manyWorkersKeepToTheServicesRate(t *testing.T) {
 				crowd.Go(func() {
 					defer clk.leave()
 					for i := range each {
-						if _, err := c.CreateServiceAccount(t.Context(), CreateServiceAccountRequest{Name: fmt.Sprintf("a-%d-%d", worker, i)}); err != nil {
+						if err := c.callNoAnswer(t.Context(), request{op: create, body: CreateServiceAccountRequest{Name: fmt.Sprintf("a-%d-%d", worker, i)}}); err != nil {
 							t.Errorf("account %d of worker %d: %v", i, worker, err)
 						}
 					}

@@ -71,7 +71,7 @@ func (b before[T]) knows(id string) bool {
 		return false
 	}
 	since, ok := v.since[id]
-	return ok && (since <= b.begun || v.own[id])
+	return v.own[id] || ok && since <= b.begun
 }
 
 // known begins a creation: it returns what the inventory of a collection knows now, and which objects have a name. The
@@ -89,43 +89,63 @@ func (s *shared[T]) known(ctx context.Context, key, name string, heard time.Time
 			s.mu.Unlock()
 			return b, nil
 		}
-		asked := 0
-		if v != nil {
-			asked = v.begun
-		}
-		if c := s.collections[key]; c != nil && now.Sub(c.startedAt) >= idleFor {
-			delete(s.collections, key) // Its listing may be as old.
-		}
+		l := s.learn(ctx, key)
 		s.mu.Unlock()
-		l := s.join(ctx, key, true)
 		if err := l.wait(ctx); err != nil {
 			return before[T]{}, err
 		}
-		s.learn(key, l, asked)
 	}
+}
+
+// learn returns the listing from which the inventory will have been learned once it is there: the one under way, on which
+// this process's own writes have no bearing, or one that has just ended, or a new one.
+func (s *shared[T]) learn(ctx context.Context, key string) *listing[T] {
+	if l := s.learning[key]; l != nil {
+		return l
+	}
+	if c := s.collections[key]; c != nil && !c.isUnderWay() && s.clock.Now().Sub(c.since) >= idleFor {
+		delete(s.collections, key) // Its listing may be as old.
+	}
+	l := s.joinLocked(ctx, key, true)
+	if l.isFilled {
+		s.learnLocked(key, l)
+	} else {
+		l.written = map[string]*T{}
+		s.learning[key] = l
+	}
+	return l
 }
 
 // begin takes over that a collection is new, with nothing in it: its owner was just made.
 func (s *shared[T]) begin(key string) {
-	s.learn(key, &listing[T]{}, 0)
-}
-
-// learn takes over a listing that was asked for when so many creations had begun. What this process has made since is not in it.
-func (s *shared[T]) learn(key string, l *listing[T], asked int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.learnLocked(key, &listing[T]{})
+}
+
+// learnLocked takes over a listing. What this process has made since it was asked for is not in it, and what it has changed
+// or removed may be in it as it was.
+func (s *shared[T]) learnLocked(key string, l *listing[T]) {
 	v := s.inventories[key]
 	if v == nil {
 		v = &inventory[T]{byID: map[string]T{}, byName: map[string]map[string]bool{}, since: map[string]int{}, own: map[string]bool{}, names: s.names}
 		s.inventories[key] = v
 	}
 	for id := range v.byID {
-		if l.byID[id] == nil && v.since[id] < asked {
+		if l.byID[id] == nil && v.since[id] < l.asked {
 			v.drop(id)
 		}
 	}
 	for id, object := range l.byID {
-		v.put(id, *object)
+		if _, isWritten := l.written[id]; !isWritten {
+			v.put(id, *object)
+		}
+	}
+	for id, object := range l.written {
+		if object != nil {
+			v.put(id, *object)
+			v.own[id] = true
+		}
 	}
 	v.learnt = s.clock.Now()
 }
@@ -142,6 +162,10 @@ func (s *shared[T]) wrote(key string, object *T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.collections, key)
+	if l := s.learning[key]; l != nil {
+		kept := *object
+		l.written[s.id(object)] = &kept
+	}
 	if v := s.inventories[key]; v != nil {
 		v.put(s.id(object), *object)
 		v.own[s.id(object)] = true
@@ -153,15 +177,20 @@ func (s *shared[T]) removed(key, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.collections, key)
-	if v := s.inventories[key]; v != nil {
-		v.drop(id)
-	}
+	s.drop(key, id)
 }
 
 // vanished takes over that an object is gone without this process's doing. What was read of the collection says so, and stays.
 func (s *shared[T]) vanished(key, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.drop(key, id)
+}
+
+func (s *shared[T]) drop(key, id string) {
+	if l := s.learning[key]; l != nil {
+		l.written[id] = nil
+	}
 	if v := s.inventories[key]; v != nil {
 		v.drop(id)
 	}
@@ -185,4 +214,5 @@ func (s *shared[T]) forget(key string) {
 	defer s.mu.Unlock()
 	delete(s.collections, key)
 	delete(s.inventories, key)
+	delete(s.learning, key)
 }

@@ -1,11 +1,13 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
@@ -256,5 +258,99 @@ func TestConfirmGone(t *testing.T) {
 		if errors.As(err, &gone) != tc.gone || err == nil || s.lists.Load() != tc.lists || gone != nil && gone.SeesNothing != tc.nothing {
 			t.Errorf("%s: %v after %d listings", name, err, s.lists.Load())
 		}
+	}
+}
+
+// slowly lists what a shared collection has, each time for so long by its clock, and counts.
+func slowly(s *source, takes time.Duration) *shared[thing] {
+	return newShared(clock.System, 1, func(ctx context.Context, _ string) ([]thing, error) {
+		s.lists.Add(1)
+		things := slices.Clone(s.things)
+		return things, clock.System.Sleep(ctx, takes)
+	}, func(t *thing) string { return t.id }, func(t *thing) []string { return []string{t.state} })
+}
+
+// One listing serves all who wait to learn, whatever this process makes meanwhile: at a slow pace, many creations need few.
+func TestInventory_learnersShareAListing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const n, parallelism = 100, 10
+		s := newSource(3)
+		sh := slowly(s, 3*time.Second)
+		left := make(chan int, n)
+		for k := range n {
+			left <- k
+		}
+		close(left)
+		var creating sync.WaitGroup
+		for worker := range parallelism {
+			creating.Go(func() {
+				for k := range left {
+					mustKnow(t, sh, "", time.Now())
+					time.Sleep(3*time.Second + time.Duration(worker)*300*time.Millisecond)
+					sh.wrote("", &thing{id: fmt.Sprint("own", k)})
+					sh.discardAll()
+				}
+			})
+		}
+		creating.Wait()
+		if lists := s.lists.Load(); lists > 6 {
+			t.Errorf("%d listings within %v", lists, 60*time.Second)
+		}
+	})
+}
+
+// A listing that was under way while this process wrote tells of the others' objects, not of its own.
+func TestInventory_writesOutdoAListingUnderWay(t *testing.T) {
+	t.Parallel()
+	for name, isLearnt := range map[string]bool{"the first": false, "another": true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &source{things: []thing{{"1", "a"}, {"2", "a"}, {"3", "a"}}}
+			sh := slowly(s, time.Second)
+			if isLearnt {
+				mustKnow(t, sh, "a", time.Now())
+				time.Sleep(freshFor)
+			}
+			var learning sync.WaitGroup
+			learning.Go(func() { mustKnow(t, sh, "a", time.Now()) })
+			synctest.Wait()
+			sh.wrote("", &thing{"1", "b"})
+			sh.wrote("", &thing{"4", "a"})
+			sh.removed("", "2")
+			learning.Wait()
+			for state, want := range map[string]string{"a": "[3 4]", "b": "[1]"} {
+				if got := mustKnow(t, sh, state, time.Now()); fmt.Sprint(thingIDs(got.named)) != want || !got.knows("4") {
+					t.Errorf("%s: %s are %v, want %s", name, state, got.named, want)
+				}
+			}
+		})
+	}
+}
+
+// How long a listing takes does not make it old.
+func TestInventory_learnsFromASlowListing(t *testing.T) {
+	t.Parallel()
+	for _, isOver := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSource(1)
+			sh := slowly(s, 2*sharedLifetime)
+			var reading sync.WaitGroup
+			reading.Go(func() {
+				if _, err := sh.all(t.Context(), ""); err != nil {
+					t.Error(err)
+				}
+			})
+			if isOver {
+				reading.Wait()
+			} else {
+				time.Sleep(sharedLifetime)
+			}
+			mustKnow(t, sh, "", time.Now())
+			mustKnow(t, sh, "", time.Now())
+			reading.Wait()
+			if s.lists.Load() != 1 {
+				t.Errorf("over %v: %d listings", isOver, s.lists.Load())
+			}
+		})
 	}
 }

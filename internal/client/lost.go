@@ -12,7 +12,8 @@ import (
 type ExistsError struct {
 	// Object is what it is, such as "computer".
 	Object string
-	// Name is its name, ID its identifier in the service, ImportID what `terraform import` takes.
+	// Name is its name, empty where it has none and is like the one that was wanted otherwise. ID is its identifier in the
+	// service, ImportID what `terraform import` takes.
 	Name, ID, ImportID string
 	// CreatedAt is zero where the service does not tell.
 	CreatedAt time.Time
@@ -41,6 +42,9 @@ func inTheWay(found []ExistsError) error {
 
 func (e *ExistsError) Error() string {
 	text := fmt.Sprintf("%s named %q exists already, with ID %s", phrase.WithArticle(e.Object), e.Name, e.ID)
+	if e.Name == "" {
+		text = fmt.Sprintf("%s like this one exists already, with ID %s", phrase.WithArticle(e.Object), e.ID)
+	}
 	if !e.CreatedAt.IsZero() {
 		text += ", created at " + e.CreatedAt.UTC().Format(time.RFC3339)
 	}
@@ -69,12 +73,35 @@ func (e *LostError) Error() string {
 // what says whether there was an answer: one of a failing service does not tell whether it acted.
 func (e *LostError) what() string {
 	if StatusOf(e.Err) != 0 {
-		return fmt.Sprintf("it is not certain whether the %s %q was created", e.Object, e.Name)
+		return fmt.Sprintf("it is not certain whether the %s was created", calling(e.Object, e.Name))
 	}
-	return fmt.Sprintf("the answer to creating the %s %q was lost", e.Object, e.Name)
+	return fmt.Sprintf("the answer to creating the %s was lost", calling(e.Object, e.Name))
+}
+
+// calling is an object with its name, where it has one.
+func calling(object, name string) string {
+	if name == "" {
+		return object
+	}
+	return fmt.Sprintf("%s %q", object, name)
 }
 
 func (e *LostError) Unwrap() error { return e.Err }
+
+// LeftoverError says that a run that was cut short seems to have made what is to be created: nothing tells it from that.
+type LeftoverError struct {
+	Found []ExistsError
+	// MayBeHeld says that a resource that this process has not read may hold it, as while a plan is applied.
+	MayBeHeld bool
+}
+
+// LeftoversNamed is how many leftovers a text names.
+const LeftoversNamed = 3
+
+func (e *LeftoverError) Error() string {
+	object := e.Found[0].Object
+	return fmt.Sprintf("a run that was cut short may have left %s that is as this one shall be: %s", phrase.WithArticle(object), nameFew(e.Found, LeftoversNamed))
+}
 
 // UnrevokedError says that keys live on whose values nobody has, because revoking them failed.
 type UnrevokedError struct {
@@ -115,13 +142,15 @@ type StrangerError struct {
 }
 
 func (e *StrangerError) Error() string {
-	return fmt.Sprintf("creating the %s %q was answered with the %s %s, which is not taken over: %v", e.Object, e.Name, e.Object, nameAll([]ExistsError{e.Found}), e.Err)
+	return fmt.Sprintf("creating the %s was answered with the %s %s, which is not taken over: %v", calling(e.Object, e.Name), e.Object, nameAll([]ExistsError{e.Found}), e.Err)
 }
 
 func (e *StrangerError) Unwrap() error { return e.Err }
 
 // nameAll names objects by their IDs.
-func nameAll(found []ExistsError) string {
+func nameAll(found []ExistsError) string { return nameFew(found, maxNamed) }
+
+func nameFew(found []ExistsError, most int) string {
 	names := make([]string, len(found))
 	for i, e := range found {
 		names[i] = e.ID
@@ -129,7 +158,7 @@ func nameAll(found []ExistsError) string {
 			names[i] += " (created at " + e.CreatedAt.UTC().Format(time.RFC3339) + ")"
 		}
 	}
-	return phrase.Names(names, maxNamed)
+	return phrase.Names(names, most)
 }
 
 // causes writes joined errors in one line.

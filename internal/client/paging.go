@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -153,18 +154,24 @@ func (p *paged[T]) discard() {
 	clear(p.listings)
 }
 
-// newPages are the listings of an operation under /api/v0, by the size of their pages. What is kept are the pages, so that
+// newPages are the listings of an operation under /api/v0, by the size of their pages and, after a question mark, what else
+// is in the query. What is kept are the pages, so that
 // whoever looks for something has a whole page before him, however much others have read.
 func newPages[T any, P interface {
 	*T
 	record
 }](c *Client, op operation, envelope string) *paged[[]T] {
-	fetch := func(ctx context.Context, size, cursor string) (page[[]T], error) {
+	fetch := func(ctx context.Context, key, cursor string) (page[[]T], error) {
+		size, more, _ := strings.Cut(key, "?")
 		limit, err := strconv.Atoi(size)
 		if err != nil {
 			return page[[]T]{}, fmt.Errorf("%s: the size of a page: %w", op.name, err)
 		}
-		got, err := callPage[T, P](ctx, c, request{op: op}, envelope, cursor, limit)
+		query, err := url.ParseQuery(more)
+		if err != nil {
+			return page[[]T]{}, fmt.Errorf("%s: the query of a page: %w", op.name, err)
+		}
+		got, err := callPage[T, P](ctx, c, request{op: op, query: query}, envelope, cursor, limit)
 		return page[[]T]{items: [][]T{got.items}, next: got.next}, err
 	}
 	return newPaged(c.clock, op, fetch, func(objects, others []T) bool {
@@ -180,20 +187,14 @@ func pageSize(most int) string {
 	return strconv.Itoa(maxPage)
 }
 
-// gather reads pages until there are at least so many objects, or all where most is 0, and drops what comes twice: an object
-// may have moved to a later page meanwhile.
+// gather reads pages until there are at least so many objects, or all where most is 0, each once.
 func gather[T any](pages iter.Seq2[[]T, error], most int, id func(*T) string) ([]T, error) {
-	gathered, seen := []T{}, map[string]bool{}
-	for objects, err := range pages {
+	gathered := []T{}
+	for objects, err := range fresh(pages, id) {
 		if err != nil {
 			return nil, err
 		}
-		for _, object := range objects {
-			if !seen[id(&object)] {
-				seen[id(&object)] = true
-				gathered = append(gathered, object)
-			}
-		}
+		gathered = append(gathered, objects...)
 		if most > 0 && len(gathered) >= most {
 			break
 		}
@@ -201,12 +202,52 @@ func gather[T any](pages iter.Seq2[[]T, error], most int, id func(*T) string) ([
 	return gathered, nil
 }
 
+// flat yields the objects of pages one by one, each once. A page is asked for when those before it are used up.
+func flat[T any](pages iter.Seq2[[]T, error], id func(*T) string) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for objects, err := range fresh(pages, id) {
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, object := range objects {
+				if !yield(object, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// fresh yields pages without what was on one before: an object may have moved to a later page meanwhile.
+func fresh[T any](pages iter.Seq2[[]T, error], id func(*T) string) iter.Seq2[[]T, error] {
+	return func(yield func([]T, error) bool) {
+		seen := map[string]bool{}
+		for objects, err := range pages {
+			var others []T
+			for _, object := range objects {
+				if !seen[id(&object)] {
+					seen[id(&object)] = true
+					others = append(others, object)
+				}
+			}
+			if !yield(others, err) {
+				return
+			}
+		}
+	}
+}
+
 // callPage asks for a page of a listing under /api/v0, which is in an envelope of that name.
 func callPage[T any, P interface {
 	*T
 	record
 }](ctx context.Context, c *Client, r request, envelope, cursor string, size int) (page[T], error) {
-	r.query = url.Values{"limit": {strconv.Itoa(size)}}
+	if r.query == nil {
+		r.query = url.Values{}
+	}
+	r.query.Set("limit", strconv.Itoa(size))
 	if cursor != "" {
 		r.query.Set("cursor", cursor)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"sync"
 	"testing"
@@ -170,6 +171,56 @@ func (n *listedRow) identifier() string { return n.ID }
 
 func (n *listedRow) missing() string { return "" }
 
+// rows are pages of rows by their IDs; a page "!" is broken. Asked has how many were asked for.
+func rows(asked *int, pages ...string) iter.Seq2[[]listedRow, error] {
+	return func(yield func([]listedRow, error) bool) {
+		for _, ids := range pages {
+			*asked++
+			var found []listedRow
+			for _, id := range strings.Split(ids, "") {
+				found = append(found, listedRow{ID: id})
+			}
+			var err error
+			if ids == "!" {
+				found, err = nil, errBroken
+			}
+			if !yield(found, err) {
+				return
+			}
+		}
+	}
+}
+
+func TestFlat(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		pages []string
+		most  int
+		want  string
+		asked int
+	}{
+		"all":                    {[]string{"ab", "cd", "e"}, 99, "abcde", 3},
+		"each once":              {[]string{"ab", "bc", "cab", "d"}, 99, "abcd", 4},
+		"no page more than used": {[]string{"ab", "cd", "!"}, 3, "abc", 2},
+		"nor when it is used up": {[]string{"ab", "cd"}, 2, "ab", 1},
+		"up to what is broken":   {[]string{"ab", "!", "cd"}, 99, "ab!", 2},
+	} {
+		asked, got, n := 0, "", 0
+		for row, err := range flat(rows(&asked, tc.pages...), (*listedRow).identifier) {
+			if err != nil {
+				got += "!"
+			}
+			got += row.ID
+			if n++; n == tc.most {
+				break
+			}
+		}
+		if got != tc.want || asked != tc.asked {
+			t.Errorf("%s: %s of %d pages, want %s of %d", name, got, asked, tc.want, tc.asked)
+		}
+	}
+}
+
 func TestCallPage(t *testing.T) {
 	t.Parallel()
 	const short, full = `[{"id":"1"}]`, `[{"id":"1"},{"id":"2"}]`
@@ -217,6 +268,30 @@ func TestCallPage(t *testing.T) {
 		}
 		if rec.count("GET") != 1 {
 			t.Errorf("%s: %d requests", body, rec.count("GET"))
+		}
+	}
+}
+
+// A listing is named by the size of its pages and by its query, which comes back in each of its requests.
+func TestNewPages_query(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serveShort(t, func(call string) string {
+		if strings.Contains(call, "cursor") {
+			return `200 {"rows":[{"id":"2"}],"pagination":{"hasMore":false,"nextCursor":null}}`
+		}
+		return `200 {"rows":[{"id":"1"}],"pagination":{"hasMore":true,"nextCursor":"a b"}}`
+	})
+	pages := newPages[listedRow](c, operation{name: "listRows", method: "GET", route: "/rows"}, "rows")
+	for _, key := range []string{"5", "5?", "5?owner=a%26b&limit=9", "5?owner=c&owner=d", "5"} {
+		if found, err := gather(pages.all(t.Context(), key), 0, (*listedRow).identifier); err != nil || len(found) != 2 {
+			t.Errorf("%s: %v, %v", key, found, err)
+		}
+	}
+	rec.want(t, "GET /rows?limit=5", "GET /rows?cursor=a+b&limit=5", "GET /rows?limit=5", "GET /rows?cursor=a+b&limit=5",
+		"GET /rows?limit=5&owner=a%26b", "GET /rows?cursor=a+b&limit=5&owner=a%26b", "GET /rows?limit=5&owner=c&owner=d", "GET /rows?cursor=a+b&limit=5&owner=c&owner=d")
+	for key, want := range map[string]string{"": "listRows: the size of a page", "many": "listRows: the size of a page", "5?%": "listRows: the query of a page"} {
+		if _, err := gather(pages.all(t.Context(), key), 0, (*listedRow).identifier); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", key, err)
 		}
 	}
 }

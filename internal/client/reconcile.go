@@ -75,7 +75,7 @@ func create[T any](ctx context.Context, c *Client, n creation[T]) (*T, error) {
 	case !isAmbiguous(err):
 		return nil, err
 	}
-	found, findErr := findAfterLoss(ctx, c, n.find)
+	found, findErr := findAfterLoss(ctx, c, 1, n.find)
 	proven := slices.DeleteFunc(slices.Clone(found), func(object T) bool {
 		return known.knows(n.existing(&object).ID) || !madeSince(n.createdAt(&object), since) || !n.isWanted(&object)
 	})
@@ -96,22 +96,26 @@ func (n creation[T]) unlike(made *T, known before[T], since time.Time) string {
 	return ""
 }
 
-// findAfterLoss looks until something is found or the looks are used up.
-func findAfterLoss[T any](ctx context.Context, c *Client, find func(context.Context) ([]T, error)) ([]T, error) {
+// findAfterLoss looks until so many objects are found or the looks are used up.
+func findAfterLoss[T any](ctx context.Context, c *Client, enough int, find func(context.Context) ([]T, error)) ([]T, error) {
 	ctx, cancel := outlive(ctx, afterStop)
 	defer cancel()
+	var found []T
 	var lastErr error
 	for _, pause := range looksAfterLoss {
 		if err := c.clock.Sleep(ctx, pause); err != nil {
-			return nil, errors.Join(lastErr, err)
+			return found, errors.Join(lastErr, err)
 		}
-		found, err := find(ctx)
-		if err == nil && len(found) > 0 {
+		seen, err := find(ctx)
+		if err == nil {
+			found = seen
+		}
+		if err == nil && len(found) >= enough {
 			return found, nil
 		}
 		lastErr = err
 	}
-	return nil, lastErr
+	return found, lastErr
 }
 
 // outlive returns a context that goes on for a while after ctx has ended: what a request may have left behind must be
@@ -129,6 +133,11 @@ func outlive(ctx context.Context, after time.Duration) (context.Context, context
 // service tells no time of creation, or its answers have no time, nothing speaks against it.
 func madeSince(created Millis, since time.Time) bool {
 	return created == 0 || since.IsZero() || !created.Time().Before(since.Truncate(time.Second))
+}
+
+// provenSince is madeSince where both times are known. Without them nothing tells an object without a name from an older one.
+func provenSince(created Millis, since time.Time) bool {
+	return created != 0 && !since.IsZero() && madeSince(created, since)
 }
 
 // newObject stands for the ID of an object that does not exist yet.

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,7 +30,13 @@ type operation struct {
 	route string
 	// repeatable marks a POST that may be sent twice without harm. Every other method may.
 	repeatable bool
+	// slow marks an operation that the service may work on for minutes. An attempt has slowTime at least, and one whose time
+	// ran out is the last: another would have the service begin once more.
+	slow bool
 }
+
+// slowTime is how long an attempt at a slow operation may take even where request_timeout is shorter.
+const slowTime = 5 * time.Minute
 
 // changes reports whether the operation may change something at the service.
 func (o operation) changes() bool { return o.method != http.MethodGet }
@@ -46,6 +53,8 @@ type request struct {
 	noun string
 	// repeatable overrides the operation's where one call is safer than the operation in general.
 	repeatable bool
+	// accept are the media types of the answer; empty means JSON.
+	accept string
 }
 
 // answer is what came back of a request that succeeded.
@@ -97,6 +106,33 @@ func unusable(op operation, err error) *TransportError {
 // A request that changes something runs to its answer even if ctx ends meanwhile: what it made must be known before the
 // run stops. Before it is sent, and between its repetitions, ctx is obeyed.
 func (c *Client) exchange(ctx context.Context, r request, wanted want) (*answer, error) {
+	var body []byte
+	resp, err := c.send(ctx, r, c.apiFor(r.op), func(resp *http.Response) (err error) {
+		body, err = readAnswer(resp, wanted)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode >= 300 {
+		return nil, c.refusal(r.op, resp, body)
+	}
+	return &answer{body: body, status: resp.StatusCode, at: dateOf(resp.Header)}, nil
+}
+
+// apiFor is the client for whole answers that gives an operation its time.
+func (c *Client) apiFor(op operation) *retryablehttp.Client {
+	if !op.slow || c.api.HTTPClient.Timeout >= slowTime {
+		return c.api
+	}
+	once := *c.api.HTTPClient
+	once.Timeout = slowTime
+	return c.repeating(&once)
+}
+
+// send sends a request until it gets an answer that read can use. The caller closes the answer.
+func (c *Client) send(ctx context.Context, r request, api *retryablehttp.Client, read func(*http.Response) error) (*http.Response, error) {
 	if err := c.unconfigured.check(); err != nil {
 		return nil, err
 	}
@@ -105,35 +141,36 @@ func (c *Client) exchange(ctx context.Context, r request, wanted want) (*answer,
 		return nil, err
 	}
 	// The body is read here, inside the retry loop, so that an answer that breaks off is repeated like a connection that broke.
-	var body []byte
-	req.SetResponseHandler(func(resp *http.Response) (err error) {
-		body, err = readAnswer(resp, wanted)
-		return err
-	})
+	req.SetResponseHandler(read)
+	if r.op.slow && api.HTTPClient.Timeout == slowTime {
+		state.atLeast = slowTime
+	}
 	if err := state.enter(c.gate); err != nil {
 		return nil, state.failure(err)
 	}
 	started := c.clock.Now()
-	resp, err := c.api.Do(req)
-	if resp != nil {
-		defer func() { _ = resp.Body.Close() }()
-	}
+	resp, err := api.Do(req)
 	fields := map[string]any{"operation": r.op.name, "method": r.op.method, "route": r.op.route, "duration_ms": c.clock.Now().Sub(started).Milliseconds()}
 	if resp != nil {
 		fields["status"] = resp.StatusCode
 	}
 	tflog.Debug(tflog.MaskAllFieldValuesStrings(ctx, c.apiKey), "Agentyard API request", fields)
 
-	switch {
-	case err != nil:
+	if err != nil {
+		if resp != nil {
+			_ = resp.Body.Close()
+		}
 		return nil, state.failure(err)
-	case resp.StatusCode >= 300:
-		failed := newAPIError(r.op, resp, body)
-		asked, _ := c.retry.retryAfter(resp.Header)
-		failed.TooLong = asked > maxRetryAfter
-		return nil, failed
 	}
-	return &answer{body: body, status: resp.StatusCode, at: dateOf(resp.Header)}, nil
+	return resp, nil
+}
+
+// refusal is the error that an answer without success stands for.
+func (c *Client) refusal(op operation, resp *http.Response, body []byte) *APIError {
+	failed := newAPIError(op, resp, body)
+	asked, _ := c.retry.retryAfter(resp.Header)
+	failed.TooLong = asked > maxRetryAfter
+	return failed
 }
 
 // newRequest makes the request of a call and the state of its attempts.
@@ -161,7 +198,7 @@ func (c *Client) newRequest(ctx context.Context, r request) (*retryablehttp.Requ
 		return nil, nil, fmt.Errorf("%s: the request cannot be made: %w", r.op.name, err)
 	}
 	req.Header.Set("Authorization", "Bearer "+c.apiKey)
-	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Accept", cmp.Or(r.accept, "application/json"))
 	if c.userAgent != "" {
 		req.Header.Set("User-Agent", c.userAgent)
 	}
@@ -192,6 +229,9 @@ func (a *attempts) failure(err error) error {
 	}
 	failure := unusable(a.op, err)
 	failure.Unsent, failure.Timeout = !a.acted, timeout
+	if a.timedOut {
+		failure.AtLeast = a.atLeast
+	}
 	return failure
 }
 

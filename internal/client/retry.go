@@ -42,6 +42,8 @@ type attempts struct {
 	acted bool
 	// timedOut says that the last attempt was ended by its own timeout.
 	timedOut bool
+	// atLeast is the time of an attempt where the operation has more than request_timeout, else 0.
+	atLeast time.Duration
 	// refusal is the answer to the last attempt if that was 429, kept in case that nothing follows.
 	refusal *APIError
 }
@@ -112,12 +114,14 @@ func (a *attempts) mayRepeat(resp *http.Response, err error) bool {
 		if !a.connected.Load() {
 			return !isTLSFault(err)
 		}
-		return a.repeatable
+		return a.repeatable && (!a.op.slow || !a.timedOut)
 	}
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests:
 		return true
-	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case http.StatusGatewayTimeout:
+		return a.repeatable && !a.op.slow
+	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable:
 		return a.repeatable
 	}
 	return false

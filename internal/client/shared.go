@@ -31,16 +31,21 @@ type shared[T any] struct {
 	mu          sync.Mutex
 	collections map[string]*collection[T]
 	inventories map[string]*inventory[T]
+	// learning are the listings under way from which inventories are learned, whatever this process writes meanwhile.
+	learning map[string]*listing[T]
 	// held are the IDs of what resources are known to hold, and refused the collections whose listing failed while creations
 	// were planned.
 	held, refused map[string]bool
+	// heldKin counts the objects that resources hold, by what makes them kin; see leftovers.
+	heldKin map[string]int
 }
 
 // collection is what was read of a collection since the last write.
 type collection[T any] struct {
-	startedAt time.Time
-	reads     int
-	listing   *listing[T]
+	// since is when it was begun or, once it is listed, when its listing ended.
+	since   time.Time
+	reads   int
+	listing *listing[T]
 	// isSecond says that it is the second listing in a row, made because the first one lacked something.
 	isSecond bool
 }
@@ -52,10 +57,16 @@ type listing[T any] struct {
 	byID   map[string]*T
 	byName map[string][]*T
 	err    error
+
+	// What follows belongs to shared.mu. asked is how many creations had begun when it was asked for, written what this
+	// process has written while an inventory waited for it; nil is what it has removed.
+	isFilled bool
+	asked    int
+	written  map[string]*T
 }
 
 func newShared[T any](clk clock.Clock, singles int, list func(context.Context, string) ([]T, error), id func(*T) string, names func(*T) []string) *shared[T] {
-	return &shared[T]{clock: clk, list: list, id: id, names: names, singles: singles, collections: map[string]*collection[T]{}, inventories: map[string]*inventory[T]{}, held: map[string]bool{}, refused: map[string]bool{}}
+	return &shared[T]{clock: clk, list: list, id: id, names: names, singles: singles, collections: map[string]*collection[T]{}, inventories: map[string]*inventory[T]{}, learning: map[string]*listing[T]{}, held: map[string]bool{}, refused: map[string]bool{}, heldKin: map[string]int{}}
 }
 
 // get returns one object of the collection, from its listing if there is or should be one, else by single. An object is
@@ -129,7 +140,7 @@ func (s *shared[T]) lookUpTwice(ctx context.Context, key, id string) (*T, error)
 	}
 	s.mu.Lock()
 	if c := s.collections[key]; c == nil || !c.isSecond {
-		s.collections[key] = &collection[T]{startedAt: s.clock.Now(), isSecond: true}
+		s.collections[key] = &collection[T]{since: s.clock.Now(), isSecond: true}
 	}
 	s.mu.Unlock()
 	return s.lookUp(ctx, key, id)
@@ -173,10 +184,14 @@ func (s *shared[T]) listedNow(key string) *listing[T] {
 func (s *shared[T]) join(ctx context.Context, key string, mustList bool) *listing[T] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.joinLocked(ctx, key, mustList)
+}
+
+func (s *shared[T]) joinLocked(ctx context.Context, key string, mustList bool) *listing[T] {
 	now := s.clock.Now()
 	c := s.collections[key]
-	if c == nil || now.Sub(c.startedAt) >= sharedLifetime {
-		c = &collection[T]{startedAt: now}
+	if c == nil || !c.isUnderWay() && now.Sub(c.since) >= sharedLifetime {
+		c = &collection[T]{since: now}
 		s.collections[key] = c
 	}
 	if c.listing == nil && !mustList {
@@ -186,12 +201,17 @@ func (s *shared[T]) join(ctx context.Context, key string, mustList bool) *listin
 	}
 	if c.listing == nil {
 		c.listing = &listing[T]{done: make(chan struct{})}
-		c.startedAt = now
+		if v := s.inventories[key]; v != nil {
+			c.listing.asked = v.begun
+		}
 		// The listing serves others too, so it does not end with the reader that happened to start it.
 		go s.fill(context.WithoutCancel(ctx), key, c, c.listing)
 	}
 	return c.listing
 }
+
+// isUnderWay reports that the collection is being listed, however long that takes.
+func (c *collection[T]) isUnderWay() bool { return c.listing != nil && !c.listing.isFilled }
 
 func (s *shared[T]) fill(ctx context.Context, key string, c *collection[T], l *listing[T]) {
 	defer close(l.done)
@@ -204,13 +224,19 @@ func (s *shared[T]) fill(ctx context.Context, key string, c *collection[T], l *l
 			l.byName[name] = append(l.byName[name], object)
 		}
 	}
-	if l.err != nil {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l.isFilled, c.since = true, s.clock.Now()
+	isAwaited := s.learning[key] == l
+	if isAwaited {
+		delete(s.learning, key)
+	}
+	switch {
+	case l.err == nil && isAwaited:
+		s.learnLocked(key, l)
+	case l.err != nil && s.collections[key] == c:
 		// A failure is told to those who waited and then forgotten.
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.collections[key] == c {
-			delete(s.collections, key)
-		}
+		delete(s.collections, key)
 	}
 }
 
@@ -219,6 +245,15 @@ func (s *shared[T]) discard(keys ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, key := range keys {
+		delete(s.collections, key)
+	}
+}
+
+// outdate forgets a listing unless there is a newer one already, which somebody else has asked for.
+func (s *shared[T]) outdate(key string, l *listing[T]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.collections[key]; c != nil && c.listing == l {
 		delete(s.collections, key)
 	}
 }
@@ -255,3 +290,6 @@ func cannotList(err error) bool {
 	}
 	return false
 }
+
+// nameless is for collections in which nobody looks for a name.
+func nameless[T any](*T) []string { return nil }

@@ -52,7 +52,7 @@ func (e *StorageError) Unwrap() error { return e.Err }
 // storageClient waits for an answer as long as for any other, and for the bytes of a file as long as they move.
 func storageClient(timeout time.Duration) *http.Client {
 	return &http.Client{
-		Transport:     &stallTransport{base: cleanhttp.DefaultPooledTransport(), patience: timeout},
+		Transport:     &stallTransport{base: cleanhttp.DefaultPooledTransport(), patience: timeout, peer: "file storage"},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

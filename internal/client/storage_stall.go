@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"sync/atomic"
 	"time"
 )
@@ -15,6 +16,8 @@ import (
 type stallError struct {
 	// act is "upload" or "download".
 	act string
+	// peer is who is at the other end, "file storage" or "service".
+	peer string
 	// moved and size are bytes of the body; size is negative where it is not known.
 	moved, size int64
 	// asked says that the request was sent as a whole, and nothing of the answer has come.
@@ -31,7 +34,7 @@ func (e *stallError) Error() string {
 	if e.asked {
 		what = "no answer came for " + e.patience.String() + " after the request was sent"
 	}
-	return fmt.Sprintf("the %s at the file storage stalled: %s; check the connection, or raise request_timeout in the provider block", e.act, what)
+	return fmt.Sprintf("the %s at the %s stalled: %s; check the connection, or raise request_timeout in the provider block", e.act, e.peer, what)
 }
 
 // stallTransport ends a request when no byte of it or of its answer has moved for patience, however long it takes as a
@@ -39,11 +42,12 @@ func (e *stallError) Error() string {
 type stallTransport struct {
 	base     http.RoundTripper
 	patience time.Duration
+	peer     string
 }
 
 func (s *stallTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, end := context.WithCancel(req.Context())
-	t := &transfer{act: "download", patience: s.patience, end: end}
+	t := &transfer{act: "download", peer: s.peer, patience: s.patience, end: end}
 	t.size.Store(-1)
 	if req.Body != nil {
 		t.act = "upload"
@@ -68,12 +72,16 @@ func (s *stallTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 		t.size.Store(resp.ContentLength)
 	}
 	resp.Body = &incoming{resp.Body, t}
+	if _, err := url.Parse(resp.Header.Get("Location")); err != nil {
+		// It may be signed, and net/http would quote it in an error.
+		resp.Header.Del("Location")
+	}
 	return resp, nil
 }
 
 // transfer is one request under way. It is watched while the network has to do something, and paused while this machine has.
 type transfer struct {
-	act         string
+	act, peer   string
 	patience    time.Duration
 	timer       *time.Timer
 	moved, size atomic.Int64
@@ -86,7 +94,7 @@ func (t *transfer) watch() { t.timer.Reset(t.patience) }
 func (t *transfer) pause() { t.timer.Stop() }
 
 func (t *transfer) giveUp() {
-	t.stall.Store(&stallError{act: t.act, moved: t.moved.Load(), size: t.size.Load(), asked: t.asked.Load(), patience: t.patience})
+	t.stall.Store(&stallError{act: t.act, peer: t.peer, moved: t.moved.Load(), size: t.size.Load(), asked: t.asked.Load(), patience: t.patience})
 	t.end()
 }
 

@@ -250,7 +250,7 @@ func TestStallError_tellsHowFarItWas(t *testing.T) {
 		"no byte moved for 10s after 7 bytes;":               {moved: 7, size: -1},
 		"no answer came for 10s after the request was sent;": {moved: 7, size: 7, asked: true},
 	} {
-		err.act, err.patience = "upload", patience
+		err.act, err.peer, err.patience = "upload", "file storage", patience
 		if got := err.Error(); !strings.Contains(got, "the upload at the file storage stalled: "+want) {
 			t.Errorf("got %q, want %q", got, want)
 		}

@@ -280,6 +280,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 
 func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, "computer", req, resp, func(m *computerModel) (*client.Computer, error) {
+		r.Client.NoteRefresh()
 		found, err := r.Client.Computer(ctx, m.ID.ValueString(), m.owner(m.ServiceAccountID))
 		if err == nil && adopt.Unread(ctx, req.Private) {
 			err = r.Client.OwnComputer(ctx, found)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 )
@@ -13,7 +14,8 @@ import (
 type Tell func(format string, args ...any)
 
 // Invoke runs act on an action's configuration. Verb and object are for errors, such as "restart" and "computer". An
-// error of act may be a *Fault.
+// error of act may be a *Fault. Terraform shows nothing of what an action tells after an interrupt, errors included, so
+// the log has it then.
 func Invoke[M any](ctx context.Context, verb, object string, req action.InvokeRequest, resp *action.InvokeResponse, act func(m *M, tell Tell) error, options ...apierror.Option) {
 	var m M
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
@@ -21,9 +23,21 @@ func Invoke[M any](ctx context.Context, verb, object string, req action.InvokeRe
 		return
 	}
 	tell := func(format string, args ...any) {
-		resp.SendProgress(action.InvokeProgressEvent{Message: fmt.Sprintf(format, args...)})
+		message := fmt.Sprintf(format, args...)
+		resp.SendProgress(action.InvokeProgressEvent{Message: message})
+		if ctx.Err() != nil {
+			tflog.Warn(ctx, "After the interrupt of an action: "+message)
+		}
 	}
-	if err := act(&m, tell); err != nil {
-		resp.Diagnostics.Append(explain(verb, object, err, options)...)
+	err := act(&m, tell)
+	if err == nil {
+		return
+	}
+	found := explain(verb, object, err, options)
+	resp.Diagnostics.Append(found...)
+	for _, d := range found {
+		if ctx.Err() != nil {
+			tflog.Warn(ctx, "After the interrupt of an action: "+d.Summary()+": "+d.Detail())
+		}
 	}
 }

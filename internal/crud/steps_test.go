@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"github.com/hashicorp/terraform-plugin-log/tflogtest"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -437,6 +439,29 @@ func TestInvoke(t *testing.T) {
 				t.Errorf("progress %q", progress)
 			}
 		})
+	}
+}
+
+// Terraform shows nothing of it, so the log must have it.
+func TestInvoke_logsWhatIsToldAfterAnInterrupt(t *testing.T) {
+	t.Parallel()
+	schema := actionschema.Schema{Attributes: map[string]actionschema.Attribute{
+		"id": actionschema.StringAttribute{Optional: true}, "name": actionschema.StringAttribute{Required: true},
+		"mood": actionschema.StringAttribute{Optional: true}, "wait": actionschema.BoolAttribute{Optional: true},
+	}}
+	var log bytes.Buffer
+	ctx, interrupt := context.WithCancel(tflogtest.RootLogger(t.Context(), &log))
+	resp := &action.InvokeResponse{SendProgress: func(action.InvokeProgressEvent) {}}
+	req := action.InvokeRequest{Config: tfsdk.Config{Raw: raw(map[string]string{"name": "a"}), Schema: schema}}
+	Invoke(ctx, "restart", "thing", req, resp, func(_ *thingModel, tell Tell) error {
+		tell("shown")
+		interrupt()
+		tell("not shown")
+		return &Fault{Summary: "S", Detail: "D"}
+	})
+	tells(t, resp.Diagnostics, "Error: S: D")
+	if said := log.String(); strings.Contains(said, ": shown") || !strings.Contains(said, `"warn"`) || !strings.Contains(said, ": not shown") || !strings.Contains(said, "S: D") {
+		t.Errorf("the log has %s", said)
 	}
 }
 

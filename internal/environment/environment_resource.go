@@ -306,6 +306,7 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 func (r *environmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var found *client.Environment
 	crud.Read(ctx, "environment", req, resp, func(m *environmentModel) (*client.Environment, error) {
+		r.Client.NoteRefresh()
 		var err error
 		found, err = r.Client.Environment(ctx, m.ID.ValueString())
 		return found, m.orHidden(err)

@@ -177,6 +177,7 @@ func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest
 
 func (r *accountResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, "service account", req, resp, func(m *accountModel) (*client.ServiceAccount, error) {
+		r.Client.NoteRefresh()
 		return r.Client.ServiceAccount(ctx, m.ID.ValueString())
 	})
 }

@@ -1,0 +1,1127 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+const sessionsRoute = "/api/v0/sessions"
+
+// serveSessions answers requests such as "GET /s1?computerId=7" and "GET ?computerId=7&limit=100", by the time since the
+// start. The service's clock is the client's.
+func serveSessions(t *testing.T, answer func(call string, at time.Duration) string) (*Client, *recorder, *clock.Fake) {
+	t.Helper()
+	var mu sync.Mutex
+	var clk *clock.Fake
+	mu.Lock()
+	defer mu.Unlock()
+	c, rec, fake := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		mu.Lock()
+		now := clk.Now()
+		text := answer(callOf(r), now.Sub(testStart))
+		mu.Unlock()
+		if w.Header().Set("Date", now.UTC().Format(http.TimeFormat)); strings.HasPrefix(text, "timeless ") {
+			w.Header()["Date"] = nil
+		}
+		say(w, strings.TrimPrefix(text, "timeless "))
+	})
+	clk = fake
+	return c, rec, fake
+}
+
+func callOf(r *http.Request) string {
+	return r.Method + " " + strings.TrimPrefix(r.URL.RequestURI(), sessionsRoute)
+}
+
+// wantCalls are the requests that were sent.
+func wantCalls(t *testing.T, rec *recorder, calls ...string) {
+	t.Helper()
+	var got []string
+	for _, r := range rec.requests {
+		got = append(got, callOf(r))
+	}
+	if !slices.Equal(got, calls) {
+		t.Errorf("asked:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(calls, "\n"))
+	}
+}
+
+// ses is a session as the service writes it; more starts with a comma.
+func ses(id, more string) string {
+	return fmt.Sprintf(`{"sessionId":%q,"status":"idle","messageCount":0,"createdAt":%d,"updatedAt":%d,"computerId":"7"%s}`, id, testStart.UnixMilli(), testStart.UnixMilli(), more)
+}
+
+func sessionsPage(sessions ...string) string { return pageOf("sessions", "", sessions) }
+
+const (
+	listSeven = "GET ?computerId=7&limit=100"
+	listAll   = "GET ?limit=100"
+	getOne    = "GET /s1?computerId=7"
+	getAny    = "GET /s1"
+	noSession = `404 {"detail":"no such session"}`
+)
+
+func TestCreateSession_sendsOnlyWhatIsSet(t *testing.T) {
+	t.Parallel()
+	for want, body := range map[string]CreateSessionRequest{
+		`{"computerId":"7"}`: {ComputerID: "7", Settings: &SessionSettings{}},
+		`{"computerId":"7","cwd":"/work","sessionSettings":{"model":"m","tags":[],"enabledToolIds":[]},"systemPrompt":"be brief"}`: {
+			ComputerID: "7", Cwd: "/work", Settings: &SessionSettings{Model: new("m"), Tags: []SessionTag{}, EnabledToolIDs: []string{}}, SystemPrompt: &SystemPrompt{Text: new("be brief")},
+		},
+		`{"computerId":"7","sessionSettings":{"tags":[{"name":"a","metadata":{"k":"v"}},{"name":"b"}],"worktree":{"repoRoot":"/r"},"compactionThresholdCheckEnabled":false,"toolExecutionMode":"direct_only","allowSubagentsInScripts":false},` +
+			`"systemPrompt":{"type":"preset","preset":"agent","append":"and be kind"}}`: {
+			ComputerID: "7", SystemPrompt: &SystemPrompt{Append: new("and be kind")},
+			Settings: &SessionSettings{
+				Tags: []SessionTag{{Name: "a", Metadata: Metadata{"k": "v"}}, {Name: "b", Metadata: Metadata{}}}, Worktree: &SessionWorktree{RepoRoot: "/r"},
+				CompactionThresholdCheckEnabled: new(false), ToolExecutionMode: new("direct_only"), AllowSubagentsInScripts: new(false),
+			},
+		},
+	} {
+		c, rec, _ := serveSessions(t, func(call string, _ time.Duration) string {
+			if call == "POST " {
+				return "201 " + ses("s1", "")
+			}
+			return sessionsPage()
+		})
+		made, err := c.CreateSession(t.Context(), body)
+		if err != nil || made.ID != "s1" {
+			t.Fatalf("got %+v, %v", made, err)
+		}
+		if sent := rec.bodies[len(rec.bodies)-1]; sent != want {
+			t.Errorf("sent %s\nwant %s", sent, want)
+		}
+		wantCalls(t, rec, listSeven, "POST ")
+	}
+}
+
+// An answer that has the ID and not the whole session is completed by a read, and the ID is never lost.
+func TestCreateSession_takesEveryAnswer(t *testing.T) {
+	t.Parallel()
+	const idAlone, failed = `201 {"sessionId":"s1"}`, `500 {"detail":"no"}`
+	pending := "200 " + strings.Replace(ses("s1", `,"sessionSettings":{"model":"m"}`), "idle", "pending", 1)
+	for name, tc := range map[string]struct {
+		post, single string
+		// after is for how long the session is not found.
+		after time.Duration
+		want  string // Its status, computer and model.
+		err   func(error) bool
+	}{
+		"the record":                     {post: "201 " + strings.TrimPrefix(pending, "200 "), want: "pending 7 m"},
+		"the ID alone":                   {post: idAlone, single: pending, want: "pending 7 m"},
+		"wrapped":                        {post: `201 {"session":{"sessionId":"s1"}}`, single: pending, want: "pending 7 m"},
+		"another shape":                  {post: `201 {"sessionId":"s1","status":{}}`, single: pending, want: "pending 7 m"},
+		"it shows late":                  {post: idAlone, single: pending, after: 9 * time.Second, want: "pending 7 m"},
+		"it shows too late":              {post: idAlone, single: pending, after: time.Minute, want: "idle 7 "},
+		"no read succeeds":               {post: idAlone, single: failed, want: "idle 7 "},
+		"what the read lacks":            {post: `201 {"sessionId":"s1","sessionSettings":{"model":"n"}}`, single: "200 " + ses("s1", ""), want: "idle 7 n"},
+		"what is told, and no read":      {post: `201 {"sessionId":"s1","sessionSettings":{"model":"n"}}`, single: failed, want: "idle 7 n"},
+		"another computer's":             {post: `201 {"sessionId":"s1","computerId":"8"}`, single: failed, err: is[*StrangerError]},
+		"another computer's, and a read": {post: idAlone, single: "200 " + strings.Replace(ses("s1", ""), `"7"`, `"8"`, 1), err: is[*StrangerError]},
+		"one that was known":             {post: `201 {"sessionId":"s0"}`, single: failed, err: is[*StrangerError]},
+		"no ID":                          {post: `201 {"status":"idle"}`, err: is[*LostError]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, clk := serveSessions(t, func(call string, at time.Duration) string {
+				switch {
+				case call == "POST ":
+					return tc.post
+				case call == listSeven:
+					return sessionsPage(ses("s0", ""))
+				case at < tc.after:
+					return noSession
+				}
+				return tc.single
+			})
+			made, err := c.CreateSession(t.Context(), CreateSessionRequest{ComputerID: "7"})
+			if !isA(err, tc.err) {
+				t.Fatalf("got %+v, %v", made, err)
+			}
+			if err == nil {
+				got := made.Status + " " + made.ComputerID + " "
+				if made.Settings != nil {
+					got += *made.Settings.Model
+				}
+				if made.ID != "s1" || got != tc.want {
+					t.Errorf("got %+v, want %s", made, tc.want)
+				}
+			}
+			if waited := clk.Now().Sub(testStart); rec.count(http.MethodPost) != 1 || len(rec.calls()) > 20 || waited > 30*time.Second {
+				t.Errorf("asked %v in %v", rec.calls(), waited)
+			}
+		})
+	}
+}
+
+// A run that is being stopped keeps the ID, and does not wait long for the session.
+func TestCreateSession_interruptedBeforeItShows(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	c, _, _ := serveSessions(t, func(call string, _ time.Duration) string {
+		switch call {
+		case "POST ":
+			interrupt()
+			return `201 {"sessionId":"s1"}`
+		case listSeven:
+			return sessionsPage()
+		}
+		return noSession
+	})
+	if made, err := c.CreateSession(ctx, CreateSessionRequest{ComputerID: "7"}); err != nil || made.ID != "s1" || made.Status != SessionIdle {
+		t.Errorf("got %+v, %v", made, err)
+	}
+}
+
+func TestSessionRequests(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		send       func(ctx context.Context, c *Client) error
+		call, body string
+	}{
+		"update": {func(ctx context.Context, c *Client) error {
+			_, err := c.UpdateSession(ctx, "s 1/..", "7", time.Time{}, &SessionSettings{Model: new("m"), DisabledToolIDs: []string{}})
+			return err
+		}, "PATCH /s%201%2F..", `{"sessionSettings":{"model":"m","disabledToolIds":[]}}`},
+		"update of nothing": {func(ctx context.Context, c *Client) error {
+			_, err := c.UpdateSession(ctx, "s 1/..", "7", time.Time{}, &SessionSettings{})
+			return err
+		}, "PATCH /s%201%2F..", `{"sessionSettings":{}}`},
+		"delete":                      {func(ctx context.Context, c *Client) error { return c.DeleteSession(ctx, "s 1/..", "7 8", time.Time{}) }, "DELETE /s%201%2F..?computerId=7+8", ""},
+		"delete, no computer":         {func(ctx context.Context, c *Client) error { return c.DeleteSession(ctx, "s1", "", time.Time{}) }, "DELETE /s1", ""},
+		"interrupt":                   {func(ctx context.Context, c *Client) error { _, err := c.InterruptSession(ctx, "s1"); return err }, "POST /s1/interrupt", ""},
+		"read alone":                  {func(ctx context.Context, c *Client) error { _, err := c.SessionAlone(ctx, "s 1/..", "7"); return err }, "GET /s%201%2F..?computerId=7", ""},
+		"read alone, no computer":     {func(ctx context.Context, c *Client) error { _, err := c.SessionAlone(ctx, "s 1/..", ""); return err }, "GET /s%201%2F..", ""},
+		"list":                        {func(ctx context.Context, c *Client) error { _, err := c.Sessions(ctx, "7&limit=1", 0); return err }, "GET ?computerId=7%26limit%3D1&limit=100", ""},
+		"list a few":                  {func(ctx context.Context, c *Client) error { _, err := c.Sessions(ctx, "", 5); return err }, "GET ?limit=5", ""},
+		"list a few of a computer":    {func(ctx context.Context, c *Client) error { _, err := c.Sessions(ctx, "?", 99); return err }, "GET ?computerId=%3F&limit=99", ""},
+		"list more than a page holds": {func(ctx context.Context, c *Client) error { _, err := c.Sessions(ctx, "7", 101); return err }, listSeven, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serveSessions(t, func(call string, _ time.Duration) string {
+				switch {
+				case strings.HasPrefix(call, "GET ?"):
+					return sessionsPage()
+				case strings.HasPrefix(call, "DELETE "):
+					return "204 "
+				case strings.HasSuffix(call, "/interrupt"):
+					return `200 {"status":"idle"}`
+				case strings.Contains(call, "/s1"):
+					return "200 " + ses("s1", "")
+				}
+				return "200 " + ses("s 1/..", "")
+			})
+			if err := tc.send(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			if wantCalls(t, rec, tc.call); rec.bodies[0] != tc.body {
+				t.Errorf("sent %s, want %s", rec.bodies[0], tc.body)
+			}
+		})
+	}
+}
+
+func TestSessions_readsEveryForm(t *testing.T) {
+	t.Parallel()
+	full := `{"sessionId":"s1","parent_session_id":"s0","title":"Hello","status":"running","messageCount":3,"createdAt":1772323200000.5,"updatedAt":"2026-03-01T00:01:00Z","completedAt":1772323320000,
+		"computerId":"7","serviceCredits":1.5,"artifacts":[{"id":"a"}],"new":{},"sessionSettings":{"model":"m","new":[],"tags":[{"name":"a","metadata":{"level":3,"on":true,"none":null,"list":["x", 1]}}],
+		"worktree":{"repoRoot":"/r","new":1},"enabledToolIds":["x"],"compactionThresholdCheckEnabled":false,"interactionMode":"dream"}}`
+	for name, answer := range map[string]string{"bare": full, "wrapped": `{"session":` + full + `}`, "listed": `{"sessions":[` + full + `],"pagination":{"hasMore":false,"nextCursor":null},"new":1}`, "a bare list": `[` + full + `]`} {
+		c, _, _ := serveSessions(t, func(string, time.Duration) string { return "200 " + answer })
+		got := &Session{}
+		var err error
+		if strings.Contains(name, "list") {
+			var all []Session
+			if all, err = c.Sessions(t.Context(), "7", 0); len(all) == 1 {
+				got = &all[0]
+			}
+		} else {
+			got, err = c.SessionAlone(t.Context(), "s1", "")
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got.ID != "s1" || got.ParentSessionID != "s0" || got.Title != "Hello" || got.Status != "running" || got.MessageCount != 3 || !got.CreatedAt.Time().Equal(testStart) ||
+			!got.UpdatedAt.Time().Equal(testStart.Add(time.Minute)) || !got.CompletedAt.Time().Equal(testStart.Add(2*time.Minute)) || got.ComputerID != "7" || *got.ServiceCredits != 1.5 {
+			t.Errorf("%s: got %+v", name, got)
+		}
+		s := got.Settings
+		if want := (Metadata{"level": "3", "on": "true", "none": "null", "list": `["x",1]`}); len(s.Tags) != 1 || !maps.Equal(s.Tags[0].Metadata, want) {
+			t.Errorf("%s: the tags are %v", name, s.Tags)
+		}
+		if *s.InteractionMode != "dream" || s.Worktree.RepoRoot != "/r" || s.AutonomyLevel != nil || s.DisabledToolIDs != nil || *s.CompactionThresholdCheckEnabled {
+			t.Errorf("%s: the settings are %+v", name, s)
+		}
+	}
+	for name, tc := range map[string]struct{ answer, fails string }{
+		"the least":             {answer: `{"sessionId":"s1","status":"asleep"}`},
+		"nulls":                 {answer: `{"sessionId":"s1","status":"idle","title":null,"parent_session_id":null,"createdAt":null,"computerId":null,"sessionSettings":null,"serviceCredits":null,"completedAt":null}`},
+		"null settings":         {answer: ses("s1", `,"sessionSettings":{"tags":null,"worktree":null,"enabledToolIds":null,"model":null,"compactionThresholdCheckEnabled":null}`)},
+		"a tag without a map":   {answer: ses("s1", `,"sessionSettings":{"tags":[{"name":"a","metadata":null},{"name":"b"}]}`)},
+		"no ID":                 {answer: `{"status":"idle"}`, fails: "holds no ID"},
+		"no status":             {answer: `{"sessionId":"s1"}`, fails: "lacks the field status"},
+		"another one":           {answer: ses("s2", ""), fails: "the object s2 instead of s1"},
+		"another spelling":      {answer: ses("S1", "")},
+		"settings of no kind":   {answer: ses("s1", `,"sessionSettings":"x"`), fails: "unexpected shape"},
+		"no object":             {answer: `[]`, fails: "unexpected shape"},
+		"a page":                {answer: `<html>`, fails: "is not JSON"},
+		"a count with a letter": {answer: `{"sessionId":"s1","status":"idle","messageCount":"3"}`, fails: "unexpected shape"},
+	} {
+		c, _, _ := serveSessions(t, func(string, time.Duration) string { return "200 " + tc.answer })
+		got, err := c.SessionAlone(t.Context(), "s1", "")
+		if (err == nil) != (tc.fails == "") || err != nil && (!strings.Contains(err.Error(), tc.fails) || !strings.Contains(err.Error(), "getSession")) {
+			t.Errorf("%s: got %+v, %v", name, got, err)
+		}
+		if err == nil && (got.Settings == nil && strings.Contains(name, "settings") || !got.Settings.IsEmpty() && got.Settings.Tags == nil) {
+			t.Errorf("%s: the settings are %+v", name, got.Settings)
+		}
+	}
+}
+
+// library is a listing of so many sessions, s0 first, on pages of the size that is asked for.
+func library(n int) func(call string, _ time.Duration) string {
+	return func(call string, _ time.Duration) string {
+		if !strings.HasPrefix(call, "GET ?") {
+			id, _, _ := strings.Cut(strings.TrimPrefix(call, "GET /"), "?")
+			if number, err := strconv.Atoi(id[1:]); err == nil && number < n {
+				return "200 " + ses(id, "")
+			}
+			return noSession
+		}
+		from := 0
+		if _, cursor, ok := strings.Cut(call, "cursor="); ok {
+			from, _ = strconv.Atoi(strings.TrimSuffix(cursor, "&limit=100"))
+		}
+		var sessions []string
+		for i := from; i < min(n, from+100); i++ {
+			sessions = append(sessions, ses(fmt.Sprint("s", i), `,"sessionSettings":{}`))
+		}
+		next := ""
+		if from+100 < n {
+			next = strconv.Itoa(from + 100)
+		}
+		return pageOf("sessions", next, sessions)
+	}
+}
+
+func TestSession_readsShareAListingOfTheComputer(t *testing.T) {
+	t.Parallel()
+	c, rec, clk := serveSessions(t, library(150))
+	readAll := func() {
+		t.Helper()
+		var readers sync.WaitGroup
+		for i := range 150 {
+			readers.Go(func() {
+				if found, err := c.Session(t.Context(), fmt.Sprint("s", i), "7", testStart); err != nil || found.ID != fmt.Sprint("s", i) || found.Settings == nil {
+					t.Errorf("%d: got %+v, %v", i, found, err)
+				}
+			})
+		}
+		readers.Wait()
+	}
+	const second = "GET ?computerId=7&cursor=100&limit=100"
+	readAll()
+	wantCalls(t, rec, listSeven, second)
+	clk.Advance(sharedLifetime)
+	readAll()
+	if _, err := c.Session(t.Context(), "s1", "8", testStart); err != nil {
+		t.Error(err)
+	}
+	wantCalls(t, rec, listSeven, second, listSeven, second, "GET ?computerId=8&limit=100", "GET ?computerId=8&cursor=100&limit=100")
+}
+
+// The listing for reads ends at a thousand; what is beyond is read alone, and is gone only where the whole listing lacks it.
+func TestSession_beyondTheListing(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serveSessions(t, library(1250))
+	for id, wantSettings := range map[string]bool{"s999": true, "s1000": false, "s1249": false} {
+		if found, err := c.Session(t.Context(), id, "7", time.Time{}); err != nil || found.ID != id || (found.Settings != nil) != wantSettings {
+			t.Errorf("%s: got %+v, %v", id, found, err)
+		}
+	}
+	if n := rec.count(http.MethodGet); n != 10+2 {
+		t.Errorf("%d requests, want ten pages and two sessions", n)
+	}
+	for range 2 {
+		var gone *GoneError
+		if _, err := c.Session(t.Context(), "s1250", "7", time.Time{}); !errors.As(err, &gone) || gone.SeesNothing {
+			t.Errorf("got %v", err)
+		}
+	}
+	if n := rec.count(http.MethodGet); n != 10+2+2*2+13 {
+		t.Errorf("%d requests, want the whole listing once, and the session with its computer and without it", n)
+	}
+}
+
+// A session that is listed beyond what reads look at is not gone, whatever its own address says.
+func TestSession_listedBeyondTheListing(t *testing.T) {
+	t.Parallel()
+	whole := library(1250)
+	c, _, clk := serveSessions(t, func(call string, at time.Duration) string {
+		if strings.HasPrefix(call, "GET /") {
+			return noSession
+		}
+		return whole(call, at)
+	})
+	if _, err := c.Session(t.Context(), "s1200", "7", testStart.Add(-time.Hour)); StatusOf(err) != 404 || IsGone(err) || len(clk.Sleeps()) > 0 {
+		t.Errorf("got %v after %v", err, clk.Sleeps())
+	}
+}
+
+func TestSession_isGoneWhereAListingLacksItToo(t *testing.T) {
+	t.Parallel()
+	const refused, broken = `403 {"detail":"no"}`, `501 {"detail":"no"}`
+	gone, unproven := IsGone, is[*UnprovenGoneError]
+	status := func(code int) func(error) bool {
+		return func(err error) bool { return StatusOf(err) == code && !IsGone(err) && !unproven(err) }
+	}
+	here, elsewhere := "200 "+ses("s1", ""), "200 "+strings.Replace(ses("s1", ""), `,"computerId":"7"`, "", 1)
+	for name, tc := range map[string]struct {
+		// What is listed of the computer and of all, and what is told with the computer and without it; "" is not asked for.
+		list, all, one, anywhere string
+		want                     func(error) bool
+		seesNothing              bool
+	}{
+		"listed":                                   {list: sessionsPage(ses("s0", ""), ses("s1", ""))},
+		"not listed, but there":                    {list: sessionsPage(ses("s0", "")), one: here},
+		"not listed, but elsewhere":                {list: sessionsPage(ses("s0", "")), one: noSession, anywhere: elsewhere},
+		"neither":                                  {list: sessionsPage(ses("s0", "")), one: noSession, anywhere: noSession, want: gone},
+		"neither, nor another":                     {list: sessionsPage(), one: noSession, anywhere: noSession, want: gone, seesNothing: true},
+		"another owner's":                          {list: sessionsPage(), one: refused, want: status(403)},
+		"another owner's, elsewhere":               {list: sessionsPage(), one: noSession, anywhere: refused, want: status(403)},
+		"broken":                                   {list: sessionsPage(), one: broken, want: status(501)},
+		"a page of another server":                 {list: sessionsPage(), one: "404 <html>", want: status(404)},
+		"the listing is broken":                    {list: broken, want: status(501)},
+		"the listing is refused":                   {list: refused, one: here},
+		"all is refused":                           {list: refused, one: refused, want: status(403)},
+		"not there, and the listing is refused":    {list: refused, one: noSession, anywhere: noSession, want: unproven},
+		"not there, and the listing is no good":    {list: `400 {"detail":"no"}`, one: noSession, anywhere: noSession, want: unproven},
+		"the computer is gone, the session not":    {list: noSession, all: sessionsPage(ses("s0", "")), anywhere: here},
+		"the computer is gone, and it is listed":   {list: noSession, all: sessionsPage(ses("s0", ""), ses("s1", ""))},
+		"both are gone":                            {list: noSession, all: sessionsPage(ses("s0", "")), anywhere: noSession, want: gone},
+		"both are gone, and there is no other":     {list: noSession, all: sessionsPage(), anywhere: noSession, want: gone, seesNothing: true},
+		"the computer is gone, nothing is listed":  {list: noSession, all: refused, anywhere: here},
+		"both are gone, and nothing is listed":     {list: noSession, all: refused, anywhere: noSession, want: unproven},
+		"the computer is gone, the rest is broken": {list: noSession, all: broken, want: status(501)},
+		"no service at all":                        {list: "404 <html>", one: "404 <html>", want: status(404)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			answers := map[string]string{listSeven: tc.list, listAll: tc.all, getOne: tc.one, getAny: tc.anywhere}
+			c, rec, clk := serveSessions(t, func(call string, _ time.Duration) string { return answers[call] })
+			found, err := c.Session(t.Context(), "s1", "7", testStart.Add(-time.Hour))
+			var goneError *GoneError
+			if !isA(err, tc.want) || err == nil && found.ID != "s1" || errors.As(err, &goneError) && goneError.SeesNothing != tc.seesNothing {
+				t.Errorf("got %+v, %v", found, err)
+			}
+			if len(clk.Sleeps()) > 0 {
+				t.Errorf("waited %v", clk.Sleeps())
+			}
+			var calls []string
+			for _, call := range []string{listSeven, listAll, getOne, getAny} {
+				if answers[call] != "" {
+					calls = append(calls, call)
+				}
+			}
+			wantCalls(t, rec, calls...)
+		})
+	}
+}
+
+// A computer that is gone is asked about once; afterwards its sessions are looked for among all.
+func TestSession_readsShareAListingWhereTheComputerIsGone(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serveSessions(t, func(call string, _ time.Duration) string {
+		switch call {
+		case listSeven:
+			return noSession
+		case listAll:
+			return sessionsPage(ses("s0", ""), ses("s1", ""), ses("s2", ""))
+		}
+		return "204 "
+	})
+	var readers sync.WaitGroup
+	for i := range 3 {
+		readers.Go(func() {
+			if found, err := c.Session(t.Context(), fmt.Sprint("s", i), "7", testStart); err != nil || found.ID != fmt.Sprint("s", i) {
+				t.Errorf("%d: got %+v, %v", i, found, err)
+			}
+		})
+	}
+	readers.Wait()
+	if err := c.DeleteSession(t.Context(), "s1", "7", testStart); err != nil {
+		t.Error(err)
+	}
+	wantCalls(t, rec, listSeven, listAll, "DELETE /s1")
+}
+
+// A young session is not found at first, and is listed later still.
+func TestSession_aYoungOneIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	const never = 24 * time.Hour
+	for name, tc := range map[string]struct {
+		shows, age time.Duration
+		isUnknown  bool // When it was made is.
+		timeless   string
+		isFound    bool
+		waited     time.Duration
+	}{
+		"at once":                         {isFound: true},
+		"a little later":                  {shows: 5 * time.Second, isFound: true, waited: 6 * time.Second},
+		"just in time":                    {shows: readsWaitFor, isFound: true, waited: readsWaitFor},
+		"not any more":                    {shows: readsWaitFor + 1, waited: readsWaitFor},
+		"never":                           {shows: never, waited: readsWaitFor},
+		"never, nearly a minute old":      {shows: never, age: youngFor - 20*time.Second, waited: 20 * time.Second},
+		"never, a minute old":             {shows: never, age: youngFor},
+		"of unknown age":                  {shows: never, isUnknown: true},
+		"no word of the time":             {shows: 5 * time.Second, timeless: "timeless ", isFound: true, waited: 6 * time.Second},
+		"no word of the time, never":      {shows: never, timeless: "timeless ", waited: readsWaitFor},
+		"no word of the time, not young":  {shows: never, age: youngFor, timeless: "timeless "},
+		"no word of the time nor its age": {shows: never, isUnknown: true, timeless: "timeless "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, clk := serveSessions(t, func(call string, at time.Duration) string {
+				switch {
+				case call == getOne, call == getAny:
+					return tc.timeless + noSession
+				case at >= tc.shows:
+					return tc.timeless + sessionsPage(ses("s1", ""))
+				}
+				return tc.timeless + sessionsPage()
+			})
+			createdAt := testStart.Add(-tc.age)
+			if tc.isUnknown {
+				createdAt = time.Time{}
+			}
+			found, err := c.Session(t.Context(), "s1", "7", createdAt)
+			if (err == nil) != tc.isFound || err == nil && found.ID != "s1" || err != nil && !IsGone(err) {
+				t.Errorf("got %+v, %v", found, err)
+			}
+			if waited := clk.Now().Sub(testStart); waited != tc.waited {
+				t.Errorf("waited %v, want %v", waited, tc.waited)
+			}
+		})
+	}
+}
+
+// Of a long listing with the newest first, no more is read than a session that is gone would be on.
+func TestSession_goneFromALongListing(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		first   time.Duration // How old the first session of the listing is.
+		after   time.Duration // From one session to the next.
+		age     time.Duration
+		unknown bool
+		pages   int
+	}{
+		"newest first":                 {after: -time.Minute, age: 1550 * time.Minute, pages: 17},
+		"newest first, of unknown age": {after: -time.Minute, unknown: true, pages: 30},
+		"newest first, and an old one": {after: -time.Minute, age: 24 * 365 * time.Hour, pages: 30},
+		"oldest first":                 {first: 3001 * time.Minute, after: time.Minute, age: 1450 * time.Minute, pages: 30},
+		"all at once":                  {age: time.Hour, pages: 30},
+	} {
+		whole := library(3000)
+		c, rec, _ := serveSessions(t, func(call string, at time.Duration) string {
+			var page strings.Builder
+			for n, part := range strings.Split(whole(call, at), `"createdAt":`) {
+				if n > 0 {
+					var k int
+					_, _ = fmt.Sscanf(page.String()[strings.LastIndex(page.String(), `"sessionId":"s`)+len(`"sessionId":"s`):], "%d", &k)
+					part = `"createdAt":` + strconv.FormatInt(testStart.Add(time.Duration(k)*tc.after-tc.first).UnixMilli(), 10) + part[strings.Index(part, ","):]
+				}
+				page.WriteString(part)
+			}
+			return page.String()
+		})
+		createdAt := testStart.Add(-tc.age)
+		if tc.unknown {
+			createdAt = time.Time{}
+		}
+		if _, err := c.Session(t.Context(), "s3000", "7", createdAt); !IsGone(err) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if n := rec.count(http.MethodGet); n != 10+2+tc.pages {
+			t.Errorf("%s: %d requests, want ten pages, two for the session and %d pages", name, n, tc.pages)
+		}
+	}
+}
+
+// Sessions whose listing takes too long are read alone; the listing is tried once in a run.
+func TestSession_theListingIsTooSlow(t *testing.T) {
+	t.Parallel()
+	for name, createdAt := range map[string]time.Time{"old": {}, "young": testStart} {
+		c, rec, _ := serveSessions(t, func(call string, _ time.Duration) string {
+			if call == "GET /s9?computerId=7" || call == "GET /s9" {
+				return noSession
+			}
+			id, _, _ := strings.Cut(strings.TrimPrefix(call, "GET /"), "?")
+			return "200 " + ses(id, "")
+		})
+		lists := 0
+		inner := c.api.HTTPClient.Transport
+		c.retry.maxRetries = 0
+		c.api.HTTPClient.Transport = transportOf(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Query().Has("limit") {
+				lists++
+				return nil, context.DeadlineExceeded
+			}
+			return inner.RoundTrip(r)
+		})
+		for _, id := range []string{"s1", "s2", "s3"} {
+			if found, err := c.Session(t.Context(), id, "7", createdAt); err != nil || found.ID != id || found.Settings != nil {
+				t.Errorf("%s: got %+v, %v", name, found, err)
+			}
+		}
+		if _, err := c.Session(t.Context(), "s9", "7", createdAt); IsGone(err) || !is[*UnprovenGoneError](err) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if lists != 1 || len(rec.requests) != 3+2 {
+			t.Errorf("%s: %d listings, %d other requests", name, lists, len(rec.requests))
+		}
+	}
+}
+
+type transportOf func(*http.Request) (*http.Response, error)
+
+func (f transportOf) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// Reads of many young sessions wait together and list again, before any is read alone.
+func TestSession_manyYoungOnesAreWaitedForTogether(t *testing.T) {
+	t.Parallel()
+	const n, parallelism = 200, 10
+	for shows, tc := range map[time.Duration]struct{ isListed, most int }{0: {n, 1}, 5 * time.Second: {n, 4}, time.Hour: {0, 16}} {
+		synctest.Test(t, func(t *testing.T) {
+			start, lists, alone := time.Now(), 0, 0
+			var mu sync.Mutex
+			var sessions []Session
+			for k := range n {
+				sessions = append(sessions, Session{ID: fmt.Sprint("s", k), CreatedAt: Millis(start.UnixMilli())})
+			}
+			c := newClient(Config{Clock: clock.System, APIKey: testKey})
+			c.base = &url.URL{Scheme: "http", Host: "service.example"}
+			c.api.HTTPClient.Transport = transportOf(func(*http.Request) (*http.Response, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				alone++
+				return nil, errors.New("broken")
+			})
+			c.sessions = newShared(clock.System, 0, func(context.Context, string) ([]Session, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				if lists++; time.Since(start) < shows {
+					return nil, nil
+				}
+				return sessions, nil
+			}, (*Session).identifier, func(*Session) []string { return nil })
+			left := make(chan string, n)
+			for k := range n {
+				left <- fmt.Sprint("s", k)
+			}
+			close(left)
+			var readers sync.WaitGroup
+			found := 0
+			for worker := range parallelism {
+				readers.Go(func() {
+					time.Sleep(time.Duration(worker) * 100 * time.Millisecond)
+					for id := range left {
+						if s, err := c.Session(t.Context(), id, "7", start); err == nil && s.ID == id {
+							mu.Lock()
+							found++
+							mu.Unlock()
+						}
+					}
+				})
+			}
+			readers.Wait()
+			if found != tc.isListed || lists > tc.most || (alone > 0) != (tc.isListed == 0) || time.Since(start) > readsWaitFor+10*time.Second {
+				t.Errorf("listed after %v: %d found with %d listings and %d single reads within %v", shows, found, lists, alone, time.Since(start))
+			}
+		})
+	}
+}
+
+// Who stops waiting has not learned that anything is gone.
+func TestSession_interrupted(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	c, _, _ := serveSessions(t, func(call string, at time.Duration) string {
+		if at >= 4*time.Second {
+			interrupt()
+		}
+		if call == getOne || call == getAny {
+			return noSession
+		}
+		return sessionsPage()
+	})
+	if _, err := c.Session(ctx, "s1", "7", testStart); !errors.Is(err, context.Canceled) || IsGone(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSessionWhole(t *testing.T) {
+	t.Parallel()
+	const withSettings = `,"sessionSettings":{"model":"m"}`
+	bare, whole := ses("s1", ""), ses("s1", withSettings)
+	onNone := strings.Replace(bare, `,"computerId":"7"`, "", 1)
+	for name, tc := range map[string]struct {
+		computer string
+		alone    string
+		aloneAt  time.Duration // From when on it is found alone.
+		list     string
+		listAt   time.Duration // From when on it is listed.
+		all      string
+		age      time.Duration // How old the service is when it is asked.
+		isWhole  bool
+		isFound  bool
+		isGone   bool
+		status   int
+		waited   time.Duration
+	}{
+		"told whole":                    {alone: whole, isWhole: true, isFound: true},
+		"settings in the listing":       {alone: bare, list: sessionsPage(whole), isWhole: true, isFound: true},
+		"the computer is given":         {computer: "7", alone: onNone, list: sessionsPage(whole), isWhole: true, isFound: true},
+		"on no computer":                {alone: onNone, all: sessionsPage(onNone), isFound: true},
+		"on no computer, and listed":    {alone: onNone, all: sessionsPage(whole), isWhole: true, isFound: true},
+		"on no computer, not listed":    {alone: onNone, all: sessionsPage(), isFound: true},
+		"on one that is gone":           {alone: bare, list: noSession, all: sessionsPage(whole), isWhole: true, isFound: true},
+		"on another owner's":            {alone: bare, list: noSession, all: sessionsPage(), isFound: true},
+		"listed without settings":       {alone: bare, list: sessionsPage(bare), isFound: true},
+		"not there at first":            {alone: bare, aloneAt: 2 * time.Second, list: sessionsPage(whole), listAt: 5 * time.Second, isWhole: true, isFound: true, waited: 6 * time.Second},
+		"young, and another owner's":    {alone: bare, list: sessionsPage(), isFound: true, waited: readsWaitFor},
+		"old, and another owner's":      {alone: bare, list: sessionsPage(), age: youngFor, isFound: true},
+		"the listing is refused":        {alone: bare, list: `403 {"detail":"no"}`, isFound: true},
+		"the listing is broken":         {alone: bare, list: `501 {"detail":"no"}`, status: 501},
+		"refused":                       {alone: `403 {"detail":"no"}`, status: 403},
+		"no such session":               {aloneAt: time.Hour, all: sessionsPage(), isGone: true, status: 404, waited: appearsWithin},
+		"no such session on a computer": {computer: "7", aloneAt: time.Hour, list: sessionsPage(), isGone: true, status: 404, waited: appearsWithin},
+		"nor the computer":              {computer: "7", aloneAt: time.Hour, list: noSession, all: sessionsPage(), isGone: true, status: 404, waited: appearsWithin},
+		"not there, but listed":         {computer: "7", aloneAt: time.Hour, list: sessionsPage(whole), status: 404, waited: appearsWithin},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, clk := serveSessions(t, func(call string, at time.Duration) string {
+				switch {
+				case call == listSeven && at >= tc.listAt:
+					return tc.list
+				case call == listAll:
+					return tc.all
+				case call == listSeven:
+					return sessionsPage()
+				case at-tc.age < tc.aloneAt:
+					return noSession
+				case strings.HasPrefix(tc.alone, "403"):
+					return tc.alone
+				}
+				return "200 " + tc.alone
+			})
+			clk.Advance(tc.age)
+			found, err := c.SessionWhole(t.Context(), "s1", tc.computer)
+			if (err == nil) != tc.isFound || StatusOf(err) != tc.status || IsGone(err) != tc.isGone || err == nil && (found.ID != "s1" || (found.Settings != nil && found.Settings.Model != nil) != tc.isWhole) {
+				t.Errorf("got %+v, %v", found, err)
+			}
+			if waited := clk.Now().Sub(testStart) - tc.age; waited != tc.waited {
+				t.Errorf("waited %v, want %v", waited, tc.waited)
+			}
+		})
+	}
+}
+
+// A young session is not found at first, so that what shall change it is sent again.
+func TestUpdateSession(t *testing.T) {
+	t.Parallel()
+	const patched = `,"sessionSettings":{"model":"m"}`
+	for name, tc := range map[string]struct {
+		answer  string
+		from    time.Duration // When the answer is given; 404 before.
+		age     time.Duration
+		unknown bool
+		list    []string
+		alone   string
+		status  int
+		fails   string
+		waited  time.Duration
+		patches int
+	}{
+		"at once":                        {answer: "200 " + ses("s1", patched), patches: 1},
+		"wrapped":                        {answer: `200 {"session":` + ses("s1", patched) + `}`, patches: 1},
+		"when it shows":                  {answer: "200 " + ses("s1", patched), from: 3 * time.Second, waited: 4 * time.Second, patches: 3},
+		"never found":                    {from: time.Hour, status: 404, waited: youngFor, patches: 31},
+		"an old one":                     {from: time.Hour, age: time.Hour, status: 404, patches: 1},
+		"of unknown age, when it shows":  {answer: "200 " + ses("s1", patched), unknown: true, from: 3 * time.Second, waited: 4 * time.Second, patches: 3},
+		"of unknown age, never":          {from: time.Hour, unknown: true, status: 404, waited: appearsWithin, patches: 6},
+		"refused":                        {answer: `403 {"detail":"no"}`, status: 403, patches: 1},
+		"answered with nothing":          {answer: "200 ", list: []string{ses("s1", patched)}, patches: 1},
+		"answered with nothing, alone":   {answer: "200 {}", alone: ses("s1", patched), patches: 1},
+		"answered with nothing, not so":  {answer: "200 {}", list: []string{ses("s1", "")}, fails: "is not changed", patches: 1},
+		"answered with another session":  {answer: "200 " + ses("s2", patched), fails: "s2 instead of s1", patches: 1},
+		"answered with no settings":      {answer: "200 " + ses("s1", ""), patches: 1},
+		"answered with nothing, no list": {answer: "200 {}", list: []string{"501"}, status: 501, patches: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, clk := serveSessions(t, func(call string, at time.Duration) string {
+				switch {
+				case call == "PATCH /s1" && at < tc.from:
+					return noSession
+				case call == "PATCH /s1":
+					return tc.answer
+				case call == listSeven && slices.Contains(tc.list, "501"):
+					return `501 {"detail":"no"}`
+				case call == listSeven:
+					return sessionsPage(tc.list...)
+				case call == getOne && tc.alone != "":
+					return "200 " + tc.alone
+				}
+				return noSession
+			})
+			createdAt := testStart.Add(-tc.age)
+			if tc.unknown {
+				createdAt = time.Time{}
+			}
+			got, err := c.UpdateSession(t.Context(), "s1", "7", createdAt, &SessionSettings{Model: new("m")})
+			if (err == nil) != (tc.status == 0 && tc.fails == "") || StatusOf(err) != tc.status || err != nil && !strings.Contains(err.Error(), tc.fails) || err == nil && got.ID != "s1" {
+				t.Errorf("got %+v, %v", got, err)
+			}
+			if waited := clk.Now().Sub(testStart); waited != tc.waited || rec.count(http.MethodPatch) != tc.patches {
+				t.Errorf("waited %v, sent %d times", waited, rec.count(http.MethodPatch))
+			}
+		})
+	}
+}
+
+// What was read before a change is not told after it.
+func TestSessions_changesOutdateWhatWasRead(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(ctx context.Context, c *Client) error{
+		"create": func(ctx context.Context, c *Client) error {
+			_, err := c.CreateSession(ctx, CreateSessionRequest{ComputerID: "7"})
+			return err
+		},
+		"update": func(ctx context.Context, c *Client) error {
+			_, err := c.UpdateSession(ctx, "s1", "7", testStart, &SessionSettings{Model: new("m")})
+			return err
+		},
+		"delete":    func(ctx context.Context, c *Client) error { return c.DeleteSession(ctx, "s1", "7", testStart) },
+		"interrupt": func(ctx context.Context, c *Client) error { _, err := c.InterruptSession(ctx, "s1"); return err },
+	} {
+		c, rec, _ := serveSessions(t, func(call string, _ time.Duration) string {
+			switch {
+			case strings.HasPrefix(call, "GET ?"):
+				return sessionsPage(ses("s1", ""))
+			case strings.HasPrefix(call, "DELETE"):
+				return "204 "
+			case call == "POST ":
+				return "201 " + ses("s2", "")
+			}
+			return "200 " + ses("s1", "")
+		})
+		read := func() {
+			for _, computer := range []string{"7", ""} {
+				if _, err := c.Session(t.Context(), "s1", computer, testStart); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				if _, err := c.Sessions(t.Context(), computer, 0); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		}
+		read()
+		before := rec.count(http.MethodGet)
+		if read(); rec.count(http.MethodGet) != before {
+			t.Errorf("%s: what was read is read again", name)
+		}
+		if err := change(t.Context(), c); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		between := rec.count(http.MethodGet)
+		if read(); rec.count(http.MethodGet) != between+before {
+			t.Errorf("%s: %d requests afterwards, want %d", name, rec.count(http.MethodGet)-between, before)
+		}
+	}
+}
+
+func TestDeleteSession(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		answer    string
+		from      time.Duration // When the answer is given; 404 before.
+		age       time.Duration
+		unknown   bool
+		elsewhere bool          // It is found without its computer only.
+		listed    time.Duration // Until when it is listed.
+		list, all string
+		isGone    bool
+		status    int
+		waited    time.Duration
+		deletions int // With the computer, and without it where that finds nothing.
+	}{
+		"at once":                       {answer: "204 ", deletions: 1},
+		"answered with a record":        {answer: "200 {}", deletions: 1},
+		"when it shows":                 {answer: "204 ", from: 3 * time.Second, waited: 4 * time.Second, deletions: 5},
+		"gone":                          {from: time.Hour, age: time.Hour, isGone: true, deletions: 2},
+		"gone, of unknown age":          {from: time.Hour, unknown: true, isGone: true, waited: appearsWithin, deletions: 12},
+		"gone, but young":               {from: time.Hour, isGone: true, waited: youngFor, deletions: 62},
+		"gone, but listed for a moment": {from: time.Hour, age: time.Hour, listed: 3 * time.Second, isGone: true, waited: 3 * time.Second, deletions: 2},
+		"gone, but listed for long":     {from: time.Hour, age: time.Hour, listed: time.Hour, status: 404, waited: 7 * time.Second, deletions: 2},
+		"the computer is gone":          {from: time.Hour, age: time.Hour, list: noSession, all: sessionsPage(ses("s0", "")), isGone: true, deletions: 2},
+		"the listing is refused":        {from: time.Hour, age: time.Hour, list: `403 {"detail":"no"}`, status: 404, waited: 7 * time.Second, deletions: 2},
+		"its computer is":               {answer: "204 ", elsewhere: true, from: time.Hour, age: time.Hour, deletions: 2},
+		"refused":                       {answer: `403 {"detail":"no"}`, status: 403, deletions: 1},
+		"a page of another server":      {answer: "404 <html>", status: 404, deletions: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, clk := serveSessions(t, func(call string, at time.Duration) string {
+				switch {
+				case at < tc.from && (call == "DELETE /s1?computerId=7" || call == "DELETE /s1" && !tc.elsewhere):
+					return noSession
+				case strings.HasPrefix(call, "DELETE"):
+					return tc.answer
+				case call == listAll && tc.all != "":
+					return tc.all
+				case tc.list != "":
+					return tc.list
+				case at < tc.listed:
+					return sessionsPage(ses("s1", ""), ses("s0", ""))
+				}
+				return sessionsPage(ses("s0", ""))
+			})
+			createdAt := testStart.Add(-tc.age)
+			if tc.unknown {
+				createdAt = time.Time{}
+			}
+			_, _ = c.Sessions(t.Context(), "7", 0) // What was read before says nothing about what is gone.
+			err := c.DeleteSession(t.Context(), "s1", "7", createdAt)
+			if IsGone(err) != tc.isGone || !tc.isGone && StatusOf(err) != tc.status || (err == nil) != (tc.status == 0 && !tc.isGone) {
+				t.Errorf("got %v", err)
+			}
+			if waited := clk.Now().Sub(testStart); waited != tc.waited || rec.count(http.MethodDelete) != tc.deletions {
+				t.Errorf("waited %v, sent %d times", waited, rec.count(http.MethodDelete))
+			}
+		})
+	}
+}
+
+// A deletion is repeated where its answer is lost, and the repetition may find nothing any more.
+func TestDeleteSession_answerIsLost(t *testing.T) {
+	t.Parallel()
+	deletions := 0
+	c, _, _ := serveSessions(t, func(call string, at time.Duration) string {
+		if strings.HasPrefix(call, "DELETE") {
+			if deletions++; deletions == 1 {
+				return "drop"
+			}
+			return noSession
+		}
+		if at < 5*time.Second {
+			return sessionsPage(ses("s1", ""))
+		}
+		return sessionsPage()
+	})
+	if err := c.DeleteSession(t.Context(), "s1", "7", testStart.Add(-time.Hour)); !IsGone(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSessionWrites_interrupted(t *testing.T) {
+	t.Parallel()
+	for name, write := range map[string]func(ctx context.Context, c *Client) error{
+		"update": func(ctx context.Context, c *Client) error {
+			_, err := c.UpdateSession(ctx, "s1", "7", testStart, &SessionSettings{Model: new("m")})
+			return err
+		},
+		"delete": func(ctx context.Context, c *Client) error { return c.DeleteSession(ctx, "s1", "7", testStart) },
+		"delete an old one": func(ctx context.Context, c *Client) error {
+			return c.DeleteSession(ctx, "s1", "7", testStart.Add(-time.Hour))
+		},
+		"interrupt":          func(ctx context.Context, c *Client) error { _, err := c.InterruptSession(ctx, "s1"); return err },
+		"read with settings": func(ctx context.Context, c *Client) error { _, err := c.SessionWhole(ctx, "s1", "7"); return err },
+	} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		c, rec, _ := serveSessions(t, func(string, time.Duration) string {
+			interrupt()
+			return noSession
+		})
+		if err := write(ctx, c); !errors.Is(err, context.Canceled) || IsGone(err) || len(rec.requests) != 1 {
+			t.Errorf("%s: %v after %d requests", name, err, len(rec.requests))
+		}
+	}
+}
+
+func TestInterruptSession(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		answers []string
+		want    string
+		fails   string
+		waited  time.Duration
+	}{
+		"idle":           {answers: []string{`200 {"status":"idle"}`}, want: "idle"},
+		"another status": {answers: []string{`200 {"status":"stopping","new":1}`}, want: "stopping"},
+		"when it shows":  {answers: []string{noSession, noSession, `200 {"status":"idle"}`}, want: "idle", waited: 4 * time.Second},
+		"repeated":       {answers: []string{"drop", `200 {"status":"pending"}`}, want: "pending", waited: minBackoff},
+		"never found":    {answers: slices.Repeat([]string{noSession}, 6), fails: "no such session", waited: appearsWithin},
+		"no status":      {answers: []string{`200 {}`}, fails: "has no status"},
+		"nothing":        {answers: slices.Repeat([]string{`200 `}, 4), fails: "is not JSON"},
+		"refused":        {answers: []string{`403 {"detail":"not yours"}`}, fails: "not yours"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			left := tc.answers
+			c, rec, clk := serveSessions(t, func(string, time.Duration) string {
+				answer := left[0]
+				left = left[1:]
+				return answer
+			})
+			c.retry.random = func() float64 { return 1 }
+			got, err := c.InterruptSession(t.Context(), "s1")
+			if got != tc.want || (err == nil) != (tc.fails == "") || err != nil && (!strings.Contains(err.Error(), tc.fails) || !strings.Contains(err.Error(), "interruptSession")) {
+				t.Errorf("got %q, %v", got, err)
+			}
+			if len(left) > 0 || rec.count(http.MethodPost) != len(tc.answers) || name != "nothing" && clk.Now().Sub(testStart) != tc.waited {
+				t.Errorf("%d requests, waited %v", rec.count(http.MethodPost), clk.Now().Sub(testStart))
+			}
+		})
+	}
+}
+
+func TestSessions_most(t *testing.T) {
+	t.Parallel()
+	for most, calls := range map[int]int{1: 1, 100: 1, 101: 2, 250: 3, 0: 3, 999: 3} {
+		c, rec, _ := serveSessions(t, library(250))
+		for range 2 {
+			found, err := c.Sessions(t.Context(), "7", most)
+			if want := min(250, most); err != nil || most > 0 && len(found) != want || most == 0 && len(found) != 250 {
+				t.Errorf("%d: %d sessions, %v", most, len(found), err)
+			}
+		}
+		if rec.count(http.MethodGet) != calls {
+			t.Errorf("%d: %d requests, want %d", most, rec.count(http.MethodGet), calls)
+		}
+	}
+	c, _, _ := serveSessions(t, func(string, time.Duration) string { return `403 {"detail":"no"}` })
+	if found, err := c.Sessions(t.Context(), "", 5); StatusOf(err) != 403 || found != nil {
+		t.Errorf("got %v, %v", found, err)
+	}
+}
+
+// A session that may have been left behind is as it was asked for, and nothing has happened in it.
+// A session that has more than was asked for is somebody else's, unless a default may give it.
+func TestCreateSessionRequest_isWanted(t *testing.T) {
+	t.Parallel()
+	plain, model := &SessionSettings{}, &SessionSettings{Model: new("m")}
+	whole := &SessionSettings{
+		Model: new("m"), Tags: []SessionTag{{Name: "a"}}, Worktree: &SessionWorktree{RepoRoot: "/r"}, EnabledToolIDs: []string{"x", "y"}, ArchivedAt: new("2026-03-01T00:00:00Z"),
+		SetupProfileID: new("p"), AutonomyMode: new("spec"), ProviderLock: new("l"), AllowSubagentsInScripts: new(true),
+	}
+	for name, tc := range map[string]struct {
+		asked, has *SessionSettings
+		session    Session
+		want       bool
+	}{
+		"nothing":                {want: true},
+		"none":                   {has: plain, want: true},
+		"pending":                {session: Session{Status: SessionPending}, want: true},
+		"running":                {session: Session{Status: SessionRunning}},
+		"a title":                {session: Session{Title: "t"}},
+		"messages":               {session: Session{MessageCount: 1}},
+		"a subagent's":           {session: Session{ParentSessionID: "s0"}},
+		"another computer":       {session: Session{ComputerID: "8"}},
+		"no settings":            {asked: model},
+		"other settings":         {asked: model, has: &SessionSettings{Model: new("n")}},
+		"what was asked for":     {asked: model, has: model, want: true},
+		"all that was asked for": {asked: whole, has: whole, want: true},
+		"one less":               {asked: whole, has: model},
+		"defaults": {has: &SessionSettings{
+			Model: new("m"), ReasoningEffort: new("high"), InteractionMode: new("auto"), AutonomyLevel: new("low"), SpecModeModel: new("n"), SpecModeReasoningEffort: new("low"),
+			CompactionModel: new("current-model"), ToolExecutionMode: new("direct_only"),
+		}, want: true},
+		"empty": {has: &SessionSettings{
+			Tags: []SessionTag{}, EnabledToolIDs: []string{}, DisabledToolIDs: []string{}, RestrictToolIDs: []string{}, SetupProfileID: new(""), AllowSubagentsInScripts: new(false),
+		}, want: true},
+		"tags":             {has: &SessionSettings{Tags: []SessionTag{{Name: "a"}}}},
+		"more tags":        {asked: &SessionSettings{Tags: []SessionTag{}}, has: &SessionSettings{Tags: []SessionTag{{Name: "a"}}}},
+		"a worktree":       {asked: model, has: &SessionSettings{Model: new("m"), Worktree: &SessionWorktree{RepoRoot: "/r"}}},
+		"enabled tools":    {has: &SessionSettings{EnabledToolIDs: []string{"x"}}},
+		"disabled tools":   {has: &SessionSettings{DisabledToolIDs: []string{"x"}}},
+		"restricted tools": {has: &SessionSettings{RestrictToolIDs: []string{"x"}}},
+		"archived":         {has: &SessionSettings{ArchivedAt: new("2026-03-01T00:00:00Z")}},
+		"a profile":        {has: &SessionSettings{SetupProfileID: new("p")}},
+		"a mode":           {has: &SessionSettings{AutonomyMode: new("normal")}},
+		"a provider":       {has: &SessionSettings{ProviderLock: new("l")}},
+		"since when":       {has: &SessionSettings{ProviderLockTimestamp: new("2026-03-01T00:00:00Z")}},
+		"an API provider":  {has: &SessionSettings{APIProviderLock: new("l")}},
+		"compaction":       {has: &SessionSettings{CompactionThresholdCheckEnabled: new(true)}},
+		"subagents":        {has: &SessionSettings{AllowSubagentsInScripts: new(true)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := tc.session
+			s.Status, s.ComputerID, s.Settings = cmp.Or(s.Status, SessionIdle), cmp.Or(s.ComputerID, "7"), tc.has
+			if got := (CreateSessionRequest{ComputerID: "7", Settings: tc.asked}).isWanted(&s); got != tc.want {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
+
+func TestForeseeSession(t *testing.T) {
+	t.Parallel()
+	at := Millis(testStart.UnixMilli())
+	sessions := []Session{
+		{ID: "s1", ComputerID: "7", Settings: &SessionSettings{Model: new("m")}}, {ID: "s2", Title: "Hello"}, {ID: "s3", ParentSessionID: "s0"}, {ID: "s4", Settings: &SessionSettings{ArchivedAt: new("2026-03-01T00:00:00Z")}},
+		{ID: "s5", MessageCount: 1}, {ID: "s6", Status: SessionRunning}, {ID: "s7"}, {ID: "s8", ComputerID: "8"},
+	}
+	for i := range sessions {
+		sessions[i].CreatedAt = at
+		sessions[i].Status = cmp.Or(sessions[i].Status, SessionIdle)
+	}
+	for name, tc := range map[string]struct {
+		body CreateSessionRequest
+		hold string
+		want string
+		// where is what the error says of the first one.
+		where string
+	}{
+		"anything":            {body: CreateSessionRequest{ComputerID: "7"}, want: "s1 s7", where: "on the computer 7 "},
+		"one is held":         {body: CreateSessionRequest{ComputerID: "7"}, hold: "s7", want: "s1", where: "on the computer 7 "},
+		"with settings":       {body: CreateSessionRequest{ComputerID: "7", Settings: &SessionSettings{Model: new("m")}}, want: "s1", where: "on the computer 7 "},
+		"with other settings": {body: CreateSessionRequest{ComputerID: "7", Settings: &SessionSettings{Model: new("n")}}},
+		"on another computer": {body: CreateSessionRequest{ComputerID: "8"}, want: "s7 s8"},
+		"on no computer":      {body: CreateSessionRequest{ComputerID: "9"}, want: "s7"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := clientAt(testStart)
+				c.sessions = newShared(clock.System, 0, func(context.Context, string) ([]Session, error) { return sessions, nil }, (*Session).identifier, func(*Session) []string { return nil })
+				c.NoteRefresh()
+				c.HoldSession(tc.hold)
+				c.HoldSessionOn("8")
+				err := c.ForeseeSession(t.Context(), tc.body)
+				if leftIn(err) != tc.want || err != nil && !strings.Contains(err.Error(), "may have left a session "+tc.where+"that is as this one shall be") {
+					t.Errorf("got %v, want %q", err, tc.want)
+				}
+				var left *LeftoverError
+				if errors.As(err, &left) && left.MayBeHeld != (tc.body.ComputerID == "8") {
+					t.Errorf("may be held: %v", left.MayBeHeld)
+				}
+			})
+		})
+	}
+}
