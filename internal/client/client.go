@@ -106,6 +106,8 @@ type Client struct {
 	limitBatch                     *batch.Batcher[limitWrite, limitResult]
 	limitClaims, globalLimitClaims limitClaims
 	globalLimitTurns               keyedLocks
+	wikiRuns                       *shared[WikiRun]
+	wikiCreations                  gates[WikiRun]
 	// creating holds a lock for every name under which something is being created.
 	creating keyedLocks
 	// refreshed is set once a resource was read; see leftovers.
@@ -175,6 +177,7 @@ func newClient(cfg Config) *Client {
 	c.usageLimits = newShared(cfg.Clock, 0, c.listUsageLimits, func(*UsageLimits) string { return organization }, func(*UsageLimits) []string { return nil })
 	c.globalLimit = newShared(cfg.Clock, 0, c.readGlobalUsageLimit, func(*globalUsageLimit) string { return organization }, func(*globalUsageLimit) []string { return nil })
 	c.limitBatch = c.newLimitBatch()
+	c.wikiRuns = newShared(cfg.Clock, 1, c.listWikiRuns, (*WikiRun).identifier, nameless[WikiRun])
 	c.members, c.controlChanges = newPages[Member](c, opListMembers, "users"), newPages[ControlChange](c, opListControlChanges, "changes")
 	c.analytics = newQuestions(c)
 	c.sessions = newShared(cfg.Clock, 0, c.listSessionsForReads, (*Session).identifier, nameless[Session])

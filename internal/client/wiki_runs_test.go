@@ -1,0 +1,648 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const (
+	getWikis    = "GET /api/v0/wiki"
+	postWiki    = "POST /api/v0/wiki"
+	acmeAPI     = "https://code.example/acme/api"
+	acmeWeb     = "https://code.example/acme/web"
+	historyOf   = "GET /api/v0/wiki/history/https:%2F%2Fcode.example%2Facme%2F"
+	noSuchWiki  = `404 {"title":"Not Found","status":404,"detail":"There is no such wiki run."}`
+	notCovered  = `403 {"title":"Forbidden","status":403,"detail":"The repository is not connected."}`
+	wikiFailed  = `500 {"title":"Error","status":500,"detail":"no"}`
+	getWikiOne  = getWikis + "/w1"
+	wikiPrivacy = postWiki + "/w1/privacy"
+	deleteWiki  = "DELETE /api/v0/wiki/w1"
+)
+
+// wiki is a run of acme/api as the service writes it; more starts with a comma.
+func wiki(id, more string) string { return wikiOf(acmeAPI, id, more) }
+
+func wikiOf(repoURL, id, more string) string {
+	return fmt.Sprintf(`{"wikiRunId":%q,"repoUrl":%q,"commitHash":"c0ffee0123","branch":"main","hasLocalChanges":false,"hasNonRemoteCommits":false,"pageCount":1,"createdAt":%d,"pageTree":[{"pageId":"p","title":"T","path":"a.md","order":0,"children":[]}]%s}`,
+		id, repoURL, testStart.UnixMilli(), more)
+}
+
+func wikis(runs ...string) string { return `200 {"wikiRuns":[` + strings.Join(runs, ",") + `]}` }
+
+func wikiIDs(runs []WikiRun) string {
+	ids := make([]string, len(runs))
+	for i := range runs {
+		ids[i] = runs[i].ID
+	}
+	return strings.Join(ids, " ")
+}
+
+func TestWikiRuns_readsEveryForm(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		answer, want string
+		fails        bool
+	}{
+		"in another order":  {wikis(wikiOf(acmeWeb, "w3", ""), wiki("w2", `,"new":1`), wiki("w1", `,"modelUsed":null,"privacyLevel":"secret"`)), "w1 w2 w3", false},
+		"bare":              {"200 [" + wiki("w1", "") + "]", "w1", false},
+		"none":              {wikis(), "", false},
+		"no list":           {`200 {"runs":[]}`, "", true},
+		"one without an ID": {wikis(wiki("", "")), "", true},
+		"one of nowhere":    {wikis(`{"wikiRunId":"w1"}`), "", true},
+		"refused":           {notCovered, "", true},
+		"broken":            {`200 {"wikiRuns":[`, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := serveShort(t, answers(map[string]string{getWikis: tc.answer}))
+			got, err := c.WikiRuns(t.Context())
+			if (err != nil) != tc.fails || wikiIDs(got) != tc.want {
+				t.Errorf("got %s, %v", wikiIDs(got), err)
+			}
+		})
+	}
+}
+
+func TestWikiRunHistory(t *testing.T) {
+	t.Parallel()
+	older, newer := wiki("w9", ""), strings.Replace(wiki("w1", ""), `"createdAt":1772323200000`, `"createdAt":1772323200001`, 1)
+	c, rec, _ := serveShort(t, answers(map[string]string{historyOf + "api": wikis(older, newer, wiki("w5", "")), historyOf + "web": notCovered}))
+	for range 2 {
+		got, err := c.WikiRunHistory(t.Context(), acmeAPI)
+		if err != nil || wikiIDs(got) != "w1 w5 w9" || !got[0].IsListed {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	}
+	if _, err := c.WikiRunHistory(t.Context(), acmeWeb); StatusOf(err) != http.StatusForbidden {
+		t.Errorf("got %v", err)
+	}
+	rec.want(t, historyOf+"api", historyOf+"web")
+	// An address is one segment of the path, whatever it holds.
+	c, rec, _ = serveShort(t, answers(nil))
+	for _, address := range []string{"https://code.example/../../computers?x=1#y", "a/%2f/../b"} {
+		_, _ = c.WikiRunHistory(t.Context(), address)
+	}
+	rec.want(t, "GET /api/v0/wiki/history/https:%2F%2Fcode.example%2F..%2F..%2Fcomputers%3Fx=1%23y", "GET /api/v0/wiki/history/a%2F%252f%2F..%2Fb")
+}
+
+// A plan of many runs that are the newest of their repositories takes a handful of requests; an older one is read by itself.
+func TestWikiRun_sharesTheListing(t *testing.T) {
+	t.Parallel()
+	var listed []string
+	for n := range 100 {
+		listed = append(listed, wikiOf(fmt.Sprint(acmeWeb, n), fmt.Sprint("n", n), ""))
+	}
+	c, rec, _ := serveShort(t, func(call string) string {
+		if call == getWikis {
+			return wikis(listed...)
+		}
+		return "200 " + wiki(strings.TrimPrefix(call, getWikis+"/"), `,"videoOverview":{"a":1}`)
+	})
+	var reading sync.WaitGroup
+	for n := range 100 {
+		reading.Go(func() {
+			if got, err := c.WikiRun(t.Context(), fmt.Sprint("n", n), acmeWeb); err != nil || got.ID != fmt.Sprint("n", n) {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
+	}
+	reading.Wait()
+	if n := len(rec.calls()); n > 3 {
+		t.Errorf("%d requests", n)
+	}
+	alone, err := c.WikiRun(t.Context(), "w1", acmeAPI)
+	if err != nil || alone.IsListed || string(alone.VideoOverview) != `{"a":1}` || !slices.Contains(rec.calls(), getWikiOne) {
+		t.Errorf("an older run: %+v, %v", alone, err)
+	}
+}
+
+// Many runs of one repository take a handful of requests too: those that are not the newest are in its history.
+func TestWikiRun_sharesTheHistory(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		isRefused bool
+		most      int
+	}{"told": {false, 5}, "refused": {true, 103}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const n = 100
+			var runs []string
+			for k := range n {
+				runs = append(runs, wiki(fmt.Sprint("n", k), ""))
+			}
+			c, rec, _ := serveShort(t, func(call string) string {
+				switch {
+				case call == getWikis:
+					return wikis(runs[0])
+				case call == historyOf+"api" && tc.isRefused:
+					return notCovered
+				case call == historyOf+"api":
+					return wikis(runs...)
+				}
+				return "200 " + wiki(strings.TrimPrefix(call, getWikis+"/"), "")
+			})
+			var reading sync.WaitGroup
+			for k := range n {
+				reading.Go(func() {
+					if got, err := c.WikiRun(t.Context(), fmt.Sprint("n", k), acmeAPI); err != nil || got.ID != fmt.Sprint("n", k) {
+						t.Errorf("got %+v, %v", got, err)
+					}
+				})
+			}
+			reading.Wait()
+			if requests := len(rec.calls()); requests > tc.most {
+				t.Errorf("%d requests", requests)
+			}
+		})
+	}
+}
+
+// A run is gone where the service says so and neither the newest runs nor its repository's history have it.
+func TestWikiRun_gone(t *testing.T) {
+	t.Parallel()
+	gone, unproven, refused := is[*GoneError], is[*UnprovenGoneError], is[*APIError]
+	for name, tc := range map[string]struct {
+		single, list, history string
+		want                  func(error) bool
+		isGone, seesNothing   bool
+	}{
+		"nowhere":                       {noSuchWiki, wikis(wikiOf(acmeWeb, "w2", "")), wikis(), gone, true, false},
+		"nowhere, and nothing else":     {noSuchWiki, wikis(), wikis(), gone, true, true},
+		"in the history":                {noSuchWiki, wikis(), wikis(wiki("w1", "")), refused, false, false},
+		"a history that is refused":     {noSuchWiki, wikis(), notCovered, gone, true, true},
+		"a history that is not there":   {noSuchWiki, wikis(), noSuchWiki, gone, true, true},
+		"a history that fails":          {noSuchWiki, wikis(), wikiFailed, unproven, false, false},
+		"a listing that fails":          {noSuchWiki, wikiFailed, wikis(), refused, false, false},
+		"a listing that is refused":     {noSuchWiki, notCovered, wikis(), unproven, false, false},
+		"a 404 that is somebody else's": {"404 <html>", wikis(), wikis(), refused, false, false},
+		"switched off":                  {notCovered, notCovered, notCovered, refused, false, false},
+		"another run":                   {"200 " + wiki("w2", ""), wikis(), wikis(), is[*AnswerError], false, false},
+		"there":                         {"200 " + wiki("w1", ""), wikis(), wikis(), nil, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := serveShort(t, answers(map[string]string{getWikiOne: tc.single, getWikis: tc.list, historyOf + "api": tc.history}))
+			_, err := c.WikiRun(t.Context(), "w1", acmeAPI)
+			var saw *GoneError
+			if !isA(err, tc.want) || errors.As(err, &saw) != tc.isGone || tc.isGone && saw.SeesNothing != tc.seesNothing {
+				t.Errorf("got %v (%+v)", err, saw)
+			}
+		})
+	}
+	// Without its repository, as after an import, the history is not asked for.
+	c, rec, _ := serveShort(t, answers(map[string]string{getWikiOne: noSuchWiki, getWikis: wikis()}))
+	if _, err := c.WikiRun(t.Context(), "w1", ""); !IsGone(err) {
+		t.Errorf("got %v", err)
+	}
+	rec.want(t, getWikiOne, getWikis, getWikiOne)
+}
+
+func TestCreateWikiRun_sendsOnlyWhatIsSet(t *testing.T) {
+	t.Parallel()
+	yes, no, order := true, false, 1.5
+	for want, body := range map[string]CreateWikiRunRequest{
+		`{"repoUrl":"https://code.example/acme/api"}`: {RepoURL: acmeAPI},
+		`{"repoUrl":"https://code.example/acme/api","commitHash":"c","branch":"b","hasLocalChanges":false,"hasNonRemoteCommits":true,"pages":[]}`: {RepoURL: acmeAPI, CommitHash: "c", Branch: "b", HasLocalChanges: &no, HasNonRemoteCommits: &yes, Pages: []WikiPageUpload{}},
+		`{"repoUrl":"https://code.example/acme/api","pages":[{"path":"a.md","title":"","content":"x"}],"pageTree":[{"pageId":"p","title":"T","path":"a.md","order":1.5,"children":[{"title":"U","path":"b.md"}]}]}`: {
+			RepoURL: acmeAPI, Pages: []WikiPageUpload{{Path: "a.md", Content: "x"}},
+			PageTree: []WikiTreeNode{{PageID: "p", Title: "T", Path: "a.md", Order: &order, Children: []WikiTreeNode{{Title: "U", Path: "b.md"}}}},
+		},
+	} {
+		c, rec, _ := serveShort(t, answers(map[string]string{getWikis: wikis(), postWiki: "200 " + wiki("w1", "")}))
+		if _, err := c.CreateWikiRun(t.Context(), body); err != nil {
+			t.Fatal(err)
+		}
+		if sent := rec.bodies[len(rec.bodies)-1]; sent != want {
+			t.Errorf("sent %s, want %s", sent, want)
+		}
+	}
+}
+
+func TestCreateWikiRun_takesEveryAnswer(t *testing.T) {
+	t.Parallel()
+	yes := true
+	asked := CreateWikiRunRequest{RepoURL: acmeAPI + ".git", CommitHash: "c0ffee0", Branch: "main", HasLocalChanges: &yes, Pages: []WikiPageUpload{{Path: "a.md"}}}
+	mine := strings.Replace(wiki("w1", ""), `"hasLocalChanges":false`, `"hasLocalChanges":true`, 1)
+	late := strings.Replace(mine, "1772323200000", "1772323199000", 1)
+	known := wiki("w0", "")
+	lost, stranger := is[*LostError], is[*StrangerError]
+	for name, tc := range map[string]struct {
+		post, single string
+		history      []string
+		want         func(error) bool
+		branch       string
+		tree         []WikiTreeNode
+	}{
+		"the record":                         {post: "200 " + mine, branch: "main"},
+		"wrapped":                            {post: `200 {"wikiRun":` + mine + `}`, branch: "main"},
+		"the ID alone":                       {post: `200 {"wikiRunId":"w1"}`, single: "200 " + mine, branch: "main"},
+		"a record of another shape":          {post: `200 {"wikiRunId":"w1","repoUrl":{}}`, single: "200 " + mine, branch: "main"},
+		"the ID alone, and no read":          {post: `200 {"wikiRunId":"w1"}`, single: noSuchWiki, branch: "main"},
+		"nothing":                            {post: "200 {}", history: []string{known, mine}, branch: "main"},
+		"no body":                            {post: "200 ", history: []string{mine}, branch: "main"},
+		"lost":                               {post: "drop", history: []string{mine}, branch: "main"},
+		"500":                                {post: wikiFailed, history: []string{mine}, branch: "main"},
+		"lost before":                        {post: "drop", history: []string{known}, want: lost},
+		"lost, and one of before appears":    {post: "drop", history: []string{late}, want: lost},
+		"lost, and one without changes":      {post: "drop", history: []string{wiki("w1", "")}, want: lost},
+		"lost, and one of another branch":    {post: "drop", history: []string{strings.Replace(mine, "main", "next", 1)}, want: lost},
+		"lost, and one of another commit":    {post: "drop", history: []string{strings.Replace(mine, "c0ffee", "facade", 1)}, want: lost},
+		"lost, and one with other pages":     {post: "drop", history: []string{strings.Replace(mine, "a.md", "b.md", 1)}, want: lost},
+		"lost, and one with more pages":      {post: "drop", history: []string{strings.Replace(mine, `"pageCount":1`, `"pageCount":2`, 1)}, want: lost},
+		"lost, and one of another tree":      {post: "drop", history: []string{strings.Replace(mine, `"title":"T"`, `"title":"U"`, 1)}, want: lost, tree: []WikiTreeNode{{Title: "T", Path: "a.md"}}},
+		"lost, and one of the same tree":     {post: "drop", history: []string{mine}, tree: []WikiTreeNode{{Title: "T", Path: "a.md"}}, branch: "main"},
+		"lost, and one that tells no pages":  {post: "drop", history: []string{`{"wikiRunId":"w1","repoUrl":"` + acmeAPI + `/","branch":"main","createdAt":1772323200000}`}, branch: "main"},
+		"lost, and one that tells no time":   {post: "drop", history: []string{strings.Replace(mine, `"createdAt":1772323200000,`, "", 1)}, want: lost},
+		"lost, and two appear":               {post: "drop", history: []string{mine, strings.Replace(mine, "w1", "w2", 1)}, want: lost},
+		"lost, and the history fails":        {post: "drop", want: lost},
+		"one that was known before":          {post: "200 " + known, want: stranger},
+		"the repository is not covered":      {post: notCovered, want: is[*APIError]},
+		"a page, as of something in between": {post: "200 <html>", history: []string{}, want: lost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			history := wikiFailed
+			if tc.history != nil {
+				history = wikis(tc.history...)
+			}
+			c, rec, _ := serveShort(t, answers(map[string]string{getWikis: wikis(known), postWiki: tc.post, getWikiOne: tc.single, historyOf + "api.git": history}))
+			asked := asked
+			asked.PageTree = tc.tree
+			got, err := c.CreateWikiRun(t.Context(), asked)
+			if !isA(err, tc.want) || err == nil && (got.ID != "w1" || got.Branch != tc.branch) {
+				t.Errorf("got %+v, %v", got, err)
+			}
+			if rec.count(http.MethodPost) != 1 {
+				t.Errorf("asked %v", rec.calls())
+			}
+		})
+	}
+}
+
+// The listing of the newest runs does not have the older ones that a history has. What is older than the newest one that was
+// known is none of a creation that came later, whatever the service's clock says.
+func TestCreateWikiRun_anOlderRunIsNotTakenOver(t *testing.T) {
+	t.Parallel()
+	at := func(run string, after time.Duration) string {
+		return strings.Replace(run, "1772323200000", fmt.Sprint(testStart.Add(after).UnixMilli()), 1)
+	}
+	for name, tc := range map[string]struct {
+		known string
+		named []string // By the error; nil is a run that is handed out.
+	}{
+		"older":                 {known: at(wiki("w0", ""), 6*time.Second), named: []string{}},
+		"not older":             {known: at(wiki("w0", ""), 5*time.Second)},
+		"another's repository":  {known: at(wikiOf(acmeWeb, "w0", ""), 6*time.Second)},
+		"the service's address": {known: at(wikiOf(acmeAPI+".git/", "w0", ""), 6*time.Second), named: []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := serveShort(t, answers(map[string]string{getWikis: wikis(tc.known), postWiki: "drop", historyOf + "api": wikis(at(wiki("w1", ""), 5*time.Second), tc.known)}))
+			made, err := c.CreateWikiRun(t.Context(), CreateWikiRunRequest{RepoURL: acmeAPI})
+			if tc.named == nil && (err != nil || made.ID != "w1") || tc.named != nil && (!is[*LostError](err) || !slices.Equal(namedIn(err), tc.named)) {
+				t.Errorf("got %+v, %v", made, err)
+			}
+		})
+	}
+}
+
+// A run that has more than was asked for, or that an agent or another person has made, is somebody else's.
+func TestCreateWikiRunRequest_isWanted(t *testing.T) {
+	t.Parallel()
+	const tree = `"pageTree":[{"pageId":"p","title":"T","path":"a.md","order":0,"children":[]}]`
+	nested := `"pageTree":[{"title":"T","path":"a.md","children":[{"title":"U","path":"b.md"}]}]`
+	yes, no := true, false
+	a, b := WikiPageUpload{Path: "a.md", Title: "T"}, WikiPageUpload{Path: "b.md", Title: "U"}
+	for name, tc := range map[string]struct {
+		asked    CreateWikiRunRequest
+		old, new string // What the run has otherwise.
+		more     string
+		want     bool
+	}{
+		"nothing":                         {want: true},
+		"local changes":                   {old: `"hasLocalChanges":false`, new: `"hasLocalChanges":true`},
+		"local changes asked for":         {asked: CreateWikiRunRequest{HasLocalChanges: &yes}, old: `"hasLocalChanges":false`, new: `"hasLocalChanges":true`, want: true},
+		"local changes not told":          {asked: CreateWikiRunRequest{HasLocalChanges: &yes}, old: `"hasLocalChanges":false,`, want: true},
+		"no local changes":                {asked: CreateWikiRunRequest{HasLocalChanges: &no}, want: true},
+		"local commits":                   {old: `"hasNonRemoteCommits":false`, new: `"hasNonRemoteCommits":true`},
+		"local commits asked for":         {asked: CreateWikiRunRequest{HasNonRemoteCommits: &yes}, old: `"hasNonRemoteCommits":false`, new: `"hasNonRemoteCommits":true`, want: true},
+		"an agent's":                      {more: `,"sourceSessionId":"s1"`},
+		"another owner's":                 {more: `,"canUpdatePrivacy":false`},
+		"one's own":                       {more: `,"canUpdatePrivacy":true,"sourceSessionId":""`, want: true},
+		"the page":                        {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{a}}, want: true},
+		"the page, without a title":       {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{{Path: "a.md"}}}, want: true},
+		"the page, with another title":    {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{{Path: "a.md", Title: "U"}}}},
+		"another page":                    {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{b}}},
+		"a page less":                     {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{a, b}}, old: `"pageCount":1,`},
+		"a page more":                     {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{a}}, old: `"pageCount":1,`, new: nested + `,`},
+		"pages below each other":          {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{b, a}}, old: `"pageCount":1,`, new: nested + `,`, want: true},
+		"no pages":                        {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{}}, old: `"pageCount":1,`},
+		"the tree":                        {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{a}, PageTree: []WikiTreeNode{{Title: "T", Path: "a.md"}}}, want: true},
+		"another tree":                    {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{a}, PageTree: []WikiTreeNode{{Title: "U", Path: "a.md"}}}},
+		"another tree, without the pages": {asked: CreateWikiRunRequest{PageTree: []WikiTreeNode{{Title: "U", Path: "a.md"}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			record := wiki("w1", tc.more)
+			if strings.Contains(tc.new, "pageTree") {
+				record = strings.Replace(record, ","+tree, "", 1)
+			}
+			var run WikiRun
+			if err := json.Unmarshal([]byte(strings.Replace(record, tc.old, tc.new, 1)), &run); err != nil {
+				t.Fatal(err)
+			}
+			tc.asked.RepoURL = acmeAPI
+			if got := tc.asked.isWanted(&run); got != tc.want {
+				t.Errorf("got %v for %+v", got, run)
+			}
+		})
+	}
+}
+
+// Creating many needs one request for each and a look at what there is, also for one repository at once.
+func TestCreateWikiRun_many(t *testing.T) {
+	t.Parallel()
+	const n = 100
+	made := 0
+	c, rec, _ := serveShort(t, func(call string) string {
+		if call != postWiki {
+			return wikis()
+		}
+		made++
+		return "200 " + wiki(fmt.Sprint("w", made), "")
+	})
+	var creating sync.WaitGroup
+	for range n {
+		creating.Go(func() {
+			if _, err := c.CreateWikiRun(t.Context(), CreateWikiRunRequest{RepoURL: acmeAPI}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	creating.Wait()
+	if requests := len(rec.calls()); requests > n*105/100+10 {
+		t.Errorf("%d requests", requests)
+	}
+}
+
+// What was read before is not told once something was written.
+func TestWikiRuns_writesDiscardWhatWasRead(t *testing.T) {
+	t.Parallel()
+	for name, write := range map[string]func(context.Context, *Client) error{
+		"created": func(ctx context.Context, c *Client) error {
+			_, err := c.CreateWikiRun(ctx, CreateWikiRunRequest{RepoURL: acmeAPI})
+			return err
+		},
+		"shared": func(ctx context.Context, c *Client) error {
+			_, err := c.SetWikiPrivacy(ctx, "w1", WikiPrivate)
+			return err
+		},
+		"deleted": func(ctx context.Context, c *Client) error { return c.DeleteWikiRun(ctx, "w1", acmeAPI) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serveShort(t, answers(map[string]string{
+				getWikis: wikis(), historyOf + "api": wikis(), postWiki: "200 " + wiki("w1", ""), wikiPrivacy: "200 " + wiki("w1", `,"privacyLevel":"private"`), deleteWiki: `200 {"deleted":true}`,
+			}))
+			read := func() {
+				_, newest := c.WikiRuns(t.Context())
+				_, history := c.WikiRunHistory(t.Context(), acmeAPI)
+				if newest != nil || history != nil {
+					t.Error(newest, history)
+				}
+			}
+			read()
+			if err := write(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			before := len(rec.calls())
+			read()
+			if after := rec.calls()[before:]; !slices.Equal(after, []string{getWikis, historyOf + "api"}) {
+				t.Errorf("read %v", after)
+			}
+		})
+	}
+}
+
+func TestSetNewWikiPrivacy_afterAnInterrupt(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	c, rec, _ := serveShort(t, answers(map[string]string{wikiPrivacy: "200 " + wiki("w1", `,"privacyLevel":"private"`)}))
+	if _, err := c.SetNewWikiPrivacy(ctx, "w1", WikiPrivate); err != nil || rec.count(http.MethodPost) != 1 {
+		t.Errorf("%v after %v", err, rec.calls())
+	}
+}
+
+func TestSetWikiPrivacy_takesEveryAnswer(t *testing.T) {
+	t.Parallel()
+	private, shared := "200 "+wiki("w1", `,"privacyLevel":"private"`), "200 "+wiki("w1", `,"privacyLevel":"organization"`)
+	for name, tc := range map[string]struct {
+		post, single string
+		reads        bool
+		want         func(error) bool
+	}{
+		"the record":              {post: private},
+		"another case of the ID":  {post: strings.Replace(private, "w1", "W1", 1)},
+		"the ID alone":            {`200 {"wikiRunId":"w1"}`, private, true, nil},
+		"nothing":                 {"200 ", private, true, nil},
+		"no object":               {`200 {"ok":true}`, private, true, nil},
+		"a page, but it is done":  {"200 <html>", private, true, nil},
+		"the old record":          {shared, private, true, nil},
+		"the old one, and no end": {shared, shared, true, is[*AnswerError]},
+		"nothing, and not done":   {"200 {}", shared, true, is[*AnswerError]},
+		"nothing, and no read":    {"200 {}", wikiFailed, true, is[*APIError]},
+		"another run":             {strings.Replace(private, "w1", "w2", 1), "", false, is[*AnswerError]},
+		"refused":                 {notCovered, "", false, is[*APIError]},
+		"no such level":           {`422 {"detail":"privacyLevel"}`, "", false, is[*APIError]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serveShort(t, answers(map[string]string{wikiPrivacy: tc.post, getWikiOne: tc.single}))
+			got, err := c.SetWikiPrivacy(t.Context(), "w1", WikiPrivate)
+			if !isA(err, tc.want) || err == nil && got.PrivacyLevel != WikiPrivate {
+				t.Errorf("got %+v, %v", got, err)
+			}
+			if rec.bodies[0] != `{"privacyLevel":"private"}` || slices.Contains(rec.calls(), getWikiOne) != tc.reads {
+				t.Errorf("asked %v with %s", rec.calls(), rec.bodies[0])
+			}
+		})
+	}
+	// It may be repeated.
+	tries := 0
+	c, rec, _ := serveShort(t, func(string) string {
+		if tries++; tries == 1 {
+			return "drop"
+		}
+		return private
+	})
+	if _, err := c.SetWikiPrivacy(t.Context(), "w1", WikiPrivate); err != nil || rec.count(http.MethodPost) != 2 {
+		t.Errorf("%v after %v", err, rec.calls())
+	}
+}
+
+func TestDeleteWikiRun(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		remove, list, history string
+		want                  func(error) bool
+		isGone                bool
+	}{
+		"deleted":               {`200 {"deleted":true}`, "", "", nil, false},
+		"no content":            {"200 ", "", "", nil, false},
+		"a page":                {"200 <html>", "", "", is[*TransportError], false},
+		"gone":                  {noSuchWiki, wikis(), wikis(), is[*GoneError], true},
+		"gone, and not covered": {noSuchWiki, wikis(), notCovered, is[*GoneError], true},
+		"still listed":          {noSuchWiki, wikis(wiki("w1", "")), "", is[*APIError], false},
+		"still in the history":  {noSuchWiki, wikis(), wikis(wiki("w1", "")), is[*APIError], false},
+		"no listing":            {noSuchWiki, wikiFailed, "", is[*UnprovenGoneError], false},
+		"not allowed":           {notCovered, "", "", is[*APIError], false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := serveShort(t, answers(map[string]string{deleteWiki: tc.remove, getWikis: tc.list, historyOf + "api": tc.history}))
+			if err := c.DeleteWikiRun(t.Context(), "w1", acmeAPI); !isA(err, tc.want) || IsGone(err) != tc.isGone {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// What a run that was cut short may have left is young, newest and as it is wanted, and no resource holds it.
+func TestForeseeWikiRun(t *testing.T) {
+	t.Parallel()
+	at := func(age time.Duration, more string) string {
+		return strings.Replace(wiki("w1", more), "1772323200000", fmt.Sprint(testStart.Add(-age).UnixMilli()), 1)
+	}
+	yes := true
+	for name, tc := range map[string]struct {
+		list  string
+		wish  CreateWikiRunRequest
+		found bool
+	}{
+		"none":              {wikis(), CreateWikiRunRequest{RepoURL: acmeAPI}, false},
+		"young":             {wikis(at(29*time.Minute, "")), CreateWikiRunRequest{RepoURL: acmeAPI + "/"}, true},
+		"old":               {wikis(at(31*time.Minute, "")), CreateWikiRunRequest{RepoURL: acmeAPI}, false},
+		"of another one":    {wikis(wikiOf(acmeWeb, "w1", "")), CreateWikiRunRequest{RepoURL: acmeAPI}, false},
+		"of that branch":    {wikis(at(0, "")), CreateWikiRunRequest{RepoURL: acmeAPI, Branch: "main"}, true},
+		"of another branch": {wikis(at(0, "")), CreateWikiRunRequest{RepoURL: acmeAPI, Branch: "next"}, false},
+		"otherwise":         {wikis(at(0, "")), CreateWikiRunRequest{RepoURL: acmeAPI, HasNonRemoteCommits: &yes}, false},
+		"with other pages":  {wikis(at(0, "")), CreateWikiRunRequest{RepoURL: acmeAPI, Pages: []WikiPageUpload{{Path: "x.md"}}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for held, want := range map[bool]bool{false: tc.found, true: false} {
+				c, _, _ := serveShort(t, answers(map[string]string{getWikis: tc.list}))
+				c.holdsArrive = 0
+				c.NoteRefresh()
+				if held {
+					c.HoldWikiRun("w1")
+				}
+				err := c.ForeseeWikiRun(t.Context(), tc.wish)
+				if is[*LeftoverError](err) != want || err != nil && (!want || !strings.Contains(err.Error(), "a wiki run of "+acmeAPI) || !strings.Contains(err.Error(), "w1 (created at 2026-")) {
+					t.Errorf("held %v: got %v", held, err)
+				}
+			}
+		})
+	}
+	c, _, _ := serveShort(t, answers(map[string]string{getWikis: notCovered}))
+	if err := c.ForeseeWikiRun(t.Context(), CreateWikiRunRequest{RepoURL: acmeAPI}); StatusOf(err) != http.StatusForbidden {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A repository's newest run that follows one of another resource may be held too, and nothing of it is read.
+func TestForeseeWikiRun_beside(t *testing.T) {
+	t.Parallel()
+	body := CreateWikiRunRequest{RepoURL: acmeAPI, Pages: []WikiPageUpload{{Path: "a.md", Content: "x"}}}
+	for name, tc := range map[string]struct {
+		prepare   func(c *Client)
+		mayBeHeld bool
+	}{
+		"nothing was read":              {func(*Client) {}, true},
+		"something was read":            {(*Client).NoteRefresh, false},
+		"one of the repository is held": {func(c *Client) { c.NoteRefresh(); c.HoldWikiRunOf(acmeAPI + ".git") }, true},
+		"one of another one is held":    {func(c *Client) { c.NoteRefresh(); c.HoldWikiRunOf(acmeWeb) }, false},
+		"the one that was held is gone": {func(c *Client) { c.NoteRefresh(); c.HoldWikiRunOf(acmeAPI)() }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serveShort(t, answers(map[string]string{getWikis: wikis(wiki("w1", ""))}))
+			c.holdsArrive = 0
+			tc.prepare(c)
+			var left *LeftoverError
+			if err := c.ForeseeWikiRun(t.Context(), body); !errors.As(err, &left) || left.MayBeHeld != tc.mayBeHeld {
+				t.Errorf("got %+v", err)
+			}
+			rec.want(t, getWikis)
+		})
+	}
+}
+
+func TestSameRepositoryAndCommit(t *testing.T) {
+	t.Parallel()
+	for other, want := range map[string]bool{
+		acmeAPI: true, acmeAPI + "/": true, acmeAPI + ".git": true, acmeAPI + ".git/": true, "HTTPS://Code.Example/Acme/API.GIT": true,
+		acmeWeb: false, "http://code.example/acme/api": false, acmeAPI + "2": false, acmeAPI + ".gitx": false, "": false,
+	} {
+		if SameRepository(acmeAPI, other) != want || SameRepository(other, acmeAPI) != want {
+			t.Errorf("%q: not %v", other, want)
+		}
+	}
+	const whole = "c0ffee0123456789c0ffee0123456789c0ffee01"
+	for other, want := range map[string]bool{whole: true, "C0FFEE0": true, whole[:12]: true, "c0ffee": false, "": false, "c0ffee1": false, whole + "0": true} {
+		if SameCommit(whole, other) != want || SameCommit(other, whole) != want {
+			t.Errorf("%q: not %v", other, want)
+		}
+	}
+	if !SameCommit("v1", "V1") || SameCommit("v1", "v12") {
+		t.Error("a short name is compared as a whole")
+	}
+}
+
+func TestSameWikiTree(t *testing.T) {
+	t.Parallel()
+	const tree = `[{"title":"A","path":"a.md","order":1,"pageId":"p1","children":[{"title":"B","path":"b.md"}]},{"title":"C","path":"c.md","order":2}]`
+	for other, want := range map[string]struct{ same, wholly bool }{
+		tree: {true, true},
+		`[{"title":"A","path":"a.md","children":[{"title":"B","path":"b.md","pageId":"p2","order":0,"children":[]}]},{"title":"C","path":"c.md"}]`: {true, true},
+		`[{"title":"C","path":"c.md","order":2},{"title":"A","path":"a.md","children":[{"title":"B","path":"b.md"}]}]`:                             {true, true},
+		`[{"title":"A","path":"a.md","order":2,"children":[{"title":"B","path":"b.md"}]},{"title":"C","path":"c.md","order":1}]`:                   {true, false},
+		`[{"title":"A","path":"a.md","pageId":"p9","children":[{"title":"B","path":"b.md"}]},{"title":"C","path":"c.md"}]`:                         {true, false},
+		`[{"title":"X","path":"a.md","children":[{"title":"B","path":"b.md"}]},{"title":"C","path":"c.md"}]`:                                       {},
+		`[{"title":"A","path":"x.md","children":[{"title":"B","path":"b.md"}]},{"title":"C","path":"c.md"}]`:                                       {},
+		`[{"title":"A","path":"a.md","children":[{"title":"X","path":"b.md"}]},{"title":"C","path":"c.md"}]`:                                       {},
+		`[{"title":"A","path":"a.md"},{"title":"B","path":"b.md"},{"title":"C","path":"c.md"}]`:                                                    {},
+		`[{"title":"A","path":"a.md","children":[{"title":"B","path":"b.md"}]}]`:                                                                   {},
+		`[]`: {},
+	} {
+		var a, b []WikiTreeNode
+		if err := errors.Join(json.Unmarshal([]byte(tree), &a), json.Unmarshal([]byte(other), &b)); err != nil {
+			t.Fatal(err)
+		}
+		for _, pair := range [][2][]WikiTreeNode{{a, b}, {b, a}} {
+			if SameWikiTree(pair[0], pair[1], false) != want.same || SameWikiTree(pair[0], pair[1], true) != want.wholly {
+				t.Errorf("%s: not %+v", other, want)
+			}
+		}
+	}
+}
+
+func TestWikiRun_readsUnknownShapes(t *testing.T) {
+	t.Parallel()
+	var w WikiRun
+	if err := json.Unmarshal([]byte(wiki("w1", `,"pageTree":{"x":1},"modelUsed":{"id":"m","reasoningEffort":"extreme","x":1},"canUpdatePrivacy":null,"videoOverview":[1]`)), &w); err != nil {
+		t.Fatal(err)
+	}
+	if string(w.PageTree) != `{"x":1}` || w.ModelUsed.ReasoningEffort != "extreme" || w.CanUpdatePrivacy != nil || string(w.VideoOverview) != "[1]" {
+		t.Errorf("%+v", w)
+	}
+}

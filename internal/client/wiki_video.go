@@ -1,0 +1,42 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"time"
+)
+
+// WikiVideoUpload says where and how the video of a wiki is uploaded. The address and the fields are secrets.
+type WikiVideoUpload struct {
+	URL string
+	// Fields belong into the form, before the file; nil where the address needs none.
+	Fields map[string]string
+	// ExpiresAt is zero where the service does not say.
+	ExpiresAt time.Time
+}
+
+// CreateWikiVideoUpload returns a signed address for the upload of a video. The address expires by itself and nothing
+// else is made, so the request may be repeated: the address of an answer that was lost is nobody's.
+func (c *Client) CreateWikiVideoUpload(ctx context.Context) (*WikiVideoUpload, error) {
+	r := request{op: operation{name: "createWikiVideoUploadUrl", method: http.MethodPost, route: "/api/v0/wiki/video-upload-url", repeatable: true}}
+	// The names of the keys are not documented, so the likely ones are read.
+	answer, err := call[struct {
+		URL        string            `json:"url"`
+		UploadURL  string            `json:"uploadUrl"`
+		Fields     map[string]string `json:"fields"`
+		FormFields map[string]string `json:"formFields"`
+		ExpiresAt  Millis            `json:"expiresAt"`
+	}](ctx, c, r)
+	if err != nil {
+		return nil, err
+	}
+	upload := &WikiVideoUpload{URL: cmp.Or(answer.URL, answer.UploadURL), Fields: answer.Fields, ExpiresAt: answer.ExpiresAt.Time()}
+	if upload.Fields == nil {
+		upload.Fields = answer.FormFields
+	}
+	if upload.URL == "" {
+		return nil, r.strange("it has no address for the upload")
+	}
+	return upload, nil
+}
