@@ -88,6 +88,7 @@ type Client struct {
 	sessions                      *shared[Session]
 	sessionPages                  *paged[[]Session]
 	sessionGates                  gates[Session]
+	ci                            ciReads
 	// unlisted are the computers that are gone, or of which this key sees nothing; see listedBy.
 	unlisted sync.Map
 	// tooSlow are the computers whose listing took longer than request_timeout, with the error; reads do without it.
@@ -182,6 +183,7 @@ func newClient(cfg Config) *Client {
 	c.analytics = newQuestions(c)
 	c.sessions = newShared(cfg.Clock, 0, c.listSessionsForReads, (*Session).identifier, nameless[Session])
 	c.sessionPages = newPages[Session](c, opListSessions, "sessions")
+	c.ci = newCIReads(c)
 	return c
 }
 

@@ -1,0 +1,163 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// EditCIWorkflowRequest is the body of editCiWorkflow. What is not set is not sent.
+type EditCIWorkflowRequest struct {
+	// Action is "create", "edit" or "delete".
+	Action              string     `json:"action"`
+	Repos               []CITarget `json:"repos"`
+	Changes             *CIChanges `json:"changes,omitempty"`
+	AutomationName      *string    `json:"automationName,omitempty"`
+	ServiceAutomationID *string    `json:"serviceAutomationId,omitempty"`
+	ModeID              *string    `json:"modeId,omitempty"`
+}
+
+// CITarget is a workflow's file, or a repository alone where the service names the file.
+type CITarget struct {
+	RepoFullName string  `json:"repoFullName"`
+	FilePath     *string `json:"filePath,omitempty"`
+}
+
+// String names a target in messages.
+func (t CITarget) String() string {
+	if t.FilePath == nil {
+		return t.RepoFullName
+	}
+	return t.RepoFullName + " (" + *t.FilePath + ")"
+}
+
+// CIChanges are what a workflow shall be like. A text that is empty is sent: it takes something away.
+type CIChanges struct {
+	Name                    *string  `json:"name,omitempty"`
+	YAMLParams              *string  `json:"yamlParams,omitempty"`
+	CustomPrompt            *string  `json:"customPrompt,omitempty"`
+	Schedule                *string  `json:"schedule,omitempty"`
+	GithubEvents            []string `json:"githubEvents,omitzero"`
+	CustomCIModel           *string  `json:"customCIModel,omitempty"`
+	CustomCIReasoningEffort *string  `json:"customCIReasoningEffort,omitempty"`
+}
+
+// CIOutcome is what became of a repository: a pull request, a message where there is none, or an error. What the service
+// leaves out is empty.
+type CIOutcome struct {
+	RepoFullName Loose `json:"repoFullName"`
+	SessionID    Loose `json:"sessionId"`
+	PullRequest  Loose `json:"prUrl"`
+	Message      Loose `json:"message"`
+	Error        Fault `json:"error"`
+}
+
+// CIEdit is the answer to an edit.
+type CIEdit struct {
+	// Repositories are those of the request, each once, in its order.
+	Repositories []CIRepositoryEdit
+	// Others are outcomes for which no target is left.
+	Others []CIOutcome
+}
+
+// CIRepositoryEdit is what became of a repository. An outcome does not name its file, so those of several files cannot be
+// told apart. There may be fewer outcomes than targets, and a single one may stand for all of them.
+type CIRepositoryEdit struct {
+	Targets  []CITarget
+	Outcomes []CIOutcome
+}
+
+// UncertainEditError says that pull requests may have been opened although there is no answer that tells which. The request
+// was not sent again, because that would open others.
+type UncertainEditError struct {
+	Targets []CITarget
+	// Err is why the answer is missing.
+	Err error
+}
+
+func (e *UncertainEditError) Error() string {
+	names := make([]string, len(e.Targets))
+	for i, t := range e.Targets {
+		names[i] = t.String()
+	}
+	return fmt.Sprintf("pull requests may have been opened in %s, but the answer does not tell: %s", strings.Join(names, ", "), causes(e.Err))
+}
+
+func (e *UncertainEditError) Unwrap() error { return e.Err }
+
+// ServiceTime is the service's time, as its last answer told it, in RFC 3339: what is changed from now on has no older one.
+// If it has told none, it is the time of this machine, and says so.
+func (c *Client) ServiceTime() string {
+	if at := c.serviceTime(); !at.IsZero() {
+		return at.UTC().Format(time.RFC3339)
+	}
+	return c.clock.Now().UTC().Format(time.RFC3339) + " (by the clock of this machine)"
+}
+
+// EditCIWorkflow opens pull requests that create, change or delete a workflow. Each request opens others, so one that the
+// service may have acted on is not repeated, and is an *UncertainEditError if it fails.
+func (c *Client) EditCIWorkflow(ctx context.Context, body EditCIWorkflowRequest) (*CIEdit, error) {
+	r := request{op: operation{name: "editCiWorkflow", method: http.MethodPost, route: ciRoute + "edit", slow: true}, body: body}
+	outcomes, err := listCI[CIOutcome](ctx, c, r, "sessions", nil)
+	c.ci.jobs.discardAll() // Also where only the answer was lost.
+	c.ci.scans.discardAll()
+	c.ci.runs.discardAll()
+	switch {
+	case err != nil && isAmbiguous(err):
+		return nil, &UncertainEditError{Targets: body.Repos, Err: err}
+	case err != nil:
+		return nil, err
+	}
+	return assign(outcomes, body.Repos), nil
+}
+
+// assign gives each repository its outcomes. The code host does not tell names apart by case.
+func assign(outcomes []CIOutcome, targets []CITarget) *CIEdit {
+	edit := &CIEdit{}
+	find := func(name string) *CIRepositoryEdit {
+		for i := range edit.Repositories {
+			if strings.EqualFold(edit.Repositories[i].Targets[0].RepoFullName, name) {
+				return &edit.Repositories[i]
+			}
+		}
+		return nil
+	}
+	for _, target := range targets {
+		if same := find(target.RepoFullName); same != nil {
+			same.Targets = append(same.Targets, target)
+		} else {
+			edit.Repositories = append(edit.Repositories, CIRepositoryEdit{Targets: []CITarget{target}})
+		}
+	}
+	for _, outcome := range outcomes {
+		if repo := find(string(outcome.RepoFullName)); repo != nil && len(repo.Outcomes) < len(repo.Targets) {
+			repo.Outcomes = append(repo.Outcomes, outcome)
+		} else {
+			edit.Others = append(edit.Others, outcome)
+		}
+	}
+	edit.adoptNameless()
+	return edit
+}
+
+// adoptNameless gives an outcome without a repository to the only one that has none, if it is the only outcome left.
+func (e *CIEdit) adoptNameless() {
+	if len(e.Others) != 1 || e.Others[0].RepoFullName != "" || e.Others[0] == (CIOutcome{}) {
+		return
+	}
+	var open *CIRepositoryEdit
+	for i := range e.Repositories {
+		if len(e.Repositories[i].Outcomes) > 0 {
+			continue
+		}
+		if open != nil {
+			return
+		}
+		open = &e.Repositories[i]
+	}
+	if open != nil && len(open.Targets) == 1 {
+		open.Outcomes, e.Others = e.Others, nil
+	}
+}
