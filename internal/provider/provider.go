@@ -29,6 +29,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/environment"
 	"github.com/agentyard/terraform-provider-agentyard/internal/organization"
 	"github.com/agentyard/terraform-provider-agentyard/internal/serviceaccount"
+	"github.com/agentyard/terraform-provider-agentyard/internal/session"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -227,6 +228,7 @@ func (p *agentyardProvider) Resources(context.Context) []func() resource.Resourc
 		organization.NewUserUsageLimitResource,
 		serviceaccount.NewAPIKeyResource,
 		serviceaccount.NewServiceAccountResource,
+		session.NewSessionResource,
 	}
 }
 
@@ -254,6 +256,8 @@ func (p *agentyardProvider) DataSources(context.Context) []func() datasource.Dat
 		serviceaccount.NewAPIKeysDataSource,
 		serviceaccount.NewServiceAccountDataSource,
 		serviceaccount.NewServiceAccountsDataSource,
+		session.NewSessionDataSource,
+		session.NewSessionsDataSource,
 	}
 }
 
@@ -271,6 +275,7 @@ func (p *agentyardProvider) ListResources(context.Context) []func() list.ListRes
 		organization.NewUserUsageLimitList,
 		serviceaccount.NewAPIKeyList,
 		serviceaccount.NewServiceAccountList,
+		session.NewSessionList,
 	}
 }
 
@@ -285,5 +290,6 @@ func (p *agentyardProvider) Actions(context.Context) []func() action.Action {
 		environment.NewEnvironmentBuildCancelAction,
 		organization.NewMemberRemoveAction,
 		serviceaccount.NewAPIKeyRevokeAction,
+		session.NewSessionInterruptAction,
 	}
 }

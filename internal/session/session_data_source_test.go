@@ -1,0 +1,369 @@
+package session_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// attributes are what is expected of an object, by the names of its attributes.
+type attributes map[string]knownvalue.Check
+
+// talk is a session that exists beside Terraform. It is the answer to its creation.
+type talk struct {
+	ID        string `json:"sessionId"`
+	CreatedAt int64
+}
+
+// emulatedLag is longer than a session, or a change of one, takes to show everywhere.
+const emulatedLag = 10 * time.Second
+
+// makeTalk makes a session as somebody else; it is everywhere at once where the clock can be moved.
+func makeTalk(e *acctest.Env, computer string, settings map[string]any) talk {
+	var made talk
+	body := map[string]any{"computerId": computer}
+	if settings != nil {
+		body["sessionSettings"] = settings
+	}
+	e.API(http.MethodPost, sessionsRoute, body, &made)
+	if e.Clock != nil {
+		e.Clock.Advance(emulatedLag)
+	}
+	return made
+}
+
+// shownAtOnce lets sessions show everywhere without delay, for tests by the machine's clock.
+func shownAtOnce(o *emulator.Options) { o.SessionDelay, o.SessionListDelay = -1, -1 }
+
+// fullSettings are settings with every field, and fullSettingsAre what objects show of them.
+var (
+	fullSettings = map[string]any{
+		"model": "model-thinking", "reasoningEffort": "high", "interactionMode": "auto", "autonomyLevel": "low", "autonomyMode": "auto-low", "specModeModel": "model-light",
+		"specModeReasoningEffort": "none", "providerLock": "generic-chat-completion-api", "providerLockTimestamp": "2026-02-01T00:00:00Z", "apiProviderLock": "api-a",
+		"archivedAt": "2026-02-02T00:00:00Z", "setupProfileId": "profile-1", "compactionModel": "current-model", "compactionThresholdCheckEnabled": false,
+		"toolExecutionMode": "script_only", "allowSubagentsInScripts": true,
+		"enabledToolIds": []string{"b", "a"}, "disabledToolIds": []string{}, "restrictToolIds": []string{"c"},
+		"tags":     []any{map[string]any{"name": "plain"}, map[string]any{"name": "rich", "metadata": map[string]string{"a": "1"}}},
+		"worktree": map[string]any{"repoRoot": "/srv/app", "branch": "b", "lifecycle": "persistent", "path": "/srv/b", "parentWorktreePath": "/srv/a", "removedAt": "2026-02-03T00:00:00Z"},
+	}
+	fullSettingsAre = knownvalue.ObjectExact(attributes{
+		"model": exactly("model-thinking"), "reasoning_effort": exactly("high"), "interaction_mode": exactly("auto"), "autonomy_level": exactly("low"), "autonomy_mode": exactly("auto-low"),
+		"spec_mode_model": exactly("model-light"), "spec_mode_reasoning_effort": exactly("none"), "provider_lock": exactly("generic-chat-completion-api"),
+		"provider_lock_timestamp": exactly("2026-02-01T00:00:00Z"), "api_provider_lock": exactly("api-a"), "archived_at": exactly("2026-02-02T00:00:00Z"),
+		"setup_profile_id": exactly("profile-1"), "compaction_model": exactly("current-model"), "compaction_threshold_check_enabled": knownvalue.Bool(false),
+		"tool_execution_mode": exactly("script_only"), "allow_subagents_in_scripts": knownvalue.Bool(true),
+		"enabled_tool_ids": setOf("a", "b"), "disabled_tool_ids": setOf(), "restrict_tool_ids": setOf("c"),
+		"tags": knownvalue.ListExact([]knownvalue.Check{
+			knownvalue.ObjectExact(attributes{"name": exactly("plain"), "metadata": nothing}),
+			knownvalue.ObjectExact(attributes{"name": exactly("rich"), "metadata": knownvalue.MapExact(attributes{"a": exactly("1")})}),
+		}),
+		"worktree": knownvalue.ObjectExact(attributes{
+			"repo_root": exactly("/srv/app"), "branch": exactly("b"), "lifecycle": exactly("persistent"), "path": exactly("/srv/b"),
+			"parent_worktree_path": exactly("/srv/a"), "removed_at": exactly("2026-02-03T00:00:00Z"),
+		}),
+	})
+	// usualSettingsAre are those that the organization gives to a new session.
+	usualSettingsAre = knownvalue.ObjectExact(attributes{
+		"model": exactly("model-standard"), "reasoning_effort": exactly("medium"), "interaction_mode": exactly("auto"), "autonomy_level": exactly("medium"), "autonomy_mode": nothing,
+		"spec_mode_model": exactly("model-thinking"), "spec_mode_reasoning_effort": exactly("high"), "provider_lock": nothing, "provider_lock_timestamp": nothing, "api_provider_lock": nothing,
+		"archived_at": nothing, "setup_profile_id": nothing, "compaction_model": nothing, "compaction_threshold_check_enabled": nothing, "tool_execution_mode": nothing,
+		"allow_subagents_in_scripts": nothing, "enabled_tool_ids": nothing, "disabled_tool_ids": nothing, "restrict_tool_ids": nothing, "tags": nothing, "worktree": nothing,
+	})
+	nothing = knownvalue.Null()
+)
+
+func exactly(s string) knownvalue.Check { return knownvalue.StringExact(s) }
+
+func setOf(items ...string) knownvalue.Check {
+	checks := []knownvalue.Check{}
+	for _, item := range items {
+		checks = append(checks, exactly(item))
+	}
+	return knownvalue.SetExact(checks)
+}
+
+// atMillis is a time that the service tells in milliseconds.
+func atMillis(millis int64) knownvalue.Check {
+	return exactly(time.UnixMilli(millis).UTC().Format(time.RFC3339Nano))
+}
+
+func runReads(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
+	t.Helper()
+	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: steps})
+}
+
+func reads(hcl string, checks ...statecheck.StateCheck) resource.TestStep {
+	return resource.TestStep{Config: hcl, ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: checks}
+}
+
+func failsToRead(hcl, want string) resource.TestStep {
+	return resource.TestStep{Config: hcl, PlanOnly: true, ExpectError: regexp.MustCompile(want)}
+}
+
+// shows checks attributes of an object.
+func shows(address string, want attributes) []statecheck.StateCheck {
+	var checks []statecheck.StateCheck
+	for name, check := range want {
+		checks = append(checks, statecheck.ExpectKnownValue(address, tfjsonpath.New(name), check))
+	}
+	return checks
+}
+
+// providerFor is the provider's block for another address or key than the emulator's.
+func providerFor(address, key, hcl string) string {
+	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", address, key, hcl)
+}
+
+// somebody adds a human and returns the key.
+func somebody(t *testing.T, e *acctest.Env, role string) string {
+	t.Helper()
+	_, key, err := e.AddHuman(emulator.Human{Email: uuid.NewString() + "@people.example", Role: role})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// answersAt serves fixed answers by path, which the emulator never gives, and returns the address.
+func answersAt(t *testing.T, answers map[string]string) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		answer, ok := answers[r.URL.Path]
+		if !ok {
+			w.WriteHeader(http.StatusNotFound)
+			answer = `{"detail": "Nothing has this ID.", "status": 404, "title": "Not Found"}`
+		}
+		_, _ = w.Write([]byte(answer))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// whileItChanges lets an agent work in a session, and returns what a read shows then.
+func whileItChanges(t *testing.T, e *acctest.Env, s talk, computer string, settings knownvalue.Check) attributes {
+	t.Helper()
+	completed := s.CreatedAt + 7500
+	err := e.ChangeSession(s.ID, emulator.SessionChange{
+		Status: new("running"), Title: new("Fix the\nlogin"), MessageCount: new(int64(7)), ServiceCredits: new(12.5), ParentSessionID: new("parent-1"), CompletedAt: &completed,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return attributes{
+		"id": exactly(s.ID), "parent_session_id": exactly("parent-1"), "title": exactly("Fix the\nlogin"), "status": exactly("running"), "message_count": knownvalue.Int64Exact(7),
+		"created_at": atMillis(s.CreatedAt), "updated_at": atMillis(e.Now().UnixMilli()), "completed_at": atMillis(completed), "computer_id": exactly(computer),
+		"session_settings": settings, "service_credits": knownvalue.Float64Exact(12.5),
+	}
+}
+
+func sessionByID(id, more string) string {
+	return fmt.Sprintf("data \"agentyard_session\" \"x\" {\n  id = %q\n%s}\n", id, more)
+}
+
+// A service that leaves the settings out of its answers to single reads makes no difference.
+func TestAccSessionDataSource_everyAttribute(t *testing.T) {
+	t.Parallel()
+	const x = "data.agentyard_session.x"
+	for _, settingsOnReads := range []bool{false, true} {
+		t.Run(fmt.Sprint("settings on reads ", settingsOnReads), func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			e.SessionSettingsOnReads(settingsOnReads)
+			computer := newComputer(e, "dev")
+			full, least := makeTalk(e, computer, fullSettings), makeTalk(e, computer, nil)
+			want := whileItChanges(t, e, full, computer, fullSettingsAre)
+			onComputer := fmt.Sprintf("  computer_id = %q\n", computer)
+			e.Journal().Reset()
+			runReads(t, e,
+				reads(e.Config(sessionByID(full.ID, "")), shows(x, want)...),
+				reads(e.Config(sessionByID(full.ID, onComputer)), shows(x, want)...),
+				reads(e.Config(sessionByID(least.ID, "")), shows(x, attributes{
+					"id": exactly(least.ID), "parent_session_id": nothing, "title": nothing, "status": exactly("idle"), "message_count": knownvalue.Int64Exact(0), "created_at": atMillis(least.CreatedAt),
+					"updated_at": atMillis(least.CreatedAt), "completed_at": nothing, "computer_id": exactly(computer), "session_settings": usualSettingsAre, "service_credits": knownvalue.Float64Exact(0),
+				})...),
+			)
+			if n := e.Journal().Count("listSessions"); (n == 0) != settingsOnReads {
+				t.Errorf("%d listings were sent", n)
+			}
+		})
+	}
+}
+
+// Somebody else's session is in no listing, so that its settings are not known unless its own answer tells them.
+func TestAccSessionDataSource_ofSomebodyElse(t *testing.T) {
+	t.Parallel()
+	const x = "data.agentyard_session.x"
+	e := acctest.New(t)
+	mine := makeTalk(e, newComputer(e, "dev"), nil)
+	manager, user := somebody(t, e, emulator.RoleManager), somebody(t, e, emulator.RoleUser)
+	hcl := sessionByID(mine.ID, "")
+	runReads(t, e, reads(providerFor(e.URL(), manager, hcl), shows(x, attributes{"status": exactly("idle"), "session_settings": nothing})...))
+	e.SessionSettingsOnReads(true)
+	runReads(t, e,
+		reads(providerFor(e.URL(), manager, hcl), shows(x, attributes{"session_settings": usualSettingsAre})...),
+		failsToRead(providerFor(e.URL(), user, hcl), `Cannot read session(.|\n)*getSession(.|\n)*403(.|\n)*the\s+API\s+key\s+of\s+their\s+owner`),
+	)
+}
+
+func TestAccSessionDataSource_errors(t *testing.T) {
+	t.Parallel()
+	const missing = "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10"
+	e := acctest.New(t)
+	there := newComputer(e, "there")
+	s := makeTalk(e, newComputer(e, "here"), nil)
+	on := func(computer string) string { return fmt.Sprintf("  computer_id = %q\n", computer) }
+	runReads(t, e,
+		failsToRead(e.Config(sessionByID(missing, "")), `Session Not Found(.|\n)*id\s*=\s*"`+missing+`"(.|\n)*no\s+session\s+with\s+this\s+id\.\s+Check\s+the\s+value`),
+		failsToRead(e.Config(sessionByID(s.ID, on(there))), `Session on Another Computer(.|\n)*computer_id\s*=(.|\n)*Correct\s+computer_id,\s+or\s+omit\s+it`),
+		failsToRead(e.Config(sessionByID(s.ID, on(missing))), `Session on Another Computer`),
+		failsToRead(e.Config(sessionByID("", "")), `id\s+must\s+not\s+be\s+empty`),
+		failsToRead(e.Config(sessionByID(s.ID, on(""))), `computer_id\s+must\s+not\s+be\s+empty`),
+		failsToRead(e.Config(`data "agentyard_session" "x" {}`), `The\s+argument\s+"id"\s+is\s+required`),
+		failsToRead(e.Config(sessionByID("..", "")), `Cannot read session(.|\n)*cannot\s+be\s+part`),
+		failsToRead(e.Config(sessionByID(s.ID+"/interrupt", "")), `Session Not Found`),
+		failsToRead(e.Config(sessionByID("%2e%2e?x=1#", "")), `Session Not Found`),
+		failsToRead(providerFor(e.URL(), "fk-wrong", sessionByID(s.ID, "")), `Cannot read session(.|\n)*getSession(.|\n)*401(.|\n)*AGENTYARD_API_KEY`),
+	)
+	for _, tc := range []struct {
+		fault emulator.Fault
+		want  string
+	}{
+		{emulator.Fault{Operation: "getSession", Kind: emulator.FaultStatusBeforeCommit, Status: 503}, `Cannot read session(.|\n)*getSession(.|\n)*503`},
+		{emulator.Fault{Operation: "listSessions", Kind: emulator.FaultStatusBeforeCommit, Status: 500}, `Cannot read session(.|\n)*listSessions(.|\n)*500`},
+		{emulator.Fault{Operation: "getSession", Kind: emulator.FaultOtherServer, Status: 404}, `Cannot read session(.|\n)*something\s+else\s+than\s+the\s+service`},
+		{emulator.Fault{Operation: "getSession", Kind: emulator.FaultOtherAnswer, Body: `{"sessionId":"another","status":"idle"}`}, `Cannot read session(.|\n)*getSession(.|\n)*another`},
+		{emulator.Fault{Operation: "getSession", Kind: emulator.FaultOtherAnswer, Body: `{"sessionId":"` + s.ID + `"}`}, `Cannot read session(.|\n)*lacks\s+the\s+field\s+status`},
+	} {
+		tc.fault.Times = -1
+		e.Faults().Add(tc.fault)
+		runReads(t, e, failsToRead(e.Config(sessionByID(s.ID, "")), tc.want))
+		e.Faults().Clear()
+	}
+	e.AllowSessions(false)
+	runReads(t, e, failsToRead(e.Config(sessionByID(s.ID, "")), `Cannot read session(.|\n)*403(.|\n)*not\s+enabled(.|\n)*selected\s+organizations`))
+	for _, entry := range e.Journal().Entries() {
+		if entry.Operation == "interruptSession" {
+			t.Error("an ID reached another operation")
+		}
+	}
+}
+
+// A session shows late by its ID, and later still in the listing that has its settings.
+func TestAccSessionDataSource_madeInTheSameApply(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	hcl := e.Config(fmt.Sprintf(`
+resource "agentyard_session" "new" {
+  computer_id      = %q
+  session_settings = { model = "model-light", tags = [{ name = "new" }] }
+}
+data "agentyard_session" "x" {
+  id          = agentyard_session.new.id
+  computer_id = agentyard_session.new.computer_id
+}
+data "agentyard_sessions" "x" {
+  computer_id = agentyard_session.new.computer_id
+  depends_on  = [data.agentyard_session.x]
+}
+`, newComputer(e, "dev")))
+	settings := knownvalue.ObjectPartial(attributes{"model": exactly("model-light"), "tags": knownvalue.ListSizeExact(1), "spec_mode_model": exactly("model-thinking")})
+	runReads(t, e, reads(hcl, append(shows("data.agentyard_session.x", attributes{"status": exactly("idle"), "session_settings": settings, "service_credits": knownvalue.Float64Exact(0)}),
+		shows("data.agentyard_sessions.x", attributes{"sessions": knownvalue.ListSizeExact(1)})...)...))
+	if n := e.Journal().Count("createSession"); n != 1 {
+		t.Errorf("%d sessions were created", n)
+	}
+}
+
+// What the service may add or omit one day is no error.
+func TestAccSessionDataSources_otherShapes(t *testing.T) {
+	t.Parallel()
+	odd := `{"sessionId":"s1","status":"dreaming","messageCount":3,"createdAt":1772366400000,"updatedAt":1772366400000,"title":"","parent_session_id":null,"new":1,"sessionSettings":` +
+		`{"model":"","reasoningEffort":"cosmic","interactionMode":"swarm","tags":[{"name":"t","metadata":{}},{"name":"n","metadata":{"n":1,"o":{"a":[true]}}}],"worktree":{"repoRoot":"/r","lifecycle":"eternal"},"enabledToolIds":["x","x"],"new":{}}}`
+	address := answersAt(t, map[string]string{
+		sessionsRoute:         `{"sessions":[` + odd + `],"pagination":{"hasMore":false,"nextCursor":null}}`,
+		sessionsRoute + "/s1": `{"session":` + odd + `}`,
+	})
+	settings := knownvalue.ObjectPartial(attributes{
+		"reasoning_effort": exactly("cosmic"), "interaction_mode": exactly("swarm"), "autonomy_level": nothing, "enabled_tool_ids": setOf("x"), "disabled_tool_ids": nothing,
+		"tags": knownvalue.ListExact([]knownvalue.Check{
+			knownvalue.ObjectExact(attributes{"name": exactly("t"), "metadata": knownvalue.MapExact(attributes{})}),
+			knownvalue.ObjectExact(attributes{"name": exactly("n"), "metadata": knownvalue.MapExact(attributes{"n": exactly("1"), "o": exactly(`{"a":[true]}`)})}),
+		}),
+		"worktree": knownvalue.ObjectPartial(attributes{"lifecycle": exactly("eternal"), "branch": nothing}),
+	})
+	record := attributes{
+		"id": exactly("s1"), "status": exactly("dreaming"), "message_count": knownvalue.Int64Exact(3), "title": nothing, "parent_session_id": nothing, "completed_at": nothing,
+		"service_credits": nothing, "session_settings": settings,
+	}
+	single := attributes{"computer_id": exactly("c1")}
+	for name, check := range record {
+		single[name] = check
+	}
+	hcl := sessionByID("s1", "  computer_id = \"c1\"\n") + "data \"agentyard_sessions\" \"x\" {}\n"
+	e := acctest.New(t)
+	runReads(t, e, reads(providerFor(address, "fk-x", hcl), append(shows("data.agentyard_session.x", single),
+		shows("data.agentyard_sessions.x", attributes{"sessions": knownvalue.ListExact([]knownvalue.Check{knownvalue.ObjectPartial(record)})})...)...))
+}
+
+// Every session is asked for alone, for its credits; the settings of all of them come from one listing of their computer.
+func TestAccSessionDataSource_sharesListings(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t, shownAtOnce, func(o *emulator.Options) { o.MaxPageSize = 0 })
+	computer := newComputer(e, "dev")
+	var ids []string
+	for range 30 {
+		ids = append(ids, makeTalk(e, computer, nil).ID)
+	}
+	encoded, err := json.Marshal(ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cli := acctest.NewCLI(t, e, fmt.Sprintf(`
+data "agentyard_session" "x" {
+  for_each = toset(%s)
+  id       = each.value
+}
+output "models" {
+  value = join(" ", distinct([for s in data.agentyard_session.x : s.session_settings.model]))
+}
+`, encoded))
+	e.Journal().Reset()
+	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(r.Output, `models = "model-standard"`) {
+		t.Errorf("the plan: %s", r.Output)
+	}
+	if singles, listings, all := e.Journal().Count("getSession"), e.Journal().Count("listSessions"), len(e.Journal().Entries()); singles != 30 || listings != 1 || all != 31 {
+		t.Errorf("%d reads, %d listings, %d requests", singles, listings, all)
+	}
+}
+
+// While the provider's settings are unknown nothing can be read: the plan says what to apply first.
+func TestAccSessionDataSources_unknownProvider(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	for _, hcl := range []string{sessionByID("s1", ""), `data "agentyard_sessions" "x" {}`} {
+		runReads(t, e, failsToRead(fmt.Sprintf(`
+resource "terraform_data" "address" {
+  input = %q
+}
+provider "agentyard" {
+  base_url = terraform_data.address.output
+  api_key  = "fk-x"
+}
+%s`, e.URL(), hcl), `Cannot (read|list) sessions?(.|\n)*base_url\s+is\s+not\s+known\s+yet;\s+apply\s+what\s+base_url`))
+	}
+}

@@ -1,0 +1,29 @@
+package session_test
+
+import (
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// A session may move to another computer: it exists, and goes when the one that is configured takes its place.
+func TestSession_onAnotherComputer(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	configured := newComputer(e, "dev")
+	config := withSettings(configured, map[string]any{"model": "model-light"})
+	i := applied(t, e, config)
+	before := i.ID()
+	other := newComputer(e, "other")
+	changed(t, e, before, emulator.SessionChange{ComputerID: &other})
+
+	mustPlan(t, e, i, config, "replace")
+	mustApply(t, e, i, config)
+	if ids := idsOn(t, e, configured); len(ids) != 1 || ids[0] != i.ID() || i.ID() == before {
+		t.Errorf("on the configured computer: %v, in the state: %s", ids, i.ID())
+	}
+	if ids := idsOn(t, e, other); len(ids) > 0 {
+		t.Errorf("left on the other computer: %v", ids)
+	}
+}

@@ -1,0 +1,90 @@
+package session_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// onlyComputer finds the computer of a name.
+func onlyComputer(t *testing.T, e *acctest.Env, name string) string {
+	t.Helper()
+	var listed struct{ Computers []struct{ ID, Name string } }
+	e.API("GET", "/api/v0/computers", nil, &listed)
+	for _, c := range listed.Computers {
+		if c.Name == name {
+			return c.ID
+		}
+	}
+	t.Fatalf("there is no computer %q: %+v", name, listed)
+	return ""
+}
+
+// carriedOut counts the requests of an operation that the emulator carried out.
+func carriedOut(e *acctest.Env, operation string) int {
+	n := 0
+	for _, entry := range e.Journal().Entries() {
+		isSpoilt := slices.Contains([]emulator.FaultKind{
+			emulator.FaultStatusAfterCommit, emulator.FaultDropAfterCommit, emulator.FaultTruncatedBody, emulator.FaultNonJSON, emulator.FaultDelayAfterCommit,
+		}, emulator.FaultKind(entry.Fault))
+		if entry.Operation == operation && (isSpoilt || entry.Fault == "" && entry.Status < 300) {
+			n++
+		}
+	}
+	return n
+}
+
+// breakSessions runs the fault matrix of a session on a computer, beside which the state holds one on another. However it is
+// broken, it is made no more than so many times.
+func breakSessions(t *testing.T, most int, configs func(computer string) []acctest.Values) {
+	t.Helper()
+	acctest.Matrix{
+		Type: sessionType,
+		Setup: func(e *acctest.Env) []acctest.Values {
+			newSession(e, newComputer(e, "beside"), nil)
+			return configs(newComputer(e, "dev"))
+		},
+		Beside: func(t *testing.T, e *acctest.Env, p *acctest.Process) {
+			i := p.NewInstance(sessionType)
+			if out := p.Import(i, idsOn(t, e, onlyComputer(t, e, "beside"))[0]); len(out.Errors) > 0 {
+				t.Fatal(out)
+			}
+		},
+		Live: func(e *acctest.Env) []string { return idsOn(t, e, onlyComputer(t, e, "dev")) },
+		Verify: func(t *testing.T, e *acctest.Env, _ *acctest.Instance) {
+			// The one beside it was made by somebody else.
+			if made := carriedOut(e, "createSession") - 1; made > most {
+				t.Errorf("%d creations were carried out", made)
+			}
+		},
+	}.Run(t)
+}
+
+func TestSession_faultMatrix(t *testing.T) {
+	t.Parallel()
+	breakSessions(t, 1, func(computer string) []acctest.Values {
+		return []acctest.Values{
+			valuesOf(computer, nil),
+			withSettings(computer, map[string]any{"model": "model-light", "tags": []any{map[string]any{"name": "a", "metadata": map[string]any{"b": "c"}}}, "enabled_tool_ids": []any{"read", "write"}}),
+		}
+	})
+}
+
+// With all that a record does not tell, and a replacement at the end.
+func TestSession_faultMatrixOfAllThatIsSent(t *testing.T) {
+	t.Parallel()
+	breakSessions(t, 2, func(computer string) []acctest.Values {
+		all := func(cwd string) acctest.Values {
+			return valuesOf(computer, acctest.Values{
+				"cwd": cwd, "system_prompt_append": "Be brief.",
+				"session_settings": map[string]any{
+					"interaction_mode": "agi", "autonomy_level": "low", "tool_execution_mode": "script_only", "allow_subagents_in_scripts": true,
+					"disabled_tool_ids": []any{"read", "write"}, "restrict_tool_ids": []any{}, "worktree": map[string]any{"repo_root": "/srv", "branch": "main"},
+				},
+			})
+		}
+		return []acctest.Values{all("/srv"), all("/other")}
+	})
+}

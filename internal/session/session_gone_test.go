@@ -1,0 +1,228 @@
+package session_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// meanwhile calls do before the nth request, counted from 0, whose method and path begin like this.
+func meanwhile(request string, do func(n int)) acctest.Option {
+	return func(o *emulator.Options) {
+		inner := o.Wrap
+		var seen atomic.Int64
+		o.Wrap = func(next http.Handler) http.Handler {
+			if inner != nil {
+				next = inner(next)
+			}
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasPrefix(r.Method+" "+r.URL.Path, request) && strings.HasPrefix(r.UserAgent(), "terraform-provider-agentyard/") {
+					do(int(seen.Add(1)) - 1)
+				}
+				next.ServeHTTP(w, r)
+			})
+		}
+	}
+}
+
+// deleted deletes a session, or a computer, behind Terraform's back.
+func deleted(e *acctest.Env, path string) { e.API(http.MethodDelete, path, nil, nil) }
+
+func TestSession_goneElsewhere(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	computer := newComputer(e, "dev")
+	config := valuesOf(computer, nil)
+	i := applied(t, e, config)
+	id := i.ID()
+	newSession(e, computer, nil) // Of which the listing tells that it is the caller's.
+	deleted(e, sessionsRoute+"/"+id)
+	p := acctest.NewProcess(t, e, nil)
+	out := p.Plan(i, config)
+	if out.Action != "create" || !strings.Contains(warningsOf(out), "Session Is Gone: The session "+id) || strings.Contains(warningsOf(out), "base_url") {
+		t.Errorf("%s", out)
+	}
+	mustApply(t, e, i, config)
+	if i.ID() == id {
+		t.Errorf("it is the same: %s", i.ID())
+	}
+}
+
+func TestSession_destroyOfWhatIsGone(t *testing.T) {
+	t.Parallel()
+	for name, vanish := range map[string]func(e *acctest.Env, id, computer string){
+		"the session": func(e *acctest.Env, id, _ string) { deleted(e, sessionsRoute+"/"+id) },
+		"it and the computer": func(e *acctest.Env, id, computer string) {
+			deleted(e, sessionsRoute+"/"+id)
+			deleted(e, "/api/v0/computers/"+computer)
+		},
+	} {
+		for _, refresh := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, refreshed %t", name, refresh), func(t *testing.T) {
+				t.Parallel()
+				e := acctest.New(t)
+				computer := newComputer(e, "dev")
+				i := applied(t, e, valuesOf(computer, nil))
+				vanish(e, i.ID(), computer)
+				p := acctest.NewProcess(t, e, nil)
+				destroy := func() acctest.Outcome { return p.Apply(i, nil) }
+				if !refresh {
+					destroy = func() acctest.Outcome { return p.Destroy(i) }
+				}
+				if out := destroy(); len(out.Errors) > 0 || !i.State.IsNull() {
+					t.Errorf("%s", out)
+				}
+			})
+		}
+	}
+}
+
+func TestSession_deletedDuringAnApply(t *testing.T) {
+	t.Parallel()
+	for name, request := range map[string]string{"the plan": "GET " + sessionsRoute, "the change": "PATCH " + sessionsRoute, "the destruction": "DELETE " + sessionsRoute} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var e *acctest.Env
+			var i *acctest.Instance
+			armed := false
+			e = acctest.New(t, meanwhile(request, func(int) {
+				if armed {
+					armed = false
+					deleted(e, sessionsRoute+"/"+i.ID())
+				}
+			}))
+			computer := newComputer(e, "dev")
+			i = applied(t, e, valuesOf(computer, nil))
+			armed = true
+			config := withSettings(computer, map[string]any{"model": "model-light"})
+			if name == "the destruction" {
+				config = nil
+			}
+			out := acctest.NewProcess(t, e, nil).Apply(i, config)
+			if name == "the change" {
+				if len(out.Errors) != 1 || !strings.Contains(out.Text(), "updateSession") {
+					t.Errorf("%s", out)
+				}
+			} else if len(out.Errors) > 0 {
+				t.Errorf("%s", out)
+			}
+			mustApply(t, e, i, config)
+			if n := len(idsOn(t, e, computer)); config != nil && n != 1 || config == nil && n != 0 {
+				t.Errorf("%d sessions are left", n)
+			}
+		})
+	}
+}
+
+// With its computer a session of the service's own is archived; one on a registered computer stays as it is. Both can
+// still be read and destroyed.
+func TestSession_itsComputerIsDeleted(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		computer   func(e *acctest.Env, name string) string
+		isArchived bool
+	}{
+		"managed":    {newManagedComputer, true},
+		"registered": {newComputer, false},
+	} {
+		for _, others := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, others %t", name, others), func(t *testing.T) {
+				t.Parallel()
+				e := acctest.New(t)
+				if others {
+					newSession(e, newComputer(e, "other"), nil)
+				}
+				computer := tc.computer(e, "box")
+				config := withSettings(computer, map[string]any{"model": "model-light"})
+				i := applied(t, e, config)
+				id := i.ID()
+				deleted(e, "/api/v0/computers/"+computer)
+				e.Clock.Advance(time.Hour)
+				for range 2 {
+					mustPlan(t, e, i, config, "none")
+				}
+				if i.ID() != id {
+					t.Fatalf("the state holds %q", i.ID())
+				}
+				if _, archived := settingsIn(t, i)["archived_at"]; archived != tc.isArchived {
+					t.Errorf("the settings are %v", settingsIn(t, i))
+				}
+				again, out := imported(t, e, id)
+				if len(out.Errors) > 0 || settingsIn(t, again)["model"] != "model-light" {
+					t.Errorf("%s: %v", out, settingsIn(t, again))
+				}
+				if out := acctest.NewProcess(t, e, nil).Apply(i, withSettings(computer, map[string]any{"model": "model-standard"})); len(out.Errors) > 0 {
+					t.Errorf("%s", out)
+				}
+				if out := acctest.NewProcess(t, e, nil).Apply(i, nil); len(out.Errors) > 0 || len(out.Warnings) > 0 {
+					t.Errorf("%s", out)
+				}
+				if left := idsOn(t, e, computer); len(left) > 0 {
+					t.Errorf("left: %v", left)
+				}
+			})
+		}
+	}
+}
+
+// Somebody else may take a session from its computer; the state keeps what it knows of it.
+func TestSession_withoutAComputer(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	computer := newComputer(e, "dev")
+	config := valuesOf(computer, nil)
+	i := applied(t, e, config)
+	id, nowhere := i.ID(), ""
+	changed(t, e, id, emulator.SessionChange{ComputerID: &nowhere})
+	mustPlan(t, e, i, config, "none")
+	if out := acctest.NewProcess(t, e, nil).Apply(i, nil); len(out.Errors) > 0 || len(out.Warnings) > 0 {
+		t.Errorf("%s", out)
+	}
+	if left := idsOn(t, e, ""); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// What was just made is changed, read and destroyed at once, although the service shows it nowhere yet.
+func TestSession_young(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	computer := newComputer(e, "dev")
+	config := withSettings(computer, map[string]any{"model": "model-light"})
+	other := withSettings(computer, map[string]any{"model": "model-standard"})
+	for name, run := range map[string]func(i *acctest.Instance) acctest.Outcome{
+		"destroyed":                   func(i *acctest.Instance) acctest.Outcome { return acctest.NewProcess(t, e, nil).Apply(i, nil) },
+		"destroyed without a refresh": func(i *acctest.Instance) acctest.Outcome { return acctest.NewProcess(t, e, nil).Destroy(i) },
+		"planned":                     func(i *acctest.Instance) acctest.Outcome { return acctest.NewProcess(t, e, nil).Plan(i, config) },
+		"changed":                     func(i *acctest.Instance) acctest.Outcome { return acctest.NewProcess(t, e, nil).Apply(i, other) },
+	} {
+		p := acctest.NewProcess(t, e, nil)
+		i := p.NewInstance(sessionType)
+		if out := p.Apply(i, config); len(out.Errors) > 0 {
+			t.Fatal(out)
+		}
+		id := i.ID()
+		begin := e.Clock.Now()
+		if out := run(i); len(out.Errors) > 0 || len(out.Warnings) > 0 {
+			t.Errorf("%s: %s", name, out)
+		}
+		if took := e.Clock.Now().Sub(begin); took > 20*time.Second {
+			t.Errorf("%s: it took %s", name, took)
+		}
+		if i.State.IsNull() == (name == "planned" || name == "changed") || !i.State.IsNull() && i.ID() != id {
+			t.Errorf("%s: the state holds %s", name, i.State)
+		}
+		if !i.State.IsNull() {
+			mustApply(t, e, i, nil)
+		}
+		if left := idsOn(t, e, computer); len(left) > 0 {
+			t.Fatalf("%s: left: %v", name, left)
+		}
+	}
+}

@@ -1,0 +1,276 @@
+package session_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfversion"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// imported is a session that a process of its own has imported.
+func imported(t *testing.T, e *acctest.Env, id string) (*acctest.Instance, acctest.Outcome) {
+	t.Helper()
+	p := acctest.NewProcess(t, e, nil)
+	i := p.NewInstance(sessionType)
+	return i, p.Import(i, id)
+}
+
+// importBlock imports by the identity, with the computer or without.
+func importBlock(id, computer string) string {
+	identity := fmt.Sprintf("    id = %q\n", id)
+	if computer != "" {
+		identity += fmt.Sprintf("    computer_id = %q\n", computer)
+	}
+	return "import {\n  to = " + sessionAddress + "\n  identity = {\n" + identity + "  }\n}\n"
+}
+
+func TestAccSession_importByIdentity(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	computer := newComputer(e, "dev")
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_12_0)},
+		CheckDestroy:             none(e),
+		Steps: []resource.TestStep{
+			{Config: e.Config(hclOf(computer, `session_settings = { model = "model-light", tags = [{ name = "a" }] }`))},
+			{ResourceName: sessionAddress, ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity},
+		},
+	})
+}
+
+// Each form of an import finds the session with its settings, also one that shows nowhere yet, and asks for no change.
+func TestAccSession_imported(t *testing.T) {
+	t.Parallel()
+	settings := map[string]any{"model": "model-light", "enabledToolIds": []any{"write", "read"}, "tags": []any{map[string]any{"name": "a"}}}
+	const more = `session_settings = { model = "model-light", enabled_tool_ids = ["read", "write"], tags = [{ name = "a" }] }`
+	for name, tc := range map[string]struct {
+		byIdentity, withComputer bool
+		make                     func(e *acctest.Env, computer string, settings map[string]any) string
+	}{
+		"an ID":                              {make: newSession},
+		"a young one's ID":                   {make: newYoungSession},
+		"an identity":                        {byIdentity: true, make: newSession},
+		"a young one's identity":             {byIdentity: true, make: newYoungSession},
+		"an identity with a computer":        {byIdentity: true, withComputer: true, make: newSession},
+		"a young one's with a computer":      {byIdentity: true, withComputer: true, make: newYoungSession},
+		"settings in reads, and an ID":       {make: newSession},
+		"settings in reads, and an identity": {byIdentity: true, make: newSession},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if tc.byIdentity {
+				acctest.NeedsIdentity(t)
+			}
+			var bodies sent
+			e := acctest.New(t, bodies.option)
+			e.SessionSettingsOnReads(strings.HasPrefix(name, "settings in reads"))
+			computer := newComputer(e, "dev")
+			newSession(e, computer, nil)
+			id := tc.make(e, computer, settings)
+			step := resource.TestStep{Config: e.Config(hclOf(computer, more)), ResourceName: sessionAddress, ImportState: true, ImportStateId: id, ImportStatePersist: true}
+			if tc.byIdentity {
+				named := ""
+				if tc.withComputer {
+					named = computer
+				}
+				step = resource.TestStep{Config: e.Config(importBlock(id, named) + hclOf(computer, more)), ConfigPlanChecks: acctest.ThenEmpty}
+			}
+			resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{
+				step,
+				{Config: e.Config(hclOf(computer, more)), PlanOnly: true},
+				{Config: e.Config(hclOf(computer, more)), ConfigPlanChecks: acctest.ThenEmpty},
+			}})
+			bodies.must(t)
+			if left := idsOn(t, e, computer); len(left) != 1 || left[0] == id {
+				t.Errorf("the emulator holds %v", left)
+			}
+		})
+	}
+}
+
+func TestAccSession_importErrors(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	computer := newComputer(e, "dev")
+	for id, want := range map[string]string{
+		"0b2f7f6e-0000-4000-8000-000000000000": `Cannot import non-existent remote object`,
+		"../computers":                         `Invalid Import ID(.|\n)*its\s+ID\s+at\s+the\s+service,\s+such\s+as\s+7f9c2ba4`,
+		"a b":                                  `Invalid Import ID`,
+		"..":                                   `getSession:\s+".."\s+cannot\s+be\s+part`,
+		"a%2fb":                                `Cannot import non-existent remote object`,
+	} {
+		runSessions(t, e, resource.TestStep{Config: e.Config(hclOf(computer, "")), ResourceName: sessionAddress, ImportState: true, ImportStateId: id, ExpectError: regexp.MustCompile(want)})
+	}
+}
+
+// The computer in an identity helps to find the session; what the service tells of it counts.
+func TestAccSession_importWithAnotherComputer(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsIdentity(t)
+	e := acctest.New(t)
+	computer, other := newComputer(e, "dev"), newComputer(e, "other")
+	for name, named := range map[string]string{"of another session": other, "that is gone": uuid.NewString()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			id := newSession(e, computer, nil)
+			resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{{
+				Config: e.Config(importBlock(id, named) + hclOf(computer, "")), ConfigPlanChecks: plannedThenEmpty(plancheck.ResourceActionNoop),
+			}}})
+		})
+	}
+	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{{
+		Config: e.Config(importBlock("", computer) + hclOf(computer, "")), PlanOnly: true, ExpectError: regexp.MustCompile(`getSession(.|\n)*cannot\s+be\s+part`),
+	}}})
+}
+
+// What only a creation accepts is taken over from the configuration after an import, without a request, and replaces later.
+func TestSession_adoption(t *testing.T) {
+	t.Parallel()
+	for name, config := range map[string]acctest.Values{
+		"a directory":      {"cwd": "/srv"},
+		"a prompt":         {"system_prompt": "Be brief."},
+		"an addition":      {"system_prompt_append": "Be brief."},
+		"a mode":           {"session_settings": map[string]any{"tool_execution_mode": "script_only"}},
+		"a flag":           {"session_settings": map[string]any{"allow_subagents_in_scripts": true}},
+		"beside unknowns":  {"cwd": "/srv", "session_settings": map[string]any{"worktree": map[string]any{"repo_root": "/srv"}}},
+		"all, and a model": {"cwd": "/srv", "system_prompt": "Be brief.", "session_settings": map[string]any{"tool_execution_mode": "script_only", "allow_subagents_in_scripts": true, "model": "model-light"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var bodies sent
+			e := acctest.New(t, bodies.option)
+			computer := newComputer(e, "dev")
+			id := newSession(e, computer, map[string]any{"worktree": map[string]any{"repoRoot": "/srv"}})
+			i, out := imported(t, e, id)
+			if len(out.Errors) > 0 {
+				t.Fatal(out)
+			}
+			bare, wanted := valuesOf(computer, nil), valuesOf(computer, config)
+			mustPlan(t, e, i, bare, "none")
+			if out := mustApply(t, e, i, wanted); out.Action != "update" || i.ID() != id {
+				t.Errorf("%s", out)
+			}
+			if name == "all, and a model" {
+				bodies.must(t, `PATCH {"sessionSettings":{"model":"model-light"}}`)
+			}
+			bodies.must(t)
+			mustPlan(t, e, i, wanted, "none")
+			if config["cwd"] != nil {
+				wanted["cwd"] = "/other"
+				mustPlan(t, e, i, wanted, "replace")
+			}
+			// What was adopted is held; what comes later is not adopted.
+			late := valuesOf(computer, config)
+			switch {
+			case config["system_prompt"] == nil && config["system_prompt_append"] == nil:
+				late["system_prompt"] = "Be thorough."
+			default:
+				late["cwd"] = "/late"
+			}
+			mustPlan(t, e, i, late, "replace")
+		})
+	}
+}
+
+// A manager may hold another owner's session: it is in no listing of theirs, and single reads tell no settings.
+func TestSession_ofAnotherOwner(t *testing.T) {
+	t.Parallel()
+	for name, onReads := range map[string]bool{"without settings": false, "with settings": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var bodies sent
+			e := acctest.New(t, bodies.option)
+			e.SessionSettingsOnReads(onReads)
+			_, owner, err := e.AddHuman(emulator.Human{Email: "robin@agentyard.example", Role: emulator.RoleManager})
+			must(t, err)
+			computer := newComputer(e, "dev")
+			id := newSession(e, computer, map[string]any{"model": "model-light"})
+			as := func() *acctest.Process { return acctest.NewProcess(t, e, acctest.Values{"api_key": owner}) }
+			p := as()
+			i := p.NewInstance(sessionType)
+			if out := p.Import(i, id); len(out.Errors) > 0 {
+				t.Fatal(out)
+			}
+			bare, config := valuesOf(computer, nil), withSettings(computer, map[string]any{"model": "model-light"})
+			if out := as().Plan(i, bare); out.Action != "none" || len(out.Errors) > 0 {
+				t.Errorf("%s", out)
+			}
+			for n, action := range []string{"update", "none"} {
+				if onReads {
+					action = "none"
+				}
+				if out := as().Apply(i, config); out.Action != action || len(out.Errors) > 0 {
+					t.Errorf("apply %d: %s", n, out)
+				}
+			}
+			mustSettings(t, i, map[string]any{"model": "model-light"})
+			if out := as().Apply(i, withSettings(computer, map[string]any{"model": "model-standard"})); out.Action != "update" || len(out.Errors) > 0 {
+				t.Errorf("%s", out)
+			}
+			if out := as().Apply(i, nil); len(out.Errors) > 0 || len(idsOn(t, e, computer)) > 0 {
+				t.Errorf("%s; left: %v", out, idsOn(t, e, computer))
+			}
+		})
+	}
+}
+
+// Who is neither the owner nor a manager is told whose key is needed, and keeps the state.
+func TestSession_withTheKeyOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	_, user, err := e.AddHuman(emulator.Human{Email: "sam@agentyard.example"})
+	must(t, err)
+	computer := newComputer(e, "dev")
+	config := withSettings(computer, map[string]any{"model": "model-light"})
+	i := applied(t, e, config)
+	id := i.ID()
+	as := func() *acctest.Process { return acctest.NewProcess(t, e, acctest.Values{"api_key": user}) }
+	outs := map[string]acctest.Outcome{
+		"a refresh":      as().Plan(i, config),
+		"a destruction":  as().Destroy(i),
+		"an apply":       as().Apply(i, withSettings(computer, map[string]any{"model": "model-standard"})),
+		"an import":      as().Import(as().NewInstance(sessionType), id),
+		"a new one here": as().Apply(as().NewInstance(sessionType), config),
+	}
+	for what, out := range outs {
+		if len(out.Errors) != 1 {
+			t.Errorf("%s: %s", what, out)
+		}
+		if what != "a new one here" && (!strings.Contains(out.Text(), "403") || !strings.Contains(out.Text(), "API key of their owner")) {
+			t.Errorf("%s: %s", what, out)
+		}
+	}
+	if i.ID() != id || len(idsOn(t, e, computer)) != 1 {
+		t.Errorf("the state holds %q, the emulator %v", i.ID(), idsOn(t, e, computer))
+	}
+	mustPlan(t, e, i, config, "none")
+}
+
+// An import while the provider's key is not known would leave nothing but an ID, which the next plan would replace.
+func TestAccSession_settingsUnknownAtPlan(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	computer := newComputer(e, "dev")
+	runSessions(t, e, resource.TestStep{Config: settingsUnknownAtPlan(e, hclOf(computer, `cwd = "/srv"`)), ConfigPlanChecks: acctest.ThenEmpty})
+
+	other := acctest.NewRealTime(t)
+	id := newYoungSession(other, newComputer(other, "dev"), nil)
+	cli := acctest.NewCLI(t, other, settingsUnknownAtPlan(other, "import {\n  to = "+sessionAddress+"\n  id = \""+id+"\"\n}\n"+hclOf(newComputer(other, "elsewhere"), "")))
+	if r := cli.Run("plan", "-input=false"); r.ExitCode == 0 || !strings.Contains(unframed(r.Output), "Cannot Import Session Yet") {
+		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
+	}
+}
+
+// settingsUnknownAtPlan is a configuration whose provider's key is made in the same apply.
+func settingsUnknownAtPlan(e *acctest.Env, hcl string) string {
+	return fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\nprovider \"agentyard\" {\n  base_url = %q\n  api_key  = terraform_data.key.output\n}\n%s", e.BootstrapKey(), e.URL(), hcl)
+}

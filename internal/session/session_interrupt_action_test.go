@@ -1,0 +1,195 @@
+package session_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const interruptType = "agentyard_session_interrupt"
+
+// isRunning lets an agent work in a session.
+func isRunning(t *testing.T, e *acctest.Env, id string) {
+	t.Helper()
+	changed(t, e, id, emulator.SessionChange{Status: new("running")})
+}
+
+func statusOf(e *acctest.Env, id string) string {
+	var shown struct{ Status string }
+	e.API(http.MethodGet, sessionsRoute+"/"+id, nil, &shown)
+	return shown.Status
+}
+
+// mustInterrupt invokes the action and returns what it says.
+func mustInterrupt(t *testing.T, e *acctest.Env, id string) string {
+	t.Helper()
+	progress, out := acctest.NewProcess(t, e, nil).Invoke(interruptType, acctest.Values{"session_id": id})
+	if len(out.Errors)+len(out.Warnings) > 0 || len(progress) != 1 {
+		t.Fatalf("%s %s%q", out.Text(), warningsOf(out), progress)
+	}
+	return progress[0]
+}
+
+// mustRefuse fails the test unless an outcome is one error with all parts, at the session's ID if so.
+func mustRefuse(t *testing.T, out acctest.Outcome, atID bool, parts ...string) {
+	t.Helper()
+	if len(out.Errors) != 1 {
+		t.Fatalf("%d errors: %s", len(out.Errors), out.Text())
+	}
+	for _, part := range parts {
+		if !strings.Contains(out.Text(), part) {
+			t.Errorf("the error lacks %q: %s", part, out.Text())
+		}
+	}
+	attribute := out.Errors[0].Attribute
+	if isAtID := attribute != nil && strings.Contains(attribute.String(), "session_id"); isAtID != atID {
+		t.Errorf("the error is at %s", attribute)
+	}
+}
+
+// An interruption may be repeated, and takes one request: nothing is asked before it that could hold it up.
+func TestSessionInterrupt(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	s := makeTalk(e, newComputer(e, "dev"), nil)
+	for _, status := range []string{"running", "pending", "idle"} {
+		changed(t, e, s.ID, emulator.SessionChange{Status: new(status)})
+		e.Journal().Reset()
+		if got, want := mustInterrupt(t, e, s.ID), "Session "+s.ID+" is idle: nothing is running in it now"; got != want {
+			t.Errorf("%s: told %q, want %q", status, got, want)
+		}
+		if n := len(e.Journal().Entries()); n != 1 || e.Journal().Count("interruptSession") != 1 {
+			t.Errorf("%s: %d requests were sent", status, n)
+		}
+		if got := statusOf(e, s.ID); got != "idle" {
+			t.Errorf("%s: the session is %s", status, got)
+		}
+	}
+}
+
+func TestSessionInterrupt_notStoppedYet(t *testing.T) {
+	t.Parallel()
+	for _, status := range []string{"running", "pending", "winding-down"} {
+		e := acctest.New(t)
+		s := makeTalk(e, newComputer(e, "dev"), nil)
+		e.Faults().Add(emulator.Fault{Operation: "interruptSession", Kind: emulator.FaultOtherAnswer, Body: `{"status":"` + status + `","new":1}`})
+		if got, want := mustInterrupt(t, e, s.ID), "Session "+s.ID+" is "+status+": the service has taken the interruption, and has not stopped the agent yet"; !strings.HasPrefix(got, want) {
+			t.Errorf("told %q, want %q", got, want)
+		}
+	}
+}
+
+// A session that was made just now is not found at first.
+func TestSessionInterrupt_youngSession(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	id := newYoungSession(e, newComputer(e, "dev"), nil)
+	if got := mustInterrupt(t, e, id); !strings.Contains(got, "is idle") {
+		t.Errorf("told %q", got)
+	}
+}
+
+func TestSessionInterrupt_errors(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	s := makeTalk(e, newComputer(e, "dev"), nil)
+	isRunning(t, e, s.ID)
+	invoke := func(settings acctest.Values, id string) acctest.Outcome {
+		_, out := acctest.NewProcess(t, e, settings).Invoke(interruptType, acctest.Values{"session_id": id})
+		return out
+	}
+	mustRefuse(t, invoke(nil, "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10"), true, "Cannot interrupt session", "interruptSession", "404", "nothing was interrupted. Check session_id.")
+	mustRefuse(t, invoke(nil, ""), true, "session_id must not be empty")
+	mustRefuse(t, invoke(nil, ".."), false, "Cannot interrupt session", "cannot be part")
+	mustRefuse(t, invoke(nil, s.ID+"/interrupt?x=#"), true, "404")
+	mustRefuse(t, invoke(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, s.ID), false, "403", "somebody else's", "the API key of their owner, or of a human with the Manager role")
+	mustRefuse(t, invoke(acctest.Values{"api_key": "fk-wrong"}, s.ID), false, "401", "AGENTYARD_API_KEY")
+	e.AllowSessions(false)
+	mustRefuse(t, invoke(nil, s.ID), false, "403", "selected organizations")
+	e.AllowSessions(true)
+	for _, tc := range []struct {
+		fault emulator.Fault
+		atID  bool
+		want  string
+	}{
+		{emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 400}, true, "400"},
+		{emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, false, "500"},
+		{emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404}, false, "something else than the service"},
+		{emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: "{}"}, false, "it has no status"},
+		{emulator.Fault{Kind: emulator.FaultNonJSON}, false, "not JSON"},
+	} {
+		isRunning(t, e, s.ID)
+		tc.fault.Operation, tc.fault.Times = "interruptSession", -1
+		e.Faults().Add(tc.fault)
+		mustRefuse(t, invoke(nil, s.ID), tc.atID, "Cannot interrupt session", "interruptSession", tc.want)
+		e.Faults().Clear()
+	}
+	isRunning(t, e, s.ID)
+	if got := mustInterrupt(t, e, s.ID); !strings.Contains(got, "is idle") || statusOf(e, s.ID) != "idle" {
+		t.Errorf("told %q", got)
+	}
+	// A manager stops anybody's agent.
+	isRunning(t, e, s.ID)
+	if out := invoke(acctest.Values{"api_key": somebody(t, e, emulator.RoleManager)}, s.ID); len(out.Errors) > 0 || statusOf(e, s.ID) != "idle" {
+		t.Error(out.Text())
+	}
+}
+
+// An interruption whose answer is lost is sent again: it may be repeated.
+func TestSessionInterrupt_faults(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []emulator.Fault{
+		{Kind: emulator.FaultDropBeforeCommit}, {Kind: emulator.FaultDropAfterCommit}, {Kind: emulator.FaultTruncatedBody}, {Kind: emulator.FaultRateLimited},
+		{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, {Kind: emulator.FaultStatusAfterCommit, Status: 503},
+	} {
+		t.Run(fmt.Sprint(fault.Kind, fault.Status), func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			s := makeTalk(e, newComputer(e, "dev"), nil)
+			isRunning(t, e, s.ID)
+			fault.Operation = "interruptSession"
+			e.Faults().Add(fault)
+			if got := mustInterrupt(t, e, s.ID); !strings.Contains(got, "is idle") || statusOf(e, s.ID) != "idle" {
+				t.Errorf("told %q", got)
+			}
+			if n := e.Journal().Count("interruptSession"); n != 2 {
+				t.Errorf("%d interruptions were sent", n)
+			}
+		})
+	}
+}
+
+func TestSessionInterrupt_unreachable(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	_, out := acctest.NewProcess(t, e, acctest.Values{"base_url": "https://127.0.0.1:1", "max_retries": 0}).Invoke(interruptType, acctest.Values{"session_id": "s1"})
+	mustRefuse(t, out, false, "Cannot interrupt session", "Check the network and base_url")
+}
+
+func TestAccSessionInterrupt_example(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	e := acctest.NewRealTime(t, shownAtOnce)
+	s := makeTalk(e, newComputer(e, "dev"), nil)
+	isRunning(t, e, s.ID)
+	hcl := acctest.Example(t, "actions/agentyard_session_interrupt/action.tf")
+	first, _, _ := strings.Cut(hcl, "\n")
+	_, command, _ := strings.Cut(first, "terraform ")
+	args := append(strings.Fields(strings.ReplaceAll(command, exampleSession, s.ID)), "-auto-approve", "-input=false")
+	cli := acctest.NewCLI(t, e, hcl)
+	cli.MustPlanEmpty()
+	if r := cli.MustRun(args...); !strings.Contains(unframed(r.Output), "Session "+s.ID+" is idle") || statusOf(e, s.ID) != "idle" {
+		t.Errorf("the session is %s: %s", statusOf(e, s.ID), r.Output)
+	}
+	r := cli.Run("apply", "-invoke=action.agentyard_session_interrupt.stop", "-auto-approve", "-input=false")
+	if r.ExitCode == 0 || !strings.Contains(unframed(r.Output), "Missing Session ID") || !strings.Contains(unframed(r.Output), "-var NAME=ID") {
+		t.Errorf("without a session: exit code %d, %s", r.ExitCode, r.Output)
+	}
+	if n := e.Journal().Count("interruptSession"); n != 1 {
+		t.Errorf("%d interruptions were sent", n)
+	}
+}

@@ -1,0 +1,175 @@
+package session_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// wholePages has the emulator fill its pages as the service does.
+func wholePages(o *emulator.Options) { o.MaxPageSize = 100 }
+
+// together calls do for each number below n, so many at a time.
+func together(n, parallelism int, do func(k int)) {
+	var running sync.WaitGroup
+	slots := make(chan struct{}, parallelism)
+	for k := range n {
+		slots <- struct{}{}
+		running.Go(func() {
+			do(k)
+			<-slots
+		})
+	}
+	running.Wait()
+}
+
+// madeTogether makes so many sessions in one process, each on the computer that on tells.
+func madeTogether(t *testing.T, e *acctest.Env, n int, on func(k int) string) []*acctest.Instance {
+	t.Helper()
+	p := acctest.NewProcess(t, e, nil)
+	made := make([]*acctest.Instance, n)
+	together(n, 10, func(k int) {
+		made[k] = p.NewInstance(sessionType)
+		if out := p.Apply(made[k], valuesOf(on(k), nil)); len(out.Errors) > 0 || len(out.Warnings) > 0 {
+			t.Error(out)
+		}
+	})
+	return made
+}
+
+// planTogether plans them in one process, and returns how many would change and how many requests were sent.
+func planTogether(t *testing.T, e *acctest.Env, made []*acctest.Instance, on func(k int) string) (changes int64, requests int) {
+	t.Helper()
+	p := acctest.NewProcess(t, e, nil)
+	var count atomic.Int64
+	e.Journal().Reset()
+	together(len(made), 10, func(k int) {
+		out := p.Plan(made[k], valuesOf(on(k), nil))
+		if len(out.Errors) > 0 {
+			t.Error(out)
+		}
+		if out.Action != "none" {
+			count.Add(1)
+		}
+	})
+	return count.Load(), len(e.Journal().Entries())
+}
+
+func TestSession_plansOfMany(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ sessions, computers, most int }{
+		"200 on one computer":        {200, 1, 2},
+		"40 on 40 computers":         {40, 40, 40},
+		"60 on 3 computers":          {60, 3, 3},
+		"one":                        {1, 1, 1},
+		"200 fresh ones":             {200, 1, 8},
+		"200 on one that is deleted": {200, 1, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t, wholePages)
+			var computers []string
+			for n := range tc.computers {
+				computers = append(computers, newComputer(e, fmt.Sprint("box-", n)))
+			}
+			on := func(k int) string { return computers[k%len(computers)] }
+			made := madeTogether(t, e, tc.sessions, on)
+			if name != "200 fresh ones" {
+				e.Clock.Advance(time.Hour)
+			}
+			most := tc.most
+			if name == "200 on one that is deleted" {
+				deleted(e, "/api/v0/computers/"+computers[0])
+				most += 20 // The first ten that are read at once do not know yet.
+			}
+			changes, requests := planTogether(t, e, made, on)
+			t.Logf("%d sessions on %d computers: planned with %d requests", tc.sessions, tc.computers, requests)
+			if changes != 0 || requests > most {
+				t.Errorf("%d changes, %d requests: %+v", changes, requests, e.Journal().Entries())
+			}
+		})
+	}
+}
+
+func TestSession_creatingAndDestroyingMany(t *testing.T) {
+	t.Parallel()
+	const n = 50
+	e := acctest.New(t, wholePages)
+	computer := newComputer(e, "dev")
+	on := func(int) string { return computer }
+	e.Journal().Reset()
+	made := madeTogether(t, e, n, on)
+	requests := len(e.Journal().Entries())
+	t.Logf("%d sessions: created with %d requests", n, requests)
+	if ids := idsOn(t, e, computer); len(ids) != n || requests > n+5 {
+		t.Errorf("%d sessions, %d requests", len(ids), requests)
+	}
+	e.Clock.Advance(time.Hour)
+	if changes, requests := planTogether(t, e, made, on); changes != 0 || requests > 5 {
+		t.Errorf("%d changes, %d requests", changes, requests)
+	}
+	e.Journal().Reset()
+	p := acctest.NewProcess(t, e, nil)
+	together(n, 10, func(k int) {
+		if out := p.Destroy(made[k]); len(out.Errors) > 0 {
+			t.Error(out)
+		}
+	})
+	if ids, requests := idsOn(t, e, computer), len(e.Journal().Entries()); len(ids) != 0 || requests > n {
+		t.Errorf("%d sessions are left after %d requests", len(ids), requests)
+	}
+}
+
+// Nobody takes what another creation of the run has made, however many answers are lost, and none is made twice.
+func TestSession_lostAmongMany(t *testing.T) {
+	t.Parallel()
+	const n = 20
+	for name, fault := range map[string]emulator.Fault{
+		"lost answers":          {Kind: emulator.FaultDropAfterCommit, Times: 5, After: 3},
+		"failures that did it":  {Kind: emulator.FaultStatusAfterCommit, Status: 502, Times: 5, After: 3},
+		"failures that did not": {Kind: emulator.FaultDropBeforeCommit, Times: 5, After: 3},
+		"all answers lost":      {Kind: emulator.FaultDropAfterCommit, Times: -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.NewRealTime(t, wholePages, func(o *emulator.Options) { o.SessionDelay, o.SessionListDelay = -1, -1 })
+			computer := newComputer(e, "dev")
+			fault.Operation = "createSession"
+			e.Faults().Add(fault)
+			p := acctest.NewProcess(t, e, nil)
+			made := make([]*acctest.Instance, n)
+			var failed atomic.Int64
+			together(n, 10, func(k int) {
+				made[k] = p.NewInstance(sessionType)
+				if out := p.Apply(made[k], valuesOf(computer, nil)); len(out.Errors) > 0 {
+					failed.Add(1)
+				}
+			})
+			held := map[string]bool{}
+			for _, i := range made {
+				if id := i.ID(); id != "" {
+					if held[id] {
+						t.Errorf("two resources hold %s", id)
+					}
+					held[id] = true
+				}
+			}
+			live := idsOn(t, e, computer)
+			wantFailed := int64(0)
+			if fault.Kind == emulator.FaultDropBeforeCommit {
+				wantFailed = 5
+			}
+			if failed.Load() != wantFailed || len(live) != n-int(wantFailed) || len(held) != len(live) {
+				t.Errorf("%d failed, the emulator holds %d, the states %d", failed.Load(), len(live), len(held))
+			}
+			if sends := e.Journal().Count("createSession"); sends != n {
+				t.Errorf("%d creations were sent", sends)
+			}
+		})
+	}
+}

@@ -1,0 +1,365 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/boolplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/listplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/setplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/results"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+)
+
+// settingsModel are the settings of a session. The fields of one type stand in the order that the client has them in.
+type settingsModel struct {
+	Model                           types.String `tfsdk:"model"`
+	ReasoningEffort                 types.String `tfsdk:"reasoning_effort"`
+	InteractionMode                 types.String `tfsdk:"interaction_mode"`
+	AutonomyLevel                   types.String `tfsdk:"autonomy_level"`
+	AutonomyMode                    types.String `tfsdk:"autonomy_mode"`
+	SpecModeModel                   types.String `tfsdk:"spec_mode_model"`
+	SpecModeReasoningEffort         types.String `tfsdk:"spec_mode_reasoning_effort"`
+	ProviderLock                    types.String `tfsdk:"provider_lock"`
+	ProviderLockTimestamp           types.String `tfsdk:"provider_lock_timestamp"`
+	APIProviderLock                 types.String `tfsdk:"api_provider_lock"`
+	ArchivedAt                      types.String `tfsdk:"archived_at"`
+	SetupProfileID                  types.String `tfsdk:"setup_profile_id"`
+	CompactionModel                 types.String `tfsdk:"compaction_model"`
+	ToolExecutionMode               types.String `tfsdk:"tool_execution_mode"`
+	CompactionThresholdCheckEnabled types.Bool   `tfsdk:"compaction_threshold_check_enabled"`
+	AllowSubagentsInScripts         types.Bool   `tfsdk:"allow_subagents_in_scripts"`
+	EnabledToolIDs                  types.Set    `tfsdk:"enabled_tool_ids"`
+	DisabledToolIDs                 types.Set    `tfsdk:"disabled_tool_ids"`
+	RestrictToolIDs                 types.Set    `tfsdk:"restrict_tool_ids"`
+	Tags                            types.List   `tfsdk:"tags"`
+	Worktree                        types.Object `tfsdk:"worktree"`
+}
+
+type tagModel struct {
+	Name     types.String `tfsdk:"name"`
+	Metadata types.Map    `tfsdk:"metadata"`
+}
+
+type worktreeModel struct {
+	RepoRoot           types.String `tfsdk:"repo_root"`
+	Branch             types.String `tfsdk:"branch"`
+	Lifecycle          types.String `tfsdk:"lifecycle"`
+	Path               types.String `tfsdk:"path"`
+	ParentWorktreePath types.String `tfsdk:"parent_worktree_path"`
+	RemovedAt          types.String `tfsdk:"removed_at"`
+}
+
+var (
+	toolIDs     = types.SetType{ElemType: types.StringType}
+	tagMetadata = types.MapType{ElemType: types.StringType}
+)
+
+// settingsResults are the settings, wherever they are shown.
+var settingsResults = results.Record{
+	"model":                              {Text: "The model that the agent uses."},
+	"reasoning_effort":                   {Text: "How much the model reasons: " + oneOf(client.ReasoningEfforts) + "."},
+	"interaction_mode":                   {Text: "How the agent goes about its work: " + oneOf(client.InteractionModes) + ". `agi` is the old spelling of `mission`."},
+	"autonomy_level":                     {Text: "What the agent may do without asking: " + oneOf(client.SessionAutonomy) + "."},
+	"autonomy_mode":                      {Text: "Deprecated form of `interaction_mode` together with `autonomy_level`: " + oneOf(client.AutonomyModes) + "."},
+	"spec_mode_model":                    {Text: "The model in the interaction mode `spec`."},
+	"spec_mode_reasoning_effort":         {Text: "How much the model reasons in the interaction mode `spec`, with the values of `reasoning_effort`."},
+	"provider_lock":                      {Text: "The kind of model provider to which the session is bound, such as `generic-chat-completion-api`."},
+	"provider_lock_timestamp":            {Text: "When the session was bound to a kind of provider."},
+	"api_provider_lock":                  {Text: "The API provider to which the session is bound."},
+	"archived_at":                        {Text: "When the session was archived. Null as long as it is not."},
+	"tags":                               {Text: "What the session is marked with.", Of: tagResults, IsList: true},
+	"worktree":                           {Text: "The Git worktree in which the agent works.", Of: worktreeResults},
+	"setup_profile_id":                   {Text: "ID of the profile by which the session is set up."},
+	"enabled_tool_ids":                   {Text: "IDs of tools that are enabled beside the usual ones.", Type: toolIDs},
+	"disabled_tool_ids":                  {Text: "IDs of tools that are disabled.", Type: toolIDs},
+	"restrict_tool_ids":                  {Text: "IDs of the only tools that may be used.", Type: toolIDs},
+	"tool_execution_mode":                {Text: "How tools are called: " + oneOf(client.ToolExecutionModes) + "."},
+	"allow_subagents_in_scripts":         {Text: "Whether scripts may start subagents.", Type: types.BoolType},
+	"compaction_model":                   {Text: "The model that shortens a long session: `current-model`, the ID of a known model, or `custom:` and a name."},
+	"compaction_threshold_check_enabled": {Text: "Whether the session is shortened when it grows too long.", Type: types.BoolType},
+}
+
+var tagResults = results.Record{
+	"name":     {Text: "The tag's name."},
+	"metadata": {Text: "What is kept with the tag.", Type: tagMetadata},
+}
+
+var worktreeResults = results.Record{
+	"repo_root":            {Text: "Path of the repository on the computer."},
+	"branch":               {Text: "The branch that is checked out."},
+	"lifecycle":            {Text: "How long the worktree is kept: " + oneOf(client.WorktreeLifecycles) + "."},
+	"path":                 {Text: "Path of the worktree."},
+	"parent_worktree_path": {Text: "Path of the worktree from which this one was made."},
+	"removed_at":           {Text: "When the worktree was removed."},
+}
+
+var (
+	settingsType = settingsResults.ObjectType()
+	tagType      = tagResults.ObjectType()
+	worktreeType = worktreeResults.ObjectType()
+)
+
+// enums are the settings with a fixed set of values.
+var enums = map[string][]string{
+	"reasoning_effort": client.ReasoningEfforts, "spec_mode_reasoning_effort": client.ReasoningEfforts, "interaction_mode": client.InteractionModes,
+	"autonomy_level": client.SessionAutonomy, "autonomy_mode": client.AutonomyModes, "tool_execution_mode": client.ToolExecutionModes,
+}
+
+func oneOf(values []string) string {
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = "`" + v + "`"
+	}
+	last := len(quoted) - 1
+	return strings.Join(quoted[:last], ", ") + " or " + quoted[last]
+}
+
+const createOnly = " Only a new session takes it: a change replaces the session."
+
+// settingsAttribute is the argument of the resource. What is left out, or removed later, stays as the service has it.
+func settingsAttribute() schema.Attribute {
+	attributes := settingsResults.Elements()
+	for name, attribute := range attributes {
+		switch a := attribute.(type) {
+		case schema.StringAttribute:
+			a.Optional, a.Validators, a.PlanModifiers = true, []validator.String{value.NotEmpty()}, []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
+			attributes[name] = a
+		case schema.BoolAttribute:
+			a.Optional, a.PlanModifiers = true, []planmodifier.Bool{boolplanmodifier.UseStateForUnknown()}
+			attributes[name] = a
+		case schema.SetAttribute:
+			a.Optional, a.PlanModifiers = true, []planmodifier.Set{setplanmodifier.UseStateForUnknown()}
+			a.Validators = []validator.Set{setvalidator.NoNullValues(), setvalidator.ValueStringsAre(value.NotEmpty())}
+			attributes[name] = a
+		}
+	}
+	attributes["autonomy_mode"] = schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: settingsResults["autonomy_mode"].Text,
+		DeprecationMessage:  "Use interaction_mode together with autonomy_level: \"normal\" is \"auto\" with \"off\", \"auto-low\" is \"auto\" with \"low\", \"auto-medium\" is \"auto\" with \"medium\", \"auto-high\" is \"auto\" with \"high\", \"spec\" is \"spec\".",
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+	}
+	attributes["compaction_model"] = schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: settingsResults["compaction_model"].Text,
+		Validators: []validator.String{
+			value.NotEmpty(),
+			value.Except("custom:", "name the model after it, such as custom:my-model"),
+		},
+		PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+	}
+	attributes["tool_execution_mode"] = schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: settingsResults["tool_execution_mode"].Text + createOnly,
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), adopt.String()},
+	}
+	attributes["allow_subagents_in_scripts"] = schema.BoolAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: settingsResults["allow_subagents_in_scripts"].Text + createOnly,
+		PlanModifiers:       []planmodifier.Bool{boolplanmodifier.UseStateForUnknown(), adopt.Bool()},
+	}
+	attributes["tags"] = schema.ListNestedAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: settingsResults["tags"].Text + " An empty list removes all of them.",
+		PlanModifiers:       []planmodifier.List{listplanmodifier.UseStateForUnknown()},
+		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+			"name":     schema.StringAttribute{Required: true, MarkdownDescription: tagResults["name"].Text, Validators: []validator.String{value.NotEmpty()}},
+			"metadata": schema.MapAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: tagResults["metadata"].Text, Validators: []validator.Map{mapvalidator.NoNullValues()}},
+		}},
+	}
+	attributes["worktree"] = worktreeAttribute()
+	return schema.SingleNestedAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: "The session's settings. Those that are left out are chosen by the service; one that is removed from the configuration stays as it is. Only what differs is sent.",
+		Attributes:          attributes,
+		PlanModifiers:       []planmodifier.Object{objectplanmodifier.UseStateForUnknown()},
+	}
+}
+
+func worktreeAttribute() schema.Attribute {
+	attributes := worktreeResults.Elements()
+	for name, attribute := range attributes {
+		if a, ok := attribute.(schema.StringAttribute); ok {
+			// The service may fill these in once there is a worktree.
+			a.Optional, a.Validators, a.PlanModifiers = true, []validator.String{value.NotEmpty()}, []planmodifier.String{stringplanmodifier.UseNonNullStateForUnknown()}
+			attributes[name] = a
+		}
+	}
+	attributes["repo_root"] = schema.StringAttribute{Required: true, MarkdownDescription: worktreeResults["repo_root"].Text, Validators: []validator.String{value.NotBlank("give the path of the repository")}}
+	return schema.SingleNestedAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: settingsResults["worktree"].Text,
+		Attributes:          attributes,
+		PlanModifiers:       []planmodifier.Object{objectplanmodifier.UseStateForUnknown()},
+	}
+}
+
+// texts, flags and toolLists are the settings of one type, in the order of the client's.
+func (m *settingsModel) texts() []*types.String {
+	return []*types.String{
+		&m.Model, &m.ReasoningEffort, &m.InteractionMode, &m.AutonomyLevel, &m.AutonomyMode, &m.SpecModeModel, &m.SpecModeReasoningEffort,
+		&m.ProviderLock, &m.ProviderLockTimestamp, &m.APIProviderLock, &m.ArchivedAt, &m.SetupProfileID, &m.CompactionModel, &m.ToolExecutionMode,
+	}
+}
+
+func (m *settingsModel) toolLists() []*types.Set {
+	return []*types.Set{&m.EnabledToolIDs, &m.DisabledToolIDs, &m.RestrictToolIDs}
+}
+
+func (m *worktreeModel) texts() []*types.String {
+	return []*types.String{&m.Branch, &m.Lifecycle, &m.Path, &m.ParentWorktreePath, &m.RemovedAt}
+}
+
+// settingsToAPI is what of the settings is known; nil if they are null or unknown as a whole.
+func settingsToAPI(ctx context.Context, settings types.Object) (*client.SessionSettings, diag.Diagnostics) {
+	if !value.IsSet(settings) {
+		return nil, nil
+	}
+	var m settingsModel
+	diags := settings.As(ctx, &m, basetypes.ObjectAsOptions{})
+	s := &client.SessionSettings{
+		CompactionThresholdCheckEnabled: value.BoolPointer(m.CompactionThresholdCheckEnabled),
+		AllowSubagentsInScripts:         value.BoolPointer(m.AllowSubagentsInScripts),
+	}
+	for i, text := range s.Texts() {
+		*text = value.StringPointer(*m.texts()[i])
+	}
+	for i, list := range s.ToolLists() {
+		if set := *m.toolLists()[i]; value.IsSet(set) {
+			*list = []string{}
+			diags.Append(set.ElementsAs(ctx, list, false)...)
+		}
+	}
+	if value.IsSet(m.Tags) {
+		var tags []tagModel
+		diags.Append(m.Tags.ElementsAs(ctx, &tags, false)...)
+		s.Tags = []client.SessionTag{}
+		for _, tag := range tags {
+			var metadata client.Metadata
+			if value.IsSet(tag.Metadata) {
+				diags.Append(tag.Metadata.ElementsAs(ctx, &metadata, false)...)
+			}
+			s.Tags = append(s.Tags, client.SessionTag{Name: tag.Name.ValueString(), Metadata: metadata})
+		}
+	}
+	if value.IsSet(m.Worktree) {
+		var w worktreeModel
+		diags.Append(m.Worktree.As(ctx, &w, basetypes.ObjectAsOptions{})...)
+		s.Worktree = &client.SessionWorktree{RepoRoot: w.RepoRoot.ValueString()}
+		for i, text := range s.Worktree.Texts() {
+			*text = value.StringPointer(*w.texts()[i])
+		}
+	}
+	return s, diags
+}
+
+// settingsFromAPI is null where the service tells no settings.
+func settingsFromAPI(ctx context.Context, s *client.SessionSettings) (types.Object, diag.Diagnostics) {
+	if s == nil {
+		return types.ObjectNull(settingsType.AttrTypes), nil
+	}
+	m := settingsModel{
+		CompactionThresholdCheckEnabled: types.BoolPointerValue(s.CompactionThresholdCheckEnabled),
+		AllowSubagentsInScripts:         types.BoolPointerValue(s.AllowSubagentsInScripts),
+		Tags:                            types.ListNull(tagType),
+		Worktree:                        types.ObjectNull(worktreeType.AttrTypes),
+	}
+	var diags, d diag.Diagnostics
+	for i, text := range s.Texts() {
+		*m.texts()[i] = types.StringPointerValue(*text)
+	}
+	for i, list := range s.ToolLists() {
+		set := types.SetNull(types.StringType)
+		if *list != nil {
+			// The service may name a tool twice. No tools are not null.
+			tools := slices.AppendSeq([]string{}, slices.Values(*list))
+			slices.Sort(tools)
+			set, d = types.SetValueFrom(ctx, types.StringType, slices.Compact(tools))
+			diags.Append(d...)
+		}
+		*m.toolLists()[i] = set
+	}
+	if s.Tags != nil {
+		tags := make([]tagModel, len(s.Tags))
+		for i, tag := range s.Tags {
+			tags[i] = tagModel{Name: types.StringValue(tag.Name), Metadata: types.MapNull(types.StringType)}
+			if tag.Metadata != nil {
+				tags[i].Metadata, d = types.MapValueFrom(ctx, types.StringType, tag.Metadata)
+				diags.Append(d...)
+			}
+		}
+		m.Tags, d = types.ListValueFrom(ctx, tagType, tags)
+		diags.Append(d...)
+	}
+	if s.Worktree != nil {
+		w := worktreeModel{RepoRoot: types.StringValue(s.Worktree.RepoRoot)}
+		for i, text := range s.Worktree.Texts() {
+			*w.texts()[i] = types.StringPointerValue(*text)
+		}
+		m.Worktree, d = types.ObjectValueFrom(ctx, worktreeType.AttrTypes, w)
+		diags.Append(d...)
+	}
+	settings, d := types.ObjectValueFrom(ctx, settingsType.AttrTypes, m)
+	diags.Append(d...)
+	return settings, diags
+}
+
+// asPlanned completes what was planned by what came of it: what was known in the plan stays, because an outcome that differs
+// from an approved plan is an error of Terraform's. The next refresh takes what has moved.
+func asPlanned(ctx context.Context, planned, made attr.Value) attr.Value {
+	plannedObject, isObject := planned.(types.Object)
+	madeObject, ok := made.(types.Object)
+	switch {
+	case planned.IsUnknown():
+		return made
+	case planned.IsNull() || !isObject || !ok || !value.IsSet(madeObject):
+		return planned
+	}
+	attributes := madeObject.Attributes()
+	for name, before := range plannedObject.Attributes() {
+		attributes[name] = asPlanned(ctx, before, attributes[name])
+	}
+	return types.ObjectValueMust(madeObject.AttributeTypes(ctx), attributes)
+}
+
+// checkEnums refuses values that the service does not know, unless it told them itself: a configuration that was generated
+// from an import may have them.
+func checkEnums(at path.Path, planned, prior types.Object, known map[string][]string) diag.Diagnostics {
+	var diags diag.Diagnostics
+	for name, values := range known {
+		given, ok := planned.Attributes()[name].(types.String)
+		if ok && value.IsSet(given) && !slices.Contains(values, given.ValueString()) && !given.Equal(prior.Attributes()[name]) {
+			diags.AddAttributeError(at.AtName(name), "Invalid Setting", fmt.Sprintf("%s must be one of %s, got: %q.", name, strings.Join(values, ", "), given.ValueString()))
+		}
+	}
+	return diags
+}
+
+// checkSettings is checkEnums for the settings and what is nested in them.
+func checkSettings(planned, prior types.Object) diag.Diagnostics {
+	at := path.Root("session_settings")
+	diags := checkEnums(at, planned, prior, enums)
+	if worktree, ok := planned.Attributes()["worktree"].(types.Object); ok {
+		before, _ := prior.Attributes()["worktree"].(types.Object)
+		diags.Append(checkEnums(at.AtName("worktree"), worktree, before, map[string][]string{"lifecycle": client.WorktreeLifecycles})...)
+	}
+	return diags
+}

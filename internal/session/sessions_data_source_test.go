@@ -1,0 +1,186 @@
+package session_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+func sessionsData(arguments string) string {
+	return "data \"agentyard_sessions\" \"x\" {\n" + arguments + "\n}\n"
+}
+
+// listsIDs checks which sessions are read, in this order.
+func listsIDs(ids ...string) []statecheck.StateCheck {
+	checks := []knownvalue.Check{}
+	for _, id := range ids {
+		checks = append(checks, knownvalue.ObjectPartial(attributes{"id": exactly(id)}))
+	}
+	return shows("data.agentyard_sessions.x", attributes{"sessions": knownvalue.ListExact(checks)})
+}
+
+func TestAccSessionsDataSource_everyAttribute(t *testing.T) {
+	t.Parallel()
+	const x = "data.agentyard_sessions.x"
+	e := acctest.New(t)
+	runReads(t, e, reads(e.Config(sessionsData("")), shows(x, attributes{"sessions": knownvalue.ListExact(nil), "computer_id": nothing, "max_results": nothing})...))
+
+	here, there := newComputer(e, "here"), newComputer(e, "there")
+	full, least, other := makeTalk(e, here, fullSettings), makeTalk(e, here, nil), makeTalk(e, there, nil)
+	if status, answer := e.TryWithKey(somebody(t, e, emulator.RoleUser), http.MethodGet, sessionsRoute, nil); status != http.StatusOK || strings.Contains(string(answer), full.ID) {
+		t.Fatalf("somebody else lists the sessions: %d %s", status, answer)
+	}
+	first := whileItChanges(t, e, full, here, fullSettingsAre)
+	e.Clock.Advance(emulatedLag)
+	first["service_credits"] = nothing
+	if err := e.ChangeSession(other.ID, emulator.SessionChange{ComputerID: new("")}); err != nil {
+		t.Fatal(err)
+	}
+	second := attributes{
+		"id": exactly(least.ID), "parent_session_id": nothing, "title": nothing, "status": exactly("idle"), "message_count": knownvalue.Int64Exact(0), "created_at": atMillis(least.CreatedAt),
+		"updated_at": atMillis(least.CreatedAt), "completed_at": nothing, "computer_id": exactly(here), "session_settings": usualSettingsAre, "service_credits": nothing,
+	}
+	ofHere := []knownvalue.Check{knownvalue.ObjectExact(second), knownvalue.ObjectExact(first)}
+	onNone := knownvalue.ObjectPartial(attributes{"id": exactly(other.ID), "computer_id": nothing})
+	runReads(t, e,
+		reads(e.Config(sessionsData(fmt.Sprintf("computer_id = %q", here))), shows(x, attributes{"sessions": knownvalue.ListExact(ofHere), "computer_id": exactly(here)})...),
+		reads(e.Config(sessionsData("")), shows(x, attributes{"sessions": knownvalue.ListExact(append([]knownvalue.Check{onNone}, ofHere...))})...),
+		reads(e.Config(sessionsData(fmt.Sprintf("computer_id = %q", there))), listsIDs()...),
+	)
+	for _, entry := range e.Journal().Entries() {
+		if entry.Operation == "getSession" {
+			t.Error("a listing sent a read of its own")
+		}
+	}
+}
+
+func TestAccSessionsDataSource_manyPages(t *testing.T) {
+	t.Parallel()
+	const total = 105
+	e := acctest.New(t)
+	computer := newComputer(e, "dev")
+	var ids []string
+	for range total {
+		ids = append(ids, makeTalk(e, computer, nil).ID)
+	}
+	slices.Reverse(ids)
+	runReads(t, e,
+		reads(e.Config(sessionsData("")), listsIDs(ids...)...),
+		reads(e.Config(sessionsData(fmt.Sprintf("computer_id = %q\nmax_results = %d", computer, total-1))), listsIDs(ids[:total-1]...)...),
+	)
+	for _, entry := range e.Journal().Entries() {
+		if entry.Operation == "listSessions" && !strings.Contains(entry.Query, "limit=100") {
+			t.Errorf("a page was asked for with %s", entry.Query)
+		}
+	}
+}
+
+// No page is asked for that nobody needs, and those with the same question share their pages.
+func TestAccSessionsDataSource_requests(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t, shownAtOnce, func(o *emulator.Options) { o.MaxPageSize = 10 })
+	computer := newComputer(e, "dev")
+	for range 25 {
+		makeTalk(e, computer, nil)
+	}
+	many := func(arguments string) string {
+		return "data \"agentyard_sessions\" \"x\" {\n  count = 20\n" + arguments + "\n}\noutput \"n\" {\n  value = distinct([for x in data.agentyard_sessions.x : length(x.sessions)])\n}\n"
+	}
+	cli := acctest.NewCLI(t, e, "")
+	for _, tc := range []struct {
+		arguments    string
+		found, pages int
+		limit        string
+	}{
+		{"max_results = 1", 1, 1, "limit=1"},
+		{"max_results = 10", 10, 1, "limit=10"},
+		{"max_results = 11", 11, 2, "limit=11"},
+		{"max_results = 25", 25, 3, "limit=25"},
+		{"", 25, 3, "limit=100"},
+		{fmt.Sprintf("computer_id = %q", computer), 25, 3, "limit=100"},
+	} {
+		cli.Write("main.tf", many(tc.arguments))
+		e.Journal().Reset()
+		r := cli.MustRun("plan", "-input=false")
+		if want := fmt.Sprintf("n = [ + %d, ]", tc.found); !strings.Contains(unframed(r.Output), want) {
+			t.Errorf("%s: the plan lacks %q: %s", tc.arguments, want, r.Output)
+		}
+		entries := e.Journal().Entries()
+		if len(entries) != tc.pages || e.Journal().Count("listSessions") != tc.pages || !slices.Contains(strings.Split(entries[0].Query, "&"), tc.limit) {
+			t.Errorf("%s: %d pages are wanted, of %s: %+v", tc.arguments, tc.pages, tc.limit, entries)
+		}
+	}
+}
+
+// A computer that the same apply makes has no sessions; until then they are not known.
+func TestAccSessionsDataSource_computerOfTheSameApply(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	makeTalk(e, newComputer(e, "dev"), nil)
+	runReads(t, e, reads(e.Config("resource \"agentyard_computer\" \"new\" {\n  name = \"new\"\n}\n"+sessionsData("computer_id = agentyard_computer.new.id")), listsIDs()...))
+}
+
+func TestAccSessionsDataSource_errors(t *testing.T) {
+	t.Parallel()
+	const missing = "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10"
+	e := acctest.New(t)
+	computer := newComputer(e, "dev")
+	for range 5 {
+		makeTalk(e, computer, nil)
+	}
+	steps := []resource.TestStep{
+		failsToRead(e.Config(sessionsData("computer_id = \""+missing+"\"")), `Cannot list sessions(.|\n)*computer_id\s*=(.|\n)*listSessions(.|\n)*404(.|\n)*no\s+computer\s+with\s+this\s+ID(.|\n)*omit\s+it`),
+		failsToRead(e.Config(sessionsData("computer_id = \"a b/../c?limit=1&\"")), `Cannot list sessions(.|\n)*computer_id\s*=(.|\n)*404`),
+		failsToRead(e.Config(sessionsData(`computer_id = ""`)), `computer_id\s+must\s+not\s+be\s+empty`),
+		failsToRead(e.Config(sessionsData("max_results = 0")), `max_results\s+value\s+must\s+be\s+at\s+least\s+1`),
+		failsToRead(providerFor(e.URL(), "fk-wrong", sessionsData("")), `Cannot list sessions(.|\n)*401(.|\n)*AGENTYARD_API_KEY`),
+		failsToRead(providerFor(e.URL(), somebody(t, e, emulator.RoleUser), sessionsData(fmt.Sprintf("computer_id = %q", computer))), `Cannot list sessions(.|\n)*computer_id\s*=(.|\n)*404`),
+	}
+	runReads(t, e, steps...)
+	for _, tc := range []struct {
+		fault emulator.Fault
+		want  string
+	}{
+		{emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1}, `listSessions(.|\n)*500`},
+		{emulator.Fault{Kind: emulator.FaultRepeatedCursor}, `listSessions(.|\n)*its\s+cursor\s+leads\s+back`},
+		{emulator.Fault{Kind: emulator.FaultNonJSON, After: 1}, `not\s+JSON`},
+		{emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404}, `something\s+else\s+than\s+the\s+service`},
+		{emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"pagination":{"hasMore":false,"nextCursor":null}}`}, `has\s+no\s+sessions`},
+		{emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"sessions":[{"sessionId":"s1"}],"pagination":{"hasMore":false,"nextCursor":null}}`}, `lacks\s+the\s+field\s+status`},
+	} {
+		tc.fault.Operation, tc.fault.Times = "listSessions", -1
+		e.Faults().Add(tc.fault)
+		runReads(t, e, failsToRead(e.Config(sessionsData("")), `Cannot list sessions(.|\n)*`+tc.want))
+		e.Faults().Clear()
+	}
+	e.AllowSessions(false)
+	runReads(t, e, failsToRead(e.Config(sessionsData("")), `Cannot list sessions(.|\n)*403(.|\n)*selected\s+organizations`))
+}
+
+// Passing faults delay a listing, and nothing else.
+func TestAccSessionsDataSource_passingFaults(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []emulator.FaultKind{emulator.FaultStatusBeforeCommit, emulator.FaultDropBeforeCommit, emulator.FaultTruncatedBody, emulator.FaultNonJSON, emulator.FaultRateLimited} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			computer := newComputer(e, "dev")
+			ids := []string{makeTalk(e, computer, nil).ID, makeTalk(e, computer, nil).ID, makeTalk(e, computer, nil).ID}
+			slices.Reverse(ids)
+			e.Faults().Add(emulator.Fault{Operation: "listSessions", Kind: kind, After: 1})
+			runReads(t, e, reads(e.Config(sessionsData("")), listsIDs(ids...)...))
+			if left := e.Faults().Pending(); len(left) > 0 {
+				t.Errorf("the fault did not hit: %+v", left)
+			}
+		})
+	}
+}
