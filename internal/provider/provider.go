@@ -31,6 +31,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/serviceaccount"
 	"github.com/agentyard/terraform-provider-agentyard/internal/session"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+	"github.com/agentyard/terraform-provider-agentyard/internal/wiki"
 )
 
 // typeName starts the names of everything that the provider offers.
@@ -229,6 +230,7 @@ func (p *agentyardProvider) Resources(context.Context) []func() resource.Resourc
 		serviceaccount.NewAPIKeyResource,
 		serviceaccount.NewServiceAccountResource,
 		session.NewSessionResource,
+		wiki.NewWikiRunResource,
 	}
 }
 
@@ -258,6 +260,12 @@ func (p *agentyardProvider) DataSources(context.Context) []func() datasource.Dat
 		serviceaccount.NewServiceAccountsDataSource,
 		session.NewSessionDataSource,
 		session.NewSessionsDataSource,
+		wiki.NewWikiExportDataSource,
+		wiki.NewWikiPageDataSource,
+		wiki.NewWikiRunDataSource,
+		wiki.NewWikiRunHistoryDataSource,
+		wiki.NewWikiRunsDataSource,
+		wiki.NewWikiSearchDataSource,
 	}
 }
 
@@ -265,6 +273,7 @@ func (p *agentyardProvider) EphemeralResources(context.Context) []func() ephemer
 	return []func() ephemeral.EphemeralResource{
 		computer.NewComputerFileDownloadEphemeral,
 		serviceaccount.NewAPIKeyEphemeral,
+		wiki.NewWikiVideoUploadURLEphemeral,
 	}
 }
 
@@ -276,6 +285,7 @@ func (p *agentyardProvider) ListResources(context.Context) []func() list.ListRes
 		serviceaccount.NewAPIKeyList,
 		serviceaccount.NewServiceAccountList,
 		session.NewSessionList,
+		wiki.NewWikiRunList,
 	}
 }
 

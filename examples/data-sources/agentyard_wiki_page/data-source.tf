@@ -1,0 +1,20 @@
+variable "wiki_run_id" {
+  description = "ID of a wiki run."
+  type        = string
+}
+
+data "agentyard_wiki_search" "storage" {
+  wiki_run_id = var.wiki_run_id
+  q           = "storage"
+  limit       = 1
+}
+
+# The page that says most about storage. The plan fails if none does.
+data "agentyard_wiki_page" "storage" {
+  wiki_run_id = var.wiki_run_id
+  page_id     = data.agentyard_wiki_search.storage.results[0].page_id
+}
+
+output "about_storage" {
+  value = data.agentyard_wiki_page.storage.content
+}

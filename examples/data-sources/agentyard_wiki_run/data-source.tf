@@ -1,0 +1,11 @@
+data "agentyard_wiki_run" "api" {
+  id = "wiki_01hzy5b9n4q6r8s0t2v4w6x8y0"
+}
+
+output "described" {
+  value = "${data.agentyard_wiki_run.api.page_count} pages about ${data.agentyard_wiki_run.api.commit_hash}"
+}
+
+output "has_video" {
+  value = data.agentyard_wiki_run.api.video_overview != null
+}

@@ -1,0 +1,40 @@
+// Package wiki holds the Terraform objects that concern wikis: what agents wrote about a repository.
+package wiki
+
+import (
+	"net/http"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+)
+
+// ofRun is the argument of what reads a part of a wiki run.
+func ofRun() schema.StringAttribute {
+	return schema.StringAttribute{
+		Required:            true,
+		MarkdownDescription: "ID of the wiki run.",
+		Validators:          []validator.String{value.NotBlank("give the ID of a wiki run")},
+	}
+}
+
+// atRun shows at that argument what the service says of the run.
+var atRun = apierror.AtStatus{http.StatusBadRequest: path.Root("wiki_run_id"), http.StatusForbidden: path.Root("wiki_run_id"), http.StatusNotFound: path.Root("wiki_run_id")}
+
+const (
+	switchedOff = "Wikis are switched off for the organization, or the API key's owner may not read this run. Use the key of somebody who may, " +
+		"or ask a manager whether the enterprise controls have wikiCloudSync on."
+	runNotFound = "The wiki run does not exist, was deleted, or is private to somebody else. Check the ID, and whose key it is; the data source agentyard_wiki_runs shows the runs that a key sees."
+)
+
+// ofRunAdvice says what the refusals of what reads a part of a wiki run mean.
+var ofRunAdvice = apierror.Options{atRun, apierror.Advice{http.StatusForbidden: switchedOff, http.StatusNotFound: runNotFound}}
+
+// aboutRun names the run in an error. Doing is what was done with it, such as "exporting".
+func aboutRun(doing, id string, err error) error {
+	return crud.About(doing, "wiki run", id, err)
+}

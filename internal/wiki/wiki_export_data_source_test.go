@@ -1,0 +1,320 @@
+package wiki_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+func exportConfig(run, output string) string {
+	return fmt.Sprintf("data \"agentyard_wiki_export\" \"x\" {\n  wiki_run_id = %q\n  output_path = %q\n}\n", run, output)
+}
+
+func exported(attribute string, want knownvalue.Check) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue("data.agentyard_wiki_export.x", tfjsonpath.New(attribute), want)
+}
+
+// filesIn are the names of what is in a directory.
+func filesIn(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+// older puts a file into a new directory, and returns its path and what fails the test unless it is there alone and unchanged.
+func older(t *testing.T) (path string, isUntouched func()) {
+	t.Helper()
+	dir := t.TempDir()
+	path = filepath.Join(dir, "wiki.zip")
+	if err := os.WriteFile(path, []byte("older"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path, func() {
+		t.Helper()
+		content, err := os.ReadFile(path)
+		if err != nil || string(content) != "older" || len(filesIn(t, dir)) != 1 {
+			t.Errorf("the directory has %v, the file %.20q; %v", filesIn(t, dir), content, err)
+		}
+	}
+}
+
+// Whatever the form, the same archive comes, over whatever is there. The storage of the emulator refuses the API key.
+func TestAccWikiExport(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	run := uploadWiki(e, page{Path: "index.md", Title: "Index", Content: "# Index"}, page{Path: "a/ä.md", Title: "A", Content: strings.Repeat("text ", 1000)})
+	var first []byte
+	for _, form := range []emulator.WikiExportForm{emulator.WikiExportLink, emulator.WikiExportArchive, emulator.WikiExportRedirect} {
+		if err := e.SetWikiExport(form, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		path, _ := older(t)
+		var sum, size string
+		reads(t, e, exportConfig(run, path),
+			exported("output_sha256", knownvalue.StringFunc(func(v string) error { sum = v; return nil })),
+			exported("output_size", knownvalue.Int64Func(func(v int64) error { size = fmt.Sprint(v); return nil })),
+		)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := sha256.Sum256(data)
+		if sum != hex.EncodeToString(want[:]) || size != fmt.Sprint(len(data)) || first != nil && !bytes.Equal(data, first) {
+			t.Errorf("%s: sha256 %s, size %s of %d bytes", form, sum, size, len(data))
+		}
+		first = data
+		if names := filesIn(t, filepath.Dir(path)); len(names) != 1 {
+			t.Errorf("%s: there are %v", form, names)
+		}
+	}
+	archive, err := zip.NewReader(bytes.NewReader(first), int64(len(first)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, file := range archive.File {
+		names = append(names, file.Name)
+	}
+	if slices.Sort(names); !slices.Equal(names, []string{"a/ä.md", "index.md", "wiki.json"}) {
+		t.Errorf("the archive has %v", names)
+	}
+}
+
+// The address expires before it is used, once or always.
+func TestAccWikiExport_expiredAddress(t *testing.T) {
+	t.Parallel()
+	for name, expires := range map[string]int{"once": 1, "always": 100} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var e *acctest.Env
+			e = acctest.New(t, afterwards("/export", func() {
+				if expires--; expires >= 0 {
+					e.Clock.Advance(2 * time.Minute)
+				}
+			}))
+			run := uploadWiki(e, page{Path: "index.md", Title: "Index"})
+			path, isUntouched := older(t)
+			cli := acctest.NewCLI(t, e, exportConfig(run, path))
+			r := cli.Run("plan", "-input=false")
+			if n := e.Journal().Count("exportWikiRun"); n != 2 || (r.ExitCode == 0) != (name == "once") {
+				t.Errorf("%d addresses were asked for, exit code %d\n%s", n, r.ExitCode, r.Output)
+			}
+			if name == "always" {
+				isUntouched()
+				if text := strings.Join(strings.Fields(r.Output), " "); !strings.Contains(text, "answered the download with 403") || !strings.Contains(text, "wiki run "+run) || strings.Contains(text, "signature") {
+					t.Errorf("the output is %s", r.Output)
+				}
+			}
+		})
+	}
+}
+
+// afterwards calls done when a request whose path ends so was carried out, before the answer is sent. They come one at a time.
+func afterwards(suffix string, done func()) acctest.Option {
+	return func(opts *emulator.Options) {
+		opts.Wrap = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				next.ServeHTTP(w, r)
+				if strings.HasSuffix(r.URL.Path, suffix) {
+					done()
+				}
+			})
+		}
+	}
+}
+
+func TestAccWikiExport_paths(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	run := uploadWiki(e, page{Path: "index.md", Title: "Index"})
+	dir := t.TempDir()
+	for output, want := range map[string]string{
+		"":                             `output_path\s+must\s+not\s+be\s+blank`,
+		" ":                            `output_path\s+must\s+not\s+be\s+blank`,
+		dir:                            `output_path\s+=(.|\n)*Cannot Write the Archive|Cannot Write the Archive(.|\n)*output_path\s+=(.|\n)*that\s+of\s+a\s+directory`,
+		dir + "/new/":                  `Cannot Write the Archive(.|\n)*output_path\s+=(.|\n)*that\s+of\s+a\s+directory`,
+		filepath.Join(dir, "no/w.zip"): `Cannot Write the Archive(.|\n)*output_path\s+=(.|\n)*no\s+such\s+file\s+or\s+directory(.|\n)*The\s+directory\s+must\s+exist`,
+		"/dev/full":                    `Cannot Write the Archive(.|\n)*output_path\s+=(.|\n)*no\s+ordinary\s+file`,
+	} {
+		fails(t, e, exportConfig(run, output), want)
+	}
+	if n := e.Journal().Count("exportWikiRun"); n != 0 || len(filesIn(t, dir)) > 0 {
+		t.Errorf("%d exports were asked for, and there are %v", n, filesIn(t, dir))
+	}
+}
+
+func TestAccWikiExport_refusals(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	run, private := uploadWiki(e, page{Path: "index.md", Title: "Index"}), privateRun(t, e)
+	path, isUntouched := older(t)
+	const notFound = `Cannot export wiki run(.|\n)*wiki_run_id\s+=(.|\n)*the\s+wiki\s+run\s+%s(.|\n)*404(.|\n)*private\s+to\s+somebody\s+else`
+	for id, want := range map[string]string{
+		"none":  fmt.Sprintf(notFound, "none"),
+		private: fmt.Sprintf(notFound, private),
+		"a/b?c": fmt.Sprintf(notFound, `a/b\?c`),
+		"..":    `cannot\s+be\s+part\s+of\s+a\s+request's\s+path`,
+		"":      `wiki_run_id\s+must\s+not\s+be\s+blank`,
+	} {
+		fails(t, e, exportConfig(id, path), want)
+	}
+	switchOff(t, e)
+	fails(t, e, exportConfig(run, path), `Cannot export wiki run(.|\n)*403(.|\n)*wikiCloudSync`)
+	isUntouched()
+}
+
+// Whatever the service does, its answer is either used or leaves everything as it was.
+func TestAccWikiExport_faults(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		form  emulator.WikiExportForm
+		fault emulator.Fault
+		want  string // Empty where the export succeeds.
+	}{
+		"a link after a failure":     {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 503}, ""},
+		"a link that was cut":        {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultTruncatedBody}, ""},
+		"an archive after a refusal": {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultRateLimited}, ""},
+		"an archive that was cut":    {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultTruncatedBody, Times: -1}, `the\s+archive\s+broke\s+off\s+after\s+\d+\s+bytes`},
+		"a page":                     {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: "<html>", Times: -1}, `neither\s+a\s+ZIP\s+archive\s+nor\s+an\s+address`},
+		"JSON of another kind":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"status":"done"}`, Times: -1}, `neither\s+an\s+archive\s+nor\s+an\s+address`},
+		"a link in clear text":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"url":"http://files.example/x?sig=s3cret"}`, Times: -1}, `plain\s+http\s+to\s+files.example;\s+set\s+allow_insecure_http`},
+		"a failure that stays":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1}, `500(.|\n)*The\s+service\s+failed`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t, func(opts *emulator.Options) { opts.WikiExport.Form = tc.form })
+			run := uploadWiki(e, page{Path: "index.md", Title: "Index"})
+			tc.fault.Operation = "exportWikiRun"
+			e.Faults().Add(tc.fault)
+			path, isUntouched := older(t)
+			if tc.want == "" {
+				reads(t, e, exportConfig(run, path), exported("output_size", knownvalue.NotNull()))
+				if len(e.Faults().Pending()) > 0 {
+					t.Error("the fault did not hit")
+				}
+				return
+			}
+			fails(t, e, exportConfig(run, path), `Cannot export wiki run(.|\n)*Exporting\s+the\s+wiki\s+run\s+`+run+`(.|\n)*`+tc.want)
+			isUntouched()
+		})
+	}
+}
+
+// The plan writes, applying what was planned does not write again, and destroying deletes nothing.
+func TestAccWikiExport_whenItIsWritten(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	run := uploadWiki(e, page{Path: "index.md", Title: "Index"})
+	cli := acctest.NewCLI(t, e, exportConfig(run, "docs/wiki.zip")+"output \"sum\" {\n  value = data.agentyard_wiki_export.x.output_sha256\n}\n")
+	docs := filepath.Join(cli.Dir, "docs") // A relative path starts where the CLI runs.
+	if err := os.Mkdir(docs, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	written := func(after string, times int, isThere bool) {
+		t.Helper()
+		_, err := os.Stat(filepath.Join(docs, "wiki.zip"))
+		if n := e.Journal().Count("exportWikiRun"); n != times || (err == nil) != isThere {
+			t.Errorf("%s: %d exports, %v", after, n, err)
+		}
+	}
+	cli.MustRun("validate")
+	written("validate", 0, false)
+	cli.MustRun("plan", "-input=false", "-out=p")
+	written("plan", 1, true)
+	if err := os.Remove(filepath.Join(docs, "wiki.zip")); err != nil {
+		t.Fatal(err)
+	}
+	cli.MustRun("apply", "-input=false", "p")
+	written("apply of the plan", 1, false)
+	cli.MustRun("plan", "-input=false", "-refresh=false")
+	written("plan without refresh", 2, true)
+	cli.MustRun("destroy", "-input=false", "-auto-approve")
+	if _, err := os.Stat(filepath.Join(docs, "wiki.zip")); err != nil {
+		t.Errorf("after destroy: %v", err)
+	}
+}
+
+// Where an argument is not known before, the apply writes.
+func TestAccWikiExport_unknownRun(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	run := uploadWiki(e, page{Path: "index.md", Title: "Index"})
+	path := filepath.Join(t.TempDir(), "wiki.zip")
+	cli := acctest.NewCLI(t, e, fmt.Sprintf("resource \"terraform_data\" \"run\" {\n  input = %q\n}\ndata \"agentyard_wiki_export\" \"x\" {\n  wiki_run_id = terraform_data.run.output\n  output_path = %q\n}\n", run, path))
+	cli.MustRun("plan", "-input=false", "-out=p")
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("after the plan: %v", err)
+	}
+	cli.MustRun("apply", "-input=false", "p")
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("after the apply: %v", err)
+	}
+}
+
+// Ctrl-C in the middle of the archive. The service is no emulator, which sends an archive at once.
+func TestAccWikiExport_interrupted(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	begun := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/export") { // An emulator is asked for its clock.
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = w.Write([]byte("PK\x03\x04" + strings.Repeat("x", 1<<20)))
+		_ = http.NewResponseController(w).Flush()
+		close(begun)
+		<-r.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	path, isUntouched := older(t)
+	cli := acctest.NewCLI(t, e, exportConfig("r1", path))
+	cli.Setenv("AGENTYARD_BASE_URL", server.URL)
+	running := cli.Start("plan", "-input=false")
+	<-begun
+	if names := filesIn(t, filepath.Dir(path)); len(names) != 2 {
+		t.Errorf("while it is written there are %v", names)
+	}
+	running.Interrupt()
+	if r := running.Wait(); r.ExitCode == 0 || !strings.Contains(r.Output, "Interrupt received") {
+		t.Errorf("exit code %d\n%s", r.ExitCode, r.Output)
+	}
+	isUntouched()
+}
+
+func TestAccWikiExport_example(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	run := uploadWiki(e, page{Path: "index.md", Title: "Index"})
+	path := filepath.Join(t.TempDir(), "wiki.zip")
+	acctest.RunExample(t, e, "data-sources/agentyard_wiki_export/data-source.tf", "  type        = string\n", "  type        = string\n  default     = \""+run+"\"\n", `"wiki.zip"`, fmt.Sprintf("%q", path))
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,58 @@
+package wiki
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/list/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+)
+
+var _ list.ListResourceWithConfigure = (*wikiRunList)(nil)
+
+// NewWikiRunList returns the list resource agentyard_wiki_run.
+func NewWikiRunList() list.ListResource { return &wikiRunList{} }
+
+// wikiRunList has the type name of wikiRunResource, as a list resource must.
+type wikiRunList struct{ wikiRunResource }
+
+type wikiRunListModel struct {
+	RepoURL types.String `tfsdk:"repo_url"`
+}
+
+func (l *wikiRunList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Lists the wiki runs that the API key sees: the newest of each repository, ordered by address, or all of one repository, the newest first. " +
+			"`video_overview` is known after an import only, and `pages` and `triggers` are not returned by the service. In the generated configuration remove `page_tree`, which a new wiki run takes only with pages.",
+		Attributes: map[string]schema.Attribute{
+			"repo_url": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "Web address of a repository, whose wiki runs are listed. The newest of each repository if omitted.",
+				Validators:          []validator.String{value.RepositoryURL()},
+			},
+		},
+	}
+}
+
+func (l *wikiRunList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+	var m wikiRunListModel
+	if diags := req.Config.Get(ctx, &m); diags.HasError() {
+		stream.Results = list.ListResultsStreamDiagnostics(diags)
+		return
+	}
+	runs, advice := l.Client.WikiRuns, apierror.Option(listAdvice)
+	if !m.RepoURL.IsNull() {
+		runs = func(ctx context.Context) ([]client.WikiRun, error) {
+			return l.Client.WikiRunHistory(ctx, m.RepoURL.ValueString())
+		}
+		advice = atRepository
+	}
+	all := crud.AtOnce(func() ([]client.WikiRun, error) { return runs(ctx) })
+	crud.List[wikiRunModel](ctx, "wiki runs", req, stream, all, func(w *client.WikiRun) string { return w.RepoURL + "@" + w.CommitHash }, advice)
+}

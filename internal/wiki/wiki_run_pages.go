@@ -1,0 +1,188 @@
+package wiki
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+)
+
+// maxTreeLevels is how deep a page tree may be.
+const maxTreeLevels = 5
+
+// jsonRule accepts JSON that read can read. What is no JSON at all is refused by the type.
+type jsonRule struct {
+	summary, must string
+	read          func(string) error
+}
+
+var (
+	pagesRule = jsonRule{"Invalid Pages", "a list of pages with path, title and content", func(s string) error { _, err := readPages(s); return err }}
+	treeRule  = jsonRule{"Invalid Page Tree", "a tree of pages with title and path, at most five levels deep", func(s string) error { _, err := readTree(s); return err }}
+)
+
+func (r jsonRule) Description(context.Context) string { return "must be " + r.must }
+
+func (r jsonRule) MarkdownDescription(ctx context.Context) string { return r.Description(ctx) }
+
+func (r jsonRule) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	text := req.ConfigValue.ValueString()
+	if !value.IsSet(req.ConfigValue) || !json.Valid([]byte(text)) {
+		return
+	}
+	if err := r.read(text); err != nil {
+		resp.Diagnostics.AddAttributeError(req.Path, r.summary, fmt.Sprintf("%s must be %s: %s.", req.Path, r.must, err))
+	}
+}
+
+// readPages reads pages that are to be uploaded.
+func readPages(text string) ([]client.WikiPageUpload, error) {
+	pages, err := readObjects[client.WikiPageUpload]("pages", []byte(text), []string{"path", "title", "content"}, []string{"pageId", "order"})
+	if err == nil && len(pages) == 0 {
+		err = errors.New("the list is empty; omit it to have the service write the pages")
+	}
+	return pages, err
+}
+
+// readTree reads a page tree that is to be uploaded, or that the service has told.
+func readTree(text string) ([]client.WikiTreeNode, error) {
+	return readNodes("page_tree", []byte(text), 1)
+}
+
+// treeNode is a node whose children are not read yet.
+type treeNode struct {
+	PageID   string          `json:"pageId"`
+	Title    string          `json:"title"`
+	Path     string          `json:"path"`
+	Order    *float64        `json:"order"`
+	Children json.RawMessage `json:"children"`
+}
+
+func readNodes(where string, text []byte, level int) ([]client.WikiTreeNode, error) {
+	found, err := readObjects[treeNode](where, text, []string{"title", "path"}, []string{"pageId", "order", "children"})
+	if err == nil && len(found) > 0 && level > maxTreeLevels {
+		err = fmt.Errorf("%s is on level %d", where, level)
+	}
+	nodes := make([]client.WikiTreeNode, len(found))
+	for i, node := range found {
+		nodes[i] = client.WikiTreeNode{PageID: node.PageID, Title: node.Title, Path: node.Path, Order: node.Order}
+		if err == nil && len(node.Children) > 0 && string(node.Children) != "null" {
+			nodes[i].Children, err = readNodes(fmt.Sprintf("%s[%d].children", where, i), node.Children, level+1)
+		}
+	}
+	return nodes, err
+}
+
+// readObjects reads a list of objects that have the required fields, may have the optional ones, and have no others. An
+// optional field that is null is as good as none. Where is what an error calls the list.
+func readObjects[T any](where string, text []byte, required, optional []string) ([]T, error) {
+	var items []json.RawMessage
+	if json.Unmarshal(text, &items) != nil || items == nil {
+		return nil, fmt.Errorf("%s is no list", where)
+	}
+	objects := make([]T, len(items))
+	for i, item := range items {
+		at := fmt.Sprintf("%s[%d]", where, i)
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(item, &fields) != nil || fields == nil {
+			return nil, fmt.Errorf("%s is no object", at)
+		}
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			if !slices.Contains(required, name) && !slices.Contains(optional, name) {
+				return nil, fmt.Errorf("%s has a field %q that there is not", at, name)
+			}
+		}
+		for _, name := range required {
+			if field := fields[name]; field == nil || string(field) == "null" {
+				return nil, fmt.Errorf("%s has no %s", at, name)
+			}
+		}
+		var wrong *json.UnmarshalTypeError
+		switch err := json.Unmarshal(item, &objects[i]); {
+		case errors.As(err, &wrong):
+			return nil, fmt.Errorf("%s.%s must not be a %s", at, wrong.Field, wrong.Value)
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", at, err)
+		}
+	}
+	return objects, nil
+}
+
+// withinJSON adds what lies below the pages and the tree: each of them is one string, with no attributes in it.
+func withinJSON(fields apierror.Fields) apierror.Fields {
+	lists := []string{"pages", "pageTree"}
+	for below := "pageTree.children"; len(lists) <= maxTreeLevels+1; below += ".children" {
+		lists = append(lists, below)
+	}
+	for _, list := range lists {
+		root, _, _ := strings.Cut(list, ".")
+		fields[list] = fields[root]
+		for _, name := range []string{"pageId", "path", "title", "content", "order"} {
+			fields[list+"."+name] = fields[root]
+		}
+	}
+	return fields
+}
+
+// equalForms keeps a value as it is in the state where the configuration has another form of it.
+type equalForms struct {
+	equal func(a, b string) bool
+	text  string
+}
+
+func (e equalForms) Description(context.Context) string { return e.text }
+
+func (e equalForms) MarkdownDescription(ctx context.Context) string { return e.Description(ctx) }
+
+func (e equalForms) PlanModifyString(_ context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
+	if value.IsSet(req.StateValue) && value.IsSet(req.PlanValue) && e.equal(req.StateValue.ValueString(), req.PlanValue.ValueString()) {
+		resp.PlanValue = req.StateValue
+	}
+}
+
+// sameJSON reports that two texts are the same JSON.
+func sameJSON(a, b string) bool {
+	first, err := value.JSON(json.RawMessage(a))
+	second, err2 := value.JSON(json.RawMessage(b))
+	return err == nil && err2 == nil && first.Equal(second)
+}
+
+// treeChange keeps the tree that is in the state where the configuration has the same pages, and replaces otherwise. IDs
+// and order that are configured count, except after an import, when those in the state are the service's: then the
+// configured ones are adopted.
+type treeChange struct{}
+
+func (treeChange) Description(context.Context) string {
+	return "Other titles or paths replace the wiki run."
+}
+
+func (c treeChange) MarkdownDescription(ctx context.Context) string { return c.Description(ctx) }
+
+func (treeChange) PlanModifyString(ctx context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
+	if req.State.Raw.IsNull() || req.Plan.Raw.IsNull() || req.PlanValue.Equal(req.StateValue) {
+		return
+	}
+	before, ok := treeOf(jsontypes.Normalized{StringValue: req.StateValue})
+	after, isTree := treeOf(jsontypes.Normalized{StringValue: req.PlanValue})
+	isSame := func(wholly bool) bool { return ok && isTree && client.SameWikiTree(before, after, wholly) }
+	isImported := adopt.Allowed(ctx, req.Private, types.StringNull())
+	switch {
+	case isSame(true):
+		resp.PlanValue = req.StateValue
+	case !isImported || !req.StateValue.IsNull() && !isSame(false):
+		resp.RequiresReplace = true
+	}
+}

@@ -1,0 +1,140 @@
+package wiki
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/results"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+)
+
+// wikiRunRecord is a wiki run as the service returns it: the results of every object that shows wiki runs.
+type wikiRunRecord struct {
+	ID                            types.String         `tfsdk:"id"`
+	CreatedAt                     types.String         `tfsdk:"created_at"`
+	RepoURL                       types.String         `tfsdk:"repo_url"`
+	CommitHash                    types.String         `tfsdk:"commit_hash"`
+	Branch                        types.String         `tfsdk:"branch"`
+	HasLocalChanges               types.Bool           `tfsdk:"has_local_changes"`
+	HasNonRemoteCommits           types.Bool           `tfsdk:"has_non_remote_commits"`
+	PageCount                     types.Int64          `tfsdk:"page_count"`
+	PageTree                      jsontypes.Normalized `tfsdk:"page_tree"`
+	SourceSessionID               types.String         `tfsdk:"source_session_id"`
+	OwnerUserID                   types.String         `tfsdk:"owner_user_id"`
+	ModelUsed                     types.Object         `tfsdk:"model_used"`
+	AgentVersion                  types.String         `tfsdk:"agent_version"`
+	PrivacyLevel                  types.String         `tfsdk:"privacy_level"`
+	CanUpdatePrivacy              types.Bool           `tfsdk:"can_update_privacy"`
+	IsRepoCoveredByOrgIntegration types.Bool           `tfsdk:"is_repo_covered_by_org_integration"`
+	VideoOverview                 jsontypes.Normalized `tfsdk:"video_overview"`
+}
+
+// wikiRunResults are the fields of a wiki run, wherever they are shown.
+var wikiRunResults = results.Record{
+	"id":                     {Text: "The wiki run's ID."},
+	"created_at":             {Text: "When the wiki run was created (RFC 3339, UTC)."},
+	"repo_url":               {Text: "Web address of the repository."},
+	"commit_hash":            {Text: "Hash of the commit that the wiki describes."},
+	"branch":                 {Text: "Name of the branch that the commit is on."},
+	"has_local_changes":      {Text: "Whether the wiki describes changes that were not committed.", Type: types.BoolType},
+	"has_non_remote_commits": {Text: "Whether the wiki describes commits that were not pushed.", Type: types.BoolType},
+	"page_count":             {Text: "How many pages the wiki has.", Type: types.Int64Type},
+	"page_tree": {Text: "The tree of pages as JSON, to be decoded with `jsondecode`: a list of objects with `pageId`, `title`, `path`, `order` and `children`, which are such objects again, at most five levels deep.",
+		Type: jsontypes.NormalizedType{}},
+	"source_session_id":                  {Text: "ID of the session that wrote the pages. Null if the service does not know it."},
+	"owner_user_id":                      {Text: "ID of the user whose wiki run it is. Null if the service does not know it."},
+	"model_used":                         {Text: "The model that wrote the pages. Null if the service does not know it.", Of: modelResults},
+	"agent_version":                      {Text: "Version of the agent that wrote the pages. Null if the service does not know it."},
+	"privacy_level":                      {Text: "Who sees the wiki: `organization`, or `private` for its owner alone."},
+	"can_update_privacy":                 {Text: "Whether the API key may change the privacy level, and delete the wiki run.", Type: types.BoolType},
+	"is_repo_covered_by_org_integration": {Text: "Whether the organization's code-host integration covers the repository.", Type: types.BoolType},
+	"video_overview":                     {Text: "What is known of the wiki's video, as JSON of a shape that the service leaves open. Null if there is none.", Type: jsontypes.NormalizedType{}},
+}
+
+var modelResults = results.Record{
+	"id":               {Text: "The model's ID."},
+	"reasoning_effort": {Text: "How hard the model reasoned."},
+}
+
+var modelType = modelResults.ObjectType()
+
+// FromAPI takes over a record. What never changes stays where the service does not tell it, or tells it in an equal form.
+func (m *wikiRunRecord) FromAPI(_ context.Context, w *client.WikiRun) diag.Diagnostics {
+	m.ID, m.CreatedAt = types.StringValue(w.ID), value.Time(w.CreatedAt.Time())
+	if !client.SameRepository(m.RepoURL.ValueString(), w.RepoURL) {
+		m.RepoURL = types.StringValue(w.RepoURL)
+	}
+	if !client.SameCommit(m.CommitHash.ValueString(), w.CommitHash) {
+		m.CommitHash = told(m.CommitHash, w.CommitHash)
+	}
+	m.Branch = told(m.Branch, w.Branch)
+	m.HasLocalChanges = toldFlag(m.HasLocalChanges, w.HasLocalChanges)
+	m.HasNonRemoteCommits = toldFlag(m.HasNonRemoteCommits, w.HasNonRemoteCommits)
+	m.PageCount = types.Int64PointerValue(w.PageCount)
+	m.SourceSessionID, m.OwnerUserID, m.AgentVersion = value.StringOrNull(w.SourceSessionID), value.StringOrNull(w.OwnerUserID), value.StringOrNull(w.AgentVersion)
+	m.PrivacyLevel = told(m.PrivacyLevel, w.PrivacyLevel)
+	m.CanUpdatePrivacy, m.IsRepoCoveredByOrgIntegration = types.BoolPointerValue(w.CanUpdatePrivacy), types.BoolPointerValue(w.IsRepoCoveredByOrgIntegration)
+
+	var diags diag.Diagnostics
+	if !hasTreeOf(m.PageTree, w) {
+		m.PageTree = fromJSON("page_tree", w.ID, w.PageTree, &diags)
+	}
+	// A listing shows no videos.
+	if !w.IsListed || !value.IsSet(m.VideoOverview) {
+		m.VideoOverview = fromJSON("video_overview", w.ID, w.VideoOverview, &diags)
+	}
+	m.ModelUsed = types.ObjectNull(modelType.AttrTypes)
+	if w.ModelUsed != nil {
+		model, d := types.ObjectValue(modelType.AttrTypes, map[string]attr.Value{
+			"id": value.StringOrNull(w.ModelUsed.ID), "reasoning_effort": value.StringOrNull(w.ModelUsed.ReasoningEffort),
+		})
+		diags.Append(d...)
+		m.ModelUsed = model
+	}
+	return diags
+}
+
+// told is what the service tells, or else what is known.
+func told(known types.String, now string) types.String {
+	if now != "" || known.IsUnknown() {
+		return value.StringOrNull(now)
+	}
+	return known
+}
+
+func toldFlag(known types.Bool, now *bool) types.Bool {
+	if now != nil || known.IsUnknown() {
+		return types.BoolPointerValue(now)
+	}
+	return known
+}
+
+// hasTreeOf reports that a known tree has the pages that a record shows. The service adds IDs and numbers to an uploaded one.
+func hasTreeOf(known jsontypes.Normalized, w *client.WikiRun) bool {
+	if !value.IsSet(known) {
+		return false
+	}
+	now, ok := w.Tree()
+	before, isTree := treeOf(known)
+	return !ok || isTree && client.SameWikiTree(before, now, false)
+}
+
+// treeOf decodes a page tree; ok is false where it is null, unknown or of another shape.
+func treeOf(tree jsontypes.Normalized) (nodes []client.WikiTreeNode, ok bool) {
+	return nodes, value.IsSet(tree) && json.Unmarshal([]byte(tree.ValueString()), &nodes) == nil
+}
+
+func fromJSON(attribute, id string, raw json.RawMessage, diags *diag.Diagnostics) jsontypes.Normalized {
+	text, err := value.JSON(raw)
+	if err != nil {
+		diags.AddError("Cannot read wiki run", fmt.Sprintf("The %s of the wiki run %s is no JSON. Check that base_url is the service's address.", attribute, id))
+	}
+	return text
+}

@@ -1,0 +1,395 @@
+package wiki
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/boolplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/unchanged"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+)
+
+var (
+	_ resource.ResourceWithConfigure   = (*wikiRunResource)(nil)
+	_ resource.ResourceWithIdentity    = (*wikiRunResource)(nil)
+	_ resource.ResourceWithImportState = (*wikiRunResource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*wikiRunResource)(nil)
+	_ unchanged.Conditional            = (*wikiRunResource)(nil)
+)
+
+// unsetPrivacy is the key of the private state that says of a new run that it has not got the privacy level of the state.
+const unsetPrivacy = "unset_privacy"
+
+// wikiRunFields says where an error about a field of the API is shown.
+var wikiRunFields = withinJSON(apierror.Fields{
+	"repoUrl": path.Root("repo_url"), "commitHash": path.Root("commit_hash"), "branch": path.Root("branch"),
+	"hasLocalChanges": path.Root("has_local_changes"), "hasNonRemoteCommits": path.Root("has_non_remote_commits"),
+	"privacyLevel": path.Root("privacy_level"), "pages": path.Root("pages"), "pageTree": path.Root("page_tree"),
+})
+
+// creationOptions say what the refusals of a creation mean, and what to do about a wiki run that is there already.
+var creationOptions = apierror.Options{
+	wikiRunFields, atRepository,
+	apierror.Leftover(func(*client.ExistsError) string {
+		return "Or delete it at the service. If a resource in the state holds it whose address or for_each key was changed, add a moved block."
+	}),
+}
+
+// atRepository shows at the repository what the service says of it.
+var atRepository = apierror.Options{
+	apierror.AtStatus{http.StatusForbidden: path.Root("repo_url"), http.StatusNotFound: path.Root("repo_url")},
+	apierror.Advice{http.StatusForbidden: "The organization's code-host integration must cover the repository, and the enterprise controls must have wikiCloudSync on. " +
+		"Connect the repository, or ask a manager to; the data source agentyard_ci_repositories shows what is connected."},
+}
+
+// listAdvice says what the refusal of a listing means.
+var listAdvice = apierror.Advice{http.StatusForbidden: "The enterprise controls must have wikiCloudSync on. Ask a manager to switch it on."}
+
+// changeOptions say what the refusals to change a wiki run mean.
+var changeOptions = apierror.Options{
+	wikiRunFields,
+	apierror.AtStatus{http.StatusForbidden: path.Root("privacy_level"), http.StatusUnprocessableEntity: path.Root("privacy_level")},
+	apierror.Advice{http.StatusForbidden: "Only the owner of a wiki run and humans with the Manager role or higher change who sees it; can_update_privacy says whether this API key may. " +
+		"Use such a key, or remove privacy_level from the configuration, which keeps the level."},
+}
+
+var deletionAdvice = apierror.Advice{
+	http.StatusForbidden: "Only the owner of a wiki run and humans with the Manager role or higher delete it; can_update_privacy says whether this API key may. Use such a key.",
+}
+
+// NewWikiRunResource returns the resource agentyard_wiki_run.
+func NewWikiRunResource() resource.Resource { return &wikiRunResource{} }
+
+type wikiRunResource struct{ crud.Resource }
+
+type wikiRunModel struct {
+	wikiRunRecord
+	Pages    jsontypes.Normalized `tfsdk:"pages"`
+	Triggers types.Map            `tfsdk:"triggers"`
+}
+
+// takeNew takes over a record, and keeps what was configured, also where the service writes it otherwise: the next
+// refresh shows that.
+func (m *wikiRunModel) takeNew(ctx context.Context, made *client.WikiRun) diag.Diagnostics {
+	asked := *m
+	diags := m.FromAPI(ctx, made)
+	m.RepoURL = asked.RepoURL
+	for now, before := range map[*types.String]types.String{&m.Branch: asked.Branch, &m.CommitHash: asked.CommitHash, &m.PrivacyLevel: asked.PrivacyLevel} {
+		if value.IsSet(before) {
+			*now = before
+		}
+	}
+	for now, before := range map[*types.Bool]types.Bool{&m.HasLocalChanges: asked.HasLocalChanges, &m.HasNonRemoteCommits: asked.HasNonRemoteCommits} {
+		if value.IsSet(before) {
+			*now = before
+		}
+	}
+	if value.IsSet(asked.PageTree) {
+		m.PageTree = asked.PageTree
+	}
+	return diags
+}
+
+// Identity is the wiki run's ID.
+func (m *wikiRunModel) Identity() any { return &crud.ID{ID: m.ID} }
+
+// createRequest holds what is known of the plan. The validators have looked at the JSON.
+func (m *wikiRunModel) createRequest() client.CreateWikiRunRequest {
+	body := client.CreateWikiRunRequest{
+		RepoURL:             m.RepoURL.ValueString(),
+		CommitHash:          m.CommitHash.ValueString(),
+		Branch:              m.Branch.ValueString(),
+		HasLocalChanges:     value.BoolPointer(m.HasLocalChanges),
+		HasNonRemoteCommits: value.BoolPointer(m.HasNonRemoteCommits),
+	}
+	if value.IsSet(m.Pages) {
+		body.Pages, _ = readPages(m.Pages.ValueString())
+	}
+	if value.IsSet(m.PageTree) {
+		body.PageTree, _ = readTree(m.PageTree.ValueString())
+	}
+	return body
+}
+
+func (r *wikiRunResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_wiki_run"
+}
+
+const (
+	replacesRun  = " A change replaces the wiki run."
+	adoptsInRun  = replacesRun + " The service does not return it, so it is adopted from the configuration after an import."
+	repoURLText  = "Web address (`https` or `http`) of a repository that the organization's code-host integration covers, without user name, query and fragment. "
+	equalRepoURL = "Upper and lower case, a slash and `.git` at the end make no difference."
+)
+
+func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	attributes := wikiRunResults.Resource()
+	attributes["repo_url"] = schema.StringAttribute{
+		Required:            true,
+		MarkdownDescription: repoURLText + equalRepoURL + replacesRun,
+		Validators:          []validator.String{value.RepositoryURL()},
+		PlanModifiers:       []planmodifier.String{equalForms{client.SameRepository, equalRepoURL}, stringplanmodifier.RequiresReplace()},
+	}
+	attributes["branch"] = schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: wikiRunResults["branch"].Text + " It is a name such as `main`, without `refs/heads/`. If omitted, it is the repository's default branch." + replacesRun,
+		Validators:          []validator.String{value.BranchName("omit it for the default branch")},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), adopt.String()},
+	}
+	attributes["commit_hash"] = schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: wikiRunResults["commit_hash"].Text + " It has 7 to 64 hexadecimal digits. If omitted, it is the latest commit of the branch at that time; use `triggers` to describe a later one." + replacesRun,
+		Validators:          []validator.String{value.CommitHash("omit it for the latest commit of the branch")},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), equalForms{client.SameCommit, "A short hash is as good as the whole one."}, adopt.String()},
+	}
+	for _, name := range []string{"has_local_changes", "has_non_remote_commits"} {
+		attributes[name] = schema.BoolAttribute{
+			Optional: true, Computed: true,
+			MarkdownDescription: wikiRunResults[name].Text + " If omitted, the service decides, usually `false`." + replacesRun,
+			PlanModifiers:       []planmodifier.Bool{boolplanmodifier.UseStateForUnknown(), adopt.Bool()},
+		}
+	}
+	attributes["pages"] = schema.StringAttribute{
+		Optional: true, CustomType: jsontypes.NormalizedType{},
+		MarkdownDescription: "Finished pages to upload, as JSON: `jsonencode` of a list of at least one object with `path`, `title` and `content` (Markdown), and optionally `pageId` and `order`. " +
+			"If omitted, the service writes the pages. They are in the state in clear, and must hold no secret." + adoptsInRun,
+		Validators:    []validator.String{pagesRule},
+		PlanModifiers: []planmodifier.String{equalForms{sameJSON, "Blanks and the order of keys make no difference."}, adopt.String()},
+	}
+	attributes["page_tree"] = schema.StringAttribute{
+		Optional: true, Computed: true, CustomType: jsontypes.NormalizedType{},
+		MarkdownDescription: wikiRunResults["page_tree"].Text + " For an upload it may be given, with `pageId`, `order` and `children` optional; a new wiki run then needs `pages` too. " +
+			"What the service adds to it is no difference, nor is the order of objects; other titles or paths are." + replacesRun,
+		Validators:    []validator.String{treeRule},
+		PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown(), treeChange{}},
+	}
+	attributes["privacy_level"] = schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: wikiRunResults["privacy_level"].Text + " A change is made in place, by the owner or by a human with the Manager role or higher. If omitted, the service chooses; removed from the configuration, it stays. " +
+			"A new wiki run has the service's level for a moment before it gets this one. If that fails, the apply ends with a warning, and the next one sets it.",
+		Validators:    []validator.String{stringvalidator.OneOf(client.WikiPrivate, client.WikiOrganization)},
+		PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+	}
+	attributes["triggers"] = schema.MapAttribute{
+		Optional: true, ElementType: types.StringType,
+		MarkdownDescription: "Any values with whose change a new wiki run is wanted, such as the hash of a commit or a release." + adoptsInRun,
+		PlanModifiers:       []planmodifier.Map{adopt.Map()},
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "A wiki run: the wiki of a repository at one commit. The service writes its pages, or they are uploaded. Nothing of it changes but who sees it, so any other change makes a new wiki run and deletes this one; " +
+			"`create_before_destroy = true` in its `lifecycle` block keeps a wiki there meanwhile. The service does not tell whether pages are still being written.\n\n" +
+			"A wiki run has no name. An apply that was cut short may have left one: a plan that finds that the repository's newest one is younger than half an hour and as a new one shall be ends with an error that names it, " +
+			"or with a warning where a resource in the state may hold it, as where the state is empty or holds wiki runs of that repository.",
+		Attributes: attributes,
+	}
+}
+
+func (r *wikiRunResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = crud.IDSchema(wikiRunResults["id"].Text)
+}
+
+// UnchangedDefaults declares that nothing is planned where nothing was changed; the schema has no defaults.
+func (r *wikiRunResource) UnchangedDefaults() map[string]attr.Value { return nil }
+
+// UnchangedWhile excepts a new run whose privacy level could not be set.
+func (r *wikiRunResource) UnchangedWhile() (values map[string]attr.Value, private []string) {
+	return nil, []string{unsetPrivacy}
+}
+
+// ModifyPlan says what the plan can know of a creation.
+func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	if !req.State.Raw.IsNull() {
+		var before wikiRunModel
+		var level types.String
+		resp.Diagnostics.Append(req.State.Get(ctx, &before)...)
+		resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("privacy_level"), &level)...)
+		id := before.ID
+		if r.Client != nil {
+			r.Client.HoldWikiRun(id.ValueString())
+			if level.ValueString() == client.WikiPrivate && !level.Equal(before.PrivacyLevel) && len(resp.RequiresReplace) == 0 {
+				resp.Diagnostics.Append(r.hides(ctx, &before)...)
+			}
+		}
+		if isPrivacyUnset(ctx, req.Private) {
+			// The level itself is planned as it is configured, so that something else must differ for the update to take place.
+			resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("can_update_privacy"), types.BoolUnknown())...)
+			resp.Diagnostics.AddAttributeWarning(path.Root("privacy_level"), "Privacy Level Is Set Again",
+				fmt.Sprintf("The privacy level of the wiki run %s could not be set when it was created, and it was not read since. The apply sets it, although the plan shows no change of it.", id.ValueString()))
+		}
+		return
+	}
+	var m wikiRunModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if value.IsSet(m.PageTree) && m.Pages.IsNull() {
+		resp.Diagnostics.AddAttributeError(path.Root("page_tree"), "Page Tree Without Pages",
+			"A new wiki run is made with a page tree only where its pages are uploaded too: add pages, or remove page_tree to have the service write the pages and their tree.")
+		return
+	}
+	if r.Client == nil || m.RepoURL.IsUnknown() {
+		return
+	}
+	resp.Diagnostics.Append(apierror.Foreseen(r.Client, "wiki run", r.Client.ForeseeWikiRun(ctx, m.createRequest()), creationOptions)...)
+}
+
+// hides says that a run which becomes private is hidden from whoever is not its owner, also from a manager who may do that.
+func (r *wikiRunResource) hides(ctx context.Context, before *wikiRunModel) diag.Diagnostics {
+	owner := before.OwnerUserID.ValueString()
+	switch {
+	case before.CanUpdatePrivacy.Equal(types.BoolValue(false)):
+		return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("privacy_level"), "Wiki Run of Another Owner",
+			fmt.Sprintf("The wiki run %s belongs to somebody else, and this API key may not change who sees it: can_update_privacy is false. Use the API key of its owner, or remove privacy_level from the configuration, which keeps the level.", before.ID.ValueString()))}
+	case r.Client.SeesPrivateWikisOf(ctx, owner, before.RepoURL.ValueString()):
+		return nil
+	}
+	if owner == "" {
+		owner = "not told by the service"
+	}
+	return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("privacy_level"), "Only the Owner Will See This Wiki Run",
+		fmt.Sprintf("The wiki run %s is about to become private (user ID of its owner: %s). Nothing shows whether this API key is its owner's. If it is another's, a manager's for example, the run is hidden from it afterwards: "+
+			"every later plan fails until the owner's key is used, or the run is removed from the state.", before.ID.ValueString(), owner))}
+}
+
+// Create makes the run and then, because the service takes no privacy level for a new one, sets the level.
+func (r *wikiRunResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var m wikiRunModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	made, err := r.Client.CreateWikiRun(ctx, m.createRequest())
+	if err != nil {
+		resp.Diagnostics.Append(apierror.For("create", "wiki run", err, creationOptions)...)
+		return
+	}
+	if level := m.PrivacyLevel; value.IsSet(level) && level.ValueString() != made.PrivacyLevel {
+		if updated, err := r.Client.SetNewWikiPrivacy(ctx, made.ID, level.ValueString()); err != nil {
+			resp.Diagnostics.Append(withoutPrivacy(made, level.ValueString(), err)...)
+			resp.Diagnostics.Append(resp.Private.SetKey(ctx, unsetPrivacy, []byte("true"))...)
+		} else {
+			made = updated
+		}
+	}
+	resp.Diagnostics.Append(m.takeNew(ctx, made)...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+}
+
+// withoutPrivacy warns that a new run has another privacy level than was asked for. An error would have the next apply
+// delete the run and make another one.
+func withoutPrivacy(made *client.WikiRun, level string, err error) diag.Diagnostics {
+	var diags diag.Diagnostics
+	for _, failed := range apierror.For("set the privacy level of", "wiki run", err, changeOptions) {
+		diags.AddAttributeWarning(path.Root("privacy_level"), "Privacy Level of the New Wiki Run Is Not Set",
+			fmt.Sprintf("The wiki run %s of %s was created and is kept in the state, but its privacy level is %q instead of %q. Nothing but that is missing. The next apply sets it in place.\n\n%s",
+				made.ID, made.RepoURL, made.PrivacyLevel, level, failed.Detail()))
+	}
+	return diags
+}
+
+// isPrivacyUnset reports that a state says of a new run what could not be set, and that it was not read since.
+func isPrivacyUnset(ctx context.Context, private adopt.Private) bool {
+	mark, _ := private.GetKey(ctx, unsetPrivacy)
+	return len(mark) > 0
+}
+
+func (r *wikiRunResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	crud.Read(ctx, "wiki run", req, resp, func(m *wikiRunModel) (*client.WikiRun, error) {
+		r.Client.NoteRefresh()
+		release := r.Client.HoldWikiRunOf(m.RepoURL.ValueString())
+		found, err := r.Client.WikiRun(ctx, m.ID.ValueString(), m.RepoURL.ValueString())
+		if client.IsGone(err) {
+			release()
+		}
+		if err == nil {
+			resp.Diagnostics.Append(resp.Private.SetKey(ctx, unsetPrivacy, nil)...) // The state will say what the service has.
+		}
+		return found, r.orHidden(ctx, m, err)
+	})
+}
+
+func (r *wikiRunResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	crud.Update(ctx, "wiki run", req, resp, func(plan, state *wikiRunModel) (*client.WikiRun, error) {
+		plan.CanUpdatePrivacy = state.CanUpdatePrivacy
+		if plan.PrivacyLevel.Equal(state.PrivacyLevel) && !isPrivacyUnset(ctx, req.Private) {
+			return nil, nil // Something is adopted.
+		}
+		_, err := r.Client.SetWikiPrivacy(ctx, state.ID.ValueString(), plan.PrivacyLevel.ValueString())
+		if err == nil {
+			resp.Diagnostics.Append(resp.Private.SetKey(ctx, unsetPrivacy, nil)...)
+		}
+		return nil, err
+	}, changeOptions)
+}
+
+func (r *wikiRunResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	crud.Delete(ctx, "wiki run", req, resp, func(m *wikiRunModel) error {
+		id := m.ID.ValueString()
+		if m.PrivacyLevel.ValueString() == client.WikiPrivate {
+			// Whoever sees it now is its owner, to whom a later 404 is a proof: the answer to the deletion may be lost.
+			if _, err := r.Client.WikiRunAlone(ctx, id); client.IsNotFound(err) {
+				return r.orHidden(ctx, m, r.Client.GoneWikiRun(ctx, id, m.RepoURL.ValueString(), err))
+			} else if err != nil {
+				return err
+			}
+			return r.Client.DeleteWikiRun(ctx, id, m.RepoURL.ValueString())
+		}
+		return r.orHidden(ctx, m, r.Client.DeleteWikiRun(ctx, id, m.RepoURL.ValueString()))
+	}, deletionAdvice)
+}
+
+func (r *wikiRunResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	crud.ImportByID(ctx, "wiki run", "wiki_01hzy3v7k2m4n6p8q0r2s4t6v8", req, resp)
+}
+
+// hiddenError says that a private wiki run is not found, which is no proof that it is gone. The 404 is not unwrapped: what
+// is usually done about one does not help.
+type hiddenError struct {
+	id, owner string
+	err       error
+}
+
+func (e *hiddenError) Error() string {
+	owner := "its owner"
+	if e.owner != "" {
+		owner += ", the user " + e.owner
+	}
+	return fmt.Sprintf("the wiki run %s is private, and this API key does not see it: %v. Whether it is gone is not certain, because only its owner would see it. "+
+		"Use the API key of %s. If it was deleted, remove it from the state: terraform state rm ADDRESS", e.id, e.err, owner)
+}
+
+// orHidden is what a wiki run's absence means: a private one is hidden from everybody but its owner, so that it is gone only
+// where the API key is known to be theirs, and any other one may have become private.
+func (r *wikiRunResource) orHidden(ctx context.Context, m *wikiRunModel, err error) error {
+	var gone *client.GoneError
+	switch owner := m.OwnerUserID.ValueString(); {
+	case !errors.As(err, &gone):
+	case m.PrivacyLevel.ValueString() != client.WikiPrivate:
+		gone.Doubt = "A private wiki run is visible to its owner alone: if it is another person's and was made private, it still exists. Use that person's API key."
+	case !r.Client.SeesPrivateWikisOf(ctx, owner, m.RepoURL.ValueString()):
+		return &hiddenError{id: m.ID.ValueString(), owner: owner, err: gone.Err}
+	}
+	return err
+}

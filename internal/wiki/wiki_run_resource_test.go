@@ -1,0 +1,703 @@
+package wiki_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/hashicorp/terraform-plugin-testing/tfversion"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const runAddress = wikiRunType + ".test"
+
+func hclOf(lines ...string) string {
+	return fmt.Sprintf("resource %q \"test\" {\n  %s\n}\n", wikiRunType, strings.Join(lines, "\n  "))
+}
+
+// ofAPI is a configuration of a run of acme/api, with further lines.
+func ofAPI(lines ...string) string {
+	return hclOf(append([]string{fmt.Sprintf("repo_url = %q", acmeAPI)}, lines...)...)
+}
+
+func quoted(name, text string) string {
+	return name + " = " + strings.ReplaceAll(fmt.Sprintf("%q", text), "${", "$${")
+}
+
+// runJSON is what these tests look at of a run.
+type runJSON struct {
+	ID                  string `json:"wikiRunId"`
+	RepoURL             string
+	CommitHash          string
+	Branch              string
+	HasLocalChanges     bool
+	HasNonRemoteCommits bool
+	PageCount           int
+	PageTree            json.RawMessage
+	PrivacyLevel        string
+}
+
+func onlyRun(t testing.TB, e *acctest.Env) runJSON {
+	t.Helper()
+	all := wikiRunsOf(t, e)
+	if len(all) != 1 {
+		t.Fatalf("the emulator holds %+v", all)
+	}
+	var run runJSON
+	e.API(http.MethodGet, "/api/v0/wiki/"+all[0].ID, nil, &run)
+	return run
+}
+
+func addRun(t testing.TB, e *acctest.Env, given emulator.WikiRun) string {
+	t.Helper()
+	id, err := e.AddWikiRun(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func noRunLeft(t testing.TB, e *acctest.Env) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		if left := wikiRunsOf(t, e); len(left) > 0 {
+			return fmt.Errorf("the emulator still holds %+v", left)
+		}
+		return nil
+	}
+}
+
+func runAction(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{
+		PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(runAddress, action)},
+		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+	}
+}
+
+func runHas(name string, check knownvalue.Check) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue(runAddress, tfjsonpath.New(name), check)
+}
+
+func runSteps(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
+	t.Helper()
+	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, CheckDestroy: noRunLeft(t, e), Steps: steps})
+}
+
+// asCaller is a configuration whose provider uses another API key than the bootstrap one.
+func asCaller(e *acctest.Env, key, hcl string) string {
+	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", e.URL(), key, hcl)
+}
+
+// userKey is the API key of a member without a role.
+func userKey(t *testing.T, e *acctest.Env, email string) string {
+	t.Helper()
+	_, key, err := e.AddHuman(emulator.Human{Email: email})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// switchWikis sets the organization's switch of wikis.
+func switchWikis(t testing.TB, e *acctest.Env, on string) {
+	t.Helper()
+	if err := e.ChangeEnterpriseControls(map[string]json.RawMessage{"wikiCloudSync": json.RawMessage(on)}, ""); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func text(s string) knownvalue.Check { return knownvalue.StringExact(s) }
+
+var null = knownvalue.Null()
+
+func TestAccWikiRun_leastThenEachAttribute(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	var id, head string
+	step := func(action plancheck.ResourceActionType, want func(run runJSON) bool, lines ...string) resource.TestStep {
+		return resource.TestStep{
+			Config: e.Config(ofAPI(lines...)), ConfigPlanChecks: runAction(action),
+			Check: func(*terraform.State) error {
+				got := onlyRun(t, e)
+				if isNew := got.ID != id; isNew != (action == plancheck.ResourceActionReplace || action == plancheck.ResourceActionCreate) {
+					return fmt.Errorf("the run is %s, was %s", got.ID, id)
+				}
+				if id == "" {
+					head = got.CommitHash
+				}
+				if id = got.ID; !want(got) {
+					return fmt.Errorf("the emulator holds %+v", got)
+				}
+				return nil
+			},
+		}
+	}
+	const create, update, replace, noop = plancheck.ResourceActionCreate, plancheck.ResourceActionUpdate, plancheck.ResourceActionReplace, plancheck.ResourceActionNoop
+	is := func(check func(run runJSON) bool) func(runJSON) bool { return check }
+	private := is(func(r runJSON) bool { return r.PrivacyLevel == "private" })
+	shared := is(func(r runJSON) bool { return r.PrivacyLevel == "organization" })
+	const commit = "C0FFEE0123456789c0ffee0123456789c0ffee01"
+	runSteps(t, e,
+		step(create, is(func(r runJSON) bool {
+			return r.Branch == "main" && len(r.CommitHash) == 40 && r.PrivacyLevel == "organization" && r.PageCount >= 5 && !r.HasLocalChanges && !r.HasNonRemoteCommits
+		})),
+		step(update, private, `privacy_level = "private"`),
+		step(noop, private), // Removed from the configuration, the level stays.
+		step(update, shared, `privacy_level = "organization"`),
+		step(noop, shared, `branch = "main"`, `has_local_changes = false`, `has_non_remote_commits = false`),
+		step(replace, is(func(r runJSON) bool { return r.Branch == "next" && r.CommitHash != head }), `branch = "next"`),
+		step(noop, is(func(r runJSON) bool { return r.Branch == "next" })),
+		step(replace, is(func(r runJSON) bool { return r.CommitHash == commit && r.Branch == "main" }), quoted("commit_hash", commit), `branch = "main"`),
+		// A short hash, and one in another case, is the same commit.
+		step(noop, is(func(r runJSON) bool { return r.CommitHash == commit }), quoted("commit_hash", strings.ToLower(commit))),
+		step(noop, is(func(r runJSON) bool { return r.CommitHash == commit }), quoted("commit_hash", commit[:7])),
+		step(replace, is(func(r runJSON) bool { return r.CommitHash == "facade0" }), `commit_hash = "facade0"`),
+		step(replace, is(func(r runJSON) bool { return r.HasLocalChanges && !r.HasNonRemoteCommits }), `has_local_changes = true`),
+		step(replace, is(func(r runJSON) bool { return r.HasLocalChanges && r.HasNonRemoteCommits }), `has_local_changes = true`, `has_non_remote_commits = true`),
+		step(replace, is(func(r runJSON) bool { return !r.HasLocalChanges }), `has_local_changes = false`),
+		step(replace, shared, `triggers = { release = "1" }`),
+		step(replace, shared, `triggers = { release = "2" }`),
+		step(replace, shared, `triggers = {}`),
+		step(replace, shared),
+		step(replace, is(func(r runJSON) bool { return r.PageCount == 2 }), quoted("pages", pagesJSON)),
+		step(noop, is(func(r runJSON) bool { return r.PageCount == 2 }), quoted("pages", strings.ReplaceAll(pagesJSON, ",", " , "))),
+		step(replace, is(func(r runJSON) bool { return strings.Count(string(r.PageTree), `"children":[]`) == 1 }), quoted("pages", pagesJSON), quoted("page_tree", treeJSON)),
+		// The tree stays as it was configured, and what the service adds to it is no difference.
+		step(noop, is(func(r runJSON) bool { return r.PageCount == 2 }), quoted("pages", pagesJSON)),
+		step(replace, is(func(r runJSON) bool { return r.PageCount >= 5 })),
+		resource.TestStep{ResourceName: runAddress, ImportState: true, ImportStateVerify: true},
+	)
+}
+
+func TestAccWikiRun_withEverything(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	runSteps(t, e,
+		resource.TestStep{
+			Config: e.Config(hclOf(
+				`repo_url = "https://CODE.example/acme/API.git/"`, `branch = "feature/ünï #1"`, `commit_hash = "c0ffee0"`, `has_local_changes = true`, `has_non_remote_commits = true`,
+				quoted("pages", pagesJSON), quoted("page_tree", treeJSON), `privacy_level = "private"`, `triggers = { a = "b" }`,
+			)),
+			ConfigPlanChecks: runAction(plancheck.ResourceActionCreate),
+			ConfigStateChecks: []statecheck.StateCheck{
+				runHas("id", knownvalue.StringRegexp(regexp.MustCompile(`^wiki_`))), runHas("repo_url", text("https://CODE.example/acme/API.git/")), runHas("branch", text("feature/ünï #1")),
+				runHas("commit_hash", text("c0ffee0")), runHas("has_local_changes", knownvalue.Bool(true)), runHas("has_non_remote_commits", knownvalue.Bool(true)), runHas("page_count", knownvalue.Int64Exact(2)),
+				runHas("page_tree", text(treeJSON)), runHas("pages", text(pagesJSON)), runHas("privacy_level", text("private")), runHas("can_update_privacy", knownvalue.Bool(true)),
+				runHas("is_repo_covered_by_org_integration", knownvalue.Bool(true)), runHas("created_at", text("2026-03-01T12:00:00Z")), runHas("owner_user_id", knownvalue.NotNull()),
+				runHas("model_used", null), runHas("agent_version", null), runHas("source_session_id", null), runHas("video_overview", null), runHas("triggers", knownvalue.MapExact(map[string]knownvalue.Check{"a": text("b")})),
+			},
+			Check: func(*terraform.State) error {
+				if run := onlyRun(t, e); run.RepoURL != acmeAPI || run.PrivacyLevel != "private" || run.Branch != "feature/ünï #1" {
+					return fmt.Errorf("the emulator holds %+v", run)
+				}
+				return nil
+			},
+		},
+		// An import has the service's spelling and tree.
+		resource.TestStep{ResourceName: runAddress, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"repo_url", "pages", "page_tree", "triggers"}},
+	)
+}
+
+func TestAccWikiRun_writtenByTheService(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	runSteps(t, e,
+		resource.TestStep{
+			Config: e.Config(ofAPI()), ConfigPlanChecks: runAction(plancheck.ResourceActionCreate),
+			ConfigStateChecks: []statecheck.StateCheck{
+				runHas("model_used", knownvalue.ObjectExact(map[string]knownvalue.Check{"id": text("model-a"), "reasoning_effort": text("medium")})), runHas("agent_version", text("1.4.0")),
+				runHas("page_tree", knownvalue.StringRegexp(regexp.MustCompile(`^\[\{"children":.*"pageId":"page_`))), runHas("pages", null), runHas("triggers", null),
+			},
+		},
+		// Other forms of the address are the same repository, and stay as they were configured first.
+		resource.TestStep{Config: e.Config(hclOf(`repo_url = "` + acmeAPI + `.git"`)), ConfigPlanChecks: runAction(plancheck.ResourceActionNoop), ConfigStateChecks: []statecheck.StateCheck{runHas("repo_url", text(acmeAPI))}},
+		resource.TestStep{Config: e.Config(hclOf(`repo_url = "` + strings.ToUpper(acmeAPI) + `/"`)), ConfigPlanChecks: runAction(plancheck.ResourceActionNoop)},
+		resource.TestStep{Config: e.Config(hclOf(`repo_url = "` + acmeWeb + `"`)), ConfigPlanChecks: runAction(plancheck.ResourceActionReplace), ConfigStateChecks: []statecheck.StateCheck{runHas("repo_url", text(acmeWeb))}},
+	)
+}
+
+// A private run that nobody else may see needs two requests; one whose level is the service's own needs one.
+func TestAccWikiRun_privacyIsSentOnlyWhereItDiffers(t *testing.T) {
+	t.Parallel()
+	for level, want := range map[string]int{"organization": 0, "private": 1} {
+		e := acctest.New(t)
+		runSteps(t, e, resource.TestStep{Config: e.Config(ofAPI(quoted("privacy_level", level))), ConfigPlanChecks: acctest.ThenEmpty})
+		if n := e.Journal().Count("updateWikiPrivacy"); n != want {
+			t.Errorf("%s: %d changes were sent", level, n)
+		}
+	}
+}
+
+func TestAccWikiRun_importByIdentity(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_12_0)},
+		Steps: []resource.TestStep{
+			{Config: e.Config(ofAPI()), ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectIdentityValueMatchesState(runAddress, tfjsonpath.New("id"))}},
+			{ResourceName: runAddress, ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity},
+		},
+	})
+}
+
+func TestAccWikiRun_importErrors(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	for id, want := range map[string]string{
+		"a/b":          `Invalid Import ID(.|\n)*wiki\s+run\s+is\s+its\s+ID\s+at\s+the\s+service(.|\n)*such\s+as\s+wiki_(.|\n)*"a/b"`,
+		"wiki_unknown": `Cannot import non-existent remote object`,
+		"..":           `cannot be part of a request's path`,
+		"%2e%2e":       `Cannot import non-existent remote object`,
+	} {
+		resource.UnitTest(t, resource.TestCase{
+			ProtoV6ProviderFactories: e.Factories,
+			Steps:                    []resource.TestStep{{Config: e.Config(ofAPI()), ResourceName: runAddress, ImportState: true, ImportStateId: id, ExpectError: regexp.MustCompile(want)}},
+		})
+	}
+}
+
+// What the service does not return is adopted after an import, and replaces at any other time.
+func TestWikiRun_adoptsAfterAnImport(t *testing.T) {
+	t.Parallel()
+	whole := acctest.Values{"pages": pagesJSON, "page_tree": treeJSON, "triggers": map[string]any{"a": "b"}}
+	upload := map[string]any{"repoUrl": acmeAPI, "pages": json.RawMessage(pagesJSON), "pageTree": json.RawMessage(treeJSON)}
+	imported := func(t *testing.T) (*acctest.Env, *acctest.Process, *acctest.Instance) {
+		e := acctest.New(t)
+		var made runJSON
+		e.API(http.MethodPost, "/api/v0/wiki", upload, &made)
+		p := acctest.NewProcess(t, e, nil)
+		i := p.NewInstance(wikiRunType)
+		if out := p.Import(i, made.ID); len(out.Errors) > 0 {
+			t.Fatal(out)
+		}
+		return e, p, i
+	}
+	e, p, i := imported(t)
+	e.Journal().Reset()
+	for n, want := range []string{"update", "none"} {
+		if out := p.Apply(i, wikiRunOf(whole)); out.Action != want || len(out.Errors) > 0 {
+			t.Errorf("apply %d after the import: %s", n+1, out)
+		}
+	}
+	for name, tc := range map[string]struct {
+		config acctest.Values
+		want   string
+	}{
+		"the JSON with blanks": {acctest.Values{"pages": " " + pagesJSON, "triggers": whole["triggers"]}, "none"},
+		"another tree":         {acctest.Values{"pages": pagesJSON, "triggers": whole["triggers"], "page_tree": `[{"title":"Index","path":"index.md"}]`}, "replace"},
+		"other triggers":       {acctest.Values{"pages": pagesJSON, "page_tree": treeJSON, "triggers": map[string]any{"a": "c"}}, "replace"},
+		"no pages":             {acctest.Values{"triggers": whole["triggers"]}, "replace"},
+	} {
+		if out := p.Plan(i, wikiRunOf(tc.config)); out.Action != tc.want || len(out.Errors) > 0 {
+			t.Errorf("%s: %s", name, out)
+		}
+	}
+	for _, entry := range e.Journal().Entries() {
+		if entry.Method != http.MethodGet {
+			t.Errorf("%s was sent", entry.Operation)
+		}
+	}
+
+	// What is configured right after the import may number the pages in its own way, and then stays so.
+	numbered := wikiRunOf(acctest.Values{"pages": pagesJSON, "page_tree": `[{"title":"Index","path":"index.md","order":7,"children":[{"path":"a/b.md","title":"B"}]}]`})
+	_, p, i = imported(t)
+	for n, want := range []string{"update", "none"} {
+		if out := p.Apply(i, numbered); out.Action != want || len(out.Errors) > 0 {
+			t.Errorf("apply %d of another order: %s", n+1, out)
+		}
+	}
+	_, p, i = imported(t)
+	if out := p.Plan(i, wikiRunOf(acctest.Values{"pages": pagesJSON, "page_tree": `[{"title":"Other","path":"index.md"}]`})); out.Action != "replace" {
+		t.Errorf("another tree right after the import: %s", out)
+	}
+}
+
+// A tree that was configured changes with its numbers too, but not because the service adds some.
+func TestWikiRun_treesThatDiffer(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	p := acctest.NewProcess(t, e, nil)
+	i := p.NewInstance(wikiRunType)
+	config := func(tree string) acctest.Values {
+		return wikiRunOf(acctest.Values{"pages": pagesJSON, "page_tree": tree})
+	}
+	const numbered = `[{"title":"Index","path":"index.md","order":1},{"title":"B","path":"a/b.md","order":2}]`
+	if out := p.Apply(i, config(numbered)); out.Action != "create" || len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+	for tree, want := range map[string]string{
+		numbered: "none",
+		strings.NewReplacer(":1", ":2", ":2", ":1").Replace(numbered):                                "replace",
+		`[{"title":"B","path":"a/b.md"},{"title":"Index","path":"index.md"}]`:                        "none",
+		strings.Replace(numbered, "Index", "Start", 1):                                               "replace",
+		strings.Replace(numbered, `"order":2`, `"order":2,"pageId":"mine"`, 1):                       "none",
+		strings.Replace(numbered, `"order":2`, `"order":2,"children":[]`, 1):                         "none",
+		strings.Replace(numbered, `"order":2`, `"order":2.0 , "children":[]`, 1):                     "none",
+		`[{"title":"Index","path":"index.md","order":1,"children":[{"title":"B","path":"a/b.md"}]}]`: "replace",
+	} {
+		if out := p.Plan(i, config(tree)); out.Action != want {
+			t.Errorf("%s: %s", tree, out)
+		}
+	}
+}
+
+func TestAccWikiRun_changedAndDeletedElsewhere(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	cfg := e.Config(ofAPI(`privacy_level = "organization"`))
+	change := func() {
+		e.API(http.MethodPost, "/api/v0/wiki/"+onlyRun(t, e).ID+"/privacy", map[string]any{"privacyLevel": "private"}, nil)
+	}
+	remove := func() { e.API(http.MethodDelete, "/api/v0/wiki/"+onlyRun(t, e).ID, nil, nil) }
+	asWanted := func(*terraform.State) error {
+		if got := onlyRun(t, e); got.PrivacyLevel != "organization" {
+			return fmt.Errorf("the emulator holds %+v", got)
+		}
+		return nil
+	}
+	runSteps(t, e,
+		resource.TestStep{Config: cfg},
+		resource.TestStep{PreConfig: change, Config: cfg, ConfigPlanChecks: runAction(plancheck.ResourceActionUpdate), Check: asWanted},
+		resource.TestStep{PreConfig: remove, Config: cfg, ConfigPlanChecks: runAction(plancheck.ResourceActionCreate), Check: asWanted},
+		resource.TestStep{PreConfig: remove, Config: cfg, Destroy: true},
+	)
+}
+
+// A newer run of the repository does not make an older one gone, which the listing does not show any more.
+func TestAccWikiRun_anOlderRunStays(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	var older, newer string
+	cfg := e.Config(ofAPI())
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		Steps: []resource.TestStep{
+			{Config: cfg, Check: func(*terraform.State) error { older = onlyRun(t, e).ID; return nil }},
+			{
+				PreConfig: func() { e.Clock.Advance(time.Hour); newer = addRun(t, e, emulator.WikiRun{RepoURL: acmeAPI}) },
+				Config:    cfg, ConfigPlanChecks: runAction(plancheck.ResourceActionNoop),
+			},
+			{PreConfig: func() { e.Clock.Advance(time.Hour); e.API(http.MethodDelete, "/api/v0/wiki/"+older, nil, nil) }, Config: cfg, ConfigPlanChecks: runAction(plancheck.ResourceActionCreate)},
+		},
+	})
+	if left := wikiRunsOf(t, e); len(left) != 1 || left[0].ID != newer {
+		t.Errorf("the emulator holds %+v", left)
+	}
+}
+
+// A run that was made private by its owner is hidden from everybody else, which is said where it seems to be gone.
+func TestWikiRun_hiddenRuns(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	other := userKey(t, e, "robin@acme.example")
+	id := addRun(t, e, emulator.WikiRun{RepoURL: acmeAPI})
+	p := acctest.NewProcess(t, e, acctest.Values{"api_key": other})
+	i := p.NewInstance(wikiRunType)
+	p.Import(i, id)
+	e.API(http.MethodPost, "/api/v0/wiki/"+id+"/privacy", map[string]any{"privacyLevel": "private"}, nil)
+	out := acctest.NewProcess(t, e, acctest.Values{"api_key": other}).Plan(i, wikiRunOf(nil))
+	said := ""
+	for _, d := range out.Warnings {
+		said += d.Summary + ": " + d.Detail
+	}
+	if out.Action != "create" || !strings.Contains(said, "Wiki Run Is Gone") || !strings.Contains(said, "private wiki run is visible to its owner alone") {
+		t.Errorf("%s", out)
+	}
+}
+
+// A private run that another key does not see is not taken for gone, neither by a read nor by a deletion. It is gone where
+// the key is known to be the owner's by another private run of theirs.
+func TestWikiRun_privateRunsOfOthers(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	owner, other := userKey(t, e, "robin@acme.example"), userKey(t, e, "ada@acme.example")
+	process := func(key string) *acctest.Process { return acctest.NewProcess(t, e, acctest.Values{"api_key": key}) }
+	config := wikiRunOf(acctest.Values{"privacy_level": "private"})
+	i := process(owner).NewInstance(wikiRunType)
+	if out := process(owner).Apply(i, config); len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+	addRun(t, e, emulator.WikiRun{RepoURL: acmeWeb, OwnerEmail: "ada@acme.example", PrivacyLevel: "private"})
+	hidden := func(what string, out acctest.Outcome) {
+		t.Helper()
+		for _, want := range []string{i.ID(), "is private", i.Attribute("owner_user_id"), "terraform state rm"} {
+			if len(out.Errors) != 1 || !strings.Contains(out.Text(), want) {
+				t.Errorf("%s: %s", what, out)
+			}
+		}
+	}
+	hidden("read", process(other).Plan(i, config))
+	hidden("deleted", process(other).Destroy(i))
+	if n := len(wikiRunsOf(t, e)); n != 2 || i.State.IsNull() {
+		t.Fatalf("the emulator holds %d runs, the state %v", n, i.State)
+	}
+
+	status, _ := e.TryWithKey(owner, http.MethodDelete, "/api/v0/wiki/"+i.ID(), nil)
+	hidden(fmt.Sprintf("read after a deletion (%d)", status), process(owner).Plan(i, config))
+	addRun(t, e, emulator.WikiRun{RepoURL: acmeWeb, OwnerEmail: "robin@acme.example", PrivacyLevel: "private"})
+	if out := process(owner).Destroy(i.Clone()); len(out.Errors) > 0 {
+		t.Errorf("destroyed: %s", out)
+	}
+	if out := process(owner).Plan(i, config); len(out.Errors) > 0 || out.Action != "create" {
+		t.Errorf("read as the owner: %s", out)
+	}
+}
+
+// Whoever makes a run private that may be another's learns before that it will be hidden.
+func TestWikiRun_becomesPrivate(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	owner := userKey(t, e, "robin@acme.example")
+	id := addRun(t, e, emulator.WikiRun{RepoURL: acmeAPI, OwnerEmail: "robin@acme.example"})
+	plan := func(key string) (out acctest.Outcome, said string) {
+		p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
+		i := p.NewInstance(wikiRunType)
+		if out := p.Import(i, id); len(out.Errors) > 0 {
+			t.Fatal(out)
+		}
+		out = p.Plan(i, wikiRunOf(acctest.Values{"privacy_level": "private"}))
+		for _, d := range out.Warnings {
+			said += d.Summary + ": " + d.Detail
+		}
+		return out, said
+	}
+	for name, key := range map[string]string{"a manager": e.BootstrapKey(), "the owner, of whom nothing is known": owner} {
+		if out, said := plan(key); out.Action != "update" || len(out.Errors) > 0 || !strings.Contains(said, "Only the Owner Will See This Wiki Run") || !strings.Contains(said, id) {
+			t.Errorf("%s: %s", name, out)
+		}
+	}
+	addRun(t, e, emulator.WikiRun{RepoURL: acmeWeb, OwnerEmail: "robin@acme.example", PrivacyLevel: "private"})
+	if out, said := plan(owner); out.Action != "update" || len(out.Errors) > 0 || said != "" {
+		t.Errorf("the owner: %s", out)
+	}
+}
+
+// A video shows in the single read alone; a listing does not take it from the state.
+func TestWikiRun_videoOverview(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	p := acctest.NewProcess(t, e, nil)
+	one, two := p.NewInstance(wikiRunType), p.NewInstance(wikiRunType)
+	web := acctest.Values{"repo_url": acmeWeb}
+	p.Apply(one, wikiRunOf(nil))
+	p.Apply(two, web)
+	if err := e.SetVideoOverview(one.ID(), map[string]any{"url": "https://video.example/1"}); err != nil {
+		t.Fatal(err)
+	}
+	for n, order := range [][]*acctest.Instance{{one, two}, {two, one}} {
+		p := acctest.NewProcess(t, e, nil)
+		for _, i := range order {
+			config := web
+			if i == one {
+				config = wikiRunOf(nil)
+			}
+			if out := p.Apply(i, config); out.Action != "none" || len(out.Errors) > 0 {
+				t.Errorf("%s", out)
+			}
+		}
+		if got := one.Attribute("video_overview"); got != `{"url":"https://video.example/1"}` {
+			t.Errorf("run %d: the state holds %q", n, got)
+		}
+	}
+}
+
+func TestAccWikiRun_goneBetweenPlanAndDestroy(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	runSteps(t, e, resource.TestStep{Config: e.Config(ofAPI()), Check: func(*terraform.State) error {
+		// The destruction that follows is answered 404.
+		e.Faults().Add(emulator.Fault{Operation: "deleteWikiRun", Kind: emulator.FaultStatusAfterCommit, Status: http.StatusNotFound})
+		return nil
+	}})
+	if n := e.Journal().Count("deleteWikiRun"); n != 1 {
+		t.Errorf("%d deletions were sent, want 1", n)
+	}
+}
+
+func TestAccWikiRun_invalidConfiguration(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	deep := `{"title":"t","path":"p"}`
+	for range 5 {
+		deep = `{"title":"t","path":"p","children":[` + deep + `]}`
+	}
+	pages := func(text string) string { return quoted("pages", text) }
+	tree := func(text string) string { return pages(pagesJSON) + "\n  " + quoted("page_tree", text) }
+	for name, tc := range map[string]struct{ lines, want string }{
+		"no repository":         {``, `The\s+argument\s+"repo_url"\s+is\s+required`},
+		"owner and name":        {`repo_url = "acme/api"`, `repo_url\s+must\s+be\s+the\s+http\s+or\s+https\s+address`},
+		"a user in the address": {`repo_url = "https://me:hunter2@code.example/acme/api"`, `repo_url\s+must\s+be(.|\n)*…@code\.example`},
+		"a query":               {`repo_url = "https://code.example/acme/api?x=1"`, `repo_url\s+must\s+be`},
+		"ssh":                   {`repo_url = "ssh://code.example/acme/api"`, `repo_url\s+must\s+be`},
+		"blank branch":          {`branch = " "`, `branch\s+must\s+be\s+the\s+name\s+of\s+a\s+branch(.|\n)*omit\s+it\s+for\s+the\s+default\s+branch`},
+		"a reference":           {`branch = "refs/heads/main"`, `branch\s+must\s+be\s+the\s+name\s+of\s+a\s+branch(.|\n)*refs/heads/main`},
+		"no commit":             {`commit_hash = ""`, `commit_hash\s+must\s+be\s+7\s+to\s+64\s+hexadecimal\s+digits`},
+		"a symbolic commit":     {`commit_hash = "HEAD"`, `commit_hash\s+must\s+be\s+7\s+to\s+64\s+hexadecimal\s+digits(.|\n)*omit\s+it\s+for\s+the\s+latest`},
+		"a short commit":        {`commit_hash = "c0ffee"`, `commit_hash\s+must\s+be\s+7\s+to\s+64\s+hexadecimal\s+digits`},
+		"another level":         {`privacy_level = "public"`, `privacy_level\s+value\s+must\s+be\s+one\s+of`},
+		"pages are no JSON":     {pages(`[`), `Invalid JSON String Value`},
+		"pages are no list":     {pages(`{}`), `pages\s+must\s+be\s+a\s+list\s+of\s+pages\s+with\s+path,\s+title\s+and\s+content:\s+pages\s+is\s+no\s+list\.`},
+		"pages are null":        {pages(`null`), `pages\s+is\s+no\s+list`},
+		"no pages":              {pages(`[]`), `the\s+list\s+is\s+empty;\s+omit\s+it`},
+		"a page is no object":   {pages(`[1]`), `pages\[0\]\s+is\s+no\s+object`},
+		"a page is null":        {pages(`[null]`), `pages\[0\]\s+is\s+no\s+object`},
+		"a page has no path":    {pages(`[{"title":"t","content":"c"}]`), `pages\[0\]\s+has\s+no\s+path`},
+		"a page has no title":   {pages(`[{"path":"p","title":null,"content":"c"}]`), `pages\[0\]\s+has\s+no\s+title`},
+		"a page has no content": {pages(`[{"path":"p","title":"t","content":"c"},{"path":"p","title":"t"}]`), `pages\[1\]\s+has\s+no\s+content`},
+		"a page has more":       {pages(`[{"path":"p","title":"t","content":"c","body":"x"}]`), `pages\[0\]\s+has\s+a\s+field\s+"body"\s+that\s+there\s+is\s+not`},
+		"a title is no string":  {pages(`[{"path":"p","title":1,"content":"c"}]`), `pages\[0\]\.title\s+must\s+not\s+be\s+a\s+number`},
+		"an order is no number": {pages(`[{"path":"p","title":"t","content":"c","order":"1"}]`), `pages\[0\]\.order\s+must\s+not\s+be\s+a\s+string`},
+		"a tree is no list":     {tree(`{}`), `page_tree\s+is\s+no\s+list`},
+		"a node has no title":   {tree(`[{"path":"p"}]`), `page_tree\[0\]\s+has\s+no\s+title`},
+		"a node has content":    {tree(`[{"path":"p","title":"t","content":"c"}]`), `page_tree\[0\]\s+has\s+a\s+field\s+"content"`},
+		"a child has no path":   {tree(`[{"path":"p","title":"t","children":[{"title":"t"}]}]`), `page_tree\[0\]\.children\[0\]\s+has\s+no\s+path`},
+		"children are no list":  {tree(`[{"path":"p","title":"t","children":"x"}]`), `page_tree\[0\]\.children\s+is\s+no\s+list`},
+		"six levels":            {tree(`[` + deep + `]`), `at\s+most\s+five\s+levels\s+deep(.|\n)*is\s+on\s+level\s+6`},
+		"a tree without pages":  {quoted("page_tree", treeJSON), `Page Tree Without Pages(.|\n)*add\s+pages,\s+or\s+remove\s+page_tree`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := ofAPI(tc.lines)
+			if tc.lines == "" || strings.HasPrefix(tc.lines, "repo_url") {
+				config = hclOf(tc.lines)
+			}
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: e.Factories,
+				Steps:                    []resource.TestStep{{Config: e.Config(config), PlanOnly: true, ExpectError: regexp.MustCompile(tc.want)}},
+			})
+			if requests := e.Journal().Entries(); len(requests) > 0 {
+				t.Errorf("the service was asked: %+v", requests)
+			}
+		})
+	}
+}
+
+func TestAccWikiRun_errorsOfTheService(t *testing.T) {
+	t.Parallel()
+	status := func(code int) emulator.Fault {
+		return emulator.Fault{Operation: "createWikiRun", Kind: emulator.FaultStatusBeforeCommit, Status: code}
+	}
+	for name, tc := range map[string]struct {
+		fault  emulator.Fault
+		before func(t *testing.T, e *acctest.Env)
+		config string
+		want   string
+	}{
+		"not connected":       {config: hclOf(`repo_url = "https://code.example/acme/unknown"`), want: `repo_url\s*=\s*"https://code.example/acme/unknown"(.|\n)*403(.|\n)*acme/unknown(.|\n)*Connect\s+the\s+repository`},
+		"no integration":      {before: func(_ *testing.T, e *acctest.Env) { e.ConnectIntegration(false) }, want: `createWikiRun(.|\n)*403(.|\n)*Connect\s+the\s+repository`},
+		"switched off":        {before: func(t *testing.T, e *acctest.Env) { switchWikis(t, e, "false") }, want: `listWikiRuns(.|\n)*403(.|\n)*wikiCloudSync`},
+		"two pages of a path": {config: ofAPI(quoted("pages", `[{"path":"p","title":"t","content":"c"},{"path":"p","title":"t","content":"c"}]`)), want: `pages\s*=(.|\n)*400(.|\n)*pages\[1\]\.path(.|\n)*Change\s+this\s+attribute`},
+		"a page outside":      {config: ofAPI(quoted("pages", `[{"path":"../p","title":"t","content":"c"}]`)), want: `pages\s*=(.|\n)*400(.|\n)*pages\[0\]\.path`},
+		"a tree of others":    {config: ofAPI(quoted("pages", pagesJSON), quoted("page_tree", `[{"path":"index.md","title":"t","children":[{"path":"x","title":"x"}]}]`)), want: `page_tree\s*=(.|\n)*400(.|\n)*pageTree\[0\]\.children\[0\]\.path`},
+		"401":                 {fault: status(401), want: `createWikiRun(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},
+		"429":                 {fault: emulator.Fault{Operation: "createWikiRun", Kind: emulator.FaultRateLimited, Times: -1}, want: `createWikiRun(.|\n)*429(.|\n)*requests_per_second`},
+		"500":                 {fault: status(500), want: `not\s+certain(.|\n)*wiki\s+run\s+of\s+https://code.example/acme/api(.|\n)*createWikiRun(.|\n)*500(.|\n)*Plan\s+again`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			if tc.fault.Operation != "" {
+				e.Faults().Add(tc.fault)
+			}
+			if tc.before != nil {
+				tc.before(t, e)
+			}
+			if tc.config == "" {
+				tc.config = ofAPI()
+			}
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: e.Factories,
+				Steps:                    []resource.TestStep{{Config: e.Config(tc.config), ExpectError: regexp.MustCompile(tc.want)}},
+			})
+			if left := wikiRunsOf(t, e); len(left) != 0 {
+				t.Errorf("the emulator holds %+v", left)
+			}
+		})
+	}
+}
+
+// Whoever is neither the owner nor a manager learns whose key is needed.
+func TestAccWikiRun_isForItsOwner(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	key := userKey(t, e, "robin@acme.example")
+	cfg := func(level string) string { return ofAPI(quoted("privacy_level", level)) }
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		CheckDestroy:             noRunLeft(t, e),
+		Steps: []resource.TestStep{
+			{Config: e.Config(cfg("organization"))},
+			{Config: asCaller(e, key, cfg("organization")), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: []statecheck.StateCheck{runHas("can_update_privacy", knownvalue.Bool(false))}},
+			{Config: asCaller(e, key, cfg("private")), ExpectError: regexp.MustCompile(`Wiki Run of Another Owner(.|\n)*privacy_level\s*=\s*"private"(.|\n)*can_update_privacy(.|\n)*remove\s+privacy_level`)},
+			{Config: asCaller(e, key, cfg("organization")), Destroy: true, ExpectError: regexp.MustCompile(`Cannot delete wiki run(.|\n)*wiki_(.|\n)*403(.|\n)*Only\s+the\s+owner`)},
+			{Config: e.Config(cfg("organization")), ConfigPlanChecks: acctest.ThenEmpty},
+		},
+	})
+}
+
+// Where only the privacy of a new run is missing, the run is kept, and the next plan changes it in place.
+func TestAccWikiRun_withoutItsPrivacy(t *testing.T) {
+	t.Parallel()
+	for status, refresh := range map[int]string{403: "false", 422: "true", 500: "true"} {
+		t.Run(fmt.Sprintf("%d, refresh %s", status, refresh), func(t *testing.T) {
+			t.Parallel()
+			e := acctest.NewRealTime(t)
+			e.Faults().Add(emulator.Fault{Operation: "updateWikiPrivacy", Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: -1})
+			cli := acctest.NewCLI(t, e, ofAPI(`privacy_level = "private"`))
+			r := cli.MustRun("apply", "-auto-approve", "-input=false")
+			run := onlyRun(t, e)
+			said := strings.Join(strings.Fields(strings.ReplaceAll(r.Output, "│", "")), " ")
+			for _, want := range []string{"Warning: Privacy Level of the New Wiki Run Is Not Set", run.ID, `is "organization" instead of "private"`, "Nothing but that is missing", fmt.Sprint(status), "in place"} {
+				if !strings.Contains(said, want) {
+					t.Errorf("the output lacks %q:\n%s", want, r.Output)
+				}
+			}
+			e.Faults().Clear()
+			if r := cli.MustRun("plan", "-input=false", "-refresh=false"); !strings.Contains(r.Output, "0 to add, 1 to change, 0 to destroy") || !strings.Contains(r.Output, "Privacy Level Is Set Again") {
+				t.Errorf("the next plan without a refresh:\n%s", r.Output)
+			}
+			if r := cli.MustRun("plan", "-input=false"); !strings.Contains(r.Output, `"organization" -> "private"`) || !strings.Contains(r.Output, "0 to add, 1 to change, 0 to destroy") {
+				t.Errorf("the next plan:\n%s", r.Output)
+			}
+			cli.MustRun("apply", "-auto-approve", "-input=false", "-refresh="+refresh)
+			if r := cli.MustRun("plan", "-input=false", "-refresh=false"); !strings.Contains(r.Output, "No changes") {
+				t.Errorf("the plan after that:\n%s", r.Output)
+			}
+			cli.MustPlanEmpty()
+			if now := onlyRun(t, e); now.ID != run.ID || now.PrivacyLevel != "private" {
+				t.Errorf("the emulator holds %+v", now)
+			}
+		})
+	}
+}
+
+// A run that is interrupted after its creation still gets its privacy level: nobody else shall see it.
+func TestAccWikiRun_interruptedBeforeItsPrivacy(t *testing.T) {
+	t.Parallel()
+	running := make(chan *acctest.Running, 1)
+	e := acctest.NewRealTime(t, acctest.InterruptInFlight("createWikiRun", running))
+	cli := acctest.NewCLI(t, e, ofAPI(`privacy_level = "private"`))
+	run := cli.Start("apply", "-auto-approve", "-input=false")
+	running <- run
+	r := run.Wait()
+	made := onlyRun(t, e)
+	if made.PrivacyLevel != "private" {
+		t.Errorf("the run is left %s: %s", made.PrivacyLevel, r.Output)
+	}
+	cli.MustPlanEmpty()
+	if state := cli.MustRun("state", "pull").Output; !strings.Contains(state, made.ID) || strings.Contains(state, "tainted") {
+		t.Errorf("the state is %s", state)
+	}
+}

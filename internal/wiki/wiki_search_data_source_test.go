@@ -1,0 +1,113 @@
+package wiki_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+func searchConfig(run, q, more string) string {
+	return fmt.Sprintf("data \"agentyard_wiki_search\" \"x\" {\n  wiki_run_id = %q\n  q           = %q\n%s\n}\n", run, q, more)
+}
+
+func TestAccWikiSearch(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	run := uploadWiki(e,
+		page{PageID: "p1", Path: "one.md", Title: "One", Content: "a cache"},
+		page{PageID: "p2", Path: "two.md", Title: "Cache", Content: "another cache & more, 100% CACHE"},
+		page{PageID: "p3", Path: "three.md", Title: "Three", Content: "nothing"},
+	)
+	found := func(id string, count int64) knownvalue.Check {
+		return knownvalue.ObjectPartial(map[string]knownvalue.Check{"page_id": knownvalue.StringExact(id), "match_count": knownvalue.Int64Exact(count)})
+	}
+	results := func(want ...knownvalue.Check) statecheck.StateCheck {
+		return statecheck.ExpectKnownValue("data.agentyard_wiki_search.x", tfjsonpath.New("results"), knownvalue.ListExact(want))
+	}
+	for hcl, want := range map[string]statecheck.StateCheck{
+		searchConfig(run, "cache", ""):             results(found("p2", 3), found("p1", 1)),
+		searchConfig(run, "cache", "limit = 1"):    results(found("p2", 3)),
+		searchConfig(run, "& more, 100% c", ""):    results(found("p2", 1)),
+		searchConfig(run, "cached", "limit = 100"): results(),
+	} {
+		reads(t, e, hcl, want)
+	}
+	reads(t, e, searchConfig(run, "nothing", ""), results(knownvalue.ObjectExact(map[string]knownvalue.Check{
+		"page_id": knownvalue.StringExact("p3"), "title": knownvalue.StringExact("Three"), "path": knownvalue.StringExact("three.md"),
+		"snippet": knownvalue.StringExact("nothing"), "match_count": knownvalue.Int64Exact(1),
+	})))
+}
+
+// Without a limit none is sent, so that the service chooses.
+func TestAccWikiSearch_moreThanTheServicesOwnLimit(t *testing.T) {
+	t.Parallel()
+	var queries []string
+	e := acctest.New(t, watching("/search", func(r *http.Request) { queries = append(queries, r.URL.RawQuery) }))
+	var pages []page
+	for i := range 25 {
+		pages = append(pages, page{Path: fmt.Sprintf("p%d.md", i), Title: "Page", Content: "cache"})
+	}
+	run := uploadWiki(e, pages...)
+	size := func(n int) statecheck.StateCheck {
+		return statecheck.ExpectKnownValue("data.agentyard_wiki_search.x", tfjsonpath.New("results"), knownvalue.ListSizeExact(n))
+	}
+	reads(t, e, searchConfig(run, "cache", ""), size(20))
+	if len(queries) == 0 || strings.Contains(strings.Join(queries, " "), "limit") {
+		t.Errorf("the queries are %q", queries)
+	}
+	reads(t, e, searchConfig(run, "cache", "limit = 100"), size(25))
+}
+
+// watching shows a test the requests whose path ends so. They come one at a time.
+func watching(suffix string, see func(*http.Request)) acctest.Option {
+	return func(opts *emulator.Options) {
+		opts.Wrap = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasSuffix(r.URL.Path, suffix) {
+					see(r)
+				}
+				next.ServeHTTP(w, r)
+			})
+		}
+	}
+}
+
+func TestAccWikiSearch_errors(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	run := uploadWiki(e, page{Path: "index.md", Title: "Index"})
+	const notFound = `Cannot search wiki run(.|\n)*wiki_run_id\s+=(.|\n)*the\s+wiki\s+run\s+%s(.|\n)*404(.|\n)*private\s+to\s+somebody\s+else`
+	private := privateRun(t, e)
+	for hcl, want := range map[string]string{
+		searchConfig("none", "x", ""):         fmt.Sprintf(notFound, "none"),
+		searchConfig(private, "x", ""):        fmt.Sprintf(notFound, private),
+		searchConfig("..", "x", ""):           `cannot\s+be\s+part\s+of\s+a\s+request's\s+path`,
+		searchConfig("", "x", ""):             `wiki_run_id\s+must\s+not\s+be\s+blank`,
+		searchConfig(run, "", ""):             `q\s+must\s+not\s+be\s+blank`,
+		searchConfig(run, " \t", ""):          `q\s+must\s+not\s+be\s+blank`,
+		searchConfig(run, "x", "limit = 0"):   `limit\s+value\s+must\s+be\s+between\s+1\s+and\s+100`,
+		searchConfig(run, "x", "limit = 101"): `limit\s+value\s+must\s+be\s+between\s+1\s+and\s+100`,
+	} {
+		fails(t, e, hcl, want)
+	}
+	e.Faults().Add(emulator.Fault{Operation: "searchWikiRun", Kind: emulator.FaultOtherAnswer, Times: -1, Body: `{"results":null}`})
+	fails(t, e, searchConfig(run, "x", ""), `Cannot search wiki run(.|\n)*its\s+results\s+are\s+null`)
+	e.Faults().Clear()
+	switchOff(t, e)
+	fails(t, e, searchConfig(run, "x", ""), `Cannot search wiki run(.|\n)*403(.|\n)*wikiCloudSync`)
+}
+
+func TestAccWikiSearch_example(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	run := uploadWiki(e, page{Path: "storage.md", Title: "Storage"})
+	acctest.RunExample(t, e, "data-sources/agentyard_wiki_search/data-source.tf", "  type        = string\n", "  type        = string\n  default     = \""+run+"\"\n")
+}

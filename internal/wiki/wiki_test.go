@@ -1,0 +1,69 @@
+package wiki_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// reads applies a configuration, and demands an empty plan after it.
+func reads(t *testing.T, e *acctest.Env, hcl string, checks ...statecheck.StateCheck) {
+	t.Helper()
+	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{
+		{Config: e.Config(hcl), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: checks},
+	}})
+}
+
+// fails demands an error of a configuration.
+func fails(t *testing.T, e *acctest.Env, hcl, want string) {
+	t.Helper()
+	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{
+		{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)},
+	}})
+}
+
+// page is what is uploaded of a page.
+type page struct {
+	PageID  string  `json:"pageId,omitempty"`
+	Path    string  `json:"path"`
+	Title   string  `json:"title"`
+	Content string  `json:"content"`
+	Order   float64 `json:"order"`
+}
+
+// uploadWiki makes a run of pages, and returns its ID.
+func uploadWiki(e *acctest.Env, pages ...page) string {
+	var run struct {
+		ID string `json:"wikiRunId"`
+	}
+	e.API(http.MethodPost, "/api/v0/wiki", map[string]any{"repoUrl": "https://code.example/acme/api", "pages": pages}, &run)
+	return run.ID
+}
+
+// privateRun makes a run that only somebody else sees, and returns its ID.
+func privateRun(t *testing.T, e *acctest.Env) string {
+	t.Helper()
+	if _, _, err := e.AddHuman(emulator.Human{Email: "ada@acme.example"}); err != nil {
+		t.Fatal(err)
+	}
+	id, err := e.AddWikiRun(emulator.WikiRun{RepoURL: "https://code.example/acme/api", OwnerEmail: "ada@acme.example", PrivacyLevel: "private"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// switchOff lets the organization have no wikis any more.
+func switchOff(t *testing.T, e *acctest.Env) {
+	t.Helper()
+	if err := e.ChangeEnterpriseControls(map[string]json.RawMessage{"wikiCloudSync": json.RawMessage("false")}, ""); err != nil {
+		t.Fatal(err)
+	}
+}
