@@ -23,6 +23,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/analytics"
+	"github.com/agentyard/terraform-provider-agentyard/internal/ci"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/computer"
@@ -242,6 +243,11 @@ func (p *agentyardProvider) DataSources(context.Context) []func() datasource.Dat
 		analytics.NewTokensDataSource,
 		analytics.NewToolsDataSource,
 		analytics.NewUsersDataSource,
+		ci.NewCIJobsDataSource,
+		ci.NewCIRepositoriesDataSource,
+		ci.NewCIRepositoryOwnersDataSource,
+		ci.NewCIRunsDataSource,
+		ci.NewCIScanDataSource,
 		computer.NewComputerDataSource,
 		computer.NewComputerMetricsDataSource,
 		computer.NewComputerProvidersDataSource,
@@ -291,6 +297,7 @@ func (p *agentyardProvider) ListResources(context.Context) []func() list.ListRes
 
 func (p *agentyardProvider) Actions(context.Context) []func() action.Action {
 	return []func() action.Action{
+		ci.NewCIWorkflowEditAction,
 		computer.NewComputerActivityAction,
 		computer.NewComputerFileUploadAction,
 		computer.NewComputerInstallDepsAction,

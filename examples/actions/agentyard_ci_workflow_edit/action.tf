@@ -1,0 +1,62 @@
+data "agentyard_ci_repositories" "acme" {
+  owner = "acme"
+}
+
+locals {
+  # Repositories to which both the API key's owner and the service's app may write.
+  writable = [
+    for repository in data.agentyard_ci_repositories.acme.repositories : repository.full_name
+    if repository.service_app_writable && contains(["admin", "write"], repository.user_permission)
+  ]
+}
+
+# By hand: terraform apply -invoke=action.agentyard_ci_workflow_edit.security
+action "agentyard_ci_workflow_edit" "security" {
+  config {
+    action          = "create"
+    mode_id         = "security-audit"
+    automation_name = "Weekly audit"
+
+    repos = [for name in local.writable : { repo_full_name = name }]
+
+    changes = {
+      name          = "Weekly audit"
+      custom_prompt = "Look for secrets in the code, and for dependencies with known weaknesses."
+      schedule      = "0 6 * * 1"
+      github_events = ["pr-opened"]
+    }
+  }
+}
+
+variable "review_depth" {
+  description = "How deep pull requests are reviewed: deep or shallow."
+  type        = string
+  default     = "deep"
+}
+
+action "agentyard_ci_workflow_edit" "review" {
+  config {
+    action = "edit"
+
+    repos = [{
+      repo_full_name = "acme/web"
+      file_path      = ".github/workflows/agent-review.yml"
+    }]
+
+    changes = {
+      yaml_params = "automatic_review: true\nreview_depth: ${var.review_depth}\n"
+    }
+  }
+}
+
+# Proposes the change to the repository when the depth changes.
+resource "terraform_data" "review_depth" {
+  input = var.review_depth
+
+  lifecycle {
+    action_trigger {
+      events  = [after_update]
+      actions = [action.agentyard_ci_workflow_edit.review]
+    }
+  }
+}

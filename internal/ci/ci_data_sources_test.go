@@ -1,0 +1,343 @@
+package ci_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// review is the workflow that every emulator begins with, in acme/web.
+const review = ".github/workflows/agent-review.yml"
+
+// source is a data source of CI automation, the operation that it reads and the list that it has.
+type source struct{ name, operation, list string }
+
+var sources = []source{
+	{"jobs", "listCiJobs", "jobs"},
+	{"repositories", "listCiRepositories", "repositories"},
+	{"repository_owners", "listCiRepositoryOwners", "owners"},
+	{"runs", "listCiRuns", "runs"},
+	{"scan", "scanCiWorkflows", "workflows"},
+}
+
+func forEach(t *testing.T, test func(t *testing.T, s source)) {
+	t.Helper()
+	for _, s := range sources {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			test(t, s)
+		})
+	}
+}
+
+// data is the data source with some arguments.
+func (s source) data(arguments string) string {
+	return fmt.Sprintf("data \"agentyard_ci_%s\" \"x\" {\n  %s\n}\n", s.name, arguments)
+}
+
+func (s source) is(attribute string, check knownvalue.Check) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue("data.agentyard_ci_"+s.name+".x", tfjsonpath.New(attribute), check)
+}
+
+func runSteps(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
+	t.Helper()
+	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: steps})
+}
+
+func readStep(e *acctest.Env, hcl string, checks ...statecheck.StateCheck) resource.TestStep {
+	return resource.TestStep{Config: e.Config(hcl), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: checks}
+}
+
+func failingStep(e *acctest.Env, hcl, want string) resource.TestStep {
+	return resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)}
+}
+
+// oneLine is the output of a CLI without frames and line breaks.
+func oneLine(output string) string {
+	return regexp.MustCompile(`[\s│╷╵]+`).ReplaceAllString(output, " ")
+}
+
+// object has exactly these fields: nil is null.
+func object(fields map[string]any) knownvalue.Check {
+	checks := map[string]knownvalue.Check{}
+	for name, v := range fields {
+		checks[name] = exactly(v)
+	}
+	return knownvalue.ObjectExact(checks)
+}
+
+func objects(all ...map[string]any) knownvalue.Check {
+	checks := make([]knownvalue.Check, len(all))
+	for i, fields := range all {
+		checks[i] = object(fields)
+	}
+	return knownvalue.ListExact(checks)
+}
+
+func exactly(v any) knownvalue.Check {
+	switch v := v.(type) {
+	case knownvalue.Check:
+		return v
+	case string:
+		return knownvalue.StringExact(v)
+	case bool:
+		return knownvalue.Bool(v)
+	case int:
+		return knownvalue.Int64Exact(int64(v))
+	case map[string]any:
+		return object(v)
+	case []any:
+		checks := make([]knownvalue.Check, len(v))
+		for i, item := range v {
+			checks[i] = exactly(item)
+		}
+		return knownvalue.ListExact(checks)
+	}
+	return knownvalue.Null()
+}
+
+var (
+	connected    = object(map[string]any{"connected": true})
+	disconnected = object(map[string]any{"connected": false})
+)
+
+// edit opens pull requests as somebody else than Terraform.
+func edit(e *acctest.Env, body string) {
+	e.API(http.MethodPost, "/api/v0/automations/ci/edit", json.RawMessage(body), nil)
+}
+
+func TestAccCIJobs_everyField(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	jobs := sources[0]
+	edit(e, `{"action":"create","repos":[{"repoFullName":"acme/api"}]}`)
+	e.Clock.Advance(time.Minute)
+	edit(e, `{"action":"delete","repos":[{"repoFullName":"acme/web","filePath":"`+review+`"}]}`)
+	job := func(action, repo, at string) map[string]any {
+		return map[string]any{
+			"id": repo + "::" + review, "action": action, "repo_full_name": repo, "file_path": review, "pr_url": "https://code.example/" + repo + "/pull/1", "status": "ready", "error": nil, "created_at": at, "updated_at": at,
+		}
+	}
+	newer, older := job("delete", "acme/web", "2026-03-01T12:01:00Z"), job("create", "acme/api", "2026-03-01T12:00:00Z")
+	merged := job("create", "acme/api", "2026-03-01T12:00:00Z")
+	merged["updated_at"] = "2026-03-01T12:02:00Z"
+	after := readStep(e, jobs.data(""), jobs.is("jobs", objects(newer, merged)))
+	after.PreConfig = func() {
+		e.Clock.Advance(time.Minute)
+		if err := e.MergeWorkflow("acme/api", review); err != nil {
+			t.Error(err)
+		}
+	}
+	runSteps(t, e, readStep(e, jobs.data(""), jobs.is("jobs", objects(newer, older))), after)
+}
+
+func TestAccCIRepositories_everyField(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	repositories := sources[1]
+	repository := func(name, branch string, isPrivate bool, permission string, writable bool) map[string]any {
+		return map[string]any{"full_name": name, "url": "https://code.example/" + name, "is_private": isPrivate, "default_branch": branch, "user_permission": permission, "service_app_writable": writable}
+	}
+	acme := []map[string]any{
+		repository("acme/api", "main", true, "admin", true), repository("acme/legacy", "master", true, "read", false), repository("acme/web", "main", false, "write", true),
+	}
+	tools := repository("robin/tools", "main", false, "admin", true)
+	runSteps(t, e,
+		failingStep(e, repositories.data(`owner = ""`), `owner\s+must\s+not\s+be\s+blank:\s+leave\s+it\s+out`),
+		failingStep(e, repositories.data(`owner = " "`), `owner\s+must\s+not\s+be\s+blank`),
+		readStep(e, repositories.data(""), repositories.is("repositories", objects(append(acme, tools)...)), repositories.is("owner", knownvalue.Null())),
+		readStep(e, repositories.data(`owner = "ACME"`), repositories.is("repositories", objects(acme...)), repositories.is("owner", knownvalue.StringExact("ACME"))),
+		readStep(e, repositories.data(`owner = "nobody/.. ?&owner=acme"`), repositories.is("repositories", objects())),
+	)
+}
+
+func TestAccCIRepositoryOwners_everyField(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	owners := sources[2]
+	runSteps(t, e, readStep(e, owners.data(""),
+		owners.is("owners", objects(map[string]any{"login": "acme", "type": "organization"}, map[string]any{"login": "robin", "type": "user"})),
+		owners.is("integration", connected)))
+}
+
+func TestAccCIRuns_everyField(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	runs := sources[3]
+	for _, run := range []map[string]any{
+		{"id": 7, "status": "queued", "conclusion": nil, "z": 1.5, "a": []any{"<b>"}},
+		{"id": "r2", "repoFullName": "acme/api", "status": "not known yet", "conclusion": "success"},
+		{"other": true},
+	} {
+		if err := e.AddCIRun(run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runSteps(t, e, readStep(e, runs.data(""), runs.is("integration", connected), runs.is("runs", objects(
+		map[string]any{"id": nil, "repo_full_name": nil, "status": nil, "conclusion": nil, "raw": `{"other":true}`},
+		map[string]any{"id": "r2", "repo_full_name": "acme/api", "status": "not known yet", "conclusion": "success", "raw": `{"conclusion":"success","id":"r2","repoFullName":"acme/api","status":"not known yet"}`},
+		map[string]any{"id": "7", "repo_full_name": nil, "status": "queued", "conclusion": nil, "raw": `{"a":["<b>"],"conclusion":null,"id":7,"status":"queued","z":1.5}`},
+	))))
+}
+
+func TestAccCIScan_everyField(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	scan := sources[4]
+	hash := knownvalue.StringRegexp(regexp.MustCompile(`^[0-9a-f]{40}$`))
+	first := map[string]any{
+		"repo_full_name": "acme/web", "file_path": review, "workflow_name": "Agent review", "trigger_events": []any{"pull_request", "workflow_dispatch"}, "schedule_cron": nil, "template_id": "code-review",
+		"agent_action_inputs": `{"actionRef":"v1","automaticReview":"true","reviewDepth":"deep"}`, "github_url": "https://code.example/acme/web/blob/main/" + review, "file_sha": hash,
+		"authored_by": map[string]any{"login": "robin", "name": "Robin Reviewer"}, "user_permission": "write",
+	}
+	second := map[string]any{
+		"repo_full_name": "acme/api", "file_path": ".github/workflows/agentyard-nightly.yml", "workflow_name": "Nightly", "trigger_events": []any{"push", "schedule", "workflow_dispatch"}, "schedule_cron": "0 2 * * *",
+		"template_id": nil, "agent_action_inputs": `{"actionRef":"v1","model":"big"}`, "github_url": "https://code.example/acme/api/blob/main/.github/workflows/agentyard-nightly.yml", "file_sha": hash,
+		"authored_by": map[string]any{"login": "manager", "name": "Avery Manager"}, "user_permission": "admin",
+	}
+	at := func(when string) []statecheck.StateCheck {
+		return []statecheck.StateCheck{scan.is("scanned_at", knownvalue.StringExact(when)), scan.is("cache_ttl_ms", knownvalue.Int64Exact(1800000)), scan.is("integration", connected)}
+	}
+	cached := readStep(e, scan.data("force_refresh = false"), append(at("2026-03-01T12:00:00Z"), scan.is("workflows", objects(first)))...)
+	cached.PreConfig = func() {
+		edit(e, `{"action":"create","modeId":"custom","changes":{"name":"Nightly","schedule":"0 2 * * *","githubEvents":["push"],"customCIModel":"big"},"repos":[{"repoFullName":"acme/api"}]}`)
+		if err := e.MergeWorkflow("acme/api", ".github/workflows/agentyard-nightly.yml"); err != nil {
+			t.Error(err)
+		}
+		e.Clock.Advance(time.Minute)
+	}
+	runSteps(t, e,
+		readStep(e, scan.data(""), append(at("2026-03-01T12:00:00Z"), scan.is("workflows", objects(first)), scan.is("force_refresh", knownvalue.Null()))...),
+		cached,
+		readStep(e, scan.data("force_refresh = true"), append(at("2026-03-01T12:01:00Z"), scan.is("workflows", objects(second, first)))...),
+	)
+}
+
+// Without a code host there is nothing to show, which is no error.
+func TestAccCI_withoutIntegration(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, s source) {
+		e := acctest.New(t)
+		e.ConnectIntegration(false)
+		checks := []statecheck.StateCheck{s.is(s.list, objects())}
+		if s.name != "jobs" && s.name != "repositories" {
+			checks = append(checks, s.is("integration", disconnected))
+		}
+		runSteps(t, e, readStep(e, s.data(""), checks...))
+	})
+}
+
+// What the service leaves out or adds later breaks nothing.
+func TestAccCI_otherShapes(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, s source) {
+		e := acctest.New(t)
+		for body, length := range map[string]int{`{"` + s.list + `":[]}`: 0, `{"` + s.list + `":null,"new":1}`: 0, `{"` + s.list + `":[{},{"new":{"a":1},"id":null,"status":"of-tomorrow","userPermission":"of-tomorrow","type":"of-tomorrow"}]}`: 2} {
+			e.Faults().Clear()
+			e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultOtherAnswer, Body: body, Times: -1})
+			checks := []statecheck.StateCheck{s.is(s.list, knownvalue.ListSizeExact(length))}
+			if s.name != "jobs" && s.name != "repositories" {
+				checks = append(checks, s.is("integration", knownvalue.Null()))
+			}
+			runSteps(t, e, readStep(e, s.data(""), checks...))
+		}
+		e.Faults().Clear()
+		e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultOtherAnswer, Body: `{"items":[]}`, Times: -1})
+		runSteps(t, e, failingStep(e, s.data(""), `has\s+no\s+`+s.list+`(.|\n)*base_url`))
+	})
+}
+
+func TestAccCI_failures(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, s source) {
+		e := acctest.New(t)
+		for status, remedy := range map[int]string{400: `service\s+accepts`, 401: `AGENTYARD_API_KEY`, 403: `Any\s+member\s+of\s+the\s+organization`, 404: `path\s+in\s+base_url`, 500: `max_retries`, 501: `does\s+not\s+offer`} {
+			e.Faults().Clear()
+			e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: -1})
+			runSteps(t, e, failingStep(e, s.data(""), fmt.Sprintf(`Cannot\s+(list|scan)\s+CI(.|\n)*%s(.|\n)*answered\s+%d(.|\n)*%s`, s.operation, status, remedy)))
+		}
+		for _, kind := range []emulator.FaultKind{emulator.FaultRateLimited, emulator.FaultDropBeforeCommit, emulator.FaultTruncatedBody, emulator.FaultNonJSON} {
+			e.Faults().Clear()
+			e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: kind})
+			runSteps(t, e, readStep(e, s.data("")))
+		}
+	})
+}
+
+// Those who ask the same share a request in one run.
+func TestAccCI_sameQuestion(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	hcl := sources[1].data(`owner = "acme"`) + sources[4].data("force_refresh = true")
+	for _, s := range sources {
+		hcl += strings.Replace(s.data(""), `"x"`, `"a"`, 1) + strings.Replace(s.data(""), `"x"`, `"b"`, 1)
+	}
+	acctest.NewCLI(t, e, hcl).MustRun("plan", "-input=false")
+	for operation, n := range map[string]int{"listCiJobs": 1, "listCiRepositories": 2, "listCiRepositoryOwners": 1, "listCiRuns": 1, "scanCiWorkflows": 2} {
+		if got := e.Journal().Count(operation); got != n {
+			t.Errorf("%s was asked %d times, want %d", operation, got, n)
+		}
+	}
+}
+
+// Any member and any service account may read.
+func TestAccCI_roles(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	_, member, err := e.AddHuman(emulator.Human{Email: "ada@acme.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hcl strings.Builder
+	for _, s := range sources {
+		hcl.WriteString(s.data(""))
+	}
+	for _, key := range []string{member, serviceAccountKey(e)} {
+		runSteps(t, e, resource.TestStep{Config: strings.Replace(e.Config(hcl.String()), e.BootstrapKey(), key, 1), ConfigPlanChecks: acctest.ThenEmpty})
+	}
+}
+
+// serviceAccountKey is an API key of a new service account.
+func serviceAccountKey(e *acctest.Env) string {
+	var account struct{ ID string }
+	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robots"}, &account)
+	var minted struct{ APIKey struct{ Value string } }
+	e.API(http.MethodPost, "/api/v0/service-accounts/"+account.ID+"/api-keys", map[string]any{"name": "ci"}, &minted)
+	return minted.APIKey.Value
+}
+
+func TestAccCI_unknownSettings(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, s source) {
+		e := acctest.New(t)
+		config := "resource \"terraform_data\" \"address\" {\n  input = \"" + e.URL() + "\"\n}\nprovider \"agentyard\" {\n  base_url = terraform_data.address.output\n  api_key = \"" + e.BootstrapKey() + "\"\n}\n"
+		runSteps(t, e, resource.TestStep{
+			Config:      config + s.data(""),
+			ExpectError: regexp.MustCompile(`base_url\s+is\s+not\s+known\s+yet(.|\n)*apply\s+what\s+base_url\s+depends\s+on\s+first`),
+		})
+	})
+}
+
+func TestAccCI_examples(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, s source) {
+		e := acctest.New(t)
+		edit(e, `{"action":"create","repos":[{"repoFullName":"acme/api"}]}`)
+		if err := e.AddCIRun(map[string]any{"id": "r1", "conclusion": "failure"}); err != nil {
+			t.Fatal(err)
+		}
+		acctest.RunExample(t, e, "data-sources/agentyard_ci_"+s.name+"/data-source.tf")
+	})
+}

@@ -1,0 +1,613 @@
+package ci_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const typeName = "agentyard_ci_workflow_edit"
+
+// repo names a repository, or with a file one of its workflows.
+func repo(name string, file ...string) any {
+	values := map[string]any{"repo_full_name": name}
+	if len(file) > 0 {
+		values["file_path"] = file[0]
+	}
+	return values
+}
+
+// creation asks for a workflow in repositories.
+func creation(repos ...any) acctest.Values {
+	return acctest.Values{"action": "create", "repos": repos}
+}
+
+// pulls counts the pull requests that were opened in the repositories of the emulator.
+func pulls(t *testing.T, e *acctest.Env) int {
+	t.Helper()
+	n := 0
+	for _, name := range []string{"acme/api", "acme/web", "acme/legacy", "robin/tools"} {
+		opened, err := e.CIPullRequests(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += len(opened)
+	}
+	return n
+}
+
+// sent collects the bodies of edits.
+type sent struct {
+	mu     sync.Mutex
+	bodies []string
+}
+
+func (s *sent) option(o *emulator.Options) {
+	o.Wrap = func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/automations/ci/edit") {
+				body, err := io.ReadAll(r.Body)
+				if err != nil {
+					body = []byte(err.Error())
+				}
+				s.mu.Lock()
+				s.bodies = append(s.bodies, string(body))
+				s.mu.Unlock()
+				r.Body = io.NopCloser(bytes.NewReader(body))
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// session is what tells the service's session of a pull request.
+var session = regexp.MustCompile(` \(session [0-9a-f-]{36}\)`)
+
+// outcomes are the progress after the request, without sessions, which are new each time. What is told before must name the repositories.
+func outcomes(t *testing.T, progress []string) []string {
+	t.Helper()
+	if len(progress) == 0 || !strings.HasPrefix(progress[0], "asking for pull requests with action ") || !strings.Contains(progress[0], "agentyard_ci_jobs") {
+		t.Errorf("progress begins with %q", progress)
+		return nil
+	}
+	all := slices.Clone(progress[1:])
+	for i, message := range all {
+		if all[i] = session.ReplaceAllString(message, ""); strings.Count(message, " pull request http") != strings.Count(message, "(session ") && !strings.Contains(message, "/pull/9") {
+			t.Errorf("a session is missing in %s", message)
+		}
+	}
+	return all
+}
+
+func TestCIWorkflowEdit_outcomes(t *testing.T) {
+	t.Parallel()
+	const other = ".github/workflows/other.yml"
+	for name, tc := range map[string]struct {
+		config   acctest.Values
+		progress []string
+		// errors are parts of the only error; none without one.
+		errors []string
+		pulls  int
+	}{
+		"one repository": {creation(repo("acme/api")), []string{"acme/api: pull request https://code.example/acme/api/pull/1"}, nil, 1},
+		"several": {
+			creation(repo("acme/web", other), repo("robin/tools"), repo("ACME/api")),
+			[]string{"acme/web (" + other + "): pull request https://code.example/acme/web/pull/1", "robin/tools: pull request https://code.example/robin/tools/pull/1", "ACME/api: pull request https://code.example/acme/api/pull/1"},
+			nil, 3,
+		},
+		"two files of one": {
+			creation(repo("acme/api", other), repo("acme/api", review)),
+			[]string{"acme/api (" + other + ", " + review + "): pull request https://code.example/acme/api/pull/1; pull request https://code.example/acme/api/pull/2"}, nil, 2,
+		},
+		"two files of one, one of which fails": {
+			creation(repo("acme/web", review), repo("acme/web", other)),
+			[]string{"acme/web (" + review + ", " + other + "): error: The repository acme/web has a workflow " + review + " already.; pull request https://code.example/acme/web/pull/1"},
+			[]string{"Cannot edit CI workflow in every repository", "1 of 2 workflows failed:\nacme/web (" + review + ", " + other + "): The repository acme/web has", "1 pull request was opened", "take out of repos what is done"}, 1,
+		},
+		"nothing to do": {
+			acctest.Values{"action": "delete", "repos": []any{repo("acme/api", other)}},
+			[]string{"acme/api (" + other + "): no pull request: There is nothing to do: the repository acme/api has no workflow " + other + "."}, nil, 0,
+		},
+		"an edit": {
+			acctest.Values{"action": "edit", "repos": []any{repo("acme/web", review)}, "changes": map[string]any{"schedule": "0 6 * * 1"}},
+			[]string{"acme/web (" + review + "): pull request https://code.example/acme/web/pull/1"}, nil, 1,
+		},
+		"an edit that changes nothing": {
+			acctest.Values{"action": "edit", "repos": []any{repo("acme/web", review)}, "changes": map[string]any{}},
+			[]string{"acme/web (" + review + "): no pull request: There is nothing to do: the workflow " + review + " of acme/web is as it is asked for."}, nil, 0,
+		},
+		"some fail": {
+			creation(repo("acme/web"), repo("acme/api"), repo("acme/legacy"), repo("acme/none")),
+			[]string{
+				"acme/web: error: The repository acme/web has a workflow " + review + " already.", "acme/api: pull request https://code.example/acme/api/pull/1",
+				"acme/legacy: error: The permission read is not enough to change the repository acme/legacy.", "acme/none: error: The code-host integration of the organization does not cover the repository acme/none.",
+			},
+			[]string{
+				"Cannot edit CI workflow in every repository", "3 of 4 workflows failed:\nacme/web: The repository acme/web has a workflow", "\nacme/legacy: The permission read is not enough",
+				"\nacme/none: The code-host integration of the organization does not cover", "1 pull request was opened: https://code.example/acme/api/pull/1\n", "take out of repos what is done", "agentyard_ci_repositories",
+				"-invoke=action.agentyard_ci_workflow_edit.NAME", "service automation ID ",
+			},
+			1,
+		},
+		"all fail": {
+			creation(repo("acme/none")), []string{"acme/none: error: The code-host integration of the organization does not cover the repository acme/none."},
+			[]string{"1 of 1 workflow failed:", "The answer names no pull request that was opened."}, 0,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			progress, out := acctest.NewProcess(t, e, nil).Invoke(typeName, tc.config)
+			if told := outcomes(t, progress); !slices.Equal(told, tc.progress) {
+				t.Errorf("progress %q", told)
+			}
+			if len(out.Errors) != min(len(tc.errors), 1) || len(out.Warnings) > 0 {
+				t.Errorf("got %d errors: %s", len(out.Errors), out.Text())
+			}
+			for _, want := range tc.errors {
+				if !strings.Contains(out.Text(), want) {
+					t.Errorf("%q is missing in %s", want, out.Text())
+				}
+			}
+			if name == "all fail" && (strings.Contains(out.Text(), "in every repository") || strings.Contains(out.Text(), "take out") || strings.Contains(out.Text(), "automation ID")) {
+				t.Errorf("the advice does not apply: %s", out.Text())
+			}
+			if len(tc.errors) > 0 && out.Errors[0].Attribute.String() != `AttributeName("repos")` {
+				t.Errorf("the error is at %s", out.Errors[0].Attribute)
+			}
+			if n := pulls(t, e); n != tc.pulls || e.Journal().Count("editCiWorkflow") != 1 {
+				t.Errorf("%d pull requests after %d requests", n, e.Journal().Count("editCiWorkflow"))
+			}
+		})
+	}
+}
+
+// What is sent is what is configured. A new workflow has an automation and a mode, and a deletion needs neither.
+func TestCIWorkflowEdit_request(t *testing.T) {
+	t.Parallel()
+	const automation = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
+	everything := map[string]any{
+		"name": "N", "yaml_params": "review_depth: deep\n", "custom_prompt": "P", "schedule": "0 6 * * 1", "github_events": []any{"push", "pr-opened"}, "custom_ci_model": "M", "custom_ci_reasoning_effort": "high",
+	}
+	const everythingSent = `"changes":{"name":"N","yamlParams":"review_depth: deep\n","customPrompt":"P","schedule":"0 6 * * 1","githubEvents":["push","pr-opened"],"customCIModel":"M","customCIReasoningEffort":"high"}`
+	for name, tc := range map[string]struct {
+		config acctest.Values
+		want   string
+	}{
+		"create": {creation(repo("acme/api")), `{"action":"create","repos":[{"repoFullName":"acme/api"}],"serviceAutomationId":"NEW","modeId":"code-review"}`},
+		"create with everything": {
+			acctest.Values{"action": "create", "repos": []any{repo("acme/api", review)}, "changes": everything, "automation_name": "A", "service_automation_id": automation, "mode_id": "qa"},
+			`{"action":"create","repos":[{"repoFullName":"acme/api","filePath":"` + review + `"}],` + everythingSent + `,"automationName":"A","serviceAutomationId":"` + automation + `","modeId":"qa"}`,
+		},
+		"edit": {
+			acctest.Values{"action": "edit", "repos": []any{repo("acme/web", review)}, "changes": map[string]any{"custom_prompt": "", "schedule": "", "github_events": []any{}}},
+			`{"action":"edit","repos":[{"repoFullName":"acme/web","filePath":"` + review + `"}],"changes":{"customPrompt":"","schedule":"","githubEvents":[]}}`,
+		},
+		"edit with everything": {
+			acctest.Values{"action": "edit", "repos": []any{repo("acme/web", review)}, "changes": everything, "automation_name": "A", "service_automation_id": automation, "mode_id": "qa"},
+			`{"action":"edit","repos":[{"repoFullName":"acme/web","filePath":"` + review + `"}],` + everythingSent + `,"automationName":"A","serviceAutomationId":"` + automation + `","modeId":"qa"}`,
+		},
+		"delete with everything": {
+			acctest.Values{"action": "delete", "repos": []any{repo("acme/web", review)}, "changes": everything, "automation_name": "A", "service_automation_id": automation, "mode_id": "qa"},
+			`{"action":"delete","repos":[{"repoFullName":"acme/web","filePath":"` + review + `"}]}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var requests sent
+			e := acctest.New(t, requests.option)
+			p := acctest.NewProcess(t, e, nil)
+			made := map[string]bool{}
+			for range 2 {
+				if _, out := p.Invoke(typeName, tc.config); len(out.Errors) > 0 {
+					t.Error(out.Text())
+				}
+			}
+			for _, body := range requests.bodies {
+				var ids struct{ ServiceAutomationID string }
+				if err := json.Unmarshal([]byte(body), &ids); err != nil {
+					t.Fatal(err)
+				}
+				want := tc.want
+				if strings.Contains(want, "NEW") {
+					if uuid.Validate(ids.ServiceAutomationID) != nil || made[ids.ServiceAutomationID] {
+						t.Errorf("%q is no new UUID", ids.ServiceAutomationID)
+					}
+					made[ids.ServiceAutomationID] = true
+					want = strings.Replace(want, "NEW", ids.ServiceAutomationID, 1)
+				}
+				if body != want {
+					t.Errorf("sent %s\nwant %s", body, want)
+				}
+			}
+			if len(requests.bodies) != 2 {
+				t.Errorf("%d requests", len(requests.bodies))
+			}
+		})
+	}
+}
+
+// Every way in which the request can fail, with what is sent, what is opened and what is said.
+func TestCIWorkflowEdit_faults(t *testing.T) {
+	t.Parallel()
+	uncertain := []string{
+		"Cannot edit CI workflow", "Pull requests may have been opened in acme/api, robin/tools (" + review + ")", "not sent again", "look at the pull requests of these repositories", "agentyard_ci_jobs", "a job with action create that was created or updated at or after 20",
+		"invoke the action again", "-invoke=action.agentyard_ci_workflow_edit.NAME", "service automation ID ", "editCiWorkflow",
+	}
+	status := func(kind emulator.FaultKind, code int) emulator.Fault {
+		return emulator.Fault{Kind: kind, Status: code, Times: -1}
+	}
+	for name, tc := range map[string]struct {
+		fault        emulator.Fault
+		want         []string // Empty is success.
+		posts, pulls int
+	}{
+		"rate limited":          {emulator.Fault{Kind: emulator.FaultRateLimited, Times: 2}, nil, 3, 2},
+		"dropped before commit": {emulator.Fault{Kind: emulator.FaultDropBeforeCommit, Times: -1}, uncertain, 1, 0},
+		"dropped after commit":  {emulator.Fault{Kind: emulator.FaultDropAfterCommit, Times: -1}, uncertain, 1, 2},
+		"truncated":             {emulator.Fault{Kind: emulator.FaultTruncatedBody, Times: -1}, uncertain, 1, 2},
+		"not JSON":              {emulator.Fault{Kind: emulator.FaultNonJSON, Times: -1}, uncertain, 1, 2},
+		"another answer":        {emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{}`, Times: -1}, append([]string{"it has no sessions"}, uncertain...), 1, 2},
+		"500 before commit":     {status(emulator.FaultStatusBeforeCommit, 500), append([]string{"answered 500"}, uncertain...), 1, 0},
+		"500 after commit":      {status(emulator.FaultStatusAfterCommit, 500), append([]string{"answered 500"}, uncertain...), 1, 2},
+		"502 before commit":     {status(emulator.FaultStatusBeforeCommit, 502), append([]string{"answered 502"}, uncertain...), 1, 0},
+		"503 before commit":     {status(emulator.FaultStatusBeforeCommit, 503), append([]string{"answered 503"}, uncertain...), 1, 0},
+		"503 after commit":      {status(emulator.FaultStatusAfterCommit, 503), append([]string{"answered 503"}, uncertain...), 1, 2},
+		"504 before commit":     {status(emulator.FaultStatusBeforeCommit, 504), append([]string{"answered 504"}, uncertain...), 1, 0},
+		"504 after commit":      {status(emulator.FaultStatusAfterCommit, 504), append([]string{"answered 504"}, uncertain...), 1, 2},
+		"400":                   {status(emulator.FaultStatusBeforeCommit, 400), []string{"Cannot edit CI workflow", "answered 400", "what the service accepts"}, 1, 0},
+		"401":                   {status(emulator.FaultStatusBeforeCommit, 401), []string{"Cannot edit CI workflow", "answered 401", "AGENTYARD_API_KEY"}, 1, 0},
+		"403":                   {status(emulator.FaultStatusBeforeCommit, 403), []string{"Cannot edit CI workflow", "answered 403", "No pull request was opened", "may write to the repositories"}, 1, 0},
+		"404":                   {status(emulator.FaultStatusBeforeCommit, 404), []string{"Cannot edit CI workflow", "answered 404", "No pull request was opened", "path in base_url", "agentyard_ci_repositories"}, 1, 0},
+		"408":                   {status(emulator.FaultStatusAfterCommit, 408), append([]string{"answered 408"}, uncertain...), 1, 2},
+		"409":                   {status(emulator.FaultStatusBeforeCommit, 409), []string{"Cannot edit CI workflow", "answered 409", "No pull request was opened", "-invoke=action.agentyard_ci_workflow_edit.NAME"}, 1, 0},
+		"429 for too long":      {emulator.Fault{Kind: emulator.FaultRateLimited, RetryAfter: "3600", Times: -1}, []string{"Cannot edit CI workflow", "answered 429", "longer pause", "Retry-After 3600"}, 1, 0},
+		"another server":        {emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404, Body: "<html>", Times: -1}, []string{"Cannot edit CI workflow", "answered 404", "something else than the service"}, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			tc.fault.Operation = "editCiWorkflow"
+			e.Faults().Add(tc.fault)
+			p := acctest.NewProcess(t, e, nil)
+			progress, out := p.Invoke(typeName, creation(repo("acme/api"), repo("robin/tools", review)))
+			for _, want := range tc.want {
+				if !strings.Contains(out.Text(), want) {
+					t.Errorf("%q is missing in %s", want, out.Text())
+				}
+			}
+			if isWrong := len(tc.want) > 0; isWrong != (len(out.Errors) == 1) || len(progress) == 0 || isWrong == (len(outcomes(t, progress)) > 0) {
+				t.Errorf("progress %q, errors %s", progress, out.Text())
+			}
+			if strings.Contains(out.Text(), "running again settles it") {
+				t.Errorf("the advice is wrong: %s", out.Text())
+			}
+			if n := e.Journal().Count("editCiWorkflow"); n != tc.posts || pulls(t, e) != tc.pulls {
+				t.Errorf("%d requests and %d pull requests", n, pulls(t, e))
+			}
+		})
+	}
+}
+
+// An answer that does not fit the request is told of as it is.
+func TestCIWorkflowEdit_answersThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	const opened = `{"repoFullName":"acme/api","prUrl":"https://code.example/acme/api/pull/9"}`
+	const look = "Look before invoking the action again"
+	for name, tc := range map[string]struct {
+		sessions         string
+		progress         []string
+		errors, warnings []string
+	}{
+		"one is missing": {
+			opened, []string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): not known: the answer does not tell what came of 1 workflow"},
+			[]string{"CI Workflow Edit Is Uncertain", "What came of 1 of 2 workflows is not known:\nacme/web (x): the answer does not tell what came of 1 workflow", "1 pull request was opened: https://code.example/acme/api/pull/9", look, "take out of repos"}, nil,
+		},
+		"none": {"", nil, []string{"What came of 2 of 2 workflows is not known:\nacme/api: the answer does not tell", "names no pull request", look}, nil},
+		"one was not asked for": {
+			opened + `,{"repoFullName":"Acme/Web","message":"Fine."},{"repoFullName":"robin/tools","prUrl":"https://code.example/robin/tools/pull/9"}`,
+			[]string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): no pull request: Fine.", `"robin/tools", which was not asked for: pull request https://code.example/robin/tools/pull/9`},
+			nil, []string{`what came of robin/tools, which was not asked for`},
+		},
+		"one without a repository": {
+			opened + `,{"message":"Fine."}`, []string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): no pull request: Fine."}, nil, nil,
+		},
+		"no error": {
+			`{"repoFullName":"acme/api","prUrl":"https://code.example/acme/api/pull/9","error":false},{"repoFullName":"acme/web","message":"Fine.","error":{}}`,
+			[]string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): no pull request: Fine."}, nil, nil,
+		},
+		"an error beside a pull request": {
+			`{"repoFullName":"acme/api","prUrl":"https://code.example/acme/api/pull/9","sessionId":"r","error":{"code":7}},{"repoFullName":"acme/web","sessionId":"s"}`,
+			[]string{`acme/api: error: {"code":7} (pull request https://code.example/acme/api/pull/9, session r)`, "acme/web (x): not known: the service is at work in session s, and names no pull request yet"},
+			[]string{
+				"Cannot edit CI workflow in every repository", "1 of 2 workflows failed:\nacme/api: {\"code\":7} (pull request https://code.example/acme/api/pull/9, session r)\n\nWhat came of 1 of 2 workflows is not known:\nacme/web (x): the service is at work in session s",
+				"1 pull request was opened: https://code.example/acme/api/pull/9", look,
+			},
+			nil,
+		},
+		"nothing is said": {
+			opened + `,{"repoFullName":"acme/web"}`, []string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): not known: the answer names neither a pull request nor an error"}, []string{"What came of 1 of 2 workflows is not known", look}, nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			e.Faults().Add(emulator.Fault{Operation: "editCiWorkflow", Kind: emulator.FaultOtherAnswer, Body: `{"sessions":[` + tc.sessions + `]}`})
+			progress, out := acctest.NewProcess(t, e, nil).Invoke(typeName, creation(repo("acme/api"), repo("acme/web", ".github/workflows/x.yml")))
+			progress = progress[1:]
+			for i, message := range progress {
+				progress[i] = strings.Replace(message, ".github/workflows/x.yml", "x", 1)
+			}
+			if tc.progress != nil && !slices.Equal(progress, tc.progress) {
+				t.Errorf("progress %q", progress)
+			}
+			text := strings.ReplaceAll(out.Text(), ".github/workflows/x.yml", "x")
+			for _, want := range tc.errors {
+				if !strings.Contains(text, want) {
+					t.Errorf("%q is missing in %s", want, text)
+				}
+			}
+			if (len(out.Errors) > 0) != (len(tc.errors) > 0) || len(out.Warnings) != len(tc.warnings) {
+				t.Errorf("errors %s, warnings %v", text, out.Warnings)
+			}
+			for i, want := range tc.warnings {
+				if !strings.Contains(out.Warnings[i].Detail, want) {
+					t.Errorf("%q is missing in %s", want, out.Warnings[i].Detail)
+				}
+			}
+		})
+	}
+}
+
+// The API describes one outcome for each repository, so a single one stands for all of its files. Two of three leave one open.
+func TestCIWorkflowEdit_severalFilesOfARepository(t *testing.T) {
+	t.Parallel()
+	const pull = `{"repoFullName":"acme/api","prUrl":"P"}`
+	for sessions, tc := range map[string]struct{ progress, errors string }{
+		pull: {"pull request P", ""},
+		pull + "," + pull + `,{"repoFullName":"acme/api","message":"M"}`: {"pull request P; pull request P; no pull request: M", ""},
+		`{"repoFullName":"acme/api","error":"E"}`:                        {"error: E", "3 of 3 workflows failed:"},
+		pull + `,{"repoFullName":"acme/api","error":"E"}`:                {"pull request P; error: E; not known: the answer does not tell what came of 1 workflow", "1 of 3 workflows failed:"},
+	} {
+		e := acctest.New(t)
+		e.Faults().Add(emulator.Fault{Operation: "editCiWorkflow", Kind: emulator.FaultOtherAnswer, Body: `{"sessions":[` + sessions + `]}`})
+		file := func(name string) any { return repo("acme/api", ".github/workflows/"+name) }
+		progress, out := acctest.NewProcess(t, e, nil).Invoke(typeName, creation(file("a.yml"), file("b.yml"), repo("acme/api")))
+		want := "acme/api (.github/workflows/a.yml, .github/workflows/b.yml, a file that the service chooses): " + tc.progress
+		if len(progress) != 2 || progress[1] != want {
+			t.Errorf("progress %q", progress)
+		}
+		if (len(out.Errors) > 0) != (tc.errors != "") || !strings.Contains(out.Text(), tc.errors) {
+			t.Errorf("%s: %s", sessions, out.Text())
+		}
+	}
+}
+
+// What an interrupt must not hide is told before the request is sent.
+func TestCIWorkflowEdit_announcement(t *testing.T) {
+	t.Parallel()
+	var requests sent
+	e := acctest.New(t, requests.option)
+	p := acctest.NewProcess(t, e, nil)
+	progress, _ := p.Invoke(typeName, creation(repo("acme/api"), repo("robin/tools", review)))
+	var body struct{ ServiceAutomationID string }
+	if err := json.Unmarshal([]byte(requests.bodies[0]), &body); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"action create in acme/api, robin/tools (" + review + ")", "new service automation ID is " + body.ServiceAutomationID + ".", "interrupted", "agentyard_ci_jobs", "created or updated at or after 20"} {
+		if !strings.Contains(progress[0], want) {
+			t.Errorf("%q is missing in %s", want, progress[0])
+		}
+	}
+	// What is configured is known to whoever wrote it.
+	config := creation(repo("acme/api"))
+	config["service_automation_id"] = body.ServiceAutomationID
+	if progress, _ := p.Invoke(typeName, config); strings.Contains(progress[0], body.ServiceAutomationID) {
+		t.Error(progress[0])
+	}
+}
+
+// What the service refuses is shown at the argument that it names.
+func TestCIWorkflowEdit_refusalsAtArguments(t *testing.T) {
+	t.Parallel()
+	for detail, at := range map[string]string{
+		"repos[1].filePath must be shorter": `AttributeName("repos").ElementKeyInt(1).AttributeName("file_path")`, "changes.customCIModel is not known": `AttributeName("changes").AttributeName("custom_ci_model")`,
+		"modeId is not known": `AttributeName("mode_id")`, "serviceAutomationId is taken": `AttributeName("service_automation_id")`, "automationName is too long": `AttributeName("automation_name")`,
+	} {
+		e := acctest.New(t)
+		body, err := json.Marshal(map[string]any{"detail": detail, "status": 400, "title": "Bad Request"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Faults().Add(emulator.Fault{Operation: "editCiWorkflow", Kind: emulator.FaultOtherServer, Status: 400, Body: string(body)})
+		_, out := acctest.NewProcess(t, e, nil).Invoke(typeName, creation(repo("acme/api"), repo("acme/web")))
+		if len(out.Errors) != 1 || out.Errors[0].Attribute.String() != at || !strings.Contains(out.Text(), detail) {
+			t.Errorf("%s: %s", detail, out.Text())
+		}
+	}
+}
+
+// A service account may edit, as far as the repository's permissions go.
+func TestAccCIWorkflowEdit_roles(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	e := acctest.New(t)
+	_, member, err := e.AddHuman(emulator.Human{Email: "ada@acme.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, key := range map[string]string{"acme/api": member, "robin/tools": serviceAccountKey(e)} {
+		cli := acctest.NewCLI(t, e, editAction(`action = "create"`, repoBlock(name, "")))
+		cli.Setenv("AGENTYARD_API_KEY", key)
+		if code, shown := invoke(cli); code != 0 || !strings.Contains(shown, name+": pull request https://code.example/"+name+"/pull/1") {
+			t.Errorf("exit code %d: %s", code, shown)
+		}
+	}
+}
+
+func editAction(arguments string, repos ...string) string {
+	return fmt.Sprintf("action \"agentyard_ci_workflow_edit\" \"it\" {\n  config {\n    %s\n    repos = [%s]\n  }\n}\n", arguments, strings.Join(repos, ", "))
+}
+
+func repoBlock(name, file string) string {
+	if file == "" {
+		return fmt.Sprintf("{ repo_full_name = %q }", name)
+	}
+	return fmt.Sprintf("{ repo_full_name = %q, file_path = %q }", name, file)
+}
+
+// invoke runs the action as a user does, and returns what was shown in one line.
+func invoke(cli *acctest.CLI, args ...string) (exitCode int, shown string) {
+	r := cli.Run(append([]string{"apply", "-invoke=action.agentyard_ci_workflow_edit.it", "-auto-approve", "-input=false"}, args...)...)
+	return r.ExitCode, oneLine(r.Output)
+}
+
+func TestAccCIWorkflowEdit_invokedByHand(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	e := acctest.New(t)
+	cli := acctest.NewCLI(t, e, editAction(`action = "create"`, repoBlock("acme/api", ""), repoBlock("acme/legacy", "")))
+	cli.MustPlanEmpty()
+	code, shown := invoke(cli)
+	for _, want := range []string{
+		"acme/api: pull request https://code.example/acme/api/pull/1", "acme/legacy: error: The permission read", "Cannot edit CI workflow in every repository", "1 of 2 workflows failed: acme/legacy: The permission read",
+		"1 pull request was opened: https://code.example/acme/api/pull/1",
+	} {
+		if code == 0 || !strings.Contains(shown, want) {
+			t.Errorf("exit code %d, want %s: %s", code, want, shown)
+		}
+	}
+	// Another invocation opens another pull request.
+	if code, shown := invoke(cli); code == 0 || !strings.Contains(shown, "https://code.example/acme/api/pull/2") || pulls(t, e) != 2 {
+		t.Errorf("exit code %d: %s", code, shown)
+	}
+}
+
+// A lost answer is no reason to open pull requests twice.
+func TestAccCIWorkflowEdit_lostAnswer(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	for kind, opened := range map[emulator.FaultKind]int{emulator.FaultDropBeforeCommit: 0, emulator.FaultDropAfterCommit: 2, emulator.FaultStatusAfterCommit: 2} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			e.Faults().Add(emulator.Fault{Operation: "editCiWorkflow", Kind: kind})
+			code, shown := invoke(acctest.NewCLI(t, e, editAction(`action = "create"`, repoBlock("acme/api", ""), repoBlock("robin/tools", ""))))
+			for _, want := range []string{"asking for pull requests with action create in acme/api, robin/tools", "Pull requests may have been opened in acme/api, robin/tools", "not sent again", "agentyard_ci_jobs"} {
+				if code == 0 || !strings.Contains(shown, want) {
+					t.Errorf("exit code %d, want %s: %s", code, want, shown)
+				}
+			}
+			if n := e.Journal().Count("editCiWorkflow"); n != 1 || pulls(t, e) != opened {
+				t.Errorf("%d requests and %d pull requests", n, pulls(t, e))
+			}
+		})
+	}
+}
+
+// What is wrong is found before anything is sent, whether it is written, comes from a variable or is computed by a resource.
+func TestAccCIWorkflowEdit_checks(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	const trigger = `
+resource "terraform_data" "x" {
+  input = "acme/api/.."
+  lifecycle {
+    action_trigger {
+      events  = [after_create]
+      actions = [action.agentyard_ci_workflow_edit.it]
+    }
+  }
+}
+`
+	e := acctest.New(t)
+	for name, tc := range map[string]struct {
+		hcl  string
+		args []string
+		want string
+	}{
+		"written":                   {editAction(`action = "edit"`, repoBlock("acme/api", "")), nil, "repos[0].file_path must be given where action is edit"},
+		"no repository":             {editAction(`action = "create"`), nil, "repos must name 1 repository or more"},
+		"a variable":                {"variable \"name\" {\n  type = string\n}\n" + editAction(`action = "create"`, `{ repo_full_name = var.name }`), []string{"-var=name=acme/%2e%2e"}, `repos[0].repo_full_name must be owner/name`},
+		"a variable without a name": {"variable \"name\" {\n  type = string\n  default = null\n}\n" + editAction(`action = "create"`, `{ repo_full_name = var.name }`), nil, "repos[0].repo_full_name must not be null"},
+		"a resource":                {trigger + editAction(`action = "create"`, `{ repo_full_name = terraform_data.x.output }`), []string{"apply"}, `repos[0].repo_full_name must be owner/name`},
+	} {
+		cli := acctest.NewCLI(t, e, tc.hcl)
+		code, shown := 0, ""
+		if slices.Equal(tc.args, []string{"apply"}) {
+			r := cli.Run("apply", "-auto-approve", "-input=false")
+			code, shown = r.ExitCode, oneLine(r.Output)
+		} else {
+			code, shown = invoke(cli, tc.args...)
+		}
+		if code == 0 || !strings.Contains(shown, tc.want) {
+			t.Errorf("%s: exit code %d: %s", name, code, shown)
+		}
+	}
+	if n := e.Journal().Count("editCiWorkflow"); n != 0 {
+		t.Errorf("%d requests were sent", n)
+	}
+}
+
+// The jobs that a run reads after it has edited are those of the edit.
+func TestAccCIWorkflowEdit_triggeredByAResource(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	e := acctest.New(t)
+	cli := acctest.NewCLI(t, e, editAction("action = \"delete\"", repoBlock("acme/web", review))+`
+resource "terraform_data" "retired" {
+  lifecycle {
+    action_trigger {
+      events  = [after_create]
+      actions = [action.agentyard_ci_workflow_edit.it]
+    }
+  }
+}
+data "agentyard_ci_jobs" "now" {}
+output "jobs" {
+  value = data.agentyard_ci_jobs.now.jobs[*].id
+}
+`)
+	if cli.MustRun("plan", "-input=false"); pulls(t, e) != 0 {
+		t.Error("the plan opens a pull request")
+	}
+	if cli.MustRun("apply", "-auto-approve", "-input=false"); pulls(t, e) != 1 {
+		t.Errorf("%d pull requests", pulls(t, e))
+	}
+	if r := cli.MustRun("apply", "-auto-approve", "-input=false"); pulls(t, e) != 1 || !strings.Contains(r.Output, "acme/web::"+review) {
+		t.Errorf("%d pull requests: %s", pulls(t, e), r.Output)
+	}
+	cli.MustPlanEmpty()
+}
+
+func TestAccCIWorkflowEdit_example(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	e := acctest.New(t)
+	cli := acctest.NewCLI(t, e, acctest.Example(t, "actions/agentyard_ci_workflow_edit/action.tf"))
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	cli.MustPlanEmpty()
+	if pulls(t, e) != 0 {
+		t.Errorf("%d pull requests were opened without a cause", pulls(t, e))
+	}
+	r := cli.MustRun("apply", "-invoke=action.agentyard_ci_workflow_edit.security", "-auto-approve", "-input=false")
+	if pulls(t, e) != 2 || !strings.Contains(r.Output, "acme/api: pull request") || !strings.Contains(r.Output, "acme/web: pull request") {
+		t.Errorf("%d pull requests: %s", pulls(t, e), r.Output)
+	}
+	cli.MustRun("apply", "-var=review_depth=shallow", "-auto-approve", "-input=false")
+	if pulls(t, e) != 3 {
+		t.Errorf("%d pull requests", pulls(t, e))
+	}
+}

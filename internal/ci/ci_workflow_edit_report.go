@@ -1,0 +1,235 @@
+package ci
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
+)
+
+// invokeAgain is needed because Terraform takes a trigger for done once its resource is applied.
+const invokeAgain = "Applying again does not invoke an action whose trigger has passed; this does: terraform apply -invoke=action.agentyard_ci_workflow_edit.NAME"
+
+// asking is an edit that is asked for, and what tells it from others later.
+type asking struct {
+	body client.EditCIWorkflowRequest
+	// since is the service's time before the request.
+	since string
+	// newAutomation is the automation's ID if it was made for this request.
+	newAutomation string
+}
+
+// announcement is told before the request: what is told after an interrupt is not shown.
+func (a asking) announcement() string {
+	all := make([]string, len(a.body.Repos))
+	for i, target := range a.body.Repos {
+		all[i] = target.String()
+	}
+	text := fmt.Sprintf("asking for pull requests with action %s in %s", a.body.Action, strings.Join(all, ", "))
+	if a.newAutomation != "" {
+		text += "; the new service automation ID is " + a.newAutomation
+	}
+	return text + ". If the run is interrupted before their outcome is told, " + a.whereToLook()
+}
+
+// whereToLook tells jobs of this request from those that the same files had before.
+func (a asking) whereToLook() string {
+	return fmt.Sprintf("look at the pull requests of these repositories, or at the data source agentyard_ci_jobs: "+
+		"a job with action %s that was created or updated at or after %s may be of this request, an earlier one is not.", a.body.Action, a.since)
+}
+
+// keepAutomation names an ID that only this invocation knows.
+func (a asking) keepAutomation() string {
+	if a.newAutomation == "" {
+		return ""
+	}
+	return fmt.Sprintf("The workflows of this invocation have the service automation ID %s: set service_automation_id to it, so that the others get the same.", a.newAutomation)
+}
+
+// certainty is how much an outcome tells.
+type certainty int
+
+const (
+	// isDone is a pull request, or a message that there is none.
+	isDone certainty = iota
+	hasFailed
+	isOpen
+)
+
+// tally counts workflows, and says what came of those that are not done.
+type tally struct {
+	count [isOpen + 1]int
+	lines [isOpen + 1][]string
+	// opened are the pull requests.
+	opened []string
+}
+
+// add takes an outcome that stands for so many workflows of a repository.
+func (t *tally) add(of string, workflows int, how certainty, said string) {
+	t.count[how] += workflows
+	t.lines[how] = append(t.lines[how], of+": "+said)
+}
+
+// report tells what became of each repository. The error names those that failed or are not known, after all were told of.
+func (a asking) report(edit *client.CIEdit, tell crud.Tell) error {
+	var all tally
+	for _, repo := range edit.Repositories {
+		label := labelOf(repo.Targets)
+		var told []string
+		for _, outcome := range repo.Outcomes {
+			said, how := read(outcome)
+			told = append(told, prefixOf(how)+said)
+			workflows := 1
+			if len(repo.Outcomes) == 1 {
+				workflows = len(repo.Targets) // The API describes one outcome for each repository.
+			}
+			all.add(label, workflows, how, said)
+			all.addPullRequest(outcome)
+		}
+		if missing := len(repo.Targets) - len(repo.Outcomes); missing > 0 && len(repo.Outcomes) != 1 {
+			said := "the answer does not tell what came of " + phrase.Count(missing, "workflow")
+			told = append(told, prefixOf(isOpen)+said)
+			all.add(label, missing, isOpen, said)
+		}
+		tell("%s: %s", label, strings.Join(told, "; "))
+	}
+	for _, outcome := range edit.Others {
+		said, how := read(outcome)
+		tell("%q, which was not asked for: %s%s", outcome.RepoFullName, prefixOf(how), said)
+		all.addPullRequest(outcome)
+	}
+	if all.count[hasFailed]+all.count[isOpen] == 0 {
+		return nil
+	}
+	return a.fault(all)
+}
+
+// fault says what failed, what is not known, and what is to be done about either.
+func (a asking) fault(all tally) *crud.Fault {
+	total := len(a.body.Repos)
+	summary := "Cannot edit CI workflow"
+	switch {
+	case all.count[hasFailed] == 0:
+		summary = "CI Workflow Edit Is Uncertain"
+	case all.count[hasFailed] < total:
+		summary = "Cannot edit CI workflow in every repository"
+	}
+	var parts, advice []string
+	if n := all.count[hasFailed]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %s failed:\n%s", n, phrase.Count(total, "workflow"), strings.Join(all.lines[hasFailed], "\n")))
+		advice = append(advice, "Mend what the service says; the data source agentyard_ci_repositories tells which repositories are connected, and who may write to them.")
+	}
+	if n := all.count[isOpen]; n > 0 {
+		parts = append(parts, fmt.Sprintf("What came of %d of %s is not known:\n%s", n, phrase.Count(total, "workflow"), strings.Join(all.lines[isOpen], "\n")))
+		advice = append(advice, "Look before invoking the action again for what is not known: "+a.whereToLook())
+	}
+	parts = append(parts, allOpened(all.opened))
+	if total > 1 && (all.count[hasFailed] < total || len(all.opened) > 0) {
+		advice = append(advice, "Before invoking the action again, take out of repos what is done or has a pull request: each invocation opens new ones.")
+	}
+	if len(all.opened) > 0 || all.count[isOpen] > 0 {
+		advice = append(advice, a.keepAutomation())
+	}
+	advice = append(advice, invokeAgain)
+	return &crud.Fault{At: path.Root("repos"), Summary: summary, Detail: strings.Join(append(parts, sentences(advice)), "\n\n")}
+}
+
+// read says what an outcome is.
+func read(outcome client.CIOutcome) (said string, how certainty) {
+	var beside []string
+	if outcome.SessionID != "" {
+		beside = append(beside, "session "+string(outcome.SessionID))
+	}
+	switch {
+	case outcome.Error != "":
+		if outcome.PullRequest != "" {
+			beside = append([]string{"pull request " + string(outcome.PullRequest)}, beside...)
+		}
+		said, how = string(outcome.Error), hasFailed
+	case outcome.PullRequest != "":
+		said = "pull request " + string(outcome.PullRequest)
+	case outcome.Message != "":
+		said = "no pull request: " + string(outcome.Message)
+	case outcome.SessionID != "":
+		return fmt.Sprintf("the service is at work in session %s, and names no pull request yet", outcome.SessionID), isOpen
+	default:
+		return "the answer names neither a pull request nor an error", isOpen
+	}
+	if len(beside) > 0 {
+		said += " (" + strings.Join(beside, ", ") + ")"
+	}
+	return said, how
+}
+
+func prefixOf(how certainty) string { return [...]string{"", "error: ", "not known: "}[how] }
+
+// labelOf names a repository with its files.
+func labelOf(targets []client.CITarget) string {
+	if len(targets) == 1 {
+		return targets[0].String()
+	}
+	files := make([]string, len(targets))
+	for i, target := range targets {
+		files[i] = "a file that the service chooses"
+		if target.FilePath != nil {
+			files[i] = *target.FilePath
+		}
+	}
+	return targets[0].RepoFullName + " (" + strings.Join(files, ", ") + ")"
+}
+
+// names are the repositories of outcomes. One may be empty.
+func names(outcomes []client.CIOutcome) string {
+	all := make([]string, len(outcomes))
+	for i, outcome := range outcomes {
+		all[i] = cmp.Or(string(outcome.RepoFullName), "a repository without a name")
+	}
+	return strings.Join(all, ", ")
+}
+
+func (t *tally) addPullRequest(outcome client.CIOutcome) {
+	if outcome.PullRequest != "" {
+		t.opened = append(t.opened, string(outcome.PullRequest))
+	}
+}
+
+func allOpened(opened []string) string {
+	if len(opened) == 0 {
+		return "The answer names no pull request that was opened."
+	}
+	return fmt.Sprintf("%s %s opened: %s", phrase.Count(len(opened), "pull request"), phrase.Verb(len(opened), "was", "were"), strings.Join(opened, ", "))
+}
+
+// sentences leaves out what is empty.
+func sentences(all []string) string {
+	text := ""
+	for _, sentence := range all {
+		if sentence != "" {
+			text = strings.TrimPrefix(text+" "+sentence, " ")
+		}
+	}
+	return text
+}
+
+// uncertainFault says what to look at. To invoke the action once more without that may open pull requests twice.
+func (a asking) uncertainFault(err *client.UncertainEditError) *crud.Fault {
+	var late string
+	var transport *client.TransportError
+	if errors.As(err, &transport) && transport.Timeout == "request_timeout" {
+		late = "The service did not answer within request_timeout; if it needs longer, set that to more in the provider block."
+		if transport.AtLeast > 0 {
+			late = fmt.Sprintf("The service did not answer within %v, which the provider waits for an edit at least; if it needs longer, set request_timeout in the provider block to more than that.", transport.AtLeast)
+		}
+	}
+	return &crud.Fault{Summary: "Cannot edit CI workflow", Detail: apierror.Sentences(err) + "\n\n" + sentences([]string{
+		"The request was not sent again, because each one opens new pull requests. Before anything else, " + a.whereToLook(), late,
+		"If there is none, invoke the action again; if some have one, take them out of repos before.", a.keepAutomation(), invokeAgain,
+	})}
+}
