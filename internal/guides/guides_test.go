@@ -18,7 +18,7 @@ import (
 )
 
 // followed are the guides that a test follows.
-var followed = []string{"adopting-an-organization", "api-key-rotation", "api-keys-without-state", "environment-builds", "sharing-computers", "spend-governance"}
+var followed = []string{"adopting-an-organization", "agent-sessions", "api-key-rotation", "api-keys-without-state", "environment-builds", "sharing-computers", "spend-governance", "wikis-from-pipelines"}
 
 func TestGuides_everyOneIsFollowed(t *testing.T) {
 	t.Parallel()

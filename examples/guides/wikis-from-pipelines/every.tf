@@ -1,0 +1,13 @@
+data "agentyard_ci_repositories" "acme" {
+  owner = "acme"
+}
+
+resource "agentyard_wiki_run" "monthly" {
+  for_each = { for r in data.agentyard_ci_repositories.acme.repositories : r.full_name => r if r.service_app_writable }
+
+  repo_url = each.value.url
+
+  triggers = {
+    month = formatdate("YYYY-MM", plantimestamp())
+  }
+}

@@ -1,0 +1,25 @@
+terraform {
+  required_providers {
+    agentyard = {
+      source = "agentyard/agentyard"
+    }
+  }
+}
+
+variable "commits" {
+  description = "The commit of the main branch of each repository, by its address."
+  type        = map(string)
+}
+
+resource "agentyard_wiki_run" "each" {
+  for_each = var.commits
+
+  repo_url      = each.key
+  branch        = "main"
+  commit_hash   = each.value
+  privacy_level = "organization"
+
+  lifecycle {
+    create_before_destroy = true
+  }
+}

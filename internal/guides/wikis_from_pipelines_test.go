@@ -1,0 +1,87 @@
+package guides
+
+import (
+	"archive/zip"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+)
+
+type wikiRun struct {
+	WikiRunID, RepoURL, CommitHash, PrivacyLevel string
+	PageCount                                    int
+}
+
+// history are the wiki runs of a repository, the newest first.
+func history(e *acctest.Env, repository string) []wikiRun {
+	var answer struct{ WikiRuns []wikiRun }
+	e.API(http.MethodGet, "/api/v0/wiki/history/"+url.PathEscape("https://code.example/"+repository), nil, &answer)
+	return answer.WikiRuns
+}
+
+func TestAccGuide_wikisFromPipelines(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	guide := acctest.NewGuide(t, "wikis-from-pipelines")
+	cli := acctest.NewCLI(t, e, guide.Next("terraform"))
+	cli.Write("provider.tf", "")
+	commits := guide.Next("hcl")
+	cli.Write("commits.tfvars", commits)
+	apply := func() {
+		t.Helper()
+		cli.Follow(guide.Next("shell"))
+	}
+	apply()
+	if api := history(e, "acme/api"); len(api) != 1 || api[0].PrivacyLevel != "organization" || !strings.Contains(commits, api[0].CommitHash) {
+		t.Errorf("the wikis are %+v", api)
+	}
+	web := history(e, "acme/web")
+
+	// The next commit of one of them.
+	commits = strings.ReplaceAll(commits, history(e, "acme/api")[0].CommitHash, strings.Repeat("7", 40))
+	cli.Write("commits.tfvars", commits)
+	cli.Write("every.tf", guide.Next("terraform"))
+	apply()
+	if api := history(e, "acme/api"); len(api) != 2 || api[0].CommitHash != strings.Repeat("7", 40) && api[1].CommitHash != strings.Repeat("7", 40) {
+		t.Errorf("the wikis are %+v", api)
+	}
+	if now := history(e, "acme/web"); len(now) != 2 || now[0] != web[0] && now[1] != web[0] {
+		t.Errorf("the wikis are %+v, and before %+v", now, web)
+	}
+	if legacy := history(e, "acme/legacy"); len(legacy) != 0 {
+		t.Errorf("the wikis of a repository that cannot be written are %+v", legacy)
+	}
+
+	cli.Write("wiki/index.md", "# Tools\n\nWhat there is.\n")
+	cli.Write("wiki/use/start.md", "# How to start\n\nRead this.\n")
+	cli.Write("upload.tf", guide.Next("terraform"))
+	apply()
+	if tools := history(e, "robin/tools"); len(tools) != 1 || tools[0].PageCount != 2 {
+		t.Errorf("the wikis are %+v", tools)
+	}
+
+	cli.Write("publish.tf", guide.Next("terraform"))
+	apply()
+	archive, err := zip.OpenReader(filepath.Join(cli.Dir, "wiki-api.zip"))
+	if err != nil || len(archive.File) < 2 {
+		t.Fatalf("the archive: %v", err)
+	}
+	if err := archive.Close(); err != nil {
+		t.Error(err)
+	}
+
+	cli.Write("review.tf", guide.Next("terraform"))
+	if r := cli.Follow(guide.Next("shell"))[0]; strings.Count(r.Output, strings.Repeat("7", 40)) != 1 {
+		t.Errorf("the history does not show the run: %s", r.Output)
+	}
+	cli.MustRun("destroy", "-auto-approve", "-input=false", "-var-file=commits.tfvars")
+	for _, repository := range []string{"acme/api", "acme/web", "robin/tools"} {
+		if left := history(e, repository); len(left) > 0 {
+			t.Errorf("%+v is left", left)
+		}
+	}
+}
