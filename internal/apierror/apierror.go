@@ -229,7 +229,7 @@ func (f *failure) general(e *client.APIError) string {
 		return "The service is in a state that does not allow this now. Resolve the conflict that it names, or wait until its work has ended, then apply again."
 	case http.StatusTooManyRequests:
 		if e.TooLong {
-			return join("The service limits the rate of requests and asks for a longer pause than the provider makes.", retryAfter(e), "Apply again after it.")
+			return join("The service limits the rate of requests and asks for a longer pause than the provider makes.", retryAfter(e), "Try again after it.")
 		}
 		return join("The service limits the rate of requests, and the provider has waited for it as long as it may.", retryAfter(e), staySlow)
 	case http.StatusFailedDependency:

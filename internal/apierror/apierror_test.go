@@ -88,7 +88,7 @@ func TestFor_answersOfTheService(t *testing.T) {
 		"409 names none":               {status: 409, want: "The service is in a state that does not allow this now. Resolve the conflict that it names, or wait until its work has ended, then apply again."},
 		"424":                          {status: 424, want: "The computer's daemon or the file storage could not be reached. Check that the computer is active, then try again."},
 		"429":                          {status: 429, want: "The service limits the rate of requests, and the provider has waited for it as long as it may." + slow},
-		"429 with a long Retry-After":  {status: 429, retryAfter: "86400", want: "The service limits the rate of requests and asks for a longer pause than the provider makes. It asks to wait: Retry-After 86400. Apply again after it."},
+		"429 with a long Retry-After":  {status: 429, retryAfter: "86400", want: "The service limits the rate of requests and asks for a longer pause than the provider makes. It asks to wait: Retry-After 86400. Try again after it."},
 		"429 with Retry-After":         {status: 429, retryAfter: "7", want: "The service limits the rate of requests, and the provider has waited for it as long as it may. It asks to wait: Retry-After 7." + slow},
 		"500 of a POST":                {status: 500, want: "The service failed. Try again later. " + acted},
 		"500 of a PATCH":               {status: 500, method: "PATCH", want: failed + " " + acted},
