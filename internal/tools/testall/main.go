@@ -114,6 +114,9 @@ func environment(ctx context.Context, scratch string) ([]string, error) {
 	if _, err := output(ctx, "go", "build", "-o", provider, "."); err != nil {
 		return nil, fmt.Errorf("building the provider: %w", err)
 	}
+	if os.Getenv("GOGC") == "" {
+		env = append(env, "GOGC=400") // A quarter less processor time, most of it in the CLIs; see tune in main.go.
+	}
 	return append(env, "CHECKPOINT_DISABLE=1", "TF_CLI_CONFIG_FILE="+cliConfig,
 		"AGENTYARD_DRIVEN_DIR="+driven, "AGENTYARD_PROVIDER_BINARY="+provider), nil
 }
