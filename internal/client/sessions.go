@@ -391,6 +391,7 @@ func (c *Client) SessionWhole(ctx context.Context, id, computer string) (*Sessio
 	case found.ComputerID != "":
 		computer = found.ComputerID
 	}
+	id = found.ID // The service takes any case of letters, and lists one.
 	for until := c.clock.Now().Add(readsWaitFor); ; {
 		key := c.listedBy(computer)
 		listed, err := c.sessions.lookUp(ctx, key, id)

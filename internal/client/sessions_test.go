@@ -741,6 +741,24 @@ func TestSessionWhole(t *testing.T) {
 	}
 }
 
+// The service takes an ID in any case of letters, and lists it in its own.
+func TestSessionWhole_caseOfTheID(t *testing.T) {
+	t.Parallel()
+	c, _, _ := serveSessions(t, func(call string, _ time.Duration) string {
+		switch call {
+		case "GET /S1":
+			return "200 " + ses("s1", "")
+		case listSeven:
+			return sessionsPage(ses("s1", `,"sessionSettings":{"model":"m"}`))
+		}
+		return noSession
+	})
+	found, err := c.SessionWhole(t.Context(), "S1", "")
+	if err != nil || found.ID != "s1" || found.Settings == nil {
+		t.Errorf("got %+v, %v", found, err)
+	}
+}
+
 // A young session is not found at first, so that what shall change it is sent again.
 func TestUpdateSession(t *testing.T) {
 	t.Parallel()
