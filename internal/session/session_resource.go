@@ -141,6 +141,9 @@ func (r *sessionResource) Metadata(_ context.Context, req resource.MetadataReque
 
 const (
 	notReturned = " A change replaces the session. The service does not return it, so it is adopted from the configuration after an import."
+	// settingsUnknown is said because Terraform does not let a provider replace what was to be updated.
+	settingsUnknown = "The settings as a whole are known in the apply only. If tool_execution_mode or allow_subagents_in_scripts differ then, the session must be replaced, which is too late for this apply: " +
+		"Terraform ends it with \"Provider produced inconsistent final plan\", the session stays as it is, and the next plan replaces it. Give each setting an expression of its own to have that planned at once."
 	sessionText = "Sessions are enabled for selected organizations only."
 )
 
@@ -225,6 +228,9 @@ func (r *sessionResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	if !isNew {
 		r.planModes(ctx, &plan, &state, &config, resp)
 		planWorktree(ctx, &plan, &state, &config, resp)
+		if config.SessionSettings.IsUnknown() {
+			resp.Diagnostics.AddAttributeWarning(path.Root("session_settings"), "Settings Not Known Yet", settingsUnknown)
+		}
 	}
 	if r.Client == nil {
 		return

@@ -505,6 +505,34 @@ func TestAccSession_unknownAtPlan(t *testing.T) {
 	}
 }
 
+// Terraform does not let an update become a replacement in the apply, where alone such settings are known: the plan says so.
+func TestAccSession_settingsUnknownAsAWhole(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t, atOnce)
+	computer := newComputer(e, "dev")
+	config := func(model, mode string) string {
+		return unknown(map[string]string{"it": fmt.Sprintf("{ model = %q, tool_execution_mode = %q }", model, mode)}) + hclOf(computer, "session_settings = terraform_data.it.output")
+	}
+	cli := acctest.NewCLI(t, e, config("model-light", "script_only"))
+	cli.MustRun(applying...)
+	cli.Write("main.tf", config("model-standard", "script_only"))
+	if out := unframed(cli.MustRun(applying...).Output); !strings.Contains(out, "Settings Not Known Yet") || !strings.Contains(out, "the next plan replaces it") {
+		t.Errorf("the plan of an update says: %s", out)
+	}
+	before := mustHold(t, e, computer, 1)
+	cli.Write("main.tf", config("model-standard", "direct_only"))
+	if r := cli.Run(applying...); r.ExitCode == 0 || !strings.Contains(unframed(r.Output), "Provider produced inconsistent final plan") {
+		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
+	}
+	if after := mustHold(t, e, computer, 1); after[0] != before[0] {
+		t.Errorf("%s became %s at once", before[0], after[0])
+	}
+	if out := unframed(cli.MustRun(applying...).Output); !strings.Contains(out, "1 added, 0 changed, 1 destroyed") || strings.Contains(out, "Settings Not Known Yet") {
+		t.Errorf("the next apply says: %s", out)
+	}
+	cli.MustPlanEmpty()
+}
+
 // The computer, too: a session on one that the same apply makes.
 func TestAccSession_onAComputerOfTheSameApply(t *testing.T) {
 	t.Parallel()
