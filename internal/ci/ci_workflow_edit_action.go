@@ -203,7 +203,7 @@ func (a *ciWorkflowEditAction) Invoke(ctx context.Context, req action.InvokeRequ
 		if diags.HasError() {
 			return nil
 		}
-		asked := asking{body: body, since: a.Client.ServiceTime()}
+		asked := asking{body: body, since: a.Client.TimeBeforeEdit(ctx)}
 		if m.ServiceAutomationID.IsNull() && body.ServiceAutomationID != nil {
 			asked.newAutomation = *body.ServiceAutomationID
 		}

@@ -419,6 +419,30 @@ func TestCIWorkflowEdit_announcement(t *testing.T) {
 	}
 }
 
+// The service's time is told also where nothing was read before, which one request is for. This machine's clock says nothing.
+func TestCIWorkflowEdit_tellsTheServicesTime(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		isRefused bool
+		want      string
+	}{
+		"told":                {want: "created or updated at or after 2026-03-01T12:00:0"},
+		"told with a refusal": {isRefused: true, want: "created or updated at or after 2026-03-01T12:00:0"},
+	} {
+		e := acctest.New(t)
+		if tc.isRefused {
+			e.Faults().Add(emulator.Fault{Operation: "listCiJobs", Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusForbidden})
+		}
+		progress, out := acctest.NewProcess(t, e, nil).Invoke(typeName, creation(repo("acme/api")))
+		if len(out.Errors) > 0 || !strings.Contains(progress[0], tc.want) || strings.Contains(progress[0], "this machine") {
+			t.Errorf("%s: %q: %s", name, progress, out.Text())
+		}
+		if n := e.Journal().Count("listCiJobs"); n != 1 || pulls(t, e) != 1 {
+			t.Errorf("%s: %d reads, %d pull requests", name, n, pulls(t, e))
+		}
+	}
+}
+
 // What the service refuses is shown at the argument that it names.
 func TestCIWorkflowEdit_refusalsAtArguments(t *testing.T) {
 	t.Parallel()

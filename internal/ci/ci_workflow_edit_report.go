@@ -20,7 +20,7 @@ const invokeAgain = "Applying again does not invoke an action whose trigger has 
 // asking is an edit that is asked for, and what tells it from others later.
 type asking struct {
 	body client.EditCIWorkflowRequest
-	// since is the service's time before the request.
+	// since is the service's time before the request; empty where it is not known.
 	since string
 	// newAutomation is the automation's ID if it was made for this request.
 	newAutomation string
@@ -41,8 +41,11 @@ func (a asking) announcement() string {
 
 // whereToLook tells jobs of this request from those that the same files had before.
 func (a asking) whereToLook() string {
-	return fmt.Sprintf("look at the pull requests of these repositories, or at the data source agentyard_ci_jobs: "+
-		"a job with action %s that was created or updated at or after %s may be of this request, an earlier one is not.", a.body.Action, a.since)
+	text := "look at the pull requests of these repositories, or at the data source agentyard_ci_jobs: a job with action " + a.body.Action
+	if a.since == "" {
+		return text + " may be of this request."
+	}
+	return fmt.Sprintf("%s that was created or updated at or after %s may be of this request, an earlier one is not.", text, a.since)
 }
 
 // keepAutomation names an ID that only this invocation knows.

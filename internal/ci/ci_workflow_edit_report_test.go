@@ -9,6 +9,15 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 )
 
+// No job is called an older one where only this machine's time is known.
+func TestWhereToLook_withoutTheServicesTime(t *testing.T) {
+	t.Parallel()
+	asked := asking{body: client.EditCIWorkflowRequest{Action: actionDelete}}
+	if text := asked.whereToLook(); strings.Contains(text, "an earlier one") || strings.Contains(text, "at or after") || !strings.Contains(text, "a job with action delete may be of this request") {
+		t.Error(text)
+	}
+}
+
 // What is said about the time is true of the time that the request had.
 func TestUncertainFault_timeouts(t *testing.T) {
 	t.Parallel()

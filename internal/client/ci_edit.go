@@ -87,13 +87,18 @@ func (e *UncertainEditError) Error() string {
 
 func (e *UncertainEditError) Unwrap() error { return e.Err }
 
-// ServiceTime is the service's time, as its last answer told it, in RFC 3339: what is changed from now on has no older one.
-// If it has told none, it is the time of this machine, and says so.
-func (c *Client) ServiceTime() string {
-	if at := c.serviceTime(); !at.IsZero() {
-		return at.UTC().Format(time.RFC3339)
+// TimeBeforeEdit is the service's time, as its last answer told it, in RFC 3339: what is changed from now on has no older one.
+// If it has told none yet, the jobs are read for it, whatever comes of that. It is empty if the service does not tell it: the
+// clock of this machine may be ahead of the service's.
+func (c *Client) TimeBeforeEdit(ctx context.Context) string {
+	if c.serviceTime().IsZero() {
+		_, _ = c.CIJobs(ctx)
 	}
-	return c.clock.Now().UTC().Format(time.RFC3339) + " (by the clock of this machine)"
+	at := c.serviceTime()
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339)
 }
 
 // EditCIWorkflow opens pull requests that create, change or delete a workflow. Each request opens others, so one that the

@@ -164,19 +164,23 @@ func TestEditCIWorkflow_faults(t *testing.T) {
 	}
 }
 
-// Who looks for what an edit did compares with the service's time before it, if that is known.
-func TestServiceTime(t *testing.T) {
+// Who looks for what an edit did compares with the service's time before it. That of this machine may be any other, so the
+// service is asked once if it has told none.
+func TestTimeBeforeEdit(t *testing.T) {
 	t.Parallel()
-	c, _, clk := serveShort(t, func(string) string { return `200 {"jobs":[]}` })
-	clk.Advance(time.Hour)
-	if at := c.ServiceTime(); at != clk.Now().UTC().Format(time.RFC3339)+" (by the clock of this machine)" {
-		t.Errorf("got %s", at)
+	const getJobs = "GET " + ciRoute + "jobs"
+	for _, answer := range []string{`200 {"jobs":[]}`, `403 {"detail":"no"}`} {
+		c, rec, _ := serveShort(t, func(string) string { return answer })
+		for range 2 {
+			if at := c.TimeBeforeEdit(t.Context()); at != c.serviceTime().UTC().Format(time.RFC3339) || c.serviceTime().IsZero() {
+				t.Errorf("got %q", at)
+			}
+		}
+		rec.want(t, getJobs)
 	}
-	if _, err := c.CIJobs(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if at := c.ServiceTime(); at != c.serviceTime().UTC().Format(time.RFC3339) || c.serviceTime().IsZero() {
-		t.Errorf("got %s", at)
+	c, rec, _ := serveShort(t, func(string) string { return "drop" })
+	if at := c.TimeBeforeEdit(t.Context()); at != "" || rec.count(http.MethodGet) == 0 {
+		t.Errorf("got %q after %v", at, rec.calls())
 	}
 }
 
