@@ -109,6 +109,7 @@ type Client struct {
 	globalLimitTurns               keyedLocks
 	wikiRuns                       *shared[WikiRun]
 	wikiCreations                  gates[WikiRun]
+	wikiOwner                      wikiOwner
 	// creating holds a lock for every name under which something is being created.
 	creating keyedLocks
 	// refreshed is set once a resource was read; see leftovers.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Privacy levels of a wiki run.
@@ -146,6 +147,7 @@ func (c *Client) listWikiRuns(ctx context.Context, repoURL string) ([]WikiRun, e
 	found, err := callList[WikiRun](ctx, c, r, "wikiRuns")
 	for i := range found {
 		found[i].IsListed = true
+		c.wikiOwner.sees(&found[i])
 	}
 	return found, err
 }
@@ -173,11 +175,15 @@ func (c *Client) olderWikiRun(ctx context.Context, id, repoURL string) (*WikiRun
 
 // WikiRunAlone reads one run from the service itself. The answer alone has the video overview.
 func (c *Client) WikiRunAlone(ctx context.Context, id string) (*WikiRun, error) {
-	return one[WikiRun](ctx, c, request{
+	found, err := one[WikiRun](ctx, c, request{
 		op:   operation{name: "getWikiRun", method: http.MethodGet, route: "/api/v0/wiki/{wikiRunId}"},
 		path: []string{id},
 		noun: "wikiRun",
 	}, id)
+	if err == nil {
+		c.wikiOwner.sees(found)
+	}
+	return found, err
 }
 
 // GoneWikiRun turns a 404 into a *GoneError where the listings lack the run. The repository may be empty where it is not known.
@@ -200,18 +206,55 @@ func (c *Client) goneFromHistory(ctx context.Context, id, repoURL string, err er
 	return proof
 }
 
-// SeesPrivateWikisOf reports that a listing shows a private run of a user, which proves that the API key is theirs. The
-// repository may be empty where it is not known.
+// wikiOwner is whose the API key is, as far as wiki runs prove it.
+type wikiOwner struct {
+	mu     sync.Mutex
+	proven map[string]bool
+	// asked is done once the listing was looked at for a proof.
+	asked sync.Once
+}
+
+// sees takes over what the service shows of a run: only its owner sees a private one.
+func (o *wikiOwner) sees(w *WikiRun) {
+	if w.PrivacyLevel == WikiPrivate {
+		o.owns(w)
+	}
+}
+
+func (o *wikiOwner) owns(w *WikiRun) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.proven == nil {
+		o.proven = map[string]bool{}
+	}
+	o.proven[w.OwnerUserID] = true
+}
+
+func (o *wikiOwner) is(user string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return user != "" && o.proven[user]
+}
+
+// OwnsWikiRunsOf reports that the API key is known to be a user's. No more than one listing of the process is for that, so that
+// it costs nothing to ask it of many runs; what it does not prove may still be so.
+func (c *Client) OwnsWikiRunsOf(ctx context.Context, user string) bool {
+	if user != "" && !c.wikiOwner.is(user) {
+		c.wikiOwner.asked.Do(func() { _, _ = c.wikiRuns.all(ctx, organization) })
+	}
+	return c.wikiOwner.is(user)
+}
+
+// SeesPrivateWikisOf reports that the API key is known to be a user's, or is proven to be by a private run of theirs in the
+// listings as they are now. The repository may be empty where it is not known.
 func (c *Client) SeesPrivateWikisOf(ctx context.Context, user, repoURL string) bool {
-	isTheirs := func(w WikiRun) bool { return w.OwnerUserID == user && w.PrivacyLevel == WikiPrivate }
-	if user == "" {
-		return false
+	for _, key := range []string{organization, cmp.Or(repoURL, organization)} {
+		if user == "" || c.wikiOwner.is(user) {
+			break
+		}
+		_, _ = c.wikiRuns.all(ctx, key)
 	}
-	if newest, err := c.wikiRuns.all(ctx, organization); err == nil && slices.ContainsFunc(newest, isTheirs) {
-		return true
-	}
-	history, err := c.wikiRuns.all(ctx, cmp.Or(repoURL, organization))
-	return err == nil && slices.ContainsFunc(history, isTheirs)
+	return c.wikiOwner.is(user)
 }
 
 // ForeseeWikiRun says what a plan can know of a creation: a *LeftoverError for the newest run of the repository where an
@@ -275,11 +318,13 @@ func (c *Client) sendWikiRun(ctx context.Context, body CreateWikiRunRequest) (*W
 	case made.ID == "":
 		return nil, r.strange("it holds no ID")
 	case err == nil && made.missing() == "":
+		c.wikiOwner.owns(&made)
 		return &made, nil
 	}
 	ctx, cancel := outlive(ctx, afterStop)
 	defer cancel()
 	if whole, err := c.WikiRunAlone(ctx, made.ID); err == nil {
+		c.wikiOwner.owns(whole)
 		return whole, nil
 	}
 	// It exists, and its ID must not be lost. The next refresh completes it.

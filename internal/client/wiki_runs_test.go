@@ -205,6 +205,79 @@ func TestWikiRun_gone(t *testing.T) {
 	rec.want(t, getWikiOne, getWikis, getWikiOne)
 }
 
+// Whose the API key is shows in every private run that it sees, and in what it has made. That is kept, and is asked for once.
+func TestOwnsWikiRunsOf(t *testing.T) {
+	t.Parallel()
+	const private, shared = `,"privacyLevel":"private","ownerUserId":"me"`, `,"privacyLevel":"organization","ownerUserId":"me"`
+	create := func(ctx context.Context, c *Client) error {
+		_, err := c.CreateWikiRun(ctx, CreateWikiRunRequest{RepoURL: acmeAPI})
+		return err
+	}
+	read := func(ctx context.Context, c *Client) error {
+		_, err := c.WikiRunAlone(ctx, "w1")
+		return err
+	}
+	hide := func(ctx context.Context, c *Client) error {
+		_, err := c.SetWikiPrivacy(ctx, "w1", WikiPrivate)
+		return err
+	}
+	history := func(ctx context.Context, c *Client) error {
+		_, err := c.WikiRunHistory(ctx, acmeAPI)
+		return err
+	}
+	for name, tc := range map[string]struct {
+		before               func(context.Context, *Client) error
+		newest, history, one string
+		want                 bool
+		lists                int
+	}{
+		"the newest runs":             {newest: wiki("w1", private), want: true, lists: 1},
+		"the newest runs of all":      {newest: wiki("w1", shared), lists: 1},
+		"a private run":               {before: read, one: wiki("w1", private), newest: wiki("w2", shared), want: true},
+		"a run that all see":          {before: read, one: wiki("w1", shared), newest: wiki("w2", shared), lists: 1},
+		"a run that was made":         {before: create, one: wiki("w1", shared), newest: wiki("w2", shared), want: true, lists: 1},
+		"a history":                   {before: history, history: wiki("w1", private), newest: wiki("w2", shared), want: true},
+		"a run that was hidden":       {before: hide, one: wiki("w1", private), newest: wiki("w2", shared), lists: 1},
+		"a private run of no one":     {before: read, one: wiki("w1", `,"privacyLevel":"private"`), newest: wiki("w2", shared), lists: 1},
+		"a private run of an unknown": {newest: wiki("w1", `,"privacyLevel":"private"`), lists: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serveShort(t, answers(map[string]string{
+				getWikis: wikis(tc.newest), historyOf + "api": wikis(tc.history), getWikiOne: "200 " + tc.one, postWiki: "200 " + tc.one, wikiPrivacy: "200 " + tc.one,
+			}))
+			if tc.before != nil {
+				if err := tc.before(t.Context(), c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var asking sync.WaitGroup
+			for range 20 {
+				asking.Go(func() {
+					if c.OwnsWikiRunsOf(t.Context(), "me") != tc.want || c.OwnsWikiRunsOf(t.Context(), "") {
+						t.Errorf("owns: %v", !tc.want)
+					}
+					c.wikiRuns.discardAll()
+				})
+			}
+			asking.Wait()
+			lists := 0
+			for _, call := range rec.calls() {
+				if call == getWikis {
+					lists++
+				}
+			}
+			if lists != tc.lists {
+				t.Errorf("asked %v", rec.calls())
+			}
+			// A deletion needs a proof, and looks for one. It needs no other than what is known.
+			if tc.want && !c.SeesPrivateWikisOf(t.Context(), "me", acmeAPI) || c.SeesPrivateWikisOf(t.Context(), "other", acmeAPI) {
+				t.Error("the proof is not used, or used for another user")
+			}
+		})
+	}
+}
+
 func TestCreateWikiRun_sendsOnlyWhatIsSet(t *testing.T) {
 	t.Parallel()
 	yes, no, order := true, false, 1.5

@@ -262,14 +262,19 @@ func (r *wikiRunResource) hides(ctx context.Context, before *wikiRunModel) diag.
 	case before.CanUpdatePrivacy.Equal(types.BoolValue(false)):
 		return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("privacy_level"), "Wiki Run of Another Owner",
 			fmt.Sprintf("The wiki run %s belongs to somebody else, and this API key may not change who sees it: can_update_privacy is false. Use the API key of its owner, or remove privacy_level from the configuration, which keeps the level.", before.ID.ValueString()))}
-	case r.Client.SeesPrivateWikisOf(ctx, owner, before.RepoURL.ValueString()):
+	case r.Client.OwnsWikiRunsOf(ctx, owner):
 		return nil
 	}
 	if owner == "" {
 		owner = "not told by the service"
 	}
-	return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("privacy_level"), "Only the Owner Will See This Wiki Run",
-		fmt.Sprintf("The wiki run %s is about to become private (user ID of its owner: %s). Nothing shows whether this API key is its owner's. If it is another's, a manager's for example, the run is hidden from it afterwards: "+
+	// The CLIs show one of several warnings with the same summary.
+	summary := "Only Their Owners Will See These Wiki Runs"
+	if r.Client.Few(summary, 10) {
+		summary = "Only the Owner Will See the Wiki Run " + before.ID.ValueString()
+	}
+	return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("privacy_level"), summary,
+		fmt.Sprintf("The wiki run %s is about to become private (user ID of its owner: %s). Nothing that was read shows whether this API key is its owner's. If it is another's, a manager's for example, the run is hidden from it afterwards: "+
 			"every later plan fails until the owner's key is used, or the run is removed from the state.", before.ID.ValueString(), owner))}
 }
 

@@ -474,13 +474,45 @@ func TestWikiRun_becomesPrivate(t *testing.T) {
 		return out, said
 	}
 	for name, key := range map[string]string{"a manager": e.BootstrapKey(), "the owner, of whom nothing is known": owner} {
-		if out, said := plan(key); out.Action != "update" || len(out.Errors) > 0 || !strings.Contains(said, "Only the Owner Will See This Wiki Run") || !strings.Contains(said, id) {
+		if out, said := plan(key); out.Action != "update" || len(out.Errors) > 0 || !strings.Contains(said, "Only the Owner Will See the Wiki Run "+id+": ") {
 			t.Errorf("%s: %s", name, out)
 		}
 	}
 	addRun(t, e, emulator.WikiRun{RepoURL: acmeWeb, OwnerEmail: "robin@acme.example", PrivacyLevel: "private"})
 	if out, said := plan(owner); out.Action != "update" || len(out.Errors) > 0 || said != "" {
 		t.Errorf("the owner: %s", out)
+	}
+}
+
+// That many become private costs no look at each one's history, neither in the plan nor in the apply, which plans them again.
+// The warnings name the first runs, of which the CLIs show each.
+func TestAccWikiRun_manyBecomePrivate(t *testing.T) {
+	t.Parallel()
+	const n = 20
+	e := acctest.NewRealTime(t)
+	for k := range n {
+		if err := e.ConnectRepository(emulator.Repository{URL: fmt.Sprintf("https://code.example/acme/r%d", k), DefaultBranch: "main"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs := func(level string) string {
+		return hclOf("count = 20", `repo_url = "https://code.example/acme/r${count.index}"`, quoted("privacy_level", level))
+	}
+	cli := acctest.NewCLI(t, e, runs("organization"))
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	cli.Write("main.tf", runs("private"))
+	e.Journal().Reset()
+	shown := cli.MustRun("plan", "-input=false", "-out=plan").Output
+	if requests := len(e.Journal().Entries()); requests > 3 {
+		t.Errorf("%d requests for the plan: %+v", requests, e.Journal().Entries())
+	}
+	if named := strings.Count(shown, "Only the Owner Will See the Wiki Run wiki_"); named != 10 || !strings.Contains(shown, "Only Their Owners Will See These Wiki Runs") {
+		t.Errorf("%d runs are named: %s", named, shown)
+	}
+	e.Journal().Reset()
+	cli.MustRun("apply", "-input=false", "plan")
+	if requests := len(e.Journal().Entries()); requests > n+1 || e.Journal().Count("updateWikiPrivacy") != n {
+		t.Errorf("%d requests for the apply: %+v", requests, e.Journal().Entries())
 	}
 }
 
