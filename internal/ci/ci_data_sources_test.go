@@ -341,3 +341,29 @@ func TestAccCI_examples(t *testing.T) {
 		acctest.RunExample(t, e, "data-sources/agentyard_ci_"+s.name+"/data-source.tf")
 	})
 }
+
+// What the examples do with repositories holds also where the service does not tell whether its app may write to one.
+func TestAccCIRepositories_examplesWithoutWhatIsNotTold(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	e.Faults().Add(emulator.Fault{
+		Operation: "listCiRepositories", Kind: emulator.FaultOtherAnswer, Times: -1,
+		Body: `{"repositories":[{"fullName":"acme/api","url":"https://code.example/acme/api","userPermission":"admin","serviceAppWritable":true},{"fullName":"acme/web","url":"https://code.example/acme/web"},` +
+			`{"fullName":"acme/legacy","url":"https://code.example/acme/legacy","serviceAppWritable":true}]}`,
+	})
+	cli := acctest.NewCLI(t, e, acctest.Example(t, "data-sources/agentyard_ci_repositories/data-source.tf"))
+	if shown := oneLine(cli.MustRun("plan", "-input=false").Output); !strings.Contains(shown, `not_writable = [ + "acme/web", ]`) {
+		t.Error(shown)
+	}
+	cli.Write("main.tf", acctest.Example(t, "guides/wikis-from-pipelines/every.tf"))
+	if shown := cli.MustRun("plan", "-input=false").Output; strings.Count(shown, "will be created") != 2 || strings.Contains(shown, "acme/web") {
+		t.Error(shown)
+	}
+	t.Run("action", func(t *testing.T) {
+		acctest.NeedsActions(t)
+		cli.Write("main.tf", acctest.Example(t, "actions/agentyard_ci_workflow_edit/action.tf"))
+		if shown := cli.MustRun("apply", "-invoke=action.agentyard_ci_workflow_edit.security", "-auto-approve", "-input=false").Output; strings.Count(shown, "pull request https") != 1 || pulls(t, e) != 1 {
+			t.Error(shown)
+		}
+	})
+}

@@ -56,10 +56,10 @@ func (m *ciRepositoryModel) FromAPI(_ context.Context, r *client.CIRepository) d
 var ciRepositoryResults = results.Record{
 	"full_name":            {Text: ofRepository},
 	"url":                  {Text: "Address of the repository."},
-	"is_private":           {Text: "Whether the repository is private.", Type: types.BoolType},
+	"is_private":           {Text: "Whether the repository is private. Null if the service does not tell.", Type: types.BoolType},
 	"default_branch":       {Text: "The branch that pull requests are opened against."},
-	"user_permission":      {Text: ofPermission},
-	"service_app_writable": {Text: "Whether the service's app may write to the repository. Without that, it cannot open pull requests there.", Type: types.BoolType},
+	"user_permission":      {Text: ofPermission + " Null if the service does not tell."},
+	"service_app_writable": {Text: "Whether the service's app may write to the repository. Without that, it cannot open pull requests there. Null if the service does not tell, so that conditions need `coalesce`.", Type: types.BoolType},
 }
 
 func (d *ciRepositoriesDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {

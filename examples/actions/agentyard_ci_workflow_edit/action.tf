@@ -6,7 +6,7 @@ locals {
   # Repositories to which both the API key's owner and the service's app may write.
   writable = [
     for repository in data.agentyard_ci_repositories.acme.repositories : repository.full_name
-    if repository.service_app_writable && contains(["admin", "write"], repository.user_permission)
+    if coalesce(repository.service_app_writable, false) && contains(["admin", "write"], coalesce(repository.user_permission, "unknown"))
   ]
 }
 
