@@ -75,9 +75,27 @@ func TestAccGuide_wikisFromPipelines(t *testing.T) {
 	}
 
 	cli.Write("review.tf", guide.Next("terraform"))
-	if r := cli.Follow(guide.Next("shell"))[0]; strings.Count(r.Output, strings.Repeat("7", 40)) != 1 {
-		t.Errorf("the history does not show the run: %s", r.Output)
+	if r := cli.Follow(guide.Next("shell"))[0]; !strings.Contains(r.Output, "newest") || !strings.Contains(r.Output, "of_others") {
+		t.Errorf("the history is not shown: %s", r.Output)
 	}
+	quiet := func(after string) {
+		t.Helper()
+		if r := cli.Run("plan", "-detailed-exitcode", "-input=false", "-var-file=commits.tfvars"); r.ExitCode != 0 {
+			t.Errorf("after %s, the plan ends with %d: %s", after, r.ExitCode, r.Output)
+		}
+	}
+	quiet("the guide")
+	cli.Write("commits.tfvars", strings.ReplaceAll(commits, strings.Repeat("7", 40), strings.Repeat("8", 40)))
+	again := []string{"apply", "-auto-approve", "-input=false", "-var-file=commits.tfvars"}
+	if r := cli.MustRun(again...); !strings.Contains(r.Output, history(e, "acme/api")[0].CommitHash+"\"") {
+		t.Errorf("the newest run is not shown: %s", r.Output)
+	}
+	quiet("another commit")
+	cli.MustRun(append(again, `-replace=agentyard_wiki_run.monthly["acme/api"]`)...)
+	quiet("another month")
+	cli.MustRun("destroy", "-auto-approve", "-input=false", "-var-file=commits.tfvars")
+	cli.MustRun(again...)
+	quiet("an apply of everything")
 	cli.MustRun("destroy", "-auto-approve", "-input=false", "-var-file=commits.tfvars")
 	for _, repository := range []string{"acme/api", "acme/web", "robin/tools"} {
 		if left := history(e, repository); len(left) > 0 {
