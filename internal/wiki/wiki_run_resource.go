@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -381,8 +382,8 @@ func (e *hiddenError) Error() string {
 	if e.owner != "" {
 		owner += ", the user " + e.owner
 	}
-	return fmt.Sprintf("the wiki run %s is private, and this API key does not see it: %v. Whether it is gone is not certain, because only its owner would see it. "+
-		"Use the API key of %s. If it was deleted, remove it from the state: terraform state rm ADDRESS", e.id, e.err, owner)
+	return fmt.Sprintf("the wiki run %s is private, and this API key does not see it: %s. Whether it is gone is not certain, because only its owner would see it. "+
+		"Use the API key of %s. If it was deleted, remove it from the state: terraform state rm ADDRESS", e.id, strings.TrimSuffix(e.err.Error(), "."), owner)
 }
 
 // orHidden is what a wiki run's absence means: a private one is hidden from everybody but its owner, so that it is gone only

@@ -437,6 +437,9 @@ func TestWikiRun_privateRunsOfOthers(t *testing.T) {
 				t.Errorf("%s: %s", what, out)
 			}
 		}
+		if strings.Contains(out.Text(), "..") {
+			t.Errorf("%s: a sentence ends twice: %s", what, out)
+		}
 	}
 	hidden("read", process(other).Plan(i, config))
 	hidden("deleted", process(other).Destroy(i))
