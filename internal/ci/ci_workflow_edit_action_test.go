@@ -305,7 +305,7 @@ func TestCIWorkflowEdit_faults(t *testing.T) {
 func TestCIWorkflowEdit_answersThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	const opened = `{"repoFullName":"acme/api","prUrl":"https://code.example/acme/api/pull/9"}`
-	const look = "Look before invoking the action again"
+	const look = "Before invoking the action again, look at the pull requests of these repositories"
 	for name, tc := range map[string]struct {
 		sessions         string
 		progress         []string
@@ -354,6 +354,9 @@ func TestCIWorkflowEdit_answersThatDoNotFit(t *testing.T) {
 				t.Errorf("progress %q", progress)
 			}
 			text := strings.ReplaceAll(out.Text(), ".github/workflows/x.yml", "x")
+			if n := strings.Count(strings.ToLower(text), "before invoking the action again"); n > 1 {
+				t.Errorf("%d times the same advice: %s", n, text)
+			}
 			for _, want := range tc.errors {
 				if !strings.Contains(text, want) {
 					t.Errorf("%q is missing in %s", want, text)

@@ -39,21 +39,28 @@ func (a asking) announcement() string {
 	return text + ". If the run is interrupted before their outcome is told, " + a.whereToLook()
 }
 
+// placesToLook are where an outcome shows that was not told.
+const placesToLook = "look at the pull requests of these repositories, or at the data source agentyard_ci_jobs"
+
 // whereToLook tells jobs of this request from those that the same files had before.
-func (a asking) whereToLook() string {
-	text := "look at the pull requests of these repositories, or at the data source agentyard_ci_jobs: a job with action " + a.body.Action
+func (a asking) whereToLook() string { return placesToLook + ": a " + a.ownJobs() }
+
+func (a asking) ownJobs() string {
 	if a.since == "" {
-		return text + " may be of this request."
+		return fmt.Sprintf("job with action %s may be of this request.", a.body.Action)
 	}
-	return fmt.Sprintf("%s that was created or updated at or after %s may be of this request, an earlier one is not.", text, a.since)
+	return fmt.Sprintf("job with action %s that was created or updated at or after %s may be of this request, an earlier one is not.", a.body.Action, a.since)
 }
 
 // keepAutomation names an ID that only this invocation knows.
-func (a asking) keepAutomation() string {
-	if a.newAutomation == "" {
+func (a asking) keepAutomation(isThere bool) string {
+	switch {
+	case a.newAutomation == "":
 		return ""
+	case isThere:
+		return fmt.Sprintf("The workflows of this invocation have the service automation ID %s: set service_automation_id to it, so that the others get the same.", a.newAutomation)
 	}
-	return fmt.Sprintf("The workflows of this invocation have the service automation ID %s: set service_automation_id to it, so that the others get the same.", a.newAutomation)
+	return fmt.Sprintf("Workflows of this invocation would have the service automation ID %s: if there are any, set service_automation_id to it, so that the others get the same.", a.newAutomation)
 }
 
 // certainty is how much an outcome tells.
@@ -131,17 +138,30 @@ func (a asking) fault(all tally) *crud.Fault {
 	}
 	if n := all.count[isOpen]; n > 0 {
 		parts = append(parts, fmt.Sprintf("What came of %d of %s is not known:\n%s", n, phrase.Count(total, "workflow"), strings.Join(all.lines[isOpen], "\n")))
-		advice = append(advice, "Look before invoking the action again for what is not known: "+a.whereToLook())
 	}
 	parts = append(parts, allOpened(all.opened))
-	if total > 1 && (all.count[hasFailed] < total || len(all.opened) > 0) {
-		advice = append(advice, "Before invoking the action again, take out of repos what is done or has a pull request: each invocation opens new ones.")
-	}
+	advice = append(advice, a.beforeAgain(all))
 	if len(all.opened) > 0 || all.count[isOpen] > 0 {
-		advice = append(advice, a.keepAutomation())
+		advice = append(advice, a.keepAutomation(len(all.opened) > 0))
 	}
 	advice = append(advice, invokeAgain)
 	return &crud.Fault{At: path.Root("repos"), Summary: summary, Detail: strings.Join(append(parts, sentences(advice)), "\n\n")}
+}
+
+// beforeAgain says what keeps another invocation from opening pull requests twice.
+func (a asking) beforeAgain(all tally) string {
+	const before, takeOut = "Before invoking the action again, ", "take out of repos what is done or has a pull request: each invocation opens new ones."
+	total := len(a.body.Repos)
+	hasMore := total > 1 && (all.count[hasFailed] < total || len(all.opened) > 0)
+	switch {
+	case all.count[isOpen] > 0 && hasMore:
+		return before + placesToLook + ", and " + takeOut + " A " + a.ownJobs()
+	case all.count[isOpen] > 0:
+		return before + a.whereToLook()
+	case hasMore:
+		return before + takeOut
+	}
+	return ""
 }
 
 // read says what an outcome is.
@@ -233,6 +253,6 @@ func (a asking) uncertainFault(err *client.UncertainEditError) *crud.Fault {
 	}
 	return &crud.Fault{Summary: "Cannot edit CI workflow", Detail: apierror.Sentences(err) + "\n\n" + sentences([]string{
 		"The request was not sent again, because each one opens new pull requests. Before anything else, " + a.whereToLook(), late,
-		"If there is none, invoke the action again; if some have one, take them out of repos before.", a.keepAutomation(), invokeAgain,
+		"If there is none, invoke the action again; if some have one, take them out of repos before.", a.keepAutomation(false), invokeAgain,
 	})}
 }

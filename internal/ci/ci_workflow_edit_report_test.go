@@ -2,6 +2,7 @@ package ci
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,5 +42,40 @@ func TestUncertainFault_timeouts(t *testing.T) {
 		if !strings.Contains(detail, "a job with action delete that was created or updated at or after 2026-03-01T12:00:00Z") || strings.Contains(detail, "automation ID") {
 			t.Errorf("%s: %s", name, detail)
 		}
+	}
+}
+
+// What is to be done next is said once, and no workflow is said to be there of which nothing is known.
+func TestFault_advice(t *testing.T) {
+	t.Parallel()
+	const look, take, job = "look at the pull requests of these repositories", "take out of repos what is done or has a pull request", "earlier one is not"
+	const there, perhaps = "The workflows of this invocation have the service automation ID", "Workflows of this invocation would have the service automation ID"
+	for name, tc := range map[string]struct {
+		targets int
+		count   [isOpen + 1]int
+		opened  []string
+		want    []string
+	}{
+		"nothing is known":             {2, [...]int{0, 0, 2}, nil, []string{look, take, job, perhaps}},
+		"nothing is known of one":      {1, [...]int{0, 0, 1}, nil, []string{look, job, perhaps}},
+		"one failed, one is not known": {2, [...]int{0, 1, 1}, nil, []string{look, take, job, perhaps}},
+		"one failed, one is open":      {2, [...]int{1, 1, 0}, []string{"P"}, []string{take, there}},
+		"one is done, one not known":   {2, [...]int{1, 0, 1}, []string{"P"}, []string{look, take, job, there}},
+		"all failed":                   {2, [...]int{0, 2, 0}, nil, nil},
+	} {
+		asked := asking{body: client.EditCIWorkflowRequest{Action: actionCreate, Repos: make([]client.CITarget, tc.targets)}, since: "2026-03-01T12:00:00Z", newAutomation: "A"}
+		detail := asked.fault(tally{count: tc.count, opened: tc.opened}).Detail
+		for _, said := range []string{look, take, job, there, perhaps} {
+			if strings.Contains(detail, said) != slices.Contains(tc.want, said) {
+				t.Errorf("%s: %q in %s", name, said, detail)
+			}
+		}
+		if n := strings.Count(strings.ToLower(detail), "before invoking the action again"); n != min(len(tc.want), 1) {
+			t.Errorf("%s: the advice is given %d times: %s", name, n, detail)
+		}
+	}
+	detail := asking{newAutomation: "A"}.uncertainFault(&client.UncertainEditError{Err: context.DeadlineExceeded}).Detail
+	if !strings.Contains(detail, perhaps) || strings.Contains(detail, there) {
+		t.Error(detail)
 	}
 }
