@@ -26,7 +26,7 @@ func ofRun() schema.StringAttribute {
 var atRun = apierror.AtStatus{http.StatusBadRequest: path.Root("wiki_run_id"), http.StatusForbidden: path.Root("wiki_run_id"), http.StatusNotFound: path.Root("wiki_run_id")}
 
 const (
-	switchedOff = "Wikis are switched off for the organization, or the API key's owner may not read this run. Use the key of somebody who may, " +
+	switchedOff = "Wikis are switched off for the organization, or the API key's owner may not do this. Use the key of somebody who may, " +
 		"or ask a manager whether the enterprise controls have wikiCloudSync on."
 	runNotFound = "The wiki run does not exist, was deleted, or is private to somebody else. Check the ID, and whose key it is; the data source agentyard_wiki_runs shows the runs that a key sees."
 )

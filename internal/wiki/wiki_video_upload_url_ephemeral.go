@@ -57,7 +57,7 @@ func (e *wikiVideoUploadURLEphemeral) Schema(_ context.Context, _ ephemeral.Sche
 func (e *wikiVideoUploadURLEphemeral) Open(ctx context.Context, _ ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
 	upload, err := e.Client.CreateWikiVideoUpload(ctx)
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("open", "upload address for a wiki video", err, apierror.Advice{http.StatusForbidden: uploadsForbidden})...)
+		resp.Diagnostics.Append(apierror.For("open", "upload address for a wiki video", err, apierror.Advice{http.StatusForbidden: switchedOff})...)
 		return
 	}
 	m := wikiVideoUploadURLModel{URL: types.StringValue(upload.URL), ExpiresAt: value.Time(upload.ExpiresAt), Fields: types.MapNull(types.StringType)}
@@ -68,5 +68,3 @@ func (e *wikiVideoUploadURLEphemeral) Open(ctx context.Context, _ ephemeral.Open
 	}
 	resp.Diagnostics.Append(resp.Result.Set(ctx, &m)...)
 }
-
-const uploadsForbidden = "Wikis are switched off for the organization, or the API key's owner may not upload to them. Use the key of somebody who may, or ask a manager whether the enterprise controls have wikiCloudSync on."
