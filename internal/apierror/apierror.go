@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
 // Option tells For what it cannot know of an object: Fields, Unique, AtStatus, Advice or Leftover, or several as Options.
@@ -374,17 +375,7 @@ func wrappedBy(err error) []error {
 	return nil
 }
 
-// join puts sentences one after the other and leaves out empty ones.
-func join(sentences ...string) string {
-	text := ""
-	for _, s := range sentences {
-		if text != "" && s != "" {
-			text += " "
-		}
-		text += s
-	}
-	return text
-}
+func join(sentences ...string) string { return phrase.Join(sentences...) }
 
 // Sentences says what went wrong, with one period at the end; of errors that are joined, each in a line of its own.
 func Sentences(err error) string {

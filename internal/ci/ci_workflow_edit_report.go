@@ -145,7 +145,7 @@ func (a asking) fault(all tally) *crud.Fault {
 		advice = append(advice, a.keepAutomation(len(all.opened) > 0))
 	}
 	advice = append(advice, invokeAgain)
-	return &crud.Fault{At: path.Root("repos"), Summary: summary, Detail: strings.Join(append(parts, sentences(advice)), "\n\n")}
+	return &crud.Fault{At: path.Root("repos"), Summary: summary, Detail: strings.Join(append(parts, phrase.Join(advice...)), "\n\n")}
 }
 
 // beforeAgain says what keeps another invocation from opening pull requests twice.
@@ -230,17 +230,6 @@ func allOpened(opened []string) string {
 	return fmt.Sprintf("%s %s opened: %s", phrase.Count(len(opened), "pull request"), phrase.Verb(len(opened), "was", "were"), strings.Join(opened, ", "))
 }
 
-// sentences leaves out what is empty.
-func sentences(all []string) string {
-	text := ""
-	for _, sentence := range all {
-		if sentence != "" {
-			text = strings.TrimPrefix(text+" "+sentence, " ")
-		}
-	}
-	return text
-}
-
 // uncertainFault says what to look at. To invoke the action once more without that may open pull requests twice.
 func (a asking) uncertainFault(err *client.UncertainEditError) *crud.Fault {
 	var late string
@@ -251,8 +240,8 @@ func (a asking) uncertainFault(err *client.UncertainEditError) *crud.Fault {
 			late = fmt.Sprintf("The service did not answer within %v, which the provider waits for an edit at least; if it needs longer, set request_timeout in the provider block to more than that.", transport.AtLeast)
 		}
 	}
-	return &crud.Fault{Summary: "Cannot edit CI workflow", Detail: apierror.Sentences(err) + "\n\n" + sentences([]string{
-		"The request was not sent again, because each one opens new pull requests. Before anything else, " + a.whereToLook(), late,
+	return &crud.Fault{Summary: "Cannot edit CI workflow", Detail: apierror.Sentences(err) + "\n\n" + phrase.Join(
+		"The request was not sent again, because each one opens new pull requests. Before anything else, "+a.whereToLook(), late,
 		"If there is none, invoke the action again; if some have one, take them out of repos before.", a.keepAutomation(false), invokeAgain,
-	})}
+	)}
 }

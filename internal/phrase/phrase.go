@@ -14,6 +14,18 @@ func Names(names []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
+// Join puts sentences one after the other and leaves out empty ones.
+func Join(sentences ...string) string {
+	text := ""
+	for _, s := range sentences {
+		if text != "" && s != "" {
+			text += " "
+		}
+		text += s
+	}
+	return text
+}
+
 // Verb is the verb for so many: "does", "do".
 func Verb(count int, one, several string) string {
 	if count == 1 {

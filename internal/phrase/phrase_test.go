@@ -20,6 +20,15 @@ func TestNames(t *testing.T) {
 	}
 }
 
+func TestJoin(t *testing.T) {
+	t.Parallel()
+	for want, sentences := range map[string][]string{"": nil, "A.": {"", "A.", ""}, "A. B.": {"A.", "", "B."}} {
+		if got := Join(sentences...); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestCount(t *testing.T) {
 	t.Parallel()
 	for count, want := range []string{"0 computers", "1 computer", "2 computers"} {
