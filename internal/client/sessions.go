@@ -159,6 +159,9 @@ type UpdateSessionRequest struct {
 	Settings *SessionSettings `json:"sessionSettings,omitempty"`
 }
 
+// computerKey is a computer's ID as it names what is known of the computer's sessions: upper and lower case make no difference.
+func computerKey(id string) string { return strings.ToLower(id) }
+
 func sessionQuery(computer string) url.Values {
 	q := url.Values{}
 	setIf(q, "computerId", computer)
@@ -167,7 +170,7 @@ func sessionQuery(computer string) url.Values {
 
 // sessionPages names the listing of a computer's sessions, or of all, from which so many are taken; 0 are all.
 func sessionPages(computer string, most int) string {
-	return pageSize(most) + "?" + sessionQuery(computer).Encode()
+	return pageSize(most) + "?" + sessionQuery(computerKey(computer)).Encode()
 }
 
 // Sessions returns the sessions of the API key's owner, as the service orders them, of one computer or of all; most 0 is
@@ -217,6 +220,7 @@ func (c *Client) listedBy(computer string) string {
 // the only answer that always has the settings. One that does not exist is a *GoneError; CreatedAt, which may be zero, is
 // known of the session: a young one may not show yet, and is waited for.
 func (c *Client) Session(ctx context.Context, id, computer string, createdAt time.Time) (*Session, error) {
+	computer = computerKey(computer)
 	read := func(key string) (*Session, error) {
 		if slow, isSlow := c.tooSlow.Load(key); isSlow {
 			return c.sessionUnlisted(ctx, id, key, slow.(error))
@@ -352,7 +356,7 @@ func (c *Client) isYoung(createdAt time.Time) bool {
 // SessionAlone reads one session from the service itself; computer may be empty. The answer may lack the settings.
 func (c *Client) SessionAlone(ctx context.Context, id, computer string) (*Session, error) {
 	var found *Session
-	err := asOnComputer(c.listedBy(computer), func(query url.Values) (err error) {
+	err := asOnComputer(c.listedBy(computerKey(computer)), func(query url.Values) (err error) {
 		found, err = one[Session](ctx, c, request{
 			op:    operation{name: "getSession", method: http.MethodGet, route: sessionRoute},
 			path:  []string{id},
@@ -378,6 +382,7 @@ func asOnComputer(computer string, send func(query url.Values) error) error {
 // listing. A new one shows late, and still later there, so that it is waited for for a short time. One that does not exist is a
 // *GoneError.
 func (c *Client) SessionWhole(ctx context.Context, id, computer string) (*Session, error) {
+	computer = computerKey(computer)
 	var found *Session
 	err := c.onceVisible(ctx, time.Time{}, func() (err error) {
 		found, err = c.SessionAlone(ctx, id, computer)
@@ -389,7 +394,7 @@ func (c *Client) SessionWhole(ctx context.Context, id, computer string) (*Sessio
 	case err != nil || found.Settings != nil:
 		return found, err
 	case found.ComputerID != "":
-		computer = found.ComputerID
+		computer = computerKey(found.ComputerID)
 	}
 	id = found.ID // The service takes any case of letters, and lists one.
 	for until := c.clock.Now().Add(readsWaitFor); ; {
@@ -442,20 +447,20 @@ func (c *Client) CreateSession(ctx context.Context, body CreateSessionRequest) (
 	if err != nil {
 		return nil, fmt.Errorf("createSession: the request cannot be encoded: %w", err)
 	}
-	asks := 0
+	key, asks := computerKey(body.ComputerID), 0
 	if body.Settings != nil {
 		asks = body.Settings.count()
 	}
 	made, err := createUnnamed(ctx, c, &c.sessionGates, unnamed[Session]{
 		object: "session on the computer " + body.ComputerID,
-		among:  body.ComputerID,
+		among:  key,
 		untold: string(untold),
 		asks:   asks,
 		known:  c.sessions,
-		key:    body.ComputerID,
+		key:    key,
 		send:   func(ctx context.Context) (*Session, error) { return c.sendSession(ctx, body) },
 		find: func(ctx context.Context) ([]Session, error) {
-			all, err := c.listSessionsForReads(ctx, body.ComputerID)
+			all, err := c.listSessionsForReads(ctx, key)
 			return filter(all, func(s *Session) bool { return s.ParentSessionID == "" }), err
 		},
 		createdAt: func(s *Session) Millis { return s.CreatedAt },
@@ -463,7 +468,7 @@ func (c *Client) CreateSession(ctx context.Context, body CreateSessionRequest) (
 		isWanted:  body.isWanted,
 		existing:  (*Session).existing,
 	})
-	c.forgetSessions(body.ComputerID)
+	c.forgetSessions(key)
 	if err == nil && body.isElsewhere(made) {
 		return nil, &StrangerError{Object: "session", Found: made.existing(), Err: &AnswerError{Problem: "the session is not on the computer " + body.ComputerID}}
 	}
@@ -503,8 +508,8 @@ func (c *Client) sendSession(ctx context.Context, body CreateSessionRequest) (*S
 // ForeseeSession says what a plan can know of a creation: a *LeftoverError, or what the listing of the computer's sessions
 // fails with.
 func (c *Client) ForeseeSession(ctx context.Context, body CreateSessionRequest) error {
-	createdAt := func(s *Session) Millis { return s.CreatedAt }
-	return leftovers(ctx, c, c.sessions, body.ComputerID, body.ComputerID, createdAt, body.isWanted, (*Session).existing)
+	key, createdAt := computerKey(body.ComputerID), func(s *Session) Millis { return s.CreatedAt }
+	return leftovers(ctx, c, c.sessions, key, key, createdAt, body.isWanted, (*Session).existing)
 }
 
 // HoldSession is HoldComputer for a session.
@@ -512,11 +517,14 @@ func (c *Client) HoldSession(id string) { c.sessions.hold("", id) }
 
 // HoldSessionOn notes that a resource of this run holds a session of a computer, and returns what takes that back where the
 // session is gone.
-func (c *Client) HoldSessionOn(computer string) (release func()) { return c.sessions.holdKin(computer) }
+func (c *Client) HoldSessionOn(computer string) (release func()) {
+	return c.sessions.holdKin(computerKey(computer))
+}
 
 // UpdateSession changes the settings that are set. CreatedAt is when the session was made, if that is known: a young one
 // may not be found yet, and is waited for.
 func (c *Client) UpdateSession(ctx context.Context, id, computer string, createdAt time.Time, settings *SessionSettings) (*Session, error) {
+	computer = computerKey(computer)
 	defer c.forgetSessions(computer)
 	var updated *Session
 	err := c.onceVisible(ctx, createdAt, func() (err error) {
@@ -549,6 +557,7 @@ func (c *Client) sessionNow(ctx context.Context, id, computer string) (*Session,
 // DeleteSession deletes a session softly: the service keeps it for a while. For one that is gone already the error is a
 // *GoneError; a young one that is not found yet is waited for.
 func (c *Client) DeleteSession(ctx context.Context, id, computer string, createdAt time.Time) error {
+	computer = computerKey(computer)
 	defer c.forgetSessions(computer)
 	err := c.onceVisible(ctx, createdAt, func() error {
 		return asOnComputer(c.listedBy(computer), func(query url.Values) error {

@@ -1143,3 +1143,78 @@ func TestForeseeSession(t *testing.T) {
 		})
 	}
 }
+
+// What is known of a computer's sessions does not depend on how its ID is spelled.
+func TestSession_caseOfTheComputer(t *testing.T) {
+	t.Parallel()
+	const list, read = "GET ?computerId=c7&limit=100", "GET /s1?computerId=c7"
+	c, rec, clk := serveSessions(t, func(call string, _ time.Duration) string {
+		switch {
+		case call == list:
+			return sessionsPage(strings.ReplaceAll(ses("s1", `,"sessionSettings":{}`), `"7"`, `"c7"`))
+		case strings.HasPrefix(call, "DELETE"):
+			return "204 "
+		case strings.HasPrefix(call, "POST"):
+			return "201 " + strings.ReplaceAll(ses("s2", ""), `"7"`, `"c7"`)
+		}
+		return "200 " + strings.ReplaceAll(ses("s1", ""), `"7"`, `"c7"`)
+	})
+	c.holdsArrive = 0
+	c.NoteRefresh()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	reads := func() {
+		t.Helper()
+		for _, spelled := range []string{"c7", "C7"} {
+			_, err := c.Session(t.Context(), "s1", spelled, testStart)
+			must(err)
+		}
+	}
+	reads()
+	wantCalls(t, rec, list)
+	clk.Advance(time.Second)
+	for _, spelled := range []string{"c7", "C7"} {
+		_, err := c.Sessions(t.Context(), spelled, 0)
+		must(err)
+	}
+	wantCalls(t, rec, list, list)
+	_, err := c.UpdateSession(t.Context(), "s1", "C7", testStart, &SessionSettings{})
+	must(err)
+	reads()
+	_, err = c.SessionAlone(t.Context(), "s1", "C7")
+	must(err)
+	must(c.DeleteSession(t.Context(), "s9", "C7", testStart))
+	reads()
+	for _, spelled := range []string{"C7", "c7"} {
+		_, err = c.CreateSession(t.Context(), CreateSessionRequest{ComputerID: spelled})
+		if !is[*StrangerError](err) && spelled == "c7" {
+			t.Errorf("the same session twice: %v", err)
+		}
+	}
+	wantCalls(t, rec, list, list, "PATCH /s1", list, read, "DELETE /s9?computerId=c7", list, "POST ", "POST ")
+}
+
+// A session of the computer that a resource holds may be one of several, however the computer's ID is spelled.
+func TestForeseeSession_caseOfTheComputer(t *testing.T) {
+	t.Parallel()
+	for held, planned := range map[string]string{"C7": "c7", "c7": "C7"} {
+		c := clientAt(testStart)
+		c.holdsArrive = 0
+		listings := map[string]int{}
+		c.sessions = newShared(clock.System, 0, func(_ context.Context, key string) ([]Session, error) {
+			listings[key]++
+			return []Session{{ID: "s1", Status: SessionIdle, ComputerID: "c7", CreatedAt: Millis(testStart.UnixMilli())}}, nil
+		}, (*Session).identifier, nameless[Session])
+		c.NoteRefresh()
+		c.HoldSessionOn(held)
+		err := c.ForeseeSession(t.Context(), CreateSessionRequest{ComputerID: planned})
+		var left *LeftoverError
+		if !errors.As(err, &left) || !left.MayBeHeld || listings["c7"] != 1 || len(listings) != 1 {
+			t.Errorf("held on %s, planned on %s: listings %v, %#v", held, planned, listings, err)
+		}
+	}
+}

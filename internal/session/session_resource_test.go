@@ -682,3 +682,23 @@ func TestSession_caseOfTheComputer(t *testing.T) {
 		t.Errorf("the imported session is on %s", imported.Attribute("computer_id"))
 	}
 }
+
+// What is found alike beside a session of the state is no error of the plan, however its computer is spelled.
+func TestSession_leftoverWhereTheCaseOfTheComputerDiffers(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	computer := newComputer(e, "dev")
+	upper := strings.ToUpper(computer)
+	held := applied(t, e, withSettings(upper, map[string]any{"model": "model-light"}))
+	left := newYoungSession(e, computer, nil)
+	e.Clock.Advance(10 * time.Second)
+	p := acctest.NewProcess(t, e, nil)
+	if out := p.Plan(held, withSettings(upper, map[string]any{"model": "model-light"})); out.Action != "none" {
+		t.Fatal(out)
+	}
+	e.Journal().Reset()
+	out := p.Plan(p.NewInstance(sessionType), valuesOf(computer, nil))
+	if len(out.Errors) > 0 || !strings.Contains(warningsOf(out), left) || len(e.Journal().Entries()) != 0 {
+		t.Errorf("%s, after %+v", out, e.Journal().Entries())
+	}
+}
