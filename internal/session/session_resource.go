@@ -50,6 +50,13 @@ var sessionOptions = apierror.Options{
 	ownersOnly,
 }
 
+// ofCreation shows at the computer what the service refuses to make on it, unless it names something else.
+var ofCreation = apierror.Options{
+	apierror.AtStatus{http.StatusBadRequest: path.Root("computer_id"), http.StatusNotFound: path.Root("computer_id")},
+	apierror.Advice{http.StatusBadRequest: "If the computer is not active, wait until it is or, where it is a managed one, restart it with the action agentyard_computer_restart. " +
+		"Otherwise change the configuration to what the service accepts."},
+}
+
 // NewSessionResource returns the resource agentyard_session.
 func NewSessionResource() resource.Resource { return &sessionResource{} }
 
@@ -298,7 +305,7 @@ func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest
 		}
 		resp.Diagnostics.Append(notTaken(body.Settings, made)...)
 		return &answered{made, true}, nil
-	}, sessionOptions, apierror.AtStatus{http.StatusNotFound: path.Root("computer_id")})
+	}, sessionOptions, ofCreation)
 }
 
 func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {

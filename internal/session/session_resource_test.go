@@ -609,7 +609,7 @@ func TestSession_refusedByTheService(t *testing.T) {
 		at     string
 	}{
 		"an unknown computer":  {valuesOf("cmp_nowhere", nil), []string{"listSessions", "404", "cmp_nowhere"}, `AttributeName("computer_id")`},
-		"one that is no ready": {valuesOf(pending.ID, nil), []string{"createSession", "400", "active"}, ""},
+		"one that is no ready": {valuesOf(pending.ID, nil), []string{"createSession", "400", "If the computer is not active, wait until it is", "agentyard_computer_restart"}, `AttributeName("computer_id")`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
