@@ -64,8 +64,9 @@ func faultCases() []faultCase {
 		add("not JSON "+times.suffix, emulator.Fault{Kind: emulator.FaultNonJSON, Times: times.n})
 		add("rate limited "+times.suffix, emulator.Fault{Kind: emulator.FaultRateLimited, Times: times.n})
 	}
-	add("timeout before commit", emulator.Fault{Kind: emulator.FaultDelayBeforeCommit, Delay: time.Minute})
-	add("timeout after commit", emulator.Fault{Kind: emulator.FaultDelayAfterCommit, Delay: time.Minute})
+	// Longer than patience, and no longer than tests can wait: an operation that may be slow is waited for.
+	add("timeout before commit", emulator.Fault{Kind: emulator.FaultDelayBeforeCommit, Delay: 5 * time.Second})
+	add("timeout after commit", emulator.Fault{Kind: emulator.FaultDelayAfterCommit, Delay: 5 * time.Second})
 	return cases
 }
 

@@ -91,7 +91,7 @@ type Client struct {
 	ci                            ciReads
 	// unlisted are the computers that are gone, or of which this key sees nothing; see listedBy.
 	unlisted sync.Map
-	// tooSlow are the computers whose listing took longer than request_timeout, with the error; reads do without it.
+	// tooSlow are the computers whose listing took longer than it may, with the error; reads do without it.
 	tooSlow sync.Map
 	// youngWaits are until when reads wait for young sessions of a computer; see waitForYoung.
 	youngWaits   map[string]time.Time

@@ -36,7 +36,8 @@ const (
 )
 
 var (
-	opListSessions = operation{name: "listSessions", method: http.MethodGet, route: "/api/v0/sessions"}
+	// opListSessions takes a minute or more where nobody has asked for a while.
+	opListSessions = operation{name: "listSessions", method: http.MethodGet, route: "/api/v0/sessions", slow: true}
 	sessionRoute   = "/api/v0/sessions/{sessionId}"
 
 	errUnlisted = errors.New("the computer has no listing")
@@ -201,10 +202,10 @@ func (c *Client) listSessionsForReads(ctx context.Context, computer string) ([]S
 	return found, err
 }
 
-// timedOut reports that the time of single attempts ran out, not that of the caller.
+// timedOut reports that the time of single attempts ran out, by their own bound or a gateway's, not that of the caller.
 func timedOut(err error) bool {
 	var transport *TransportError
-	return errors.As(err, &transport) && transport.Timeout == "request_timeout"
+	return errors.As(err, &transport) && transport.Timeout == "request_timeout" || StatusOf(err) == http.StatusGatewayTimeout
 }
 
 // listedBy names the listing in which the sessions of a computer are: that of all sessions where the computer is gone, or is

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strconv"
@@ -561,10 +562,18 @@ func TestSession_goneFromALongListing(t *testing.T) {
 	}
 }
 
-// Sessions whose listing takes too long are read alone; the listing is tried once in a run.
+// Sessions whose listing takes too long are read alone; the listing is tried once in a run. A gateway's word counts as well.
 func TestSession_theListingIsTooSlow(t *testing.T) {
 	t.Parallel()
-	for name, createdAt := range map[string]time.Time{"old": {}, "young": testStart} {
+	for name, tc := range map[string]struct {
+		createdAt time.Time
+		list      func(r *http.Request) (*http.Response, error)
+	}{
+		"old":                   {time.Time{}, stalled},
+		"young":                 {testStart, stalled},
+		"old, says a gateway":   {time.Time{}, timedOutByGateway},
+		"young, says a gateway": {testStart, timedOutByGateway},
+	} {
 		c, rec, _ := serveSessions(t, func(call string, _ time.Duration) string {
 			if call == "GET /s9?computerId=7" || call == "GET /s9" {
 				return noSession
@@ -574,26 +583,36 @@ func TestSession_theListingIsTooSlow(t *testing.T) {
 		})
 		lists := 0
 		inner := c.api.HTTPClient.Transport
-		c.retry.maxRetries = 0
 		c.api.HTTPClient.Transport = transportOf(func(r *http.Request) (*http.Response, error) {
 			if r.URL.Query().Has("limit") {
 				lists++
-				return nil, context.DeadlineExceeded
+				return tc.list(r)
 			}
 			return inner.RoundTrip(r)
 		})
 		for _, id := range []string{"s1", "s2", "s3"} {
-			if found, err := c.Session(t.Context(), id, "7", createdAt); err != nil || found.ID != id || found.Settings != nil {
+			if found, err := c.Session(t.Context(), id, "7", tc.createdAt); err != nil || found.ID != id || found.Settings != nil {
 				t.Errorf("%s: got %+v, %v", name, found, err)
 			}
 		}
-		if _, err := c.Session(t.Context(), "s9", "7", createdAt); IsGone(err) || !is[*UnprovenGoneError](err) {
+		if _, err := c.Session(t.Context(), "s9", "7", tc.createdAt); IsGone(err) || !is[*UnprovenGoneError](err) {
 			t.Errorf("%s: got %v", name, err)
 		}
 		if lists != 1 || len(rec.requests) != 3+2 {
 			t.Errorf("%s: %d listings, %d other requests", name, lists, len(rec.requests))
 		}
 	}
+}
+
+// stalled says nothing to a request until its time is over.
+func stalled(r *http.Request) (*http.Response, error) {
+	httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
+	return nil, context.DeadlineExceeded
+}
+
+func timedOutByGateway(r *http.Request) (*http.Response, error) {
+	httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
+	return &http.Response{StatusCode: http.StatusGatewayTimeout, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
 }
 
 type transportOf func(*http.Request) (*http.Response, error)

@@ -30,6 +30,7 @@ func TestExchange_slowOperations(t *testing.T) {
 	scan := func(isForced bool) func(context.Context, *Client) error {
 		return func(ctx context.Context, c *Client) error { _, err := c.ScanCIWorkflows(ctx, isForced); return err }
 	}
+	sessions := func(ctx context.Context, c *Client) error { _, err := c.Sessions(ctx, "7", 0); return err }
 	for name, tc := range map[string]struct {
 		call           func(context.Context, *Client) error
 		timeout, takes time.Duration
@@ -40,6 +41,7 @@ func TestExchange_slowOperations(t *testing.T) {
 		"an edit with a longer timeout":     {slowEdit, 8 * time.Minute, 8 * time.Minute, 1, 0},
 		"a forced scan":                     {scan(true), time.Minute, 5 * time.Minute, 1, 5 * time.Minute},
 		"a scan that an earlier one serves": {scan(false), time.Minute, 4 * time.Minute, 4, 0},
+		"a listing of sessions":             {sessions, time.Minute, 5 * time.Minute, 1, 5 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
