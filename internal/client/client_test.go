@@ -345,8 +345,9 @@ func TestTarget_takesAValueForEachPlaceholder(t *testing.T) {
 		"/a":       {op: operation{route: "/a"}},
 		"/a/1/b/2": {op: operation{route: "/a/{x}/b/{y}"}, path: []string{"1", "2"}},
 		"/a/1?q=2": {op: operation{route: "/a/{x}"}, path: []string{"1"}, query: url.Values{"q": {"2"}}},
-		"more path values than placeholders in /a/{x}": {op: operation{route: "/a/{x}"}, path: []string{"1", "2"}},
-		"a path value is missing for /a/{x}/{y}":       {op: operation{route: "/a/{x}/{y}"}, path: []string{"1"}},
+		"more path values than placeholders in /a/{x}":                                         {op: operation{route: "/a/{x}"}, path: []string{"1", "2"}},
+		"a path value is missing for /a/{x}/{y}":                                               {op: operation{route: "/a/{x}/{y}"}, path: []string{"1"}},
+		`do: ".." cannot be part of a request's path; check the ID or the name that was given`: {op: operation{name: "do", route: "/a/{x}"}, path: []string{".."}},
 	} {
 		got, err := c.target(r)
 		if err != nil {

@@ -280,7 +280,7 @@ func (c *Client) target(r request) (string, error) {
 	path := r.op.route
 	for _, value := range r.path {
 		if value == "" || value == "." || value == ".." {
-			return "", fmt.Errorf("%s: %q cannot be part of a request's path", r.op.name, value)
+			return "", fmt.Errorf("%s: %q cannot be part of a request's path; check the ID or the name that was given", r.op.name, value)
 		}
 		head, rest, found := strings.Cut(path, "{")
 		_, tail, _ := strings.Cut(rest, "}")

@@ -29,7 +29,11 @@ func IDSchema(description string) identityschema.Schema {
 // ImportByID imports an object whose import ID is its "id" and whose identity is that attribute alone. Example is such an
 // ID, for an error. The Read that follows completes the state; see Importable.
 func ImportByID(ctx context.Context, object, example string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	if strings.ContainsAny(req.ID, "/ \t\n") {
+	switch {
+	case req.ID == ".", req.ID == "..":
+		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("%q cannot be part of a request's path. The import ID of %s is its ID at the service, such as %s.", req.ID, phrase.WithArticle(object), example))
+		return
+	case strings.ContainsAny(req.ID, "/ \t\n"):
 		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of %s is its ID at the service, such as %s, got: %q.", phrase.WithArticle(object), example, req.ID))
 		return
 	}

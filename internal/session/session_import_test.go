@@ -105,7 +105,7 @@ func TestAccSession_importErrors(t *testing.T) {
 		"0b2f7f6e-0000-4000-8000-000000000000": `Cannot import non-existent remote object`,
 		"../computers":                         `Invalid Import ID(.|\n)*its\s+ID\s+at\s+the\s+service,\s+such\s+as\s+7f9c2ba4`,
 		"a b":                                  `Invalid Import ID`,
-		"..":                                   `getSession:\s+".."\s+cannot\s+be\s+part`,
+		"..":                                   `Invalid Import ID(.|\n)*".."\s+cannot\s+be\s+part(.|\n)*such\s+as\s+7f9c2ba4`,
 		"a%2fb":                                `Cannot import non-existent remote object`,
 	} {
 		runSessions(t, e, resource.TestStep{Config: e.Config(hclOf(computer, "")), ResourceName: sessionAddress, ImportState: true, ImportStateId: id, ExpectError: regexp.MustCompile(want)})
