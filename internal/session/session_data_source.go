@@ -44,12 +44,12 @@ func (d *sessionDataSource) Schema(_ context.Context, _ datasource.SchemaRequest
 	attributes["id"] = schema.StringAttribute{
 		Required:            true,
 		MarkdownDescription: sessionResults["id"].Text,
-		Validators:          []validator.String{value.NotEmpty()},
+		Validators:          []validator.String{value.NotBlank("give the ID of a session")},
 	}
 	attributes["computer_id"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: sessionResults["computer_id"].Text + " If it is given, the service asks that computer directly, and a session on another one is an error.",
-		Validators:          []validator.String{value.NotEmpty()},
+		Validators:          []validator.String{value.NotBlank("give the ID of a computer, or omit it")},
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "One session of a coding agent, by its ID. " + sessionText + " It is one's own, or anybody's with the key of a human with the Manager role or higher. " +

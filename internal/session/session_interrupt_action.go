@@ -41,7 +41,7 @@ func (a *sessionInterruptAction) Schema(_ context.Context, _ action.SchemaReques
 			"session_id": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: "ID of the session. It is one's own, or anybody's with the key of a human with the Manager role or higher.",
-				Validators:          []validator.String{value.NotEmpty()},
+				Validators:          []validator.String{value.NotBlank("give the ID of a session")},
 			},
 		},
 	}

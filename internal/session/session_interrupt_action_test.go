@@ -103,7 +103,8 @@ func TestSessionInterrupt_errors(t *testing.T) {
 		return out
 	}
 	mustRefuse(t, invoke(nil, "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10"), true, "Cannot interrupt session", "interruptSession", "404", "nothing was interrupted. Check session_id.")
-	mustRefuse(t, invoke(nil, ""), true, "session_id must not be empty")
+	mustRefuse(t, invoke(nil, ""), true, "session_id must not be blank: give the ID of a session")
+	mustRefuse(t, invoke(nil, " "), true, "session_id must not be blank: give the ID of a session")
 	mustRefuse(t, invoke(nil, ".."), false, "Cannot interrupt session", "cannot be part")
 	mustRefuse(t, invoke(nil, s.ID+"/interrupt?x=#"), true, "404")
 	mustRefuse(t, invoke(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, s.ID), false, "403", "somebody else's", "the API key of their owner, or of a human with the Manager role")

@@ -35,7 +35,7 @@ func (l *sessionList) ListResourceConfigSchema(_ context.Context, _ list.ListRes
 			"computer_id": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "Only the sessions on this computer. Null means those on every computer, and those on none.",
-				Validators:          []validator.String{value.NotEmpty()},
+				Validators:          []validator.String{value.NotBlank("give the ID of a computer, or omit it")},
 			},
 		},
 	}

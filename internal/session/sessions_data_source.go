@@ -46,7 +46,7 @@ func (d *sessionsDataSource) Schema(_ context.Context, _ datasource.SchemaReques
 			"computer_id": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "Only the sessions on this computer. Null means those on every computer, and those on none.",
-				Validators:          []validator.String{value.NotEmpty()},
+				Validators:          []validator.String{value.NotBlank("give the ID of a computer, or omit it")},
 			},
 			"max_results": results.MaxResults("How many sessions are read at most, the first ones of the service's order, 1 or more. All sessions if omitted."),
 			"sessions": schema.ListNestedAttribute{

@@ -140,7 +140,8 @@ func TestAccSessionsDataSource_errors(t *testing.T) {
 	steps := []resource.TestStep{
 		failsToRead(e.Config(sessionsData("computer_id = \""+missing+"\"")), `Cannot list sessions(.|\n)*computer_id\s*=(.|\n)*listSessions(.|\n)*404(.|\n)*no\s+computer\s+with\s+this\s+ID(.|\n)*omit\s+it`),
 		failsToRead(e.Config(sessionsData("computer_id = \"a b/../c?limit=1&\"")), `Cannot list sessions(.|\n)*computer_id\s*=(.|\n)*404`),
-		failsToRead(e.Config(sessionsData(`computer_id = ""`)), `computer_id\s+must\s+not\s+be\s+empty`),
+		failsToRead(e.Config(sessionsData(`computer_id = ""`)), `computer_id\s+must\s+not\s+be\s+blank`),
+		failsToRead(e.Config(sessionsData(`computer_id = " "`)), `computer_id\s+must\s+not\s+be\s+blank:\s+give\s+the\s+ID\s+of\s+a\s+computer,\s+or\s+omit\s+it`),
 		failsToRead(e.Config(sessionsData("max_results = 0")), `max_results\s+value\s+must\s+be\s+at\s+least\s+1`),
 		failsToRead(providerFor(e.URL(), "fk-wrong", sessionsData("")), `Cannot list sessions(.|\n)*401(.|\n)*AGENTYARD_API_KEY`),
 		failsToRead(providerFor(e.URL(), somebody(t, e, emulator.RoleUser), sessionsData(fmt.Sprintf("computer_id = %q", computer))), `Cannot list sessions(.|\n)*computer_id\s*=(.|\n)*404`),
