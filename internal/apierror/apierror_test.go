@@ -282,11 +282,6 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			want:   []string{"was lost", "createThing", "nothing proves", "1 (created at", "2 (created at"},
 			remedy: "What is found is not in the state, and was left as it is. To manage it here, import it:\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
 		},
-		"one without a name": {
-			err: &client.ExistsError{Object: "session", ID: "1", ImportID: "import-1"}, options: []Option{thingFields, leftover}, at: "name",
-			want:   []string{"A session like this one exists already, with ID 1."},
-			remedy: "Nothing was created. To manage it here, import it: terraform import ADDRESS import-1\nOr sweep 1.",
-		},
 		"one that an interrupted run may have left": {
 			err: &client.LeftoverError{Found: []client.ExistsError{*made("session", "1")}}, options: []Option{thingFields, leftover},
 			want:   []string{"A run that was cut short may have left a session that is as this one shall be: 1 (created at 2026-03-01T00:00:00Z)."},

@@ -12,8 +12,8 @@ import (
 type ExistsError struct {
 	// Object is what it is, such as "computer".
 	Object string
-	// Name is its name, empty where it has none and is like the one that was wanted otherwise. ID is its identifier in the
-	// service, ImportID what `terraform import` takes.
+	// Name is its name, empty where an error names an object that has none. ID is its identifier in the service, ImportID what
+	// `terraform import` takes.
 	Name, ID, ImportID string
 	// CreatedAt is zero where the service does not tell.
 	CreatedAt time.Time
@@ -42,9 +42,6 @@ func inTheWay(found []ExistsError) error {
 
 func (e *ExistsError) Error() string {
 	text := fmt.Sprintf("%s named %q exists already, with ID %s", phrase.WithArticle(e.Object), e.Name, e.ID)
-	if e.Name == "" {
-		text = fmt.Sprintf("%s like this one exists already, with ID %s", phrase.WithArticle(e.Object), e.ID)
-	}
 	if !e.CreatedAt.IsZero() {
 		text += ", created at " + e.CreatedAt.UTC().Format(time.RFC3339)
 	}
@@ -57,7 +54,8 @@ func (e *ExistsError) Error() string {
 // LostError is a request that creates something and whose answer was lost, where nothing proves what it made.
 type LostError struct {
 	Object, Name string
-	// Found are new objects of the name, which may be what the request made or what others did. They are not touched.
+	// Found are new objects of the name or, where there is none, of the kind. They may be what the request made or what others
+	// did, and are not touched.
 	Found []ExistsError
 	// Err is why the answer is missing, and why recovering failed, if it did.
 	Err error

@@ -24,8 +24,6 @@ func TestErrors_nameWhatIsThere(t *testing.T) {
 		`creating the computer "a" was answered with the computer c1, which is not taken over: broken`:                             &StrangerError{Object: "computer", Name: "a", Found: one, Err: broken},
 		`API key k1 cannot be rotated, and there is a newer live key of its name, c2 (created at 2026-03-01T00:00:00Z): broken`:    &RotatedError{KeyID: "k1", Found: []ExistsError{two}, Err: broken},
 		`the answer that held the value of a new API key was lost, and revoking the key failed: c1 lives on: broken`:               &UnrevokedError{Found: []ExistsError{one}, Err: broken},
-		`a session like this one exists already, with ID c2, created at 2026-03-01T00:00:00Z`:                                      &ExistsError{Object: "session", ID: "c2", CreatedAt: at},
-		`an API key like this one exists already, with ID c1; so does c2 (created at 2026-03-01T00:00:00Z)`:                        &ExistsError{Object: "API key", ID: "c1", Others: []ExistsError{two}},
 		`the answer to creating the session on the computer 7 was lost, and no such session on the computer 7 is found: broken`:    &LostError{Object: "session on the computer 7", Err: broken},
 		`the answer to creating the session was lost, and nothing proves that it made what is found now, c1: broken`:               &LostError{Object: "session", Found: []ExistsError{one}, Err: broken},
 		`it is not certain whether the session was created, and no such session is found: ` + failed.Error():                       &LostError{Object: "session", Err: failed},

@@ -10,12 +10,10 @@ import (
 	"time"
 )
 
-// unnamed is a POST that makes an object without a name of its own, and that is never repeated blindly.
-//
-// How a new object is told from an older one: as in creation, by what was known before, by the service's own time, which must
-// be told here, and by what was asked for. Nothing is new that is older than an object known before. Creations of this process that ask for the same cannot be told from each other, and need not be: once
-// none of them is under way, as many new objects as answers were lost are theirs. If there are more, somebody else has made
-// some, and all of them are named and not touched.
+// unnamed is a POST that makes an object without a name of its own, and that is never repeated blindly. What it made is told from
+// older objects by what was known before, by the service's own time, which must be told here, and by what was asked for.
+// Creations of this process that ask for the same share what was made: once none is under way, as many new objects as answers were
+// lost are theirs. If there are more, somebody else has made some, and all of them are named and not touched.
 type unnamed[T any] struct {
 	// object is for errors, such as "session on the computer 7".
 	object string
