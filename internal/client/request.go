@@ -33,6 +33,8 @@ type operation struct {
 	// slow marks an operation that the service may work on for minutes. An attempt has slowTime at least, and one whose time
 	// ran out is the last: another would have the service begin once more.
 	slow bool
+	// warmsUp marks a slow operation that is fast once the service has worked on it: one that a gateway gave up is repeated.
+	warmsUp bool
 }
 
 // slowTime is how long an attempt at a slow operation may take even where request_timeout is shorter.

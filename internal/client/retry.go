@@ -120,7 +120,7 @@ func (a *attempts) mayRepeat(resp *http.Response, err error) bool {
 	case http.StatusTooManyRequests:
 		return true
 	case http.StatusGatewayTimeout:
-		return a.repeatable && !a.op.slow
+		return a.repeatable && (!a.op.slow || a.op.warmsUp)
 	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable:
 		return a.repeatable
 	}

@@ -37,7 +37,7 @@ const (
 
 var (
 	// opListSessions takes a minute or more where nobody has asked for a while.
-	opListSessions = operation{name: "listSessions", method: http.MethodGet, route: "/api/v0/sessions", slow: true}
+	opListSessions = operation{name: "listSessions", method: http.MethodGet, route: "/api/v0/sessions", slow: true, warmsUp: true}
 	sessionRoute   = "/api/v0/sessions/{sessionId}"
 
 	errUnlisted = errors.New("the computer has no listing")
