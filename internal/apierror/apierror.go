@@ -17,7 +17,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
-// Option tells For what it cannot know of an object: Fields, Unique, AtStatus, Advice or Leftover, or several as Options.
+// Option tells For what it cannot know of an object: Fields, Unique, AtStatus, Advice, Leftover or Apart, or several as Options.
 type Option interface{ addTo(*failure) }
 
 // Options are several options in one.
@@ -32,6 +32,10 @@ type AtStatus map[int]path.Path
 // Leftover says what else to do about an object that exists already, beside importing it.
 type Leftover func(*client.ExistsError) string
 
+// Apart says, in a sentence with its condition, how what is to be made is told from an object without a name of its own
+// that something else manages.
+type Apart string
+
 func (o Options) addTo(f *failure) {
 	for _, option := range o {
 		option.addTo(f)
@@ -40,6 +44,10 @@ func (o Options) addTo(f *failure) {
 func (a Advice) addTo(f *failure)   { maps.Copy(f.advice, a) }
 func (a AtStatus) addTo(f *failure) { maps.Copy(f.atStatus, a) }
 func (l Leftover) addTo(f *failure) { f.leftover = l }
+func (a Apart) addTo(f *failure) {
+	f.apart = string(a)
+	f.leftover = func(*client.ExistsError) string { return join("Or delete it at the service.", f.apart) }
+}
 
 // failure is what is known of one failure.
 type failure struct {
@@ -50,6 +58,7 @@ type failure struct {
 	advice       Advice
 	atStatus     AtStatus
 	leftover     Leftover
+	apart        string
 }
 
 // For says that verb ("create") failed on object ("computer"), what the service answered, and what to do about it.
@@ -130,7 +139,7 @@ func (f *failure) afterLoss() string {
 	var leftover *client.LeftoverError
 	switch {
 	case errors.As(f.err, &leftover):
-		return afterLeftover(leftover)
+		return f.afterLeftover(leftover)
 	case errors.As(f.err, &lost) && len(lost.Found) > 0:
 		return "What is found is not in the state, and was left as it is. " + f.adopt(lost.Found)
 	case errors.As(f.err, &lost) && lost.Name == "":
@@ -150,10 +159,15 @@ func (f *failure) afterLoss() string {
 	return ""
 }
 
-// afterLeftover names the ways on, also for a destruction, which plans what is missing before it destroys.
-func afterLeftover(e *client.LeftoverError) string {
-	return fmt.Sprintf("Nothing of this plan was applied. If a resource in the state holds it (terraform state list -id=%s names it), plan with -refresh=false. Otherwise %s, or delete it at the service. "+
-		"To destroy without either: terraform destroy -refresh=false.", e.Found[0].ID, importing(e.Found))
+// afterLeftover names the ways on, also for a destruction, which plans what is missing before it destroys. First comes the
+// one that harms nobody: nothing tells what a run has left from what others manage.
+func (f *failure) afterLeftover(e *client.LeftoverError) string {
+	return strings.Join([]string{
+		"Nothing of this plan was applied.",
+		join("If a resource of this state, another configuration or a person has made it, plan with -refresh=false: another one is made.", f.apart),
+		"Only if an interrupted run of this configuration has left it, " + importing(e.Found) + ", or delete it at the service.",
+		"To destroy without either: terraform destroy -refresh=false.",
+	}, "\n")
 }
 
 // importing says how to import leftovers.

@@ -242,7 +242,12 @@ func TestFor_whatExistsAlready(t *testing.T) {
 	sent := &client.TransportError{Operation: "createThing", Method: "POST", Route: fixedRoute, Changes: true, Err: errors.New("EOF")}
 	refused := &client.APIError{Operation: "revokeThing", Method: "POST", Route: idRoute, Status: 403, Detail: "no", FromService: true}
 	leftover := Leftover(func(e *client.ExistsError) string { return "Or sweep " + e.ID + "." })
-	const wayOn = "Nothing of this plan was applied. If a resource in the state holds it (terraform state list -id=1 names it), plan with -refresh=false. "
+	apart := Apart("If another robot has it, give this one a hat.")
+	const (
+		wayOn = "Nothing of this plan was applied.\nIf a resource of this state, another configuration or a person has made it, plan with -refresh=false: another one is made. "
+		only  = "\nOnly if an interrupted run of this configuration has left it, import it: "
+		gone  = ", or delete it at the service.\nTo destroy without either: terraform destroy -refresh=false."
+	)
 	const choose = "\nOr choose another name, or delete it at the service."
 	for name, tc := range map[string]struct {
 		err     error
@@ -283,19 +288,23 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			remedy: "What is found is not in the state, and was left as it is. To manage it here, import it:\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
 		},
 		"one that an interrupted run may have left": {
-			err: &client.LeftoverError{Found: []client.ExistsError{*made("session", "1")}}, options: []Option{thingFields, leftover},
+			err: &client.LeftoverError{Found: []client.ExistsError{*made("session", "1")}}, options: []Option{thingFields, leftover, apart},
 			want:   []string{"A run that was cut short may have left a session that is as this one shall be: 1 (created at 2026-03-01T00:00:00Z)."},
-			remedy: wayOn + "Otherwise import it: terraform import ADDRESS import-1, or delete it at the service. To destroy without either: terraform destroy -refresh=false.",
+			remedy: wayOn + "If another robot has it, give this one a hat." + only + "terraform import ADDRESS import-1" + gone,
 		},
 		"two that an interrupted run may have left": {
-			err: fmt.Errorf("%w", &client.LeftoverError{Found: []client.ExistsError{*made("session", "1"), *made("session", "2")}}), options: []Option{leftover},
+			err: fmt.Errorf("%w", &client.LeftoverError{Found: []client.ExistsError{*made("session", "1"), *made("session", "2")}}), options: []Option{leftover, apart},
 			want:   []string{": 1 (created at 2026-03-01T00:00:00Z), 2 (created at 2026-03-01T00:00:00Z)."},
-			remedy: wayOn + "Otherwise import it: terraform import ADDRESS import-1 or terraform import ADDRESS import-2, or delete it at the service. To destroy without either: terraform destroy -refresh=false.",
+			remedy: wayOn + "If another robot has it, give this one a hat." + only + "terraform import ADDRESS import-1 or terraform import ADDRESS import-2" + gone,
 		},
 		"one after a lost answer, without a name": {
 			err: &client.LostError{Object: "session on the computer 7", Found: []client.ExistsError{*made("session", "1")}, Err: sent}, options: []Option{leftover},
 			want:   []string{"The answer to creating the session on the computer 7 was lost, and nothing proves that it made what is found now, 1 (created at"},
 			remedy: "What is found is not in the state, and was left as it is. To manage it here, import it: terraform import ADDRESS import-1\nOr sweep 1.",
+		},
+		"one after a lost answer that may be another's": {
+			err: &client.LostError{Object: "session", Found: []client.ExistsError{*made("session", "1")}, Err: sent}, options: []Option{apart},
+			remedy: "What is found is not in the state, and was left as it is. To manage it here, import it: terraform import ADDRESS import-1\nOr delete it at the service. If another robot has it, give this one a hat.",
 		},
 		"none after a lost answer, without a name": {
 			err: &client.LostError{Object: "session on the computer 7", Err: sent}, options: []Option{leftover},

@@ -30,7 +30,7 @@ func TestForeseen(t *testing.T) {
 		want     []string
 	}{
 		"a name":     {&client.ExistsError{Object: "computer", Name: "a", ID: "1", ImportID: "1"}, diag.SeverityWarning, []string{`Name "a" Is Taken`, "moved block", "terraform import ADDRESS 1"}},
-		"a leftover": {&left, diag.SeverityError, []string{"Cannot create computer: A run that was cut short may have left a session", ": 1.\n\nNothing of this plan was applied. If a resource in the state holds it (terraform state list -id=1 names it), plan with -refresh=false. Otherwise import it: terraform import ADDRESS import-1, or delete"}},
+		"a leftover": {&left, diag.SeverityError, []string{"Cannot create computer: A run that was cut short may have left a session", ": 1.\n\nNothing of this plan was applied.\nIf a resource", "Only if an interrupted run of this configuration has left it, import it: terraform import ADDRESS import-1, or delete it"}},
 		"a leftover that may be held": {fmt.Errorf("%w", &held), diag.SeverityWarning, []string{
 			"An Interrupted Run May Have Left This: If a resource in the state holds it, nothing is to be done (terraform state list -id=1 names it): a run that was cut short may have left a session",
 			": 1. Another one is made.\n\nOtherwise import it: terraform import ADDRESS import-1",

@@ -44,9 +44,7 @@ var sessionOptions = apierror.Options{
 		"computerId": path.Root("computer_id"), "cwd": path.Root("cwd"), "systemPrompt": path.Root("system_prompt"), "sessionSettings": path.Root("session_settings"),
 		"autonomyMode": path.Root("session_settings").AtName("autonomy_mode"),
 	},
-	apierror.Leftover(func(*client.ExistsError) string {
-		return "Or delete it at the service. If something else manages it, give this session a tag that tells the two apart."
-	}),
+	apierror.Apart("If something else manages it, give this session a tag that tells the two apart."),
 	ownersOnly,
 }
 
