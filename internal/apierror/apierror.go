@@ -165,18 +165,18 @@ func (f *failure) afterLeftover(e *client.LeftoverError) string {
 	return strings.Join([]string{
 		"Nothing of this plan was applied.",
 		join("If a resource of this state, another configuration or a person has made it, plan with -refresh=false: another one is made.", f.apart),
-		"Only if an interrupted run of this configuration has left it, " + importing(e.Found) + ", or delete it at the service.",
+		"Only if an interrupted run of this configuration has left it, import it: " + importCommands(e.Found) + ", or delete it at the service.",
 		"To destroy without either: terraform destroy -refresh=false.",
 	}, "\n")
 }
 
-// importing says how to import leftovers.
-func importing(found []client.ExistsError) string {
+// importCommands imports one or the other of the first few leftovers.
+func importCommands(found []client.ExistsError) string {
 	commands := make([]string, min(len(found), client.LeftoversNamed))
 	for i := range commands {
 		commands[i] = "terraform import ADDRESS " + found[i].ImportID
 	}
-	return "import it: " + strings.Join(commands, " or ")
+	return strings.Join(commands, " or ")
 }
 
 // adopt says what to do about objects that exist already.

@@ -14,7 +14,8 @@ const HeldElsewhere = "What a resource in the state holds, such as one whose add
 
 // Foreseen says in the plan of a creation what the apply would meet. That the service refuses the provider is an error. An
 // object of the name is a warning, for something else in the run may hold it, and remove or rename it before; so is an
-// owner that does not exist. What an interrupted run may have left is an error, unless the state may hold it.
+// owner that does not exist. What an interrupted run may have left is an error, unless the state may hold it: then nothing
+// tells whether this is a plan or an apply, which makes another one.
 func Foreseen(c *client.Client, object string, err error, options ...Option) diag.Diagnostics {
 	var exists *client.ExistsError
 	var leftover *client.LeftoverError
@@ -24,8 +25,11 @@ func Foreseen(c *client.Client, object string, err error, options ...Option) dia
 		return nil
 	case errors.As(err, &leftover) && leftover.MayBeHeld:
 		return diag.Diagnostics{diag.NewWarningDiagnostic("An Interrupted Run May Have Left This", fmt.Sprintf(
-			"If a resource in the state holds it, nothing is to be done (terraform state list -id=%s names it): %v. Another one is made.\n\nOtherwise %s",
-			leftover.Found[0].ID, leftover, importing(leftover.Found)))}
+			"If a resource in the state holds it, nothing is to be done: %v. Nor if another configuration or a person has made it. "+
+				"Where there is a state, terraform state list -id=ID names the resource that holds it.\n\n"+
+				"Otherwise, before applying, import it at this address, so that no other one is made: %s\n"+
+				"If another one has been made already, import it at an address of its own, or delete the one that nobody needs.",
+			leftover, importCommands(leftover.Found)))}
 	case errors.As(err, &leftover):
 		return For("create", object, err, options...)
 	case errors.As(err, &exists):
