@@ -110,9 +110,9 @@ func (f *failure) remedy() (string, path.Path) {
 	case errors.As(f.err, &api):
 		return f.afterAnswer(api)
 	case errors.Is(f.err, context.Canceled):
-		return join("The run was interrupted.", f.mayHaveActed(), "Apply again to continue."), path.Empty()
+		return join("The run was interrupted.", f.mayHaveActed(), "Run again to continue."), path.Empty()
 	case deadlineIn(f.err) != "":
-		return join(deadlineIn(f.err), f.mayHaveActed(), "Apply again."), path.Empty()
+		return join(deadlineIn(f.err), f.mayHaveActed(), "Run again."), path.Empty()
 	case errors.As(f.err, &answer):
 		return join("The state stays as it is. Check that base_url is the service's address, and that nothing on the way changes its answers.", f.mayHaveActed()), path.Empty()
 	case errors.As(f.err, &transport):

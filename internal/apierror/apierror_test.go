@@ -158,8 +158,8 @@ func TestFor_requestsWithoutAnAnswer(t *testing.T) {
 	)
 	for timeout, remedies := range map[string][2]string{
 		"":                {network, ""},
-		"request_timeout": {slow, " Apply again."},
-		"timeouts":        {outOfTime, " Apply again."},
+		"request_timeout": {slow, " Run again."},
+		"timeouts":        {outOfTime, " Run again."},
 	} {
 		for _, changes := range []bool{true, false} {
 			for _, unsent := range []bool{true, false} {
@@ -211,15 +211,15 @@ func TestFor_whatElseGoesWrong(t *testing.T) {
 			err:  errors.Join(sent, &client.APIError{Operation: "listThings", Method: "GET", Status: 507, Detail: "no", FromService: true}),
 			want: "createThing", also: "listThings", remedy: "The service failed. Try again later. " + acted,
 		},
-		"interrupted":          {err: context.Canceled, want: "Context canceled.", remedy: "The run was interrupted. Apply again to continue."},
-		"interrupted read":     {err: &client.TransportError{Err: context.Canceled}, remedy: "The run was interrupted. Apply again to continue."},
-		"interrupted write":    {err: &client.TransportError{Changes: true, Err: context.Canceled}, remedy: "The run was interrupted. " + acted + " Apply again to continue."},
-		"interrupted, unsent":  {err: &client.TransportError{Changes: true, Unsent: true, Err: context.Canceled}, remedy: "The run was interrupted. Apply again to continue."},
-		"deadline of a wait":   {err: fmt.Errorf("waiting: %w", context.DeadlineExceeded), remedy: "The time that the object's timeouts block allows is over. Allow more there. Apply again."},
+		"interrupted":          {err: context.Canceled, want: "Context canceled.", remedy: "The run was interrupted. Run again to continue."},
+		"interrupted read":     {err: &client.TransportError{Err: context.Canceled}, remedy: "The run was interrupted. Run again to continue."},
+		"interrupted write":    {err: &client.TransportError{Changes: true, Err: context.Canceled}, remedy: "The run was interrupted. " + acted + " Run again to continue."},
+		"interrupted, unsent":  {err: &client.TransportError{Changes: true, Unsent: true, Err: context.Canceled}, remedy: "The run was interrupted. Run again to continue."},
+		"deadline of a wait":   {err: fmt.Errorf("waiting: %w", context.DeadlineExceeded), remedy: "The time that the object's timeouts block allows is over. Allow more there. Run again."},
 		"deadline of a look":   {err: &client.TransportError{Err: context.DeadlineExceeded}, remedy: "Check the network and base_url, then run again."},
 		"unconfigured":         {err: &client.UnconfiguredError{Setting: "base_url"}, want: "apply what base_url depends on first."},
 		"anything else":        {err: errors.New("odd"), want: "Odd."},
-		"an answer and a wait": {err: errors.Join(errors.New("odd"), context.DeadlineExceeded), want: "Odd.\n", also: "Context deadline exceeded.", remedy: "The time that the object's timeouts block allows is over. Allow more there. Apply again."},
+		"an answer and a wait": {err: errors.Join(errors.New("odd"), context.DeadlineExceeded), want: "Odd.\n", also: "Context deadline exceeded.", remedy: "The time that the object's timeouts block allows is over. Allow more there. Run again."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -19,7 +19,6 @@ const HeldElsewhere = "What a resource in the state holds, such as one whose add
 func Foreseen(c *client.Client, object string, err error, options ...Option) diag.Diagnostics {
 	var exists *client.ExistsError
 	var leftover *client.LeftoverError
-	var transport *client.TransportError
 	switch {
 	case err == nil:
 		return nil
@@ -55,7 +54,7 @@ func Foreseen(c *client.Client, object string, err error, options ...Option) dia
 			}
 		}
 		return diags
-	case errors.As(err, &transport):
+	case client.IsDialFault(err):
 		err = errors.Join(err, errors.New("a server that this very apply makes must be applied first, with -target"))
 	}
 	return For("plan", object, errors.Join(err, fmt.Errorf("this is said once, and concerns every new %s of the run", object)), options...)

@@ -1,7 +1,10 @@
 package apierror
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 
@@ -17,6 +20,7 @@ func TestForeseen(t *testing.T) {
 	list := &client.APIError{Operation: "listComputers", Method: "GET", Route: "/api/v0/computers", Detail: "no", FromService: true}
 	refused, missing := *list, *list
 	refused.Status, missing.Status = 401, 404
+	dial := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 	left := client.LeftoverError{Found: []client.ExistsError{{Object: "session", ID: "1", ImportID: "import-1"}}}
 	held := left
 	held.MayBeHeld = true
@@ -40,10 +44,14 @@ func TestForeseen(t *testing.T) {
 		"many that may be held": {&many, diag.SeverityWarning, []string{
 			": 0, 1, 2 and 2 more. Nor", "no other one is made: terraform import ADDRESS import-0 or terraform import ADDRESS import-1 or terraform import ADDRESS import-2\nIf",
 		}},
-		"a key":                 {&refused, diag.SeverityError, []string{"Cannot plan computer", "answered 401: no.\nThis is said once, and concerns every new computer of the run.\n\n", "The API key was refused"}},
-		"an owner":              {&missing, diag.SeverityWarning, []string{"Cannot create computer", "Check the IDs"}},
-		"an address": {&client.TransportError{Operation: "listComputers", Err: fmt.Errorf("connection refused")}, diag.SeverityError,
+		"a key":    {&refused, diag.SeverityError, []string{"Cannot plan computer", "answered 401: no.\nThis is said once, and concerns every new computer of the run.\n\n", "The API key was refused"}},
+		"an owner": {&missing, diag.SeverityWarning, []string{"Cannot create computer", "Check the IDs"}},
+		"an address": {&client.TransportError{Operation: "listComputers", Unsent: true, Err: dial}, diag.SeverityError,
 			[]string{"refused.\nA server that this very apply makes must be applied first, with -target.\nThis is said once", "Check the network and base_url, then run again."}},
+		"a slow server": {&client.TransportError{Operation: "listComputers", Timeout: "request_timeout", Err: context.DeadlineExceeded}, diag.SeverityError,
+			[]string{"deadline exceeded.\nThis is said once", "raise request_timeout in the provider block. Run again."}},
+		"a broken connection": {&client.TransportError{Operation: "listComputers", Err: errors.New("EOF")}, diag.SeverityError,
+			[]string{"EOF.\nThis is said once", "Check the network and base_url, then run again."}},
 	} {
 		diags := Foreseen(&client.Client{}, "computer", tc.err, fields)
 		if len(diags) != 1 || diags[0].Severity() != tc.severity {
