@@ -3,7 +3,6 @@ package organization
 import (
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -36,28 +35,6 @@ func TestUserUsageLimitModel_keepsTheSpelling(t *testing.T) {
 		identity, ok := m.Identity().(*userUsageLimitIdentity)
 		if !ok || !identity.Email.Equal(m.Email) {
 			t.Errorf("%s: the identity is %+v", name, identity)
-		}
-	}
-}
-
-func TestSameAddress(t *testing.T) {
-	t.Parallel()
-	known := types.StringValue
-	for name, tc := range map[string]struct{ state, plan, want types.String }{
-		"the same":        {known("a@x"), known("a@x"), known("a@x")},
-		"in capitals":     {known("a@x"), known("A@X"), known("a@x")},
-		"no more so":      {known("A@x"), known("a@x"), known("A@x")},
-		"another address": {known("a@x"), known("b@x"), known("b@x")},
-		"a longer one":    {known("a@x"), known("a@x.y"), known("a@x.y")},
-		"a creation":      {types.StringNull(), known("A@x"), known("A@x")},
-		"not known yet":   {known("a@x"), types.StringUnknown(), types.StringUnknown()},
-		"a destruction":   {known("a@x"), types.StringNull(), types.StringNull()},
-		"empty":           {known(""), types.StringNull(), types.StringNull()},
-	} {
-		resp := &planmodifier.StringResponse{PlanValue: tc.plan}
-		sameAddress{}.PlanModifyString(t.Context(), planmodifier.StringRequest{StateValue: tc.state, PlanValue: tc.plan, ConfigValue: tc.plan}, resp)
-		if !resp.PlanValue.Equal(tc.want) || resp.RequiresReplace || len(resp.Diagnostics) > 0 {
-			t.Errorf("%s: got %+v", name, resp)
 		}
 	}
 }

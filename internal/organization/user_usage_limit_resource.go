@@ -87,7 +87,7 @@ func (r *userUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequ
 				Required:            true,
 				MarkdownDescription: userEmailText + " Another address replaces the resource.",
 				Validators:          []validator.String{value.Email()},
-				PlanModifiers:       []planmodifier.String{sameAddress{}, stringplanmodifier.RequiresReplace()},
+				PlanModifiers:       []planmodifier.String{value.KeepCase(), stringplanmodifier.RequiresReplace()},
 			},
 			"limit": schema.Int64Attribute{
 				Required:            true,
@@ -242,19 +242,4 @@ func (r *userUsageLimitResource) ImportState(ctx context.Context, req resource.I
 	}
 	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("email"), path.Root("email"), req, resp)
 	resp.Diagnostics.Append(adopt.Imported(ctx, resp.Private)...)
-}
-
-// sameAddress keeps an address as it is in the state where the configuration spells it in another case.
-type sameAddress struct{}
-
-func (sameAddress) Description(context.Context) string {
-	return "Upper and lower case make no difference."
-}
-
-func (s sameAddress) MarkdownDescription(ctx context.Context) string { return s.Description(ctx) }
-
-func (sameAddress) PlanModifyString(_ context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
-	if value.IsSet(req.StateValue) && value.IsSet(req.PlanValue) && strings.EqualFold(req.StateValue.ValueString(), req.PlanValue.ValueString()) {
-		resp.PlanValue = req.StateValue
-	}
 }

@@ -87,7 +87,7 @@ func (m *sessionModel) FromAPI(ctx context.Context, a *answered) diag.Diagnostic
 	s := *a.Session
 	s.Settings = s.Settings.Keeping(known)
 	diags.Append(m.sessionRecord.FromAPI(ctx, &s)...)
-	if value.IsSet(before.ComputerID) && (m.ComputerID.IsNull() || sameID(before.ComputerID, m.ComputerID)) {
+	if value.IsSet(before.ComputerID) && (m.ComputerID.IsNull() || strings.EqualFold(before.ComputerID.ValueString(), m.ComputerID.ValueString())) {
 		m.ComputerID = before.ComputerID
 	}
 	if m.ServiceCredits.IsNull() && value.IsSet(before.ServiceCredits) {
@@ -100,24 +100,6 @@ func (m *sessionModel) FromAPI(ctx context.Context, a *answered) diag.Diagnostic
 		m.SessionSettings = settings
 	}
 	return diags
-}
-
-// sameID reports that two IDs are the same but for case.
-func sameID(a, b types.String) bool { return strings.EqualFold(a.ValueString(), b.ValueString()) }
-
-// sameComputer keeps the spelling that is in the state where the configured one differs only in case.
-type sameComputer struct{}
-
-func (sameComputer) Description(context.Context) string {
-	return "Upper and lower case make no difference."
-}
-
-func (s sameComputer) MarkdownDescription(ctx context.Context) string { return s.Description(ctx) }
-
-func (sameComputer) PlanModifyString(_ context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
-	if value.IsSet(req.StateValue) && value.IsSet(req.PlanValue) && sameID(req.StateValue, req.PlanValue) {
-		resp.PlanValue = req.StateValue
-	}
 }
 
 // Identity is the session's ID and that of its computer.
@@ -158,7 +140,7 @@ func (r *sessionResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 		Required:            true,
 		MarkdownDescription: sessionResults["computer_id"].Text + " It must be active. A change replaces the session; upper and lower case make no difference.",
 		Validators:          []validator.String{value.NotBlank("give the ID of a computer")},
-		PlanModifiers:       []planmodifier.String{sameComputer{}, adopt.String()},
+		PlanModifiers:       []planmodifier.String{value.KeepCase(), adopt.String()},
 	}
 	attributes["cwd"] = schema.StringAttribute{
 		Optional: true, Computed: true,

@@ -137,22 +137,6 @@ func withinJSON(fields apierror.Fields) apierror.Fields {
 	return fields
 }
 
-// equalForms keeps a value as it is in the state where the configuration has another form of it.
-type equalForms struct {
-	equal func(a, b string) bool
-	text  string
-}
-
-func (e equalForms) Description(context.Context) string { return e.text }
-
-func (e equalForms) MarkdownDescription(ctx context.Context) string { return e.Description(ctx) }
-
-func (e equalForms) PlanModifyString(_ context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
-	if value.IsSet(req.StateValue) && value.IsSet(req.PlanValue) && e.equal(req.StateValue.ValueString(), req.PlanValue.ValueString()) {
-		resp.PlanValue = req.StateValue
-	}
-}
-
 // sameJSON reports that two texts are the same JSON.
 func sameJSON(a, b string) bool {
 	first, err := value.JSON(json.RawMessage(a))

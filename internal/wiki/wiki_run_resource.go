@@ -145,7 +145,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 		Required:            true,
 		MarkdownDescription: repoURLText + equalRepoURL + replacesRun,
 		Validators:          []validator.String{value.RepositoryURL()},
-		PlanModifiers:       []planmodifier.String{equalForms{client.SameRepository, equalRepoURL}, stringplanmodifier.RequiresReplace()},
+		PlanModifiers:       []planmodifier.String{value.KeepEqual(client.SameRepository, equalRepoURL), stringplanmodifier.RequiresReplace()},
 	}
 	attributes["branch"] = schema.StringAttribute{
 		Optional: true, Computed: true,
@@ -157,7 +157,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 		Optional: true, Computed: true,
 		MarkdownDescription: wikiRunResults["commit_hash"].Text + " It has 7 to 64 hexadecimal digits. If omitted, it is the latest commit of the branch at that time; use `triggers` to describe a later one." + replacesRun,
 		Validators:          []validator.String{value.CommitHash("omit it for the latest commit of the branch")},
-		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), equalForms{client.SameCommit, "A short hash is as good as the whole one."}, adopt.String()},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), value.KeepEqual(client.SameCommit, "A short hash is as good as the whole one."), adopt.String()},
 	}
 	for _, name := range []string{"has_local_changes", "has_non_remote_commits"} {
 		attributes[name] = schema.BoolAttribute{
@@ -171,7 +171,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 		MarkdownDescription: "Finished pages to upload, as JSON: `jsonencode` of a list of at least one object with `path`, `title` and `content` (Markdown), and optionally `pageId` and `order`. " +
 			"If omitted, the service writes the pages. They are in the state in clear, and must hold no secret." + adoptsInRun,
 		Validators:    []validator.String{pagesRule},
-		PlanModifiers: []planmodifier.String{equalForms{sameJSON, "Blanks and the order of keys make no difference."}, adopt.String()},
+		PlanModifiers: []planmodifier.String{value.KeepEqual(sameJSON, "Blanks and the order of keys make no difference."), adopt.String()},
 	}
 	attributes["page_tree"] = schema.StringAttribute{
 		Optional: true, Computed: true, CustomType: jsontypes.NormalizedType{},

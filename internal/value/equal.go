@@ -1,0 +1,35 @@
+package value
+
+import (
+	"context"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+)
+
+// keepEqual keeps a string as it is in the state where the configuration has an equal form of it.
+type keepEqual struct {
+	equal func(a, b string) bool
+	text  string
+}
+
+// KeepEqual is the plan modifier of a string that has several equal forms. It keeps the one that is in the state. Text says
+// in one sentence which forms are equal.
+func KeepEqual(equal func(a, b string) bool, text string) planmodifier.String {
+	return keepEqual{equal, text}
+}
+
+// KeepCase is KeepEqual for a string in which upper and lower case make no difference.
+func KeepCase() planmodifier.String {
+	return KeepEqual(strings.EqualFold, "Upper and lower case make no difference.")
+}
+
+func (k keepEqual) Description(context.Context) string { return k.text }
+
+func (k keepEqual) MarkdownDescription(ctx context.Context) string { return k.Description(ctx) }
+
+func (k keepEqual) PlanModifyString(_ context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
+	if IsSet(req.StateValue) && IsSet(req.PlanValue) && k.equal(req.StateValue.ValueString(), req.PlanValue.ValueString()) {
+		resp.PlanValue = req.StateValue
+	}
+}
