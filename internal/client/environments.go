@@ -342,7 +342,8 @@ func (c *Client) newEnvironmentReads() *poller[Environment] {
 		many: func(ctx context.Context, account string, _ []string) ([]Environment, error) {
 			return c.listEnvironments(ctx, account)
 		},
-		id: (*Environment).identifier,
+		manyIsAll: true,
+		id:        (*Environment).identifier,
 	})
 }
 

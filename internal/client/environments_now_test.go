@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -23,9 +24,16 @@ type bubbled struct {
 	mu      sync.Mutex
 	seen    []string
 	waiting chan struct{}
+	// refusing is until when requests are refused for their rate, which is not noted.
+	refusing time.Time
 }
 
 func (b *bubbled) RoundTrip(r *http.Request) (*http.Response, error) {
+	if time.Now().Before(b.refusing) {
+		w := httptest.NewRecorder()
+		say(w, `429 {"detail":"slow down"}`)
+		return w.Result(), nil
+	}
 	b.mu.Lock()
 	b.seen = append(b.seen, time.Since(b.began).String()+" "+short(r))
 	answer := b.answer(short(r))
@@ -222,5 +230,123 @@ func TestEnvironmentNow_endsWhileWritesAreUnderWay(t *testing.T) {
 			t.Errorf("got %v after %s", err, time.Since(b.began))
 		}
 		b.want(t)
+	})
+}
+
+// While a limit holds a listing back, it takes those along who come meanwhile. Who comes later needs another one.
+func TestEnvironmentNow_sharesAListingThatIsHeldBack(t *testing.T) {
+	for name, limit := range map[string]func(*Client, *bubbled){
+		"by its own rate": func(c *Client, _ *bubbled) {
+			c.gate = newGate(clock.System, func() float64 { return 0 }, c.retry.backoff, 0.5)
+			_ = c.gate.enter(context.Background(), &passage{})
+		},
+		"by a refusal": func(_ *Client, b *bubbled) { b.refusing = time.Now().Add(time.Second) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(string) string {
+				const ready = `,"isDefault":false,"status":"ready"`
+				return listed(env("env_1", "a", ready), env("env_2", "a", ready), env("env_3", "a", ready), env("env_4", "a", ready))
+			}, func(t *testing.T, c *Client, b *bubbled) {
+				limit(c, b)
+				var all sync.WaitGroup
+				read := func(ctx context.Context, ids ...string) {
+					for _, id := range ids {
+						all.Go(func() {
+							if e, err := c.EnvironmentNow(ctx, id); ctx.Err() == nil && (err != nil || e.ID != id) {
+								t.Errorf("%s: got %+v, %v", id, e, err)
+							}
+						})
+					}
+				}
+				impatient, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+				defer cancel()
+				read(impatient, "env_1")
+				read(t.Context(), "env_2")
+				time.Sleep(200 * time.Millisecond)
+				read(impatient, "env_3")
+				read(t.Context(), "env_1")
+				time.Sleep(300 * time.Millisecond)
+				read(t.Context(), "env_4")
+				all.Wait()
+				if len(b.seen) != 1 {
+					t.Errorf("asked %v", b.seen)
+				}
+			})
+		})
+	}
+}
+
+// Under a limit on requests each listing takes a creation's turn. There are few, however the creations and the ends of the
+// builds are spread: ten at a time, there are three rounds, and one listing comes before them.
+func TestEnvironmentNow_ofManyUnderALimit(t *testing.T) {
+	const n, atATime, builds = 30, 10, 900 * time.Millisecond
+	began, made := time.Time{}, map[string]time.Time{}
+	status := func(id string) string {
+		if time.Since(made[id]) < builds {
+			return "building"
+		}
+		return "ready"
+	}
+	inBubble(t, func(call string) string {
+		var found []string
+		for id := range made {
+			found = append(found, env(id, id, `,"isDefault":false,"status":"`+status(id)+`"`))
+		}
+		switch method, id, _ := strings.Cut(call, "/"); {
+		case method == "POST ":
+			id := fmt.Sprint("env_", len(made))
+			made[id] = time.Now()
+			return `200 {"id":"` + id + `","buildId":"b"}`
+		case call == "GET ":
+			return listed(found...)
+		case strings.HasPrefix(id, "build-statuses"):
+			var seen []string
+			for id := range made {
+				seen = append(seen, fmt.Sprintf(`{"environmentId":%q,"environmentStatus":%q}`, id, status(id)))
+			}
+			return `200 {"builds":[` + strings.Join(seen, ",") + "]}"
+		default:
+			return "200 " + env(id, id, `,"isDefault":false,"status":"`+status(id)+`"`)
+		}
+	}, func(t *testing.T, c *Client, b *bubbled) {
+		began = time.Now()
+		c.gate = newGate(clock.System, func() float64 { return 0 }, c.retry.backoff, 3)
+		var all sync.WaitGroup
+		slots := make(chan struct{}, atATime)
+		for k := range n {
+			slots <- struct{}{}
+			all.Go(func() {
+				defer func() { <-slots }()
+				e, err := c.CreateEnvironment(t.Context(), CreateEnvironmentRequest{Name: fmt.Sprint("e", k), Repositories: []EnvironmentRepository{}})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				watch := c.WatchBuild(e.ID)
+				defer watch.Close()
+				for pause, isBuilt := 500*time.Millisecond, false; !isBuilt; pause *= 2 {
+					seen, err := watch.Next(t.Context(), pause)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					isBuilt = seen.EnvironmentStatus == "ready"
+				}
+				if found, err := c.EnvironmentNow(t.Context(), e.ID); err != nil || found.Status != "ready" {
+					t.Errorf("got %+v, %v", found, err)
+				}
+			})
+		}
+		all.Wait()
+		listings := 0
+		for _, call := range b.seen {
+			if strings.HasSuffix(call, " GET ") {
+				listings++
+			}
+		}
+		t.Logf("%d listings of %d requests in %v", listings, len(b.seen), time.Since(began))
+		if listings > 5 {
+			t.Errorf("asked %q", b.seen)
+		}
 	})
 }

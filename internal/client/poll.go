@@ -33,7 +33,10 @@ type pollSource[T any] struct {
 	afterMany func(ctx context.Context, id string) (*T, error)
 	// many reads objects of the collection key. It may return others than those of ids, too.
 	many func(ctx context.Context, key string, ids []string) ([]T, error)
-	id   func(*T) string
+	// manyIsAll says that many is one request, whose answer holds whatever there is. Until it is sent, which may take long
+	// under a limit on requests, it takes along those who come.
+	manyIsAll bool
+	id        func(*T) string
 	// ended is called when a wait for an object of the collection key has ended.
 	ended func(key string)
 }
@@ -181,8 +184,17 @@ func (p *poller[T]) look(key string, demands []*demand[T]) {
 
 // askTogether answers the demands with one request and returns those it did not answer.
 func (p *poller[T]) askTogether(key string, demands []*demand[T]) []*demand[T] {
-	ctx, cancel := whileAnyWaits(demands)
+	ctx, those, cancel := whileAnyWaits(demands)
 	defer cancel()
+	if p.source.manyIsAll {
+		ctx = beforeSending(ctx, func() {
+			those.takeIn(func() []context.Context {
+				late := p.takeWaiting(key)
+				demands = append(demands, late...)
+				return contextsOf(late)
+			})
+		})
+	}
 	all, err := p.source.many(ctx, key, idsOf(demands))
 	if err != nil {
 		tflog.Debug(ctx, "A look at several objects failed", map[string]any{"error": err.Error()})
@@ -228,19 +240,57 @@ func (p *poller[T]) askAlone(demands []*demand[T], read func(context.Context, st
 	}
 }
 
-// whileAnyWaits returns a context that is done when the last of the waiters has left, and not when the first does.
-func whileAnyWaits[T any](demands []*demand[T]) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(demands[0].ctx))
-	var waiting atomic.Int64
-	waiting.Store(int64(len(demands)))
-	for _, d := range demands {
-		context.AfterFunc(d.ctx, func() {
-			if waiting.Add(-1) == 0 {
-				cancel()
-			}
-		})
+// takeWaiting takes those over who wait for the next look.
+func (p *poller[T]) takeWaiting(key string) []*demand[T] {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if group := p.groups[key]; group != nil {
+		return group.take()
 	}
-	return ctx, cancel
+	return nil
+}
+
+// audience are those who wait for one answer. When the last of them has left, nobody needs it any more.
+type audience struct {
+	waiting atomic.Int64
+	leave   context.CancelFunc
+}
+
+// takeIn adds others, unless all have left already.
+func (a *audience) takeIn(others func() []context.Context) {
+	if a.waiting.Add(1) > 1 { // Nobody is the last while others come.
+		a.add(others())
+	}
+	a.left()
+}
+
+func (a *audience) add(waiters []context.Context) {
+	a.waiting.Add(int64(len(waiters)))
+	for _, ctx := range waiters {
+		context.AfterFunc(ctx, a.left)
+	}
+}
+
+func (a *audience) left() {
+	if a.waiting.Add(-1) == 0 {
+		a.leave()
+	}
+}
+
+// whileAnyWaits returns a context that is done when the last of the waiters has left, and not when the first does.
+func whileAnyWaits[T any](demands []*demand[T]) (context.Context, *audience, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(demands[0].ctx))
+	those := &audience{leave: cancel}
+	those.add(contextsOf(demands))
+	return ctx, those, cancel
+}
+
+func contextsOf[T any](demands []*demand[T]) []context.Context {
+	contexts := make([]context.Context, len(demands))
+	for i, d := range demands {
+		contexts[i] = d.ctx
+	}
+	return contexts
 }
 
 // idsOf returns the IDs waited for, each once.

@@ -46,13 +46,25 @@ type attempts struct {
 	atLeast time.Duration
 	// refusal is the answer to the last attempt if that was 429, kept in case that nothing follows.
 	refusal *APIError
+	// sending is called before each attempt; it may be nil.
+	sending func()
 }
 
-type attemptsKey struct{}
+type (
+	attemptsKey struct{}
+	sendingKey  struct{}
+)
+
+// beforeSending returns a context whose request calls a function right before it is sent, also before it is repeated: its
+// turn may come long after it was made.
+func beforeSending(ctx context.Context, sending func()) context.Context {
+	return context.WithValue(ctx, sendingKey{}, sending)
+}
 
 // withAttempts returns the context of a call's requests.
 func withAttempts(ctx context.Context, repeatable bool) context.Context {
 	state := &attempts{caller: ctx, repeatable: repeatable, passage: newPassage(ctx)}
+	state.sending, _ = ctx.Value(sendingKey{}).(func())
 	// A connection is handed over when its TLS handshake is done. Whatever fails before was surely not sent.
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { state.connected.Store(true) }}
 	return context.WithValue(httptrace.WithClientTrace(ctx, trace), attemptsKey{}, state)
@@ -107,7 +119,15 @@ func (a *attempts) sleep(clk clock.Clock) error {
 }
 
 // enter waits at the gate for the turn of the first attempt or of another one.
-func (a *attempts) enter(g *gate) error { return g.enter(a.caller, &a.passage) }
+func (a *attempts) enter(g *gate) error {
+	if err := g.enter(a.caller, &a.passage); err != nil {
+		return err
+	}
+	if a.sending != nil {
+		a.sending()
+	}
+	return nil
+}
 
 func (a *attempts) mayRepeat(resp *http.Response, err error) bool {
 	if err != nil {
