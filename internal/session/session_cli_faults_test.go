@@ -143,11 +143,11 @@ func TestAccSession_killed(t *testing.T) {
 	ready := make(chan struct{})
 	e := acctest.NewRealTime(t, atOnce, acctest.Intercept("createSession", true, func() { <-ready; running.Kill() }))
 	computer := newComputer(e, "dev")
-	// What the state holds already is read by each plan.
+	// What the state holds already is read by each plan, and before the creation is planned.
 	const beside = "resource \"agentyard_service_account\" \"beside\" {\n  name = \"robots\"\n}\n"
 	cli := acctest.NewCLI(t, e, beside)
 	cli.MustRun(applying...)
-	hcl := beside + hclOf(computer, "cwd = \"/srv\"\n  session_settings = { model = \"model-light\" }")
+	hcl := beside + hclOf(computer, "cwd = \"/srv\"\n  session_settings = { model = \"model-light\" }\n  depends_on = [agentyard_service_account.beside]")
 	cli.Write("main.tf", hcl)
 	running = cli.Start(applying...)
 	close(ready)

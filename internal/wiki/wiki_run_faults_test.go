@@ -146,11 +146,11 @@ func TestAccWikiRun_killedAfterCommitStopsAtWhatItFinds(t *testing.T) {
 	var running *acctest.Running
 	ready := make(chan struct{})
 	e := acctest.NewRealTime(t, acctest.Intercept("createWikiRun", true, func() { <-ready; running.Kill() }))
-	// What the state holds already is read by each plan.
+	// What the state holds already is read by each plan, and before the creation is planned.
 	const beside = "resource \"agentyard_service_account\" \"beside\" {\n  name = \"robots\"\n}\n"
 	cli := acctest.NewCLI(t, e, beside)
 	cli.MustRun("apply", "-auto-approve", "-input=false")
-	cli.Write("main.tf", beside+ofAPI())
+	cli.Write("main.tf", beside+ofAPI("depends_on = [agentyard_service_account.beside]"))
 	running = cli.Start("apply", "-auto-approve", "-input=false")
 	close(ready)
 	if r := running.Wait(); r.ExitCode == 0 {
