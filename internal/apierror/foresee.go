@@ -24,7 +24,7 @@ func Foreseen(c *client.Client, object string, err error, options ...Option) dia
 		return nil
 	case errors.As(err, &leftover) && leftover.MayBeHeld:
 		return diag.Diagnostics{diag.NewWarningDiagnostic("An Interrupted Run May Have Left This", fmt.Sprintf(
-			"If a resource in the state holds it, nothing is to be done: %v. Nor if another configuration or a person has made it. "+
+			"If a resource in the state holds it, nothing is to be done, nor if another configuration or a person has made it: %v. "+
 				"Where there is a state, terraform state list -id=ID names the resource that holds it.\n\n"+
 				"Otherwise, before applying, import it at this address, so that no other one is made: %s\n"+
 				"If another one has been made already, import it at an address of its own, or delete the one that nobody needs.",

@@ -36,13 +36,13 @@ func TestForeseen(t *testing.T) {
 		"a name":     {&client.ExistsError{Object: "computer", Name: "a", ID: "1", ImportID: "1"}, diag.SeverityWarning, []string{`Name "a" Is Taken`, "moved block", "terraform import ADDRESS 1"}},
 		"a leftover": {&left, diag.SeverityError, []string{"Cannot create computer: A run that was cut short may have left a session", ": 1.\n\nNothing of this plan was applied.\nIf a resource", "Only if an interrupted run of this configuration has left it, import it: terraform import ADDRESS import-1, or delete it"}},
 		"a leftover that may be held": {fmt.Errorf("%w", &held), diag.SeverityWarning, []string{
-			"An Interrupted Run May Have Left This: If a resource in the state holds it, nothing is to be done: a run that was cut short may have left a session",
-			": 1. Nor if another configuration or a person has made it. Where there is a state, terraform state list -id=ID names the resource that holds it.\n\n" +
+			"An Interrupted Run May Have Left This: If a resource in the state holds it, nothing is to be done, nor if another configuration or a person has made it: a run that was cut short may have left a session",
+			": 1. Where there is a state, terraform state list -id=ID names the resource that holds it.\n\n" +
 				"Otherwise, before applying, import it at this address, so that no other one is made: terraform import ADDRESS import-1\n" +
 				"If another one has been made already, import it at an address of its own, or delete the one that nobody needs.",
 		}},
 		"many that may be held": {&many, diag.SeverityWarning, []string{
-			": 0, 1, 2 and 2 more. Nor", "no other one is made: terraform import ADDRESS import-0 or terraform import ADDRESS import-1 or terraform import ADDRESS import-2\nIf",
+			": 0, 1, 2 and 2 more. Where", "no other one is made: terraform import ADDRESS import-0 or terraform import ADDRESS import-1 or terraform import ADDRESS import-2\nIf",
 		}},
 		"a key":    {&refused, diag.SeverityError, []string{"Cannot plan computer", "answered 401: no.\nThis is said once, and concerns every new computer of the run.\n\n", "The API key was refused"}},
 		"an owner": {&missing, diag.SeverityWarning, []string{"Cannot create computer", "Check the IDs"}},
