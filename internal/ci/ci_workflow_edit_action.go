@@ -217,7 +217,7 @@ func (a *ciWorkflowEditAction) Invoke(ctx context.Context, req action.InvokeRequ
 			return err
 		}
 		if len(edit.Others) > 0 {
-			resp.Diagnostics.AddWarning("Unexpected Repository in the Answer", fmt.Sprintf("The service also tells what came of %s, which was not asked for. Look whether a pull request was opened there.", names(edit.Others)))
+			resp.Diagnostics.AddWarning("Unexpected Outcome in the Answer", fmt.Sprintf("The answer has what fits no repository of the request: %s. Look whether pull requests were opened beside those that were asked for.", names(edit.Others)))
 		}
 		return asked.report(edit, tell)
 	}, atField, apierror.Advice{

@@ -319,10 +319,35 @@ func TestCIWorkflowEdit_answersThatDoNotFit(t *testing.T) {
 		"one was not asked for": {
 			opened + `,{"repoFullName":"Acme/Web","message":"Fine."},{"repoFullName":"robin/tools","prUrl":"https://code.example/robin/tools/pull/9"}`,
 			[]string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): no pull request: Fine.", `"robin/tools", which was not asked for: pull request https://code.example/robin/tools/pull/9`},
-			nil, []string{`what came of robin/tools, which was not asked for`},
+			nil, []string{`fits no repository of the request: "robin/tools", which was not asked for. Look`},
 		},
 		"one without a repository": {
 			opened + `,{"message":"Fine."}`, []string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): no pull request: Fine."}, nil, nil,
+		},
+		"an error beyond the outcomes asked for": {
+			opened + `,{"repoFullName":"acme/web","prUrl":"P"},{"repoFullName":"acme/web","error":"could not push the second"}`,
+			[]string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): pull request P; error: could not push the second"},
+			[]string{"Cannot edit CI workflow in every repository", "1 of 2 workflows failed:\nacme/web (x): could not push the second\n\n2 pull requests were opened: https://code.example/acme/api/pull/9, P", "take out of repos"}, nil,
+		},
+		"more errors than workflows": {
+			opened + `,{"repoFullName":"acme/web","error":"E"},{"repoFullName":"acme/web","error":"F"}`,
+			[]string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): error: E; error: F"},
+			[]string{"1 of 2 workflows failed:\nacme/web (x): E\nacme/web (x): F\n\n1 pull request"}, nil,
+		},
+		"an error without a repository": {
+			opened + `,{"repoFullName":"acme/web","prUrl":"P"},{"error":"a third failed"}`,
+			[]string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): pull request P", "an outcome without a repository: error: a third failed"},
+			[]string{
+				"Cannot edit CI workflow in every repository", "The answer tells of a failure that belongs to no repository of the request:\nan outcome without a repository: a third failed\n\n2 pull requests were opened: https://code.example/acme/api/pull/9, P",
+				"take out of repos",
+			},
+			[]string{"fits no repository of the request: an outcome without a repository. Look"},
+		},
+		"an error of a repository that was not asked for": {
+			opened + `,{"repoFullName":"acme/web"},{"repoFullName":"robin/tools","error":"E"}`,
+			[]string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): not known: the answer names neither a pull request nor an error", `"robin/tools", which was not asked for: error: E`},
+			[]string{"Cannot edit CI workflow in every repository: What came of 1 of 2 workflows is not known:", "no repository of the request:\n\"robin/tools\", which was not asked for: E\n\n1 pull request was opened", look},
+			[]string{`fits no repository of the request: "robin/tools", which was not asked for. Look`},
 		},
 		"no error": {
 			`{"repoFullName":"acme/api","prUrl":"https://code.example/acme/api/pull/9","error":false},{"repoFullName":"acme/web","message":"Fine.","error":{}}`,

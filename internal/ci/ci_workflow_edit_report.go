@@ -1,7 +1,6 @@
 package ci
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -77,13 +76,14 @@ const (
 type tally struct {
 	count [isOpen + 1]int
 	lines [isOpen + 1][]string
+	// strange says what failed that belongs to no repository of the request.
+	strange []string
 	// opened are the pull requests.
 	opened []string
 }
 
-// add takes an outcome that stands for so many workflows of a repository.
-func (t *tally) add(of string, workflows int, how certainty, said string) {
-	t.count[how] += workflows
+// add takes an outcome of a repository.
+func (t *tally) add(of string, how certainty, said string) {
 	t.lines[how] = append(t.lines[how], of+": "+said)
 }
 
@@ -93,6 +93,7 @@ func (a asking) report(edit *client.CIEdit, tell crud.Tell) error {
 	for _, repo := range edit.Repositories {
 		label := labelOf(repo.Targets)
 		var told []string
+		var count [isOpen + 1]int
 		for _, outcome := range repo.Outcomes {
 			said, how := read(outcome)
 			told = append(told, prefixOf(how)+said)
@@ -100,22 +101,30 @@ func (a asking) report(edit *client.CIEdit, tell crud.Tell) error {
 			if len(repo.Outcomes) == 1 {
 				workflows = len(repo.Targets) // The API describes one outcome for each repository.
 			}
-			all.add(label, workflows, how, said)
+			count[how] += workflows
+			all.add(label, how, said)
 			all.addPullRequest(outcome)
 		}
 		if missing := len(repo.Targets) - len(repo.Outcomes); missing > 0 && len(repo.Outcomes) != 1 {
 			said := "the answer does not tell what came of " + phrase.Count(missing, "workflow")
 			told = append(told, prefixOf(isOpen)+said)
-			all.add(label, missing, isOpen, said)
+			count[isOpen] += missing
+			all.add(label, isOpen, said)
+		}
+		for how, n := range count {
+			all.count[how] += min(n, len(repo.Targets)) // There may be more outcomes than workflows.
 		}
 		tell("%s: %s", label, strings.Join(told, "; "))
 	}
 	for _, outcome := range edit.Others {
 		said, how := read(outcome)
-		tell("%q, which was not asked for: %s%s", outcome.RepoFullName, prefixOf(how), said)
+		tell("%s: %s%s", nameOf(outcome), prefixOf(how), said)
+		if how == hasFailed {
+			all.strange = append(all.strange, nameOf(outcome)+": "+said)
+		}
 		all.addPullRequest(outcome)
 	}
-	if all.count[hasFailed]+all.count[isOpen] == 0 {
+	if all.count[hasFailed]+all.count[isOpen]+len(all.strange) == 0 {
 		return nil
 	}
 	return a.fault(all)
@@ -126,7 +135,7 @@ func (a asking) fault(all tally) *crud.Fault {
 	total := len(a.body.Repos)
 	summary := "Cannot edit CI workflow"
 	switch {
-	case all.count[hasFailed] == 0:
+	case all.count[hasFailed]+len(all.strange) == 0:
 		summary = "CI Workflow Edit Is Uncertain"
 	case all.count[hasFailed] < total:
 		summary = "Cannot edit CI workflow in every repository"
@@ -134,10 +143,15 @@ func (a asking) fault(all tally) *crud.Fault {
 	var parts, advice []string
 	if n := all.count[hasFailed]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %s failed:\n%s", n, phrase.Count(total, "workflow"), strings.Join(all.lines[hasFailed], "\n")))
+	}
+	if all.count[hasFailed]+len(all.strange) > 0 {
 		advice = append(advice, "Mend what the service says; the data source agentyard_ci_repositories tells which repositories are connected, and who may write to them.")
 	}
 	if n := all.count[isOpen]; n > 0 {
 		parts = append(parts, fmt.Sprintf("What came of %d of %s is not known:\n%s", n, phrase.Count(total, "workflow"), strings.Join(all.lines[isOpen], "\n")))
+	}
+	if len(all.strange) > 0 {
+		parts = append(parts, "The answer tells of a failure that belongs to no repository of the request:\n"+strings.Join(all.strange, "\n"))
 	}
 	parts = append(parts, allOpened(all.opened))
 	advice = append(advice, a.beforeAgain(all))
@@ -152,7 +166,7 @@ func (a asking) fault(all tally) *crud.Fault {
 func (a asking) beforeAgain(all tally) string {
 	const before, takeOut = "Before invoking the action again, ", "take out of repos what is done or has a pull request: each invocation opens new ones."
 	total := len(a.body.Repos)
-	hasMore := total > 1 && (all.count[hasFailed] < total || len(all.opened) > 0)
+	hasMore := len(all.opened) > 0 || total > 1 && all.count[hasFailed] < total
 	switch {
 	case all.count[isOpen] > 0 && hasMore:
 		return before + placesToLook + ", and " + takeOut + " A " + a.ownJobs()
@@ -208,13 +222,21 @@ func labelOf(targets []client.CITarget) string {
 	return targets[0].RepoFullName + " (" + strings.Join(files, ", ") + ")"
 }
 
-// names are the repositories of outcomes. One may be empty.
+// names name outcomes that fit no repository of the request.
 func names(outcomes []client.CIOutcome) string {
 	all := make([]string, len(outcomes))
 	for i, outcome := range outcomes {
-		all[i] = cmp.Or(string(outcome.RepoFullName), "a repository without a name")
+		all[i] = nameOf(outcome)
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(all, "; ")
+}
+
+// nameOf names one of them.
+func nameOf(outcome client.CIOutcome) string {
+	if outcome.RepoFullName == "" {
+		return "an outcome without a repository"
+	}
+	return fmt.Sprintf("%q, which was not asked for", outcome.RepoFullName)
 }
 
 func (t *tally) addPullRequest(outcome client.CIOutcome) {

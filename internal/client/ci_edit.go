@@ -58,12 +58,12 @@ type CIOutcome struct {
 type CIEdit struct {
 	// Repositories are those of the request, each once, in its order.
 	Repositories []CIRepositoryEdit
-	// Others are outcomes for which no target is left.
+	// Others are outcomes without a repository, or of one that was not asked for.
 	Others []CIOutcome
 }
 
 // CIRepositoryEdit is what became of a repository. An outcome does not name its file, so those of several files cannot be
-// told apart. There may be fewer outcomes than targets, and a single one may stand for all of them.
+// told apart. There may be fewer outcomes than targets, a single one may stand for all of them, and there may be more.
 type CIRepositoryEdit struct {
 	Targets  []CITarget
 	Outcomes []CIOutcome
@@ -137,7 +137,7 @@ func assign(outcomes []CIOutcome, targets []CITarget) *CIEdit {
 		}
 	}
 	for _, outcome := range outcomes {
-		if repo := find(string(outcome.RepoFullName)); repo != nil && len(repo.Outcomes) < len(repo.Targets) {
+		if repo := find(string(outcome.RepoFullName)); repo != nil {
 			repo.Outcomes = append(repo.Outcomes, outcome)
 		} else {
 			edit.Others = append(edit.Others, outcome)

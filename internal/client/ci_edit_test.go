@@ -66,7 +66,7 @@ func TestEditCIWorkflow_outcomes(t *testing.T) {
 		"one of two is missing":       {twice, outcome("acme/web", "2") + "," + outcome("acme/api", "1"), "2:1 1:2", ""},
 		"none":                        {twice, "", "2: 1:", ""},
 		"not asked for":               {twice[:1], outcome("acme/api", "1") + "," + outcome("robin/tools", "9"), "1:1", "robin/tools"},
-		"once too often":              {twice[:1], outcome("acme/api", "1") + "," + outcome("acme/api", "9"), "1:1", "acme/api"},
+		"once too often":              {twice[:2], outcome("acme/api", "1") + "," + outcome("acme/web", "2") + "," + outcome("ACME/api", "9"), "1:1,9 1:2", ""},
 		"one without a repository":    {twice[:2], outcome("acme/api", "1") + `,{"prUrl":"9"}`, "1:1 1:9", ""},
 		"two without a repository":    {twice[:2], `{"prUrl":"8"},{"prUrl":"9"}`, "1: 1:", " "},
 		"whose it is is not certain":  {twice[:2], `{"prUrl":"9"}`, "1: 1:", ""},
