@@ -55,7 +55,8 @@ func (d *wikiExportDataSource) Schema(_ context.Context, _ datasource.SchemaRequ
 			"output_path": schema.StringAttribute{
 				Required: true,
 				MarkdownDescription: "Path of the archive. Its directory must exist. A file that is there is replaced, and of a symbolic link the file that it leads to; a directory is an error. " +
-					"A relative path starts at the working directory, where Terraform runs; `path.module` and `path.root` help to write others.",
+					"A relative path starts at the working directory, where Terraform runs; `path.module` and `path.root` help to write others. " +
+					"The archives of two runs cannot have the same path.",
 				Validators: []validator.String{value.NotBlank("give the path of a file")},
 			},
 			"output_sha256": schema.StringAttribute{
@@ -71,10 +72,17 @@ func (d *wikiExportDataSource) Schema(_ context.Context, _ datasource.SchemaRequ
 }
 
 func (d *wikiExportDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "export", "wiki run", req, resp, func(m *wikiExportModel) (export *client.WikiExport, err error) {
-		err = replaceFile(m.OutputPath.ValueString(), createFile, func(file io.Writer) (err error) {
-			export, err = d.Client.ExportWikiRun(ctx, m.WikiRunID.ValueString(), file)
-			return err
+	crud.ReadData(ctx, "export", "wiki run", req, resp, func(m *wikiExportModel) (*client.WikiExport, error) {
+		place, err := destination(m.OutputPath.ValueString())
+		if err != nil {
+			return nil, m.fault(err)
+		}
+		export, err := d.Client.ExportWikiRunTo(ctx, place, m.WikiRunID.ValueString(), func() (export *client.WikiExport, err error) {
+			err = replaceFile(place, createFile, func(file io.Writer) (err error) {
+				export, err = d.Client.ExportWikiRun(ctx, m.WikiRunID.ValueString(), file)
+				return err
+			})
+			return export, err
 		})
 		if err != nil {
 			return nil, m.fault(err)
@@ -87,12 +95,16 @@ func (d *wikiExportDataSource) Read(ctx context.Context, req datasource.ReadRequ
 func (m *wikiExportModel) fault(err error) error {
 	const untouched = "Nothing was written: a file that was there before is as it was."
 	var file *fileError
+	var taken *client.PlaceTakenError
 	var storage *client.StorageError
 	named := aboutRun("exporting", m.WikiRunID.ValueString(), err)
 	switch {
 	case errors.As(err, &file):
 		return &crud.Fault{At: path.Root("output_path"), Summary: "Cannot Write the Archive", Detail: fmt.Sprintf("The archive of the wiki run %s cannot be written to %s: %v. %s\n\n%s",
 			m.WikiRunID.ValueString(), m.OutputPath, file, untouched, file.remedy())}
+	case errors.As(err, &taken):
+		return &crud.Fault{At: path.Root("output_path"), Summary: "Archive Path Used Twice", Detail: fmt.Sprintf("The archives of the wiki runs %s and %s cannot both be written to %s: only one of them would be left.\n\nGive each its own output_path.",
+			taken.RunID, m.WikiRunID.ValueString(), m.OutputPath)}
 	case errors.As(err, &storage) && !errors.Is(err, context.Canceled):
 		return &crud.Fault{Summary: "Cannot export wiki run", Detail: apierror.Sentences(named) + " " + untouched +
 			"\n\nCheck that this machine reaches the file storage, then run again: the service gives a new signed address each time, which lives for a short time only."}

@@ -169,6 +169,34 @@ func TestAccWikiExport_paths(t *testing.T) {
 	}
 }
 
+// However the path is written, a second run at it is an error, and the same run is written once.
+func TestAccWikiExport_samePlace(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	first, second := uploadWiki(e, page{Path: "index.md", Title: "Index"}), uploadWiki(e, page{Path: "index.md", Title: "Other"})
+	cli := acctest.NewCLI(t, e, "")
+	if err := os.Symlink("x.zip", filepath.Join(cli.Dir, "link.zip")); err != nil {
+		t.Fatal(err)
+	}
+	config := func(run, output string) string {
+		return exportConfig(first, "x.zip") + strings.Replace(exportConfig(run, output), `"x"`, `"y"`, 1) +
+			"output \"same\" {\n  value = data.agentyard_wiki_export.x.output_sha256 == data.agentyard_wiki_export.y.output_sha256\n}\n"
+	}
+	for _, output := range []string{"x.zip", "./x.zip", filepath.Join(cli.Dir, "x.zip"), "link.zip"} {
+		cli.Write("main.tf", config(second, output))
+		r := cli.Run("plan", "-input=false")
+		text := strings.Join(strings.Fields(r.Output), " ")
+		if r.ExitCode == 0 || !strings.Contains(text, "Archive Path Used Twice") || !strings.Contains(text, first) || !strings.Contains(text, second) {
+			t.Errorf("%s: exit code %d\n%s", output, r.ExitCode, r.Output)
+		}
+		before := e.Journal().Count("exportWikiRun")
+		cli.Write("main.tf", config(first, output))
+		if r := cli.MustRun("plan", "-input=false"); !strings.Contains(r.Output, "same = true") || e.Journal().Count("exportWikiRun") != before+1 {
+			t.Errorf("%s: %d exports\n%s", output, e.Journal().Count("exportWikiRun")-before, r.Output)
+		}
+	}
+}
+
 func TestAccWikiExport_refusals(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

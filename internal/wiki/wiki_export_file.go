@@ -88,13 +88,9 @@ func unfinishedBeside(name string) string {
 	return filepath.Join(filepath.Dir(name), ".agentyard-"+rand.Text()+".part")
 }
 
-// replaceFile writes a file as a whole or not at all: beside it, under another name, which becomes its own when all that
-// fill wrote is on the disk. Until then, and after an error, a file of that name is as it was.
+// replaceFile writes the file of a destination as a whole or not at all: beside it, under another name, which becomes its
+// own when all that fill wrote is on the disk. Until then, and after an error, a file of that name is as it was.
 func replaceFile(name string, create func(string) (*os.File, error), fill func(io.Writer) error) error {
-	name, err := destination(name)
-	if err != nil {
-		return &fileError{err}
-	}
 	mode, err := modeFor(name)
 	if err != nil {
 		return ofFile(err)
@@ -138,10 +134,23 @@ func (o output) Write(p []byte) (int, error) {
 	return n, ofFile(err)
 }
 
-// destination is where a file of that name stands, or will stand: at the end of its symbolic links, which stay.
+// destination is where a file of that name stands, or will stand: at the end of its symbolic links, which stay. It is the
+// same for all paths that lead there.
 func destination(name string) (string, error) {
+	place, err := followed(name)
+	if err != nil {
+		return "", &fileError{err}
+	}
+	return place, nil
+}
+
+func followed(name string) (string, error) {
 	if os.IsPathSeparator(name[len(name)-1]) {
 		return "", errors.New("the path is that of a directory")
+	}
+	name, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
 	}
 	const maxLinks = 40
 	for range maxLinks {

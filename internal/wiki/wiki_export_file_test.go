@@ -27,6 +27,15 @@ func fillWith(text string, err error) func(io.Writer) error {
 	}
 }
 
+// replace replaces what stands at the end of a path.
+func replace(name string, create func(string) (*os.File, error), fill func(io.Writer) error) error {
+	name, err := destination(name)
+	if err != nil {
+		return err
+	}
+	return replaceFile(name, create, fill)
+}
+
 // writeFile writes a file as others would.
 func writeFile(t *testing.T, name, text string) {
 	t.Helper()
@@ -81,7 +90,7 @@ func TestReplaceFile(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			tc.before(t, dir)
-			if err := replaceFile(filepath.Join(dir, tc.path), createFile, fillWith("new", nil)); err != nil {
+			if err := replace(filepath.Join(dir, tc.path), createFile, fillWith("new", nil)); err != nil {
 				t.Fatal(err)
 			}
 			dirHolds(t, dir, tc.want)
@@ -101,7 +110,7 @@ func TestReplaceFile_keepsLinks(t *testing.T) {
 	t.Parallel()
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	symlink(t, filepath.Join(elsewhere, "real"), dir, "w.zip")
-	if err := replaceFile(filepath.Join(dir, "w.zip"), createFile, fillWith("new", nil)); err != nil {
+	if err := replace(filepath.Join(dir, "w.zip"), createFile, fillWith("new", nil)); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Lstat(filepath.Join(dir, "w.zip"))
@@ -142,7 +151,7 @@ func TestReplaceFile_permissions(t *testing.T) {
 			unfinished = filepath.Base(name)
 			return createFile(name)
 		}
-		err := replaceFile(filepath.Join(dir, name), create, func(w io.Writer) error {
+		err := replace(filepath.Join(dir, name), create, func(w io.Writer) error {
 			if runtime.GOOS != "windows" && modeOf(unfinished) != 0o600 {
 				t.Errorf("%s is %v while it is unfinished", name, modeOf(unfinished))
 			}
@@ -191,7 +200,7 @@ func TestReplaceFile_failures(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			writeFile(t, filepath.Join(dir, "w.zip"), "older")
-			err := replaceFile(filepath.Join(dir, "w.zip"), tc.create, tc.fill)
+			err := replace(filepath.Join(dir, "w.zip"), tc.create, tc.fill)
 			var file *fileError
 			if !errors.Is(err, tc.is) || errors.As(err, &file) != tc.ofFile || err.Error() != tc.want {
 				t.Errorf("got %#v: %v", err, err)
@@ -206,7 +215,7 @@ func TestReplaceFile_cannotBeRenamed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	name := filepath.Join(dir, "w.zip")
-	err := replaceFile(name, createFile, func(io.Writer) error { return os.Mkdir(name, 0o700) })
+	err := replace(name, createFile, func(io.Writer) error { return os.Mkdir(name, 0o700) })
 	var file *fileError
 	if !errors.As(err, &file) || strings.Contains(err.Error(), ".part") {
 		t.Errorf("got %v", err)
@@ -219,7 +228,7 @@ func TestReplaceFile_panics(t *testing.T) {
 	dir := t.TempDir()
 	func() {
 		defer func() { _ = recover() }()
-		_ = replaceFile(filepath.Join(dir, "w.zip"), createFile, func(io.Writer) error { panic("x") })
+		_ = replace(filepath.Join(dir, "w.zip"), createFile, func(io.Writer) error { panic("x") })
 	}()
 	dirHolds(t, dir, map[string]string{})
 }
@@ -251,7 +260,7 @@ func TestReplaceFile_paths(t *testing.T) {
 		if name != "" {
 			output += "/" + name
 		}
-		err := replaceFile(output, createFile, func(io.Writer) error { t.Errorf("%q: it was filled", name); return nil })
+		err := replace(output, createFile, func(io.Writer) error { t.Errorf("%q: it was filled", name); return nil })
 		var file *fileError
 		if !errors.As(err, &file) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", name, err)
