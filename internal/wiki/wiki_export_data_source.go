@@ -54,7 +54,8 @@ func (d *wikiExportDataSource) Schema(_ context.Context, _ datasource.SchemaRequ
 			"wiki_run_id": ofRun(),
 			"output_path": schema.StringAttribute{
 				Required: true,
-				MarkdownDescription: "Path of the archive. Its directory must exist. A file that is there is replaced, and of a symbolic link the file that it leads to; a directory is an error. " +
+				MarkdownDescription: "Path of the archive. Its directory must exist. A file that is there is replaced, and of a symbolic link the file that it leads to; a directory is an error, and a file that may not be written to. " +
+					"It is replaced by a new file, which has its permissions, and its owner and group where the system allows that; another hard link to it keeps the old content. " +
 					"A relative path starts at the working directory, where Terraform runs; `path.module` and `path.root` help to write others. " +
 					"The archives of two runs cannot have the same path.",
 				Validators: []validator.String{value.NotBlank("give the path of a file")},

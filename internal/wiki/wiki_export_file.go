@@ -23,7 +23,7 @@ func (e *fileError) remedy() string {
 	case errors.Is(e.err, syscall.ENOSPC):
 		return "Make room on that disk, or choose another path, then run again."
 	case errors.Is(e.err, fs.ErrPermission):
-		return "Let the user who runs Terraform write into the directory, or choose another path."
+		return "Let the user who runs Terraform write into the directory, and to a file that is there, or choose another path."
 	}
 	return "The directory must exist, and the path must be that of a file, or of nothing yet. A relative path starts at the folder in which Terraform runs."
 }
@@ -48,16 +48,21 @@ func createFile(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 }
 
-// modeFor is what the permissions of the file of a name shall be: those that it has, or else those of any new file, which
-// are only seen by making one.
-func modeFor(name string) (fs.FileMode, error) {
-	info, err := os.Stat(name)
-	switch {
-	case err == nil:
-		return info.Mode().Perm(), nil
-	case !errors.Is(err, fs.ErrNotExist):
-		return 0, err
+// mayBeWritten is an error where a file may not be written to. To replace it takes permission for its directory only, so
+// nothing else would notice; and root may do anything.
+func mayBeWritten(name string, info fs.FileInfo) error {
+	err := fs.ErrPermission
+	if info.Mode().Perm()&0o222 != 0 {
+		var file *os.File
+		if file, err = os.OpenFile(name, os.O_WRONLY, 0); err == nil {
+			return file.Close()
+		}
 	}
+	return fmt.Errorf("the file that is there may not be written to: %w", ofFile(err))
+}
+
+// modeOfNew is what the permissions of any new file beside a name are, which is only seen by making one.
+func modeOfNew(name string) (fs.FileMode, error) {
 	probe := unfinishedBeside(name)
 	file, err := os.OpenFile(probe, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
@@ -67,11 +72,43 @@ func modeFor(name string) (fs.FileMode, error) {
 		_ = file.Close() // Before it is removed, which some systems demand.
 		_ = os.Remove(probe)
 	}()
-	info, err = file.Stat()
+	info, err := file.Stat()
 	if err != nil {
 		return 0, err
 	}
 	return info.Mode().Perm(), nil
+}
+
+// access is whose a file is, and what its permissions are.
+type access struct {
+	// older is the file that is replaced; nil if there is none.
+	older fs.FileInfo
+	mode  fs.FileMode
+}
+
+// accessFor is what the file of a name shall have: what it has, or else what any new file has.
+func accessFor(name string) (access, error) {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		mode, err := modeOfNew(name)
+		return access{mode: mode}, err
+	case err != nil:
+		return access{}, err
+	}
+	return access{info, info.Mode().Perm()}, mayBeWritten(name, info)
+}
+
+// give gives a file that access.
+func (a access) give(file *os.File) error {
+	mode := a.mode
+	if a.older != nil {
+		var err error
+		if mode, err = keepOwner(file, a.older, mode); err != nil {
+			return err
+		}
+	}
+	return setMode(file, mode)
 }
 
 // setMode changes the permissions of a file where it has others: some file systems have the same for all, and refuse that.
@@ -91,7 +128,7 @@ func unfinishedBeside(name string) string {
 // replaceFile writes the file of a destination as a whole or not at all: beside it, under another name, which becomes its
 // own when all that fill wrote is on the disk. Until then, and after an error, a file of that name is as it was.
 func replaceFile(name string, create func(string) (*os.File, error), fill func(io.Writer) error) error {
-	mode, err := modeFor(name)
+	has, err := accessFor(name)
 	if err != nil {
 		return ofFile(err)
 	}
@@ -110,7 +147,7 @@ func replaceFile(name string, create func(string) (*os.File, error), fill func(i
 	if err := fill(output{file}); err != nil {
 		return err
 	}
-	if err := setMode(file, mode); err != nil {
+	if err := has.give(file); err != nil {
 		return ofFile(err)
 	}
 	if err := file.Sync(); err != nil {

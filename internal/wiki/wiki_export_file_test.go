@@ -240,9 +240,6 @@ func TestReplaceFile_paths(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "file"), "x")
 	symlink(t, "loop", dir, "loop")
 	symlink(t, ".", dir, "here")
-	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	for name, want := range map[string]string{
 		"":              "that of a directory",
 		".":             "that of a directory",
@@ -253,7 +250,6 @@ func TestReplaceFile_paths(t *testing.T) {
 		"none/w.zip":    "no such file or directory",
 		"file/w.zip":    "not a directory",
 		"loop":          "too many others",
-		"pipe":          "no ordinary file",
 		"w.zip\x00.txt": "invalid argument",
 	} {
 		output := dir
@@ -266,7 +262,24 @@ func TestReplaceFile_paths(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	dirHolds(t, dir, map[string]string{"file": "x", "loop": "", "here": "", "pipe": ""})
+	dirHolds(t, dir, map[string]string{"file": "x", "loop": "", "here": ""})
+}
+
+// What nobody may write to is not replaced, although that takes no permission for the file. Nothing is asked for.
+func TestReplaceFile_writeProtected(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	name := filepath.Join(dir, "w.zip")
+	writeFile(t, name, "older")
+	if err := os.Chmod(name, 0o444); err != nil {
+		t.Fatal(err)
+	}
+	err := replace(name, createFile, func(io.Writer) error { t.Error("it was filled"); return nil })
+	var file *fileError
+	if !errors.As(err, &file) || !errors.Is(err, fs.ErrPermission) || err.Error() != "the file that is there may not be written to: permission denied" {
+		t.Errorf("got %v", err)
+	}
+	dirHolds(t, dir, map[string]string{"w.zip": "older"})
 }
 
 // A failure of the file names the run, the path and what to do, at the path.
@@ -275,7 +288,7 @@ func TestWikiExport_fileFaults(t *testing.T) {
 	m := wikiExportModel{WikiRunID: types.StringValue("r1"), OutputPath: types.StringValue("docs/w.zip")}
 	for cause, remedy := range map[syscall.Errno]string{
 		syscall.ENOSPC: "Make room on that disk",
-		syscall.EACCES: "Let the user who runs Terraform write into the directory",
+		syscall.EACCES: "Let the user who runs Terraform write into the directory, and to a file that is there",
 		syscall.EIO:    "The directory must exist",
 	} {
 		err := m.fault(ofFile(&os.PathError{Op: "write", Path: "docs/.agentyard-x.part", Err: cause}))
