@@ -248,6 +248,9 @@ func (f *failure) general(e *client.APIError) string {
 		}
 		return join("The service limits the rate of requests, and the provider has waited for it as long as it may.", retryAfter(e), staySlow)
 	case http.StatusFailedDependency:
+		if !strings.HasPrefix(e.Route, "/api/v0/computers/{") {
+			return "Something else that the service needs for this could not be reached. Try again later."
+		}
 		return "The computer's daemon or the file storage could not be reached. Check that the computer is active, then try again."
 	case http.StatusNotImplemented:
 		return "This server does not offer the operation."
