@@ -6,6 +6,7 @@ import (
 	"net/mail"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -131,7 +132,7 @@ func isAbsoluteURI(s string) bool {
 func RepositoryURL() validator.String {
 	return rule{
 		summary: "Invalid Repository URL",
-		must:    "must be the http or https address of a repository, without user name, blanks, query and fragment, such as https://code.example/acme/api",
+		must:    "must be the http or https address of a repository, without user name, blanks, query, fragment, encoded slashes and parts of dots, such as https://code.example/acme/api",
 		accepts: isRepositoryURL,
 		got:     func(s string) string { return strconv.Quote(withoutUser(s)) },
 	}
@@ -140,7 +141,14 @@ func RepositoryURL() validator.String {
 func isRepositoryURL(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && u.User == nil && !strings.ContainsAny(s, "?#") &&
-		!strings.ContainsFunc(s, unicode.IsSpace)
+		!strings.ContainsFunc(s, unicode.IsSpace) && namesRepository(u)
+}
+
+// namesRepository reports that an address has a path, of which nobody on the way makes another one.
+func namesRepository(u *url.URL) bool {
+	written, parts := strings.ToLower(u.EscapedPath()), strings.Split(u.Path, "/")
+	return strings.Trim(u.Path, "/") != "" && !strings.Contains(written, "%2f") && !strings.Contains(written, "%5c") &&
+		!slices.Contains(parts, "..") && !slices.Contains(parts, ".")
 }
 
 var commitPattern = regexp.MustCompile(`^[0-9a-fA-F]{7,64}$`)

@@ -48,11 +48,12 @@ func TestValidators(t *testing.T) {
 		"URI": {URI(), []string{"https://git.example/acme/app", "ssh://git@git.example/a", "urn:x:y"}, map[string]string{
 			"": "", "acme/app": `x must be an absolute URI, such as https://git.example/acme/app, got: "acme/app".`, "//git.example/a": "", "https://": "", "https://a b": "", ":": "",
 		}},
-		"repository": {RepositoryURL(), []string{"https://code.example/acme/api", "http://code.example:8080/a.git", "HTTPS://code.example/a/", "https://code.example/ä"}, map[string]string{
-			"": "", "acme/api": `x must be the http or https address of a repository, without user name, blanks, query and fragment, such as https://code.example/acme/api, got: "acme/api".`,
+		"repository": {RepositoryURL(), []string{"https://code.example/acme/api", "http://code.example:8080/a.git", "HTTPS://code.example/a/", "https://code.example/ä", "https://code.example/a..b/...", "https://code.example//a"}, map[string]string{
+			"": "", "acme/api": `x must be the http or https address of a repository, without user name, blanks, query, fragment, encoded slashes and parts of dots, such as https://code.example/acme/api, got: "acme/api".`,
 			"git@code.example:acme/api.git": "", "ssh://code.example/a": "", "//code.example/a": "", "https://": "", "https:///a": "", "https://code.example/a?b": "", "https://code.example/a?": "",
 			"https://code.example/a#b": "", "https://code.example/a#": "", "https://code.example/a b": "", " https://code.example/a": "", "https://code.example/a\u00a0": "", "https://code.example/a\n": "",
-			"https://me@code.example/a": "", "https://me:hunter2@code.example/a": `got: "https://…@code.example/a".`,
+			"https://code.example": "", "https://code.example/": "", "https://code.example/..": "", "https://code.example/a/../b": "", "https://code.example/./a": "", "https://code.example/%2E%2e/a": "",
+			"https://code.example/%2f": "", "https://code.example/a%2Fb": "", "https://code.example/a%5cb": "", "https://me@code.example/a": "", "https://me:hunter2@code.example/a": `got: "https://…@code.example/a".`,
 		}},
 		"commit": {CommitHash("omit it"), []string{"c0ffee0", "C0FFEE0", strings.Repeat("0aF9", 10)}, map[string]string{
 			"": "", "HEAD": `x must be 7 to 64 hexadecimal digits; omit it, got: "HEAD".`, "c0ffee": "", "v1.2.3": "", "c0ffee0 ": "", "c0ffee0\n": "", "g0ffee0": "", strings.Repeat("0", 65): "",

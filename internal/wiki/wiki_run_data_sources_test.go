@@ -114,7 +114,7 @@ func TestAccWikiRunHistoryDataSource(t *testing.T) {
 		dataStep(asCaller(e, userKey(t, e, "robin@acme.example"), hcl(acmeAPI)), x, "wiki_runs", listOf(runIs(older, acmeAPI, nil))),
 		dataStep(e.Config(hcl("https://code.example/acme/legacy")), x, "wiki_runs", listOf()),
 		dataError(e.Config(hcl("acme/api")), `repo_url\s+must\s+be\s+the\s+http`),
-		dataError(e.Config(hcl("https://code.example/acme/api/../web%2f..")), `repo_url\s*=(.|\n)*getWikiHistory(.|\n)*403`),
+		dataError(e.Config(hcl("https://code.example/acme/api/../web%2f..")), `repo_url\s+must\s+be\s+the\s+http`),
 		dataError(e.Config(hcl("https://code.example/acme/unknown")), `repo_url\s*=(.|\n)*getWikiHistory(.|\n)*403(.|\n)*Connect\s+the\s+repository`),
 	)
 }

@@ -54,7 +54,18 @@ func readPages(text string) ([]client.WikiPageUpload, error) {
 	if err == nil && len(pages) == 0 {
 		err = errors.New("the list is empty; omit it to have the service write the pages")
 	}
+	for i, page := range pages {
+		if err == nil && !staysInWiki(page.Path) {
+			err = fmt.Errorf("pages[%d].path is %q, which is no relative path within the wiki", i, page.Path)
+		}
+	}
 	return pages, err
+}
+
+// staysInWiki reports that a path leads to a file of the wiki, wherever an export is unpacked.
+func staysInWiki(path string) bool {
+	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
+	return len(parts) > 0 && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, `\`) && !slices.Contains(parts, "..")
 }
 
 // readTree reads a page tree that is to be uploaded, or that the service has told.
