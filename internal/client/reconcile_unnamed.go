@@ -124,12 +124,12 @@ func (g *creationGate[T]) send(ctx context.Context, c *Client, n unnamed[T]) (*T
 }
 
 // settle finds what all the lost creations have made. None is under way meanwhile. All looks are used: a listing may show
-// what somebody else has made before it shows what these have.
+// what somebody else has made before it shows what these have. Where the last look fails, nothing is handed out therefore.
 func (g *creationGate[T]) settle(ctx context.Context, c *Client) {
 	lost := g.lost
 	g.lost = nil
 	found, err := findAfterLoss(ctx, c, math.MaxInt, lost[0].find)
-	for left := lost; len(left) > 0; {
+	for left := lost; err == nil && len(left) > 0; {
 		var kin []*loss[T]
 		kin, left = related(left, found)
 		settleRelated(kin, found)

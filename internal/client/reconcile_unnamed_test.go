@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
@@ -428,6 +429,29 @@ func TestCreationGate_settle(t *testing.T) {
 	}
 }
 
+// A run that is being stopped may have no time for the last looks: what was seen until then is named.
+func TestCreationGate_settle_interrupted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		sh := newSource(0).shared(clock.System)
+		l := &loss[thing]{err: io.EOF, before: mustKnow(t, sh, "", time.Now()), since: time.Now(), unnamed: unnamed[thing]{
+			object: "thing", known: sh,
+			find: func(ctx context.Context) ([]thing, error) {
+				return []thing{{"1", "m"}}, clock.System.Sleep(ctx, afterStop/2-time.Second)
+			},
+			createdAt: func(*thing) Millis { return Millis(time.Now().UnixMilli()) },
+			isWanted:  func(*thing) bool { return true },
+			existing:  func(object *thing) ExistsError { return ExistsError{ID: object.id} },
+		}}
+		ended, end := context.WithCancel(t.Context())
+		end()
+		(&creationGate[thing]{lost: []*loss[thing]{l}}).settle(ended, &Client{clock: clock.System})
+		if l.made != nil || !errors.Is(l.err, context.Canceled) || !slices.Equal(namedIn(l.err), []string{"1"}) {
+			t.Errorf("got %v, %v", l.made, l.err)
+		}
+	})
+}
+
 // What was read before a creation was lost is not told any more, even before it is settled.
 func TestCreateUnnamed_aLossOutdatesWhatWasRead(t *testing.T) {
 	t.Parallel()
@@ -550,7 +574,7 @@ func TestCreateUnnamed_looks(t *testing.T) {
 		"late":                      {lag: 7 * time.Second, isGiven: true},
 		"too late":                  {lag: 8 * time.Second, want: "and no such session on the computer 7 is found"},
 		"the first looks fail":      {listing: down(2, 4), isGiven: true},
-		"the last look fails":       {listing: down(5, 5), isGiven: true},
+		"the last look fails":       {listing: down(5, 5), want: "nothing proves that it made what is found now, s1 (created at"},
 		"no look succeeds":          {listing: down(2, 5), want: "EOF; listSessions (GET /api/v0/sessions) answered 501"},
 		"late, and a look fails":    {lag: 7 * time.Second, listing: down(3, 3), isGiven: true},
 		"late, and the last fails":  {lag: 7 * time.Second, listing: down(5, 5), want: "answered 501"},
@@ -574,18 +598,39 @@ func TestCreateUnnamed_looks(t *testing.T) {
 	}
 }
 
-// A listing may show another's session before it shows the one that was made.
+// A listing may show another's session before it shows the one that was made. Where the last look is cut off, what was seen
+// until then is named.
 func TestCreateUnnamed_anothersShowsFirst(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.lag, d.together = 3*time.Second, 1
-	d.meanwhile = func() {
-		d.add(deskSession{body: bodyOf(wishes["plain"]), at: testStart}, false)
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.sessions[0].at = testStart.Add(3 * time.Second)
+	for name, tc := range map[string]struct {
+		fails int // The listing.
+		want  []string
+	}{
+		"all looks succeed":   {want: []string{"s2", "s1"}},
+		"the last look fails": {fails: 5, want: []string{"s2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.lag, d.together = 3*time.Second, 1
+			d.meanwhile = func() {
+				d.add(deskSession{body: bodyOf(wishes["plain"]), at: testStart}, false)
+				d.mu.Lock()
+				defer d.mu.Unlock()
+				d.sessions[0].at = testStart.Add(3 * time.Second)
+			}
+			d.listing = func(n int) int {
+				if n == tc.fails {
+					return http.StatusNotImplemented
+				}
+				return http.StatusOK
+			}
+			o := d.createAll(t.Context(), d.ask("plain: after")...)[0]
+			if o.err == nil || !slices.Equal(namedIn(o.err), tc.want) {
+				t.Errorf("got %v, %v, want %v", o.made, o.err, tc.want)
+			}
+		})
 	}
-	d.check(t, d.createAll(t.Context(), d.ask("plain: after")...))
 }
 
 // What was made before a creation was sent is none of its, even if that of another lost one beside it could be.
