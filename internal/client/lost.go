@@ -54,8 +54,7 @@ func (e *ExistsError) Error() string {
 // LostError is a request that creates something and whose answer was lost, where nothing proves what it made.
 type LostError struct {
 	Object, Name string
-	// Found are new objects of the name or, where there is none, of the kind. They may be what the request made or what others
-	// did, and are not touched.
+	// Found are objects that were not known before, which may be what the request made or what others did. They are not touched.
 	Found []ExistsError
 	// Err is why the answer is missing, and why recovering failed, if it did.
 	Err error

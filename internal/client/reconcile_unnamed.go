@@ -202,21 +202,29 @@ func settleRelated[T any](kin []*loss[T], found []T) {
 	}
 }
 
-// mayBeNew reports that nothing shows that an object was made before the creation was sent, or by another one of this process.
-func (l *loss[T]) mayBeNew(object *T) bool {
-	id, at := l.existing(object).ID, l.createdAt(object)
-	return !l.known.holds(id) && !l.before.knows(id) && madeSince(at, l.since) && (at == 0 || at >= l.newest)
+// skew is how much older than the request, by the service's clocks, an object is said to be that may still come of it.
+const skew = 5 * time.Minute
+
+// isNobodys reports that an object was not known before the creation was sent, that no other one of this process has made it,
+// and that no resource holds it.
+func (l *loss[T]) isNobodys(object *T) bool {
+	id := l.existing(object).ID
+	return !l.known.holds(id) && !l.before.knows(id)
 }
 
-// mayHaveMade reports that an object may be what the creation has made.
-func (l *loss[T]) mayHaveMade(object *T) bool { return l.mayBeNew(object) && l.isWanted(object) }
+// mayHaveMade reports that an object is what was asked for, and that nothing shows that it was made before.
+func (l *loss[T]) mayHaveMade(object *T) bool {
+	at := l.createdAt(object)
+	return l.isNobodys(object) && madeSince(at, l.since) && (at == 0 || at >= l.newest) && l.isWanted(object)
+}
 
 // unproven are the objects that the creation may have made, which are not handed out: those that have what was asked for
-// or, if there are none, all that may be new, for the service may have made another one than it was asked for.
+// or, if there are none, all, for the service may have made another one than it was asked for. One that seems to be a little
+// older is among them: a service has more than one clock.
 func (l *loss[T]) unproven(found []T) []ExistsError {
-	theirs := filter(found, l.mayHaveMade)
-	if len(theirs) == 0 {
-		theirs = filter(found, l.mayBeNew)
+	theirs := filter(found, func(object *T) bool { return l.isNobodys(object) && madeSince(l.createdAt(object), l.since.Add(-skew)) })
+	if wanted := filter(theirs, l.isWanted); len(wanted) > 0 {
+		theirs = wanted
 	}
 	return existing(theirs, l.existing)
 }

@@ -26,6 +26,8 @@ type desk struct {
 	clk    *clock.Fake
 	// tellsNoTime keeps the service's time from its answers.
 	tellsNoTime bool
+	// ahead is how far the clock of what answers reads is ahead of that of what makes sessions.
+	ahead time.Duration
 	// lag is how long after it was made a session is in no listing.
 	lag time.Duration
 	// together is how many creations must have arrived before any of them goes on, and meanwhile is done then.
@@ -64,7 +66,11 @@ func newDesk(t *testing.T) *desk {
 }
 
 func (d *desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header()["Date"] = []string{d.clk.Now().UTC().Format(http.TimeFormat)}
+	now := d.clk.Now()
+	if r.Method == http.MethodGet {
+		now = now.Add(d.ahead)
+	}
+	w.Header()["Date"] = []string{now.UTC().Format(http.TimeFormat)}
 	if d.tellsNoTime {
 		w.Header()["Date"] = nil
 	}
@@ -633,7 +639,7 @@ func TestCreateUnnamed_anothersShowsFirst(t *testing.T) {
 	}
 }
 
-// What was made before a creation was sent is none of its, even if that of another lost one beside it could be.
+// What was made before a creation was sent is not given to it, even if that of another lost one beside it could be.
 func TestCreateUnnamed_eachSinceItWasSent(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -641,9 +647,9 @@ func TestCreateUnnamed_eachSinceItWasSent(t *testing.T) {
 		fate              string
 		first, second     []string // What each is told; nil is a session.
 	}{
-		"another's is not listed":         {fate: "before", first: []string{"s2", "s1"}, second: []string{}},
+		"another's is not listed":         {fate: "before", first: []string{"s2", "s1"}, second: []string{"s2", "s1"}},
 		"another's is listed":             {isListed: true, fate: "before", first: []string{"s2", "s1"}, second: []string{}},
-		"another's, and both made one":    {fate: "after", first: []string{"s3", "s2", "s1"}, second: []string{"s3"}},
+		"another's, and both made one":    {fate: "after", first: []string{"s3", "s2", "s1"}, second: []string{"s3", "s2", "s1"}},
 		"both made one":                   {isListed: true, isAlone: true, fate: "after"},
 		"only the first made one":         {isListed: true, isAlone: true, fate: "before", second: []string{}},
 		"only the first, and it was late": {isAlone: true, fate: "before", second: []string{}},
@@ -712,6 +718,42 @@ func TestCreateUnnamed_theServiceTellsNoTime(t *testing.T) {
 	d.check(t, outcomes)
 	if !slices.Equal(namedIn(outcomes[0].err), []string{"s1"}) {
 		t.Errorf("got %v, %v", outcomes[0].made, outcomes[0].err)
+	}
+}
+
+// What a service's clocks make older than the request is not handed out, but named: it was not there before.
+func TestCreateUnnamed_namesWhatIsNotProven(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		fate   string
+		ahead  time.Duration
+		known  []time.Duration // How old those are that are listed before the creation.
+		others []time.Duration // How old those are that are not.
+		want   []string
+	}{
+		"the clocks differ":               {fate: "after", ahead: 4 * time.Second, want: []string{"s1"}},
+		"the clocks differ much":          {fate: "after", ahead: 5 * time.Minute, want: []string{"s1"}},
+		"made otherwise, too":             {fate: "capped", ahead: 4 * time.Second, want: []string{"s1"}},
+		"one that is known is newer":      {fate: "after", known: []time.Duration{-4 * time.Second}, want: []string{"s2"}},
+		"older ones that were not listed": {fate: "before", others: []time.Duration{time.Second, 5 * time.Minute, 5*time.Minute + 1, time.Hour}, want: []string{"s2", "s1"}},
+		"older ones that were":            {fate: "before", known: []time.Duration{time.Second, time.Minute}, want: []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.ahead, d.together, d.lag = tc.ahead, 1, -time.Minute
+			add := func(ages []time.Duration) {
+				for _, age := range ages {
+					d.add(deskSession{body: bodyOf(wishes["free"]), at: testStart.Add(-age)}, false)
+				}
+			}
+			add(tc.known)
+			d.meanwhile = func() { add(tc.others) }
+			o := d.createAll(t.Context(), d.ask("free: "+tc.fate)...)[0]
+			if o.err == nil || !slices.Equal(namedIn(o.err), tc.want) {
+				t.Errorf("got %v, %v, want %v", o.made, o.err, tc.want)
+			}
+		})
 	}
 }
 

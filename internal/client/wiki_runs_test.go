@@ -361,7 +361,7 @@ func TestCreateWikiRun_takesEveryAnswer(t *testing.T) {
 }
 
 // The listing of the newest runs does not have the older ones that a history has. What is older than the newest one that was
-// known is none of a creation that came later, whatever the service's clock says.
+// known is not given to a creation that came later, whatever the service's clock says.
 func TestCreateWikiRun_anOlderRunIsNotTakenOver(t *testing.T) {
 	t.Parallel()
 	at := func(run string, after time.Duration) string {
@@ -371,10 +371,10 @@ func TestCreateWikiRun_anOlderRunIsNotTakenOver(t *testing.T) {
 		known string
 		named []string // By the error; nil is a run that is handed out.
 	}{
-		"older":                 {known: at(wiki("w0", ""), 6*time.Second), named: []string{}},
+		"older":                 {known: at(wiki("w0", ""), 6*time.Second), named: []string{"w1"}},
 		"not older":             {known: at(wiki("w0", ""), 5*time.Second)},
 		"another's repository":  {known: at(wikiOf(acmeWeb, "w0", ""), 6*time.Second)},
-		"the service's address": {known: at(wikiOf(acmeAPI+".git/", "w0", ""), 6*time.Second), named: []string{}},
+		"the service's address": {known: at(wikiOf(acmeAPI+".git/", "w0", ""), 6*time.Second), named: []string{"w1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
