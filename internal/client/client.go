@@ -115,8 +115,8 @@ type Client struct {
 	creating keyedLocks
 	// refreshed is set once a resource was read; see leftovers.
 	refreshed atomic.Bool
-	// doubting is held in the pause, of the length holdsArrive, before something is called a leftover.
-	doubting    sync.Mutex
+	// doubting counts those in the pause, of the length holdsArrive, before something is called a leftover.
+	doubting    atomic.Int32
 	holdsArrive time.Duration
 	// counted is how many accounts' computers were counted.
 	counted atomic.Int32

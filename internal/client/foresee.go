@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
@@ -12,6 +14,9 @@ const (
 	leftoverAge = 30 * time.Minute
 	// defaultHoldsArrive is real time, in which the resources that a plan reads beside a creation show what they hold.
 	defaultHoldsArrive = time.Second
+	// mostDoubting is how many plans of creations may make that pause at the same time: of Terraform's ten slots most stay
+	// free for what is read.
+	mostDoubting = 4
 )
 
 // ForeseeComputer says what a plan can know of a creation: an *ExistsError, or what the listing of the account's computers
@@ -88,8 +93,8 @@ func (c *Client) NoteRefresh() { c.refreshed.Store(true) }
 
 // leftovers is a *LeftoverError where a run that was cut short seems to have made what a creation asks for: an object
 // without a name of its own that is alike and young, and that no resource is known to hold. One plan tells of an object.
-// Where resources are read, the plan of one creation at a time makes a pause before, in which Terraform may read the one that
-// holds the object: it has few slots, and all of them in a pause would read nothing. If any of the kin is held, more may be.
+// Where resources are read, the plan of one creation of a kin makes a pause before, in which Terraform may read the one that
+// holds the object, and tells of what others of the kin find meanwhile, too. If any of the kin is held, more may be.
 func leftovers[T any](ctx context.Context, c *Client, s *shared[T], key, kin string, createdAt func(*T) Millis, isAlike func(*T) bool, describe func(*T) ExistsError) error {
 	if c.unconfigured != nil || s.knowsBetter(key) {
 		return nil
@@ -102,25 +107,41 @@ func leftovers[T any](ctx context.Context, c *Client, s *shared[T], key, kin str
 	found := unheld(s, "", filter(all, func(object *T) bool {
 		return isAlike(object) && createdAt(object).Time().After(now.Add(-leftoverAge))
 	}))
-	if now.IsZero() || len(found) == 0 {
+	if now.IsZero() || !s.doubt(kin, found) {
 		return nil
 	}
-	mayBeHeld := !c.refreshed.Load()
-	if !mayBeHeld {
-		if !c.doubting.TryLock() {
-			return nil
+	found, hasPaused, err := pauseInDoubt(ctx, c, s, kin)
+	if found = unheld(s, "", found); err != nil || len(found) == 0 {
+		return err
+	}
+	return &LeftoverError{
+		Found:     existing(found, describe),
+		Beside:    slices.ContainsFunc(found, func(object T) bool { return !isAlike(&object) }),
+		MayBeHeld: !hasPaused || s.holdsKin(kin),
+	}
+}
+
+// pauseInDoubt returns what is doubted of a kin, once all of it has been for a while. It does so at once, and hasPaused is
+// false, where a pause is of no use, as no resource is read, or too many others make one.
+func pauseInDoubt[T any](ctx context.Context, c *Client, s *shared[T], kin string) (found []T, hasPaused bool, err error) {
+	if c.refreshed.Load() {
+		hasPaused = c.doubting.Add(1) <= mostDoubting
+		defer c.doubting.Add(-1)
+	}
+	if !hasPaused {
+		found, _ = s.decide(kin, math.MaxInt)
+		return found, false, nil
+	}
+	for seen := 0; ; {
+		found, seen = s.decide(kin, seen)
+		if seen == 0 {
+			return found, true, nil
 		}
-		defer c.doubting.Unlock()
 		if err := clock.System.Sleep(ctx, c.holdsArrive); err != nil {
-			return err
+			s.decide(kin, math.MaxInt)
+			return nil, false, err
 		}
-		found, mayBeHeld = unheld(s, "", found), s.holdsKin(kin)
 	}
-	found = filter(found, func(object *T) bool { return c.Few("leftover "+s.id(object), 1) })
-	if len(found) == 0 {
-		return nil
-	}
-	return &LeftoverError{Found: existing(found, describe), MayBeHeld: mayBeHeld}
 }
 
 // foresee returns the objects of a name for the plan of a creation. A listing that fails is told once, and not tried again.
@@ -183,6 +204,33 @@ func (s *shared[T]) holdsKin(kin string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.heldKin[kin] > 0
+}
+
+// doubt notes what a creation takes for leftovers, as far as none has before, and reports that the caller is to decide about
+// it: no other creation of the kin is about to.
+func (s *shared[T]) doubt(kin string, found []T) (isCallers bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	isCallers = len(s.doubted[kin]) == 0
+	for i := range found {
+		if id := s.id(&found[i]); !s.wasDoubted[id] {
+			s.wasDoubted[id] = true
+			s.doubted[kin] = append(s.doubted[kin], found[i])
+		}
+	}
+	return isCallers && len(s.doubted[kin]) > 0
+}
+
+// decide returns what is doubted of a kin, which is not from now on. Where there is more of it than was seen before, all of
+// it goes on to be doubted, and decide returns how many that are.
+func (s *shared[T]) decide(kin string, seen int) (found []T, doubts int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if found = s.doubted[kin]; len(found) > seen {
+		return nil, len(found)
+	}
+	delete(s.doubted, kin)
+	return found, 0
 }
 
 // unheld returns those of the objects that no resource is known to hold.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
 const (
@@ -193,6 +194,10 @@ func aged(ages ...string) *source {
 
 // leftoversIn is what the plan of a creation is told, by a service whose clock shows testStart.
 func leftoversIn(ctx context.Context, c *Client, sh *shared[thing]) error {
+	return leftoversOf(ctx, c, sh, "7", func(t *thing) bool { return t.state[0] != '!' })
+}
+
+func leftoversOf(ctx context.Context, c *Client, sh *shared[thing], kin string, isAlike func(*thing) bool) error {
 	createdAt := func(t *thing) Millis {
 		age, err := time.ParseDuration(strings.TrimPrefix(t.state, "!"))
 		if err != nil {
@@ -200,7 +205,7 @@ func leftoversIn(ctx context.Context, c *Client, sh *shared[thing]) error {
 		}
 		return Millis(testStart.Add(-age).UnixMilli())
 	}
-	return leftovers(ctx, c, sh, "", "7", createdAt, func(t *thing) bool { return t.state[0] != '!' }, func(t *thing) ExistsError {
+	return leftovers(ctx, c, sh, "", kin, createdAt, isAlike, func(t *thing) ExistsError {
 		return ExistsError{Object: "session", ID: t.id, ImportID: t.id}
 	})
 }
@@ -279,7 +284,7 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// Of plans that run beside each other one makes a pause and tells of an object, and the others go on at once.
+// Of plans that run beside each other one of each collection makes a pause and tells of its objects, and the others go on at once.
 func TestLeftovers_manyPlans(t *testing.T) {
 	t.Parallel()
 	for _, isRefreshed := range []bool{true, false} {
@@ -308,14 +313,76 @@ func TestLeftovers_manyPlans(t *testing.T) {
 				})
 			}
 			plans.Wait()
-			switch {
-			case isRefreshed && (paused != 1 || told["1 2"]+told["3"] != 1 || told[""] != 19):
-				t.Errorf("refreshed: %d paused, told %v", paused, told)
-			case !isRefreshed && (paused != 0 || told["1 2"] != 1 || told["3"] != 1):
-				t.Errorf("not refreshed: %d paused, told %v", paused, told)
+			if want := map[bool]int{true: 2}[isRefreshed]; paused != want || told["1 2"] != 1 || told["3"] != 1 {
+				t.Errorf("refreshed %v: %d paused, told %v", isRefreshed, paused, told)
 			}
 		})
 	}
+}
+
+// What is told of one kin does not depend on another's turn: few are in the pause at the same time, and who is not gives a warning.
+func TestLeftovers_kinsAreApart(t *testing.T) {
+	t.Parallel()
+	for kins, want := range map[int]string{2: "1 error, 1 warning", 4: "3 errors, 1 warning", 6: "3 errors, 3 warnings"} {
+		synctest.Test(t, func(t *testing.T) {
+			c, sh := clientAt(testStart), aged(slices.Repeat([]string{"1m"}, kins)...).shared(clock.System)
+			c.NoteRefresh()
+			sh.holdKin("1")
+			began := time.Now()
+			var mu sync.Mutex
+			told, counts := map[string]bool{}, map[bool]int{}
+			plan := func(kin string) {
+				err := leftoversOf(t.Context(), c, sh, kin, func(t *thing) bool { return t.id == kin })
+				mu.Lock()
+				defer mu.Unlock()
+				var left *LeftoverError
+				if errors.As(err, &left) {
+					told[leftIn(err)] = true
+					counts[left.MayBeHeld]++
+					if left.MayBeHeld != (kin == "1" || time.Since(began) == 0) {
+						t.Errorf("%s: %v after %v", kin, left.MayBeHeld, time.Since(began))
+					}
+				}
+			}
+			var plans sync.WaitGroup
+			for n := range kins * 3 {
+				if n == 3 {
+					synctest.Wait() // The held kin has its turn first.
+				}
+				plans.Go(func() { plan(fmt.Sprint(n/3 + 1)) })
+			}
+			plans.Wait()
+			if got := phrase.Count(counts[false], "error") + ", " + phrase.Count(counts[true], "warning"); got != want || len(told) != kins {
+				t.Errorf("%d kins: %s, told %v, want %s", kins, got, told, want)
+			}
+		})
+	}
+}
+
+// What creations of one kin find that ask for different things, one of them tells of, and each of it has had its pause.
+func TestLeftovers_unlikeKin(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, sh := clientAt(testStart), aged("1m", "2m", "3m").shared(clock.System)
+		c.NoteRefresh()
+		began := time.Now()
+		var plans sync.WaitGroup
+		for n, id := range []string{"1", "2", "3"} {
+			plans.Go(func() {
+				time.Sleep(time.Duration(n) * defaultHoldsArrive * 3 / 4)
+				err := leftoversOf(t.Context(), c, sh, "7", func(t *thing) bool { return t.id == id })
+				if want := map[string]string{"1": "1 3"}[id]; leftIn(err) != want {
+					t.Errorf("%s: got %v", id, err)
+				}
+				if err != nil && (!strings.Contains(err.Error(), "as this one or one beside it shall be") || time.Since(began) != 3*defaultHoldsArrive) {
+					t.Errorf("got %v after %v", err, time.Since(began))
+				}
+			})
+		}
+		time.Sleep(3*defaultHoldsArrive - 1)
+		sh.hold("", "2")
+		plans.Wait()
+	})
 }
 
 // The plan after one that made a pause makes one too.

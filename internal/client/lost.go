@@ -88,6 +88,8 @@ func (e *LostError) Unwrap() error { return e.Err }
 // LeftoverError says that a run that was cut short seems to have made what is to be created: nothing tells it from that.
 type LeftoverError struct {
 	Found []ExistsError
+	// Beside says that some are not as this one, but as another one that the same plan creates.
+	Beside bool
 	// MayBeHeld says that a resource that this process has not read may hold it, as while a plan is applied.
 	MayBeHeld bool
 }
@@ -96,8 +98,11 @@ type LeftoverError struct {
 const LeftoversNamed = 3
 
 func (e *LeftoverError) Error() string {
-	object := e.Found[0].Object
-	return fmt.Sprintf("a run that was cut short may have left %s that is as this one shall be: %s", phrase.WithArticle(object), nameFew(e.Found, LeftoversNamed))
+	object, wish := e.Found[0].Object, "this one"
+	if e.Beside {
+		wish = "this one or one beside it"
+	}
+	return fmt.Sprintf("a run that was cut short may have left %s that is as %s shall be: %s", phrase.WithArticle(object), wish, nameFew(e.Found, LeftoversNamed))
 }
 
 // UnrevokedError says that keys live on whose values nobody has, because revoking them failed.

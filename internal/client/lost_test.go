@@ -31,6 +31,7 @@ func TestErrors_nameWhatIsThere(t *testing.T) {
 		`a run that was cut short may have left a session that is as this one shall be: c2 (created at 2026-03-01T00:00:00Z)`:      &LeftoverError{Found: []ExistsError{{Object: "session", ID: "c2", CreatedAt: at}}},
 		`a run that was cut short may have left an API key that is as this one shall be: c1, c2 (created at 2026-03-01T00:00:00Z)`: &LeftoverError{Found: []ExistsError{{Object: "API key", ID: "c1"}, two}},
 		`a run that was cut short may have left a session that is as this one shall be: c1, c3, c4 and 1 more`:                     &LeftoverError{Found: []ExistsError{{Object: "session", ID: "c1"}, {ID: "c3"}, {ID: "c4"}, {ID: "c5"}}},
+		`a run that was cut short may have left a session that is as this one or one beside it shall be: c1`:                       &LeftoverError{Found: []ExistsError{{Object: "session", ID: "c1"}}, Beside: true},
 		`it does not exist: broken`: &GoneError{Err: broken},
 		`broken; whether it is gone is not certain, because the listing that would show it failed: ` + failed.Error(): &UnprovenGoneError{Err: broken, Listing: failed},
 	} {

@@ -38,6 +38,10 @@ type shared[T any] struct {
 	held, refused map[string]bool
 	// heldKin counts the objects that resources hold, by what makes them kin; see leftovers.
 	heldKin map[string]int
+	// doubted are the objects, by kin, of which it is being found out whether they are leftovers, and wasDoubted the IDs of all
+	// that ever were.
+	doubted    map[string][]T
+	wasDoubted map[string]bool
 }
 
 // collection is what was read of a collection since the last write.
@@ -66,7 +70,7 @@ type listing[T any] struct {
 }
 
 func newShared[T any](clk clock.Clock, singles int, list func(context.Context, string) ([]T, error), id func(*T) string, names func(*T) []string) *shared[T] {
-	return &shared[T]{clock: clk, list: list, id: id, names: names, singles: singles, collections: map[string]*collection[T]{}, inventories: map[string]*inventory[T]{}, learning: map[string]*listing[T]{}, held: map[string]bool{}, refused: map[string]bool{}, heldKin: map[string]int{}}
+	return &shared[T]{clock: clk, list: list, id: id, names: names, singles: singles, collections: map[string]*collection[T]{}, inventories: map[string]*inventory[T]{}, learning: map[string]*listing[T]{}, held: map[string]bool{}, refused: map[string]bool{}, heldKin: map[string]int{}, doubted: map[string][]T{}, wasDoubted: map[string]bool{}}
 }
 
 // get returns one object of the collection, from its listing if there is or should be one, else by single. An object is
