@@ -271,6 +271,11 @@ func (s *shared[T]) discardAll() {
 
 func (l *listing[T]) wait(ctx context.Context) error {
 	select {
+	case <-l.done:
+		return l.err // What is there is told to whom is being stopped, too: chance must not decide.
+	default:
+	}
+	select {
 	case <-ctx.Done():
 		return fmt.Errorf("waiting for a listing that several reads share: %w", ctx.Err())
 	case <-l.done:

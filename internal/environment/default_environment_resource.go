@@ -264,6 +264,7 @@ func (r *defaultEnvironmentResource) provision(ctx context.Context, diags *diag.
 
 func (r *defaultEnvironmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, "default environment", req, resp, func(*defaultEnvironmentModel) (*string, error) {
+		r.Client.NoteRefresh()
 		live, err := r.Client.DefaultEnvironment(ctx)
 		switch {
 		case err != nil:

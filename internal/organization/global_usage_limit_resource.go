@@ -132,6 +132,7 @@ func (r *globalUsageLimitResource) Create(ctx context.Context, req resource.Crea
 
 func (r *globalUsageLimitResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, "global usage limit", req, resp, func(*globalUsageLimitModel) (*int64, error) {
+		r.Client.NoteRefresh()
 		r.Client.HoldGlobalUsageLimit()
 		live, err := r.Client.GlobalUsageLimit(ctx)
 		if err == nil && live == nil {

@@ -211,6 +211,7 @@ func (r *userUsageLimitResource) Create(ctx context.Context, req resource.Create
 
 func (r *userUsageLimitResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, "user usage limit", req, resp, func(m *userUsageLimitModel) (*client.UserUsageLimit, error) {
+		r.Client.NoteRefresh()
 		return r.Client.UserUsageLimit(ctx, m.Email.ValueString())
 	}, limitOptions)
 }

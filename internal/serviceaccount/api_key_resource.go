@@ -272,6 +272,7 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	r.Client.NoteRefresh()
 	imported := adopt.Unread(ctx, resp.Private)
 	found, err := r.Client.APIKey(ctx, m.ServiceAccountID.ValueString(), m.ID.ValueString())
 	if err == nil && !m.PreviousKeyID.IsNull() {
