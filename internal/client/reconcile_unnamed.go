@@ -13,7 +13,7 @@ import (
 // unnamed is a POST that makes an object without a name of its own, and that is never repeated blindly. What it made is told from
 // older objects by what was known before, by the service's own time, which must be told here, and by what was asked for.
 // Creations of this process that ask for the same share what was made: once none is under way, as many new objects as answers were
-// lost are theirs. If there are more, somebody else has made some, and all of them are named and not touched.
+// lost are theirs. If there are more, or of several owners, somebody else has made some, and all of them are named and not touched.
 type unnamed[T any] struct {
 	// object is for errors, such as "session on the computer 7".
 	object string
@@ -35,6 +35,10 @@ type unnamed[T any] struct {
 	createdAt func(*T) Millis
 	isAmong   func(*T) bool
 	isWanted  func(*T) bool
+	// ownerOf is whose an object is, empty where it does not tell, and isAnothers that this is known not to be who creates.
+	// Both are nil where only one's own objects are found.
+	ownerOf    func(*T) string
+	isAnothers func(*T) bool
 	// existing is what an error tells of an object.
 	existing func(*T) ExistsError
 }
@@ -129,7 +133,7 @@ func (g *creationGate[T]) settle(ctx context.Context, c *Client) {
 	lost := g.lost
 	g.lost = nil
 	found, err := findAfterLoss(ctx, c, math.MaxInt, lost[0].find)
-	for left := lost; err == nil && len(left) > 0; {
+	for left := lost; err == nil && len(left) > 0 && !isDisputed(lost, found); {
 		var kin []*loss[T]
 		kin, left = related(left, found)
 		settleRelated(kin, found)
@@ -140,6 +144,23 @@ func (g *creationGate[T]) settle(ctx context.Context, c *Client) {
 			l.err = &LostError{Object: l.object, Found: l.unproven(found), Err: errors.Join(l.err, err)}
 		}
 	}
+}
+
+// isDisputed reports that objects which the creations may have made have several owners, so that not all are theirs.
+func isDisputed[T any](lost []*loss[T], found []T) bool {
+	owner := ""
+	for i := range found {
+		maker := slices.IndexFunc(lost, func(l *loss[T]) bool { return l.ownerOf != nil && l.mayHaveMade(&found[i]) })
+		if maker < 0 {
+			continue
+		}
+		its := lost[maker].ownerOf(&found[i])
+		if owner != "" && its != "" && its != owner {
+			return true
+		}
+		owner = cmp.Or(owner, its)
+	}
+	return false
 }
 
 // related parts the first of the creations, and all that may have made the same objects as it, or as those, from the others.
@@ -212,10 +233,11 @@ func (l *loss[T]) isNobodys(object *T) bool {
 	return !l.known.holds(id) && !l.before.knows(id)
 }
 
-// mayHaveMade reports that an object is what was asked for, and that nothing shows that it was made before.
+// mayHaveMade reports that an object is what was asked for, and that nothing shows that it was made before or by others.
 func (l *loss[T]) mayHaveMade(object *T) bool {
 	at := l.createdAt(object)
-	return l.isNobodys(object) && madeSince(at, l.since) && (at == 0 || at >= l.newest) && l.isWanted(object)
+	return l.isNobodys(object) && madeSince(at, l.since) && (at == 0 || at >= l.newest) && l.isWanted(object) &&
+		(l.isAnothers == nil || !l.isAnothers(object))
 }
 
 // unproven are the objects that the creation may have made, which are not handed out: those that have what was asked for

@@ -365,7 +365,8 @@ func TestCreateUnnamed_handsOutWhatIsProven(t *testing.T) {
 }
 
 // Several lost creations are told apart by what they asked for. Letters stand for what is asked for and for what objects have,
-// and what follows a slash shows in no object. Of an object with a 0 the service does not tell when it was made.
+// and what follows a slash shows in no object. Of an object with a 0 the service does not tell when it was made. After an @ is
+// the owner; x is known to be another one.
 func TestCreationGate_settle(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -390,6 +391,13 @@ func TestCreationGate_settle(t *testing.T) {
 		"nobody knows when it was made":         {lost: []string{"m"}, found: []string{"m0"}, want: []string{"?1"}},
 		"nobody knows of one of two":            {lost: []string{"m", "m"}, found: []string{"m", "m0"}, want: []string{"?1 2", "?1 2"}},
 		"nobody knows of another":               {lost: []string{"m"}, found: []string{"m", "e0"}, want: []string{"1"}},
+		"another's":                             {lost: []string{"m"}, found: []string{"m@x"}, want: []string{"?1"}},
+		"another's beside one":                  {lost: []string{"m", "l"}, found: []string{"m@x", "m@a", "l@a"}, want: []string{"2", "3"}},
+		"one owner":                             {lost: []string{"m", "l"}, found: []string{"m@a", "l@a"}, want: []string{"1", "2"}},
+		"one owner, and one that is not told":   {lost: []string{"m", "l"}, found: []string{"m@a", "l"}, want: []string{"1", "2"}},
+		"two owners":                            {lost: []string{"m", "m"}, found: []string{"m@a", "m@b"}, want: []string{"?1 2", "?1 2"}},
+		"two owners of what was asked for":      {lost: []string{"m", "l"}, found: []string{"m@a", "l@b"}, want: []string{"?1", "?2"}},
+		"two owners, one of something else":     {lost: []string{"m", "l"}, found: []string{"m@a", "e@b"}, want: []string{"1", "?2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -414,7 +422,12 @@ func TestCreationGate_settle(t *testing.T) {
 					isWanted: func(object *thing) bool {
 						return !strings.ContainsFunc(wish, func(asked rune) bool { return !strings.ContainsRune(object.state, asked) })
 					},
-					existing: func(object *thing) ExistsError { return ExistsError{ID: object.id} },
+					ownerOf: func(object *thing) string {
+						_, owner, _ := strings.Cut(object.state, "@")
+						return owner
+					},
+					isAnothers: func(object *thing) bool { return strings.HasSuffix(object.state, "@x") },
+					existing:   func(object *thing) ExistsError { return ExistsError{ID: object.id} },
 				}})
 			}
 			all := slices.Clone(gate.lost)

@@ -227,13 +227,22 @@ func (o *wikiOwner) owns(w *WikiRun) {
 	if o.proven == nil {
 		o.proven = map[string]bool{}
 	}
-	o.proven[w.OwnerUserID] = true
+	if w.OwnerUserID != "" {
+		o.proven[w.OwnerUserID] = true
+	}
 }
 
 func (o *wikiOwner) is(user string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return user != "" && o.proven[user]
+}
+
+// isNot reports that the API key is known to be somebody else's than the user's.
+func (o *wikiOwner) isNot(user string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return user != "" && !o.proven[user] && len(o.proven) > 0
 }
 
 // OwnsWikiRunsOf reports that the API key is known to be a user's. No more than one listing of the process is for that, so that
@@ -294,10 +303,12 @@ func (c *Client) CreateWikiRun(ctx context.Context, body CreateWikiRunRequest) (
 			c.wikiRuns.discard(body.RepoURL)
 			return c.wikiRuns.all(ctx, body.RepoURL)
 		},
-		createdAt: func(w *WikiRun) Millis { return w.CreatedAt },
-		isAmong:   func(w *WikiRun) bool { return SameRepository(body.RepoURL, w.RepoURL) },
-		isWanted:  body.isWanted,
-		existing:  (*WikiRun).existing,
+		createdAt:  func(w *WikiRun) Millis { return w.CreatedAt },
+		isAmong:    func(w *WikiRun) bool { return SameRepository(body.RepoURL, w.RepoURL) },
+		isWanted:   body.isWanted,
+		ownerOf:    func(w *WikiRun) string { return w.OwnerUserID },
+		isAnothers: func(w *WikiRun) bool { return c.wikiOwner.isNot(w.OwnerUserID) },
+		existing:   (*WikiRun).existing,
 	})
 	if err != nil {
 		return nil, err

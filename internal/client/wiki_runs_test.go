@@ -387,6 +387,60 @@ func TestCreateWikiRun_anOlderRunIsNotTakenOver(t *testing.T) {
 	}
 }
 
+// Once it is known whose the key is, another owner's run is named and not taken over: a manager's key may change and delete it.
+func TestCreateWikiRun_anothersRunIsNotTakenOver(t *testing.T) {
+	t.Parallel()
+	owned := func(id, owner, level string) string {
+		return wiki(id, fmt.Sprintf(`,"ownerUserId":%q,"privacyLevel":%q,"canUpdatePrivacy":true`, owner, level))
+	}
+	newest := owned("w1", "u2", "organization")
+	for name, tc := range map[string]struct {
+		before  string   // A run of another repository, in the listing of the newest ones.
+		earlier string   // The answer to a creation that came before.
+		history []string // After the loss.
+		want    string
+		named   []string
+	}{
+		"nobody knows whose the key is":  {history: []string{newest}, want: "w1"},
+		"this process made one":          {earlier: owned("w0", "u1", "organization"), history: []string{newest}, named: []string{"w1"}},
+		"no owner is told of that":       {earlier: wiki("w0", ""), history: []string{newest}, want: "w1"},
+		"a private one is listed before": {before: strings.Replace(owned("w0", "u1", "private"), acmeAPI, acmeWeb, 1), history: []string{newest}, named: []string{"w1"}},
+		"a public one is listed before":  {before: strings.Replace(owned("w0", "u1", "organization"), acmeAPI, acmeWeb, 1), history: []string{newest}, want: "w1"},
+		"a private one is listed after":  {history: []string{newest, strings.Replace(owned("w0", "u1", "private"), `"main"`, `"next"`, 1)}, named: []string{"w1"}},
+		"one's own is there, too":        {earlier: owned("w0", "u1", "organization"), history: []string{newest, owned("w2", "u1", "organization")}, want: "w2"},
+		"one's own, of which none tells": {earlier: owned("w0", "u1", "organization"), history: []string{wiki("w2", "")}, want: "w2"},
+		"this process made one for them": {earlier: owned("w0", "u2", "organization"), history: []string{newest}, want: "w1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			earlier := tc.earlier
+			c, _, _ := serveShort(t, func(call string) string {
+				switch call {
+				case getWikis:
+					return wikis(slices.DeleteFunc([]string{tc.before}, func(run string) bool { return run == "" })...)
+				case postWiki:
+					post := "drop"
+					if earlier != "" {
+						post, earlier = "200 "+earlier, ""
+					}
+					return post
+				}
+				return wikis(tc.history...)
+			})
+			body := CreateWikiRunRequest{RepoURL: acmeAPI, Branch: "main"}
+			if tc.earlier != "" {
+				if made, err := c.CreateWikiRun(t.Context(), body); err != nil || made.ID != "w0" {
+					t.Fatalf("%v, %v", made, err)
+				}
+			}
+			made, err := c.CreateWikiRun(t.Context(), body)
+			if tc.want != "" && (err != nil || made.ID != tc.want) || tc.want == "" && !slices.Equal(namedIn(err), tc.named) {
+				t.Errorf("got %+v, %v, want %q, %q", made, err, tc.want, tc.named)
+			}
+		})
+	}
+}
+
 // A run that has more than was asked for, or that an agent or another person has made, is somebody else's.
 func TestCreateWikiRunRequest_isWanted(t *testing.T) {
 	t.Parallel()
