@@ -93,8 +93,9 @@ func (c *Client) NoteRefresh() { c.refreshed.Store(true) }
 
 // leftovers is a *LeftoverError where a run that was cut short seems to have made what a creation asks for: an object
 // without a name of its own that is alike and young, and that no resource is known to hold. One plan tells of an object.
-// Where resources are read, the plan of one creation of a kin makes a pause before, in which Terraform may read the one that
-// holds the object, and tells of what others of the kin find meanwhile, too. If any of the kin is held, more may be.
+// The plan of one creation of a kin makes a pause before, in which Terraform may read the resource that holds the object, or
+// any, and tells of what others of the kin find meanwhile, too. If any of the kin is held, more may be; if nothing is read,
+// this may be an apply, in which all of it may be.
 func leftovers[T any](ctx context.Context, c *Client, s *shared[T], key, kin string, createdAt func(*T) Millis, isAlike func(*T) bool, describe func(*T) ExistsError) error {
 	if c.unconfigured != nil || s.knowsBetter(key) {
 		return nil
@@ -117,17 +118,15 @@ func leftovers[T any](ctx context.Context, c *Client, s *shared[T], key, kin str
 	return &LeftoverError{
 		Found:     existing(found, describe),
 		Beside:    slices.ContainsFunc(found, func(object T) bool { return !isAlike(&object) }),
-		MayBeHeld: !hasPaused || s.holdsKin(kin),
+		MayBeHeld: !hasPaused || !c.refreshed.Load() || s.holdsKin(kin),
 	}
 }
 
 // pauseInDoubt returns what is doubted of a kin, once all of it has been for a while. It does so at once, and hasPaused is
-// false, where a pause is of no use, as no resource is read, or too many others make one.
+// false, where too many others make a pause.
 func pauseInDoubt[T any](ctx context.Context, c *Client, s *shared[T], kin string) (found []T, hasPaused bool, err error) {
-	if c.refreshed.Load() {
-		hasPaused = c.doubting.Add(1) <= mostDoubting
-		defer c.doubting.Add(-1)
-	}
+	hasPaused = c.doubting.Add(1) <= mostDoubting
+	defer c.doubting.Add(-1)
 	if !hasPaused {
 		found, _ = s.decide(kin, math.MaxInt)
 		return found, false, nil

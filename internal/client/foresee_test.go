@@ -241,6 +241,8 @@ func TestLeftovers(t *testing.T) {
 		// kin says of what else is held whether it is kin.
 		kin       string
 		mayBeHeld bool
+		// refresh is when a resource is read, if not before: from within the pause on, or never.
+		refresh string
 		// noTime keeps the service's time away.
 		noTime bool
 	}{
@@ -255,6 +257,8 @@ func TestLeftovers(t *testing.T) {
 		"no word of the time":          {ages: []string{"1m"}, noTime: true},
 		"kin is held":                  {ages: []string{"1m"}, kin: "7", want: "1", mayBeHeld: true},
 		"no kin is held":               {ages: []string{"1m"}, kin: "8", want: "1"},
+		"nothing is read":              {ages: []string{"1m"}, refresh: "never", want: "1", mayBeHeld: true},
+		"read a moment later":          {ages: []string{"1m"}, refresh: "late", want: "1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -263,10 +267,15 @@ func TestLeftovers(t *testing.T) {
 				if tc.noTime {
 					c = &Client{clock: clock.System}
 				}
-				c.NoteRefresh()
+				if tc.refresh == "" {
+					c.NoteRefresh()
+				}
 				sh.hold("", tc.held)
 				gone := sh.holdKin("7")
 				time.AfterFunc(defaultHoldsArrive-1, func() {
+					if tc.refresh == "late" {
+						c.NoteRefresh()
+					}
 					sh.hold("", tc.meanwhile)
 					sh.holdKin(tc.kin)
 					gone()
@@ -313,7 +322,7 @@ func TestLeftovers_manyPlans(t *testing.T) {
 				})
 			}
 			plans.Wait()
-			if want := map[bool]int{true: 2}[isRefreshed]; paused != want || told["1 2"] != 1 || told["3"] != 1 {
+			if paused != 2 || told["1 2"] != 1 || told["3"] != 1 {
 				t.Errorf("refreshed %v: %d paused, told %v", isRefreshed, paused, told)
 			}
 		})

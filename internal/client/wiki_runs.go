@@ -270,7 +270,8 @@ func (c *Client) SeesPrivateWikisOf(ctx context.Context, user, repoURL string) b
 // interrupted apply may have left it, or what the listing fails with.
 func (c *Client) ForeseeWikiRun(ctx context.Context, body CreateWikiRunRequest) error {
 	createdAt := func(w *WikiRun) Millis { return w.CreatedAt }
-	return leftovers(ctx, c, c.wikiRuns, organization, repositoryKey(body.RepoURL), createdAt, body.isWanted, (*WikiRun).existing)
+	isAlike := func(w *WikiRun) bool { return body.isWanted(w) && !c.wikiOwner.isNot(w.OwnerUserID) }
+	return leftovers(ctx, c, c.wikiRuns, organization, repositoryKey(body.RepoURL), createdAt, isAlike, (*WikiRun).existing)
 }
 
 // HoldWikiRunOf notes that a resource of this run holds a wiki run of a repository, and returns what takes that back where
