@@ -89,6 +89,8 @@ type Client struct {
 	sessionPages                  *paged[[]Session]
 	sessionGates                  gates[Session]
 	ci                            ciReads
+	// computerSpellings are the IDs of computers as they were met first, by their lower case; see computerKey.
+	computerSpellings sync.Map
 	// unlisted are the computers that are gone, or of which this key sees nothing; see listedBy.
 	unlisted sync.Map
 	// tooSlow are the computers whose listing took longer than it may, with the error; reads do without it.

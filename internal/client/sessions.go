@@ -160,8 +160,12 @@ type UpdateSessionRequest struct {
 	Settings *SessionSettings `json:"sessionSettings,omitempty"`
 }
 
-// computerKey is a computer's ID as it names what is known of the computer's sessions: upper and lower case make no difference.
-func computerKey(id string) string { return strings.ToLower(id) }
+// computerKey is a computer's ID as it names what is known of the computer's sessions, and as the service is asked for them.
+// Upper and lower case make no difference: it is the spelling in which the ID was met first.
+func (c *Client) computerKey(id string) string {
+	spelling, _ := c.computerSpellings.LoadOrStore(strings.ToLower(id), id)
+	return spelling.(string)
+}
 
 func sessionQuery(computer string) url.Values {
 	q := url.Values{}
@@ -171,13 +175,13 @@ func sessionQuery(computer string) url.Values {
 
 // sessionPages names the listing of a computer's sessions, or of all, from which so many are taken; 0 are all.
 func sessionPages(computer string, most int) string {
-	return pageSize(most) + "?" + sessionQuery(computerKey(computer)).Encode()
+	return pageSize(most) + "?" + sessionQuery(computer).Encode()
 }
 
 // Sessions returns the sessions of the API key's owner, as the service orders them, of one computer or of all; most 0 is
 // all of them. Many calls in a short time share the pages.
 func (c *Client) Sessions(ctx context.Context, computer string, most int) ([]Session, error) {
-	found, err := gather(c.sessionPages.all(ctx, sessionPages(computer, most)), most, (*Session).identifier)
+	found, err := gather(c.sessionPages.all(ctx, sessionPages(c.computerKey(computer), most)), most, (*Session).identifier)
 	if err != nil || most == 0 {
 		return found, err
 	}
@@ -187,7 +191,7 @@ func (c *Client) Sessions(ctx context.Context, computer string, most int) ([]Ses
 // EachSession is Sessions for who may stop early: a page is asked for when those before it are used up. Most is how many
 // are wanted at most, if that is known; more are yielded to who goes on.
 func (c *Client) EachSession(ctx context.Context, computer string, most int) iter.Seq2[Session, error] {
-	return flat(c.sessionPages.all(ctx, sessionPages(computer, most)), (*Session).identifier)
+	return flat(c.sessionPages.all(ctx, sessionPages(c.computerKey(computer), most)), (*Session).identifier)
 }
 
 // listSessionsForReads asks the service for a computer's sessions, at most maxListed of them.
@@ -221,7 +225,7 @@ func (c *Client) listedBy(computer string) string {
 // the only answer that always has the settings. One that does not exist is a *GoneError; CreatedAt, which may be zero, is
 // known of the session: a young one may not show yet, and is waited for.
 func (c *Client) Session(ctx context.Context, id, computer string, createdAt time.Time) (*Session, error) {
-	computer = computerKey(computer)
+	computer = c.computerKey(computer)
 	read := func(key string) (*Session, error) {
 		if slow, isSlow := c.tooSlow.Load(key); isSlow {
 			return c.sessionUnlisted(ctx, id, key, slow.(error))
@@ -357,7 +361,7 @@ func (c *Client) isYoung(createdAt time.Time) bool {
 // SessionAlone reads one session from the service itself; computer may be empty. The answer may lack the settings.
 func (c *Client) SessionAlone(ctx context.Context, id, computer string) (*Session, error) {
 	var found *Session
-	err := asOnComputer(c.listedBy(computerKey(computer)), func(query url.Values) (err error) {
+	err := asOnComputer(c.listedBy(c.computerKey(computer)), func(query url.Values) (err error) {
 		found, err = one[Session](ctx, c, request{
 			op:    operation{name: "getSession", method: http.MethodGet, route: sessionRoute},
 			path:  []string{id},
@@ -383,7 +387,7 @@ func asOnComputer(computer string, send func(query url.Values) error) error {
 // listing. A new one shows late, and still later there, so that it is waited for for a short time. One that does not exist is a
 // *GoneError.
 func (c *Client) SessionWhole(ctx context.Context, id, computer string) (*Session, error) {
-	computer = computerKey(computer)
+	computer = c.computerKey(computer)
 	var found *Session
 	err := c.onceVisible(ctx, time.Time{}, func() (err error) {
 		found, err = c.SessionAlone(ctx, id, computer)
@@ -395,7 +399,7 @@ func (c *Client) SessionWhole(ctx context.Context, id, computer string) (*Sessio
 	case err != nil || found.Settings != nil:
 		return found, err
 	case found.ComputerID != "":
-		computer = computerKey(found.ComputerID)
+		computer = c.computerKey(found.ComputerID)
 	}
 	id = found.ID // The service takes any case of letters, and lists one.
 	for until := c.clock.Now().Add(readsWaitFor); ; {
@@ -448,7 +452,7 @@ func (c *Client) CreateSession(ctx context.Context, body CreateSessionRequest) (
 	if err != nil {
 		return nil, fmt.Errorf("createSession: the request cannot be encoded: %w", err)
 	}
-	key, asks := computerKey(body.ComputerID), 0
+	key, asks := c.computerKey(body.ComputerID), 0
 	if body.Settings != nil {
 		asks = body.Settings.count()
 	}
@@ -509,7 +513,7 @@ func (c *Client) sendSession(ctx context.Context, body CreateSessionRequest) (*S
 // ForeseeSession says what a plan can know of a creation: a *LeftoverError, or what the listing of the computer's sessions
 // fails with.
 func (c *Client) ForeseeSession(ctx context.Context, body CreateSessionRequest) error {
-	key, createdAt := computerKey(body.ComputerID), func(s *Session) Millis { return s.CreatedAt }
+	key, createdAt := c.computerKey(body.ComputerID), func(s *Session) Millis { return s.CreatedAt }
 	return leftovers(ctx, c, c.sessions, key, key, createdAt, body.isWanted, (*Session).existing)
 }
 
@@ -519,13 +523,13 @@ func (c *Client) HoldSession(id string) { c.sessions.hold("", id) }
 // HoldSessionOn notes that a resource of this run holds a session of a computer, and returns what takes that back where the
 // session is gone.
 func (c *Client) HoldSessionOn(computer string) (release func()) {
-	return c.sessions.holdKin(computerKey(computer))
+	return c.sessions.holdKin(c.computerKey(computer))
 }
 
 // UpdateSession changes the settings that are set. CreatedAt is when the session was made, if that is known: a young one
 // may not be found yet, and is waited for.
 func (c *Client) UpdateSession(ctx context.Context, id, computer string, createdAt time.Time, settings *SessionSettings) (*Session, error) {
-	computer = computerKey(computer)
+	computer = c.computerKey(computer)
 	defer c.forgetSessions(computer)
 	var updated *Session
 	err := c.onceVisible(ctx, createdAt, func() (err error) {
@@ -558,7 +562,7 @@ func (c *Client) sessionNow(ctx context.Context, id, computer string) (*Session,
 // DeleteSession deletes a session softly: the service keeps it for a while. For one that is gone already the error is a
 // *GoneError; a young one that is not found yet is waited for.
 func (c *Client) DeleteSession(ctx context.Context, id, computer string, createdAt time.Time) error {
-	computer = computerKey(computer)
+	computer = c.computerKey(computer)
 	defer c.forgetSessions(computer)
 	err := c.onceVisible(ctx, createdAt, func() error {
 		return asOnComputer(c.listedBy(computer), func(query url.Values) error {

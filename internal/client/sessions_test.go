@@ -1168,7 +1168,17 @@ func TestForeseeSession(t *testing.T) {
 // What is known of a computer's sessions does not depend on how its ID is spelled.
 func TestSession_caseOfTheComputer(t *testing.T) {
 	t.Parallel()
-	const list, read = "GET ?computerId=c7&limit=100", "GET /s1?computerId=c7"
+	for _, spellings := range [][]string{{"c7", "C7"}, {"C7", "c7"}} {
+		t.Run(spellings[0], func(t *testing.T) {
+			t.Parallel()
+			testSpellings(t, spellings[0], spellings[1])
+		})
+	}
+}
+
+// testSpellings demands that the service is asked in the spelling of the computer's ID that was met first.
+func testSpellings(t *testing.T, first, other string) {
+	list, read := "GET ?computerId="+first+"&limit=100", "GET /s1?computerId="+first
 	c, rec, clk := serveSessions(t, func(call string, _ time.Duration) string {
 		switch {
 		case call == list:
@@ -1190,7 +1200,7 @@ func TestSession_caseOfTheComputer(t *testing.T) {
 	}
 	reads := func() {
 		t.Helper()
-		for _, spelled := range []string{"c7", "C7"} {
+		for _, spelled := range []string{first, other} {
 			_, err := c.Session(t.Context(), "s1", spelled, testStart)
 			must(err)
 		}
@@ -1198,25 +1208,25 @@ func TestSession_caseOfTheComputer(t *testing.T) {
 	reads()
 	wantCalls(t, rec, list)
 	clk.Advance(time.Second)
-	for _, spelled := range []string{"c7", "C7"} {
+	for _, spelled := range []string{first, other} {
 		_, err := c.Sessions(t.Context(), spelled, 0)
 		must(err)
 	}
 	wantCalls(t, rec, list, list)
-	_, err := c.UpdateSession(t.Context(), "s1", "C7", testStart, &SessionSettings{})
+	_, err := c.UpdateSession(t.Context(), "s1", other, testStart, &SessionSettings{})
 	must(err)
 	reads()
-	_, err = c.SessionAlone(t.Context(), "s1", "C7")
+	_, err = c.SessionAlone(t.Context(), "s1", other)
 	must(err)
-	must(c.DeleteSession(t.Context(), "s9", "C7", testStart))
+	must(c.DeleteSession(t.Context(), "s9", other, testStart))
 	reads()
-	for _, spelled := range []string{"C7", "c7"} {
+	for _, spelled := range []string{other, first} {
 		_, err = c.CreateSession(t.Context(), CreateSessionRequest{ComputerID: spelled})
-		if !is[*StrangerError](err) && spelled == "c7" {
+		if !is[*StrangerError](err) && spelled == first {
 			t.Errorf("the same session twice: %v", err)
 		}
 	}
-	wantCalls(t, rec, list, list, "PATCH /s1", list, read, "DELETE /s9?computerId=c7", list, "POST ", "POST ")
+	wantCalls(t, rec, list, list, "PATCH /s1", list, read, "DELETE /s9?computerId="+first, list, "POST ", "POST ")
 }
 
 // A session of the computer that a resource holds may be one of several, however the computer's ID is spelled.
@@ -1234,7 +1244,7 @@ func TestForeseeSession_caseOfTheComputer(t *testing.T) {
 		c.HoldSessionOn(held)
 		err := c.ForeseeSession(t.Context(), CreateSessionRequest{ComputerID: planned})
 		var left *LeftoverError
-		if !errors.As(err, &left) || !left.MayBeHeld || listings["c7"] != 1 || len(listings) != 1 {
+		if !errors.As(err, &left) || !left.MayBeHeld || listings[held] != 1 || len(listings) != 1 {
 			t.Errorf("held on %s, planned on %s: listings %v, %#v", held, planned, listings, err)
 		}
 	}

@@ -238,11 +238,11 @@ func (o *wikiOwner) is(user string) bool {
 	return user != "" && o.proven[user]
 }
 
-// isNot reports that the API key is known to be somebody else's than the user's.
+// isNot reports that the API key is known to be somebody else's than the user's. Where two users are proven to have it, none is.
 func (o *wikiOwner) isNot(user string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return user != "" && !o.proven[user] && len(o.proven) > 0
+	return user != "" && !o.proven[user] && len(o.proven) == 1
 }
 
 // OwnsWikiRunsOf reports that the API key is known to be a user's. No more than one listing of the process is for that, so that
@@ -270,8 +270,7 @@ func (c *Client) SeesPrivateWikisOf(ctx context.Context, user, repoURL string) b
 // interrupted apply may have left it, or what the listing fails with.
 func (c *Client) ForeseeWikiRun(ctx context.Context, body CreateWikiRunRequest) error {
 	createdAt := func(w *WikiRun) Millis { return w.CreatedAt }
-	isAlike := func(w *WikiRun) bool { return body.isWanted(w) && !c.wikiOwner.isNot(w.OwnerUserID) }
-	return leftovers(ctx, c, c.wikiRuns, organization, repositoryKey(body.RepoURL), createdAt, isAlike, (*WikiRun).existing)
+	return leftovers(ctx, c, c.wikiRuns, organization, repositoryKey(body.RepoURL), createdAt, body.isWanted, (*WikiRun).existing)
 }
 
 // HoldWikiRunOf notes that a resource of this run holds a wiki run of a repository, and returns what takes that back where

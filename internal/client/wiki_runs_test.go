@@ -662,11 +662,7 @@ func TestForeseeWikiRun(t *testing.T) {
 		"of that branch":    {wikis(at(0, "")), CreateWikiRunRequest{RepoURL: acmeAPI, Branch: "main"}, true},
 		"of another branch": {wikis(at(0, "")), CreateWikiRunRequest{RepoURL: acmeAPI, Branch: "next"}, false},
 		"otherwise":         {wikis(at(0, "")), CreateWikiRunRequest{RepoURL: acmeAPI, HasNonRemoteCommits: &yes}, false},
-		"of another owner": {
-			wikis(at(0, `,"ownerUserId":"u2"`), wikiOf(acmeWeb, "w2", `,"ownerUserId":"u1","privacyLevel":"private"`)),
-			CreateWikiRunRequest{RepoURL: acmeAPI}, false,
-		},
-		"with other pages": {wikis(at(0, "")), CreateWikiRunRequest{RepoURL: acmeAPI, Pages: []WikiPageUpload{{Path: "x.md"}}}, false},
+		"with other pages":  {wikis(at(0, "")), CreateWikiRunRequest{RepoURL: acmeAPI, Pages: []WikiPageUpload{{Path: "x.md"}}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
