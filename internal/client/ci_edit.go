@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// defaultLookForTime is short: nobody is told of the wait, and all it gives is a time to name in messages.
+const defaultLookForTime = 5 * time.Second
+
 // EditCIWorkflowRequest is the body of editCiWorkflow. What is not set is not sent.
 type EditCIWorkflowRequest struct {
 	// Action is "create", "edit" or "delete".
@@ -88,11 +91,13 @@ func (e *UncertainEditError) Error() string {
 func (e *UncertainEditError) Unwrap() error { return e.Err }
 
 // TimeBeforeEdit is the service's time, as its last answer told it, in RFC 3339: what is changed from now on has no older one.
-// If it has told none yet, the jobs are read for it, whatever comes of that. It is empty if the service does not tell it: the
-// clock of this machine may be ahead of the service's.
+// If it has told none yet, the jobs are read for it, for a short while and whatever comes of that. It is empty if the service
+// does not tell it: the clock of this machine may be ahead of the service's.
 func (c *Client) TimeBeforeEdit(ctx context.Context) string {
 	if c.serviceTime().IsZero() {
-		_, _ = c.CIJobs(ctx)
+		look, cancel := context.WithTimeout(ctx, c.lookForTime)
+		defer cancel()
+		_, _ = c.CIJobs(look)
 	}
 	at := c.serviceTime()
 	if at.IsZero() {

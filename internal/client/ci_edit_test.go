@@ -184,6 +184,56 @@ func TestTimeBeforeEdit(t *testing.T) {
 	}
 }
 
+// A service that is slow to tell its time does not keep an edit waiting, and a run that is stopped meanwhile edits nothing.
+func TestTimeBeforeEdit_isNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		look  time.Duration
+		stops bool
+		posts int
+	}{
+		"slow":    {time.Millisecond, false, 1},
+		"stopped": {time.Hour, true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			release := make(chan struct{})
+			c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+				if r.Method == http.MethodPost {
+					say(w, `200 {"sessions":[]}`)
+					return
+				}
+				if tc.stops {
+					stop()
+				}
+				select {
+				case <-release:
+				case <-time.After(5 * time.Second): // Who waits for it learns the time.
+				}
+				say(w, `200 {"jobs":[]}`)
+			})
+			defer close(release)
+			c.lookForTime = tc.look
+			if at := c.TimeBeforeEdit(ctx); at != "" {
+				t.Errorf("the answer was waited for: %s", at)
+			}
+			if tc.stops {
+				<-ctx.Done()
+			}
+			_, err := c.EditCIWorkflow(ctx, deletion)
+			var uncertain *UncertainEditError
+			if errors.Is(err, context.Canceled) != tc.stops || !tc.stops && err != nil || errors.As(err, &uncertain) {
+				t.Error(err)
+			}
+			if n := rec.count(http.MethodPost); n != tc.posts {
+				t.Errorf("%d edits", n)
+			}
+		})
+	}
+}
+
 // Where nobody listens nothing was sent, so it is tried again, and nothing is uncertain.
 func TestEditCIWorkflow_nobodyListens(t *testing.T) {
 	t.Parallel()

@@ -120,6 +120,8 @@ type Client struct {
 	// doubting counts those in the pause, of the length holdsArrive, before something is called a leftover.
 	doubting    atomic.Int32
 	holdsArrive time.Duration
+	// lookForTime is real time, which TimeBeforeEdit takes at most.
+	lookForTime time.Duration
 	// counted is how many accounts' computers were counted.
 	counted atomic.Int32
 	// told is how often Few was asked about each subject.
@@ -162,6 +164,7 @@ func newClient(cfg Config) *Client {
 		retry:             policy,
 		allowInsecureHTTP: cfg.AllowInsecureHTTP,
 		holdsArrive:       defaultHoldsArrive,
+		lookForTime:       defaultLookForTime,
 	}
 	c.api = c.repeating(&http.Client{Transport: transport, Timeout: cfg.RequestTimeout})
 	c.streams = c.repeating(&http.Client{Transport: &stallTransport{base: transport, patience: cfg.RequestTimeout, peer: "service"}})
