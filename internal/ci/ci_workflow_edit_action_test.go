@@ -338,7 +338,7 @@ func TestCIWorkflowEdit_answersThatDoNotFit(t *testing.T) {
 			opened + `,{"repoFullName":"acme/web","prUrl":"P"},{"error":"a third failed"}`,
 			[]string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): pull request P", "an outcome without a repository: error: a third failed"},
 			[]string{
-				"Cannot edit CI workflow in every repository", "The answer tells of a failure that belongs to no repository of the request:\nan outcome without a repository: a third failed\n\n2 pull requests were opened: https://code.example/acme/api/pull/9, P",
+				"CI Workflow Edit Is Uncertain", "The answer tells of a failure that belongs to no repository of the request:\nan outcome without a repository: a third failed\n\n2 pull requests were opened: https://code.example/acme/api/pull/9, P",
 				"take out of repos",
 			},
 			[]string{"fits no repository of the request: an outcome without a repository. Look"},
@@ -346,7 +346,7 @@ func TestCIWorkflowEdit_answersThatDoNotFit(t *testing.T) {
 		"an error of a repository that was not asked for": {
 			opened + `,{"repoFullName":"acme/web"},{"repoFullName":"robin/tools","error":"E"}`,
 			[]string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): not known: the answer names neither a pull request nor an error", `"robin/tools", which was not asked for: error: E`},
-			[]string{"Cannot edit CI workflow in every repository: What came of 1 of 2 workflows is not known:", "no repository of the request:\n\"robin/tools\", which was not asked for: E\n\n1 pull request was opened", look},
+			[]string{"CI Workflow Edit Is Uncertain: What came of 1 of 2 workflows is not known:", "no repository of the request:\n\"robin/tools\", which was not asked for: E\n\n1 pull request was opened", look},
 			[]string{`fits no repository of the request: "robin/tools", which was not asked for. Look`},
 		},
 		"no error": {

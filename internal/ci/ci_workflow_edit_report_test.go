@@ -2,12 +2,14 @@ package ci
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 )
 
 // No job is called an older one where only this machine's time is known.
@@ -77,5 +79,38 @@ func TestFault_advice(t *testing.T) {
 	detail := asking{newAutomation: "A"}.uncertainFault(&client.UncertainEditError{Err: context.DeadlineExceeded}).Detail
 	if !strings.Contains(detail, perhaps) || strings.Contains(detail, there) {
 		t.Error(detail)
+	}
+}
+
+// No summary says that an edit failed where no failure is known of a workflow that was asked for.
+func TestReport_summary(t *testing.T) {
+	t.Parallel()
+	const uncertain, partly, wholly = "CI Workflow Edit Is Uncertain", "Cannot edit CI workflow in every repository", "Cannot edit CI workflow"
+	failed, done, open := []client.CIOutcome{{Error: "E"}}, []client.CIOutcome{{PullRequest: "P"}}, []client.CIOutcome(nil)
+	strange := []client.CIOutcome{{RepoFullName: "acme/other", Error: "bad"}}
+	for name, tc := range map[string]struct {
+		outcomes [][]client.CIOutcome
+		others   []client.CIOutcome
+		want     string
+	}{
+		"not known":                                      {[][]client.CIOutcome{open}, nil, uncertain},
+		"not known, another failed":                      {[][]client.CIOutcome{open}, strange, uncertain},
+		"one is done, another failed":                    {[][]client.CIOutcome{done}, strange, uncertain},
+		"one is done, one not known, and another failed": {[][]client.CIOutcome{done, open}, strange, uncertain},
+		"one failed, one is not known":                   {[][]client.CIOutcome{failed, open}, nil, partly},
+		"one failed, one is done, another failed":        {[][]client.CIOutcome{failed, done}, strange, partly},
+		"all failed":                                     {[][]client.CIOutcome{failed, failed}, nil, wholly},
+		"all that were asked for failed, and more":       {[][]client.CIOutcome{failed}, strange, wholly},
+	} {
+		asked, edit := asking{}, &client.CIEdit{Others: tc.others}
+		for _, outcomes := range tc.outcomes {
+			targets := []client.CITarget{{RepoFullName: "acme/api"}}
+			asked.body.Repos = append(asked.body.Repos, targets...)
+			edit.Repositories = append(edit.Repositories, client.CIRepositoryEdit{Targets: targets, Outcomes: outcomes})
+		}
+		var fault *crud.Fault
+		if err := asked.report(edit, func(string, ...any) {}); !errors.As(err, &fault) || fault.Summary != tc.want {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }
