@@ -250,9 +250,7 @@ func TestSession_leftovers(t *testing.T) {
 			changed(t, e, id, tc.change)
 			e.Clock.Advance(max(tc.age, 10*time.Second))
 			p := acctest.NewProcess(t, e, nil)
-			if out := p.Import(p.NewInstance(sessionType), held); len(out.Errors) > 0 {
-				t.Fatal(out)
-			}
+			readBeside(t, p, beside, held)
 			out := p.Plan(p.NewInstance(sessionType), withSettings(computer, map[string]any{"model": "model-light", "tags": []any{map[string]any{"name": "a"}}}))
 			if isNamed := len(out.Errors) == 1 && strings.Contains(out.Text(), id); isNamed != tc.isLeftover || !tc.isLeftover && len(out.Errors)+len(out.Warnings) > 0 {
 				t.Errorf("%s", out)

@@ -47,10 +47,9 @@ func breakSessions(t *testing.T, most int, configs func(computer string) []accte
 			return configs(newComputer(e, "dev"))
 		},
 		Beside: func(t *testing.T, e *acctest.Env, p *acctest.Process) {
-			i := p.NewInstance(sessionType)
-			if out := p.Import(i, idsOn(t, e, onlyComputer(t, e, "beside"))[0]); len(out.Errors) > 0 {
-				t.Fatal(out)
-			}
+			t.Helper()
+			beside := onlyComputer(t, e, "beside")
+			readBeside(t, p, beside, idsOn(t, e, beside)[0])
 		},
 		Live: func(e *acctest.Env) []string { return idsOn(t, e, onlyComputer(t, e, "dev")) },
 		Verify: func(t *testing.T, e *acctest.Env, _ *acctest.Instance) {

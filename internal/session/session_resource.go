@@ -290,11 +290,13 @@ func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest
 
 func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, "session", req, resp, func(m *sessionModel) (*answered, error) {
-		r.Client.NoteRefresh()
 		id, computer := m.ID.ValueString(), m.ComputerID.ValueString()
 		read := func() (*client.Session, error) { return r.Client.Session(ctx, id, computer, m.createdAt()) }
-		if adopt.Unread(ctx, req.Private) {
+		isImport := adopt.Unread(ctx, req.Private)
+		if isImport {
 			read = func() (*client.Session, error) { return r.Client.SessionWhole(ctx, id, computer) }
+		} else {
+			r.Client.NoteRefresh() // An import reads also where a plan refreshes nothing.
 		}
 		release := r.Client.HoldSessionOn(computer)
 		found, err := read()
@@ -303,6 +305,11 @@ func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, re
 		}
 		if err != nil {
 			return nil, err
+		}
+		if isImport && found.ComputerID != "" {
+			// An import names no computer, or may name another one.
+			r.Client.HoldSessionOn(found.ComputerID)
+			release()
 		}
 		return &answered{found, false}, nil
 	}, sessionOptions)

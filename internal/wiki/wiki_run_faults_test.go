@@ -49,7 +49,11 @@ func besideRun(t *testing.T, e *acctest.Env, p *acctest.Process) {
 		if run.RepoURL != acmeWeb {
 			continue
 		}
-		if out := p.Import(p.NewInstance(wikiRunType), run.ID); len(out.Errors) > 0 {
+		i := p.NewInstance(wikiRunType)
+		if out := p.Import(i, run.ID); len(out.Errors) > 0 {
+			t.Fatal(out)
+		}
+		if out := p.Plan(i, acctest.Values{"repo_url": acmeWeb}); out.Action != "none" || len(out.Errors) > 0 {
 			t.Fatal(out)
 		}
 	}
@@ -236,6 +240,40 @@ func TestWikiRun_oldOnesAreNoLeftovers(t *testing.T) {
 	e.Clock.Advance(31 * time.Minute)
 	if out := plan(nil); len(out.Errors)+len(out.Warnings) > 0 {
 		t.Errorf("an old run: %s", out)
+	}
+}
+
+// An import reads also where a plan refreshes nothing, and of the repository of what it reads may be more that a state holds:
+// what is alike there is no error of the plan.
+func TestWikiRun_leftoverBesideAnImport(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		repository  string
+		isRefreshed bool
+	}{
+		"of another repository, where nothing is refreshed": {repository: acmeWeb},
+		"of its repository, where nothing is refreshed":     {repository: acmeAPI},
+		"of its repository, where another is refreshed":     {repository: acmeAPI, isRefreshed: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			addBeside(t, e)
+			id := addRun(t, e, emulator.WikiRun{RepoURL: tc.repository})
+			e.Clock.Advance(time.Hour)
+			left := addRun(t, e, emulator.WikiRun{RepoURL: acmeAPI})
+			p := acctest.NewProcess(t, e, nil)
+			if tc.isRefreshed {
+				besideRun(t, e, p)
+			}
+			if out := p.Import(p.NewInstance(wikiRunType), id); len(out.Errors) > 0 {
+				t.Fatal(out)
+			}
+			out := p.Plan(p.NewInstance(wikiRunType), wikiRunOf(nil))
+			if len(out.Errors) > 0 || len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0].Detail, left) {
+				t.Errorf("%s", out)
+			}
+		})
 	}
 }
 

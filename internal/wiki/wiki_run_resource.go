@@ -321,10 +321,18 @@ func isPrivacyUnset(ctx context.Context, private adopt.Private) bool {
 
 func (r *wikiRunResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, "wiki run", req, resp, func(m *wikiRunModel) (*client.WikiRun, error) {
-		r.Client.NoteRefresh()
+		isImport := adopt.Unread(ctx, req.Private)
+		if !isImport {
+			r.Client.NoteRefresh() // An import reads also where a plan refreshes nothing.
+		}
 		release := r.Client.HoldWikiRunOf(m.RepoURL.ValueString())
 		found, err := r.Client.WikiRun(ctx, m.ID.ValueString(), m.RepoURL.ValueString())
 		if client.IsGone(err) {
+			release()
+		}
+		if err == nil && isImport {
+			// The import named no repository.
+			r.Client.HoldWikiRunOf(found.RepoURL)
 			release()
 		}
 		if err == nil {
