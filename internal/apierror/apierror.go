@@ -46,7 +46,7 @@ func (a AtStatus) addTo(f *failure) { maps.Copy(f.atStatus, a) }
 func (l Leftover) addTo(f *failure) { f.leftover = l }
 func (a Apart) addTo(f *failure) {
 	f.apart = string(a)
-	f.leftover = func(*client.ExistsError) string { return join("Or delete it at the service.", f.apart) }
+	f.leftover = func(*client.ExistsError) string { return phrase.Join("Or delete it at the service.", f.apart) }
 }
 
 // failure is what is known of one failure.
@@ -110,13 +110,13 @@ func (f *failure) remedy() (string, path.Path) {
 	case errors.As(f.err, &api):
 		return f.afterAnswer(api)
 	case errors.Is(f.err, context.Canceled):
-		return join("The run was interrupted.", f.mayHaveActed(), "Run again to continue."), path.Empty()
+		return phrase.Join("The run was interrupted.", f.mayHaveActed(), "Run again to continue."), path.Empty()
 	case deadlineIn(f.err) != "":
-		return join(deadlineIn(f.err), f.mayHaveActed(), "Run again."), path.Empty()
+		return phrase.Join(deadlineIn(f.err), f.mayHaveActed(), "Run again."), path.Empty()
 	case errors.As(f.err, &answer):
-		return join("The state stays as it is. Check that base_url is the service's address, and that nothing on the way changes its answers.", f.mayHaveActed()), path.Empty()
+		return phrase.Join("The state stays as it is. Check that base_url is the service's address, and that nothing on the way changes its answers.", f.mayHaveActed()), path.Empty()
 	case errors.As(f.err, &transport):
-		return join("Check the network and base_url, then run again.", f.mayHaveActed()), path.Empty()
+		return phrase.Join("Check the network and base_url, then run again.", f.mayHaveActed()), path.Empty()
 	}
 	return "", path.Empty()
 }
@@ -143,9 +143,9 @@ func (f *failure) afterLoss() string {
 	case errors.As(f.err, &lost) && len(lost.Found) > 0:
 		return "What is found is not in the state, and was left as it is. " + f.adopt(lost.Found)
 	case errors.As(f.err, &lost) && lost.Name == "":
-		return join(deadlineIn(f.err), "It may still appear. Plan again in a minute: the plan names what may have come of this, which is better imported or deleted than made twice.")
+		return phrase.Join(deadlineIn(f.err), "It may still appear. Plan again in a minute: the plan names what may have come of this, which is better imported or deleted than made twice.")
 	case errors.As(f.err, &lost):
-		return join(deadlineIn(f.err), "It may still appear. Apply again: an object that exists by then is reported with its ID and not created twice.")
+		return phrase.Join(deadlineIn(f.err), "It may still appear. Apply again: an object that exists by then is reported with its ID and not created twice.")
 	case errors.As(f.err, &unrevoked):
 		return "Nobody has its value: revoke it.\n" + f.leftovers(unrevoked.Found)
 	case errors.As(f.err, &rotated):
@@ -164,7 +164,7 @@ func (f *failure) afterLoss() string {
 func (f *failure) afterLeftover(e *client.LeftoverError) string {
 	return strings.Join([]string{
 		"Nothing of this plan was applied.",
-		join("If a resource of this state, another configuration or a person has made it, plan with -refresh=false: another one is made.", f.apart),
+		phrase.Join("If a resource of this state, another configuration or a person has made it, plan with -refresh=false: another one is made.", f.apart),
 		"Only if an interrupted run of this configuration has left it, import it: " + importCommands(e.Found) + ", or delete it at the service.",
 		"To destroy without either: terraform destroy -refresh=false.",
 	}, "\n")
@@ -244,9 +244,9 @@ func (f *failure) general(e *client.APIError) string {
 		return "The service is in a state that does not allow this now. Resolve the conflict that it names, or wait until its work has ended, then apply again."
 	case http.StatusTooManyRequests:
 		if e.TooLong {
-			return join("The service limits the rate of requests and asks for a longer pause than the provider makes.", retryAfter(e), "Try again after it.")
+			return phrase.Join("The service limits the rate of requests and asks for a longer pause than the provider makes.", retryAfter(e), "Try again after it.")
 		}
-		return join("The service limits the rate of requests, and the provider has waited for it as long as it may.", retryAfter(e), staySlow)
+		return phrase.Join("The service limits the rate of requests, and the provider has waited for it as long as it may.", retryAfter(e), staySlow)
 	case http.StatusFailedDependency:
 		if !strings.HasPrefix(e.Route, "/api/v0/computers/{") {
 			return "Something else that the service needs for this could not be reached. Try again later."
@@ -257,11 +257,11 @@ func (f *failure) general(e *client.APIError) string {
 	}
 	switch {
 	case wasRepeated(e):
-		return join("The service failed, and the repetitions that max_retries allows are used up. Try again later.", f.mayHaveActed())
+		return phrase.Join("The service failed, and the repetitions that max_retries allows are used up. Try again later.", f.mayHaveActed())
 	case e.Status >= http.StatusInternalServerError:
-		return join("The service failed. Try again later.", f.mayHaveActed())
+		return phrase.Join("The service failed. Try again later.", f.mayHaveActed())
 	case e.MayHaveActed():
-		return join("Waiting for the service was given up. Try again later.", f.mayHaveActed())
+		return phrase.Join("Waiting for the service was given up. Try again later.", f.mayHaveActed())
 	}
 	return "Check base_url: the answer is not one that the service gives to this request."
 }
@@ -325,11 +325,11 @@ func (f *failure) afterForeignAnswer(e *client.APIError) string {
 	case e.Status < http.StatusBadRequest, e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
 		who = "a login page or a proxy"
 	case e.Status == http.StatusTooManyRequests:
-		who, more = "a gateway", join("If base_url is right, a gateway in front of the service limits the rate of requests.", retryAfter(e), staySlow)
+		who, more = "a gateway", phrase.Join("If base_url is right, a gateway in front of the service limits the rate of requests.", retryAfter(e), staySlow)
 	case e.Status >= http.StatusInternalServerError, e.MayHaveActed():
-		who, more = "a gateway", join("If base_url is right, the service cannot be reached for now: try again later.", f.mayHaveActed())
+		who, more = "a gateway", phrase.Join("If base_url is right, the service cannot be reached for now: try again later.", f.mayHaveActed())
 	}
-	return join(fmt.Sprintf("The answer %d to %s %s is not in the service's form: something else than the service answers there, such as %s. Check the address and the path in base_url.", e.Status, e.Method, e.Route, who), more)
+	return phrase.Join(fmt.Sprintf("The answer %d to %s %s is not in the service's form: something else than the service answers there, such as %s. Check the address and the path in base_url.", e.Status, e.Method, e.Route, who), more)
 }
 
 // deadlineIn names the setting whose time ran out; empty if none did. Only a timeouts block bounds a call from outside.
@@ -391,8 +391,6 @@ func wrappedBy(err error) []error {
 	}
 	return nil
 }
-
-func join(sentences ...string) string { return phrase.Join(sentences...) }
 
 // Sentences says what went wrong, with one period at the end; of errors that are joined, each in a line of its own.
 func Sentences(err error) string {
