@@ -9,13 +9,14 @@ import (
 // exportPlaces are where this process writes archives. The zero value is ready.
 type exportPlaces struct {
 	turns keyedLocks
-	mu    sync.Mutex
-	of    map[string]exportPlace
+	// of has an *exportPlace for each.
+	of sync.Map
 }
 
 // exportPlace is the run that a place is for, and what is known of its archive once it is there.
 type exportPlace struct {
-	runID   string
+	runID string
+	// written belongs to whose turn it is.
 	written *WikiExport
 }
 
@@ -29,48 +30,22 @@ func (e *PlaceTakenError) Error() string {
 // ExportWikiRunTo has the archive of a run written to a place, which one process does once: two data sources may name the
 // same one. A place that is for another run is a *PlaceTakenError, whatever became of that run's archive.
 func (c *Client) ExportWikiRunTo(ctx context.Context, place, runID string, write func() (*WikiExport, error)) (*WikiExport, error) {
-	if err := c.exports.claim(place, runID); err != nil {
-		return nil, err
+	found, _ := c.exports.of.LoadOrStore(place, &exportPlace{runID: runID})
+	at := found.(*exportPlace)
+	if at.runID != runID {
+		return nil, &PlaceTakenError{at.runID}
 	}
 	release, err := c.exports.turns.lock(ctx, place)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	if written := c.exports.written(place); written != nil {
-		return written, nil
+	if at.written != nil {
+		return at.written, nil
 	}
 	export, err := write()
 	if err == nil {
-		c.exports.note(place, exportPlace{runID, export})
+		at.written = export
 	}
 	return export, err
-}
-
-func (p *exportPlaces) claim(place, runID string) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	taken, ok := p.of[place]
-	switch {
-	case ok && taken.runID != runID:
-		return &PlaceTakenError{taken.runID}
-	case !ok && p.of == nil:
-		p.of = map[string]exportPlace{}
-	}
-	if !ok {
-		p.of[place] = exportPlace{runID: runID}
-	}
-	return nil
-}
-
-func (p *exportPlaces) written(place string) *WikiExport {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.of[place].written
-}
-
-func (p *exportPlaces) note(place string, of exportPlace) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.of[place] = of
 }
