@@ -112,7 +112,6 @@ type Client struct {
 	wikiRuns                       *shared[WikiRun]
 	wikiCreations                  gates[WikiRun]
 	wikiOwner                      wikiOwner
-	exports                        exportPlaces
 	// creating holds a lock for every name under which something is being created.
 	creating keyedLocks
 	// refreshed is set once a resource was read; see leftovers.

@@ -29,8 +29,8 @@ type archive struct {
 	failed func(error) error
 }
 
-// ExportWikiRun writes the files of a wiki run as a ZIP archive, of which it never holds more than a small part. An error
-// of the writer is returned as it is; after any error, what was written is worth nothing.
+// ExportWikiRun writes the files of a wiki run as a ZIP archive, of which it never holds more than a small part. After an
+// error, what was written is worth nothing.
 func (c *Client) ExportWikiRun(ctx context.Context, runID string, to io.Writer) (*WikiExport, error) {
 	from, err := c.openWikiExport(ctx, runID)
 	if isExpired(err) {
@@ -113,6 +113,9 @@ func (c *Client) exportAddress(r request, resp *http.Response, body []byte) (str
 	return location.String(), nil
 }
 
+// IsArchive reports whether a file starts as a ZIP archive does.
+func IsArchive(file io.Reader) bool { return beginsArchive(bufio.NewReader(file)) }
+
 // beginsArchive reports whether a ZIP archive follows, which an empty one also is.
 func beginsArchive(from *bufio.Reader) bool {
 	start, _ := from.Peek(len(firstFile))
@@ -135,11 +138,9 @@ func (a *archive) copyTo(to io.Writer) (*WikiExport, error) {
 	if !beginsArchive(from) {
 		return nil, a.failed(notArchive(from))
 	}
-	hash, out, end := sha256.New(), &sink{to: to}, &tail{}
-	size, err := io.Copy(io.MultiWriter(out, hash, end), from)
+	hash, end := sha256.New(), &tail{}
+	size, err := io.Copy(io.MultiWriter(to, hash, end), from)
 	switch {
-	case out.err != nil:
-		return nil, out.err
 	case err != nil:
 		return nil, a.failed(fmt.Errorf("the archive broke off after %d bytes: %w", size, withoutURL(err)))
 	case !end.isWhole():
@@ -161,18 +162,6 @@ func notArchive(from *bufio.Reader) error {
 		return errors.New("what came is JSON, not a ZIP archive")
 	}
 	return fmt.Errorf("what came is %s, not a ZIP archive", http.DetectContentType(start))
-}
-
-// sink passes bytes on, and tells an error of whom they go to from one of where they come from.
-type sink struct {
-	to  io.Writer
-	err error
-}
-
-func (s *sink) Write(p []byte) (int, error) {
-	n, err := s.to.Write(p)
-	s.err = err
-	return n, err
 }
 
 // tail keeps the last bytes of what is written, so many that they hold the record that ends an archive.

@@ -240,7 +240,7 @@ func TestExportWikiRun_returnsTheWritersError(t *testing.T) {
 	t.Parallel()
 	storage := serveStorage(t, sendArchive)
 	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { exportForms["link"](w, storage.URL) })
-	if _, err := c.ExportWikiRun(t.Context(), "r1", &fullDisk{100}); err != errDiskFull || rec.count(http.MethodGet) != 1 { //nolint:errorlint // It comes as it is.
+	if _, err := c.ExportWikiRun(t.Context(), "r1", &fullDisk{100}); !errors.Is(err, errDiskFull) || rec.count(http.MethodGet) != 1 {
 		t.Errorf("got %v after %d requests", err, rec.count(http.MethodGet))
 	}
 }

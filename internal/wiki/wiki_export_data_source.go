@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -45,24 +47,20 @@ func (d *wikiExportDataSource) Metadata(_ context.Context, req datasource.Metada
 
 func (d *wikiExportDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Writes the files of a wiki run into a ZIP archive on the machine that runs Terraform. The archive is streamed, never held in memory as a whole. " +
-			"It is written as a whole or not at all: after an error, a file that was there before is as it was. Only a run that is killed may leave an unfinished file beside it, whose name begins with `.agentyard-`.\n\n" +
-			"The file is written whenever the data source is read: in every plan, also one that is not applied, and only in the apply where an argument is not known before it. " +
-			"So in a pipeline that plans and applies on different machines the file is on the one that planned, and applying a saved plan does not write it again. " +
-			"Let the job that uses the file read the data source, or pass the file on together with the plan. Nothing deletes the file, not even `terraform destroy`.",
+		MarkdownDescription: "Writes the files of a wiki run to a ZIP archive on the machine that runs Terraform. After an error, an older archive is unchanged.\n\n" +
+			"-> The file is written whenever the data source is read: in every plan, and during apply only if an argument is unknown before. " +
+			"If you plan and apply on different machines, the file is usually on the one that plans. Applying a saved plan does not write it again. `terraform destroy` does not delete it.",
 		Attributes: map[string]schema.Attribute{
 			"wiki_run_id": ofRun(),
 			"output_path": schema.StringAttribute{
 				Required: true,
-				MarkdownDescription: "Path of the archive. Its directory must exist. A file that is there is replaced, and of a symbolic link the file that it leads to; a directory is an error, and a file that may not be written to. " +
-					"It is replaced by a new file, which has its permissions, and its owner and group where the system allows that; another hard link to it keeps the old content. " +
-					"A relative path starts at the working directory, where Terraform runs; `path.module` and `path.root` help to write others. " +
-					"The archives of two runs cannot have the same path.",
+				MarkdownDescription: "Path of the archive. Relative paths start at the working directory. The directory must exist. An existing ZIP archive is replaced. Any other existing file is an error, as is a symbolic link. " +
+					"If several exports have the same path, the last one written wins.",
 				Validators: []validator.String{value.NotBlank("give the path of a file")},
 			},
 			"output_sha256": schema.StringAttribute{
 				Computed:            true,
-				MarkdownDescription: "SHA-256 of the archive, in lower-case hexadecimal digits. It tells whether the archive has changed.",
+				MarkdownDescription: "SHA-256 of the archive, in lowercase hexadecimal digits.",
 			},
 			"output_size": schema.Int64Attribute{
 				Computed:            true,
@@ -74,16 +72,8 @@ func (d *wikiExportDataSource) Schema(_ context.Context, _ datasource.SchemaRequ
 
 func (d *wikiExportDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	crud.ReadData(ctx, "export", "wiki run", req, resp, func(m *wikiExportModel) (*client.WikiExport, error) {
-		place, err := destination(m.OutputPath.ValueString())
-		if err != nil {
-			return nil, m.fault(err)
-		}
-		export, err := d.Client.ExportWikiRunTo(ctx, place, m.WikiRunID.ValueString(), func() (export *client.WikiExport, err error) {
-			err = replaceFile(place, createFile, func(file io.Writer) (err error) {
-				export, err = d.Client.ExportWikiRun(ctx, m.WikiRunID.ValueString(), file)
-				return err
-			})
-			return export, err
+		export, err := writeArchive(m.OutputPath.ValueString(), func(file io.Writer) (*client.WikiExport, error) {
+			return d.Client.ExportWikiRun(ctx, m.WikiRunID.ValueString(), file)
 		})
 		if err != nil {
 			return nil, m.fault(err)
@@ -94,21 +84,32 @@ func (d *wikiExportDataSource) Read(ctx context.Context, req datasource.ReadRequ
 
 // fault explains what only an export can fail of; anything else is left to the translator.
 func (m *wikiExportModel) fault(err error) error {
-	const untouched = "Nothing was written: a file that was there before is as it was."
-	var file *fileError
-	var taken *client.PlaceTakenError
-	var storage *client.StorageError
 	named := aboutRun("exporting", m.WikiRunID.ValueString(), err)
+	var storage *client.StorageError
+	reason := fileReason(err)
 	switch {
-	case errors.As(err, &file):
-		return &crud.Fault{At: path.Root("output_path"), Summary: "Cannot Write the Archive", Detail: fmt.Sprintf("The archive of the wiki run %s cannot be written to %s: %v. %s\n\n%s",
-			m.WikiRunID.ValueString(), m.OutputPath, file, untouched, file.remedy())}
-	case errors.As(err, &taken):
-		return &crud.Fault{At: path.Root("output_path"), Summary: "Archive Path Used Twice", Detail: fmt.Sprintf("The archives of the wiki runs %s and %s cannot both be written to %s: only one of them would be left.\n\nGive each its own output_path.",
-			taken.RunID, m.WikiRunID.ValueString(), m.OutputPath)}
+	case errors.Is(reason, errNotArchive):
+		return &crud.Fault{At: path.Root("output_path"), Summary: "Cannot Replace File", Detail: fmt.Sprintf("The archive of wiki run %s was not written to %s: %v. Set output_path to a new path, or to the path of an archive to replace.",
+			m.WikiRunID.ValueString(), m.OutputPath, reason)}
+	case reason != nil:
+		return &crud.Fault{At: path.Root("output_path"), Summary: "Cannot Write Archive", Detail: fmt.Sprintf("The archive of wiki run %s was not written to %s: %v. Set output_path to a file that Terraform can write, in an existing directory.",
+			m.WikiRunID.ValueString(), m.OutputPath, reason)}
 	case errors.As(err, &storage) && !errors.Is(err, context.Canceled):
-		return &crud.Fault{Summary: "Cannot export wiki run", Detail: apierror.Sentences(named) + " " + untouched +
-			"\n\nCheck that this machine reaches the file storage, then run again: the service gives a new signed address each time, which lives for a short time only."}
+		return &crud.Fault{Summary: "Cannot export wiki run", Detail: apierror.Sentences(named) + " No file was changed." +
+			"\n\nCheck that this machine can reach the file storage, then run again: each run gets a new signed URL."}
 	}
 	return named
+}
+
+// fileReason returns why a file cannot be read or written, without the name of the unfinished file; nil for other errors.
+func fileReason(err error) error {
+	var one *fs.PathError
+	var two *os.LinkError
+	switch {
+	case errors.As(err, &one):
+		return one.Err
+	case errors.As(err, &two):
+		return two.Err
+	}
+	return nil
 }

@@ -47,18 +47,21 @@ func filesIn(t *testing.T, dir string) []string {
 	return names
 }
 
-// older puts a file into a new directory, and returns its path and what fails the test unless it is there alone and unchanged.
+// olderArchive is an empty ZIP archive.
+const olderArchive = "PK\x05\x06" + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+
+// older puts an archive into a new directory, and returns its path and what fails the test unless it is there alone and unchanged.
 func older(t *testing.T) (path string, isUntouched func()) {
 	t.Helper()
 	dir := t.TempDir()
 	path = filepath.Join(dir, "wiki.zip")
-	if err := os.WriteFile(path, []byte("older"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(olderArchive), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path, func() {
 		t.Helper()
 		content, err := os.ReadFile(path)
-		if err != nil || string(content) != "older" || len(filesIn(t, dir)) != 1 {
+		if err != nil || string(content) != olderArchive || len(filesIn(t, dir)) != 1 {
 			t.Errorf("the directory has %v, the file %.20q; %v", filesIn(t, dir), content, err)
 		}
 	}
@@ -157,10 +160,10 @@ func TestAccWikiExport_paths(t *testing.T) {
 	for output, want := range map[string]string{
 		"":                             `output_path\s+must\s+not\s+be\s+blank`,
 		" ":                            `output_path\s+must\s+not\s+be\s+blank`,
-		dir:                            `output_path\s+=(.|\n)*Cannot Write the Archive|Cannot Write the Archive(.|\n)*output_path\s+=(.|\n)*that\s+of\s+a\s+directory`,
-		dir + "/new/":                  `Cannot Write the Archive(.|\n)*output_path\s+=(.|\n)*that\s+of\s+a\s+directory`,
-		filepath.Join(dir, "no/w.zip"): `Cannot Write the Archive(.|\n)*output_path\s+=(.|\n)*no\s+such\s+file\s+or\s+directory(.|\n)*The\s+directory\s+must\s+exist`,
-		"/dev/full":                    `Cannot Write the Archive(.|\n)*output_path\s+=(.|\n)*no\s+ordinary\s+file`,
+		dir:                            `Cannot Replace File(.|\n)*output_path\s+=(.|\n)*not\s+a\s+ZIP\s+archive`,
+		dir + "/new/":                  `Cannot Write Archive(.|\n)*output_path\s+=(.|\n)*no\s+such\s+file\s+or\s+directory`,
+		filepath.Join(dir, "no/w.zip"): `Cannot Write Archive(.|\n)*output_path\s+=(.|\n)*no\s+such\s+file\s+or\s+directory(.|\n)*in\s+an\s+existing\s+directory`,
+		"/dev/full":                    `Cannot Replace File(.|\n)*output_path\s+=(.|\n)*not\s+a\s+ZIP\s+archive`,
 	} {
 		fails(t, e, exportConfig(run, output), want)
 	}
@@ -169,31 +172,47 @@ func TestAccWikiExport_paths(t *testing.T) {
 	}
 }
 
-// However the path is written, a second run at it is an error, and the same run is written once.
-func TestAccWikiExport_samePlace(t *testing.T) {
+// Nothing but an archive is replaced, also not through a link.
+func TestAccWikiExport_replacesArchivesOnly(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	run := uploadWiki(e, page{Path: "index.md", Title: "Index"})
+	cli := acctest.NewCLI(t, e, exportConfig(run, "main.tf"))
+	if err := os.Symlink("main.tf", filepath.Join(cli.Dir, "link.zip")); err != nil {
+		t.Fatal(err)
+	}
+	for _, output := range []string{"main.tf", "link.zip"} {
+		config := exportConfig(run, output)
+		cli.Write("main.tf", config)
+		r := cli.Run("plan", "-input=false")
+		if said := strings.Join(strings.Fields(strings.ReplaceAll(r.Output, "│", "")), " "); r.ExitCode == 0 || !strings.Contains(said, "Cannot Replace File") || !strings.Contains(said, "output_path =") ||
+			!strings.Contains(said, `was not written to "`+output+`": it exists and is not a ZIP archive`) {
+			t.Errorf("exit code %d\n%s", r.ExitCode, r.Output)
+		}
+		if content, err := os.ReadFile(filepath.Join(cli.Dir, "main.tf")); err != nil || string(content) != config {
+			t.Errorf("main.tf is %s, %v", content, err)
+		}
+	}
+	if n := e.Journal().Count("exportWikiRun"); n != 0 {
+		t.Errorf("%d exports were requested", n)
+	}
+}
+
+// Two exports may have the same path: each reports its own archive, and one of them stays.
+func TestAccWikiExport_samePath(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	first, second := uploadWiki(e, page{Path: "index.md", Title: "Index"}), uploadWiki(e, page{Path: "index.md", Title: "Other"})
-	cli := acctest.NewCLI(t, e, "")
-	if err := os.Symlink("x.zip", filepath.Join(cli.Dir, "link.zip")); err != nil {
+	cli := acctest.NewCLI(t, e, exportConfig(first, "x.zip")+strings.Replace(exportConfig(second, "./x.zip"), `"x"`, `"y"`, 1)+
+		"output \"x\" {\n  value = data.agentyard_wiki_export.x.output_sha256\n}\noutput \"y\" {\n  value = data.agentyard_wiki_export.y.output_sha256\n}\n")
+	r := cli.MustRun("plan", "-input=false")
+	data, err := os.ReadFile(filepath.Join(cli.Dir, "x.zip"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	config := func(run, output string) string {
-		return exportConfig(first, "x.zip") + strings.Replace(exportConfig(run, output), `"x"`, `"y"`, 1) +
-			"output \"same\" {\n  value = data.agentyard_wiki_export.x.output_sha256 == data.agentyard_wiki_export.y.output_sha256\n}\n"
-	}
-	for _, output := range []string{"x.zip", "./x.zip", filepath.Join(cli.Dir, "x.zip"), "link.zip"} {
-		cli.Write("main.tf", config(second, output))
-		r := cli.Run("plan", "-input=false")
-		text := strings.Join(strings.Fields(r.Output), " ")
-		if r.ExitCode == 0 || !strings.Contains(text, "Archive Path Used Twice") || !strings.Contains(text, first) || !strings.Contains(text, second) {
-			t.Errorf("%s: exit code %d\n%s", output, r.ExitCode, r.Output)
-		}
-		before := e.Journal().Count("exportWikiRun")
-		cli.Write("main.tf", config(first, output))
-		if r := cli.MustRun("plan", "-input=false"); !strings.Contains(r.Output, "same = true") || e.Journal().Count("exportWikiRun") != before+1 {
-			t.Errorf("%s: %d exports\n%s", output, e.Journal().Count("exportWikiRun")-before, r.Output)
-		}
+	sum := sha256.Sum256(data)
+	if !strings.Contains(r.Output, hex.EncodeToString(sum[:])) {
+		t.Errorf("the file has the hash %x\n%s", sum, r.Output)
 	}
 }
 
