@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
 // EnvCLI names the variable with the path of the CLI under test; the acceptance library reads it too.
@@ -57,7 +58,7 @@ func NewCLI(t testing.TB, e *Env, hcl string) *CLI {
 	rc := filepath.Join(c.Dir, "cli.rc")
 	c.UseProvider(ProviderBinary(t))
 	c.env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+rc, "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1", "TF_CLI_ARGS=-no-color", "TF_LOG=", "TF_LOG_PATH=",
-		"AGENTYARD_BASE_URL="+e.URL(), "AGENTYARD_API_KEY="+e.BootstrapKey())
+		provider.EnvBaseURL+"="+e.URL(), provider.EnvAPIKey+"="+e.BootstrapKey(), provider.EnvEmulatorClock+"="+e.ClockFile())
 	c.Write("provider.tf", "terraform {\n  required_providers {\n    agentyard = {\n      source = \"agentyard/agentyard\"\n    }\n  }\n}\n")
 	c.Write("main.tf", hcl)
 	return c

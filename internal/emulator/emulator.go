@@ -157,6 +157,9 @@ func (e *Emulator) bootstrap() error {
 			return err
 		}
 		e.clock.Advance(ahead)
+		if err := e.store.writeClock(ahead); err != nil {
+			return err
+		}
 		var secret string
 		if err := get(tx, bucketMeta, "signingKey", &secret); errors.Is(err, errNotStored) {
 			secret = randomText(43)
@@ -284,6 +287,10 @@ func reachable(addr net.Addr) string {
 
 // BootstrapKey is the API key of the first manager.
 func (e *Emulator) BootstrapKey() string { return e.bootstrapKey }
+
+// ClockFile is the absolute path of a file that tells how far the clock is ahead, as a Go duration. The provider reads it,
+// so that both agree on what is due.
+func (e *Emulator) ClockFile() string { return e.store.clock }
 
 // Faults are the programmed faults.
 func (e *Emulator) Faults() *Faults { return e.faults }

@@ -169,12 +169,9 @@ func (e *Emulator) limitRate(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// setTime makes the Date header follow the emulator's clock instead of the machine's, and says how far they differ.
+// setTime makes the Date header follow the emulator's clock instead of the machine's.
 func (e *Emulator) setTime(h http.Header) {
 	h.Set("Date", e.clock.Now().UTC().Format(http.TimeFormat))
-	if by := e.clock.By(); by > 0 {
-		h.Set(AheadHeader, by.String())
-	}
 }
 
 // timeOf converts the API's Unix milliseconds.

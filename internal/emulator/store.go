@@ -60,10 +60,11 @@ var (
 // errNotStored says that the database holds no value under a key.
 var errNotStored = errors.New("not stored")
 
-// store is the database and the directory of uploaded files beside it.
+// store is the database and what is kept beside it: the directory of uploaded files and the file of the clock.
 type store struct {
 	db        *bolt.DB
 	objects   string
+	clock     string // File that tells how far the clock is ahead.
 	temporary string // Directory to remove on close; empty for a data file of the user.
 }
 
@@ -76,11 +77,14 @@ func openStore(file string) (*store, error) {
 		}
 		s.temporary, file = dir, filepath.Join(dir, "data.db")
 	}
+	var err error
+	if s.clock, err = filepath.Abs(file + ".clock"); err != nil {
+		return nil, errors.Join(fmt.Errorf("find the emulator's working directory: %w", err), s.close())
+	}
 	s.objects = file + ".objects"
 	if err := os.MkdirAll(s.objects, 0o700); err != nil {
 		return nil, errors.Join(fmt.Errorf("create the directory for uploaded files: %w", err), s.close())
 	}
-	var err error
 	s.db, err = bolt.Open(file, 0o600, &bolt.Options{Timeout: time.Second, NoSync: s.temporary != "", NoFreelistSync: true, FreelistType: bolt.FreelistMapType})
 	if err != nil {
 		err = fmt.Errorf("open the emulator's data file %s (is another emulator using it?): %w", file, err)

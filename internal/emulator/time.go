@@ -1,16 +1,15 @@
 package emulator
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
-
-// AheadHeader is in every answer while the emulator's clock was moved: by how much it is ahead, as a Go duration. The
-// provider reads it, so that both agree on what is due.
-const AheadHeader = "X-Agentyard-Emulator-Ahead"
 
 // maxAhead is how far the clock can be moved in all; it keeps every time in the form that the API shows.
 const maxAhead = 100 * 365 * 24 * time.Hour
@@ -41,12 +40,20 @@ func (e *Emulator) moveClock(in clockBody) error {
 		case by > maxAhead-e.clock.By():
 			return badRequest("The clock can be moved by 36500 days in all; it is ahead by %s already.", e.clock.By())
 		}
-		if err := put(tx, bucketMeta, "ahead", e.clock.By()+by); err != nil {
+		ahead := e.clock.By() + by
+		if err := errors.Join(put(tx, bucketMeta, "ahead", ahead), e.store.writeClock(ahead)); err != nil {
 			return err
 		}
 		e.clock.Advance(by)
 		return nil
 	})
+}
+
+func (s *store) writeClock(ahead time.Duration) error {
+	if err := os.WriteFile(s.clock, []byte(ahead.String()), 0o600); err != nil {
+		return fmt.Errorf("write how far the clock is ahead: %w", err)
+	}
+	return nil
 }
 
 // distance is how far the clock is to be moved.

@@ -189,7 +189,11 @@ func (p *agentyardProvider) Configure(ctx context.Context, req provider.Configur
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	cfg.Clock = client.EmulatorClock(ctx, cfg.BaseURL, p.clock)
+	var err error
+	if cfg.Clock, err = emulatorClock(p.clock, cfg.BaseURL); err != nil {
+		resp.Diagnostics.AddError("Cannot Read Emulator Clock", fmt.Sprintf("%v. Set %s to what the running emulator prints, or unset it.", err, EnvEmulatorClock))
+		return
+	}
 	c, err := client.New(cfg)
 	if err != nil {
 		at := path.Empty()

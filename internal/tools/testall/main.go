@@ -23,7 +23,7 @@ const harness = "github.com/agentyard/terraform-provider-agentyard/internal/acct
 
 // foreign variables of the caller would reach into the tests: a service, or settings of the CLI.
 var foreign = []string{
-	"AGENTYARD_BASE_URL", "AGENTYARD_API_KEY",
+	"AGENTYARD_BASE_URL", "AGENTYARD_API_KEY", "AGENTYARD_EMULATOR_CLOCK",
 	"TF_CLI_ARGS", "TF_DATA_DIR", "TF_REATTACH_PROVIDERS", "TF_WORKSPACE", "TF_ACC_PROVIDER_HOST",
 }
 

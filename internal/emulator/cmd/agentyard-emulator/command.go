@@ -39,7 +39,7 @@ func runCommand(ctx context.Context, s *settings, stdin io.Reader, stdout, stder
 	defer func() { err = errors.Join(err, stop(ctx, e)) }()
 
 	cmd := exec.CommandContext(ctx, s.command[0], s.command[1:]...)
-	cmd.Env = append(os.Environ(), envBaseURL+"="+e.URL(), envAPIKey+"="+e.BootstrapKey())
+	cmd.Env = append(os.Environ(), envBaseURL+"="+e.URL(), envAPIKey+"="+e.BootstrapKey(), envClock+"="+e.ClockFile())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
 	if err := cmd.Start(); err != nil {
 		code := exitNotExecutable

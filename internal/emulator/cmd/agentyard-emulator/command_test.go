@@ -51,7 +51,11 @@ func command(what string) int {
 			return 1
 		}
 		_ = resp.Body.Close()
-		fmt.Println(resp.Status, os.Getenv("AGENTYARD_API_KEY"))
+		ahead, err := os.ReadFile(os.Getenv("AGENTYARD_EMULATOR_CLOCK"))
+		if err != nil {
+			return 1
+		}
+		fmt.Println(resp.Status, os.Getenv("AGENTYARD_API_KEY"), string(ahead))
 	case "signals":
 		received := make(chan os.Signal, 8)
 		signal.Notify(received, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
@@ -85,7 +89,7 @@ func emulatorCommand(t *testing.T, temporary string, args ...string) *exec.Cmd {
 		}
 	}
 	cmd := exec.CommandContext(t.Context(), self, args...)
-	cmd.Env = append(os.Environ(), role+"=emulator", "TMPDIR="+temporary, "AGENTYARD_BASE_URL=http://127.0.0.1:1", "AGENTYARD_API_KEY=fk-another")
+	cmd.Env = append(os.Environ(), role+"=emulator", "TMPDIR="+temporary, "AGENTYARD_BASE_URL=http://127.0.0.1:1", "AGENTYARD_API_KEY=fk-another", "AGENTYARD_EMULATOR_CLOCK=/nowhere")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
@@ -145,7 +149,7 @@ func TestCommand_exitCodeAndOutput(t *testing.T) {
 func TestCommand_settings(t *testing.T) {
 	t.Parallel()
 	code, stdout, stderr := outcome(t, "--", "SELF", "look")
-	if code != 0 || !strings.HasPrefix(stdout, "200 OK fk-") || stdout == "200 OK fk-another\n" || stderr != "" {
+	if code != 0 || !strings.HasPrefix(stdout, "200 OK fk-") || stdout == "200 OK fk-another 0s\n" || stderr != "" {
 		t.Errorf("code %d, %q %q", code, stdout, stderr)
 	}
 	file := filepath.Join(t.TempDir(), "state.db")

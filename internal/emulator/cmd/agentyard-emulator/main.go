@@ -12,7 +12,9 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -27,13 +29,14 @@ Runs an emulator of the Agentyard API. It prints the settings that the provider
 needs, then one line per request, until it is interrupted.
 
 With a command it prints nothing: it runs the command with the settings in
-AGENTYARD_BASE_URL and AGENTYARD_API_KEY, and ends with it and with its exit
-code. It then listens on a free port, and computers, builds and sessions are
+AGENTYARD_BASE_URL, AGENTYARD_API_KEY and AGENTYARD_EMULATOR_CLOCK, and ends
+with it and with its exit code. It then listens on a free port, and computers, builds and sessions are
 ready at once. To stop it from a program, send SIGTERM: the command gets that always, but
 SIGINT only where no terminal sends it already.
 
 "control" sends a request to the control API of the emulator of these two
 settings, such as: control POST clock '{"advance":"30d"}'
+The provider follows a moved clock through AGENTYARD_EMULATOR_CLOCK.
 
   -listen and -files-listen take loopback addresses unless another one is given.
   Without -data all state is lost at the end.
@@ -44,10 +47,11 @@ Flags:
 // stopTime is how long requests under way may take after an interrupt.
 const stopTime = 5 * time.Second
 
-// The variables with the provider's settings.
+// The variables with the provider's settings. The last one has the provider follow the emulator's clock.
 const (
 	envBaseURL = "AGENTYARD_BASE_URL"
 	envAPIKey  = "AGENTYARD_API_KEY" //nolint:gosec // The name of a variable, not a credential.
+	envClock   = "AGENTYARD_EMULATOR_CLOCK"
 )
 
 func main() {
@@ -153,11 +157,20 @@ func serve(ctx context.Context, s *settings, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(stdout, "export %s=%s\nexport %s=%s\n", envBaseURL, e.URL(), envAPIKey, e.BootstrapKey()); err != nil {
+	if _, err := fmt.Fprintf(stdout, "export %s=%s\nexport %s=%s\nexport %s=%s\n",
+		envBaseURL, e.URL(), envAPIKey, e.BootstrapKey(), envClock, quoted(e.ClockFile())); err != nil {
 		return errors.Join(err, e.Close())
 	}
 	<-ctx.Done()
 	return stop(ctx, e)
+}
+
+// quoted is a path as a shell takes it.
+func quoted(path string) string {
+	if regexp.MustCompile(`^[\w./-]+$`).MatchString(path) {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 // stop answers the requests under way, for a while, and closes the emulator. It goes on although ctx is done.

@@ -7,14 +7,15 @@ import (
 	"flag"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 )
 
-// started runs the emulator until stop is called and returns the values of the two lines it prints.
-func started(t *testing.T, args ...string) (url, key string, stop func() error) {
+// started runs the emulator until stop is called and returns the values of the three lines it prints.
+func started(t *testing.T, args ...string) (url, key, clock string, stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	out, stdout := io.Pipe()
@@ -28,7 +29,7 @@ func started(t *testing.T, args ...string) (url, key string, stop func() error) 
 	for _, into := range []struct {
 		value *string
 		name  string
-	}{{&url, "AGENTYARD_BASE_URL"}, {&key, "AGENTYARD_API_KEY"}} {
+	}{{&url, "AGENTYARD_BASE_URL"}, {&key, "AGENTYARD_API_KEY"}, {&clock, "AGENTYARD_EMULATOR_CLOCK"}} {
 		lines.Scan()
 		value, found := strings.CutPrefix(lines.Text(), "export "+into.name+"=")
 		if !found {
@@ -36,7 +37,7 @@ func started(t *testing.T, args ...string) (url, key string, stop func() error) 
 		}
 		*into.value = value
 	}
-	return url, key, func() error {
+	return url, key, clock, func() error {
 		cancel()
 		return <-ended
 	}
@@ -54,7 +55,7 @@ func TestServe(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "state.db")
 	args := []string{"-listen", "127.0.0.1:0", "-data", file}
-	url, key, stop := started(t, args...)
+	url, key, clock, stop := started(t, args...)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/api/v0/computers", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -67,12 +68,15 @@ func TestServe(t *testing.T) {
 	if err := resp.Body.Close(); err != nil || resp.StatusCode != http.StatusOK {
 		t.Errorf("the printed settings do not work: %s %v", resp.Status, err)
 	}
+	if text, err := os.ReadFile(clock); err != nil || string(text) != "0s" {
+		t.Errorf("the printed clock: %q %v", text, err)
+	}
 	if err := stop(); err != nil {
 		t.Errorf("stop: %v", err)
 	}
-	_, again, stop := started(t, args...)
-	if again != key {
-		t.Error("the key changed over a restart with the same data file")
+	_, keyAgain, clockAgain, stop := started(t, args...)
+	if keyAgain != key || clockAgain != clock {
+		t.Error("the key or the clock file changed over a restart with the same data file")
 	}
 	if err := stop(); err != nil {
 		t.Errorf("second stop: %v", err)
@@ -152,6 +156,15 @@ func TestServe_refuses(t *testing.T) {
 	} {
 		if err := serveArgs(t.Context(), args, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: error %v does not contain %q", args, err, want)
+		}
+	}
+}
+
+func TestQuoted(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{"/tmp/a-1/data.db.clock": "/tmp/a-1/data.db.clock", "/my data/it's": `'/my data/it'\''s'`} {
+		if got := quoted(path); got != want {
+			t.Errorf("quoted(%q) = %s, want %s", path, got, want)
 		}
 	}
 }

@@ -1,0 +1,31 @@
+package provider
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+// EnvEmulatorClock names the file in which an emulator says how far its clock is ahead. The emulator's command sets it
+// together with EnvBaseURL.
+const EnvEmulatorClock = "AGENTYARD_EMULATOR_CLOCK"
+
+// emulatorClock returns clk, or a clock ahead of it if baseURL is the emulator whose clock somebody moved. The comparison
+// keeps a variable that was left behind in a shell from changing what is due at another address.
+func emulatorClock(clk clock.Clock, baseURL string) (clock.Clock, error) {
+	file := os.Getenv(EnvEmulatorClock)
+	if file == "" || baseURL != os.Getenv(EnvBaseURL) {
+		return clk, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the emulator's clock: %w", err)
+	}
+	ahead, err := time.ParseDuration(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("read the emulator's clock from %s: %w", file, err)
+	}
+	return clock.NewAhead(clk, ahead), nil
+}

@@ -1,0 +1,49 @@
+package provider
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+func TestEmulatorClock(t *testing.T) {
+	const address = "http://127.0.0.1:8787"
+	began := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		text    string
+		baseURL string
+		want    time.Duration
+		fails   bool
+	}{
+		"moved":              {"720h0m0s", address, 720 * time.Hour, false},
+		"not moved":          {"0s", address, 0, false},
+		"another address":    {"720h0m0s", "https://api.agentyard.example", 0, false},
+		"unreadable":         {"tomorrow", address, 0, true},
+		"emulator has ended": {"", address, 0, true},
+		"no variable":        {"-", address, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "clock")
+			if tc.text != "" {
+				if err := os.WriteFile(file, []byte(tc.text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if tc.text == "-" {
+				file = ""
+			}
+			t.Setenv(EnvBaseURL, address)
+			t.Setenv(EnvEmulatorClock, file)
+			clk, err := emulatorClock(clock.NewFake(began), tc.baseURL)
+			if (err != nil) != tc.fails {
+				t.Fatalf("error %v", err)
+			}
+			if err == nil && clk.Now().Sub(began) != tc.want {
+				t.Errorf("ahead by %v, want %v", clk.Now().Sub(began), tc.want)
+			}
+		})
+	}
+}
