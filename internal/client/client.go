@@ -159,14 +159,14 @@ func newClient(cfg Config) *Client {
 		userAgent:         cfg.UserAgent,
 		clock:             cfg.Clock,
 		gate:              newGate(cfg.Clock, rand.Float64, policy.backoff, cfg.RequestsPerSecond),
-		storage:           storageClient(cfg.RequestTimeout),
+		storage:           newTransferClient(cfg.RequestTimeout),
 		retry:             policy,
 		allowInsecureHTTP: cfg.AllowInsecureHTTP,
 		holdsArrive:       defaultHoldsArrive,
 		lookForTime:       defaultLookForTime,
 	}
 	c.api = c.repeating(&http.Client{Transport: transport, Timeout: cfg.RequestTimeout})
-	c.streams = c.repeating(&http.Client{Transport: &stallTransport{base: transport, patience: cfg.RequestTimeout, peer: "service"}})
+	c.streams = c.repeating(newTransferClient(cfg.RequestTimeout))
 	// The first read of a collection is a plain GET; from the second on a listing costs less.
 	c.computers = newShared(cfg.Clock, 1, c.listComputersForReads, (*Computer).identifier, (*Computer).names)
 	c.computerPolls = newPoller(cfg.Clock, pollSource[Computer]{

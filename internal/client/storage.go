@@ -10,11 +10,14 @@ import (
 	"io"
 	"maps"
 	"mime/multipart"
+	"net"
 	"net/http"
 	"net/textproto"
 	"net/url"
+	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-cleanhttp"
@@ -33,10 +36,6 @@ type StorageError struct {
 }
 
 func (e *StorageError) Error() string {
-	var stall *stallError
-	if errors.As(e.Err, &stall) {
-		return stall.Error()
-	}
 	if e.Status == 0 {
 		return fmt.Sprintf("the %s at the file storage got no usable answer: %v", e.Act, e.Err)
 	}
@@ -49,12 +48,82 @@ func (e *StorageError) Error() string {
 
 func (e *StorageError) Unwrap() error { return e.Err }
 
-// storageClient waits for an answer as long as for any other, and for the bytes of a file as long as they move.
-func storageClient(timeout time.Duration) *http.Client {
+// stalledError says that a transfer was given up because no byte moved on its connection for too long.
+type stalledError struct{ timeout time.Duration }
+
+func (e *stalledError) Error() string {
+	return fmt.Sprintf("the transfer stalled: no data moved for %s; check the connection, or raise request_timeout in the provider block", e.timeout)
+}
+
+// idleConn is a connection that fails when no byte moves for the timeout, however long the transfer takes in all.
+type idleConn struct {
+	net.Conn
+	timeout time.Duration
+	// stalled is set once a deadline has passed. The transport then closes the connection, and what is pending fails of that.
+	stalled atomic.Bool
+}
+
+func (c *idleConn) Read(p []byte) (int, error) {
+	_ = c.SetReadDeadline(time.Now().Add(c.timeout))
+	n, err := c.Conn.Read(p)
+	return n, c.reason(err)
+}
+
+// Write also moves the deadline of the pending read of the response.
+func (c *idleConn) Write(p []byte) (int, error) {
+	_ = c.SetDeadline(time.Now().Add(c.timeout))
+	n, err := c.Conn.Write(p)
+	return n, c.reason(err)
+}
+
+func (c *idleConn) reason(err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		c.stalled.Store(true)
+	}
+	if err != nil && c.stalled.Load() {
+		return &stalledError{c.timeout}
+	}
+	return err
+}
+
+type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+// idleLimited bounds the idle time of the connections that dial makes, and the time to make one.
+func idleLimited(dial dialFunc, timeout time.Duration) dialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &idleConn{Conn: conn, timeout: timeout}, nil
+	}
+}
+
+// newTransferClient returns a client for transfers, which are bounded by their idle time. Each has a connection of its own.
+func newTransferClient(timeout time.Duration) *http.Client {
+	transport := cleanhttp.DefaultPooledTransport()
+	transport.DialContext = idleLimited(transport.DialContext, timeout)
+	transport.ForceAttemptHTTP2 = false // It would share a connection among transfers.
 	return &http.Client{
-		Transport:     &stallTransport{base: cleanhttp.DefaultPooledTransport(), patience: timeout, peer: "file storage"},
+		Transport:     signedLocations{transport},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+}
+
+// signedLocations drops a Location that is no URL: net/http would quote it in an error, and it may be signed.
+type signedLocations struct{ http.RoundTripper }
+
+func (s signedLocations) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := s.RoundTripper.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := url.Parse(resp.Header.Get("Location")); err != nil {
+		resp.Header.Del("Location")
+	}
+	return resp, nil
 }
 
 // Upload posts a file to its signed address as a browser's form does: the signed fields, then the file. The same form
