@@ -148,7 +148,7 @@ const (
 	membersOnly  = " Needs an organization of the Enterprise tier with Analytics enabled, and the API key of a human, of any role."
 )
 
-// organizationAccess and ownAccess say what else may be missing: the service answers 402 as well as 403 to any of it.
+// organizationAccess and ownAccess say what may be missing: the service answers 403 to any of it.
 var (
 	organizationAccess = access("an organization of the Enterprise tier, Analytics that is enabled for it, and the API key of a human with the Manager or Owner role. The key of a service account has no access.")
 	ownAccess          = access("an organization of the Enterprise tier, Analytics that is enabled for it, and the API key of a human, whose own numbers they are; a service account has no numbers of its own.")
@@ -156,5 +156,5 @@ var (
 
 func access(needed string) apierror.Advice {
 	advice := "The service says what is missing. Three things are needed: " + needed
-	return apierror.Advice{http.StatusPaymentRequired: advice, http.StatusForbidden: advice}
+	return apierror.Advice{http.StatusForbidden: advice}
 }

@@ -418,7 +418,7 @@ func TestAccAnalytics_access(t *testing.T) {
 		if err := e.SetTier(emulator.TierTeam); err != nil {
 			t.Fatal(err)
 		}
-		run(t, e, refused(e.Config(body), `(?s)`+s.operation+`.*answered\s+402:.*team.*enterprise.*`+needed))
+		run(t, e, refused(e.Config(body), `(?s)`+s.operation+`.*answered\s+403:.*team.*enterprise.*`+needed))
 	})
 }
 

@@ -86,7 +86,7 @@ var expectedByTag = map[string][]expected{
 	},
 	"sessions": {
 		{"listSessions", get, "/api/v0/sessions", []int{200}, []int{401, 403, 500}, []int{400, 404, 429}},
-		{"createSession", post, "/api/v0/sessions", []int{201}, []int{400, 401, 403, 429, 500, 503, 504}, []int{404}},
+		{"createSession", post, "/api/v0/sessions", []int{201}, []int{400, 401, 403, 429, 500, 503, 504}, nil},
 		{"getSession", get, "/api/v0/sessions/{sessionId}", []int{200}, []int{401, 403, 404, 500, 503}, []int{400, 429}},
 		{"deleteSession", remove, "/api/v0/sessions/{sessionId}", []int{204}, []int{401, 403, 404, 500, 503}, []int{400, 429}},
 		{"updateSession", patch, "/api/v0/sessions/{sessionId}", []int{200}, []int{401, 403, 404, 500, 503}, []int{400, 429}},
@@ -102,11 +102,11 @@ var expectedByTag = map[string][]expected{
 		{"removeMember", remove, "/api/v0/organization/users", []int{204}, []int{400, 401, 403, 404, 409}, []int{429, 500}},
 	},
 	"analytics": {
-		{"getTokenAnalytics", get, "/api/v1/analytics/tokens", []int{200}, []int{400, 401, 403, 500}, []int{402, 429}},
-		{"queryMyCost", get, "/api/v1/analytics/cost/me/query", []int{200}, []int{400, 401, 403, 500}, []int{402, 429}},
-		{"getToolAnalytics", get, "/api/v1/analytics/tools", []int{200}, []int{400, 401, 403, 500}, []int{402, 429}},
-		{"getActivityAnalytics", get, "/api/v1/analytics/activity", []int{200}, []int{400, 401, 403, 500}, []int{402, 429}},
-		{"getProductivityAnalytics", get, "/api/v1/analytics/productivity", []int{200}, []int{400, 401, 403, 500}, []int{402, 429}},
-		{"getUserAnalytics", get, "/api/v1/analytics/users", []int{200}, []int{400, 401, 403, 500}, []int{402, 429}},
+		{"getTokenAnalytics", get, "/api/v1/analytics/tokens", []int{200}, []int{400, 401, 403, 500}, []int{429}},
+		{"queryMyCost", get, "/api/v1/analytics/cost/me/query", []int{200}, []int{400, 401, 403, 500}, []int{429}},
+		{"getToolAnalytics", get, "/api/v1/analytics/tools", []int{200}, []int{400, 401, 403, 500}, []int{429}},
+		{"getActivityAnalytics", get, "/api/v1/analytics/activity", []int{200}, []int{400, 401, 403, 500}, []int{429}},
+		{"getProductivityAnalytics", get, "/api/v1/analytics/productivity", []int{200}, []int{400, 401, 403, 500}, []int{429}},
+		{"getUserAnalytics", get, "/api/v1/analytics/users", []int{200}, []int{400, 401, 403, 500}, []int{429}},
 	},
 }

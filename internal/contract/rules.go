@@ -74,7 +74,7 @@ var rules = []Rule{
 	{"date-range", []string{"queryMyCost"}, "The caller's own credits are asked about for at most 90 days, the first and the last included.", Spec},
 
 	// Sessions.
-	{"session-computer", []string{"createSession"}, "A session runs on an active computer.", Assumption},
+	{"session-computer", []string{"createSession"}, "A session runs on an active computer that the caller may use; 404 is no answer of this operation.", Assumption},
 	{"autonomy-contradiction", []string{"createSession", "updateSession"}, "The deprecated autonomyMode agrees with the interactionMode and the autonomyLevel beside it.", Assumption},
 
 	// Wiki runs.

@@ -60,8 +60,8 @@ func (e *Emulator) analyticsRoutes() []route {
 
 // analyticsServed answers whether the organization has analytics at all.
 func analyticsServed(r *request) error {
-	if err := needsTier(TierEnterprise)(r); err != nil {
-		return err
+	if tier := r.e.tier(); tier != TierEnterprise {
+		return forbidden("The organization has the tier %s; analytics needs the tier enterprise.", tier)
 	}
 	r.e.programmed.mu.Lock()
 	defer r.e.programmed.mu.Unlock()

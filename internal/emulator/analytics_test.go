@@ -435,7 +435,7 @@ func TestAnalytics_refusesCallers(t *testing.T) {
 	v.call(204, "POST", "/_emulator/tier", object{"tier": "team"})
 	for _, path := range append(organization, own) {
 		for _, key := range []string{user, owner, robot} {
-			refused(key, 402, path, "has the tier team; this needs at least the tier enterprise")
+			refused(key, 403, path, "has the tier team; analytics needs the tier enterprise")
 		}
 		refused("", 401, path, "API key")
 	}
@@ -610,5 +610,5 @@ func TestAnalytics_quietDaysSurviveARestart(t *testing.T) {
 		t.Errorf("%d days, want all but the quiet one", len(got))
 	}
 	team := start(t, emulator.Options{Tier: emulator.TierTeam})
-	team.call(402, "GET", analytics+"/tokens?"+april, nil)
+	team.call(403, "GET", analytics+"/tokens?"+april, nil)
 }

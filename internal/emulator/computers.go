@@ -82,11 +82,11 @@ type computerList struct {
 func (e *Emulator) computerRoutes() []route {
 	const one = "/api/v0/computers/{computerId}"
 	return []route{
-		{operation: "listComputers", method: "GET", pattern: "/api/v0/computers", handle: listComputers, admit: needsTier(TierTeam),
+		{operation: "listComputers", method: "GET", pattern: "/api/v0/computers", handle: listComputers, admit: needsTeam,
 			query: []string{"hostId", "serviceAccountId", "includeProvisioningSteps", "includeUnlisted"}},
-		{operation: "createComputer", method: "POST", pattern: "/api/v0/computers", body: requiredBody, handle: createComputer, admit: needsTier(TierTeam)},
-		{operation: "bulkCreateComputers", method: "POST", pattern: "/api/v0/computers/bulk", body: requiredBody, handle: bulkCreateComputers, admit: needsTier(TierTeam)},
-		{operation: "getComputerByName", method: "GET", pattern: "/api/v0/computers/name/{name}", handle: getComputerByName, admit: needsTier(TierTeam),
+		{operation: "createComputer", method: "POST", pattern: "/api/v0/computers", body: requiredBody, handle: createComputer, admit: needsTeam},
+		{operation: "bulkCreateComputers", method: "POST", pattern: "/api/v0/computers/bulk", body: requiredBody, handle: bulkCreateComputers, admit: needsTeam},
+		{operation: "getComputerByName", method: "GET", pattern: "/api/v0/computers/name/{name}", handle: getComputerByName, admit: needsTeam,
 			query: []string{"serviceAccountId", "includeProvisioningSteps"}},
 		{operation: "listComputerProviders", method: "GET", pattern: "/api/v0/computers/providers", handle: listComputerProviders},
 		{operation: "getComputer", method: "GET", pattern: one, handle: getComputer, query: []string{"includeProvisioningSteps"}},
@@ -99,7 +99,7 @@ func (e *Emulator) computerRoutes() []route {
 		{operation: "installComputerDeps", method: "POST", pattern: one + "/install-deps", handle: installDeps},
 		{operation: "getComputerMetrics", method: "GET", pattern: one + "/metrics", query: []string{"start"}, handle: getComputerMetrics},
 		{operation: "refreshComputer", method: "POST", pattern: one + "/refresh", handle: refreshComputer},
-		{operation: "restartComputer", method: "POST", pattern: one + "/restart", body: optionalBody, handle: restartComputer, admit: needsTier(TierTeam)},
+		{operation: "restartComputer", method: "POST", pattern: one + "/restart", body: optionalBody, handle: restartComputer, admit: needsTeam},
 	}
 }
 

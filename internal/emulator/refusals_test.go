@@ -217,6 +217,7 @@ func TestNamedRefusals(t *testing.T) {
 		{"cursor-unknown", "GET", members + "?cursor=x", nil},
 		{"cursor-unknown", "GET", sessions + "?cursor=x", nil},
 		{"session-computer", "POST", sessions, object{"computerId": startingID}},
+		{"session-computer", "POST", sessions, object{"computerId": uuidA}},
 		{"autonomy-contradiction", "POST", sessions, object{"computerId": startingID, "sessionSettings": object{"autonomyMode": "normal", "interactionMode": "mission"}}},
 		{"autonomy-contradiction", "PATCH", sessions + "/" + uuidA, object{"sessionSettings": object{"autonomyMode": "auto-low", "autonomyLevel": "high"}}},
 		{"ci-changes", "POST", ciEdit, ciBody("edit", ciTarget("acme/web", ".github/workflows/a.yml"))},

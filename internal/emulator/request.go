@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -154,7 +155,7 @@ func (r *request) checkBody(sent *http.Request, rt *route) error {
 		return invalidBy("body-size", "The body is larger than %d bytes.", limit)
 	}
 	media, _, err := mime.ParseMediaType(sent.Header.Get("Content-Type"))
-	if err != nil || media != "application/json" {
+	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || media != "application/json" {
 		return invalid("The Content-Type of the body is %q; it must be application/json.", sent.Header.Get("Content-Type"))
 	}
 	if rule != noBody {

@@ -53,7 +53,7 @@ func (e *Emulator) serviceAccountRoutes() []route {
 		{operation: "rotateApiKey", method: "POST", pattern: one + "/api-keys/{keyId}/rotate", body: optionalBody, handle: rotateAPIKey},
 	}
 	for i := range routes {
-		routes[i].admit, routes[i].handle = needsTier(TierTeam), managersOnly(routes[i].handle)
+		routes[i].admit, routes[i].handle = needsTeam, managersOnly(routes[i].handle)
 	}
 	return routes
 }

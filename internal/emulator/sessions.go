@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -285,6 +286,9 @@ func createSession(r *request) (reply, error) {
 	}
 	c, err := r.computer(computerID)
 	if err != nil {
+		if asAPIError(err).status == http.StatusNotFound {
+			err = refuse("session-computer", "No computer with the ID %q was found.", computerID)
+		}
 		return reply{}, err
 	}
 	if status := c.progressAt(r.now).status; status != statusActive {

@@ -107,7 +107,7 @@ func TestSessionsOfADeletedComputer(t *testing.T) {
 	for _, id := range []string{managed, byom} {
 		v.detail(v.call(404, "GET", sessions+"?computerId="+id, nil), "No computer")
 		v.detail(v.call(404, "GET", sessions+"/"+archived+"?computerId="+id, nil), "No computer")
-		v.detail(v.call(404, "POST", sessions, object{"computerId": id}), "No computer")
+		v.detail(v.call(400, "POST", sessions, object{"computerId": id}), "No computer")
 	}
 	v.call(404, "GET", sessions+"/"+deleted, nil)
 	// They can be used on, and deleted.

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// The tiers of an organization. Service accounts and some operations of computers need the team tier, analytics the
-// enterprise tier; without it they are answered 402.
+// The tiers of an organization. Service accounts and some operations of computers need the team tier; without it they are
+// answered 402. Analytics needs the enterprise tier; without it, it is answered 403.
 const (
 	TierFree       = "free"
 	TierTeam       = "team"
@@ -45,12 +45,10 @@ func (e *Emulator) tier() string {
 	return e.opts.Tier
 }
 
-// needsTier admits callers of an organization that has at least a tier.
-func needsTier(needed string) func(*request) error {
-	return func(r *request) error {
-		if tier := r.e.tier(); slices.Index(tiers, tier) < slices.Index(tiers, needed) {
-			return fail(http.StatusPaymentRequired, "The organization has the tier %s; this needs at least the tier %s.", tier, needed)
-		}
-		return nil
+// needsTeam admits callers of an organization that has at least the team tier.
+func needsTeam(r *request) error {
+	if r.e.tier() == TierFree {
+		return fail(http.StatusPaymentRequired, "The organization has the tier free; this needs at least the tier team.")
 	}
+	return nil
 }

@@ -51,8 +51,8 @@ var sessionOptions = apierror.Options{
 // ofCreation shows at the computer what the service refuses to make on it, unless it names something else.
 var ofCreation = apierror.Options{
 	apierror.AtStatus{http.StatusBadRequest: path.Root("computer_id"), http.StatusNotFound: path.Root("computer_id")},
-	apierror.Advice{http.StatusBadRequest: "If the computer is not active, wait until it is or, where it is a managed one, restart it with the action agentyard_computer_restart. " +
-		"Otherwise change the configuration to what the service accepts."},
+	apierror.Advice{http.StatusBadRequest: "If the service found no such computer, correct computer_id. If the computer is not active, wait until it is, or restart " +
+		"a managed one with the action agentyard_computer_restart. Otherwise, correct the value that the service names."},
 }
 
 // NewSessionResource returns the resource agentyard_session.
