@@ -31,10 +31,8 @@ type Matrix struct {
 	IDs func(i *Instance) []string
 	// Verify looks at what else must hold after convergence, such as that a key in the state authenticates; it may be nil.
 	Verify func(t *testing.T, e *Env, i *Instance)
-	// Beside has a process read what other resources of the state hold, before it applies; nil where it reads nothing else.
-	// The plan of a creation takes what it finds for the rest of a killed run only in a process that has read resources: one
-	// that applies a saved plan reads none, and knows nothing of the state. A real run refreshes others beside a creation.
-	Beside func(t *testing.T, e *Env, p *Process)
+	// Nameless says that nothing tells what a killed run has created from what others have: one object may be left behind.
+	Nameless bool
 	// Adopt is called after a killed run, when an apply stopped at an object that it found. It does what the error asks for; nil imports by ID.
 	Adopt func(t *testing.T, e *Env, p *Process, i *Instance, errorText, id string)
 }
@@ -113,7 +111,7 @@ func (m Matrix) dryRun(t *testing.T) [][]string {
 	var steps [][]string
 	for n, config := range configs {
 		m.before(e, n)
-		p := m.process(t, e)
+		p := NewProcess(t, e, patience)
 		e.Journal().Reset()
 		if out := p.Apply(i, config); len(out.Errors) > 0 {
 			t.Fatalf("step %d without faults: %s", n, out)
@@ -133,7 +131,7 @@ func (m Matrix) dryRun(t *testing.T) [][]string {
 func (m Matrix) faultCase(t *testing.T, n, last int, fault emulator.Fault) {
 	e, configs, i := m.advance(t, n)
 
-	p := m.process(t, e)
+	p := NewProcess(t, e, patience)
 	e.Faults().Add(fault)
 	broken := p.Apply(i, configs[n])
 	e.Faults().Clear()
@@ -143,7 +141,7 @@ func (m Matrix) faultCase(t *testing.T, n, last int, fault emulator.Fault) {
 		}
 	}
 
-	if out := m.process(t, e).Apply(i, configs[n]); len(out.Errors) > 0 {
+	if out := NewProcess(t, e, patience).Apply(i, configs[n]); len(out.Errors) > 0 {
 		t.Fatalf("after the fault (which gave: %s)\nthe next apply does not converge: %s", broken, out)
 	}
 	m.settled(t, e, i, configs[n])
@@ -155,13 +153,13 @@ func (m Matrix) killCase(t *testing.T, n, last, k int, kind emulator.FaultKind) 
 	e, configs, i := m.advance(t, n)
 	onDisk := i.Clone()
 
-	killed := m.process(t, e)
+	killed := NewProcess(t, e, patience)
 	e.Faults().Add(emulator.Fault{Kind: kind, After: k}, emulator.Fault{Kind: emulator.FaultDropBeforeCommit, After: k, Times: -1})
 	killed.Apply(i, configs[n])
 	e.Faults().Clear()
 	i = onDisk
 
-	out := m.process(t, e).Apply(i, configs[n])
+	out := NewProcess(t, e, patience).Apply(i, configs[n])
 	if len(out.Errors) > 0 {
 		orphans := m.unknown(e, i)
 		if len(orphans) == 0 {
@@ -177,18 +175,14 @@ func (m Matrix) killCase(t *testing.T, n, last, k int, kind emulator.FaultKind) 
 			t.Fatalf("having done what the error asked for: %s", out)
 		}
 	}
+	if orphans := m.unknown(e, i); m.Nameless && len(orphans) == 1 {
+		live := m.Live
+		m.Live = func(e *Env) []string {
+			return slices.DeleteFunc(live(e), func(id string) bool { return id == orphans[0] })
+		}
+	}
 	m.settled(t, e, i, configs[n])
 	m.destroy(t, e, i, n, last)
-}
-
-// process starts a provider that has read what Beside reads.
-func (m Matrix) process(t *testing.T, e *Env) *Process {
-	t.Helper()
-	p := NewProcess(t, e, patience)
-	if m.Beside != nil {
-		m.Beside(t, e, p)
-	}
-	return p
 }
 
 func (m Matrix) adopt(t *testing.T, e *Env, i *Instance, text, id string) {

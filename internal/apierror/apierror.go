@@ -17,7 +17,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
-// Option tells For what it cannot know of an object: Fields, Unique, AtStatus, Advice, Leftover or Apart, or several as Options.
+// Option tells For what it cannot know of an object: Fields, Unique, AtStatus, Advice, Existing or Apart, or several as Options.
 type Option interface{ addTo(*failure) }
 
 // Options are several options in one.
@@ -29,8 +29,8 @@ type Advice map[int]string
 // AtStatus names the attribute at which a status of the service is shown.
 type AtStatus map[int]path.Path
 
-// Leftover says what else to do about an object that exists already, beside importing it.
-type Leftover func(*client.ExistsError) string
+// Existing says what else to do about an object that exists already, beside importing it.
+type Existing func(*client.ExistsError) string
 
 // Apart says, in a sentence with its condition, how what is to be made is told from an object without a name of its own
 // that something else manages.
@@ -43,10 +43,10 @@ func (o Options) addTo(f *failure) {
 }
 func (a Advice) addTo(f *failure)   { maps.Copy(f.advice, a) }
 func (a AtStatus) addTo(f *failure) { maps.Copy(f.atStatus, a) }
-func (l Leftover) addTo(f *failure) { f.leftover = l }
+func (e Existing) addTo(f *failure) { f.existing = e }
 func (a Apart) addTo(f *failure) {
 	f.apart = string(a)
-	f.leftover = func(*client.ExistsError) string { return phrase.Join("Or delete it at the service.", f.apart) }
+	f.existing = func(*client.ExistsError) string { return phrase.Join("Or delete it at the service.", f.apart) }
 }
 
 // failure is what is known of one failure.
@@ -57,12 +57,16 @@ type failure struct {
 	unique       Unique
 	advice       Advice
 	atStatus     AtStatus
-	leftover     Leftover
+	existing     Existing
 	apart        string
 }
 
-// For says that verb ("create") failed on object ("computer"), what the service answered, and what to do about it.
+// For says that verb ("create") failed on object ("computer"), what the service answered, and what to do about it. It
+// returns nothing where err is nil.
 func For(verb, object string, err error, options ...Option) diag.Diagnostics {
+	if err == nil {
+		return nil
+	}
 	f := newFailure(verb, object, err, options)
 	remedy, at := f.remedy()
 	detail := Sentences(err)
@@ -79,7 +83,7 @@ func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 func newFailure(verb, object string, err error, options []Option) *failure {
 	f := &failure{
 		verb: verb, object: object, err: err, fields: Fields{}, advice: Advice{}, atStatus: AtStatus{},
-		leftover: func(*client.ExistsError) string { return "Or choose another name, or delete it at the service." },
+		existing: func(*client.ExistsError) string { return "Or choose another name, or delete it at the service." },
 	}
 	Options(options).addTo(f)
 	return f
@@ -136,47 +140,24 @@ func (f *failure) afterLoss() string {
 	var rotated *client.RotatedError
 	var stranger *client.StrangerError
 	var other *client.OtherOwnerError
-	var leftover *client.LeftoverError
 	switch {
-	case errors.As(f.err, &leftover):
-		return f.afterLeftover(leftover)
 	case errors.As(f.err, &lost) && len(lost.Found) > 0:
 		return "What is found is not in the state, and was left as it is. " + f.adopt(lost.Found)
 	case errors.As(f.err, &lost) && lost.Name == "":
-		return phrase.Join(deadlineIn(f.err), "It may still appear. Plan again in a minute: the plan names what may have come of this, which is better imported or deleted than made twice.")
+		return phrase.Join(deadlineIn(f.err), "It may still appear. Before you apply again, look for it at the service: the next apply creates another one.")
 	case errors.As(f.err, &lost):
 		return phrase.Join(deadlineIn(f.err), "It may still appear. Apply again: an object that exists by then is reported with its ID and not created twice.")
 	case errors.As(f.err, &unrevoked):
-		return "Nobody has its value: revoke it.\n" + f.leftovers(unrevoked.Found)
+		return "Nobody has its value: revoke it.\n" + f.alternatives(unrevoked.Found)
 	case errors.As(f.err, &rotated):
 		return "If an interrupted run has rotated the key, nobody has the value of the newer one. When the grace period of the old key has ended, ten minutes after the rotation at the latest, " +
-			"an apply can tell, revokes the newer one and mints another.\n" + f.leftovers(rotated.Found)
+			"an apply can tell, revokes the newer one and mints another.\n" + f.alternatives(rotated.Found)
 	case errors.As(f.err, &stranger):
 		return "Nothing was stored in the state. " + f.adopt([]client.ExistsError{stranger.Found})
 	case errors.As(f.err, &other):
 		return "Nothing was changed. Use the API key of that owner. What several people manage belongs under a service account: see the guide on sharing computers."
 	}
 	return ""
-}
-
-// afterLeftover names the ways on, also for a destruction, which plans what is missing before it destroys. First comes the
-// one that harms nobody: nothing tells what a run has left from what others manage.
-func (f *failure) afterLeftover(e *client.LeftoverError) string {
-	return strings.Join([]string{
-		"Nothing of this plan was applied.",
-		phrase.Join("If a resource of this state, another configuration or a person has made it, plan with -refresh=false: another one is made.", f.apart),
-		"Only if an interrupted run of this configuration has left it, import it: " + importCommands(e.Found) + ", or delete it at the service.",
-		"To destroy without either: terraform destroy -refresh=false.",
-	}, "\n")
-}
-
-// importCommands imports one or the other of the first few leftovers.
-func importCommands(found []client.ExistsError) string {
-	commands := make([]string, min(len(found), client.LeftoversNamed))
-	for i := range commands {
-		commands[i] = "terraform import ADDRESS " + found[i].ImportID
-	}
-	return strings.Join(commands, " or ")
 }
 
 // adopt says what to do about objects that exist already.
@@ -188,14 +169,14 @@ func (f *failure) adopt(existing []client.ExistsError) string {
 	if len(existing) == 1 {
 		lines = []string{lines[0] + " " + lines[1]}
 	}
-	return strings.Join(append(lines, f.leftovers(existing)), "\n")
+	return strings.Join(append(lines, f.alternatives(existing)), "\n")
 }
 
-// leftovers says what else to do about objects, each thing once.
-func (f *failure) leftovers(existing []client.ExistsError) string {
+// alternatives says what else to do about objects, each thing once.
+func (f *failure) alternatives(existing []client.ExistsError) string {
 	var lines []string
 	for i := range existing {
-		if more := f.leftover(&existing[i]); !slices.Contains(lines, more) {
+		if more := f.existing(&existing[i]); !slices.Contains(lines, more) {
 			lines = append(lines, more)
 		}
 	}

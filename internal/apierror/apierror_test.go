@@ -242,13 +242,8 @@ func TestFor_whatExistsAlready(t *testing.T) {
 	}
 	sent := &client.TransportError{Operation: "createThing", Method: "POST", Route: fixedRoute, Changes: true, Err: errors.New("EOF")}
 	refused := &client.APIError{Operation: "revokeThing", Method: "POST", Route: idRoute, Status: 403, Detail: "no", FromService: true}
-	leftover := Leftover(func(e *client.ExistsError) string { return "Or sweep " + e.ID + "." })
+	sweep := Existing(func(e *client.ExistsError) string { return "Or sweep " + e.ID + "." })
 	apart := Apart("If another robot has it, give this one a hat.")
-	const (
-		wayOn = "Nothing of this plan was applied.\nIf a resource of this state, another configuration or a person has made it, plan with -refresh=false: another one is made. "
-		only  = "\nOnly if an interrupted run of this configuration has left it, import it: "
-		gone  = ", or delete it at the service.\nTo destroy without either: terraform destroy -refresh=false."
-	)
 	const choose = "\nOr choose another name, or delete it at the service."
 	for name, tc := range map[string]struct {
 		err     error
@@ -265,12 +260,12 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			err: made("computer", "1"), want: []string{said("A computer", "1")},
 			remedy: "Nothing was created. To manage it here, import it: terraform import ADDRESS import-1" + choose,
 		},
-		"a leftover": {
-			err: made("API key", "1"), options: []Option{thingFields, leftover}, at: "name", want: []string{said("An API key", "1")},
+		"another remedy": {
+			err: made("API key", "1"), options: []Option{thingFields, sweep}, at: "name", want: []string{said("An API key", "1")},
 			remedy: "Nothing was created. To manage it here, import it: terraform import ADDRESS import-1\nOr sweep 1.",
 		},
 		"two": {
-			err: &client.ExistsError{Object: "API key", Name: "n", ID: "1", ImportID: "import-1", Others: []client.ExistsError{*made("API key", "2")}}, options: []Option{thingFields, leftover}, at: "name",
+			err: &client.ExistsError{Object: "API key", Name: "n", ID: "1", ImportID: "import-1", Others: []client.ExistsError{*made("API key", "2")}}, options: []Option{thingFields, sweep}, at: "name",
 			want:   []string{"An API key named \"n\" exists already, with ID 1; so does 2 (created at 2026-03-01T00:00:00Z)."},
 			remedy: "Nothing was created. To manage it here, import it:\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2\nOr sweep 1.\nOr sweep 2.",
 		},
@@ -279,7 +274,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			remedy: "Nothing was created. To manage it here, import it:\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
 		},
 		"one that a lost answer left and nobody could remove": {
-			err: &client.UnrevokedError{Found: []client.ExistsError{*made("API key", "1")}, Err: errors.Join(sent, refused)}, options: []Option{thingFields, leftover},
+			err: &client.UnrevokedError{Found: []client.ExistsError{*made("API key", "1")}, Err: errors.Join(sent, refused)}, options: []Option{thingFields, sweep},
 			want:   []string{"1 (created at 2026-03-01T00:00:00Z) lives on", "createThing (POST /api/v0/things) got no usable answer: EOF; revokeThing (POST /api/v0/things/{thingId}) answered 403: no."},
 			remedy: "Nobody has its value: revoke it.\nOr sweep 1.",
 		},
@@ -288,18 +283,8 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			want:   []string{"was lost", "createThing", "nothing proves", "1 (created at", "2 (created at"},
 			remedy: "What is found is not in the state, and was left as it is. To manage it here, import it:\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
 		},
-		"one that an interrupted run may have left": {
-			err: &client.LeftoverError{Found: []client.ExistsError{*made("session", "1")}}, options: []Option{thingFields, leftover, apart},
-			want:   []string{"A run that was cut short may have left a session that is as this one shall be: 1 (created at 2026-03-01T00:00:00Z)."},
-			remedy: wayOn + "If another robot has it, give this one a hat." + only + "terraform import ADDRESS import-1" + gone,
-		},
-		"two that an interrupted run may have left": {
-			err: fmt.Errorf("%w", &client.LeftoverError{Found: []client.ExistsError{*made("session", "1"), *made("session", "2")}}), options: []Option{leftover, apart},
-			want:   []string{": 1 (created at 2026-03-01T00:00:00Z), 2 (created at 2026-03-01T00:00:00Z)."},
-			remedy: wayOn + "If another robot has it, give this one a hat." + only + "terraform import ADDRESS import-1 or terraform import ADDRESS import-2" + gone,
-		},
 		"one after a lost answer, without a name": {
-			err: &client.LostError{Object: "session on the computer 7", Found: []client.ExistsError{*made("session", "1")}, Err: sent}, options: []Option{leftover},
+			err: &client.LostError{Object: "session on the computer 7", Found: []client.ExistsError{*made("session", "1")}, Err: sent}, options: []Option{sweep},
 			want:   []string{"The answer to creating the session on the computer 7 was lost, and nothing proves that it made what is found now, 1 (created at"},
 			remedy: "What is found is not in the state, and was left as it is. To manage it here, import it: terraform import ADDRESS import-1\nOr sweep 1.",
 		},
@@ -308,12 +293,12 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			remedy: "What is found is not in the state, and was left as it is. To manage it here, import it: terraform import ADDRESS import-1\nOr delete it at the service. If another robot has it, give this one a hat.",
 		},
 		"none after a lost answer, without a name": {
-			err: &client.LostError{Object: "session on the computer 7", Err: sent}, options: []Option{leftover},
+			err: &client.LostError{Object: "session on the computer 7", Err: sent}, options: []Option{sweep},
 			want:   []string{"and no such session on the computer 7 is found: createThing"},
-			remedy: "It may still appear. Plan again in a minute: the plan names what may have come of this, which is better imported or deleted than made twice.",
+			remedy: "It may still appear. Before you apply again, look for it at the service: the next apply creates another one.",
 		},
 		"a rotation that another one stands in the way of": {
-			err: &client.RotatedError{KeyID: "old", Found: []client.ExistsError{*made("API key", "1")}, Err: refused}, options: []Option{thingFields, leftover},
+			err: &client.RotatedError{KeyID: "old", Found: []client.ExistsError{*made("API key", "1")}, Err: refused}, options: []Option{thingFields, sweep},
 			want: []string{"API key old cannot be rotated", "1 (created at 2026-03-01T00:00:00Z)", "answered 403: no."},
 			remedy: "If an interrupted run has rotated the key, nobody has the value of the newer one. When the grace period of the old key has ended, ten minutes after the rotation at the latest, " +
 				"an apply can tell, revokes the newer one and mints another.\nOr sweep 1.",

@@ -169,7 +169,7 @@ func (c *Client) afterRefusedRotation(ctx context.Context, n NewAPIKey, old Rene
 // mintWhereFree mints a key where nothing but a spared key, and what a rotation of the present one left, is in its way.
 func (c *Client) mintWhereFree(ctx context.Context, n NewAPIKey, old Renewal, known before[APIKey]) (*MintedAPIKey, error) {
 	namesakes := known.named
-	if _, others := c.leftovers(namesakes, n, old); len(others) > 0 {
+	if _, others := c.successors(namesakes, n, old); len(others) > 0 {
 		// What is known may be out of date by now.
 		var err error
 		if namesakes, err = c.apiKeys.anew(ctx, n.AccountID, n.Name); err != nil {
@@ -180,7 +180,7 @@ func (c *Client) mintWhereFree(ctx context.Context, n NewAPIKey, old Renewal, kn
 }
 
 func (c *Client) mintAmong(ctx context.Context, n NewAPIKey, old Renewal, namesakes []APIKey, known before[APIKey]) (*MintedAPIKey, error) {
-	left, others := c.leftovers(namesakes, n, old)
+	left, others := c.successors(namesakes, n, old)
 	if len(others) > 0 {
 		return nil, inTheWay(describeKeys(others))
 	}
@@ -192,9 +192,9 @@ func (c *Client) mintAmong(ctx context.Context, n NewAPIKey, old Renewal, namesa
 	return c.mint(ctx, n, known)
 }
 
-// leftovers returns the key that a rotation of the present one left and that the plan named, and the other live keys that
+// successors returns the key that a rotation of the present one left and that the plan named, and the other live keys that
 // a new one must not stand beside.
-func (c *Client) leftovers(namesakes []APIKey, n NewAPIKey, old Renewal) (left *APIKey, others []APIKey) {
+func (c *Client) successors(namesakes []APIKey, n NewAPIKey, old Renewal) (left *APIKey, others []APIKey) {
 	now := c.clock.Now()
 	namesakes = filter(namesakes, func(k *APIKey) bool { return k.ID != old.Spares })
 	if left = Successor(namesakes, old.ID, n, now); left != nil && left.ID != old.Revokes {

@@ -204,11 +204,11 @@ func TestCreateAPIKey(t *testing.T) {
 		},
 		"replaces a revoked key":    {prepare: func(s *keyring) { s.add("old", revoked) }, call: replaces(Renewal{ID: "old", Revokes: "lost"}), want: "made-1", wantLive: "[made-1]"},
 		"replaces one still listed": {prepare: func(s *keyring) { s.add("old", nil) }, call: replaces(Renewal{ID: "old"}), want: "made-1", wantLive: "[made-1]"},
-		"a rotation's leftover that the plan did not name": {
+		"a rotation's newer key that the plan did not name": {
 			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil) },
 			call:    replaces(Renewal{ID: "old"}), wantErr: []string{"lost"}, wantLive: "[lost]",
 		},
-		"a leftover with an expiry that nobody asked for": {
+		"a newer key with an expiry that nobody asked for": {
 			prepare: func(s *keyring) {
 				s.add("old", revoked)
 				s.add("lost", func(k *APIKey) { k.ExpiresAt = k.CreatedAt + 3600_000 })
@@ -216,11 +216,11 @@ func TestCreateAPIKey(t *testing.T) {
 			call: replaces(Renewal{ID: "old", Revokes: "lost"}), wantErr: []string{"lost"}, wantLive: "[lost]",
 		},
 		"spares one in its grace": {prepare: func(s *keyring) { s.add("old", revoked); s.add("spare", nil) }, call: replaces(Renewal{ID: "old", Spares: "spare"}), want: "made-1", wantLive: "[spare made-1]"},
-		"a rotation's leftover": {
+		"a rotation's newer key": {
 			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil) },
 			call:    replaces(Renewal{ID: "old", Revokes: "lost"}), want: "made-1", wantLive: "[made-1]",
 		},
-		"a leftover with grace": {
+		"a newer key with grace": {
 			prepare: func(s *keyring) {
 				s.add("old", nil)
 				s.clk.Advance(time.Hour)
@@ -528,7 +528,7 @@ func TestCreateAPIKey_cannotLookAfterALoss(t *testing.T) {
 	}
 }
 
-// Keys of one name are made one after the other, so that none is taken for another's leftover.
+// Keys of one name are made one after the other, so that none is taken for another's successor.
 func TestCreateAPIKey_concurrently(t *testing.T) {
 	t.Parallel()
 	s, c := newKeyring(t)

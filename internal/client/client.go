@@ -114,18 +114,12 @@ type Client struct {
 	wikiOwner                      wikiOwner
 	// creating holds a lock for every name under which something is being created.
 	creating keyedLocks
-	// refreshed is set once a resource was read; see leftovers.
-	refreshed atomic.Bool
-	// doubting counts those in the pause, of the length holdsArrive, before something is called a leftover.
-	doubting    atomic.Int32
-	holdsArrive time.Duration
+	// checked are the purposes for which checkOnce has sent its request.
+	checked sync.Map
 	// lookForTime is real time, which TimeBeforeEdit takes at most.
 	lookForTime time.Duration
 	// counted is how many accounts' computers were counted.
 	counted atomic.Int32
-	// told is how often Few was asked about each subject.
-	told   map[string]int
-	toldMu sync.Mutex
 }
 
 // New returns a client, or a *ConfigError that names the setting at fault.
@@ -162,7 +156,6 @@ func newClient(cfg Config) *Client {
 		storage:           newTransferClient(cfg.RequestTimeout),
 		retry:             policy,
 		allowInsecureHTTP: cfg.AllowInsecureHTTP,
-		holdsArrive:       defaultHoldsArrive,
 		lookForTime:       defaultLookForTime,
 	}
 	c.api = c.repeating(&http.Client{Transport: transport, Timeout: cfg.RequestTimeout})
@@ -209,18 +202,6 @@ func (c *Client) repeating(once *http.Client) *retryablehttp.Client {
 
 // Clock is the client's source of time.
 func (c *Client) Clock() clock.Clock { return c.clock }
-
-// Few reports whether it is asked about a subject no more than most times in a run, so that a warning that concerns many
-// objects is not given for each.
-func (c *Client) Few(subject string, most int) bool {
-	c.toldMu.Lock()
-	defer c.toldMu.Unlock()
-	if c.told == nil {
-		c.told = map[string]int{}
-	}
-	c.told[subject]++
-	return c.told[subject] <= most
-}
 
 // ParseBaseURL checks the service's address and returns it without a trailing slash.
 // Plain http is accepted for loopback hosts only, unless allowInsecure is set. The error is a *ConfigError.

@@ -125,7 +125,6 @@ func (c *Client) Fleet(ctx context.Context, prefix string, owner ComputerOwner, 
 			return nil, err
 		}
 	}
-	c.HoldFleet(prefix, ids)
 	// Without a listing each computer is asked for alone, and nothing tells of others.
 	fleet := &Fleet{Others: othersAmong(named, ids)}
 	found := make([]*Computer, len(ids))

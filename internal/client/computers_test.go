@@ -258,3 +258,23 @@ func TestMillis(t *testing.T) {
 		}
 	}
 }
+
+func TestComputer_SetUpFailed(t *testing.T) {
+	t.Parallel()
+	failed := ProvisioningStep{ID: "create-computer", Status: StepFailed, Error: "no disk"}
+	install := ProvisioningStep{ID: StepInstall, Status: StepFailed, Error: "no lock file"}
+	for name, tc := range map[string]struct {
+		computer Computer
+		want     bool
+	}{
+		"a step of the set-up":     {Computer{Status: ComputerError, ProvisioningSteps: []ProvisioningStep{failed}}, true},
+		"active since":             {Computer{Status: ComputerActive, ProvisioningSteps: []ProvisioningStep{failed}}, false},
+		"an installation":          {Computer{Status: ComputerError, ProvisioningSteps: []ProvisioningStep{{ID: "create-computer", Status: StepCompleted}, install}}, false},
+		"no step is told":          {Computer{Status: ComputerError}, false},
+		"another word for a state": {Computer{Status: ComputerError, ProvisioningSteps: []ProvisioningStep{{ID: "create-computer", Status: "skipped"}}}, false},
+	} {
+		if got := tc.computer.SetUpFailed(); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

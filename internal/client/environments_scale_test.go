@@ -41,7 +41,7 @@ func manyEnvironments(b *testing.B, n int) *Client {
 	return c
 }
 
-// One environment costs the same however many others there are: its reads, its plan and its creation never walk the whole listing.
+// One environment costs the same however many others there are: its reads and its creation never walk the whole listing.
 func BenchmarkEnvironment_amongMany(b *testing.B) {
 	for name, do := range map[string]func(b *testing.B, c *Client, k int) error{
 		"read": func(b *testing.B, c *Client, _ int) error {
@@ -51,10 +51,6 @@ func BenchmarkEnvironment_amongMany(b *testing.B) {
 		"read by name": func(b *testing.B, c *Client, _ int) error {
 			_, err := c.EnvironmentsNamed(b.Context(), "e7")
 			return err
-		},
-		"plan": func(b *testing.B, c *Client, k int) error {
-			c.HoldEnvironment(fmt.Sprint("env_", k))
-			return c.ForeseeEnvironment(b.Context(), ScopeOrganization, fmt.Sprint("new", k))
 		},
 		"create": func(b *testing.B, c *Client, k int) error {
 			_, err := c.CreateEnvironment(b.Context(), CreateEnvironmentRequest{Name: fmt.Sprint("new", k), Scope: ScopeOrganization})

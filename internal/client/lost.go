@@ -85,26 +85,6 @@ func calling(object, name string) string {
 
 func (e *LostError) Unwrap() error { return e.Err }
 
-// LeftoverError says that a run that was cut short seems to have made what is to be created: nothing tells it from that.
-type LeftoverError struct {
-	Found []ExistsError
-	// Beside says that some are not as this one, but as another one that the same plan creates.
-	Beside bool
-	// MayBeHeld says that a resource that this process has not read may hold it, as while a plan is applied.
-	MayBeHeld bool
-}
-
-// LeftoversNamed is how many leftovers a text names.
-const LeftoversNamed = 3
-
-func (e *LeftoverError) Error() string {
-	object, wish := e.Found[0].Object, "this one"
-	if e.Beside {
-		wish = "this one or one beside it"
-	}
-	return fmt.Sprintf("a run that was cut short may have left %s that is as %s shall be: %s", phrase.WithArticle(object), wish, nameFew(e.Found, LeftoversNamed))
-}
-
 // UnrevokedError says that keys live on whose values nobody has, because revoking them failed.
 type UnrevokedError struct {
 	Found []ExistsError
@@ -150,9 +130,7 @@ func (e *StrangerError) Error() string {
 func (e *StrangerError) Unwrap() error { return e.Err }
 
 // nameAll names objects by their IDs.
-func nameAll(found []ExistsError) string { return nameFew(found, maxNamed) }
-
-func nameFew(found []ExistsError, most int) string {
+func nameAll(found []ExistsError) string {
 	names := make([]string, len(found))
 	for i, e := range found {
 		names[i] = e.ID
@@ -160,7 +138,7 @@ func nameFew(found []ExistsError, most int) string {
 			names[i] += " (created at " + e.CreatedAt.UTC().Format(time.RFC3339) + ")"
 		}
 	}
-	return phrase.Names(names, most)
+	return phrase.Names(names, maxNamed)
 }
 
 // causes writes joined errors in one line.

@@ -226,11 +226,10 @@ func settleRelated[T any](kin []*loss[T], found []T) {
 // skew is how much older than the request, by the service's clocks, an object is said to be that may still come of it.
 const skew = 5 * time.Minute
 
-// isNobodys reports that an object was not known before the creation was sent, that no other one of this process has made it,
-// and that no resource holds it.
+// isNobodys reports that an object was not known before the creation was sent, and that no other one of this process has made it.
 func (l *loss[T]) isNobodys(object *T) bool {
 	id := l.existing(object).ID
-	return !l.known.holds(id) && !l.before.knows(id)
+	return !l.before.knows(id)
 }
 
 // mayHaveMade reports that an object is what was asked for, and that nothing shows that it was made before or by others.

@@ -302,7 +302,6 @@ func TestCreateUnnamed_handsOutWhatIsProven(t *testing.T) {
 	for name, tc := range map[string]struct {
 		asked  string
 		others []deskSession // Sessions of the same owner, which others make meanwhile.
-		isHeld bool          // A resource holds the others.
 		want   map[string]int
 	}{
 		"all are answered":                     {asked: "plain: ok, ok; model: ok", want: map[string]int{"plain": 2, "model": 1}},
@@ -313,7 +312,6 @@ func TestCreateUnnamed_handsOutWhatIsProven(t *testing.T) {
 		"with a prompt":                        {asked: "prompted: after, after", want: map[string]int{"prompted": 2}},
 		"another's is alike":                   {asked: "plain: after", others: []deskSession{{}}},
 		"another's is alike, one was answered": {asked: "plain: after, ok", others: []deskSession{{}}, want: map[string]int{"plain": 1}},
-		"another's is alike and held":          {asked: "plain: after, before", others: []deskSession{{}}, isHeld: true, want: map[string]int{"plain": 1}},
 		"others' are alike":                    {asked: "plain: before", others: []deskSession{{}, {}}},
 		"another's is older":                   {asked: "plain: after", others: []deskSession{{at: testStart.Add(-time.Second)}}, want: map[string]int{"plain": 1}},
 		"another's has other settings":         {asked: "model: after", others: []deskSession{{}}, want: map[string]int{"model": 1}},
@@ -345,9 +343,7 @@ func TestCreateUnnamed_handsOutWhatIsProven(t *testing.T) {
 					if s.body == "" {
 						s.body = bodyOf(wishes["plain"])
 					}
-					if other := d.add(s, false); tc.isHeld {
-						d.client.HoldSession(other.id)
-					}
+					d.add(s, false)
 				}
 			}
 			outcomes := d.createAll(t.Context(), asked...)

@@ -219,7 +219,7 @@ func (a *attempts) failure(err error) error {
 	switch {
 	case a.timedOut:
 		timeout = "request_timeout"
-	case errors.Is(err, context.DeadlineExceeded) && !IsDialFault(err):
+	case errors.Is(err, context.DeadlineExceeded) && !isDialFault(err):
 		timeout = "timeouts"
 	}
 	err = withoutURL(err)

@@ -156,8 +156,8 @@ func isTLSFault(err error) bool {
 		errors.As(err, &op) && op.Op == "remote error"
 }
 
-// IsDialFault reports that no connection was made; a dialer has timeouts of its own.
-func IsDialFault(err error) bool {
+// isDialFault reports that no connection was made; a dialer has timeouts of its own.
+func isDialFault(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
 }
@@ -166,7 +166,7 @@ func IsDialFault(err error) bool {
 func (c *Client) afterAttempt(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	state := attemptsIn(ctx)
 	refused := resp != nil && resp.StatusCode == http.StatusTooManyRequests
-	state.timedOut = ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && !IsDialFault(err)
+	state.timedOut = ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && !isDialFault(err)
 	state.acted = state.acted || state.connected.Load() && !refused
 	state.refusal, state.status = nil, 0
 	if resp != nil && resp.StatusCode >= http.StatusInternalServerError {

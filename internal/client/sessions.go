@@ -262,7 +262,6 @@ func (c *Client) Session(ctx context.Context, id, computer string, createdAt tim
 
 // sessionUnlisted reads a session alone because its listing takes too long.
 func (c *Client) sessionUnlisted(ctx context.Context, id, computer string, listing error) (*Session, error) {
-	c.HoldSession(id)
 	found, err := c.SessionAlone(ctx, id, computer)
 	if IsNotFound(err) {
 		return nil, &UnprovenGoneError{Err: err, Listing: listing}
@@ -508,22 +507,6 @@ func (c *Client) sendSession(ctx context.Context, body CreateSessionRequest) (*S
 	}
 	whole.Settings = cmp.Or(whole.Settings, made.Settings)
 	return whole, nil
-}
-
-// ForeseeSession says what a plan can know of a creation: a *LeftoverError, or what the listing of the computer's sessions
-// fails with.
-func (c *Client) ForeseeSession(ctx context.Context, body CreateSessionRequest) error {
-	key, createdAt := c.computerKey(body.ComputerID), func(s *Session) Millis { return s.CreatedAt }
-	return leftovers(ctx, c, c.sessions, key, key, createdAt, body.isWanted, (*Session).existing)
-}
-
-// HoldSession is HoldComputer for a session.
-func (c *Client) HoldSession(id string) { c.sessions.hold("", id) }
-
-// HoldSessionOn notes that a resource of this run holds a session of a computer, and returns what takes that back where the
-// session is gone.
-func (c *Client) HoldSessionOn(computer string) (release func()) {
-	return c.sessions.holdKin(c.computerKey(computer))
 }
 
 // UpdateSession changes the settings that are set. CreatedAt is when the session was made, if that is known: a young one

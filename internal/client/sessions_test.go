@@ -1119,52 +1119,6 @@ func TestCreateSessionRequest_isWanted(t *testing.T) {
 	}
 }
 
-func TestForeseeSession(t *testing.T) {
-	t.Parallel()
-	at := Millis(testStart.UnixMilli())
-	sessions := []Session{
-		{ID: "s1", ComputerID: "7", Settings: &SessionSettings{Model: new("m")}}, {ID: "s2", Title: "Hello"}, {ID: "s3", ParentSessionID: "s0"}, {ID: "s4", Settings: &SessionSettings{ArchivedAt: new("2026-03-01T00:00:00Z")}},
-		{ID: "s5", MessageCount: 1}, {ID: "s6", Status: SessionRunning}, {ID: "s7"}, {ID: "s8", ComputerID: "8"},
-	}
-	for i := range sessions {
-		sessions[i].CreatedAt = at
-		sessions[i].Status = cmp.Or(sessions[i].Status, SessionIdle)
-	}
-	for name, tc := range map[string]struct {
-		body CreateSessionRequest
-		hold string
-		want string
-		// where is what the error says of the first one.
-		where string
-	}{
-		"anything":            {body: CreateSessionRequest{ComputerID: "7"}, want: "s1 s7", where: "on the computer 7 "},
-		"one is held":         {body: CreateSessionRequest{ComputerID: "7"}, hold: "s7", want: "s1", where: "on the computer 7 "},
-		"with settings":       {body: CreateSessionRequest{ComputerID: "7", Settings: &SessionSettings{Model: new("m")}}, want: "s1", where: "on the computer 7 "},
-		"with other settings": {body: CreateSessionRequest{ComputerID: "7", Settings: &SessionSettings{Model: new("n")}}},
-		"on another computer": {body: CreateSessionRequest{ComputerID: "8"}, want: "s7 s8"},
-		"on no computer":      {body: CreateSessionRequest{ComputerID: "9"}, want: "s7"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				c := clientAt(testStart)
-				c.sessions = newShared(clock.System, 0, func(context.Context, string) ([]Session, error) { return sessions, nil }, (*Session).identifier, func(*Session) []string { return nil })
-				c.NoteRefresh()
-				c.HoldSession(tc.hold)
-				c.HoldSessionOn("8")
-				err := c.ForeseeSession(t.Context(), tc.body)
-				if leftIn(err) != tc.want || err != nil && !strings.Contains(err.Error(), "may have left a session "+tc.where+"that is as this one shall be") {
-					t.Errorf("got %v, want %q", err, tc.want)
-				}
-				var left *LeftoverError
-				if errors.As(err, &left) && left.MayBeHeld != (tc.body.ComputerID == "8") {
-					t.Errorf("may be held: %v", left.MayBeHeld)
-				}
-			})
-		})
-	}
-}
-
 // What is known of a computer's sessions does not depend on how its ID is spelled.
 func TestSession_caseOfTheComputer(t *testing.T) {
 	t.Parallel()
@@ -1190,8 +1144,6 @@ func testSpellings(t *testing.T, first, other string) {
 		}
 		return "200 " + strings.ReplaceAll(ses("s1", ""), `"7"`, `"c7"`)
 	})
-	c.holdsArrive = 0
-	c.NoteRefresh()
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -1227,25 +1179,4 @@ func testSpellings(t *testing.T, first, other string) {
 		}
 	}
 	wantCalls(t, rec, list, list, "PATCH /s1", list, read, "DELETE /s9?computerId="+first, list, "POST ", "POST ")
-}
-
-// A session of the computer that a resource holds may be one of several, however the computer's ID is spelled.
-func TestForeseeSession_caseOfTheComputer(t *testing.T) {
-	t.Parallel()
-	for held, planned := range map[string]string{"C7": "c7", "c7": "C7"} {
-		c := clientAt(testStart)
-		c.holdsArrive = 0
-		listings := map[string]int{}
-		c.sessions = newShared(clock.System, 0, func(_ context.Context, key string) ([]Session, error) {
-			listings[key]++
-			return []Session{{ID: "s1", Status: SessionIdle, ComputerID: "c7", CreatedAt: Millis(testStart.UnixMilli())}}, nil
-		}, (*Session).identifier, nameless[Session])
-		c.NoteRefresh()
-		c.HoldSessionOn(held)
-		err := c.ForeseeSession(t.Context(), CreateSessionRequest{ComputerID: planned})
-		var left *LeftoverError
-		if !errors.As(err, &left) || !left.MayBeHeld || listings[held] != 1 || len(listings) != 1 {
-			t.Errorf("held on %s, planned on %s: listings %v, %#v", held, planned, listings, err)
-		}
-	}
 }

@@ -33,15 +33,6 @@ type shared[T any] struct {
 	inventories map[string]*inventory[T]
 	// learning are the listings under way from which inventories are learned, whatever this process writes meanwhile.
 	learning map[string]*listing[T]
-	// held are the IDs of what resources are known to hold, and refused the collections whose listing failed while creations
-	// were planned.
-	held, refused map[string]bool
-	// heldKin counts the objects that resources hold, by what makes them kin; see leftovers.
-	heldKin map[string]int
-	// doubted are the objects, by kin, of which it is being found out whether they are leftovers, and wasDoubted the IDs of all
-	// that ever were.
-	doubted    map[string][]T
-	wasDoubted map[string]bool
 }
 
 // collection is what was read of a collection since the last write.
@@ -70,13 +61,12 @@ type listing[T any] struct {
 }
 
 func newShared[T any](clk clock.Clock, singles int, list func(context.Context, string) ([]T, error), id func(*T) string, names func(*T) []string) *shared[T] {
-	return &shared[T]{clock: clk, list: list, id: id, names: names, singles: singles, collections: map[string]*collection[T]{}, inventories: map[string]*inventory[T]{}, learning: map[string]*listing[T]{}, held: map[string]bool{}, refused: map[string]bool{}, heldKin: map[string]int{}, doubted: map[string][]T{}, wasDoubted: map[string]bool{}}
+	return &shared[T]{clock: clk, list: list, id: id, names: names, singles: singles, collections: map[string]*collection[T]{}, inventories: map[string]*inventory[T]{}, learning: map[string]*listing[T]{}}
 }
 
 // get returns one object of the collection, from its listing if there is or should be one, else by single. An object is
 // gone, which is a *GoneError, where single answers 404 and a listing lacks it: a 404 alone may have another cause.
 func (s *shared[T]) get(ctx context.Context, key, id string, single func(context.Context) (*T, error)) (*T, error) {
-	s.hold("", id)
 	l := s.join(ctx, key, false)
 	if l == nil {
 		found, err := single(ctx)
@@ -122,7 +112,6 @@ func (s *shared[T]) confirmGone(ctx context.Context, key, id string, notFound er
 
 // lookUp returns one object as the shared listing shows it; nil if it is not there.
 func (s *shared[T]) lookUp(ctx context.Context, key, id string) (*T, error) {
-	s.hold("", id)
 	l := s.join(ctx, key, true)
 	if err := l.wait(ctx); err != nil {
 		return nil, err

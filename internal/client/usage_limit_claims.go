@@ -174,28 +174,20 @@ func (l *limitClaims) plan(key string, limit *int64) (first *int64, isSecond boo
 }
 
 // ForeseeUsageLimits returns the limits for a plan to tell of. It returns nil where none can be read, and once this process
-// has begun to write limits: an apply plans again, and would list them after each write. A failure is told once.
+// has begun to write limits: an apply plans again, and would list them after each write.
 func (c *Client) ForeseeUsageLimits(ctx context.Context) (*UsageLimits, error) {
-	if c.limitClaims.hasBegun() || c.unconfigured != nil || c.usageLimits.knowsBetter(organization) {
+	if c.limitClaims.hasBegun() || c.unconfigured != nil {
 		return nil, nil
 	}
-	limits, err := c.UsageLimits(ctx)
-	if err != nil {
-		return nil, c.usageLimits.firstRefusal(organization, err)
-	}
-	return limits, nil
+	return c.UsageLimits(ctx)
 }
 
 // ForeseeGlobalUsageLimit is ForeseeUsageLimits for the global limit; nil is also where there is none.
 func (c *Client) ForeseeGlobalUsageLimit(ctx context.Context) (*int64, error) {
-	if c.globalLimitClaims.hasBegun() || c.unconfigured != nil || c.globalLimit.knowsBetter(organization) {
+	if c.globalLimitClaims.hasBegun() || c.unconfigured != nil {
 		return nil, nil
 	}
-	limit, err := c.GlobalUsageLimit(ctx)
-	if err != nil {
-		return nil, c.globalLimit.firstRefusal(organization, err)
-	}
-	return limit, nil
+	return c.GlobalUsageLimit(ctx)
 }
 
 func (l *limitClaims) hasBegun() bool {

@@ -283,19 +283,6 @@ func TestForeseeUsageLimits_onceAWriteHasBegun(t *testing.T) {
 	}
 }
 
-func TestForeseeUsageLimits_tellsAFailureOnce(t *testing.T) {
-	t.Parallel()
-	c, rec, _ := serveShort(t, answers(map[string]string{getLimits: `403 {"detail":"no"}`, getGlobal: `401 {"detail":"no"}`}))
-	for n := range 3 {
-		users, global, errs := foreseen(t, c)
-		want := [][]int{{403, 401}, {0, 0}, {0, 0}}[n]
-		if users != "nothing" || global != "none" || fmt.Sprint([]int{StatusOf(errs[0]), StatusOf(errs[1])}) != fmt.Sprint(want) || n > 0 && errors.Join(errs...) != nil {
-			t.Errorf("%d: got %s, %s, %v", n, users, global, errs)
-		}
-	}
-	rec.want(t, getLimits, getGlobal)
-}
-
 func TestForeseeUsageLimits_unknownSettings(t *testing.T) {
 	t.Parallel()
 	c := Unconfigured("base_url", clock.NewFake(testStart))

@@ -266,23 +266,6 @@ func (c *Client) SeesPrivateWikisOf(ctx context.Context, user, repoURL string) b
 	return c.wikiOwner.is(user)
 }
 
-// ForeseeWikiRun says what a plan can know of a creation: a *LeftoverError for the newest run of the repository where an
-// interrupted apply may have left it, or what the listing fails with.
-func (c *Client) ForeseeWikiRun(ctx context.Context, body CreateWikiRunRequest) error {
-	createdAt := func(w *WikiRun) Millis { return w.CreatedAt }
-	return leftovers(ctx, c, c.wikiRuns, organization, repositoryKey(body.RepoURL), createdAt, body.isWanted, (*WikiRun).existing)
-}
-
-// HoldWikiRunOf notes that a resource of this run holds a wiki run of a repository, and returns what takes that back where
-// the run is gone.
-func (c *Client) HoldWikiRunOf(repoURL string) (release func()) {
-	return c.wikiRuns.holdKin(repositoryKey(repoURL))
-}
-
-// HoldWikiRun notes that a resource of this run holds a wiki run, of which ForeseeWikiRun does not tell then. A read by
-// the ID notes it too.
-func (c *Client) HoldWikiRun(id string) { c.wikiRuns.hold("", id) }
-
 // CreateWikiRun makes a run and reconciles a lost answer; see unnamed. The shape of the answer is open: one with nothing
 // but the ID is completed by a read.
 func (c *Client) CreateWikiRun(ctx context.Context, body CreateWikiRunRequest) (*WikiRun, error) {
@@ -310,11 +293,7 @@ func (c *Client) CreateWikiRun(ctx context.Context, body CreateWikiRunRequest) (
 		isAnothers: func(w *WikiRun) bool { return c.wikiOwner.isNot(w.OwnerUserID) },
 		existing:   (*WikiRun).existing,
 	})
-	if err != nil {
-		return nil, err
-	}
-	c.HoldWikiRun(made.ID)
-	return made, nil
+	return made, err
 }
 
 func (c *Client) sendWikiRun(ctx context.Context, body CreateWikiRunRequest) (*WikiRun, error) {
@@ -468,7 +447,6 @@ func (c *Client) SetNewWikiPrivacy(ctx context.Context, id, level string) (*Wiki
 
 // DeleteWikiRun deletes a run. One that does not exist is a *GoneError. The repository may be empty where it is not known.
 func (c *Client) DeleteWikiRun(ctx context.Context, id, repoURL string) error {
-	c.HoldWikiRun(id) // Another resource may be about to take its place.
 	err := c.callNoAnswer(ctx, request{
 		op:   operation{name: "deleteWikiRun", method: http.MethodDelete, route: "/api/v0/wiki/{wikiRunId}"},
 		path: []string{id},

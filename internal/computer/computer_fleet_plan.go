@@ -2,7 +2,6 @@ package computer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -30,9 +29,6 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	}
 	present, diags := state.records(ctx)
 	resp.Diagnostics.Append(diags...)
-	if r.Client != nil {
-		r.Client.HoldFleet(state.NamePrefix.ValueString(), recordIDs(present))
-	}
 	if req.Plan.Raw.IsNull() {
 		resp.Diagnostics.Append(allDeleted("Destroying", present, &state)...)
 		return
@@ -51,7 +47,7 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	computers := types.ListUnknown(computerType)
 	switch {
 	case req.State.Raw.IsNull():
-		resp.Diagnostics.Append(r.foresee(ctx, &plan)...)
+		resp.Diagnostics.Append(r.checkAccess(ctx, &plan)...)
 		return
 	case plan.replaces(ctx, &state, req.Private):
 		resp.Diagnostics.Append(allDeleted("Replacing", present, &state)...)
@@ -69,19 +65,12 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("computers"), computers)...)
 }
 
-// foresee says what the plan can know of the fleet's creation.
-func (r *fleetResource) foresee(ctx context.Context, plan *fleetModel) diag.Diagnostics {
-	isEmpty := !plan.Quantity.IsUnknown() && plan.Quantity.ValueInt64() == 0
-	if r.Client == nil || isEmpty || plan.NamePrefix.IsUnknown() || plan.ServiceAccountID.IsUnknown() {
+// checkAccess fails where the service refuses the provider.
+func (r *fleetResource) checkAccess(ctx context.Context, plan *fleetModel) diag.Diagnostics {
+	if r.Client == nil || plan.ServiceAccountID.IsUnknown() {
 		return nil
 	}
-	err := r.Client.ForeseeFleet(ctx, plan.ServiceAccountID.ValueString(), plan.NamePrefix.ValueString())
-	var others *client.OthersError
-	if errors.As(err, &others) {
-		return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("name_prefix"), fmt.Sprintf("Names of the Fleet %q Are Taken", plan.NamePrefix.ValueString()),
-			capital(others.Error())+". "+apierror.HeldElsewhere+"\n\n"+adoptOthers(plan, false))}
-	}
-	return apierror.Foreseen(r.Client, "computer fleet", err, fleetFields, unknownAccount(plan.ServiceAccountID))
+	return apierror.For("plan", "computer fleet", r.Client.CheckComputers(ctx, plan.ServiceAccountID.ValueString()), fleetFields)
 }
 
 // maxPlanned bounds how many new computers a plan shows one by one. More are unknown as a whole.

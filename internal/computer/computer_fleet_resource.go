@@ -324,7 +324,6 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	r.Client.NoteRefresh()
 	imported := adopt.Unread(ctx, resp.Private)
 	fleet, err := r.Client.Fleet(ctx, m.NamePrefix.ValueString(), ownerOf(prior, m.ServiceAccountID), recordIDs(prior))
 	if err != nil {

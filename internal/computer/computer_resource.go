@@ -218,24 +218,18 @@ func (r *computerResource) ValidateConfig(ctx context.Context, req resource.Vali
 	}
 }
 
-// ModifyPlan says what the plan can know of a creation.
+// ModifyPlan checks the access of a new computer.
 func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if r.Client == nil {
-		return
-	}
-	if !req.State.Raw.IsNull() {
-		var id types.String
-		resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("id"), &id)...)
-		r.Client.HoldComputer(id.ValueString())
+	if r.Client == nil || !req.State.Raw.IsNull() {
 		return
 	}
 	var m computerModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() || m.Name.IsUnknown() || m.ServiceAccountID.IsUnknown() {
+	if resp.Diagnostics.HasError() || m.ServiceAccountID.IsUnknown() {
 		return
 	}
-	err := r.Client.ForeseeComputer(ctx, m.ServiceAccountID.ValueString(), m.Name.ValueString())
-	resp.Diagnostics.Append(apierror.Foreseen(r.Client, "computer", err, computerFields, unknownAccount(m.ServiceAccountID))...)
+	err := r.Client.CheckComputers(ctx, m.ServiceAccountID.ValueString())
+	resp.Diagnostics.Append(apierror.For("plan", "computer", err, computerFields)...)
 }
 
 // UnchangedDefaults declares that nothing is planned where nothing was changed.
@@ -280,7 +274,6 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 
 func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, "computer", req, resp, func(m *computerModel) (*client.Computer, error) {
-		r.Client.NoteRefresh()
 		found, err := r.Client.Computer(ctx, m.ID.ValueString(), m.owner(m.ServiceAccountID))
 		if err == nil && adopt.Unread(ctx, req.Private) {
 			err = r.Client.OwnComputer(ctx, found)

@@ -3,7 +3,6 @@ package environment
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -119,14 +118,13 @@ func (r *defaultEnvironmentResource) ModifyPlan(ctx context.Context, req resourc
 	if resp.Diagnostics.HasError() || !isNew && plan.EnvironmentID.Equal(state.EnvironmentID) {
 		return
 	}
-	resp.Diagnostics.Append(r.doubts(ctx, plan.EnvironmentID)...)
+	if isNew {
+		resp.Diagnostics.Append(apierror.For("plan", "default environment", r.Client.CheckEnvironments(ctx))...)
+	}
+	resp.Diagnostics.Append(r.checkPlanned(ctx, plan.EnvironmentID)...)
 	live, err := r.Client.DefaultEnvironment(ctx)
 	switch {
 	case err != nil:
-		var unknown *client.UnconfiguredError
-		if isNew && !errors.As(err, &unknown) {
-			resp.Diagnostics.Append(apierror.Foreseen(r.Client, "default environment", err)...)
-		}
 	case configured.IsNull(), live == "", live == plan.EnvironmentID.ValueString():
 	case isNew:
 		resp.Diagnostics.AddAttributeWarning(path.Root("environment_id"), willBeReplaced,
@@ -137,8 +135,8 @@ func (r *defaultEnvironmentResource) ModifyPlan(ctx context.Context, req resourc
 	}
 }
 
-// doubts warns where the listing shows already that the service will refuse the environment as the default.
-func (r *defaultEnvironmentResource) doubts(ctx context.Context, planned types.String) diag.Diagnostics {
+// checkPlanned warns where the listing shows already that the service will refuse the environment as the default.
+func (r *defaultEnvironmentResource) checkPlanned(ctx context.Context, planned types.String) diag.Diagnostics {
 	if planned.IsUnknown() {
 		return nil
 	}
@@ -264,7 +262,6 @@ func (r *defaultEnvironmentResource) provision(ctx context.Context, diags *diag.
 
 func (r *defaultEnvironmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, "default environment", req, resp, func(*defaultEnvironmentModel) (*string, error) {
-		r.Client.NoteRefresh()
 		live, err := r.Client.DefaultEnvironment(ctx)
 		switch {
 		case err != nil:

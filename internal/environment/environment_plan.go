@@ -2,7 +2,6 @@ package environment
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,7 +28,7 @@ func (r *environmentResource) UnchangedWhile() (values map[string]attr.Value, pr
 	return map[string]attr.Value{"status": types.StringValue(client.EnvironmentReady)}, []string{unfinishedKey}
 }
 
-// ModifyPlan says what the plan can know of a creation, and plans builds: those of changes, and those that an
+// ModifyPlan checks the access of a new environment, and plans builds: those of changes, and those that an
 // environment needs that is not ready although nothing was changed.
 func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() {
@@ -43,9 +42,8 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	}
 	if req.State.Raw.IsNull() {
 		if r.Client != nil {
-			resp.Diagnostics.Append(r.foresee(ctx, &plan)...)
+			resp.Diagnostics.Append(apierror.For("plan", "environment", r.Client.CheckEnvironments(ctx), environmentFields)...)
 			resp.Diagnostics.Append(r.checkSource(ctx, &plan, nil)...)
-			resp.Diagnostics.Append(r.foreseeDefault(ctx, &plan, "")...)
 		}
 		return
 	}
@@ -55,31 +53,24 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 		return
 	}
 	if r.Client != nil {
-		r.Client.HoldEnvironment(state.ID.ValueString())
 		resp.Diagnostics.Append(r.checkSource(ctx, &plan, &state)...)
 	}
 	if len(resp.RequiresReplace) > 0 {
 		return
 	}
 	left := unfinishedOf(ctx, req.Private)
-	if r.Client != nil {
-		resp.Diagnostics.Append(r.foreseeRename(ctx, &plan, &state)...)
-		if plan.makesDefault(&state, left) {
-			resp.Diagnostics.Append(r.foreseeDefault(ctx, &plan, state.ID.ValueString())...)
-		}
-	}
 	changes := plan.changesBuild(&state)
 	failed := state.Status.ValueString() == client.EnvironmentFailed
 	waits := plan.mayWait() && plan.waitsOn(&state, left)
 	switch {
 	case failed && !changes:
-		resp.Diagnostics.Append(r.toldRebuild(&state)...)
+		resp.Diagnostics.Append(toldRebuild(&state)...)
 	case waits && !changes && left.Build:
-		resp.Diagnostics.Append(r.told(&state, "Is Waited For", "Environments Are Waited For",
+		resp.Diagnostics.Append(told(&state, "Environments Are Waited For",
 			fmt.Sprintf("an earlier apply did not see the end of a build (%s), so this one waits for it", state.LatestBuildID.ValueString()))...)
 	}
 	if left.Default && plan.makesDefault(&state, left) {
-		resp.Diagnostics.Append(r.told(&state, "Is Made the Default", "Environments Are Made the Default", "an earlier apply did not make it the organization's default, so this one does")...)
+		resp.Diagnostics.Append(told(&state, "Environments Are Made the Default", "an earlier apply did not make it the organization's default, so this one does")...)
 	}
 	if changes || failed || waits {
 		plan.expectBuild(&state)
@@ -135,49 +126,18 @@ func (m *environmentModel) expectBuild(state *environmentModel) {
 }
 
 // toldRebuild says why an environment is built again although nothing was changed.
-func (r *environmentResource) toldRebuild(state *environmentModel) diag.Diagnostics {
+func toldRebuild(state *environmentModel) diag.Diagnostics {
 	var reason string
 	if text := state.FailureReason.ValueString(); text != "" {
 		reason = ": " + strings.TrimSuffix(text, ".")
 	}
-	return r.told(state, "Is Built Again", "Environments Are Built Again",
+	return told(state, "Environments Are Built Again",
 		fmt.Sprintf("its latest build (%s) failed%s. Its configuration has not changed, so the apply starts another build of it", state.LatestBuildID.ValueString(), reason))
 }
 
-// told says why something is planned although nothing was changed. The CLIs show one of several warnings with the same
-// summary, so the first few name their environment.
-func (r *environmentResource) told(state *environmentModel, one, many, why string) diag.Diagnostics {
-	summary := many
-	if r.Client == nil || r.Client.Few(summary, 10) {
-		summary = fmt.Sprintf("Environment %q %s", state.Name.ValueString(), one)
-	}
+// told says why something is planned although nothing was changed.
+func told(state *environmentModel, summary, why string) diag.Diagnostics {
 	return diag.Diagnostics{diag.NewWarningDiagnostic(summary, fmt.Sprintf("The environment %q (%s): %s.", state.Name.ValueString(), state.ID.ValueString(), why))}
-}
-
-// foreseeRename warns where another environment has the new name, which the service refuses then.
-func (r *environmentResource) foreseeRename(ctx context.Context, plan, state *environmentModel) diag.Diagnostics {
-	if plan.Name.IsUnknown() || plan.Name.Equal(state.Name) {
-		return nil
-	}
-	var taken *client.ExistsError
-	if !errors.As(r.Client.ForeseeEnvironment(ctx, state.Scope.ValueString(), plan.Name.ValueString()), &taken) {
-		return nil
-	}
-	return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("name"), fmt.Sprintf("Name %q Is Taken", plan.Name.ValueString()),
-		fmt.Sprintf("%s is to be renamed, but %s has that name in its scope, and is not managed here. Unless it goes or is renamed before, the service refuses the rename: choose another name.", label(state.Name.ValueString(), state.ID.ValueString()), label(taken.Name, taken.ID)))}
-}
-
-// foreseeDefault warns of a default that somebody else has set and that make_organization_default replaces.
-func (r *environmentResource) foreseeDefault(ctx context.Context, plan *environmentModel, id string) diag.Diagnostics {
-	if !plan.MakeOrganizationDefault.ValueBool() {
-		return nil
-	}
-	live, err := r.Client.DefaultEnvironment(ctx)
-	if err != nil || live == "" || live == id {
-		return nil // What an error means, others tell.
-	}
-	return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("make_organization_default"), willBeReplaced,
-		fmt.Sprintf("The organization's default is %s at present. The apply makes the environment %q the default in its place, for everybody in the organization.", nameOf(ctx, r.Client, live), plan.Name.ValueString()))}
 }
 
 // label names an environment.
@@ -191,15 +151,6 @@ func nameOf(ctx context.Context, c *client.Client, id string) string {
 		return id
 	}
 	return label(all[at].Name, id)
-}
-
-// foresee says what the plan can know of a creation.
-func (r *environmentResource) foresee(ctx context.Context, plan *environmentModel) diag.Diagnostics {
-	if plan.Name.IsUnknown() {
-		return nil
-	}
-	err := r.Client.ForeseeEnvironment(ctx, plan.Scope.ValueString(), plan.Name.ValueString())
-	return apierror.Foreseen(r.Client, "environment", err, environmentFields, inScope(plan.Scope.ValueString()))
 }
 
 // checkSource refuses in the plan what a source does not support, where the source is known. State is nil for a new

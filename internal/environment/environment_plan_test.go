@@ -148,19 +148,7 @@ func TestAccEnvironment_thePlanOfACreationProvesSomething(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t, briefBuilds)
 	id := newEnv(e, map[string]any{"scope": "organization"})
-	cli := acctest.NewCLI(t, e, "")
-	said := func(hcl string) string {
-		cli.Write("main.tf", hcl)
-		return unwrapped(cli.MustRun("plan", "-input=false").Output)
-	}
-	taken := []string{`Name "dev" Is Taken`, id, "terraform import ADDRESS " + id, "the apply ends with an error"}
-	if out := said(envConfig("scope = \"organization\"")); !containsAll(out, taken...) {
-		t.Errorf("the same scope: %s", out)
-	}
-	if out := said(envConfig("scope = \"user\"")); strings.Contains(out, "Taken") {
-		t.Errorf("another scope: %s", out)
-	}
-	cli.Write("main.tf", envConfig("scope = \"organization\""))
+	cli := acctest.NewCLI(t, e, envConfig("scope = \"organization\""))
 	if r := cli.Run("apply", "-auto-approve", "-input=false"); r.ExitCode == 0 || !containsAll(unwrapped(r.Output), id, "exists already", "terraform import ADDRESS "+id) {
 		t.Errorf("apply: %s", r.Output)
 	}
@@ -174,7 +162,8 @@ func TestAccEnvironment_thePlanOfACreationProvesSomething(t *testing.T) {
 		fmt.Fprintf(&hcl, "resource \"agentyard_environment\" \"e%d\" {\n  name = \"e%d\"\n  source_id = \"source-base\"\n%s}\n", n, n, envRepos("app", "make"))
 	}
 	e.Journal().Reset()
-	if out := said(hcl.String()); !strings.Contains(out, "20 to add") {
+	cli.Write("main.tf", hcl.String())
+	if out := cli.MustRun("plan", "-input=false").Output; !strings.Contains(out, "20 to add") {
 		t.Error(out)
 	}
 	if requests := e.Journal().Entries(); len(requests) != 2 {
@@ -211,11 +200,11 @@ func TestAccEnvironment_plansSayWhyTheyBuildAgain(t *testing.T) {
 	}
 	build := onlyEnv(t, e).LatestBuild.ID
 	out := unwrapped(cli.MustRun("plan", "-input=false", "-out=saved").Output)
-	if !containsAll(out, `Environment "dev" Is Built Again`, build, "failed: The build took too long. Its configuration has not changed", "~ resource", "1 to change") {
+	if !containsAll(out, `Environments Are Built Again`, build, "failed: The build took too long. Its configuration has not changed", "~ resource", "1 to change") {
 		t.Error(out)
 	}
 	// The refresh alone shows it, and builds nothing.
-	if out := unwrapped(cli.MustRun("plan", "-input=false", "-refresh-only").Output); !strings.Contains(out, "The build took too long.") || strings.Contains(out, "Is Built Again") {
+	if out := unwrapped(cli.MustRun("plan", "-input=false", "-refresh-only").Output); !strings.Contains(out, "The build took too long.") || strings.Contains(out, "Built Again") {
 		t.Error(out)
 	}
 	// Somebody has mended it since the plan was made: applied all the same, it is built once more.
@@ -245,4 +234,16 @@ func containsAll(text string, parts ...string) bool {
 		}
 	}
 	return true
+}
+
+// What a plan does about what an earlier apply has left is said.
+func TestEnvironment_unfinishedWorkIsTold(t *testing.T) {
+	t.Parallel()
+	wanted := envValues(acctest.Values{"scope": "organization", "make_organization_default": true})
+	e := acctest.New(t)
+	p := acctest.NewProcess(t, e, nil)
+	i := p.NewInstance(envType)
+	e.Faults().Add(emulator.Fault{Operation: "setDefaultEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: 1})
+	mustDo(t, p.Apply(i, wanted), "create")
+	mustWarn(t, acctest.NewProcess(t, e, nil).Plan(i, wanted), "Environments Are Made the Default", "an earlier apply did not make it the organization's default, so this one does.", i.ID())
 }

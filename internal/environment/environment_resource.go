@@ -306,7 +306,6 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 func (r *environmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var found *client.Environment
 	crud.Read(ctx, "environment", req, resp, func(m *environmentModel) (*client.Environment, error) {
-		r.Client.NoteRefresh()
 		var err error
 		found, err = r.Client.Environment(ctx, m.ID.ValueString())
 		return found, m.orHidden(err)
@@ -421,7 +420,7 @@ func atRefused(name, source bool) apierror.AtStatus {
 }
 
 // inScope says what else to do about an environment of the same name: it need not be in the way where no scope was asked for.
-func inScope(scope string) apierror.Leftover {
+func inScope(scope string) apierror.Existing {
 	return func(*client.ExistsError) string {
 		if scope != "" {
 			return "Or choose another name, or delete it at the service."

@@ -543,7 +543,7 @@ func TestEnvironment_timeouts(t *testing.T) {
 			}
 			i.Tainted = false
 			config["timeouts"] = map[string]any{"update": "5h"}
-			mustWarn(t, acctest.NewProcess(t, e, nil).Plan(i, config), `Environment "dev" Is Waited For`, i.ID(), "an earlier apply did not see the end of a build ("+i.Attribute("latest_build_id")+"), so this one waits for it.")
+			mustWarn(t, acctest.NewProcess(t, e, nil).Plan(i, config), "Environments Are Waited For", i.ID(), "an earlier apply did not see the end of a build ("+i.Attribute("latest_build_id")+"), so this one waits for it.")
 			e.Journal().Reset()
 			mustDo(t, acctest.NewProcess(t, e, nil).Apply(i, config), "update")
 			if sent := changesSent(e); sent != "" {

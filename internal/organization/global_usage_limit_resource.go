@@ -111,10 +111,10 @@ func (r *globalUsageLimitResource) foresee(ctx context.Context, planned types.In
 			"An organization has one: keep one resource for it.", amount(first, "another value")))
 		return
 	}
+	diags.Append(apierror.For("plan", "global usage limit", r.Client.CheckGlobalUsageLimit(ctx), limitOptions)...)
 	live, err := r.Client.ForeseeGlobalUsageLimit(ctx)
-	diags.Append(apierror.Foreseen(r.Client, "global usage limit", err, limitOptions)...)
 	switch {
-	case live == nil:
+	case err != nil, live == nil:
 	case r.Client.HoldsGlobalUsageLimit():
 		diags.AddAttributeWarning(path.Root("limit"), "Global Limit Is Held by Another Resource", fmt.Sprintf("A resource in the state holds the organization's global limit, which is %s, and this one sets %s. "+
 			"If its address was changed, all is well, and a moved block makes that certain. If both resources stay, keep one of them.", credits(*live), amount(known(planned), "the new limit")))
@@ -132,7 +132,6 @@ func (r *globalUsageLimitResource) Create(ctx context.Context, req resource.Crea
 
 func (r *globalUsageLimitResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, "global usage limit", req, resp, func(*globalUsageLimitModel) (*int64, error) {
-		r.Client.NoteRefresh()
 		r.Client.HoldGlobalUsageLimit()
 		live, err := r.Client.GlobalUsageLimit(ctx)
 		if err == nil && live == nil {

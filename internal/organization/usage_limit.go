@@ -18,9 +18,6 @@ var limitOptions = apierror.Options{
 	needsManager,
 }
 
-// mostTold is how many warnings of a kind name the user whom they concern; the CLIs fold the rest.
-const mostTold = 10
-
 // credits writes an amount for people.
 func credits(n int64) string { return fmt.Sprintf("%d credits", n) }
 

@@ -145,9 +145,9 @@ func (r *userUsageLimitResource) foresee(ctx context.Context, plan *userUsageLim
 			"Each user has one limit: keep one resource for it. Upper and lower case make no difference in an address.", email, amount(first, "another value")))
 		return
 	}
+	diags.Append(apierror.For("plan", "user usage limit", r.Client.CheckUsageLimits(ctx), limitOptions)...)
 	limits, err := r.Client.ForeseeUsageLimits(ctx)
-	diags.Append(apierror.Foreseen(r.Client, "user usage limit", err, limitOptions)...)
-	if limits == nil || limits.Of(email) == nil {
+	if err != nil || limits == nil || limits.Of(email) == nil {
 		return
 	}
 	isEqual, isHeld := planned != nil && *planned == *limits.Of(email), r.Client.HoldsUserUsageLimit(email)
@@ -155,22 +155,19 @@ func (r *userUsageLimitResource) foresee(ctx context.Context, plan *userUsageLim
 		return
 	}
 	present, next := credits(*limits.Of(email)), amount(planned, "the new limit")
-	summary, one := "Limits Will Be Replaced", "Limit of %s Will Be Replaced"
+	summary := "Limits Will Be Replaced"
 	// Terraform may not have read yet what the state holds of this user.
 	detail := fmt.Sprintf("%s has a limit of %s already, in place of which the apply sets %s. All is well if that is the limit of a resource whose address or for_each key was changed. "+
 		"If it is that of another resource which stays, the two undo each other's work with every apply: keep one of them. "+
 		"If somebody else has set it, a destruction later removes the limit instead of restoring it; to start from what there is, import it: terraform import ADDRESS %s", email, present, next, email)
 	if isHeld {
-		summary, one = "Limits Are Held by Other Resources", "Limit of %s Is Held by Another Resource"
+		summary = "Limits Are Held by Other Resources"
 		detail = fmt.Sprintf("A resource in the state holds the limit of %s, which is %s. If its address or for_each key was changed, the apply sets %s, and all is well. "+
 			"If both resources stay, they undo each other's work with every apply: keep one of them.", email, present, next)
 	}
 	if isEqual {
 		detail = fmt.Sprintf("A resource in the state holds the limit of %s, which is %s, as this one is to set it. If its address or for_each key was changed, nothing is lost, and a moved block makes that certain. "+
 			"If both resources stay, keep one of them.", email, present)
-	}
-	if r.Client.Few(summary, mostTold) {
-		summary = fmt.Sprintf(one, email)
 	}
 	diags.AddAttributeWarning(path.Root("email"), summary, detail)
 }
@@ -187,20 +184,13 @@ func (r *userUsageLimitResource) tellRemoval(ctx context.Context, state *userUsa
 	if limits.Global != nil {
 		then = fmt.Sprintf("What applies then is the global limit, which is %s at present.", credits(*limits.Global))
 	}
-	summary := "Limits Will Be Removed"
-	if r.Client.Few(summary, mostTold) {
-		summary = fmt.Sprintf("Limit of %s Will Be Removed", email)
-	}
-	diags.AddWarning(summary, fmt.Sprintf("The limit of %s, %s, ends, unless another resource of this run sets one for the same user. %s", email, credits(state.Limit.ValueInt64()), then))
+	diags.AddWarning("Limits Will Be Removed", fmt.Sprintf("The limit of %s, %s, ends, unless another resource of this run sets one for the same user. %s", email, credits(state.Limit.ValueInt64()), then))
 }
 
 // tellForgetting says that a limit outlives its resource.
 func (r *userUsageLimitResource) tellForgetting(state *userUsageLimitModel, diags *diag.Diagnostics) {
-	email, summary := state.Email.ValueString(), "Limits Stay"
-	if r.Client.Few(summary, mostTold) {
-		summary = fmt.Sprintf("Limit of %s Stays", email)
-	}
-	diags.AddWarning(summary, fmt.Sprintf("The limit of %s, %s, stays: another resource in the state holds it too; this one only forgets it.", email, credits(state.Limit.ValueInt64())))
+	email := state.Email.ValueString()
+	diags.AddWarning("Limits Stay", fmt.Sprintf("The limit of %s, %s, stays: another resource in the state holds it too; this one only forgets it.", email, credits(state.Limit.ValueInt64())))
 }
 
 func (r *userUsageLimitResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
@@ -211,7 +201,6 @@ func (r *userUsageLimitResource) Create(ctx context.Context, req resource.Create
 
 func (r *userUsageLimitResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, "user usage limit", req, resp, func(m *userUsageLimitModel) (*client.UserUsageLimit, error) {
-		r.Client.NoteRefresh()
 		return r.Client.UserUsageLimit(ctx, m.Email.ValueString())
 	}, limitOptions)
 }

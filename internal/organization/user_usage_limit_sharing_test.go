@@ -265,7 +265,7 @@ func TestAccUsageLimits_oneOfTwoHoldersGoes(t *testing.T) {
 		hcl             func(name, email string) string
 		id, stays, ends string
 	}{
-		userLimitType:   {ofUser, "Avery@agentyard.example", "Limit of avery@agentyard.example Stays", "Limit of avery@agentyard.example Will Be Removed"},
+		userLimitType:   {ofUser, "Avery@agentyard.example", "Limits Stay", "Limits Will Be Removed"},
 		globalLimitType: {ofAll, "organization", "Global Limit Stays", "Global Limit Will Be Removed"},
 	} {
 		a, b := of.hcl("a", avery), of.hcl("b", of.id)

@@ -103,7 +103,7 @@ func (e *apiKeyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, r
 		ExpiresAt: e.Client.Clock().Now().Add(parseDuration(m.ExpiresIn)),
 	})
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("open", "API key", err, apiKeyEphemeralFields, apiKeyLeftover)...)
+		resp.Diagnostics.Append(apierror.For("open", "API key", err, apiKeyEphemeralFields, existingKey)...)
 		return
 	}
 	m.ID, m.Key, m.Fingerprint = types.StringValue(made.ID), types.StringValue(made.Value), value.StringOrNull(made.Fingerprint)

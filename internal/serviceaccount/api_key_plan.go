@@ -3,7 +3,6 @@ package serviceaccount
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -34,12 +33,10 @@ func (r *apiKeyResource) planCreation(ctx context.Context, req *resource.ModifyP
 	plan.newResults(&config, wanted)
 	plan.RotatedAt, plan.PreviousKeyID = types.StringNull(), types.StringNull()
 	diags.Append(resp.Plan.Set(ctx, &plan)...)
-	if r.Client == nil || plan.Name.IsUnknown() || plan.ServiceAccountID.IsUnknown() {
+	if r.Client == nil || plan.ServiceAccountID.IsUnknown() {
 		return diags
 	}
-	err := r.Client.ForeseeAPIKey(ctx, plan.ServiceAccountID.ValueString(), plan.Name.ValueString())
-	unknownAccount := apierror.AtStatus{http.StatusNotFound: path.Root("service_account_id")}
-	return append(diags, apierror.Foreseen(r.Client, "API key", err, apiKeyFields, apiKeyLeftover, unknownAccount)...)
+	return append(diags, apierror.For("plan", "API key", r.Client.CheckAPIKeys(ctx, plan.ServiceAccountID.ValueString()), apiKeyFields)...)
 }
 
 // planUpdate shows what decide says. A key that is to be replaced gets unknown results where they change, so that what
@@ -51,9 +48,6 @@ func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPla
 	diags.Append(req.State.Get(ctx, &state)...)
 	if diags.HasError() {
 		return diags
-	}
-	if r.Client != nil {
-		r.Client.HoldAPIKey(state.ID.ValueString())
 	}
 	settings, unknown, d := config.settings(ctx)
 	diags.Append(d...)
@@ -68,9 +62,9 @@ func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPla
 	decision := decide(known, wanted, now)
 	tflog.Debug(ctx, "Decided about an API key", map[string]any{"id": state.ID.ValueString(), "action": string(decision.action), "reason": decision.reason})
 	diags.Append(problemDiagnostics(checkAt(known, wanted, decision, now))...)
-	left := r.leftover(ctx, &state, config.request(now))
-	diags.Append(nameLeftover(ctx, resp.Private, left)...)
-	diags.Append(decision.warnings(r.title(&state, string(decision.action)), &state, wanted, left, now)...)
+	left := r.successor(ctx, &state, config.request(now))
+	diags.Append(setSuccessor(ctx, resp.Private, left)...)
+	diags.Append(decision.warnings(&state, wanted, left, now)...)
 	if decision.replaces() {
 		plan.renewedResults(&config, &state, wanted, decision.action)
 	} else {
@@ -82,35 +76,27 @@ func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPla
 }
 
 // warnings tell what a plan alone does not show: why a key is dead or rotated and since when, which other key an apply
-// revokes, and what nothing is done about. Key starts their summaries.
-func (d keyDecision) warnings(key string, state *apiKeyModel, wanted *keyConfig, left *client.APIKey, now time.Time) diag.Diagnostics {
+// revokes, and what nothing is done about.
+func (d keyDecision) warnings(state *apiKeyModel, wanted *keyConfig, left *client.APIKey, now time.Time) diag.Diagnostics {
 	var diags diag.Diagnostics
-	text := "API key " + state.ID.ValueString() + " of service account " + state.ServiceAccountID.ValueString() + ": " + d.reason
+	text := "API key " + strconv.Quote(state.Name.ValueString()) + " (" + state.ID.ValueString() + ") of service account " + state.ServiceAccountID.ValueString() + ": " + d.reason
 	switch {
 	case d.action == keyMint && left != nil:
-		diags.AddAttributeWarning(fieldPath(d.field), key+" Is Dead", text+". A new key is minted in its place. "+revokesLeftover(left))
+		diags.AddAttributeWarning(fieldPath(d.field), "API Key Is Dead", text+". A new key is minted in its place. "+revokesSuccessor(left))
 	case d.action == keyMint:
-		diags.AddAttributeWarning(fieldPath(d.field), key+" Is Dead", text+". A new key is minted in its place.")
+		diags.AddAttributeWarning(fieldPath(d.field), "API Key Is Dead", text+". A new key is minted in its place.")
 	case d.action == keyWarn:
-		diags.AddAttributeWarning(fieldPath(d.field), key+" Needs Attention", text+".")
+		diags.AddAttributeWarning(fieldPath(d.field), "API Key Needs Attention", text+".")
 	case d.action == keyRotate && wanted.unknown:
-		diags.AddAttributeWarning(fieldPath(d.field), key+" May Be Rotated", text+".")
+		diags.AddAttributeWarning(fieldPath(d.field), "API Key May Be Rotated", text+".")
 	case d.action == keyRotate:
-		diags.AddAttributeWarning(fieldPath(d.field), key+" Is Rotated", text+".")
+		diags.AddAttributeWarning(fieldPath(d.field), "API Key Is Rotated", text+".")
 	}
 	if d.action == keyRotate && !state.PreviousKeyID.IsNull() && now.Before(parseTime(state.RotatedAt).Add(maxGraceMinutes*time.Minute)) {
-		diags.AddAttributeWarning(path.Root("previous_key_id"), "Grace Period of "+key+" Ends Early", "The rotation of API key "+state.ID.ValueString()+" revokes the key before it, "+state.PreviousKeyID.ValueString()+
+		diags.AddAttributeWarning(path.Root("previous_key_id"), "Grace Period of API Key Ends Early", "The rotation of API key "+state.ID.ValueString()+" revokes the key before it, "+state.PreviousKeyID.ValueString()+
 			", which lives out its grace period: only one previous key lives on.")
 	}
 	return diags
-}
-
-// title starts the summaries of warnings. Of several with the same summary the CLIs show one: the first few name their keys.
-func (r *apiKeyResource) title(m *apiKeyModel, about string) string {
-	if r.Client != nil && !r.Client.Few("API key: "+about, 10) {
-		return "API Key"
-	}
-	return "API Key " + strconv.Quote(m.Name.ValueString())
 }
 
 // planDestruction names the key that is revoked besides those in the state.
@@ -120,16 +106,16 @@ func (r *apiKeyResource) planDestruction(ctx context.Context, req *resource.Modi
 	if diags.HasError() {
 		return diags
 	}
-	left := r.leftover(ctx, &state, state.request(r.now()))
-	diags.Append(nameLeftover(ctx, resp.Private, left)...)
+	left := r.successor(ctx, &state, state.request(r.now()))
+	diags.Append(setSuccessor(ctx, resp.Private, left)...)
 	if left != nil {
-		diags.AddWarning("Another "+r.title(&state, "leftover")+" Is Revoked", "Destroying API key "+state.ID.ValueString()+": "+revokesLeftover(left))
+		diags.AddWarning("Another API Key Is Revoked", "Destroying API key "+state.ID.ValueString()+": "+revokesSuccessor(left))
 	}
 	return diags
 }
 
-// leftover is what an interrupted rotation of a dead key left that asked for the same as n. Nil where nothing is known of it.
-func (r *apiKeyResource) leftover(ctx context.Context, state *apiKeyModel, n client.NewAPIKey) *client.APIKey {
+// successor is what an interrupted rotation of a dead key left that asked for the same as n. Nil where nothing is known of it.
+func (r *apiKeyResource) successor(ctx context.Context, state *apiKeyModel, n client.NewAPIKey) *client.APIKey {
 	if r.Client == nil || !state.IsRevoked.ValueBool() {
 		return nil
 	}
@@ -140,22 +126,22 @@ func (r *apiKeyResource) leftover(ctx context.Context, state *apiKeyModel, n cli
 	return client.Successor(keys, state.ID.ValueString(), n, r.now())
 }
 
-func revokesLeftover(left *client.APIKey) string {
+func revokesSuccessor(left *client.APIKey) string {
 	return fmt.Sprintf("API key %s (%q, created at %s) was made when that one ended, as by a rotation, and its value is not in the state: it is revoked.", left.ID, left.Name, left.CreatedAt.Time().Format(time.RFC3339))
 }
 
-// leftoverMark is the private state of a plan that holds the ID of the leftover that the plan names. No other is revoked.
-const leftoverMark = "revokes"
+// successorMark is the private state of a plan that holds the ID of the key that the plan names. No other is revoked.
+const successorMark = "revokes"
 
-func nameLeftover(ctx context.Context, private adopt.Private, left *client.APIKey) diag.Diagnostics {
+func setSuccessor(ctx context.Context, private adopt.Private, left *client.APIKey) diag.Diagnostics {
 	if left == nil {
-		return private.SetKey(ctx, leftoverMark, nil)
+		return private.SetKey(ctx, successorMark, nil)
 	}
-	return private.SetKey(ctx, leftoverMark, []byte(strconv.Quote(left.ID)))
+	return private.SetKey(ctx, successorMark, []byte(strconv.Quote(left.ID)))
 }
 
-func namedLeftover(ctx context.Context, private adopt.Private) string {
-	mark, _ := private.GetKey(ctx, leftoverMark)
+func getSuccessor(ctx context.Context, private adopt.Private) string {
+	mark, _ := private.GetKey(ctx, successorMark)
 	id, err := strconv.Unquote(string(mark))
 	if err != nil {
 		return ""

@@ -51,9 +51,9 @@ var apiKeyFields = apierror.Fields{
 	"name": path.Root("name"), "expiresAt": path.Root("expires_at"), "gracePeriodMinutes": path.Root("rotation").AtName("grace_period_minutes"),
 }
 
-// apiKeyLeftover says what to do about a live key of the same name.
-var apiKeyLeftover = apierror.Leftover(func(e *client.ExistsError) string {
-	return fmt.Sprintf("If it is a leftover of an interrupted run, revoke it: terraform apply -invoke=action.agentyard_api_key_revoke.NAME, with key_id = %q.", e.ID)
+// existingKey says what to do about a live key of the same name.
+var existingKey = apierror.Existing(func(e *client.ExistsError) string {
+	return fmt.Sprintf("If an interrupted run created it, revoke it: terraform apply -invoke=action.agentyard_api_key_revoke.NAME, with key_id = %q.", e.ID)
 })
 
 // NewAPIKeyResource returns the resource agentyard_api_key.
@@ -160,7 +160,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 			},
 			"name": schema.StringAttribute{
 				Required: true,
-				MarkdownDescription: "Name of the key, 1 to 128 characters. A rotation keeps it. Creating a key stops with an error where the account has a live key of this name, which may be the leftover of an interrupted run. " +
+				MarkdownDescription: "Name of the key, 1 to 128 characters. A rotation keeps it. Creating a key stops with an error where the account has a live key of this name, such as one that an interrupted run created. " +
 					"For the same reason `create_before_destroy` cannot replace a key by one of the same name; use `rotation.triggers`. A change replaces the key.",
 				Validators:    []validator.String{value.Length(1, maxKeyName)},
 				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
@@ -255,7 +255,7 @@ func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest,
 	}
 	made, err := r.Client.CreateAPIKey(ctx, m.request(r.now()))
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("create", "API key", err, apiKeyFields, apiKeyLeftover)...)
+		resp.Diagnostics.Append(apierror.For("create", "API key", err, apiKeyFields, existingKey)...)
 		return
 	}
 	m.RotatedAt, m.PreviousKeyID = types.StringNull(), types.StringNull()
@@ -272,7 +272,6 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	r.Client.NoteRefresh()
 	imported := adopt.Unread(ctx, resp.Private)
 	found, err := r.Client.APIKey(ctx, m.ServiceAccountID.ValueString(), m.ID.ValueString())
 	if err == nil && !m.PreviousKeyID.IsNull() {
@@ -317,7 +316,7 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 	}
 	hasNoExpiry := m.ExpiresAt.IsNull()
 	made, err := r.renew(ctx, &state, m.request(r.now()), verb, client.Renewal{
-		ID: state.ID.ValueString(), Spares: previous.ValueString(), Revokes: namedLeftover(ctx, req.Private), GraceMinutes: int64(settings.grace / time.Minute),
+		ID: state.ID.ValueString(), Spares: previous.ValueString(), Revokes: getSuccessor(ctx, req.Private), GraceMinutes: int64(settings.grace / time.Minute),
 	})
 	if err != nil {
 		resp.Diagnostics.Append(rotationError(verb, err, settings.grace)...)
@@ -344,7 +343,7 @@ func (r *apiKeyResource) store(ctx context.Context, m, config *apiKeyModel, resp
 		return diags
 	}
 	diags.Append(markExpiry(ctx, resp.Private, config)...)
-	diags.Append(nameLeftover(ctx, resp.Private, nil)...)
+	diags.Append(setSuccessor(ctx, resp.Private, nil)...)
 	diags.Append(adopt.Done(ctx, resp.Private)...)
 	return diags
 }
@@ -358,7 +357,7 @@ func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest,
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	doomed := []string{m.ID.ValueString(), m.PreviousKeyID.ValueString(), namedLeftover(ctx, req.Private)}
+	doomed := []string{m.ID.ValueString(), m.PreviousKeyID.ValueString(), getSuccessor(ctx, req.Private)}
 	if m.IsRevoked.ValueBool() || settings.grace > 0 {
 		others, err := r.others(ctx, &m, doomed)
 		if err != nil && !client.IsGone(err) {
@@ -367,7 +366,7 @@ func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest,
 		}
 		for _, k := range others {
 			resp.Diagnostics.AddWarning("Another Live API Key of the Same Name", fmt.Sprintf("API key %s (%q, created at %s) of service account %s was made after the key that was destroyed and is in this state no longer, if it ever was. "+
-				"If it is a leftover of an interrupted run, revoke it: with the action agentyard_api_key_revoke and key_id = %q, or at the service.", k.ID, k.Name, k.CreatedAt.Time().Format(time.RFC3339), k.AccountID, k.ID))
+				"If an interrupted run created it, revoke it: with the action agentyard_api_key_revoke and key_id = %q, or at the service.", k.ID, k.Name, k.CreatedAt.Time().Format(time.RFC3339), k.AccountID, k.ID))
 		}
 	}
 	for _, id := range doomed {
@@ -407,10 +406,8 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 		resp.Diagnostics.Append(resp.Identity.Set(ctx, &id)...)
 	}
 	resp.Diagnostics.Append(adopt.Imported(ctx, resp.Private)...)
-	if r.Client == nil || r.Client.Few("imported API key", 1) {
-		resp.Diagnostics.AddWarning("API Key Imported Without Its Value", fmt.Sprintf("The service shows the value of a key only once, so the attribute key of %s is null, and so is that of every other imported key. "+
-			"To get a value, add a rotation block, such as rotation = { triggers = { imported = \"1\" } }: the next apply rotates the key, and what uses the old value stops working after the grace period.", id.ID.ValueString()))
-	}
+	resp.Diagnostics.AddWarning("API Key Imported Without Its Value", fmt.Sprintf("The service shows the value of a key only once, so the attribute key of %s is null. "+
+		"To get a value, add a rotation block, such as rotation = { triggers = { imported = \"1\" } }: the next apply rotates the key, and what uses the old value stops working after the grace period.", id.ID.ValueString()))
 }
 
 // renew makes the next key. Only one previous key lives on, so an older one that is still in its grace period ends before a rotation.
@@ -442,7 +439,7 @@ func (r *apiKeyResource) others(ctx context.Context, m *apiKeyModel, known []str
 
 // rotationError explains a refusal that does not name the argument at fault.
 func rotationError(verb string, err error, grace time.Duration) diag.Diagnostics {
-	diags := apierror.For(verb, "API key", err, apiKeyFields, apiKeyLeftover)
+	diags := apierror.For(verb, "API key", err, apiKeyFields, existingKey)
 	var rotated *client.RotatedError
 	if verb == "rotate" && grace > 0 && client.StatusOf(err) == http.StatusBadRequest && !errors.As(err, &rotated) {
 		diags.AddAttributeWarning(path.Root("rotation").AtName(fieldGrace), "Grace Period May Be the Cause",

@@ -317,7 +317,7 @@ func TestAccAPIKey_needsAManager(t *testing.T) {
 	})
 }
 
-// A live key of the same name may be the leftover of a killed run. A dead one is no obstacle.
+// A live key of the same name may be what a killed run created. A dead one is no obstacle.
 func TestAccAPIKey_stopsAtALiveNamesake(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)

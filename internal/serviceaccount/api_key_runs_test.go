@@ -152,7 +152,7 @@ func TestAccAPIKey_killedCreation(t *testing.T) {
 	e := acctest.NewRealTime(t, acctest.Intercept("createApiKey", true, func() { <-ready; running.Kill() }))
 	account := newAccount(e, "robots")
 	cli := acctest.NewCLI(t, e, keyConfig(account, `name = "ci"`)+fmt.Sprintf(`
-action "agentyard_api_key_revoke" "leftover" {
+action "agentyard_api_key_revoke" "newer" {
   config {
     service_account_id = %q
     key_id             = var.key_id
@@ -175,7 +175,7 @@ variable "key_id" {
 	if text := inOneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "terraform import ADDRESS "+account+"/"+left[0].ID) || !strings.Contains(text, "key_id = \""+left[0].ID+"\"") {
 		t.Fatalf("exit code %d\n%s", r.ExitCode, r.Output)
 	}
-	cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false", "-var=key_id="+left[0].ID, "-invoke=action.agentyard_api_key_revoke.leftover")
+	cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false", "-var=key_id="+left[0].ID, "-invoke=action.agentyard_api_key_revoke.newer")
 	cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false")
 	live := 0
 	for _, k := range listKeys(e, account) {
@@ -343,13 +343,13 @@ func TestAPIKey_planSaysWhyItRotates(t *testing.T) {
 	}
 	step("1")
 	e.Clock.Advance(10*day + time.Hour)
-	step("1", `rotation.interval: API Key "ci" Is Rotated: API key `+i.ID(), "due since 2026-03-11T12:00:00Z by rotation.interval")
+	step("1", `rotation.interval: API Key Is Rotated: API key `+i.ID(), "due since 2026-03-11T12:00:00Z by rotation.interval")
 	e.Clock.Advance(time.Minute)
-	step("2", `rotation.triggers: API Key "ci" Is Rotated`, "rotation.triggers is changed (v)", `previous_key_id: Grace Period of API Key "ci" Ends Early`, i.Attribute("previous_key_id"))
+	step("2", `rotation.triggers: API Key Is Rotated`, "rotation.triggers is changed (v)", `previous_key_id: Grace Period of API Key Ends Early`, i.Attribute("previous_key_id"))
 	e.Clock.Advance(20 * time.Minute)
-	step("3", `rotation.triggers: API Key "ci" Is Rotated`)
+	step("3", `rotation.triggers: API Key Is Rotated`)
 	revokeKey(e, account, i.ID())
-	step("3", `is_revoked: API Key "ci" Is Dead`, "revoked at 2026-03-11T13:21:00Z")
+	step("3", `is_revoked: API Key Is Dead`, "revoked at 2026-03-11T13:21:00Z")
 	step("3")
 }
 

@@ -199,7 +199,7 @@ func TestAccAPIKey_deadElsewhereIsMintedInPlace(t *testing.T) {
 	}
 }
 
-// What somebody else makes after a revocation is not touched: nothing proves that it is a leftover.
+// What somebody else makes after a revocation is not touched: nothing proves whose it is.
 func TestAccAPIKey_foreignNamesakeStopsAMint(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)

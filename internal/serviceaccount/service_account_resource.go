@@ -87,23 +87,18 @@ func (r *accountResource) IdentitySchema(_ context.Context, _ resource.IdentityS
 	resp.IdentitySchema = crud.IDSchema(accountResults["id"].Text)
 }
 
-// ModifyPlan says what the plan can know of a creation, and warns how much a destruction takes with it. A new name
+// ModifyPlan checks the access of a new account, and warns how much a destruction takes with it. A new name
 // destroys too, because it replaces the account.
 func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if r.Client == nil {
 		return
 	}
 	if req.State.Raw.IsNull() {
-		var plan accountModel
-		resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-		if !resp.Diagnostics.HasError() && !plan.Name.IsUnknown() {
-			resp.Diagnostics.Append(apierror.Foreseen(r.Client, "service account", r.Client.ForeseeServiceAccount(ctx, plan.Name.ValueString()), accountFields)...)
-		}
+		resp.Diagnostics.Append(apierror.For("plan", "service account", r.Client.CheckServiceAccounts(ctx), accountFields)...)
 		return
 	}
 	var state accountModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	r.Client.HoldServiceAccount(state.ID.ValueString())
 	if !req.Plan.Raw.IsNull() {
 		var plan accountModel
 		resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
@@ -177,7 +172,6 @@ func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest
 
 func (r *accountResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, "service account", req, resp, func(m *accountModel) (*client.ServiceAccount, error) {
-		r.Client.NoteRefresh()
 		return r.Client.ServiceAccount(ctx, m.ID.ValueString())
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -274,51 +273,4 @@ func TestAccSession_settingsUnknownAtPlan(t *testing.T) {
 // settingsUnknownAtPlan is a configuration whose provider's key is made in the same apply.
 func settingsUnknownAtPlan(e *acctest.Env, hcl string) string {
 	return fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\nprovider \"agentyard\" {\n  base_url = %q\n  api_key  = terraform_data.key.output\n}\n%s", e.BootstrapKey(), e.URL(), hcl)
-}
-
-// readBeside has a process read a session of a computer as a plan does that of a state, after its import.
-func readBeside(t *testing.T, p *acctest.Process, computer, id string) {
-	t.Helper()
-	i := p.NewInstance(sessionType)
-	if out := p.Import(i, id); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
-	if out := p.Plan(i, valuesOf(computer, nil)); out.Action != "none" || len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
-}
-
-// An import reads also where a plan refreshes nothing, and on the computer of what it reads may be more that a state holds:
-// what is alike there is no error of the plan.
-func TestSession_leftoverBesideAnImport(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct{ onComputer, isRefreshed bool }{
-		"on another computer, where nothing is refreshed": {},
-		"on its computer, where nothing is refreshed":     {onComputer: true},
-		"on its computer, where another is refreshed":     {onComputer: true, isRefreshed: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			computer, beside := newComputer(e, "dev"), newComputer(e, "beside")
-			held, imports := newSession(e, beside, nil), beside
-			if tc.onComputer {
-				imports = computer
-			}
-			id := newSession(e, imports, nil)
-			left := newYoungSession(e, computer, nil)
-			e.Clock.Advance(10 * time.Second)
-			p := acctest.NewProcess(t, e, nil)
-			if tc.isRefreshed {
-				readBeside(t, p, beside, held)
-			}
-			if out := p.Import(p.NewInstance(sessionType), id); len(out.Errors) > 0 {
-				t.Fatal(out)
-			}
-			out := p.Plan(p.NewInstance(sessionType), valuesOf(computer, nil))
-			if len(out.Errors) > 0 || !strings.Contains(warningsOf(out), left) {
-				t.Errorf("%s", out)
-			}
-		})
-	}
 }

@@ -219,24 +219,9 @@ func (r *sessionResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 			resp.Diagnostics.AddAttributeWarning(path.Root("session_settings"), "Settings Not Known Yet", settingsUnknown)
 		}
 	}
-	if r.Client == nil {
-		return
+	if r.Client != nil && isNew {
+		resp.Diagnostics.Append(apierror.For("plan", "session", r.Client.CheckAccess(ctx), sessionOptions)...)
 	}
-	if !isNew {
-		r.Client.HoldSession(state.ID.ValueString())
-		return
-	}
-	if plan.ComputerID.IsUnknown() || plan.SystemPrompt.IsUnknown() || hasUnknown(ctx, config.SessionSettings) {
-		return
-	}
-	body, diags := plan.createRequest(ctx)
-	resp.Diagnostics.Append(diags...)
-	resp.Diagnostics.Append(apierror.Foreseen(r.Client, "session", r.Client.ForeseeSession(ctx, body), sessionOptions)...)
-}
-
-func hasUnknown(ctx context.Context, settings types.Object) bool {
-	given, err := settings.ToTerraformValue(ctx)
-	return err != nil || !given.IsFullyKnown()
 }
 
 // planModes plans the modes anew that nobody configured, where one of them changes: the service derives some from others.
@@ -295,21 +280,10 @@ func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, re
 		isImport := adopt.Unread(ctx, req.Private)
 		if isImport {
 			read = func() (*client.Session, error) { return r.Client.SessionWhole(ctx, id, computer) }
-		} else {
-			r.Client.NoteRefresh() // An import reads also where a plan refreshes nothing.
 		}
-		release := r.Client.HoldSessionOn(computer)
 		found, err := read()
-		if client.IsGone(err) {
-			release()
-		}
 		if err != nil {
 			return nil, err
-		}
-		if isImport && found.ComputerID != "" {
-			// An import names no computer, or may name another one.
-			r.Client.HoldSessionOn(found.ComputerID)
-			release()
 		}
 		return &answered{found, false}, nil
 	}, sessionOptions)

@@ -631,7 +631,7 @@ func TestSession_refusedByTheService(t *testing.T) {
 	}
 }
 
-// Where the organization has no sessions, the plan says so, and a refresh keeps the state.
+// Where the organization has no sessions, the error says so, and a refresh keeps the state.
 func TestSession_notEnabled(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -640,7 +640,7 @@ func TestSession_notEnabled(t *testing.T) {
 	e.AllowSessions(false)
 	p := acctest.NewProcess(t, e, nil)
 	for what, out := range map[string]acctest.Outcome{
-		"a creation":    p.Plan(p.NewInstance(sessionType), config),
+		"a creation":    p.Apply(p.NewInstance(sessionType), config),
 		"a refresh":     acctest.NewProcess(t, e, nil).Plan(i, config),
 		"a destruction": acctest.NewProcess(t, e, nil).Destroy(i),
 	} {
@@ -680,25 +680,5 @@ func TestSession_caseOfTheComputer(t *testing.T) {
 	mustPlan(t, e, imported, valuesOf(upper, nil), "none")
 	if imported.Attribute("computer_id") != computer {
 		t.Errorf("the imported session is on %s", imported.Attribute("computer_id"))
-	}
-}
-
-// What is found alike beside a session of the state is no error of the plan, however its computer is spelled.
-func TestSession_leftoverWhereTheCaseOfTheComputerDiffers(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	computer := newComputer(e, "dev")
-	upper := strings.ToUpper(computer)
-	held := applied(t, e, withSettings(upper, map[string]any{"model": "model-light"}))
-	left := newYoungSession(e, computer, nil)
-	e.Clock.Advance(10 * time.Second)
-	p := acctest.NewProcess(t, e, nil)
-	if out := p.Plan(held, withSettings(upper, map[string]any{"model": "model-light"})); out.Action != "none" {
-		t.Fatal(out)
-	}
-	e.Journal().Reset()
-	out := p.Plan(p.NewInstance(sessionType), valuesOf(computer, nil))
-	if len(out.Errors) > 0 || !strings.Contains(warningsOf(out), left) || len(e.Journal().Entries()) != 0 {
-		t.Errorf("%s, after %+v", out, e.Journal().Entries())
 	}
 }

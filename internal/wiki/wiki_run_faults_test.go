@@ -2,11 +2,9 @@ package wiki_test
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
@@ -40,26 +38,6 @@ func wikiRunOf(changes acctest.Values) acctest.Values {
 	return config
 }
 
-// addBeside adds the run that besideRun has a process read, as a plan reads what the state holds beside a creation.
-func addBeside(t *testing.T, e *acctest.Env) { addRun(t, e, emulator.WikiRun{RepoURL: acmeWeb}) }
-
-func besideRun(t *testing.T, e *acctest.Env, p *acctest.Process) {
-	t.Helper()
-	for _, run := range wikiRunsOf(t, e) {
-		if run.RepoURL != acmeWeb {
-			continue
-		}
-		i := p.NewInstance(wikiRunType)
-		if out := p.Import(i, run.ID); len(out.Errors) > 0 {
-			t.Fatal(out)
-		}
-		if out := p.Plan(i, acctest.Values{"repo_url": acmeWeb}); out.Action != "none" || len(out.Errors) > 0 {
-			t.Fatal(out)
-		}
-	}
-	e.Clock.Advance(2 * time.Minute) // What was listed for that is too old for a creation: its own listing may fail, too.
-}
-
 // runsOfAPI are the IDs of what was made beside it.
 func runsOfAPI(t testing.TB) func(e *acctest.Env) []string {
 	return func(e *acctest.Env) []string {
@@ -79,18 +57,18 @@ func TestWikiRun_faultMatrix(t *testing.T) {
 	acctest.Matrix{
 		Type: wikiRunType,
 		Setup: func(e *acctest.Env) []acctest.Values {
-			addBeside(t, e)
+			addRun(t, e, emulator.WikiRun{RepoURL: acmeWeb})
 			return []acctest.Values{
 				wikiRunOf(acctest.Values{"privacy_level": "private"}),
 				wikiRunOf(acctest.Values{"privacy_level": "organization"}),
 				wikiRunOf(acctest.Values{"privacy_level": "organization", "triggers": map[string]any{"release": "2"}}),
 			}
 		},
-		Beside: besideRun,
-		Live:   runsOfAPI(t),
+		Nameless: true,
+		Live:     runsOfAPI(t),
 		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
 			for _, run := range wikiRunsOf(t, e) {
-				if level := i.Attribute("privacy_level"); run.RepoURL == acmeAPI && run.PrivacyLevel != level {
+				if level := i.Attribute("privacy_level"); run.ID == i.ID() && run.PrivacyLevel != level {
 					t.Errorf("the run is %s, the state says %s", run.PrivacyLevel, level)
 				}
 			}
@@ -104,11 +82,11 @@ func TestWikiRun_faultMatrixOfAnUpload(t *testing.T) {
 	acctest.Matrix{
 		Type: wikiRunType,
 		Setup: func(e *acctest.Env) []acctest.Values {
-			addBeside(t, e)
+			addRun(t, e, emulator.WikiRun{RepoURL: acmeWeb})
 			return []acctest.Values{wikiRunOf(acctest.Values{"pages": pagesJSON, "page_tree": treeJSON, "branch": "next", "commit_hash": "c0ffee0", "has_local_changes": true, "has_non_remote_commits": false})}
 		},
-		Beside: besideRun,
-		Live:   runsOfAPI(t),
+		Nameless: true,
+		Live:     runsOfAPI(t),
 	}.Run(t)
 }
 
@@ -146,39 +124,31 @@ func TestAccWikiRun_faultsThroughTheCLI(t *testing.T) {
 	}
 }
 
-func TestAccWikiRun_killedAfterCommitStopsAtWhatItFinds(t *testing.T) {
+// A killed run may leave a wiki run that no state knows. The next apply creates another, without a message.
+func TestAccWikiRun_killedAfterCommit(t *testing.T) {
 	t.Parallel()
 	var running *acctest.Running
 	ready := make(chan struct{})
 	e := acctest.NewRealTime(t, acctest.Intercept("createWikiRun", true, func() { <-ready; running.Kill() }))
-	// What the state holds already is read by each plan, and before the creation is planned.
-	const beside = "resource \"agentyard_service_account\" \"beside\" {\n  name = \"robots\"\n}\n"
-	cli := acctest.NewCLI(t, e, beside)
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	cli.Write("main.tf", beside+ofAPI("depends_on = [agentyard_service_account.beside]"))
+	cli := acctest.NewCLI(t, e, ofAPI())
 	running = cli.Start("apply", "-auto-approve", "-input=false")
 	close(ready)
 	if r := running.Wait(); r.ExitCode == 0 {
 		t.Fatalf("the apply was not killed: %s", r.Output)
 	}
-	id := onlyRun(t, e).ID
-	r := cli.Run("apply", "-auto-approve", "-input=false", "-lock=false")
-	text := regexp.MustCompile(`[\s│]+`).ReplaceAllString(r.Output, " ")
-	if r.ExitCode == 0 || !strings.Contains(text, id+" (created at 2") || !strings.Contains(text, "terraform import ADDRESS "+id) || !strings.Contains(text, "terraform destroy -refresh=false.") {
-		t.Fatalf("exit code %d\n%s", r.ExitCode, r.Output)
+	orphan := onlyRun(t, e).ID
+	if r := cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false"); strings.Contains(r.Output, orphan) {
+		t.Errorf("the next apply names it: %s", r.Output)
 	}
-	cli.MustRun("import", "-lock=false", runAddress, id)
-	cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false")
 	cli.MustPlanEmpty()
 	cli.MustRun("destroy", "-auto-approve", "-input=false", "-lock=false")
-	if n := e.Journal().Count("createWikiRun"); n != 1 || len(wikiRunsOf(t, e)) != 0 {
-		t.Errorf("%d creations were sent; left: %+v", n, wikiRunsOf(t, e))
+	if left := wikiRunsOf(t, e); len(left) != 1 || left[0].ID != orphan {
+		t.Errorf("the destruction left %+v, and not only %s", left, orphan)
 	}
 }
 
-// What a resource of the state holds is no leftover, however young it is: of another one that asks for the same, and of
-// what takes its place.
-func TestAccWikiRun_whatIsHeldIsNoLeftover(t *testing.T) {
+// A young run of the same repository is in nobody's way.
+func TestAccWikiRun_replacedOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
 	const first = "lifecycle {\n    create_before_destroy = true\n  }"
@@ -199,82 +169,6 @@ func TestAccWikiRun_whatIsHeldIsNoLeftover(t *testing.T) {
 	}
 	if n := len(wikiRunsOf(t, e)); n != 1 {
 		t.Errorf("the emulator holds %d runs", n)
-	}
-}
-
-// An apply knows nothing of what the state holds, nor does a plan that reads nothing.
-func TestAccWikiRun_besideThoseThatAreNotRead(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	const first = "lifecycle {\n    create_before_destroy = true\n  }"
-	cli := acctest.NewCLI(t, e, ofAPI("count = 1", first))
-	apply := []string{"apply", "-auto-approve", "-input=false"}
-	cli.MustRun(apply...)
-	cli.MustRun(append(apply, "-replace="+runAddress+"[0]")...)
-	cli.Write("main.tf", ofAPI("count = 3", first))
-	text := regexp.MustCompile(`[\s│]+`).ReplaceAllString(cli.MustRun(append(apply, "-refresh=false")...).Output, " ")
-	if !strings.Contains(text, "If a resource in the state holds it, nothing is to be done") {
-		t.Errorf("no warning: %s", text)
-	}
-	if n := len(wikiRunsOf(t, e)); n != 3 {
-		t.Errorf("the emulator holds %d runs", n)
-	}
-	cli.MustPlanEmpty()
-}
-
-func TestWikiRun_oldOnesAreNoLeftovers(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	addBeside(t, e)
-	id := addRun(t, e, emulator.WikiRun{RepoURL: acmeAPI})
-	plan := func(changes acctest.Values) acctest.Outcome {
-		p := acctest.NewProcess(t, e, nil)
-		besideRun(t, e, p)
-		return p.Plan(p.NewInstance(wikiRunType), wikiRunOf(changes))
-	}
-	if out := plan(nil); len(out.Errors) != 1 || !strings.Contains(out.Text(), id) {
-		t.Errorf("a young run of the same wish: %s", out)
-	}
-	if out := plan(acctest.Values{"branch": "next"}); len(out.Errors)+len(out.Warnings) > 0 {
-		t.Errorf("a young run of another wish: %s", out)
-	}
-	e.Clock.Advance(31 * time.Minute)
-	if out := plan(nil); len(out.Errors)+len(out.Warnings) > 0 {
-		t.Errorf("an old run: %s", out)
-	}
-}
-
-// An import reads also where a plan refreshes nothing, and of the repository of what it reads may be more that a state holds:
-// what is alike there is no error of the plan.
-func TestWikiRun_leftoverBesideAnImport(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		repository  string
-		isRefreshed bool
-	}{
-		"of another repository, where nothing is refreshed": {repository: acmeWeb},
-		"of its repository, where nothing is refreshed":     {repository: acmeAPI},
-		"of its repository, where another is refreshed":     {repository: acmeAPI, isRefreshed: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			addBeside(t, e)
-			id := addRun(t, e, emulator.WikiRun{RepoURL: tc.repository})
-			e.Clock.Advance(time.Hour)
-			left := addRun(t, e, emulator.WikiRun{RepoURL: acmeAPI})
-			p := acctest.NewProcess(t, e, nil)
-			if tc.isRefreshed {
-				besideRun(t, e, p)
-			}
-			if out := p.Import(p.NewInstance(wikiRunType), id); len(out.Errors) > 0 {
-				t.Fatal(out)
-			}
-			out := p.Plan(p.NewInstance(wikiRunType), wikiRunOf(nil))
-			if len(out.Errors) > 0 || len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0].Detail, left) {
-				t.Errorf("%s", out)
-			}
-		})
 	}
 }
 

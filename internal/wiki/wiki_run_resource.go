@@ -213,7 +213,7 @@ func (r *wikiRunResource) UnchangedWhile() (values map[string]attr.Value, privat
 	return nil, []string{unsetPrivacy}
 }
 
-// ModifyPlan says what the plan can know of a creation.
+// ModifyPlan checks the page tree and the access of a new run, and warns of one that becomes private.
 func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() {
 		return
@@ -225,7 +225,6 @@ func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 		resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("privacy_level"), &level)...)
 		id := before.ID
 		if r.Client != nil {
-			r.Client.HoldWikiRun(id.ValueString())
 			if level.ValueString() == client.WikiPrivate && !level.Equal(before.PrivacyLevel) && len(resp.RequiresReplace) == 0 {
 				resp.Diagnostics.Append(r.hides(ctx, &before)...)
 			}
@@ -248,10 +247,9 @@ func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 			"A new wiki run is made with a page tree only where its pages are uploaded too: add pages, or remove page_tree to have the service write the pages and their tree.")
 		return
 	}
-	if r.Client == nil || m.RepoURL.IsUnknown() {
-		return
+	if r.Client != nil {
+		resp.Diagnostics.Append(apierror.For("plan", "wiki run", r.Client.CheckAccess(ctx), creationOptions)...)
 	}
-	resp.Diagnostics.Append(apierror.Foreseen(r.Client, "wiki run", r.Client.ForeseeWikiRun(ctx, m.createRequest()), creationOptions)...)
 }
 
 // hides says that a run which becomes private is hidden from whoever is not its owner, also from a manager who may do that.
@@ -267,12 +265,7 @@ func (r *wikiRunResource) hides(ctx context.Context, before *wikiRunModel) diag.
 	if owner == "" {
 		owner = "not told by the service"
 	}
-	// The CLIs show one of several warnings with the same summary.
-	summary := "Only Their Owners Will See These Wiki Runs"
-	if r.Client.Few(summary, 10) {
-		summary = "Only the Owner Will See the Wiki Run " + before.ID.ValueString()
-	}
-	return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("privacy_level"), summary,
+	return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("privacy_level"), "Only the Owner Will See the Wiki Run",
 		fmt.Sprintf("The wiki run %s is about to become private (user ID of its owner: %s). Nothing that was read shows whether this API key is its owner's. If it is another's, a manager's for example, the run is hidden from it afterwards: "+
 			"every later plan fails until the owner's key is used, or the run is removed from the state.", before.ID.ValueString(), owner))}
 }
@@ -321,20 +314,7 @@ func isPrivacyUnset(ctx context.Context, private adopt.Private) bool {
 
 func (r *wikiRunResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, "wiki run", req, resp, func(m *wikiRunModel) (*client.WikiRun, error) {
-		isImport := adopt.Unread(ctx, req.Private)
-		if !isImport {
-			r.Client.NoteRefresh() // An import reads also where a plan refreshes nothing.
-		}
-		release := r.Client.HoldWikiRunOf(m.RepoURL.ValueString())
 		found, err := r.Client.WikiRun(ctx, m.ID.ValueString(), m.RepoURL.ValueString())
-		if client.IsGone(err) {
-			release()
-		}
-		if err == nil && isImport {
-			// The import named no repository.
-			r.Client.HoldWikiRunOf(found.RepoURL)
-			release()
-		}
 		if err == nil {
 			resp.Diagnostics.Append(resp.Private.SetKey(ctx, unsetPrivacy, nil)...) // The state will say what the service has.
 		}

@@ -477,7 +477,7 @@ func TestWikiRun_becomesPrivate(t *testing.T) {
 		return out, said
 	}
 	for name, key := range map[string]string{"a manager": e.BootstrapKey(), "the owner, of whom nothing is known": owner} {
-		if out, said := plan(key); out.Action != "update" || len(out.Errors) > 0 || !strings.Contains(said, "Only the Owner Will See the Wiki Run "+id+": ") {
+		if out, said := plan(key); out.Action != "update" || len(out.Errors) > 0 || !strings.Contains(said, "Only the Owner Will See the Wiki Run: The wiki run "+id) {
 			t.Errorf("%s: %s", name, out)
 		}
 	}

@@ -1,0 +1,60 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+)
+
+// CheckComputers says in the plan of a new computer or fleet whether the service refuses the provider. The creation needs
+// the same listing, so the check adds no request.
+func (c *Client) CheckComputers(ctx context.Context, account string) error {
+	return c.checkOnce("computers of "+account, func() error { _, err := c.computers.all(ctx, account); return err })
+}
+
+// CheckServiceAccounts is CheckComputers for a service account.
+func (c *Client) CheckServiceAccounts(ctx context.Context) error {
+	return c.checkOnce("service accounts", func() error { _, err := c.accounts.all(ctx, organization); return err })
+}
+
+// CheckAPIKeys is CheckComputers for an API key.
+func (c *Client) CheckAPIKeys(ctx context.Context, account string) error {
+	return c.checkOnce("API keys of "+account, func() error { _, err := c.apiKeys.all(ctx, account); return err })
+}
+
+// CheckEnvironments is CheckComputers for an environment.
+func (c *Client) CheckEnvironments(ctx context.Context) error {
+	return c.checkOnce("environments", func() error { _, err := c.environments.all(ctx, organization); return err })
+}
+
+// CheckUsageLimits is CheckComputers for a limit of a user.
+func (c *Client) CheckUsageLimits(ctx context.Context) error {
+	return c.checkOnce("usage limits", func() error { _, err := c.UsageLimits(ctx); return err })
+}
+
+// CheckGlobalUsageLimit is CheckComputers for the global limit.
+func (c *Client) CheckGlobalUsageLimit(ctx context.Context) error {
+	return c.checkOnce("global usage limit", func() error { _, err := c.GlobalUsageLimit(ctx); return err })
+}
+
+// CheckAccess is CheckComputers for an object whose creation lists nothing.
+func (c *Client) CheckAccess(ctx context.Context) error {
+	return c.checkOnce("providers", func() error { _, err := c.ComputerProviders(ctx); return err })
+}
+
+// checkOnce sends one request per process and purpose. Only errors that every later request would get too are returned.
+func (c *Client) checkOnce(purpose string, send func() error) error {
+	if c.unconfigured != nil {
+		return nil
+	}
+	if _, isChecked := c.checked.LoadOrStore(purpose, true); isChecked {
+		return nil
+	}
+	err := send()
+	var transport *TransportError
+	switch status := StatusOf(err); {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, IsForeign(err), errors.As(err, &transport):
+		return err
+	}
+	return nil
+}
