@@ -139,7 +139,6 @@ func (f *failure) afterLoss() string {
 	var unrevoked *client.UnrevokedError
 	var rotated *client.RotatedError
 	var stranger *client.StrangerError
-	var other *client.OtherOwnerError
 	switch {
 	case errors.As(f.err, &lost) && len(lost.Found) > 0:
 		return "What is found is not in the state, and was left as it is. " + f.adopt(lost.Found)
@@ -154,8 +153,6 @@ func (f *failure) afterLoss() string {
 			"an apply can tell, revokes the newer one and mints another.\n" + f.alternatives(rotated.Found)
 	case errors.As(f.err, &stranger):
 		return "Nothing was stored in the state. " + f.adopt([]client.ExistsError{stranger.Found})
-	case errors.As(f.err, &other):
-		return "Nothing was changed. Use the API key of that owner. What several people manage belongs under a service account: see the guide on sharing computers."
 	}
 	return ""
 }

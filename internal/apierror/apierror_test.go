@@ -308,11 +308,6 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			want:   []string{"Creating the computer \"n\" was answered with the computer 1 (created at", "not taken over", "the object existed before"},
 			remedy: "Nothing was stored in the state. To manage it here, import it: terraform import ADDRESS import-1" + choose,
 		},
-		"another owner": {
-			err: &client.OtherOwnerError{Object: "computer", ID: "1", Owner: "user_a", Caller: "user_b"}, options: []Option{thingFields},
-			want:   []string{"user_a", "user_b"},
-			remedy: "Nothing was changed. Use the API key of that owner. What several people manage belongs under a service account: see the guide on sharing computers.",
-		},
 		"an answer that is none": {
 			err:    &client.TransportError{Operation: "changeThing", Method: "PATCH", Route: idRoute, Changes: true, Err: &client.AnswerError{Problem: "it holds no ID"}},
 			want:   []string{"changeThing", "it holds no ID."},

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -68,78 +67,6 @@ func TestDelete_ofWhatIsGone(t *testing.T) {
 			answerJSON(w, tc.status, tc.listing)
 		})
 		if err := c.DeleteServiceAccount(t.Context(), "sa_1"); IsGone(err) == tc.wantErr {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// A key that sees another person's computers only cannot tell that a computer is gone.
-func TestComputer_ofAnotherOwner(t *testing.T) {
-	t.Parallel()
-	const theirs = `{"id":"theirs","name":"b","providerType":"byom","ownerId":"user_b"}`
-	for name, tc := range map[string]struct {
-		listing string
-		owner   ComputerOwner
-		want    func(error) bool
-	}{
-		"another owner's listing": {theirs, ComputerOwner{Kind: "human", ID: "user_a"}, func(err error) bool {
-			var other *OtherOwnerError
-			return errors.As(err, &other) && other.Owner == "user_a" && other.Caller == "user_b"
-		}},
-		"the owner's own listing":     {strings.ReplaceAll(theirs, "user_b", "user_a"), ComputerOwner{Kind: "human", ID: "user_a"}, IsGone},
-		"a listing of several owners": {theirs + "," + strings.NewReplacer("user_b", "user_a", "theirs", "x").Replace(theirs), ComputerOwner{Kind: "human", ID: "user_a"}, IsGone},
-		"an owner that nobody knows":  {theirs, ComputerOwner{}, IsGone},
-		"another account's own listing": {theirs, ComputerOwner{Kind: OwnerService, ID: "sa_1"}, func(err error) bool {
-			var other *OtherOwnerError
-			return errors.As(err, &other) && other.Owner == "sa_1" && other.Caller == "user_b"
-		}},
-		"an empty listing": {"", ComputerOwner{Kind: "human", ID: "user_a"}, func(err error) bool {
-			var gone *GoneError
-			return errors.As(err, &gone) && gone.SeesNothing
-		}},
-	} {
-		c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-			if strings.HasSuffix(r.URL.Path, "/computers") {
-				answerJSON(w, 200, `{"computers":[`+tc.listing+`]}`)
-				return
-			}
-			answerJSON(w, 404, `{"detail":"no such computer","status":404,"title":"Not Found"}`)
-		})
-		for range 2 {
-			if _, err := c.Computer(t.Context(), "mine", tc.owner); !tc.want(err) {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-	}
-}
-
-// An account's own key may not name the account in a listing. What its own listing lacks is gone.
-func TestComputer_goneWithTheAccountsOwnKey(t *testing.T) {
-	t.Parallel()
-	const missing, other = "", `{"id":"other","name":"b","providerType":"byom","ownerId":"sa_1"}`
-	for name, tc := range map[string]struct {
-		listing string
-		want    func(error) bool
-	}{
-		"nothing is listed": {missing, IsGone},
-		"others are listed": {other, IsGone},
-		"it is listed":      {strings.ReplaceAll(other, "other", "mine"), func(err error) bool { return IsNotFound(err) && !IsGone(err) }},
-		"another owner's are listed": {strings.ReplaceAll(other, "sa_1", "sa_2"), func(err error) bool {
-			var foreign *OtherOwnerError
-			return errors.As(err, &foreign) && foreign.Owner == "sa_1" && foreign.Caller == "sa_2"
-		}},
-	} {
-		c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-			switch {
-			case !strings.HasSuffix(r.URL.Path, "/computers"):
-				answerJSON(w, 404, `{"detail":"no such computer","status":404,"title":"Not Found"}`)
-			case r.URL.Query().Has("serviceAccountId"):
-				answerJSON(w, 403, `{"detail":"no","status":403,"title":"Forbidden"}`)
-			default:
-				answerJSON(w, 200, `{"computers":[`+tc.listing+`]}`)
-			}
-		})
-		if _, err := c.Computer(t.Context(), "mine", ComputerOwner{Account: "sa_1", Kind: OwnerService, ID: "sa_1"}); !tc.want(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

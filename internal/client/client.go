@@ -4,6 +4,8 @@ package client
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -111,7 +113,6 @@ type Client struct {
 	globalLimitTurns               keyedLocks
 	wikiRuns                       *shared[WikiRun]
 	wikiCreations                  gates[WikiRun]
-	wikiOwner                      wikiOwner
 	// creating holds a lock for every name under which something is being created.
 	creating keyedLocks
 	// checked are the purposes for which checkOnce has sent its request.
@@ -198,6 +199,12 @@ func (c *Client) repeating(once *http.Client) *retryablehttp.Client {
 		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 },
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
+}
+
+// KeyFingerprint is a short hash of the API key, which recognizes the key without revealing it.
+func (c *Client) KeyFingerprint(salt string) string {
+	sum := sha256.Sum256([]byte(salt + c.apiKey))
+	return hex.EncodeToString(sum[:8])
 }
 
 // Clock is the client's source of time.

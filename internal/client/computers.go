@@ -134,7 +134,7 @@ func (c *Computer) missing() string {
 
 // names are what a computer is found by: its name, its owner, and the prefix of a fleet whose name it may bear.
 func (c *Computer) names() []string {
-	names := []string{c.Name, ownedBy(c.OwnerID)}
+	names := []string{c.Name}
 	if i := strings.LastIndexByte(c.Name, '-'); i > 0 {
 		if _, ok := FleetSuffix(c.Name[:i], c.Name); ok {
 			names = append(names, inFleet(c.Name[:i]))
@@ -143,8 +143,7 @@ func (c *Computer) names() []string {
 	return names
 }
 
-// ownedBy and inFleet stand beside the names of computers, none of which holds a NUL.
-func ownedBy(owner string) string { return "owner\x00" + owner }
+// inFleet stands beside the names of computers, none of which holds a NUL.
 
 func inFleet(prefix string) string { return "fleet\x00" + prefix }
 
@@ -236,50 +235,10 @@ type ComputerOwner struct {
 }
 
 // Computer reads one computer. Many reads in a short time share one listing of the account's computers. Steps are present
-// only where a listing answered. One that does not exist is a *GoneError; where the listing shows that the API key is
-// somebody else's, whose computers are others, that is an *OtherOwnerError.
+// only where a listing answered. One that does not exist is a *GoneError.
 func (c *Client) Computer(ctx context.Context, id string, owner ComputerOwner) (*Computer, error) {
-	found, err := c.computers.get(ctx, owner.Account, id, func(ctx context.Context) (*Computer, error) {
-		// A human may read what a service account owns, so that is asked for before anything is said of owners.
-		if owner.Kind != OwnerService {
-			if err := c.sameOwner(id, owner.Account, owner.ID); err != nil {
-				return nil, err
-			}
-		}
-		return c.ComputerAlone(ctx, id)
-	})
-	return found, c.goneFrom(ctx, id, owner, err)
-}
-
-// goneFrom completes the error of a computer that is not found: it is gone only if the API key would see it.
-func (c *Client) goneFrom(ctx context.Context, id string, owner ComputerOwner, err error) error {
-	var unproven *UnprovenGoneError
-	switch {
-	case IsGone(err) && owner.Account == "":
-		if other := c.sameOwner(id, "", owner.ID); other != nil {
-			return other
-		}
-	case errors.As(err, &unproven) && StatusOf(unproven.Listing) == http.StatusForbidden:
-		// An account that names itself may not list its computers in this way, but it may list its own.
-		own := c.computers.confirmGone(ctx, "", id, unproven.Err)
-		if other := c.sameOwner(id, "", owner.Account); other != nil {
-			return other
-		}
-		return own
-	}
-	return c.goneWithAccount(ctx, owner.Account, err)
-}
-
-// sameOwner is an error if the present listing of a collection shows that this API key sees the computers of another owner only.
-func (c *Client) sameOwner(id, key, owner string) error {
-	if key != "" || owner == "" {
-		return nil
-	}
-	l := c.computers.listedNow(key)
-	if l == nil || len(l.all) == 0 || len(l.byName[ownedBy(owner)]) > 0 || l.all[0].OwnerID == "" {
-		return nil
-	}
-	return &OtherOwnerError{Object: "computer", ID: id, Owner: owner, Caller: l.all[0].OwnerID}
+	found, err := c.computers.get(ctx, owner.Account, id, func(ctx context.Context) (*Computer, error) { return c.ComputerAlone(ctx, id) })
+	return found, c.goneWithAccount(ctx, owner.Account, err)
 }
 
 // goneWithAccount turns a 404 that no listing of an account's objects proves into a *GoneError where the account is gone,
@@ -454,14 +413,14 @@ func (b UpdateComputerRequest) matches(c *Computer) bool {
 }
 
 // DeleteComputer removes a computer: a managed one is shut down, a registration of an own machine is dropped. For one that
-// is gone already the error is a *GoneError; one that the API key does not see is not taken for gone.
+// is gone already the error is a *GoneError.
 func (c *Client) DeleteComputer(ctx context.Context, id string, owner ComputerOwner) error {
 	err := c.callNoAnswer(ctx, request{
 		op:   operation{name: "deleteComputer", method: http.MethodDelete, route: "/api/v0/computers/{computerId}"},
 		path: []string{id},
 	})
 	if IsNotFound(err) {
-		err = c.goneFrom(ctx, id, owner, c.computers.confirmGone(ctx, owner.Account, id, err))
+		err = c.goneWithAccount(ctx, owner.Account, c.computers.confirmGone(ctx, owner.Account, id, err))
 	}
 	c.computers.ended(owner.Account, id, err)
 	return err

@@ -111,8 +111,6 @@ type Fleet struct {
 	Members []Computer
 	// Others bear names of the fleet, but their IDs were not asked for.
 	Others []Computer
-	// SeesNothing says that members are gone and that the listing is empty, so that nothing shows whose computers the API key sees.
-	SeesNothing bool
 }
 
 // Fleet looks for the computers with the given IDs and for others of the fleet's names, in the listing that all reads
@@ -132,11 +130,9 @@ func (c *Client) Fleet(ctx context.Context, prefix string, owner ComputerOwner, 
 		found[i], err = c.Computer(ctx, ids[i], owner)
 		return err
 	}) {
-		var gone *GoneError
-		if err != nil && !errors.As(err, &gone) {
+		if err != nil && !IsGone(err) {
 			return nil, err
 		}
-		fleet.SeesNothing = fleet.SeesNothing || gone != nil && gone.SeesNothing
 	}
 	for _, member := range found {
 		if member != nil {

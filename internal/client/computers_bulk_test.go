@@ -299,28 +299,11 @@ func TestFleet_withoutAListing(t *testing.T) {
 		answerJSON(w, 200, `{"id":"id-web-1","name":"web-1","providerType":"managed-a"}`)
 	})
 	fleet, err := c.Fleet(t.Context(), "web", ComputerOwner{}, []string{"id-web-1"})
-	if err != nil || len(fleet.Members) != 1 || fleet.SeesNothing {
+	if err != nil || len(fleet.Members) != 1 {
 		t.Errorf("got %+v, %v", fleet, err)
 	}
 	if fleet, err := c.Fleet(t.Context(), "web", ComputerOwner{}, nil); StatusOf(err) != 403 {
 		t.Errorf("a fleet of none: %+v, %v", fleet, err)
-	}
-}
-
-func TestFleet_saysThatNothingIsSeen(t *testing.T) {
-	t.Parallel()
-	for listed, seesNothing := range map[string]bool{"": true, computersJSON([]string{"other"}): false} {
-		c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-			if r.URL.Path == "/api/v0/computers" {
-				answerJSON(w, 200, `{"computers":[`+listed+`]}`)
-				return
-			}
-			notFound(w)
-		})
-		fleet, err := c.Fleet(t.Context(), "web", ComputerOwner{}, []string{"id-web-1"})
-		if err != nil || len(fleet.Members) != 0 || fleet.SeesNothing != seesNothing {
-			t.Errorf("%q: got %+v, %v", listed, fleet, err)
-		}
 	}
 }
 

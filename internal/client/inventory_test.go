@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -243,10 +242,8 @@ func TestConfirmGone(t *testing.T) {
 		fails  error
 		gone   bool
 		lists  int64
-		// nothing says that nothing at all is listed.
-		nothing bool
 	}{
-		"nothing is listed":    {gone: true, lists: 1, nothing: true},
+		"nothing is listed":    {gone: true, lists: 1},
 		"others are listed":    {things: []thing{{"2", "a"}}, gone: true, lists: 1},
 		"listed":               {things: []thing{{"1", "a"}}, lists: 2},
 		"the listing fails":    {fails: &APIError{Status: 500}, lists: 1},
@@ -254,8 +251,7 @@ func TestConfirmGone(t *testing.T) {
 	} {
 		s := &source{things: tc.things, err: tc.fails}
 		err := s.shared(clock.NewFake(time.Now())).confirmGone(t.Context(), "", "1", notFound)
-		var gone *GoneError
-		if errors.As(err, &gone) != tc.gone || err == nil || s.lists.Load() != tc.lists || gone != nil && gone.SeesNothing != tc.nothing {
+		if IsGone(err) != tc.gone || err == nil || s.lists.Load() != tc.lists {
 			t.Errorf("%s: %v after %d listings", name, err, s.lists.Load())
 		}
 	}

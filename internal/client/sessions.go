@@ -327,12 +327,11 @@ func (c *Client) sessionGone(ctx context.Context, id, computer string, createdAt
 	default:
 		return err
 	}
-	seen, last, isOrdered := 0, Millis(math.MaxInt64), !createdAt.IsZero()
+	last, isOrdered := Millis(math.MaxInt64), !createdAt.IsZero()
 	for sessions, listErr := range c.sessionPages.all(ctx, sessionPages(computer, 0)) {
 		if listErr != nil {
 			return &UnprovenGoneError{Err: notFound, Listing: listErr}
 		}
-		seen += len(sessions)
 		for _, s := range sessions {
 			if s.ID == id {
 				return notFound
@@ -344,7 +343,7 @@ func (c *Client) sessionGone(ctx context.Context, id, computer string, createdAt
 			break
 		}
 	}
-	return &GoneError{Err: notFound, SeesNothing: seen == 0}
+	return &GoneError{Err: notFound}
 }
 
 // isYoung reports that something that was made at a time may still be about to appear, by the service's own clock or, where

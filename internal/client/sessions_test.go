@@ -358,8 +358,7 @@ func TestSession_beyondTheListing(t *testing.T) {
 		t.Errorf("%d requests, want ten pages and two sessions", n)
 	}
 	for range 2 {
-		var gone *GoneError
-		if _, err := c.Session(t.Context(), "s1250", "7", time.Time{}); !errors.As(err, &gone) || gone.SeesNothing {
+		if _, err := c.Session(t.Context(), "s1250", "7", time.Time{}); !IsGone(err) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -395,13 +394,12 @@ func TestSession_isGoneWhereAListingLacksItToo(t *testing.T) {
 		// What is listed of the computer and of all, and what is told with the computer and without it; "" is not asked for.
 		list, all, one, anywhere string
 		want                     func(error) bool
-		seesNothing              bool
 	}{
 		"listed":                                   {list: sessionsPage(ses("s0", ""), ses("s1", ""))},
 		"not listed, but there":                    {list: sessionsPage(ses("s0", "")), one: here},
 		"not listed, but elsewhere":                {list: sessionsPage(ses("s0", "")), one: noSession, anywhere: elsewhere},
 		"neither":                                  {list: sessionsPage(ses("s0", "")), one: noSession, anywhere: noSession, want: gone},
-		"neither, nor another":                     {list: sessionsPage(), one: noSession, anywhere: noSession, want: gone, seesNothing: true},
+		"neither, nor another":                     {list: sessionsPage(), one: noSession, anywhere: noSession, want: gone},
 		"another owner's":                          {list: sessionsPage(), one: refused, want: status(403)},
 		"another owner's, elsewhere":               {list: sessionsPage(), one: noSession, anywhere: refused, want: status(403)},
 		"broken":                                   {list: sessionsPage(), one: broken, want: status(501)},
@@ -414,7 +412,7 @@ func TestSession_isGoneWhereAListingLacksItToo(t *testing.T) {
 		"the computer is gone, the session not":    {list: noSession, all: sessionsPage(ses("s0", "")), anywhere: here},
 		"the computer is gone, and it is listed":   {list: noSession, all: sessionsPage(ses("s0", ""), ses("s1", ""))},
 		"both are gone":                            {list: noSession, all: sessionsPage(ses("s0", "")), anywhere: noSession, want: gone},
-		"both are gone, and there is no other":     {list: noSession, all: sessionsPage(), anywhere: noSession, want: gone, seesNothing: true},
+		"both are gone, and there is no other":     {list: noSession, all: sessionsPage(), anywhere: noSession, want: gone},
 		"the computer is gone, nothing is listed":  {list: noSession, all: refused, anywhere: here},
 		"both are gone, and nothing is listed":     {list: noSession, all: refused, anywhere: noSession, want: unproven},
 		"the computer is gone, the rest is broken": {list: noSession, all: broken, want: status(501)},
@@ -425,8 +423,7 @@ func TestSession_isGoneWhereAListingLacksItToo(t *testing.T) {
 			answers := map[string]string{listSeven: tc.list, listAll: tc.all, getOne: tc.one, getAny: tc.anywhere}
 			c, rec, clk := serveSessions(t, func(call string, _ time.Duration) string { return answers[call] })
 			found, err := c.Session(t.Context(), "s1", "7", testStart.Add(-time.Hour))
-			var goneError *GoneError
-			if !isA(err, tc.want) || err == nil && found.ID != "s1" || errors.As(err, &goneError) && goneError.SeesNothing != tc.seesNothing {
+			if !isA(err, tc.want) || err == nil && found.ID != "s1" {
 				t.Errorf("got %+v, %v", found, err)
 			}
 			if len(clk.Sleeps()) > 0 {

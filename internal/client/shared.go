@@ -90,7 +90,7 @@ func (s *shared[T]) get(ctx context.Context, key, id string, single func(context
 	case listErr != nil:
 		return nil, &UnprovenGoneError{Err: err, Listing: listErr}
 	}
-	return nil, &GoneError{Err: err, SeesNothing: len(l.all) == 0}
+	return nil, &GoneError{Err: err}
 }
 
 // confirmGone turns a 404 into a *GoneError where a listing lacks the object, and into another one where a listing shows it or none can be had.
@@ -104,7 +104,7 @@ func (s *shared[T]) confirmGone(ctx context.Context, key, id string, notFound er
 			return &UnprovenGoneError{Err: notFound, Listing: err}
 		}
 		if l.byID[id] == nil {
-			return &GoneError{Err: notFound, SeesNothing: len(l.all) == 0}
+			return &GoneError{Err: notFound}
 		}
 	}
 	return notFound

@@ -165,11 +165,7 @@ func (c *Client) UserUsageLimit(ctx context.Context, email string) (*UserUsageLi
 	found := limits.find(email)
 	switch {
 	case found == nil:
-		return nil, &GoneError{
-			SeesNothing: len(limits.Users) == 0,
-			Doubt:       "The service does not list this user. If they have left the organization, an apply fails until they are a member again: remove the resource from the configuration then.",
-			Err:         fmt.Errorf("%s is not listed", email),
-		}
+		return nil, &GoneError{Err: fmt.Errorf("%s is not listed", email)}
 	case found.Limit == nil:
 		return nil, &GoneError{Err: fmt.Errorf("%s has no limit of their own", email)}
 	}

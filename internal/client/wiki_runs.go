@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Privacy levels of a wiki run.
@@ -147,7 +146,6 @@ func (c *Client) listWikiRuns(ctx context.Context, repoURL string) ([]WikiRun, e
 	found, err := callList[WikiRun](ctx, c, r, "wikiRuns")
 	for i := range found {
 		found[i].IsListed = true
-		c.wikiOwner.sees(&found[i])
 	}
 	return found, err
 }
@@ -175,20 +173,11 @@ func (c *Client) olderWikiRun(ctx context.Context, id, repoURL string) (*WikiRun
 
 // WikiRunAlone reads one run from the service itself. The answer alone has the video overview.
 func (c *Client) WikiRunAlone(ctx context.Context, id string) (*WikiRun, error) {
-	found, err := one[WikiRun](ctx, c, request{
+	return one[WikiRun](ctx, c, request{
 		op:   operation{name: "getWikiRun", method: http.MethodGet, route: "/api/v0/wiki/{wikiRunId}"},
 		path: []string{id},
 		noun: "wikiRun",
 	}, id)
-	if err == nil {
-		c.wikiOwner.sees(found)
-	}
-	return found, err
-}
-
-// GoneWikiRun turns a 404 into a *GoneError where the listings lack the run. The repository may be empty where it is not known.
-func (c *Client) GoneWikiRun(ctx context.Context, id, repoURL string, notFound error) error {
-	return c.goneFromHistory(ctx, id, repoURL, c.wikiRuns.confirmGone(ctx, organization, id, notFound))
 }
 
 // goneFromHistory looks whether a run is gone that the listing of the newest runs lacks, as it lacks all older ones: its
@@ -204,66 +193,6 @@ func (c *Client) goneFromHistory(ctx context.Context, id, repoURL string, err er
 		return err
 	}
 	return proof
-}
-
-// wikiOwner is whose the API key is, as far as wiki runs prove it.
-type wikiOwner struct {
-	mu     sync.Mutex
-	proven map[string]bool
-	// asked is done once the listing was looked at for a proof.
-	asked sync.Once
-}
-
-// sees takes over what the service shows of a run: only its owner sees a private one.
-func (o *wikiOwner) sees(w *WikiRun) {
-	if w.PrivacyLevel == WikiPrivate {
-		o.owns(w)
-	}
-}
-
-func (o *wikiOwner) owns(w *WikiRun) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.proven == nil {
-		o.proven = map[string]bool{}
-	}
-	if w.OwnerUserID != "" {
-		o.proven[w.OwnerUserID] = true
-	}
-}
-
-func (o *wikiOwner) is(user string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return user != "" && o.proven[user]
-}
-
-// isNot reports that the API key is known to be somebody else's than the user's. Where two users are proven to have it, none is.
-func (o *wikiOwner) isNot(user string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return user != "" && !o.proven[user] && len(o.proven) == 1
-}
-
-// OwnsWikiRunsOf reports that the API key is known to be a user's. No more than one listing of the process is for that, so that
-// it costs nothing to ask it of many runs; what it does not prove may still be so.
-func (c *Client) OwnsWikiRunsOf(ctx context.Context, user string) bool {
-	if user != "" && !c.wikiOwner.is(user) {
-		c.wikiOwner.asked.Do(func() { _, _ = c.wikiRuns.all(ctx, organization) })
-	}
-	return c.wikiOwner.is(user)
-}
-
-// SeesPrivateWikisOf reports that the API key is known to be a user's, or is proven to be by a private run of theirs in the
-// listings as they are now. The repository may be empty where it is not known.
-func (c *Client) SeesPrivateWikisOf(ctx context.Context, user, repoURL string) bool {
-	for _, key := range []string{organization, cmp.Or(repoURL, organization)} {
-		if user == "" || c.wikiOwner.is(user) {
-			break
-		}
-		_, _ = c.wikiRuns.all(ctx, key)
-	}
-	return c.wikiOwner.is(user)
 }
 
 // CreateWikiRun makes a run and reconciles a lost answer; see unnamed. The shape of the answer is open: one with nothing
@@ -286,12 +215,11 @@ func (c *Client) CreateWikiRun(ctx context.Context, body CreateWikiRunRequest) (
 			c.wikiRuns.discard(body.RepoURL)
 			return c.wikiRuns.all(ctx, body.RepoURL)
 		},
-		createdAt:  func(w *WikiRun) Millis { return w.CreatedAt },
-		isAmong:    func(w *WikiRun) bool { return SameRepository(body.RepoURL, w.RepoURL) },
-		isWanted:   body.isWanted,
-		ownerOf:    func(w *WikiRun) string { return w.OwnerUserID },
-		isAnothers: func(w *WikiRun) bool { return c.wikiOwner.isNot(w.OwnerUserID) },
-		existing:   (*WikiRun).existing,
+		createdAt: func(w *WikiRun) Millis { return w.CreatedAt },
+		isAmong:   func(w *WikiRun) bool { return SameRepository(body.RepoURL, w.RepoURL) },
+		isWanted:  body.isWanted,
+		ownerOf:   func(w *WikiRun) string { return w.OwnerUserID },
+		existing:  (*WikiRun).existing,
 	})
 	return made, err
 }
@@ -308,13 +236,11 @@ func (c *Client) sendWikiRun(ctx context.Context, body CreateWikiRunRequest) (*W
 	case made.ID == "":
 		return nil, r.strange("it holds no ID")
 	case err == nil && made.missing() == "":
-		c.wikiOwner.owns(&made)
 		return &made, nil
 	}
 	ctx, cancel := outlive(ctx, afterStop)
 	defer cancel()
 	if whole, err := c.WikiRunAlone(ctx, made.ID); err == nil {
-		c.wikiOwner.owns(whole)
 		return whole, nil
 	}
 	// It exists, and its ID must not be lost. The next refresh completes it.
@@ -452,7 +378,7 @@ func (c *Client) DeleteWikiRun(ctx context.Context, id, repoURL string) error {
 		path: []string{id},
 	})
 	if IsNotFound(err) {
-		err = c.GoneWikiRun(ctx, id, repoURL, err)
+		err = c.goneFromHistory(ctx, id, repoURL, c.wikiRuns.confirmGone(ctx, organization, id, err))
 	}
 	if !IsGone(err) {
 		c.wikiRuns.discardAll()

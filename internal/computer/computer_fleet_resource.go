@@ -94,6 +94,9 @@ func (m *fleetModel) Identity() any {
 	return &fleetIdentity{NamePrefix: m.NamePrefix, ServiceAccountID: m.ServiceAccountID}
 }
 
+// OwnerOnly reports that only the owner's API keys see the computers.
+func (m *fleetModel) OwnerOnly() bool { return m.ServiceAccountID.IsNull() }
+
 // setRecords stores the computers in the fleet's order.
 func (m *fleetModel) setRecords(ctx context.Context, records []computerRecord) diag.Diagnostics {
 	inOrder(m.NamePrefix.ValueString(), records)
@@ -295,6 +298,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	// an error would taint the fleet, and the next apply would replace all of it.
 	m.ID = types.StringValue(m.importID())
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, &made)...)
+	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
 	known := newComputers{}
 	known.add(made)
 	resp.Diagnostics.Append(known.store(ctx, resp.Private, computerIDs(made))...)
@@ -327,7 +331,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	imported := adopt.Unread(ctx, resp.Private)
 	fleet, err := r.Client.Fleet(ctx, m.NamePrefix.ValueString(), ownerOf(prior, m.ServiceAccountID), recordIDs(prior))
 	if err != nil {
-		crud.Unreadable(ctx, "computer fleet", m.Identity(), err, resp)
+		crud.Unreadable(ctx, r.Client, "computer fleet", &m, err, resp)
 		return
 	}
 	members := fleet.Members
@@ -335,12 +339,18 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		members = fleet.Others
 	}
 	if imported && len(members) == 0 {
-		crud.Gone(ctx, "computer fleet", m.Identity(), nil, resp)
+		crud.Gone(ctx, r.Client, "computer fleet", &m, resp)
 		return
 	}
 	if !imported && len(fleet.Others) > 0 {
 		others := &client.OthersError{Prefix: m.NamePrefix.ValueString(), Found: fleet.Others}
 		resp.Diagnostics.Append(outsideOfFleet(others, &m))
+	}
+	if !imported && len(members) == 0 && len(prior) > 0 {
+		resp.Diagnostics.Append(crud.NotVisible(ctx, r.Client, "read", "computer fleet", m.importID(), &m, resp.Private)...)
+		if resp.Diagnostics.HasError() {
+			return
+		}
 	}
 	if !imported && len(members) < len(prior) {
 		resp.Diagnostics.Append(goneFromFleet(fleet, prior, &m))
@@ -352,6 +362,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	resp.Diagnostics.Append(brokenInFleet(members, &m)...)
 	m.Quantity = types.Int64Value(int64(len(members)))
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, &members)...)
+	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
 	resp.Diagnostics.Append(adopt.Read(ctx, resp.Private)...)
 }
 
@@ -403,7 +414,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 			return
 		}
 	}
-	undeleted, diags := r.remove(updateCtx, slices.Concat(change.failed, change.surplus), &m)
+	undeleted, diags := r.remove(updateCtx, slices.Concat(change.failed, change.surplus), &m, req.Private)
 	resp.Diagnostics.Append(diags...)
 	stay := slices.Concat(change.stay, undeleted)
 	if change.missing == 0 || resp.Diagnostics.HasError() {
@@ -451,7 +462,7 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	kept, diags := r.remove(ctx, records, &m)
+	kept, diags := r.remove(ctx, records, &m, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if len(kept) == 0 {
 		return
@@ -486,17 +497,19 @@ func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStat
 }
 
 // remove deletes computers and returns those that it could not delete, with an error for every different reason.
-func (r *fleetResource) remove(ctx context.Context, records []computerRecord, m *fleetModel) ([]computerRecord, diag.Diagnostics) {
+func (r *fleetResource) remove(ctx context.Context, records []computerRecord, m *fleetModel, private adopt.Private) ([]computerRecord, diag.Diagnostics) {
 	var kept []computerRecord
 	var reasons []string
 	failed := map[string][]computerRecord{}
 	first := map[string]error{}
-	var unseen error
-	for i, err := range r.Client.DeleteComputers(ctx, recordIDs(records), ownerOf(records, m.ServiceAccountID)) {
+	errs := r.Client.DeleteComputers(ctx, recordIDs(records), ownerOf(records, m.ServiceAccountID))
+	if len(errs) > 0 && !slices.ContainsFunc(errs, func(err error) bool { return !client.IsGone(err) }) {
+		if hidden := crud.NotVisible(ctx, r.Client, "delete", "computer fleet", m.importID(), m, private); hidden.HasError() {
+			return records, hidden
+		}
+	}
+	for i, err := range errs {
 		if err == nil || client.IsGone(err) {
-			if err != nil {
-				unseen = err
-			}
 			continue
 		}
 		kept = append(kept, records[i])
@@ -510,7 +523,7 @@ func (r *fleetResource) remove(ctx context.Context, records []computerRecord, m 
 		}
 		failed[reason] = append(failed[reason], records[i])
 	}
-	diags := crud.Deleted("computer", "", unseen)
+	var diags diag.Diagnostics
 	for _, reason := range reasons {
 		for _, d := range apierror.For("delete", "computers of the fleet", first[reason]) {
 			diags.AddError(d.Summary(), fmt.Sprintf("Not deleted: %s. %s\n\nWhat is not deleted is kept in the state; the next apply tries again.", phrase.Names(namesOf(failed[reason]), maxNamed), d.Detail()))

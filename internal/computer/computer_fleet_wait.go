@@ -14,7 +14,6 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
-	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
 )
@@ -181,9 +180,6 @@ func goneFromFleet(fleet *client.Fleet, prior []computerRecord, m *fleetModel) d
 	missing := slices.DeleteFunc(slices.Clone(prior), func(r computerRecord) bool { return present[r.ID.ValueString()] })
 	detail := fmt.Sprintf("%d of %d computers of the fleet %q do not exist at the service any more: %s. They are removed from the state; the next apply makes up for them.",
 		len(missing), len(prior), m.NamePrefix.ValueString(), phrase.Names(namesOf(missing), maxNamed))
-	if fleet.SeesNothing {
-		detail += " " + crud.OrSomebodyElses
-	}
 	return diag.NewAttributeWarningDiagnostic(path.Root("quantity"), fmt.Sprintf("Computers of the Fleet %q Are Gone", m.NamePrefix.ValueString()), detail)
 }
 

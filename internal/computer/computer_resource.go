@@ -87,6 +87,9 @@ func (m *computerModel) FromImport(_ context.Context, c *client.Computer) diag.D
 // Identity is the computer's ID.
 func (m *computerModel) Identity() any { return &crud.ID{ID: m.ID} }
 
+// OwnerOnly reports that only the owner's API keys see the computer.
+func (m *computerModel) OwnerOnly() bool { return m.ServiceAccountID.IsNull() }
+
 func (m *computerModel) createRequest(ctx context.Context) (client.CreateComputerRequest, diag.Diagnostics) {
 	source, diags := originToAPI(ctx, m.Source)
 	return client.CreateComputerRequest{
@@ -261,6 +264,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 	}
 	// Stored at once: whatever happens from here on, the computer is known.
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, made)...)
+	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
 	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {
 		return
 	}
@@ -273,7 +277,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 }
 
 func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, "computer", req, resp, func(m *computerModel) (*client.Computer, error) {
+	crud.Read(ctx, r.Client, "computer", req, resp, func(m *computerModel) (*client.Computer, error) {
 		found, err := r.Client.Computer(ctx, m.ID.ValueString(), m.owner(m.ServiceAccountID))
 		if err == nil && adopt.Unread(ctx, req.Private) {
 			err = r.Client.OwnComputer(ctx, found)
@@ -296,7 +300,7 @@ func (r *computerResource) Update(ctx context.Context, req resource.UpdateReques
 }
 
 func (r *computerResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	crud.Delete(ctx, "computer", req, resp, func(m *computerModel) error {
+	crud.Delete(ctx, r.Client, "computer", req, resp, func(m *computerModel) error {
 		timeout, diags := m.Timeouts.Delete(ctx, defaultDeleteTimeout)
 		resp.Diagnostics.Append(diags...)
 		ctx, cancel := context.WithTimeout(ctx, timeout)

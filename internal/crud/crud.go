@@ -24,8 +24,13 @@ import (
 
 // Model is what the steps need of an object's model.
 type Model[A any] interface {
+	Identified
 	// FromAPI takes over everything the service returned, and touches nothing that only the configuration owns.
 	FromAPI(context.Context, *A) diag.Diagnostics
+}
+
+// Identified is a model that knows its identity.
+type Identified interface {
 	// Identity returns the identity's model, or nil for an object without one.
 	Identity() any
 }
@@ -84,7 +89,7 @@ func configured(data any, diags *diag.Diagnostics) *client.Client {
 func Create[M, A any, P interface {
 	*M
 	Model[A]
-}](ctx context.Context, object string, req resource.CreateRequest, resp *resource.CreateResponse, create func(*M) (*A, error), options ...apierror.Option) {
+}](ctx context.Context, c *client.Client, object string, req resource.CreateRequest, resp *resource.CreateResponse, create func(*M) (*A, error), options ...apierror.Option) {
 	var m M
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
 	if resp.Diagnostics.HasError() {
@@ -96,13 +101,14 @@ func Create[M, A any, P interface {
 		return
 	}
 	resp.Diagnostics.Append(Store(ctx, &resp.State, resp.Identity, P(&m), made)...)
+	resp.Diagnostics.Append(Seen(ctx, c, P(&m), resp.Private)...)
 }
 
 // Read stores what read returns, or removes the object from the state with a warning where it is gone or, as a singleton, not set.
 func Read[M, A any, P interface {
 	*M
 	Model[A]
-}](ctx context.Context, object string, req resource.ReadRequest, resp *resource.ReadResponse, read func(*M) (*A, error), options ...apierror.Option) {
+}](ctx context.Context, c *client.Client, object string, req resource.ReadRequest, resp *resource.ReadResponse, read func(*M) (*A, error), options ...apierror.Option) {
 	var m M
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
 	if resp.Diagnostics.HasError() {
@@ -110,7 +116,7 @@ func Read[M, A any, P interface {
 	}
 	found, err := read(&m)
 	if err != nil {
-		Unreadable(ctx, object, P(&m).Identity(), err, resp, options...)
+		Unreadable(ctx, c, object, P(&m), err, resp, options...)
 		return
 	}
 	resp.Diagnostics.Append(P(&m).FromAPI(ctx, found)...)
@@ -120,6 +126,7 @@ func Read[M, A any, P interface {
 		}
 	}
 	resp.Diagnostics.Append(adopt.Read(ctx, resp.Private)...)
+	resp.Diagnostics.Append(Seen(ctx, c, P(&m), resp.Private)...)
 	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &m, P(&m).Identity())...)
 }
 
@@ -170,19 +177,21 @@ func AsPlanned(state *tfsdk.State, req resource.UpdateRequest) diag.Diagnostics 
 }
 
 // Delete runs remove on the prior state. Terraform shows no address with the errors of a deletion, so they say which object it was.
-func Delete[M any](ctx context.Context, object string, req resource.DeleteRequest, resp *resource.DeleteResponse, remove func(*M) error, options ...apierror.Option) {
+func Delete[M any](ctx context.Context, c *client.Client, object string, req resource.DeleteRequest, resp *resource.DeleteResponse, remove func(*M) error, options ...apierror.Option) {
 	var m M
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	err := remove(&m)
-	which := Which(attributeOf(ctx, req.State, "name"), attributeOf(ctx, req.State, "id"))
-	if err != nil && !client.IsGone(err) {
+	id := attributeOf(ctx, req.State, "id")
+	switch {
+	case client.IsGone(err):
+		resp.Diagnostics.Append(NotVisible(ctx, c, "delete", object, id, &m, req.Private)...)
+	case err != nil:
+		which := Which(attributeOf(ctx, req.State, "name"), id)
 		resp.Diagnostics.Append(apierror.For("delete", object, About("deleting", object, which, err), options...)...)
-		return
 	}
-	resp.Diagnostics.Append(Deleted(object, which, err)...)
 }
 
 // Which tells an object from others of its kind, by its name and ID: "ci" (7). Either may be empty.

@@ -2,6 +2,8 @@ package crud
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,16 +16,71 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 )
 
+// OwnerOnly is a model of an object that may be visible to its owner only. A 404 for such an object proves nothing when
+// another API key gets it.
+type OwnerOnly interface {
+	// OwnerOnly reports that only the owner's API keys see the object.
+	OwnerOnly() bool
+}
+
+// seenByKey is the key of the private state that holds a seenBy.
+const seenByKey = "seen_by"
+
+// seenBy recognizes the API key that last saw an object, without revealing it.
+type seenBy struct {
+	Salt string `json:"salt"`
+	Hash string `json:"hash"`
+}
+
+func lastSeenBy(ctx context.Context, private adopt.Private) (seenBy, bool) {
+	var by seenBy
+	value, _ := private.GetKey(ctx, seenByKey)
+	return by, len(value) > 0 && json.Unmarshal(value, &by) == nil
+}
+
+// Seen records in private state which API key sees an object that may be visible to its owner only. It writes only when
+// the key changes.
+func Seen(ctx context.Context, c *client.Client, model any, private adopt.Private) diag.Diagnostics {
+	if _, ok := model.(OwnerOnly); !ok {
+		return nil
+	}
+	if by, ok := lastSeenBy(ctx, private); ok && by.Hash == c.KeyFingerprint(by.Salt) {
+		return nil
+	}
+	salt := rand.Text()
+	value, err := json.Marshal(seenBy{Salt: salt, Hash: c.KeyFingerprint(salt)})
+	if err != nil {
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Private State Cannot Be Stored", err.Error())}
+	}
+	return private.SetKey(ctx, seenByKey, value)
+}
+
+// NotVisible returns an error if an object that the service does not find may exist: only its owner sees it, and another
+// API key saw it last. Without an error, the object is gone. Verb is for the summary, such as "read".
+func NotVisible(ctx context.Context, c *client.Client, verb, object, id string, model any, private adopt.Private) diag.Diagnostics {
+	visible, ok := model.(OwnerOnly)
+	if !ok || !visible.OwnerOnly() {
+		return nil
+	}
+	by, ok := lastSeenBy(ctx, private)
+	if !ok || by.Hash == c.KeyFingerprint(by.Salt) {
+		return nil
+	}
+	return diag.Diagnostics{diag.NewErrorDiagnostic("Cannot "+verb+" "+object, fmt.Sprintf("%s %s is not visible to this API key, which is not the one that last read it. "+
+		"Use that key, or, if the %s was deleted, run terraform state rm ADDRESS.", strings.ToUpper(object[:1])+object[1:], id, object))}
+}
+
 // Unreadable ends a Read that failed: gone means removed from the state, with a warning; settings that are unknown
 // during a plan leave the state as it is; anything else is an error.
-func Unreadable(ctx context.Context, object string, identity any, err error, resp *resource.ReadResponse, options ...apierror.Option) {
+func Unreadable(ctx context.Context, c *client.Client, object string, model Identified, err error, resp *resource.ReadResponse, options ...apierror.Option) {
 	var missing *client.UnconfiguredError
 	var unset *UnsetError
 	switch {
 	case client.IsGone(err):
-		Gone(ctx, object, identity, err, resp)
+		Gone(ctx, c, object, model, resp)
 	case errors.As(err, &unset):
-		Unset(ctx, object, identity, unset, resp)
+		remove(ctx, model, resp)
+		resp.Diagnostics.AddWarning(title(object)+" Is Not Set", fmt.Sprintf("No %s is set. It is removed from the state. If it is still configured, the next apply sets it again.", object))
 	case errors.As(err, &missing) && adopt.Unread(ctx, resp.Private):
 		// A state that holds nothing but the ID would be planned as a replacement, which destroys what was imported.
 		resp.Diagnostics.AddError("Cannot Import "+title(object)+" Yet", fmt.Sprintf("The %s is imported while the provider's %s is not known yet, so it cannot be read. "+
@@ -32,70 +89,34 @@ func Unreadable(ctx context.Context, object string, identity any, err error, res
 		if missing.First {
 			resp.Diagnostics.AddWarning("State Not Refreshed", "The provider's "+missing.Setting+" is not known yet, so objects in the state were not compared with the service. They are once "+missing.Setting+" is known.")
 		}
-		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, identity)...)
+		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
 	default:
 		resp.Diagnostics.Append(apierror.For("read", object, err, options...)...)
 	}
 }
 
-// Gone removes an object from the state. Its identity is set first, without which an import of a missing object fails
-// with another error. Err is what says that it is gone; nil where nothing but its absence does.
-func Gone(ctx context.Context, object string, identity any, err error, resp *resource.ReadResponse) {
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, identity)...)
-	id := idOf(ctx, resp)
-	resp.State.RemoveResource(ctx)
-	detail := fmt.Sprintf("The %s%s does not exist at the service any more. It is removed from the state; the next apply creates it again if it is still configured.", object, id)
-	var gone *client.GoneError
-	if errors.As(err, &gone) {
-		detail += doubt(gone)
+// Gone removes an object that the service does not find from the state, unless it may exist and only not be visible.
+func Gone(ctx context.Context, c *client.Client, object string, model Identified, resp *resource.ReadResponse) {
+	id := attributeOf(ctx, resp.State, "id")
+	if hidden := NotVisible(ctx, c, "read", object, id, model, resp.Private); hidden.HasError() {
+		resp.Diagnostics.Append(hidden...)
+		return
 	}
-	resp.Diagnostics.AddWarning(title(object)+" Is Gone", detail)
+	remove(ctx, model, resp)
+	resp.Diagnostics.AddWarning(title(object)+" Not Found", fmt.Sprintf("The %s %s no longer exists. It is removed from the state. If it is still configured, the next apply creates it again.", object, id))
+}
+
+// remove removes an object from the state. Its identity is set first, without which an import of a missing object fails
+// with another error.
+func remove(ctx context.Context, model Identified, resp *resource.ReadResponse) {
+	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
+	resp.State.RemoveResource(ctx)
 }
 
 // UnsetError says that a singleton is gone: it is not an object of its own, but something that is set or not.
-type UnsetError struct {
-	// SeesNothing says that the listing which would show what is set is empty, so that nothing shows whose objects the API key sees.
-	SeesNothing bool
-}
+type UnsetError struct{}
 
 func (*UnsetError) Error() string { return "it is not set" }
-
-// Unset is Gone for a singleton.
-func Unset(ctx context.Context, object string, identity any, err *UnsetError, resp *resource.ReadResponse) {
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, identity)...)
-	resp.State.RemoveResource(ctx)
-	resp.Diagnostics.AddWarning(title(object)+" Is Not Set", fmt.Sprintf("No %s is set at the service any more. It is removed from the state; the next apply sets it again if it is still configured.%s",
-		object, doubt(&client.GoneError{SeesNothing: err.SeesNothing})))
-}
-
-// Deleted warns where an object that was to be deleted is said to be gone already, and that may have another cause. Which
-// tells which one it was; see Which.
-func Deleted(object, which string, err error) diag.Diagnostics {
-	var gone *client.GoneError
-	if !errors.As(err, &gone) || doubt(gone) == "" {
-		return nil
-	}
-	if which != "" {
-		which = " " + which
-	}
-	return diag.Diagnostics{diag.NewWarningDiagnostic(title(object)+" Was Gone Already",
-		fmt.Sprintf("The %s%s does not exist at the service, so nothing was deleted, and it is removed from the state.%s", object, which, doubt(gone)))}
-}
-
-// doubt is what may explain otherwise that an object seems to be gone, after a blank; empty where nothing does.
-func doubt(gone *client.GoneError) string {
-	text := ""
-	if gone.SeesNothing {
-		text += " " + OrSomebodyElses
-	}
-	if gone.Doubt != "" {
-		text += " " + gone.Doubt
-	}
-	return text
-}
-
-// OrSomebodyElses is the other cause there may be where a listing shows nothing at all.
-const OrSomebodyElses = "The service lists no object of this kind to this API key. If there should be some, they may exist and only not be visible: check base_url and whose key it is before the next apply, use the owner's key, and keep or restore the state."
 
 // title is an object's name at the start of a summary: "Service Account", "API Key".
 func title(object string) string {
@@ -104,13 +125,4 @@ func title(object string) string {
 		words[i] = strings.ToUpper(word[:1]) + word[1:]
 	}
 	return strings.Join(words, " ")
-}
-
-// idOf is the ID of the object that is in the state, after a blank; empty where it is not known.
-func idOf(ctx context.Context, resp *resource.ReadResponse) string {
-	id := attributeOf(ctx, resp.State, "id")
-	if id == "" {
-		return ""
-	}
-	return " " + id
 }

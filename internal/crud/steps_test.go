@@ -28,10 +28,9 @@ import (
 )
 
 var (
-	errRefused     = &client.APIError{Operation: "doThing", Status: 400, Detail: "odd", FromService: true}
-	errNotFound    = &client.APIError{Operation: "doThing", Status: 404, Detail: "none", FromService: true}
-	errGone        = fmt.Errorf("looking: %w", &client.GoneError{Err: errNotFound})
-	errSeesNothing = &client.GoneError{Err: errNotFound, SeesNothing: true}
+	errRefused  = &client.APIError{Operation: "doThing", Status: 400, Detail: "odd", FromService: true}
+	errNotFound = &client.APIError{Operation: "doThing", Status: 404, Detail: "none", FromService: true}
+	errGone     = fmt.Errorf("looking: %w", &client.GoneError{Err: errNotFound})
 )
 
 // said is what diagnostics say, one to a line: "Error: summary: detail".
@@ -132,7 +131,7 @@ func TestCreate(t *testing.T) {
 	create := func(made *thing, err error) *resource.CreateResponse {
 		req := resource.CreateRequest{Plan: tfsdk.Plan{Raw: raw(map[string]string{"id": "?", "name": "a", "mood": "?"}), Schema: thingSchema}}
 		resp := &resource.CreateResponse{State: tfsdk.State{Raw: tftypes.NewValue(thingType, nil), Schema: thingSchema}, Identity: noIdentity()}
-		Create(t.Context(), "thing", req, resp, func(m *thingModel) (*thing, error) {
+		Create(t.Context(), nil, "thing", req, resp, func(m *thingModel) (*thing, error) {
 			if m.Name.ValueString() != "a" {
 				t.Errorf("planned is %v", m.Name)
 			}
@@ -181,14 +180,12 @@ func TestRead(t *testing.T) {
 		// unidentified says that no identity is set.
 		unidentified, wait bool
 	}{
-		"it is there":            {found: &thing{"1", "a", "busy"}, mood: "busy"},
-		"it was just imported":   {found: &thing{"1", "a", "busy"}, imported: true, mood: "busy", wait: true},
-		"it is gone":             {err: errGone, tells: "Warning: Thing Is Gone: The thing 1 does not exist at the service any more."},
-		"it is not set":          {err: &UnsetError{}, tells: "Warning: Thing Is Not Set: No thing is set at the service any more. It is removed from the state; the next apply sets it again if it is still configured."},
-		"nothing at all is seen": {err: errSeesNothing, tells: "Warning: Thing Is Gone: The thing 1 ", parts: []string{OrSomebodyElses}},
-		"nothing is set or seen": {err: &UnsetError{SeesNothing: true}, tells: "Warning: Thing Is Not Set: No thing is set at the service any more", parts: []string{OrSomebodyElses}},
-		"a plain 404":            {err: errNotFound, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
-		"it was refused":         {err: errRefused, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
+		"it is there":          {found: &thing{"1", "a", "busy"}, mood: "busy"},
+		"it was just imported": {found: &thing{"1", "a", "busy"}, imported: true, mood: "busy", wait: true},
+		"it is gone":           {err: errGone, tells: "Warning: Thing Not Found: The thing 1 no longer exists. It is removed from the state. If it is still configured, the next apply creates it again."},
+		"it is not set":        {err: &UnsetError{}, tells: "Warning: Thing Is Not Set: No thing is set. It is removed from the state. If it is still configured, the next apply sets it again."},
+		"a plain 404":          {err: errNotFound, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
+		"it was refused":       {err: errRefused, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
 		"a setting is unknown, as the first object finds": {
 			err: &client.UnconfiguredError{Setting: "base_url", First: true}, mood: "calm",
 			tells: "Warning: State Not Refreshed: The provider's base_url is not known yet",
@@ -206,7 +203,7 @@ func TestRead(t *testing.T) {
 			if tc.imported {
 				adopt.Imported(t.Context(), resp.Private)
 			}
-			Read(t.Context(), "thing", resource.ReadRequest{State: prior()}, resp, func(m *thingModel) (*thing, error) {
+			Read(t.Context(), nil, "thing", resource.ReadRequest{State: prior()}, resp, func(m *thingModel) (*thing, error) {
 				if m.ID.ValueString() != "1" {
 					t.Errorf("the prior ID is %v", m.ID)
 				}
@@ -234,17 +231,86 @@ func TestRead(t *testing.T) {
 func TestGone_withoutAnIdentity(t *testing.T) {
 	t.Parallel()
 	resp := &resource.ReadResponse{State: prior()}
-	Gone(t.Context(), "api key", nil, nil, resp)
-	tells(t, resp.Diagnostics, "Warning: Api Key Is Gone: The api key 1 does not exist at the service any more.")
+	Gone(t.Context(), nil, "api key", &bare{}, resp)
+	tells(t, resp.Diagnostics, "Warning: Api Key Not Found: The api key 1 no longer exists.")
+}
 
-	unset := &resource.ReadResponse{State: prior(), Identity: noIdentity()}
-	Gone(t.Context(), "thing", nil, nil, unset)
-	tells(t, unset.Diagnostics, "Warning: Thing Is Gone: The thing 1 does not exist at the service any more.")
+// hideable is a thing that may be visible to its owner only.
+type hideable struct{ thingModel }
 
-	nothing := &resource.ReadResponse{State: prior()}
-	nothing.State.RemoveResource(t.Context())
-	Gone(t.Context(), "thing", nil, nil, nothing)
-	tells(t, nothing.Diagnostics, "Warning: Thing Is Gone: The thing does not exist at the service any more.")
+func (m *hideable) OwnerOnly() bool { return m.Mood.ValueString() == "shy" }
+
+// An object that only its owner sees is gone only if the API key that last saw it does not find it.
+func TestGone_whereOnlyTheOwnerSeesIt(t *testing.T) {
+	t.Parallel()
+	withKey := func(key string) *client.Client {
+		c, err := client.New(client.Config{BaseURL: "https://api.agentyard.example", APIKey: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	own, other := withKey("own"), withKey("other")
+	for name, tc := range map[string]struct {
+		mood      string
+		saw, asks *client.Client
+		isHidden  bool
+	}{
+		"the same key":              {mood: "shy", saw: own, asks: own},
+		"another key":               {mood: "shy", saw: own, asks: other, isHidden: true},
+		"a state without a mark":    {mood: "shy", asks: other},
+		"another key, seen by all":  {mood: "calm", saw: own, asks: other},
+		"the same key, seen by all": {mood: "calm", saw: own, asks: own},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			state := stateOf(map[string]string{"id": "1", "name": "a", "mood": tc.mood})
+			resp := &resource.ReadResponse{State: state, Identity: noIdentity()}
+			resp.Private = private(resp.Private)
+			if tc.saw != nil {
+				Read(t.Context(), tc.saw, "thing", resource.ReadRequest{State: state}, resp, func(*hideable) (*thing, error) {
+					return &thing{"1", "a", tc.mood}, nil
+				})
+			}
+			Read(t.Context(), tc.asks, "thing", resource.ReadRequest{State: state}, resp, func(*hideable) (*thing, error) { return nil, errGone })
+			deletion := &resource.DeleteResponse{}
+			Delete(t.Context(), tc.asks, "thing", resource.DeleteRequest{State: state, Private: resp.Private}, deletion, func(*hideable) error { return errGone })
+			if resp.State.Raw.IsNull() == tc.isHidden {
+				t.Errorf("the state holds %v", resp.State.Raw)
+			}
+			if !tc.isHidden {
+				tells(t, resp.Diagnostics, "Warning: Thing Not Found: ")
+				tells(t, deletion.Diagnostics, "")
+				return
+			}
+			const text = "Thing 1 is not visible to this API key, which is not the one that last read it. Use that key, or, if the thing was deleted, run terraform state rm ADDRESS."
+			tells(t, resp.Diagnostics, "Error: Cannot read thing: "+text)
+			tells(t, deletion.Diagnostics, "Error: Cannot delete thing: "+text)
+		})
+	}
+}
+
+// Private state is part of what Terraform compares, so that it must not change from read to read.
+func TestSeen_isWrittenOnce(t *testing.T) {
+	t.Parallel()
+	c := client.Unconfigured("api_key", clock.System)
+	var resp resource.ReadResponse
+	resp.Private = private(resp.Private)
+	var marks []string
+	for range 2 {
+		tells(t, Seen(t.Context(), c, &hideable{}, resp.Private), "")
+		mark, _ := resp.Private.GetKey(t.Context(), seenByKey)
+		marks = append(marks, string(mark))
+	}
+	if marks[0] == "" || marks[0] != marks[1] {
+		t.Errorf("the marks are %q", marks)
+	}
+	var unmarked resource.ReadResponse
+	unmarked.Private = private(unmarked.Private)
+	tells(t, Seen(t.Context(), c, &thingModel{}, unmarked.Private), "")
+	if mark, _ := unmarked.Private.GetKey(t.Context(), seenByKey); mark != nil {
+		t.Errorf("what everybody sees has the mark %s", mark)
+	}
 }
 
 func TestUpdate(t *testing.T) {
@@ -304,7 +370,6 @@ func TestDelete(t *testing.T) {
 	}{
 		"it is deleted":            {nil, nil, ""},
 		"it was gone":              {nil, errGone, ""},
-		"nothing at all is seen":   {nil, errSeesNothing, `Warning: Thing Was Gone Already: The thing "a" (1) does not exist at the service, so nothing was deleted`},
 		"a plain 404":              {nil, errNotFound, `Error: Cannot delete thing: Deleting the thing "a" (1): doThing`},
 		"it was refused":           {nil, errRefused, `Error: Cannot delete thing: Deleting the thing "a" (1): doThing`},
 		"one without a name":       {map[string]string{"id": "1"}, errRefused, "Error: Cannot delete thing: Deleting the thing 1: doThing"},
@@ -318,7 +383,7 @@ func TestDelete(t *testing.T) {
 				state = stateOf(tc.state)
 			}
 			var resp resource.DeleteResponse
-			Delete(t.Context(), "thing", resource.DeleteRequest{State: state}, &resp, func(m *thingModel) error {
+			Delete(t.Context(), nil, "thing", resource.DeleteRequest{State: state}, &resp, func(m *thingModel) error {
 				if m.ID.ValueString() != get(t, state, "id") {
 					t.Errorf("deleted is %v", m.ID)
 				}
@@ -327,7 +392,6 @@ func TestDelete(t *testing.T) {
 			tells(t, resp.Diagnostics, tc.tells)
 		})
 	}
-	tells(t, Deleted("thing", "7", errSeesNothing), "Warning: Thing Was Gone Already: The thing 7 does not exist")
 }
 
 // A schema need not have the attributes that tell an object from others.

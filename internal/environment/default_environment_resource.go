@@ -182,12 +182,6 @@ func (r *defaultEnvironmentResource) listed(ctx context.Context, id string) *cli
 	return nil
 }
 
-// seesNothing reports that the shared listing shows no environments at all.
-func (r *defaultEnvironmentResource) seesNothing(ctx context.Context) bool {
-	all, err := r.Client.Environments(ctx, "")
-	return err == nil && len(all) == 0
-}
-
 // setAdvice is what refusals of a new default mean.
 var setAdvice = apierror.Advice{
 	http.StatusBadRequest: "The default must be an environment with the scope `organization`, which everybody can use.",
@@ -261,13 +255,13 @@ func (r *defaultEnvironmentResource) provision(ctx context.Context, diags *diag.
 }
 
 func (r *defaultEnvironmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, "default environment", req, resp, func(*defaultEnvironmentModel) (*string, error) {
+	crud.Read(ctx, r.Client, "default environment", req, resp, func(*defaultEnvironmentModel) (*string, error) {
 		live, err := r.Client.DefaultEnvironment(ctx)
 		switch {
 		case err != nil:
 			return nil, err
 		case live == "":
-			return nil, &crud.UnsetError{SeesNothing: r.seesNothing(ctx)}
+			return nil, &crud.UnsetError{}
 		}
 		if adopt.Unread(ctx, resp.Private) {
 			resp.Diagnostics.Append(setOwn(ctx, resp.Private, live)...)
@@ -321,9 +315,6 @@ func (r *defaultEnvironmentResource) Delete(ctx context.Context, req resource.De
 	}
 	if why != "" {
 		stays := "The organization has no default environment now."
-		if live == "" && r.seesNothing(ctx) {
-			stays += " " + crud.OrSomebodyElses
-		}
 		if live != "" {
 			stays = fmt.Sprintf("%s stays the organization's default. To have another one, set it at the service.", nameOf(ctx, r.Client, live))
 		}

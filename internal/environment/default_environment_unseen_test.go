@@ -6,13 +6,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 )
 
 // unseenDefault answers with a listing of no environments that names a default.
 var unseenDefault = map[string]string{environmentsRoute: `{"environments": [], "defaultEnvironmentId": "env_unseen"}`}
 
-// The default may be one that the viewer does not see. Where nothing at all is listed, that none is set is not certain.
+// The default may be one that the API key does not see.
 func TestDefaultEnvironment_nothingIsListed(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -27,8 +26,8 @@ func TestDefaultEnvironment_nothingIsListed(t *testing.T) {
 		}
 	}
 	forgotten := i.Clone()
-	defaultSaid(t, acctest.NewProcess(t, e, none).Apply(forgotten, nil), "Default Environment Is Not Set", "No default environment is set at the service any more", crud.OrSomebodyElses)
-	defaultSaid(t, acctest.NewProcess(t, e, none).Destroy(i), "Default Environment Was Left as It Is", "has no default environment now", crud.OrSomebodyElses)
+	defaultSaid(t, acctest.NewProcess(t, e, none).Apply(forgotten, nil), "Default Environment Is Not Set", "No default environment is set.")
+	defaultSaid(t, acctest.NewProcess(t, e, none).Destroy(i), "Default Environment Was Left as It Is", "has no default environment now")
 	if !i.State.IsNull() || !forgotten.State.IsNull() {
 		t.Errorf("the states are %s and %s", i.State, forgotten.State)
 	}

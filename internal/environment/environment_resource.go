@@ -96,6 +96,9 @@ func (m *environmentModel) FromAPI(ctx context.Context, e *client.Environment) d
 	return diags
 }
 
+// OwnerOnly reports that only the owner's API keys see the environment.
+func (m *environmentModel) OwnerOnly() bool { return m.Scope.ValueString() == client.ScopeUser }
+
 // FromImport sets the default of what only the provider uses.
 func (m *environmentModel) FromImport(context.Context, *client.Environment) diag.Diagnostics {
 	m.WaitForBuild = types.BoolValue(true)
@@ -290,6 +293,7 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 	// Stored at once: whatever happens from here on, the environment is known.
 	resp.Diagnostics.Append(m.takeResults(ctx, made)...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -305,10 +309,10 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 
 func (r *environmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var found *client.Environment
-	crud.Read(ctx, "environment", req, resp, func(m *environmentModel) (*client.Environment, error) {
+	crud.Read(ctx, r.Client, "environment", req, resp, func(m *environmentModel) (*client.Environment, error) {
 		var err error
 		found, err = r.Client.Environment(ctx, m.ID.ValueString())
-		return found, m.orHidden(err)
+		return found, err
 	})
 	if left := unfinishedOf(ctx, req.Private); found != nil && left != left.since(found) {
 		resp.Diagnostics.Append(left.since(found).store(ctx, resp.Private)...)
@@ -362,7 +366,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 
 func (r *environmentResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	advice := maps.Clone(deleteAdvice)
-	crud.Delete(ctx, "environment", req, resp, func(m *environmentModel) error {
+	crud.Delete(ctx, r.Client, "environment", req, resp, func(m *environmentModel) error {
 		timeout, diags := m.Timeouts.Delete(ctx, defaultDeleteTimeout)
 		resp.Diagnostics.Append(diags...)
 		ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -372,17 +376,8 @@ func (r *environmentResource) Delete(ctx context.Context, req resource.DeleteReq
 		if errors.As(err, &kept) {
 			advice[http.StatusConflict] = keptAdvice[kept.IsDefault]
 		}
-		return m.orHidden(err)
+		return err
 	}, advice)
-}
-
-// orHidden adds to what says that an environment is gone that it may be another user's. The service shows no owners.
-func (m *environmentModel) orHidden(err error) error {
-	var gone *client.GoneError
-	if errors.As(err, &gone) && m.Scope.ValueString() == client.ScopeUser {
-		gone.Doubt = "An environment of the scope \"user\" is visible to its owner alone: if another person's API key has made it, it still exists. Use that person's key, or make what several people manage an environment of the organization."
-	}
-	return err
 }
 
 // deleteAdvice is what refusals to delete an environment mean.

@@ -125,13 +125,13 @@ func (r *globalUsageLimitResource) foresee(ctx context.Context, planned types.In
 }
 
 func (r *globalUsageLimitResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	crud.Create(ctx, "global usage limit", req, resp, func(m *globalUsageLimitModel) (*int64, error) {
+	crud.Create(ctx, r.Client, "global usage limit", req, resp, func(m *globalUsageLimitModel) (*int64, error) {
 		return r.Client.SetGlobalUsageLimit(ctx, m.Limit.ValueInt64())
 	}, limitOptions)
 }
 
 func (r *globalUsageLimitResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, "global usage limit", req, resp, func(*globalUsageLimitModel) (*int64, error) {
+	crud.Read(ctx, r.Client, "global usage limit", req, resp, func(*globalUsageLimitModel) (*int64, error) {
 		r.Client.HoldGlobalUsageLimit()
 		live, err := r.Client.GlobalUsageLimit(ctx)
 		if err == nil && live == nil {
@@ -148,7 +148,7 @@ func (r *globalUsageLimitResource) Update(ctx context.Context, req resource.Upda
 }
 
 func (r *globalUsageLimitResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	crud.Delete(ctx, "global usage limit", req, resp, func(*globalUsageLimitModel) error {
+	crud.Delete(ctx, r.Client, "global usage limit", req, resp, func(*globalUsageLimitModel) error {
 		if forgetsOnly(ctx, req.Private) {
 			return nil
 		}

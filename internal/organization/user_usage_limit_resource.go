@@ -194,13 +194,13 @@ func (r *userUsageLimitResource) tellForgetting(state *userUsageLimitModel, diag
 }
 
 func (r *userUsageLimitResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	crud.Create(ctx, "user usage limit", req, resp, func(m *userUsageLimitModel) (*client.UserUsageLimit, error) {
+	crud.Create(ctx, r.Client, "user usage limit", req, resp, func(m *userUsageLimitModel) (*client.UserUsageLimit, error) {
 		return r.Client.SetUserUsageLimit(ctx, m.Email.ValueString(), m.Limit.ValueInt64())
 	}, limitOptions)
 }
 
 func (r *userUsageLimitResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, "user usage limit", req, resp, func(m *userUsageLimitModel) (*client.UserUsageLimit, error) {
+	crud.Read(ctx, r.Client, "user usage limit", req, resp, func(m *userUsageLimitModel) (*client.UserUsageLimit, error) {
 		return r.Client.UserUsageLimit(ctx, m.Email.ValueString())
 	}, limitOptions)
 }
@@ -212,7 +212,7 @@ func (r *userUsageLimitResource) Update(ctx context.Context, req resource.Update
 }
 
 func (r *userUsageLimitResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	crud.Delete(ctx, "user usage limit", req, resp, func(m *userUsageLimitModel) error {
+	crud.Delete(ctx, r.Client, "user usage limit", req, resp, func(m *userUsageLimitModel) error {
 		if forgetsOnly(ctx, req.Private) {
 			return nil
 		}

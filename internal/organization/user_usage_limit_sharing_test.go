@@ -182,7 +182,7 @@ func TestAccUserUsageLimit_leavesBetweenPlanAndApply(t *testing.T) {
 	mustHold(t, e, limited(3_000_000, blake))
 	// Whoever has left is told of, and the others' limits stay.
 	text = unframed(cli.MustRun("plan", "-input=false").Output)
-	if !strings.Contains(text, "User Usage Limit Is Gone") || !strings.Contains(text, "If they have left the organization") || !strings.Contains(text, "2 to add, 0 to change, 0 to destroy") {
+	if !strings.Contains(text, "User Usage Limit Not Found") || !strings.Contains(text, "2 to add, 0 to change, 0 to destroy") {
 		t.Errorf("the next plan: %s", text)
 	}
 	cli.Write("main.tf", limitsFor(3_000_000, blake))

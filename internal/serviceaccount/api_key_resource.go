@@ -279,12 +279,12 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 	}
 	switch {
 	case err != nil:
-		crud.Unreadable(ctx, "API key", m.Identity(), err, resp)
+		crud.Unreadable(ctx, r.Client, "API key", &m, err, resp)
 		return
 	case found != nil:
 		resp.Diagnostics.Append(m.FromAPI(ctx, found)...)
 	case imported:
-		crud.Gone(ctx, "API key", m.Identity(), nil, resp)
+		crud.Gone(ctx, r.Client, "API key", &m, resp)
 		return
 	default:
 		m.IsRevoked = types.BoolValue(true)
@@ -379,7 +379,6 @@ func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest,
 			resp.Diagnostics.Append(apierror.For("revoke", "API key", crud.About("revoking", "API key", which, err))...)
 			return
 		}
-		resp.Diagnostics.Append(crud.Deleted("API key", which, err)...)
 	}
 }
 

@@ -139,7 +139,7 @@ func (r *accountResource) UnchangedDefaults() map[string]attr.Value { return nil
 // Create makes the account and then, because the service takes no status for a new one, sets the status.
 func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	// Stored at once: whatever becomes of the status, the account is known.
-	crud.Create(ctx, "service account", req, resp, func(m *accountModel) (*client.ServiceAccount, error) {
+	crud.Create(ctx, r.Client, "service account", req, resp, func(m *accountModel) (*client.ServiceAccount, error) {
 		return r.Client.CreateServiceAccount(ctx, m.createRequest())
 	}, accountFields)
 	if resp.Diagnostics.HasError() {
@@ -171,7 +171,7 @@ func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest
 }
 
 func (r *accountResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, "service account", req, resp, func(m *accountModel) (*client.ServiceAccount, error) {
+	crud.Read(ctx, r.Client, "service account", req, resp, func(m *accountModel) (*client.ServiceAccount, error) {
 		return r.Client.ServiceAccount(ctx, m.ID.ValueString())
 	})
 }
@@ -183,7 +183,7 @@ func (r *accountResource) Update(ctx context.Context, req resource.UpdateRequest
 }
 
 func (r *accountResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	crud.Delete(ctx, "service account", req, resp, func(m *accountModel) error {
+	crud.Delete(ctx, r.Client, "service account", req, resp, func(m *accountModel) error {
 		return r.Client.DeleteServiceAccount(ctx, m.ID.ValueString())
 	})
 }

@@ -45,13 +45,49 @@ func TestSession_goneElsewhere(t *testing.T) {
 	deleted(e, sessionsRoute+"/"+id)
 	p := acctest.NewProcess(t, e, nil)
 	out := p.Plan(i, config)
-	if out.Action != "create" || !strings.Contains(warningsOf(out), "Session Is Gone: The session "+id) || strings.Contains(warningsOf(out), "base_url") {
+	if out.Action != "create" || !strings.Contains(warningsOf(out), "Session Not Found: The session "+id) || strings.Contains(warningsOf(out), "base_url") {
 		t.Errorf("%s", out)
 	}
 	mustApply(t, e, i, config)
 	if i.ID() == id {
 		t.Errorf("it is the same: %s", i.ID())
 	}
+}
+
+// A colleague's key sees no session of this key's owner. Nothing may be removed from the state because of that.
+func TestAccSession_aColleaguesKey(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t, atOnce)
+	_, colleaguesKey, err := e.AddHuman(emulator.Human{Email: "colleague@agentyard.example", Role: emulator.RoleManager})
+	if err != nil {
+		t.Fatal(err)
+	}
+	computer := newComputer(e, "dev")
+	cli := acctest.NewCLI(t, e, many(computer, 2))
+	cli.MustRun(applying...)
+	ids := mustHold(t, e, computer, 2)
+	e.API(http.MethodPost, "/_emulator/clock", map[string]any{"advance": "1h"}, nil)
+
+	cli.Setenv("AGENTYARD_API_KEY", colleaguesKey)
+	for _, args := range [][]string{{"plan"}, {"apply", "-auto-approve"}, {"destroy", "-auto-approve"}, {"destroy", "-auto-approve", "-refresh=false"}} {
+		r := cli.Run(append(args, "-input=false")...)
+		for _, id := range ids {
+			const text = "Session %s is not visible to this API key, which is not the one that last read it. Use that key, or, if the session was deleted, run terraform state rm ADDRESS."
+			if r.ExitCode == 0 || !strings.Contains(unframed(r.Output), fmt.Sprintf(text, id)) {
+				t.Errorf("%s: exit code %d: %s", strings.Join(args, " "), r.ExitCode, r.Output)
+			}
+		}
+	}
+	cli.Setenv("AGENTYARD_API_KEY", e.BootstrapKey())
+	cli.MustPlanEmpty()
+	mustHold(t, e, computer, 2)
+
+	// With the key that read it, a session that was deleted is gone.
+	deleted(e, sessionsRoute+"/"+ids[0])
+	if r := cli.MustRun(applying...); !strings.Contains(r.Output, "Session Not Found") || !strings.Contains(r.Output, "1 added, 0 changed, 0 destroyed") {
+		t.Errorf("%s", r.Output)
+	}
+	mustHold(t, e, computer, 2)
 }
 
 func TestSession_destroyOfWhatIsGone(t *testing.T) {

@@ -105,6 +105,9 @@ func (m *sessionModel) FromAPI(ctx context.Context, a *answered) diag.Diagnostic
 // Identity is the session's ID and that of its computer.
 func (m *sessionModel) Identity() any { return &sessionIdentity{ID: m.ID, ComputerID: m.ComputerID} }
 
+// OwnerOnly reports that only the owner's API keys see the session.
+func (m *sessionModel) OwnerOnly() bool { return true }
+
 // createdAt is zero where it is not known.
 func (m *sessionModel) createdAt() time.Time {
 	at, _ := time.Parse(time.RFC3339Nano, m.CreatedAt.ValueString())
@@ -261,7 +264,7 @@ func planWorktree(ctx context.Context, plan, state, config *sessionModel, resp *
 }
 
 func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	crud.Create(ctx, "session", req, resp, func(m *sessionModel) (*answered, error) {
+	crud.Create(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*answered, error) {
 		body, diags := m.createRequest(ctx)
 		resp.Diagnostics.Append(diags...)
 		made, err := r.Client.CreateSession(ctx, body)
@@ -274,7 +277,7 @@ func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest
 }
 
 func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, "session", req, resp, func(m *sessionModel) (*answered, error) {
+	crud.Read(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*answered, error) {
 		id, computer := m.ID.ValueString(), m.ComputerID.ValueString()
 		read := func() (*client.Session, error) { return r.Client.Session(ctx, id, computer, m.createdAt()) }
 		isImport := adopt.Unread(ctx, req.Private)
@@ -322,7 +325,7 @@ func notTaken(asked *client.SessionSettings, s *client.Session) diag.Diagnostics
 }
 
 func (r *sessionResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	crud.Delete(ctx, "session", req, resp, func(m *sessionModel) error {
+	crud.Delete(ctx, r.Client, "session", req, resp, func(m *sessionModel) error {
 		return r.Client.DeleteSession(ctx, m.ID.ValueString(), m.ComputerID.ValueString(), m.createdAt())
 	}, sessionOptions)
 }

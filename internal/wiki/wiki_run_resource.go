@@ -2,10 +2,8 @@ package wiki
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -110,6 +108,9 @@ func (m *wikiRunModel) takeNew(ctx context.Context, made *client.WikiRun) diag.D
 // Identity is the wiki run's ID.
 func (m *wikiRunModel) Identity() any { return &crud.ID{ID: m.ID} }
 
+// OwnerOnly reports that only the owner's API keys see the wiki run.
+func (m *wikiRunModel) OwnerOnly() bool { return m.PrivacyLevel.ValueString() == client.WikiPrivate }
+
 // createRequest holds what is known of the plan. The validators have looked at the JSON.
 func (m *wikiRunModel) createRequest() client.CreateWikiRunRequest {
 	body := client.CreateWikiRunRequest{
@@ -213,7 +214,7 @@ func (r *wikiRunResource) UnchangedWhile() (values map[string]attr.Value, privat
 	return nil, []string{unsetPrivacy}
 }
 
-// ModifyPlan checks the page tree and the access of a new run, and warns of one that becomes private.
+// ModifyPlan checks the page tree and the access of a new run.
 func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() {
 		return
@@ -224,10 +225,10 @@ func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 		resp.Diagnostics.Append(req.State.Get(ctx, &before)...)
 		resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("privacy_level"), &level)...)
 		id := before.ID
-		if r.Client != nil {
-			if level.ValueString() == client.WikiPrivate && !level.Equal(before.PrivacyLevel) && len(resp.RequiresReplace) == 0 {
-				resp.Diagnostics.Append(r.hides(ctx, &before)...)
-			}
+		isHidden := level.ValueString() == client.WikiPrivate && !level.Equal(before.PrivacyLevel)
+		if isHidden && before.CanUpdatePrivacy.Equal(types.BoolValue(false)) && len(resp.RequiresReplace) == 0 {
+			resp.Diagnostics.AddAttributeError(path.Root("privacy_level"), "Wiki Run of Another Owner",
+				fmt.Sprintf("Wiki run %s belongs to another user, and this API key cannot change its privacy level: can_update_privacy is false. Use the owner's API key, or remove privacy_level from the configuration, which keeps the level.", id.ValueString()))
 		}
 		if isPrivacyUnset(ctx, req.Private) {
 			// The level itself is planned as it is configured, so that something else must differ for the update to take place.
@@ -252,24 +253,6 @@ func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	}
 }
 
-// hides says that a run which becomes private is hidden from whoever is not its owner, also from a manager who may do that.
-func (r *wikiRunResource) hides(ctx context.Context, before *wikiRunModel) diag.Diagnostics {
-	owner := before.OwnerUserID.ValueString()
-	switch {
-	case before.CanUpdatePrivacy.Equal(types.BoolValue(false)):
-		return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("privacy_level"), "Wiki Run of Another Owner",
-			fmt.Sprintf("The wiki run %s belongs to somebody else, and this API key may not change who sees it: can_update_privacy is false. Use the API key of its owner, or remove privacy_level from the configuration, which keeps the level.", before.ID.ValueString()))}
-	case r.Client.OwnsWikiRunsOf(ctx, owner):
-		return nil
-	}
-	if owner == "" {
-		owner = "not told by the service"
-	}
-	return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("privacy_level"), "Only the Owner Will See the Wiki Run",
-		fmt.Sprintf("The wiki run %s is about to become private (user ID of its owner: %s). Nothing that was read shows whether this API key is its owner's. If it is another's, a manager's for example, the run is hidden from it afterwards: "+
-			"every later plan fails until the owner's key is used, or the run is removed from the state.", before.ID.ValueString(), owner))}
-}
-
 // Create makes the run and then, because the service takes no privacy level for a new one, sets the level.
 func (r *wikiRunResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m wikiRunModel
@@ -292,6 +275,7 @@ func (r *wikiRunResource) Create(ctx context.Context, req resource.CreateRequest
 	}
 	resp.Diagnostics.Append(m.takeNew(ctx, made)...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
 }
 
 // withoutPrivacy warns that a new run has another privacy level than was asked for. An error would have the next apply
@@ -313,12 +297,12 @@ func isPrivacyUnset(ctx context.Context, private adopt.Private) bool {
 }
 
 func (r *wikiRunResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, "wiki run", req, resp, func(m *wikiRunModel) (*client.WikiRun, error) {
+	crud.Read(ctx, r.Client, "wiki run", req, resp, func(m *wikiRunModel) (*client.WikiRun, error) {
 		found, err := r.Client.WikiRun(ctx, m.ID.ValueString(), m.RepoURL.ValueString())
 		if err == nil {
 			resp.Diagnostics.Append(resp.Private.SetKey(ctx, unsetPrivacy, nil)...) // The state will say what the service has.
 		}
-		return found, r.orHidden(ctx, m, err)
+		return found, err
 	})
 }
 
@@ -337,51 +321,11 @@ func (r *wikiRunResource) Update(ctx context.Context, req resource.UpdateRequest
 }
 
 func (r *wikiRunResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	crud.Delete(ctx, "wiki run", req, resp, func(m *wikiRunModel) error {
-		id := m.ID.ValueString()
-		if m.PrivacyLevel.ValueString() == client.WikiPrivate {
-			// Whoever sees it now is its owner, to whom a later 404 is a proof: the answer to the deletion may be lost.
-			if _, err := r.Client.WikiRunAlone(ctx, id); client.IsNotFound(err) {
-				return r.orHidden(ctx, m, r.Client.GoneWikiRun(ctx, id, m.RepoURL.ValueString(), err))
-			} else if err != nil {
-				return err
-			}
-			return r.Client.DeleteWikiRun(ctx, id, m.RepoURL.ValueString())
-		}
-		return r.orHidden(ctx, m, r.Client.DeleteWikiRun(ctx, id, m.RepoURL.ValueString()))
+	crud.Delete(ctx, r.Client, "wiki run", req, resp, func(m *wikiRunModel) error {
+		return r.Client.DeleteWikiRun(ctx, m.ID.ValueString(), m.RepoURL.ValueString())
 	}, deletionAdvice)
 }
 
 func (r *wikiRunResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	crud.ImportByID(ctx, "wiki run", "wiki_01hzy3v7k2m4n6p8q0r2s4t6v8", req, resp)
-}
-
-// hiddenError says that a private wiki run is not found, which is no proof that it is gone. The 404 is not unwrapped: what
-// is usually done about one does not help.
-type hiddenError struct {
-	id, owner string
-	err       error
-}
-
-func (e *hiddenError) Error() string {
-	owner := "its owner"
-	if e.owner != "" {
-		owner += ", the user " + e.owner
-	}
-	return fmt.Sprintf("the wiki run %s is private, and this API key does not see it: %s. Whether it is gone is not certain, because only its owner would see it. "+
-		"Use the API key of %s. If it was deleted, remove it from the state: terraform state rm ADDRESS", e.id, strings.TrimSuffix(e.err.Error(), "."), owner)
-}
-
-// orHidden is what a wiki run's absence means: a private one is hidden from everybody but its owner, so that it is gone only
-// where the API key is known to be theirs, and any other one may have become private.
-func (r *wikiRunResource) orHidden(ctx context.Context, m *wikiRunModel, err error) error {
-	var gone *client.GoneError
-	switch owner := m.OwnerUserID.ValueString(); {
-	case !errors.As(err, &gone):
-	case m.PrivacyLevel.ValueString() != client.WikiPrivate:
-		gone.Doubt = "A private wiki run is visible to its owner alone: if it is another person's and was made private, it still exists. Use that person's API key."
-	case !r.Client.SeesPrivateWikisOf(ctx, owner, m.RepoURL.ValueString()):
-		return &hiddenError{id: m.ID.ValueString(), owner: owner, err: gone.Err}
-	}
-	return err
 }
