@@ -136,7 +136,7 @@ func (c *Computer) missing() string {
 func (c *Computer) names() []string {
 	names := []string{c.Name}
 	if i := strings.LastIndexByte(c.Name, '-'); i > 0 {
-		if _, ok := FleetSuffix(c.Name[:i], c.Name); ok {
+		if _, ok := FleetNumber(c.Name[:i], c.Name); ok {
 			names = append(names, inFleet(c.Name[:i]))
 		}
 	}
@@ -258,6 +258,23 @@ func (c *Client) goneWithAccount(ctx context.Context, account string, err error)
 // steps; nil if it is not there.
 func (c *Client) ListedComputer(ctx context.Context, id, account string) (*Computer, error) {
 	return c.computers.lookUp(ctx, account, id)
+}
+
+// ComputerWithSteps reads one computer with its provisioning steps, which only listings and the look-up by name return.
+func (c *Client) ComputerWithSteps(ctx context.Context, id string) (*Computer, error) {
+	found, err := c.computers.lookUp(ctx, "", id)
+	if found != nil || err != nil && !cannotList(err) {
+		return found, err
+	}
+	found, err = c.Computer(ctx, id, ComputerOwner{})
+	if err != nil || found.ServiceAccount() == "" {
+		return found, err
+	}
+	listed, err := c.computers.lookUp(ctx, found.ServiceAccount(), id)
+	if err == nil && listed == nil {
+		return found, nil
+	}
+	return listed, err
 }
 
 // OwnComputer completes a record with whether the API key's own account owns it, which an account's computer itself does not tell.

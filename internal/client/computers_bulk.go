@@ -1,12 +1,12 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -90,19 +90,14 @@ func (c *Computer) describe() string {
 
 func (e *OthersError) Unwrap() error { return e.Err }
 
-// FleetSuffix returns the number in a name of the form "<prefix>-<number>", without leading zeros. It is a string
-// because nothing bounds it; CompareSuffixes orders them.
-func FleetSuffix(prefix, name string) (string, bool) {
+// FleetNumber returns the number in a name of the form "<prefix>-<number>".
+func FleetNumber(prefix, name string) (int, bool) {
 	digits, ok := strings.CutPrefix(name, prefix+"-")
-	if !ok || digits == "" || strings.Trim(digits, "0123456789") != "" {
-		return "", false
+	if !ok {
+		return 0, false
 	}
-	return strings.TrimLeft(digits, "0"), true
-}
-
-// CompareSuffixes compares two results of FleetSuffix as numbers.
-func CompareSuffixes(a, b string) int {
-	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+	number, err := strconv.ParseUint(digits, 10, 63)
+	return int(number), err == nil
 }
 
 // Fleet is what exists under the names of a fleet.
@@ -244,7 +239,7 @@ func unlikeBatch(result *BulkCreateResult, body BulkCreateRequest, known before[
 		if problem := unlike(made, newObject); problem != "" {
 			return fmt.Sprintf("its computer %d is none: %s", i+1, problem)
 		}
-		if _, ok := FleetSuffix(body.NamePrefix, made.Name); !ok || known.knows(made.ID) {
+		if _, ok := FleetNumber(body.NamePrefix, made.Name); !ok || known.knows(made.ID) {
 			return fmt.Sprintf("it holds the computer %s (%s), which is not one of the fleet or was there before", made.Name, made.ID)
 		}
 	}

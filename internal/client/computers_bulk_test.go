@@ -244,21 +244,6 @@ func TestFleet_asksAloneForWhatTheListingLacks(t *testing.T) {
 	}
 }
 
-func TestFleetSuffix(t *testing.T) {
-	t.Parallel()
-	names := []string{"web-99999999999999999999999", "web-10", "web-2", "web-01", "web-0", "web-x", "web-1-1", "web-", "web", "web--1", "Web-1", "web-1 "}
-	var suffixes []string
-	for _, name := range names {
-		if suffix, ok := FleetSuffix("web", name); ok {
-			suffixes = append(suffixes, suffix)
-		}
-	}
-	slices.SortFunc(suffixes, CompareSuffixes)
-	if got := strings.Join(suffixes, " "); got != " 1 2 10 99999999999999999999999" {
-		t.Errorf("got %q", got)
-	}
-}
-
 func TestDeleteComputers_losesNone(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
@@ -401,6 +386,19 @@ func TestUnlikeBatch(t *testing.T) {
 		}
 		if got := unlikeBatch(&tc.result, BulkCreateRequest{Quantity: 2, NamePrefix: "web"}, known); got == "" != (tc.want == "") || !strings.Contains(got, tc.want) {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+func TestFleetNumber(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]int{
+		"web-10": 10, "web-2": 2, "web-01": 1, "web-0": 0,
+		"web-x": -1, "web-1-1": -1, "web-": -1, "web": -1, "web--1": -1, "web-+1": -1, "Web-1": -1, "web-1 ": -1, "web-99999999999999999999999": -1,
+	} {
+		number, ok := FleetNumber("web", name)
+		if ok != (want >= 0) || ok && number != want {
+			t.Errorf("%q: got %d, %v", name, number, ok)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func NewComputerDataSource() datasource.DataSource { return &computerDataSource{
 type computerDataSource struct{ crud.DataSource }
 
 type computerDataSourceModel struct {
-	computerRecord
+	computerDetails
 	ServiceAccountID types.String `tfsdk:"service_account_id"`
 }
 
@@ -36,14 +36,14 @@ func (d *computerDataSource) Metadata(_ context.Context, req datasource.Metadata
 }
 
 func (d *computerDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	attributes := computerResults.DataSourceByIDOrName(63)
+	attributes := computerDetailResults().DataSourceByIDOrName(63)
 	attributes["service_account_id"] = schema.StringAttribute{
 		Optional:            true,
 		MarkdownDescription: "ID of the service account among whose computers `name` is looked up; those of the API key's owner if omitted. Needs the key of a human with the Manager role or higher.",
 		Validators:          []validator.String{value.NotEmpty(), stringvalidator.AlsoRequires(path.MatchRoot("name"))},
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "One computer, by its ID or its name. `provisioning_steps` are known only when it is looked up by name.",
+		MarkdownDescription: "One computer, by its ID or its name.",
 		Attributes:          attributes,
 	}
 }
@@ -57,11 +57,7 @@ func (d *computerDataSource) Read(ctx context.Context, req datasource.ReadReques
 		at := "name"
 		if value.IsSet(m.ID) {
 			at = "id"
-			found, err = d.Client.Computer(ctx, m.ID.ValueString(), client.ComputerOwner{})
-			if found != nil {
-				// Only some ways of reading by ID return them, which a configuration cannot depend on.
-				found.ProvisioningSteps = nil
-			}
+			found, err = d.Client.ComputerWithSteps(ctx, m.ID.ValueString())
 		} else {
 			found, err = d.Client.ComputerByName(ctx, m.Name.ValueString(), m.ServiceAccountID.ValueString())
 		}

@@ -38,7 +38,7 @@ data "agentyard_computer" "by_id" {
 data "agentyard_computer" "by_name" {
   name = "a b/../c"
 }`,
-		is("by_id", "name", knownvalue.StringExact("a b/../c")), is("by_id", "provisioning_steps", knownvalue.Null()),
+		is("by_id", "name", knownvalue.StringExact("a b/../c")), is("by_id", "provisioning_steps", knownvalue.ListSizeExact(5)),
 		is("by_name", "id", knownvalue.StringExact(made.ID)), is("by_name", "provisioning_steps", knownvalue.ListSizeExact(5)),
 		is("by_name", "computer_source", knownvalue.Null()), is("by_name", "is_listed", knownvalue.Bool(true)),
 	))

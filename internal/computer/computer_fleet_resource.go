@@ -31,10 +31,11 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure   = (*fleetResource)(nil)
-	_ resource.ResourceWithIdentity    = (*fleetResource)(nil)
-	_ resource.ResourceWithImportState = (*fleetResource)(nil)
-	_ resource.ResourceWithModifyPlan  = (*fleetResource)(nil)
+	_ resource.ResourceWithConfigure    = (*fleetResource)(nil)
+	_ resource.ResourceWithIdentity     = (*fleetResource)(nil)
+	_ resource.ResourceWithImportState  = (*fleetResource)(nil)
+	_ resource.ResourceWithModifyPlan   = (*fleetResource)(nil)
+	_ resource.ResourceWithUpgradeState = (*fleetResource)(nil)
 )
 
 const (
@@ -57,10 +58,9 @@ var fleetFields = apierror.Fields{
 // NewComputerFleetResource returns the resource agentyard_computer_fleet.
 func NewComputerFleetResource() resource.Resource { return &fleetResource{} }
 
-// fleetResource manages computers that share a prefix of their names. Membership goes by the IDs in the state and never
-// by name: a computer that merely bears such a name cannot be proven to be the fleet's own, so it is neither counted nor
-// deleted. As it would be one if an interrupted run had made it, nothing is created beside it: Create and Update stop
-// and name it, Read warns. An import, where somebody says so, takes all of the name.
+// fleetResource manages computers that share a name prefix. The IDs in the state decide which computers belong to the fleet.
+// A computer that only has such a name is never counted or deleted, and nothing is created while one exists: an interrupted
+// run may have created it.
 type fleetResource struct{ crud.Resource }
 
 type fleetModel struct {
@@ -73,20 +73,13 @@ type fleetModel struct {
 	ServiceAccountID types.String   `tfsdk:"service_account_id"`
 	WaitForActive    types.Bool     `tfsdk:"wait_for_active"`
 	ReplaceFailed    types.Bool     `tfsdk:"replace_failed"`
-	Computers        types.List     `tfsdk:"computers"`
+	Computers        types.Map      `tfsdk:"computers"`
 	Timeouts         timeouts.Value `tfsdk:"timeouts"`
 }
 
 type fleetIdentity struct {
 	NamePrefix       types.String `tfsdk:"name_prefix"`
 	ServiceAccountID types.String `tfsdk:"service_account_id"`
-}
-
-// FromAPI takes over the fleet's computers, and with them the provider where the service chose it.
-func (m *fleetModel) FromAPI(ctx context.Context, computers *[]client.Computer) diag.Diagnostics {
-	records, diags := crud.Each[computerRecord](ctx, *computers)
-	diags.Append(m.setRecords(ctx, records)...)
-	return diags
 }
 
 // Identity is the prefix and, where it is not the key's own, the account.
@@ -96,63 +89,6 @@ func (m *fleetModel) Identity() any {
 
 // OwnerOnly reports that only the owner's API keys see the computers.
 func (m *fleetModel) OwnerOnly() bool { return m.ServiceAccountID.IsNull() }
-
-// setRecords stores the computers in the fleet's order.
-func (m *fleetModel) setRecords(ctx context.Context, records []computerRecord) diag.Diagnostics {
-	inOrder(m.NamePrefix.ValueString(), records)
-	list, diags := types.ListValueFrom(ctx, computerType, records)
-	m.Computers = list
-	if !value.IsSet(m.ProviderType) {
-		m.ProviderType = types.StringNull()
-		if len(records) > 0 {
-			m.ProviderType = records[0].ProviderType
-		}
-	}
-	return diags
-}
-
-// inOrder sorts computers by the numbers in their names. One that was renamed has none and comes last.
-func inOrder(prefix string, records []computerRecord) {
-	slices.SortStableFunc(records, func(a, b computerRecord) int {
-		na, oka := client.FleetSuffix(prefix, a.Name.ValueString())
-		nb, okb := client.FleetSuffix(prefix, b.Name.ValueString())
-		switch {
-		case oka && okb:
-			return client.CompareSuffixes(na, nb)
-		case oka:
-			return -1
-		case okb:
-			return 1
-		}
-		return strings.Compare(a.Name.ValueString(), b.Name.ValueString())
-	})
-}
-
-// records are the computers that the state holds.
-func (m *fleetModel) records(ctx context.Context) ([]computerRecord, diag.Diagnostics) {
-	var records []computerRecord
-	if !value.IsSet(m.Computers) {
-		return nil, nil
-	}
-	diags := m.Computers.ElementsAs(ctx, &records, false)
-	return records, diags
-}
-
-func recordIDs(records []computerRecord) []string {
-	ids := make([]string, len(records))
-	for i := range records {
-		ids[i] = records[i].ID.ValueString()
-	}
-	return ids
-}
-
-func computerIDs(computers []client.Computer) []string {
-	ids := make([]string, len(computers))
-	for i := range computers {
-		ids[i] = computers[i].ID
-	}
-	return ids
-}
 
 func (m *fleetModel) createRequest(quantity int) client.BulkCreateRequest {
 	return client.BulkCreateRequest{
@@ -181,15 +117,16 @@ func (r *fleetResource) Metadata(_ context.Context, req resource.MetadataRequest
 
 func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Any number of identical managed computers, named `<name_prefix>-<number>` by the service with the lowest free numbers. " +
-			"A change of `quantity` makes only what is missing, or deletes from the end of `computers`, in place. The plan names what is deleted, and says how many computers go with a fleet that is destroyed or replaced; " +
-			"only where `-replace` or a taint replaces it, the CLIs show no such warning.\n\n" +
-			"**Fewer computers than wanted.** If the service stops early while the fleet is created, the fleet is stored with what there is, a warning says how many are missing and why, and the next apply makes up the rest; " +
-			"while it is updated the same is an error. A computer that is deleted elsewhere is planned again. To fail a run that ends short, and to stop what depends on the fleet, add a `postcondition` as in the example: unlike an error of the provider it does not mark the fleet for replacement.\n\n" +
-			"**Computers that do not become active** are reported, with the step that failed: as a warning while the fleet is created, as an error while it is updated, and in every refresh. " +
-			"One whose provisioning has failed is replaced by the next apply, whose plan names it; see `replace_failed`. One that may have been active before, or that was imported, is only reported: delete it at the service, and the next apply makes another.\n\n" +
-			"**The names belong to the fleet.** The fleet consists of the computers that this resource has made or imported. Another computer named `<name_prefix>-<number>` is reported as a warning and never counted, changed or deleted; " +
-			"nothing is created while there is one, since an interrupted run may have left it. Then delete it, or import the fleet, which takes every computer of these names.",
+		Version: 1,
+		MarkdownDescription: "Any number of identical managed computers. The service names them `<name_prefix>-<number>`, with the lowest free numbers. " +
+			"Changing `quantity` creates or deletes computers in place; the plan shows which.\n\n" +
+			"**Missing computers.** A computer that was deleted elsewhere, or that the service did not create, is an entry with `status = \"missing\"`. The next apply creates it. " +
+			"If the service creates fewer computers than `quantity` while it creates the fleet, the apply ends with a warning; while it updates the fleet, with an error. " +
+			"To stop the run and everything that depends on the fleet, add a `postcondition` as in the example. It does not mark the fleet for replacement.\n\n" +
+			"**Failed computers.** A computer that does not become active is a warning while the fleet is created, and an error while it is updated. " +
+			"The next apply replaces a computer that failed to provision; see `replace_failed`. A computer that may have been active, or that was imported, is only reported: to replace it, delete it at the service.\n\n" +
+			"**Other computers with these names.** Only computers that this resource created or imported belong to the fleet. " +
+			"While another computer is named `<name_prefix>-<number>`, the fleet creates no computers and the error names the other computer. Importing the fleet takes every computer with such a name.",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,
@@ -225,7 +162,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				Optional:            true,
 				MarkdownDescription: "ID of the service account that owns the computers; the owner of the API key if omitted. Needs the key of a human with the Manager role or higher. A change replaces the fleet.",
 				Validators:          []validator.String{value.NotEmpty(), stringvalidator.RegexMatches(withoutSlash, "must not contain a slash or white space")},
-				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplaceIf(replaceFleetOwner, "A change replaces the fleet.", "A change replaces the fleet.")},
+				PlanModifiers:       []planmodifier.String{adopt.String()},
 			},
 			"wait_for_active": schema.BoolAttribute{
 				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
@@ -235,10 +172,10 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
 				MarkdownDescription: "Whether the next apply replaces computers whose provisioning has failed: those with the status `error` that this resource has made and that are known never to have been active. Default `true`.",
 			},
-			"computers": schema.ListNestedAttribute{
+			"computers": schema.MapNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "The computers, in the order of the numbers in their names; one that was renamed elsewhere comes last. A plan shows those that stay, and each new one as unknown.",
-				NestedObject:        schema.NestedAttributeObject{Attributes: computerResults.Elements()},
+				MarkdownDescription: "The computers by name. The map always has `quantity` keys, which every plan knows.",
+				NestedObject:        schema.NestedAttributeObject{Attributes: fleetComputerResults.Elements()},
 			},
 		},
 		Blocks: map[string]schema.Block{
@@ -259,20 +196,6 @@ func (r *fleetResource) IdentitySchema(_ context.Context, _ resource.IdentitySch
 	}}
 }
 
-// maxNamed bounds how many computers a message names, and maxDeleted how many a plan does that deletes them.
-const (
-	maxNamed   = 20
-	maxDeleted = 100
-)
-
-func namesOf(records []computerRecord) []string {
-	names := make([]string, len(records))
-	for i := range records {
-		names[i] = records[i].Name.ValueString()
-	}
-	return names
-}
-
 func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m fleetModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
@@ -288,98 +211,91 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	createCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	quantity := int(m.Quantity.ValueInt64())
+	quantity, known := int(m.Quantity.ValueInt64()), newComputers{}
+	planned := newNames(m.NamePrefix.ValueString(), nil, quantity)
 	made, err := r.Client.CreateFleet(createCtx, m.createRequest(quantity), nil)
 	if err != nil && len(made) == 0 {
-		resp.Diagnostics.Append(fleetError("create", err, &m, false)...)
+		resp.Diagnostics.Append(m.createError("create", err, m.importRemedy())...)
 		return
 	}
-	// Stored at once: whatever happens from here on, the computers are known. From here on nothing is an error, because
-	// an error would taint the fleet, and the next apply would replace all of it.
 	m.ID = types.StringValue(m.importID())
-	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, &made)...)
-	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
-	known := newComputers{}
-	known.add(made)
-	resp.Diagnostics.Append(known.store(ctx, resp.Private, computerIDs(made))...)
-	if err != nil {
-		summary, detail := shortfall(quantity, len(made), err, &m)
-		resp.Diagnostics.AddWarning(summary, detail)
+	save := func(computers []client.Computer) {
+		members, diags := membersFromAPI(ctx, computers)
+		resp.Diagnostics.Append(diags...)
+		m.setProviderType(computers)
+		resp.Diagnostics.Append(m.setComputers(ctx, members, newNames(m.NamePrefix.ValueString(), members, quantity-len(members)))...)
+		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+		known.add(computers)
+		resp.Diagnostics.Append(known.store(ctx, resp.Private, members)...)
 	}
+	save(made)
+	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
+	// From here on, anything that the next apply can put right is a warning: an error would taint the fleet.
+	if err != nil {
+		resp.Diagnostics.AddWarning(m.shortfall(quantity, len(made), err))
+	}
+	resp.Diagnostics.Append(m.unplannedNames(planned, made)...)
 	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {
 		return
 	}
 	last, inactive := r.waitForActive(ctx, made, &m, deadline.Sub(r.Client.Clock().Now()))
-	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, &last)...)
-	known.add(last)
-	resp.Diagnostics.Append(known.store(ctx, resp.Private, computerIDs(last))...)
+	save(last)
 	if inactive != nil {
-		resp.Diagnostics.AddWarning(inactive.summary, inactive.detail+keptInactive(&m))
+		resp.Diagnostics.AddWarning(inactive.summary(), inactive.detail)
 	}
 }
 
-// Read takes over what exists of the computers in the state. After an import the state holds none yet, and every
-// computer of the fleet's names is taken. Otherwise a fleet is never gone: without computers it is one to fill up.
+// Read takes over the computers in the state. After an import, it takes every computer with the fleet's names.
 func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var m fleetModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	prior, diags := m.records(ctx)
+	prior, missing, diags := m.computersInState(ctx)
+	resp.Diagnostics.Append(diags...)
+	known, diags := getNew(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	imported := adopt.Unread(ctx, resp.Private)
-	fleet, err := r.Client.Fleet(ctx, m.NamePrefix.ValueString(), ownerOf(prior, m.ServiceAccountID), recordIDs(prior))
+	fleet, err := r.Client.Fleet(ctx, m.NamePrefix.ValueString(), m.owner(), memberIDs(prior))
 	if err != nil {
 		crud.Unreadable(ctx, r.Client, "computer fleet", &m, err, resp)
 		return
 	}
-	members := fleet.Members
+	found := fleet.Members
 	if imported {
-		members = fleet.Others
+		found = fleet.Others
 	}
-	if imported && len(members) == 0 {
+	if imported && len(found) == 0 {
 		crud.Gone(ctx, r.Client, "computer fleet", &m, resp)
 		return
 	}
-	if !imported && len(fleet.Others) > 0 {
-		others := &client.OthersError{Prefix: m.NamePrefix.ValueString(), Found: fleet.Others}
-		resp.Diagnostics.Append(outsideOfFleet(others, &m))
-	}
-	if !imported && len(members) == 0 && len(prior) > 0 {
+	members, diags := membersFromAPI(ctx, found)
+	resp.Diagnostics.Append(diags...)
+	lost := without(prior, members)
+	if len(prior) > 0 && len(lost) == len(prior) {
 		resp.Diagnostics.Append(crud.NotVisible(ctx, r.Client, "read", "computer fleet", m.importID(), &m, resp.Private)...)
 		if resp.Diagnostics.HasError() {
 			return
 		}
 	}
-	if !imported && len(members) < len(prior) {
-		resp.Diagnostics.Append(goneFromFleet(fleet, prior, &m))
-	}
-	known, diags := getNew(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
-	known.see(members)
-	resp.Diagnostics.Append(known.store(ctx, resp.Private, computerIDs(members))...)
-	resp.Diagnostics.Append(brokenInFleet(members, &m)...)
-	m.Quantity = types.Int64Value(int64(len(members)))
-	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, &members)...)
+	resp.Diagnostics.Append(m.missingFrom(len(prior)+len(missing), lost)...)
+	resp.Diagnostics.Append(m.failedComputers(found)...)
+	m.setProviderType(found)
+	resp.Diagnostics.Append(m.setComputers(ctx, members, append(missing, memberNames(lost)...))...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	known.see(found)
+	resp.Diagnostics.Append(known.store(ctx, resp.Private, members)...)
 	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
 	resp.Diagnostics.Append(adopt.Read(ctx, resp.Private)...)
 }
 
-// ownerOf says whose the fleet's computers are, as far as the state knows it.
-func ownerOf(records []computerRecord, account types.String) client.ComputerOwner {
-	if len(records) == 0 {
-		return client.ComputerOwner{Account: account.ValueString()}
-	}
-	return records[0].owner(account)
-}
-
-// Update deletes what the plan said, and then makes what is missing: the numbers of what was deleted are free again.
+// Update deletes what the plan shows, then creates what is missing: the numbers of deleted computers are free again.
 func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var m, state fleetModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	present, diags := state.records(ctx)
+	present, _, diags := state.computersInState(ctx)
 	resp.Diagnostics.Append(diags...)
 	known, diags := getNew(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
@@ -391,69 +307,61 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	deadline := r.Client.Clock().Now().Add(timeout)
 	updateCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	planned := m.Computers
-	save := func(records []computerRecord) {
-		if resp.Diagnostics.HasError() {
-			// The state says what is there, so that the next plan shows what is missing.
-			m.Quantity = types.Int64Value(int64(len(records)))
-		}
-		resp.Diagnostics.Append(m.setRecords(ctx, records)...)
-		if !resp.Diagnostics.HasError() {
-			m.Computers = asPlanned(m.Computers, planned)
-		}
+
+	quantity, change := int(m.Quantity.ValueInt64()), m.change(present, known)
+	planned := newNames(m.NamePrefix.ValueString(), change.stay, change.missing)
+	m.ID = types.StringValue(m.importID())
+	save := func(stay []fleetMember, made []client.Computer) {
+		added, diags := membersFromAPI(ctx, made)
+		resp.Diagnostics.Append(diags...)
+		members := slices.Concat(stay, added)
+		m.setProviderType(made)
+		resp.Diagnostics.Append(m.setComputers(ctx, members, newNames(m.NamePrefix.ValueString(), members, quantity-len(members)))...)
 		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-		resp.Diagnostics.Append(known.store(ctx, resp.Private, recordIDs(records))...)
-		// The state that was saved holds what was adopted, also where not all computers were made.
+		known.add(made)
+		resp.Diagnostics.Append(known.store(ctx, resp.Private, members)...)
 		resp.Diagnostics.Append(adopt.Done(ctx, resp.Private)...)
 	}
-	m.ID = types.StringValue(m.importID())
-
-	change := m.change(present, known)
-	if len(change.failed) > 0 {
-		if resp.Diagnostics.Append(r.stillFailed(updateCtx, change, present, &m)...); resp.Diagnostics.HasError() {
-			return
-		}
+	if resp.Diagnostics.Append(r.stillFailed(updateCtx, change.failed, &m)...); resp.Diagnostics.HasError() {
+		return
 	}
-	undeleted, diags := r.remove(updateCtx, slices.Concat(change.failed, change.surplus), &m, req.Private)
+	kept, diags := r.remove(updateCtx, slices.Concat(change.failed, change.surplus), &m, req.Private)
 	resp.Diagnostics.Append(diags...)
-	stay := slices.Concat(change.stay, undeleted)
+	stay := slices.Concat(change.stay, kept)
 	if change.missing == 0 || resp.Diagnostics.HasError() {
-		save(stay)
+		save(stay, nil)
 		return
 	}
-	made, err := r.Client.CreateFleet(updateCtx, m.createRequest(change.missing), recordIDs(stay))
-	if err != nil && len(made) == 0 {
-		resp.Diagnostics.Append(fleetError("scale up", err, &m, true)...)
+	made, err := r.Client.CreateFleet(updateCtx, m.createRequest(change.missing), memberIDs(stay))
+	switch {
+	case err != nil && len(made) == 0:
+		resp.Diagnostics.Append(m.createError("scale up", err, m.reimportRemedy())...)
 		if len(stay) < len(present) {
-			save(stay)
+			save(stay, nil)
 		}
 		return
+	case err != nil:
+		resp.Diagnostics.AddError(m.shortfall(quantity, len(stay)+len(made), err))
 	}
-	if err != nil {
-		summary, detail := shortfall(len(stay)+change.missing, len(stay)+len(made), err, &m)
-		resp.Diagnostics.AddError(summary, detail)
+	resp.Diagnostics.Append(m.unplannedNames(planned, made)...)
+	save(stay, made)
+	if !m.WaitForActive.ValueBool() {
+		return
 	}
-	last := made
-	var inactive *problem
-	if m.WaitForActive.ValueBool() {
-		last, inactive = r.waitForActive(ctx, made, &m, deadline.Sub(r.Client.Clock().Now()))
-	}
+	last, inactive := r.waitForActive(ctx, made, &m, deadline.Sub(r.Client.Clock().Now()))
+	save(stay, last)
 	switch {
 	case inactive != nil && inactive.interrupted:
-		resp.Diagnostics.AddWarning(inactive.summary, inactive.detail+keptInactive(&m))
+		resp.Diagnostics.AddWarning(inactive.summary(), inactive.detail)
 	case inactive != nil:
-		resp.Diagnostics.AddError(inactive.summary, inactive.detail+keptInactive(&m))
+		resp.Diagnostics.AddError(inactive.summary(), inactive.detail)
 	}
-	added, diags := crud.Each[computerRecord](ctx, last)
-	resp.Diagnostics.Append(diags...)
-	known.add(last)
-	save(slices.Concat(stay, added))
 }
 
 func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var m fleetModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	records, diags := m.records(ctx)
+	members, _, diags := m.computersInState(ctx)
 	resp.Diagnostics.Append(diags...)
 	timeout, diags := m.Timeouts.Delete(ctx, defaultFleetDeleteTimeout)
 	resp.Diagnostics.Append(diags...)
@@ -462,14 +370,12 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	kept, diags := r.remove(ctx, records, &m, req.Private)
+	kept, diags := r.remove(ctx, members, &m, req.Private)
 	resp.Diagnostics.Append(diags...)
-	if len(kept) == 0 {
-		return
+	if len(kept) > 0 {
+		resp.Diagnostics.Append(m.setComputers(ctx, kept, nil)...)
+		resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 	}
-	m.Quantity = types.Int64Value(int64(len(kept)))
-	resp.Diagnostics.Append(m.setRecords(ctx, kept)...)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }
 
 // ImportState sets what names the fleet; the Read that follows takes all computers of the name.
@@ -496,24 +402,28 @@ func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStat
 	resp.Diagnostics.Append(adopt.Imported(ctx, resp.Private)...)
 }
 
-// remove deletes computers and returns those that it could not delete, with an error for every different reason.
-func (r *fleetResource) remove(ctx context.Context, records []computerRecord, m *fleetModel, private adopt.Private) ([]computerRecord, diag.Diagnostics) {
-	var kept []computerRecord
-	var reasons []string
-	failed := map[string][]computerRecord{}
-	first := map[string]error{}
-	errs := r.Client.DeleteComputers(ctx, recordIDs(records), ownerOf(records, m.ServiceAccountID))
+// owner says whose the fleet's computers are.
+func (m *fleetModel) owner() client.ComputerOwner {
+	return client.ComputerOwner{Account: m.ServiceAccountID.ValueString()}
+}
+
+// remove deletes computers. It returns those that it could not delete, with an error for each different reason.
+func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fleetModel, private adopt.Private) ([]fleetMember, diag.Diagnostics) {
+	errs := r.Client.DeleteComputers(ctx, memberIDs(members), m.owner())
 	if len(errs) > 0 && !slices.ContainsFunc(errs, func(err error) bool { return !client.IsGone(err) }) {
 		if hidden := crud.NotVisible(ctx, r.Client, "delete", "computer fleet", m.importID(), m, private); hidden.HasError() {
-			return records, hidden
+			return members, hidden
 		}
 	}
+	var kept []fleetMember
+	var reasons []string
+	first, failed := map[string]error{}, map[string][]fleetMember{}
 	for i, err := range errs {
 		if err == nil || client.IsGone(err) {
 			continue
 		}
-		kept = append(kept, records[i])
-		// A broken connection is one reason, though the text names another port each time.
+		kept = append(kept, members[i])
+		// A broken connection is one reason, although each error names another port.
 		reason := ""
 		if client.StatusOf(err) != 0 {
 			reason = err.Error()
@@ -521,12 +431,12 @@ func (r *fleetResource) remove(ctx context.Context, records []computerRecord, m 
 		if first[reason] == nil {
 			reasons, first[reason] = append(reasons, reason), err
 		}
-		failed[reason] = append(failed[reason], records[i])
+		failed[reason] = append(failed[reason], members[i])
 	}
 	var diags diag.Diagnostics
 	for _, reason := range reasons {
 		for _, d := range apierror.For("delete", "computers of the fleet", first[reason]) {
-			diags.AddError(d.Summary(), fmt.Sprintf("Not deleted: %s. %s\n\nWhat is not deleted is kept in the state; the next apply tries again.", phrase.Names(namesOf(failed[reason]), maxNamed), d.Detail()))
+			diags.AddError(d.Summary(), fmt.Sprintf("Not deleted: %s. %s\n\nThese computers are still in the state. The next apply tries again.", phrase.Names(memberNames(failed[reason]), maxNamed), d.Detail()))
 		}
 	}
 	return kept, diags

@@ -56,10 +56,9 @@ func (l *computerList) List(ctx context.Context, req list.ListRequest, stream *l
 		return
 	}
 	filter := client.ComputerFilter{
-		HostID:                   m.HostID.ValueString(),
-		ServiceAccountID:         m.ServiceAccountID.ValueString(),
-		IncludeUnlisted:          m.IncludeUnlisted.ValueBool(),
-		IncludeProvisioningSteps: req.IncludeResource,
+		HostID:           m.HostID.ValueString(),
+		ServiceAccountID: m.ServiceAccountID.ValueString(),
+		IncludeUnlisted:  m.IncludeUnlisted.ValueBool(),
 	}
 	all := crud.AtOnce(func() ([]client.Computer, error) {
 		computers, err := l.Client.Computers(ctx, filter)

@@ -3,6 +3,7 @@ package computer
 
 import (
 	"context"
+	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -13,7 +14,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// computerRecord is a computer as the service returns it: the results of every object that shows computers.
+// computerRecord is a computer as the service returns it, without its provisioning steps.
 type computerRecord struct {
 	ID                    types.String `tfsdk:"id"`
 	HostID                types.String `tfsdk:"host_id"`
@@ -23,7 +24,6 @@ type computerRecord struct {
 	ProviderType          types.String `tfsdk:"provider_type"`
 	Status                types.String `tfsdk:"status"`
 	CreatedAt             types.String `tfsdk:"created_at"`
-	ProvisioningSteps     types.List   `tfsdk:"provisioning_steps"`
 	InstallSessionID      types.String `tfsdk:"install_session_id"`
 	RelayClientURL        types.String `tfsdk:"relay_client_url"`
 	RelayAgentURL         types.String `tfsdk:"relay_agent_url"`
@@ -34,7 +34,13 @@ type computerRecord struct {
 	ComputerSource        types.Object `tfsdk:"computer_source"`
 }
 
-// computerResults are the fields of a computer, wherever they are shown.
+// computerDetails is a computer as data sources show it.
+type computerDetails struct {
+	computerRecord
+	ProvisioningSteps types.List `tfsdk:"provisioning_steps"`
+}
+
+// computerResults are the fields of a computerRecord, wherever they are shown.
 var computerResults = results.Record{
 	"id":                      {Text: "The computer's ID."},
 	"host_id":                 {Text: "ID (UUID) of the host behind the computer. It can be assigned once and is unique among the owner's computers."},
@@ -44,7 +50,6 @@ var computerResults = results.Record{
 	"provider_type":           {Text: "What provides the computer: `byom` for a registered machine of one's own, else the identifier of a managed provider."},
 	"status":                  {Text: "The computer's status: `provisioning`, `active` or `error`."},
 	"created_at":              {Text: "When the computer was created (RFC 3339, UTC)."},
-	"provisioning_steps":      {Text: "The steps of a managed computer's set-up, in their order.", Of: stepResults, IsList: true},
 	"install_session_id":      {Text: "ID of the session that installs dependencies."},
 	"relay_client_url":        {Text: "Relay URL for clients."},
 	"relay_agent_url":         {Text: "Relay URL for the agent on the computer."},
@@ -53,6 +58,13 @@ var computerResults = results.Record{
 	"owner_principal_kind":    {Text: "Kind of the owner: `human` or `service`."},
 	"owner_id":                {Text: "ID of the owner."},
 	"computer_source":         {Text: "What the computer was made from.", Of: sourceResults},
+}
+
+// computerDetailResults returns the fields of a computerDetails.
+func computerDetailResults() results.Record {
+	fields := maps.Clone(computerResults)
+	fields["provisioning_steps"] = results.Field{Text: "The steps of a managed computer's setup, in order.", Of: stepResults, IsList: true}
+	return fields
 }
 
 var stepResults = results.Record{
@@ -71,9 +83,8 @@ var sourceResults = results.Record{
 }
 
 var (
-	computerType = computerResults.ObjectType()
-	stepType     = stepResults.ObjectType()
-	sourceType   = sourceResults.ObjectType()
+	stepType   = stepResults.ObjectType()
+	sourceType = sourceResults.ObjectType()
 )
 
 // owner says whose the computer is, as far as the state knows it.
@@ -81,8 +92,8 @@ func (m *computerRecord) owner(account types.String) client.ComputerOwner {
 	return client.ComputerOwner{Account: account.ValueString(), Kind: m.OwnerPrincipalKind.ValueString(), ID: m.OwnerID.ValueString()}
 }
 
-// FromAPI takes over a record. Steps that an operation does not return are kept as they were known, or null, and so is
-// what is known only from a step.
+// FromAPI takes over a record. Some services return the installation's session only in a provisioning step, so a response
+// without steps keeps it.
 func (m *computerRecord) FromAPI(ctx context.Context, c *client.Computer) diag.Diagnostics {
 	var diags diag.Diagnostics
 	m.ID, m.Name = types.StringValue(c.ID), types.StringValue(c.Name)
@@ -105,12 +116,6 @@ func (m *computerRecord) FromAPI(ctx context.Context, c *client.Computer) diag.D
 	diags.Append(d...)
 	m.ClonedRepoDirectories = directories
 
-	if c.ProvisioningSteps != nil || !value.IsSet(m.ProvisioningSteps) {
-		steps, d := stepsFromAPI(c.ProvisioningSteps)
-		diags.Append(d...)
-		m.ProvisioningSteps = steps
-	}
-
 	m.ComputerSource = types.ObjectNull(sourceType.AttrTypes)
 	if c.Source != nil {
 		source, d := types.ObjectValue(sourceType.AttrTypes, map[string]attr.Value{
@@ -121,6 +126,15 @@ func (m *computerRecord) FromAPI(ctx context.Context, c *client.Computer) diag.D
 		diags.Append(d...)
 		m.ComputerSource = source
 	}
+	return diags
+}
+
+// FromAPI takes over a record with its steps.
+func (m *computerDetails) FromAPI(ctx context.Context, c *client.Computer) diag.Diagnostics {
+	diags := m.computerRecord.FromAPI(ctx, c)
+	steps, d := stepsFromAPI(c.ProvisioningSteps)
+	diags.Append(d...)
+	m.ProvisioningSteps = steps
 	return diags
 }
 

@@ -166,7 +166,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "A computer on which coding agents work: a managed one, which the service provisions, or a registered machine of one's own (`byom`). " +
-			"Destroying it shuts a managed computer down and archives its sessions; of an own machine only the registration is removed.",
+			"Destroying it shuts down a managed computer and archives its sessions. For a registered machine, it deletes only the registration.",
 		Attributes: attributes,
 		Blocks: map[string]schema.Block{
 			"timeouts": timeouts.Block(ctx, timeouts.Opts{
@@ -269,10 +269,9 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 		return
 	}
 	last, err := r.waitForActive(ctx, made, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Clock().Now()))
-	last = r.withSteps(ctx, last, &m.computerRecord)
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, last)...)
 	if err != nil {
-		resp.Diagnostics.Append(notActive(made, last, err)...)
+		resp.Diagnostics.Append(r.notActive(ctx, made, last, err)...)
 	}
 }
 
@@ -282,10 +281,7 @@ func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, r
 		if err == nil && adopt.Unread(ctx, req.Private) {
 			err = r.Client.OwnComputer(ctx, found)
 		}
-		if err != nil {
-			return nil, err
-		}
-		return r.withSteps(ctx, found, &m.computerRecord), nil
+		return found, err
 	})
 }
 
@@ -325,30 +321,17 @@ func (r *computerResource) waitForActive(ctx context.Context, made *client.Compu
 	})
 }
 
-// withSteps completes a record that came without its steps, where they are not known or may have changed. Without an
-// answer the record stays as it is: it is right, if not whole.
-func (r *computerResource) withSteps(ctx context.Context, c *client.Computer, known *computerRecord) *client.Computer {
-	if value.IsSet(known.ProvisioningSteps) && known.Status.ValueString() == c.Status && c.Status != client.ComputerProvisioning {
-		return c
-	}
-	complete, err := r.Client.WithSteps(ctx, c)
-	if err != nil {
-		return c
-	}
-	return complete
-}
-
 // notActive explains why a computer that exists is not ready. An interruption is a warning, because an error would
 // taint the computer and have the next apply replace it.
-func notActive(made, last *client.Computer, err error) diag.Diagnostics {
+func (r *computerResource) notActive(ctx context.Context, made, last *client.Computer, err error) diag.Diagnostics {
 	var failed *wait.FailedError
 	var late *wait.TimeoutError
 	switch {
 	case errors.As(err, &failed):
 		reason := "The service gives no reason."
-		if last != nil {
-			if step := last.FailedStep(); step != nil {
-				reason = fmt.Sprintf("Step %q failed: %s", step.Name, strings.TrimSuffix(step.Error, ".")+".")
+		if detailed, err := r.Client.WithSteps(ctx, last); err == nil {
+			if step := detailed.FailedStep(); step != nil {
+				reason = fmt.Sprintf("Step %q failed: %s.", step.Name, strings.TrimSuffix(step.Error, "."))
 			}
 		}
 		return diag.Diagnostics{diag.NewErrorDiagnostic("Computer Failed to Provision",

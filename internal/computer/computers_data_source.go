@@ -22,16 +22,16 @@ func NewComputersDataSource() datasource.DataSource { return &computersDataSourc
 type computersDataSource struct{ crud.DataSource }
 
 type computersModel struct {
-	HostID                   types.String     `tfsdk:"host_id"`
-	ServiceAccountID         types.String     `tfsdk:"service_account_id"`
-	IncludeUnlisted          types.Bool       `tfsdk:"include_unlisted"`
-	IncludeProvisioningSteps types.Bool       `tfsdk:"include_provisioning_steps"`
-	Computers                []computerRecord `tfsdk:"computers"`
+	HostID                   types.String      `tfsdk:"host_id"`
+	ServiceAccountID         types.String      `tfsdk:"service_account_id"`
+	IncludeUnlisted          types.Bool        `tfsdk:"include_unlisted"`
+	IncludeProvisioningSteps types.Bool        `tfsdk:"include_provisioning_steps"`
+	Computers                []computerDetails `tfsdk:"computers"`
 }
 
 // FromAPI takes over the listing.
 func (m *computersModel) FromAPI(ctx context.Context, found *[]client.Computer) (diags diag.Diagnostics) {
-	m.Computers, diags = crud.Each[computerRecord](ctx, *found)
+	m.Computers, diags = crud.Each[computerDetails](ctx, *found)
 	return diags
 }
 
@@ -64,7 +64,7 @@ func (d *computersDataSource) Schema(_ context.Context, _ datasource.SchemaReque
 			"computers": schema.ListNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "The computers; empty if there are none.",
-				NestedObject:        schema.NestedAttributeObject{Attributes: computerResults.DataSource()},
+				NestedObject:        schema.NestedAttributeObject{Attributes: computerDetailResults().DataSource()},
 			},
 		},
 	}

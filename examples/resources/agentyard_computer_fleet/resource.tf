@@ -10,10 +10,10 @@ resource "agentyard_computer_fleet" "build" {
   }
 
   lifecycle {
-    # Fails the run if the service made fewer. The fleet is kept, and the next apply makes up the rest.
+    # Fails the run if a computer is missing. The fleet stays as it is, and the next apply creates the missing computers.
     postcondition {
-      condition     = length(self.computers) == self.quantity
-      error_message = "The fleet is short of computers; apply again."
+      condition     = alltrue([for c in values(self.computers) : c.status != "missing"])
+      error_message = "The fleet is short of computers. Apply again."
     }
   }
 }
@@ -27,5 +27,5 @@ resource "agentyard_computer_fleet" "spare" {
 }
 
 output "build_computer_ids" {
-  value = { for computer in agentyard_computer_fleet.build.computers : computer.name => computer.id }
+  value = { for name, computer in agentyard_computer_fleet.build.computers : name => computer.id }
 }

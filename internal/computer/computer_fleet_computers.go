@@ -1,0 +1,161 @@
+package computer
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/results"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+)
+
+// statusMissing is the status of an entry whose computer does not exist. The service does not use it.
+const statusMissing = "missing"
+
+// fleetComputer is one entry of a fleet's computers.
+type fleetComputer struct {
+	ID                    types.String `tfsdk:"id"`
+	Status                types.String `tfsdk:"status"`
+	Hostname              types.String `tfsdk:"hostname"`
+	RemoteUser            types.String `tfsdk:"remote_user"`
+	RelayClientURL        types.String `tfsdk:"relay_client_url"`
+	RelayAgentURL         types.String `tfsdk:"relay_agent_url"`
+	ClonedRepoDirectories types.List   `tfsdk:"cloned_repo_directories"`
+}
+
+// fleetComputerResults are the fields of a fleetComputer.
+var fleetComputerResults = results.Record{
+	"id":                      computerResults["id"],
+	"status":                  {Text: "The computer's status: `provisioning`, `active`, or `error`. `missing` if the computer does not exist; the next apply creates it."},
+	"hostname":                computerResults["hostname"],
+	"remote_user":             computerResults["remote_user"],
+	"relay_client_url":        computerResults["relay_client_url"],
+	"relay_agent_url":         computerResults["relay_agent_url"],
+	"cloned_repo_directories": computerResults["cloned_repo_directories"],
+}
+
+var fleetComputerType = fleetComputerResults.ObjectType()
+
+// fleetMember is a computer of the fleet that exists.
+type fleetMember struct {
+	name string
+	fleetComputer
+}
+
+func membersFromAPI(ctx context.Context, computers []client.Computer) ([]fleetMember, diag.Diagnostics) {
+	var diags diag.Diagnostics
+	members := make([]fleetMember, len(computers))
+	for i, c := range computers {
+		directories, d := value.StringListOrNull(ctx, c.ClonedRepoDirectories)
+		diags.Append(d...)
+		members[i] = fleetMember{c.Name, fleetComputer{
+			ID:                    types.StringValue(c.ID),
+			Status:                value.StringOrNull(c.Status),
+			Hostname:              value.StringOrNull(c.Hostname),
+			RemoteUser:            value.StringOrNull(c.RemoteUser),
+			RelayClientURL:        value.StringOrNull(c.RelayClientURL),
+			RelayAgentURL:         value.StringOrNull(c.RelayAgentURL),
+			ClonedRepoDirectories: directories,
+		}}
+	}
+	return members, diags
+}
+
+// computersInState returns the computers in the state that exist, in the order of their numbers, and the names of the
+// missing ones.
+func (m *fleetModel) computersInState(ctx context.Context) (members []fleetMember, missing []string, diags diag.Diagnostics) {
+	if !value.IsSet(m.Computers) {
+		return nil, nil, nil
+	}
+	var entries map[string]fleetComputer
+	diags = m.Computers.ElementsAs(ctx, &entries, false)
+	for name, entry := range entries {
+		if entry.ID.IsNull() {
+			missing = append(missing, name)
+		} else {
+			members = append(members, fleetMember{name, entry})
+		}
+	}
+	prefix := m.NamePrefix.ValueString()
+	slices.SortFunc(members, func(a, b fleetMember) int {
+		return cmp.Or(cmp.Compare(orderOf(prefix, a.name), orderOf(prefix, b.name)), strings.Compare(a.name, b.name))
+	})
+	return members, missing, diags
+}
+
+// orderOf returns the number in a computer's name. A renamed computer has none and comes last.
+func orderOf(prefix, name string) int {
+	if number, ok := client.FleetNumber(prefix, name); ok {
+		return number
+	}
+	return math.MaxInt
+}
+
+// setComputers stores the computers that exist and an entry for each missing one.
+func (m *fleetModel) setComputers(ctx context.Context, members []fleetMember, missing []string) diag.Diagnostics {
+	entries := make(map[string]fleetComputer, len(members)+len(missing))
+	for _, name := range missing {
+		entries[name] = fleetComputer{Status: types.StringValue(statusMissing), ClonedRepoDirectories: types.ListNull(types.StringType)}
+	}
+	for _, member := range members {
+		entries[member.name] = member.fleetComputer
+	}
+	computers, diags := types.MapValueFrom(ctx, fleetComputerType, entries)
+	m.Computers, m.Quantity = computers, types.Int64Value(int64(len(entries)))
+	return diags
+}
+
+// setProviderType stores the provider that the service chose.
+func (m *fleetModel) setProviderType(computers []client.Computer) {
+	if value.IsSet(m.ProviderType) {
+		return
+	}
+	m.ProviderType = types.StringNull()
+	if len(computers) > 0 {
+		m.ProviderType = types.StringValue(computers[0].ProviderType)
+	}
+}
+
+// newNames returns the names that the service gives to new computers: the lowest free numbers.
+func newNames(prefix string, members []fleetMember, count int) []string {
+	taken := make(map[string]bool, len(members))
+	for _, member := range members {
+		taken[member.name] = true
+	}
+	var names []string
+	for number := 1; len(names) < count; number++ {
+		if name := fmt.Sprintf("%s-%d", prefix, number); !taken[name] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func memberNames(members []fleetMember) []string {
+	names := make([]string, len(members))
+	for i, member := range members {
+		names[i] = member.name
+	}
+	return names
+}
+
+func memberIDs(members []fleetMember) []string {
+	ids := make([]string, len(members))
+	for i, member := range members {
+		ids[i] = member.ID.ValueString()
+	}
+	return ids
+}
+
+// without returns the members of which others has no computer with the same ID.
+func without(members, others []fleetMember) []fleetMember {
+	ids := memberIDs(others)
+	return slices.DeleteFunc(slices.Clone(members), func(member fleetMember) bool { return slices.Contains(ids, member.ID.ValueString()) })
+}
