@@ -91,15 +91,6 @@ type Client struct {
 	sessionPages                  *paged[[]Session]
 	sessionGates                  gates[Session]
 	ci                            ciReads
-	// computerSpellings are the IDs of computers as they were met first, by their lower case; see computerKey.
-	computerSpellings sync.Map
-	// unlisted are the computers that are gone, or of which this key sees nothing; see listedBy.
-	unlisted sync.Map
-	// tooSlow are the computers whose listing took longer than it may, with the error; reads do without it.
-	tooSlow sync.Map
-	// youngWaits are until when reads wait for young sessions of a computer; see waitForYoung.
-	youngWaits   map[string]time.Time
-	youngWaitsMu sync.Mutex
 	// defaultTurns has one lock, and who has it may use heldDefault: which default was set or found last, for something that stays.
 	defaultTurns keyedLocks
 	heldDefault  string

@@ -29,6 +29,8 @@ type APIError struct {
 	TooLong bool
 	// Slow says that the operation is one that is not sent again once time ran out for it.
 	Slow bool
+	// Repeated says that an earlier attempt at the request got no response, although the service may have acted on it.
+	Repeated bool
 	// FromService says that the body is an error of the service, and not the page of a proxy or another server at base_url.
 	FromService bool
 }
@@ -82,6 +84,12 @@ func IsConflict(err error) bool { return StatusOf(err) == http.StatusConflict &&
 func IsForeign(err error) bool {
 	var api *APIError
 	return errors.As(err, &api) && !api.FromService
+}
+
+// isRepeated reports a response to a request on which the service may have acted before.
+func isRepeated(err error) bool {
+	var api *APIError
+	return errors.As(err, &api) && api.Repeated
 }
 
 // isAmbiguous reports that the service may have acted on a request although it failed.

@@ -172,6 +172,10 @@ func (c *Client) refusal(op operation, resp *http.Response, body []byte) *APIErr
 	failed := newAPIError(op, resp, body)
 	asked, _ := c.retry.retryAfter(resp.Header)
 	failed.TooLong = asked > maxRetryAfter
+	if resp.Request != nil {
+		state := attemptsIn(resp.Request.Context())
+		failed.Repeated = state != nil && state.actedBefore
+	}
 	return failed
 }
 

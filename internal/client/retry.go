@@ -40,6 +40,8 @@ type attempts struct {
 	status int
 	// acted says that the service may have acted on an attempt.
 	acted bool
+	// actedBefore is the same of the attempts before the present one.
+	actedBefore bool
 	// timedOut says that the last attempt was ended by its own timeout.
 	timedOut bool
 	// atLeast is the time of an attempt where the operation has more than request_timeout, else 0.
@@ -204,7 +206,7 @@ func (c *Client) afterRefusal(state *attempts, resp *http.Response) bool {
 // beforeRepetition waits for the time of the next attempt.
 func (c *Client) beforeRepetition(req *http.Request) error {
 	state := attemptsIn(req.Context())
-	state.timedOut = false
+	state.timedOut, state.actedBefore = false, state.acted
 	if err := c.retry.pause(req); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -31,7 +32,7 @@ type SessionSettings struct {
 	ProviderLockTimestamp   *string `json:"providerLockTimestamp,omitempty"`
 	APIProviderLock         *string `json:"apiProviderLock,omitempty"`
 	ArchivedAt              *string `json:"archivedAt,omitempty"`
-	// Tags and the lists of tools are sent when they are empty, too: that removes all of them.
+	// An empty list of tags or tools is sent too: it removes all of them.
 	Tags                            []SessionTag     `json:"tags,omitzero"`
 	Worktree                        *SessionWorktree `json:"worktree,omitempty"`
 	SetupProfileID                  *string          `json:"setupProfileId,omitempty"`
@@ -48,7 +49,7 @@ type SessionSettings struct {
 // SessionTag marks a session.
 type SessionTag struct {
 	Name     string   `json:"name"`
-	Metadata Metadata `json:"metadata,omitempty"`
+	Metadata Metadata `json:"metadata,omitzero"`
 }
 
 // SessionWorktree is the Git worktree in which a session works.
@@ -61,159 +62,83 @@ type SessionWorktree struct {
 	RemovedAt          *string `json:"removedAt,omitempty"`
 }
 
-// Texts are the settings that are strings.
-func (s *SessionSettings) Texts() []**string {
-	return []**string{
-		&s.Model, &s.ReasoningEffort, &s.InteractionMode, &s.AutonomyLevel, &s.AutonomyMode, &s.SpecModeModel, &s.SpecModeReasoningEffort,
-		&s.ProviderLock, &s.ProviderLockTimestamp, &s.APIProviderLock, &s.ArchivedAt, &s.SetupProfileID, &s.CompactionModel, &s.ToolExecutionMode,
+// fields are the settings that are set, by their names in the API.
+func (s *SessionSettings) fields() map[string]any {
+	fields := map[string]any{}
+	if s != nil {
+		text, _ := json.Marshal(s) // Strings, booleans, and lists can always be encoded.
+		_ = json.Unmarshal(text, &fields)
 	}
+	return fields
 }
 
-func (s *SessionSettings) flags() []**bool {
-	return []**bool{&s.CompactionThresholdCheckEnabled, &s.AllowSubagentsInScripts}
-}
-
-// ToolLists are those of tools.
-func (s *SessionSettings) ToolLists() []*[]string {
-	return []*[]string{&s.EnabledToolIDs, &s.DisabledToolIDs, &s.RestrictToolIDs}
-}
-
-// Texts are all but the root.
-func (w *SessionWorktree) Texts() []**string {
-	return []**string{&w.Branch, &w.Lifecycle, &w.Path, &w.ParentWorktreePath, &w.RemovedAt}
-}
-
-// count is how many settings are set.
-func (s *SessionSettings) count() int {
-	n := 0
-	for _, text := range s.Texts() {
-		n += oneIf(*text != nil)
-	}
-	for _, flag := range s.flags() {
-		n += oneIf(*flag != nil)
-	}
-	for _, list := range s.ToolLists() {
-		n += oneIf(*list != nil)
-	}
-	return n + oneIf(s.Tags != nil) + oneIf(s.Worktree != nil)
+// fromFields is the inverse of fields.
+func fromFields(fields map[string]any) *SessionSettings {
+	s := &SessionSettings{}
+	text, _ := json.Marshal(fields)
+	_ = json.Unmarshal(text, s)
+	return s
 }
 
 // IsEmpty reports that nothing is set.
-func (s *SessionSettings) IsEmpty() bool { return s == nil || s.count() == 0 }
+func (s *SessionSettings) IsEmpty() bool { return len(s.fields()) == 0 }
 
-// Changes returns those settings that differ from the ones before, and that the service can change.
+// isCreateOnly reports a setting that nothing can change after the creation.
+func isCreateOnly(name string) bool {
+	return name == "toolExecutionMode" || name == "allowSubagentsInScripts"
+}
+
+// Changes returns the settings that differ from the ones before and that the service can change.
 func (s *SessionSettings) Changes(prior *SessionSettings) *SessionSettings {
-	changes := *s
-	if prior == nil {
-		prior = &SessionSettings{}
-	}
-	before := prior.Texts()
-	for i, text := range changes.Texts() {
-		if sameText(*text, *before[i]) {
-			*text = nil
-		}
-	}
-	flags := prior.flags()
-	for i, flag := range changes.flags() {
-		if *flag != nil && *flags[i] != nil && **flag == **flags[i] {
-			*flag = nil
-		}
-	}
-	lists := prior.ToolLists()
-	for i, list := range changes.ToolLists() {
-		if *lists[i] != nil && sameSet(*list, *lists[i]) {
-			*list = nil
-		}
-	}
-	if prior.Tags != nil && sameTags(changes.Tags, prior.Tags) {
-		changes.Tags = nil
-	}
-	if changes.Worktree.holdsIn(prior.Worktree) {
-		changes.Worktree = nil
-	}
-	changes.ToolExecutionMode, changes.AllowSubagentsInScripts = nil, nil
-	return &changes
+	changes, before := s.fields(), prior.fields()
+	maps.DeleteFunc(changes, func(name string, v any) bool {
+		return isCreateOnly(name) || before[name] != nil && holdsIn(v, before[name])
+	})
+	return fromFields(changes)
 }
 
-// HoldsIn reports that everything that is set here is so there as well, if in another form.
+// HoldsIn reports that everything that is set here is set there as well, perhaps in another form.
 func (s *SessionSettings) HoldsIn(other *SessionSettings) bool {
-	switch {
-	case s.IsEmpty():
-		return true
-	case other == nil:
-		return false
+	if other == nil {
+		return s.IsEmpty()
 	}
-	texts := other.Texts()
-	for i, text := range s.Texts() {
-		if text == &s.AutonomyMode && other.AutonomyMode == nil && *text != nil && !other.Contradicts(**text) {
-			continue
-		}
-		if *text != nil && !sameText(*text, *texts[i]) {
+	found := other.fields()
+	for name, v := range s.fields() {
+		if !holdsIn(v, found[name]) && !(name == "autonomyMode" && other.means(s.AutonomyMode)) {
 			return false
 		}
 	}
-	flags := other.flags()
-	for i, flag := range s.flags() {
-		if *flag != nil && (*flags[i] == nil || **flag != **flags[i]) {
-			return false
-		}
-	}
-	lists := other.ToolLists()
-	for i, list := range s.ToolLists() {
-		if *list != nil && !sameSet(*list, *lists[i]) {
-			return false
-		}
-	}
-	return (s.Tags == nil || sameTags(s.Tags, other.Tags)) && s.Worktree.holdsIn(other.Worktree)
+	return true
 }
 
-// Keeping returns the settings of an answer as a state shall show them that knows others: what the answer leaves out stays
-// as it was, and so does what it tells in another form. A deprecated mode goes where the answer has turned it into another.
+// Keeping returns the settings in the form of known ones where both mean the same. What a response leaves out is unset; it
+// keeps the known settings only if it has none at all.
 func (s *SessionSettings) Keeping(known *SessionSettings) *SessionSettings {
 	if s == nil || known == nil {
 		return cmp.Or(s, known)
 	}
-	kept := *s
-	texts := known.Texts()
-	for i, text := range kept.Texts() {
-		if *text == nil || sameText(*text, *texts[i]) {
-			*text = *texts[i]
+	kept := s.fields()
+	for name, v := range known.fields() {
+		if name == "restrictToolIds" && kept[name] == nil {
+			continue // An empty list may allow no tool, and a missing one all of them.
+		}
+		isUnsaid := kept[name] == nil && isCreateOnly(name) || name == "autonomyMode" && s.means(known.AutonomyMode)
+		if isUnsaid || isSame(v, kept[name]) {
+			kept[name] = v
 		}
 	}
-	if s.AutonomyMode == nil && known.AutonomyMode != nil && s.Contradicts(*known.AutonomyMode) {
-		kept.AutonomyMode = nil
-	}
-	flags := known.flags()
-	for i, flag := range kept.flags() {
-		*flag = cmp.Or(*flag, *flags[i])
-	}
-	lists := known.ToolLists()
-	for i, list := range kept.ToolLists() {
-		if *list == nil || *lists[i] != nil && sameSet(*list, *lists[i]) {
-			*list = *lists[i]
-		}
-	}
-	if s.Tags == nil || known.Tags != nil && sameTags(s.Tags, known.Tags) {
-		kept.Tags = known.Tags
-	}
-	if s.Worktree != nil && known.Worktree != nil {
-		worktree := *s.Worktree
-		before := known.Worktree.Texts()
-		for i, text := range worktree.Texts() {
-			if *text == nil || sameText(*text, *before[i]) {
-				*text = *before[i]
-			}
-		}
-		kept.Worktree = &worktree
-	}
-	kept.Worktree = cmp.Or(kept.Worktree, known.Worktree)
-	return &kept
+	return fromFields(kept)
 }
 
-// Contradicts reports that the settings are others than the deprecated mode stands for.
+// means reports that the settings say the same as a deprecated mode, which they leave out.
+func (s *SessionSettings) means(mode *string) bool {
+	return s != nil && s.AutonomyMode == nil && mode != nil && !s.Contradicts(*mode)
+}
+
+// Contradicts reports that the settings differ from what the deprecated mode stands for.
 func (s *SessionSettings) Contradicts(mode string) bool {
 	interaction, level, _ := ModeOf(mode)
-	return interaction != "" && s.InteractionMode != nil && !sameText(s.InteractionMode, &interaction) ||
+	return interaction != "" && s.InteractionMode != nil && !sameText(*s.InteractionMode, interaction) ||
 		level != "" && s.AutonomyLevel != nil && *s.AutonomyLevel != level
 }
 
@@ -235,57 +160,46 @@ func ModeOf(mode string) (interaction, level string, ok bool) {
 	return "", "", false
 }
 
-// sameText compares two settings: agi is the old spelling of mission, and a point in time has several forms.
-func sameText(a, b *string) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	if *a == *b || min(*a, *b) == "agi" && max(*a, *b) == "mission" {
-		return true
-	}
-	x, errX := time.Parse(time.RFC3339, *a)
-	y, errY := time.Parse(time.RFC3339, *b)
-	return errX == nil && errY == nil && x.Equal(y)
-}
+// isSame reports that two values of a setting mean the same; b may be nil.
+func isSame(a, b any) bool { return holdsIn(a, b) && (b == nil || holdsIn(b, a)) }
 
-// sameSet compares lists whose order says nothing.
-func sameSet(a, b []string) bool {
-	return slices.Equal(slices.Compact(slices.Sorted(slices.Values(a))), slices.Compact(slices.Sorted(slices.Values(b))))
-}
-
-// sameTags compares tags, in whatever order the service lists them. No metadata is the same as empty metadata.
-func sameTags(a, b []SessionTag) bool {
-	texts := func(tags []SessionTag) []string {
-		all := make([]string, len(tags))
-		for i, tag := range tags {
-			all[i] = tag.Name
-			for _, key := range slices.Sorted(maps.Keys(tag.Metadata)) {
-				all[i] += "\x00" + key + "\x00" + tag.Metadata[key]
+// holdsIn reports that another value of a setting contains this one. The order of a list does not matter, and an empty one is
+// the same as none.
+func holdsIn(a, b any) bool {
+	switch a := a.(type) {
+	case string:
+		other, isText := b.(string)
+		return isText && sameText(a, other)
+	case []any:
+		others, _ := b.([]any)
+		return areIn(a, others) && areIn(others, a)
+	case map[string]any:
+		other, _ := b.(map[string]any)
+		for name, v := range a {
+			if !holdsIn(v, other[name]) {
+				return false
 			}
 		}
-		slices.Sort(all)
-		return all
+		return true
 	}
-	return slices.Equal(texts(a), texts(b))
+	return a == b
 }
 
-// holdsIn reports that everything that is set here is so there as well.
-func (w *SessionWorktree) holdsIn(other *SessionWorktree) bool {
-	if w == nil || other == nil {
-		return w == nil
-	}
-	texts := other.Texts()
-	for i, text := range w.Texts() {
-		if *text != nil && !sameText(*text, *texts[i]) {
+func areIn(values, others []any) bool {
+	for _, v := range values {
+		if !slices.ContainsFunc(others, func(other any) bool { return isSame(v, other) }) {
 			return false
 		}
 	}
-	return w.RepoRoot == other.RepoRoot
+	return true
 }
 
-func oneIf(is bool) int {
-	if is {
-		return 1
+// sameText compares two settings: agi is the old spelling of mission, and a time has several forms.
+func sameText(a, b string) bool {
+	if a == b || min(a, b) == "agi" && max(a, b) == "mission" {
+		return true
 	}
-	return 0
+	x, errX := time.Parse(time.RFC3339, a)
+	y, errY := time.Parse(time.RFC3339, b)
+	return errX == nil && errY == nil && x.Equal(y)
 }

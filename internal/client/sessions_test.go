@@ -7,14 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/http/httptrace"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
@@ -82,7 +79,7 @@ func TestCreateSession_sendsOnlyWhatIsSet(t *testing.T) {
 		`{"computerId":"7","cwd":"/work","sessionSettings":{"model":"m","tags":[],"enabledToolIds":[]},"systemPrompt":"be brief"}`: {
 			ComputerID: "7", Cwd: "/work", Settings: &SessionSettings{Model: new("m"), Tags: []SessionTag{}, EnabledToolIDs: []string{}}, SystemPrompt: &SystemPrompt{Text: new("be brief")},
 		},
-		`{"computerId":"7","sessionSettings":{"tags":[{"name":"a","metadata":{"k":"v"}},{"name":"b"}],"worktree":{"repoRoot":"/r"},"compactionThresholdCheckEnabled":false,"toolExecutionMode":"direct_only","allowSubagentsInScripts":false},` +
+		`{"computerId":"7","sessionSettings":{"tags":[{"name":"a","metadata":{"k":"v"}},{"name":"b","metadata":{}}],"worktree":{"repoRoot":"/r"},"compactionThresholdCheckEnabled":false,"toolExecutionMode":"direct_only","allowSubagentsInScripts":false},` +
 			`"systemPrompt":{"type":"preset","preset":"agent","append":"and be kind"}}`: {
 			ComputerID: "7", SystemPrompt: &SystemPrompt{Append: new("and be kind")},
 			Settings: &SessionSettings{
@@ -160,7 +157,7 @@ func TestCreateSession_takesEveryAnswer(t *testing.T) {
 					t.Errorf("got %+v, want %s", made, tc.want)
 				}
 			}
-			if waited := clk.Now().Sub(testStart); rec.count(http.MethodPost) != 1 || len(rec.calls()) > 20 || waited > 30*time.Second {
+			if waited := clk.Now().Sub(testStart); rec.count(http.MethodPost) != 1 || len(rec.calls()) > 24 || waited > 30*time.Second {
 				t.Errorf("asked %v in %v", rec.calls(), waited)
 			}
 		})
@@ -200,11 +197,17 @@ func TestSessionRequests(t *testing.T) {
 			_, err := c.UpdateSession(ctx, "s 1/..", "7", time.Time{}, &SessionSettings{})
 			return err
 		}, "PATCH /s%201%2F..", `{"sessionSettings":{}}`},
-		"delete":                      {func(ctx context.Context, c *Client) error { return c.DeleteSession(ctx, "s 1/..", "7 8", time.Time{}) }, "DELETE /s%201%2F..?computerId=7+8", ""},
-		"delete, no computer":         {func(ctx context.Context, c *Client) error { return c.DeleteSession(ctx, "s1", "", time.Time{}) }, "DELETE /s1", ""},
-		"interrupt":                   {func(ctx context.Context, c *Client) error { _, err := c.InterruptSession(ctx, "s1"); return err }, "POST /s1/interrupt", ""},
-		"read alone":                  {func(ctx context.Context, c *Client) error { _, err := c.SessionAlone(ctx, "s 1/..", "7"); return err }, "GET /s%201%2F..?computerId=7", ""},
-		"read alone, no computer":     {func(ctx context.Context, c *Client) error { _, err := c.SessionAlone(ctx, "s 1/..", ""); return err }, "GET /s%201%2F..", ""},
+		"delete":              {func(ctx context.Context, c *Client) error { return c.DeleteSession(ctx, "s 1/..", "7 8", time.Time{}) }, "DELETE /s%201%2F..?computerId=7+8", ""},
+		"delete, no computer": {func(ctx context.Context, c *Client) error { return c.DeleteSession(ctx, "s1", "", time.Time{}) }, "DELETE /s1", ""},
+		"interrupt":           {func(ctx context.Context, c *Client) error { _, err := c.InterruptSession(ctx, "s1"); return err }, "POST /s1/interrupt", ""},
+		"read alone": {func(ctx context.Context, c *Client) error {
+			_, err := c.sessionAlone(ctx, "s 1/..", "7", time.Time{})
+			return err
+		}, "GET /s%201%2F..?computerId=7", ""},
+		"read alone, no computer": {func(ctx context.Context, c *Client) error {
+			_, err := c.sessionAlone(ctx, "s 1/..", "", time.Time{})
+			return err
+		}, "GET /s%201%2F..", ""},
 		"list":                        {func(ctx context.Context, c *Client) error { _, err := c.Sessions(ctx, "7&limit=1", 0); return err }, "GET ?computerId=7%26limit%3D1&limit=100", ""},
 		"list a few":                  {func(ctx context.Context, c *Client) error { _, err := c.Sessions(ctx, "", 5); return err }, "GET ?limit=5", ""},
 		"list a few of a computer":    {func(ctx context.Context, c *Client) error { _, err := c.Sessions(ctx, "?", 99); return err }, "GET ?computerId=%3F&limit=99", ""},
@@ -250,7 +253,7 @@ func TestSessions_readsEveryForm(t *testing.T) {
 				got = &all[0]
 			}
 		} else {
-			got, err = c.SessionAlone(t.Context(), "s1", "")
+			got, err = c.sessionAlone(t.Context(), "s1", "", time.Time{})
 		}
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -283,7 +286,7 @@ func TestSessions_readsEveryForm(t *testing.T) {
 		"a count with a letter": {answer: `{"sessionId":"s1","status":"idle","messageCount":"3"}`, fails: "unexpected shape"},
 	} {
 		c, _, _ := serveSessions(t, func(string, time.Duration) string { return "200 " + tc.answer })
-		got, err := c.SessionAlone(t.Context(), "s1", "")
+		got, err := c.sessionAlone(t.Context(), "s1", "", time.Time{})
 		if (err == nil) != (tc.fails == "") || err != nil && (!strings.Contains(err.Error(), tc.fails) || !strings.Contains(err.Error(), "getSession")) {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
@@ -345,7 +348,7 @@ func TestSession_readsShareAListingOfTheComputer(t *testing.T) {
 	wantCalls(t, rec, listSeven, second, listSeven, second, "GET ?computerId=8&limit=100", "GET ?computerId=8&cursor=100&limit=100")
 }
 
-// The listing for reads ends at a thousand; what is beyond is read alone, and is gone only where the whole listing lacks it.
+// The listing for reads ends at a thousand; what is beyond is read alone.
 func TestSession_beyondTheListing(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serveSessions(t, library(1250))
@@ -358,27 +361,12 @@ func TestSession_beyondTheListing(t *testing.T) {
 		t.Errorf("%d requests, want ten pages and two sessions", n)
 	}
 	for range 2 {
-		if _, err := c.Session(t.Context(), "s1250", "7", time.Time{}); !IsGone(err) {
+		if _, err := c.Session(t.Context(), "s1250", "7", testStart.Add(-time.Hour)); !IsGone(err) {
 			t.Errorf("got %v", err)
 		}
 	}
-	if n := rec.count(http.MethodGet); n != 10+2+2*2+13 {
-		t.Errorf("%d requests, want the whole listing once, and the session with its computer and without it", n)
-	}
-}
-
-// A session that is listed beyond what reads look at is not gone, whatever its own address says.
-func TestSession_listedBeyondTheListing(t *testing.T) {
-	t.Parallel()
-	whole := library(1250)
-	c, _, clk := serveSessions(t, func(call string, at time.Duration) string {
-		if strings.HasPrefix(call, "GET /") {
-			return noSession
-		}
-		return whole(call, at)
-	})
-	if _, err := c.Session(t.Context(), "s1200", "7", testStart.Add(-time.Hour)); StatusOf(err) != 404 || IsGone(err) || len(clk.Sleeps()) > 0 {
-		t.Errorf("got %v after %v", err, clk.Sleeps())
+	if n := rec.count(http.MethodGet); n != 10+2+2*2 {
+		t.Errorf("%d requests, want the session twice with its computer and without it", n)
 	}
 }
 
@@ -405,16 +393,17 @@ func TestSession_isGoneWhereAListingLacksItToo(t *testing.T) {
 		"broken":                                   {list: sessionsPage(), one: broken, want: status(501)},
 		"a page of another server":                 {list: sessionsPage(), one: "404 <html>", want: status(404)},
 		"the listing is broken":                    {list: broken, want: status(501)},
-		"the listing is refused":                   {list: refused, one: here},
-		"all is refused":                           {list: refused, one: refused, want: status(403)},
-		"not there, and the listing is refused":    {list: refused, one: noSession, anywhere: noSession, want: unproven},
-		"not there, and the listing is no good":    {list: `400 {"detail":"no"}`, one: noSession, anywhere: noSession, want: unproven},
-		"the computer is gone, the session not":    {list: noSession, all: sessionsPage(ses("s0", "")), anywhere: here},
+		"the listing is refused":                   {list: refused, all: refused, one: here},
+		"all is refused":                           {list: refused, all: refused, one: refused, want: status(403)},
+		"not there, and the listing is refused":    {list: refused, all: refused, one: noSession, anywhere: noSession, want: unproven},
+		"not there, and the listing is no good":    {list: `400 {"detail":"no"}`, all: `400 {"detail":"no"}`, one: noSession, anywhere: noSession, want: unproven},
+		"the computer is unknown":                  {list: `400 {"detail":"no"}`, all: sessionsPage(ses("s1", ""))},
+		"the computer is gone, the session not":    {list: noSession, all: sessionsPage(ses("s0", "")), one: noSession, anywhere: here},
 		"the computer is gone, and it is listed":   {list: noSession, all: sessionsPage(ses("s0", ""), ses("s1", ""))},
-		"both are gone":                            {list: noSession, all: sessionsPage(ses("s0", "")), anywhere: noSession, want: gone},
-		"both are gone, and there is no other":     {list: noSession, all: sessionsPage(), anywhere: noSession, want: gone},
-		"the computer is gone, nothing is listed":  {list: noSession, all: refused, anywhere: here},
-		"both are gone, and nothing is listed":     {list: noSession, all: refused, anywhere: noSession, want: unproven},
+		"both are gone":                            {list: noSession, all: sessionsPage(ses("s0", "")), one: noSession, anywhere: noSession, want: gone},
+		"both are gone, and there is no other":     {list: noSession, all: sessionsPage(), one: noSession, anywhere: noSession, want: gone},
+		"the computer is gone, nothing is listed":  {list: noSession, all: refused, one: noSession, anywhere: here},
+		"both are gone, and nothing is listed":     {list: noSession, all: refused, one: noSession, anywhere: noSession, want: unproven},
 		"the computer is gone, the rest is broken": {list: noSession, all: broken, want: status(501)},
 		"no service at all":                        {list: "404 <html>", one: "404 <html>", want: status(404)},
 	} {
@@ -440,7 +429,7 @@ func TestSession_isGoneWhereAListingLacksItToo(t *testing.T) {
 	}
 }
 
-// A computer that is gone is asked about once; afterwards its sessions are looked for among all.
+// The sessions of a computer that is gone are looked for among all.
 func TestSession_readsShareAListingWhereTheComputerIsGone(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serveSessions(t, func(call string, _ time.Duration) string {
@@ -449,6 +438,8 @@ func TestSession_readsShareAListingWhereTheComputerIsGone(t *testing.T) {
 			return noSession
 		case listAll:
 			return sessionsPage(ses("s0", ""), ses("s1", ""), ses("s2", ""))
+		case "DELETE /s1?computerId=7":
+			return noSession
 		}
 		return "204 "
 	})
@@ -464,10 +455,10 @@ func TestSession_readsShareAListingWhereTheComputerIsGone(t *testing.T) {
 	if err := c.DeleteSession(t.Context(), "s1", "7", testStart); err != nil {
 		t.Error(err)
 	}
-	wantCalls(t, rec, listSeven, listAll, "DELETE /s1")
+	wantCalls(t, rec, listSeven, listAll, "DELETE /s1?computerId=7", "DELETE /s1")
 }
 
-// A young session is not found at first, and is listed later still.
+// A young session may be neither listed nor found at first.
 func TestSession_aYoungOneIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	const never = 24 * time.Hour
@@ -479,28 +470,27 @@ func TestSession_aYoungOneIsWaitedFor(t *testing.T) {
 		waited     time.Duration
 	}{
 		"at once":                         {isFound: true},
-		"a little later":                  {shows: 5 * time.Second, isFound: true, waited: 6 * time.Second},
-		"just in time":                    {shows: readsWaitFor, isFound: true, waited: readsWaitFor},
-		"not any more":                    {shows: readsWaitFor + 1, waited: readsWaitFor},
-		"never":                           {shows: never, waited: readsWaitFor},
-		"never, nearly a minute old":      {shows: never, age: youngFor - 20*time.Second, waited: 20 * time.Second},
+		"a little later":                  {shows: 3500 * time.Millisecond, isFound: true, waited: 4 * time.Second},
+		"just in time":                    {shows: youngPatience, isFound: true, waited: youngPatience},
+		"never":                           {shows: never, waited: youngPatience},
+		"never, nearly a minute old":      {shows: never, age: youngFor - 5*time.Second, waited: 5 * time.Second},
 		"never, a minute old":             {shows: never, age: youngFor},
-		"of unknown age":                  {shows: never, isUnknown: true},
-		"no word of the time":             {shows: 5 * time.Second, timeless: "timeless ", isFound: true, waited: 6 * time.Second},
-		"no word of the time, never":      {shows: never, timeless: "timeless ", waited: readsWaitFor},
+		"of unknown age":                  {shows: never, isUnknown: true, waited: unknownPatience},
+		"no word of the time":             {shows: 2 * time.Second, timeless: "timeless ", isFound: true, waited: 2 * time.Second},
+		"no word of the time, never":      {shows: never, timeless: "timeless ", waited: youngPatience},
 		"no word of the time, not young":  {shows: never, age: youngFor, timeless: "timeless "},
-		"no word of the time nor its age": {shows: never, isUnknown: true, timeless: "timeless "},
+		"no word of the time nor its age": {shows: never, isUnknown: true, timeless: "timeless ", waited: unknownPatience},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, _, clk := serveSessions(t, func(call string, at time.Duration) string {
+			c, rec, clk := serveSessions(t, func(call string, at time.Duration) string {
 				switch {
-				case call == getOne, call == getAny:
-					return tc.timeless + noSession
-				case at >= tc.shows:
-					return tc.timeless + sessionsPage(ses("s1", ""))
+				case call == listSeven:
+					return tc.timeless + sessionsPage()
+				case call == getOne && at >= tc.shows:
+					return tc.timeless + "200 " + ses("s1", "")
 				}
-				return tc.timeless + sessionsPage()
+				return tc.timeless + noSession
 			})
 			createdAt := testStart.Add(-tc.age)
 			if tc.isUnknown {
@@ -510,164 +500,8 @@ func TestSession_aYoungOneIsWaitedFor(t *testing.T) {
 			if (err == nil) != tc.isFound || err == nil && found.ID != "s1" || err != nil && !IsGone(err) {
 				t.Errorf("got %+v, %v", found, err)
 			}
-			if waited := clk.Now().Sub(testStart); waited != tc.waited {
+			if waited := clk.Now().Sub(testStart); waited != tc.waited || rec.requests[0].URL.Path != sessionsRoute {
 				t.Errorf("waited %v, want %v", waited, tc.waited)
-			}
-		})
-	}
-}
-
-// Of a long listing with the newest first, no more is read than a session that is gone would be on.
-func TestSession_goneFromALongListing(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		first   time.Duration // How old the first session of the listing is.
-		after   time.Duration // From one session to the next.
-		age     time.Duration
-		unknown bool
-		pages   int
-	}{
-		"newest first":                 {after: -time.Minute, age: 1550 * time.Minute, pages: 17},
-		"newest first, of unknown age": {after: -time.Minute, unknown: true, pages: 30},
-		"newest first, and an old one": {after: -time.Minute, age: 24 * 365 * time.Hour, pages: 30},
-		"oldest first":                 {first: 3001 * time.Minute, after: time.Minute, age: 1450 * time.Minute, pages: 30},
-		"all at once":                  {age: time.Hour, pages: 30},
-	} {
-		whole := library(3000)
-		c, rec, _ := serveSessions(t, func(call string, at time.Duration) string {
-			var page strings.Builder
-			for n, part := range strings.Split(whole(call, at), `"createdAt":`) {
-				if n > 0 {
-					var k int
-					_, _ = fmt.Sscanf(page.String()[strings.LastIndex(page.String(), `"sessionId":"s`)+len(`"sessionId":"s`):], "%d", &k)
-					part = `"createdAt":` + strconv.FormatInt(testStart.Add(time.Duration(k)*tc.after-tc.first).UnixMilli(), 10) + part[strings.Index(part, ","):]
-				}
-				page.WriteString(part)
-			}
-			return page.String()
-		})
-		createdAt := testStart.Add(-tc.age)
-		if tc.unknown {
-			createdAt = time.Time{}
-		}
-		if _, err := c.Session(t.Context(), "s3000", "7", createdAt); !IsGone(err) {
-			t.Errorf("%s: got %v", name, err)
-		}
-		if n := rec.count(http.MethodGet); n != 10+2+tc.pages {
-			t.Errorf("%s: %d requests, want ten pages, two for the session and %d pages", name, n, tc.pages)
-		}
-	}
-}
-
-// Sessions whose listing takes too long are read alone; the listing is tried once in a run. One that a gateway gave up may
-// be there when it is asked for again.
-func TestSession_theListingIsTooSlow(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		createdAt time.Time
-		list      func(r *http.Request) (*http.Response, error)
-		lists     int
-	}{
-		"old":                   {time.Time{}, stalled, 1},
-		"young":                 {testStart, stalled, 1},
-		"old, says a gateway":   {time.Time{}, timedOutByGateway, 1 + 3},
-		"young, says a gateway": {testStart, timedOutByGateway, 1 + 3},
-	} {
-		c, rec, _ := serveSessions(t, func(call string, _ time.Duration) string {
-			if call == "GET /s9?computerId=7" || call == "GET /s9" {
-				return noSession
-			}
-			id, _, _ := strings.Cut(strings.TrimPrefix(call, "GET /"), "?")
-			return "200 " + ses(id, "")
-		})
-		lists := 0
-		inner := c.api.HTTPClient.Transport
-		c.api.HTTPClient.Transport = transportOf(func(r *http.Request) (*http.Response, error) {
-			if r.URL.Query().Has("limit") {
-				lists++
-				return tc.list(r)
-			}
-			return inner.RoundTrip(r)
-		})
-		for _, id := range []string{"s1", "s2", "s3"} {
-			if found, err := c.Session(t.Context(), id, "7", tc.createdAt); err != nil || found.ID != id || found.Settings != nil {
-				t.Errorf("%s: got %+v, %v", name, found, err)
-			}
-		}
-		if _, err := c.Session(t.Context(), "s9", "7", tc.createdAt); IsGone(err) || !is[*UnprovenGoneError](err) {
-			t.Errorf("%s: got %v", name, err)
-		}
-		if lists != tc.lists || len(rec.requests) != 3+2 {
-			t.Errorf("%s: %d listings, %d other requests", name, lists, len(rec.requests))
-		}
-	}
-}
-
-// stalled says nothing to a request until its time is over.
-func stalled(r *http.Request) (*http.Response, error) {
-	httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
-	return nil, context.DeadlineExceeded
-}
-
-func timedOutByGateway(r *http.Request) (*http.Response, error) {
-	httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
-	return &http.Response{StatusCode: http.StatusGatewayTimeout, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
-}
-
-type transportOf func(*http.Request) (*http.Response, error)
-
-func (f transportOf) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-// Reads of many young sessions wait together and list again, before any is read alone.
-func TestSession_manyYoungOnesAreWaitedForTogether(t *testing.T) {
-	t.Parallel()
-	const n, parallelism = 200, 10
-	for shows, tc := range map[time.Duration]struct{ isListed, most int }{0: {n, 1}, 5 * time.Second: {n, 4}, time.Hour: {0, 16}} {
-		synctest.Test(t, func(t *testing.T) {
-			start, lists, alone := time.Now(), 0, 0
-			var mu sync.Mutex
-			var sessions []Session
-			for k := range n {
-				sessions = append(sessions, Session{ID: fmt.Sprint("s", k), CreatedAt: Millis(start.UnixMilli())})
-			}
-			c := newClient(Config{Clock: clock.System, APIKey: testKey})
-			c.base = &url.URL{Scheme: "http", Host: "service.example"}
-			c.api.HTTPClient.Transport = transportOf(func(*http.Request) (*http.Response, error) {
-				mu.Lock()
-				defer mu.Unlock()
-				alone++
-				return nil, errors.New("broken")
-			})
-			c.sessions = newShared(clock.System, 0, func(context.Context, string) ([]Session, error) {
-				mu.Lock()
-				defer mu.Unlock()
-				if lists++; time.Since(start) < shows {
-					return nil, nil
-				}
-				return sessions, nil
-			}, (*Session).identifier, func(*Session) []string { return nil })
-			left := make(chan string, n)
-			for k := range n {
-				left <- fmt.Sprint("s", k)
-			}
-			close(left)
-			var readers sync.WaitGroup
-			found := 0
-			for worker := range parallelism {
-				readers.Go(func() {
-					time.Sleep(time.Duration(worker) * 100 * time.Millisecond)
-					for id := range left {
-						if s, err := c.Session(t.Context(), id, "7", start); err == nil && s.ID == id {
-							mu.Lock()
-							found++
-							mu.Unlock()
-						}
-					}
-				})
-			}
-			readers.Wait()
-			if found != tc.isListed || lists > tc.most || (alone > 0) != (tc.isListed == 0) || time.Since(start) > readsWaitFor+10*time.Second {
-				t.Errorf("listed after %v: %d found with %d listings and %d single reads within %v", shows, found, lists, alone, time.Since(start))
 			}
 		})
 	}
@@ -691,7 +525,7 @@ func TestSession_interrupted(t *testing.T) {
 	}
 }
 
-func TestSessionWhole(t *testing.T) {
+func TestSessionWithSettings(t *testing.T) {
 	t.Parallel()
 	const withSettings = `,"sessionSettings":{"model":"m"}`
 	bare, whole := ses("s1", ""), ses("s1", withSettings)
@@ -715,20 +549,20 @@ func TestSessionWhole(t *testing.T) {
 		"the computer is given":         {computer: "7", alone: onNone, list: sessionsPage(whole), isWhole: true, isFound: true},
 		"on no computer":                {alone: onNone, all: sessionsPage(onNone), isFound: true},
 		"on no computer, and listed":    {alone: onNone, all: sessionsPage(whole), isWhole: true, isFound: true},
-		"on no computer, not listed":    {alone: onNone, all: sessionsPage(), isFound: true},
+		"on no computer, not listed":    {alone: onNone, all: sessionsPage(), isFound: true, waited: youngPatience},
 		"on one that is gone":           {alone: bare, list: noSession, all: sessionsPage(whole), isWhole: true, isFound: true},
-		"on another owner's":            {alone: bare, list: noSession, all: sessionsPage(), isFound: true},
+		"on another owner's":            {alone: bare, list: noSession, all: sessionsPage(), isFound: true, waited: youngPatience},
 		"listed without settings":       {alone: bare, list: sessionsPage(bare), isFound: true},
-		"not there at first":            {alone: bare, aloneAt: 2 * time.Second, list: sessionsPage(whole), listAt: 5 * time.Second, isWhole: true, isFound: true, waited: 6 * time.Second},
-		"young, and another owner's":    {alone: bare, list: sessionsPage(), isFound: true, waited: readsWaitFor},
+		"not there at first":            {alone: bare, aloneAt: 2 * time.Second, list: sessionsPage(whole), listAt: 5 * time.Second, isWhole: true, isFound: true, waited: 5 * time.Second},
+		"young, and another owner's":    {alone: bare, list: sessionsPage(), isFound: true, waited: youngPatience},
 		"old, and another owner's":      {alone: bare, list: sessionsPage(), age: youngFor, isFound: true},
-		"the listing is refused":        {alone: bare, list: `403 {"detail":"no"}`, isFound: true},
+		"the listing is refused":        {alone: bare, list: `403 {"detail":"no"}`, all: `403 {"detail":"no"}`, isFound: true},
 		"the listing is broken":         {alone: bare, list: `501 {"detail":"no"}`, status: 501},
 		"refused":                       {alone: `403 {"detail":"no"}`, status: 403},
-		"no such session":               {aloneAt: time.Hour, all: sessionsPage(), isGone: true, status: 404, waited: appearsWithin},
-		"no such session on a computer": {computer: "7", aloneAt: time.Hour, list: sessionsPage(), isGone: true, status: 404, waited: appearsWithin},
-		"nor the computer":              {computer: "7", aloneAt: time.Hour, list: noSession, all: sessionsPage(), isGone: true, status: 404, waited: appearsWithin},
-		"not there, but listed":         {computer: "7", aloneAt: time.Hour, list: sessionsPage(whole), status: 404, waited: appearsWithin},
+		"no such session":               {aloneAt: time.Hour, all: sessionsPage(), isGone: true, status: 404, waited: unknownPatience},
+		"no such session on a computer": {computer: "7", aloneAt: time.Hour, list: sessionsPage(), isGone: true, status: 404, waited: unknownPatience},
+		"nor the computer":              {computer: "7", aloneAt: time.Hour, list: noSession, all: sessionsPage(), isGone: true, status: 404, waited: unknownPatience},
+		"not there, but listed":         {computer: "7", aloneAt: time.Hour, list: sessionsPage(whole), status: 404, waited: unknownPatience},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -748,7 +582,7 @@ func TestSessionWhole(t *testing.T) {
 				return "200 " + tc.alone
 			})
 			clk.Advance(tc.age)
-			found, err := c.SessionWhole(t.Context(), "s1", tc.computer)
+			found, err := c.SessionWithSettings(t.Context(), "s1", tc.computer)
 			if (err == nil) != tc.isFound || StatusOf(err) != tc.status || IsGone(err) != tc.isGone || err == nil && (found.ID != "s1" || (found.Settings != nil && found.Settings.Model != nil) != tc.isWhole) {
 				t.Errorf("got %+v, %v", found, err)
 			}
@@ -760,7 +594,7 @@ func TestSessionWhole(t *testing.T) {
 }
 
 // The service takes an ID in any case of letters, and lists it in its own.
-func TestSessionWhole_caseOfTheID(t *testing.T) {
+func TestSessionWithSettings_caseOfTheID(t *testing.T) {
 	t.Parallel()
 	c, _, _ := serveSessions(t, func(call string, _ time.Duration) string {
 		switch call {
@@ -771,7 +605,7 @@ func TestSessionWhole_caseOfTheID(t *testing.T) {
 		}
 		return noSession
 	})
-	found, err := c.SessionWhole(t.Context(), "S1", "")
+	found, err := c.SessionWithSettings(t.Context(), "S1", "")
 	if err != nil || found.ID != "s1" || found.Settings == nil {
 		t.Errorf("got %+v, %v", found, err)
 	}
@@ -795,11 +629,11 @@ func TestUpdateSession(t *testing.T) {
 	}{
 		"at once":                        {answer: "200 " + ses("s1", patched), patches: 1},
 		"wrapped":                        {answer: `200 {"session":` + ses("s1", patched) + `}`, patches: 1},
-		"when it shows":                  {answer: "200 " + ses("s1", patched), from: 3 * time.Second, waited: 4 * time.Second, patches: 3},
-		"never found":                    {from: time.Hour, status: 404, waited: youngFor, patches: 31},
+		"when it shows":                  {answer: "200 " + ses("s1", patched), from: 2 * time.Second, waited: 2 * time.Second, patches: 3},
+		"never found":                    {from: time.Hour, status: 404, waited: youngPatience, patches: 11},
 		"an old one":                     {from: time.Hour, age: time.Hour, status: 404, patches: 1},
-		"of unknown age, when it shows":  {answer: "200 " + ses("s1", patched), unknown: true, from: 3 * time.Second, waited: 4 * time.Second, patches: 3},
-		"of unknown age, never":          {from: time.Hour, unknown: true, status: 404, waited: appearsWithin, patches: 6},
+		"of unknown age, when it shows":  {answer: "200 " + ses("s1", patched), unknown: true, from: 2 * time.Second, waited: 2 * time.Second, patches: 3},
+		"of unknown age, never":          {from: time.Hour, unknown: true, status: 404, waited: unknownPatience, patches: 4},
 		"refused":                        {answer: `403 {"detail":"no"}`, status: 403, patches: 1},
 		"answered with nothing":          {answer: "200 ", list: []string{ses("s1", patched)}, patches: 1},
 		"answered with nothing, alone":   {answer: "200 {}", alone: ses("s1", patched), patches: 1},
@@ -906,19 +740,18 @@ func TestDeleteSession(t *testing.T) {
 		waited    time.Duration
 		deletions int // With the computer, and without it where that finds nothing.
 	}{
-		"at once":                       {answer: "204 ", deletions: 1},
-		"answered with a record":        {answer: "200 {}", deletions: 1},
-		"when it shows":                 {answer: "204 ", from: 3 * time.Second, waited: 4 * time.Second, deletions: 5},
-		"gone":                          {from: time.Hour, age: time.Hour, isGone: true, deletions: 2},
-		"gone, of unknown age":          {from: time.Hour, unknown: true, isGone: true, waited: appearsWithin, deletions: 12},
-		"gone, but young":               {from: time.Hour, isGone: true, waited: youngFor, deletions: 62},
-		"gone, but listed for a moment": {from: time.Hour, age: time.Hour, listed: 3 * time.Second, isGone: true, waited: 3 * time.Second, deletions: 2},
-		"gone, but listed for long":     {from: time.Hour, age: time.Hour, listed: time.Hour, status: 404, waited: 7 * time.Second, deletions: 2},
-		"the computer is gone":          {from: time.Hour, age: time.Hour, list: noSession, all: sessionsPage(ses("s0", "")), isGone: true, deletions: 2},
-		"the listing is refused":        {from: time.Hour, age: time.Hour, list: `403 {"detail":"no"}`, status: 404, waited: 7 * time.Second, deletions: 2},
-		"its computer is":               {answer: "204 ", elsewhere: true, from: time.Hour, age: time.Hour, deletions: 2},
-		"refused":                       {answer: `403 {"detail":"no"}`, status: 403, deletions: 1},
-		"a page of another server":      {answer: "404 <html>", status: 404, deletions: 1},
+		"at once":                  {answer: "204 ", deletions: 1},
+		"answered with a record":   {answer: "200 {}", deletions: 1},
+		"when it shows":            {answer: "204 ", from: 2 * time.Second, waited: 2 * time.Second, deletions: 5},
+		"gone":                     {from: time.Hour, age: time.Hour, isGone: true, deletions: 2},
+		"gone, of unknown age":     {from: time.Hour, unknown: true, isGone: true, waited: unknownPatience, deletions: 8},
+		"gone, but young":          {from: time.Hour, isGone: true, waited: youngPatience, deletions: 22},
+		"gone, but listed":         {from: time.Hour, age: time.Hour, listed: time.Hour, status: 404, deletions: 2},
+		"the computer is gone":     {from: time.Hour, age: time.Hour, list: noSession, all: sessionsPage(ses("s0", "")), isGone: true, deletions: 2},
+		"the listing is refused":   {from: time.Hour, age: time.Hour, list: `403 {"detail":"no"}`, all: `403 {"detail":"no"}`, status: 403, deletions: 2},
+		"its computer is":          {answer: "204 ", elsewhere: true, from: time.Hour, age: time.Hour, deletions: 2},
+		"refused":                  {answer: `403 {"detail":"no"}`, status: 403, deletions: 1},
+		"a page of another server": {answer: "404 <html>", status: 404, deletions: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -953,24 +786,39 @@ func TestDeleteSession(t *testing.T) {
 	}
 }
 
-// A deletion is repeated where its answer is lost, and the repetition may find nothing any more.
-func TestDeleteSession_answerIsLost(t *testing.T) {
+// A 404 for the second attempt at a deletion is the outcome of the first one, whose response was lost. A new session is not
+// waited for.
+func TestDeleteSession_responseIsLost(t *testing.T) {
 	t.Parallel()
-	deletions := 0
-	c, _, _ := serveSessions(t, func(call string, at time.Duration) string {
-		if strings.HasPrefix(call, "DELETE") {
+	for _, first := range []string{"drop", `503 {"detail":"later"}`} {
+		deletions := 0
+		c, rec, clk := serveSessions(t, func(string, time.Duration) string {
 			if deletions++; deletions == 1 {
-				return "drop"
+				return first
 			}
 			return noSession
+		})
+		if err := c.DeleteSession(t.Context(), "s1", "7", testStart); err != nil || len(rec.requests) != 2 || clk.Now().Sub(testStart) > minBackoff {
+			t.Errorf("%s: %v, after %d requests and %v", first, err, len(rec.requests), clk.Now().Sub(testStart))
 		}
-		if at < 5*time.Second {
-			return sessionsPage(ses("s1", ""))
+	}
+}
+
+// A request that was refused with 429 did nothing, so that a 404 after it is no outcome of its own.
+func TestDeleteSession_refusedBefore(t *testing.T) {
+	t.Parallel()
+	deletions := 0
+	c, _, _ := serveSessions(t, func(string, time.Duration) string {
+		switch deletions++; deletions {
+		case 1:
+			return `429 {"detail":"slow down"}`
+		case 2, 3:
+			return noSession
 		}
-		return sessionsPage()
+		return "204 "
 	})
-	if err := c.DeleteSession(t.Context(), "s1", "7", testStart.Add(-time.Hour)); !IsGone(err) {
-		t.Errorf("got %v", err)
+	if err := c.DeleteSession(t.Context(), "s1", "7", testStart); err != nil || deletions != 4 {
+		t.Errorf("%v after %d requests", err, deletions)
 	}
 }
 
@@ -985,8 +833,11 @@ func TestSessionWrites_interrupted(t *testing.T) {
 		"delete an old one": func(ctx context.Context, c *Client) error {
 			return c.DeleteSession(ctx, "s1", "7", testStart.Add(-time.Hour))
 		},
-		"interrupt":          func(ctx context.Context, c *Client) error { _, err := c.InterruptSession(ctx, "s1"); return err },
-		"read with settings": func(ctx context.Context, c *Client) error { _, err := c.SessionWhole(ctx, "s1", "7"); return err },
+		"interrupt": func(ctx context.Context, c *Client) error { _, err := c.InterruptSession(ctx, "s1"); return err },
+		"read with settings": func(ctx context.Context, c *Client) error {
+			_, err := c.SessionWithSettings(ctx, "s1", "7")
+			return err
+		},
 	} {
 		ctx, interrupt := context.WithCancel(t.Context())
 		c, rec, _ := serveSessions(t, func(string, time.Duration) string {
@@ -1009,9 +860,9 @@ func TestInterruptSession(t *testing.T) {
 	}{
 		"idle":           {answers: []string{`200 {"status":"idle"}`}, want: "idle"},
 		"another status": {answers: []string{`200 {"status":"stopping","new":1}`}, want: "stopping"},
-		"when it shows":  {answers: []string{noSession, noSession, `200 {"status":"idle"}`}, want: "idle", waited: 4 * time.Second},
+		"when it shows":  {answers: []string{noSession, noSession, `200 {"status":"idle"}`}, want: "idle", waited: 2 * time.Second},
 		"repeated":       {answers: []string{"drop", `200 {"status":"pending"}`}, want: "pending", waited: minBackoff},
-		"never found":    {answers: slices.Repeat([]string{noSession}, 6), fails: "no such session", waited: appearsWithin},
+		"never found":    {answers: slices.Repeat([]string{noSession}, 4), fails: "no such session", waited: unknownPatience},
 		"no status":      {answers: []string{`200 {}`}, fails: "has no status"},
 		"nothing":        {answers: slices.Repeat([]string{`200 `}, 4), fails: "is not JSON"},
 		"refused":        {answers: []string{`403 {"detail":"not yours"}`}, fails: "not yours"},
@@ -1114,66 +965,4 @@ func TestCreateSessionRequest_isWanted(t *testing.T) {
 			}
 		})
 	}
-}
-
-// What is known of a computer's sessions does not depend on how its ID is spelled.
-func TestSession_caseOfTheComputer(t *testing.T) {
-	t.Parallel()
-	for _, spellings := range [][]string{{"c7", "C7"}, {"C7", "c7"}} {
-		t.Run(spellings[0], func(t *testing.T) {
-			t.Parallel()
-			testSpellings(t, spellings[0], spellings[1])
-		})
-	}
-}
-
-// testSpellings demands that the service is asked in the spelling of the computer's ID that was met first.
-func testSpellings(t *testing.T, first, other string) {
-	list, read := "GET ?computerId="+first+"&limit=100", "GET /s1?computerId="+first
-	c, rec, clk := serveSessions(t, func(call string, _ time.Duration) string {
-		switch {
-		case call == list:
-			return sessionsPage(strings.ReplaceAll(ses("s1", `,"sessionSettings":{}`), `"7"`, `"c7"`))
-		case strings.HasPrefix(call, "DELETE"):
-			return "204 "
-		case strings.HasPrefix(call, "POST"):
-			return "201 " + strings.ReplaceAll(ses("s2", ""), `"7"`, `"c7"`)
-		}
-		return "200 " + strings.ReplaceAll(ses("s1", ""), `"7"`, `"c7"`)
-	})
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Error(err)
-		}
-	}
-	reads := func() {
-		t.Helper()
-		for _, spelled := range []string{first, other} {
-			_, err := c.Session(t.Context(), "s1", spelled, testStart)
-			must(err)
-		}
-	}
-	reads()
-	wantCalls(t, rec, list)
-	clk.Advance(time.Second)
-	for _, spelled := range []string{first, other} {
-		_, err := c.Sessions(t.Context(), spelled, 0)
-		must(err)
-	}
-	wantCalls(t, rec, list, list)
-	_, err := c.UpdateSession(t.Context(), "s1", other, testStart, &SessionSettings{})
-	must(err)
-	reads()
-	_, err = c.SessionAlone(t.Context(), "s1", other)
-	must(err)
-	must(c.DeleteSession(t.Context(), "s9", other, testStart))
-	reads()
-	for _, spelled := range []string{other, first} {
-		_, err = c.CreateSession(t.Context(), CreateSessionRequest{ComputerID: spelled})
-		if !is[*StrangerError](err) && spelled == first {
-			t.Errorf("the same session twice: %v", err)
-		}
-	}
-	wantCalls(t, rec, list, list, "PATCH /s1", list, read, "DELETE /s9?computerId="+first, list, "POST ", "POST ")
 }

@@ -60,7 +60,7 @@ func (d *sessionDataSource) Schema(_ context.Context, _ datasource.SchemaRequest
 
 func (d *sessionDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	crud.ReadData(ctx, "read", "session", req, resp, func(m *sessionDataModel) (*client.Session, error) {
-		found, err := d.Client.SessionWhole(ctx, m.ID.ValueString(), m.ComputerID.ValueString())
+		found, err := d.Client.SessionWithSettings(ctx, m.ID.ValueString(), m.ComputerID.ValueString())
 		switch computer := m.ComputerID.ValueString(); {
 		case client.IsNotFound(err):
 			return nil, &crud.Fault{At: path.Root("id"), Summary: "Session Not Found", Detail: "There is no session with this id. Check the value; one that was deleted is not found any more."}

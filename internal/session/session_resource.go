@@ -3,9 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -131,9 +129,9 @@ func (r *sessionResource) Metadata(_ context.Context, req resource.MetadataReque
 
 const (
 	notReturned = " A change replaces the session. The service does not return it, so it is adopted from the configuration after an import."
-	// settingsUnknown is said because Terraform does not let a provider replace what was to be updated.
-	settingsUnknown = "The settings as a whole are known in the apply only. If tool_execution_mode or allow_subagents_in_scripts differ then, the session must be replaced, which is too late for this apply: " +
-		"Terraform ends it with \"Provider produced inconsistent final plan\", the session stays as it is, and the next plan replaces it. Give each setting an expression of its own to have that planned at once."
+	// settingsUnknown explains an error of Terraform's: a provider cannot replace what was planned as an update.
+	settingsUnknown = "The session_settings are known only in the apply. If they change tool_execution_mode or allow_subagents_in_scripts, " +
+		"this apply fails with \"Provider produced inconsistent final plan\" and changes nothing. The next plan then replaces the session."
 	sessionText = "Sessions are enabled for selected organizations only."
 )
 
@@ -166,10 +164,7 @@ func (r *sessionResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "A session of a coding agent on a computer. " + sessionText + " It belongs to the owner of the API key. " +
-			"Destroying it deletes it softly: the service keeps it for a while, and can restore it. " +
-			"A new session takes a few seconds to show; the provider waits for it where it is needed. " +
-			"Sessions have no names. An apply that was cut short may have left one: a plan that finds one on the computer that is younger than half an hour, that nothing was sent to and that is as a new one shall be, ends with an error that names it, " +
-			"or with a warning where a resource in the state may hold it, as where the state is empty or holds sessions of that computer.",
+			"Destroying it deletes it softly: the service keeps it for a while and can restore it.",
 		Attributes: attributes,
 	}
 }
@@ -199,67 +194,24 @@ func (r *sessionResource) ValidateConfig(ctx context.Context, req resource.Valid
 // UnchangedDefaults is empty: the schema gives no default.
 func (r *sessionResource) UnchangedDefaults() map[string]attr.Value { return nil }
 
-// ModifyPlan refuses settings that the service does not know, and says what the plan can know of a creation.
+// ModifyPlan rejects settings that the service does not know, and checks the access before the first creation.
 func (r *sessionResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() {
 		return
 	}
-	var plan, state, config sessionModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	var state, config sessionModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	isNew := req.State.Raw.IsNull()
 	if !isNew {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	}
 	resp.Diagnostics.Append(checkSettings(config.SessionSettings, state.SessionSettings)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	if !isNew {
-		r.planModes(ctx, &plan, &state, &config, resp)
-		planWorktree(ctx, &plan, &state, &config, resp)
-		if config.SessionSettings.IsUnknown() {
-			resp.Diagnostics.AddAttributeWarning(path.Root("session_settings"), "Settings Not Known Yet", settingsUnknown)
-		}
-	}
-	if r.Client != nil && isNew {
+	switch {
+	case resp.Diagnostics.HasError():
+	case isNew && r.Client != nil:
 		resp.Diagnostics.Append(apierror.For("plan", "session", r.Client.CheckAccess(ctx), sessionOptions)...)
-	}
-}
-
-// planModes plans the modes anew that nobody configured, where one of them changes: the service derives some from others.
-func (r *sessionResource) planModes(ctx context.Context, plan, state, config *sessionModel, resp *resource.ModifyPlanResponse) {
-	modes := []string{"interaction_mode", "autonomy_level", "autonomy_mode"}
-	planned, before, configured := plan.SessionSettings.Attributes(), state.SessionSettings.Attributes(), config.SessionSettings.Attributes()
-	isChange := false
-	for _, mode := range modes {
-		isChange = isChange || planned[mode] != nil && configured[mode] != nil && !configured[mode].IsNull() && !planned[mode].Equal(before[mode])
-	}
-	for _, mode := range modes {
-		if isChange && configured[mode].IsNull() {
-			resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("session_settings").AtName(mode), types.StringUnknown())...)
-		}
-	}
-}
-
-// planWorktree plans anew what nobody configured of a worktree that changes, so that it is not sent: another repository or
-// branch has another worktree, and that the old one was removed says nothing of the one that is asked for now.
-func planWorktree(ctx context.Context, plan, state, config *sessionModel, resp *resource.ModifyPlanResponse) {
-	worktreeOf := func(m *sessionModel) map[string]attr.Value {
-		worktree, _ := m.SessionSettings.Attributes()["worktree"].(types.Object)
-		return worktree.Attributes()
-	}
-	planned, before, configured := worktreeOf(plan), worktreeOf(state), worktreeOf(config)
-	isChanged := func(name string) bool { return !configured[name].IsNull() && !planned[name].Equal(before[name]) }
-	if len(planned) == 0 || len(before) == 0 || len(configured) == 0 {
-		return
-	}
-	isOther := isChanged("repo_root") || isChanged("branch")
-	isChange := slices.ContainsFunc(slices.Collect(maps.Keys(configured)), isChanged)
-	for name := range configured {
-		if configured[name].IsNull() && (isOther || isChange && name == "removed_at") {
-			resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("session_settings").AtName("worktree").AtName(name), types.StringUnknown())...)
-		}
+	case !isNew && config.SessionSettings.IsUnknown():
+		resp.Diagnostics.AddAttributeWarning(path.Root("session_settings"), "Session Settings Not Known Yet", settingsUnknown)
 	}
 }
 
@@ -279,12 +231,13 @@ func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest
 func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*answered, error) {
 		id, computer := m.ID.ValueString(), m.ComputerID.ValueString()
-		read := func() (*client.Session, error) { return r.Client.Session(ctx, id, computer, m.createdAt()) }
-		isImport := adopt.Unread(ctx, req.Private)
-		if isImport {
-			read = func() (*client.Session, error) { return r.Client.SessionWhole(ctx, id, computer) }
+		var found *client.Session
+		var err error
+		if adopt.Unread(ctx, req.Private) {
+			found, err = r.Client.SessionWithSettings(ctx, id, computer)
+		} else {
+			found, err = r.Client.Session(ctx, id, computer, m.createdAt())
 		}
-		found, err := read()
 		if err != nil {
 			return nil, err
 		}

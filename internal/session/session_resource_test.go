@@ -417,7 +417,7 @@ func TestAccSession_settingsAddedLater(t *testing.T) {
 				expect(setting("worktree").AtMapKey("branch"), knownvalue.Null()),
 			},
 			Check: func(*terraform.State) error {
-				bodies.must(t, `PATCH {"sessionSettings":{"tags":[{"name":"ci"}],"enabledToolIds":["read"],"worktree":{"repoRoot":"/srv"}}}`)
+				bodies.must(t, `PATCH {"sessionSettings":{"tags":[{"name":"ci","metadata":{}}],"enabledToolIds":["read"],"worktree":{"repoRoot":"/srv"}}}`)
 				return nil
 			},
 		},
@@ -516,7 +516,7 @@ func TestAccSession_settingsUnknownAsAWhole(t *testing.T) {
 	cli := acctest.NewCLI(t, e, config("model-light", "script_only"))
 	cli.MustRun(applying...)
 	cli.Write("main.tf", config("model-standard", "script_only"))
-	if out := unframed(cli.MustRun(applying...).Output); !strings.Contains(out, "Settings Not Known Yet") || !strings.Contains(out, "the next plan replaces it") {
+	if out := unframed(cli.MustRun(applying...).Output); !strings.Contains(out, "Session Settings Not Known Yet") || !strings.Contains(out, "The next plan then replaces the session") {
 		t.Errorf("the plan of an update says: %s", out)
 	}
 	before := mustHold(t, e, computer, 1)
@@ -527,7 +527,7 @@ func TestAccSession_settingsUnknownAsAWhole(t *testing.T) {
 	if after := mustHold(t, e, computer, 1); after[0] != before[0] {
 		t.Errorf("%s became %s at once", before[0], after[0])
 	}
-	if out := unframed(cli.MustRun(applying...).Output); !strings.Contains(out, "1 added, 0 changed, 1 destroyed") || strings.Contains(out, "Settings Not Known Yet") {
+	if out := unframed(cli.MustRun(applying...).Output); !strings.Contains(out, "1 added, 0 changed, 1 destroyed") || strings.Contains(out, "Session Settings Not Known Yet") {
 		t.Errorf("the next apply says: %s", out)
 	}
 	cli.MustPlanEmpty()
@@ -608,7 +608,7 @@ func TestSession_refusedByTheService(t *testing.T) {
 		parts  []string
 		at     string
 	}{
-		"an unknown computer":  {valuesOf("cmp_nowhere", nil), []string{"listSessions", "404", "cmp_nowhere"}, `AttributeName("computer_id")`},
+		"an unknown computer":  {valuesOf("cmp_nowhere", nil), []string{"createSession", "400", "cmp_nowhere"}, `AttributeName("computer_id")`},
 		"one that is no ready": {valuesOf(pending.ID, nil), []string{"createSession", "400", "If the computer is not active, wait until it is", "agentyard_computer_restart"}, `AttributeName("computer_id")`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -28,7 +28,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// settingsModel are the settings of a session. The fields of one type stand in the order that the client has them in.
+// settingsModel are the settings of a session.
 type settingsModel struct {
 	Model                           types.String `tfsdk:"model"`
 	ReasoningEffort                 types.String `tfsdk:"reasoning_effort"`
@@ -151,6 +151,9 @@ func settingsAttribute() schema.Attribute {
 			attributes[name] = a
 		}
 	}
+	for _, name := range []string{"interaction_mode", "autonomy_level"} {
+		attributes[name] = derivedAttribute(settingsResults[name].Text, "autonomy_mode")
+	}
 	attributes["autonomy_mode"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: settingsResults["autonomy_mode"].Text,
@@ -160,11 +163,8 @@ func settingsAttribute() schema.Attribute {
 	attributes["compaction_model"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: settingsResults["compaction_model"].Text,
-		Validators: []validator.String{
-			value.NotEmpty(),
-			value.Except("custom:", "name the model after it, such as custom:my-model"),
-		},
-		PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+		Validators:          []validator.String{value.NotEmpty(), value.Except("custom:", "name the model after it, such as custom:my-model")},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}
 	attributes["tool_execution_mode"] = schema.StringAttribute{
 		Optional: true, Computed: true,
@@ -195,15 +195,14 @@ func settingsAttribute() schema.Attribute {
 }
 
 func worktreeAttribute() schema.Attribute {
-	attributes := worktreeResults.Elements()
-	for name, attribute := range attributes {
-		if a, ok := attribute.(schema.StringAttribute); ok {
-			// The service may fill these in once there is a worktree.
-			a.Optional, a.Validators, a.PlanModifiers = true, []validator.String{value.NotEmpty()}, []planmodifier.String{stringplanmodifier.UseNonNullStateForUnknown()}
-			attributes[name] = a
-		}
+	attributes := map[string]schema.Attribute{
+		"repo_root": schema.StringAttribute{Required: true, MarkdownDescription: worktreeResults["repo_root"].Text, Validators: []validator.String{value.NotBlank("give the path of the repository")}},
+		// A worktree that is asked for anew is not removed.
+		"removed_at": derivedAttribute(worktreeResults["removed_at"].Text, "repo_root", "branch", "lifecycle", "path", "parent_worktree_path"),
 	}
-	attributes["repo_root"] = schema.StringAttribute{Required: true, MarkdownDescription: worktreeResults["repo_root"].Text, Validators: []validator.String{value.NotBlank("give the path of the repository")}}
+	for _, name := range []string{"branch", "lifecycle", "path", "parent_worktree_path"} {
+		attributes[name] = derivedAttribute(worktreeResults[name].Text, "repo_root", "branch")
+	}
 	return schema.SingleNestedAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: settingsResults["worktree"].Text,
@@ -212,20 +211,39 @@ func worktreeAttribute() schema.Attribute {
 	}
 }
 
-// texts, flags and toolLists are the settings of one type, in the order of the client's.
-func (m *settingsModel) texts() []*types.String {
-	return []*types.String{
-		&m.Model, &m.ReasoningEffort, &m.InteractionMode, &m.AutonomyLevel, &m.AutonomyMode, &m.SpecModeModel, &m.SpecModeReasoningEffort,
-		&m.ProviderLock, &m.ProviderLockTimestamp, &m.APIProviderLock, &m.ArchivedAt, &m.SetupProfileID, &m.CompactionModel, &m.ToolExecutionMode,
+// derivedAttribute is a setting that the service derives from others beside it.
+func derivedAttribute(text string, from ...string) schema.Attribute {
+	return schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: text,
+		Validators:          []validator.String{value.NotEmpty()},
+		PlanModifiers:       []planmodifier.String{keepUnlessChanged{from}},
 	}
 }
 
-func (m *settingsModel) toolLists() []*types.Set {
-	return []*types.Set{&m.EnabledToolIDs, &m.DisabledToolIDs, &m.RestrictToolIDs}
+// keepUnlessChanged plans the prior value, also null, unless the configuration changes an attribute from which it is derived.
+type keepUnlessChanged struct{ from []string }
+
+func (k keepUnlessChanged) Description(context.Context) string {
+	return "Keeps its value unless one of these changes: " + strings.Join(k.from, ", ") + "."
 }
 
-func (m *worktreeModel) texts() []*types.String {
-	return []*types.String{&m.Branch, &m.Lifecycle, &m.Path, &m.ParentWorktreePath, &m.RemovedAt}
+func (k keepUnlessChanged) MarkdownDescription(ctx context.Context) string { return k.Description(ctx) }
+
+func (k keepUnlessChanged) PlanModifyString(ctx context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
+	if req.State.Raw.IsNull() || !req.PlanValue.IsUnknown() || req.ConfigValue.IsUnknown() {
+		return
+	}
+	for _, name := range k.from {
+		var configured, prior types.String
+		at := req.Path.ParentPath().AtName(name)
+		resp.Diagnostics.Append(req.Config.GetAttribute(ctx, at, &configured)...)
+		resp.Diagnostics.Append(req.State.GetAttribute(ctx, at, &prior)...)
+		if !configured.IsNull() && !configured.Equal(prior) {
+			return
+		}
+	}
+	resp.PlanValue = req.StateValue
 }
 
 // settingsToAPI is what of the settings is known; nil if they are null or unknown as a whole.
@@ -236,17 +254,25 @@ func settingsToAPI(ctx context.Context, settings types.Object) (*client.SessionS
 	var m settingsModel
 	diags := settings.As(ctx, &m, basetypes.ObjectAsOptions{})
 	s := &client.SessionSettings{
+		Model:                           value.StringPointer(m.Model),
+		ReasoningEffort:                 value.StringPointer(m.ReasoningEffort),
+		InteractionMode:                 value.StringPointer(m.InteractionMode),
+		AutonomyLevel:                   value.StringPointer(m.AutonomyLevel),
+		AutonomyMode:                    value.StringPointer(m.AutonomyMode),
+		SpecModeModel:                   value.StringPointer(m.SpecModeModel),
+		SpecModeReasoningEffort:         value.StringPointer(m.SpecModeReasoningEffort),
+		ProviderLock:                    value.StringPointer(m.ProviderLock),
+		ProviderLockTimestamp:           value.StringPointer(m.ProviderLockTimestamp),
+		APIProviderLock:                 value.StringPointer(m.APIProviderLock),
+		ArchivedAt:                      value.StringPointer(m.ArchivedAt),
+		SetupProfileID:                  value.StringPointer(m.SetupProfileID),
+		EnabledToolIDs:                  toolsToAPI(ctx, m.EnabledToolIDs, &diags),
+		DisabledToolIDs:                 toolsToAPI(ctx, m.DisabledToolIDs, &diags),
+		RestrictToolIDs:                 toolsToAPI(ctx, m.RestrictToolIDs, &diags),
+		CompactionModel:                 value.StringPointer(m.CompactionModel),
 		CompactionThresholdCheckEnabled: value.BoolPointer(m.CompactionThresholdCheckEnabled),
+		ToolExecutionMode:               value.StringPointer(m.ToolExecutionMode),
 		AllowSubagentsInScripts:         value.BoolPointer(m.AllowSubagentsInScripts),
-	}
-	for i, text := range s.Texts() {
-		*text = value.StringPointer(*m.texts()[i])
-	}
-	for i, list := range s.ToolLists() {
-		if set := *m.toolLists()[i]; value.IsSet(set) {
-			*list = []string{}
-			diags.Append(set.ElementsAs(ctx, list, false)...)
-		}
 	}
 	if value.IsSet(m.Tags) {
 		var tags []tagModel
@@ -263,39 +289,55 @@ func settingsToAPI(ctx context.Context, settings types.Object) (*client.SessionS
 	if value.IsSet(m.Worktree) {
 		var w worktreeModel
 		diags.Append(m.Worktree.As(ctx, &w, basetypes.ObjectAsOptions{})...)
-		s.Worktree = &client.SessionWorktree{RepoRoot: w.RepoRoot.ValueString()}
-		for i, text := range s.Worktree.Texts() {
-			*text = value.StringPointer(*w.texts()[i])
+		s.Worktree = &client.SessionWorktree{
+			RepoRoot:           w.RepoRoot.ValueString(),
+			Branch:             value.StringPointer(w.Branch),
+			Lifecycle:          value.StringPointer(w.Lifecycle),
+			Path:               value.StringPointer(w.Path),
+			ParentWorktreePath: value.StringPointer(w.ParentWorktreePath),
+			RemovedAt:          value.StringPointer(w.RemovedAt),
 		}
 	}
 	return s, diags
 }
 
-// settingsFromAPI is null where the service tells no settings.
+func toolsToAPI(ctx context.Context, tools types.Set, diags *diag.Diagnostics) []string {
+	if !value.IsSet(tools) {
+		return nil
+	}
+	ids := []string{}
+	diags.Append(tools.ElementsAs(ctx, &ids, false)...)
+	return ids
+}
+
+// settingsFromAPI is null where the service returns no settings.
 func settingsFromAPI(ctx context.Context, s *client.SessionSettings) (types.Object, diag.Diagnostics) {
 	if s == nil {
 		return types.ObjectNull(settingsType.AttrTypes), nil
 	}
+	var diags, d diag.Diagnostics
 	m := settingsModel{
+		Model:                           types.StringPointerValue(s.Model),
+		ReasoningEffort:                 types.StringPointerValue(s.ReasoningEffort),
+		InteractionMode:                 types.StringPointerValue(s.InteractionMode),
+		AutonomyLevel:                   types.StringPointerValue(s.AutonomyLevel),
+		AutonomyMode:                    types.StringPointerValue(s.AutonomyMode),
+		SpecModeModel:                   types.StringPointerValue(s.SpecModeModel),
+		SpecModeReasoningEffort:         types.StringPointerValue(s.SpecModeReasoningEffort),
+		ProviderLock:                    types.StringPointerValue(s.ProviderLock),
+		ProviderLockTimestamp:           types.StringPointerValue(s.ProviderLockTimestamp),
+		APIProviderLock:                 types.StringPointerValue(s.APIProviderLock),
+		ArchivedAt:                      types.StringPointerValue(s.ArchivedAt),
+		SetupProfileID:                  types.StringPointerValue(s.SetupProfileID),
+		CompactionModel:                 types.StringPointerValue(s.CompactionModel),
+		ToolExecutionMode:               types.StringPointerValue(s.ToolExecutionMode),
 		CompactionThresholdCheckEnabled: types.BoolPointerValue(s.CompactionThresholdCheckEnabled),
 		AllowSubagentsInScripts:         types.BoolPointerValue(s.AllowSubagentsInScripts),
+		EnabledToolIDs:                  toolsFromAPI(ctx, s.EnabledToolIDs, &diags),
+		DisabledToolIDs:                 toolsFromAPI(ctx, s.DisabledToolIDs, &diags),
+		RestrictToolIDs:                 toolsFromAPI(ctx, s.RestrictToolIDs, &diags),
 		Tags:                            types.ListNull(tagType),
 		Worktree:                        types.ObjectNull(worktreeType.AttrTypes),
-	}
-	var diags, d diag.Diagnostics
-	for i, text := range s.Texts() {
-		*m.texts()[i] = types.StringPointerValue(*text)
-	}
-	for i, list := range s.ToolLists() {
-		set := types.SetNull(types.StringType)
-		if *list != nil {
-			// The service may name a tool twice. No tools are not null.
-			tools := slices.AppendSeq([]string{}, slices.Values(*list))
-			slices.Sort(tools)
-			set, d = types.SetValueFrom(ctx, types.StringType, slices.Compact(tools))
-			diags.Append(d...)
-		}
-		*m.toolLists()[i] = set
 	}
 	if s.Tags != nil {
 		tags := make([]tagModel, len(s.Tags))
@@ -309,17 +351,32 @@ func settingsFromAPI(ctx context.Context, s *client.SessionSettings) (types.Obje
 		m.Tags, d = types.ListValueFrom(ctx, tagType, tags)
 		diags.Append(d...)
 	}
-	if s.Worktree != nil {
-		w := worktreeModel{RepoRoot: types.StringValue(s.Worktree.RepoRoot)}
-		for i, text := range s.Worktree.Texts() {
-			*w.texts()[i] = types.StringPointerValue(*text)
-		}
-		m.Worktree, d = types.ObjectValueFrom(ctx, worktreeType.AttrTypes, w)
+	if w := s.Worktree; w != nil {
+		m.Worktree, d = types.ObjectValueFrom(ctx, worktreeType.AttrTypes, worktreeModel{
+			RepoRoot:           types.StringValue(w.RepoRoot),
+			Branch:             types.StringPointerValue(w.Branch),
+			Lifecycle:          types.StringPointerValue(w.Lifecycle),
+			Path:               types.StringPointerValue(w.Path),
+			ParentWorktreePath: types.StringPointerValue(w.ParentWorktreePath),
+			RemovedAt:          types.StringPointerValue(w.RemovedAt),
+		})
 		diags.Append(d...)
 	}
 	settings, d := types.ObjectValueFrom(ctx, settingsType.AttrTypes, m)
 	diags.Append(d...)
 	return settings, diags
+}
+
+// toolsFromAPI takes each tool once: the service may name one twice.
+func toolsFromAPI(ctx context.Context, ids []string, diags *diag.Diagnostics) types.Set {
+	if ids == nil {
+		return types.SetNull(types.StringType)
+	}
+	unique := append([]string{}, ids...)
+	slices.Sort(unique)
+	tools, d := types.SetValueFrom(ctx, types.StringType, slices.Compact(unique))
+	diags.Append(d...)
+	return tools
 }
 
 // asPlanned completes what was planned by what came of it: what was known in the plan stays, because an outcome that differs

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -292,8 +293,8 @@ func TestSession_deprecatedMode(t *testing.T) {
 			mustApply(t, e, i, withSettings(computer, step.config))
 			bodies.must(t, `PATCH {"sessionSettings":`+step.sent+`}`)
 		}
-		mustSettings(t, i, settings{"interaction_mode": step.mode, "autonomy_level": step.level, "autonomy_mode": step.deprecated})
 		mustPlan(t, e, i, withSettings(computer, step.config), "none")
+		mustSettings(t, i, settings{"interaction_mode": step.mode, "autonomy_level": step.level, "autonomy_mode": step.deprecated})
 		if t.Failed() {
 			t.Fatalf("at step %d", n)
 		}
@@ -409,6 +410,91 @@ func TestSession_drift(t *testing.T) {
 	}
 }
 
+// A setting that answers leave out beside others is unset: that is a difference where it is configured.
+func TestSession_unsetElsewhere(t *testing.T) {
+	t.Parallel()
+	type settings = map[string]any
+	for name, tc := range map[string]struct {
+		configured any
+		sent       string
+	}{
+		"model":                              {"model-light", `{"model":"model-light"}`},
+		"restrict_tool_ids":                  {[]any{"read"}, `{"restrictToolIds":["read"]}`},
+		"tags":                               {[]any{settings{"name": "a"}}, `{"tags":[{"name":"a"}]}`},
+		"compaction_threshold_check_enabled": {false, `{"compactionThresholdCheckEnabled":false}`},
+		"worktree":                           {settings{"repo_root": "/a"}, `{"worktree":{"repoRoot":"/a"}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var isUnset atomic.Bool
+			var bodies sent
+			e := acctest.New(t, bodies.option, rewrite(func(method string, session map[string]any) {
+				if method == http.MethodPatch {
+					isUnset.Store(false)
+				}
+				if isUnset.Load() {
+					edited(session, settings{"model": nil, "restrictToolIds": nil, "tags": nil, "compactionThresholdCheckEnabled": nil, "worktree": nil})
+				}
+			}))
+			computer := newComputer(e, "dev")
+			config := withSettings(computer, settings{name: tc.configured, "provider_lock": "generic"})
+			i := applied(t, e, config)
+			isUnset.Store(true)
+			mustPlan(t, e, i, config, "update")
+			mustSettings(t, i, settings{name: nil, "provider_lock": "generic"})
+			bodies.take()
+			mustApply(t, e, i, config)
+			bodies.must(t, `PATCH {"sessionSettings":`+tc.sent+`}`)
+			mustPlan(t, e, i, config, "none")
+		})
+	}
+}
+
+// The plan shows the setting that changes, and nothing of those beside it.
+func TestAccSession_planShowsWhatChanges(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t, atOnce)
+	computer := newComputer(e, "dev")
+	config := func(level string) string {
+		return hclOf(computer, `session_settings = {
+    autonomy_level = "`+level+`"
+    worktree       = { repo_root = "/srv" }
+  }`)
+	}
+	cli := acctest.NewCLI(t, e, config("low"))
+	cli.MustRun(applying...)
+	cli.Write("main.tf", config("high"))
+	out := cli.MustRun("plan", "-input=false", "-no-color").Output
+	var changes []string
+	for line := range strings.Lines(out) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "~ ") || strings.HasPrefix(line, "+ ") || strings.HasPrefix(line, "- ") || strings.Contains(line, "known after apply") {
+			changes = append(changes, strings.Join(strings.Fields(line), " "))
+		}
+	}
+	if want := []string{`~ update in-place`, `~ resource "agentyard_session" "test" {`, `~ session_settings = {`, `~ autonomy_level = "low" -> "high"`}; !slices.Equal(changes, want) {
+		t.Errorf("the plan shows %q: %s", changes, out)
+	}
+	cli.MustRun(applying...)
+	cli.MustPlanEmpty()
+}
+
+// What is no longer configured keeps its value, and so does what nobody ever configured beside it.
+func TestAccSession_worktreeBesideTagsOfBefore(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t, atOnce)
+	computer := newComputer(e, "dev")
+	cli := acctest.NewCLI(t, e, hclOf(computer, `session_settings = {
+    tags     = [{ name = "a", metadata = { b = "c" } }, { name = "d" }]
+    worktree = { repo_root = "/srv" }
+  }`))
+	cli.MustRun(applying...)
+	cli.MustPlanEmpty()
+	cli.Write("main.tf", hclOf(computer, `session_settings = { worktree = { repo_root = "/srv" } }`))
+	cli.MustPlanEmpty()
+	cli.MustRun(applying...)
+	cli.MustPlanEmpty()
+}
+
 // What the agent does is no change of the configuration's.
 func TestSession_whatMovesByItself(t *testing.T) {
 	t.Parallel()
@@ -458,7 +544,7 @@ func TestSession_archivedElsewhere(t *testing.T) {
 	}
 }
 
-// Settings that answers leave out, in single reads, in all answers or one by one, stay as the state knows them.
+// Where answers have no settings at all, those in the state stay.
 func TestSession_answersWithoutSettings(t *testing.T) {
 	t.Parallel()
 	type settings = map[string]any
@@ -474,10 +560,6 @@ func TestSession_answersWithoutSettings(t *testing.T) {
 			}
 		},
 		"in all answers": func(_ string, session map[string]any) { delete(session, "sessionSettings") },
-		"one by one": func(_ string, session map[string]any) {
-			edited(session, settings{"model": nil, "tags": nil, "enabledToolIds": nil, "disabledToolIds": nil, "worktree": nil, "compactionThresholdCheckEnabled": nil, "autonomyMode": nil})
-		},
-		"empty": func(_ string, session map[string]any) { session["sessionSettings"] = settings{} },
 	} {
 		for _, onReads := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
