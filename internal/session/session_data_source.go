@@ -23,12 +23,12 @@ func NewSessionDataSource() datasource.DataSource { return &sessionDataSource{} 
 
 type sessionDataSource struct{ crud.DataSource }
 
-type sessionDataModel struct{ sessionRecord }
+type sessionDataModel struct{ sessionDataRecord }
 
 // FromAPI takes over a record. The computer stays as it was given where the service does not tell it.
 func (m *sessionDataModel) FromAPI(ctx context.Context, s *client.Session) diag.Diagnostics {
 	computer := m.ComputerID
-	diags := m.sessionRecord.FromAPI(ctx, s)
+	diags := m.sessionDataRecord.FromAPI(ctx, s)
 	if m.ComputerID.IsNull() {
 		m.ComputerID = computer
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// sessionRecord is a session as the service returns it: the results of every object that shows sessions.
+// sessionRecord is what every object that shows sessions has of one.
 type sessionRecord struct {
 	ID              types.String  `tfsdk:"id"`
 	ParentSessionID types.String  `tfsdk:"parent_session_id"`
@@ -23,11 +23,22 @@ type sessionRecord struct {
 	Status          types.String  `tfsdk:"status"`
 	MessageCount    types.Int64   `tfsdk:"message_count"`
 	CreatedAt       types.String  `tfsdk:"created_at"`
-	UpdatedAt       types.String  `tfsdk:"updated_at"`
 	CompletedAt     types.String  `tfsdk:"completed_at"`
 	ComputerID      types.String  `tfsdk:"computer_id"`
 	SessionSettings types.Object  `tfsdk:"session_settings"`
 	ServiceCredits  types.Float64 `tfsdk:"service_credits"`
+}
+
+// sessionDataRecord is a session in a data source.
+type sessionDataRecord struct {
+	sessionRecord
+	UpdatedAt types.String `tfsdk:"updated_at"`
+}
+
+// FromAPI takes over a record.
+func (m *sessionDataRecord) FromAPI(ctx context.Context, s *client.Session) diag.Diagnostics {
+	m.UpdatedAt = value.Time(s.UpdatedAt.Time())
+	return m.sessionRecord.FromAPI(ctx, s)
 }
 
 // sessionResults are the fields of a session, wherever they are shown.
@@ -64,7 +75,6 @@ func (m *sessionRecord) FromAPI(ctx context.Context, s *client.Session) diag.Dia
 	m.Status = types.StringValue(s.Status)
 	m.MessageCount = types.Int64Value(s.MessageCount)
 	m.CreatedAt = value.Time(s.CreatedAt.Time())
-	m.UpdatedAt = value.Time(s.UpdatedAt.Time())
 	m.CompletedAt = value.Time(s.CompletedAt.Time())
 	m.ComputerID = value.StringOrNull(s.ComputerID)
 	m.ServiceCredits = types.Float64PointerValue(s.ServiceCredits)

@@ -137,6 +137,7 @@ const (
 
 func (r *sessionResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := sessionResults.Resource()
+	delete(attributes, "updated_at") // It would change with every step of the agent.
 	attributes["computer_id"] = schema.StringAttribute{
 		Required:            true,
 		MarkdownDescription: sessionResults["computer_id"].Text + " It must be active. A change replaces the session; upper and lower case make no difference.",

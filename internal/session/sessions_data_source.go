@@ -23,14 +23,14 @@ func NewSessionsDataSource() datasource.DataSource { return &sessionsDataSource{
 type sessionsDataSource struct{ crud.DataSource }
 
 type sessionsModel struct {
-	ComputerID types.String    `tfsdk:"computer_id"`
-	MaxResults types.Int64     `tfsdk:"max_results"`
-	Sessions   []sessionRecord `tfsdk:"sessions"`
+	ComputerID types.String        `tfsdk:"computer_id"`
+	MaxResults types.Int64         `tfsdk:"max_results"`
+	Sessions   []sessionDataRecord `tfsdk:"sessions"`
 }
 
 // FromAPI takes over the listing.
 func (m *sessionsModel) FromAPI(ctx context.Context, found *[]client.Session) (diags diag.Diagnostics) {
-	m.Sessions, diags = crud.Each[sessionRecord](ctx, *found)
+	m.Sessions, diags = crud.Each[sessionDataRecord](ctx, *found)
 	return diags
 }
 
