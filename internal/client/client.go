@@ -96,14 +96,16 @@ type Client struct {
 	heldDefault  string
 	// unseenDefaults are the defaults that listings without objects named, by account.
 	unseenDefaults sync.Map
-	// usageLimits and globalLimit have one object each. Writes of users' limits share requests.
-	usageLimits                    *shared[UsageLimits]
-	globalLimit                    *shared[globalUsageLimit]
-	limitBatch                     *batch.Batcher[limitWrite, limitResult]
-	limitClaims, globalLimitClaims limitClaims
-	globalLimitTurns               keyedLocks
-	wikiRuns                       *shared[WikiRun]
-	wikiCreations                  gates[WikiRun]
+	// usageLimits and globalLimit have one object each. Writes share requests.
+	usageLimits      *shared[UsageLimits]
+	globalLimit      *shared[globalUsageLimit]
+	limitBatch       *batch.Batcher[int64, limitResult]
+	globalLimitBatch *batch.Batcher[int64, struct{}]
+	firstLimits      firstLimits
+	// limitReads are the limits that resources have read.
+	limitReads    sync.Map
+	wikiRuns      *shared[WikiRun]
+	wikiCreations gates[WikiRun]
 	// creating holds a lock for every name under which something is being created.
 	creating keyedLocks
 	// checked are the purposes for which checkOnce has sent its request.
@@ -168,7 +170,7 @@ func newClient(cfg Config) *Client {
 	c.buildPolls, c.environmentReads = c.newBuildPolls(), c.newEnvironmentReads()
 	c.usageLimits = newShared(cfg.Clock, 0, c.listUsageLimits, func(*UsageLimits) string { return organization }, func(*UsageLimits) []string { return nil })
 	c.globalLimit = newShared(cfg.Clock, 0, c.readGlobalUsageLimit, func(*globalUsageLimit) string { return organization }, func(*globalUsageLimit) []string { return nil })
-	c.limitBatch = c.newLimitBatch()
+	c.limitBatch, c.globalLimitBatch = newLimitBatch(c, c.sendUserUsageLimits), newLimitBatch(c, c.sendGlobalUsageLimit)
 	c.wikiRuns = newShared(cfg.Clock, 1, c.listWikiRuns, (*WikiRun).identifier, nameless[WikiRun])
 	c.members, c.controlChanges = newPages[Member](c, opListMembers, "users"), newPages[ControlChange](c, opListControlChanges, "changes")
 	c.analytics = newQuestions(c)

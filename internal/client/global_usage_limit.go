@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/batch"
 )
 
 // globalUsageLimit is what is sent to set the global limit, and the one object of its collection.
@@ -52,36 +54,24 @@ func globalLimitIn(body []byte) (limit *int64, err error) {
 	return limit, err
 }
 
-// SetGlobalUsageLimit sets the global limit, in credits. A second, different value in one process is a *LimitConflictError.
+// SetGlobalUsageLimit sets the global limit, in credits. Of two values that come together the second is a *LimitConflictError.
 func (c *Client) SetGlobalUsageLimit(ctx context.Context, limit int64) (*int64, error) {
-	end, err := c.globalLimitTurns.lock(ctx, "")
-	if err != nil {
-		return nil, fmt.Errorf("waiting until another change of the global limit is done: %w", err)
-	}
-	defer end()
-	release, err := c.globalLimitClaims.take(everybody, limit)
-	if err != nil {
-		return nil, err
-	}
-	err = c.putGlobalUsageLimit(ctx, &limit)
-	release(err == nil)
+	_, err := c.globalLimitBatch.Do(ctx, everybody, &limit)
 	return &limit, err
 }
 
 // everybody stands for an address where the limit is the global one.
 const everybody = ""
 
-// RemoveGlobalUsageLimit removes the global limit. One that was set in this process stays, as in RemoveUserUsageLimit.
+// RemoveGlobalUsageLimit removes the global limit. If another resource sets it at the same time, it stays.
 func (c *Client) RemoveGlobalUsageLimit(ctx context.Context) error {
-	end, err := c.globalLimitTurns.lock(ctx, "")
-	if err != nil {
-		return fmt.Errorf("waiting until another change of the global limit is done: %w", err)
-	}
-	defer end()
-	if isKept, err := c.globalLimitClaims.keeps(ctx, everybody); isKept || err != nil {
-		return err
-	}
-	return c.putGlobalUsageLimit(ctx, nil)
+	_, err := c.globalLimitBatch.Do(ctx, everybody, nil)
+	return err
+}
+
+// sendGlobalUsageLimit sends a batch, which has one entry: all writes of the global limit have the same key.
+func (c *Client) sendGlobalUsageLimit(ctx context.Context, entries []batch.Entry[int64]) ([]struct{}, error) {
+	return make([]struct{}, len(entries)), c.putGlobalUsageLimit(ctx, entries[0].Value)
 }
 
 // putGlobalUsageLimit sets or removes the global limit. A lost answer is made up for by a read.
@@ -110,5 +100,5 @@ func (c *Client) putGlobalUsageLimit(ctx context.Context, limit *int64) error {
 	case readErr != nil:
 		return fmt.Errorf("%w (the answer to %s does not tell the limit, so it was read back)", readErr, r.op.name)
 	}
-	return r.strange("it does not tell the limit, and the limit, read back, is not as it was to be")
+	return r.strange("it does not tell the limit, and the limit, read back, differs")
 }

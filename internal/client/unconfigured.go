@@ -36,6 +36,9 @@ func (u *unconfigured) check() error {
 // Configured is the error that every call returns while a provider setting is not known yet, else nil.
 func (c *Client) Configured() error { return c.unconfigured.check() }
 
+// IsConfigured reports whether all provider settings are known.
+func (c *Client) IsConfigured() bool { return c.unconfigured == nil }
+
 // Unconfigured returns a client whose every call fails with an *UnconfiguredError.
 func Unconfigured(setting string, clk clock.Clock) *Client {
 	c := newClient(Config{Clock: clk})

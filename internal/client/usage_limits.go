@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/batch"
@@ -17,7 +18,7 @@ import (
 const MinUsageLimit = 1_000_000
 
 const (
-	// limitWindow is how long after the last write of a user's limit the request with all of them is sent.
+	// limitWindow is how long after the last write of a limit the request with all of them is sent.
 	limitWindow = 50 * time.Millisecond
 	// maxLimitEntries is how many users' limits the service takes in one request.
 	maxLimitEntries = 100
@@ -99,11 +100,11 @@ func (e *EntryError) Error() string {
 	return fmt.Sprintf("%s (%s %s) was refused for %s: %s", e.Operation, e.Method, e.Route, e.Email, e.Problem)
 }
 
-// LimitConflictError says that a limit was not set because another value for the same user was handed in before, in the same run.
+// LimitConflictError says that a limit was not set because another value for it is part of the same request.
 type LimitConflictError struct {
-	// Email is empty where it is the global limit.
+	// Email is empty for the global limit.
 	Email string
-	// First is the value that was handed in before, Second the one that is not set. Both are in credits.
+	// First is the value that is sent, Second the one that is not. Both are in credits.
 	First, Second int64
 }
 
@@ -115,26 +116,22 @@ func (e *LimitConflictError) Error() string {
 	return fmt.Sprintf("%s was not set to %d, because another resource of this run sets it to %d", which, e.Second, e.First)
 }
 
-// limitWrite is one user's part of a request; nil removes the limit.
-type limitWrite struct {
-	email string
-	limit *int64
-}
-
-// limitResult is what became of it.
+// limitResult is what became of one user's part of a request.
 type limitResult struct {
 	set *UserUsageLimit
 	err error
 }
 
-func (c *Client) newLimitBatch() *batch.Batcher[limitWrite, limitResult] {
-	return batch.New(c.clock, batch.Options[limitWrite, limitResult]{
-		Window:  limitWindow,
-		Max:     maxLimitEntries,
-		Send:    c.sendUserUsageLimits,
-		Refused: isInvalid,
-		Removal: func(w limitWrite) bool { return w.limit == nil },
-		Equal:   func(a, b limitWrite) bool { return sameLimit(a.limit, b.limit) },
+// newLimitBatch combines the writes of limits; a nil value removes a limit.
+func newLimitBatch[R any](c *Client, send func(context.Context, []batch.Entry[int64]) ([]R, error)) *batch.Batcher[int64, R] {
+	return batch.New(c.clock, batch.Options[int64, R]{
+		Window:    limitWindow,
+		Max:       maxLimitEntries,
+		Send:      send,
+		IsRefused: isInvalid,
+		Conflict: func(email string, first, second int64) error {
+			return &LimitConflictError{Email: email, First: first, Second: second}
+		},
 	})
 }
 
@@ -157,7 +154,6 @@ func (c *Client) UsageLimits(ctx context.Context) (*UsageLimits, error) {
 
 // UserUsageLimit reads one user's limit from the same listing. Where only the global limit applies, it is a *GoneError.
 func (c *Client) UserUsageLimit(ctx context.Context, email string) (*UserUsageLimit, error) {
-	c.HoldUserUsageLimit(email)
 	limits, err := c.UsageLimits(ctx)
 	if err != nil {
 		return nil, err
@@ -222,34 +218,40 @@ func limitsIn(body []byte) (global *int64, users []listedLimit, err error) {
 	return global, users, err
 }
 
-// SetUserUsageLimit sets a user's limit, in credits. Writes that come together share a request. Besides the service's own
-// errors it returns *EntryError, and *LimitConflictError where another value was set in this process.
-func (c *Client) SetUserUsageLimit(ctx context.Context, email string, limit int64) (*UserUsageLimit, error) {
-	release, err := c.limitClaims.take(email, limit)
-	if err != nil {
-		return nil, err
-	}
-	result, err := c.limitBatch.Do(ctx, emailKey(email), limitWrite{email, &limit})
-	err = cmp.Or(err, result.err)
-	release(err == nil)
-	if err != nil {
-		return nil, err
-	}
-	return result.set, nil
+// firstLimits are the limits as this process read them first; nil if they could not be read.
+type firstLimits struct {
+	once   sync.Once
+	limits *UsageLimits
 }
 
-// RemoveUserUsageLimit removes a user's limit, so that the global one applies. A limit that was set in this process stays:
-// it is that of another resource, which has taken the place of the one that goes. One that could not be set is an error.
+// FirstUsageLimits returns the limits as this process read them first; nil if they cannot be read. An apply plans again, and
+// would otherwise list the limits after each write.
+func (c *Client) FirstUsageLimits(ctx context.Context) *UsageLimits {
+	c.firstLimits.once.Do(func() { c.firstLimits.limits, _ = c.UsageLimits(ctx) })
+	return c.firstLimits.limits
+}
+
+// IsFirstLimitRead reports whether a resource reads a limit for the first time in this process.
+func (c *Client) IsFirstLimitRead(id string) bool {
+	_, known := c.limitReads.LoadOrStore(emailKey(id), true)
+	return !known
+}
+
+// SetUserUsageLimit sets a user's limit, in credits. Writes that come together share a request. Besides the service's own
+// errors it returns *EntryError, and *LimitConflictError if the request has another value for the user.
+func (c *Client) SetUserUsageLimit(ctx context.Context, email string, limit int64) (*UserUsageLimit, error) {
+	result, err := c.limitBatch.Do(ctx, email, &limit)
+	return result.set, cmp.Or(err, result.err)
+}
+
+// RemoveUserUsageLimit removes a user's limit, so that the global one applies. If the same request sets the limit, it stays.
 func (c *Client) RemoveUserUsageLimit(ctx context.Context, email string) error {
-	if isKept, err := c.limitClaims.keeps(ctx, email); isKept || err != nil {
-		return err
-	}
-	result, err := c.limitBatch.Do(ctx, emailKey(email), limitWrite{email: email})
+	result, err := c.limitBatch.Do(ctx, email, nil)
 	return cmp.Or(err, result.err)
 }
 
 // sendUserUsageLimits sends one request. What its answer does not tell of an entry, a listing does.
-func (c *Client) sendUserUsageLimits(ctx context.Context, entries []batch.Entry[limitWrite]) ([]limitResult, error) {
+func (c *Client) sendUserUsageLimits(ctx context.Context, entries []batch.Entry[int64]) ([]limitResult, error) {
 	defer c.usageLimits.discardAll()
 	type entry struct {
 		Email string `json:"email"`
@@ -259,7 +261,7 @@ func (c *Client) sendUserUsageLimits(ctx context.Context, entries []batch.Entry[
 		Users []entry `json:"users"`
 	}{make([]entry, len(entries))}
 	for i, e := range entries {
-		body.Users[i] = entry{e.Value.email, e.Value.limit}
+		body.Users[i] = entry{e.Key, e.Value}
 	}
 	r := request{op: operation{name: "setUserUsageLimits", method: http.MethodPut, route: "/api/v0/organization/usage/limits/users"}, body: body}
 	answer, err := c.exchange(ctx, r, wantStatus)
@@ -283,17 +285,17 @@ func (c *Client) sendUserUsageLimits(ctx context.Context, entries []batch.Entry[
 	}
 	present, readErr := c.usageLimitsAfterLoss(ctx)
 	for _, i := range open {
-		wanted := entries[i].Value
+		email, wanted := entries[i].Key, entries[i].Value
 		switch {
-		case readErr == nil && sameLimit(present.Of(wanted.email), wanted.limit):
-			results[i] = limitResult{set: &UserUsageLimit{Email: wanted.email, Limit: wanted.limit}}
+		case readErr == nil && sameLimit(present.Of(email), wanted):
+			results[i] = limitResult{set: &UserUsageLimit{Email: email, Limit: wanted}}
 		case err != nil:
 			results[i].err = err
 		case results[i].err != nil: // What the service says is wrong with it.
 		case readErr != nil:
-			results[i].err = fmt.Errorf("%w (the answer to %s does not tell what became of the limit of %s, so the limits were read back)", readErr, r.op.name, wanted.email)
+			results[i].err = fmt.Errorf("%w (the answer to %s does not tell what became of the limit of %s, so the limits were read back)", readErr, r.op.name, email)
 		default:
-			results[i].err = r.strange(fmt.Sprintf("it does not tell what became of the limit of %s, and the limit, read back, is not as it was to be", wanted.email))
+			results[i].err = r.strange(fmt.Sprintf("it does not tell what became of the limit of %s, and the limit, read back, differs", email))
 		}
 	}
 	return results, nil
@@ -341,13 +343,13 @@ func readLimitAnswer(body []byte) limitAnswer {
 
 // result is what an answer tells of an entry. A refusal is not told to the end where there may be nothing to remove, or
 // where the answer says the opposite too.
-func (a limitAnswer) result(r request, e batch.Entry[limitWrite]) (result limitResult, isTold bool) {
-	updated, isUpdated := a.updated[e.Key]
-	if problem, ok := a.problems[e.Key]; ok {
-		refused := &EntryError{Operation: r.op.name, Method: r.op.method, Route: r.op.route, Email: e.Value.email, Problem: problem}
-		return limitResult{err: refused}, e.Value.limit != nil && !isUpdated
+func (a limitAnswer) result(r request, e batch.Entry[int64]) (result limitResult, isTold bool) {
+	updated, isUpdated := a.updated[emailKey(e.Key)]
+	if problem, ok := a.problems[emailKey(e.Key)]; ok {
+		refused := &EntryError{Operation: r.op.name, Method: r.op.method, Route: r.op.route, Email: e.Key, Problem: problem}
+		return limitResult{err: refused}, e.Value != nil && !isUpdated
 	}
-	if updated == nil || !sameLimit(updated.Limit, e.Value.limit) {
+	if updated == nil || !sameLimit(updated.Limit, e.Value) {
 		return limitResult{}, false
 	}
 	return limitResult{set: updated}, true

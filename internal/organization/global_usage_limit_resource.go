@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -12,11 +11,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/unchanged"
 )
@@ -56,10 +54,10 @@ func (r *globalUsageLimitResource) Metadata(_ context.Context, req resource.Meta
 
 func (r *globalUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The organization's global credit limit, which applies to every user without an `agentyard_user_usage_limit` of their own. " +
-			"An organization has one, so have one of these resources. A plan that replaces a limit which somebody else has set warns and names it. " +
-			"Destroying it removes the limit: users without one of their own may spend without limit then. " +
-			"Give a resource whose name or `for_each` key changes a `moved` block: Terraform may otherwise remove the limit before it sets it again." + managersOnly,
+		MarkdownDescription: "The organization's global credit limit, which applies to every user without an `agentyard_user_usage_limit`. " +
+			"An organization has one, so create one of these resources. A plan that replaces a limit which somebody else has set warns and names it. " +
+			"Destroying it removes the limit: users without a limit of their own can then spend without limit. " +
+			"If you rename the resource, add a `moved` block: Terraform may otherwise remove the limit after it was set." + managersOnly,
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,
@@ -68,8 +66,8 @@ func (r *globalUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRe
 			},
 			"limit": schema.Int64Attribute{
 				Required:            true,
-				MarkdownDescription: "How much each user without a limit of their own may spend, in credits, at least 1000000.",
-				Validators:          []validator.Int64{int64validator.AtLeast(client.MinUsageLimit)},
+				MarkdownDescription: "How much each user without a limit of their own may spend, in credits. Must be at least 1000000 when it is set or changed.",
+				PlanModifiers:       []planmodifier.Int64{minimumLimit{}},
 			},
 		},
 	}
@@ -82,46 +80,36 @@ func (r *globalUsageLimitResource) IdentitySchema(_ context.Context, _ resource.
 // UnchangedDefaults is empty: the schema gives no default.
 func (r *globalUsageLimitResource) UnchangedDefaults() map[string]attr.Value { return nil }
 
-// ModifyPlan tells of a limit that a creation replaces, and of what a removal leaves.
+// ModifyPlan warns before a limit that somebody else has set is replaced, and before a limit is removed.
 func (r *globalUsageLimitResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
 	case r.Client == nil:
 	case req.Plan.Raw.IsNull():
 		var limit types.Int64
 		resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("limit"), &limit)...)
-		if r.Client.LeaveGlobalUsageLimit() {
-			resp.Diagnostics.Append(forgetOnly(ctx, resp.Private)...)
-			resp.Diagnostics.AddWarning("Global Limit Stays", fmt.Sprintf("The organization's global limit, %s, stays: another resource in the state holds it too; this one only forgets it.", credits(limit.ValueInt64())))
-			return
-		}
-		resp.Diagnostics.AddWarning("Global Limit Will Be Removed", fmt.Sprintf("The organization's global limit, %s, ends, unless another resource of this run sets one. "+
-			"Users without a limit of their own may spend without limit then.", credits(limit.ValueInt64())))
+		resp.Diagnostics.AddWarning("Global Limit Will Be Removed", fmt.Sprintf("Unless another resource sets it in the same apply, the organization's global limit of %s is removed. "+
+			"Users without a limit of their own can then spend without limit.", credits(limit.ValueInt64())))
 	case req.State.Raw.IsNull():
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), theOrganization)...)
-		var planned types.Int64
-		resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("limit"), &planned)...)
-		r.foresee(ctx, planned, &resp.Diagnostics)
+		r.warnReplaced(ctx, req.Plan, &resp.Diagnostics)
 	}
 }
 
-// foresee says what a plan can know of a new limit.
-func (r *globalUsageLimitResource) foresee(ctx context.Context, planned types.Int64, diags *diag.Diagnostics) {
-	if first, isSecond := r.Client.PlanGlobalUsageLimit(known(planned)); isSecond {
-		diags.AddAttributeError(path.Root("limit"), "Two Global Limits", fmt.Sprintf("Another resource of this configuration sets the global limit to %s. "+
-			"An organization has one: keep one resource for it.", amount(first, "another value")))
+// warnReplaced names the limit that a new one replaces.
+func (r *globalUsageLimitResource) warnReplaced(ctx context.Context, plan tfsdk.Plan, diags *diag.Diagnostics) {
+	var planned types.Int64
+	diags.Append(plan.GetAttribute(ctx, path.Root("limit"), &planned)...)
+	diags.Append(apierror.For("plan", "global usage limit", r.Client.CheckGlobalUsageLimit(ctx), limitOptions)...)
+	if diags.HasError() || !r.Client.IsConfigured() {
 		return
 	}
-	diags.Append(apierror.For("plan", "global usage limit", r.Client.CheckGlobalUsageLimit(ctx), limitOptions)...)
-	live, err := r.Client.ForeseeGlobalUsageLimit(ctx)
-	switch {
-	case err != nil, live == nil:
-	case r.Client.HoldsGlobalUsageLimit():
-		diags.AddAttributeWarning(path.Root("limit"), "Global Limit Is Held by Another Resource", fmt.Sprintf("A resource in the state holds the organization's global limit, which is %s, and this one sets %s. "+
-			"If its address was changed, all is well, and a moved block makes that certain. If both resources stay, keep one of them.", credits(*live), amount(known(planned), "the new limit")))
-	case !planned.Equal(types.Int64Value(*live)):
-		diags.AddAttributeWarning(path.Root("limit"), "Global Limit Will Be Replaced", fmt.Sprintf("The organization has a global limit of %s already. The apply sets %s in its place, for everybody without a limit of their own, "+
-			"and a destruction later removes the limit instead of restoring it. To start from what there is, import it: terraform import ADDRESS %s", credits(*live), amount(known(planned), "the new limit"), theOrganization))
+	live, err := r.Client.GlobalUsageLimit(ctx)
+	if err != nil || live == nil || planned.Equal(types.Int64Value(*live)) {
+		return
 	}
+	diags.AddAttributeWarning(path.Root("limit"), "Global Limit Will Be Replaced", fmt.Sprintf("The organization already has a global limit of %s, which the apply replaces. "+
+		"Destroying this resource later removes the limit. It does not restore the present one. If you renamed the resource, add a moved block. "+
+		"To start from the present limit, import it: terraform import ADDRESS %s", credits(*live), theOrganization))
 }
 
 func (r *globalUsageLimitResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
@@ -132,13 +120,13 @@ func (r *globalUsageLimitResource) Create(ctx context.Context, req resource.Crea
 
 func (r *globalUsageLimitResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "global usage limit", req, resp, func(*globalUsageLimitModel) (*int64, error) {
-		r.Client.HoldGlobalUsageLimit()
 		live, err := r.Client.GlobalUsageLimit(ctx)
 		if err == nil && live == nil {
 			return nil, &crud.UnsetError{}
 		}
 		return live, err
 	}, limitOptions)
+	warnSecond(r.Client, theOrganization, "the global limit", resp)
 }
 
 func (r *globalUsageLimitResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
@@ -149,9 +137,6 @@ func (r *globalUsageLimitResource) Update(ctx context.Context, req resource.Upda
 
 func (r *globalUsageLimitResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	crud.Delete(ctx, r.Client, "global usage limit", req, resp, func(*globalUsageLimitModel) error {
-		if forgetsOnly(ctx, req.Private) {
-			return nil
-		}
 		return r.Client.RemoveGlobalUsageLimit(ctx)
 	}, limitOptions)
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 )
 
 // limitOptions are what errors need to know of a limit.
@@ -21,32 +21,28 @@ var limitOptions = apierror.Options{
 // credits writes an amount for people.
 func credits(n int64) string { return fmt.Sprintf("%d credits", n) }
 
-// amount is credits, or what stands for an amount that is not known yet.
-func amount(n *int64, unknown string) string {
-	if n == nil {
-		return unknown
+// minimumLimit rejects a new or changed limit that is too small. A smaller limit that the service has can be imported and kept.
+type minimumLimit struct{}
+
+func (minimumLimit) Description(context.Context) string {
+	return fmt.Sprintf("must be at least %d when it is set or changed", client.MinUsageLimit)
+}
+
+func (m minimumLimit) MarkdownDescription(ctx context.Context) string { return m.Description(ctx) }
+
+func (m minimumLimit) PlanModifyInt64(ctx context.Context, req planmodifier.Int64Request, resp *planmodifier.Int64Response) {
+	if req.PlanValue.IsUnknown() || req.PlanValue.ValueInt64() >= client.MinUsageLimit || req.PlanValue.Equal(req.StateValue) {
+		return
 	}
-	return credits(*n)
+	resp.Diagnostics.AddAttributeError(req.Path, "Limit Too Small", fmt.Sprintf("%s %s, got: %d.", req.Path, m.Description(ctx), req.PlanValue.ValueInt64()))
 }
 
-// known is a limit in a plan; nil while it is unknown.
-func known(limit types.Int64) *int64 {
-	if limit.IsUnknown() {
-		return nil
+// warnSecond warns in the read of a limit that another resource in the state has read before. Each plan reads in a process
+// of its own.
+func warnSecond(c *client.Client, id, limit string, resp *resource.ReadResponse) {
+	if resp.State.Raw.IsNull() || resp.Diagnostics.HasError() || c.IsFirstLimitRead(id) {
+		return
 	}
-	return limit.ValueInt64Pointer()
-}
-
-// heldElsewhere is the key of the planned private state which says that a removal leaves the limit to another resource.
-const heldElsewhere = "held_elsewhere"
-
-// forgetOnly has the removal that is planned send nothing.
-func forgetOnly(ctx context.Context, private adopt.Private) diag.Diagnostics {
-	return private.SetKey(ctx, heldElsewhere, []byte("true"))
-}
-
-// forgetsOnly reports that a removal was planned to send nothing.
-func forgetsOnly(ctx context.Context, private adopt.Private) bool {
-	value, _ := private.GetKey(ctx, heldElsewhere)
-	return string(value) == "true"
+	resp.Diagnostics.AddWarning("Limit Managed Twice", fmt.Sprintf("Two resources in the state manage %s, and each apply of one overrides the other. "+
+		"Keep one of them: delete the other from the configuration, and run terraform state rm ADDRESS for it.", limit))
 }

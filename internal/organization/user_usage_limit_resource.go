@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -67,16 +66,16 @@ func (r *userUsageLimitResource) Metadata(_ context.Context, req resource.Metada
 
 const (
 	userEmailText = "Email address of an active member of the organization. Upper and lower case make no difference."
-	userLimitText = "How much the user may spend, in credits, at least 1000000."
+	userLimitText = "How much the user may spend, in credits. Must be at least 1000000 when it is set or changed."
 )
 
 func (r *userUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The credit limit of one user, which holds for them in place of the organization's `agentyard_global_usage_limit`. " +
-			"Destroying it removes the limit: the global limit applies to the user then or, if there is none, they may spend without limit; the plan says which it is at present. " +
-			"The limits of one apply share requests, up to 100 in each. Have one resource for each user. " +
+		MarkdownDescription: "The credit limit of one user, which applies instead of the organization's `agentyard_global_usage_limit`. " +
+			"Destroying it removes the limit: the global limit applies to the user then or, if there is none, they can spend without limit. " +
+			"The limits of one apply share requests, up to 100 in each. Create one resource for each user. " +
 			"A user who leaves the organization loses the limit. " +
-			"Give a resource whose name or `for_each` key changes a `moved` block: Terraform may otherwise remove the limit before it sets it again." + managersOnly,
+			"If you rename the resource or change its `for_each` key, add a `moved` block: Terraform may otherwise remove the limit after it was set." + managersOnly,
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,
@@ -85,14 +84,14 @@ func (r *userUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequ
 			},
 			"email": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: userEmailText + " Another address replaces the resource.",
+				MarkdownDescription: userEmailText + " Changing this forces a new limit.",
 				Validators:          []validator.String{value.Email()},
 				PlanModifiers:       []planmodifier.String{value.KeepCase(), stringplanmodifier.RequiresReplace()},
 			},
 			"limit": schema.Int64Attribute{
 				Required:            true,
 				MarkdownDescription: userLimitText,
-				Validators:          []validator.Int64{int64validator.AtLeast(client.MinUsageLimit)},
+				PlanModifiers:       []planmodifier.Int64{minimumLimit{}},
 			},
 		},
 	}
@@ -107,7 +106,7 @@ func (r *userUsageLimitResource) IdentitySchema(_ context.Context, _ resource.Id
 // UnchangedDefaults is empty: the schema gives no default.
 func (r *userUsageLimitResource) UnchangedDefaults() map[string]attr.Value { return nil }
 
-// ModifyPlan tells of a limit that a creation replaces, of a second one for the same user, and of what applies once a limit is removed.
+// ModifyPlan warns before a limit that somebody else has set is replaced, and says what applies once a limit is removed.
 func (r *userUsageLimitResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if r.Client == nil {
 		return
@@ -123,74 +122,46 @@ func (r *userUsageLimitResource) ModifyPlan(ctx context.Context, req resource.Mo
 	case resp.Diagnostics.HasError():
 	case req.State.Raw.IsNull():
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), plan.Email)...)
-		r.foresee(ctx, &plan, &resp.Diagnostics)
+		r.warnReplaced(ctx, &plan, &resp.Diagnostics)
 	case req.Plan.Raw.IsNull(), !plan.Email.Equal(state.Email):
-		if r.Client.LeaveUserUsageLimit(state.Email.ValueString()) {
-			resp.Diagnostics.Append(forgetOnly(ctx, resp.Private)...)
-			r.tellForgetting(&state, &resp.Diagnostics)
-			return
-		}
-		r.tellRemoval(ctx, &state, &resp.Diagnostics)
+		r.warnRemoved(ctx, &state, &resp.Diagnostics)
 	}
 }
 
-// foresee says what a plan can know of a new limit.
-func (r *userUsageLimitResource) foresee(ctx context.Context, plan *userUsageLimitModel, diags *diag.Diagnostics) {
-	if plan.Email.IsUnknown() {
-		return
-	}
-	email, planned := plan.Email.ValueString(), known(plan.Limit)
-	if first, isSecond := r.Client.PlanUserUsageLimit(email, planned); isSecond {
-		diags.AddAttributeError(path.Root("email"), "Two Limits for One User", fmt.Sprintf("Another resource of this configuration limits %s to %s. "+
-			"Each user has one limit: keep one resource for it. Upper and lower case make no difference in an address.", email, amount(first, "another value")))
-		return
-	}
+// warnReplaced names the limit that a new one replaces.
+func (r *userUsageLimitResource) warnReplaced(ctx context.Context, plan *userUsageLimitModel, diags *diag.Diagnostics) {
 	diags.Append(apierror.For("plan", "user usage limit", r.Client.CheckUsageLimits(ctx), limitOptions)...)
-	limits, err := r.Client.ForeseeUsageLimits(ctx)
-	if err != nil || limits == nil || limits.Of(email) == nil {
+	if diags.HasError() || !r.Client.IsConfigured() || plan.Email.IsUnknown() {
 		return
 	}
-	isEqual, isHeld := planned != nil && *planned == *limits.Of(email), r.Client.HoldsUserUsageLimit(email)
-	if isEqual && !isHeld {
+	limits := r.Client.FirstUsageLimits(ctx)
+	if limits == nil {
 		return
 	}
-	present, next := credits(*limits.Of(email)), amount(planned, "the new limit")
-	summary := "Limits Will Be Replaced"
-	// Terraform may not have read yet what the state holds of this user.
-	detail := fmt.Sprintf("%s has a limit of %s already, in place of which the apply sets %s. All is well if that is the limit of a resource whose address or for_each key was changed. "+
-		"If it is that of another resource which stays, the two undo each other's work with every apply: keep one of them. "+
-		"If somebody else has set it, a destruction later removes the limit instead of restoring it; to start from what there is, import it: terraform import ADDRESS %s", email, present, next, email)
-	if isHeld {
-		summary = "Limits Are Held by Other Resources"
-		detail = fmt.Sprintf("A resource in the state holds the limit of %s, which is %s. If its address or for_each key was changed, the apply sets %s, and all is well. "+
-			"If both resources stay, they undo each other's work with every apply: keep one of them.", email, present, next)
+	email := plan.Email.ValueString()
+	live := limits.Of(email)
+	if live == nil || plan.Limit.Equal(types.Int64Value(*live)) {
+		return
 	}
-	if isEqual {
-		detail = fmt.Sprintf("A resource in the state holds the limit of %s, which is %s, as this one is to set it. If its address or for_each key was changed, nothing is lost, and a moved block makes that certain. "+
-			"If both resources stay, keep one of them.", email, present)
-	}
-	diags.AddAttributeWarning(path.Root("email"), summary, detail)
+	diags.AddAttributeWarning(path.Root("email"), "Limit Will Be Replaced", fmt.Sprintf("%s already has a limit of %s, which the apply replaces. "+
+		"Destroying this resource later removes the limit. It does not restore the present one. If you renamed the resource, add a moved block. "+
+		"To start from the present limit, import it: terraform import ADDRESS %s", email, credits(*live), email))
 }
 
-// tellRemoval says what applies to a user once their limit is removed.
-func (r *userUsageLimitResource) tellRemoval(ctx context.Context, state *userUsageLimitModel, diags *diag.Diagnostics) {
-	email := state.Email.ValueString()
-	limits, err := r.Client.ForeseeUsageLimits(ctx)
-	if err != nil || limits == nil {
-		return // What that means, the removal tells.
+// warnRemoved says what applies to a user without their limit.
+func (r *userUsageLimitResource) warnRemoved(ctx context.Context, state *userUsageLimitModel, diags *diag.Diagnostics) {
+	if !r.Client.IsConfigured() {
+		return
 	}
-	// What the same run does to the global limit is not known here.
-	then := "At present the organization has no global limit, without which they may spend without limit."
+	limits := r.Client.FirstUsageLimits(ctx)
+	if limits == nil {
+		return // The removal fails for the same reason.
+	}
+	then := "The organization has no global limit at present, so the user could then spend without limit."
 	if limits.Global != nil {
-		then = fmt.Sprintf("What applies then is the global limit, which is %s at present.", credits(*limits.Global))
+		then = fmt.Sprintf("The global limit, %s at present, then applies.", credits(*limits.Global))
 	}
-	diags.AddWarning("Limits Will Be Removed", fmt.Sprintf("The limit of %s, %s, ends, unless another resource of this run sets one for the same user. %s", email, credits(state.Limit.ValueInt64()), then))
-}
-
-// tellForgetting says that a limit outlives its resource.
-func (r *userUsageLimitResource) tellForgetting(state *userUsageLimitModel, diags *diag.Diagnostics) {
-	email := state.Email.ValueString()
-	diags.AddWarning("Limits Stay", fmt.Sprintf("The limit of %s, %s, stays: another resource in the state holds it too; this one only forgets it.", email, credits(state.Limit.ValueInt64())))
+	diags.AddWarning("Limit Will Be Removed", fmt.Sprintf("Unless another resource sets it in the same apply, the limit of %s for %s is removed. %s", credits(state.Limit.ValueInt64()), state.Email.ValueString(), then))
 }
 
 func (r *userUsageLimitResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
@@ -200,9 +171,12 @@ func (r *userUsageLimitResource) Create(ctx context.Context, req resource.Create
 }
 
 func (r *userUsageLimitResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var email string
 	crud.Read(ctx, r.Client, "user usage limit", req, resp, func(m *userUsageLimitModel) (*client.UserUsageLimit, error) {
-		return r.Client.UserUsageLimit(ctx, m.Email.ValueString())
+		email = m.Email.ValueString()
+		return r.Client.UserUsageLimit(ctx, email)
 	}, limitOptions)
+	warnSecond(r.Client, email, "the limit of "+email, resp)
 }
 
 func (r *userUsageLimitResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
@@ -213,9 +187,6 @@ func (r *userUsageLimitResource) Update(ctx context.Context, req resource.Update
 
 func (r *userUsageLimitResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	crud.Delete(ctx, r.Client, "user usage limit", req, resp, func(m *userUsageLimitModel) error {
-		if forgetsOnly(ctx, req.Private) {
-			return nil
-		}
 		return r.Client.RemoveUserUsageLimit(ctx, m.Email.ValueString())
 	}, limitOptions)
 }
