@@ -141,8 +141,8 @@ func (a *computerFileUploadAction) Schema(ctx context.Context, _ action.SchemaRe
 			},
 		},
 		Blocks: map[string]schema.Block{
-			"timeouts": timeouts.BlockWithOpts(ctx, timeouts.Opts{InvokeDescription: "How long the whole upload may take, such as `30m` (the default). " +
-				"An upload that moves no byte for the provider's `request_timeout` ends before."}),
+			"timeouts": value.ActionTimeouts(timeouts.BlockWithOpts(ctx, timeouts.Opts{InvokeDescription: "How long the whole upload may take, such as `30m` (the default). " +
+				"An upload that moves no byte for the provider's `request_timeout` ends before."})),
 		},
 	}
 }

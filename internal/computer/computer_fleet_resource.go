@@ -179,12 +179,12 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 		},
 		Blocks: map[string]schema.Block{
-			"timeouts": timeouts.Block(ctx, timeouts.Opts{
+			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{
 				Create: true, Update: true, Delete: true,
 				CreateDescription: "How long creating may take, with the wait for `active`, such as `60m` (the default).",
 				UpdateDescription: "How long changing the quantity may take, with the wait for `active`, such as `60m` (the default).",
 				DeleteDescription: "How long deleting may take, such as `30m` (the default).",
-			}),
+			})),
 		},
 	}
 }

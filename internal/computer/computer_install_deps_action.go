@@ -16,6 +16,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
 )
 
@@ -60,7 +61,7 @@ func (a *computerInstallDepsAction) Schema(ctx context.Context, _ action.SchemaR
 			},
 		},
 		Blocks: map[string]schema.Block{
-			"timeouts": timeouts.BlockWithOpts(ctx, timeouts.Opts{InvokeDescription: "How long the installation may take where it is waited for, such as `30m` (the default)."}),
+			"timeouts": value.ActionTimeouts(timeouts.BlockWithOpts(ctx, timeouts.Opts{InvokeDescription: "How long the installation may take where it is waited for, such as `30m` (the default)."})),
 		},
 	}
 }

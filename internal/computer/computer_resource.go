@@ -169,11 +169,11 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			"Destroying it shuts down a managed computer and archives its sessions. For a registered machine, it deletes only the registration.",
 		Attributes: attributes,
 		Blocks: map[string]schema.Block{
-			"timeouts": timeouts.Block(ctx, timeouts.Opts{
+			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{
 				Create: true, Delete: true,
 				CreateDescription: "How long creating may take, with the wait for `active`, such as `30m` (the default).",
 				DeleteDescription: "How long deleting may take, such as `10m` (the default).",
-			}),
+			})),
 		},
 	}
 }

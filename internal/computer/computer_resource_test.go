@@ -371,6 +371,7 @@ func TestAccComputer_invalidConfiguration(t *testing.T) {
 		"missing field":   {"name = \"n\"\nsource = {\n  kind = \"template\"\n  template_id = \"t\"\n}", `source of kind "template" needs is_listed`},
 		"draft":           {"name = \"n\"\nsource = {\n  kind = \"template\"\n  template_id = \"t\"\n  is_listed = true\n  software_draft = {\n    workstream_id = \"1\"\n    creation_session_id = \"1\"\n    first_turn_id = \"1\"\n  }\n}", `must\s+be\s+a\s+UUID`},
 		"timeout":         {"name = \"n\"\ntimeouts {\n  create = \"soon\"\n}", `create = "soon"(.|\n)*Valid\s+time\s+units`},
+		"no time":         {"name = \"n\"\ntimeouts {\n  create = \"0s\"\n}", `create = "0s"(.|\n)*timeouts\.create\s+must\s+be\s+longer\s+than\s+0s`},
 		"byom repos":      {"name = \"n\"\nprovider_type = \"byom\"\nrepos = [\"https://git.example/a\"]", `repos = (.|\n)*remove\s+repos,\s+or\s+choose\s+a\s+managed\s+provider`},
 		"byom install":    {"name = \"n\"\nprovider_type = \"byom\"\nauto_install_deps = true", `auto_install_deps = true(.|\n)*Only for Managed Computers|Only for Managed Computers(.|\n)*auto_install_deps = true`},
 		"byom source":     {"name = \"n\"\nprovider_type = \"byom\"\nsource = {\n  kind = \"computer\"\n  source_computer_id = \"x\"\n}", `Only for Managed Computers(.|\n)*source = `},

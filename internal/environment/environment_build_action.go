@@ -71,7 +71,7 @@ func (a *environmentBuildAction) Schema(ctx context.Context, _ action.SchemaRequ
 			},
 		},
 		Blocks: map[string]schema.Block{
-			"timeouts": timeouts.BlockWithOpts(ctx, timeouts.Opts{InvokeDescription: "How long the build may take where it is waited for, such as `60m` (the default)."}),
+			"timeouts": value.ActionTimeouts(timeouts.BlockWithOpts(ctx, timeouts.Opts{InvokeDescription: "How long the build may take where it is waited for, such as `60m` (the default)."})),
 		},
 	}
 }

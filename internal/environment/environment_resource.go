@@ -231,12 +231,12 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 			"Where all of them are destroyed together, the default waits for the others.",
 		Attributes: attributes,
 		Blocks: map[string]schema.Block{
-			"timeouts": timeouts.Block(ctx, timeouts.Opts{
+			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{
 				Create: true, Update: true, Delete: true,
 				CreateDescription: "How long creating may take, with the wait for the build, such as `60m` (the default).",
 				UpdateDescription: "How long updating may take, with the wait for the build, such as `60m` (the default).",
 				DeleteDescription: "How long deleting may take, such as `10m` (the default).",
-			}),
+			})),
 		},
 	}
 }

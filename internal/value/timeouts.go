@@ -1,0 +1,52 @@
+package value
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	actionschema "github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// Timeouts makes the timeouts block of a resource reject durations that leave no time.
+func Timeouts(block schema.Block) schema.Block {
+	b, ok := block.(schema.SingleNestedBlock)
+	if !ok {
+		return block
+	}
+	b.Validators = append(b.Validators, positiveDurations{})
+	return b
+}
+
+// ActionTimeouts is Timeouts for an action.
+func ActionTimeouts(block actionschema.Block) actionschema.Block {
+	b, ok := block.(actionschema.SingleNestedBlock)
+	if !ok {
+		return block
+	}
+	b.Validators = append(b.Validators, positiveDurations{})
+	return b
+}
+
+// positiveDurations rejects each attribute that is a duration of zero or less. What is no duration has a validator of its own.
+type positiveDurations struct{}
+
+func (positiveDurations) Description(context.Context) string { return "must be longer than 0s" }
+
+func (v positiveDurations) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+
+func (v positiveDurations) ValidateObject(ctx context.Context, req validator.ObjectRequest, resp *validator.ObjectResponse) {
+	for name, attribute := range req.ConfigValue.Attributes() {
+		given, ok := attribute.(types.String)
+		if !ok || !IsSet(given) {
+			continue
+		}
+		if d, err := time.ParseDuration(given.ValueString()); err == nil && d <= 0 {
+			at := req.Path.AtName(name)
+			resp.Diagnostics.AddAttributeError(at, "Invalid Timeout", fmt.Sprintf("%s %s, got: %q.", at, v.Description(ctx), given.ValueString()))
+		}
+	}
+}
