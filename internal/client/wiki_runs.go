@@ -41,9 +41,6 @@ type WikiRun struct {
 	IsRepoCoveredByOrgIntegration *bool `json:"isRepoCoveredByOrgIntegration"`
 	// VideoOverview is in the single read only; its shape is open.
 	VideoOverview json.RawMessage `json:"videoOverview"`
-
-	// IsListed says that the record comes from a listing, which has no VideoOverview.
-	IsListed bool `json:"-"`
 }
 
 // WikiModel is the model that wrote a wiki.
@@ -143,11 +140,7 @@ func (c *Client) listWikiRuns(ctx context.Context, repoURL string) ([]WikiRun, e
 	if repoURL != organization {
 		r = request{op: operation{name: "getWikiHistory", method: http.MethodGet, route: "/api/v0/wiki/history/{repoUrl}"}, path: []string{repoURL}}
 	}
-	found, err := callList[WikiRun](ctx, c, r, "wikiRuns")
-	for i := range found {
-		found[i].IsListed = true
-	}
-	return found, err
+	return callList[WikiRun](ctx, c, r, "wikiRuns")
 }
 
 // WikiRun reads one run. Many reads in a short time share the listing of the newest run of each repository, and the history
@@ -261,66 +254,14 @@ func (b CreateWikiRunRequest) asks() int {
 	return n
 }
 
-// isWanted reports that a run is what the request asked for and nothing more, as far as its record tells. Of uploaded pages it
-// shows the tree. A run that an agent has made in a session, or that the caller may not change, is somebody else's.
+// isWanted reports that a run is what the request asked for and nothing more, as far as its record tells. A run that an agent has made in a session, or that the caller may not change, is somebody else's.
 func (b CreateWikiRunRequest) isWanted(w *WikiRun) bool {
 	return SameRepository(b.RepoURL, w.RepoURL) &&
 		(b.CommitHash == "" || w.CommitHash == "" || SameCommit(b.CommitHash, w.CommitHash)) &&
 		(b.Branch == "" || w.Branch == "" || b.Branch == w.Branch) &&
 		sameFlag(b.HasLocalChanges, w.HasLocalChanges) && sameFlag(b.HasNonRemoteCommits, w.HasNonRemoteCommits) &&
-		w.SourceSessionID == "" && (w.CanUpdatePrivacy == nil || *w.CanUpdatePrivacy) && b.hasPagesOf(w)
-}
-
-// hasPagesOf reports that a run has the uploaded pages and no others. Without any, the service writes what it likes.
-func (b CreateWikiRunRequest) hasPagesOf(w *WikiRun) bool {
-	if b.Pages != nil && w.PageCount != nil && *w.PageCount != int64(len(b.Pages)) {
-		return false
-	}
-	tree, ok := w.Tree()
-	switch {
-	case !ok:
-		return true
-	case b.PageTree != nil:
-		return SameWikiTree(b.PageTree, tree, false)
-	case b.Pages == nil:
-		return true
-	}
-	nodes := nodesOf(tree)
-	return len(nodes) == len(b.Pages) && !slices.ContainsFunc(b.Pages, func(p WikiPageUpload) bool {
-		return !slices.ContainsFunc(nodes, func(n WikiTreeNode) bool {
-			return n.Path == p.Path && (n.Title == p.Title || n.Title == "" || p.Title == "")
-		})
-	})
-}
-
-// nodesOf are all nodes of a tree.
-func nodesOf(tree []WikiTreeNode) []WikiTreeNode {
-	var nodes []WikiTreeNode
-	for _, node := range tree {
-		nodes = append(append(nodes, node), nodesOf(node.Children)...)
-	}
-	return nodes
-}
-
-// Tree is the page tree as far as its shape is known; ok is false where it is not told, or in another shape.
-func (w *WikiRun) Tree() (tree []WikiTreeNode, ok bool) {
-	return tree, len(w.PageTree) > 0 && json.Unmarshal(w.PageTree, &tree) == nil
-}
-
-// SameWikiTree reports that two trees have the same pages, by title and path, at the same places, whatever the order of
-// siblings. With wholly, IDs and order must not contradict each other either, where both trees tell them.
-func SameWikiTree(a, b []WikiTreeNode, wholly bool) bool {
-	a, b = sortedNodes(a), sortedNodes(b)
-	return slices.EqualFunc(a, b, func(a, b WikiTreeNode) bool {
-		agree := (a.PageID == "" || b.PageID == "" || a.PageID == b.PageID) && (a.Order == nil || b.Order == nil || *a.Order == *b.Order)
-		return a.Path == b.Path && a.Title == b.Title && (agree || !wholly) && SameWikiTree(a.Children, b.Children, wholly)
-	})
-}
-
-func sortedNodes(nodes []WikiTreeNode) []WikiTreeNode {
-	return slices.SortedStableFunc(slices.Values(nodes), func(a, b WikiTreeNode) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Title, b.Title))
-	})
+		w.SourceSessionID == "" && (w.CanUpdatePrivacy == nil || *w.CanUpdatePrivacy) &&
+		(b.Pages == nil || w.PageCount == nil || int64(len(b.Pages)) == *w.PageCount)
 }
 
 // sameFlag reports that nothing is told, or what is asked; that is no, where nothing is.

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -77,7 +76,7 @@ func TestWikiRunHistory(t *testing.T) {
 	c, rec, _ := serveShort(t, answers(map[string]string{historyOf + "api": wikis(older, newer, wiki("w5", "")), historyOf + "web": notCovered}))
 	for range 2 {
 		got, err := c.WikiRunHistory(t.Context(), acmeAPI)
-		if err != nil || wikiIDs(got) != "w1 w5 w9" || !got[0].IsListed {
+		if err != nil || wikiIDs(got) != "w1 w5 w9" {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	}
@@ -119,7 +118,7 @@ func TestWikiRun_sharesTheListing(t *testing.T) {
 		t.Errorf("%d requests", n)
 	}
 	alone, err := c.WikiRun(t.Context(), "w1", acmeAPI)
-	if err != nil || alone.IsListed || string(alone.VideoOverview) != `{"a":1}` || !slices.Contains(rec.calls(), getWikiOne) {
+	if err != nil || string(alone.VideoOverview) != `{"a":1}` || !slices.Contains(rec.calls(), getWikiOne) {
 		t.Errorf("an older run: %+v, %v", alone, err)
 	}
 }
@@ -238,7 +237,6 @@ func TestCreateWikiRun_takesEveryAnswer(t *testing.T) {
 		history      []string
 		want         func(error) bool
 		branch       string
-		tree         []WikiTreeNode
 	}{
 		"the record":                         {post: "200 " + mine, branch: "main"},
 		"wrapped":                            {post: `200 {"wikiRun":` + mine + `}`, branch: "main"},
@@ -254,10 +252,7 @@ func TestCreateWikiRun_takesEveryAnswer(t *testing.T) {
 		"lost, and one without changes":      {post: "drop", history: []string{wiki("w1", "")}, want: lost},
 		"lost, and one of another branch":    {post: "drop", history: []string{strings.Replace(mine, "main", "next", 1)}, want: lost},
 		"lost, and one of another commit":    {post: "drop", history: []string{strings.Replace(mine, "c0ffee", "facade", 1)}, want: lost},
-		"lost, and one with other pages":     {post: "drop", history: []string{strings.Replace(mine, "a.md", "b.md", 1)}, want: lost},
 		"lost, and one with more pages":      {post: "drop", history: []string{strings.Replace(mine, `"pageCount":1`, `"pageCount":2`, 1)}, want: lost},
-		"lost, and one of another tree":      {post: "drop", history: []string{strings.Replace(mine, `"title":"T"`, `"title":"U"`, 1)}, want: lost, tree: []WikiTreeNode{{Title: "T", Path: "a.md"}}},
-		"lost, and one of the same tree":     {post: "drop", history: []string{mine}, tree: []WikiTreeNode{{Title: "T", Path: "a.md"}}, branch: "main"},
 		"lost, and one that tells no pages":  {post: "drop", history: []string{`{"wikiRunId":"w1","repoUrl":"` + acmeAPI + `/","branch":"main","createdAt":1772323200000}`}, branch: "main"},
 		"lost, and one that tells no time":   {post: "drop", history: []string{strings.Replace(mine, `"createdAt":1772323200000,`, "", 1)}, want: lost},
 		"lost, and two appear":               {post: "drop", history: []string{mine, strings.Replace(mine, "w1", "w2", 1)}, want: lost},
@@ -273,8 +268,6 @@ func TestCreateWikiRun_takesEveryAnswer(t *testing.T) {
 				history = wikis(tc.history...)
 			}
 			c, rec, _ := serveShort(t, answers(map[string]string{getWikis: wikis(known), postWiki: tc.post, getWikiOne: tc.single, historyOf + "api.git": history}))
-			asked := asked
-			asked.PageTree = tc.tree
 			got, err := c.CreateWikiRun(t.Context(), asked)
 			if !isA(err, tc.want) || err == nil && (got.ID != "w1" || got.Branch != tc.branch) {
 				t.Errorf("got %+v, %v", got, err)
@@ -316,46 +309,33 @@ func TestCreateWikiRun_anOlderRunIsNotTakenOver(t *testing.T) {
 // A run that has more than was asked for, or that an agent or another person has made, is somebody else's.
 func TestCreateWikiRunRequest_isWanted(t *testing.T) {
 	t.Parallel()
-	const tree = `"pageTree":[{"pageId":"p","title":"T","path":"a.md","order":0,"children":[]}]`
-	nested := `"pageTree":[{"title":"T","path":"a.md","children":[{"title":"U","path":"b.md"}]}]`
 	yes, no := true, false
-	a, b := WikiPageUpload{Path: "a.md", Title: "T"}, WikiPageUpload{Path: "b.md", Title: "U"}
+	a := WikiPageUpload{Path: "a.md", Title: "T"}
 	for name, tc := range map[string]struct {
 		asked    CreateWikiRunRequest
 		old, new string // What the run has otherwise.
 		more     string
 		want     bool
 	}{
-		"nothing":                         {want: true},
-		"local changes":                   {old: `"hasLocalChanges":false`, new: `"hasLocalChanges":true`},
-		"local changes asked for":         {asked: CreateWikiRunRequest{HasLocalChanges: &yes}, old: `"hasLocalChanges":false`, new: `"hasLocalChanges":true`, want: true},
-		"local changes not told":          {asked: CreateWikiRunRequest{HasLocalChanges: &yes}, old: `"hasLocalChanges":false,`, want: true},
-		"no local changes":                {asked: CreateWikiRunRequest{HasLocalChanges: &no}, want: true},
-		"local commits":                   {old: `"hasNonRemoteCommits":false`, new: `"hasNonRemoteCommits":true`},
-		"local commits asked for":         {asked: CreateWikiRunRequest{HasNonRemoteCommits: &yes}, old: `"hasNonRemoteCommits":false`, new: `"hasNonRemoteCommits":true`, want: true},
-		"an agent's":                      {more: `,"sourceSessionId":"s1"`},
-		"another owner's":                 {more: `,"canUpdatePrivacy":false`},
-		"one's own":                       {more: `,"canUpdatePrivacy":true,"sourceSessionId":""`, want: true},
-		"the page":                        {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{a}}, want: true},
-		"the page, without a title":       {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{{Path: "a.md"}}}, want: true},
-		"the page, with another title":    {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{{Path: "a.md", Title: "U"}}}},
-		"another page":                    {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{b}}},
-		"a page less":                     {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{a, b}}, old: `"pageCount":1,`},
-		"a page more":                     {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{a}}, old: `"pageCount":1,`, new: nested + `,`},
-		"pages below each other":          {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{b, a}}, old: `"pageCount":1,`, new: nested + `,`, want: true},
-		"no pages":                        {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{}}, old: `"pageCount":1,`},
-		"the tree":                        {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{a}, PageTree: []WikiTreeNode{{Title: "T", Path: "a.md"}}}, want: true},
-		"another tree":                    {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{a}, PageTree: []WikiTreeNode{{Title: "U", Path: "a.md"}}}},
-		"another tree, without the pages": {asked: CreateWikiRunRequest{PageTree: []WikiTreeNode{{Title: "U", Path: "a.md"}}}},
+		"nothing":                 {want: true},
+		"local changes":           {old: `"hasLocalChanges":false`, new: `"hasLocalChanges":true`},
+		"local changes asked for": {asked: CreateWikiRunRequest{HasLocalChanges: &yes}, old: `"hasLocalChanges":false`, new: `"hasLocalChanges":true`, want: true},
+		"local changes not told":  {asked: CreateWikiRunRequest{HasLocalChanges: &yes}, old: `"hasLocalChanges":false,`, want: true},
+		"no local changes":        {asked: CreateWikiRunRequest{HasLocalChanges: &no}, want: true},
+		"local commits":           {old: `"hasNonRemoteCommits":false`, new: `"hasNonRemoteCommits":true`},
+		"local commits asked for": {asked: CreateWikiRunRequest{HasNonRemoteCommits: &yes}, old: `"hasNonRemoteCommits":false`, new: `"hasNonRemoteCommits":true`, want: true},
+		"an agent's":              {more: `,"sourceSessionId":"s1"`},
+		"another owner's":         {more: `,"canUpdatePrivacy":false`},
+		"one's own":               {more: `,"canUpdatePrivacy":true,"sourceSessionId":""`, want: true},
+		"the page":                {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{a}}, want: true},
+		"a page less":             {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{a, a}}},
+		"a page more":             {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{a}}, old: `"pageCount":1`, new: `"pageCount":2`},
+		"pages not told":          {asked: CreateWikiRunRequest{Pages: []WikiPageUpload{a, a}}, old: `"pageCount":1,`, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			record := wiki("w1", tc.more)
-			if strings.Contains(tc.new, "pageTree") {
-				record = strings.Replace(record, ","+tree, "", 1)
-			}
 			var run WikiRun
-			if err := json.Unmarshal([]byte(strings.Replace(record, tc.old, tc.new, 1)), &run); err != nil {
+			if err := json.Unmarshal([]byte(strings.Replace(wiki("w1", tc.more), tc.old, tc.new, 1)), &run); err != nil {
 				t.Fatal(err)
 			}
 			tc.asked.RepoURL = acmeAPI
@@ -533,34 +513,6 @@ func TestSameRepositoryAndCommit(t *testing.T) {
 	}
 	if !SameCommit("v1", "V1") || SameCommit("v1", "v12") {
 		t.Error("a short name is compared as a whole")
-	}
-}
-
-func TestSameWikiTree(t *testing.T) {
-	t.Parallel()
-	const tree = `[{"title":"A","path":"a.md","order":1,"pageId":"p1","children":[{"title":"B","path":"b.md"}]},{"title":"C","path":"c.md","order":2}]`
-	for other, want := range map[string]struct{ same, wholly bool }{
-		tree: {true, true},
-		`[{"title":"A","path":"a.md","children":[{"title":"B","path":"b.md","pageId":"p2","order":0,"children":[]}]},{"title":"C","path":"c.md"}]`: {true, true},
-		`[{"title":"C","path":"c.md","order":2},{"title":"A","path":"a.md","children":[{"title":"B","path":"b.md"}]}]`:                             {true, true},
-		`[{"title":"A","path":"a.md","order":2,"children":[{"title":"B","path":"b.md"}]},{"title":"C","path":"c.md","order":1}]`:                   {true, false},
-		`[{"title":"A","path":"a.md","pageId":"p9","children":[{"title":"B","path":"b.md"}]},{"title":"C","path":"c.md"}]`:                         {true, false},
-		`[{"title":"X","path":"a.md","children":[{"title":"B","path":"b.md"}]},{"title":"C","path":"c.md"}]`:                                       {},
-		`[{"title":"A","path":"x.md","children":[{"title":"B","path":"b.md"}]},{"title":"C","path":"c.md"}]`:                                       {},
-		`[{"title":"A","path":"a.md","children":[{"title":"X","path":"b.md"}]},{"title":"C","path":"c.md"}]`:                                       {},
-		`[{"title":"A","path":"a.md"},{"title":"B","path":"b.md"},{"title":"C","path":"c.md"}]`:                                                    {},
-		`[{"title":"A","path":"a.md","children":[{"title":"B","path":"b.md"}]}]`:                                                                   {},
-		`[]`: {},
-	} {
-		var a, b []WikiTreeNode
-		if err := errors.Join(json.Unmarshal([]byte(tree), &a), json.Unmarshal([]byte(other), &b)); err != nil {
-			t.Fatal(err)
-		}
-		for _, pair := range [][2][]WikiTreeNode{{a, b}, {b, a}} {
-			if SameWikiTree(pair[0], pair[1], false) != want.same || SameWikiTree(pair[0], pair[1], true) != want.wholly {
-				t.Errorf("%s: not %+v", other, want)
-			}
-		}
 	}
 }
 

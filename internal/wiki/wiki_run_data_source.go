@@ -25,7 +25,7 @@ func (d *wikiRunDataSource) Metadata(_ context.Context, req datasource.MetadataR
 }
 
 func (d *wikiRunDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	attributes := wikiRunResults.DataSource()
+	attributes := wikiRunAttributes()
 	attributes["id"] = schema.StringAttribute{
 		Required:            true,
 		MarkdownDescription: wikiRunResults["id"].Text,
@@ -38,7 +38,7 @@ func (d *wikiRunDataSource) Schema(_ context.Context, _ datasource.SchemaRequest
 }
 
 func (d *wikiRunDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "read", "wiki run", req, resp, func(m *wikiRunRecord) (*client.WikiRun, error) {
+	crud.ReadData(ctx, "read", "wiki run", req, resp, func(m *wikiRunDetails) (*client.WikiRun, error) {
 		// No listing shows the video.
 		found, err := d.Client.WikiRunAlone(ctx, m.ID.ValueString())
 		if client.IsNotFound(err) {

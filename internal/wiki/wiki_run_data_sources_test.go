@@ -150,7 +150,7 @@ func TestAccWikiRunList(t *testing.T) {
 			named("all", newer, acmeAPI+"@c0ffee1"), named("all", web, acmeWeb+"@facade0"),
 			querycheck.ExpectResourceKnownValues(at("all"), queryfilter.ByResourceIdentity(identity(web)), []querycheck.KnownValueCheck{
 				{Path: tfjsonpath.New("repo_url"), KnownValue: text(acmeWeb)}, {Path: tfjsonpath.New("pages"), KnownValue: null}, {Path: tfjsonpath.New("triggers"), KnownValue: null},
-				{Path: tfjsonpath.New("video_overview"), KnownValue: null}, {Path: tfjsonpath.New("privacy_level"), KnownValue: text("organization")}, {Path: tfjsonpath.New("page_tree"), KnownValue: knownvalue.NotNull()},
+				{Path: tfjsonpath.New("privacy_level"), KnownValue: text("organization")}, {Path: tfjsonpath.New("page_tree"), KnownValue: null},
 			}),
 		},
 	})

@@ -41,7 +41,7 @@ func (d *wikiRunHistoryDataSource) Schema(_ context.Context, _ datasource.Schema
 			"wiki_runs": schema.ListNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "The wiki runs, the newest first; empty if there are none.",
-				NestedObject:        schema.NestedAttributeObject{Attributes: wikiRunResults.DataSource()},
+				NestedObject:        schema.NestedAttributeObject{Attributes: wikiRunAttributes()},
 			},
 		},
 	}

@@ -29,7 +29,7 @@ type wikiRunListModel struct {
 func (l *wikiRunList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Lists the wiki runs that the API key sees: the newest of each repository, ordered by address, or all of one repository, the newest first. " +
-			"`video_overview` is known after an import only, and `pages` and `triggers` are not returned by the service. In the generated configuration remove `page_tree`, which a new wiki run takes only with pages.",
+			"`pages`, `page_tree`, and `triggers` are null.",
 		Attributes: map[string]schema.Attribute{
 			"repo_url": schema.StringAttribute{
 				Optional:            true,

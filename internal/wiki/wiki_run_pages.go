@@ -9,12 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -68,7 +64,7 @@ func staysInWiki(path string) bool {
 	return len(parts) > 0 && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, `\`) && !slices.Contains(parts, "..")
 }
 
-// readTree reads a page tree that is to be uploaded, or that the service has told.
+// readTree reads a page tree that is to be uploaded.
 func readTree(text string) ([]client.WikiTreeNode, error) {
 	return readNodes("page_tree", []byte(text), 1)
 }
@@ -153,31 +149,4 @@ func sameJSON(a, b string) bool {
 	first, err := value.JSON(json.RawMessage(a))
 	second, err2 := value.JSON(json.RawMessage(b))
 	return err == nil && err2 == nil && first.Equal(second)
-}
-
-// treeChange keeps the tree that is in the state where the configuration has the same pages, and replaces otherwise. IDs
-// and order that are configured count, except after an import, when those in the state are the service's: then the
-// configured ones are adopted.
-type treeChange struct{}
-
-func (treeChange) Description(context.Context) string {
-	return "Other titles or paths replace the wiki run."
-}
-
-func (c treeChange) MarkdownDescription(ctx context.Context) string { return c.Description(ctx) }
-
-func (treeChange) PlanModifyString(ctx context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
-	if req.State.Raw.IsNull() || req.Plan.Raw.IsNull() || req.PlanValue.Equal(req.StateValue) {
-		return
-	}
-	before, ok := treeOf(jsontypes.Normalized{StringValue: req.StateValue})
-	after, isTree := treeOf(jsontypes.Normalized{StringValue: req.PlanValue})
-	isSame := func(wholly bool) bool { return ok && isTree && client.SameWikiTree(before, after, wholly) }
-	isImported := adopt.Allowed(ctx, req.Private, types.StringNull())
-	switch {
-	case isSame(true):
-		resp.PlanValue = req.StateValue
-	case !isImported || !req.StateValue.IsNull() && !isSame(false):
-		resp.RequiresReplace = true
-	}
 }

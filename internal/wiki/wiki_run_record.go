@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -15,39 +17,42 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// wikiRunRecord is a wiki run as the service returns it: the results of every object that shows wiki runs.
+// wikiRunRecord is what every object shows of a wiki run.
 type wikiRunRecord struct {
-	ID                            types.String         `tfsdk:"id"`
-	CreatedAt                     types.String         `tfsdk:"created_at"`
-	RepoURL                       types.String         `tfsdk:"repo_url"`
-	CommitHash                    types.String         `tfsdk:"commit_hash"`
-	Branch                        types.String         `tfsdk:"branch"`
-	HasLocalChanges               types.Bool           `tfsdk:"has_local_changes"`
-	HasNonRemoteCommits           types.Bool           `tfsdk:"has_non_remote_commits"`
-	PageCount                     types.Int64          `tfsdk:"page_count"`
-	PageTree                      jsontypes.Normalized `tfsdk:"page_tree"`
-	SourceSessionID               types.String         `tfsdk:"source_session_id"`
-	OwnerUserID                   types.String         `tfsdk:"owner_user_id"`
-	ModelUsed                     types.Object         `tfsdk:"model_used"`
-	AgentVersion                  types.String         `tfsdk:"agent_version"`
-	PrivacyLevel                  types.String         `tfsdk:"privacy_level"`
-	CanUpdatePrivacy              types.Bool           `tfsdk:"can_update_privacy"`
-	IsRepoCoveredByOrgIntegration types.Bool           `tfsdk:"is_repo_covered_by_org_integration"`
-	VideoOverview                 jsontypes.Normalized `tfsdk:"video_overview"`
+	ID                            types.String `tfsdk:"id"`
+	CreatedAt                     types.String `tfsdk:"created_at"`
+	RepoURL                       types.String `tfsdk:"repo_url"`
+	CommitHash                    types.String `tfsdk:"commit_hash"`
+	Branch                        types.String `tfsdk:"branch"`
+	HasLocalChanges               types.Bool   `tfsdk:"has_local_changes"`
+	HasNonRemoteCommits           types.Bool   `tfsdk:"has_non_remote_commits"`
+	PageCount                     types.Int64  `tfsdk:"page_count"`
+	SourceSessionID               types.String `tfsdk:"source_session_id"`
+	OwnerUserID                   types.String `tfsdk:"owner_user_id"`
+	ModelUsed                     types.Object `tfsdk:"model_used"`
+	AgentVersion                  types.String `tfsdk:"agent_version"`
+	PrivacyLevel                  types.String `tfsdk:"privacy_level"`
+	CanUpdatePrivacy              types.Bool   `tfsdk:"can_update_privacy"`
+	IsRepoCoveredByOrgIntegration types.Bool   `tfsdk:"is_repo_covered_by_org_integration"`
+}
+
+// wikiRunDetails is a wiki run in data sources.
+type wikiRunDetails struct {
+	wikiRunRecord
+	PageTree      jsontypes.Normalized `tfsdk:"page_tree"`
+	VideoOverview jsontypes.Normalized `tfsdk:"video_overview"`
 }
 
 // wikiRunResults are the fields of a wiki run, wherever they are shown.
 var wikiRunResults = results.Record{
-	"id":                     {Text: "The wiki run's ID."},
-	"created_at":             {Text: "When the wiki run was created (RFC 3339, UTC)."},
-	"repo_url":               {Text: "Web address of the repository."},
-	"commit_hash":            {Text: "Hash of the commit that the wiki describes."},
-	"branch":                 {Text: "Name of the branch that the commit is on."},
-	"has_local_changes":      {Text: "Whether the wiki describes changes that were not committed.", Type: types.BoolType},
-	"has_non_remote_commits": {Text: "Whether the wiki describes commits that were not pushed.", Type: types.BoolType},
-	"page_count":             {Text: "How many pages the wiki has.", Type: types.Int64Type},
-	"page_tree": {Text: "The tree of pages as JSON, to be decoded with `jsondecode`: a list of objects with `pageId`, `title`, `path`, `order` and `children`, which are such objects again, at most five levels deep.",
-		Type: jsontypes.NormalizedType{}},
+	"id":                                 {Text: "The wiki run's ID."},
+	"created_at":                         {Text: "When the wiki run was created (RFC 3339, UTC)."},
+	"repo_url":                           {Text: "Web address of the repository."},
+	"commit_hash":                        {Text: "Hash of the commit that the wiki describes."},
+	"branch":                             {Text: "Name of the branch that the commit is on."},
+	"has_local_changes":                  {Text: "Whether the wiki describes changes that were not committed.", Type: types.BoolType},
+	"has_non_remote_commits":             {Text: "Whether the wiki describes commits that were not pushed.", Type: types.BoolType},
+	"page_count":                         {Text: "How many pages the wiki has.", Type: types.Int64Type},
 	"source_session_id":                  {Text: "ID of the session that wrote the pages. Null if the service does not know it."},
 	"owner_user_id":                      {Text: "ID of the user whose wiki run it is. Null if the service does not know it."},
 	"model_used":                         {Text: "The model that wrote the pages. Null if the service does not know it.", Of: modelResults},
@@ -55,7 +60,17 @@ var wikiRunResults = results.Record{
 	"privacy_level":                      {Text: "Who sees the wiki: `organization`, or `private` for its owner alone."},
 	"can_update_privacy":                 {Text: "Whether the API key may change the privacy level, and delete the wiki run.", Type: types.BoolType},
 	"is_repo_covered_by_org_integration": {Text: "Whether the organization's code-host integration covers the repository.", Type: types.BoolType},
-	"video_overview":                     {Text: "What is known of the wiki's video, as JSON of a shape that the service leaves open. Null if there is none.", Type: jsontypes.NormalizedType{}},
+}
+
+// wikiRunAttributes are the computed attributes of a wiki run in data sources.
+func wikiRunAttributes() map[string]schema.Attribute {
+	attributes := wikiRunResults.DataSource()
+	maps.Copy(attributes, results.Record{
+		"page_tree": {Text: "The tree of pages as JSON, to be decoded with `jsondecode`: a list of objects with `pageId`, `title`, `path`, `order`, and `children`, which are such objects again, at most five levels deep.",
+			Type: jsontypes.NormalizedType{}},
+		"video_overview": {Text: "What is known of the wiki's video, as JSON of a shape that the service leaves open. Null if there is none.", Type: jsontypes.NormalizedType{}},
+	}.DataSource())
+	return attributes
 }
 
 var modelResults = results.Record{
@@ -83,13 +98,6 @@ func (m *wikiRunRecord) FromAPI(_ context.Context, w *client.WikiRun) diag.Diagn
 	m.CanUpdatePrivacy, m.IsRepoCoveredByOrgIntegration = types.BoolPointerValue(w.CanUpdatePrivacy), types.BoolPointerValue(w.IsRepoCoveredByOrgIntegration)
 
 	var diags diag.Diagnostics
-	if !hasTreeOf(m.PageTree, w) {
-		m.PageTree = fromJSON("page_tree", w.ID, w.PageTree, &diags)
-	}
-	// A listing shows no videos.
-	if !w.IsListed || !value.IsSet(m.VideoOverview) {
-		m.VideoOverview = fromJSON("video_overview", w.ID, w.VideoOverview, &diags)
-	}
 	m.ModelUsed = types.ObjectNull(modelType.AttrTypes)
 	if w.ModelUsed != nil {
 		model, d := types.ObjectValue(modelType.AttrTypes, map[string]attr.Value{
@@ -98,6 +106,14 @@ func (m *wikiRunRecord) FromAPI(_ context.Context, w *client.WikiRun) diag.Diagn
 		diags.Append(d...)
 		m.ModelUsed = model
 	}
+	return diags
+}
+
+// FromAPI takes over a record with its tree and video.
+func (m *wikiRunDetails) FromAPI(ctx context.Context, w *client.WikiRun) diag.Diagnostics {
+	diags := m.wikiRunRecord.FromAPI(ctx, w)
+	m.PageTree = fromJSON("page_tree", w.ID, w.PageTree, &diags)
+	m.VideoOverview = fromJSON("video_overview", w.ID, w.VideoOverview, &diags)
 	return diags
 }
 
@@ -114,21 +130,6 @@ func toldFlag(known types.Bool, now *bool) types.Bool {
 		return types.BoolPointerValue(now)
 	}
 	return known
-}
-
-// hasTreeOf reports that a known tree has the pages that a record shows. The service adds IDs and numbers to an uploaded one.
-func hasTreeOf(known jsontypes.Normalized, w *client.WikiRun) bool {
-	if !value.IsSet(known) {
-		return false
-	}
-	now, ok := w.Tree()
-	before, isTree := treeOf(known)
-	return !ok || isTree && client.SameWikiTree(before, now, false)
-}
-
-// treeOf decodes a page tree; ok is false where it is null, unknown or of another shape.
-func treeOf(tree jsontypes.Normalized) (nodes []client.WikiTreeNode, ok bool) {
-	return nodes, value.IsSet(tree) && json.Unmarshal([]byte(tree.ValueString()), &nodes) == nil
 }
 
 func fromJSON(attribute, id string, raw json.RawMessage, diags *diag.Diagnostics) jsontypes.Normalized {

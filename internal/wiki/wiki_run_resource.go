@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -27,11 +28,12 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure   = (*wikiRunResource)(nil)
-	_ resource.ResourceWithIdentity    = (*wikiRunResource)(nil)
-	_ resource.ResourceWithImportState = (*wikiRunResource)(nil)
-	_ resource.ResourceWithModifyPlan  = (*wikiRunResource)(nil)
-	_ unchanged.Conditional            = (*wikiRunResource)(nil)
+	_ resource.ResourceWithConfigure    = (*wikiRunResource)(nil)
+	_ resource.ResourceWithIdentity     = (*wikiRunResource)(nil)
+	_ resource.ResourceWithImportState  = (*wikiRunResource)(nil)
+	_ resource.ResourceWithModifyPlan   = (*wikiRunResource)(nil)
+	_ resource.ResourceWithUpgradeState = (*wikiRunResource)(nil)
+	_ unchanged.Conditional             = (*wikiRunResource)(nil)
 )
 
 // unsetPrivacy is the key of the private state that says of a new run that it has not got the privacy level of the state.
@@ -80,6 +82,7 @@ type wikiRunResource struct{ crud.Resource }
 type wikiRunModel struct {
 	wikiRunRecord
 	Pages    jsontypes.Normalized `tfsdk:"pages"`
+	PageTree jsontypes.Normalized `tfsdk:"page_tree"`
 	Triggers types.Map            `tfsdk:"triggers"`
 }
 
@@ -98,9 +101,6 @@ func (m *wikiRunModel) takeNew(ctx context.Context, made *client.WikiRun) diag.D
 		if value.IsSet(before) {
 			*now = before
 		}
-	}
-	if value.IsSet(asked.PageTree) {
-		m.PageTree = asked.PageTree
 	}
 	return diags
 }
@@ -137,6 +137,7 @@ const (
 	replacesRun  = " A change replaces the wiki run."
 	adoptsInRun  = replacesRun + " The service does not return it, so it is adopted from the configuration after an import."
 	repoURLText  = "Web address (`https` or `http`) of a repository that the organization's code-host integration covers, without user name, query and fragment. "
+	equalJSON    = "Blanks and the order of keys make no difference."
 	equalRepoURL = "Upper and lower case, a slash and `.git` at the end make no difference."
 )
 
@@ -169,17 +170,17 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	}
 	attributes["pages"] = schema.StringAttribute{
 		Optional: true, CustomType: jsontypes.NormalizedType{},
-		MarkdownDescription: "Finished pages to upload, as JSON: `jsonencode` of a list of at least one object with `path`, `title` and `content` (Markdown), and optionally `pageId` and `order`. " +
-			"If omitted, the service writes the pages. They are in the state in clear, and must hold no secret." + adoptsInRun,
+		MarkdownDescription: "Finished pages to upload, as JSON: `jsonencode` of a list of at least one object with `path`, `title`, and `content` (Markdown), and optionally `pageId` and `order`. " +
+			"If omitted, the service writes the pages. They are stored in the state in clear text, so they must not contain secrets." + adoptsInRun,
 		Validators:    []validator.String{pagesRule},
-		PlanModifiers: []planmodifier.String{value.KeepEqual(sameJSON, "Blanks and the order of keys make no difference."), adopt.String()},
+		PlanModifiers: []planmodifier.String{value.KeepEqual(sameJSON, equalJSON), adopt.String()},
 	}
 	attributes["page_tree"] = schema.StringAttribute{
-		Optional: true, Computed: true, CustomType: jsontypes.NormalizedType{},
-		MarkdownDescription: wikiRunResults["page_tree"].Text + " For an upload it may be given, with `pageId`, `order` and `children` optional; a new wiki run then needs `pages` too. " +
-			"What the service adds to it is no difference, nor is the order of objects; other titles or paths are." + replacesRun,
-		Validators:    []validator.String{treeRule},
-		PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown(), treeChange{}},
+		Optional: true, CustomType: jsontypes.NormalizedType{},
+		MarkdownDescription: "The tree of the uploaded pages, as JSON: `jsonencode` of a list of objects with `title` and `path`, and optionally `pageId`, `order`, and `children`, which are such objects again, at most five levels deep. " +
+			"Requires `pages`. The data source `agentyard_wiki_run` returns the tree that the service stores." + adoptsInRun,
+		Validators:    []validator.String{treeRule, stringvalidator.AlsoRequires(path.MatchRoot("pages"))},
+		PlanModifiers: []planmodifier.String{value.KeepEqual(sameJSON, equalJSON), adopt.String()},
 	}
 	attributes["privacy_level"] = schema.StringAttribute{
 		Optional: true, Computed: true,
@@ -194,6 +195,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 		PlanModifiers:       []planmodifier.Map{adopt.Map()},
 	}
 	resp.Schema = schema.Schema{
+		Version: 1,
 		MarkdownDescription: "A wiki run: the wiki of a repository at one commit. The service writes its pages, or they are uploaded. Nothing of it changes but who sees it, so any other change makes a new wiki run and deletes this one; " +
 			"`create_before_destroy = true` in its `lifecycle` block keeps a wiki there meanwhile. The service does not tell whether pages are still being written.\n\n" +
 			"A wiki run has no name. An apply that was cut short may have left one: a plan that finds that the repository's newest one is younger than half an hour and as a new one shall be ends with an error that names it, " +
@@ -206,6 +208,23 @@ func (r *wikiRunResource) IdentitySchema(_ context.Context, _ resource.IdentityS
 	resp.IdentitySchema = crud.IDSchema(wikiRunResults["id"].Text)
 }
 
+// UpgradeState drops the page tree of version 0 where it is the service's, and not the configuration's.
+func (r *wikiRunResource) UpgradeState(ctx context.Context) map[int64]resource.StateUpgrader {
+	var current resource.SchemaResponse
+	r.Schema(ctx, resource.SchemaRequest{}, &current)
+	return map[int64]resource.StateUpgrader{0: {PriorSchema: &current.Schema, StateUpgrader: func(ctx context.Context, req resource.UpgradeStateRequest, resp *resource.UpgradeStateResponse) {
+		var m wikiRunModel
+		resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+		if resp.Diagnostics.HasError() {
+			return
+		}
+		if m.Pages.IsNull() || strings.Contains(m.PageTree.ValueString(), `"pageId"`) {
+			m.PageTree = jsontypes.NewNormalizedNull()
+		}
+		resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+	}}}
+}
+
 // UnchangedDefaults declares that nothing is planned where nothing was changed; the schema has no defaults.
 func (r *wikiRunResource) UnchangedDefaults() map[string]attr.Value { return nil }
 
@@ -214,7 +233,7 @@ func (r *wikiRunResource) UnchangedWhile() (values map[string]attr.Value, privat
 	return nil, []string{unsetPrivacy}
 }
 
-// ModifyPlan checks the page tree and the access of a new run.
+// ModifyPlan checks the access of a new run.
 func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() {
 		return
@@ -236,16 +255,6 @@ func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 			resp.Diagnostics.AddAttributeWarning(path.Root("privacy_level"), "Privacy Level Is Set Again",
 				fmt.Sprintf("The privacy level of the wiki run %s could not be set when it was created, and it was not read since. The apply sets it, although the plan shows no change of it.", id.ValueString()))
 		}
-		return
-	}
-	var m wikiRunModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	if value.IsSet(m.PageTree) && m.Pages.IsNull() {
-		resp.Diagnostics.AddAttributeError(path.Root("page_tree"), "Page Tree Without Pages",
-			"A new wiki run is made with a page tree only where its pages are uploaded too: add pages, or remove page_tree to have the service write the pages and their tree.")
 		return
 	}
 	if r.Client != nil {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -173,8 +175,7 @@ func TestAccWikiRun_leastThenEachAttribute(t *testing.T) {
 		step(replace, is(func(r runJSON) bool { return r.PageCount == 2 }), quoted("pages", pagesJSON)),
 		step(noop, is(func(r runJSON) bool { return r.PageCount == 2 }), quoted("pages", strings.ReplaceAll(pagesJSON, ",", " , "))),
 		step(replace, is(func(r runJSON) bool { return strings.Count(string(r.PageTree), `"children":[]`) == 1 }), quoted("pages", pagesJSON), quoted("page_tree", treeJSON)),
-		// The tree stays as it was configured, and what the service adds to it is no difference.
-		step(noop, is(func(r runJSON) bool { return r.PageCount == 2 }), quoted("pages", pagesJSON)),
+		step(replace, is(func(r runJSON) bool { return r.PageCount == 2 }), quoted("pages", pagesJSON)),
 		step(replace, is(func(r runJSON) bool { return r.PageCount >= 5 })),
 		resource.TestStep{ResourceName: runAddress, ImportState: true, ImportStateVerify: true},
 	)
@@ -195,7 +196,7 @@ func TestAccWikiRun_withEverything(t *testing.T) {
 				runHas("commit_hash", text("c0ffee0")), runHas("has_local_changes", knownvalue.Bool(true)), runHas("has_non_remote_commits", knownvalue.Bool(true)), runHas("page_count", knownvalue.Int64Exact(2)),
 				runHas("page_tree", text(treeJSON)), runHas("pages", text(pagesJSON)), runHas("privacy_level", text("private")), runHas("can_update_privacy", knownvalue.Bool(true)),
 				runHas("is_repo_covered_by_org_integration", knownvalue.Bool(true)), runHas("created_at", text("2026-03-01T12:00:00Z")), runHas("owner_user_id", knownvalue.NotNull()),
-				runHas("model_used", null), runHas("agent_version", null), runHas("source_session_id", null), runHas("video_overview", null), runHas("triggers", knownvalue.MapExact(map[string]knownvalue.Check{"a": text("b")})),
+				runHas("model_used", null), runHas("agent_version", null), runHas("source_session_id", null), runHas("triggers", knownvalue.MapExact(map[string]knownvalue.Check{"a": text("b")})),
 			},
 			Check: func(*terraform.State) error {
 				if run := onlyRun(t, e); run.RepoURL != acmeAPI || run.PrivacyLevel != "private" || run.Branch != "feature/ünï #1" {
@@ -204,7 +205,7 @@ func TestAccWikiRun_withEverything(t *testing.T) {
 				return nil
 			},
 		},
-		// An import has the service's spelling and tree.
+		// An import has the service's spelling.
 		resource.TestStep{ResourceName: runAddress, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"repo_url", "pages", "page_tree", "triggers"}},
 	)
 }
@@ -217,7 +218,7 @@ func TestAccWikiRun_writtenByTheService(t *testing.T) {
 			Config: e.Config(ofAPI()), ConfigPlanChecks: runAction(plancheck.ResourceActionCreate),
 			ConfigStateChecks: []statecheck.StateCheck{
 				runHas("model_used", knownvalue.ObjectExact(map[string]knownvalue.Check{"id": text("model-a"), "reasoning_effort": text("medium")})), runHas("agent_version", text("1.4.0")),
-				runHas("page_tree", knownvalue.StringRegexp(regexp.MustCompile(`^\[\{"children":.*"pageId":"page_`))), runHas("pages", null), runHas("triggers", null),
+				runHas("page_tree", null), runHas("pages", null), runHas("triggers", null),
 			},
 		},
 		// Other forms of the address are the same repository, and stay as they were configured first.
@@ -295,7 +296,7 @@ func TestWikiRun_adoptsAfterAnImport(t *testing.T) {
 		config acctest.Values
 		want   string
 	}{
-		"the JSON with blanks": {acctest.Values{"pages": " " + pagesJSON, "triggers": whole["triggers"]}, "none"},
+		"the JSON with blanks": {acctest.Values{"pages": " " + pagesJSON, "page_tree": " " + treeJSON, "triggers": whole["triggers"]}, "none"},
 		"another tree":         {acctest.Values{"pages": pagesJSON, "triggers": whole["triggers"], "page_tree": `[{"title":"Index","path":"index.md"}]`}, "replace"},
 		"other triggers":       {acctest.Values{"pages": pagesJSON, "page_tree": treeJSON, "triggers": map[string]any{"a": "c"}}, "replace"},
 		"no pages":             {acctest.Values{"triggers": whole["triggers"]}, "replace"},
@@ -309,47 +310,48 @@ func TestWikiRun_adoptsAfterAnImport(t *testing.T) {
 			t.Errorf("%s was sent", entry.Operation)
 		}
 	}
-
-	// What is configured right after the import may number the pages in its own way, and then stays so.
-	numbered := wikiRunOf(acctest.Values{"pages": pagesJSON, "page_tree": `[{"title":"Index","path":"index.md","order":7,"children":[{"path":"a/b.md","title":"B"}]}]`})
-	_, p, i = imported(t)
-	for n, want := range []string{"update", "none"} {
-		if out := p.Apply(i, numbered); out.Action != want || len(out.Errors) > 0 {
-			t.Errorf("apply %d of another order: %s", n+1, out)
-		}
-	}
-	_, p, i = imported(t)
-	if out := p.Plan(i, wikiRunOf(acctest.Values{"pages": pagesJSON, "page_tree": `[{"title":"Other","path":"index.md"}]`})); out.Action != "replace" {
-		t.Errorf("another tree right after the import: %s", out)
-	}
 }
 
-// A tree that was configured changes with its numbers too, but not because the service adds some.
-func TestWikiRun_treesThatDiffer(t *testing.T) {
+// A state of schema version 0 has the service's tree where none was configured.
+func TestAccWikiRun_stateWithTheServicesTree(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	p := acctest.NewProcess(t, e, nil)
-	i := p.NewInstance(wikiRunType)
-	config := func(tree string) acctest.Values {
-		return wikiRunOf(acctest.Values{"pages": pagesJSON, "page_tree": tree})
-	}
-	const numbered = `[{"title":"Index","path":"index.md","order":1},{"title":"B","path":"a/b.md","order":2}]`
-	if out := p.Apply(i, config(numbered)); out.Action != "create" || len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
-	for tree, want := range map[string]string{
-		numbered: "none",
-		strings.NewReplacer(":1", ":2", ":2", ":1").Replace(numbered):                                "replace",
-		`[{"title":"B","path":"a/b.md"},{"title":"Index","path":"index.md"}]`:                        "none",
-		strings.Replace(numbered, "Index", "Start", 1):                                               "replace",
-		strings.Replace(numbered, `"order":2`, `"order":2,"pageId":"mine"`, 1):                       "none",
-		strings.Replace(numbered, `"order":2`, `"order":2,"children":[]`, 1):                         "none",
-		strings.Replace(numbered, `"order":2`, `"order":2.0 , "children":[]`, 1):                     "none",
-		`[{"title":"Index","path":"index.md","order":1,"children":[{"title":"B","path":"a/b.md"}]}]`: "replace",
+	for name, lines := range map[string][]string{
+		"no pages":         nil,
+		"pages":            {quoted("pages", pagesJSON)},
+		"pages and a tree": {quoted("pages", pagesJSON), quoted("page_tree", treeJSON)},
 	} {
-		if out := p.Plan(i, config(tree)); out.Action != want {
-			t.Errorf("%s: %s", tree, out)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.NewRealTime(t)
+			cli := acctest.NewCLI(t, e, ofAPI(lines...))
+			cli.MustRun("apply", "-auto-approve", "-input=false")
+			file := filepath.Join(cli.Dir, "terraform.tfstate")
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var state map[string]any
+			if err := json.Unmarshal(content, &state); err != nil {
+				t.Fatal(err)
+			}
+			instance := state["resources"].([]any)[0].(map[string]any)["instances"].([]any)[0].(map[string]any)
+			instance["schema_version"] = 0
+			attributes := instance["attributes"].(map[string]any)
+			attributes["video_overview"] = nil
+			if attributes["page_tree"] == nil {
+				attributes["page_tree"] = string(onlyRun(t, e).PageTree)
+			}
+			if content, err = json.Marshal(state); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cli.MustPlanEmpty()
+			if r := cli.MustRun("plan", "-input=false", "-refresh=false"); !strings.Contains(r.Output, "No changes") {
+				t.Errorf("without a refresh:\n%s", r.Output)
+			}
+		})
 	}
 }
 
@@ -497,35 +499,6 @@ func TestAccWikiRun_manyBecomePrivate(t *testing.T) {
 	}
 }
 
-// A video shows in the single read alone; a listing does not take it from the state.
-func TestWikiRun_videoOverview(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	p := acctest.NewProcess(t, e, nil)
-	one, two := p.NewInstance(wikiRunType), p.NewInstance(wikiRunType)
-	web := acctest.Values{"repo_url": acmeWeb}
-	p.Apply(one, wikiRunOf(nil))
-	p.Apply(two, web)
-	if err := e.SetVideoOverview(one.ID(), map[string]any{"url": "https://video.example/1"}); err != nil {
-		t.Fatal(err)
-	}
-	for n, order := range [][]*acctest.Instance{{one, two}, {two, one}} {
-		p := acctest.NewProcess(t, e, nil)
-		for _, i := range order {
-			config := web
-			if i == one {
-				config = wikiRunOf(nil)
-			}
-			if out := p.Apply(i, config); out.Action != "none" || len(out.Errors) > 0 {
-				t.Errorf("%s", out)
-			}
-		}
-		if got := one.Attribute("video_overview"); got != `{"url":"https://video.example/1"}` {
-			t.Errorf("run %d: the state holds %q", n, got)
-		}
-	}
-}
-
 func TestAccWikiRun_goneBetweenPlanAndDestroy(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -578,7 +551,7 @@ func TestAccWikiRun_invalidConfiguration(t *testing.T) {
 		"a child has no path":   {tree(`[{"path":"p","title":"t","children":[{"title":"t"}]}]`), `page_tree\[0\]\.children\[0\]\s+has\s+no\s+path`},
 		"children are no list":  {tree(`[{"path":"p","title":"t","children":"x"}]`), `page_tree\[0\]\.children\s+is\s+no\s+list`},
 		"six levels":            {tree(`[` + deep + `]`), `at\s+most\s+five\s+levels\s+deep(.|\n)*is\s+on\s+level\s+6`},
-		"a tree without pages":  {quoted("page_tree", treeJSON), `Page Tree Without Pages(.|\n)*add\s+pages,\s+or\s+remove\s+page_tree`},
+		"a tree without pages":  {quoted("page_tree", treeJSON), `"pages"\s+must\s+be\s+specified\s+when\s+"page_tree"\s+is\s+specified`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -19,12 +19,12 @@ func NewWikiRunsDataSource() datasource.DataSource { return &wikiRunsDataSource{
 type wikiRunsDataSource struct{ crud.DataSource }
 
 type wikiRunsModel struct {
-	WikiRuns []wikiRunRecord `tfsdk:"wiki_runs"`
+	WikiRuns []wikiRunDetails `tfsdk:"wiki_runs"`
 }
 
 // FromAPI takes over the listing.
 func (m *wikiRunsModel) FromAPI(ctx context.Context, found *[]client.WikiRun) (diags diag.Diagnostics) {
-	m.WikiRuns, diags = crud.Each[wikiRunRecord](ctx, *found)
+	m.WikiRuns, diags = crud.Each[wikiRunDetails](ctx, *found)
 	return diags
 }
 
@@ -43,7 +43,7 @@ func (d *wikiRunsDataSource) Schema(_ context.Context, _ datasource.SchemaReques
 			"wiki_runs": schema.ListNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "The wiki runs, ordered by `repo_url`; empty if there are none.",
-				NestedObject:        schema.NestedAttributeObject{Attributes: wikiRunResults.DataSource()},
+				NestedObject:        schema.NestedAttributeObject{Attributes: wikiRunAttributes()},
 			},
 		},
 	}

@@ -6,6 +6,6 @@ output "described" {
   value = "${data.agentyard_wiki_run.api.page_count} pages about ${data.agentyard_wiki_run.api.commit_hash}"
 }
 
-output "has_video" {
-  value = data.agentyard_wiki_run.api.video_overview != null
+output "top_pages" {
+  value = { for page in jsondecode(data.agentyard_wiki_run.api.page_tree) : page.path => page.title }
 }

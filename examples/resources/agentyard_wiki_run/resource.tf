@@ -33,8 +33,3 @@ resource "agentyard_wiki_run" "web" {
     children = [{ path = "build/index.md", title = "Build" }]
   }])
 }
-
-output "pages" {
-  description = "The pages that stand at the top, by path."
-  value       = { for page in jsondecode(agentyard_wiki_run.api.page_tree) : page.path => page.title }
-}
