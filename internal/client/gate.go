@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -14,126 +13,91 @@ import (
 )
 
 const (
-	// slowestPace is the pace that is kept however often the service refuses, in requests per second.
-	slowestPace = 0.5
-	// paceSpan is the time before a refusal from which the pace is learned.
-	paceSpan = time.Second
-	// raiseAfter is for how long no request must be refused until a learned pace is raised, and longestRun how many requests suffice.
-	raiseAfter = 4 * time.Second
-	longestRun = 20
-	// maxHeldBack is how long one request is held back because of refusals, where its caller sets no deadline.
+	// firstRate is the rate after the first refusal if none is configured, slowestRate the one that is always kept.
+	firstRate   rate.Limit = 4
+	slowestRate rate.Limit = 0.5
+	// rateRaise is the factor by which an accepted request raises the rate.
+	rateRaise = 1.01
+	// maxHeldBack is how long one request waits in all if its caller sets no deadline.
 	maxHeldBack = 15 * time.Minute
 )
 
-// errHeldBack says that a request was not sent because the service's rate limit leaves no time for it.
-var errHeldBack = errors.New("the service's rate limit holds the request back")
+// errHeldBack says that a request was not sent because a rate limit leaves no time for it.
+var errHeldBack = errors.New("the rate limit holds the request back")
 
-// gate lets the requests of a client pass. An answer 429 holds all of them back until the time that the service asks
-// for, and from the first one on the gate spreads requests evenly at a pace that it learns.
-//
-// The service acts on none of the requests that it refuses, and those which were under way together are refused
-// together. So they count as one event, of which the first sets the pace and every further one reduces it.
+// gate lets the requests of a client pass at the configured rate. An answer 429 shuts it until the time that the service
+// asks for, and halves the rate. Each accepted request raises the rate a little.
 type gate struct {
 	clock   clock.Clock
 	random  func() float64
 	backoff func(failed int) time.Duration
-	// ceiling is the configured rate; nil is none.
-	ceiling *rate.Limiter
+	// ceiling is the configured rate.
+	ceiling rate.Limit
 
-	mu sync.Mutex
-	// pace is in requests per second; 0 until it is learned.
-	pace float64
-	// until is when the gate opens, next the first moment that no request has taken.
-	until, next time.Time
-	// event counts the events, at is the time of the last one, spread its random part, fruitless how many came in a row.
-	event     int
-	at        time.Time
-	spread    float64
-	fruitless int
-	// passed is when the requests that were not refused went through, within paceSpan, until the pace is learned.
-	passed []time.Time
-	// run counts the answers since the last event or raise, refusals not included.
-	run int
+	mu      sync.Mutex
+	limiter *rate.Limiter
+	// until is when the gate opens.
+	until time.Time
+	// shut is how often the gate was shut, and fruitless how often since a request was accepted.
+	shut, fruitless int
 }
 
 // passage is one request's way through the gate.
 type passage struct {
-	// at is when it went through, event how many events there had been.
-	at    time.Time
-	event int
-	// heldBack is how long it has waited because of refusals, over all its attempts, and patience how long it may.
+	// shut is how often the gate had been shut when the request passed.
+	shut int
+	// heldBack is how long the request has waited over all its attempts, and patience how long it may.
 	heldBack, patience time.Duration
-	// answered says that the answer of the present attempt is taken into account.
-	answered bool
 }
 
 func newGate(clk clock.Clock, random func() float64, backoff func(int) time.Duration, requestsPerSecond float64) *gate {
-	g := &gate{clock: clk, random: random, backoff: backoff}
+	ceiling := rate.Inf
 	if requestsPerSecond > 0 {
-		g.ceiling = rate.NewLimiter(rate.Limit(requestsPerSecond), max(1, int(requestsPerSecond)))
+		ceiling = rate.Limit(requestsPerSecond)
 	}
-	return g
+	return &gate{clock: clk, random: random, backoff: backoff, ceiling: ceiling, limiter: rate.NewLimiter(ceiling, max(1, int(requestsPerSecond)))}
 }
 
 // enter waits for the request's turn. The error is the context's or errHeldBack.
 func (g *gate) enter(ctx context.Context, p *passage) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if g.ceiling != nil {
-		now := g.clock.Now()
-		if err := g.sleep(ctx, g.ceiling.ReserveN(now, 1).DelayFrom(now)); err != nil {
+	for {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-	}
-	for {
-		wait, event := g.slot()
+		wait := g.reserve(p)
+		if wait <= 0 {
+			return nil
+		}
 		if err := p.mayWait(ctx, wait); err != nil {
 			return err
 		}
-		if err := g.sleep(ctx, wait); err != nil {
+		if err := g.clock.Sleep(ctx, wait); err != nil {
 			return err
 		}
 		p.heldBack += wait
-		if g.pass(p, event) {
+		if g.isOpenFor(p) {
 			return nil
 		}
 	}
 }
 
-func (g *gate) sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	return g.clock.Sleep(ctx, d)
-}
-
-// slot takes the next free moment and returns how far it is.
-func (g *gate) slot() (wait time.Duration, event int) {
+// reserve takes the next turn and returns how far it is.
+func (g *gate) reserve(p *passage) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	p.shut = g.shut
 	now := g.clock.Now()
-	at := latest(now, g.until)
-	if g.pace > 0 {
-		at = latest(at, g.next)
-		g.next = at.Add(g.gap())
-	}
-	return at.Sub(now), g.event
+	return g.limiter.ReserveN(latest(now, g.until), 1).DelayFrom(now)
 }
 
-// pass lets the request through unless the gate was shut while it waited for its moment.
-func (g *gate) pass(p *passage, event int) bool {
+// isOpenFor reports that the gate was not shut while the request waited for its turn.
+func (g *gate) isOpenFor(p *passage) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now := g.clock.Now()
-	if g.event != event || now.Before(g.until) {
-		return false
-	}
-	p.at, p.event, p.answered = now, event, false
-	return true
+	return p.shut == g.shut && !g.clock.Now().Before(g.until)
 }
 
-// newPassage allows waits up to the context's deadline, or maxHeldBack where there is none. A deadline belongs to the
+// newPassage allows waits up to the context's deadline, or maxHeldBack if there is none. A deadline belongs to the
 // machine's clock, so what is left of it is measured by that.
 func newPassage(ctx context.Context) passage {
 	if deadline, bounded := ctx.Deadline(); bounded {
@@ -142,103 +106,52 @@ func newPassage(ctx context.Context) passage {
 	return passage{patience: maxHeldBack}
 }
 
-// mayWait refuses a wait that is in vain.
+// mayWait refuses a wait that is too long.
 func (p *passage) mayWait(ctx context.Context, wait time.Duration) error {
+	left := p.patience - p.heldBack
 	deadline, bounded := ctx.Deadline()
-	switch {
-	case wait <= 0:
-		return nil
-	case bounded && (wait > deadline.Sub(clock.System.Now()) || p.heldBack+wait > p.patience):
-		return fmt.Errorf("%w beyond its deadline: %w", errHeldBack, context.DeadlineExceeded)
-	case p.heldBack+wait > p.patience:
-		return fmt.Errorf("%w for more than %v", errHeldBack, p.patience)
+	if bounded {
+		left = min(left, deadline.Sub(clock.System.Now()))
 	}
-	return nil
+	switch {
+	case wait <= left:
+		return nil
+	case bounded:
+		return fmt.Errorf("%w beyond its deadline: %w", errHeldBack, context.DeadlineExceeded)
+	}
+	return fmt.Errorf("%w for more than %v", errHeldBack, p.patience)
 }
 
-// refused shuts the gate after an answer 429 and returns for how long: until the time that the service asks for, but
-// longer and longer while nothing at all gets through.
-func (g *gate) refused(p *passage, asked time.Duration, isAsked bool) time.Duration {
+// refused shuts the gate after an answer 429 and returns for how long: as long as the service asks for, but longer and
+// longer while no request is accepted.
+func (g *gate) refused(p *passage, asked time.Duration) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.clock.Now()
-	if p.answered {
-		return g.until.Sub(now)
-	}
-	p.answered = true
-	if p.event == g.event {
-		g.event++
-		g.at, g.spread, g.run = now, g.random(), 0
-		g.slowDown()
-		asked, isAsked = max(asked, g.backoff(g.fruitless)), true
+	// Requests that were under way together are refused together. They count once.
+	if p.shut == g.shut {
+		limit := g.limiter.Limit() / 2
+		if g.limiter.Limit() == rate.Inf {
+			limit = firstRate
+		}
+		g.limiter = rate.NewLimiter(max(slowestRate, limit), 1)
+		asked = max(asked, g.backoff(g.fruitless))
+		g.shut++
 		g.fruitless++
-		g.next = now.Add(g.gap())
 	}
-	if isAsked {
-		// A little later than asked for, so that the clients which were refused together do not return together.
-		g.until = latest(g.until, now.Add(asked+time.Duration(g.spread*float64(asked)/10)))
-	}
+	// The pause is spread so that clients which were refused together do not return together.
+	g.until = latest(g.until, now.Add(asked+time.Duration(g.random()*float64(asked)/10)))
 	return g.until.Sub(now)
-}
-
-// slowDown sets the pace to what got through before, or reduces it by a third where it was learned already.
-func (g *gate) slowDown() {
-	if g.pace > 0 {
-		g.setPace(g.pace * 2 / 3)
-		return
-	}
-	g.forget(g.at)
-	g.setPace(float64(len(g.passed)))
 }
 
 // accepted takes note of an answer other than 429.
 func (g *gate) accepted(p *passage) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if p.answered {
-		return
-	}
-	p.answered = true
-	switch {
-	case p.event == g.event:
+	if p.shut == g.shut {
 		g.fruitless = 0
-		if g.pace == 0 {
-			g.passed = append(g.passed, p.at)
-			g.forget(g.clock.Now())
-		} else if g.run++; g.run >= min(longestRun, int(g.pace*raiseAfter.Seconds())) {
-			g.run = 0
-			g.setPace(g.pace * g.raise())
-		}
-	case g.event == 1 && !p.at.Before(g.at.Add(-paceSpan)):
-		// It was under way at the first event, which did not know yet that it would get through.
-		g.passed = append(g.passed, p.at)
-		g.setPace(float64(len(g.passed)))
+		g.limiter.SetLimitAt(g.clock.Now(), min(g.ceiling, g.limiter.Limit()*rateRaise))
 	}
-}
-
-// raise is the factor by which a pace grows that was not refused for a while. One that was learned from a single event
-// may rest on few requests, so it is doubled until the next event shows where the limit is.
-func (g *gate) raise() float64 {
-	if g.event == 1 {
-		return 2
-	}
-	return 1.05
-}
-
-// setPace keeps a pace within its bounds.
-func (g *gate) setPace(pace float64) {
-	if g.ceiling != nil {
-		pace = min(pace, float64(g.ceiling.Limit()))
-	}
-	g.pace = max(slowestPace, pace)
-}
-
-// gap is the time from one request to the next.
-func (g *gate) gap() time.Duration { return time.Duration(float64(time.Second) / g.pace) }
-
-// forget drops what passed more than paceSpan before now.
-func (g *gate) forget(now time.Time) {
-	g.passed = slices.DeleteFunc(g.passed, func(at time.Time) bool { return at.Before(now.Add(-paceSpan)) })
 }
 
 func latest(a, b time.Time) time.Time {

@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -160,107 +162,60 @@ func TestGate_refusalsHoldEverybodyBack(t *testing.T) {
 				}
 			}
 			// The second request is another one: it keeps its distance from the first.
-			if first, second := at[1].Sub(at[0]), at[2].Sub(at[1]); first < tc.least || first > max(2*time.Second, tc.least*11/10) || second < 2*time.Second {
+			if first, second := at[1].Sub(at[0]), at[2].Sub(at[1]); first < tc.least || first > max(2*time.Second, tc.least*11/10) || second < 190*time.Millisecond {
 				t.Errorf("the repetition came after %v, the next request after %v", first, second)
 			}
 		})
 	}
 }
 
-func TestGate_learnsThePace(t *testing.T) {
+// A refusal halves the rate, and each accepted request raises it a little.
+func TestGate_halvesAndRaises(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
-	enterTogether := func(g *gate, n int) []*passage {
-		out := make([]*passage, n)
-		for i := range out {
-			p := newPassage(t.Context())
-			out[i] = &p
-			if err := g.enter(t.Context(), out[i]); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return out
-	}
 	g := newGate(clk, func() float64 { return 0 }, (&retryPolicy{random: func() float64 { return 0 }}).backoff, 0)
-	check := func(what string, pace float64, held time.Duration) {
+	enter := func() *passage {
 		t.Helper()
-		if g.pace != pace || g.until.Sub(clk.Now()) != held {
-			t.Errorf("%s: the pace is %v, the gate is shut for %v, want %v and %v", what, g.pace, g.until.Sub(clk.Now()), pace, held)
+		p := newPassage(t.Context())
+		if err := g.enter(t.Context(), &p); err != nil {
+			t.Fatal(err)
+		}
+		return &p
+	}
+	check := func(what string, limit rate.Limit, held time.Duration) {
+		t.Helper()
+		if got := g.limiter.Limit(); got != limit || g.until.Sub(clk.Now()) != held {
+			t.Errorf("%s: the rate is %v, the gate is shut for %v, want %v and %v", what, got, g.until.Sub(clk.Now()), limit, held)
 		}
 	}
-	for _, p := range enterTogether(g, 3) {
-		g.accepted(p)
-	}
-	clk.Advance(2 * time.Second)
-	together := enterTogether(g, 10)
-	for _, p := range together[:4] {
-		g.accepted(p)
-		g.accepted(p) // Final answers are told twice.
-	}
-	g.refused(together[4], 3*time.Second, true)
-	check("the first refusal", 4, 3*time.Second)
-	g.accepted(together[5])
-	check("one more got through", 5, 3*time.Second)
-	for _, p := range together[6:9] {
-		g.refused(p, 2*time.Second, true)
-	}
-	check("refusals of the same event", 5, 3*time.Second)
-	g.refused(together[9], 4*time.Second, true)
-	check("a longer one of the same event", 5, 4*time.Second)
+	together := []*passage{enter(), enter(), enter()}
+	g.accepted(together[0])
+	g.refused(together[1], 3*time.Second)
+	check("the first refusal", firstRate, 3*time.Second)
+	g.refused(together[2], 2*time.Second)
+	check("one that was under way with it", firstRate, 3*time.Second)
+	g.refused(together[2], 4*time.Second)
+	check("one with a longer pause", firstRate, 4*time.Second)
+	g.accepted(together[0])
+	check("an acceptance from before", firstRate, 4*time.Second)
 
 	start := clk.Now()
-	if entered := enterTogether(g, 3); entered[0].at.Sub(start) != 4*time.Second || entered[2].at.Sub(entered[1].at) != time.Second/5 {
-		t.Errorf("entered at %v, %v, %v", entered[0].at.Sub(start), entered[1].at.Sub(start), entered[2].at.Sub(start))
+	first, second := enter(), enter()
+	if elapsed := clk.Now().Sub(start); elapsed != 4*time.Second+time.Duration(float64(time.Second)/float64(firstRate)) {
+		t.Errorf("two requests took %v", elapsed)
 	}
-	g.refused(enterTogether(g, 1)[0], 3*time.Second, true)
-	check("the second event", 10.0/3, 3*time.Second)
-	for range 13 {
-		g.accepted(enterTogether(g, 1)[0])
-	}
-	if raised := g.pace / (10.0 / 3); raised < 1.049 || raised > 1.051 {
-		t.Errorf("a run of successes raised the pace to the %vfold", raised)
-	}
-	for n := range 20 {
-		held := g.refused(enterTogether(g, 1)[0], 0, false)
-		if n < 5 && held != minBackoff<<n/2 {
+	g.accepted(first)
+	check("an acceptance", firstRate*rateRaise, g.until.Sub(clk.Now()))
+	g.refused(second, time.Second)
+	check("the second refusal", firstRate*rateRaise/2, time.Second)
+	for n := range 10 {
+		held := g.refused(enter(), 0)
+		if n < 5 && held != minBackoff<<(n+1)/2 {
 			t.Errorf("refusal %d in a row without a time shuts the gate for %v", n+1, held)
 		}
 	}
-	if g.pace != slowestPace {
-		t.Errorf("the pace sank to %v, want %v", g.pace, slowestPace)
-	}
-}
-
-// One request before the first refusal is no measure of the limit: the pace is doubled until the next one.
-func TestGate_findsALimitThatIsHigherThanItBegan(t *testing.T) {
-	t.Parallel()
-	clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
-	g := newGate(clk, func() float64 { return 0 }, noBackoff, 0)
-	send := func(n int) {
-		t.Helper()
-		for range n {
-			p := newPassage(t.Context())
-			if err := g.enter(t.Context(), &p); err != nil {
-				t.Fatal(err)
-			}
-			g.accepted(&p)
-		}
-	}
-	send(1)
-	p := newPassage(t.Context())
-	g.refused(&p, time.Second, true)
-	start := clk.Now()
-	send(4 + 8 + 16 + 20)
-	if elapsed := clk.Now().Sub(start); g.pace != 16 || elapsed > 18*time.Second {
-		t.Errorf("the pace is %v a second after %v", g.pace, elapsed)
-	}
-	p = newPassage(t.Context())
-	p.event = g.event
-	g.refused(&p, time.Second, true)
-	reduced := g.pace
-	send(20)
-	if g.pace != reduced*1.05 {
-		t.Errorf("after the second event the pace rose from %v to %v", reduced, g.pace)
+	if got := g.limiter.Limit(); got != slowestRate {
+		t.Errorf("the rate sank to %v, want %v", got, slowestRate)
 	}
 }
 
@@ -271,7 +226,7 @@ func TestGate_isSpread(t *testing.T) {
 	for _, random := range []float64{0, 0.5, 1} {
 		clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
 		g := newGate(clk, func() float64 { return random }, noBackoff, 0)
-		if held, want := g.refused(&passage{}, 10*time.Second, true), 10*time.Second+time.Duration(random*float64(time.Second)); held != want {
+		if held, want := g.refused(&passage{}, 10*time.Second), 10*time.Second+time.Duration(random*float64(time.Second)); held != want {
 			t.Errorf("random %v: the gate is shut for %v, want %v", random, held, want)
 		}
 	}
@@ -281,17 +236,20 @@ func TestGate_configuredRateIsACeiling(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
 	g := newGate(clk, func() float64 { return 0 }, noBackoff, 2)
-	g.passed = slices.Repeat([]time.Time{clk.Now()}, 9)
-	g.refused(&passage{}, time.Second, true)
-	for range 200 {
+	start := clk.Now()
+	for n := range 400 {
 		p := newPassage(t.Context())
 		if err := g.enter(t.Context(), &p); err != nil {
 			t.Fatal(err)
 		}
+		if n == 0 {
+			g.refused(&p, time.Second)
+			continue
+		}
 		g.accepted(&p)
 	}
-	if elapsed := clk.Now().Sub(g.at); g.pace != 2 || elapsed < 99*time.Second {
-		t.Errorf("the pace is %v, 200 requests took %v", g.pace, elapsed)
+	if elapsed := clk.Now().Sub(start); g.limiter.Limit() != 2 || elapsed < 199*time.Second {
+		t.Errorf("the rate is %v, 400 requests took %v", g.limiter.Limit(), elapsed)
 	}
 }
 
@@ -304,9 +262,10 @@ func TestGate_refusalsHoldBeneathTheCeiling(t *testing.T) {
 	if err := g.enter(t.Context(), &first); err != nil {
 		t.Fatal(err)
 	}
-	g.refused(&first, 10*time.Second, true)
-	if err := g.enter(t.Context(), &second); err != nil || second.at.Sub(first.at) != 10*time.Second {
-		t.Errorf("it passed %v after the refused one, %v", second.at.Sub(first.at), err)
+	refusedAt := clk.Now()
+	g.refused(&first, 10*time.Second)
+	if err := g.enter(t.Context(), &second); err != nil || clk.Now().Sub(refusedAt) != 10*time.Second {
+		t.Errorf("it passed %v after the refused one, %v", clk.Now().Sub(refusedAt), err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
@@ -315,14 +274,14 @@ func TestGate_refusalsHoldBeneathTheCeiling(t *testing.T) {
 	}
 }
 
-// Requests take no moments of their own before a pace is learned.
-func TestGate_isOpenWithoutAPace(t *testing.T) {
+// Without a configured rate and a refusal nothing waits.
+func TestGate_isOpenAtFirst(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
 	g := newGate(clk, func() float64 { return 0 }, noBackoff, 0)
-	for range 3 {
-		if wait, _ := g.slot(); wait != 0 || !g.next.IsZero() {
-			t.Errorf("it waits %v, and the next one until %v", wait, g.next)
+	for range 1000 {
+		if wait := g.reserve(&passage{}); wait != 0 {
+			t.Errorf("it waits %v", wait)
 		}
 	}
 }
@@ -336,16 +295,14 @@ func TestPassage_mayWaitToTheLastMoment(t *testing.T) {
 		heldBack, wait time.Duration
 		ok             bool
 	}{
-		"up to the deadline":                 {true, 0, deadline, true},
-		"beyond the deadline":                {true, 0, deadline + 1, false},
-		"with what was waited, up to it":     {true, 4 * time.Second, 6 * time.Second, true},
-		"with what was waited, beyond it":    {true, 4 * time.Second, 6*time.Second + 1, false},
-		"not at all, though all was waited":  {true, 2 * deadline, 0, true},
-		"as long as is ever waited":          {false, 0, maxHeldBack, true},
-		"longer than is ever waited":         {false, 0, maxHeldBack + 1, false},
-		"as long in all as is ever waited":   {false, maxHeldBack - 5, 5, true},
-		"longer in all than is ever waited":  {false, maxHeldBack - 5, 6, false},
-		"not at all, and all was waited too": {false, 2 * maxHeldBack, 0, true},
+		"up to the deadline":                {true, 0, deadline, true},
+		"beyond the deadline":               {true, 0, deadline + 1, false},
+		"with what was waited, up to it":    {true, 4 * time.Second, 6 * time.Second, true},
+		"with what was waited, beyond it":   {true, 4 * time.Second, 6*time.Second + 1, false},
+		"as long as is ever waited":         {false, 0, maxHeldBack, true},
+		"longer than is ever waited":        {false, 0, maxHeldBack + 1, false},
+		"as long in all as is ever waited":  {false, maxHeldBack - 5, 5, true},
+		"longer in all than is ever waited": {false, maxHeldBack - 5, 6, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -455,7 +412,7 @@ func TestRefusals_areBounded(t *testing.T) {
 	t.Run("shut by others beyond the caller's deadline", func(t *testing.T) {
 		t.Parallel()
 		c, rec, _ := serveRefusals(t, "120")
-		c.gate.refused(&passage{}, 2*time.Minute, true)
+		c.gate.refused(&passage{}, 2*time.Minute)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		_, err := sendBulk(ctx, c)
@@ -472,7 +429,7 @@ func TestRefusals_areBounded(t *testing.T) {
 		if err := c.gate.enter(t.Context(), &p); err != nil {
 			t.Fatal(err)
 		}
-		c.gate.refused(&passage{}, 4*time.Minute, true)
+		c.gate.refused(&passage{}, 4*time.Minute)
 		if err := c.gate.enter(t.Context(), &p); !errors.Is(err, errHeldBack) || len(clk.Sleeps()) > 0 {
 			t.Errorf("got %v", err)
 		}

@@ -189,11 +189,11 @@ func (c *Client) afterAttempt(ctx context.Context, resp *http.Response, err erro
 // afterRefusal shuts the gate and reports whether the request waits there for another attempt, however many there were:
 // the service did not act. It ends with the answer where the wait is too long.
 func (c *Client) afterRefusal(state *attempts, resp *http.Response) bool {
-	asked, isAsked := c.retry.retryAfter(resp.Header)
+	asked, _ := c.retry.retryAfter(resp.Header)
 	if asked > maxRetryAfter {
 		return false
 	}
-	held := c.gate.refused(&state.passage, asked, isAsked)
+	held := c.gate.refused(&state.passage, asked)
 	if state.caller.Err() != nil || state.passage.mayWait(state.caller, held) != nil {
 		return false
 	}
