@@ -158,7 +158,7 @@ func (m *apiKeyModel) newResults(config *apiKeyModel, wanted *keyConfig) {
 		m.NextRotationAt = types.StringNull()
 	}
 	m.ExpiresAt = config.ExpiresAt
-	if config.ExpiresAt.IsNull() {
+	if !config.ExpiresIn.IsNull() {
 		m.ExpiresAt = unknown
 	}
 }
@@ -167,11 +167,12 @@ func (m *apiKeyModel) newResults(config *apiKeyModel, wanted *keyConfig) {
 func (m *apiKeyModel) renewedResults(config, state *apiKeyModel, wanted *keyConfig, action keyAction) {
 	m.newResults(config, wanted)
 	m.RotatedAt, m.PreviousKeyID = types.StringUnknown(), types.StringUnknown()
-	switch {
-	case wanted.unknown:
-		m.RevokedAt = types.StringUnknown() // The present key may stay after all, and its time of revocation may be set ahead.
-	case config.ExpiresAt.IsNull() && config.ExpiresIn.IsNull() && state.ExpiresAt.IsNull():
-		m.ExpiresAt = types.StringNull()
+	if wanted.unknown {
+		// The present key may stay after all, and its time of revocation may be set ahead.
+		m.RevokedAt = types.StringUnknown()
+		if config.ExpiresAt.IsNull() && !state.ExpiresAt.IsNull() {
+			m.ExpiresAt = types.StringUnknown()
+		}
 	}
 	// Until the apply a key that is to be rotated may die, which spares the one before it.
 	if action == keyMint || !wanted.unknown && !wanted.settings.hasGrace && state.PreviousKeyID.IsNull() {

@@ -103,7 +103,9 @@ func (m *apiKeyModel) FromAPI(ctx context.Context, k *client.APIKey) diag.Diagno
 // setMinted takes over a new key. Where the answer tells no time of creation, now serves for the time until a listing does.
 func (m *apiKeyModel) setMinted(ctx context.Context, k *client.MintedAPIKey, now time.Time) diag.Diagnostics {
 	m.ID, m.Key, m.Fingerprint = types.StringValue(k.ID), types.StringValue(k.Value), value.StringOrNull(k.Fingerprint)
-	m.setExpiry(k.ExpiresAt.Time())
+	if !m.ExpiresAt.IsNull() { // An expiry that the service sets although none is planned is taken by the next refresh.
+		m.setExpiry(k.ExpiresAt.Time())
+	}
 	m.CreatedAt, m.IsRevoked, m.RevokedAt = value.Time(k.CreatedAt.Time()), types.BoolValue(false), types.StringNull()
 	if k.CreatedAt != 0 {
 		now = k.CreatedAt.Time()
@@ -314,7 +316,6 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 	if known.isDead(r.now()) {
 		verb, previous = "replace", state.PreviousKeyID
 	}
-	hasNoExpiry := m.ExpiresAt.IsNull()
 	made, err := r.renew(ctx, &state, m.request(r.now()), verb, client.Renewal{
 		ID: state.ID.ValueString(), Spares: previous.ValueString(), Revokes: getSuccessor(ctx, req.Private), GraceMinutes: int64(settings.grace / time.Minute),
 	})
@@ -330,9 +331,6 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 		m.RotatedAt = value.Time(made.CreatedAt.Time())
 	}
 	resp.Diagnostics.Append(m.setMinted(ctx, made, r.now())...)
-	if hasNoExpiry {
-		m.ExpiresAt = types.StringNull() // One that the service has set nevertheless is taken by the next refresh.
-	}
 	resp.Diagnostics.Append(r.store(ctx, &m, &config, resp)...)
 }
 

@@ -80,9 +80,13 @@ func TestAccAPIKey_least(t *testing.T) {
 	e, account := newAccountEnv(t)
 	null := knownvalue.Null()
 	runKeys(t, e, resource.TestStep{
-		Config:           e.Config(keyConfig(account, `name = "ci"`)),
-		ConfigPlanChecks: keyAction(plancheck.ResourceActionCreate),
-		Check:            inState(e),
+		Config: e.Config(keyConfig(account, `name = "ci"`)),
+		ConfigPlanChecks: resource.ConfigPlanChecks{
+			// A policy can see in the plan that the key never expires.
+			PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(keyAddress, plancheck.ResourceActionCreate), plancheck.ExpectKnownValue(keyAddress, tfjsonpath.New("expires_at"), null)},
+			PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+		},
+		Check: inState(e),
 		ConfigStateChecks: []statecheck.StateCheck{
 			keyValue("name", knownvalue.StringExact("ci")), keyValue("service_account_id", knownvalue.StringExact(account)),
 			keyValue("id", knownvalue.NotNull()), keyValue("key", knownvalue.StringRegexp(regexp.MustCompile(`^fk-`))), keyValue("fingerprint", knownvalue.NotNull()),
