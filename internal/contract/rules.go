@@ -57,9 +57,8 @@ var rules = []Rule{
 
 	// Environments.
 	{"environment-name", []string{"createEnvironment", "updateEnvironment"}, "The name of an environment has at most 128 characters.", Assumption},
-	{"repository-count", []string{"createEnvironment", "updateEnvironment"}, "An environment is given 1 to 50 repositories.", Assumption},
+	{"repository-count", []string{"createEnvironment", "updateEnvironment"}, "An environment is given at most 50 repositories.", Assumption},
 	{"repository-twice", []string{"createEnvironment", "updateEnvironment"}, "The repositories of an environment have different addresses.", Assumption},
-	{"script-blank", []string{"createEnvironment", "updateEnvironment"}, "A script holds more than white space; a setup script is removed by null.", Assumption},
 	{"script-size", []string{"createEnvironment", "updateEnvironment"}, "A script has at most 64 KiB.", Assumption},
 	{"source-repositories", []string{"createEnvironment", "updateEnvironment"}, "Repositories need a source that supports them.", Assumption},
 	{"source-setup-script", []string{"createEnvironment", "updateEnvironment"}, "A setup script needs a source that supports setup scripts.", Assumption},

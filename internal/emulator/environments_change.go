@@ -3,7 +3,6 @@ package emulator
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -27,8 +26,8 @@ func readRepositories(f *fields) []repository {
 	if !ok {
 		return nil
 	}
-	if len(items) < 1 || len(items) > maxRepositories {
-		f.problemBy("repository-count", "repositories", "must have 1 to %d items, not %d", maxRepositories, len(items))
+	if len(items) > maxRepositories {
+		f.problemBy("repository-count", "repositories", "must have at most %d items, not %d", maxRepositories, len(items))
 	}
 	list, first := make([]repository, len(items)), map[string]int{}
 	for i, item := range items {
@@ -45,13 +44,8 @@ func readRepositories(f *fields) []repository {
 }
 
 func readScript(f *fields, name string) string {
-	problems := len(*f.problems)
 	script := f.text(name, 0, maxBody)
-	switch {
-	case !f.has(name) || len(*f.problems) > problems:
-	case strings.TrimSpace(script) == "":
-		f.problemBy("script-blank", name, "must not be blank")
-	case len(script) > maxScript:
+	if len(script) > maxScript {
 		f.problemBy("script-size", name, "must have at most %d bytes, not %d", maxScript, len(script))
 	}
 	return script
