@@ -79,23 +79,16 @@ type Client struct {
 	apiKeys       *shared[APIKey]
 	environments  *shared[Environment]
 	buildPolls    *poller[BuildStatus]
-	// environmentReads are those after a write or a build. environmentTraffic knows of environments that are made or changed
-	// and of those reads, deletions of those that are deleted.
-	environmentReads              *poller[Environment]
-	environmentTraffic, deletions traffic
-	sources                       sourceOptions
-	members                       *paged[[]Member]
-	controlChanges                *paged[[]ControlChange]
-	analytics                     questions
-	sessions                      *shared[Session]
-	sessionPages                  *paged[[]Session]
-	sessionGates                  gates[Session]
-	ci                            ciReads
-	// defaultTurns has one lock, and who has it may use heldDefault: which default was set or found last, for something that stays.
-	defaultTurns keyedLocks
-	heldDefault  string
-	// unseenDefaults are the defaults that listings without objects named, by account.
-	unseenDefaults sync.Map
+	// environmentReads are those after a write or a build.
+	environmentReads *poller[Environment]
+	sources          sourceOptions
+	members          *paged[[]Member]
+	controlChanges   *paged[[]ControlChange]
+	analytics        questions
+	sessions         *shared[Session]
+	sessionPages     *paged[[]Session]
+	sessionGates     gates[Session]
+	ci               ciReads
 	// usageLimits and globalLimit have one object each. Writes share requests.
 	usageLimits      *shared[UsageLimits]
 	globalLimit      *shared[globalUsageLimit]

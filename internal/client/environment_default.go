@@ -15,7 +15,7 @@ func (c *Client) DefaultEnvironment(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return c.DefaultAmong(organization, all), nil
+	return DefaultAmong(all), nil
 }
 
 // DefaultEnvironmentNow is DefaultEnvironment from a listing that starts now.
@@ -24,60 +24,16 @@ func (c *Client) DefaultEnvironmentNow(ctx context.Context) (string, error) {
 	return c.DefaultEnvironment(ctx)
 }
 
-// DefaultAmong returns the default that a listing of an account's environments named, or empty.
-func (c *Client) DefaultAmong(account string, listed []Environment) string {
-	if len(listed) > 0 {
-		return listed[0].OrganizationDefault
+// DefaultAmong returns the ID of the organization's default environment that a listing named, or empty.
+func DefaultAmong(listed []Environment) string {
+	if len(listed) == 0 {
+		return ""
 	}
-	id, _ := c.unseenDefaults.Load(account)
-	unseen, _ := id.(string)
-	return unseen
+	return listed[0].OrganizationDefault
 }
 
-// DefaultTurn is one's turn at the organization's default: until its end nobody else in this process changes it.
-type DefaultTurn struct {
-	client *Client
-	// End lets the next one have a turn.
-	End func()
-}
-
-// DefaultTurn waits for a turn. Whoever has one uses its methods: those of the client that change the default wait for the next.
-func (c *Client) DefaultTurn(ctx context.Context) (*DefaultTurn, error) {
-	end, err := c.defaultTurns.lock(ctx, "")
-	if err != nil {
-		return nil, fmt.Errorf("waiting until another change of the default environment is done: %w", err)
-	}
-	return &DefaultTurn{client: c, End: end}, nil
-}
-
-// Set makes an environment the organization's default, and holds it.
-func (t *DefaultTurn) Set(ctx context.Context, id string) error {
-	err := t.Restore(ctx, id)
-	if err == nil {
-		t.Hold(id)
-	}
-	return err
-}
-
-// Hold notes that something in this process has the environment as the default, because it has set it or has found it.
-func (t *DefaultTurn) Hold(id string) { t.client.heldDefault = id }
-
-// Holds reports whether the environment was held last.
-func (t *DefaultTurn) Holds(id string) bool { return strings.EqualFold(t.client.heldDefault, id) }
-
-// SetDefaultEnvironment waits for a turn, makes an environment the organization's default, and holds it.
+// SetDefaultEnvironment makes an environment the organization's default. If the response is lost, the default is read back.
 func (c *Client) SetDefaultEnvironment(ctx context.Context, id string) error {
-	turn, err := c.DefaultTurn(ctx)
-	if err != nil {
-		return err
-	}
-	defer turn.End()
-	return turn.Set(ctx, id)
-}
-
-// Restore makes an environment the organization's default for nobody in this process. A lost answer is made up for by a read.
-func (t *DefaultTurn) Restore(ctx context.Context, id string) error {
-	c := t.client
 	defer c.environments.discardAll()
 	r := request{
 		op: operation{name: "setDefaultEnvironment", method: http.MethodPut, route: "/api/v0/environments/default"},

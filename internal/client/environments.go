@@ -228,9 +228,6 @@ func (c *Client) listEnvironments(ctx context.Context, account string) ([]Enviro
 			found[i].IsDefault = &isDefault
 		}
 	}
-	if len(found) == 0 {
-		c.unseenDefaults.Store(account, envelope.DefaultEnvironmentID)
-	}
 	return each[Environment](r, found)
 }
 
@@ -304,32 +301,12 @@ func (c *Client) tellDefault(ctx context.Context, e *Environment) error {
 	return nil
 }
 
-const (
-	// gatherReads is how long it must be quiet before reads after writes are made: no write under way, and no more such reads.
-	gatherReads = 50 * time.Millisecond
-	// gatherPatience is how long a read waits for that at most.
-	gatherPatience = 5 * time.Second
-	// hangsAfter is after what time a write does not count as under way any more if nothing moves.
-	hangsAfter = time.Second
-	// together is how far apart those may be that have waited for the same moment.
-	together = 10 * time.Millisecond
-)
+// gatherReads is how long a read after a write waits for others to share its listing.
+const gatherReads = 250 * time.Millisecond
 
-// EnvironmentNow reads one environment from an answer to a request that is sent after the call, with the reason where it has
-// failed. Reads that are made at about the same time share a listing, also where latency, a limit on requests or a busy
-// machine spreads the writes before them.
+// EnvironmentNow reads one environment with a request that is sent after the call. Reads made within gatherReads share a listing.
 func (c *Client) EnvironmentNow(ctx context.Context, id string) (*Environment, error) {
-	c.environmentTraffic.move(0, c.clock.Now())
-	for patience := c.clock.Now().Add(gatherPatience); c.clock.Now().Before(patience); {
-		pause := c.environmentTraffic.quietIn(c.clock.Now())
-		if pause <= 0 {
-			break
-		}
-		if err := c.clock.Sleep(ctx, pause); err != nil {
-			return nil, err
-		}
-	}
-	found, err := c.environmentReads.watch(organization, id).Next(ctx, together)
+	found, err := c.environmentReads.watch(organization, id).Next(ctx, gatherReads)
 	if err != nil {
 		return nil, err
 	}
@@ -350,8 +327,6 @@ func (c *Client) newEnvironmentReads() *poller[Environment] {
 // CreateEnvironment makes an environment, whose first build the service starts, and reconciles a lost answer; see creation.
 // The service answers with IDs alone: what is returned otherwise is what was asked for.
 func (c *Client) CreateEnvironment(ctx context.Context, body CreateEnvironmentRequest) (*Environment, error) {
-	c.environmentTraffic.move(1, c.clock.Now())
-	defer func() { c.environmentTraffic.move(-1, c.clock.Now()) }()
 	name := inScope(body.Scope, body.Name)
 	made, err := create(ctx, c, creation[Environment]{
 		object: "environment",
@@ -402,8 +377,6 @@ func (b CreateEnvironmentRequest) isWanted(e *Environment) bool {
 // UpdateEnvironment changes what is set in body and returns the ID of the build that this started; empty if none shows.
 // Latest is the environment's latest build as it was known before.
 func (c *Client) UpdateEnvironment(ctx context.Context, id, latest string, body UpdateEnvironmentRequest) (string, error) {
-	c.environmentTraffic.move(1, c.clock.Now())
-	defer func() { c.environmentTraffic.move(-1, c.clock.Now()) }()
 	defer c.environments.discardAll()
 	r := request{
 		op:   operation{name: "updateEnvironment", method: http.MethodPatch, route: "/api/v0/environments/{environmentId}"},

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
@@ -408,7 +407,7 @@ func TestEnvironments_aWriteOutdatesEveryListing(t *testing.T) {
 		}
 	}
 	remove := func(id string) func(*Client) error {
-		return func(c *Client) error { return c.DeleteEnvironment(t.Context(), id, time.Minute) }
+		return func(c *Client) error { return c.DeleteEnvironment(t.Context(), id) }
 	}
 	for name, tc := range map[string]struct {
 		change      func(c *Client) error

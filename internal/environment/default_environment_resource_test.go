@@ -88,11 +88,10 @@ func isDefault(e *acctest.Env, id string) resource.TestCheckFunc {
 	}
 }
 
-func defaultHas(environment string, previous knownvalue.Check) []statecheck.StateCheck {
+func defaultHas(environment string) []statecheck.StateCheck {
 	return []statecheck.StateCheck{
 		statecheck.ExpectKnownValue(defaultAddress, tfjsonpath.New("id"), knownvalue.StringExact("organization")),
 		statecheck.ExpectKnownValue(defaultAddress, tfjsonpath.New("environment_id"), knownvalue.StringExact(environment)),
-		statecheck.ExpectKnownValue(defaultAddress, tfjsonpath.New("previous_environment_id"), previous),
 	}
 }
 
@@ -104,7 +103,7 @@ func TestAccDefaultEnvironment_setMovedAndLeft(t *testing.T) {
 	mustDefault(t, e, base)
 	step := func(id string, action plancheck.ResourceActionType, want string) resource.TestStep {
 		return resource.TestStep{
-			Config: e.Config(defaultConfig(id)), Check: isDefault(e, want), ConfigStateChecks: defaultHas(want, knownvalue.StringExact(base)),
+			Config: e.Config(defaultConfig(id)), Check: isDefault(e, want), ConfigStateChecks: defaultHas(want),
 			ConfigPlanChecks: resource.ConfigPlanChecks{
 				PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(defaultAddress, action)},
 				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
@@ -120,13 +119,13 @@ func TestAccDefaultEnvironment_setMovedAndLeft(t *testing.T) {
 			// Removed from the configuration, it keeps what is there.
 			step("", plancheck.ResourceActionNoop, b),
 			step(a, plancheck.ResourceActionUpdate, a),
-			{ResourceName: defaultAddress, ImportState: true, ImportStateId: "organization", ImportStateVerify: true, ImportStateVerifyIgnore: []string{"previous_environment_id"}},
+			{ResourceName: defaultAddress, ImportState: true, ImportStateId: "organization", ImportStateVerify: true},
 			{PreConfig: func() { mustDefault(t, e, b) }, Config: e.Config(defaultConfig(a)), Check: isDefault(e, a), ConfigPlanChecks: resource.ConfigPlanChecks{
 				PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(defaultAddress, plancheck.ResourceActionUpdate)}, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 			}},
 			{PreConfig: func() { mustDefault(t, e, "") }, Config: e.Config(defaultConfig(a)), Check: isDefault(e, a), ConfigPlanChecks: resource.ConfigPlanChecks{
 				PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(defaultAddress, plancheck.ResourceActionCreate)}, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-			}, ConfigStateChecks: defaultHas(a, knownvalue.Null())},
+			}, ConfigStateChecks: defaultHas(a)},
 			{PreConfig: func() { mustDefault(t, e, base) }, Config: e.Config(defaultConfig(a)), Destroy: true},
 		},
 	})
@@ -140,17 +139,15 @@ func TestAccDefaultEnvironment_provisioned(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
 			requests, found := 1, ""
-			previous := knownvalue.Check(knownvalue.Null())
 			if exists {
 				found = environmentsReady(e, "base")[0]
 				mustDefault(t, e, found)
-				requests, previous = 0, knownvalue.StringExact(found)
+				requests = 0
 			}
 			resource.UnitTest(t, resource.TestCase{
 				ProtoV6ProviderFactories: e.Factories,
 				Steps: []resource.TestStep{{Config: e.Config(defaultConfig("")), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: []statecheck.StateCheck{
 					statecheck.ExpectKnownValue(defaultAddress, tfjsonpath.New("environment_id"), knownvalue.StringRegexp(regexp.MustCompile("^env_"))),
-					statecheck.ExpectKnownValue(defaultAddress, tfjsonpath.New("previous_environment_id"), previous),
 				}}},
 			})
 			if n := e.Journal().Count("provisionDefaultEnvironment"); n != requests || environmentCount(e) != 1 {
@@ -181,7 +178,7 @@ func TestAccDefaultEnvironment_importErrors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	for id, want := range map[string]string{
-		"env_01hzy3v7k2m4n6p8q0r2s4t6v8": `Invalid Import ID(.|\n)*import\s+ID\s+is\s+"organization"(.|\n)*agentyard_environment`,
+		"env_01hzy3v7k2m4n6p8q0r2s4t6v8": `Invalid Import ID(.|\n)*always\s+"organization"(.|\n)*agentyard_environment`,
 		"organization":                   `Cannot import non-existent remote object`,
 	} {
 		resource.UnitTest(t, resource.TestCase{
@@ -214,14 +211,13 @@ func TestAccDefaultEnvironment_unknownAtPlan(t *testing.T) {
 	}
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             isDefault(e, ids[0]),
+		CheckDestroy:             isDefault(e, ids[2]),
 		Steps: []resource.TestStep{
-			{Config: config(ids[1]), Check: isDefault(e, ids[1]), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: defaultHas(ids[1], knownvalue.StringExact(ids[0]))},
+			{Config: config(ids[1]), Check: isDefault(e, ids[1]), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: defaultHas(ids[1])},
 			{Config: config(ids[2]), Check: isDefault(e, ids[2]), ConfigPlanChecks: resource.ConfigPlanChecks{
 				PreApply: []plancheck.PlanCheck{
 					plancheck.ExpectResourceAction(defaultAddress, plancheck.ResourceActionUpdate),
 					plancheck.ExpectUnknownValue(defaultAddress, tfjsonpath.New("environment_id")),
-					plancheck.ExpectKnownValue(defaultAddress, tfjsonpath.New("previous_environment_id"), knownvalue.StringExact(ids[0])),
 				},
 				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 			}},
@@ -286,7 +282,8 @@ func defaultSaid(t *testing.T, out acctest.Outcome, parts ...string) {
 	}
 }
 
-func TestDefaultEnvironment_warnsBeforeItReplacesSomebodyElses(t *testing.T) {
+// Creating the resource warns if it replaces another default. Terraform itself shows every later change.
+func TestDefaultEnvironment_warnsBeforeItReplacesADefault(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	ids := environmentsReady(e, "base", "a", "b")
@@ -295,162 +292,35 @@ func TestDefaultEnvironment_warnsBeforeItReplacesSomebodyElses(t *testing.T) {
 	process := func() *acctest.Process { return acctest.NewProcess(t, e, nil) }
 	i := process().NewInstance("agentyard_default_environment")
 
-	// Where there is none, and where it is the wanted one, nothing is replaced.
 	defaultSaid(t, process().Plan(i, on(a)))
 	mustDefault(t, e, a)
 	defaultSaid(t, process().Plan(i, on(a)))
 	mustDefault(t, e, base)
-	defaultSaid(t, process().Plan(i, nil))
 	defaultSaid(t, process().Plan(i, acctest.Values{}))
-
-	const replaced = "Default Environment Will Be Replaced"
-	defaultSaid(t, process().Apply(i, on(a)), replaced, `"base" (`+base+")", `makes "a" (`+a+")", "for everybody", "again, if it still exists")
+	defaultSaid(t, process().Apply(i, on(a)), "Default Environment Will Be Replaced", `is "base" (`+base+")", `changes it to "a" (`+a+")")
 	defaultSaid(t, process().Plan(i, on(a)))
-	// One's own is replaced without a word.
 	defaultSaid(t, process().Apply(i, on(b)))
-	if got := liveDefault(e); got != b {
-		t.Errorf("the default is %s", got)
-	}
 	mustDefault(t, e, a)
-	defaultSaid(t, process().Plan(i, on(a)))
-	out := process().Apply(i, on(b))
-	defaultSaid(t, out, replaced, `"a" (`+a+")", `makes "b" (`+b+")", "leave it to one of them")
-	if out.Action != "update" || liveDefault(e) != b {
-		t.Errorf("%s, and the default is %s", out.Action, liveDefault(e))
-	}
-	// What nobody configured is somebody else's from the start.
-	mustDefault(t, e, base)
-	kept := process().NewInstance("agentyard_default_environment")
-	defaultSaid(t, process().Apply(kept, acctest.Values{}))
-	defaultSaid(t, process().Plan(kept, on(a)), replaced, `"base" (`+base+")")
-	// What was imported is one's own.
-	imported := process().NewInstance("agentyard_default_environment")
-	if out := process().Import(imported, "organization"); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
-	defaultSaid(t, process().Plan(imported, on(base)))
-	defaultSaid(t, process().Plan(imported, on(a)))
-}
-
-func TestDefaultEnvironment_destroyed(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		// before is the default before the creation: base, a or none. then happens between creation and destruction.
-		before string
-		config bool
-		then   func(t *testing.T, e *acctest.Env, base, a, b string)
-		after  string
-		said   []string
-	}{
-		"the previous one is restored": {before: "base", config: true, after: "base"},
-		"there was none":               {config: true, after: "a", said: []string{"What was the default before is not known, or there was none", `"a" (`, "stays the organization's default"}},
-		"the previous one is the same": {before: "a", config: true, after: "a", said: []string{"What was the default before is not known, or there was none", `"a" (`, "stays the organization's default"}},
-		"the previous one was kept":    {before: "base", after: "base", said: []string{`"base" (`, "was the default before this resource was created"}},
-		"the previous one is gone": {before: "base", config: true, then: func(_ *testing.T, e *acctest.Env, base, _, _ string) {
-			e.API(http.MethodDelete, "/api/v0/environments/"+base, nil, nil)
-		}, after: "a", said: []string{"does not exist any more", `"a" (`}},
-		"somebody else's is the default":        {before: "base", config: true, then: func(t *testing.T, e *acctest.Env, _, _, b string) { mustDefault(t, e, b) }, after: "b", said: []string{"Somebody else has changed the default", `set it to "a" (`, `"b" (`, "stays"}},
-		"somebody else has restored it":         {before: "base", config: true, then: func(t *testing.T, e *acctest.Env, base, _, _ string) { mustDefault(t, e, base) }, after: "base", said: []string{`"base" (`, "is the default"}},
-		"somebody else's follows one kept":      {before: "base", then: func(t *testing.T, e *acctest.Env, _, _, b string) { mustDefault(t, e, b) }, after: "b", said: []string{"has not set the default that there is"}},
-		"it was removed by somebody else":       {before: "base", config: true, then: func(t *testing.T, e *acctest.Env, _, _, _ string) { mustDefault(t, e, "") }, said: []string{"removed by somebody else", "has no default environment now"}},
-		"the service refuses the previous one":  {before: "base", config: true, then: func(_ *testing.T, e *acctest.Env, _, _, _ string) { refuseDefault(e, http.StatusConflict) }, after: "a", said: []string{"does not take \"base\"", "409", "stays"}},
-		"it goes between the read and the last": {before: "base", config: true, then: func(_ *testing.T, e *acctest.Env, _, _, _ string) { refuseDefault(e, http.StatusNotFound) }, after: "a", said: []string{"does not take \"base\"", "404", "stays"}},
-	} {
-		for _, refreshed := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%s, refreshed %t", name, refreshed), func(t *testing.T) {
-				t.Parallel()
-				e := acctest.New(t)
-				ids := environmentsReady(e, "base", "a", "b")
-				byName := map[string]string{"base": ids[0], "a": ids[1], "b": ids[2], "": ""}
-				mustDefault(t, e, byName[tc.before])
-				config := acctest.Values{}
-				if tc.config {
-					config["environment_id"] = byName["a"]
-				}
-				process := acctest.NewProcess(t, e, nil)
-				i := process.NewInstance("agentyard_default_environment")
-				if out := process.Apply(i, config); len(out.Errors) > 0 {
-					t.Fatal(out)
-				}
-				if tc.then != nil {
-					tc.then(t, e, ids[0], ids[1], ids[2])
-				}
-				said, process := tc.said, acctest.NewProcess(t, e, nil)
-				var out acctest.Outcome
-				switch {
-				case !refreshed:
-					out = process.Destroy(i)
-				case tc.after == "":
-					out, said = process.Apply(i, nil), []string{"Default Environment Is Not Set"}
-				default:
-					out = process.Apply(i, nil)
-				}
-				defaultSaid(t, out, said...)
-				if got := liveDefault(e); got != byName[tc.after] || !i.State.IsNull() {
-					t.Errorf("the default is %q, want %q; the state is %s", got, byName[tc.after], i.State)
-				}
-			})
-		}
-	}
-}
-
-// refuseDefault has the service answer the next request for a default with a status.
-func refuseDefault(e *acctest.Env, status int) {
-	e.Faults().Add(emulator.Fault{Operation: "setDefaultEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: status})
-}
-
-// A destruction that may not restore the previous default says which key is needed, and is done by the next one.
-func TestDefaultEnvironment_destructionThatIsRefused(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	ids := environmentsReady(e, "base", "a")
-	mustDefault(t, e, ids[0])
-	process := acctest.NewProcess(t, e, nil)
-	i := process.NewInstance("agentyard_default_environment")
-	if out := process.Apply(i, acctest.Values{"environment_id": ids[1]}); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
-	refuseDefault(e, http.StatusForbidden)
-	process = acctest.NewProcess(t, e, nil)
-	out := process.Destroy(i)
-	for _, want := range []string{"Cannot restore previous default environment", "403", "human with the Manager role"} {
-		if !strings.Contains(out.Text(), want) {
-			t.Errorf("the error lacks %q: %s", want, out.Text())
-		}
-	}
-	if out := process.Apply(i, nil); len(out.Errors) > 0 || liveDefault(e) != ids[0] {
+	if out := process().Apply(i, on(b)); out.Action != "update" || len(out.Warnings) > 0 || liveDefault(e) != b {
 		t.Errorf("%s, and the default is %s", out, liveDefault(e))
 	}
 }
 
-// Whatever is lost on the way, a destruction ends with the previous default.
-func TestDefaultEnvironment_destructionWithFaults(t *testing.T) {
+// Destroying the resource changes nothing at the service, and says so.
+func TestDefaultEnvironment_destroyed(t *testing.T) {
 	t.Parallel()
-	for _, times := range []int{1, -1} {
-		for _, fault := range []emulator.Fault{
-			{Kind: emulator.FaultDropBeforeCommit}, {Kind: emulator.FaultDropAfterCommit}, {Kind: emulator.FaultTruncatedBody}, {Kind: emulator.FaultNonJSON},
-			{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, {Kind: emulator.FaultStatusAfterCommit, Status: 503},
-		} {
-			for _, operation := range []string{"setDefaultEnvironment", "listEnvironments"} {
-				t.Run(fmt.Sprint(operation, " ", fault.Kind, " ", fault.Status, " ", times), func(t *testing.T) {
-					t.Parallel()
-					e := acctest.New(t)
-					ids := environmentsReady(e, "base", "a")
-					mustDefault(t, e, ids[0])
-					process := acctest.NewProcess(t, e, nil)
-					i := process.NewInstance("agentyard_default_environment")
-					if out := process.Apply(i, acctest.Values{"environment_id": ids[1]}); len(out.Errors) > 0 {
-						t.Fatal(out)
-					}
-					fault.Operation, fault.Times = operation, times
-					e.Faults().Add(fault)
-					broken := acctest.NewProcess(t, e, nil).Destroy(i)
-					e.Faults().Clear()
-					if out := acctest.NewProcess(t, e, nil).Apply(i, nil); len(out.Errors) > 0 || !i.State.IsNull() || liveDefault(e) != ids[0] {
-						t.Errorf("after %s: %s; the default is %s", broken, out, liveDefault(e))
-					}
-				})
-			}
+	e := acctest.New(t)
+	ids := environmentsReady(e, "base", "a")
+	mustDefault(t, e, ids[0])
+	for _, config := range []acctest.Values{{"environment_id": ids[1]}, {}} {
+		i := acctest.NewProcess(t, e, nil).NewInstance("agentyard_default_environment")
+		if out := acctest.NewProcess(t, e, nil).Apply(i, config); len(out.Errors) > 0 {
+			t.Fatal(out)
+		}
+		e.Journal().Reset()
+		defaultSaid(t, acctest.NewProcess(t, e, nil).Destroy(i), "Default Environment Left Unchanged", "was not changed")
+		if got := liveDefault(e); got != ids[1] || !i.State.IsNull() || e.Journal().Count("setDefaultEnvironment") > 0 {
+			t.Errorf("the default is %q; the state is %s", got, i.State)
 		}
 	}
 }
@@ -513,9 +383,9 @@ func TestAccDefaultEnvironment_faultsThroughTheCLI(t *testing.T) {
 			inject := func() { e.Faults().Clear(); e.Faults().Add(fault) }
 			resource.UnitTest(t, resource.TestCase{
 				ProtoV6ProviderFactories: e.Factories,
-				CheckDestroy:             isDefault(e, ids[0]),
+				CheckDestroy:             isDefault(e, ids[2]),
 				Steps: []resource.TestStep{
-					{PreConfig: inject, Config: e.Config(defaultConfig(ids[1])), Check: isDefault(e, ids[1]), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: defaultHas(ids[1], knownvalue.StringExact(ids[0]))},
+					{PreConfig: inject, Config: e.Config(defaultConfig(ids[1])), Check: isDefault(e, ids[1]), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: defaultHas(ids[1])},
 					{PreConfig: inject, Config: e.Config(defaultConfig(ids[2])), Check: isDefault(e, ids[2]), ConfigPlanChecks: acctest.ThenEmpty},
 				},
 			})
@@ -536,14 +406,12 @@ func TestAccDefaultEnvironment_warningsThroughTheCLI(t *testing.T) {
 		if command == "apply" {
 			args = append(args, "-auto-approve")
 		}
-		if text := oneLine(cli.MustRun(args...).Output); !strings.Contains(text, `The organization's default is "base" (`+base+`) at present, which is not set by this resource.`) {
+		if text := oneLine(cli.MustRun(args...).Output); !strings.Contains(text, `The organization's default environment is "base" (`+base+`).`) {
 			t.Errorf("%s: %s", command, text)
 		}
 	}
 	cli.MustPlanEmpty()
-	e.API(http.MethodDelete, "/api/v0/environments/"+base, nil, nil)
-	text := oneLine(cli.MustRun("destroy", "-auto-approve", "-input=false").Output)
-	if !strings.Contains(text, "Default Environment Was Left as It Is") || !strings.Contains(text, base+", which was the default before, does not exist any more.") {
+	if text := oneLine(cli.MustRun("destroy", "-auto-approve", "-input=false").Output); !strings.Contains(text, "Default Environment Left Unchanged") {
 		t.Errorf("destroy: %s", text)
 	}
 }
@@ -571,7 +439,7 @@ func TestDefaultEnvironment_interrupted(t *testing.T) {
 			process = acctest.NewProcess(t, e, nil)
 			i := process.NewInstance("agentyard_default_environment")
 			out := process.Apply(i, acctest.Values{"environment_id": ids[1]})
-			if i.Attribute("environment_id") != ids[1] || i.Attribute("previous_environment_id") != ids[0] || i.Tainted || liveDefault(e) != ids[1] {
+			if i.Attribute("environment_id") != ids[1] || i.Tainted || liveDefault(e) != ids[1] {
 				t.Errorf("%s: the state is %s, the default %s", out, i.State, liveDefault(e))
 			}
 		})
@@ -603,32 +471,7 @@ func TestDefaultEnvironment_requests(t *testing.T) {
 func TestAccDefaultEnvironment_example(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	base := environmentsReady(e, "base")[0]
-	mustDefault(t, e, base)
 	acctest.RunExample(t, e, "resources/agentyard_default_environment/resource.tf")
-	if got := liveDefault(e); got != base {
-		t.Errorf("the default is %s", got)
-	}
-}
-
-// Two of them undo each other's work, and each plan says so.
-func TestAccDefaultEnvironment_twoOfThem(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	ids := environmentsReady(e, "a", "b")
-	a, b := ids[0], ids[1]
-	cli := acctest.NewCLI(t, e, defaultConfig(a)+strings.Replace(defaultConfig(b), `"test"`, `"other"`, 1))
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	for range 2 {
-		before := liveDefault(e)
-		text := oneLine(cli.MustRun("apply", "-auto-approve", "-input=false").Output)
-		if !strings.Contains(text, "0 added, 1 changed") || !strings.Contains(text, "Default Environment Will Be Replaced") || !strings.Contains(text, "two resources, set the default") {
-			t.Errorf("the output: %s", text)
-		}
-		if after := liveDefault(e); after == before || after != a && after != b {
-			t.Errorf("the default is %s, was %s", after, before)
-		}
-	}
 }
 
 // A plan of a creation tells that the key is refused, and says nothing more where settings are not known yet.
@@ -651,28 +494,4 @@ func TestAccDefaultEnvironment_settingsUnknownAtPlan(t *testing.T) {
 		ProtoV6ProviderFactories: e.Factories,
 		Steps:                    []resource.TestStep{{Config: config + defaultConfig(a), Check: isDefault(e, a), ConfigPlanChecks: acctest.ThenEmpty}},
 	})
-}
-
-// What the listing shows already is not promised in the plan.
-func TestDefaultEnvironment_doubtsInThePlan(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	user := builtEnv(e, map[string]any{"name": "mine"})
-	unbuilt := newEnv(e, map[string]any{"name": "unbuilt", "scope": "organization"})
-	built := builtEnv(e, map[string]any{"name": "built", "scope": "organization"})
-	failBuild(t, e, emulator.BuildFailure{})
-	broken := builtEnv(e, map[string]any{"name": "broken", "scope": "organization"})
-	for id, want := range map[string]string{
-		"env_nope": "No environment with the ID env_nope is listed",
-		user:       `The environment "mine" (` + user + ") has the scope `user`",
-		broken:     `No build of the environment "broken" (` + broken + ") has succeeded yet",
-		unbuilt:    "",
-		built:      "",
-	} {
-		p := acctest.NewProcess(t, e, nil)
-		out := p.Plan(p.NewInstance("agentyard_default_environment"), acctest.Values{"environment_id": id})
-		if got := warnings(out); (want == "") != (got == "") || !strings.Contains(got, want) {
-			t.Errorf("%s: the plan warns %q, want %q", id, got, want)
-		}
-	}
 }

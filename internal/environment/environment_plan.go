@@ -31,6 +31,7 @@ func (r *environmentResource) UnchangedWhile() (values map[string]attr.Value, pr
 // ModifyPlan checks the access of a new environment, and plans builds: those of changes, and those that an
 // environment needs that is not ready although nothing was changed.
 func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	resp.Diagnostics.Append(warnOfDefault(ctx, req)...)
 	if req.Plan.Raw.IsNull() {
 		return
 	}
@@ -79,6 +80,26 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 		plan.IsDefault = types.BoolUnknown()
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+}
+
+// warnOfDefault warns of a plan that deletes or replaces the organization's default environment.
+func warnOfDefault(ctx context.Context, req resource.ModifyPlanRequest) diag.Diagnostics {
+	if req.State.Raw.IsNull() {
+		return nil
+	}
+	var state environmentModel
+	if diags := req.State.Get(ctx, &state); diags.HasError() || !state.IsDefault.ValueBool() {
+		return diags
+	}
+	if !req.Plan.Raw.IsNull() {
+		var scope types.String // The only argument that replaces.
+		if diags := req.Plan.GetAttribute(ctx, path.Root("scope"), &scope); diags.HasError() || !value.IsSet(scope) || !value.IsSet(state.Scope) || scope.Equal(state.Scope) {
+			return diags
+		}
+	}
+	return diag.Diagnostics{diag.NewWarningDiagnostic("Default Environment Will Be Deleted", fmt.Sprintf(
+		"Environment %s was the organization's default at the last refresh. The service may refuse to delete it while the organization has other environments. "+
+			"To keep a default, make another environment the default before you apply this plan.", label(state.Name.ValueString(), state.ID.ValueString())))}
 }
 
 // changesBuild reports that what is built differs from the prior state. What is not known yet may differ.

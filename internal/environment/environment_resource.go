@@ -2,8 +2,6 @@ package environment
 
 import (
 	"context"
-	"errors"
-	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -226,9 +224,8 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "A named environment in which sessions start: repositories, each with a script, and what they are built from. An apply waits until the build that it started has succeeded, and fails with the reason where it has not. " +
 			"An environment that is left failed is rebuilt by the next apply.\n\n" +
-			"The service does not delete the organization's default while there are other environments of the organization, and Terraform deletes an environment before it updates the `agentyard_default_environment` that referred to it. " +
-			"So make another one the default in an apply before the one that removes the environment, or set `create_before_destroy = true` in its `lifecycle` block by then. " +
-			"Where all of them are destroyed together, the default waits for the others.",
+			"The service does not delete the organization's default environment while the organization has others. To replace the default, create the new environment and " +
+			"change `agentyard_default_environment` in one apply, and remove the old environment in a later one.",
 		Attributes: attributes,
 		Blocks: map[string]schema.Block{
 			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{
@@ -365,33 +362,20 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 }
 
 func (r *environmentResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	advice := maps.Clone(deleteAdvice)
 	crud.Delete(ctx, r.Client, "environment", req, resp, func(m *environmentModel) error {
 		timeout, diags := m.Timeouts.Delete(ctx, defaultDeleteTimeout)
 		resp.Diagnostics.Append(diags...)
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
-		err := r.Client.DeleteEnvironment(ctx, m.ID.ValueString(), timeout)
-		var kept *client.KeptError
-		if errors.As(err, &kept) {
-			advice[http.StatusConflict] = keptAdvice[kept.IsDefault]
-		}
-		return err
-	}, advice)
+		return r.Client.DeleteEnvironment(ctx, m.ID.ValueString())
+	}, deleteAdvice)
 }
 
 // deleteAdvice is what refusals to delete an environment mean.
 var deleteAdvice = apierror.Advice{
 	http.StatusForbidden: environmentAdvice[http.StatusForbidden],
-	http.StatusConflict:  "The service keeps the organization's default while there are other environments, and one that is being built. Make another environment the default first, or wait until the build has ended; then apply again.",
-}
-
-// keptAdvice is what a refused deletion means where it shows whether the environment is the organization's default.
-var keptAdvice = map[bool]string{
-	false: "The service keeps an environment while it is built, until that has ended. Its build was asked to stop. Apply again when it has.",
-	true: "This is the organization's default, which the service keeps as long as there are other environments of the organization. If those go too, destroy again when they are gone: with a small -parallelism they may still be waiting for their turn. " +
-		"If another one is to be the default, it must become that first, and Terraform destroys before it updates agentyard_default_environment: " +
-		"apply with -target on that resource, then without. To need no such step, set lifecycle { create_before_destroy = true } for an environment in an apply before the one that removes it.",
+	http.StatusConflict: "If a build is running, apply again after it ends. If this is the organization's default environment, make another environment the default first, then apply again. " +
+		"Terraform deletes an environment before it updates agentyard_default_environment, so use two applies.",
 }
 
 func (r *environmentResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {

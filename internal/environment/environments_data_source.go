@@ -71,9 +71,8 @@ func (d *environmentsDataSource) Schema(_ context.Context, _ datasource.SchemaRe
 
 func (d *environmentsDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	crud.ReadData(ctx, "list", "environments", req, resp, func(m *environmentsModel) (*[]client.Environment, error) {
-		account := m.ServiceAccountID.ValueString()
-		found, err := d.Client.Environments(ctx, account)
-		m.DefaultEnvironmentID = value.StringOrNull(d.Client.DefaultAmong(account, found))
+		found, err := d.Client.Environments(ctx, m.ServiceAccountID.ValueString())
+		m.DefaultEnvironmentID = value.StringOrNull(client.DefaultAmong(found))
 		return &found, err
 	}, atAccount)
 }

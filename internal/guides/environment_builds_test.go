@@ -76,16 +76,13 @@ func TestAccGuide_environmentBuilds(t *testing.T) {
 		t.Errorf("the default is %q of %+v", got, listed(e).Environments)
 	}
 
-	// Here the default moves and the old one goes in one apply.
-	each := guide.Next("terraform")
-	cli.Patch("main.tf", "-  environment_id = agentyard_environment.next.id\n+  environment_id = one(values(agentyard_environment.team)).id\n")
-	for _, name := range []string{"red", "blue"} {
-		cli.Write("each.tf", strings.ReplaceAll(each, `"red"`, `"`+name+`"`))
-		cli.Follow(nightly)
-		cli.MustPlanEmpty()
-		if got := defaultName(e); got != name || len(listed(e).Environments) != before+1 {
-			t.Errorf("the default is %q of %+v", got, listed(e).Environments)
-		}
+	// The old environment goes in a later apply, and is not the default any more.
+	cli.Write("main.tf", "terraform {\n  required_providers {\n    agentyard = {\n      source = \"agentyard/agentyard\"\n    }\n  }\n}\n"+
+		"resource \"agentyard_default_environment\" \"this\" {\n  environment_id = agentyard_environment.next.id\n}\n")
+	cli.Follow(nightly)
+	cli.MustPlanEmpty()
+	if got := defaultName(e); got != "agents-next" || len(listed(e).Environments) != before-1 {
+		t.Errorf("the default is %q of %+v", got, listed(e).Environments)
 	}
 
 	// Somebody else's failure is in the report.
@@ -107,7 +104,7 @@ func TestAccGuide_environmentBuilds(t *testing.T) {
 	rebuild, invoke := guide.Next("terraform"), guide.Next("shell")
 	t.Run("actions", func(t *testing.T) {
 		acctest.NeedsActions(t)
-		cli.Write("rebuild.tf", rebuild)
+		cli.Write("rebuild.tf", strings.ReplaceAll(rebuild, ".agents.", ".next."))
 		e.Journal().Reset()
 		if r := cli.Follow(invoke)[0]; !strings.Contains(r.Output, "succeeded") || e.Journal().Count("createEnvironmentBuild") != 1 {
 			t.Errorf("the action: %s", r.Output)
