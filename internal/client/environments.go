@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // Scopes of an environment.
@@ -370,8 +372,25 @@ func (b CreateEnvironmentRequest) asked(change *EnvironmentChange) *Environment 
 
 // isWanted reports that an environment is what the request asked for, as far as its record tells.
 func (b CreateEnvironmentRequest) isWanted(e *Environment) bool {
-	return b.Name == e.Name && (b.Scope == "" || e.Scope == "" || b.Scope == e.Scope) && slices.Equal(b.Repositories, e.Repositories) &&
-		b.SetupScript == e.SetupScript && (b.SourceID == "" || b.SourceID == e.SourceID())
+	return SameText(b.Name, e.Name) && (b.Scope == "" || e.Scope == "" || b.Scope == e.Scope) &&
+		slices.EqualFunc(b.Repositories, e.Repositories, sameRepository) &&
+		SameText(b.SetupScript, e.SetupScript) && (b.SourceID == "" || b.SourceID == e.SourceID())
+}
+
+// SameText reports that two texts differ at most in trailing blanks, which a service may trim.
+func SameText(a, b string) bool {
+	return strings.TrimRightFunc(a, unicode.IsSpace) == strings.TrimRightFunc(b, unicode.IsSpace)
+}
+
+// SameURL reports that two URLs of a repository differ at most in ".git" or a slash at their ends.
+func SameURL(a, b string) bool { return trimURL(a) == trimURL(b) }
+
+func trimURL(address string) string {
+	return strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(address), "/"), ".git")
+}
+
+func sameRepository(a, b EnvironmentRepository) bool {
+	return SameURL(a.URL, b.URL) && SameText(a.Script, b.Script)
 }
 
 // UpdateEnvironment changes what is set in body and returns the ID of the build that this started; empty if none shows.
@@ -389,34 +408,35 @@ func (c *Client) UpdateEnvironment(ctx context.Context, id, latest string, body 
 		return "", err
 	}
 	var change EnvironmentChange
-	if decode(answer.body, "environment", &change) == nil && change.ID != "" {
-		if problem := unlike(&change, id); problem != "" {
-			return "", r.strange(problem)
-		}
-		if change.BuildID != "" || !body.Builds() {
-			return change.BuildID, nil
-		}
+	isNamed := decode(answer.body, "environment", &change) == nil && change.ID != ""
+	if problem := unlike(&change, id); isNamed && problem != "" {
+		return "", r.strange(problem)
 	}
-	// A request that was repeated after a lost answer changes nothing the second time, and names no build.
+	if isNamed && (change.BuildID != "" || !body.Builds()) {
+		return change.BuildID, nil
+	}
+	// A retry of a request whose response was lost changes nothing and names no build.
 	readCtx, cancel := outlive(ctx, afterStop)
 	defer cancel()
 	present, err := c.EnvironmentAlone(readCtx, id)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("%w (the answer to %s names no build, so the environment was read back)", err, r.op.name)
-	case !body.matches(present):
-		return "", r.strange("it names no build, and the environment, read back, is not changed")
+	case !isNamed && !body.matches(present):
+		return "", r.strange("it holds no object, and the environment, read back, is not changed")
 	case !body.Builds():
 		return "", nil
 	case present.builtSince(latest, since):
 		return present.LatestBuildID(), nil
 	}
-	build, _ := c.newerBuild(ctx, id, latest, since) // That it was changed is known; that nothing was built is no error.
+	build, _ := c.newerBuild(ctx, id, latest, since) // The change itself is known to have succeeded.
 	return build, nil
 }
 
 // matches reports that an environment is as the request wants it.
 func (b UpdateEnvironmentRequest) matches(e *Environment) bool {
-	return (b.Name == nil || *b.Name == e.Name) && (b.Repositories == nil || slices.Equal(b.Repositories, e.Repositories)) &&
-		(b.SetupScript == nil || *b.SetupScript == e.SetupScript) && (b.SourceID == nil || *b.SourceID == e.SourceID())
+	return (b.Name == nil || SameText(*b.Name, e.Name)) &&
+		(b.Repositories == nil || slices.EqualFunc(b.Repositories, e.Repositories, sameRepository)) &&
+		(b.SetupScript == nil || SameText(*b.SetupScript, e.SetupScript)) &&
+		(b.SourceID == nil || *b.SourceID == e.SourceID())
 }

@@ -9,7 +9,7 @@ import (
 
 func TestUpdateEnvironmentRequest(t *testing.T) {
 	t.Parallel()
-	text, empty := "x", ""
+	text, empty, blank := "x", "", "x\n"
 	repositories := []EnvironmentRepository{{URL: "u", Script: "s"}}
 	whole := &Environment{Name: "x", Repositories: repositories, SetupScript: "x", Source: &EnvironmentSource{ID: "x"}}
 	for want, tc := range map[string]struct {
@@ -17,15 +17,17 @@ func TestUpdateEnvironmentRequest(t *testing.T) {
 		isEmpty, builds bool
 		matches         bool // An environment in which all is x.
 	}{
-		`{}`:                   {UpdateEnvironmentRequest{}, true, false, true},
-		`{"name":"x"}`:         {UpdateEnvironmentRequest{Name: &text}, false, false, true},
-		`{"name":""}`:          {UpdateEnvironmentRequest{Name: &empty}, false, false, false},
-		`{"setupScript":"x"}`:  {UpdateEnvironmentRequest{SetupScript: &text}, false, true, true},
-		`{"setupScript":null}`: {UpdateEnvironmentRequest{SetupScript: &empty}, false, true, false},
-		`{"sourceId":"x"}`:     {UpdateEnvironmentRequest{SourceID: &text}, false, true, true},
-		`{"sourceId":""}`:      {UpdateEnvironmentRequest{SourceID: &empty}, false, true, false},
-		`{"repositories":[]}`:  {UpdateEnvironmentRequest{Repositories: []EnvironmentRepository{}}, false, true, false},
-		`{"repositories":[{"url":"u","script":"s"}]}`:                                              {UpdateEnvironmentRequest{Repositories: repositories}, false, true, true},
+		`{}`:                    {UpdateEnvironmentRequest{}, true, false, true},
+		`{"name":"x"}`:          {UpdateEnvironmentRequest{Name: &text}, false, false, true},
+		`{"name":""}`:           {UpdateEnvironmentRequest{Name: &empty}, false, false, false},
+		`{"setupScript":"x"}`:   {UpdateEnvironmentRequest{SetupScript: &text}, false, true, true},
+		`{"setupScript":"x\n"}`: {UpdateEnvironmentRequest{SetupScript: &blank}, false, true, true},
+		`{"repositories":[{"url":"u.git/","script":"s "}]}`: {UpdateEnvironmentRequest{Repositories: []EnvironmentRepository{{URL: "u.git/", Script: "s "}}}, false, true, true},
+		`{"setupScript":null}`:                              {UpdateEnvironmentRequest{SetupScript: &empty}, false, true, false},
+		`{"sourceId":"x"}`:                                  {UpdateEnvironmentRequest{SourceID: &text}, false, true, true},
+		`{"sourceId":""}`:                                   {UpdateEnvironmentRequest{SourceID: &empty}, false, true, false},
+		`{"repositories":[]}`:                               {UpdateEnvironmentRequest{Repositories: []EnvironmentRepository{}}, false, true, false},
+		`{"repositories":[{"url":"u","script":"s"}]}`:       {UpdateEnvironmentRequest{Repositories: repositories}, false, true, true},
 		`{"name":"x","repositories":[{"url":"u","script":"s"}],"sourceId":"x","setupScript":null}`: {UpdateEnvironmentRequest{Name: &text, Repositories: repositories, SourceID: &text, SetupScript: &empty}, false, true, false},
 	} {
 		sent, err := json.Marshal(tc.body)
@@ -37,7 +39,7 @@ func TestUpdateEnvironmentRequest(t *testing.T) {
 
 func TestUpdateEnvironment_findsTheBuild(t *testing.T) {
 	t.Parallel()
-	name, script := "b", ""
+	name, script, blank := "b", "", "x\n"
 	rename, build := UpdateEnvironmentRequest{Name: &name}, UpdateEnvironmentRequest{SetupScript: &script}
 	present := func(more string) string { return "200 " + env("env_1", "b", more) }
 	newer, older := present(`,"latestBuild":{"id":"bld_2"}`), present(`,"latestBuild":{"id":"bld_1"}`)
@@ -65,6 +67,7 @@ func TestUpdateEnvironment_findsTheBuild(t *testing.T) {
 		"nothing":                     {body: build, answer: `200 `, present: newer, want: "bld_2", calls: []string{patch, get}},
 		"no content":                  {body: build, answer: `204 `, present: newer, want: "bld_2", calls: []string{patch, get}},
 		"null, null":                  {body: build, answer: `200 {"id":null,"buildId":null}`, present: newer, want: "bld_2", calls: []string{patch, get}},
+		"trimmed by the service":      {body: UpdateEnvironmentRequest{SetupScript: &blank}, answer: `200 {"id":"env_1"}`, present: present(`,"setupScript":"y","latestBuild":{"id":"bld_1"}`), calls: five},
 		"a page":                      {body: build, answer: `200 <html>`, present: newer, want: "bld_2", calls: []string{patch, get}},
 		"a page, and nothing changed": {body: build, answer: `200 <html>`, present: present(`,"setupScript":"old"`), wantErr: is[*AnswerError], calls: []string{patch, get}},
 		"a build of no text":          {body: build, answer: `200 {"id":"env_1","buildId":2}`, present: newer, want: "bld_2", calls: []string{patch, get}},

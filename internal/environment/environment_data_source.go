@@ -39,7 +39,7 @@ func (d *environmentDataSource) ConfigValidators(context.Context) []datasource.C
 }
 
 func (d *environmentDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "read", "environment", req, resp, func(m *environmentRecord) (*client.Environment, error) {
+	crud.ReadData(ctx, "read", "environment", req, resp, func(m *environmentData) (*client.Environment, error) {
 		if value.IsSet(m.ID) {
 			found, err := d.Client.Environment(ctx, m.ID.ValueString())
 			if client.IsNotFound(err) {

@@ -28,8 +28,7 @@ type environmentListModel struct {
 func (l *environmentList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Lists the environments that the API key sees, or that a service account sees, ordered by name: those of the organization, and the viewer's own. " +
-			"Why an environment has failed is known after its import only. An environment without repositories, such as a default one that the service has provisioned, is listed too; " +
-			"give it a repository in the generated configuration, for the resource has at least one.",
+			"Why an environment has failed is known only after its import.",
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
 				Optional: true,

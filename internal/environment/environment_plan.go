@@ -178,10 +178,10 @@ func nameOf(ctx context.Context, c *client.Client, id string) string {
 // environment. If the options cannot be listed the service decides.
 func (r *environmentResource) checkSource(ctx context.Context, plan, state *environmentModel) diag.Diagnostics {
 	if state != nil && plan.SourceID.Equal(state.SourceID) {
-		if value.IsSet(plan.SetupScript) && state.SetupScript.IsNull() {
-			return checkScript(state.Source)
+		if !plan.changesBuild(state) {
+			return nil
 		}
-		return nil
+		return unsupported(sourceFromState(state.Source), plan)
 	}
 	if !value.IsSet(plan.SourceID) {
 		return nil
@@ -220,29 +220,25 @@ func (r *environmentResource) checkSource(ctx context.Context, plan, state *envi
 func unsupported(source client.SourceOption, plan *environmentModel) diag.Diagnostics {
 	var diags diag.Diagnostics
 	if !source.SupportsRepositories && len(plan.Repositories.Elements()) > 0 {
-		diags.AddAttributeError(path.Root("source_id"), "Source Without Repositories",
-			fmt.Sprintf("The source %q (%s) does not support repositories, which every environment here has. Choose another source: the data source agentyard_environment_source_options tells which support them.", source.Name, source.ID))
+		diags.AddAttributeError(path.Root("repositories"), "Source Without Repositories",
+			fmt.Sprintf("The source %q (%s) does not support repositories. Set repositories to [], or choose another source_id: the data source agentyard_environment_source_options lists which support them.", source.Name, source.ID))
 	}
 	if !source.SupportsSetupScripts && value.IsSet(plan.SetupScript) {
-		diags.Append(noScript(source.Name))
+		diags.AddAttributeError(path.Root("setup_script"), "Source Without Setup Scripts",
+			fmt.Sprintf("The source %q (%s) does not support setup scripts. Remove setup_script, or choose another source_id: the data source agentyard_environment_source_options lists which support them.", source.Name, source.ID))
 	}
 	return diags
 }
 
-// checkScript refuses a setup script where the present source does not support one.
-func checkScript(source types.Object) diag.Diagnostics {
-	supports, ok := source.Attributes()["supports_setup_scripts"].(types.Bool)
-	if !ok || supports.IsNull() || supports.IsUnknown() || supports.ValueBool() {
-		return nil
+// sourceFromState is what the present source supports: everything, if that is not known.
+func sourceFromState(source types.Object) client.SourceOption {
+	supports := func(name string) bool {
+		b, ok := source.Attributes()[name].(types.Bool)
+		return !ok || b.IsNull() || b.IsUnknown() || b.ValueBool()
 	}
-	name := ""
-	if s, ok := source.Attributes()["name"].(types.String); ok {
-		name = s.ValueString()
+	text := func(name string) string {
+		s, _ := source.Attributes()[name].(types.String)
+		return s.ValueString()
 	}
-	return diag.Diagnostics{noScript(name)}
-}
-
-func noScript(source string) diag.Diagnostic {
-	return diag.NewAttributeErrorDiagnostic(path.Root("setup_script"), "Source Without Setup Scripts",
-		fmt.Sprintf("The source %q does not support setup scripts. Remove setup_script, or choose another source_id: the data source agentyard_environment_source_options tells which support them.", source))
+	return client.SourceOption{ID: text("id"), Name: text("name"), SupportsRepositories: supports("supports_repositories"), SupportsSetupScripts: supports("supports_setup_scripts")}
 }

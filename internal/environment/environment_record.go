@@ -14,7 +14,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// environmentRecord is an environment as the service returns it: the results of every object that shows environments.
+// environmentRecord is an environment as the service returns it: the results that the resource and the data sources share.
 type environmentRecord struct {
 	ID                    types.String `tfsdk:"id"`
 	Name                  types.String `tfsdk:"name"`
@@ -30,7 +30,6 @@ type environmentRecord struct {
 	LastSuccessfulBuildAt types.String `tfsdk:"last_successful_build_at"`
 	FailureReason         types.String `tfsdk:"failure_reason"`
 	CreatedAt             types.String `tfsdk:"created_at"`
-	UpdatedAt             types.String `tfsdk:"updated_at"`
 }
 
 // environmentResults are the fields of an environment, wherever they are shown.
@@ -113,7 +112,6 @@ func (m *environmentRecord) FromAPI(_ context.Context, e *client.Environment) di
 	m.LastSuccessfulBuildAt = value.Time(e.LastSuccessfulBuildAt.Time())
 	m.FailureReason = value.StringOrNull(e.FailureReason)
 	m.CreatedAt = value.Time(e.CreatedAt.Time())
-	m.UpdatedAt = value.Time(e.UpdatedAt.Time())
 
 	var d diag.Diagnostics
 	m.Repositories, d = repositoriesFromAPI(e.Repositories)
@@ -127,6 +125,18 @@ func (m *environmentRecord) FromAPI(_ context.Context, e *client.Environment) di
 	m.LatestBuild, d = buildFromAPI(e.LatestBuild)
 	diags.Append(d...)
 	return diags
+}
+
+// environmentData is an environment as data sources show it. In a resource, updated_at would change by itself.
+type environmentData struct {
+	environmentRecord
+	UpdatedAt types.String `tfsdk:"updated_at"`
+}
+
+// FromAPI takes over a record.
+func (m *environmentData) FromAPI(ctx context.Context, e *client.Environment) diag.Diagnostics {
+	m.UpdatedAt = value.Time(e.UpdatedAt.Time())
+	return m.environmentRecord.FromAPI(ctx, e)
 }
 
 // Identity is the environment's ID.

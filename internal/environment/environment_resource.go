@@ -3,11 +3,11 @@ package environment
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -79,13 +79,16 @@ type environmentModel struct {
 	Timeouts                timeouts.Value `tfsdk:"timeouts"`
 }
 
-// FromAPI takes over a record. The answer to a creation is none: it has no source. A scope never changes, so it stays
-// where the service does not tell it.
+// FromAPI takes over a record, and keeps the spelling of what is equal by meaning. The response to a creation has no source.
+// A scope never changes, so it stays where the service does not return it.
 func (m *environmentModel) FromAPI(ctx context.Context, e *client.Environment) diag.Diagnostics {
-	scope := m.Scope
-	diags := m.environmentRecord.FromAPI(ctx, e)
-	if e.Scope == "" && value.IsSet(scope) {
-		m.Scope = scope
+	prior, spelled := *m, *e
+	spelled.Repositories = keepSpelling(ctx, prior.Repositories, e.Repositories)
+	diags := m.environmentRecord.FromAPI(ctx, &spelled)
+	m.Name = value.Keep(prior.Name, m.Name, client.SameText)
+	m.SetupScript = value.Keep(prior.SetupScript, m.SetupScript, client.SameText)
+	if e.Scope == "" && value.IsSet(prior.Scope) {
+		m.Scope = prior.Scope
 	}
 	if e.Source != nil || m.SourceID.IsUnknown() {
 		m.SourceID = value.StringOrNull(e.SourceID())
@@ -96,6 +99,21 @@ func (m *environmentModel) FromAPI(ctx context.Context, e *client.Environment) d
 
 // OwnerOnly reports that only the owner's API keys see the environment.
 func (m *environmentModel) OwnerOnly() bool { return m.Scope.ValueString() == client.ScopeUser }
+
+// keepSpelling returns repositories with the URLs and scripts of prior where they are equal by meaning.
+func keepSpelling(ctx context.Context, prior types.List, found []client.EnvironmentRepository) []client.EnvironmentRepository {
+	known, _ := repositoriesToAPI(ctx, prior) // None where prior is null or unknown.
+	kept := slices.Clone(found)
+	for i := range min(len(known), len(kept)) {
+		if client.SameURL(known[i].URL, kept[i].URL) {
+			kept[i].URL = known[i].URL
+		}
+		if client.SameText(known[i].Script, kept[i].Script) {
+			kept[i].Script = known[i].Script
+		}
+	}
+	return kept
+}
 
 // FromImport sets the default of what only the provider uses.
 func (m *environmentModel) FromImport(context.Context, *client.Environment) diag.Diagnostics {
@@ -168,10 +186,13 @@ func (r *environmentResource) Metadata(_ context.Context, req resource.MetadataR
 
 func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := environmentResults.Resource()
+	delete(attributes, "updated_at") // It would change by itself.
+	keepText := value.KeepEqual(client.SameText, "Trailing blanks make no difference.")
 	attributes["name"] = schema.StringAttribute{
 		Required:            true,
 		MarkdownDescription: environmentResults["name"].Text + " Renaming is done in place and builds nothing.",
 		Validators:          []validator.String{value.NotEmpty()},
+		PlanModifiers:       []planmodifier.String{keepText},
 	}
 	attributes["scope"] = schema.StringAttribute{
 		Optional: true, Computed: true,
@@ -181,18 +202,18 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 	}
 	attributes["repositories"] = schema.ListNestedAttribute{
 		Required:            true,
-		MarkdownDescription: "The repositories that are built, at least one, each with the script that sets it up. A change starts a build.",
-		Validators:          []validator.List{listvalidator.SizeAtLeast(1)},
+		MarkdownDescription: "Repositories to build, each with the script that sets it up. May be empty. Changing this starts a build.",
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"url": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: repositoryResults["url"].Text + noSecrets,
 				Validators:          []validator.String{value.URI()},
+				PlanModifiers:       []planmodifier.String{value.KeepEqual(client.SameURL, "`.git` or a slash at the end makes no difference.")},
 			},
 			"script": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: repositoryResults["script"].Text + " Use `true` where nothing is to be done." + noSecrets,
-				Validators:          []validator.String{value.NotBlank("use a script such as \"true\" where nothing is to be done")},
+				MarkdownDescription: repositoryResults["script"].Text + " May be empty." + noSecrets,
+				PlanModifiers:       []planmodifier.String{keepText},
 			},
 		}},
 	}
@@ -200,6 +221,7 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 		Optional:            true,
 		MarkdownDescription: environmentResults["setup_script"].Text + " A change starts a build, and so does removing it from the configuration, which removes the script." + noSecrets,
 		Validators:          []validator.String{value.NotBlank("omit it for no script")},
+		PlanModifiers:       []planmodifier.String{keepText},
 	}
 	attributes["source_id"] = schema.StringAttribute{
 		Optional: true, Computed: true,

@@ -204,7 +204,7 @@ timeouts {
 				state(at("latest_build").AtMapKey("status"), knownvalue.StringExact("succeeded")),
 				state(at("latest_build").AtMapKey("trigger"), knownvalue.StringExact("create")),
 				state(at("latest_build").AtMapKey("repositories").AtSliceIndex(0).AtMapKey("name"), knownvalue.StringExact("app")),
-				state(at("latest_build").AtMapKey("promoted_at"), aTime), state(at("last_successful_build_at"), aTime), state(at("created_at"), aTime), state(at("updated_at"), aTime),
+				state(at("latest_build").AtMapKey("promoted_at"), aTime), state(at("last_successful_build_at"), aTime), state(at("created_at"), aTime),
 				statecheck.CompareValuePairs(envAddress, at("latest_build_id"), envAddress, at("latest_build").AtMapKey("id"), compare.ValuesSame()),
 			},
 			Check: requested(e, map[string]int{"createEnvironment": 1, "setDefaultEnvironment": 1}),
@@ -334,10 +334,8 @@ func TestAccEnvironment_invalidConfiguration(t *testing.T) {
 	e := acctest.New(t)
 	for name, tc := range map[string]struct{ attributes, want string }{
 		"empty name":      {`name = ""`, `name\s+must\s+not\s+be\s+empty`},
-		"empty list":      {`repositories = []`, `repositories list must contain at least 1 elements`},
 		"no URL":          {envRepos("app", "make") + "name = \"n\"\nsetup_script = \"\"", `setup_script\s+must\s+not\s+be\s+blank`},
 		"not a URL":       {`repositories = [{ url = "acme/app", script = "make" }]`, `repositories\[0\]\.url\s+must\s+be\s+an\s+absolute\s+URI`},
-		"blank script":    {envRepos("app", "make", "tools", " \n"), `repositories\[1\]\.script\s+must\s+not\s+be\s+blank(.|\n)*such\s+as\s+"true"`},
 		"no script":       {`repositories = [{ url = "https://git.example/acme/app" }]`, `attribute\s+"script"\s+is\s+required`},
 		"scope":           {`scope = "team"`, `scope\s+value\s+must\s+be\s+one\s+of`},
 		"empty source":    {`source_id = ""`, `source_id\s+must\s+not\s+be\s+empty`},

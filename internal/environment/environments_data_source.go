@@ -30,14 +30,14 @@ func NewEnvironmentsDataSource() datasource.DataSource { return &environmentsDat
 type environmentsDataSource struct{ crud.DataSource }
 
 type environmentsModel struct {
-	ServiceAccountID     types.String        `tfsdk:"service_account_id"`
-	Environments         []environmentRecord `tfsdk:"environments"`
-	DefaultEnvironmentID types.String        `tfsdk:"default_environment_id"`
+	ServiceAccountID     types.String      `tfsdk:"service_account_id"`
+	Environments         []environmentData `tfsdk:"environments"`
+	DefaultEnvironmentID types.String      `tfsdk:"default_environment_id"`
 }
 
 // FromAPI takes over the listing.
 func (m *environmentsModel) FromAPI(ctx context.Context, found *[]client.Environment) (diags diag.Diagnostics) {
-	m.Environments, diags = crud.Each[environmentRecord](ctx, *found)
+	m.Environments, diags = crud.Each[environmentData](ctx, *found)
 	return diags
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
 // keepEqual keeps a string as it is in the state where the configuration has an equal form of it.
@@ -29,7 +30,13 @@ func (k keepEqual) Description(context.Context) string { return k.text }
 func (k keepEqual) MarkdownDescription(ctx context.Context) string { return k.Description(ctx) }
 
 func (k keepEqual) PlanModifyString(_ context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
-	if IsSet(req.StateValue) && IsSet(req.PlanValue) && k.equal(req.StateValue.ValueString(), req.PlanValue.ValueString()) {
-		resp.PlanValue = req.StateValue
+	resp.PlanValue = Keep(req.StateValue, req.PlanValue, k.equal)
+}
+
+// Keep returns the prior value of a string if the new one is equal to it, and otherwise the new one.
+func Keep(prior, now types.String, equal func(a, b string) bool) types.String {
+	if IsSet(prior) && IsSet(now) && equal(prior.ValueString(), now.ValueString()) {
+		return prior
 	}
+	return now
 }

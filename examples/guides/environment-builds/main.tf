@@ -17,7 +17,7 @@ resource "agentyard_environment" "agents" {
     },
     {
       url    = "https://git.example/acme/tools.git"
-      script = "true"
+      script = ""
     },
   ]
 

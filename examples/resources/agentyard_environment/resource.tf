@@ -11,7 +11,7 @@ resource "agentyard_environment" "app" {
     },
     {
       url    = "https://git.example/acme/tools.git"
-      script = "true" # Nothing is to be done.
+      script = "" # Nothing to set up.
     },
   ]
 
