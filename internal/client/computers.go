@@ -226,19 +226,11 @@ func (c *Client) listComputersForReads(ctx context.Context, account string) ([]C
 	return all, err
 }
 
-// ComputerOwner says whose a computer is, as far as a state knows it.
-type ComputerOwner struct {
-	// Account is the service account under which the computer was made; empty is the owner of the API key.
-	Account string
-	// Kind and ID are the owner's as the service returned them; empty if they are not known.
-	Kind, ID string
-}
-
 // Computer reads one computer. Many reads in a short time share one listing of the account's computers. Steps are present
 // only where a listing answered. One that does not exist is a *GoneError.
-func (c *Client) Computer(ctx context.Context, id string, owner ComputerOwner) (*Computer, error) {
-	found, err := c.computers.get(ctx, owner.Account, id, func(ctx context.Context) (*Computer, error) { return c.ComputerAlone(ctx, id) })
-	return found, c.goneWithAccount(ctx, owner.Account, err)
+func (c *Client) Computer(ctx context.Context, id, account string) (*Computer, error) {
+	found, err := c.computers.get(ctx, account, id, func(ctx context.Context) (*Computer, error) { return c.ComputerAlone(ctx, id) })
+	return found, c.goneWithAccount(ctx, account, err)
 }
 
 // goneWithAccount turns a 404 that no listing of an account's objects proves into a *GoneError where the account is gone,
@@ -266,7 +258,7 @@ func (c *Client) ComputerWithSteps(ctx context.Context, id string) (*Computer, e
 	if found != nil || err != nil && !cannotList(err) {
 		return found, err
 	}
-	found, err = c.Computer(ctx, id, ComputerOwner{})
+	found, err = c.Computer(ctx, id, "")
 	if err != nil || found.ServiceAccount() == "" {
 		return found, err
 	}
@@ -431,15 +423,15 @@ func (b UpdateComputerRequest) matches(c *Computer) bool {
 
 // DeleteComputer removes a computer: a managed one is shut down, a registration of an own machine is dropped. For one that
 // is gone already the error is a *GoneError.
-func (c *Client) DeleteComputer(ctx context.Context, id string, owner ComputerOwner) error {
+func (c *Client) DeleteComputer(ctx context.Context, id, account string) error {
 	err := c.callNoAnswer(ctx, request{
 		op:   operation{name: "deleteComputer", method: http.MethodDelete, route: "/api/v0/computers/{computerId}"},
 		path: []string{id},
 	})
 	if IsNotFound(err) {
-		err = c.goneWithAccount(ctx, owner.Account, c.computers.confirmGone(ctx, owner.Account, id, err))
+		err = c.goneWithAccount(ctx, account, c.computers.confirmGone(ctx, account, id, err))
 	}
-	c.computers.ended(owner.Account, id, err)
+	c.computers.ended(account, id, err)
 	return err
 }
 

@@ -50,9 +50,9 @@ type ShortfallError struct {
 
 func (e *ShortfallError) Error() string {
 	if e.Err != nil {
-		return fmt.Sprintf("the answer to bulkCreateComputers was lost; of the %d computers it asked for, %d are found: %v", e.Requested, e.Made, e.Err)
+		return fmt.Sprintf("the response to bulkCreateComputers was lost; %[2]d of the %[1]d requested computers were found: %[3]v", e.Requested, e.Made, e.Err)
 	}
-	return fmt.Sprintf("bulkCreateComputers made %d of %d computers and stopped: %s", e.Made, e.Requested, e.Message)
+	return fmt.Sprintf("bulkCreateComputers created %d of %d computers and stopped: %s", e.Made, e.Requested, e.Message)
 }
 
 func (e *ShortfallError) Unwrap() error { return e.Err }
@@ -73,9 +73,9 @@ func (e *OthersError) Error() string {
 	for i := range e.Found {
 		names[i] = e.Found[i].describe()
 	}
-	text := fmt.Sprintf("computers named \"%s-<number>\" exist that are not known to belong to this fleet: %s", e.Prefix, phrase.Names(names, maxNamed))
+	text := fmt.Sprintf("computers named \"%s-<number>\" exist that do not belong to this fleet: %s", e.Prefix, phrase.Names(names, maxNamed))
 	if e.Err != nil {
-		text += fmt.Sprintf("; nothing proves which of them the request made whose answer was lost: %v", e.Err)
+		text += fmt.Sprintf("; the response to the request was lost, so nothing proves which of them it created: %v", e.Err)
 	}
 	return text
 }
@@ -100,47 +100,45 @@ func FleetNumber(prefix, name string) (int, bool) {
 	return int(number), err == nil
 }
 
-// Fleet is what exists under the names of a fleet.
-type Fleet struct {
-	// Members are the computers that were asked for by ID and exist, whatever they are named by now.
-	Members []Computer
-	// Others bear names of the fleet, but their IDs were not asked for.
-	Others []Computer
+// FleetComputers returns the account's computers named "<prefix>-<number>".
+func (c *Client) FleetComputers(ctx context.Context, prefix, account string) ([]Computer, error) {
+	found, err := c.computers.find(ctx, account, inFleet(prefix))
+	if IsNotFound(err) {
+		err = c.goneWithAccount(ctx, account, &UnprovenGoneError{Err: err, Listing: err})
+	}
+	return found, err
 }
 
-// Fleet looks for the computers with the given IDs and for others of the fleet's names, in the listing that all reads
-// of the account's computers share. What the listing lacks is asked for by itself before it counts as gone.
-func (c *Client) Fleet(ctx context.Context, prefix string, owner ComputerOwner, ids []string) (*Fleet, error) {
-	named, err := c.computers.find(ctx, owner.Account, inFleet(prefix))
-	if err != nil && (!cannotList(err) || len(ids) == 0) {
-		err = c.goneWithAccount(ctx, owner.Account, &UnprovenGoneError{Err: err, Listing: err})
-		if !IsGone(err) {
-			return nil, err
-		}
+// ComputersByID returns those of an account's computers that exist, from the listing that all reads share. It asks for a
+// computer that the listing lacks by itself.
+func (c *Client) ComputersByID(ctx context.Context, account string, ids []string) ([]Computer, error) {
+	if len(ids) == 0 {
+		return nil, nil
 	}
-	// Without a listing each computer is asked for alone, and nothing tells of others.
-	fleet := &Fleet{Others: othersAmong(named, ids)}
+	if _, err := c.computers.all(ctx, account); err != nil && !cannotList(err) {
+		return nil, err
+	}
 	found := make([]*Computer, len(ids))
-	for _, err := range inParallel(len(ids), func(i int) (err error) {
-		found[i], err = c.Computer(ctx, ids[i], owner)
+	errs := inParallel(len(ids), func(i int) (err error) {
+		found[i], err = c.Computer(ctx, ids[i], account)
 		return err
-	}) {
+	})
+	var computers []Computer
+	for i, err := range errs {
 		if err != nil && !IsGone(err) {
 			return nil, err
 		}
-	}
-	for _, member := range found {
-		if member != nil {
-			fleet.Members = append(fleet.Members, *member)
+		if err == nil {
+			computers = append(computers, *found[i])
 		}
 	}
-	return fleet, nil
+	return computers, nil
 }
 
-// FleetNow is Fleet with a listing that starts now.
-func (c *Client) FleetNow(ctx context.Context, prefix string, owner ComputerOwner, ids []string) (*Fleet, error) {
-	c.computers.discard(owner.Account)
-	return c.Fleet(ctx, prefix, owner, ids)
+// ComputersByIDNow is ComputersByID with a new listing.
+func (c *Client) ComputersByIDNow(ctx context.Context, account string, ids []string) ([]Computer, error) {
+	c.computers.discard(account)
+	return c.ComputersByID(ctx, account, ids)
 }
 
 // othersAmong returns the computers whose IDs are not known.
@@ -276,8 +274,8 @@ func (c *Client) newInFleet(ctx context.Context, body BulkCreateRequest, known b
 
 // DeleteComputers removes computers, several at a time. A failure does not keep the others from being removed. The
 // errors are in the order of the IDs, and as those of DeleteComputer.
-func (c *Client) DeleteComputers(ctx context.Context, ids []string, owner ComputerOwner) []error {
-	return inParallel(len(ids), func(i int) error { return c.DeleteComputer(ctx, ids[i], owner) })
+func (c *Client) DeleteComputers(ctx context.Context, ids []string, account string) []error {
+	return inParallel(len(ids), func(i int) error { return c.DeleteComputer(ctx, ids[i], account) })
 }
 
 // inParallel runs work for 0 to n-1, at most fleetWorkers at a time, and returns the error of each.

@@ -119,7 +119,7 @@ func TestCreateFleet_reconcilesALostAnswer(t *testing.T) {
 		"dropped before commit": {answer: second(func(w http.ResponseWriter, _ func(int) string) { drop(w) }), posts: 2, made: 20, wantErr: new(*LostError), text: "bulkCreateComputers"},
 		"500 after commit":      {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); status(w, 500) }), posts: 2, made: 25},
 		"500 before commit":     {answer: second(func(w http.ResponseWriter, _ func(int) string) { status(w, 500) }), posts: 2, made: 20, wantErr: new(*LostError)},
-		"500 in the middle":     {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(3); status(w, 500) }), posts: 2, made: 23, wantErr: new(*ShortfallError), text: "of the 5 computers it asked for, 3 are found"},
+		"500 in the middle":     {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(3); status(w, 500) }), posts: 2, made: 23, wantErr: new(*ShortfallError), text: "3 of the 5 requested computers were found"},
 		"truncated":             {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); cut(w, 201) }), posts: 2, made: 25},
 		"no computers in it":    {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); answerJSON(w, 201, "{}") }), posts: 2, made: 25},
 		"fewer, unexplained":    {answer: second(func(w http.ResponseWriter, commit func(int) string) { bulkMade(w, commit(2)) }), posts: 2, made: 22, wantErr: new(*ShortfallError)},
@@ -127,7 +127,7 @@ func TestCreateFleet_reconcilesALostAnswer(t *testing.T) {
 		"shown late":            {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); drop(w) }), late: 3, posts: 2, made: 25},
 		"fewer, explained": {answer: second(func(w http.ResponseWriter, commit func(int) string) {
 			answerJSON(w, 201, `{"computers":[`+commit(2)+`],"requestedQuantity":5,"error":{"message":"no capacity"}}`)
-		}), posts: 2, made: 22, wantErr: new(*ShortfallError), text: "made 2 of 5 computers and stopped: no capacity"},
+		}), posts: 2, made: 22, wantErr: new(*ShortfallError), text: "created 2 of 5 computers and stopped: no capacity"},
 		"refused":               {answer: second(func(w http.ResponseWriter, _ func(int) string) { status(w, 402) }), posts: 2, made: 20, wantErr: new(*APIError)},
 		"more than asked for":   {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(7); drop(w) }), posts: 2, made: 20, wantErr: new(*OthersError), text: "nothing proves which of them"},
 		"the first one lost":    {answer: func(w http.ResponseWriter, _ int, _ func(int) string) { drop(w) }, posts: 1, wantErr: new(*LostError)},
@@ -196,15 +196,14 @@ func TestCreateFleet_isFoundAlthoughTheRunIsInterrupted(t *testing.T) {
 	}
 }
 
-func TestFleet_asksAloneForWhatTheListingLacks(t *testing.T) {
+func TestComputersByID_asksAloneForWhatTheListingLacks(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		listing int // Status of the answer to a listing.
 		wantErr bool
 		members string
-		others  int
 	}{
-		"listed":           {listing: 200, members: "id-web-1 hidden", others: 1},
+		"listed":           {listing: 200, members: "id-web-1 hidden"},
 		"not permitted":    {listing: 403, wantErr: true}, // Nothing proves that the third one is gone.
 		"not found":        {listing: 404, wantErr: true},
 		"the key is wrong": {listing: 401, wantErr: true},
@@ -223,7 +222,7 @@ func TestFleet_asksAloneForWhatTheListingLacks(t *testing.T) {
 					answerJSON(w, 404, `{"detail":"no such computer"}`)
 				}
 			})
-			fleet, err := c.Fleet(t.Context(), "web", ComputerOwner{}, []string{"id-web-1", "hidden", "gone"})
+			found, err := c.ComputersByID(t.Context(), "", []string{"id-web-1", "hidden", "gone"})
 			if tc.wantErr {
 				if err == nil {
 					t.Error("the look succeeded")
@@ -234,11 +233,11 @@ func TestFleet_asksAloneForWhatTheListingLacks(t *testing.T) {
 				t.Fatal(err)
 			}
 			var members []string
-			for _, member := range fleet.Members {
+			for _, member := range found {
 				members = append(members, member.ID)
 			}
-			if strings.Join(members, " ") != tc.members || len(fleet.Others) != tc.others {
-				t.Errorf("members %v, others %v", members, fleet.Others)
+			if strings.Join(members, " ") != tc.members {
+				t.Errorf("found %v", members)
 			}
 		})
 	}
@@ -262,7 +261,7 @@ func TestDeleteComputers_losesNone(t *testing.T) {
 	for n := range 40 {
 		ids = append(ids, fmt.Sprint("c", n))
 	}
-	errs := c.DeleteComputers(t.Context(), ids, ComputerOwner{})
+	errs := c.DeleteComputers(t.Context(), ids, "")
 	for n, err := range errs {
 		if (err != nil) != (n == 3 || n == 5) || IsGone(err) != (n == 5) {
 			t.Errorf("%s: %v", ids[n], err)
@@ -274,7 +273,7 @@ func TestDeleteComputers_losesNone(t *testing.T) {
 }
 
 // Without a listing the computers of a fleet that is known are asked for one by one, and one that is not cannot be looked for.
-func TestFleet_withoutAListing(t *testing.T) {
+func TestComputersByID_withoutAListing(t *testing.T) {
 	t.Parallel()
 	c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		if r.URL.Path == "/api/v0/computers" {
@@ -283,12 +282,11 @@ func TestFleet_withoutAListing(t *testing.T) {
 		}
 		answerJSON(w, 200, `{"id":"id-web-1","name":"web-1","providerType":"managed-a"}`)
 	})
-	fleet, err := c.Fleet(t.Context(), "web", ComputerOwner{}, []string{"id-web-1"})
-	if err != nil || len(fleet.Members) != 1 {
-		t.Errorf("got %+v, %v", fleet, err)
+	if found, err := c.ComputersByID(t.Context(), "", []string{"id-web-1"}); err != nil || len(found) != 1 {
+		t.Errorf("got %+v, %v", found, err)
 	}
-	if fleet, err := c.Fleet(t.Context(), "web", ComputerOwner{}, nil); StatusOf(err) != 403 {
-		t.Errorf("a fleet of none: %+v, %v", fleet, err)
+	if found, err := c.FleetComputers(t.Context(), "web", ""); StatusOf(err) != 403 {
+		t.Errorf("by name: %+v, %v", found, err)
 	}
 }
 

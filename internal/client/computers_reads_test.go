@@ -88,7 +88,7 @@ func TestGone_withItsAccount(t *testing.T) {
 				}
 				notFound(w)
 			})
-			_, computerErr := c.Computer(t.Context(), "c1", ComputerOwner{Account: "sa_1"})
+			_, computerErr := c.Computer(t.Context(), "c1", "sa_1")
 			_, keysErr := c.APIKeys(t.Context(), "sa_1")
 			_, keyErr := c.APIKey(t.Context(), "sa_1", "key")
 			_, namedErr := c.APIKeysNamed(t.Context(), "sa_1", "ci")
@@ -98,7 +98,7 @@ func TestGone_withItsAccount(t *testing.T) {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
-			if _, err := c.Computer(t.Context(), "c1", ComputerOwner{}); err == nil || IsGone(err) {
+			if _, err := c.Computer(t.Context(), "c1", ""); err == nil || IsGone(err) {
 				t.Errorf("without an account: %v", err)
 			}
 		})

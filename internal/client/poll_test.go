@@ -340,7 +340,7 @@ func TestWatchComputer_readsAfterAWaitAreNotOlderThanItsEnd(t *testing.T) {
 	})
 	read := func() string {
 		t.Helper()
-		got, err := c.Computer(t.Context(), "a", ComputerOwner{})
+		got, err := c.Computer(t.Context(), "a", "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -118,11 +118,11 @@ func (r *fleetResource) stillFailed(ctx context.Context, failed []fleetMember, m
 	if len(failed) == 0 {
 		return nil
 	}
-	now, err := r.Client.FleetNow(ctx, m.NamePrefix.ValueString(), m.owner(), memberIDs(failed))
+	now, err := r.Client.ComputersByIDNow(ctx, m.ServiceAccountID.ValueString(), memberIDs(failed))
 	if err != nil {
 		return apierror.For("read", "computer fleet", err, fleetFields)
 	}
-	for _, c := range now.Members {
+	for _, c := range now {
 		if c.Status != client.ComputerError {
 			return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("computers"), "Plan Is Out of Date",
 				fmt.Sprintf("Computer %s (%s) of the fleet %q was to be replaced because it had failed, but its status is now %q. Nothing was changed. Plan again.", c.Name, c.ID, m.NamePrefix.ValueString(), c.Status))}

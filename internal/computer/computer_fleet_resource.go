@@ -135,7 +135,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 			"name_prefix": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: "The start of the computers' names, to which the service adds a hyphen and a number: 1 to 58 lower-case letters, digits and hyphens, starting with a letter and not ending in a hyphen. A change replaces the fleet.",
+				MarkdownDescription: "Start of the computers' names; the service adds a hyphen and a number. Must be 1–58 lowercase letters, digits, and hyphens, start with a letter, and not end with a hyphen. Changing this forces a new fleet.",
 				Validators: []validator.String{
 					value.Length(1, 58),
 					stringvalidator.RegexMatches(prefixPattern, "must be lower-case letters, digits and hyphens, start with a letter and not end in a hyphen"),
@@ -144,33 +144,33 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 			"quantity": schema.Int64Attribute{
 				Required:            true,
-				MarkdownDescription: "How many computers there are to be, 0 or more. Lowering it deletes from the end of `computers`: those renamed elsewhere first, then the highest numbers. Computers that `replace_failed` replaces go before all others.",
+				MarkdownDescription: "Number of computers, 0 or more. Lowering it first deletes computers that `replace_failed` would replace, then renamed computers, then those with the highest numbers.",
 				Validators:          []validator.Int64{int64validator.AtLeast(0)},
 			},
 			"provider_type": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: "Identifier of the managed provider; `byom` is not possible. The data source `agentyard_computer_providers` lists what is available. If omitted, the service chooses. A change replaces the fleet.",
+				MarkdownDescription: "Identifier of the managed provider; not `byom`. The data source `agentyard_computer_providers` lists the available ones. If omitted, the service chooses. Changing this forces a new fleet.",
 				Validators:          []validator.String{value.NotEmpty(), value.Except(client.ProviderBYOM, "register machines of one's own with the resource agentyard_computer")},
 				PlanModifiers: []planmodifier.String{
 					stringplanmodifier.UseNonNullStateForUnknown(),
-					stringplanmodifier.RequiresReplaceIf(replaceProvider, "A change replaces the fleet.", "A change replaces the fleet."),
+					stringplanmodifier.RequiresReplaceIf(replaceProvider, "Changing this forces a new fleet.", "Changing this forces a new fleet."),
 				},
 			},
 			"repos":             reposAttribute("fleet"),
 			"auto_install_deps": autoInstallDepsAttribute("fleet"),
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "ID of the service account that owns the computers; the owner of the API key if omitted. Needs the key of a human with the Manager role or higher. A change replaces the fleet.",
+				MarkdownDescription: "ID of the service account that owns the computers. Defaults to the owner of the API key. Requires the API key of a human with the Manager role or higher. Changing this forces a new fleet.",
 				Validators:          []validator.String{value.NotEmpty(), stringvalidator.RegexMatches(withoutSlash, "must not contain a slash or white space")},
 				PlanModifiers:       []planmodifier.String{adopt.String()},
 			},
 			"wait_for_active": schema.BoolAttribute{
 				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-				MarkdownDescription: "Whether an apply waits until the computers that it makes are active. Default `true`.",
+				MarkdownDescription: "Whether an apply waits until new computers are active. Defaults to `true`.",
 			},
 			"replace_failed": schema.BoolAttribute{
 				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-				MarkdownDescription: "Whether the next apply replaces computers whose provisioning has failed: those with the status `error` that this resource has made and that are known never to have been active. Default `true`.",
+				MarkdownDescription: "Whether the next apply replaces computers that this resource created, that have the status `error`, and that were never active. Defaults to `true`.",
 			},
 			"computers": schema.MapNestedAttribute{
 				Computed:            true,
@@ -181,9 +181,9 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 		Blocks: map[string]schema.Block{
 			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{
 				Create: true, Update: true, Delete: true,
-				CreateDescription: "How long creating may take, with the wait for `active`, such as `60m` (the default).",
-				UpdateDescription: "How long changing the quantity may take, with the wait for `active`, such as `60m` (the default).",
-				DeleteDescription: "How long deleting may take, such as `30m` (the default).",
+				CreateDescription: "Maximum time to create the fleet, including the wait for `active`. Defaults to `60m`.",
+				UpdateDescription: "Maximum time to update the fleet, including the wait for `active`. Defaults to `60m`.",
+				DeleteDescription: "Maximum time to delete the fleet. Defaults to `30m`.",
 			})),
 		},
 	}
@@ -191,8 +191,8 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 
 func (r *fleetResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
 	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
-		"name_prefix":        identityschema.StringAttribute{RequiredForImport: true, Description: "The start of the computers' names."},
-		"service_account_id": identityschema.StringAttribute{OptionalForImport: true, Description: "ID of the service account that owns the computers; the owner of the API key if omitted."},
+		"name_prefix":        identityschema.StringAttribute{RequiredForImport: true, Description: "Start of the computers' names."},
+		"service_account_id": identityschema.StringAttribute{OptionalForImport: true, Description: "ID of the service account that owns the computers. Defaults to the owner of the API key."},
 	}}
 }
 
@@ -257,14 +257,16 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		return
 	}
 	imported := adopt.Unread(ctx, resp.Private)
-	fleet, err := r.Client.Fleet(ctx, m.NamePrefix.ValueString(), m.owner(), memberIDs(prior))
+	var found []client.Computer
+	var err error
+	if imported {
+		found, err = r.Client.FleetComputers(ctx, m.NamePrefix.ValueString(), m.ServiceAccountID.ValueString())
+	} else {
+		found, err = r.Client.ComputersByID(ctx, m.ServiceAccountID.ValueString(), memberIDs(prior))
+	}
 	if err != nil {
 		crud.Unreadable(ctx, r.Client, "computer fleet", &m, err, resp)
 		return
-	}
-	found := fleet.Members
-	if imported {
-		found = fleet.Others
 	}
 	if imported && len(found) == 0 {
 		crud.Gone(ctx, r.Client, "computer fleet", &m, resp)
@@ -402,14 +404,9 @@ func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStat
 	resp.Diagnostics.Append(adopt.Imported(ctx, resp.Private)...)
 }
 
-// owner says whose the fleet's computers are.
-func (m *fleetModel) owner() client.ComputerOwner {
-	return client.ComputerOwner{Account: m.ServiceAccountID.ValueString()}
-}
-
 // remove deletes computers. It returns those that it could not delete, with an error for each different reason.
 func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fleetModel, private adopt.Private) ([]fleetMember, diag.Diagnostics) {
-	errs := r.Client.DeleteComputers(ctx, memberIDs(members), m.owner())
+	errs := r.Client.DeleteComputers(ctx, memberIDs(members), m.ServiceAccountID.ValueString())
 	if len(errs) > 0 && !slices.ContainsFunc(errs, func(err error) bool { return !client.IsGone(err) }) {
 		if hidden := crud.NotVisible(ctx, r.Client, "delete", "computer fleet", m.importID(), m, private); hidden.HasError() {
 			return members, hidden

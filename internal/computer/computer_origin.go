@@ -60,8 +60,8 @@ func originAttribute() schema.Attribute {
 	}
 	return schema.SingleNestedAttribute{
 		Optional:            true,
-		MarkdownDescription: "What the computer is made from. A change replaces the computer.",
-		PlanModifiers:       []planmodifier.Object{objectplanmodifier.RequiresReplaceIf(replaceOrigin, "A change replaces the computer.", "A change replaces the computer.")},
+		MarkdownDescription: "What the computer is made from. Changing this forces a new computer.",
+		PlanModifiers:       []planmodifier.Object{objectplanmodifier.RequiresReplaceIf(replaceOrigin, "Changing this forces a new computer.", "Changing this forces a new computer.")},
 		Attributes: map[string]schema.Attribute{
 			"kind": schema.StringAttribute{
 				Required:            true,
@@ -79,7 +79,7 @@ func originAttribute() schema.Attribute {
 			},
 			"software_draft": schema.SingleNestedAttribute{
 				Optional:            true,
-				MarkdownDescription: "Receipt of a saved software draft, for the two template kinds. The service makes one computer for a receipt. If it has made one already, that is an error with the command that imports it.",
+				MarkdownDescription: "Receipt of a saved software draft, for the two template kinds. The service creates one computer for each receipt. If that computer exists already, the error contains the import command.",
 				Attributes: map[string]schema.Attribute{
 					"workstream_id":       draftID("UUID of the workstream."),
 					"creation_session_id": draftID("UUID of the session in which the draft was created."),

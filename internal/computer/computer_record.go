@@ -87,11 +87,6 @@ var (
 	sourceType = sourceResults.ObjectType()
 )
 
-// owner says whose the computer is, as far as the state knows it.
-func (m *computerRecord) owner(account types.String) client.ComputerOwner {
-	return client.ComputerOwner{Account: account.ValueString(), Kind: m.OwnerPrincipalKind.ValueString(), ID: m.OwnerID.ValueString()}
-}
-
 // FromAPI takes over a record. Some services return the installation's session only in a provisioning step, so a response
 // without steps keeps it.
 func (m *computerRecord) FromAPI(ctx context.Context, c *client.Computer) diag.Diagnostics {

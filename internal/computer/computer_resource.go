@@ -132,13 +132,13 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	}
 	attributes["provider_type"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: computerResults["provider_type"].Text + " The data source `agentyard_computer_providers` lists what is available. If omitted, the service chooses. A change replaces the computer.",
+		MarkdownDescription: computerResults["provider_type"].Text + " The data source `agentyard_computer_providers` lists the available ones. If omitted, the service chooses. Changing this forces a new computer.",
 		Validators:          []validator.String{value.NotEmpty()},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplace()},
 	}
 	attributes["host_id"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: computerResults["host_id"].Text + " Assigning one to a computer without is done in place; changing it replaces the computer; removing it from the configuration keeps it.",
+		MarkdownDescription: computerResults["host_id"].Text + " Assigning a first one updates the computer in place. Changing it forces a new computer. Removing it from the configuration keeps it.",
 		Validators:          []validator.String{value.UUID()},
 		PlanModifiers: []planmodifier.String{
 			stringplanmodifier.UseStateForUnknown(),
@@ -155,24 +155,24 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	attributes["auto_install_deps"] = autoInstallDepsAttribute("computer")
 	attributes["service_account_id"] = schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: "ID of the service account that owns the computer; the owner of the API key if omitted. Needs the key of a human with the Manager role or higher. A change replaces the computer.",
+		MarkdownDescription: "ID of the service account that owns the computer. Defaults to the owner of the API key. Requires the API key of a human with the Manager role or higher. Changing this forces a new computer.",
 		Validators:          []validator.String{value.NotEmpty()},
-		PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplaceIf(replaceOwner, "A change replaces the computer.", "A change replaces the computer.")},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplaceIf(replaceOwner, "Changing this forces a new computer.", "Changing this forces a new computer.")},
 	}
 	attributes["source"] = originAttribute()
 	attributes["wait_for_active"] = schema.BoolAttribute{
 		Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-		MarkdownDescription: "Whether creating the computer waits until it is active, and fails if its provisioning does. Default `true`.",
+		MarkdownDescription: "Whether creating the computer waits until it is active and fails if provisioning fails. Defaults to `true`.",
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A computer on which coding agents work: a managed one, which the service provisions, or a registered machine of one's own (`byom`). " +
+		MarkdownDescription: "A computer on which coding agents work: a managed computer that the service provisions, or a machine of your own that you register (`byom`). " +
 			"Destroying it shuts down a managed computer and archives its sessions. For a registered machine, it deletes only the registration.",
 		Attributes: attributes,
 		Blocks: map[string]schema.Block{
 			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{
 				Create: true, Delete: true,
-				CreateDescription: "How long creating may take, with the wait for `active`, such as `30m` (the default).",
-				DeleteDescription: "How long deleting may take, such as `10m` (the default).",
+				CreateDescription: "Maximum time to create the computer, including the wait for `active`. Defaults to `30m`.",
+				DeleteDescription: "Maximum time to delete the computer. Defaults to `10m`.",
 			})),
 		},
 	}
@@ -182,7 +182,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 func reposAttribute(object string) schema.ListAttribute {
 	return schema.ListAttribute{
 		Optional: true, ElementType: types.StringType,
-		MarkdownDescription: "URLs of repositories to clone, at most 20 of at most 2048 characters each. A change replaces the " + object + ". The service does not return them, so they are adopted from the configuration after an import.",
+		MarkdownDescription: "URLs of repositories to clone, at most 20. Each must be at most 2048 characters. Changing this forces a new " + object + ". The service does not return it, so the configured value is adopted after an import.",
 		Validators: []validator.List{
 			listvalidator.SizeAtMost(20),
 			listvalidator.ValueStringsAre(value.URI(), value.Length(0, 2048)),
@@ -194,7 +194,7 @@ func reposAttribute(object string) schema.ListAttribute {
 func autoInstallDepsAttribute(object string) schema.BoolAttribute {
 	return schema.BoolAttribute{
 		Optional:            true,
-		MarkdownDescription: "Whether the dependencies of the repositories are installed during provisioning. A change replaces the " + object + ". The service does not return it, so it is adopted from the configuration after an import.",
+		MarkdownDescription: "Whether provisioning installs the dependencies of the repositories. Changing this forces a new " + object + ". The service does not return it, so the configured value is adopted after an import.",
 		PlanModifiers:       []planmodifier.Bool{adopt.Bool()},
 	}
 }
@@ -277,7 +277,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 
 func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "computer", req, resp, func(m *computerModel) (*client.Computer, error) {
-		found, err := r.Client.Computer(ctx, m.ID.ValueString(), m.owner(m.ServiceAccountID))
+		found, err := r.Client.Computer(ctx, m.ID.ValueString(), m.ServiceAccountID.ValueString())
 		if err == nil && adopt.Unread(ctx, req.Private) {
 			err = r.Client.OwnComputer(ctx, found)
 		}
@@ -301,7 +301,7 @@ func (r *computerResource) Delete(ctx context.Context, req resource.DeleteReques
 		resp.Diagnostics.Append(diags...)
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
-		return r.Client.DeleteComputer(ctx, m.ID.ValueString(), m.owner(m.ServiceAccountID))
+		return r.Client.DeleteComputer(ctx, m.ID.ValueString(), m.ServiceAccountID.ValueString())
 	})
 }
 
