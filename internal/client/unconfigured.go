@@ -7,16 +7,19 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// UnconfiguredError is what every call returns while a provider setting is not known yet, as during the plan of a
-// configuration that creates what the setting depends on.
+// UnconfiguredError is what every call returns before the provider is configured, and while a provider setting is not
+// known yet, as during the plan of a configuration that creates what the setting depends on.
 type UnconfiguredError struct {
-	// Setting is the provider attribute whose value is unknown.
+	// Setting is the provider attribute whose value is unknown; empty before the provider is configured.
 	Setting string
 	// First is set on the first such error of a client, so that a warning can be given once.
 	First bool
 }
 
 func (e *UnconfiguredError) Error() string {
+	if e.Setting == "" {
+		return "the provider is not configured"
+	}
 	return fmt.Sprintf("the provider's %s is not known yet; apply what %s depends on first", e.Setting, e.Setting)
 }
 

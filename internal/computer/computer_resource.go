@@ -75,7 +75,6 @@ type computerModel struct {
 
 // FromImport sets what a creation asked for, as far as the record tells.
 func (m *computerModel) FromImport(_ context.Context, c *client.Computer) diag.Diagnostics {
-	m.WaitForActive = types.BoolValue(true)
 	if account := c.ServiceAccount(); account != "" && !c.IsCallers {
 		m.ServiceAccountID = types.StringValue(account)
 	}
@@ -223,7 +222,7 @@ func (r *computerResource) ValidateConfig(ctx context.Context, req resource.Vali
 
 // ModifyPlan checks the access of a new computer.
 func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if r.Client == nil || !req.State.Raw.IsNull() {
+	if !req.State.Raw.IsNull() {
 		return
 	}
 	var m computerModel

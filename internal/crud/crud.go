@@ -6,6 +6,7 @@ package crud
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -20,6 +21,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
 // Model is what the steps need of an object's model.
@@ -35,8 +37,8 @@ type Identified interface {
 	Identity() any
 }
 
-// Importable is a model that has more to take over from an import than FromAPI does: the defaults of attributes that only
-// the provider uses, and arguments of the creation that the record tells of. Lists complete their results by it too.
+// Importable is a model that takes over more from an import than FromAPI does: create-only arguments that the record
+// contains. Lists complete their results with it too.
 type Importable[A any] interface {
 	FromImport(context.Context, *A) diag.Diagnostics
 }
@@ -73,10 +75,12 @@ func (a *Action) Configure(_ context.Context, req action.ConfigureRequest, resp 
 	a.Client = configured(req.ProviderData, &resp.Diagnostics)
 }
 
-// configured returns nil before the provider is configured: Terraform also asks for schemas and validation then.
+// unconfigured is the client before the provider is configured, as for schemas and validation. Its calls return an error.
+var unconfigured = sync.OnceValue(func() *client.Client { return client.Unconfigured("", clock.System) })
+
 func configured(data any, diags *diag.Diagnostics) *client.Client {
 	if data == nil {
-		return nil
+		return unconfigured()
 	}
 	c, ok := data.(*client.Client)
 	if !ok {
@@ -229,9 +233,10 @@ func Store[A any](ctx context.Context, state *tfsdk.State, identity *tfsdk.Resou
 	return diags
 }
 
-// Save stores an object's state and identity.
+// Save stores an object's state, with the defaults of attributes that the model leaves null, and its identity.
 func Save(ctx context.Context, state *tfsdk.State, identity *tfsdk.ResourceIdentity, model, identityModel any) diag.Diagnostics {
 	diags := state.Set(ctx, model)
+	diags.Append(setDefaults(ctx, state.Schema, &state.Raw)...)
 	diags.Append(setIdentity(ctx, identity, identityModel)...)
 	return diags
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -34,7 +35,7 @@ func (m *thingModel) FromAPI(_ context.Context, t *thing) diag.Diagnostics {
 }
 
 func (m *thingModel) FromImport(context.Context, *thing) diag.Diagnostics {
-	m.Wait = types.BoolValue(true)
+	m.Mood = types.StringValue("imported")
 	return nil
 }
 
@@ -44,7 +45,7 @@ var thingSchema = schema.Schema{Attributes: map[string]schema.Attribute{
 	"id":   schema.StringAttribute{Computed: true},
 	"name": schema.StringAttribute{Required: true},
 	"mood": schema.StringAttribute{Computed: true},
-	"wait": schema.BoolAttribute{Optional: true, Computed: true},
+	"wait": schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(true)},
 }}
 
 var thingType = thingSchema.Type().TerraformType(context.Background())
@@ -211,7 +212,7 @@ func TestList_obeysTheLimitAndCompletes(t *testing.T) {
 			t.Fatal(result.Diagnostics)
 		}
 		var m thingModel
-		if diags := result.Resource.Get(t.Context(), &m); diags.HasError() || !m.Wait.ValueBool() {
+		if diags := result.Resource.Get(t.Context(), &m); diags.HasError() || !m.Wait.ValueBool() || m.Mood.ValueString() != "imported" {
 			t.Errorf("%+v, %v", m, diags)
 		}
 		names = append(names, result.DisplayName)

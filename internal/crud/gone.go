@@ -81,11 +81,11 @@ func Unreadable(ctx context.Context, c *client.Client, object string, model Iden
 	case errors.As(err, &unset):
 		remove(ctx, model, resp)
 		resp.Diagnostics.AddWarning(title(object)+" Is Not Set", fmt.Sprintf("No %s is set. It is removed from the state. If it is still configured, the next apply sets it again.", object))
-	case errors.As(err, &missing) && adopt.Unread(ctx, resp.Private):
+	case errors.As(err, &missing) && missing.Setting != "" && adopt.Unread(ctx, resp.Private):
 		// A state that holds nothing but the ID would be planned as a replacement, which destroys what was imported.
 		resp.Diagnostics.AddError("Cannot Import "+title(object)+" Yet", fmt.Sprintf("The %s is imported while the provider's %s is not known yet, so it cannot be read. "+
 			"Apply what %s depends on first, for example with -target, then plan the import.", object, missing.Setting, missing.Setting))
-	case errors.As(err, &missing):
+	case errors.As(err, &missing) && missing.Setting != "":
 		if missing.First {
 			resp.Diagnostics.AddWarning("State Not Refreshed", "The provider's "+missing.Setting+" is not known yet, so objects in the state were not compared with the service. They are once "+missing.Setting+" is known.")
 		}

@@ -37,6 +37,7 @@ func List[M, A any, P interface {
 			result.Diagnostics.Append(result.Identity.Set(ctx, P(&m).Identity())...)
 			if req.IncludeResource {
 				result.Diagnostics.Append(result.Resource.Set(ctx, &m)...)
+				result.Diagnostics.Append(setDefaults(ctx, result.Resource.Schema, &result.Resource.Raw)...)
 			}
 			if !yield(result) || count == req.Limit {
 				return

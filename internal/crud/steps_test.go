@@ -114,7 +114,7 @@ func TestConfigure(t *testing.T) {
 			if got, diags := configure(c); got != c || len(diags) != 0 {
 				t.Errorf("the provider's client: %v, %v", got, diags)
 			}
-			if got, diags := configure(nil); got != nil || len(diags) != 0 {
+			if got, diags := configure(nil); got.Configured() == nil || len(diags) != 0 {
 				t.Errorf("before the provider is configured: %v, %v", got, diags)
 			}
 			got, diags := configure("a string")
@@ -178,10 +178,10 @@ func TestRead(t *testing.T) {
 		// mood is what the state holds then; empty where it holds nothing.
 		mood string
 		// unidentified says that no identity is set.
-		unidentified, wait bool
+		unidentified bool
 	}{
 		"it is there":          {found: &thing{"1", "a", "busy"}, mood: "busy"},
-		"it was just imported": {found: &thing{"1", "a", "busy"}, imported: true, mood: "busy", wait: true},
+		"it was just imported": {found: &thing{"1", "a", "busy"}, imported: true, mood: "imported"},
 		"it is gone":           {err: errGone, tells: "Warning: Thing Not Found: The thing 1 no longer exists. It is removed from the state. If it is still configured, the next apply creates it again."},
 		"it is not set":        {err: &UnsetError{}, tells: "Warning: Thing Is Not Set: No thing is set. It is removed from the state. If it is still configured, the next apply sets it again."},
 		"a plain 404":          {err: errNotFound, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
@@ -220,7 +220,7 @@ func TestRead(t *testing.T) {
 				return
 			}
 			var m thingModel
-			if diags := resp.State.Get(t.Context(), &m); diags.HasError() || m.Mood.ValueString() != tc.mood || m.Wait.ValueBool() != tc.wait {
+			if diags := resp.State.Get(t.Context(), &m); diags.HasError() || m.Mood.ValueString() != tc.mood || m.Wait.ValueBool() != (tc.err == nil) {
 				t.Errorf("the state holds %+v, %v", m, diags)
 			}
 		})

@@ -115,12 +115,6 @@ func keepSpelling(ctx context.Context, prior types.List, found []client.Environm
 	return kept
 }
 
-// FromImport sets the default of what only the provider uses.
-func (m *environmentModel) FromImport(context.Context, *client.Environment) diag.Diagnostics {
-	m.WaitForBuild = types.BoolValue(true)
-	return nil
-}
-
 // takeResults takes over a record, and keeps what was configured: a service may write it in another way, or somebody may
 // have changed it meanwhile. The next refresh shows both.
 func (m *environmentModel) takeResults(ctx context.Context, e *client.Environment) diag.Diagnostics {

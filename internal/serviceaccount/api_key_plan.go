@@ -33,7 +33,7 @@ func (r *apiKeyResource) planCreation(ctx context.Context, req *resource.ModifyP
 	plan.newResults(&config, wanted)
 	plan.RotatedAt, plan.PreviousKeyID = types.StringNull(), types.StringNull()
 	diags.Append(resp.Plan.Set(ctx, &plan)...)
-	if r.Client == nil || plan.ServiceAccountID.IsUnknown() {
+	if plan.ServiceAccountID.IsUnknown() {
 		return diags
 	}
 	return append(diags, apierror.For("plan", "API key", r.Client.CheckAPIKeys(ctx, plan.ServiceAccountID.ValueString()), apiKeyFields)...)
@@ -116,7 +116,7 @@ func (r *apiKeyResource) planDestruction(ctx context.Context, req *resource.Modi
 
 // successor is what an interrupted rotation of a dead key left that asked for the same as n. Nil where nothing is known of it.
 func (r *apiKeyResource) successor(ctx context.Context, state *apiKeyModel, n client.NewAPIKey) *client.APIKey {
-	if r.Client == nil || !state.IsRevoked.ValueBool() {
+	if !state.IsRevoked.ValueBool() {
 		return nil
 	}
 	keys, err := r.Client.KnownAPIKeysNamed(ctx, state.ServiceAccountID.ValueString(), state.Name.ValueString())

@@ -90,9 +90,6 @@ func (r *accountResource) IdentitySchema(_ context.Context, _ resource.IdentityS
 // ModifyPlan checks the access of a new account, and warns how much a destruction takes with it. A new name
 // destroys too, because it replaces the account.
 func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if r.Client == nil {
-		return
-	}
 	if req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(apierror.For("plan", "service account", r.Client.CheckServiceAccounts(ctx), accountFields)...)
 		return

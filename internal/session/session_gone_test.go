@@ -68,6 +68,9 @@ func TestAccSession_aColleaguesKey(t *testing.T) {
 	ids := mustHold(t, e, computer, 2)
 	e.API(http.MethodPost, "/_emulator/clock", map[string]any{"advance": "1h"}, nil)
 
+	for _, operation := range []string{"getSession", "deleteSession"} { // Where the service answers 404 instead of 403.
+		e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusNotFound, Times: -1})
+	}
 	cli.Setenv("AGENTYARD_API_KEY", colleaguesKey)
 	for _, args := range [][]string{{"plan"}, {"apply", "-auto-approve"}, {"destroy", "-auto-approve"}, {"destroy", "-auto-approve", "-refresh=false"}} {
 		r := cli.Run(append(args, "-input=false")...)
@@ -77,6 +80,7 @@ func TestAccSession_aColleaguesKey(t *testing.T) {
 			}
 		}
 	}
+	e.Faults().Clear()
 	cli.Setenv("AGENTYARD_API_KEY", e.BootstrapKey())
 	cli.MustPlanEmpty()
 	mustHold(t, e, computer, 2)

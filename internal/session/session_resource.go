@@ -209,7 +209,7 @@ func (r *sessionResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	resp.Diagnostics.Append(checkSettings(config.SessionSettings, state.SessionSettings)...)
 	switch {
 	case resp.Diagnostics.HasError():
-	case isNew && r.Client != nil:
+	case isNew:
 		resp.Diagnostics.Append(apierror.For("plan", "session", r.Client.CheckAccess(ctx), sessionOptions)...)
 	case !isNew && config.SessionSettings.IsUnknown():
 		resp.Diagnostics.AddAttributeWarning(path.Root("session_settings"), "Session Settings Not Known Yet", settingsUnknown)

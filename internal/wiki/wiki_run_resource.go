@@ -257,9 +257,7 @@ func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 		}
 		return
 	}
-	if r.Client != nil {
-		resp.Diagnostics.Append(apierror.For("plan", "wiki run", r.Client.CheckAccess(ctx), creationOptions)...)
-	}
+	resp.Diagnostics.Append(apierror.For("plan", "wiki run", r.Client.CheckAccess(ctx), creationOptions)...)
 }
 
 // Create makes the run and then, because the service takes no privacy level for a new one, sets the level.

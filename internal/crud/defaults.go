@@ -1,0 +1,70 @@
+package crud
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/defaults"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+// setDefaults sets attributes that are null and have a default: the service does not return them after an import, and a
+// state that was written before they were added lacks them. ResourceSchema is the schema of raw.
+func setDefaults(ctx context.Context, resourceSchema any, raw *tftypes.Value) diag.Diagnostics {
+	s, ok := resourceSchema.(schema.Schema)
+	if !ok || raw.IsNull() {
+		return nil
+	}
+	var values map[string]tftypes.Value
+	if err := raw.As(&values); err != nil {
+		return diag.Diagnostics{diag.NewErrorDiagnostic("State Cannot Be Stored", err.Error())}
+	}
+	var diags diag.Diagnostics
+	for name, attribute := range s.Attributes {
+		if !values[name].IsNull() {
+			continue
+		}
+		value, found := defaultOf(ctx, name, attribute)
+		diags.Append(found...)
+		if value == nil {
+			continue
+		}
+		set, err := value.ToTerraformValue(ctx)
+		if err != nil {
+			diags.AddAttributeError(path.Root(name), "State Cannot Be Stored", err.Error())
+			continue
+		}
+		values[name] = set
+	}
+	*raw = tftypes.NewValue(raw.Type(), values)
+	return diags
+}
+
+// defaultOf is an attribute's default; nil if it has none.
+func defaultOf(ctx context.Context, name string, attribute schema.Attribute) (attr.Value, diag.Diagnostics) {
+	at := path.Root(name)
+	switch a := attribute.(type) {
+	case schema.BoolAttribute:
+		if a.Default != nil {
+			var resp defaults.BoolResponse
+			a.Default.DefaultBool(ctx, defaults.BoolRequest{Path: at}, &resp)
+			return resp.PlanValue, resp.Diagnostics
+		}
+	case schema.Int64Attribute:
+		if a.Default != nil {
+			var resp defaults.Int64Response
+			a.Default.DefaultInt64(ctx, defaults.Int64Request{Path: at}, &resp)
+			return resp.PlanValue, resp.Diagnostics
+		}
+	case schema.StringAttribute:
+		if a.Default != nil {
+			var resp defaults.StringResponse
+			a.Default.DefaultString(ctx, defaults.StringRequest{Path: at}, &resp)
+			return resp.PlanValue, resp.Diagnostics
+		}
+	}
+	return nil, nil
+}
