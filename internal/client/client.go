@@ -87,8 +87,9 @@ type Client struct {
 	analytics        questions
 	sessions         *shared[Session]
 	sessionPages     *paged[[]Session]
-	sessionGates     gates[Session]
-	ci               ciReads
+	// sessionCreations are by computer, and wikiCreations by repository; see creationsIn.
+	sessionCreations, wikiCreations sync.Map
+	ci                              ciReads
 	// usageLimits and globalLimit have one object each. Writes share requests.
 	usageLimits      *shared[UsageLimits]
 	globalLimit      *shared[globalUsageLimit]
@@ -96,9 +97,8 @@ type Client struct {
 	globalLimitBatch *batch.Batcher[int64, struct{}]
 	firstLimits      firstLimits
 	// limitReads are the limits that resources have read.
-	limitReads    sync.Map
-	wikiRuns      *shared[WikiRun]
-	wikiCreations gates[WikiRun]
+	limitReads sync.Map
+	wikiRuns   *shared[WikiRun]
 	// creating holds a lock for every name under which something is being created.
 	creating keyedLocks
 	// checked are the purposes for which checkOnce has sent its request.

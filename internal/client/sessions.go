@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"net/http"
 	"net/url"
@@ -268,26 +267,16 @@ func (c *Client) CreateSession(ctx context.Context, body CreateSessionRequest) (
 	if body.Settings.IsEmpty() {
 		body.Settings = nil
 	}
-	untold, err := json.Marshal(CreateSessionRequest{Cwd: body.Cwd, SystemPrompt: body.SystemPrompt})
-	if err != nil {
-		return nil, fmt.Errorf("createSession: the request cannot be encoded: %w", err)
-	}
 	key := body.ComputerID
-	made, err := createUnnamed(ctx, c, &c.sessionGates, unnamed[Session]{
+	made, err := createUnnamed(ctx, c, creationsIn[Session](&c.sessionCreations, strings.ToLower(key)), unnamed[Session]{
 		object: "session on the computer " + body.ComputerID,
-		among:  key,
-		untold: string(untold),
-		asks:   len(body.Settings.fields()),
-		known:  c.sessions,
-		key:    key,
 		send:   func(ctx context.Context) (*Session, error) { return c.sendSession(ctx, body) },
-		find: func(ctx context.Context) ([]Session, error) {
+		list: func(ctx context.Context) ([]Session, error) {
 			all, err := c.listSessionsForReads(ctx, key)
-			return filter(all, func(s *Session) bool { return s.ParentSessionID == "" }), err
+			return filter(all, func(s *Session) bool { return s.ParentSessionID == "" && !body.isElsewhere(s) }), err
 		},
-		createdAt: func(s *Session) Millis { return s.CreatedAt },
-		isAmong:   func(s *Session) bool { return !body.isElsewhere(s) },
 		isWanted:  body.isWanted,
+		createdAt: func(s *Session) Millis { return s.CreatedAt },
 		existing:  (*Session).existing,
 	})
 	c.forgetSessions(key)

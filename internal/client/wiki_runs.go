@@ -192,29 +192,17 @@ func (c *Client) goneFromHistory(ctx context.Context, id, repoURL string, err er
 // but the ID is completed by a read.
 func (c *Client) CreateWikiRun(ctx context.Context, body CreateWikiRunRequest) (*WikiRun, error) {
 	defer c.wikiRuns.discardAll()
-	pages, err := json.Marshal(body.Pages)
-	if err != nil {
-		return nil, fmt.Errorf("createWikiRun: the request cannot be encoded: %w", err)
-	}
-	made, err := createUnnamed(ctx, c, &c.wikiCreations, unnamed[WikiRun]{
+	return createUnnamed(ctx, c, creationsIn[WikiRun](&c.wikiCreations, repositoryKey(body.RepoURL)), unnamed[WikiRun]{
 		object: "wiki run of " + body.RepoURL,
-		among:  repositoryKey(body.RepoURL),
-		untold: string(pages), // A record has the tree of the pages, not what is written on them.
-		asks:   body.asks(),
-		known:  c.wikiRuns,
-		key:    organization,
 		send:   func(ctx context.Context) (*WikiRun, error) { return c.sendWikiRun(ctx, body) },
-		find: func(ctx context.Context) ([]WikiRun, error) {
+		list: func(ctx context.Context) ([]WikiRun, error) {
 			c.wikiRuns.discard(body.RepoURL)
 			return c.wikiRuns.all(ctx, body.RepoURL)
 		},
-		createdAt: func(w *WikiRun) Millis { return w.CreatedAt },
-		isAmong:   func(w *WikiRun) bool { return SameRepository(body.RepoURL, w.RepoURL) },
 		isWanted:  body.isWanted,
-		ownerOf:   func(w *WikiRun) string { return w.OwnerUserID },
+		createdAt: func(w *WikiRun) Millis { return w.CreatedAt },
 		existing:  (*WikiRun).existing,
 	})
-	return made, err
 }
 
 func (c *Client) sendWikiRun(ctx context.Context, body CreateWikiRunRequest) (*WikiRun, error) {
@@ -241,17 +229,6 @@ func (c *Client) sendWikiRun(ctx context.Context, body CreateWikiRunRequest) (*W
 		ID: made.ID, CreatedAt: made.CreatedAt, RepoURL: body.RepoURL, CommitHash: body.CommitHash, Branch: body.Branch,
 		HasLocalChanges: body.HasLocalChanges, HasNonRemoteCommits: body.HasNonRemoteCommits,
 	}, nil
-}
-
-// asks counts what the request asks for.
-func (b CreateWikiRunRequest) asks() int {
-	n := 0
-	for _, asked := range []bool{b.CommitHash != "", b.Branch != "", b.HasLocalChanges != nil, b.HasNonRemoteCommits != nil, b.Pages != nil, b.PageTree != nil} {
-		if asked {
-			n++
-		}
-	}
-	return n
 }
 
 // isWanted reports that a run is what the request asked for and nothing more, as far as its record tells. A run that an agent has made in a session, or that the caller may not change, is somebody else's.
