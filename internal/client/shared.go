@@ -31,8 +31,6 @@ type shared[T any] struct {
 	mu          sync.Mutex
 	collections map[string]*collection[T]
 	inventories map[string]*inventory[T]
-	// learning are the listings under way from which inventories are learned, whatever this process writes meanwhile.
-	learning map[string]*listing[T]
 }
 
 // collection is what was read of a collection since the last write.
@@ -53,15 +51,12 @@ type listing[T any] struct {
 	byName map[string][]*T
 	err    error
 
-	// What follows belongs to shared.mu. asked is how many creations had begun when it was asked for, written what this
-	// process has written while an inventory waited for it; nil is what it has removed.
+	// isFilled belongs to shared.mu.
 	isFilled bool
-	asked    int
-	written  map[string]*T
 }
 
 func newShared[T any](clk clock.Clock, singles int, list func(context.Context, string) ([]T, error), id func(*T) string, names func(*T) []string) *shared[T] {
-	return &shared[T]{clock: clk, list: list, id: id, names: names, singles: singles, collections: map[string]*collection[T]{}, inventories: map[string]*inventory[T]{}, learning: map[string]*listing[T]{}}
+	return &shared[T]{clock: clk, list: list, id: id, names: names, singles: singles, collections: map[string]*collection[T]{}, inventories: map[string]*inventory[T]{}}
 }
 
 // get returns one object of the collection, from its listing if there is or should be one, else by single. An object is
@@ -194,9 +189,6 @@ func (s *shared[T]) joinLocked(ctx context.Context, key string, mustList bool) *
 	}
 	if c.listing == nil {
 		c.listing = &listing[T]{done: make(chan struct{})}
-		if v := s.inventories[key]; v != nil {
-			c.listing.asked = v.begun
-		}
 		// The listing serves others too, so it does not end with the reader that happened to start it.
 		go s.fill(context.WithoutCancel(ctx), key, c, c.listing)
 	}
@@ -220,14 +212,7 @@ func (s *shared[T]) fill(ctx context.Context, key string, c *collection[T], l *l
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l.isFilled, c.since = true, s.clock.Now()
-	isAwaited := s.learning[key] == l
-	if isAwaited {
-		delete(s.learning, key)
-	}
-	switch {
-	case l.err == nil && isAwaited:
-		s.learnLocked(key, l)
-	case l.err != nil && s.collections[key] == c:
+	if l.err != nil && s.collections[key] == c {
 		// A failure is told to those who waited and then forgotten.
 		delete(s.collections, key)
 	}
