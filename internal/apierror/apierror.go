@@ -17,7 +17,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
-// Option tells For what it cannot know of an object: Fields, Unique, AtStatus, Advice, Existing or Apart, or several as Options.
+// Option tells For what it cannot know of an object: Fields, Unique, AtStatus, Advice or Existing, or several as Options.
 type Option interface{ addTo(*failure) }
 
 // Options are several options in one.
@@ -32,10 +32,6 @@ type AtStatus map[int]path.Path
 // Existing says what else to do about an object that exists already, beside importing it.
 type Existing func(*client.ExistsError) string
 
-// Apart says, in a sentence with its condition, how what is to be made is told from an object without a name of its own
-// that something else manages.
-type Apart string
-
 func (o Options) addTo(f *failure) {
 	for _, option := range o {
 		option.addTo(f)
@@ -44,10 +40,6 @@ func (o Options) addTo(f *failure) {
 func (a Advice) addTo(f *failure)   { maps.Copy(f.advice, a) }
 func (a AtStatus) addTo(f *failure) { maps.Copy(f.atStatus, a) }
 func (e Existing) addTo(f *failure) { f.existing = e }
-func (a Apart) addTo(f *failure) {
-	f.apart = string(a)
-	f.existing = func(*client.ExistsError) string { return phrase.Join("Or delete it at the service.", f.apart) }
-}
 
 // failure is what is known of one failure.
 type failure struct {
@@ -58,7 +50,6 @@ type failure struct {
 	advice       Advice
 	atStatus     AtStatus
 	existing     Existing
-	apart        string
 }
 
 // For says that verb ("create") failed on object ("computer"), what the service answered, and what to do about it. It
@@ -83,7 +74,7 @@ func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 func newFailure(verb, object string, err error, options []Option) *failure {
 	f := &failure{
 		verb: verb, object: object, err: err, fields: Fields{}, advice: Advice{}, atStatus: AtStatus{},
-		existing: func(*client.ExistsError) string { return "Or choose another name, or delete it at the service." },
+		existing: func(*client.ExistsError) string { return "To keep both, choose another name." },
 	}
 	Options(options).addTo(f)
 	return f
@@ -100,7 +91,7 @@ func (f *failure) remedy() (string, path.Path) {
 	var conflict *client.LimitConflictError
 	switch {
 	case errors.As(f.err, &exists):
-		return "Nothing was created. " + f.adopt(append([]client.ExistsError{*exists}, exists.Others...)), f.fieldOf("name")
+		return f.afterExists(append([]client.ExistsError{*exists}, exists.Others...)), f.fieldOf("name")
 	case f.afterLoss() != "":
 		return f.afterLoss(), path.Empty()
 	case errors.As(f.err, &entry):
@@ -141,7 +132,7 @@ func (f *failure) afterLoss() string {
 	var stranger *client.StrangerError
 	switch {
 	case errors.As(f.err, &lost) && len(lost.Found) > 0:
-		return "What is found is not in the state, and was left as it is. " + f.adopt(lost.Found)
+		return "What was found is not in the state and was left as it is.\n" + importing(lost.Found) + "\n" + f.otherwise(lost)
 	case errors.As(f.err, &lost) && lost.Name == "":
 		return phrase.Join(deadlineIn(f.err), "It may still appear. Before you apply again, look for it at the service: the next apply creates another one.")
 	case errors.As(f.err, &lost):
@@ -152,21 +143,42 @@ func (f *failure) afterLoss() string {
 		return "If an interrupted run has rotated the key, nobody has the value of the newer one. When the grace period of the old key has ended, ten minutes after the rotation at the latest, " +
 			"an apply can tell, revokes the newer one and mints another.\n" + f.alternatives(rotated.Found)
 	case errors.As(f.err, &stranger):
-		return "Nothing was stored in the state. " + f.adopt([]client.ExistsError{stranger.Found})
+		return "Nothing was stored in the state. Before you apply again, look at the service for what the request created."
 	}
 	return ""
 }
 
-// adopt says what to do about objects that exist already.
-func (f *failure) adopt(existing []client.ExistsError) string {
-	lines := []string{"To manage it here, import it:"}
-	for _, e := range existing {
+// afterExists covers everything that may have the name: a resource at its earlier address, the one that is replaced, and
+// what nothing manages.
+func (f *failure) afterExists(found []client.ExistsError) string {
+	return strings.Join([]string{
+		"Nothing was created.",
+		"If you renamed the resource, add a moved block.",
+		"If the resource is replaced with create_before_destroy, change the name too. If it is only tainted, run terraform untaint ADDRESS.",
+		importing(found),
+		f.alternatives(found),
+	}, "\n")
+}
+
+// importing says how to manage objects that exist already. A second resource for one of them would delete it some day.
+func importing(found []client.ExistsError) string {
+	const condition = "If no resource manages it, in this or another configuration, import it:"
+	if len(found) == 1 {
+		return condition + " terraform import ADDRESS " + found[0].ImportID
+	}
+	lines := []string{condition}
+	for _, e := range found {
 		lines = append(lines, "terraform import ADDRESS "+e.ImportID)
 	}
-	if len(existing) == 1 {
-		lines = []string{lines[0] + " " + lines[1]}
+	return strings.Join(lines, "\n")
+}
+
+// otherwise says what to do about what was found after a loss, if it is not to be imported.
+func (f *failure) otherwise(lost *client.LostError) string {
+	if lost.Name == "" {
+		return "Otherwise, apply again to create another one."
 	}
-	return strings.Join(append(lines, f.alternatives(existing)), "\n")
+	return f.alternatives(lost.Found)
 }
 
 // alternatives says what else to do about objects, each thing once.

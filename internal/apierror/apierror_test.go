@@ -243,8 +243,12 @@ func TestFor_whatExistsAlready(t *testing.T) {
 	sent := &client.TransportError{Operation: "createThing", Method: "POST", Route: fixedRoute, Changes: true, Err: errors.New("EOF")}
 	refused := &client.APIError{Operation: "revokeThing", Method: "POST", Route: idRoute, Status: 403, Detail: "no", FromService: true}
 	sweep := Existing(func(e *client.ExistsError) string { return "Or sweep " + e.ID + "." })
-	apart := Apart("If another robot has it, give this one a hat.")
-	const choose = "\nOr choose another name, or delete it at the service."
+	const (
+		exists  = "Nothing was created.\nIf you renamed the resource, add a moved block.\nIf the resource is replaced with create_before_destroy, change the name too. If it is only tainted, run terraform untaint ADDRESS.\n"
+		adopt   = "If no resource manages it, in this or another configuration, import it:"
+		choose  = "\nTo keep both, choose another name."
+		another = "\nOtherwise, apply again to create another one."
+	)
 	for name, tc := range map[string]struct {
 		err     error
 		options []Option
@@ -254,24 +258,24 @@ func TestFor_whatExistsAlready(t *testing.T) {
 	}{
 		"one": {
 			err: fmt.Errorf("%w", made("computer", "1")), options: []Option{thingFields}, at: "name", want: []string{said("A computer", "1")},
-			remedy: "Nothing was created. To manage it here, import it: terraform import ADDRESS import-1" + choose,
+			remedy: exists + adopt + " terraform import ADDRESS import-1" + choose,
 		},
 		"one without a name attribute": {
 			err: made("computer", "1"), want: []string{said("A computer", "1")},
-			remedy: "Nothing was created. To manage it here, import it: terraform import ADDRESS import-1" + choose,
+			remedy: exists + adopt + " terraform import ADDRESS import-1" + choose,
 		},
 		"another remedy": {
 			err: made("API key", "1"), options: []Option{thingFields, sweep}, at: "name", want: []string{said("An API key", "1")},
-			remedy: "Nothing was created. To manage it here, import it: terraform import ADDRESS import-1\nOr sweep 1.",
+			remedy: exists + adopt + " terraform import ADDRESS import-1\nOr sweep 1.",
 		},
 		"two": {
 			err: &client.ExistsError{Object: "API key", Name: "n", ID: "1", ImportID: "import-1", Others: []client.ExistsError{*made("API key", "2")}}, options: []Option{thingFields, sweep}, at: "name",
 			want:   []string{"An API key named \"n\" exists already, with ID 1; so does 2 (created at 2026-03-01T00:00:00Z)."},
-			remedy: "Nothing was created. To manage it here, import it:\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2\nOr sweep 1.\nOr sweep 2.",
+			remedy: exists + adopt + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2\nOr sweep 1.\nOr sweep 2.",
 		},
 		"two of which the same is said": {
 			err: &client.ExistsError{Object: "computer", Name: "n", ID: "1", ImportID: "import-1", Others: []client.ExistsError{*made("computer", "2")}}, options: []Option{thingFields}, at: "name",
-			remedy: "Nothing was created. To manage it here, import it:\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
+			remedy: exists + adopt + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
 		},
 		"one that a lost answer left and nobody could remove": {
 			err: &client.UnrevokedError{Found: []client.ExistsError{*made("API key", "1")}, Err: errors.Join(sent, refused)}, options: []Option{thingFields, sweep},
@@ -281,16 +285,12 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		"two after a lost answer": {
 			err: &client.LostError{Object: "computer", Name: "n", Found: []client.ExistsError{*made("computer", "1"), *made("computer", "2")}, Err: sent}, options: []Option{thingFields},
 			want:   []string{"was lost", "createThing", "nothing proves", "1 (created at", "2 (created at"},
-			remedy: "What is found is not in the state, and was left as it is. To manage it here, import it:\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
+			remedy: "What was found is not in the state and was left as it is.\n" + adopt + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
 		},
 		"one after a lost answer, without a name": {
 			err: &client.LostError{Object: "session on the computer 7", Found: []client.ExistsError{*made("session", "1")}, Err: sent}, options: []Option{sweep},
 			want:   []string{"The answer to creating the session on the computer 7 was lost, and nothing proves that it made what is found now, 1 (created at"},
-			remedy: "What is found is not in the state, and was left as it is. To manage it here, import it: terraform import ADDRESS import-1\nOr sweep 1.",
-		},
-		"one after a lost answer that may be another's": {
-			err: &client.LostError{Object: "session", Found: []client.ExistsError{*made("session", "1")}, Err: sent}, options: []Option{apart},
-			remedy: "What is found is not in the state, and was left as it is. To manage it here, import it: terraform import ADDRESS import-1\nOr delete it at the service. If another robot has it, give this one a hat.",
+			remedy: "What was found is not in the state and was left as it is.\n" + adopt + " terraform import ADDRESS import-1" + another,
 		},
 		"none after a lost answer, without a name": {
 			err: &client.LostError{Object: "session on the computer 7", Err: sent}, options: []Option{sweep},
@@ -306,7 +306,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		"an answer with another object": {
 			err: &client.StrangerError{Object: "computer", Name: "n", Found: *made("computer", "1"), Err: &client.AnswerError{Problem: "the object existed before"}}, options: []Option{thingFields},
 			want:   []string{"Creating the computer \"n\" was answered with the computer 1 (created at", "not taken over", "the object existed before"},
-			remedy: "Nothing was stored in the state. To manage it here, import it: terraform import ADDRESS import-1" + choose,
+			remedy: "Nothing was stored in the state. Before you apply again, look at the service for what the request created.",
 		},
 		"an answer that is none": {
 			err:    &client.TransportError{Operation: "changeThing", Method: "PATCH", Route: idRoute, Changes: true, Err: &client.AnswerError{Problem: "it holds no ID"}},

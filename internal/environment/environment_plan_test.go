@@ -178,7 +178,7 @@ func TestEnvironment_nameInAnotherScope(t *testing.T) {
 	builtEnv(e, map[string]any{"scope": "organization"})
 	p := acctest.NewProcess(t, e, nil)
 	i := p.NewInstance(envType)
-	if out := p.Apply(i, envValues(nil)); len(out.Errors) != 1 || !strings.Contains(out.Text(), "Or set scope: an environment of the other scope may have the same name.") {
+	if out := p.Apply(i, envValues(nil)); len(out.Errors) != 1 || !strings.Contains(out.Text(), "or set scope: an environment of the other scope may have the same name.") {
 		t.Errorf("%+v", out)
 	}
 	mustDo(t, p.Apply(i, envValues(acctest.Values{"scope": "user"})), "create")

@@ -418,9 +418,9 @@ func atRefused(name, source bool) apierror.AtStatus {
 func inScope(scope string) apierror.Existing {
 	return func(*client.ExistsError) string {
 		if scope != "" {
-			return "Or choose another name, or delete it at the service."
+			return "To keep both, choose another name."
 		}
-		return "Or set scope: an environment of the other scope may have the same name. Or choose another name, or delete it at the service."
+		return "To keep both, choose another name, or set scope: an environment of the other scope may have the same name."
 	}
 }
 

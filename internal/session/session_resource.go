@@ -42,7 +42,6 @@ var sessionOptions = apierror.Options{
 		"computerId": path.Root("computer_id"), "cwd": path.Root("cwd"), "systemPrompt": path.Root("system_prompt"), "sessionSettings": path.Root("session_settings"),
 		"autonomyMode": path.Root("session_settings").AtName("autonomy_mode"),
 	},
-	apierror.Apart("If something else manages it, give this session a tag that tells the two apart."),
 	ownersOnly,
 }
 

@@ -49,7 +49,6 @@ var wikiRunFields = withinJSON(apierror.Fields{
 // creationOptions say what the refusals of a creation mean, and what to do about a wiki run that is there already.
 var creationOptions = apierror.Options{
 	wikiRunFields, atRepository,
-	apierror.Apart("If a resource in the state holds it whose address or for_each key was changed, add a moved block."),
 }
 
 // atRepository shows at the repository what the service says of it.
