@@ -2,7 +2,6 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"log"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
-	"github.com/agentyard/terraform-provider-agentyard/internal/quiet"
 )
 
 // version is set by the release build.
@@ -21,22 +19,17 @@ var version = "dev"
 func main() {
 	debugger := flag.Bool("debug", false, "serve for a debugger, such as delve")
 	flag.Parse()
-	logged := tune()
+	tune()
 
 	var options []tf6server.ServeOpt
 	if *debugger {
 		options = append(options, tf6server.WithManagedDebug())
 	}
-	server, err := provider.NewServer(context.Background(), version)
+	server, err := provider.NewServer(version)
 	if err != nil {
 		log.Fatal(err)
 	}
-	err = tf6server.Serve("registry.terraform.io/agentyard/agentyard", func() tfprotov6.ProviderServer {
-		if logged {
-			return server
-		}
-		return quiet.Without(server)
-	}, options...)
+	err = tf6server.Serve("registry.terraform.io/agentyard/agentyard", func() tfprotov6.ProviderServer { return server }, options...)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -51,8 +44,8 @@ const memoryLimit = 768 << 20
 
 // tune halves the processor time of a plan with a thousand objects. What a plan allocates is garbage at once, so
 // collecting less often costs little memory; where it would cost much, the limit sets in. And without TF_LOG the
-// libraries would still write every trace line, which Terraform parses and drops. It reports whether a log is wanted.
-func tune() (logged bool) {
+// libraries would still write every trace line, which Terraform parses and drops.
+func tune() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
@@ -61,11 +54,10 @@ func tune() (logged bool) {
 	}
 	for _, name := range append([]string{"TF_LOG", "TF_LOG_PROVIDER"}, logLevels...) {
 		if os.Getenv(name) != "" {
-			return true
+			return
 		}
 	}
 	for _, name := range logLevels {
 		_ = os.Setenv(name, "ERROR") // It fails only for names that no variable can have.
 	}
-	return false
 }

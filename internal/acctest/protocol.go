@@ -60,7 +60,7 @@ func NewProcess(t testing.TB, e *Env, settings Values) *Process {
 	if e.Clock != nil {
 		options = append(options, provider.WithClock(e.Clock))
 	}
-	server, err := newServer(t, inProcess, options...)
+	server, err := provider.NewServer(inProcess, options...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func diagnosticsOf(resp *tfprotov6.PlanResourceChangeResponse, err error) []*tfp
 }
 
 func (p *Process) planChange(i *Instance, schema *tfprotov6.Schema, prior, config tftypes.Value, out *Outcome) (*tfprotov6.ApplyResourceChangeRequest, bool) {
-	request := PlanRequest(p.t, i.Type, schema, prior, config)
+	request := planRequest(p.t, i.Type, schema, prior, config)
 	if !prior.IsNull() {
 		request.PriorPrivate, request.PriorIdentity = i.private, i.identity
 	}
@@ -244,8 +244,8 @@ func (p *Process) planChange(i *Instance, schema *tfprotov6.Schema, prior, confi
 	}, len(resp.RequiresReplace) > 0
 }
 
-// PlanRequest is what Terraform asks for where a state and a configuration are at hand. A null configuration destroys.
-func PlanRequest(t testing.TB, typeName string, schema *tfprotov6.Schema, prior, config tftypes.Value) *tfprotov6.PlanResourceChangeRequest {
+// planRequest is what Terraform asks for where a state and a configuration are at hand. A null configuration destroys.
+func planRequest(t testing.TB, typeName string, schema *tfprotov6.Schema, prior, config tftypes.Value) *tfprotov6.PlanResourceChangeRequest {
 	t.Helper()
 	typ := schema.ValueType()
 	return &tfprotov6.PlanResourceChangeRequest{

@@ -16,18 +16,24 @@ import (
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
-	"github.com/agentyard/terraform-provider-agentyard/internal/quiet"
 )
 
 // distance lies between the answer to a failed creation and the ones before and after it. Terraform needs some
 // milliseconds for an answer, and more where the state is large or the machine busy.
 const distance = 250 * time.Millisecond
 
+// Server is what a provider of this project serves.
+type Server interface {
+	tfprotov6.ProviderServer
+	tfprotov6.ListResourceServer
+	tfprotov6.ActionServer
+}
+
 // New returns a server in front of inner. Other providers of a run are out of its reach.
-func New(inner quiet.Server, clk clock.Clock) quiet.Server { return &server{Server: inner, clock: clk} }
+func New(inner Server, clk clock.Clock) Server { return &server{Server: inner, clock: clk} }
 
 type server struct {
-	quiet.Server
+	Server
 	clock clock.Clock
 
 	// mu is held by the answer that leaves next, while it waits.

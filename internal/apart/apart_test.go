@@ -12,7 +12,6 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apart"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
-	"github.com/agentyard/terraform-provider-agentyard/internal/quiet"
 )
 
 var (
@@ -21,7 +20,7 @@ var (
 )
 
 // provider answers a change with what its type name stands for.
-type provider struct{ quiet.Server }
+type provider struct{ apart.Server }
 
 func (provider) ApplyResourceChange(_ context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	failed := []*tfprotov6.Diagnostic{{Severity: tfprotov6.DiagnosticSeverityWarning}, {Severity: tfprotov6.DiagnosticSeverityError}}

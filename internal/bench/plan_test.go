@@ -64,8 +64,7 @@ func applied(b *testing.B, cli *acctest.CLI) *acctest.CLI {
 	return cli
 }
 
-// BenchmarkPlan plans 1,000 unchanged computers, without and with latency, and compares: with every plan worked out by
-// the framework (framework); with a provider of the same computers that reads nothing (idle), and of a resource with
+// BenchmarkPlan plans 1,000 unchanged computers, without and with latency, and compares: with a provider of the same computers that reads nothing (idle), and of a resource with
 // three attributes (empty), both served as any provider is; and with 1,000 of Terraform's own objects (terraform_data).
 func BenchmarkPlan(b *testing.B) {
 	env := func(data string, latency time.Duration) *acctest.Env {
@@ -99,7 +98,7 @@ func BenchmarkPlan(b *testing.B) {
 		return c
 	}
 	cli, slowed := withState(acctest.NewCLI(b, quick, computers)), withState(acctest.NewCLI(b, slow, computers))
-	framework, idle := withState(comparison("framework", computers)), withState(comparison("idle", computers))
+	idle := withState(comparison("idle", computers))
 	empty, builtIn := applied(b, comparison("empty", empties)), applied(b, acctest.NewCLI(b, quick, builtIns))
 
 	for range b.N {
@@ -113,7 +112,7 @@ func BenchmarkPlan(b *testing.B) {
 		}
 		costs := measure(map[string]func() acctest.Result{
 			"computers": counted(quick, cli, &requests), "slowed": counted(slow, slowed, &slowRequests),
-			"framework": framework.MustPlanEmpty, "idle": idle.MustPlanEmpty, "empty": empty.MustPlanEmpty, "terraform_data": builtIn.MustPlanEmpty,
+			"idle": idle.MustPlanEmpty, "empty": empty.MustPlanEmpty, "terraform_data": builtIn.MustPlanEmpty,
 		})
 
 		own := costs["computers"]
@@ -122,7 +121,7 @@ func BenchmarkPlan(b *testing.B) {
 		b.ReportMetric(own.wall.Seconds(), "s/plan")
 		b.ReportMetric(own.cpu.Seconds(), "cpu-s/plan")
 		b.ReportMetric(costs["slowed"].wall.Seconds()/own.wall.Seconds(), "x/50ms-to-0ms")
-		for _, name := range []string{"framework", "idle", "empty", "terraform_data"} {
+		for _, name := range []string{"idle", "empty", "terraform_data"} {
 			b.ReportMetric(own.wall.Seconds()/costs[name].wall.Seconds(), "x/"+name)
 			b.ReportMetric(own.cpu.Seconds()/costs[name].cpu.Seconds(), "x-cpu/"+name)
 		}

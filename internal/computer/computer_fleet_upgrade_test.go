@@ -27,7 +27,7 @@ const stateV0 = `{
 
 func TestFleet_upgradesTheListToAMap(t *testing.T) {
 	t.Parallel()
-	server, err := provider.NewServer(t.Context(), "test")
+	server, err := provider.NewServer("test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -24,7 +23,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/unchanged"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
 )
@@ -35,7 +33,6 @@ var (
 	_ resource.ResourceWithImportState    = (*computerResource)(nil)
 	_ resource.ResourceWithModifyPlan     = (*computerResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*computerResource)(nil)
-	_ unchanged.Resource                  = (*computerResource)(nil)
 )
 
 const (
@@ -232,11 +229,6 @@ func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 	}
 	err := r.Client.CheckComputers(ctx, m.ServiceAccountID.ValueString())
 	resp.Diagnostics.Append(apierror.For("plan", "computer", err, computerFields)...)
-}
-
-// UnchangedDefaults declares that nothing is planned where nothing was changed.
-func (r *computerResource) UnchangedDefaults() map[string]attr.Value {
-	return map[string]attr.Value{"wait_for_active": types.BoolValue(true)}
 }
 
 func (r *computerResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -18,7 +17,6 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/unchanged"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -27,7 +25,6 @@ var (
 	_ resource.ResourceWithIdentity    = (*defaultEnvironmentResource)(nil)
 	_ resource.ResourceWithImportState = (*defaultEnvironmentResource)(nil)
 	_ resource.ResourceWithModifyPlan  = (*defaultEnvironmentResource)(nil)
-	_ unchanged.Resource               = (*defaultEnvironmentResource)(nil)
 )
 
 // theOrganization is the ID, the identity and the import ID: an organization has one default.
@@ -82,9 +79,6 @@ func (r *defaultEnvironmentResource) Schema(_ context.Context, _ resource.Schema
 func (r *defaultEnvironmentResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
 	resp.IdentitySchema = crud.IDSchema("Always `" + theOrganization + "`.")
 }
-
-// UnchangedDefaults is empty: the schema gives no default, and a plan that asks for no change replaces nothing.
-func (r *defaultEnvironmentResource) UnchangedDefaults() map[string]attr.Value { return nil }
 
 // ModifyPlan warns if creating the resource replaces another default.
 func (r *defaultEnvironmentResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {

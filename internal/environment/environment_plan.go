@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -17,16 +16,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
-
-// UnchangedDefaults declares that nothing is planned where nothing was changed, as far as UnchangedWhile says so too.
-func (r *environmentResource) UnchangedDefaults() map[string]attr.Value {
-	return map[string]attr.Value{"wait_for_build": types.BoolValue(true)}
-}
-
-// UnchangedWhile excepts what plans a build, or the default, by itself.
-func (r *environmentResource) UnchangedWhile() (values map[string]attr.Value, private []string) {
-	return map[string]attr.Value{"status": types.StringValue(client.EnvironmentReady)}, []string{unfinishedKey}
-}
 
 // ModifyPlan checks the access of a new environment, and plans builds: those of changes, and those that an
 // environment needs that is not ready although nothing was changed.

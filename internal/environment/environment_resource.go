@@ -24,7 +24,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/unchanged"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -34,7 +33,6 @@ var (
 	_ resource.ResourceWithImportState    = (*environmentResource)(nil)
 	_ resource.ResourceWithModifyPlan     = (*environmentResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*environmentResource)(nil)
-	_ unchanged.Conditional               = (*environmentResource)(nil)
 )
 
 const (

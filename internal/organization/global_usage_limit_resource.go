@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/unchanged"
 )
 
 var (
@@ -24,7 +22,6 @@ var (
 	_ resource.ResourceWithIdentity    = (*globalUsageLimitResource)(nil)
 	_ resource.ResourceWithImportState = (*globalUsageLimitResource)(nil)
 	_ resource.ResourceWithModifyPlan  = (*globalUsageLimitResource)(nil)
-	_ unchanged.Resource               = (*globalUsageLimitResource)(nil)
 )
 
 // NewGlobalUsageLimitResource returns the resource agentyard_global_usage_limit.
@@ -76,9 +73,6 @@ func (r *globalUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRe
 func (r *globalUsageLimitResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
 	resp.IdentitySchema = crud.IDSchema("Always `" + theOrganization + "`.")
 }
-
-// UnchangedDefaults is empty: the schema gives no default.
-func (r *globalUsageLimitResource) UnchangedDefaults() map[string]attr.Value { return nil }
 
 // ModifyPlan warns before a limit that somebody else has set is replaced, and before a limit is removed.
 func (r *globalUsageLimitResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {

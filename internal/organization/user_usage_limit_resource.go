@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -20,7 +19,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/unchanged"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -29,7 +27,6 @@ var (
 	_ resource.ResourceWithIdentity    = (*userUsageLimitResource)(nil)
 	_ resource.ResourceWithImportState = (*userUsageLimitResource)(nil)
 	_ resource.ResourceWithModifyPlan  = (*userUsageLimitResource)(nil)
-	_ unchanged.Resource               = (*userUsageLimitResource)(nil)
 )
 
 // NewUserUsageLimitResource returns the resource agentyard_user_usage_limit.
@@ -102,9 +99,6 @@ func (r *userUsageLimitResource) IdentitySchema(_ context.Context, _ resource.Id
 		"email": identityschema.StringAttribute{RequiredForImport: true, Description: userEmailText},
 	}}
 }
-
-// UnchangedDefaults is empty: the schema gives no default.
-func (r *userUsageLimitResource) UnchangedDefaults() map[string]attr.Value { return nil }
 
 // ModifyPlan warns before a limit that somebody else has set is replaced, and says what applies once a limit is removed.
 func (r *userUsageLimitResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
@@ -18,7 +17,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
-	"github.com/agentyard/terraform-provider-agentyard/internal/unchanged"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -27,7 +25,6 @@ var (
 	_ resource.ResourceWithIdentity    = (*accountResource)(nil)
 	_ resource.ResourceWithImportState = (*accountResource)(nil)
 	_ resource.ResourceWithModifyPlan  = (*accountResource)(nil)
-	_ unchanged.Resource               = (*accountResource)(nil)
 )
 
 // NewServiceAccountResource returns the resource agentyard_service_account.
@@ -129,9 +126,6 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 		fmt.Sprintf("The service tears down every computer of service account %q (%s) with it, whether Terraform manages them or not: %s. The account's API keys stop authenticating.",
 			state.Name.ValueString(), state.ID.ValueString(), phrase.Names(names, 10)))
 }
-
-// UnchangedDefaults declares that nothing is planned where nothing was changed; the schema has no defaults.
-func (r *accountResource) UnchangedDefaults() map[string]attr.Value { return nil }
 
 // Create makes the account and then, because the service takes no status for a new one, sets the status.
 func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {

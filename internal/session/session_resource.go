@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -23,7 +22,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/unchanged"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -33,7 +31,6 @@ var (
 	_ resource.ResourceWithImportState    = (*sessionResource)(nil)
 	_ resource.ResourceWithModifyPlan     = (*sessionResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*sessionResource)(nil)
-	_ unchanged.Resource                  = (*sessionResource)(nil)
 )
 
 // sessionOptions say where errors are shown, and what to do about them.
@@ -190,9 +187,6 @@ func (r *sessionResource) ValidateConfig(ctx context.Context, req resource.Valid
 			fmt.Sprintf("autonomy_mode = %q says something else than interaction_mode and autonomy_level. It is deprecated: remove it.", *mode))
 	}
 }
-
-// UnchangedDefaults is empty: the schema gives no default.
-func (r *sessionResource) UnchangedDefaults() map[string]attr.Value { return nil }
 
 // ModifyPlan rejects settings that the service does not know, and checks the access before the first creation.
 func (r *sessionResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -23,7 +22,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/unchanged"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -33,7 +31,6 @@ var (
 	_ resource.ResourceWithImportState  = (*wikiRunResource)(nil)
 	_ resource.ResourceWithModifyPlan   = (*wikiRunResource)(nil)
 	_ resource.ResourceWithUpgradeState = (*wikiRunResource)(nil)
-	_ unchanged.Conditional             = (*wikiRunResource)(nil)
 )
 
 // unsetPrivacy is the key of the private state that says of a new run that it has not got the privacy level of the state.
@@ -222,14 +219,6 @@ func (r *wikiRunResource) UpgradeState(ctx context.Context) map[int64]resource.S
 		}
 		resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 	}}}
-}
-
-// UnchangedDefaults declares that nothing is planned where nothing was changed; the schema has no defaults.
-func (r *wikiRunResource) UnchangedDefaults() map[string]attr.Value { return nil }
-
-// UnchangedWhile excepts a new run whose privacy level could not be set.
-func (r *wikiRunResource) UnchangedWhile() (values map[string]attr.Value, private []string) {
-	return nil, []string{unsetPrivacy}
 }
 
 // ModifyPlan checks the access of a new run.

@@ -1,15 +1,13 @@
 // Command comparison serves the providers with which the cost of a plan is compared. AGENTYARD_COMPARISON says which:
 //
-//	framework  the provider as main serves it, but for every plan being worked out by the framework
-//	idle       a provider of the same computers that reads nothing, served as the framework serves any provider
-//	empty      a provider of a resource with three attributes that reads nothing, served likewise
+//	idle   a provider of the same computers that reads nothing, served as the framework serves any provider
+//	empty  a provider of a resource with three attributes that reads nothing, served likewise
 package main
 
 import (
 	"context"
 	"log"
 	"os"
-	"runtime/debug"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -23,19 +21,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/computer"
-	agentyard "github.com/agentyard/terraform-provider-agentyard/internal/provider"
-	"github.com/agentyard/terraform-provider-agentyard/internal/quiet"
 )
 
 func main() {
 	var server tfprotov6.ProviderServer
 	switch kind := os.Getenv("AGENTYARD_COMPARISON"); kind {
-	case "framework":
-		debug.SetGCPercent(400)
-		for _, name := range []string{"TF_LOG_SDK", "TF_LOG_SDK_FRAMEWORK", "TF_LOG_SDK_PROTO"} {
-			_ = os.Setenv(name, "ERROR")
-		}
-		server = quiet.Without(providerserver.NewProtocol6(agentyard.New("bench")())().(quiet.Server))
 	case "idle":
 		computers := computer.NewComputerResource().(resource.ResourceWithIdentity)
 		server = providerserver.NewProtocol6(offering{idle{computers}})()
