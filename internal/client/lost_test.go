@@ -20,7 +20,7 @@ func TestErrors_nameWhatIsThere(t *testing.T) {
 		`the answer to creating the computer "a" was lost, and no such computer is found: broken`:                                &LostError{Object: "computer", Name: "a", Err: broken},
 		`the answer to creating the computer "a" was lost, and nothing proves that it made what is found now, c1: broken; again`: &LostError{Object: "computer", Name: "a", Found: []ExistsError{one}, Err: errors.Join(broken, errors.New("again"))},
 		`it is not certain whether the computer "a" was created, and no such computer is found: ` + failed.Error():               &LostError{Object: "computer", Name: "a", Err: failed},
-		`computers named "web-<number>" exist that are not known to belong to this fleet: web-1 (c1)`:                            &OthersError{Prefix: "web", Found: []Computer{{ID: "c1", Name: "web-1"}}},
+		`computers named "web-<number>" exist that do not belong to this fleet: web-1 (c1)`:                                      &OthersError{Prefix: "web", Found: []Computer{{ID: "c1", Name: "web-1"}}},
 		`creating the computer "a" was answered with the computer c1, which is not taken over: broken`:                           &StrangerError{Object: "computer", Name: "a", Found: one, Err: broken},
 		`API key k1 cannot be rotated, and there is a newer live key of its name, c2 (created at 2026-03-01T00:00:00Z): broken`:  &RotatedError{KeyID: "k1", Found: []ExistsError{two}, Err: broken},
 		`the answer that held the value of a new API key was lost, and revoking the key failed: c1 lives on: broken`:             &UnrevokedError{Found: []ExistsError{one}, Err: broken},

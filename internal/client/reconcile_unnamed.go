@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"sync"
 	"time"
 )
@@ -36,10 +37,12 @@ type creations[T any] struct {
 
 // lostResponses share one look at what they created. It is complete once no POST is under way.
 type lostResponses[T any] struct {
-	count int
-	look  sync.Once
-	found []T
-	err   error
+	mayHaveCreated []func(*T) bool
+	look           sync.Once
+	found          []T
+	err            error
+	// isTheirs says that no more objects were found than responses were lost.
+	isTheirs bool
 }
 
 // creationsIn returns the creations of a collection.
@@ -48,8 +51,8 @@ func creationsIn[T any](all *sync.Map, key string) *creations[T] {
 	return found.(*creations[T])
 }
 
-// createUnnamed creates the object. If one response was lost, and exactly one new object is as asked for, that is the
-// object. Everything else is a *LostError that names what was found.
+// createUnnamed creates the object. If responses were lost, and no more new objects are as asked for than that, they are
+// what these requests created: a network that breaks loses all responses under way. Anything else is a *LostError.
 func createUnnamed[T any](ctx context.Context, c *Client, beside *creations[T], n unnamed[T]) (*T, error) {
 	made, since, lost, err := sendUnnamed(ctx, c, beside, n)
 	if lost == nil {
@@ -60,15 +63,20 @@ func createUnnamed[T any](ctx context.Context, c *Client, beside *creations[T], 
 	if beside.lost == lost {
 		beside.lost = nil
 	}
-	// All looks are used: a listing may show what somebody else created before it shows this one.
-	lost.look.Do(func() { lost.found, lost.err = findAfterLoss(ctx, c, math.MaxInt, n.list) })
-	found := filter(lost.found, func(object *T) bool {
-		return !beside.own[n.existing(object).ID] && madeSince(n.createdAt(object), since)
+	isOwn := func(object *T) bool { return beside.own[n.existing(object).ID] }
+	lost.look.Do(func() {
+		// All looks are used: a listing may show what somebody else created before it shows these.
+		lost.found, lost.err = findAfterLoss(ctx, c, math.MaxInt, n.list)
+		candidates := filter(lost.found, func(object *T) bool {
+			return !isOwn(object) && slices.ContainsFunc(lost.mayHaveCreated, func(may func(*T) bool) bool { return may(object) })
+		})
+		lost.isTheirs = lost.err == nil && len(candidates) <= len(lost.mayHaveCreated)
 	})
+	found := filter(lost.found, func(object *T) bool { return !isOwn(object) && madeSince(n.createdAt(object), since) })
 	if wanted := filter(found, n.isWanted); len(wanted) > 0 {
 		found = wanted
 	}
-	if lost.err == nil && lost.count == 1 && len(found) == 1 && n.isWanted(&found[0]) && provenSince(n.createdAt(&found[0]), since) {
+	if lost.isTheirs && len(found) > 0 && n.isWanted(&found[0]) && provenSince(n.createdAt(&found[0]), since) {
 		beside.own[n.existing(&found[0]).ID] = true
 		return &found[0], nil
 	}
@@ -94,7 +102,9 @@ func sendUnnamed[T any](ctx context.Context, c *Client, beside *creations[T], n 
 			beside.lost = &lostResponses[T]{}
 		}
 		lost = beside.lost
-		lost.count++
+		lost.mayHaveCreated = append(lost.mayHaveCreated, func(object *T) bool {
+			return n.isWanted(object) && madeSince(n.createdAt(object), since)
+		})
 	}
 	return made, since, lost, err
 }

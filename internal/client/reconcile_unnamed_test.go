@@ -290,7 +290,7 @@ func served(outcomes []told) map[string]int {
 	return counts
 }
 
-// If one response is lost and exactly one new session matches, that is the session. Everything else is named.
+// If no more new sessions match than responses were lost, they are what was created. Everything else is named.
 func TestCreateUnnamed(t *testing.T) {
 	t.Parallel()
 	other := bodyOf(CreateSessionRequest{ComputerID: "8"})
@@ -302,7 +302,10 @@ func TestCreateUnnamed(t *testing.T) {
 		"all are answered":                {asked: "plain: ok, ok; model: ok", want: map[string]int{"plain": 2, "model": 1}},
 		"one is lost":                     {asked: "plain: after", want: map[string]int{"plain": 1}},
 		"one of several is lost":          {asked: "plain: ok, 500, ok; model: ok", want: map[string]int{"plain": 3, "model": 1}},
-		"two are lost":                    {asked: "plain: after, ok; model: after", want: map[string]int{"plain": 1}},
+		"two are lost":                    {asked: "plain: after, ok; model: after", want: map[string]int{"plain": 2, "model": 1}},
+		"all are lost":                    {asked: "plain: after, after, after", want: map[string]int{"plain": 3}},
+		"two are lost, one before":        {asked: "plain: after, before", want: map[string]int{"plain": 1}},
+		"two are lost, another's is like": {asked: "plain: after, after", others: []deskSession{{}}},
 		"two are lost, on two computers":  {asked: "plain: after; elsewhere: after", want: map[string]int{"plain": 1, "elsewhere": 1}},
 		"lost before":                     {asked: "plain: before"},
 		"lost before, one of several":     {asked: "plain: before, ok", want: map[string]int{"plain": 1}},

@@ -2,7 +2,6 @@ package session_test
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -121,7 +120,7 @@ func TestSession_creatingAndDestroyingMany(t *testing.T) {
 	}
 }
 
-// Nobody takes what another creation of the run has made, and what is in no state is named, however many answers are lost.
+// However many answers are lost, each session ends in exactly one state.
 func TestSession_lostAmongMany(t *testing.T) {
 	t.Parallel()
 	const n = 20
@@ -139,12 +138,10 @@ func TestSession_lostAmongMany(t *testing.T) {
 			e.Faults().Add(fault)
 			p := acctest.NewProcess(t, e, nil)
 			made := make([]*acctest.Instance, n)
-			errors := make([]string, n)
 			together(n, 10, func(k int) {
 				made[k] = p.NewInstance(sessionType)
-				errors[k] = p.Apply(made[k], valuesOf(computer, nil)).Text()
+				p.Apply(made[k], valuesOf(computer, nil))
 			})
-			named := strings.Join(errors, "\n")
 			held := map[string]bool{}
 			for _, i := range made {
 				if id := i.ID(); id != "" {
@@ -155,8 +152,8 @@ func TestSession_lostAmongMany(t *testing.T) {
 				}
 			}
 			for _, id := range idsOn(t, e, computer) {
-				if !held[id] && !strings.Contains(named, id) {
-					t.Errorf("%s is in no state and in no error", id)
+				if !held[id] {
+					t.Errorf("%s is in no state", id)
 				}
 			}
 			if sends := e.Journal().Count("createSession"); sends != n {
