@@ -6,10 +6,16 @@ import (
 	"net/http"
 )
 
+// The purposes of checks that are about one account. Whoever creates the account needs no check of what belongs to it.
+const (
+	computersOf = "computers of "
+	apiKeysOf   = "API keys of "
+)
+
 // CheckComputers says in the plan of a new computer or fleet whether the service refuses the provider. The creation needs
 // the same listing, so the check adds no request.
 func (c *Client) CheckComputers(ctx context.Context, account string) error {
-	return c.checkOnce("computers of "+account, func() error { _, err := c.computers.all(ctx, account); return err })
+	return c.checkOnce(computersOf+account, func() error { _, err := c.computers.all(ctx, account); return err })
 }
 
 // CheckServiceAccounts is CheckComputers for a service account.
@@ -19,7 +25,7 @@ func (c *Client) CheckServiceAccounts(ctx context.Context) error {
 
 // CheckAPIKeys is CheckComputers for an API key.
 func (c *Client) CheckAPIKeys(ctx context.Context, account string) error {
-	return c.checkOnce("API keys of "+account, func() error { _, err := c.apiKeys.all(ctx, account); return err })
+	return c.checkOnce(apiKeysOf+account, func() error { _, err := c.apiKeys.all(ctx, account); return err })
 }
 
 // CheckEnvironments is CheckComputers for an environment.
