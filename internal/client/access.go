@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 )
 
 // The purposes of checks that are about one account. Whoever creates the account needs no check of what belongs to it.
@@ -48,15 +49,14 @@ func (c *Client) CheckAccess(ctx context.Context) error {
 	return c.checkOnce("providers", func() error { _, err := c.ComputerProviders(ctx); return err })
 }
 
-// checkOnce sends one request per process and purpose. Only errors that every later request would get too are returned.
-func (c *Client) checkOnce(purpose string, send func() error) error {
+// checkOnce sends one request per process and purpose, which later callers wait for: a creation needs the service's time
+// that its response tells. Only errors that every later request would get too are returned, and only to the first caller.
+func (c *Client) checkOnce(purpose string, send func() error) (err error) {
 	if c.unconfigured != nil {
 		return nil
 	}
-	if _, isChecked := c.checked.LoadOrStore(purpose, true); isChecked {
-		return nil
-	}
-	err := send()
+	once, _ := c.checked.LoadOrStore(purpose, &sync.Once{})
+	once.(*sync.Once).Do(func() { err = send() })
 	var transport *TransportError
 	switch status := StatusOf(err); {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, IsForeign(err), errors.As(err, &transport):

@@ -39,9 +39,10 @@ type creations[T any] struct {
 type lostResponses[T any] struct {
 	mayHaveCreated []func(*T) bool
 	look           sync.Once
-	found          []T
-	err            error
-	// isTheirs says that no more objects were found than responses were lost.
+	// found are the new objects that nobody has been given yet.
+	found []T
+	err   error
+	// isTheirs says that no more objects may be theirs than responses were lost.
 	isTheirs bool
 }
 
@@ -63,24 +64,34 @@ func createUnnamed[T any](ctx context.Context, c *Client, beside *creations[T], 
 	if beside.lost == lost {
 		beside.lost = nil
 	}
-	isOwn := func(object *T) bool { return beside.own[n.existing(object).ID] }
-	lost.look.Do(func() {
-		// All looks are used: a listing may show what somebody else created before it shows these.
-		lost.found, lost.err = findAfterLoss(ctx, c, math.MaxInt, n.list)
-		candidates := filter(lost.found, func(object *T) bool {
-			return !isOwn(object) && slices.ContainsFunc(lost.mayHaveCreated, func(may func(*T) bool) bool { return may(object) })
-		})
-		lost.isTheirs = lost.err == nil && len(candidates) <= len(lost.mayHaveCreated)
-	})
-	found := filter(lost.found, func(object *T) bool { return !isOwn(object) && madeSince(n.createdAt(object), since) })
+	lost.look.Do(func() { lost.find(ctx, c, beside, n) })
+	isNew := func(object *T) bool { return n.isWanted(object) && provenSince(n.createdAt(object), since) }
+	if at := slices.IndexFunc(lost.found, func(object T) bool { return isNew(&object) }); at >= 0 && lost.isTheirs {
+		object := lost.found[at]
+		lost.found = slices.Delete(lost.found, at, at+1)
+		return &object, nil
+	}
+	found := filter(lost.found, func(object *T) bool { return madeSince(n.createdAt(object), since) })
 	if wanted := filter(found, n.isWanted); len(wanted) > 0 {
 		found = wanted
 	}
-	if lost.isTheirs && len(found) > 0 && n.isWanted(&found[0]) && provenSince(n.createdAt(&found[0]), since) {
-		beside.own[n.existing(&found[0]).ID] = true
-		return &found[0], nil
-	}
 	return nil, &LostError{Object: n.object, Found: existing(found, n.existing), Err: errors.Join(err, lost.err)}
+}
+
+// find looks for what the requests created. All looks are used: a listing may show what somebody else created first.
+func (l *lostResponses[T]) find(ctx context.Context, c *Client, beside *creations[T], n unnamed[T]) {
+	all, err := findAfterLoss(ctx, c, math.MaxInt, n.list)
+	l.found, l.err = filter(all, func(object *T) bool { return !beside.own[n.existing(object).ID] }), err
+	theirs := filter(l.found, func(object *T) bool {
+		return slices.ContainsFunc(l.mayHaveCreated, func(may func(*T) bool) bool { return may(object) })
+	})
+	l.isTheirs = err == nil && len(theirs) <= len(l.mayHaveCreated)
+	if !l.isTheirs {
+		return
+	}
+	for i := range theirs {
+		beside.own[n.existing(&theirs[i]).ID] = true
+	}
 }
 
 // sendUnnamed sends the POST. Since is the service's time before it, and lost is set where the response was lost.
