@@ -7,31 +7,29 @@ import (
 	"sync"
 )
 
-// The purposes of checks that are about one account. Whoever creates the account needs no check of what belongs to it.
-const (
-	computersOf = "computers of "
-	apiKeysOf   = "API keys of "
-)
-
 // CheckComputers says in the plan of a new computer or fleet whether the service refuses the provider. The creation needs
 // the same listing, so the check adds no request.
 func (c *Client) CheckComputers(ctx context.Context, account string) error {
-	return c.checkOnce(computersOf+account, func() error { _, err := c.computers.all(ctx, account); return err })
+	purpose := "computers"
+	if account != "" {
+		purpose = "computers of service accounts"
+	}
+	return c.checkOnce(purpose, func() error { _, err := c.computers.known(ctx, account, "", c.lastHeard()); return err })
 }
 
 // CheckServiceAccounts is CheckComputers for a service account.
 func (c *Client) CheckServiceAccounts(ctx context.Context) error {
-	return c.checkOnce("service accounts", func() error { _, err := c.accounts.all(ctx, organization); return err })
+	return c.checkOnce("service accounts", func() error { _, err := c.accounts.known(ctx, organization, "", c.lastHeard()); return err })
 }
 
 // CheckAPIKeys is CheckComputers for an API key.
 func (c *Client) CheckAPIKeys(ctx context.Context, account string) error {
-	return c.checkOnce(apiKeysOf+account, func() error { _, err := c.apiKeys.all(ctx, account); return err })
+	return c.checkOnce("API keys", func() error { _, err := c.apiKeys.known(ctx, account, "", c.lastHeard()); return err })
 }
 
 // CheckEnvironments is CheckComputers for an environment.
 func (c *Client) CheckEnvironments(ctx context.Context) error {
-	return c.checkOnce("environments", func() error { _, err := c.environments.all(ctx, organization); return err })
+	return c.checkOnce("environments", func() error { _, err := c.environments.known(ctx, organization, "", c.lastHeard()); return err })
 }
 
 // CheckUsageLimits is CheckComputers for a limit of a user.
@@ -49,8 +47,7 @@ func (c *Client) CheckAccess(ctx context.Context) error {
 	return c.checkOnce("providers", func() error { _, err := c.ComputerProviders(ctx); return err })
 }
 
-// checkOnce sends one request per process and purpose, which later callers wait for: a creation needs the service's time
-// that its response tells. Only errors that every later request would get too are returned, and only to the first caller.
+// checkOnce sends one request per process and purpose, which later callers wait for. Only errors that every later request would get too are returned, and only to the first caller.
 func (c *Client) checkOnce(purpose string, send func() error) (err error) {
 	if c.unconfigured != nil {
 		return nil

@@ -98,6 +98,9 @@ func (l *lostResponses[T]) find(ctx context.Context, c *Client, beside *creation
 func sendUnnamed[T any](ctx context.Context, c *Client, beside *creations[T], n unnamed[T]) (made *T, since time.Time, lost *lostResponses[T], err error) {
 	beside.sending.RLock()
 	defer beside.sending.RUnlock()
+	if c.serviceTime().IsZero() {
+		_ = c.CheckAccess(ctx) // Its response tells the time. If it fails, so does the POST, or what it creates is named.
+	}
 	since = c.serviceTime()
 	made, err = n.send(ctx)
 

@@ -113,8 +113,6 @@ func (c *Client) CreateServiceAccount(ctx context.Context, body CreateServiceAcc
 	c.accounts.wrote(organization, made)
 	c.apiKeys.begin(made.ID)
 	c.computers.begin(made.ID)
-	c.checked.Store(computersOf+made.ID, true)
-	c.checked.Store(apiKeysOf+made.ID, true)
 	return made, nil
 }
 
