@@ -27,7 +27,7 @@ const (
 	youngFor = time.Minute
 	// youngPatience bounds how long one call waits for a young session, unknownPatience for one of unknown age.
 	youngPatience, unknownPatience = 10 * time.Second, 2500 * time.Millisecond
-	youngPause                     = time.Second
+	youngPause                     = 2 * time.Second
 )
 
 var (
@@ -180,9 +180,34 @@ func (c *Client) listSessionsForReads(ctx context.Context, computer string) ([]S
 // Session reads one session of a computer, from a listing that the reads of a plan share: only listings always have the
 // settings. A session that is not listed is read alone. If it does not exist, the error is a *GoneError.
 func (c *Client) Session(ctx context.Context, id, computer string, createdAt time.Time) (*Session, error) {
+	if !c.isYoung(createdAt) {
+		return c.sessions.get(ctx, computer, id, func(ctx context.Context) (*Session, error) {
+			return c.sessionAlone(ctx, id, computer, createdAt)
+		})
+	}
+	if err := c.waitUntilListed(ctx, id, computer, createdAt); err != nil {
+		return nil, err
+	}
 	return c.sessions.get(ctx, computer, id, func(ctx context.Context) (*Session, error) {
-		return c.sessionAlone(ctx, id, computer, createdAt)
+		return c.sessionOnce(ctx, id, computer)
 	})
+}
+
+// waitUntilListed waits for a young session to appear in the shared listing, so that sessions created together are not read
+// one by one in the next plan.
+func (c *Client) waitUntilListed(ctx context.Context, id, computer string, createdAt time.Time) error {
+	err := c.whileYoung(ctx, createdAt, func() error {
+		l := c.sessions.join(ctx, computer, true)
+		if l.wait(ctx) != nil || l.byID[id] != nil || len(l.all) >= maxListed {
+			return nil // The read that follows says what failed.
+		}
+		c.sessions.outdate(computer, l)
+		return errUnlisted
+	})
+	if errors.Is(err, errUnlisted) {
+		return ctx.Err()
+	}
+	return err
 }
 
 // SessionWithSettings reads one session by itself, and its settings from the listing where its own response lacks them.
@@ -213,18 +238,25 @@ func (c *Client) SessionWithSettings(ctx context.Context, id, computer string) (
 	return found, err
 }
 
-// sessionAlone reads one session from its own address. The response may lack the settings.
+// sessionAlone is sessionOnce that waits for a young session. The response may lack the settings.
 func (c *Client) sessionAlone(ctx context.Context, id, computer string, createdAt time.Time) (found *Session, err error) {
-	err = c.whileYoung(ctx, createdAt, func() error {
-		return onComputer(computer, func(query url.Values) (err error) {
-			found, err = one[Session](ctx, c, request{
-				op:    operation{name: "getSession", method: http.MethodGet, route: sessionRoute},
-				path:  []string{id},
-				query: query,
-				noun:  "session",
-			}, id)
-			return err
-		})
+	err = c.whileYoung(ctx, createdAt, func() (err error) {
+		found, err = c.sessionOnce(ctx, id, computer)
+		return err
+	})
+	return found, err
+}
+
+// sessionOnce reads one session from its own address.
+func (c *Client) sessionOnce(ctx context.Context, id, computer string) (found *Session, err error) {
+	err = onComputer(computer, func(query url.Values) (err error) {
+		found, err = one[Session](ctx, c, request{
+			op:    operation{name: "getSession", method: http.MethodGet, route: sessionRoute},
+			path:  []string{id},
+			query: query,
+			noun:  "session",
+		}, id)
+		return err
 	})
 	return found, err
 }
