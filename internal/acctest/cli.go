@@ -25,7 +25,7 @@ import (
 const EnvCLI = "TF_ACC_TERRAFORM_PATH"
 
 // cliTimeout ends a CLI that hangs, so that the test fails with its output instead of the whole run without.
-const cliTimeout = 3 * time.Minute
+const cliTimeout = 10 * time.Minute
 
 // CLI runs the real CLI in a folder of its own, with the provider as a process of its own. It does what the acceptance
 // library cannot: invoke actions, generate configuration from a query, interrupt and kill.

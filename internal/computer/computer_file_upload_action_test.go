@@ -217,10 +217,13 @@ func uploadUnder(t *testing.T, fault emulator.Fault) {
 	e := acctest.New(t)
 	c := makeComputer(e, map[string]any{"name": "a"})
 	arguments := acctest.Values{"computer_id": c.ID, "file_name": "a.txt", "content": "hello"}
-	patience := acctest.Values{"request_timeout": "1s", "max_retries": 2}
+	settings := acctest.Values{"max_retries": 2}
+	if fault.Delay > 0 {
+		settings["request_timeout"] = "1s"
+	}
 
 	e.Faults().Add(fault)
-	_, out := acctest.NewProcess(t, e, patience).Invoke("agentyard_computer_file_upload", arguments)
+	_, out := acctest.NewProcess(t, e, settings).Invoke("agentyard_computer_file_upload", arguments)
 	e.Faults().Clear()
 	content, _ := getFile(t, e, c.ID, "a.txt")
 	if len(out.Errors) == 0 {
@@ -238,7 +241,7 @@ func uploadUnder(t *testing.T, fault emulator.Fault) {
 	if content != "" {
 		t.Errorf("the upload failed although the file is there: %s", out)
 	}
-	_, out = acctest.NewProcess(t, e, patience).Invoke("agentyard_computer_file_upload", arguments)
+	_, out = acctest.NewProcess(t, e, nil).Invoke("agentyard_computer_file_upload", arguments)
 	if content, _ = getFile(t, e, c.ID, "a.txt"); len(out.Errors) > 0 || content != "hello" {
 		t.Errorf("invoked again, the workspace has %q: %s", content, out)
 	}
@@ -285,7 +288,7 @@ func TestComputerFileUpload_endsInTime(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	c := makeComputer(e, map[string]any{"name": "a"})
-	e.Faults().Add(emulator.Fault{Operation: "createFileUpload", Kind: emulator.FaultDelayBeforeCommit, Delay: time.Minute, Times: -1})
+	e.Faults().Add(emulator.Fault{Operation: "createFileUpload", Kind: emulator.FaultDelayBeforeCommit, Delay: time.Second, Times: -1})
 	_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": c.ID, "file_name": "a.txt", "content": "x", "timeouts": map[string]any{"invoke": "10ms"}})
 	for _, want := range []string{"Upload Is Not Done in Time", `"a.txt"`, c.ID, "not done after 10ms", "Nothing was written", "raise invoke in the timeouts block"} {
 		if !strings.Contains(out.Text(), want) {

@@ -147,7 +147,7 @@ func TestEnvironment_buildStatusesAreRefused(t *testing.T) {
 			p := acctest.NewProcess(t, e, nil)
 			together(n, n, func(k int) {
 				i := p.NewInstance(environmentType)
-				if out := p.Apply(i, environmentOf(fmt.Sprint("e", k), acctest.Values{"timeouts": map[string]any{"create": "20s"}})); len(out.Errors) > 0 || i.Attribute("status") != "ready" {
+				if out := p.Apply(i, environmentOf(fmt.Sprint("e", k), nil)); len(out.Errors) > 0 || i.Attribute("status") != "ready" {
 					t.Errorf("%s; the status is %q", out, i.Attribute("status"))
 				}
 			})

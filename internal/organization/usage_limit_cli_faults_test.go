@@ -110,9 +110,9 @@ func breakLastRun(t *testing.T, of brokenType, limits []int, afterCommit bool, h
 	e := withPeople(t, acctest.NewRealTime(t, p.option))
 	cli := acctest.NewCLI(t, e, "")
 	write := func(limit int) {
-		hcl := "provider \"agentyard\" {\n  request_timeout = \"2s\"\n}\n"
+		hcl := ""
 		if limit > 0 {
-			hcl += of.hcl(limit)
+			hcl = of.hcl(limit)
 		}
 		cli.Write("main.tf", hcl)
 	}
@@ -123,9 +123,12 @@ func breakLastRun(t *testing.T, of brokenType, limits []int, afterCommit bool, h
 	}
 	write(limits[last])
 	p.armed.Store(true)
+	// A request whose time is over before the interruption arrives is sent again.
+	cli.Write("provider_settings.tf", "provider \"agentyard\" {\n  request_timeout = \"10s\"\n}\n")
 	run := cli.Start("apply", "-auto-approve", "-input=false")
 	running <- run
 	r := run.Wait()
+	cli.Write("provider_settings.tf", "")
 	if p.armed.Load() {
 		t.Fatalf("the run sent nothing: %s", r.Output)
 	}

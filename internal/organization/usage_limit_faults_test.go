@@ -137,9 +137,9 @@ func sharedFaults() map[string][]emulator.Fault {
 }
 
 // applyTogether applies a configuration to each instance at the same time, in one process.
-func applyTogether(t *testing.T, e *acctest.Env, instances []*acctest.Instance, configs []acctest.Values) []acctest.Outcome {
+func applyTogether(t *testing.T, e *acctest.Env, settings acctest.Values, instances []*acctest.Instance, configs []acctest.Values) []acctest.Outcome {
 	t.Helper()
-	p := acctest.NewProcess(t, e, acctest.Values{"request_timeout": "1s", "max_retries": 1})
+	p := acctest.NewProcess(t, e, settings)
 	outcomes := make([]acctest.Outcome, len(instances))
 	var all sync.WaitGroup
 	for k := range instances {
@@ -176,7 +176,7 @@ func TestUsageLimits_faultsOfASharedRequest(t *testing.T) {
 				}
 				mustApply := func(configs []acctest.Values) {
 					t.Helper()
-					for k, out := range applyTogether(t, e, instances, configs) {
+					for k, out := range applyTogether(t, e, acctest.Values{"max_retries": 1}, instances, configs) {
 						if len(out.Errors) > 0 {
 							t.Fatalf("%s: %s", people[k], out)
 						}
@@ -187,8 +187,12 @@ func TestUsageLimits_faultsOfASharedRequest(t *testing.T) {
 				}
 				last := configs[len(configs)-1]
 
+				settings := acctest.Values{"max_retries": 1}
+				if len(faults) > 0 && faults[0].Delay > 0 {
+					settings["request_timeout"] = "1s"
+				}
 				e.Faults().Add(faults...)
-				for k, out := range applyTogether(t, e, instances, last) {
+				for k, out := range applyTogether(t, e, settings, instances, last) {
 					for _, d := range out.Errors {
 						// The operation, and what to do about it.
 						if !strings.Contains(d.Detail, "UserUsageLimits") || !strings.Contains(d.Detail, "\n\n") {
