@@ -210,7 +210,7 @@ func TestTimeBeforeEdit_isNotWaitedFor(t *testing.T) {
 				}
 				select {
 				case <-release:
-				case <-time.After(5 * time.Second): // Who waits for it learns the time.
+				case <-time.After(time.Minute): // Who waits for it learns the time.
 				}
 				say(w, `200 {"jobs":[]}`)
 			})

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptrace"
 	"testing"
@@ -13,14 +14,32 @@ import (
 )
 
 // neverAnswers takes every request and says nothing. It counts them.
-type neverAnswers struct{ requests int }
+type neverAnswers struct {
+	requests int
+	// begins says that an answer begins, and its body never comes.
+	begins bool
+}
 
 func (n *neverAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
 	n.requests++
 	httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
-	<-r.Context().Done()
-	return nil, r.Context().Err()
+	if n.begins {
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(untilDone{r.Context()})}, nil
+	}
+	return nil, untilDone{r.Context()}.wait()
 }
+
+// untilDone is a body that holds nothing and ends with a context.
+type untilDone struct {
+	context.Context //nolint:containedctx // The reader ends with it.
+}
+
+func (u untilDone) wait() error {
+	<-u.Done()
+	return u.Err()
+}
+
+func (u untilDone) Read([]byte) (int, error) { return 0, u.wait() }
 
 // What the service may work on for minutes is not cut off before, nor begun again after its time. In a bubble the time runs
 // out when nothing else is left to do.

@@ -125,19 +125,19 @@ func TestExchange_requestTimeoutBoundsAWrite(t *testing.T) {
 	for name, inBody := range map[string]bool{"before the answer": false, "within the answer": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-				if inBody {
-					cut(w, 200)
-					_ = http.NewResponseController(w).Flush()
+			synctest.Test(t, func(t *testing.T) {
+				c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: testKey, MaxRetries: 3, RequestTimeout: time.Minute, Clock: clock.NewFake(testStart)})
+				if err != nil {
+					t.Fatal(err)
 				}
-				<-r.Context().Done()
+				service := &neverAnswers{begins: inBody}
+				c.api.HTTPClient.Transport = service
+				_, err = c.exchange(t.Context(), aWrite, wantJSON)
+				var transport *TransportError
+				if !errors.As(err, &transport) || transport.Timeout != "request_timeout" || transport.Unsent || !transport.Changes || !isAmbiguous(err) || service.requests != 1 {
+					t.Errorf("got %#v after %d requests", err, service.requests)
+				}
 			})
-			c.api.HTTPClient.Timeout = 50 * time.Millisecond
-			_, err := c.exchange(t.Context(), aWrite, wantJSON)
-			var transport *TransportError
-			if !errors.As(err, &transport) || transport.Timeout != "request_timeout" || transport.Unsent || !transport.Changes || !isAmbiguous(err) || rec.count(http.MethodPost) != 1 {
-				t.Errorf("got %#v after %d requests", err, rec.count(http.MethodPost))
-			}
 		})
 	}
 }

@@ -435,6 +435,17 @@ func TestSetUserUsageLimit_whereTheRateIsLimited(t *testing.T) {
 	rec.want(t, putLimits, putLimits, putLimits)
 }
 
+// putsTimeOut gives the answers to PUT up, as if they came after the request's timeout.
+type putsTimeOut struct{ http.RoundTripper }
+
+func (p putsTimeOut) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := p.RoundTripper.RoundTrip(r)
+	if err == nil && r.Method == http.MethodPut {
+		return nil, errors.Join(context.DeadlineExceeded, resp.Body.Close())
+	}
+	return resp, err
+}
+
 // An answer that breaks off, or does not come in time, does not tell what was done.
 func TestSetUserUsageLimit_answersThatBreakOff(t *testing.T) {
 	t.Parallel()
@@ -443,7 +454,7 @@ func TestSetUserUsageLimit_answersThatBreakOff(t *testing.T) {
 		calls []string
 	}{
 		"truncated": {func(w http.ResponseWriter, _ *http.Request) { cut(w, 200) }, []string{putLimits, getLimits}},
-		"timeout":   {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, []string{putLimits, putLimits, putLimits, putLimits, getLimits}},
+		"timeout":   {func(w http.ResponseWriter, _ *http.Request) { say(w, "200 {}") }, []string{putLimits, putLimits, putLimits, putLimits, getLimits}},
 	} {
 		for list, wantErr := range map[string]func(error) bool{limited("a@x 9007199254740992"): nil, limited("a@x 9007199254740991"): is[*TransportError]} {
 			t.Run(name+", "+list, func(t *testing.T) {
@@ -456,7 +467,7 @@ func TestSetUserUsageLimit_answersThatBreakOff(t *testing.T) {
 					say(w, list)
 				})
 				if name == "timeout" {
-					c.api.HTTPClient.Timeout = 50 * time.Millisecond
+					c.api.HTTPClient.Transport = putsTimeOut{c.api.HTTPClient.Transport}
 				}
 				if _, err := c.SetUserUsageLimit(t.Context(), "a@x", largest); !isA(err, wantErr) {
 					t.Errorf("got %v", err)
