@@ -130,8 +130,8 @@ func (r *wikiRunResource) Metadata(_ context.Context, req resource.MetadataReque
 }
 
 const (
-	replacesRun  = " A change replaces the wiki run."
-	adoptsInRun  = replacesRun + " The service does not return it, so it is adopted from the configuration after an import."
+	replacesRun  = " Changing this forces a new wiki run."
+	adopted      = " The service does not return it, so it is adopted from the configuration after an import."
 	repoURLText  = "Web address (`https` or `http`) of a repository that the organization's code-host integration covers, without user name, query and fragment. "
 	equalJSON    = "Blanks and the order of keys make no difference."
 	equalRepoURL = "Upper and lower case, a slash and `.git` at the end make no difference."
@@ -167,14 +167,14 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	attributes["pages"] = schema.StringAttribute{
 		Optional: true, CustomType: jsontypes.NormalizedType{},
 		MarkdownDescription: "Finished pages to upload, as JSON: `jsonencode` of a list of at least one object with `path`, `title`, and `content` (Markdown), and optionally `pageId` and `order`. " +
-			"If omitted, the service writes the pages. They are stored in the state in clear text, so they must not contain secrets." + adoptsInRun,
+			"If omitted, the service writes the pages. They are stored in the state in clear text, so they must not contain secrets." + replacesRun + adopted,
 		Validators:    []validator.String{pagesRule},
 		PlanModifiers: []planmodifier.String{value.KeepEqual(sameJSON, equalJSON), adopt.String()},
 	}
 	attributes["page_tree"] = schema.StringAttribute{
 		Optional: true, CustomType: jsontypes.NormalizedType{},
 		MarkdownDescription: "The tree of the uploaded pages, as JSON: `jsonencode` of a list of objects with `title` and `path`, and optionally `pageId`, `order`, and `children`, which are such objects again, at most five levels deep. " +
-			"Requires `pages`. The data source `agentyard_wiki_run` returns the tree that the service stores." + adoptsInRun,
+			"Requires `pages`. The data source `agentyard_wiki_run` returns the tree that the service stores." + replacesRun + adopted,
 		Validators:    []validator.String{treeRule, stringvalidator.AlsoRequires(path.MatchRoot("pages"))},
 		PlanModifiers: []planmodifier.String{value.KeepEqual(sameJSON, equalJSON), adopt.String()},
 	}
@@ -187,15 +187,14 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	}
 	attributes["triggers"] = schema.MapAttribute{
 		Optional: true, ElementType: types.StringType,
-		MarkdownDescription: "Any values with whose change a new wiki run is wanted, such as the hash of a commit or a release." + adoptsInRun,
+		MarkdownDescription: "Any values, such as the hash of a commit or a release. Changing any value creates a new wiki run." + adopted,
 		PlanModifiers:       []planmodifier.Map{adopt.Map()},
 	}
 	resp.Schema = schema.Schema{
 		Version: 1,
-		MarkdownDescription: "A wiki run: the wiki of a repository at one commit. The service writes its pages, or they are uploaded. Nothing of it changes but who sees it, so any other change makes a new wiki run and deletes this one; " +
-			"`create_before_destroy = true` in its `lifecycle` block keeps a wiki there meanwhile. The service does not tell whether pages are still being written.\n\n" +
-			"A wiki run has no name. An apply that was cut short may have left one: a plan that finds that the repository's newest one is younger than half an hour and as a new one shall be ends with an error that names it, " +
-			"or with a warning where a resource in the state may hold it, as where the state is empty or holds wiki runs of that repository.",
+		MarkdownDescription: "A wiki run: the wiki of a repository at one commit. The service writes its pages, or you upload them. Only `privacy_level` can be updated in place. " +
+			"Any other change creates a new wiki run and deletes this one; with `create_before_destroy = true` in its `lifecycle` block, the repository always has a wiki. " +
+			"The service does not report whether pages are still being written.",
 		Attributes: attributes,
 	}
 }
