@@ -39,7 +39,7 @@ func (c *Client) deleteEnvironment(ctx context.Context, id string) error {
 			return err
 		}
 		if cancelErr := c.cancelLatestBuild(ctx, id); cancelErr != nil {
-			return fmt.Errorf("%w (while canceling the build, because %s)", cancelErr, err.Error())
+			return fmt.Errorf("%s; canceling the build failed: %w", err.Error(), cancelErr)
 		}
 		if c.clock.Sleep(ctx, deletePause) != nil {
 			return err
