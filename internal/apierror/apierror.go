@@ -204,11 +204,11 @@ func (f *failure) afterAnswer(e *client.APIError) (string, path.Path) {
 	switch e.Status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		if found, ok := f.fields.Find(e.Detail); ok {
-			remedy, at = "Change this attribute to what the service accepts.", found
+			remedy, at = fmt.Sprintf("Correct the value of %s.", found), found
 		}
 	case http.StatusConflict:
 		if found, ok := f.fields.Find(e.Detail); ok && f.isUnique(found) {
-			remedy, at = "Something else at the service holds this value. Choose another one, or import what holds it: terraform import ADDRESS ID", found
+			remedy, at = fmt.Sprintf("The value of %s is already in use. Choose another value.", found), found
 		}
 	}
 	if advice := f.advice[e.Status]; advice != "" {
@@ -221,7 +221,7 @@ func (f *failure) afterAnswer(e *client.APIError) (string, path.Path) {
 func (f *failure) general(e *client.APIError) string {
 	switch e.Status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return "Change the configuration to what the service accepts."
+		return "Correct the configuration."
 	case http.StatusUnauthorized:
 		return "The API key was refused: it is wrong, revoked or expired. Set api_key (or AGENTYARD_API_KEY) to a live key."
 	case http.StatusPaymentRequired:
@@ -293,17 +293,14 @@ func (f *failure) afterNotFound(e *client.APIError) string {
 	var remedy string
 	switch verb, _, _ := strings.Cut(f.verb, " "); verb {
 	case "create", "plan", "open":
-		if !strings.Contains(e.Route, "{") {
-			return "Check the IDs in the configuration, and the path in base_url: what the " + f.object + " refers to does not exist or is not visible to this key, or the service is not there."
-		}
-		remedy = "Something that the " + f.object + " refers to does not exist, or is not visible to this key. Check the IDs in the configuration."
+		remedy = "An object that the " + f.object + " refers to was not found, or the provider's API key cannot see it. Check the IDs in the configuration."
 	case "update", "set", "rotate", "delete":
-		remedy = "It is gone, or is not visible to this key any more. Plan again: the plan shows what is left."
+		remedy = "It no longer exists, or the provider's API key can no longer see it. Plan again: the plan shows what is left."
 	default:
-		remedy = "What was asked for does not exist, or is not visible to this key. Check the IDs, and whose key it is."
+		remedy = "The object was not found, or the provider's API key cannot see it. Check the ID and the API key."
 	}
 	if !strings.Contains(e.Route, "{") {
-		remedy += " If the IDs are right, check the path in base_url: the service may not be there."
+		remedy += " If the IDs are correct, check the path in base_url."
 	}
 	return remedy
 }

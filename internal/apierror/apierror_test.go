@@ -46,8 +46,10 @@ func TestFor_answersOfTheService(t *testing.T) {
 	const (
 		slow    = " " + staySlow
 		failed  = "The service failed, and the repetitions that max_retries allows are used up. Try again later."
-		lostWay = " If the IDs are right, check the path in base_url: the service may not be there."
-		noID    = "Check the IDs in the configuration, and the path in base_url: what the computer refers to does not exist or is not visible to this key, or the service is not there."
+		lostWay = " If the IDs are correct, check the path in base_url."
+		noRef   = "An object that the computer refers to was not found, or the provider's API key cannot see it. Check the IDs in the configuration."
+		gone    = "It no longer exists, or the provider's API key can no longer see it. Plan again: the plan shows what is left."
+		unseen  = "The object was not found, or the provider's API key cannot see it. Check the ID and the API key."
 	)
 	for name, tc := range map[string]struct {
 		verb, method, route string
@@ -56,13 +58,13 @@ func TestFor_answersOfTheService(t *testing.T) {
 		advice              Advice
 		at, want            string
 	}{
-		"400 names a field":            {status: 400, detail: "hostId must be a UUID", at: "host_id", want: "Change this attribute to what the service accepts."},
-		"400 names none":               {status: 400, want: "Change the configuration to what the service accepts."},
+		"400 names a field":            {status: 400, detail: "hostId must be a UUID", at: "host_id", want: "Correct the value of host_id."},
+		"400 names none":               {status: 400, want: "Correct the configuration."},
 		"400 with advice":              {status: 400, advice: Advice{400: "Do that."}, want: "Do that."},
 		"400 with advice at a field":   {status: 400, detail: "the name is odd", advice: Advice{400: "Do that."}, at: "name", want: "Do that."},
-		"400 with advice on another":   {status: 400, advice: Advice{404: "Do that."}, want: "Change the configuration to what the service accepts."},
-		"422 names a field":            {status: 422, detail: "the name is odd", at: "name", want: "Change this attribute to what the service accepts."},
-		"422 names none":               {status: 422, want: "Change the configuration to what the service accepts."},
+		"400 with advice on another":   {status: 400, advice: Advice{404: "Do that."}, want: "Correct the configuration."},
+		"422 names a field":            {status: 422, detail: "the name is odd", at: "name", want: "Correct the value of name."},
+		"422 names none":               {status: 422, want: "Correct the configuration."},
 		"401":                          {status: 401, want: "The API key was refused: it is wrong, revoked or expired. Set api_key (or AGENTYARD_API_KEY) to a live key."},
 		"402":                          {status: 402, want: "The organization's plan does not include this. Upgrade the plan, or remove the computer from the configuration."},
 		"402 of an update":             {status: 402, verb: "update", want: "The organization's plan does not include this. Upgrade the plan, or remove the computer from the configuration."},
@@ -71,18 +73,18 @@ func TestFor_answersOfTheService(t *testing.T) {
 		"402 of an action":             {status: 402, verb: "restart", want: "The organization's plan does not include this. Upgrade the plan."},
 		"403":                          {status: 403, want: "The key's owner lacks the role, or the organization's settings forbid this. Use the key of a human with the Manager role or higher where a service account or another owner is concerned."},
 		"403 names a field":            {status: 403, detail: "the name is odd", want: "The key's owner lacks the role, or the organization's settings forbid this. Use the key of a human with the Manager role or higher where a service account or another owner is concerned."},
-		"404 of a create":              {status: 404, route: idRoute, want: "Something that the computer refers to does not exist, or is not visible to this key. Check the IDs in the configuration."},
-		"404 of a create without IDs":  {status: 404, want: noID},
-		"404 of an open":               {status: 404, verb: "open", route: idRoute, want: "Something that the computer refers to does not exist, or is not visible to this key. Check the IDs in the configuration."},
-		"404 of an update":             {status: 404, verb: "update", method: "PATCH", route: idRoute, want: "It is gone, or is not visible to this key any more. Plan again: the plan shows what is left."},
-		"404 of a second step":         {status: 404, verb: "set the status of", method: "PATCH", route: idRoute, want: "It is gone, or is not visible to this key any more. Plan again: the plan shows what is left."},
-		"404 of a rotation":            {status: 404, verb: "rotate", route: idRoute, want: "It is gone, or is not visible to this key any more. Plan again: the plan shows what is left."},
-		"404 of a delete":              {status: 404, verb: "delete", method: "DELETE", route: idRoute, want: "It is gone, or is not visible to this key any more. Plan again: the plan shows what is left."},
-		"404 of a read":                {status: 404, verb: "read", method: "GET", route: idRoute, want: "What was asked for does not exist, or is not visible to this key. Check the IDs, and whose key it is."},
-		"404 of a listing":             {status: 404, verb: "list", method: "GET", want: "What was asked for does not exist, or is not visible to this key. Check the IDs, and whose key it is." + lostWay},
+		"404 of a create":              {status: 404, route: idRoute, want: noRef},
+		"404 of a create without IDs":  {status: 404, want: noRef + lostWay},
+		"404 of an open":               {status: 404, verb: "open", route: idRoute, want: noRef},
+		"404 of an update":             {status: 404, verb: "update", method: "PATCH", route: idRoute, want: gone},
+		"404 of a second step":         {status: 404, verb: "set the status of", method: "PATCH", route: idRoute, want: gone},
+		"404 of a rotation":            {status: 404, verb: "rotate", route: idRoute, want: gone},
+		"404 of a delete":              {status: 404, verb: "delete", method: "DELETE", route: idRoute, want: gone},
+		"404 of a read":                {status: 404, verb: "read", method: "GET", route: idRoute, want: unseen},
+		"404 of a listing":             {status: 404, verb: "list", method: "GET", want: unseen + lostWay},
 		"404 of an action with advice": {status: 404, verb: "restart", route: idRoute, advice: Advice{404: "Do that."}, want: "Do that."},
-		"409 names a field":            {status: 409, detail: "hostId is taken", at: "host_id", want: "Something else at the service holds this value. Choose another one, or import what holds it: terraform import ADDRESS ID"},
-		"409 names one among others":   {status: 409, detail: "name is taken", at: "name", want: "Something else at the service holds this value. Choose another one, or import what holds it: terraform import ADDRESS ID"},
+		"409 names a field":            {status: 409, detail: "hostId is taken", at: "host_id", want: "The value of host_id is already in use. Choose another value."},
+		"409 names one among others":   {status: 409, detail: "name is taken", at: "name", want: "The value of name is already in use. Choose another value."},
 		"409 names one that is shared": {status: 409, detail: "No source that supports repositories is available.", want: "The service is in a state that does not allow this now. Resolve the conflict that it names, or wait until its work has ended, then apply again."},
 		"409 names what lies below":    {status: 409, detail: "repositories[0].name is busy", want: "The service is in a state that does not allow this now. Resolve the conflict that it names, or wait until its work has ended, then apply again."},
 		"409 names none":               {status: 409, want: "The service is in a state that does not allow this now. Resolve the conflict that it names, or wait until its work has ended, then apply again."},

@@ -267,7 +267,7 @@ func TestCIWorkflowEdit_faults(t *testing.T) {
 		"503 after commit":      {status(emulator.FaultStatusAfterCommit, 503), append([]string{"answered 503"}, uncertain...), 1, 2},
 		"504 before commit":     {status(emulator.FaultStatusBeforeCommit, 504), append([]string{"answered 504"}, uncertain...), 1, 0},
 		"504 after commit":      {status(emulator.FaultStatusAfterCommit, 504), append([]string{"answered 504"}, uncertain...), 1, 2},
-		"400":                   {status(emulator.FaultStatusBeforeCommit, 400), []string{"Cannot edit CI workflow", "answered 400", "what the service accepts"}, 1, 0},
+		"400":                   {status(emulator.FaultStatusBeforeCommit, 400), []string{"Cannot edit CI workflow", "answered 400", "Correct the configuration"}, 1, 0},
 		"401":                   {status(emulator.FaultStatusBeforeCommit, 401), []string{"Cannot edit CI workflow", "answered 401", "AGENTYARD_API_KEY"}, 1, 0},
 		"403":                   {status(emulator.FaultStatusBeforeCommit, 403), []string{"Cannot edit CI workflow", "answered 403", "No pull request was opened", "may write to the repositories"}, 1, 0},
 		"404":                   {status(emulator.FaultStatusBeforeCommit, 404), []string{"Cannot edit CI workflow", "answered 404", "No pull request was opened", "path in base_url", "agentyard_ci_repositories"}, 1, 0},

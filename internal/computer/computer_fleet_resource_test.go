@@ -314,7 +314,7 @@ func TestAccFleet_errorsOfTheService(t *testing.T) {
 		fault  emulator.Fault
 		want   string
 	}{
-		"unknown provider": {config: fleetConfig(1, `provider_type = "managed-z"`), want: `Cannot create computer fleet(.|\n)*provider_type = "managed-z"(.|\n)*bulkCreateComputers(.|\n)*400(.|\n)*Change\s+this\s+attribute`},
+		"unknown provider": {config: fleetConfig(1, `provider_type = "managed-z"`), want: `Cannot create computer fleet(.|\n)*provider_type = "managed-z"(.|\n)*bulkCreateComputers(.|\n)*400(.|\n)*Correct\s+the\s+value\s+of\s+provider_type`},
 		"unknown account":  {config: fleetConfig(1, `service_account_id = "unknown"`), want: `Cannot create computer fleet(.|\n)*service_account_id = "unknown"(.|\n)*listComputers(.|\n)*404(.|\n)*Check\s+the\s+IDs`},
 		"names taken":      {config: fleetConfig(1, ""), want: `Cannot create computer fleet(.|\n)*name_prefix = "web"(.|\n)*web-1(.|\n)*2026-03-01T12:00:00Z(.|\n)*terraform\s+import\s+ADDRESS\s+web`},
 		"401":              {config: fleetConfig(1, ""), fault: status(401), want: `bulkCreateComputers(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},
