@@ -83,6 +83,7 @@ func newFailure(verb, object string, err error, options []Option) *failure {
 // remedy says what to do, and at which attribute.
 func (f *failure) remedy() (string, path.Path) {
 	var exists *client.ExistsError
+	var others *client.OthersError
 	var missing *client.UnconfiguredError
 	var api *client.APIError
 	var answer *client.AnswerError
@@ -92,6 +93,8 @@ func (f *failure) remedy() (string, path.Path) {
 	switch {
 	case errors.As(f.err, &exists):
 		return f.afterExists(append([]client.ExistsError{*exists}, exists.Others...)), f.fieldOf("name")
+	case errors.As(f.err, &others) && others.Err == nil:
+		return f.afterExists(others.Existing()), f.fieldOf("namePrefix")
 	case f.afterLoss() != "":
 		return f.afterLoss(), path.Empty()
 	case errors.As(f.err, &entry):
@@ -127,12 +130,15 @@ func (f *failure) fieldOf(name string) path.Path {
 // afterLoss is the remedy where it is not certain whose an object is; empty for any other failure.
 func (f *failure) afterLoss() string {
 	var lost *client.LostError
+	var others *client.OthersError
 	var unrevoked *client.UnrevokedError
 	var rotated *client.RotatedError
 	var stranger *client.StrangerError
 	switch {
 	case errors.As(f.err, &lost) && len(lost.Found) > 0:
-		return "What was found is not in the state and was left as it is.\n" + importing(lost.Found) + "\n" + f.otherwise(lost)
+		return leftAsItIs + importing(lost.Found) + "\n" + f.otherwise(lost)
+	case errors.As(f.err, &others):
+		return leftAsItIs + importing(others.Existing()) + "\n" + f.alternatives(others.Existing())
 	case errors.As(f.err, &lost) && lost.Name == "":
 		return phrase.Join(deadlineIn(f.err), "It may still appear. Before you apply again, look for it at the service: the next apply creates another one.")
 	case errors.As(f.err, &lost):
@@ -151,26 +157,30 @@ func (f *failure) afterLoss() string {
 // afterExists covers everything that may have the name: a resource at its earlier address, the one that is replaced, and
 // what nothing manages.
 func (f *failure) afterExists(found []client.ExistsError) string {
-	return strings.Join([]string{
-		"Nothing was created.",
-		"If you renamed the resource, add a moved block.",
-		"If the resource is replaced with create_before_destroy, change the name too. If it is only tainted, run terraform untaint ADDRESS.",
-		importing(found),
-		f.alternatives(found),
-	}, "\n")
+	lines := []string{"Nothing was created."}
+	if f.verb == "create" {
+		lines = append(lines, "If you renamed the resource, add a moved block.",
+			"If the resource is replaced with create_before_destroy, change the name too. If it is only tainted, run terraform untaint ADDRESS.")
+	}
+	return strings.Join(append(lines, importing(found), f.alternatives(found)), "\n")
 }
+
+const leftAsItIs = "What was found is not in the state and was left as it is.\n"
 
 // importing says how to manage objects that exist already. A second resource for one of them would delete it some day.
 func importing(found []client.ExistsError) string {
-	const condition = "If no resource manages it, in this or another configuration, import it:"
-	if len(found) == 1 {
-		return condition + " terraform import ADDRESS " + found[0].ImportID
-	}
-	lines := []string{condition}
+	it := phrase.Verb(len(found), "it", "them")
+	condition := fmt.Sprintf("If no resource manages %s, in this or another configuration, import %s:", it, it)
+	var commands []string
 	for _, e := range found {
-		lines = append(lines, "terraform import ADDRESS "+e.ImportID)
+		if command := "terraform import ADDRESS " + e.ImportID; !slices.Contains(commands, command) {
+			commands = append(commands, command)
+		}
 	}
-	return strings.Join(lines, "\n")
+	if len(commands) == 1 {
+		return condition + " " + commands[0]
+	}
+	return condition + "\n" + strings.Join(commands, "\n")
 }
 
 // otherwise says what to do about what was found after a loss, if it is not to be imported.

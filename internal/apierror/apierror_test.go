@@ -245,9 +245,11 @@ func TestFor_whatExistsAlready(t *testing.T) {
 	sent := &client.TransportError{Operation: "createThing", Method: "POST", Route: fixedRoute, Changes: true, Err: errors.New("EOF")}
 	refused := &client.APIError{Operation: "revokeThing", Method: "POST", Route: idRoute, Status: 403, Detail: "no", FromService: true}
 	sweep := Existing(func(e *client.ExistsError) string { return "Or sweep " + e.ID + "." })
+	others := &client.OthersError{Prefix: "web", Account: "sa", Found: []client.Computer{{ID: "1", Name: "web-1"}, {ID: "2", Name: "web-2"}}}
 	const (
 		exists  = "Nothing was created.\nIf you renamed the resource, add a moved block.\nIf the resource is replaced with create_before_destroy, change the name too. If it is only tainted, run terraform untaint ADDRESS.\n"
 		adopt   = "If no resource manages it, in this or another configuration, import it:"
+		adopt2  = "If no resource manages them, in this or another configuration, import them:"
 		choose  = "\nTo keep both, choose another name."
 		another = "\nOtherwise, apply again to create another one."
 	)
@@ -273,21 +275,31 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		"two": {
 			err: &client.ExistsError{Object: "API key", Name: "n", ID: "1", ImportID: "import-1", Others: []client.ExistsError{*made("API key", "2")}}, options: []Option{thingFields, sweep}, at: "name",
 			want:   []string{"An API key named \"n\" exists already, with ID 1; so does 2 (created at 2026-03-01T00:00:00Z)."},
-			remedy: exists + adopt + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2\nOr sweep 1.\nOr sweep 2.",
+			remedy: exists + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2\nOr sweep 1.\nOr sweep 2.",
 		},
 		"two of which the same is said": {
 			err: &client.ExistsError{Object: "computer", Name: "n", ID: "1", ImportID: "import-1", Others: []client.ExistsError{*made("computer", "2")}}, options: []Option{thingFields}, at: "name",
-			remedy: exists + adopt + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
+			remedy: exists + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
 		},
 		"one that a lost answer left and nobody could remove": {
 			err: &client.UnrevokedError{Found: []client.ExistsError{*made("API key", "1")}, Err: errors.Join(sent, refused)}, options: []Option{thingFields, sweep},
 			want:   []string{"1 (created at 2026-03-01T00:00:00Z) lives on", "createThing (POST /api/v0/things) got no usable answer: EOF; revokeThing (POST /api/v0/things/{thingId}) answered 403: no."},
 			remedy: "Nobody has its value: revoke it.\nOr sweep 1.",
 		},
+		"computers with a fleet's names": {
+			err: others, options: []Option{Fields{"namePrefix": path.Root("name_prefix")}, sweep}, at: "name_prefix",
+			want:   []string{"Computers named \"web-<number>\" exist that do not belong to this fleet: web-1 (1), web-2 (2)."},
+			remedy: exists + adopt2 + " terraform import ADDRESS sa/web\nOr sweep 1.\nOr sweep 2.",
+		},
+		"computers with a fleet's names after a lost answer": {
+			err: &client.OthersError{Prefix: "web", Found: others.Found[:1], Err: sent}, options: []Option{sweep},
+			want:   []string{"nothing proves which of them it created", "createThing"},
+			remedy: "What was found is not in the state and was left as it is.\n" + adopt + " terraform import ADDRESS web\nOr sweep 1.",
+		},
 		"two after a lost answer": {
 			err: &client.LostError{Object: "computer", Name: "n", Found: []client.ExistsError{*made("computer", "1"), *made("computer", "2")}, Err: sent}, options: []Option{thingFields},
 			want:   []string{"was lost", "createThing", "nothing proves", "1 (created at", "2 (created at"},
-			remedy: "What was found is not in the state and was left as it is.\n" + adopt + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
+			remedy: "What was found is not in the state and was left as it is.\n" + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
 		},
 		"one after a lost answer, without a name": {
 			err: &client.LostError{Object: "session on the computer 7", Found: []client.ExistsError{*made("session", "1")}, Err: sent}, options: []Option{sweep},

@@ -59,21 +59,18 @@ func (e *ShortfallError) Unwrap() error { return e.Err }
 
 // OthersError says that computers bear names of a fleet, and that nothing proves them to be the fleet's own.
 type OthersError struct {
-	Prefix string
-	Found  []Computer
+	Prefix, Account string
+	Found           []Computer
 	// Err is why a creation cannot tell them from its own: its answer was lost. Nil before anything is sent.
 	Err error
 }
-
-// maxNamed bounds how many computers a text names.
-const maxNamed = 20
 
 func (e *OthersError) Error() string {
 	names := make([]string, len(e.Found))
 	for i := range e.Found {
 		names[i] = e.Found[i].describe()
 	}
-	text := fmt.Sprintf("computers named \"%s-<number>\" exist that do not belong to this fleet: %s", e.Prefix, phrase.Names(names, maxNamed))
+	text := fmt.Sprintf("computers named \"%s-<number>\" exist that do not belong to this fleet: %s", e.Prefix, phrase.Names(names, phrase.MaxNamed))
 	if e.Err != nil {
 		text += fmt.Sprintf("; the response to the request was lost, so nothing proves which of them it created: %v", e.Err)
 	}
@@ -89,6 +86,15 @@ func (c *Computer) describe() string {
 }
 
 func (e *OthersError) Unwrap() error { return e.Err }
+
+// Existing describes the computers, which are imported together, as a fleet.
+func (e *OthersError) Existing() []ExistsError {
+	found := existing(e.Found, (*Computer).existing)
+	for i := range found {
+		found[i].ImportID = strings.TrimPrefix(e.Account+"/"+e.Prefix, "/")
+	}
+	return found
+}
 
 // FleetNumber returns the number in a name of the form "<prefix>-<number>".
 func FleetNumber(prefix, name string) (int, bool) {
@@ -178,7 +184,7 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, known 
 			return nil, err
 		}
 		if others := othersAmong(present, known); len(others) > 0 {
-			return nil, &OthersError{Prefix: body.NamePrefix, Found: others}
+			return nil, &OthersError{Prefix: body.NamePrefix, Account: account, Found: others}
 		}
 	}
 	var made []Computer
@@ -217,11 +223,14 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, known b
 	case !isAmbiguous(err):
 		return nil, err
 	}
-	found, findErr := c.newInFleet(ctx, body, known)
+	found, findErr := findAfterLoss(ctx, c, body.Quantity, func(ctx context.Context) ([]Computer, error) {
+		present, err := c.computers.anew(ctx, body.ServiceAccountID, inFleet(body.NamePrefix))
+		return slices.DeleteFunc(present, func(found Computer) bool { return known.knows(found.ID) }), err
+	})
 	proven := slices.DeleteFunc(slices.Clone(found), func(c Computer) bool { return !madeSince(c.CreatedAt, since) })
 	switch {
 	case len(found) > body.Quantity || len(proven) < len(found):
-		return nil, &OthersError{Prefix: body.NamePrefix, Found: found, Err: err}
+		return nil, &OthersError{Prefix: body.NamePrefix, Account: body.ServiceAccountID, Found: found, Err: err}
 	case len(found) == body.Quantity:
 		return found, nil
 	case len(found) > 0:
@@ -248,28 +257,6 @@ func unlikeBatch(result *BulkCreateResult, body BulkCreateRequest, known before[
 		return "it does not say which computers were made"
 	}
 	return ""
-}
-
-// newInFleet looks for the computers of a lost answer until all have shown up or the looks are used up.
-func (c *Client) newInFleet(ctx context.Context, body BulkCreateRequest, known before[Computer]) ([]Computer, error) {
-	ctx, cancel := outlive(ctx, afterStop)
-	defer cancel()
-	var found []Computer
-	var lastErr error
-	for _, pause := range looksAfterLoss {
-		if err := c.clock.Sleep(ctx, pause); err != nil {
-			return found, errors.Join(lastErr, err)
-		}
-		var present []Computer
-		if present, lastErr = c.computers.anew(ctx, body.ServiceAccountID, inFleet(body.NamePrefix)); lastErr != nil {
-			continue
-		}
-		found = slices.DeleteFunc(present, func(found Computer) bool { return known.knows(found.ID) })
-		if len(found) >= body.Quantity {
-			return found, nil
-		}
-	}
-	return found, lastErr
 }
 
 // DeleteComputers removes computers, several at a time. A failure does not keep the others from being removed. The

@@ -138,7 +138,7 @@ func nameAll(found []ExistsError) string {
 			names[i] += " (created at " + e.CreatedAt.UTC().Format(time.RFC3339) + ")"
 		}
 	}
-	return phrase.Names(names, maxNamed)
+	return phrase.Names(names, phrase.MaxNamed)
 }
 
 // causes writes joined errors in one line.

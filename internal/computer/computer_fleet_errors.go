@@ -15,48 +15,30 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
-// maxNamed bounds how many computers a message names.
-const maxNamed = 20
-
-// createError explains why no computer was created. Remedy says what to do about other computers with the fleet's names.
-func (m *fleetModel) createError(verb string, err error, remedy string) diag.Diagnostics {
-	var others *client.OthersError
-	if errors.As(err, &others) {
-		return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("name_prefix"), "Cannot "+verb+" computer fleet", sentence(others)+"\n\n"+remedy)}
-	}
-	return apierror.For(verb, "computer fleet", err, fleetFields, unknownAccount(m.ServiceAccountID))
-}
-
-func sentence(err error) string {
-	text := err.Error()
-	return strings.ToUpper(text[:1]) + text[1:] + "."
-}
-
-// importRemedy is for a fleet that is not in the state.
-func (m *fleetModel) importRemedy() string {
-	return "If you renamed the resource, add a moved block. If it is replaced with create_before_destroy, change name_prefix too. " +
-		"Otherwise, choose another name_prefix, or import the computers: terraform import ADDRESS " + m.importID()
-}
-
-// reimportRemedy is for a fleet that is in the state.
-func (m *fleetModel) reimportRemedy() string {
-	return "An interrupted run may have created them. To add them to the fleet, import it again: terraform state rm ADDRESS, then terraform import ADDRESS " + m.importID() +
-		"\nOtherwise, rename them."
+// options say what the refusals of a creation mean, and what to do about other computers with the fleet's names.
+func (m *fleetModel) options(inState bool) apierror.Options {
+	return apierror.Options{fleetFields, unknownAccount(m.ServiceAccountID), apierror.Existing(func(*client.ExistsError) string {
+		advice := fmt.Sprintf("The import takes all computers named \"%s-<number>\". Raise quantity to their number before you apply: an apply deletes those beyond quantity.\n", m.NamePrefix.ValueString())
+		if inState {
+			return "Before the import, run terraform state rm ADDRESS. " + advice + "Otherwise, create the additional computers in another fleet, with another name_prefix."
+		}
+		return advice + "Otherwise, choose another name_prefix."
+	})}
 }
 
 // shortfall says how many computers are missing, and why.
 func (m *fleetModel) shortfall(wanted, present int, err error) (summary, detail string) {
 	summary = "Fleet Is Short of Computers"
 	detail = fmt.Sprintf("%d of %d computers of the fleet %q are missing: %s.", wanted-present, wanted, m.NamePrefix.ValueString(), strings.TrimSuffix(err.Error(), "."))
-	var others *client.OthersError
-	if errors.As(err, &others) {
-		return summary, detail + "\n\n" + m.reimportRemedy()
-	}
-	for _, d := range apierror.For("create", "computers", err, fleetFields) {
+	for _, d := range apierror.For("create", "computers", err, m.options(true)) {
 		// The translation repeats the error and adds a remedy.
 		if _, remedy, found := strings.Cut(d.Detail(), "\n\n"); found {
-			detail += " " + remedy
+			detail += "\n\n" + remedy
 		}
+	}
+	var others *client.OthersError
+	if errors.As(err, &others) {
+		return summary, detail
 	}
 	return summary, detail + "\n\nThe next apply creates the missing computers."
 }
@@ -83,14 +65,16 @@ func (m *fleetModel) unplannedNames(planned []string, made []client.Computer) di
 		fmt.Sprintf("The service named new computers of the fleet %q differently than the plan:\n%s\n\nThe state contains the computers that exist. Plan and apply again.", m.NamePrefix.ValueString(), strings.Join(lines, "\n")))}
 }
 
+// missingOrFailed is the summary of every warning about computers that a refresh found missing or failed.
+const missingOrFailed = "Fleet Computers Missing or Failed"
+
 // missingFrom warns about computers that no longer exist.
 func (m *fleetModel) missingFrom(total int, lost []fleetMember) diag.Diagnostics {
 	if len(lost) == 0 {
 		return nil
 	}
-	return diag.Diagnostics{diag.NewWarningDiagnostic("Fleet Computers Not Found",
-		fmt.Sprintf("%d of %d computers of the fleet %q no longer %s: %s. The next apply replaces %s.", len(lost), total, m.NamePrefix.ValueString(),
-			phrase.Verb(len(lost), "exists", "exist"), phrase.Names(memberNames(lost), maxNamed), phrase.Verb(len(lost), "it", "them")))}
+	return diag.Diagnostics{diag.NewWarningDiagnostic(missingOrFailed, fmt.Sprintf("%d of %d computers of the fleet %q no longer %s: %s.",
+		len(lost), total, m.NamePrefix.ValueString(), phrase.Verb(len(lost), "exists", "exist"), phrase.Names(memberNames(lost), phrase.MaxNamed)))}
 }
 
 // failedComputers warns about computers with the status "error".
@@ -105,12 +89,11 @@ func (m *fleetModel) failedComputers(found []client.Computer) diag.Diagnostics {
 	if count == 0 {
 		return nil
 	}
-	if count > maxNamed {
-		lines = append(lines[:maxNamed], fmt.Sprintf("- and %d more", count-maxNamed))
+	if count > phrase.MaxNamed {
+		lines = append(lines[:phrase.MaxNamed], fmt.Sprintf("- and %d more", count-phrase.MaxNamed))
 	}
-	return diag.Diagnostics{diag.NewWarningDiagnostic("Fleet Computers Failed",
-		fmt.Sprintf("%d of %d computers of the fleet %q had the status %q when they were read:\n%s\n\nThe plan shows those that are replaced. To replace another one, delete it at the service and apply again.",
-			count, len(found), m.NamePrefix.ValueString(), client.ComputerError, strings.Join(lines, "\n")))}
+	return diag.Diagnostics{diag.NewWarningDiagnostic(missingOrFailed, fmt.Sprintf("%d of %d computers of the fleet %q %s the status %q:\n%s",
+		count, len(found), m.NamePrefix.ValueString(), phrase.Verb(count, "has", "have"), client.ComputerError, strings.Join(lines, "\n")))}
 }
 
 // stillFailed reads failed computers again before they are deleted, because the plan may be old.

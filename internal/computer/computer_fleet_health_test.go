@@ -199,7 +199,7 @@ func TestFleet_importedComputersAreNotReplaced(t *testing.T) {
 		t.Fatal(out)
 	}
 	config := acctest.Values{"name_prefix": "web", "quantity": 2}
-	if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "none" || !strings.Contains(texts(out), "Fleet Computers Failed") {
+	if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "none" || !strings.Contains(texts(out), "Fleet Computers Missing or Failed") {
 		t.Errorf("the plan is %s:\n%s", out.Action, texts(out))
 	}
 }
@@ -217,7 +217,7 @@ func TestFleet_aLaterInstallationIsNoProof(t *testing.T) {
 	e.API("POST", "/api/v0/computers/"+fleetIDs(i)[0]+"/install-deps", nil, nil)
 	e.Clock.Advance(provisioned)
 	breakNow(t, e, "web-1")
-	if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "none" || !strings.Contains(texts(out), "Fleet Computers Failed") {
+	if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "none" || !strings.Contains(texts(out), "Fleet Computers Missing or Failed") {
 		t.Errorf("the plan is %s:\n%s", out.Action, texts(out))
 	}
 }
@@ -327,5 +327,31 @@ func TestFleet_namesAFewOfManyBroken(t *testing.T) {
 	out := acctest.NewProcess(t, e, nil).Plan(i, fleetOf(30))
 	if text := texts(out); out.Action != "none" || strings.Count(text, "\n") > 25 || !strings.Contains(text, "30 of 30") || !strings.Contains(text, "- and 10 more") {
 		t.Errorf("the plan is %s:\n%s", out.Action, text)
+	}
+}
+
+// A smaller quantity, or a destroy, does not replace what is missing or failed.
+func TestFleet_warnsOnlyOfWhatIsCertain(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	i := newFleet(t, e)
+	mustApply(t, e, i, fleetOf(3))
+	ids := fleetIDs(i)
+	e.API("DELETE", "/api/v0/computers/"+ids[2], nil, nil)
+	breakNow(t, e, "web-2")
+	out := acctest.NewProcess(t, e, nil).Apply(i, fleetOf(1))
+	var details []string
+	for _, w := range out.Warnings {
+		if w.Summary != "Fleet Computers Missing or Failed" {
+			t.Errorf("the summary is %q", w.Summary)
+		}
+		details = append(details, w.Detail)
+	}
+	want := []string{
+		`1 of 3 computers of the fleet "web" no longer exists: web-3.`,
+		`1 of 2 computers of the fleet "web" has the status "error":` + "\n- web-2 (" + ids[1] + `): the status is "error", and the service gives no reason`,
+	}
+	if !slices.Equal(details, want) || len(out.Errors) > 0 {
+		t.Errorf("got %q\nwant %q", details, want)
 	}
 }

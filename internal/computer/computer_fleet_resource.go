@@ -124,7 +124,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"If the service creates fewer computers than `quantity` while it creates the fleet, the apply ends with a warning; while it updates the fleet, with an error. " +
 			"To stop the run and everything that depends on the fleet, add a `postcondition` as in the example. It does not mark the fleet for replacement.\n\n" +
 			"**Failed computers.** A computer that does not become active is a warning while the fleet is created, and an error while it is updated. " +
-			"The next apply replaces a computer that failed to provision; see `replace_failed`. A computer that may have been active, or that was imported, is only reported: to replace it, delete it at the service.\n\n" +
+			"The next apply replaces a computer that failed to provision; see `replace_failed`. A computer that may have been active, or that was imported, is only reported.\n\n" +
 			"**Other computers with these names.** Only computers that this resource created or imported belong to the fleet. " +
 			"While another computer is named `<name_prefix>-<number>`, the fleet creates no computers and the error names the other computer. Importing the fleet takes every computer with such a name.",
 		Attributes: map[string]schema.Attribute{
@@ -215,7 +215,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	planned := newNames(m.NamePrefix.ValueString(), nil, quantity)
 	made, err := r.Client.CreateFleet(createCtx, m.createRequest(quantity), nil)
 	if err != nil && len(made) == 0 {
-		resp.Diagnostics.Append(m.createError("create", err, m.importRemedy())...)
+		resp.Diagnostics.Append(apierror.For("create", "computer fleet", err, m.options(false))...)
 		return
 	}
 	m.ID = types.StringValue(m.importID())
@@ -337,7 +337,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	made, err := r.Client.CreateFleet(updateCtx, m.createRequest(change.missing), memberIDs(stay))
 	switch {
 	case err != nil && len(made) == 0:
-		resp.Diagnostics.Append(m.createError("scale up", err, m.reimportRemedy())...)
+		resp.Diagnostics.Append(apierror.For("scale up", "computer fleet", err, m.options(true))...)
 		if len(stay) < len(present) {
 			save(stay, nil)
 		}
@@ -433,7 +433,7 @@ func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fl
 	var diags diag.Diagnostics
 	for _, reason := range reasons {
 		for _, d := range apierror.For("delete", "computers of the fleet", first[reason]) {
-			diags.AddError(d.Summary(), fmt.Sprintf("Not deleted: %s. %s\n\nThese computers are still in the state. The next apply tries again.", phrase.Names(memberNames(failed[reason]), maxNamed), d.Detail()))
+			diags.AddError(d.Summary(), fmt.Sprintf("Not deleted: %s. %s\n\nThese computers are still in the state. The next apply tries again.", phrase.Names(memberNames(failed[reason]), phrase.MaxNamed), d.Detail()))
 		}
 	}
 	return kept, diags

@@ -316,7 +316,7 @@ func TestAccFleet_errorsOfTheService(t *testing.T) {
 	}{
 		"unknown provider": {config: fleetConfig(1, `provider_type = "managed-z"`), want: `Cannot create computer fleet(.|\n)*provider_type = "managed-z"(.|\n)*bulkCreateComputers(.|\n)*400(.|\n)*Correct\s+the\s+value\s+of\s+provider_type`},
 		"unknown account":  {config: fleetConfig(1, `service_account_id = "unknown"`), want: `Cannot create computer fleet(.|\n)*service_account_id = "unknown"(.|\n)*listComputers(.|\n)*404(.|\n)*Check\s+the\s+IDs`},
-		"names taken":      {config: fleetConfig(1, ""), want: `Cannot create computer fleet(.|\n)*name_prefix = "web"(.|\n)*web-1(.|\n)*2026-03-01T12:00:00Z(.|\n)*terraform\s+import\s+ADDRESS\s+web`},
+		"names taken":      {config: fleetConfig(1, ""), want: `Cannot create computer fleet(.|\n)*name_prefix = "web"(.|\n)*web-1(.|\n)*2026-03-01T12:00:00Z(.|\n)*terraform\s+import\s+ADDRESS\s+web(.|\n)*Raise\s+quantity(.|\n)*choose\s+another\s+name_prefix`},
 		"401":              {config: fleetConfig(1, ""), fault: status(401), want: `bulkCreateComputers(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},
 		"402":              {config: fleetConfig(1, ""), fault: status(402), want: `bulkCreateComputers(.|\n)*402(.|\n)*plan\s+does\s+not\s+include`},
 		"403":              {config: fleetConfig(1, ""), fault: status(403), want: `bulkCreateComputers(.|\n)*403(.|\n)*Manager`},

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// MaxNamed bounds how many objects a message names.
+const MaxNamed = 20
+
 // Names lists the first most names and counts the rest: "a, b, c and 7 more".
 func Names(names []string, most int) string {
 	if len(names) <= most {
