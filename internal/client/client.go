@@ -101,6 +101,8 @@ type Client struct {
 	wikiRuns   *shared[WikiRun]
 	// creating holds a lock for every name under which something is being created.
 	creating keyedLocks
+	// limitsSet are the keys of the addresses whose limits this process sets.
+	limitsSet sync.Map
 	// checked are the purposes for which checkOnce has sent its request.
 	checked sync.Map
 	// lookForTime is real time, which TimeBeforeEdit takes at most.
@@ -237,6 +239,12 @@ func CheckAPIKey(key string) error {
 		}
 	}
 	return nil
+}
+
+// IsLoopback reports whether an address names this machine.
+func IsLoopback(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && isLoopback(u.Hostname())
 }
 
 func isLoopback(host string) bool {

@@ -240,12 +240,17 @@ func (c *Client) IsFirstLimitRead(id string) bool {
 // SetUserUsageLimit sets a user's limit, in credits. Writes that come together share a request. Besides the service's own
 // errors it returns *EntryError, and *LimitConflictError if the request has another value for the user.
 func (c *Client) SetUserUsageLimit(ctx context.Context, email string, limit int64) (*UserUsageLimit, error) {
+	c.limitsSet.Store(emailKey(email), true)
 	result, err := c.limitBatch.Do(ctx, email, &limit)
 	return result.set, cmp.Or(err, result.err)
 }
 
-// RemoveUserUsageLimit removes a user's limit, so that the global one applies. If the same request sets the limit, it stays.
+// RemoveUserUsageLimit removes a user's limit, so that the global one applies. A limit that this process sets stays: a renamed
+// resource is created and destroyed in any order, and must not leave its user without a limit.
 func (c *Client) RemoveUserUsageLimit(ctx context.Context, email string) error {
+	if _, isSet := c.limitsSet.Load(emailKey(email)); isSet {
+		return nil
+	}
 	result, err := c.limitBatch.Do(ctx, email, nil)
 	return cmp.Or(err, result.err)
 }
