@@ -111,12 +111,12 @@ func (c *Client) rotate(ctx context.Context, n NewAPIKey, old Renewal, known bef
 // afterLostRotation revokes the key that a rotation without an answer made, and mints another one. Where none is found,
 // the old key is as it was.
 func (c *Client) afterLostRotation(ctx context.Context, n NewAPIKey, old Renewal, known before[APIKey], since time.Time, lost error) (*MintedAPIKey, error) {
-	ctx, cancel := outlive(ctx, afterStop)
+	longer, cancel := outlive(ctx, afterStop)
 	defer cancel()
-	proven, found, err := c.lostKeys(ctx, n, known, since)
+	proven, found, err := c.lostKeys(longer, n, known, since)
 	if err == nil && old.GraceMinutes == 0 {
 		// The service makes the new key and ends the old one at once.
-		present, readErr := c.apiKeys.lookUp(ctx, n.AccountID, old.ID)
+		present, readErr := c.apiKeys.lookUp(longer, n.AccountID, old.ID)
 		if present != nil && present.IsLive(c.clock.Now()) {
 			return nil, lost
 		}
@@ -127,8 +127,11 @@ func (c *Client) afterLostRotation(ctx context.Context, n NewAPIKey, old Renewal
 	case err != nil:
 		return nil, &LostError{Object: "API key", Name: n.Name, Err: errors.Join(lost, err)}
 	case len(proven) == 1:
-		if err := c.revokeLost(ctx, &proven[0], lost); err != nil {
+		if err := c.revokeLost(longer, &proven[0], lost); err != nil {
 			return nil, err
+		}
+		if ctx.Err() != nil {
+			return nil, lost // Nobody is left to store the value of another key.
 		}
 		return c.mint(ctx, n, known)
 	case len(found) > 0:

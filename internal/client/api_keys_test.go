@@ -505,6 +505,20 @@ func TestCreateAPIKey_interrupted(t *testing.T) {
 	}
 }
 
+// A rotation of which nobody can store the outcome any more revokes the key that it made, and makes no other.
+func TestRotateAPIKey_interrupted(t *testing.T) {
+	t.Parallel()
+	s, c := newKeyring(t)
+	s.add("old", nil)
+	ctx, interrupt := context.WithCancel(t.Context())
+	s.breaking, s.meanwhile = once, interrupt
+	made, err := c.RenewAPIKey(ctx, NewAPIKey{AccountID: "sa", Name: "ci"}, Renewal{ID: "old"})
+	checkMade(t, s, made, err, "", []string{"rotateApiKey"}, "[]")
+	if s.made != 1 {
+		t.Errorf("%d keys were made", s.made)
+	}
+}
+
 // A key is minted a few times only where every answer is lost, and none of them is left.
 func TestCreateAPIKey_givesUp(t *testing.T) {
 	t.Parallel()
