@@ -50,6 +50,10 @@ func writeArchive(name string, export func(io.Writer) (*client.WikiExport, error
 	if hasContent(name, written) {
 		return written, nil
 	}
+	// Something else may have been written there during the export.
+	if _, err := archiveMode(name); err != nil {
+		return nil, err
+	}
 	return written, os.Rename(unfinished, name)
 }
 

@@ -113,6 +113,23 @@ func TestWriteArchive_links(t *testing.T) {
 	}
 }
 
+// What somebody writes there during the export stays.
+func TestWriteArchive_writtenMeanwhile(t *testing.T) {
+	t.Parallel()
+	dir := dirWith(t, nil)
+	name := filepath.Join(dir, "w")
+	_, err := writeArchive(name, func(w io.Writer) (*client.WikiExport, error) {
+		if err := os.WriteFile(name, []byte("precious"), 0o600); err != nil {
+			t.Error(err)
+		}
+		return exportOf(newer, nil)(w)
+	})
+	if !errors.Is(err, errNotArchive) {
+		t.Errorf("got %v", err)
+	}
+	dirHolds(t, dir, map[string]string{"w": "precious"})
+}
+
 func TestWriteArchive_sameContent(t *testing.T) {
 	t.Parallel()
 	dir := dirWith(t, map[string]string{"w": older})
