@@ -98,13 +98,14 @@ func orderOf(prefix, name string) int {
 	return math.MaxInt
 }
 
-// setComputers stores the computers that exist and an entry for each missing one.
+// setComputers stores the computers that exist and an entry for each missing one. Of two with the same name, the first stays:
+// it is in the state already.
 func (m *fleetModel) setComputers(ctx context.Context, members []fleetMember, missing []string) diag.Diagnostics {
 	entries := make(map[string]fleetComputer, len(members)+len(missing))
 	for _, name := range missing {
 		entries[name] = fleetComputer{Status: types.StringValue(statusMissing), ClonedRepoDirectories: types.ListNull(types.StringType)}
 	}
-	for _, member := range members {
+	for _, member := range slices.Backward(members) {
 		entries[member.name] = member.fleetComputer
 	}
 	computers, diags := types.MapValueFrom(ctx, fleetComputerType, entries)

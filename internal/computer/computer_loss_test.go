@@ -191,7 +191,7 @@ source = {
   software_draft = { workstream_id = %q, creation_session_id = %q, first_turn_id = %q }
 }`, hostA, hostB, hostA)))
 	for range 2 {
-		mustSay(t, cli.Run("apply", "-auto-approve", "-input=false"), made.ID, "terraform import ADDRESS "+made.ID, "not taken over")
+		mustSay(t, cli.Run("apply", "-auto-approve", "-input=false"), made.ID, "not taken over", "Before you apply again, look at the service")
 	}
 	if left := only(t, e); left.ID != made.ID {
 		t.Errorf("the emulator holds %+v", left)
@@ -216,7 +216,7 @@ func TestComputer_answersOfAnotherShape(t *testing.T) {
 		"a read without a provider":    {operation: "getComputer", body: `{"id":"ID","name":"a"}`, wantErr: []string{"lacks the field providerType"}},
 		"a read in another form":       {operation: "getComputer", body: `{"computer":{"id":"ID","name":"a","providerType":"byom","isListed":true,"status":"asleep","createdAt":1772366400000},"new":1}`},
 		"a read that is a list":        {operation: "getComputer", body: `[]`, wantErr: []string{"unexpected shape"}},
-		"a creation of another object": {operation: "createComputer", body: other, wantErr: []string{"not taken over", "terraform import ADDRESS 2c5f39cb"}},
+		"a creation of another object": {operation: "createComputer", body: other, wantErr: []string{"not taken over", "Before you apply again, look at the service"}},
 		"a creation without an object": {operation: "createComputer", body: `{}`},
 		"a listing without a list":     {operation: "listComputers", body: `{}`, wantErr: []string{"listComputers", "has no computers"}},
 		"a listing with empty objects": {operation: "listComputers", body: `{"computers":[{}]}`, wantErr: []string{"listComputers", "holds no ID"}},
