@@ -180,16 +180,19 @@ func (c *Client) listSessionsForReads(ctx context.Context, computer string) ([]S
 // Session reads one session of a computer, from a listing that the reads of a plan share: only listings always have the
 // settings. A session that is not listed is read alone. If it does not exist, the error is a *GoneError.
 func (c *Client) Session(ctx context.Context, id, computer string, createdAt time.Time) (*Session, error) {
-	if !c.isYoung(createdAt) {
-		return c.sessions.get(ctx, computer, id, func(ctx context.Context) (*Session, error) {
-			return c.sessionAlone(ctx, id, computer, createdAt)
-		})
-	}
-	if err := c.waitUntilListed(ctx, id, computer, createdAt); err != nil {
-		return nil, err
+	read := func(ctx context.Context) (*Session, error) { return c.sessionAlone(ctx, id, computer, createdAt) }
+	if c.isYoung(createdAt) {
+		if err := c.waitUntilListed(ctx, id, computer, createdAt); err != nil {
+			return nil, err
+		}
+		read = func(ctx context.Context) (*Session, error) { return c.sessionOnce(ctx, id, computer) }
 	}
 	return c.sessions.get(ctx, computer, id, func(ctx context.Context) (*Session, error) {
-		return c.sessionOnce(ctx, id, computer)
+		found, err := read(ctx)
+		if err == nil {
+			found.ServiceCredits = nil // Listings have none, and a plan must not depend on what was listed.
+		}
+		return found, err
 	})
 }
 
