@@ -87,7 +87,7 @@ func warnOfDefault(ctx context.Context, req resource.ModifyPlanRequest) diag.Dia
 		}
 	}
 	return diag.Diagnostics{diag.NewWarningDiagnostic("Default Environment Will Be Deleted", fmt.Sprintf(
-		"Environment %s was the organization's default at the last refresh. The service may refuse to delete it while the organization has other environments. "+
+		"Environment %s was the organization's default at the last refresh. The service may refuse to delete it while the organization has other organization-scope environments. "+
 			"To keep a default, make another environment the default before you apply this plan.", label(state.Name.ValueString(), state.ID.ValueString())))}
 }
 

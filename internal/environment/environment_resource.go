@@ -238,7 +238,7 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "A named environment in which sessions start: repositories, each with a script, and what they are built from. An apply waits until the build that it started has succeeded, and fails with the reason where it has not. " +
 			"An environment that is left failed is rebuilt by the next apply.\n\n" +
-			"The service does not delete the organization's default environment while the organization has others. To replace the default, create the new environment and " +
+			"The service does not delete the default environment while the organization has other organization-scope environments. To replace the default, create the new environment and " +
 			"change `agentyard_default_environment` in one apply, and remove the old environment in a later one.",
 		Attributes: attributes,
 		Blocks: map[string]schema.Block{
