@@ -3,8 +3,10 @@ package provider
 import (
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -12,20 +14,20 @@ import (
 // together with EnvBaseURL.
 const EnvEmulatorClock = "AGENTYARD_EMULATOR_CLOCK"
 
-// emulatorClock returns clk, or a clock ahead of it if baseURL is the emulator whose clock somebody moved. The comparison
-// keeps a variable that was left behind in a shell from changing what is due at another address.
+// emulatorClock returns clk, or a clock ahead of it if baseURL is the emulator whose clock somebody moved. A variable that was
+// left behind in a shell changes nothing for a service that does not run on this machine.
 func emulatorClock(clk clock.Clock, baseURL string) (clock.Clock, error) {
 	file := os.Getenv(EnvEmulatorClock)
-	if file == "" || baseURL != os.Getenv(EnvBaseURL) {
+	if file == "" || baseURL != os.Getenv(EnvBaseURL) || !client.IsLoopback(baseURL) {
 		return clk, nil
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("read the emulator's clock: %w", err)
 	}
-	ahead, err := time.ParseDuration(string(text))
+	ahead, err := time.ParseDuration(strings.TrimSpace(string(text)))
 	if err != nil {
-		return nil, fmt.Errorf("read the emulator's clock from %s: %w", file, err)
+		return nil, fmt.Errorf("read the emulator's clock: %s holds no duration", file)
 	}
 	return clock.NewAhead(clk, ahead), nil
 }

@@ -3,6 +3,7 @@ package provider
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 )
 
 func TestEmulatorClock(t *testing.T) {
-	const address = "http://127.0.0.1:8787"
+	const address, service = "http://127.0.0.1:8787", "https://api.agentyard.example"
 	began := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for name, tc := range map[string]struct {
 		text    string
@@ -20,7 +21,9 @@ func TestEmulatorClock(t *testing.T) {
 	}{
 		"moved":              {"720h0m0s", address, 720 * time.Hour, false},
 		"not moved":          {"0s", address, 0, false},
-		"another address":    {"720h0m0s", "https://api.agentyard.example", 0, false},
+		"another address":    {"720h0m0s", "http://127.0.0.1:9999", 0, false},
+		"a real service":     {"720h0m0s", service, 0, false},
+		"a line":             {"10h\n", address, 10 * time.Hour, false},
 		"unreadable":         {"tomorrow", address, 0, true},
 		"emulator has ended": {"", address, 0, true},
 		"no variable":        {"-", address, 0, false},
@@ -36,10 +39,16 @@ func TestEmulatorClock(t *testing.T) {
 				file = ""
 			}
 			t.Setenv(EnvBaseURL, address)
+			if tc.baseURL == service {
+				t.Setenv(EnvBaseURL, service)
+			}
 			t.Setenv(EnvEmulatorClock, file)
 			clk, err := emulatorClock(clock.NewFake(began), tc.baseURL)
 			if (err != nil) != tc.fails {
 				t.Fatalf("error %v", err)
+			}
+			if err != nil && strings.Contains(err.Error(), "tomorrow") {
+				t.Errorf("the error quotes the file: %v", err)
 			}
 			if err == nil && clk.Now().Sub(began) != tc.want {
 				t.Errorf("ahead by %v, want %v", clk.Now().Sub(began), tc.want)
