@@ -32,16 +32,6 @@ func (c *Client) CheckEnvironments(ctx context.Context) error {
 	return c.checkOnce("environments", func() error { _, err := c.environments.known(ctx, organization, "", c.lastHeard()); return err })
 }
 
-// CheckUsageLimits is CheckComputers for a limit of a user.
-func (c *Client) CheckUsageLimits(ctx context.Context) error {
-	return c.checkOnce("usage limits", func() error { _, err := c.UsageLimits(ctx); return err })
-}
-
-// CheckGlobalUsageLimit is CheckComputers for the global limit.
-func (c *Client) CheckGlobalUsageLimit(ctx context.Context) error {
-	return c.checkOnce("global usage limit", func() error { _, err := c.GlobalUsageLimit(ctx); return err })
-}
-
 // CheckAccess is CheckComputers for an object whose creation lists nothing.
 func (c *Client) CheckAccess(ctx context.Context) error {
 	return c.checkOnce("providers", func() error { _, err := c.ComputerProviders(ctx); return err })

@@ -71,7 +71,7 @@ type Client struct {
 	clock   clock.Clock
 	service serviceClock
 	// unconfigured is set while the settings are unknown.
-	unconfigured *unconfigured
+	unconfigured *UnconfiguredError
 
 	computers     *shared[Computer]
 	computerPolls *poller[Computer]
@@ -95,7 +95,9 @@ type Client struct {
 	globalLimit      *shared[globalUsageLimit]
 	limitBatch       *batch.Batcher[int64, limitResult]
 	globalLimitBatch *batch.Batcher[int64, struct{}]
-	firstLimits      firstLimits
+	// firstLimits and firstGlobalLimit are as this process read them first.
+	firstLimits      *UsageLimits
+	firstGlobalLimit *int64
 	// limitReads are the limits that resources have read.
 	limitReads sync.Map
 	wikiRuns   *shared[WikiRun]

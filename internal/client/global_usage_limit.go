@@ -26,6 +26,15 @@ func (c *Client) GlobalUsageLimit(ctx context.Context) (*int64, error) {
 	return found[0].Limit, nil
 }
 
+// FirstGlobalUsageLimit is FirstUsageLimits for the global limit.
+func (c *Client) FirstGlobalUsageLimit(ctx context.Context) (*int64, error) {
+	err := c.checkOnce("global usage limit", func() (err error) {
+		c.firstGlobalLimit, err = c.GlobalUsageLimit(ctx)
+		return err
+	})
+	return c.firstGlobalLimit, err
+}
+
 // readGlobalUsageLimit always asks the service.
 func (c *Client) readGlobalUsageLimit(ctx context.Context, _ string) ([]globalUsageLimit, error) {
 	r := request{op: operation{name: "getGlobalUsageLimit", method: http.MethodGet, route: globalLimitRoute}}

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/batch"
@@ -218,17 +217,14 @@ func limitsIn(body []byte) (global *int64, users []listedLimit, err error) {
 	return global, users, err
 }
 
-// firstLimits are the limits as this process read them first; nil if they could not be read.
-type firstLimits struct {
-	once   sync.Once
-	limits *UsageLimits
-}
-
-// FirstUsageLimits returns the limits as this process read them first; nil if they cannot be read. An apply plans again, and
-// would otherwise list the limits after each write.
-func (c *Client) FirstUsageLimits(ctx context.Context) *UsageLimits {
-	c.firstLimits.once.Do(func() { c.firstLimits.limits, _ = c.UsageLimits(ctx) })
-	return c.firstLimits.limits
+// FirstUsageLimits returns the limits as this process read them first, and an error like CheckComputers. An apply plans
+// again, and would otherwise list the limits after each write.
+func (c *Client) FirstUsageLimits(ctx context.Context) (*UsageLimits, error) {
+	err := c.checkOnce("usage limits", func() (err error) {
+		c.firstLimits, err = c.UsageLimits(ctx)
+		return err
+	})
+	return c.firstLimits, err
 }
 
 // IsFirstLimitRead reports whether a resource reads a limit for the first time in this process.

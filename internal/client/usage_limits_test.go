@@ -942,27 +942,37 @@ func TestGlobalUsageLimit_writtenTogether(t *testing.T) {
 // An apply plans again after its writes, which must not list the limits again.
 func TestFirstUsageLimits(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serveShort(t, answers(map[string]string{getLimits: limited("a@x 1"), putLimits: updated("a@x 1000000")}))
+	c, rec, _ := serveShort(t, answers(map[string]string{
+		getLimits: limited("a@x 1"), putLimits: updated("a@x 1000000"), getGlobal: `200 {"limit":7}`, putGlobal: `200 {"limit":1000000}`,
+	}))
 	for range 2 {
-		if limits := c.FirstUsageLimits(t.Context()); limits == nil || shownLimits(limits) != "none a@x=1" {
-			t.Errorf("got %+v", limits)
+		if limits, err := c.FirstUsageLimits(t.Context()); err != nil || shownLimits(limits) != "none a@x=1" {
+			t.Errorf("got %+v, %v", limits, err)
 		}
-		if _, err := c.SetUserUsageLimit(t.Context(), "a@x", million); err != nil {
+		if limit, err := c.FirstGlobalUsageLimit(t.Context()); err != nil || *limit != 7 {
+			t.Errorf("the global limit is %v, %v", limit, err)
+		}
+		_, userErr := c.SetUserUsageLimit(t.Context(), "a@x", million)
+		_, globalErr := c.SetGlobalUsageLimit(t.Context(), million)
+		if err := errors.Join(userErr, globalErr); err != nil {
 			t.Error(err)
 		}
 	}
-	rec.want(t, getLimits, putLimits, putLimits)
+	rec.want(t, getLimits, getGlobal, putLimits, putGlobal, putLimits, putGlobal)
 }
 
-func TestFirstUsageLimits_askOnce(t *testing.T) {
+func TestFirstUsageLimits_refused(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serveShort(t, answers(map[string]string{getLimits: `403 {"detail":"no"}`}))
-	for range 2 {
-		if limits := c.FirstUsageLimits(t.Context()); limits != nil {
-			t.Errorf("got %+v", limits)
+	const no = `403 {"detail":"no"}`
+	c, rec, _ := serveShort(t, answers(map[string]string{getLimits: no, getGlobal: no}))
+	for _, fails := range []bool{true, false} {
+		limits, userErr := c.FirstUsageLimits(t.Context())
+		global, globalErr := c.FirstGlobalUsageLimit(t.Context())
+		if limits != nil || global != nil || (userErr != nil) != fails || (globalErr != nil) != fails {
+			t.Errorf("got %+v, %v, %v, %v", limits, userErr, global, globalErr)
 		}
 	}
-	rec.want(t, getLimits)
+	rec.want(t, getLimits, getGlobal)
 }
 
 func TestSetAndRemoveGlobalUsageLimit(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
@@ -54,7 +53,7 @@ func (r *globalUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRe
 		MarkdownDescription: "The organization's global credit limit, which applies to every user without an `agentyard_user_usage_limit`. " +
 			"An organization has one, so create one of these resources. A plan that replaces a limit which somebody else has set warns and names it. " +
 			"Destroying it removes the limit: users without a limit of their own can then spend without limit. " +
-			"If you rename the resource, add a `moved` block: Terraform may otherwise remove the limit after it was set." + managersOnly,
+			"To rename the resource, add a `moved` block." + managersOnly,
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,
@@ -74,36 +73,17 @@ func (r *globalUsageLimitResource) IdentitySchema(_ context.Context, _ resource.
 	resp.IdentitySchema = crud.IDSchema("Always `" + theOrganization + "`.")
 }
 
-// ModifyPlan warns before a limit that somebody else has set is replaced, and before a limit is removed.
+// ModifyPlan warns if a new limit replaces another one.
 func (r *globalUsageLimitResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	switch {
-	case r.Client == nil:
-	case req.Plan.Raw.IsNull():
-		var limit types.Int64
-		resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("limit"), &limit)...)
-		resp.Diagnostics.AddWarning("Global Limit Will Be Removed", fmt.Sprintf("Unless another resource sets it in the same apply, the organization's global limit of %s is removed. "+
-			"Users without a limit of their own can then spend without limit.", credits(limit.ValueInt64())))
-	case req.State.Raw.IsNull():
-		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), theOrganization)...)
-		r.warnReplaced(ctx, req.Plan, &resp.Diagnostics)
+	if req.Plan.Raw.IsNull() || !req.State.Raw.IsNull() {
+		return
 	}
-}
-
-// warnReplaced names the limit that a new one replaces.
-func (r *globalUsageLimitResource) warnReplaced(ctx context.Context, plan tfsdk.Plan, diags *diag.Diagnostics) {
 	var planned types.Int64
-	diags.Append(plan.GetAttribute(ctx, path.Root("limit"), &planned)...)
-	diags.Append(apierror.For("plan", "global usage limit", r.Client.CheckGlobalUsageLimit(ctx), limitOptions)...)
-	if diags.HasError() || !r.Client.IsConfigured() {
-		return
-	}
-	live, err := r.Client.GlobalUsageLimit(ctx)
-	if err != nil || live == nil || planned.Equal(types.Int64Value(*live)) {
-		return
-	}
-	diags.AddAttributeWarning(path.Root("limit"), "Global Limit Will Be Replaced", fmt.Sprintf("The organization already has a global limit of %s, which the apply replaces. "+
-		"Destroying this resource later removes the limit. It does not restore the present one. If you renamed the resource, add a moved block. "+
-		"To start from the present limit, import it: terraform import ADDRESS %s", credits(*live), theOrganization))
+	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("limit"), &planned)...)
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), theOrganization)...)
+	live, err := r.Client.FirstGlobalUsageLimit(ctx)
+	resp.Diagnostics.Append(apierror.For("plan", "global usage limit", err, limitOptions)...)
+	warnReplaced("The organization already has a global limit", live, planned, &resp.Diagnostics)
 }
 
 func (r *globalUsageLimitResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {

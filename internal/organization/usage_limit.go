@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -35,6 +37,14 @@ func (m minimumLimit) PlanModifyInt64(ctx context.Context, req planmodifier.Int6
 		return
 	}
 	resp.Diagnostics.AddAttributeError(req.Path, "Limit Too Small", fmt.Sprintf("%s %s, got: %d.", req.Path, m.Description(ctx), req.PlanValue.ValueInt64()))
+}
+
+// warnReplaced warns of a limit that a creation replaces. Present is nil if there is none.
+func warnReplaced(what string, present *int64, planned types.Int64, diags *diag.Diagnostics) {
+	if present == nil || planned.IsUnknown() || planned.ValueInt64() == *present {
+		return
+	}
+	diags.AddAttributeWarning(path.Root("limit"), "Limit Will Be Replaced", fmt.Sprintf("%s of %s. The apply changes it to %s.", what, credits(*present), credits(planned.ValueInt64())))
 }
 
 // warnSecond warns in the read of a limit that another resource in the state has read before. Each plan reads in a process

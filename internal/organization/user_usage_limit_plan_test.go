@@ -39,14 +39,12 @@ func TestUserUsageLimit_warnsBeforeItReplacesAnother(t *testing.T) {
 	said(t, process().Plan(i, config))
 	limitElsewhere(e, avery, 5_000_000)
 	const summary = "Limit Will Be Replaced: "
-	said(t, process().Plan(i, config), summary, "avery@agentyard.example already has a limit of 5000000 credits, which the apply replaces", "add a moved block", "terraform import ADDRESS avery@agentyard.example")
+	said(t, process().Plan(i, config), summary, "avery@agentyard.example already has a limit of 5000000 credits. The apply changes it to 2000000 credits.")
 	said(t, process().Plan(i, acctest.Values{"email": "AVERY@agentyard.example", "limit": 2_000_000}), summary, "AVERY@agentyard.example already has a limit of 5000000 credits")
 	said(t, process().Apply(i, config), summary)
 	// What the state holds is one's own.
 	said(t, process().Apply(i, acctest.Values{"email": avery, "limit": 3_000_000}))
-	// A replacement ends one limit, and meets another.
-	said(t, process().Apply(i, acctest.Values{"email": blake, "limit": 3_000_000}),
-		"Limit Will Be Removed: ", "the limit of 3000000 credits for avery@agentyard.example is removed", summary, "blake@agentyard.example already has a limit of 7000000 credits")
+	said(t, process().Apply(i, acctest.Values{"email": blake, "limit": 3_000_000}), summary, "blake@agentyard.example already has a limit of 7000000 credits")
 	mustHold(t, e, limits{blake: 3_000_000})
 }
 
@@ -69,38 +67,12 @@ func TestUserUsageLimit_manyWarnings(t *testing.T) {
 	}
 }
 
-// A destruction tells what applies to the user then.
-func TestUserUsageLimit_destructionWarns(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		global any
-		want   string
-	}{
-		"a global limit": {4_000_000, "The global limit, 4000000 credits at present, then applies."},
-		"none":           {nil, "The organization has no global limit at present, so the user could then spend without limit."},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := limitEnv(t, avery)
-			process := func() *acctest.Process { return acctest.NewProcess(t, e, nil) }
-			i := process().NewInstance(limitType)
-			said(t, process().Apply(i, acctest.Values{"email": avery, "limit": 2_000_000}))
-			globalLimitElsewhere(e, tc.global)
-			parts := []string{"Limit Will Be Removed: ", "the limit of 2000000 credits for avery@agentyard.example is removed", tc.want}
-			said(t, process().Plan(i, nil), parts...)
-			said(t, process().Apply(i, nil), parts...)
-			mustHold(t, e, limits{})
-		})
-	}
-}
-
 // The plan that a person reads has the warnings.
 func TestAccUserUsageLimit_warningsThroughTheCLI(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
 	haveJoined(t, e, avery)
 	limitElsewhere(e, avery, 5_000_000)
-	globalLimitElsewhere(e, 4_000_000)
 	cli := acctest.NewCLI(t, e, limitConfig(avery, 2_000_000))
 	if text := unframed(cli.MustRun("plan", "-input=false").Output); !strings.Contains(text, "Limit Will Be Replaced") || !strings.Contains(text, "already has a limit of 5000000 credits") {
 		t.Errorf("the plan: %s", text)
@@ -109,14 +81,14 @@ func TestAccUserUsageLimit_warningsThroughTheCLI(t *testing.T) {
 	if text := unframed(cli.MustPlanEmpty().Output); strings.Contains(text, "Limit ") {
 		t.Errorf("an empty plan warns: %s", text)
 	}
-	if text := unframed(cli.MustRun("plan", "-destroy", "-input=false").Output); !strings.Contains(text, "Limit Will Be Removed") || !strings.Contains(text, "4000000 credits") {
-		t.Errorf("the plan of the destruction: %s", text)
+	// The value wins over the removal that a rename without a moved block also sends.
+	cli.Write("main.tf", limitNamed("renamed", avery, 2_000_000))
+	if text := unframed(cli.MustRun("plan", "-input=false").Output); strings.Contains(text, "Limit ") {
+		t.Errorf("the plan of a rename warns: %s", text)
 	}
-	cli.Write("main.tf", "")
-	if text := unframed(cli.MustRun("apply", "-auto-approve", "-input=false").Output); !strings.Contains(text, "Limit Will Be Removed") {
-		t.Errorf("the apply without the resource: %s", text)
+	if text := unframed(cli.MustRun("plan", "-destroy", "-input=false").Output); strings.Contains(text, "Limit ") {
+		t.Errorf("the plan of the destruction warns: %s", text)
 	}
-	mustHold(t, e, limits{})
 }
 
 // The second of two resources in the state for one user is named in every plan, whichever of them is read first.

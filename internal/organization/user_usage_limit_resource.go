@@ -72,7 +72,7 @@ func (r *userUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequ
 			"Destroying it removes the limit: the global limit applies to the user then or, if there is none, they can spend without limit. " +
 			"The limits of one apply share requests, up to 100 in each. Create one resource for each user. " +
 			"A user who leaves the organization loses the limit. " +
-			"If you rename the resource or change its `for_each` key, add a `moved` block: Terraform may otherwise remove the limit after it was set." + managersOnly,
+			"To rename the resource or change its `for_each` key, add a `moved` block." + managersOnly,
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,
@@ -100,62 +100,20 @@ func (r *userUsageLimitResource) IdentitySchema(_ context.Context, _ resource.Id
 	}}
 }
 
-// ModifyPlan warns before a limit that somebody else has set is replaced, and says what applies once a limit is removed.
+// ModifyPlan warns if a new limit replaces another one.
 func (r *userUsageLimitResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if r.Client == nil {
+	if req.Plan.Raw.IsNull() || !req.State.Raw.IsNull() {
 		return
 	}
-	var plan, state userUsageLimitModel
-	if !req.Plan.Raw.IsNull() {
-		resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	var plan userUsageLimitModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), plan.Email)...)
+	limits, err := r.Client.FirstUsageLimits(ctx)
+	resp.Diagnostics.Append(apierror.For("plan", "user usage limit", err, limitOptions)...)
+	if limits != nil {
+		email := plan.Email.ValueString()
+		warnReplaced(email+" already has a limit", limits.Of(email), plan.Limit, &resp.Diagnostics)
 	}
-	if !req.State.Raw.IsNull() {
-		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	}
-	switch {
-	case resp.Diagnostics.HasError():
-	case req.State.Raw.IsNull():
-		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), plan.Email)...)
-		r.warnReplaced(ctx, &plan, &resp.Diagnostics)
-	case req.Plan.Raw.IsNull(), !plan.Email.Equal(state.Email):
-		r.warnRemoved(ctx, &state, &resp.Diagnostics)
-	}
-}
-
-// warnReplaced names the limit that a new one replaces.
-func (r *userUsageLimitResource) warnReplaced(ctx context.Context, plan *userUsageLimitModel, diags *diag.Diagnostics) {
-	diags.Append(apierror.For("plan", "user usage limit", r.Client.CheckUsageLimits(ctx), limitOptions)...)
-	if diags.HasError() || !r.Client.IsConfigured() || plan.Email.IsUnknown() {
-		return
-	}
-	limits := r.Client.FirstUsageLimits(ctx)
-	if limits == nil {
-		return
-	}
-	email := plan.Email.ValueString()
-	live := limits.Of(email)
-	if live == nil || plan.Limit.Equal(types.Int64Value(*live)) {
-		return
-	}
-	diags.AddAttributeWarning(path.Root("email"), "Limit Will Be Replaced", fmt.Sprintf("%s already has a limit of %s, which the apply replaces. "+
-		"Destroying this resource later removes the limit. It does not restore the present one. If you renamed the resource, add a moved block. "+
-		"To start from the present limit, import it: terraform import ADDRESS %s", email, credits(*live), email))
-}
-
-// warnRemoved says what applies to a user without their limit.
-func (r *userUsageLimitResource) warnRemoved(ctx context.Context, state *userUsageLimitModel, diags *diag.Diagnostics) {
-	if !r.Client.IsConfigured() {
-		return
-	}
-	limits := r.Client.FirstUsageLimits(ctx)
-	if limits == nil {
-		return // The removal fails for the same reason.
-	}
-	then := "The organization has no global limit at present, so the user could then spend without limit."
-	if limits.Global != nil {
-		then = fmt.Sprintf("The global limit, %s at present, then applies.", credits(*limits.Global))
-	}
-	diags.AddWarning("Limit Will Be Removed", fmt.Sprintf("Unless another resource sets it in the same apply, the limit of %s for %s is removed. %s", credits(state.Limit.ValueInt64()), state.Email.ValueString(), then))
 }
 
 func (r *userUsageLimitResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {

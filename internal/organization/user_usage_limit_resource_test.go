@@ -414,7 +414,6 @@ func TestAccUserUsageLimit_refusedByTheService(t *testing.T) {
 		"400":            {avery, status("setUserUsageLimits", 400, -1), `Cannot create user usage limit(.|\n)*setUserUsageLimits(.|\n)*400(.|\n)*Change\s+the\s+configuration`},
 		"401":            {avery, status("setUserUsageLimits", 401, -1), `Cannot create user usage limit(.|\n)*setUserUsageLimits(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},
 		"402":            {avery, status("setUserUsageLimits", 402, -1), `Cannot create user usage limit(.|\n)*402(.|\n)*plan\s+does\s+not\s+include(.|\n)*user\s+usage\s+limit`},
-		"402 in a plan":  {avery, status("getUserUsageLimits", 402, -1), `Cannot plan user usage limit(.|\n)*getUserUsageLimits(.|\n)*402(.|\n)*plan\s+does\s+not\s+include`},
 		"403":            {avery, status("setUserUsageLimits", 403, -1), `Cannot create user usage limit(.|\n)*403(.|\n)*humans?\s+with\s+the\s+Manager\s+role`},
 		"429 always":     {avery, emulator.Fault{Operation: "setUserUsageLimits", Kind: emulator.FaultRateLimited, Times: -1}, `429(.|\n)*requests_per_second`},
 		"500 always":     {avery, status("setUserUsageLimits", 500, -1), `Cannot create user usage limit(.|\n)*setUserUsageLimits(.|\n)*500(.|\n)*Try\s+again\s+later`},
