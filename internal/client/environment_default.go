@@ -119,10 +119,6 @@ type sourceOptions struct {
 
 // SourceOptions returns what environments can be built from. One request in a process serves all who ask, also where it fails.
 func (c *Client) SourceOptions(ctx context.Context) (*SourceOptions, error) {
-	if c.unconfigured != nil {
-		// A plan asks beside what reads the state, and the first word about the missing setting is the read's.
-		return nil, &UnconfiguredError{Setting: c.unconfigured.setting}
-	}
 	c.sources.once.Do(func() {
 		c.sources.done = make(chan struct{})
 		go func() {

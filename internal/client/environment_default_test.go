@@ -9,8 +9,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
 func TestDefaultEnvironmentNow_isNotServedFromAnOldListing(t *testing.T) {
@@ -185,17 +183,4 @@ func TestSourceOptions_whoeverLeavesEndsNothing(t *testing.T) {
 		all.Wait()
 		b.want(t, "0s GET /source-options")
 	})
-}
-
-// The first word about a missing setting is what a read tells once.
-func TestSourceOptions_unknownSettings(t *testing.T) {
-	t.Parallel()
-	c := Unconfigured("base_url", clock.NewFake(testStart))
-	var missing *UnconfiguredError
-	if _, err := c.SourceOptions(t.Context()); !errors.As(err, &missing) || missing.Setting != "base_url" || missing.First {
-		t.Errorf("got %#v", err)
-	}
-	if _, err := c.Environment(t.Context(), "env_1"); !errors.As(err, &missing) || !missing.First {
-		t.Errorf("got %#v", err)
-	}
 }

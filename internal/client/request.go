@@ -135,7 +135,7 @@ func (c *Client) apiFor(op operation) *retryablehttp.Client {
 
 // send sends a request until it gets an answer that read can use. The caller closes the answer.
 func (c *Client) send(ctx context.Context, r request, api *retryablehttp.Client, read func(*http.Response) error) (*http.Response, error) {
-	if err := c.unconfigured.check(); err != nil {
+	if err := c.Configured(); err != nil {
 		return nil, err
 	}
 	req, state, err := c.newRequest(ctx, r)

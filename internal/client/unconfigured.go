@@ -2,7 +2,6 @@ package client
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
@@ -12,8 +11,6 @@ import (
 type UnconfiguredError struct {
 	// Setting is the provider attribute whose value is unknown; empty before the provider is configured.
 	Setting string
-	// First is set on the first such error of a client, so that a warning can be given once.
-	First bool
 }
 
 func (e *UnconfiguredError) Error() string {
@@ -23,28 +20,17 @@ func (e *UnconfiguredError) Error() string {
 	return fmt.Sprintf("the provider's %s is not known yet; apply what %s depends on first", e.Setting, e.Setting)
 }
 
-// unconfigured is the part of a Client that has no settings.
-type unconfigured struct {
-	setting string
-	told    atomic.Bool
-}
-
-func (u *unconfigured) check() error {
-	if u == nil {
+// Configured is the error that every call returns while a provider setting is not known yet, else nil.
+func (c *Client) Configured() error {
+	if c.unconfigured == nil {
 		return nil
 	}
-	return &UnconfiguredError{Setting: u.setting, First: u.told.CompareAndSwap(false, true)}
+	return c.unconfigured
 }
-
-// Configured is the error that every call returns while a provider setting is not known yet, else nil.
-func (c *Client) Configured() error { return c.unconfigured.check() }
-
-// IsConfigured reports whether all provider settings are known.
-func (c *Client) IsConfigured() bool { return c.unconfigured == nil }
 
 // Unconfigured returns a client whose every call fails with an *UnconfiguredError.
 func Unconfigured(setting string, clk clock.Clock) *Client {
 	c := newClient(Config{Clock: clk})
-	c.unconfigured = &unconfigured{setting: setting}
+	c.unconfigured = &UnconfiguredError{Setting: setting}
 	return c
 }

@@ -86,9 +86,7 @@ func Unreadable(ctx context.Context, c *client.Client, object string, model Iden
 		resp.Diagnostics.AddError("Cannot Import "+title(object)+" Yet", fmt.Sprintf("The %s is imported while the provider's %s is not known yet, so it cannot be read. "+
 			"Apply what %s depends on first, for example with -target, then plan the import.", object, missing.Setting, missing.Setting))
 	case errors.As(err, &missing) && missing.Setting != "":
-		if missing.First {
-			resp.Diagnostics.AddWarning("State Not Refreshed", "The provider's "+missing.Setting+" is not known yet, so objects in the state were not compared with the service. They are once "+missing.Setting+" is known.")
-		}
+		resp.Diagnostics.AddWarning("State Not Refreshed", "The provider's "+missing.Setting+" is not known yet, so objects in the state were not compared with the service. They are once "+missing.Setting+" is known.")
 		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
 	default:
 		resp.Diagnostics.Append(apierror.For("read", object, err, options...)...)

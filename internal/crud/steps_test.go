@@ -186,11 +186,7 @@ func TestRead(t *testing.T) {
 		"it is not set":        {err: &UnsetError{}, tells: "Warning: Thing Is Not Set: No thing is set. It is removed from the state. If it is still configured, the next apply sets it again."},
 		"a plain 404":          {err: errNotFound, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
 		"it was refused":       {err: errRefused, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
-		"a setting is unknown, as the first object finds": {
-			err: &client.UnconfiguredError{Setting: "base_url", First: true}, mood: "calm",
-			tells: "Warning: State Not Refreshed: The provider's base_url is not known yet",
-		},
-		"a setting is unknown, as another object finds": {err: unknown, mood: "calm"},
+		"a setting is unknown": {err: unknown, mood: "calm", tells: "Warning: State Not Refreshed: The provider's base_url is not known yet"},
 		"a setting is unknown during an import": {
 			err: unknown, imported: true, mood: "calm", unidentified: true,
 			tells: "Error: Cannot Import Thing Yet: The thing is imported while the provider's base_url is not known yet", parts: []string{"Apply what base_url depends on first"},
