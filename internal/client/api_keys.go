@@ -59,12 +59,6 @@ func (c *Client) APIKey(ctx context.Context, accountID, keyID string) (*APIKey, 
 	return found, c.accountGone(ctx, accountID, err)
 }
 
-// APIKeysNamed returns the keys of a name, from the same listing.
-func (c *Client) APIKeysNamed(ctx context.Context, accountID, name string) ([]APIKey, error) {
-	keys, err := c.apiKeys.find(ctx, accountID, name)
-	return keys, c.accountGone(ctx, accountID, err)
-}
-
 // KnownAPIKeysNamed returns the keys of a name as far as this process knows. Unlike a shared listing, that is not asked for
 // anew after each write. Dead keys are among them, except those that this process revoked.
 func (c *Client) KnownAPIKeysNamed(ctx context.Context, accountID, name string) ([]APIKey, error) {

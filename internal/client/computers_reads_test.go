@@ -91,9 +91,8 @@ func TestGone_withItsAccount(t *testing.T) {
 			_, computerErr := c.Computer(t.Context(), "c1", "sa_1")
 			_, keysErr := c.APIKeys(t.Context(), "sa_1")
 			_, keyErr := c.APIKey(t.Context(), "sa_1", "key")
-			_, namedErr := c.APIKeysNamed(t.Context(), "sa_1", "ci")
 			_, knownErr := c.KnownAPIKeysNamed(t.Context(), "sa_1", "ci")
-			for what, err := range map[string]error{"computer": computerErr, "keys": keysErr, "key": keyErr, "keys of a name": namedErr, "known keys": knownErr, "end of a key": c.EndAPIKey(t.Context(), "sa_1", "key")} {
+			for what, err := range map[string]error{"computer": computerErr, "keys": keysErr, "key": keyErr, "known keys": knownErr, "end of a key": c.EndAPIKey(t.Context(), "sa_1", "key")} {
 				if IsGone(err) != tc.gone || err == nil {
 					t.Errorf("%s: %v", what, err)
 				}

@@ -59,7 +59,7 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 
 // checkAccess fails where the service refuses the provider.
 func (r *fleetResource) checkAccess(ctx context.Context, plan *fleetModel) diag.Diagnostics {
-	if r.Client == nil || plan.ServiceAccountID.IsUnknown() {
+	if plan.ServiceAccountID.IsUnknown() {
 		return nil
 	}
 	return apierror.For("plan", "computer fleet", r.Client.CheckComputers(ctx, plan.ServiceAccountID.ValueString()), fleetFields)

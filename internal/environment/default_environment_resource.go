@@ -82,7 +82,7 @@ func (r *defaultEnvironmentResource) IdentitySchema(_ context.Context, _ resourc
 
 // ModifyPlan warns if creating the resource replaces another default.
 func (r *defaultEnvironmentResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if r.Client == nil || req.Plan.Raw.IsNull() || !req.State.Raw.IsNull() {
+	if req.Plan.Raw.IsNull() || !req.State.Raw.IsNull() {
 		return
 	}
 	var planned types.String

@@ -31,10 +31,8 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 		return
 	}
 	if req.State.Raw.IsNull() {
-		if r.Client != nil {
-			resp.Diagnostics.Append(apierror.For("plan", "environment", r.Client.CheckEnvironments(ctx), environmentFields)...)
-			resp.Diagnostics.Append(r.checkSource(ctx, &plan, nil)...)
-		}
+		resp.Diagnostics.Append(apierror.For("plan", "environment", r.Client.CheckEnvironments(ctx), environmentFields)...)
+		resp.Diagnostics.Append(r.checkSource(ctx, &plan, nil)...)
 		return
 	}
 	var state environmentModel
@@ -42,12 +40,7 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if r.Client != nil {
-		resp.Diagnostics.Append(r.checkSource(ctx, &plan, &state)...)
-	}
-	if len(resp.RequiresReplace) > 0 {
-		return
-	}
+	resp.Diagnostics.Append(r.checkSource(ctx, &plan, &state)...)
 	left := unfinishedOf(ctx, req.Private)
 	changes := plan.changesBuild(&state)
 	failed := state.Status.ValueString() == client.EnvironmentFailed

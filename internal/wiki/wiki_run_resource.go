@@ -232,7 +232,7 @@ func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 		resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("privacy_level"), &level)...)
 		id := before.ID
 		isHidden := level.ValueString() == client.WikiPrivate && !level.Equal(before.PrivacyLevel)
-		if isHidden && before.CanUpdatePrivacy.Equal(types.BoolValue(false)) && len(resp.RequiresReplace) == 0 {
+		if isHidden && before.CanUpdatePrivacy.Equal(types.BoolValue(false)) {
 			resp.Diagnostics.AddAttributeError(path.Root("privacy_level"), "Wiki Run of Another Owner",
 				fmt.Sprintf("Wiki run %s belongs to another user, and this API key cannot change its privacy level: can_update_privacy is false. Use the owner's API key, or remove privacy_level from the configuration, which keeps the level.", id.ValueString()))
 		}
