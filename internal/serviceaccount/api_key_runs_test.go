@@ -343,7 +343,7 @@ func TestAPIKey_planSaysWhyItRotates(t *testing.T) {
 	}
 	step("1")
 	e.Clock.Advance(10*day + time.Hour)
-	step("1", `rotation.interval: API Key Is Rotated: API key `+i.ID(), "due since 2026-03-11T12:00:00Z by rotation.interval")
+	step("1", `rotation.interval: API Key Is Rotated: API key "ci" (`+i.ID(), "due since 2026-03-11T12:00:00Z by rotation.interval")
 	e.Clock.Advance(time.Minute)
 	step("2", `rotation.triggers: API Key Is Rotated`, "rotation.triggers is changed (v)", `previous_key_id: Grace Period of API Key Ends Early`, i.Attribute("previous_key_id"))
 	e.Clock.Advance(20 * time.Minute)
