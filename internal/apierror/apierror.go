@@ -307,7 +307,7 @@ func (f *failure) afterNotFound(e *client.APIError) string {
 	case "update", "set", "rotate", "delete":
 		remedy = "It no longer exists, or the provider's API key can no longer see it. Plan again: the plan shows what is left."
 	default:
-		remedy = "The object was not found, or the provider's API key cannot see it. Check the ID and the API key."
+		remedy = "The object was not found, or the provider's API key cannot see it. Check the IDs and the API key."
 	}
 	if !strings.Contains(e.Route, "{") {
 		remedy += " If the IDs are correct, check the path in base_url."

@@ -49,7 +49,7 @@ func TestFor_answersOfTheService(t *testing.T) {
 		lostWay = " If the IDs are correct, check the path in base_url."
 		noRef   = "An object that the computer refers to was not found, or the provider's API key cannot see it. Check the IDs in the configuration."
 		gone    = "It no longer exists, or the provider's API key can no longer see it. Plan again: the plan shows what is left."
-		unseen  = "The object was not found, or the provider's API key cannot see it. Check the ID and the API key."
+		unseen  = "The object was not found, or the provider's API key cannot see it. Check the IDs and the API key."
 	)
 	for name, tc := range map[string]struct {
 		verb, method, route string

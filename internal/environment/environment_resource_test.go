@@ -368,7 +368,7 @@ func TestAccEnvironment_refusalsOfACreation(t *testing.T) {
 		before     func(*acctest.Env)
 		want       string
 	}{
-		"long name":       {fmt.Sprintf("name = %q", strings.Repeat("n", 129)), nil, `name = (.|\n)*createEnvironment(.|\n)*at\s+most\s+128\s+characters(.|\n)*Change\s+this\s+attribute`},
+		"long name":       {fmt.Sprintf("name = %q", strings.Repeat("n", 129)), nil, `name = (.|\n)*createEnvironment(.|\n)*at\s+most\s+128\s+characters(.|\n)*Correct\s+the\s+value\s+of`},
 		"the same twice":  {envRepos("app", "make", "app", "true"), nil, `createEnvironment(.|\n)*repeats\s+that\s+of\s+repositories\[0\]`},
 		"long script":     {envRepos("app", strings.Repeat("m", 65537)), nil, `createEnvironment(.|\n)*at\s+most\s+65536\s+bytes`},
 		"long set-up":     {fmt.Sprintf("setup_script = %q", strings.Repeat("m", 65537)), nil, `setup_script = (.|\n)*at\s+most\s+65536\s+bytes`},
@@ -450,9 +450,9 @@ func TestEnvironment_refusedElements(t *testing.T) {
 		e := acctest.New(t)
 		p := acctest.NewProcess(t, e, nil)
 		i := p.NewInstance(envType)
-		mustFail(t, p.Apply(i, envValues(acctest.Values{"repositories": repositories})), at, "createEnvironment", "Change this attribute")
+		mustFail(t, p.Apply(i, envValues(acctest.Values{"repositories": repositories})), at, "createEnvironment", "Correct the value of")
 		mustDo(t, p.Apply(i, envValues(nil)), "create")
-		mustFail(t, p.Apply(i, envValues(acctest.Values{"repositories": repositories})), at, "updateEnvironment", "Change this attribute")
+		mustFail(t, p.Apply(i, envValues(acctest.Values{"repositories": repositories})), at, "updateEnvironment", "Correct the value of")
 		mustRest(t, e, i, envValues(nil))
 	}
 }

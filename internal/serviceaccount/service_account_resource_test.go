@@ -321,7 +321,7 @@ func refuse(status string) acctest.Option {
 func TestAccServiceAccount_refusedStatusIsAnErrorAtTheAttribute(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t, refuse("disabled"))
-	const atStatus = `status\s*=\s*"disabled"(.|\n)*updateServiceAccount(.|\n)*not\s+one\s+of\s+active(.|\n)*Change\s+this\s+attribute`
+	const atStatus = `status\s*=\s*"disabled"(.|\n)*updateServiceAccount(.|\n)*not\s+one\s+of\s+active(.|\n)*Correct\s+the\s+value\s+of`
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: e.Factories,
 		CheckDestroy:             noAccountLeft(e),
