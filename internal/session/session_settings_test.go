@@ -465,7 +465,7 @@ func TestAccSession_planShowsWhatChanges(t *testing.T) {
 	cli.MustRun(applying...)
 	cli.Write("main.tf", config("high"))
 	out := cli.MustRun("plan", "-input=false", "-no-color").Output
-	_, diff, _ := strings.Cut(out, "Terraform will perform the following actions:")
+	_, diff, _ := strings.Cut(out, "will perform the following actions:")
 	var changes []string
 	for line := range strings.Lines(diff) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, "~ ") || strings.HasPrefix(line, "+ ") || strings.HasPrefix(line, "- ") || strings.Contains(line, "known after apply") {
