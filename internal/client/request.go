@@ -118,7 +118,7 @@ func (c *Client) exchange(ctx context.Context, r request, wanted want) (*answer,
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode >= 300 {
-		return nil, c.refusal(r.op, resp, body)
+		return nil, c.refusal(r.op, resp, body) //nolint:contextcheck // The response has the context of its own attempt.
 	}
 	return &answer{body: body, status: resp.StatusCode, at: dateOf(resp.Header)}, nil
 }

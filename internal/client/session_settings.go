@@ -104,7 +104,8 @@ func (s *SessionSettings) HoldsIn(other *SessionSettings) bool {
 	}
 	found := other.fields()
 	for name, v := range s.fields() {
-		if !holdsIn(v, found[name]) && !(name == "autonomyMode" && other.means(s.AutonomyMode)) {
+		isMeant := name == "autonomyMode" && other.means(s.AutonomyMode)
+		if !isMeant && !holdsIn(v, found[name]) {
 			return false
 		}
 	}

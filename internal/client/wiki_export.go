@@ -81,7 +81,7 @@ func (c *Client) openWikiExport(ctx context.Context, runID string) (*archive, er
 		return &archive{resp.Body, func(err error) error { return unusable(r.op, err) }}, nil
 	}
 	_ = resp.Body.Close()
-	address, err := c.exportAddress(r, resp, body)
+	address, err := c.exportAddress(r, resp, body) //nolint:contextcheck // The response has the context of its own attempt.
 	if err != nil {
 		return nil, err
 	}

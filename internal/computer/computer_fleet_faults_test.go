@@ -350,12 +350,12 @@ func TestFleet_lowerQuantity(t *testing.T) {
 func TestFleet_aNameThatWasNotPlanned(t *testing.T) {
 	t.Parallel()
 	var e *acctest.Env
-	var once sync.Once
+	takeName := sync.OnceFunc(func() { e.API("POST", "/api/v0/computers", map[string]any{"name": "web-2"}, nil) })
 	e = acctest.New(t, func(o *emulator.Options) {
 		o.Wrap = func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/api/v0/computers/bulk" {
-					once.Do(func() { e.API("POST", "/api/v0/computers", map[string]any{"name": "web-2"}, nil) })
+					takeName()
 				}
 				next.ServeHTTP(w, r)
 			})
