@@ -118,7 +118,7 @@ func TestComputerActions_errors(t *testing.T) {
 				t.Errorf("%s of %q: the error lacks %q: %s", tc.action, tc.id, want, out.Text())
 			}
 		}
-		if strings.Contains(out.Text(), "Change the configuration") {
+		if strings.Contains(out.Text(), "Correct the configuration") {
 			t.Errorf("%s of %q: the advice stands beside another one: %s", tc.action, tc.id, out.Text())
 		}
 		if len(out.Errors) == 1 && (out.Errors[0].Attribute != nil) != tc.atID {

@@ -144,7 +144,7 @@ func TestAccGlobalUsageLimit_settingsUnknownAtPlan(t *testing.T) {
 func TestAccGlobalUsageLimit_refusedByTheService(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]string{
-		http.StatusBadRequest:          `Cannot create global usage limit(.|\n)*setGlobalUsageLimit(.|\n)*400(.|\n)*Change\s+the\s+configuration`,
+		http.StatusBadRequest:          `Cannot create global usage limit(.|\n)*setGlobalUsageLimit(.|\n)*400(.|\n)*Correct\s+the\s+configuration`,
 		http.StatusUnauthorized:        `Cannot create global usage limit(.|\n)*401(.|\n)*AGENTYARD_API_KEY`,
 		http.StatusPaymentRequired:     `Cannot create global usage limit(.|\n)*402(.|\n)*plan\s+does\s+not\s+include(.|\n)*global\s+usage\s+limit`,
 		http.StatusForbidden:           `Cannot create global usage limit(.|\n)*403(.|\n)*humans?\s+with\s+the\s+Manager\s+role`,

@@ -411,7 +411,7 @@ func TestAccUserUsageLimit_refusedByTheService(t *testing.T) {
 		"nobody":         {"nobody@agentyard.example", emulator.Fault{}, atEmail + `nobody@agentyard.example(.|\n)*no\s+member(.|\n)*Nothing\s+was\s+changed(.|\n)*active\s+member`},
 		"invited":        {"invited@agentyard.example", emulator.Fault{}, atEmail + `invitation(.|\n)*pending(.|\n)*must\s+accept\s+first`},
 		"too large":      {avery, emulator.Fault{}, `limit\s*=\s*9007199254740992(.|\n)*400(.|\n)*at\s+most\s+9007199254740991(.|\n)*Correct\s+the\s+value\s+of`},
-		"400":            {avery, status("setUserUsageLimits", 400, -1), `Cannot create user usage limit(.|\n)*setUserUsageLimits(.|\n)*400(.|\n)*Change\s+the\s+configuration`},
+		"400":            {avery, status("setUserUsageLimits", 400, -1), `Cannot create user usage limit(.|\n)*setUserUsageLimits(.|\n)*400(.|\n)*Correct\s+the\s+configuration`},
 		"401":            {avery, status("setUserUsageLimits", 401, -1), `Cannot create user usage limit(.|\n)*setUserUsageLimits(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},
 		"402":            {avery, status("setUserUsageLimits", 402, -1), `Cannot create user usage limit(.|\n)*402(.|\n)*plan\s+does\s+not\s+include(.|\n)*user\s+usage\s+limit`},
 		"403":            {avery, status("setUserUsageLimits", 403, -1), `Cannot create user usage limit(.|\n)*403(.|\n)*humans?\s+with\s+the\s+Manager\s+role`},

@@ -269,7 +269,7 @@ func TestAccServiceAccount_errorsOfTheService(t *testing.T) {
 		want  string
 	}{
 		"name taken": {want: `with\s+agentyard_service_account\.test(.|\n)*name\s*=\s*"ci"(.|\n)*exists\s+already(.|\n)*terraform\s+import\s+ADDRESS\s+sa_`},
-		"400":        {fault: status(400), want: `Cannot create service account(.|\n)*400(.|\n)*Change\s+the\s+configuration`},
+		"400":        {fault: status(400), want: `Cannot create service account(.|\n)*400(.|\n)*Correct\s+the\s+configuration`},
 		"401":        {fault: status(401), want: `Cannot create service account(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},
 		"402":        {fault: status(402), want: `createServiceAccount(.|\n)*402(.|\n)*plan\s+does\s+not\s+include(.|\n)*service\s+account`},
 		"403":        {fault: status(403), want: `createServiceAccount(.|\n)*403(.|\n)*Manager\s+role`},

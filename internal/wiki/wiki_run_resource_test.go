@@ -590,7 +590,7 @@ func TestAccWikiRun_errorsOfTheService(t *testing.T) {
 		"a tree of others":    {config: ofAPI(quoted("pages", pagesJSON), quoted("page_tree", `[{"path":"index.md","title":"t","children":[{"path":"x","title":"x"}]}]`)), want: `page_tree\s*=(.|\n)*400(.|\n)*pageTree\[0\]\.children\[0\]\.path`},
 		"401":                 {fault: status(401), want: `createWikiRun(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},
 		"429":                 {fault: emulator.Fault{Operation: "createWikiRun", Kind: emulator.FaultRateLimited, Times: -1}, want: `createWikiRun(.|\n)*429(.|\n)*requests_per_second`},
-		"500":                 {fault: status(500), want: `not\s+certain(.|\n)*wiki\s+run\s+of\s+https://code.example/acme/api(.|\n)*createWikiRun(.|\n)*500(.|\n)*Plan\s+again`},
+		"500":                 {fault: status(500), want: `not\s+certain(.|\n)*wiki\s+run\s+of\s+https://code.example/acme/api(.|\n)*createWikiRun(.|\n)*500(.|\n)*Before\s+you\s+apply\s+again`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
