@@ -112,7 +112,7 @@ func TestFleet_replacesOnlyWhatWasNeverActive(t *testing.T) {
 	for range 2 { // Every refresh reports it.
 		out := acctest.NewProcess(t, e, nil).Plan(i, fleetOf(3))
 		for _, want := range []string{
-			`2 of 3 computers of the fleet "web" had the status "error"`,
+			`2 of 3 computers of the fleet "web" have the status "error"`,
 			`): step "Create computer" failed: the disk is full`,
 			`): the status is "error", and the service gives no reason`,
 		} {

@@ -121,7 +121,7 @@ func TestAccComputer_aColleaguesKey(t *testing.T) {
 	cli.Setenv("AGENTYARD_API_KEY", colleaguesKey)
 	for _, args := range [][]string{{"apply"}, {"destroy"}, {"destroy", "-refresh=false"}} {
 		mustSay(t, cli.Run(append(args, "-auto-approve", "-input=false")...),
-			"Computer "+computers(e)[0].ID+" is not visible to this API key, which is not the one that last read it. Use that key, or, if the computer was deleted, run terraform state rm ADDRESS.",
+			"is not visible to this API key, which is not the one that last read it. Use that key, or, if the computer was deleted, run terraform state rm ADDRESS.",
 			"Computer fleet mine is not visible to this API key")
 	}
 	if n := len(computers(e)); n != 3 {
