@@ -47,7 +47,7 @@ var computerResults = results.Record{
 	"name":                    {Text: "The computer's name, 1 to 63 characters."},
 	"hostname":                {Text: "The host name of the machine."},
 	"is_listed":               {Text: "Whether normal listings show the computer.", Type: types.BoolType},
-	"provider_type":           {Text: "What provides the computer: `byom` for a registered machine of one's own, else the identifier of a managed provider."},
+	"provider_type":           {Text: "What provides the computer: `byom` for a registered machine, or the identifier of a managed provider."},
 	"status":                  {Text: "The computer's status: `provisioning`, `active` or `error`."},
 	"created_at":              {Text: "When the computer was created (RFC 3339, UTC)."},
 	"install_session_id":      {Text: "ID of the session that installs dependencies."},

@@ -12,7 +12,7 @@ resource "agentyard_computer" "build" {
   }
 }
 
-# A registered machine of one's own.
+# A registered machine.
 resource "agentyard_computer" "workstation" {
   name          = "workstation"
   provider_type = "byom"
