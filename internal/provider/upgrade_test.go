@@ -20,7 +20,6 @@ func TestAccUpgrade_planFromAnEarlierStateIsEmpty(t *testing.T) {
 	for _, commit := range []string{"02f80ff", "b20631d"} {
 		t.Run(commit, func(t *testing.T) {
 			t.Parallel()
-			acctest.NeedsIdentity(t) // Terraform 1.5 plans a change from these states; the cause is not known yet.
 			e := acctest.NewRealTime(t, func(o *emulator.Options) {
 				o.Provisioning.Step, o.BuildPhase, o.SessionDelay, o.SessionListDelay = time.Millisecond, time.Millisecond, -1, -1
 			})
