@@ -1,0 +1,99 @@
+// Command docscheck fails if a generated page has too many words before its first example, or too long a sentence.
+//
+// usage: go run ./internal/tools/docscheck [FOLDER]
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+const (
+	maxIntroduction = 60 // Words before the first example.
+	maxSentence     = 25 // Words in a sentence outside of code.
+)
+
+var (
+	frontMatter = regexp.MustCompile(`(?s)\A---\n.*?\n---\n`)
+	codeBlock   = regexp.MustCompile("(?s)```.*?```")
+	inlineCode  = regexp.MustCompile("`[^`]*`")
+	linkTarget  = regexp.MustCompile(`\]\([^)]*\)`)
+	// A heading, list item, table row, or callout starts a new block, as an empty line does.
+	blockStart  = regexp.MustCompile(`(?m)^\s*(#|[-*] |\d+\. |\||[~\->]> )`)
+	sentenceEnd = regexp.MustCompile(`[.!?]["')*]*\s`)
+	word        = regexp.MustCompile(`[\pL\pN]`)
+)
+
+func main() {
+	folder := "docs"
+	if len(os.Args) > 1 {
+		folder = os.Args[1]
+	}
+	found := 0
+	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".md" {
+			return err
+		}
+		page, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, problem := range check(string(page)) {
+			fmt.Printf("%s: %s\n", path, problem)
+			found++
+		}
+		return nil
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "docscheck:", err)
+		os.Exit(1)
+	}
+	if found > 0 {
+		fmt.Fprintf(os.Stderr, "docscheck: %d problems; shorten the text that the pages are generated from\n", found)
+		os.Exit(1)
+	}
+}
+
+func check(page string) (problems []string) {
+	page = frontMatter.ReplaceAllString(page, "")
+	introduction, _, _ := strings.Cut(page, "```")
+	if n := len(words(introduction)); n > maxIntroduction {
+		problems = append(problems, fmt.Sprintf("%d words before the first example, at most %d", n, maxIntroduction))
+	}
+	for _, sentence := range sentences(page) {
+		if w := words(sentence); len(w) > maxSentence {
+			problems = append(problems, fmt.Sprintf("a sentence of %d words, at most %d: %s", len(w), maxSentence, strings.Join(w, " ")))
+		}
+	}
+	return problems
+}
+
+func sentences(page string) (result []string) {
+	page = codeBlock.ReplaceAllString(page, "\n\n")
+	page = inlineCode.ReplaceAllString(page, "code")
+	page = blockStart.ReplaceAllString(page, "\n\n$0")
+	for block := range strings.SplitSeq(page, "\n\n") {
+		result = append(result, sentenceEnd.Split(block+"\n", -1)...)
+	}
+	return result
+}
+
+// words leaves out headings and lone punctuation. A piece of code counts as one word, a link as its text.
+func words(text string) (result []string) {
+	text = linkTarget.ReplaceAllString(inlineCode.ReplaceAllString(text, "code"), "]")
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		for field := range strings.FieldsSeq(line) {
+			if word.MatchString(field) {
+				result = append(result, field)
+			}
+		}
+	}
+	return result
+}

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("word ", maxSentence)
+	for name, test := range map[string]struct {
+		page string
+		want int
+	}{
+		"short":                         {"---\n" + long + "more\n---\n\n# Title\n\nOne sentence.\n\n```\n" + long + "more\n```\n", 0},
+		"longest allowed":               {long + ". " + long + ". Some more. Then some.\n", 0},
+		"long sentence":                 {"```\n```\n- " + long + "\n  more, and the next line.\n", 1},
+		"long introduction":             {long + ". " + long + ". One two three four five six seven eight nine ten eleven.\n\n```\n", 1},
+		"code is one word":              {strings.Repeat("word ", maxSentence-1) + "`a b c d`.\n", 0},
+		"a link counts as its text":     {strings.Repeat("word ", maxSentence-1) + "[text](a/b - c).\n", 0},
+		"blocks end a sentence":         {"```\n```\n" + long + "\n- " + long + "\n- " + long + "\n\n| " + long + "|\n", 0},
+		"a period in code ends nothing": {"```\n```\n" + long + "`a. b` more.\n", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := check(test.page); len(got) != test.want {
+				t.Errorf("got %d problems, want %d:\n%s", len(got), test.want, strings.Join(got, "\n"))
+			}
+		})
+	}
+}
