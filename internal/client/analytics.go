@@ -12,6 +12,19 @@ import (
 	"time"
 )
 
+// analyticsClient calls the operations of analytics.
+type analyticsClient struct {
+	*conn
+
+	analytics questions
+}
+
+func newAnalytics(conn *conn) *analyticsClient {
+	c := &analyticsClient{conn: conn}
+	c.analytics = newQuestions(c)
+	return c
+}
+
 // Days are a range of days in UTC, as YYYY-MM-DD. Both ends belong to it.
 type Days struct{ Start, End string }
 
@@ -249,7 +262,7 @@ type questions struct {
 	myCost       *asked[json.RawMessage]
 }
 
-func newQuestions(c *Client) questions {
+func newQuestions(c *analyticsClient) questions {
 	return questions{
 		tokens:       newAsked(c, "getTokenAnalytics", "tokens", (*TokenRow).place, (*TokenRow).order),
 		tools:        newAsked(c, "getToolAnalytics", "tools", (*ToolRow).place, (*ToolRow).order),
@@ -262,28 +275,28 @@ func newQuestions(c *Client) questions {
 
 // TokenAnalytics returns what was used each day, and of each model if groupBy says so; empty does not. Rows are ordered by
 // date and group, here and in what follows.
-func (c *Client) TokenAnalytics(ctx context.Context, days Days, groupBy string) (*Analytics[TokenRow], error) {
+func (c *analyticsClient) TokenAnalytics(ctx context.Context, days Days, groupBy string) (*Analytics[TokenRow], error) {
 	return c.analytics.tokens.ask(ctx, days.query("group_by", groupBy), 0)
 }
 
 // ToolAnalytics returns the use of tools each day, and of each tool if groupBy says so.
-func (c *Client) ToolAnalytics(ctx context.Context, days Days, groupBy string) (*Analytics[ToolRow], error) {
+func (c *analyticsClient) ToolAnalytics(ctx context.Context, days Days, groupBy string) (*Analytics[ToolRow], error) {
 	return c.analytics.tools.ask(ctx, days.query("group_by", groupBy), 0)
 }
 
 // ActivityAnalytics returns who was active each day, and on each client if groupBy says so.
-func (c *Client) ActivityAnalytics(ctx context.Context, days Days, groupBy string) (*Analytics[ActivityRow], error) {
+func (c *analyticsClient) ActivityAnalytics(ctx context.Context, days Days, groupBy string) (*Analytics[ActivityRow], error) {
 	return c.analytics.activity.ask(ctx, days.query("group_by", groupBy), 0)
 }
 
 // ProductivityAnalytics returns what was made each day.
-func (c *Client) ProductivityAnalytics(ctx context.Context, days Days) (*Analytics[ProductivityRow], error) {
+func (c *analyticsClient) ProductivityAnalytics(ctx context.Context, days Days) (*Analytics[ProductivityRow], error) {
 	return c.analytics.productivity.ask(ctx, days.query("", ""), 0)
 }
 
 // UserAnalytics returns what each user did each day, ordered by date and user: at most so many rows, those that the
 // service lists first; 0 is all.
-func (c *Client) UserAnalytics(ctx context.Context, days Days, most int) (*Analytics[UserRow], error) {
+func (c *analyticsClient) UserAnalytics(ctx context.Context, days Days, most int) (*Analytics[UserRow], error) {
 	size := maxPage
 	if most > 0 {
 		size = min(most, maxPage)
@@ -317,7 +330,7 @@ func dayOf(date string) string { return date[:min(len(date), len(time.DateOnly))
 // asked are the answers to the questions that one process has put to an operation of analytics, by their queries. Those
 // who ask the same within sharedLifetime share the requests, because such an answer may be large and slow.
 type asked[T any] struct {
-	client *Client
+	client *analyticsClient
 	op     operation
 	// place is what a row is told from others by, and order sorts the lists in it; nil where rows stay as the service writes them.
 	place func(*T) place
@@ -325,7 +338,7 @@ type asked[T any] struct {
 	pages *paged[Analytics[T]]
 }
 
-func newAsked[T any](c *Client, name, path string, place func(*T) place, order func(*T)) *asked[T] {
+func newAsked[T any](c *analyticsClient, name, path string, place func(*T) place, order func(*T)) *asked[T] {
 	a := &asked[T]{client: c, op: operation{name: name, method: http.MethodGet, route: "/api/v1/analytics/" + path}, place: place, order: order}
 	a.pages = newPaged(c.clock, a.op, a.fetch, func(one, other Analytics[T]) bool {
 		return slices.EqualFunc(one.Rows, other.Rows, func(x, y T) bool { return place(&x) == place(&y) })

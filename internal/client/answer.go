@@ -26,7 +26,7 @@ func (e *AnswerError) Error() string { return "the answer is not what was asked 
 func one[T any, P interface {
 	*T
 	record
-}](ctx context.Context, c *Client, r request, id string) (*T, error) {
+}](ctx context.Context, c *conn, r request, id string) (*T, error) {
 	found, err := call[T](ctx, c, r)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func one[T any, P interface {
 func changed[T any, P interface {
 	*T
 	record
-}](ctx context.Context, c *Client, r request, id string, read func(context.Context) (*T, error), holds func(*T) bool) (*T, error) {
+}](ctx context.Context, c *conn, r request, id string, read func(context.Context) (*T, error), holds func(*T) bool) (*T, error) {
 	answer, err := c.exchange(ctx, r, wantStatus)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (r request) strange(problem string) error {
 func callList[T any, P interface {
 	*T
 	record
-}](ctx context.Context, c *Client, r request, envelope string) ([]T, error) {
+}](ctx context.Context, c *conn, r request, envelope string) ([]T, error) {
 	answer, err := c.exchange(ctx, r, wantJSON)
 	if err != nil {
 		return nil, err
@@ -141,3 +141,6 @@ func readList[T any](body []byte, envelope string) ([]T, error) {
 	}
 	return objects, nil
 }
+
+// newObject stands for the ID of an object that does not exist yet.
+const newObject = ""

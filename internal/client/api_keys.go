@@ -47,27 +47,27 @@ func (k *APIKey) missing() string {
 
 // APIKeys lists all keys of a service account, dead ones too, in no particular order. There is no read of a single
 // key, so reads in a short time share one listing. If the account does not exist, the error is a *GoneError.
-func (c *Client) APIKeys(ctx context.Context, accountID string) ([]APIKey, error) {
+func (c *serviceAccountsClient) APIKeys(ctx context.Context, accountID string) ([]APIKey, error) {
 	keys, err := c.apiKeys.all(ctx, accountID)
 	return keys, c.accountGone(ctx, accountID, err)
 }
 
 // APIKey returns one key of a service account from the same listing; nil if it is not there, nor in another one that is
 // made then. A key that is taken for dead is replaced, and listings show dead keys too.
-func (c *Client) APIKey(ctx context.Context, accountID, keyID string) (*APIKey, error) {
+func (c *serviceAccountsClient) APIKey(ctx context.Context, accountID, keyID string) (*APIKey, error) {
 	found, err := c.apiKeys.lookUpTwice(ctx, accountID, keyID)
 	return found, c.accountGone(ctx, accountID, err)
 }
 
 // KnownAPIKeysNamed returns the keys of a name as far as this process knows. Unlike a shared listing, that is not asked for
 // anew after each write. Dead keys are among them, except those that this process revoked.
-func (c *Client) KnownAPIKeysNamed(ctx context.Context, accountID, name string) ([]APIKey, error) {
+func (c *serviceAccountsClient) KnownAPIKeysNamed(ctx context.Context, accountID, name string) ([]APIKey, error) {
 	known, err := c.knownKeys(ctx, NewAPIKey{AccountID: accountID, Name: name})
 	return known.named, err
 }
 
 // accountGone turns a 404 for an account's keys into a *GoneError where the account itself is gone.
-func (c *Client) accountGone(ctx context.Context, accountID string, err error) error {
+func (c *serviceAccountsClient) accountGone(ctx context.Context, accountID string, err error) error {
 	if !IsNotFound(err) {
 		return err
 	}
@@ -75,12 +75,12 @@ func (c *Client) accountGone(ctx context.Context, accountID string, err error) e
 }
 
 // listAPIKeys always asks the service.
-func (c *Client) listAPIKeys(ctx context.Context, accountID string) ([]APIKey, error) {
+func (c *serviceAccountsClient) listAPIKeys(ctx context.Context, accountID string) ([]APIKey, error) {
 	r := request{
 		op:   operation{name: "listApiKeys", method: http.MethodGet, route: "/api/v0/service-accounts/{serviceAccountId}/api-keys"},
 		path: []string{accountID},
 	}
-	keys, err := callList[APIKey](ctx, c, r, "apiKeys")
+	keys, err := callList[APIKey](ctx, c.conn, r, "apiKeys")
 	for i := range keys {
 		keys[i].AccountID = accountID
 	}
@@ -88,7 +88,7 @@ func (c *Client) listAPIKeys(ctx context.Context, accountID string) ([]APIKey, e
 }
 
 // RevokeAPIKey ends a key at once. Revoking a revoked key succeeds.
-func (c *Client) RevokeAPIKey(ctx context.Context, accountID, keyID string) error {
+func (c *serviceAccountsClient) RevokeAPIKey(ctx context.Context, accountID, keyID string) error {
 	err := c.callNoAnswer(ctx, request{
 		op:   operation{name: "revokeApiKey", method: http.MethodPost, route: "/api/v0/service-accounts/{serviceAccountId}/api-keys/{keyId}/revoke", repeatable: true},
 		path: []string{accountID, keyID},
@@ -100,10 +100,15 @@ func (c *Client) RevokeAPIKey(ctx context.Context, accountID, keyID string) erro
 }
 
 // EndAPIKey revokes a key. For one that is gone the error is a *GoneError.
-func (c *Client) EndAPIKey(ctx context.Context, accountID, keyID string) error {
+func (c *serviceAccountsClient) EndAPIKey(ctx context.Context, accountID, keyID string) error {
 	err := c.RevokeAPIKey(ctx, accountID, keyID)
 	if IsNotFound(err) {
 		err = c.goneWithAccount(ctx, accountID, c.apiKeys.confirmGone(ctx, accountID, keyID, err))
 	}
 	return err
+}
+
+// CheckAPIKeys is CheckComputers for an API key.
+func (c *serviceAccountsClient) CheckAPIKeys(ctx context.Context, account string) error {
+	return c.checkOnce("API keys", func() error { _, err := c.apiKeys.known(ctx, account, "", c.lastHeard()); return err })
 }

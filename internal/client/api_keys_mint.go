@@ -34,7 +34,7 @@ type Renewal struct {
 
 // CreateAPIKey mints a key. A live key of the same name stops it with an *ExistsError before anything is sent: it may be
 // what an interrupted run left, and nobody has its value then.
-func (c *Client) CreateAPIKey(ctx context.Context, n NewAPIKey) (*MintedAPIKey, error) {
+func (c *serviceAccountsClient) CreateAPIKey(ctx context.Context, n NewAPIKey) (*MintedAPIKey, error) {
 	return c.locked(ctx, n, func() (*MintedAPIKey, error) {
 		known, err := c.knownKeys(ctx, n)
 		if err != nil {
@@ -45,7 +45,7 @@ func (c *Client) CreateAPIKey(ctx context.Context, n NewAPIKey) (*MintedAPIKey, 
 }
 
 // CreateAPIKeyAmongOthers mints a key although there may be live keys of the same name.
-func (c *Client) CreateAPIKeyAmongOthers(ctx context.Context, n NewAPIKey) (*MintedAPIKey, error) {
+func (c *serviceAccountsClient) CreateAPIKeyAmongOthers(ctx context.Context, n NewAPIKey) (*MintedAPIKey, error) {
 	return c.locked(ctx, n, func() (*MintedAPIKey, error) {
 		known, err := c.knownKeys(ctx, n)
 		if err != nil {
@@ -59,7 +59,7 @@ func (c *Client) CreateAPIKeyAmongOthers(ctx context.Context, n NewAPIKey) (*Min
 // value: the key that was provably made is revoked, and another one is minted. If it is dead a key is minted, and what an
 // interrupted rotation provably left is revoked, provided that the plan named it; any other live key of the name stops it
 // as in CreateAPIKey.
-func (c *Client) RenewAPIKey(ctx context.Context, n NewAPIKey, old Renewal) (*MintedAPIKey, error) {
+func (c *serviceAccountsClient) RenewAPIKey(ctx context.Context, n NewAPIKey, old Renewal) (*MintedAPIKey, error) {
 	return c.locked(ctx, n, func() (*MintedAPIKey, error) {
 		known, err := c.knownKeys(ctx, n)
 		if err != nil {
@@ -72,14 +72,14 @@ func (c *Client) RenewAPIKey(ctx context.Context, n NewAPIKey, old Renewal) (*Mi
 	})
 }
 
-func (c *Client) knownKeys(ctx context.Context, n NewAPIKey) (before[APIKey], error) {
+func (c *serviceAccountsClient) knownKeys(ctx context.Context, n NewAPIKey) (before[APIKey], error) {
 	known, err := c.apiKeys.known(ctx, n.AccountID, n.Name, c.lastHeard())
 	return known, c.accountGone(ctx, n.AccountID, err)
 }
 
 // locked keeps two creations of one name apart, which would not know of each other's keys.
-func (c *Client) locked(ctx context.Context, n NewAPIKey, work func() (*MintedAPIKey, error)) (*MintedAPIKey, error) {
-	release, err := c.creating.lock(ctx, "API key/"+n.AccountID+"/"+n.Name)
+func (c *serviceAccountsClient) locked(ctx context.Context, n NewAPIKey, work func() (*MintedAPIKey, error)) (*MintedAPIKey, error) {
+	release, err := c.apiKeys.creating.lock(ctx, n.AccountID+"/"+n.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (c *Client) locked(ctx context.Context, n NewAPIKey, work func() (*MintedAP
 	return work()
 }
 
-func (c *Client) rotate(ctx context.Context, n NewAPIKey, old Renewal, known before[APIKey]) (*MintedAPIKey, error) {
+func (c *serviceAccountsClient) rotate(ctx context.Context, n NewAPIKey, old Renewal, known before[APIKey]) (*MintedAPIKey, error) {
 	since := c.serviceTime()
 	made, err := c.minted(ctx, n, request{
 		op:   operation{name: "rotateApiKey", method: http.MethodPost, route: "/api/v0/service-accounts/{serviceAccountId}/api-keys/{keyId}/rotate"},
@@ -110,7 +110,7 @@ func (c *Client) rotate(ctx context.Context, n NewAPIKey, old Renewal, known bef
 
 // afterLostRotation revokes the key that a rotation without an answer made, and mints another one. Where none is found,
 // the old key is as it was.
-func (c *Client) afterLostRotation(ctx context.Context, n NewAPIKey, old Renewal, known before[APIKey], since time.Time, lost error) (*MintedAPIKey, error) {
+func (c *serviceAccountsClient) afterLostRotation(ctx context.Context, n NewAPIKey, old Renewal, known before[APIKey], since time.Time, lost error) (*MintedAPIKey, error) {
 	longer, cancel := outlive(ctx, afterStop)
 	defer cancel()
 	proven, found, err := c.lostKeys(longer, n, known, since)
@@ -143,7 +143,7 @@ func (c *Client) afterLostRotation(ctx context.Context, n NewAPIKey, old Renewal
 // afterRefusedRotation finds out why a key that was live could not be rotated: it died meanwhile; or it was rotated
 // already and lives out its grace period, which a listing does not show. Whose rotation that was nothing proves before
 // the grace period has ended, so its key is named and not touched.
-func (c *Client) afterRefusedRotation(ctx context.Context, n NewAPIKey, old Renewal, known before[APIKey], refused error) (*MintedAPIKey, error) {
+func (c *serviceAccountsClient) afterRefusedRotation(ctx context.Context, n NewAPIKey, old Renewal, known before[APIKey], refused error) (*MintedAPIKey, error) {
 	ctx, cancel := outlive(ctx, afterStop)
 	defer cancel()
 	namesakes, err := c.apiKeys.anew(ctx, n.AccountID, n.Name)
@@ -170,7 +170,7 @@ func (c *Client) afterRefusedRotation(ctx context.Context, n NewAPIKey, old Rene
 }
 
 // mintWhereFree mints a key where nothing but a spared key, and what a rotation of the present one left, is in its way.
-func (c *Client) mintWhereFree(ctx context.Context, n NewAPIKey, old Renewal, known before[APIKey]) (*MintedAPIKey, error) {
+func (c *serviceAccountsClient) mintWhereFree(ctx context.Context, n NewAPIKey, old Renewal, known before[APIKey]) (*MintedAPIKey, error) {
 	namesakes := known.named
 	if _, others := c.successors(namesakes, n, old); len(others) > 0 {
 		// What is known may be out of date by now.
@@ -182,7 +182,7 @@ func (c *Client) mintWhereFree(ctx context.Context, n NewAPIKey, old Renewal, kn
 	return c.mintAmong(ctx, n, old, namesakes, known)
 }
 
-func (c *Client) mintAmong(ctx context.Context, n NewAPIKey, old Renewal, namesakes []APIKey, known before[APIKey]) (*MintedAPIKey, error) {
+func (c *serviceAccountsClient) mintAmong(ctx context.Context, n NewAPIKey, old Renewal, namesakes []APIKey, known before[APIKey]) (*MintedAPIKey, error) {
 	left, others := c.successors(namesakes, n, old)
 	if len(others) > 0 {
 		return nil, inTheWay(describeKeys(others))
@@ -197,7 +197,7 @@ func (c *Client) mintAmong(ctx context.Context, n NewAPIKey, old Renewal, namesa
 
 // successors returns the key that a rotation of the present one left and that the plan named, and the other live keys that
 // a new one must not stand beside.
-func (c *Client) successors(namesakes []APIKey, n NewAPIKey, old Renewal) (left *APIKey, others []APIKey) {
+func (c *serviceAccountsClient) successors(namesakes []APIKey, n NewAPIKey, old Renewal) (left *APIKey, others []APIKey) {
 	now := c.clock.Now()
 	namesakes = filter(namesakes, func(k *APIKey) bool { return k.ID != old.Spares })
 	if left = Successor(namesakes, old.ID, n, now); left != nil && left.ID != old.Revokes {
@@ -207,7 +207,7 @@ func (c *Client) successors(namesakes []APIKey, n NewAPIKey, old Renewal) (left 
 }
 
 // mint sends the creation, and revokes what a lost answer provably left before it sends it again.
-func (c *Client) mint(ctx context.Context, n NewAPIKey, known before[APIKey]) (*MintedAPIKey, error) {
+func (c *serviceAccountsClient) mint(ctx context.Context, n NewAPIKey, known before[APIKey]) (*MintedAPIKey, error) {
 	for attempt := 1; ; attempt++ {
 		since := c.serviceTime()
 		made, lost := c.minted(ctx, n, request{
@@ -231,7 +231,7 @@ func (c *Client) mint(ctx context.Context, n NewAPIKey, known before[APIKey]) (*
 }
 
 // revokeLostMint revokes the key that a creation without an answer made; nil means that it is done.
-func (c *Client) revokeLostMint(ctx context.Context, n NewAPIKey, known before[APIKey], since time.Time, lost error) error {
+func (c *serviceAccountsClient) revokeLostMint(ctx context.Context, n NewAPIKey, known before[APIKey], since time.Time, lost error) error {
 	ctx, cancel := outlive(ctx, afterStop)
 	defer cancel()
 	proven, found, err := c.lostKeys(ctx, n, known, since)
@@ -242,8 +242,8 @@ func (c *Client) revokeLostMint(ctx context.Context, n NewAPIKey, known before[A
 }
 
 // lostKeys looks for what a request without an answer made: what is proven to be it, and every live key of the name that is new.
-func (c *Client) lostKeys(ctx context.Context, n NewAPIKey, known before[APIKey], since time.Time) (proven, found []APIKey, err error) {
-	found, err = findAfterLoss(ctx, c, 1, func(ctx context.Context) ([]APIKey, error) {
+func (c *serviceAccountsClient) lostKeys(ctx context.Context, n NewAPIKey, known before[APIKey], since time.Time) (proven, found []APIKey, err error) {
+	found, err = findAfterLoss(ctx, c.conn, 1, func(ctx context.Context) ([]APIKey, error) {
 		now, err := c.apiKeys.anew(ctx, n.AccountID, n.Name)
 		return filter(now, func(k *APIKey) bool { return k.IsLive(c.clock.Now()) && !known.knows(k.ID) }), err
 	})
@@ -253,7 +253,7 @@ func (c *Client) lostKeys(ctx context.Context, n NewAPIKey, known before[APIKey]
 
 // minted sends a request that makes a key. An answer without the value, or with another key, is no better than none. The
 // time of creation is not in it, so that of the answer serves, by the service's own clock.
-func (c *Client) minted(ctx context.Context, n NewAPIKey, r request, known before[APIKey]) (*MintedAPIKey, error) {
+func (c *serviceAccountsClient) minted(ctx context.Context, n NewAPIKey, r request, known before[APIKey]) (*MintedAPIKey, error) {
 	r.noun = "apiKey"
 	answer, err := c.exchange(ctx, r, wantJSON)
 	if err != nil {
@@ -278,7 +278,7 @@ func (c *Client) minted(ctx context.Context, n NewAPIKey, r request, known befor
 }
 
 // revokeLost revokes a key whose value was lost with an answer.
-func (c *Client) revokeLost(ctx context.Context, k *APIKey, lost error) error {
+func (c *serviceAccountsClient) revokeLost(ctx context.Context, k *APIKey, lost error) error {
 	if err := c.EndAPIKey(ctx, k.AccountID, k.ID); err != nil && !IsGone(err) {
 		return &UnrevokedError{Found: describeKeys([]APIKey{*k}), Err: errors.Join(lost, err)}
 	}

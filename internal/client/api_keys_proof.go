@@ -75,10 +75,6 @@ func withID(keys []APIKey, id string) *APIKey {
 	return &keys[i]
 }
 
-func filter[T any](objects []T, keep func(*T) bool) []T {
-	return slices.DeleteFunc(slices.Clone(objects), func(object T) bool { return !keep(&object) })
-}
-
 // describeKeys says of each key what an error tells, the newest first.
 func describeKeys(keys []APIKey) []ExistsError {
 	newest := slices.Clone(keys)

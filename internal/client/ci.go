@@ -11,7 +11,23 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
+
+// ciClient calls the operations of CI automation.
+type ciClient struct {
+	*conn
+
+	ci ciReads
+	// lookForTime is real time, which TimeBeforeEdit takes at most.
+	lookForTime time.Duration
+}
+
+func newCI(conn *conn) *ciClient {
+	c := &ciClient{conn: conn, lookForTime: defaultLookForTime}
+	c.ci = newCIReads(c)
+	return c
+}
 
 // ciRoute starts the routes of CI automation, of whose answers the API shows no shapes: a list must be in its envelope,
 // but any field of an item may be absent.
@@ -158,7 +174,7 @@ type ciReads struct {
 	scans        *shared[CIScan]
 }
 
-func newCIReads(c *Client) ciReads {
+func newCIReads(c *ciClient) ciReads {
 	return ciReads{
 		jobs:         newShared(c.clock, 0, c.listCIJobs, func(j *CIJob) string { return j.ID }, nameless[CIJob]),
 		repositories: newShared(c.clock, 0, c.listCIRepositories, func(r *CIRepository) string { return r.FullName }, nameless[CIRepository]),
@@ -173,13 +189,13 @@ func newCIReads(c *Client) ciReads {
 func onlyOne[T any](*T) string { return organization }
 
 // CIJobs returns the jobs of the organization, the newest first.
-func (c *Client) CIJobs(ctx context.Context) ([]CIJob, error) {
+func (c *ciClient) CIJobs(ctx context.Context) ([]CIJob, error) {
 	return c.ci.jobs.all(ctx, organization)
 }
 
 // CIRepositories returns the repositories in which CI automation may work, those of an owner or all, ordered by their names.
 // What is not the owner's is left out, whatever the service answers.
-func (c *Client) CIRepositories(ctx context.Context, owner string) ([]CIRepository, error) {
+func (c *ciClient) CIRepositories(ctx context.Context, owner string) ([]CIRepository, error) {
 	if owner == "" {
 		return c.ci.repositories.all(ctx, "")
 	}
@@ -210,18 +226,18 @@ func (o *onlyOwner) key(owner string) string {
 }
 
 // CIRepositoryOwners returns those whose repositories CI automation may work in, ordered by their names.
-func (c *Client) CIRepositoryOwners(ctx context.Context) (*CIOwners, error) {
+func (c *ciClient) CIRepositoryOwners(ctx context.Context) (*CIOwners, error) {
 	return first(c.ci.owners.all(ctx, organization))
 }
 
 // CIRuns returns the runs of workflows as the service orders them.
-func (c *Client) CIRuns(ctx context.Context) (*CIRuns, error) {
+func (c *ciClient) CIRuns(ctx context.Context) (*CIRuns, error) {
 	return first(c.ci.runs.all(ctx, organization))
 }
 
 // ScanCIWorkflows returns the workflows of the repositories, ordered by repository and path. The service answers with an
 // earlier scan that is not too old, unless it is forced to look.
-func (c *Client) ScanCIWorkflows(ctx context.Context, isForced bool) (*CIScan, error) {
+func (c *ciClient) ScanCIWorkflows(ctx context.Context, isForced bool) (*CIScan, error) {
 	key := ""
 	if isForced {
 		key = forced
@@ -240,40 +256,40 @@ func first[T any](objects []T, err error) (*T, error) {
 	return &objects[0], nil
 }
 
-func (c *Client) listCIJobs(ctx context.Context, _ string) ([]CIJob, error) {
-	jobs, err := listCI[CIJob](ctx, c, request{op: operation{name: "listCiJobs", method: http.MethodGet, route: ciRoute + "jobs"}}, "jobs", nil)
+func (c *ciClient) listCIJobs(ctx context.Context, _ string) ([]CIJob, error) {
+	jobs, err := listCI[CIJob](ctx, c.conn, request{op: operation{name: "listCiJobs", method: http.MethodGet, route: ciRoute + "jobs"}}, "jobs", nil)
 	slices.SortStableFunc(jobs, func(a, b CIJob) int { return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID)) })
 	return jobs, err
 }
 
-func (c *Client) listCIRepositories(ctx context.Context, owner string) ([]CIRepository, error) {
+func (c *ciClient) listCIRepositories(ctx context.Context, owner string) ([]CIRepository, error) {
 	r := request{op: operation{name: "listCiRepositories", method: http.MethodGet, route: ciRoute + "repositories"}}
 	if owner != "" {
 		r.query = url.Values{"owner": {owner}}
 	}
-	repositories, err := listCI[CIRepository](ctx, c, r, "repositories", nil)
+	repositories, err := listCI[CIRepository](ctx, c.conn, r, "repositories", nil)
 	slices.SortStableFunc(repositories, func(a, b CIRepository) int { return cmp.Compare(a.FullName, b.FullName) })
 	return repositories, err
 }
 
-func (c *Client) listCIRepositoryOwners(ctx context.Context, _ string) ([]CIOwners, error) {
+func (c *ciClient) listCIRepositoryOwners(ctx context.Context, _ string) ([]CIOwners, error) {
 	var envelope struct {
 		Integration *CIIntegration `json:"integration"`
 	}
-	owners, err := listCI[CIOwner](ctx, c, request{op: operation{name: "listCiRepositoryOwners", method: http.MethodGet, route: ciRoute + "repository-owners"}}, "owners", &envelope)
+	owners, err := listCI[CIOwner](ctx, c.conn, request{op: operation{name: "listCiRepositoryOwners", method: http.MethodGet, route: ciRoute + "repository-owners"}}, "owners", &envelope)
 	slices.SortStableFunc(owners, func(a, b CIOwner) int { return cmp.Or(cmp.Compare(a.Login, b.Login), cmp.Compare(a.Type, b.Type)) })
 	return []CIOwners{{Owners: owners, Integration: envelope.Integration}}, err
 }
 
-func (c *Client) listCIRuns(ctx context.Context, _ string) ([]CIRuns, error) {
+func (c *ciClient) listCIRuns(ctx context.Context, _ string) ([]CIRuns, error) {
 	var envelope struct {
 		Integration *CIIntegration `json:"integration"`
 	}
-	runs, err := listCI[CIRun](ctx, c, request{op: operation{name: "listCiRuns", method: http.MethodGet, route: ciRoute + "runs"}}, "runs", &envelope)
+	runs, err := listCI[CIRun](ctx, c.conn, request{op: operation{name: "listCiRuns", method: http.MethodGet, route: ciRoute + "runs"}}, "runs", &envelope)
 	return []CIRuns{{Runs: runs, Integration: envelope.Integration}}, err
 }
 
-func (c *Client) scanCIWorkflows(ctx context.Context, isForced string) ([]CIScan, error) {
+func (c *ciClient) scanCIWorkflows(ctx context.Context, isForced string) ([]CIScan, error) {
 	r := request{op: operation{name: "scanCiWorkflows", method: http.MethodGet, route: ciRoute + "scan"}}
 	if isForced == forced {
 		r.op.slow = true
@@ -284,7 +300,7 @@ func (c *Client) scanCIWorkflows(ctx context.Context, isForced string) ([]CIScan
 		CacheTTLMs  *int64         `json:"cacheTtlMs"`
 		Integration *CIIntegration `json:"integration"`
 	}
-	workflows, err := listCI[CIWorkflow](ctx, c, r, "workflows", &envelope)
+	workflows, err := listCI[CIWorkflow](ctx, c.conn, r, "workflows", &envelope)
 	for i := range workflows {
 		slices.Sort(workflows[i].TriggerEvents) // Their order says nothing, and a changing one would show up as a change.
 	}
@@ -295,7 +311,7 @@ func (c *Client) scanCIWorkflows(ctx context.Context, isForced string) ([]CIScan
 }
 
 // listCI asks for a list in an envelope of that name, and reads what else is in its answer unless envelope is nil.
-func listCI[T any](ctx context.Context, c *Client, r request, name string, envelope any) ([]T, error) {
+func listCI[T any](ctx context.Context, c *conn, r request, name string, envelope any) ([]T, error) {
 	answer, err := c.exchange(ctx, r, wantJSON)
 	if err != nil {
 		return nil, err

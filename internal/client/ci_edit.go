@@ -93,7 +93,7 @@ func (e *UncertainEditError) Unwrap() error { return e.Err }
 // TimeBeforeEdit is the service's time, as its last answer told it, in RFC 3339: what is changed from now on has no older one.
 // If it has told none yet, the jobs are read for it, for a short while and whatever comes of that. It is empty if the service
 // does not tell it: the clock of this machine may be ahead of the service's.
-func (c *Client) TimeBeforeEdit(ctx context.Context) string {
+func (c *ciClient) TimeBeforeEdit(ctx context.Context) string {
 	if c.serviceTime().IsZero() {
 		look, cancel := context.WithTimeout(ctx, c.lookForTime)
 		defer cancel()
@@ -108,9 +108,9 @@ func (c *Client) TimeBeforeEdit(ctx context.Context) string {
 
 // EditCIWorkflow opens pull requests that create, change or delete a workflow. Each request opens others, so one that the
 // service may have acted on is not repeated, and is an *UncertainEditError if it fails.
-func (c *Client) EditCIWorkflow(ctx context.Context, body EditCIWorkflowRequest) (*CIEdit, error) {
+func (c *ciClient) EditCIWorkflow(ctx context.Context, body EditCIWorkflowRequest) (*CIEdit, error) {
 	r := request{op: operation{name: "editCiWorkflow", method: http.MethodPost, route: ciRoute + "edit", slow: true}, body: body}
-	outcomes, err := listCI[CIOutcome](ctx, c, r, "sessions", nil)
+	outcomes, err := listCI[CIOutcome](ctx, c.conn, r, "sessions", nil)
 	c.ci.jobs.discardAll() // Also where only the answer was lost.
 	c.ci.scans.discardAll()
 	c.ci.runs.discardAll()

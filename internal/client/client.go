@@ -1,268 +1,46 @@
-// Package client speaks the Agentyard API: transport, retries, errors, paging, shared reads, and one file for each area of the API.
-// It knows nothing of Terraform's types.
+// Package client calls the Agentyard API. Its fields are the areas of the API; it knows nothing of Terraform's types.
 package client
 
-import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"math"
-	"math/rand/v2"
-	"net"
-	"net/http"
-	"net/url"
-	"strings"
-	"sync"
-	"sync/atomic"
-	"time"
-
-	"github.com/hashicorp/go-cleanhttp"
-	"github.com/hashicorp/go-retryablehttp"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/batch"
-	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
-)
-
-// Defaults of Config.
-const (
-	DefaultRequestTimeout = 60 * time.Second
-	DefaultMaxRetries     = 4
-)
-
-// sharedLifetime is how long one listing answers the reads of a collection.
-const sharedLifetime = 60 * time.Second
-
-// Config says how to reach the service.
-type Config struct {
-	// BaseURL is the service's address, without "/api/v0".
-	BaseURL string
-	// APIKey is sent as a bearer token, and only to BaseURL's origin.
-	APIKey string
-	// RequestTimeout bounds one request, not its repetitions.
-	RequestTimeout time.Duration
-	// MaxRetries is how often one request is repeated at most after a failure. Waiting for the service's rate limit is none.
-	MaxRetries int
-	// RequestsPerSecond is a ceiling on all requests of this client; 0 is none.
-	RequestsPerSecond float64
-	// AllowInsecureHTTP permits plain http to hosts other than loopback.
-	AllowInsecureHTTP bool
-	// UserAgent names the provider's and Terraform's versions.
-	UserAgent string
-	// Clock is the source of time; nil is the machine's.
-	Clock clock.Clock
-}
+import "github.com/agentyard/terraform-provider-agentyard/internal/clock"
 
 // Client calls the service. It is safe for concurrent use.
 type Client struct {
-	base      *url.URL
-	apiKey    string
-	userAgent string
-	api       *retryablehttp.Client
-	// streams is api for answers that may take longer than request_timeout as long as their bytes move.
-	streams *retryablehttp.Client
-	// storage reaches pre-signed URLs on other hosts. The API key is never given to it.
-	storage *http.Client
-	retry   *retryPolicy
-	// allowInsecureHTTP is Config's.
-	allowInsecureHTTP bool
-
-	gate    *gate
-	clock   clock.Clock
-	service serviceClock
-	// unconfigured is set while the settings are unknown.
-	unconfigured *UnconfiguredError
-
-	computers     *shared[Computer]
-	computerPolls *poller[Computer]
-	accounts      *shared[ServiceAccount]
-	apiKeys       *shared[APIKey]
-	environments  *shared[Environment]
-	buildPolls    *poller[BuildStatus]
-	// environmentReads are those after a write or a build.
-	environmentReads *poller[Environment]
-	sources          sourceOptions
-	members          *paged[[]Member]
-	controlChanges   *paged[[]ControlChange]
-	analytics        questions
-	sessions         *shared[Session]
-	sessionPages     *paged[[]Session]
-	// sessionCreations are by computer, and wikiCreations by repository; see creationsIn.
-	sessionCreations, wikiCreations sync.Map
-	ci                              ciReads
-	// usageLimits and globalLimit have one object each. Writes share requests.
-	usageLimits      *shared[UsageLimits]
-	globalLimit      *shared[globalUsageLimit]
-	limitBatch       *batch.Batcher[int64, limitResult]
-	globalLimitBatch *batch.Batcher[int64, struct{}]
-	// firstLimits and firstGlobalLimit are as this process read them first.
-	firstLimits      *UsageLimits
-	firstGlobalLimit *int64
-	// limitReads are the limits that resources have read.
-	limitReads sync.Map
-	wikiRuns   *shared[WikiRun]
-	// creating holds a lock for every name under which something is being created.
-	creating keyedLocks
-	// limitsSet are the keys of the addresses whose limits this process sets.
-	limitsSet sync.Map
-	// checked are the purposes for which checkOnce has sent its request.
-	checked sync.Map
-	// lookForTime is real time, which TimeBeforeEdit takes at most.
-	lookForTime time.Duration
-	// counted is how many accounts' computers were counted.
-	counted atomic.Int32
+	*conn
+	*computersClient
+	*serviceAccountsClient
+	*environmentsClient
+	*sessionsClient
+	*organizationClient
+	*analyticsClient
+	*wikiClient
+	*ciClient
 }
 
 // New returns a client, or a *ConfigError that names the setting at fault.
 func New(cfg Config) (*Client, error) {
-	base, err := ParseBaseURL(cfg.BaseURL, cfg.AllowInsecureHTTP)
+	c, err := newConn(cfg)
 	if err != nil {
 		return nil, err
 	}
-	if err := CheckAPIKey(cfg.APIKey); err != nil {
-		return nil, err
-	}
-	c := newClient(cfg)
-	c.base = base
-	return c, nil
+	return newClient(c), nil
 }
 
-func newClient(cfg Config) *Client {
-	if cfg.Clock == nil {
-		cfg.Clock = clock.System
-	}
-	if cfg.RequestTimeout == 0 {
-		cfg.RequestTimeout = DefaultRequestTimeout
-	}
-
-	transport := cleanhttp.DefaultPooledTransport()
-	transport.MaxIdleConnsPerHost = 32
-	policy := &retryPolicy{clock: cfg.Clock, random: rand.Float64, maxRetries: cfg.MaxRetries}
-
-	c := &Client{
-		apiKey:            cfg.APIKey,
-		userAgent:         cfg.UserAgent,
-		clock:             cfg.Clock,
-		gate:              newGate(cfg.Clock, rand.Float64, policy.backoff, cfg.RequestsPerSecond),
-		storage:           newTransferClient(cfg.RequestTimeout),
-		retry:             policy,
-		allowInsecureHTTP: cfg.AllowInsecureHTTP,
-		lookForTime:       defaultLookForTime,
-	}
-	c.api = c.repeating(&http.Client{Transport: transport, Timeout: cfg.RequestTimeout})
-	c.streams = c.repeating(newTransferClient(cfg.RequestTimeout))
-	// The first read of a collection is a plain GET; from the second on a listing costs less.
-	c.computers = newShared(cfg.Clock, 1, c.listComputersForReads, (*Computer).identifier, (*Computer).names)
-	c.computerPolls = newPoller(cfg.Clock, pollSource[Computer]{
-		single: c.ComputerAlone,
-		many: func(ctx context.Context, account string, _ []string) ([]Computer, error) {
-			return c.listComputersForReads(ctx, account)
-		},
-		id:    (*Computer).identifier,
-		ended: func(account string) { c.computers.discard(account) },
-	})
-	c.accounts = newShared(cfg.Clock, 1, c.listServiceAccounts, (*ServiceAccount).identifier, func(a *ServiceAccount) []string { return []string{a.Name} })
-	c.apiKeys = newShared(cfg.Clock, 0, c.listAPIKeys, (*APIKey).identifier, func(k *APIKey) []string { return []string{k.Name} })
-	c.environments = newShared(cfg.Clock, 1, c.listEnvironments, (*Environment).identifier, (*Environment).names)
-	c.buildPolls, c.environmentReads = c.newBuildPolls(), c.newEnvironmentReads()
-	c.usageLimits = newShared(cfg.Clock, 0, c.listUsageLimits, func(*UsageLimits) string { return organization }, func(*UsageLimits) []string { return nil })
-	c.globalLimit = newShared(cfg.Clock, 0, c.readGlobalUsageLimit, func(*globalUsageLimit) string { return organization }, func(*globalUsageLimit) []string { return nil })
-	c.limitBatch, c.globalLimitBatch = newLimitBatch(c, c.sendUserUsageLimits), newLimitBatch(c, c.sendGlobalUsageLimit)
-	c.wikiRuns = newShared(cfg.Clock, 1, c.listWikiRuns, (*WikiRun).identifier, nameless[WikiRun])
-	c.members, c.controlChanges = newPages[Member](c, opListMembers, "users"), newPages[ControlChange](c, opListControlChanges, "changes")
-	c.analytics = newQuestions(c)
-	c.sessions = newShared(cfg.Clock, 0, c.listSessionsForReads, (*Session).identifier, nameless[Session])
-	c.sessionPages = newPages[Session](c, opListSessions, "sessions")
-	c.ci = newCIReads(c)
-	return c
+// Unconfigured returns a client whose every call fails with an *UnconfiguredError.
+func Unconfigured(setting string, clk clock.Clock) *Client {
+	return newClient(newUnconfigured(setting, clk))
 }
 
-// repeating puts the repetitions of failed requests around a client.
-func (c *Client) repeating(once *http.Client) *retryablehttp.Client {
-	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &retryablehttp.Client{
-		HTTPClient: once,
-		// The policy bounds the repetitions: not all of them count.
-		RetryMax:     math.MaxInt,
-		CheckRetry:   c.afterAttempt,
-		PrepareRetry: c.beforeRepetition,
-		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 },
-		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+func newClient(c *conn) *Client {
+	accounts := newServiceAccounts(c)
+	return &Client{
+		conn:                  c,
+		computersClient:       newComputers(c, accounts),
+		serviceAccountsClient: accounts,
+		environmentsClient:    newEnvironments(c),
+		sessionsClient:        newSessions(c),
+		organizationClient:    newOrganization(c),
+		analyticsClient:       newAnalytics(c),
+		wikiClient:            newWiki(c),
+		ciClient:              newCI(c),
 	}
 }
-
-// KeyFingerprint is a short hash of the API key, which recognizes the key without revealing it.
-func (c *Client) KeyFingerprint(salt string) string {
-	sum := sha256.Sum256([]byte(salt + c.apiKey))
-	return hex.EncodeToString(sum[:8])
-}
-
-// Clock is the client's source of time.
-func (c *Client) Clock() clock.Clock { return c.clock }
-
-// ParseBaseURL checks the service's address and returns it without a trailing slash.
-// Plain http is accepted for loopback hosts only, unless allowInsecure is set. The error is a *ConfigError.
-func ParseBaseURL(raw string, allowInsecure bool) (*url.URL, error) {
-	fault := func(format string, args ...any) error {
-		return &ConfigError{Setting: "base_url", Problem: fmt.Sprintf(format, args...)}
-	}
-	u, err := url.Parse(raw)
-	switch {
-	case raw == "":
-		return nil, fault("is empty; give the service's address, such as https://api.agentyard.example")
-	case err != nil:
-		return nil, fault("is not a URL; give the service's address, such as https://api.agentyard.example")
-	case u.Scheme != "https" && u.Scheme != "http":
-		return nil, fault("must start with https:// (or http:// for an emulator on this machine)")
-	case u.Hostname() == "":
-		return nil, fault("has no host; give the service's address, such as https://api.agentyard.example")
-	case u.User != nil:
-		return nil, fault("must not carry a user name or password; the credential is api_key")
-	case u.RawQuery != "" || u.Fragment != "":
-		return nil, fault("must not have a query or a fragment")
-	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/api/v0"), strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/api/v1"):
-		return nil, fault("must not include /api/v0 or /api/v1; the provider adds the path of each operation")
-	case u.Scheme == "http" && !allowInsecure && !isLoopback(u.Hostname()):
-		return nil, fault("is plain http to %s, which would send the API key in clear text; use https, or set allow_insecure_http = true if the network is trusted", u.Hostname())
-	}
-	u.Path = strings.TrimRight(u.Path, "/")
-	u.RawPath = ""
-	return u, nil
-}
-
-// CheckAPIKey refuses what cannot be sent in a header. The error is a *ConfigError and never contains the key.
-func CheckAPIKey(key string) error {
-	if key == "" {
-		return &ConfigError{Setting: "api_key", Problem: "is empty"}
-	}
-	for _, r := range key {
-		if r <= ' ' || r > '~' {
-			return &ConfigError{Setting: "api_key", Problem: "contains a blank, a line break or another character that no API key has; check how it was copied"}
-		}
-	}
-	return nil
-}
-
-// IsLoopback reports whether an address names this machine.
-func IsLoopback(address string) bool {
-	u, err := url.Parse(address)
-	return err == nil && isLoopback(u.Hostname())
-}
-
-func isLoopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
-}
-
-// ConfigError is a setting the client cannot work with.
-type ConfigError struct {
-	// Setting is the provider attribute at fault.
-	Setting string
-	// Problem completes the sentence that starts with the setting's name.
-	Problem string
-}
-
-func (e *ConfigError) Error() string { return e.Setting + " " + e.Problem + "." }

@@ -91,7 +91,7 @@ func cut(w http.ResponseWriter, status int) {
 
 // sendBulk sends a creation that may not be repeated, without the looks that come before and after it.
 func sendBulk(ctx context.Context, c *Client) (*BulkCreateResult, error) {
-	return call[BulkCreateResult](ctx, c, request{op: operation{name: "bulkCreateComputers", method: http.MethodPost, route: "/api/v0/computers/bulk"}, body: BulkCreateRequest{Quantity: 1, NamePrefix: "a"}})
+	return call[BulkCreateResult](ctx, c.conn, request{op: operation{name: "bulkCreateComputers", method: http.MethodPost, route: "/api/v0/computers/bulk"}, body: BulkCreateRequest{Quantity: 1, NamePrefix: "a"}})
 }
 
 func TestSend_repeatsOnlyWhatIsSafe(t *testing.T) {

@@ -6,10 +6,37 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
+
+// computersClient calls the operations on computers.
+type computersClient struct {
+	*conn
+
+	serviceAccounts *serviceAccountsClient
+	computers       *shared[Computer]
+	computerPolls   *poller[Computer]
+	// counted is how many accounts' computers were counted.
+	counted atomic.Int32
+}
+
+func newComputers(conn *conn, accounts *serviceAccountsClient) *computersClient {
+	c := &computersClient{conn: conn, serviceAccounts: accounts}
+	// The first read of a collection is a plain GET; from the second on a listing costs less.
+	c.computers = newShared(conn.clock, 1, c.listComputersForReads, (*Computer).identifier, (*Computer).names)
+	c.computerPolls = newPoller(conn.clock, pollSource[Computer]{
+		single: c.ComputerAlone,
+		many: func(ctx context.Context, account string, _ []string) ([]Computer, error) {
+			return c.listComputersForReads(ctx, account)
+		},
+		id:    (*Computer).identifier,
+		ended: func(account string) { c.computers.discard(account) },
+	})
+	accounts.Owns(c.computers)
+	return c
+}
 
 // Statuses of a computer.
 const (
@@ -199,26 +226,14 @@ func (f ComputerFilter) query() url.Values {
 	return q
 }
 
-func setIf(q url.Values, key, value string) {
-	if value != "" {
-		q.Set(key, value)
-	}
-}
-
-func setIfTrue(q url.Values, key string, value bool) {
-	if value {
-		q.Set(key, strconv.FormatBool(value))
-	}
-}
-
 // Computers lists computers, newest first. The operation has no pages.
-func (c *Client) Computers(ctx context.Context, filter ComputerFilter) ([]Computer, error) {
-	return callList[Computer](ctx, c, request{op: operation{name: "listComputers", method: http.MethodGet, route: "/api/v0/computers"}, query: filter.query()}, "computers")
+func (c *computersClient) Computers(ctx context.Context, filter ComputerFilter) ([]Computer, error) {
+	return callList[Computer](ctx, c.conn, request{op: operation{name: "listComputers", method: http.MethodGet, route: "/api/v0/computers"}, query: filter.query()}, "computers")
 }
 
 // listComputersForReads lists everything that may be in a state: what is hidden too, and with steps.
 // The key of the collection is the service account that owns the computers; empty is the caller.
-func (c *Client) listComputersForReads(ctx context.Context, account string) ([]Computer, error) {
+func (c *computersClient) listComputersForReads(ctx context.Context, account string) ([]Computer, error) {
 	all, err := c.Computers(ctx, ComputerFilter{ServiceAccountID: account, IncludeUnlisted: true, IncludeProvisioningSteps: true})
 	for i := range all {
 		all[i].WithoutSteps = all[i].ProvisioningSteps == nil
@@ -228,32 +243,19 @@ func (c *Client) listComputersForReads(ctx context.Context, account string) ([]C
 
 // Computer reads one computer. Many reads in a short time share one listing of the account's computers. Steps are present
 // only where a listing answered. One that does not exist is a *GoneError.
-func (c *Client) Computer(ctx context.Context, id, account string) (*Computer, error) {
+func (c *computersClient) Computer(ctx context.Context, id, account string) (*Computer, error) {
 	found, err := c.computers.get(ctx, account, id, func(ctx context.Context) (*Computer, error) { return c.ComputerAlone(ctx, id) })
-	return found, c.goneWithAccount(ctx, account, err)
-}
-
-// goneWithAccount turns a 404 that no listing of an account's objects proves into a *GoneError where the account is gone,
-// which took them with it.
-func (c *Client) goneWithAccount(ctx context.Context, account string, err error) error {
-	var unproven *UnprovenGoneError
-	if account == "" || !errors.As(err, &unproven) || !IsNotFound(unproven.Listing) {
-		return err
-	}
-	if gone := c.accounts.confirmGone(ctx, organization, account, unproven.Err); IsGone(gone) {
-		return gone
-	}
-	return err
+	return found, c.serviceAccounts.goneWithAccount(ctx, account, err)
 }
 
 // ListedComputer returns a computer as the listing shows it that all reads of the account's computers share, with its
 // steps; nil if it is not there.
-func (c *Client) ListedComputer(ctx context.Context, id, account string) (*Computer, error) {
+func (c *computersClient) ListedComputer(ctx context.Context, id, account string) (*Computer, error) {
 	return c.computers.lookUp(ctx, account, id)
 }
 
 // ComputerWithSteps reads one computer with its provisioning steps, which only listings and the look-up by name return.
-func (c *Client) ComputerWithSteps(ctx context.Context, id string) (*Computer, error) {
+func (c *computersClient) ComputerWithSteps(ctx context.Context, id string) (*Computer, error) {
 	found, err := c.computers.lookUp(ctx, "", id)
 	if found != nil || err != nil && !cannotList(err) {
 		return found, err
@@ -270,7 +272,7 @@ func (c *Client) ComputerWithSteps(ctx context.Context, id string) (*Computer, e
 }
 
 // OwnComputer completes a record with whether the API key's own account owns it, which an account's computer itself does not tell.
-func (c *Client) OwnComputer(ctx context.Context, found *Computer) error {
+func (c *computersClient) OwnComputer(ctx context.Context, found *Computer) error {
 	if found.ServiceAccount() == "" {
 		found.IsCallers = true
 		return nil
@@ -281,8 +283,8 @@ func (c *Client) OwnComputer(ctx context.Context, found *Computer) error {
 }
 
 // ComputerAlone reads one computer with a request of its own. The answer has no steps.
-func (c *Client) ComputerAlone(ctx context.Context, id string) (*Computer, error) {
-	return one[Computer](ctx, c, request{
+func (c *computersClient) ComputerAlone(ctx context.Context, id string) (*Computer, error) {
+	return one[Computer](ctx, c.conn, request{
 		op:   operation{name: "getComputer", method: http.MethodGet, route: "/api/v0/computers/{computerId}"},
 		path: []string{id},
 		noun: "computer",
@@ -291,15 +293,15 @@ func (c *Client) ComputerAlone(ctx context.Context, id string) (*Computer, error
 
 // WatchComputer follows a computer; all watches of one account's computers share their looks. Steps are present only
 // where a listing answered.
-func (c *Client) WatchComputer(id, account string) *Watch[Computer] {
+func (c *computersClient) WatchComputer(id, account string) *Watch[Computer] {
 	return c.computerPolls.watch(account, id)
 }
 
 // ComputerByName reads the computer of that name, with its steps, among those of the service account, or of the caller if account is empty.
-func (c *Client) ComputerByName(ctx context.Context, name, account string) (*Computer, error) {
+func (c *computersClient) ComputerByName(ctx context.Context, name, account string) (*Computer, error) {
 	q := url.Values{"includeProvisioningSteps": {"true"}}
 	setIf(q, "serviceAccountId", account)
-	return one[Computer](ctx, c, request{
+	return one[Computer](ctx, c.conn, request{
 		op:    operation{name: "getComputerByName", method: http.MethodGet, route: "/api/v0/computers/name/{name}"},
 		path:  []string{name},
 		query: q,
@@ -309,7 +311,7 @@ func (c *Client) ComputerByName(ctx context.Context, name, account string) (*Com
 
 // WithSteps completes a record that came without its steps, which only listings and the look-up by name return. An
 // account that asks for its own computers may not name itself, so a refusal is followed by the look-up among the caller's.
-func (c *Client) WithSteps(ctx context.Context, found *Computer) (*Computer, error) {
+func (c *computersClient) WithSteps(ctx context.Context, found *Computer) (*Computer, error) {
 	if found.ProvisioningSteps != nil || found.WithoutSteps || found.ProviderType == ProviderBYOM {
 		return found, nil
 	}
@@ -328,10 +330,10 @@ func (c *Client) WithSteps(ctx context.Context, found *Computer) (*Computer, err
 }
 
 // ComputerProviders returns the managed providers that the organization may use.
-func (c *Client) ComputerProviders(ctx context.Context) ([]string, error) {
+func (c *computersClient) ComputerProviders(ctx context.Context) ([]string, error) {
 	answer, err := call[struct {
 		Providers []string `json:"providers"`
-	}](ctx, c, request{op: operation{name: "listComputerProviders", method: http.MethodGet, route: "/api/v0/computers/providers"}})
+	}](ctx, c.conn, request{op: opListProviders})
 	if err != nil {
 		return nil, err
 	}
@@ -346,21 +348,16 @@ func (c *Computer) existing() ExistsError {
 // CreateComputer makes a computer and reconciles a lost answer; see creation. With a software draft the service
 // itself recognizes a repetition, so that the request may be repeated; a computer that was made for the draft earlier is
 // not taken over.
-func (c *Client) CreateComputer(ctx context.Context, body CreateComputerRequest) (*Computer, error) {
+func (c *computersClient) CreateComputer(ctx context.Context, body CreateComputerRequest) (*Computer, error) {
 	account, mayReplay := body.ServiceAccountID, body.Source != nil && body.Source.SoftwareDraft != nil
-	made, err := create(ctx, c, creation[Computer]{
-		object: "computer",
-		name:   body.Name,
-		before: func(ctx context.Context) (before[Computer], error) {
-			heard := c.lastHeard()
-			if mayReplay {
-				heard = time.Time{} // A receipt may have been used a moment ago.
-			}
-			return c.computers.known(ctx, account, body.Name, heard)
-		},
-		find: func(ctx context.Context) ([]Computer, error) { return c.computers.anew(ctx, account, body.Name) },
+	made, err := create(ctx, c.conn, creation[Computer]{
+		object:     "computer",
+		name:       body.Name,
+		collection: c.computers,
+		key:        account,
+		listedAs:   body.Name,
 		send: func(ctx context.Context) (*Computer, error) {
-			return one[Computer](ctx, c, request{
+			return one[Computer](ctx, c.conn, request{
 				op:         operation{name: "createComputer", method: http.MethodPost, route: "/api/v0/computers"},
 				body:       body,
 				noun:       "computer",
@@ -396,9 +393,9 @@ func (b CreateComputerRequest) isWanted(c *Computer) bool {
 // UpdateComputer changes what is set in body. A host ID can be assigned once, so a repetition after a lost answer meets
 // a conflict; it counts as success where the computer is as wanted. Account is the service account under which the
 // computer was made; empty is the owner of the API key.
-func (c *Client) UpdateComputer(ctx context.Context, id, account string, body UpdateComputerRequest) (*Computer, error) {
+func (c *computersClient) UpdateComputer(ctx context.Context, id, account string, body UpdateComputerRequest) (*Computer, error) {
 	alone := func(ctx context.Context) (*Computer, error) { return c.ComputerAlone(ctx, id) }
-	updated, err := changed(ctx, c, request{
+	updated, err := changed(ctx, c.conn, request{
 		op:   operation{name: "updateComputer", method: http.MethodPatch, route: "/api/v0/computers/{computerId}"},
 		path: []string{id},
 		body: body,
@@ -423,23 +420,23 @@ func (b UpdateComputerRequest) matches(c *Computer) bool {
 
 // DeleteComputer removes a computer: a managed one is shut down, a registration of an own machine is dropped. For one that
 // is gone already the error is a *GoneError.
-func (c *Client) DeleteComputer(ctx context.Context, id, account string) error {
+func (c *computersClient) DeleteComputer(ctx context.Context, id, account string) error {
 	err := c.callNoAnswer(ctx, request{
 		op:   operation{name: "deleteComputer", method: http.MethodDelete, route: "/api/v0/computers/{computerId}"},
 		path: []string{id},
 	})
 	if IsNotFound(err) {
-		err = c.goneWithAccount(ctx, account, c.computers.confirmGone(ctx, account, id, err))
+		err = c.serviceAccounts.goneWithAccount(ctx, account, c.computers.confirmGone(ctx, account, id, err))
 	}
 	c.computers.ended(account, id, err)
 	return err
 }
 
 // RecordComputerActivity advances the inactivity clock of an active managed computer and returns the new time.
-func (c *Client) RecordComputerActivity(ctx context.Context, id string) (time.Time, error) {
+func (c *computersClient) RecordComputerActivity(ctx context.Context, id string) (time.Time, error) {
 	answer, err := call[struct {
 		LastActiveAt Millis `json:"lastActiveAt"`
-	}](ctx, c, request{
+	}](ctx, c.conn, request{
 		op:   operation{name: "recordComputerActivity", method: http.MethodPost, route: "/api/v0/computers/{computerId}/activity", repeatable: true},
 		path: []string{id},
 	})
@@ -450,9 +447,9 @@ func (c *Client) RecordComputerActivity(ctx context.Context, id string) (time.Ti
 }
 
 // InstallComputerDeps starts an installation of dependencies. The service answers 409 while one runs.
-func (c *Client) InstallComputerDeps(ctx context.Context, id string) (*Computer, error) {
+func (c *computersClient) InstallComputerDeps(ctx context.Context, id string) (*Computer, error) {
 	defer c.computers.discardAll()
-	return one[Computer](ctx, c, request{
+	return one[Computer](ctx, c.conn, request{
 		op:   operation{name: "installComputerDeps", method: http.MethodPost, route: "/api/v0/computers/{computerId}/install-deps"},
 		path: []string{id},
 		noun: "computer",
@@ -471,12 +468,12 @@ type MetricsSample struct {
 }
 
 // ComputerMetrics returns the samples since start, or those the service chooses if start is zero.
-func (c *Client) ComputerMetrics(ctx context.Context, id string, start time.Time) ([]MetricsSample, error) {
+func (c *computersClient) ComputerMetrics(ctx context.Context, id string, start time.Time) ([]MetricsSample, error) {
 	q := url.Values{}
 	if !start.IsZero() {
 		q.Set("start", start.UTC().Format(time.RFC3339))
 	}
-	answer, err := call[[]MetricsSample](ctx, c, request{
+	answer, err := call[[]MetricsSample](ctx, c.conn, request{
 		op:    operation{name: "getComputerMetrics", method: http.MethodGet, route: "/api/v0/computers/{computerId}/metrics"},
 		path:  []string{id},
 		query: q,
@@ -494,19 +491,19 @@ type RefreshResult struct {
 }
 
 // RefreshComputer renews Git credentials and secrets on a managed computer.
-func (c *Client) RefreshComputer(ctx context.Context, id string) (*RefreshResult, error) {
-	return call[RefreshResult](ctx, c, request{
+func (c *computersClient) RefreshComputer(ctx context.Context, id string) (*RefreshResult, error) {
+	return call[RefreshResult](ctx, c.conn, request{
 		op:   operation{name: "refreshComputer", method: http.MethodPost, route: "/api/v0/computers/{computerId}/refresh", repeatable: true},
 		path: []string{id},
 	})
 }
 
 // RestartComputer resumes a managed computer and reports whether it had to be restarted.
-func (c *Client) RestartComputer(ctx context.Context, id string) (bool, error) {
+func (c *computersClient) RestartComputer(ctx context.Context, id string) (bool, error) {
 	defer c.computers.discardAll()
 	answer, err := call[struct {
 		WasRestarted bool `json:"wasRestarted"`
-	}](ctx, c, request{
+	}](ctx, c.conn, request{
 		op:   operation{name: "restartComputer", method: http.MethodPost, route: "/api/v0/computers/{computerId}/restart", repeatable: true},
 		path: []string{id},
 	})
@@ -524,9 +521,19 @@ var ErrNotCounted = errors.New("the computers of no more accounts are counted")
 
 // CountedComputers lists the computers of a service account for a warning. Each count is a request, so only the first few
 // accounts of a client are counted; for the others the error is ErrNotCounted.
-func (c *Client) CountedComputers(ctx context.Context, account string) ([]Computer, error) {
+func (c *computersClient) CountedComputers(ctx context.Context, account string) ([]Computer, error) {
 	if c.counted.Add(1) > maxCounted {
 		return nil, ErrNotCounted
 	}
 	return c.computers.all(ctx, account)
+}
+
+// CheckComputers says in the plan of a new computer or fleet whether the service refuses the provider. The creation needs
+// the same listing, so the check adds no request.
+func (c *computersClient) CheckComputers(ctx context.Context, account string) error {
+	purpose := "computers"
+	if account != "" {
+		purpose = "computers of service accounts"
+	}
+	return c.checkOnce(purpose, func() error { _, err := c.computers.known(ctx, account, "", c.lastHeard()); return err })
 }

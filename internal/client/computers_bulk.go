@@ -107,17 +107,17 @@ func FleetNumber(prefix, name string) (int, bool) {
 }
 
 // FleetComputers returns the account's computers named "<prefix>-<number>".
-func (c *Client) FleetComputers(ctx context.Context, prefix, account string) ([]Computer, error) {
+func (c *computersClient) FleetComputers(ctx context.Context, prefix, account string) ([]Computer, error) {
 	found, err := c.computers.find(ctx, account, inFleet(prefix))
 	if IsNotFound(err) {
-		err = c.goneWithAccount(ctx, account, &UnprovenGoneError{Err: err, Listing: err})
+		err = c.serviceAccounts.goneWithAccount(ctx, account, &UnprovenGoneError{Err: err, Listing: err})
 	}
 	return found, err
 }
 
 // ComputersByID returns those of an account's computers that exist, from the listing that all reads share. It asks for a
 // computer that the listing lacks by itself.
-func (c *Client) ComputersByID(ctx context.Context, account string, ids []string) ([]Computer, error) {
+func (c *computersClient) ComputersByID(ctx context.Context, account string, ids []string) ([]Computer, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -142,7 +142,7 @@ func (c *Client) ComputersByID(ctx context.Context, account string, ids []string
 }
 
 // ComputersByIDNow is ComputersByID with a new listing.
-func (c *Client) ComputersByIDNow(ctx context.Context, account string, ids []string) ([]Computer, error) {
+func (c *computersClient) ComputersByIDNow(ctx context.Context, account string, ids []string) ([]Computer, error) {
 	c.computers.discard(account)
 	return c.ComputersByID(ctx, account, ids)
 }
@@ -163,12 +163,12 @@ func othersAmong(named []Computer, known []string) []Computer {
 // and the error is an *OthersError; hence what is there after a lost answer, was not before and is not older than the
 // request is what the request made. What was made is returned also beside an error, which ends the creation:
 // *ShortfallError, *OthersError, *LostError or the service's own.
-func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, known []string) ([]Computer, error) {
+func (c *computersClient) CreateFleet(ctx context.Context, body BulkCreateRequest, known []string) ([]Computer, error) {
 	if body.Quantity <= 0 {
 		return nil, nil
 	}
 	account, names := body.ServiceAccountID, inFleet(body.NamePrefix)
-	release, err := c.creating.lock(ctx, "fleet/"+account+"/"+body.NamePrefix)
+	release, err := c.computers.creating.lock(ctx, account+"/"+names)
 	if err != nil {
 		return nil, err
 	}
@@ -206,10 +206,10 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, known 
 }
 
 // bulkCreate sends one request and, if its answer is lost or leaves open what was made, looks for what is new.
-func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, known before[Computer]) ([]Computer, error) {
+func (c *computersClient) bulkCreate(ctx context.Context, body BulkCreateRequest, known before[Computer]) ([]Computer, error) {
 	r := request{op: operation{name: "bulkCreateComputers", method: http.MethodPost, route: "/api/v0/computers/bulk"}, body: body}
 	since := c.serviceTime()
-	result, err := call[BulkCreateResult](ctx, c, r)
+	result, err := call[BulkCreateResult](ctx, c.conn, r)
 	if err == nil {
 		if problem := unlikeBatch(result, body, known); problem != "" {
 			err = r.strange(problem)
@@ -223,7 +223,7 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, known b
 	case !isAmbiguous(err):
 		return nil, err
 	}
-	found, findErr := findAfterLoss(ctx, c, body.Quantity, func(ctx context.Context) ([]Computer, error) {
+	found, findErr := findAfterLoss(ctx, c.conn, body.Quantity, func(ctx context.Context) ([]Computer, error) {
 		present, err := c.computers.anew(ctx, body.ServiceAccountID, inFleet(body.NamePrefix))
 		return slices.DeleteFunc(present, func(found Computer) bool { return known.knows(found.ID) }), err
 	})
@@ -261,7 +261,7 @@ func unlikeBatch(result *BulkCreateResult, body BulkCreateRequest, known before[
 
 // DeleteComputers removes computers, several at a time. A failure does not keep the others from being removed. The
 // errors are in the order of the IDs, and as those of DeleteComputer.
-func (c *Client) DeleteComputers(ctx context.Context, ids []string, account string) []error {
+func (c *computersClient) DeleteComputers(ctx context.Context, ids []string, account string) []error {
 	return inParallel(len(ids), func(i int) error { return c.DeleteComputer(ctx, ids[i], account) })
 }
 

@@ -4,27 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 )
-
-// FileContent is what an upload sends. It is streamed, never held in memory.
-type FileContent struct {
-	// Size is its length in bytes.
-	Size int64
-	// Type is its media type.
-	Type string
-	// Open returns its bytes from the start; it is called for every attempt.
-	Open func() (io.ReadCloser, error)
-}
-
-// FileUpload says where and how a workspace file is uploaded. The address and the fields are secrets.
-type FileUpload struct {
-	url       string
-	fields    map[string]string
-	ExpiresAt time.Time
-}
 
 // FileDownload is a signed address of a workspace file. The address is a secret.
 type FileDownload struct {
@@ -55,7 +37,7 @@ func (e *UnprovenUploadError) Unwrap() error { return e.Err }
 
 // CreateFileUpload begins the upload of a workspace file. An upload of that name that was begun before is forgotten,
 // so the request may be repeated.
-func (c *Client) CreateFileUpload(ctx context.Context, computerID, fileName string, content FileContent) (*FileUpload, error) {
+func (c *computersClient) CreateFileUpload(ctx context.Context, computerID, fileName string, content FileContent) (*FileUpload, error) {
 	type body struct {
 		SizeBytes   int64  `json:"sizeBytes"`
 		ContentType string `json:"contentType,omitempty"`
@@ -68,7 +50,7 @@ func (c *Client) CreateFileUpload(ctx context.Context, computerID, fileName stri
 		Fields     map[string]string `json:"fields"`
 		FormFields map[string]string `json:"formFields"`
 		ExpiresAt  Millis            `json:"expiresAt"`
-	}](ctx, c, request{op: op, path: []string{computerID, fileName}, body: body{content.Size, content.Type}})
+	}](ctx, c.conn, request{op: op, path: []string{computerID, fileName}, body: body{content.Size, content.Type}})
 	if err != nil {
 		return nil, err
 	}
@@ -89,13 +71,13 @@ func (c *Client) CreateFileUpload(ctx context.Context, computerID, fileName stri
 //
 // A repetition after a lost answer meets the file that the first attempt may have written, but also any other of that
 // name. So what the workspace holds is compared with what was uploaded: the same bytes are success, whoever wrote them.
-func (c *Client) CompleteFileUpload(ctx context.Context, computerID, fileName string, content FileContent) (*WorkspaceFile, error) {
+func (c *computersClient) CompleteFileUpload(ctx context.Context, computerID, fileName string, content FileContent) (*WorkspaceFile, error) {
 	type body struct {
 		SizeBytes int64 `json:"sizeBytes"`
 	}
 	var lost error
 	for failed := 0; ; failed++ {
-		written, err := call[WorkspaceFile](ctx, c, request{
+		written, err := call[WorkspaceFile](ctx, c.conn, request{
 			op:   operation{name: "completeFileUpload", method: http.MethodPost, route: "/api/v0/computers/{computerId}/files/{fileName}/complete-upload"},
 			path: []string{computerID, fileName},
 			body: body{content.Size},
@@ -108,8 +90,8 @@ func (c *Client) CompleteFileUpload(ctx context.Context, computerID, fileName st
 			return nil, err
 		case isAmbiguous(err):
 			lost = err
-			if failed < c.retry.maxRetries {
-				if err := c.clock.Sleep(ctx, c.retry.backoff(failed)); err != nil {
+			if again, err := c.backOff(ctx, failed); again || err != nil {
+				if err != nil {
 					return nil, err
 				}
 				continue
@@ -129,7 +111,7 @@ func (c *Client) CompleteFileUpload(ctx context.Context, computerID, fileName st
 }
 
 // CreateFileDownload returns a signed address of a workspace file. Empty arguments are not sent.
-func (c *Client) CreateFileDownload(ctx context.Context, computerID, fileName, sessionID, contentType string) (*FileDownload, error) {
+func (c *computersClient) CreateFileDownload(ctx context.Context, computerID, fileName, sessionID, contentType string) (*FileDownload, error) {
 	type body struct {
 		SessionID   string `json:"sessionId,omitempty"`
 		ContentType string `json:"contentType,omitempty"`
@@ -139,7 +121,7 @@ func (c *Client) CreateFileDownload(ctx context.Context, computerID, fileName, s
 		URL         string `json:"url"`
 		DownloadURL string `json:"downloadUrl"`
 		ExpiresAt   Millis `json:"expiresAt"`
-	}](ctx, c, request{op: op, path: []string{computerID, fileName}, body: body{sessionID, contentType}})
+	}](ctx, c.conn, request{op: op, path: []string{computerID, fileName}, body: body{sessionID, contentType}})
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +136,7 @@ func (c *Client) CreateFileDownload(ctx context.Context, computerID, fileName, s
 }
 
 // workspaceHas reports whether a file of that name is in the workspace and has this content.
-func (c *Client) workspaceHas(ctx context.Context, computerID, fileName string, content FileContent) (bool, error) {
+func (c *computersClient) workspaceHas(ctx context.Context, computerID, fileName string, content FileContent) (bool, error) {
 	download, err := c.CreateFileDownload(ctx, computerID, fileName, "", "")
 	if IsNotFound(err) {
 		return false, nil

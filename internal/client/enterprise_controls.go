@@ -44,7 +44,7 @@ func (c *ControlChange) missing() string {
 
 // EnterpriseControlHistory returns the latest changes of the enterprise control settings, the newest first; 0 is all of
 // them. No page is asked for once there are enough. It needs the key of a human with the Manager role or higher.
-func (c *Client) EnterpriseControlHistory(ctx context.Context, most int) ([]ControlChange, error) {
+func (c *organizationClient) EnterpriseControlHistory(ctx context.Context, most int) ([]ControlChange, error) {
 	found, err := gather(c.controlChanges.all(ctx, pageSize(most)), most, (*ControlChange).identifier)
 	if err != nil {
 		return nil, err

@@ -104,12 +104,12 @@ func (d *BuildDiagnostics) missing() string { return "" }
 
 // BuildStatuses returns the states of the latest builds of environments, in the order of the IDs. What the service does
 // not know, or has never built, is not among them.
-func (c *Client) BuildStatuses(ctx context.Context, account string, ids []string) ([]BuildStatus, error) {
+func (c *environmentsClient) BuildStatuses(ctx context.Context, account string, ids []string) ([]BuildStatus, error) {
 	byID := make(map[string]BuildStatus, len(ids))
 	for chunk := range slices.Chunk(ids, maxStatuses) {
 		q := url.Values{"environmentIds": chunk}
 		setIf(q, "serviceAccountId", account)
-		found, err := callList[BuildStatus](ctx, c, request{
+		found, err := callList[BuildStatus](ctx, c.conn, request{
 			op:    operation{name: "getEnvironmentBuildStatuses", method: http.MethodGet, route: "/api/v0/environments/build-statuses"},
 			query: q,
 		}, "builds")
@@ -130,11 +130,11 @@ func (c *Client) BuildStatuses(ctx context.Context, account string, ids []string
 }
 
 // WatchBuild follows an environment's latest build. All who wait for builds share their looks.
-func (c *Client) WatchBuild(environmentID string) *Watch[BuildStatus] {
+func (c *environmentsClient) WatchBuild(environmentID string) *Watch[BuildStatus] {
 	return c.buildPolls.watch(organization, environmentID)
 }
 
-func (c *Client) newBuildPolls() *poller[BuildStatus] {
+func (c *environmentsClient) newBuildPolls() *poller[BuildStatus] {
 	return newPoller(c.clock, pollSource[BuildStatus]{
 		single: c.buildStatusAlone,
 		// One that the statuses lack is not asked for there again.
@@ -146,7 +146,7 @@ func (c *Client) newBuildPolls() *poller[BuildStatus] {
 }
 
 // buildStatusAlone tells an environment that is gone, whose status is merely left out, by a read of the environment.
-func (c *Client) buildStatusAlone(ctx context.Context, id string) (*BuildStatus, error) {
+func (c *environmentsClient) buildStatusAlone(ctx context.Context, id string) (*BuildStatus, error) {
 	found, err := c.BuildStatuses(ctx, "", []string{id})
 	if err == nil && len(found) == 1 {
 		return &found[0], nil
@@ -158,7 +158,7 @@ func (c *Client) buildStatusAlone(ctx context.Context, id string) (*BuildStatus,
 }
 
 // buildStatusOfRecord is what the environment's own record tells of its latest build.
-func (c *Client) buildStatusOfRecord(ctx context.Context, id string) (*BuildStatus, error) {
+func (c *environmentsClient) buildStatusOfRecord(ctx context.Context, id string) (*BuildStatus, error) {
 	e, err := c.EnvironmentAlone(ctx, id)
 	if err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (c *Client) buildStatusOfRecord(ctx context.Context, id string) (*BuildStat
 // StartBuild builds an environment again and returns the ID of the new build. The service answers 409 while a build runs.
 // Latest is the latest build as it was known before: where the answer is lost, or names no build, another one that was
 // created since is the one that was asked for. If there is none, the error is a *LostError.
-func (c *Client) StartBuild(ctx context.Context, id, latest string) (string, error) {
+func (c *environmentsClient) StartBuild(ctx context.Context, id, latest string) (string, error) {
 	defer c.environments.discardAll()
 	r := request{
 		op:   operation{name: "createEnvironmentBuild", method: http.MethodPost, route: "/api/v0/environments/{environmentId}/builds"},
@@ -203,8 +203,8 @@ func (c *Client) StartBuild(ctx context.Context, id, latest string) (string, err
 }
 
 // newerBuild looks for a build that an answer did not name, for as long as one may take to show; empty if none does.
-func (c *Client) newerBuild(ctx context.Context, id, latest string, since time.Time) (string, error) {
-	found, err := findAfterLoss(ctx, c, 1, func(ctx context.Context) ([]Build, error) {
+func (c *environmentsClient) newerBuild(ctx context.Context, id, latest string, since time.Time) (string, error) {
+	found, err := findAfterLoss(ctx, c.conn, 1, func(ctx context.Context) ([]Build, error) {
 		e, err := c.EnvironmentAlone(ctx, id)
 		if err != nil || !e.builtSince(latest, since) {
 			return nil, err
@@ -223,7 +223,7 @@ func (e *Environment) builtSince(latest string, since time.Time) bool {
 }
 
 // CancelBuild stops a build. The service answers 409 for one that is not running, unless that is what this call may have done.
-func (c *Client) CancelBuild(ctx context.Context, id, buildID string) error {
+func (c *environmentsClient) CancelBuild(ctx context.Context, id, buildID string) error {
 	defer c.environments.discardAll()
 	r := request{
 		op:   operation{name: "cancelEnvironmentBuild", method: http.MethodPost, route: "/api/v0/environments/{environmentId}/builds/{buildId}/cancel"},
@@ -241,20 +241,20 @@ func (c *Client) CancelBuild(ctx context.Context, id, buildID string) error {
 }
 
 // LatestBuildDiagnostics returns how an environment's latest build went.
-func (c *Client) LatestBuildDiagnostics(ctx context.Context, id string) (*BuildDiagnostics, error) {
-	return one[BuildDiagnostics](ctx, c, request{
+func (c *environmentsClient) LatestBuildDiagnostics(ctx context.Context, id string) (*BuildDiagnostics, error) {
+	return one[BuildDiagnostics](ctx, c.conn, request{
 		op:   operation{name: "getEnvironmentBuildDiagnostics", method: http.MethodGet, route: "/api/v0/environments/{environmentId}/build-diagnostics"},
 		path: []string{id},
 	}, newObject)
 }
 
 // BuildDiagnostics returns how one build went. The spec shows no fields of the answer, so one without the build's ID is taken for it.
-func (c *Client) BuildDiagnostics(ctx context.Context, id, buildID string) (*BuildDiagnostics, error) {
+func (c *environmentsClient) BuildDiagnostics(ctx context.Context, id, buildID string) (*BuildDiagnostics, error) {
 	r := request{
 		op:   operation{name: "getBuildDiagnostics", method: http.MethodGet, route: "/api/v0/environments/{environmentId}/builds/{buildId}/diagnostics"},
 		path: []string{id, buildID},
 	}
-	found, err := call[BuildDiagnostics](ctx, c, r)
+	found, err := call[BuildDiagnostics](ctx, c.conn, r)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 
 // DefaultEnvironment returns the ID of the organization's default environment, or empty. Reads in a short time share one
 // listing, which Environments and Environment share too.
-func (c *Client) DefaultEnvironment(ctx context.Context) (string, error) {
+func (c *environmentsClient) DefaultEnvironment(ctx context.Context) (string, error) {
 	all, err := c.environments.all(ctx, organization)
 	if err != nil {
 		return "", err
@@ -19,7 +19,7 @@ func (c *Client) DefaultEnvironment(ctx context.Context) (string, error) {
 }
 
 // DefaultEnvironmentNow is DefaultEnvironment from a listing that starts now.
-func (c *Client) DefaultEnvironmentNow(ctx context.Context) (string, error) {
+func (c *environmentsClient) DefaultEnvironmentNow(ctx context.Context) (string, error) {
 	c.environments.discard(organization)
 	return c.DefaultEnvironment(ctx)
 }
@@ -33,7 +33,7 @@ func DefaultAmong(listed []Environment) string {
 }
 
 // SetDefaultEnvironment makes an environment the organization's default. If the response is lost, the default is read back.
-func (c *Client) SetDefaultEnvironment(ctx context.Context, id string) error {
+func (c *environmentsClient) SetDefaultEnvironment(ctx context.Context, id string) error {
 	defer c.environments.discardAll()
 	r := request{
 		op: operation{name: "setDefaultEnvironment", method: http.MethodPut, route: "/api/v0/environments/default"},
@@ -67,7 +67,7 @@ func (c *Client) SetDefaultEnvironment(ctx context.Context, id string) error {
 }
 
 // ProvisionDefaultEnvironment makes a default environment where the organization has none. A lost answer is made up for by a read.
-func (c *Client) ProvisionDefaultEnvironment(ctx context.Context) error {
+func (c *environmentsClient) ProvisionDefaultEnvironment(ctx context.Context) error {
 	defer c.environments.discardAll()
 	err := c.callNoAnswer(ctx, request{
 		op: operation{name: "provisionDefaultEnvironment", method: http.MethodPost, route: "/api/v0/environments/default", repeatable: true},
@@ -81,7 +81,7 @@ func (c *Client) ProvisionDefaultEnvironment(ctx context.Context) error {
 }
 
 // defaultAfterLoss reads the default after a request to set it. What that did must be known, also where the run is stopped.
-func (c *Client) defaultAfterLoss(ctx context.Context) (string, error) {
+func (c *environmentsClient) defaultAfterLoss(ctx context.Context) (string, error) {
 	ctx, cancel := outlive(ctx, afterStop)
 	defer cancel()
 	return c.DefaultEnvironmentNow(ctx)
@@ -118,7 +118,7 @@ type sourceOptions struct {
 }
 
 // SourceOptions returns what environments can be built from. One request in a process serves all who ask, also where it fails.
-func (c *Client) SourceOptions(ctx context.Context) (*SourceOptions, error) {
+func (c *environmentsClient) SourceOptions(ctx context.Context) (*SourceOptions, error) {
 	c.sources.once.Do(func() {
 		c.sources.done = make(chan struct{})
 		go func() {
@@ -135,9 +135,9 @@ func (c *Client) SourceOptions(ctx context.Context) (*SourceOptions, error) {
 	}
 }
 
-func (c *Client) readSourceOptions(ctx context.Context) (*SourceOptions, error) {
+func (c *environmentsClient) readSourceOptions(ctx context.Context) (*SourceOptions, error) {
 	r := request{op: operation{name: "getEnvironmentSourceOptions", method: http.MethodGet, route: "/api/v0/environments/source-options"}}
-	found, err := call[SourceOptions](ctx, c, r)
+	found, err := call[SourceOptions](ctx, c.conn, r)
 	if err == nil && found.Providers == nil {
 		// Taken for no providers at all, it would make every source look unknown.
 		return nil, r.strange("it lacks the field providers")

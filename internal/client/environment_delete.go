@@ -17,7 +17,7 @@ const (
 // DeleteEnvironment deletes an environment. The service refuses this with a 409 while a build runs, which is canceled, and for
 // the organization's default while others exist. After a 409 it tries again for a while. If the environment is already gone,
 // the error is a *GoneError.
-func (c *Client) DeleteEnvironment(ctx context.Context, id string) error {
+func (c *environmentsClient) DeleteEnvironment(ctx context.Context, id string) error {
 	err := c.deleteEnvironment(ctx, id)
 	if !IsGone(err) {
 		c.environments.discardAll()
@@ -26,7 +26,7 @@ func (c *Client) DeleteEnvironment(ctx context.Context, id string) error {
 	return err
 }
 
-func (c *Client) deleteEnvironment(ctx context.Context, id string) error {
+func (c *environmentsClient) deleteEnvironment(ctx context.Context, id string) error {
 	for deadline := c.clock.Now().Add(deletePatience); ; {
 		err := c.callNoAnswer(ctx, request{
 			op:   operation{name: "deleteEnvironment", method: http.MethodDelete, route: "/api/v0/environments/{environmentId}"},
@@ -48,7 +48,7 @@ func (c *Client) deleteEnvironment(ctx context.Context, id string) error {
 }
 
 // cancelLatestBuild cancels an environment's latest build if it is running.
-func (c *Client) cancelLatestBuild(ctx context.Context, id string) error {
+func (c *environmentsClient) cancelLatestBuild(ctx context.Context, id string) error {
 	e, err := c.EnvironmentAlone(ctx, id)
 	if err == nil && e.LatestBuild != nil && (e.Status == EnvironmentBuilding || e.LatestBuild.isRunning()) {
 		err = c.CancelBuild(ctx, id, e.LatestBuild.ID)

@@ -13,6 +13,24 @@ import (
 	"unicode"
 )
 
+// environmentsClient calls the operations on environments and their builds.
+type environmentsClient struct {
+	*conn
+
+	environments *shared[Environment]
+	buildPolls   *poller[BuildStatus]
+	// environmentReads are those after a write or a build.
+	environmentReads *poller[Environment]
+	sources          sourceOptions
+}
+
+func newEnvironments(conn *conn) *environmentsClient {
+	c := &environmentsClient{conn: conn}
+	c.environments = newShared(conn.clock, 1, c.listEnvironments, (*Environment).identifier, (*Environment).names)
+	c.buildPolls, c.environmentReads = c.newBuildPolls(), c.newEnvironmentReads()
+	return c
+}
+
 // Scopes of an environment.
 const (
 	ScopeUser         = "user"
@@ -185,7 +203,7 @@ func (e *Environment) existing() ExistsError {
 }
 
 // Environments returns the environments that the API key sees, or those of a service account, ordered by name; many calls in a short time share one listing.
-func (c *Client) Environments(ctx context.Context, account string) ([]Environment, error) {
+func (c *environmentsClient) Environments(ctx context.Context, account string) ([]Environment, error) {
 	all, err := c.environments.all(ctx, account)
 	if err != nil {
 		return nil, err
@@ -196,12 +214,12 @@ func (c *Client) Environments(ctx context.Context, account string) ([]Environmen
 }
 
 // EnvironmentsNamed returns the environments of a name, in any scope, from the same listing.
-func (c *Client) EnvironmentsNamed(ctx context.Context, name string) ([]Environment, error) {
+func (c *environmentsClient) EnvironmentsNamed(ctx context.Context, name string) ([]Environment, error) {
 	return c.environments.find(ctx, organization, name)
 }
 
 // listEnvironments always asks the service.
-func (c *Client) listEnvironments(ctx context.Context, account string) ([]Environment, error) {
+func (c *environmentsClient) listEnvironments(ctx context.Context, account string) ([]Environment, error) {
 	q := url.Values{}
 	setIf(q, "serviceAccountId", account)
 	r := request{op: operation{name: "listEnvironments", method: http.MethodGet, route: "/api/v0/environments"}, query: q}
@@ -235,7 +253,7 @@ func (c *Client) listEnvironments(ctx context.Context, account string) ([]Enviro
 
 // Environment reads one environment. Many reads in a short time share one listing, and only a failed one costs a read of
 // its own. One that does not exist is a *GoneError.
-func (c *Client) Environment(ctx context.Context, id string) (*Environment, error) {
+func (c *environmentsClient) Environment(ctx context.Context, id string) (*Environment, error) {
 	found, err := c.environments.get(ctx, organization, id, func(ctx context.Context) (*Environment, error) { return c.EnvironmentAlone(ctx, id) })
 	if err != nil {
 		return nil, err
@@ -244,8 +262,8 @@ func (c *Client) Environment(ctx context.Context, id string) (*Environment, erro
 }
 
 // EnvironmentAlone reads one environment from the service itself.
-func (c *Client) EnvironmentAlone(ctx context.Context, id string) (*Environment, error) {
-	return one[Environment](ctx, c, request{
+func (c *environmentsClient) EnvironmentAlone(ctx context.Context, id string) (*Environment, error) {
+	return one[Environment](ctx, c.conn, request{
 		op:   operation{name: "getEnvironment", method: http.MethodGet, route: "/api/v0/environments/{environmentId}"},
 		path: []string{id},
 		noun: "environment",
@@ -255,7 +273,7 @@ func (c *Client) EnvironmentAlone(ctx context.Context, id string) (*Environment,
 // WithFailure returns a record with all that it may show, and nothing else, however it was read: one of a failure that
 // comes from a listing is read alone, one without a failure loses what a listing lacks, and one that does not say whether
 // it is the default is completed from the shared listing.
-func (c *Client) WithFailure(ctx context.Context, e *Environment) (*Environment, error) {
+func (c *environmentsClient) WithFailure(ctx context.Context, e *Environment) (*Environment, error) {
 	whole := *e
 	if e.isListed && e.hasFailed() {
 		alone, err := c.EnvironmentAlone(ctx, e.ID)
@@ -287,7 +305,7 @@ func (c *Client) WithFailure(ctx context.Context, e *Environment) (*Environment,
 }
 
 // tellDefault completes a record that does not say whether it is the default, which every listing does.
-func (c *Client) tellDefault(ctx context.Context, e *Environment) error {
+func (c *environmentsClient) tellDefault(ctx context.Context, e *Environment) error {
 	if e.IsDefault != nil {
 		return nil
 	}
@@ -307,7 +325,7 @@ func (c *Client) tellDefault(ctx context.Context, e *Environment) error {
 const gatherReads = 250 * time.Millisecond
 
 // EnvironmentNow reads one environment with a request that is sent after the call. Reads made within gatherReads share a listing.
-func (c *Client) EnvironmentNow(ctx context.Context, id string) (*Environment, error) {
+func (c *environmentsClient) EnvironmentNow(ctx context.Context, id string) (*Environment, error) {
 	found, err := c.environmentReads.watch(organization, id).Next(ctx, gatherReads)
 	if err != nil {
 		return nil, err
@@ -315,7 +333,7 @@ func (c *Client) EnvironmentNow(ctx context.Context, id string) (*Environment, e
 	return c.WithFailure(ctx, found)
 }
 
-func (c *Client) newEnvironmentReads() *poller[Environment] {
+func (c *environmentsClient) newEnvironmentReads() *poller[Environment] {
 	return newPoller(c.clock, pollSource[Environment]{
 		single: c.EnvironmentAlone,
 		many: func(ctx context.Context, account string, _ []string) ([]Environment, error) {
@@ -328,17 +346,15 @@ func (c *Client) newEnvironmentReads() *poller[Environment] {
 
 // CreateEnvironment makes an environment, whose first build the service starts, and reconciles a lost answer; see creation.
 // The service answers with IDs alone: what is returned otherwise is what was asked for.
-func (c *Client) CreateEnvironment(ctx context.Context, body CreateEnvironmentRequest) (*Environment, error) {
-	name := inScope(body.Scope, body.Name)
-	made, err := create(ctx, c, creation[Environment]{
-		object: "environment",
-		name:   body.Name,
-		before: func(ctx context.Context) (before[Environment], error) {
-			return c.environments.known(ctx, organization, name, c.lastHeard())
-		},
-		find: func(ctx context.Context) ([]Environment, error) { return c.environments.anew(ctx, organization, name) },
+func (c *environmentsClient) CreateEnvironment(ctx context.Context, body CreateEnvironmentRequest) (*Environment, error) {
+	made, err := create(ctx, c.conn, creation[Environment]{
+		object:     "environment",
+		name:       body.Name,
+		collection: c.environments,
+		key:        organization,
+		listedAs:   inScope(body.Scope, body.Name),
 		send: func(ctx context.Context) (*Environment, error) {
-			change, err := one[EnvironmentChange](ctx, c, request{
+			change, err := one[EnvironmentChange](ctx, c.conn, request{
 				op:   operation{name: "createEnvironment", method: http.MethodPost, route: "/api/v0/environments"},
 				body: body,
 				noun: "environment",
@@ -395,7 +411,7 @@ func sameRepository(a, b EnvironmentRepository) bool {
 
 // UpdateEnvironment changes what is set in body and returns the ID of the build that this started; empty if none shows.
 // Latest is the environment's latest build as it was known before.
-func (c *Client) UpdateEnvironment(ctx context.Context, id, latest string, body UpdateEnvironmentRequest) (string, error) {
+func (c *environmentsClient) UpdateEnvironment(ctx context.Context, id, latest string, body UpdateEnvironmentRequest) (string, error) {
 	defer c.environments.discardAll()
 	r := request{
 		op:   operation{name: "updateEnvironment", method: http.MethodPatch, route: "/api/v0/environments/{environmentId}"},
@@ -439,4 +455,9 @@ func (b UpdateEnvironmentRequest) matches(e *Environment) bool {
 		(b.Repositories == nil || slices.EqualFunc(b.Repositories, e.Repositories, sameRepository)) &&
 		(b.SetupScript == nil || SameText(*b.SetupScript, e.SetupScript)) &&
 		(b.SourceID == nil || *b.SourceID == e.SourceID())
+}
+
+// CheckEnvironments is CheckComputers for an environment.
+func (c *environmentsClient) CheckEnvironments(ctx context.Context) error {
+	return c.checkOnce("environments", func() error { _, err := c.environments.known(ctx, organization, "", c.lastHeard()); return err })
 }

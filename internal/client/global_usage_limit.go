@@ -18,7 +18,7 @@ const globalLimitRoute = "/api/v0/organization/usage/limits/global"
 
 // GlobalUsageLimit returns the limit of every user without one of their own, in credits; nil where there is none. Calls in
 // a short time share one request.
-func (c *Client) GlobalUsageLimit(ctx context.Context) (*int64, error) {
+func (c *organizationClient) GlobalUsageLimit(ctx context.Context) (*int64, error) {
 	found, err := c.globalLimit.all(ctx, organization)
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (c *Client) GlobalUsageLimit(ctx context.Context) (*int64, error) {
 }
 
 // FirstGlobalUsageLimit is FirstUsageLimits for the global limit.
-func (c *Client) FirstGlobalUsageLimit(ctx context.Context) (*int64, error) {
+func (c *organizationClient) FirstGlobalUsageLimit(ctx context.Context) (*int64, error) {
 	err := c.checkOnce("global usage limit", func() (err error) {
 		c.firstGlobalLimit, err = c.GlobalUsageLimit(ctx)
 		return err
@@ -36,7 +36,7 @@ func (c *Client) FirstGlobalUsageLimit(ctx context.Context) (*int64, error) {
 }
 
 // readGlobalUsageLimit always asks the service.
-func (c *Client) readGlobalUsageLimit(ctx context.Context, _ string) ([]globalUsageLimit, error) {
+func (c *organizationClient) readGlobalUsageLimit(ctx context.Context, _ string) ([]globalUsageLimit, error) {
 	r := request{op: operation{name: "getGlobalUsageLimit", method: http.MethodGet, route: globalLimitRoute}}
 	answer, err := c.exchange(ctx, r, wantJSON)
 	if err != nil {
@@ -64,7 +64,7 @@ func globalLimitIn(body []byte) (limit *int64, err error) {
 }
 
 // SetGlobalUsageLimit sets the global limit, in credits. Of two values that come together the second is a *LimitConflictError.
-func (c *Client) SetGlobalUsageLimit(ctx context.Context, limit int64) (*int64, error) {
+func (c *organizationClient) SetGlobalUsageLimit(ctx context.Context, limit int64) (*int64, error) {
 	_, err := c.globalLimitBatch.Do(ctx, everybody, &limit)
 	return &limit, err
 }
@@ -73,18 +73,18 @@ func (c *Client) SetGlobalUsageLimit(ctx context.Context, limit int64) (*int64, 
 const everybody = ""
 
 // RemoveGlobalUsageLimit removes the global limit. If another resource sets it at the same time, it stays.
-func (c *Client) RemoveGlobalUsageLimit(ctx context.Context) error {
+func (c *organizationClient) RemoveGlobalUsageLimit(ctx context.Context) error {
 	_, err := c.globalLimitBatch.Do(ctx, everybody, nil)
 	return err
 }
 
 // sendGlobalUsageLimit sends a batch, which has one entry: all writes of the global limit have the same key.
-func (c *Client) sendGlobalUsageLimit(ctx context.Context, entries []batch.Entry[int64]) ([]struct{}, error) {
+func (c *organizationClient) sendGlobalUsageLimit(ctx context.Context, entries []batch.Entry[int64]) ([]struct{}, error) {
 	return make([]struct{}, len(entries)), c.putGlobalUsageLimit(ctx, entries[0].Value)
 }
 
 // putGlobalUsageLimit sets or removes the global limit. A lost answer is made up for by a read.
-func (c *Client) putGlobalUsageLimit(ctx context.Context, limit *int64) error {
+func (c *organizationClient) putGlobalUsageLimit(ctx context.Context, limit *int64) error {
 	defer c.globalLimit.discardAll()
 	defer c.usageLimits.discardAll()
 	r := request{op: operation{name: "setGlobalUsageLimit", method: http.MethodPut, route: globalLimitRoute}, body: globalUsageLimit{limit}}

@@ -1,14 +1,43 @@
 package client
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/batch"
 )
+
+// organizationClient calls the operations on members, usage limits, and the history of enterprise controls.
+type organizationClient struct {
+	*conn
+
+	members        *paged[[]Member]
+	controlChanges *paged[[]ControlChange]
+	// usageLimits and globalLimit have one object each. Writes share requests.
+	usageLimits      *shared[UsageLimits]
+	globalLimit      *shared[globalUsageLimit]
+	limitBatch       *batch.Batcher[int64, limitResult]
+	globalLimitBatch *batch.Batcher[int64, struct{}]
+	// firstLimits and firstGlobalLimit are as this process read them first.
+	firstLimits      *UsageLimits
+	firstGlobalLimit *int64
+	// limitReads are the limits that resources have read.
+	limitReads sync.Map
+	// limitsSet are the keys of the addresses whose limits this process sets.
+	limitsSet sync.Map
+}
+
+func newOrganization(conn *conn) *organizationClient {
+	c := &organizationClient{conn: conn}
+	c.members, c.controlChanges = newPages[Member](conn, opListMembers, "users"), newPages[ControlChange](conn, opListControlChanges, "changes")
+	c.usageLimits = newShared(conn.clock, 0, c.listUsageLimits, func(*UsageLimits) string { return organization }, nameless[UsageLimits])
+	c.globalLimit = newShared(conn.clock, 0, c.readGlobalUsageLimit, func(*globalUsageLimit) string { return organization }, nameless[globalUsageLimit])
+	c.limitBatch, c.globalLimitBatch = newLimitBatch(c, c.sendUserUsageLimits), newLimitBatch(c, c.sendGlobalUsageLimit)
+	return c
+}
 
 // membersRoute serves both operations on members.
 const membersRoute = "/api/v0/organization/users"
@@ -29,30 +58,6 @@ type Member struct {
 	Metadata     Metadata  `json:"metadata"`
 }
 
-// Metadata is what an organization keeps about a member. A value that is no string is its JSON.
-type Metadata map[string]string
-
-// UnmarshalJSON takes values of any type.
-func (m *Metadata) UnmarshalJSON(data []byte) error {
-	var values map[string]json.RawMessage
-	if err := json.Unmarshal(data, &values); err != nil {
-		return fmt.Errorf("read metadata: %w", err)
-	}
-	*m = make(Metadata, len(values))
-	for key, value := range values {
-		text, ok := textOf(value)
-		if !ok {
-			var compact bytes.Buffer
-			if err := json.Compact(&compact, value); err != nil {
-				return fmt.Errorf("read metadata: %w", err)
-			}
-			text = compact.String()
-		}
-		(*m)[key] = text
-	}
-	return nil
-}
-
 func (m *Member) identifier() string { return m.ID }
 
 func (m *Member) missing() string {
@@ -64,7 +69,7 @@ func (m *Member) missing() string {
 
 // Members returns the members of the organization, the oldest first as the service lists them; 0 is all of them. Many
 // calls in a short time share the pages, and no page is asked for once there are enough.
-func (c *Client) Members(ctx context.Context, most int) ([]Member, error) {
+func (c *organizationClient) Members(ctx context.Context, most int) ([]Member, error) {
 	found, err := gather(c.members.all(ctx, pageSize(most)), most, (*Member).identifier)
 	if err != nil || most == 0 {
 		return found, err
@@ -74,13 +79,13 @@ func (c *Client) Members(ctx context.Context, most int) ([]Member, error) {
 
 // MembersByEmail returns the members with an email address, compared without case; none if there is nobody. It reads the
 // pages that all such calls share, and goes no further than the first page that shows one.
-func (c *Client) MembersByEmail(ctx context.Context, email string) ([]Member, error) {
+func (c *organizationClient) MembersByEmail(ctx context.Context, email string) ([]Member, error) {
 	found, _, err := c.lookUp(ctx, email)
 	return found, err
 }
 
 // lookUp returns the members with an email address, and how many members it went through.
-func (c *Client) lookUp(ctx context.Context, email string) (found []Member, seen int, err error) {
+func (c *organizationClient) lookUp(ctx context.Context, email string) (found []Member, seen int, err error) {
 	for members, err := range c.members.all(ctx, pageSize(0)) {
 		if err != nil {
 			return nil, 0, err
@@ -99,7 +104,7 @@ func (c *Client) lookUp(ctx context.Context, email string) (found []Member, seen
 }
 
 // RemoveMember ends a membership, or revokes a pending invitation. For an email address of nobody the error is a *GoneError.
-func (c *Client) RemoveMember(ctx context.Context, email string) error {
+func (c *organizationClient) RemoveMember(ctx context.Context, email string) error {
 	err := c.callNoAnswer(ctx, request{
 		op:    operation{name: "removeMember", method: http.MethodDelete, route: membersRoute},
 		query: url.Values{"email": {email}},
@@ -115,7 +120,7 @@ func (c *Client) RemoveMember(ctx context.Context, email string) error {
 // confirmNoMember proves a 404 by a listing without the member: somebody who is still there must not pass for one who is
 // gone, and a listing without anybody is no proof, because the API key's owner is a member. Without that proof the error
 // is the 404 itself, or an *UnprovenGoneError.
-func (c *Client) confirmNoMember(ctx context.Context, email string, notFound error) error {
+func (c *organizationClient) confirmNoMember(ctx context.Context, email string, notFound error) error {
 	for range 2 {
 		found, seen, err := c.lookUp(ctx, email)
 		if err == nil && seen == 0 {
@@ -133,6 +138,6 @@ func (c *Client) confirmNoMember(ctx context.Context, email string, notFound err
 }
 
 // forgetMembers drops all that a removal changes.
-func (c *Client) forgetMembers() {
+func (c *organizationClient) forgetMembers() {
 	c.members.discard()
 }

@@ -36,7 +36,7 @@ type CostDay struct {
 }
 
 // MyCost asks about what the API key's owner used. The rows of CostHeadlineDaily are ordered by date, others by the service.
-func (c *Client) MyCost(ctx context.Context, queryKey string, days Days) (*MyCost, error) {
+func (c *analyticsClient) MyCost(ctx context.Context, queryKey string, days Days) (*MyCost, error) {
 	asked := c.analytics.myCost
 	answer, err := asked.ask(ctx, days.query("queryKey", queryKey), 0)
 	if err != nil {

@@ -160,7 +160,7 @@ func (p *paged[T]) discard() {
 func newPages[T any, P interface {
 	*T
 	record
-}](c *Client, op operation, envelope string) *paged[[]T] {
+}](c *conn, op operation, envelope string) *paged[[]T] {
 	fetch := func(ctx context.Context, key, cursor string) (page[[]T], error) {
 		size, more, _ := strings.Cut(key, "?")
 		limit, err := strconv.Atoi(size)
@@ -243,7 +243,7 @@ func fresh[T any](pages iter.Seq2[[]T, error], id func(*T) string) iter.Seq2[[]T
 func callPage[T any, P interface {
 	*T
 	record
-}](ctx context.Context, c *Client, r request, envelope, cursor string, size int) (page[T], error) {
+}](ctx context.Context, c *conn, r request, envelope, cursor string, size int) (page[T], error) {
 	if r.query == nil {
 		r.query = url.Values{}
 	}

@@ -254,7 +254,7 @@ func TestCallPage(t *testing.T) {
 	} {
 		c, rec, _ := serveShort(t, func(string) string { return "200 " + body })
 		r := request{op: operation{name: "listMembers", method: "GET", route: "/api/v0/organization/users"}}
-		got, err := callPage[listedRow](t.Context(), c, r, "users", "a b", 2)
+		got, err := callPage[listedRow](t.Context(), c.conn, r, "users", "a b", 2)
 		text := ""
 		for _, n := range got.items {
 			text += n.ID
@@ -281,7 +281,7 @@ func TestNewPages_query(t *testing.T) {
 		}
 		return `200 {"rows":[{"id":"1"}],"pagination":{"hasMore":true,"nextCursor":"a b"}}`
 	})
-	pages := newPages[listedRow](c, operation{name: "listRows", method: "GET", route: "/rows"}, "rows")
+	pages := newPages[listedRow](c.conn, operation{name: "listRows", method: "GET", route: "/rows"}, "rows")
 	for _, key := range []string{"5", "5?", "5?owner=a%26b&limit=9", "5?owner=c&owner=d", "5"} {
 		if found, err := gather(pages.all(t.Context(), key), 0, (*listedRow).identifier); err != nil || len(found) != 2 {
 			t.Errorf("%s: %v, %v", key, found, err)

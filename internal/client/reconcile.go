@@ -12,9 +12,6 @@ import (
 // object late, so one look is not enough.
 var looksAfterLoss = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second}
 
-// afterStop is how long the recovery from a lost answer may still take once the run is being stopped.
-const afterStop = 15 * time.Second
-
 // creation is a POST that is never repeated blindly.
 //
 // How a new object is told from an older one: before the POST it is known what exists. If something stands in the way,
@@ -24,12 +21,11 @@ const afterStop = 15 * time.Second
 type creation[T any] struct {
 	// object and name are for errors.
 	object, name string
-	// before returns what is known; the objects that it names stand in the way.
-	before func(ctx context.Context) (before[T], error)
+	// collection and key say where the object will be, and listedAs is what it is found by there.
+	collection    *shared[T]
+	key, listedAs string
 	// send makes the object.
 	send func(ctx context.Context) (*T, error)
-	// find asks the service for what send may have made.
-	find func(ctx context.Context) ([]T, error)
 	// nameOf and createdAt are parts of an object, and isWanted reports that it has what was asked for.
 	nameOf    func(*T) string
 	createdAt func(*T) Millis
@@ -41,14 +37,18 @@ type creation[T any] struct {
 }
 
 // create runs the creation. Besides the service's own errors it returns *ExistsError, *LostError and *StrangerError.
-func create[T any](ctx context.Context, c *Client, n creation[T]) (*T, error) {
+func create[T any](ctx context.Context, c *conn, n creation[T]) (*T, error) {
 	// Two creations of one name would not know of each other.
-	release, err := c.creating.lock(ctx, n.object+"/"+n.name)
+	release, err := n.collection.creating.lock(ctx, n.name)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	known, err := n.before(ctx)
+	heard := c.lastHeard()
+	if n.mayReplay {
+		heard = time.Time{} // The request may have been sent before, a moment ago.
+	}
+	known, err := n.collection.known(ctx, n.key, n.listedAs, heard)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +85,11 @@ func create[T any](ctx context.Context, c *Client, n creation[T]) (*T, error) {
 	return nil, &LostError{Object: n.object, Name: n.name, Found: existing(found, n.existing), Err: errors.Join(err, findErr)}
 }
 
+// find asks the service for what send may have made.
+func (n creation[T]) find(ctx context.Context) ([]T, error) {
+	return n.collection.anew(ctx, n.key, n.listedAs)
+}
+
 // unlike says why the answer to a creation is not the object that was asked for; empty if it is.
 func (n creation[T]) unlike(made *T, known before[T], since time.Time) string {
 	switch {
@@ -97,7 +102,7 @@ func (n creation[T]) unlike(made *T, known before[T], since time.Time) string {
 }
 
 // findAfterLoss looks until so many objects are found or the looks are used up.
-func findAfterLoss[T any](ctx context.Context, c *Client, enough int, find func(context.Context) ([]T, error)) ([]T, error) {
+func findAfterLoss[T any](ctx context.Context, c *conn, enough int, find func(context.Context) ([]T, error)) ([]T, error) {
 	ctx, cancel := outlive(ctx, afterStop)
 	defer cancel()
 	var found []T
@@ -118,17 +123,6 @@ func findAfterLoss[T any](ctx context.Context, c *Client, enough int, find func(
 	return found, lastErr
 }
 
-// outlive returns a context that goes on for a while after ctx has ended: what a request may have left behind must be
-// known, or revoked, before the run stops.
-func outlive(ctx context.Context, after time.Duration) (context.Context, context.CancelFunc) {
-	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(after, cancel) })
-	return longer, func() {
-		stop()
-		cancel()
-	}
-}
-
 // madeSince reports that an object was created at or after the service's own time before it was asked for. Where the
 // service tells no time of creation, or its answers have no time, nothing speaks against it.
 func madeSince(created Millis, since time.Time) bool {
@@ -139,6 +133,3 @@ func madeSince(created Millis, since time.Time) bool {
 func provenSince(created Millis, since time.Time) bool {
 	return created != 0 && !since.IsZero() && madeSince(created, since)
 }
-
-// newObject stands for the ID of an object that does not exist yet.
-const newObject = ""

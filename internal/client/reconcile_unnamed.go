@@ -54,7 +54,7 @@ func creationsIn[T any](all *sync.Map, key string) *creations[T] {
 
 // createUnnamed creates the object. If responses were lost, and no more new objects are as asked for than that, they are
 // what these requests created: a network that breaks loses all responses under way. Anything else is a *LostError.
-func createUnnamed[T any](ctx context.Context, c *Client, beside *creations[T], n unnamed[T]) (*T, error) {
+func createUnnamed[T any](ctx context.Context, c *conn, beside *creations[T], n unnamed[T]) (*T, error) {
 	made, since, lost, err := sendUnnamed(ctx, c, beside, n)
 	if lost == nil {
 		return made, err
@@ -79,7 +79,7 @@ func createUnnamed[T any](ctx context.Context, c *Client, beside *creations[T], 
 }
 
 // find looks for what the requests created. All looks are used: a listing may show what somebody else created first.
-func (l *lostResponses[T]) find(ctx context.Context, c *Client, beside *creations[T], n unnamed[T]) {
+func (l *lostResponses[T]) find(ctx context.Context, c *conn, beside *creations[T], n unnamed[T]) {
 	all, err := findAfterLoss(ctx, c, math.MaxInt, n.list)
 	l.found, l.err = filter(all, func(object *T) bool { return !beside.own[n.existing(object).ID] }), err
 	theirs := filter(l.found, func(object *T) bool {
@@ -95,7 +95,7 @@ func (l *lostResponses[T]) find(ctx context.Context, c *Client, beside *creation
 }
 
 // sendUnnamed sends the POST. Since is the service's time before it, and lost is set where the response was lost.
-func sendUnnamed[T any](ctx context.Context, c *Client, beside *creations[T], n unnamed[T]) (made *T, since time.Time, lost *lostResponses[T], err error) {
+func sendUnnamed[T any](ctx context.Context, c *conn, beside *creations[T], n unnamed[T]) (made *T, since time.Time, lost *lostResponses[T], err error) {
 	beside.sending.RLock()
 	defer beside.sending.RUnlock()
 	if c.serviceTime().IsZero() {

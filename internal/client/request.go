@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -68,7 +69,7 @@ type answer struct {
 }
 
 // call sends a request and decodes its answer, which must be JSON.
-func call[T any](ctx context.Context, c *Client, r request) (*T, error) {
+func call[T any](ctx context.Context, c *conn, r request) (*T, error) {
 	got, err := c.exchange(ctx, r, wantJSON)
 	if err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func call[T any](ctx context.Context, c *Client, r request) (*T, error) {
 }
 
 // callNoAnswer sends a request whose answer does not matter beyond its status.
-func (c *Client) callNoAnswer(ctx context.Context, r request) error {
+func (c *conn) callNoAnswer(ctx context.Context, r request) error {
 	_, err := c.exchange(ctx, r, wantNoPage)
 	return err
 }
@@ -107,7 +108,7 @@ func unusable(op operation, err error) *TransportError {
 //
 // A request that changes something runs to its answer even if ctx ends meanwhile: what it made must be known before the
 // run stops. Before it is sent, and between its repetitions, ctx is obeyed.
-func (c *Client) exchange(ctx context.Context, r request, wanted want) (*answer, error) {
+func (c *conn) exchange(ctx context.Context, r request, wanted want) (*answer, error) {
 	var body []byte
 	resp, err := c.send(ctx, r, c.apiFor(r.op), func(resp *http.Response) (err error) {
 		body, err = readAnswer(resp, wanted)
@@ -124,7 +125,7 @@ func (c *Client) exchange(ctx context.Context, r request, wanted want) (*answer,
 }
 
 // apiFor is the client for whole answers that gives an operation its time.
-func (c *Client) apiFor(op operation) *retryablehttp.Client {
+func (c *conn) apiFor(op operation) *retryablehttp.Client {
 	if !op.slow || c.api.HTTPClient.Timeout >= slowTime {
 		return c.api
 	}
@@ -134,7 +135,7 @@ func (c *Client) apiFor(op operation) *retryablehttp.Client {
 }
 
 // send sends a request until it gets an answer that read can use. The caller closes the answer.
-func (c *Client) send(ctx context.Context, r request, api *retryablehttp.Client, read func(*http.Response) error) (*http.Response, error) {
+func (c *conn) send(ctx context.Context, r request, api *retryablehttp.Client, read func(*http.Response) error) (*http.Response, error) {
 	if err := c.Configured(); err != nil {
 		return nil, err
 	}
@@ -168,7 +169,7 @@ func (c *Client) send(ctx context.Context, r request, api *retryablehttp.Client,
 }
 
 // refusal is the error that an answer without success stands for.
-func (c *Client) refusal(op operation, resp *http.Response, body []byte) *APIError {
+func (c *conn) refusal(op operation, resp *http.Response, body []byte) *APIError {
 	failed := newAPIError(op, resp, body)
 	asked, _ := c.retry.retryAfter(resp.Header)
 	failed.TooLong = asked > maxRetryAfter
@@ -180,7 +181,7 @@ func (c *Client) refusal(op operation, resp *http.Response, body []byte) *APIErr
 }
 
 // newRequest makes the request of a call and the state of its attempts.
-func (c *Client) newRequest(ctx context.Context, r request) (*retryablehttp.Request, *attempts, error) {
+func (c *conn) newRequest(ctx context.Context, r request) (*retryablehttp.Request, *attempts, error) {
 	target, err := c.target(r)
 	if err != nil {
 		return nil, nil, err
@@ -259,14 +260,14 @@ func (s *serviceClock) note(h http.Header, now time.Time) {
 }
 
 // serviceTime is the latest time that the service told in any answer; zero if it never did. It never goes back.
-func (c *Client) serviceTime() time.Time {
+func (c *conn) serviceTime() time.Time {
 	c.service.mu.Lock()
 	defer c.service.mu.Unlock()
 	return c.service.latest
 }
 
 // lastHeard is when the service last answered anything, by this machine's clock.
-func (c *Client) lastHeard() time.Time {
+func (c *conn) lastHeard() time.Time {
 	c.service.mu.Lock()
 	defer c.service.mu.Unlock()
 	return c.service.heard
@@ -282,7 +283,7 @@ func dateOf(h http.Header) time.Time {
 }
 
 // target builds the URL. Every value is escaped, and what no escape can keep in its place is refused.
-func (c *Client) target(r request) (string, error) {
+func (c *conn) target(r request) (string, error) {
 	path := r.op.route
 	for _, value := range r.path {
 		if value == "" || value == "." || value == ".." {
@@ -350,4 +351,30 @@ func withoutURL(err error) error {
 		return wrapped.Err
 	}
 	return err
+}
+
+func setIf(q url.Values, key, value string) {
+	if value != "" {
+		q.Set(key, value)
+	}
+}
+
+func setIfTrue(q url.Values, key string, value bool) {
+	if value {
+		q.Set(key, strconv.FormatBool(value))
+	}
+}
+
+// afterStop is how long the recovery from a lost answer may still take once the run is being stopped.
+const afterStop = 15 * time.Second
+
+// outlive returns a context that goes on for a while after ctx has ended: what a request may have left behind must be
+// known, or revoked, before the run stops.
+func outlive(ctx context.Context, after time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(after, cancel) })
+	return longer, func() {
+		stop()
+		cancel()
+	}
 }

@@ -165,7 +165,7 @@ func isDialFault(err error) bool {
 }
 
 // afterAttempt is called after every attempt at the API, and once more after an answer that is final was read.
-func (c *Client) afterAttempt(ctx context.Context, resp *http.Response, err error) (bool, error) {
+func (c *conn) afterAttempt(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	state := attemptsIn(ctx)
 	refused := resp != nil && resp.StatusCode == http.StatusTooManyRequests
 	state.timedOut = ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && !isDialFault(err)
@@ -188,7 +188,7 @@ func (c *Client) afterAttempt(ctx context.Context, resp *http.Response, err erro
 
 // afterRefusal shuts the gate and reports whether the request waits there for another attempt, however many there were:
 // the service did not act. It ends with the answer where the wait is too long.
-func (c *Client) afterRefusal(state *attempts, resp *http.Response) bool {
+func (c *conn) afterRefusal(state *attempts, resp *http.Response) bool {
 	asked, _ := c.retry.retryAfter(resp.Header)
 	if asked > maxRetryAfter {
 		return false
@@ -204,7 +204,7 @@ func (c *Client) afterRefusal(state *attempts, resp *http.Response) bool {
 }
 
 // beforeRepetition waits for the time of the next attempt.
-func (c *Client) beforeRepetition(req *http.Request) error {
+func (c *conn) beforeRepetition(req *http.Request) error {
 	state := attemptsIn(req.Context())
 	state.timedOut, state.actedBefore = false, state.acted
 	if err := c.retry.pause(req); err != nil {
@@ -237,4 +237,12 @@ func (p *retryPolicy) retryAfter(h http.Header) (time.Duration, bool) {
 		now = date
 	}
 	return max(0, at.Sub(now)), true
+}
+
+// backOff waits before a caller's own repetition after so many failed attempts. It returns false if no attempt is left.
+func (c *conn) backOff(ctx context.Context, failed int) (again bool, err error) {
+	if failed >= c.retry.maxRetries {
+		return false, nil
+	}
+	return true, c.clock.Sleep(ctx, c.retry.backoff(failed))
 }

@@ -10,8 +10,26 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
+
+// sessionsClient calls the operations on sessions.
+type sessionsClient struct {
+	*conn
+
+	sessions     *shared[Session]
+	sessionPages *paged[[]Session]
+	// sessionCreations are by computer; see creationsIn.
+	sessionCreations sync.Map
+}
+
+func newSessions(conn *conn) *sessionsClient {
+	c := &sessionsClient{conn: conn}
+	c.sessions = newShared(conn.clock, 0, c.listSessionsForReads, (*Session).identifier, nameless[Session])
+	c.sessionPages = newPages[Session](conn, opListSessions, "sessions")
+	return c
+}
 
 // Statuses of a session.
 const (
@@ -152,7 +170,7 @@ func sessionPages(computer string, most int) string {
 
 // Sessions returns the sessions of the API key's owner, as the service orders them, of one computer or of all; most 0 is
 // all of them. Many calls in a short time share the pages.
-func (c *Client) Sessions(ctx context.Context, computer string, most int) ([]Session, error) {
+func (c *sessionsClient) Sessions(ctx context.Context, computer string, most int) ([]Session, error) {
 	found, err := gather(c.sessionPages.all(ctx, sessionPages(computer, most)), most, (*Session).identifier)
 	if err != nil || most == 0 {
 		return found, err
@@ -162,14 +180,14 @@ func (c *Client) Sessions(ctx context.Context, computer string, most int) ([]Ses
 
 // EachSession is Sessions for who may stop early: a page is asked for when those before it are used up. Most is how many
 // are wanted at most, if that is known; more are yielded to who goes on.
-func (c *Client) EachSession(ctx context.Context, computer string, most int) iter.Seq2[Session, error] {
+func (c *sessionsClient) EachSession(ctx context.Context, computer string, most int) iter.Seq2[Session, error] {
 	return flat(c.sessionPages.all(ctx, sessionPages(computer, most)), (*Session).identifier)
 }
 
 // listSessionsForReads lists a computer's sessions, at most maxListed. If the computer cannot be listed, as after its deletion,
 // it lists the sessions of all computers.
-func (c *Client) listSessionsForReads(ctx context.Context, computer string) ([]Session, error) {
-	pages := newPages[Session](c, opListSessions, "sessions").all(ctx, sessionPages(computer, 0))
+func (c *sessionsClient) listSessionsForReads(ctx context.Context, computer string) ([]Session, error) {
+	pages := newPages[Session](c.conn, opListSessions, "sessions").all(ctx, sessionPages(computer, 0))
 	found, err := gather(pages, maxListed, (*Session).identifier)
 	if computer != "" && cannotList(err) && !IsForeign(err) {
 		return c.listSessionsForReads(ctx, "")
@@ -179,7 +197,7 @@ func (c *Client) listSessionsForReads(ctx context.Context, computer string) ([]S
 
 // Session reads one session of a computer, from a listing that the reads of a plan share: only listings always have the
 // settings. A session that is not listed is read alone. If it does not exist, the error is a *GoneError.
-func (c *Client) Session(ctx context.Context, id, computer string, createdAt time.Time) (*Session, error) {
+func (c *sessionsClient) Session(ctx context.Context, id, computer string, createdAt time.Time) (*Session, error) {
 	read := func(ctx context.Context) (*Session, error) { return c.sessionAlone(ctx, id, computer, createdAt) }
 	if c.isYoung(createdAt) {
 		if err := c.waitUntilListed(ctx, id, computer, createdAt); err != nil {
@@ -198,7 +216,7 @@ func (c *Client) Session(ctx context.Context, id, computer string, createdAt tim
 
 // waitUntilListed waits for a young session to appear in the shared listing, so that sessions created together are not read
 // one by one in the next plan.
-func (c *Client) waitUntilListed(ctx context.Context, id, computer string, createdAt time.Time) error {
+func (c *sessionsClient) waitUntilListed(ctx context.Context, id, computer string, createdAt time.Time) error {
 	err := c.whileYoung(ctx, createdAt, func() error {
 		l := c.sessions.join(ctx, computer, true)
 		if l.wait(ctx) != nil || l.byID[id] != nil || len(l.all) >= maxListed {
@@ -215,7 +233,7 @@ func (c *Client) waitUntilListed(ctx context.Context, id, computer string, creat
 
 // SessionWithSettings reads one session by itself, and its settings from the listing where its own response lacks them.
 // If it does not exist, the error is a *GoneError.
-func (c *Client) SessionWithSettings(ctx context.Context, id, computer string) (*Session, error) {
+func (c *sessionsClient) SessionWithSettings(ctx context.Context, id, computer string) (*Session, error) {
 	found, err := c.sessionAlone(ctx, id, computer, time.Time{})
 	switch {
 	case IsNotFound(err):
@@ -242,7 +260,7 @@ func (c *Client) SessionWithSettings(ctx context.Context, id, computer string) (
 }
 
 // sessionAlone is sessionOnce that waits for a young session. The response may lack the settings.
-func (c *Client) sessionAlone(ctx context.Context, id, computer string, createdAt time.Time) (found *Session, err error) {
+func (c *sessionsClient) sessionAlone(ctx context.Context, id, computer string, createdAt time.Time) (found *Session, err error) {
 	err = c.whileYoung(ctx, createdAt, func() (err error) {
 		found, err = c.sessionOnce(ctx, id, computer)
 		return err
@@ -251,9 +269,9 @@ func (c *Client) sessionAlone(ctx context.Context, id, computer string, createdA
 }
 
 // sessionOnce reads one session from its own address.
-func (c *Client) sessionOnce(ctx context.Context, id, computer string) (found *Session, err error) {
+func (c *sessionsClient) sessionOnce(ctx context.Context, id, computer string) (found *Session, err error) {
 	err = onComputer(computer, func(query url.Values) (err error) {
-		found, err = one[Session](ctx, c, request{
+		found, err = one[Session](ctx, c.conn, request{
 			op:    operation{name: "getSession", method: http.MethodGet, route: sessionRoute},
 			path:  []string{id},
 			query: query,
@@ -275,7 +293,7 @@ func onComputer(computer string, send func(query url.Values) error) error {
 }
 
 // whileYoung repeats a request as long as it does not find a young session: the service may answer 404 for a new one.
-func (c *Client) whileYoung(ctx context.Context, createdAt time.Time, send func() error) error {
+func (c *sessionsClient) whileYoung(ctx context.Context, createdAt time.Time, send func() error) error {
 	patience := youngPatience
 	if createdAt.IsZero() {
 		patience = unknownPatience
@@ -293,17 +311,17 @@ func (c *Client) whileYoung(ctx context.Context, createdAt time.Time, send func(
 }
 
 // isYoung compares with the service's own clock, or with the local one if no response tells the time.
-func (c *Client) isYoung(createdAt time.Time) bool {
+func (c *sessionsClient) isYoung(createdAt time.Time) bool {
 	return cmp.Or(c.serviceTime(), c.clock.Now()).Before(createdAt.Add(youngFor))
 }
 
 // CreateSession makes a session and reconciles a lost answer; see unnamed. An answer with nothing but the ID is completed.
-func (c *Client) CreateSession(ctx context.Context, body CreateSessionRequest) (*Session, error) {
+func (c *sessionsClient) CreateSession(ctx context.Context, body CreateSessionRequest) (*Session, error) {
 	if body.Settings.IsEmpty() {
 		body.Settings = nil
 	}
 	key := body.ComputerID
-	made, err := createUnnamed(ctx, c, creationsIn[Session](&c.sessionCreations, strings.ToLower(key)), unnamed[Session]{
+	made, err := createUnnamed(ctx, c.conn, creationsIn[Session](&c.sessionCreations, strings.ToLower(key)), unnamed[Session]{
 		object: "session on the computer " + body.ComputerID,
 		send:   func(ctx context.Context) (*Session, error) { return c.sendSession(ctx, body) },
 		list: func(ctx context.Context) ([]Session, error) {
@@ -322,7 +340,7 @@ func (c *Client) CreateSession(ctx context.Context, body CreateSessionRequest) (
 }
 
 // sendSession makes a session. An answer that has the ID and not the whole session is completed by a read.
-func (c *Client) sendSession(ctx context.Context, body CreateSessionRequest) (*Session, error) {
+func (c *sessionsClient) sendSession(ctx context.Context, body CreateSessionRequest) (*Session, error) {
 	r := request{op: operation{name: "createSession", method: http.MethodPost, route: opListSessions.route}, body: body, noun: "session"}
 	answer, err := c.exchange(ctx, r, wantJSON)
 	if err != nil {
@@ -349,11 +367,11 @@ func (c *Client) sendSession(ctx context.Context, body CreateSessionRequest) (*S
 }
 
 // UpdateSession changes the settings that are set. CreatedAt may be zero.
-func (c *Client) UpdateSession(ctx context.Context, id, computer string, createdAt time.Time, settings *SessionSettings) (*Session, error) {
+func (c *sessionsClient) UpdateSession(ctx context.Context, id, computer string, createdAt time.Time, settings *SessionSettings) (*Session, error) {
 	defer c.forgetSessions(computer)
 	var updated *Session
 	err := c.whileYoung(ctx, createdAt, func() (err error) {
-		updated, err = changed(ctx, c, request{
+		updated, err = changed(ctx, c.conn, request{
 			op:   operation{name: "updateSession", method: http.MethodPatch, route: sessionRoute},
 			path: []string{id},
 			body: UpdateSessionRequest{Settings: settings},
@@ -368,7 +386,7 @@ func (c *Client) UpdateSession(ctx context.Context, id, computer string, created
 }
 
 // DeleteSession deletes a session softly: the service keeps it for a while. If it is gone already, the error is a *GoneError.
-func (c *Client) DeleteSession(ctx context.Context, id, computer string, createdAt time.Time) error {
+func (c *sessionsClient) DeleteSession(ctx context.Context, id, computer string, createdAt time.Time) error {
 	defer c.forgetSessions(computer)
 	err := c.whileYoung(ctx, createdAt, func() error {
 		return onComputer(computer, func(query url.Values) error {
@@ -391,13 +409,13 @@ func (c *Client) DeleteSession(ctx context.Context, id, computer string, created
 }
 
 // forgetSessions drops what was read of the sessions of a computer, and of all of them.
-func (c *Client) forgetSessions(computer string) {
+func (c *sessionsClient) forgetSessions(computer string) {
 	c.sessions.discard(computer, "")
 	c.sessionPages.discard()
 }
 
 // InterruptSession interrupts the agent of a session and returns the status that follows. An idle session stays as it is.
-func (c *Client) InterruptSession(ctx context.Context, id string) (string, error) {
+func (c *sessionsClient) InterruptSession(ctx context.Context, id string) (string, error) {
 	type outcome struct {
 		Status string `json:"status"`
 	}
@@ -407,7 +425,7 @@ func (c *Client) InterruptSession(ctx context.Context, id string) (string, error
 		path: []string{id},
 	}
 	err := c.whileYoung(ctx, time.Time{}, func() (err error) {
-		answer, err = call[outcome](ctx, c, r)
+		answer, err = call[outcome](ctx, c.conn, r)
 		return err
 	})
 	c.sessions.discardAll()

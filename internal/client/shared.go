@@ -28,6 +28,9 @@ type shared[T any] struct {
 	// singles is how many reads of a collection are GETs before it is listed: more where a listing is slow.
 	singles int
 
+	// creating holds a lock for every name under which something is being created.
+	creating keyedLocks
+
 	mu          sync.Mutex
 	collections map[string]*collection[T]
 	inventories map[string]*inventory[T]
@@ -276,3 +279,13 @@ func cannotList(err error) bool {
 
 // nameless is for collections in which nobody looks for a name.
 func nameless[T any](*T) []string { return nil }
+
+// organization is the key of a collection of which the organization has one.
+const organization = ""
+
+func filter[T any](objects []T, keep func(*T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(objects), func(object T) bool { return !keep(&object) })
+}
+
+// sharedLifetime is how long one listing answers the reads of a collection.
+const sharedLifetime = 60 * time.Second

@@ -1,22 +1,16 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"mime/multipart"
 	"net"
 	"net/http"
-	"net/textproto"
 	"net/url"
 	"os"
-	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -126,62 +120,15 @@ func (s signedLocations) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// Upload posts a file to its signed address as a browser's form does: the signed fields, then the file. The same form
-// stores the same object, so it is repeated like an idempotent request. Progress, which may be nil, is told how many
-// bytes of the file were sent so far.
-func (c *Client) Upload(ctx context.Context, upload *FileUpload, fileName string, content FileContent, progress func(sent int64)) error {
-	head, tail, boundary, err := formAround(upload.fields, fileName, content.Type)
-	if err != nil {
-		return err
-	}
-	// The transport may still read the file when the answer has come; nobody is told of that any more.
-	var mu sync.Mutex
-	report := func(sent int64) {
-		mu.Lock()
-		defer mu.Unlock()
-		if progress != nil {
-			progress(sent)
-		}
-	}
-	defer func() {
-		mu.Lock()
-		defer mu.Unlock()
-		progress = nil
-	}()
-	answer, err := c.sendToStorage(ctx, "upload", upload.url, func(ctx context.Context) (*http.Request, error) {
-		file, err := content.Open()
-		if err != nil {
-			return nil, err
-		}
-		exact := &exactReader{file: file, left: content.Size, size: content.Size, progress: report}
-		body := struct {
-			io.Reader
-			io.Closer
-		}{io.MultiReader(bytes.NewReader(head), exact, bytes.NewReader(tail)), file}
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, upload.url, body)
-		if err != nil {
-			return nil, errors.Join(err, file.Close())
-		}
-		req.ContentLength = int64(len(head)) + content.Size + int64(len(tail))
-		req.Header.Set("Content-Type", "multipart/form-data; boundary="+boundary)
-		return req, nil
-	})
-	if err != nil {
-		return err
-	}
-	_ = answer.Close()
-	return nil
-}
-
 // openDownload returns the bytes at a signed address. The caller closes them.
-func (c *Client) openDownload(ctx context.Context, address string) (io.ReadCloser, error) {
+func (c *conn) openDownload(ctx context.Context, address string) (io.ReadCloser, error) {
 	return c.sendToStorage(ctx, "download", address, func(ctx context.Context) (*http.Request, error) {
 		return http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	})
 }
 
 // sendToStorage sends a request without the API key until it succeeds or retries are used up. The caller closes the answer.
-func (c *Client) sendToStorage(ctx context.Context, act, address string, newRequest func(context.Context) (*http.Request, error)) (io.ReadCloser, error) {
+func (c *conn) sendToStorage(ctx context.Context, act, address string, newRequest func(context.Context) (*http.Request, error)) (io.ReadCloser, error) {
 	if err := c.checkSignedURL(address); err != nil {
 		return nil, &StorageError{Act: act, Err: err}
 	}
@@ -212,7 +159,7 @@ func (c *Client) sendToStorage(ctx context.Context, act, address string, newRequ
 }
 
 // checkSignedURL refuses what would carry a file in clear text over a network, as for base_url.
-func (c *Client) checkSignedURL(address string) error {
+func (c *conn) checkSignedURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http":
@@ -221,30 +168,6 @@ func (c *Client) checkSignedURL(address string) error {
 		return fmt.Errorf("the service returned a signed address with plain http to %s; set allow_insecure_http = true in the provider block if the network is trusted", u.Hostname())
 	}
 	return nil
-}
-
-// formAround returns what stands before and after the file's bytes in a form.
-func formAround(fields map[string]string, fileName, contentType string) (head, tail []byte, boundary string, err error) {
-	var buffer bytes.Buffer
-	form := multipart.NewWriter(&buffer)
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if err := form.WriteField(name, fields[name]); err != nil {
-			return nil, nil, "", err
-		}
-	}
-	header := textproto.MIMEHeader{}
-	header.Set("Content-Disposition", multipart.FileContentDisposition("file", fileName))
-	if contentType != "" {
-		header.Set("Content-Type", contentType)
-	}
-	if _, err := form.CreatePart(header); err != nil {
-		return nil, nil, "", err
-	}
-	split := buffer.Len()
-	if err := form.Close(); err != nil {
-		return nil, nil, "", err
-	}
-	return buffer.Bytes()[:split], buffer.Bytes()[split:], form.Boundary(), nil
 }
 
 // storageFailure reads the text of a JSON or XML error. The rest of the answer is left out: it may repeat what was signed.
@@ -265,51 +188,4 @@ func storageFailure(act string, resp *http.Response, err error) *StorageError {
 		text.Detail = text.Message
 	}
 	return &StorageError{Act: act, Status: resp.StatusCode, Detail: text.Detail}
-}
-
-// changedError says that a file is not as long as it was when its upload began.
-type changedError struct{ size int64 }
-
-func (e *changedError) Error() string {
-	return fmt.Sprintf("the file changed while it was uploaded: it had %d bytes", e.size)
-}
-
-// exactReader reads a file of which the length was announced, and fails if it has another one.
-type exactReader struct {
-	file       io.Reader
-	left, size int64
-	progress   func(sent int64)
-}
-
-func (r *exactReader) Read(p []byte) (int, error) {
-	n, err := r.file.Read(p)
-	r.left -= int64(n)
-	if r.left < 0 || r.left > 0 && errors.Is(err, io.EOF) {
-		return 0, &changedError{r.size}
-	}
-	if n > 0 {
-		r.progress(r.size - r.left)
-	}
-	return n, err
-}
-
-// sameBytes compares two streams to the first difference.
-func sameBytes(a, b io.Reader) (bool, error) {
-	const chunk = 64 << 10
-	left, right := make([]byte, chunk), make([]byte, chunk)
-	for {
-		n, errA := io.ReadFull(a, left)
-		m, errB := io.ReadFull(b, right)
-		for _, err := range []error{errA, errB} {
-			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-				return false, fmt.Errorf("comparing the file broke off: %w", withoutURL(err))
-			}
-		}
-		if !bytes.Equal(left[:n], right[:m]) {
-			return false, nil
-		}
-		if errA != nil || errB != nil {
-			return errA != nil && errB != nil, nil
-		}
-	}
 }

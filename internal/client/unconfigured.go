@@ -21,16 +21,16 @@ func (e *UnconfiguredError) Error() string {
 }
 
 // Configured is the error that every call returns while a provider setting is not known yet, else nil.
-func (c *Client) Configured() error {
+func (c *conn) Configured() error {
 	if c.unconfigured == nil {
 		return nil
 	}
 	return c.unconfigured
 }
 
-// Unconfigured returns a client whose every call fails with an *UnconfiguredError.
-func Unconfigured(setting string, clk clock.Clock) *Client {
-	c := newClient(Config{Clock: clk})
+// newUnconfigured returns a connection whose every call fails with an *UnconfiguredError.
+func newUnconfigured(setting string, clk clock.Clock) *conn {
+	c := connect(Config{Clock: clk})
 	c.unconfigured = &UnconfiguredError{Setting: setting}
 	return c
 }

@@ -122,7 +122,7 @@ type limitResult struct {
 }
 
 // newLimitBatch combines the writes of limits; a nil value removes a limit.
-func newLimitBatch[R any](c *Client, send func(context.Context, []batch.Entry[int64]) ([]R, error)) *batch.Batcher[int64, R] {
+func newLimitBatch[R any](c *organizationClient, send func(context.Context, []batch.Entry[int64]) ([]R, error)) *batch.Batcher[int64, R] {
 	return batch.New(c.clock, batch.Options[int64, R]{
 		Window:    limitWindow,
 		Max:       maxLimitEntries,
@@ -143,7 +143,7 @@ func isInvalid(err error) bool {
 func sameLimit(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // UsageLimits returns all limits. Many calls in a short time share one listing.
-func (c *Client) UsageLimits(ctx context.Context) (*UsageLimits, error) {
+func (c *organizationClient) UsageLimits(ctx context.Context) (*UsageLimits, error) {
 	found, err := c.usageLimits.all(ctx, organization)
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (c *Client) UsageLimits(ctx context.Context) (*UsageLimits, error) {
 }
 
 // UserUsageLimit reads one user's limit from the same listing. Where only the global limit applies, it is a *GoneError.
-func (c *Client) UserUsageLimit(ctx context.Context, email string) (*UserUsageLimit, error) {
+func (c *organizationClient) UserUsageLimit(ctx context.Context, email string) (*UserUsageLimit, error) {
 	limits, err := c.UsageLimits(ctx)
 	if err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (c *Client) UserUsageLimit(ctx context.Context, email string) (*UserUsageLi
 }
 
 // listUsageLimits always asks the service. Its listing has one object.
-func (c *Client) listUsageLimits(ctx context.Context, _ string) ([]UsageLimits, error) {
+func (c *organizationClient) listUsageLimits(ctx context.Context, _ string) ([]UsageLimits, error) {
 	r := request{op: operation{name: "getUserUsageLimits", method: http.MethodGet, route: "/api/v0/organization/usage/limits/users"}}
 	answer, err := c.exchange(ctx, r, wantJSON)
 	if err != nil {
@@ -219,7 +219,7 @@ func limitsIn(body []byte) (global *int64, users []listedLimit, err error) {
 
 // FirstUsageLimits returns the limits as this process read them first, and an error like CheckComputers. An apply plans
 // again, and would otherwise list the limits after each write.
-func (c *Client) FirstUsageLimits(ctx context.Context) (*UsageLimits, error) {
+func (c *organizationClient) FirstUsageLimits(ctx context.Context) (*UsageLimits, error) {
 	err := c.checkOnce("usage limits", func() (err error) {
 		c.firstLimits, err = c.UsageLimits(ctx)
 		return err
@@ -228,14 +228,14 @@ func (c *Client) FirstUsageLimits(ctx context.Context) (*UsageLimits, error) {
 }
 
 // IsFirstLimitRead reports whether a resource reads a limit for the first time in this process.
-func (c *Client) IsFirstLimitRead(id string) bool {
+func (c *organizationClient) IsFirstLimitRead(id string) bool {
 	_, known := c.limitReads.LoadOrStore(emailKey(id), true)
 	return !known
 }
 
 // SetUserUsageLimit sets a user's limit, in credits. Writes that come together share a request. Besides the service's own
 // errors it returns *EntryError, and *LimitConflictError if the request has another value for the user.
-func (c *Client) SetUserUsageLimit(ctx context.Context, email string, limit int64) (*UserUsageLimit, error) {
+func (c *organizationClient) SetUserUsageLimit(ctx context.Context, email string, limit int64) (*UserUsageLimit, error) {
 	c.limitsSet.Store(emailKey(email), true)
 	result, err := c.limitBatch.Do(ctx, email, &limit)
 	return result.set, cmp.Or(err, result.err)
@@ -243,7 +243,7 @@ func (c *Client) SetUserUsageLimit(ctx context.Context, email string, limit int6
 
 // RemoveUserUsageLimit removes a user's limit, so that the global one applies. A limit that this process sets stays: a renamed
 // resource is created and destroyed in any order, and must not leave its user without a limit.
-func (c *Client) RemoveUserUsageLimit(ctx context.Context, email string) error {
+func (c *organizationClient) RemoveUserUsageLimit(ctx context.Context, email string) error {
 	if _, isSet := c.limitsSet.Load(emailKey(email)); isSet {
 		return nil
 	}
@@ -252,7 +252,7 @@ func (c *Client) RemoveUserUsageLimit(ctx context.Context, email string) error {
 }
 
 // sendUserUsageLimits sends one request. What its answer does not tell of an entry, a listing does.
-func (c *Client) sendUserUsageLimits(ctx context.Context, entries []batch.Entry[int64]) ([]limitResult, error) {
+func (c *organizationClient) sendUserUsageLimits(ctx context.Context, entries []batch.Entry[int64]) ([]limitResult, error) {
 	defer c.usageLimits.discardAll()
 	type entry struct {
 		Email string `json:"email"`
@@ -357,7 +357,7 @@ func (a limitAnswer) result(r request, e batch.Entry[int64]) (result limitResult
 }
 
 // usageLimitsAfterLoss reads the limits after a request to set some. What that did must be known, also where the run is stopped.
-func (c *Client) usageLimitsAfterLoss(ctx context.Context) (*UsageLimits, error) {
+func (c *organizationClient) usageLimitsAfterLoss(ctx context.Context) (*UsageLimits, error) {
 	ctx, cancel := outlive(ctx, afterStop)
 	defer cancel()
 	c.usageLimits.discardAll()

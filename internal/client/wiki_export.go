@@ -31,7 +31,7 @@ type archive struct {
 
 // ExportWikiRun writes the files of a wiki run as a ZIP archive, of which it never holds more than a small part. After an
 // error, what was written is worth nothing.
-func (c *Client) ExportWikiRun(ctx context.Context, runID string, to io.Writer) (*WikiExport, error) {
+func (c *wikiClient) ExportWikiRun(ctx context.Context, runID string, to io.Writer) (*WikiExport, error) {
 	from, err := c.openWikiExport(ctx, runID)
 	if isExpired(err) {
 		from, err = c.openWikiExport(ctx, runID)
@@ -52,7 +52,7 @@ func isExpired(err error) bool {
 
 // openWikiExport asks the service for the archive. Whatever else it answers with leads to a signed address, to which the
 // API key is not sent, wherever it is.
-func (c *Client) openWikiExport(ctx context.Context, runID string) (*archive, error) {
+func (c *wikiClient) openWikiExport(ctx context.Context, runID string) (*archive, error) {
 	r := request{
 		op:     operation{name: "exportWikiRun", method: http.MethodGet, route: "/api/v0/wiki/{wikiRunId}/export"},
 		path:   []string{runID},
@@ -93,7 +93,7 @@ func (c *Client) openWikiExport(ctx context.Context, runID string) (*archive, er
 }
 
 // exportAddress is the signed address in an answer without an archive: in its body, or where a redirect leads.
-func (c *Client) exportAddress(r request, resp *http.Response, body []byte) (string, error) {
+func (c *wikiClient) exportAddress(r request, resp *http.Response, body []byte) (string, error) {
 	if resp.StatusCode < 300 {
 		var link struct {
 			URL string `json:"url"`

@@ -41,8 +41,8 @@ func (m *WikiMatch) identifier() string { return m.PageID }
 func (m *WikiMatch) missing() string { return "" }
 
 // WikiPage returns a page of a wiki run.
-func (c *Client) WikiPage(ctx context.Context, runID, pageID string) (*WikiPage, error) {
-	return one[WikiPage](ctx, c, request{
+func (c *wikiClient) WikiPage(ctx context.Context, runID, pageID string) (*WikiPage, error) {
+	return one[WikiPage](ctx, c.conn, request{
 		op:   operation{name: "getWikiPage", method: http.MethodGet, route: "/api/v0/wiki/{wikiRunId}/pages/{pageId}"},
 		path: []string{runID, pageID},
 		noun: "page",
@@ -51,7 +51,7 @@ func (c *Client) WikiPage(ctx context.Context, runID, pageID string) (*WikiPage,
 
 // SearchWikiRun returns the pages of a wiki run that hold a text, in the service's order. How many are returned at most is
 // left to the service where limit is 0.
-func (c *Client) SearchWikiRun(ctx context.Context, runID, text string, limit int64) ([]WikiMatch, error) {
+func (c *wikiClient) SearchWikiRun(ctx context.Context, runID, text string, limit int64) ([]WikiMatch, error) {
 	r := request{
 		op:    operation{name: "searchWikiRun", method: http.MethodGet, route: "/api/v0/wiki/{wikiRunId}/search"},
 		path:  []string{runID},

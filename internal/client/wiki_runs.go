@@ -9,7 +9,23 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 )
+
+// wikiClient calls the operations on wiki runs.
+type wikiClient struct {
+	*conn
+
+	wikiRuns *shared[WikiRun]
+	// wikiCreations are by repository; see creationsIn.
+	wikiCreations sync.Map
+}
+
+func newWiki(conn *conn) *wikiClient {
+	c := &wikiClient{conn: conn}
+	c.wikiRuns = newShared(conn.clock, 1, c.listWikiRuns, (*WikiRun).identifier, nameless[WikiRun])
+	return c
+}
 
 // Privacy levels of a wiki run.
 const (
@@ -109,7 +125,7 @@ func SameCommit(a, b string) bool {
 
 // WikiRuns returns the newest run of each repository that the API key sees, ordered by repository; many calls in a short
 // time share one listing.
-func (c *Client) WikiRuns(ctx context.Context) ([]WikiRun, error) {
+func (c *wikiClient) WikiRuns(ctx context.Context) ([]WikiRun, error) {
 	all, err := c.wikiRuns.all(ctx, organization)
 	if err != nil {
 		return nil, err
@@ -122,7 +138,7 @@ func (c *Client) WikiRuns(ctx context.Context) ([]WikiRun, error) {
 }
 
 // WikiRunHistory returns the runs of a repository that the API key sees, the newest first, from a shared listing too.
-func (c *Client) WikiRunHistory(ctx context.Context, repoURL string) ([]WikiRun, error) {
+func (c *wikiClient) WikiRunHistory(ctx context.Context, repoURL string) ([]WikiRun, error) {
 	all, err := c.wikiRuns.all(ctx, repoURL)
 	if err != nil {
 		return nil, err
@@ -135,24 +151,24 @@ func (c *Client) WikiRunHistory(ctx context.Context, repoURL string) ([]WikiRun,
 
 // listWikiRuns always asks the service. The key of the collection is the repository whose history it is, or organization
 // for the newest run of each repository.
-func (c *Client) listWikiRuns(ctx context.Context, repoURL string) ([]WikiRun, error) {
+func (c *wikiClient) listWikiRuns(ctx context.Context, repoURL string) ([]WikiRun, error) {
 	r := request{op: operation{name: "listWikiRuns", method: http.MethodGet, route: "/api/v0/wiki"}}
 	if repoURL != organization {
 		r = request{op: operation{name: "getWikiHistory", method: http.MethodGet, route: "/api/v0/wiki/history/{repoUrl}"}, path: []string{repoURL}}
 	}
-	return callList[WikiRun](ctx, c, r, "wikiRuns")
+	return callList[WikiRun](ctx, c.conn, r, "wikiRuns")
 }
 
 // WikiRun reads one run. Many reads in a short time share the listing of the newest run of each repository, and the history
 // of a repository of which they read several older ones. One that does not exist is a *GoneError. The repository may be empty where it is not known.
-func (c *Client) WikiRun(ctx context.Context, id, repoURL string) (*WikiRun, error) {
+func (c *wikiClient) WikiRun(ctx context.Context, id, repoURL string) (*WikiRun, error) {
 	found, err := c.wikiRuns.get(ctx, organization, id, func(ctx context.Context) (*WikiRun, error) { return c.olderWikiRun(ctx, id, repoURL) })
 	return found, c.goneFromHistory(ctx, id, repoURL, err)
 }
 
 // olderWikiRun reads a run that is not known to be the newest of its repository: from the second such read on in the history,
 // and alone where that lacks it or cannot be had.
-func (c *Client) olderWikiRun(ctx context.Context, id, repoURL string) (*WikiRun, error) {
+func (c *wikiClient) olderWikiRun(ctx context.Context, id, repoURL string) (*WikiRun, error) {
 	if repoURL != organization && c.wikiRuns.listedNow(organization) != nil {
 		if l := c.wikiRuns.join(ctx, repoURL, false); l != nil && l.wait(ctx) == nil {
 			if found, ok := l.byID[id]; ok {
@@ -165,8 +181,8 @@ func (c *Client) olderWikiRun(ctx context.Context, id, repoURL string) (*WikiRun
 }
 
 // WikiRunAlone reads one run from the service itself. The answer alone has the video overview.
-func (c *Client) WikiRunAlone(ctx context.Context, id string) (*WikiRun, error) {
-	return one[WikiRun](ctx, c, request{
+func (c *wikiClient) WikiRunAlone(ctx context.Context, id string) (*WikiRun, error) {
+	return one[WikiRun](ctx, c.conn, request{
 		op:   operation{name: "getWikiRun", method: http.MethodGet, route: "/api/v0/wiki/{wikiRunId}"},
 		path: []string{id},
 		noun: "wikiRun",
@@ -175,7 +191,7 @@ func (c *Client) WikiRunAlone(ctx context.Context, id string) (*WikiRun, error) 
 
 // goneFromHistory looks whether a run is gone that the listing of the newest runs lacks, as it lacks all older ones: its
 // repository's history must lack it too, unless the service has none for the caller.
-func (c *Client) goneFromHistory(ctx context.Context, id, repoURL string, err error) error {
+func (c *wikiClient) goneFromHistory(ctx context.Context, id, repoURL string, err error) error {
 	var gone *GoneError
 	if repoURL == "" || !errors.As(err, &gone) {
 		return err
@@ -190,9 +206,9 @@ func (c *Client) goneFromHistory(ctx context.Context, id, repoURL string, err er
 
 // CreateWikiRun makes a run and reconciles a lost answer; see unnamed. The shape of the answer is open: one with nothing
 // but the ID is completed by a read.
-func (c *Client) CreateWikiRun(ctx context.Context, body CreateWikiRunRequest) (*WikiRun, error) {
+func (c *wikiClient) CreateWikiRun(ctx context.Context, body CreateWikiRunRequest) (*WikiRun, error) {
 	defer c.wikiRuns.discardAll()
-	return createUnnamed(ctx, c, creationsIn[WikiRun](&c.wikiCreations, repositoryKey(body.RepoURL)), unnamed[WikiRun]{
+	return createUnnamed(ctx, c.conn, creationsIn[WikiRun](&c.wikiCreations, repositoryKey(body.RepoURL)), unnamed[WikiRun]{
 		object: "wiki run of " + body.RepoURL,
 		send:   func(ctx context.Context) (*WikiRun, error) { return c.sendWikiRun(ctx, body) },
 		list: func(ctx context.Context) ([]WikiRun, error) {
@@ -205,7 +221,7 @@ func (c *Client) CreateWikiRun(ctx context.Context, body CreateWikiRunRequest) (
 	})
 }
 
-func (c *Client) sendWikiRun(ctx context.Context, body CreateWikiRunRequest) (*WikiRun, error) {
+func (c *wikiClient) sendWikiRun(ctx context.Context, body CreateWikiRunRequest) (*WikiRun, error) {
 	r := request{op: operation{name: "createWikiRun", method: http.MethodPost, route: "/api/v0/wiki"}, body: body, noun: "wikiRun"}
 	answer, err := c.exchange(ctx, r, wantJSON)
 	if err != nil {
@@ -246,7 +262,7 @@ func sameFlag(asked, told *bool) bool { return told == nil || *told == (asked !=
 
 // SetWikiPrivacy changes who sees a run. The shape of the answer is open: one that does not show the run as it is wanted is
 // followed by a read.
-func (c *Client) SetWikiPrivacy(ctx context.Context, id, level string) (*WikiRun, error) {
+func (c *wikiClient) SetWikiPrivacy(ctx context.Context, id, level string) (*WikiRun, error) {
 	defer c.wikiRuns.discardAll()
 	r := request{
 		op:   operation{name: "updateWikiPrivacy", method: http.MethodPost, route: "/api/v0/wiki/{wikiRunId}/privacy", repeatable: true},
@@ -283,14 +299,14 @@ func (c *Client) SetWikiPrivacy(ctx context.Context, id, level string) (*WikiRun
 
 // SetNewWikiPrivacy is SetWikiPrivacy as the end of a run's creation: where that is being stopped, it still takes place, so
 // that a private run does not stay visible.
-func (c *Client) SetNewWikiPrivacy(ctx context.Context, id, level string) (*WikiRun, error) {
+func (c *wikiClient) SetNewWikiPrivacy(ctx context.Context, id, level string) (*WikiRun, error) {
 	ctx, cancel := outlive(ctx, afterStop)
 	defer cancel()
 	return c.SetWikiPrivacy(ctx, id, level)
 }
 
 // DeleteWikiRun deletes a run. One that does not exist is a *GoneError. The repository may be empty where it is not known.
-func (c *Client) DeleteWikiRun(ctx context.Context, id, repoURL string) error {
+func (c *wikiClient) DeleteWikiRun(ctx context.Context, id, repoURL string) error {
 	err := c.callNoAnswer(ctx, request{
 		op:   operation{name: "deleteWikiRun", method: http.MethodDelete, route: "/api/v0/wiki/{wikiRunId}"},
 		path: []string{id},

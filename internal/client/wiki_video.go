@@ -18,7 +18,7 @@ type WikiVideoUpload struct {
 
 // CreateWikiVideoUpload returns a signed address for the upload of a video. The address expires by itself and nothing
 // else is made, so the request may be repeated: the address of an answer that was lost is nobody's.
-func (c *Client) CreateWikiVideoUpload(ctx context.Context) (*WikiVideoUpload, error) {
+func (c *wikiClient) CreateWikiVideoUpload(ctx context.Context) (*WikiVideoUpload, error) {
 	r := request{op: operation{name: "createWikiVideoUploadUrl", method: http.MethodPost, route: "/api/v0/wiki/video-upload-url", repeatable: true}}
 	// The names of the keys are not documented, so the likely ones are read.
 	answer, err := call[struct {
@@ -27,7 +27,7 @@ func (c *Client) CreateWikiVideoUpload(ctx context.Context) (*WikiVideoUpload, e
 		Fields     map[string]string `json:"fields"`
 		FormFields map[string]string `json:"formFields"`
 		ExpiresAt  Millis            `json:"expiresAt"`
-	}](ctx, c, r)
+	}](ctx, c.conn, r)
 	if err != nil {
 		return nil, err
 	}
