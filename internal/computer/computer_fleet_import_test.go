@@ -3,15 +3,12 @@ package computer_test
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
@@ -40,49 +37,6 @@ func TestAccFleet_importTakesAllOfTheNameAndAdopts(t *testing.T) {
 			},
 		},
 	})
-}
-
-func TestAccFleet_importByIdentity(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	var account struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
-	for name, attributes := range map[string]string{"own": "", "of an account": fmt.Sprintf("service_account_id = %q", account.ID)} {
-		t.Run(name, func(t *testing.T) {
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: e.Factories,
-				TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_12_0)},
-				Steps: []resource.TestStep{
-					{Config: e.Config(fleetConfig(2, attributes)), ConfigStateChecks: []statecheck.StateCheck{
-						statecheck.ExpectIdentityValueMatchesState(fleetAddress, tfjsonpath.New("name_prefix")),
-						statecheck.ExpectIdentityValueMatchesState(fleetAddress, tfjsonpath.New("service_account_id")),
-					}},
-					{ResourceName: fleetAddress, ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity},
-				},
-			})
-		})
-	}
-}
-
-func TestAccFleet_importErrors(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	invalid := func(id string) string {
-		return `Invalid Import ID(.|\n)*ACCOUNT_ID/build(.|\n)*` + regexp.QuoteMeta(fmt.Sprintf("%q", id))
-	}
-	for id, want := range map[string]string{
-		"a/b/c": invalid("a/b/c"), "/web": invalid("/web"), "a/": invalid("a/"), "we b": invalid("we b"),
-		"web":         `Cannot import non-existent remote object`,
-		"unknown/web": `Cannot import non-existent remote object`,
-	} {
-		resource.UnitTest(t, resource.TestCase{
-			ProtoV6ProviderFactories: e.Factories,
-			Steps: []resource.TestStep{{
-				Config:       e.Config(fleetConfig(1, "")),
-				ResourceName: fleetAddress, ImportState: true, ImportStateId: id, ExpectError: regexp.MustCompile(want),
-			}},
-		})
-	}
 }
 
 func TestAccFleet_ofAServiceAccount(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -234,38 +233,6 @@ func TestAccComputer_importThenPlanIsEmpty(t *testing.T) {
 			},
 		},
 	})
-}
-
-func TestAccComputer_importByIdentity(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_12_0)},
-		Steps: []resource.TestStep{
-			{Config: e.Config(config(`name = "by-identity"`)), ConfigStateChecks: []statecheck.StateCheck{
-				statecheck.ExpectIdentityValueMatchesState(address, tfjsonpath.New("id")),
-			}},
-			{ResourceName: address, ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity},
-		},
-	})
-}
-
-func TestAccComputer_importErrors(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	for id, want := range map[string]string{
-		"a/b":                                  `Invalid Import ID(.|\n)*its ID at the service(.|\n)*1b4e28ba-(.|\n)*"a/b"`,
-		"00000000-0000-4000-8000-000000000000": `Cannot import non-existent remote object`,
-	} {
-		resource.UnitTest(t, resource.TestCase{
-			ProtoV6ProviderFactories: e.Factories,
-			Steps: []resource.TestStep{{
-				Config:       e.Config(config(`name = "x"`)),
-				ResourceName: address, ImportState: true, ImportStateId: id, ExpectError: regexp.MustCompile(want),
-			}},
-		})
-	}
 }
 
 func TestAccComputer_changedAndDeletedElsewhere(t *testing.T) {

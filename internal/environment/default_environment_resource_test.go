@@ -14,7 +14,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -157,46 +156,6 @@ func TestAccDefaultEnvironment_provisioned(t *testing.T) {
 				t.Errorf("the default is %q after the destruction, was %q", got, found)
 			}
 		})
-	}
-}
-
-func TestAccDefaultEnvironment_importByIdentity(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	a := environmentsReady(e, "a")[0]
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_12_0)},
-		Steps: []resource.TestStep{
-			{Config: e.Config(defaultConfig(a)), ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectIdentityValueMatchesState(defaultAddress, tfjsonpath.New("id"))}},
-			{ResourceName: defaultAddress, ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity},
-		},
-	})
-}
-
-func TestAccDefaultEnvironment_importErrors(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	for id, want := range map[string]string{
-		"env_01hzy3v7k2m4n6p8q0r2s4t6v8": `Invalid Import ID(.|\n)*always\s+"organization"(.|\n)*agentyard_environment`,
-		"organization":                   `Cannot import non-existent remote object`,
-	} {
-		resource.UnitTest(t, resource.TestCase{
-			ProtoV6ProviderFactories: e.Factories,
-			Steps: []resource.TestStep{{
-				Config: e.Config(defaultConfig("")), ResourceName: defaultAddress, ImportState: true, ImportStateId: id, ExpectError: regexp.MustCompile(want),
-			}},
-		})
-	}
-}
-
-func TestAccDefaultEnvironment_importOfAnotherIdentity(t *testing.T) {
-	acctest.NeedsIdentity(t)
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	cli := acctest.NewCLI(t, e, defaultConfig("")+"import {\n  to = "+defaultAddress+"\n  identity = {\n    id = \"acme\"\n  }\n}\n")
-	if r := cli.Run("plan", "-input=false"); r.ExitCode == 0 || !strings.Contains(r.Output, "Invalid Import ID") {
-		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -504,38 +503,6 @@ func TestAccEnvironment_importThenPlanIsEmpty(t *testing.T) {
 			Check: requested(e, map[string]int{"createEnvironment": 1, "setDefaultEnvironment": 1}),
 		},
 	)
-}
-
-func TestAccEnvironment_importByIdentity(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_12_0)},
-		Steps: []resource.TestStep{
-			{Config: e.Config(envConfig("")), ConfigStateChecks: []statecheck.StateCheck{
-				statecheck.ExpectIdentityValueMatchesState(envAddress, tfjsonpath.New("id")),
-			}},
-			{ResourceName: envAddress, ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity},
-		},
-	})
-}
-
-func TestAccEnvironment_importErrors(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	for id, want := range map[string]string{
-		"a/b":                            `Invalid Import ID(.|\n)*its ID at the service(.|\n)*env_01(.|\n)*"a/b"`,
-		"env_00000000000000000000000000": `Cannot import non-existent remote object`,
-	} {
-		resource.UnitTest(t, resource.TestCase{
-			ProtoV6ProviderFactories: e.Factories,
-			Steps: []resource.TestStep{{
-				Config:       e.Config(envConfig("")),
-				ResourceName: envAddress, ImportState: true, ImportStateId: id, ExpectError: regexp.MustCompile(want),
-			}},
-		})
-	}
 }
 
 func TestAccEnvironment_driftOfEachAttribute(t *testing.T) {

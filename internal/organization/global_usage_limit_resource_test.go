@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -71,40 +70,6 @@ func TestAccGlobalUsageLimit_setChangedAndRemovedElsewhere(t *testing.T) {
 	)
 	// The limits of single users are others.
 	mustHold(t, e, limits{avery: 7_000_000})
-}
-
-func TestAccGlobalUsageLimit_importByIdentity(t *testing.T) {
-	t.Parallel()
-	e := limitEnv(t)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_12_0)},
-		Steps: []resource.TestStep{
-			{Config: e.Config(globalConfig(2_000_000)), ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectIdentityValueMatchesState(globalAddress, tfjsonpath.New("id"))}},
-			{ResourceName: globalAddress, ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity},
-		},
-	})
-}
-
-func TestAccGlobalUsageLimit_importErrors(t *testing.T) {
-	t.Parallel()
-	e := limitEnv(t)
-	for id, want := range map[string]string{
-		"acme":         `Invalid Import ID(.|\n)*import\s+ID\s+is\s+"organization",\s+got:\s+"acme"`,
-		"organization": `Cannot import non-existent remote object`,
-	} {
-		runGlobal(t, e, resource.TestStep{Config: e.Config(globalConfig(2_000_000)), ResourceName: globalAddress, ImportState: true, ImportStateId: id, ExpectError: regexp.MustCompile(want)})
-	}
-}
-
-func TestAccGlobalUsageLimit_importOfAnotherIdentity(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsIdentity(t)
-	e := acctest.NewRealTime(t)
-	cli := acctest.NewCLI(t, e, globalConfig(2_000_000)+"import {\n  to = "+globalAddress+"\n  identity = {\n    id = \"acme\"\n  }\n}\n")
-	if r := cli.Run("plan", "-input=false"); r.ExitCode != 1 || !strings.Contains(r.Output, "Invalid Import ID") {
-		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
-	}
 }
 
 func TestAccGlobalUsageLimit_invalidConfiguration(t *testing.T) {

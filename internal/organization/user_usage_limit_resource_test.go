@@ -15,7 +15,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -215,20 +214,6 @@ func TestAccUserUsageLimit_spellingSendsNothing(t *testing.T) {
 	)
 }
 
-func TestAccUserUsageLimit_importByIdentity(t *testing.T) {
-	t.Parallel()
-	e := limitEnv(t, avery)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_12_0)},
-		CheckDestroy:             holds(e, limits{}),
-		Steps: []resource.TestStep{
-			{Config: e.Config(limitConfig(avery, 2_000_000)), ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectIdentityValueMatchesState(limitAddress, tfjsonpath.New("email"))}},
-			{ResourceName: limitAddress, ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity},
-		},
-	})
-}
-
 // An import in any spelling finds the limit, and the plan after it is empty.
 func TestAccUserUsageLimit_importInAnotherCase(t *testing.T) {
 	t.Parallel()
@@ -255,32 +240,6 @@ func TestAccUserUsageLimit_importInAnotherCase(t *testing.T) {
 			cli.MustRun("destroy", "-auto-approve", "-input=false")
 			mustHold(t, e, limits{})
 		})
-	}
-}
-
-func TestAccUserUsageLimit_importErrors(t *testing.T) {
-	t.Parallel()
-	e := limitEnv(t, avery)
-	for id, want := range map[string]string{
-		"nobody@agentyard.example": `Cannot import non-existent remote object`,
-		avery:                      `Cannot import non-existent remote object`, // Only the global limit applies to them.
-		"avery":                    `Invalid Import ID(.|\n)*user's\s+email\s+address,\s+such\s+as\s+avery@(.|\n)*"avery"`,
-		"@agentyard.example":       `Invalid Import ID(.|\n)*user's\s+email\s+address`,
-		avery + "," + blake:        `Invalid Import ID(.|\n)*user's\s+email\s+address`,
-	} {
-		runLimits(t, e, resource.TestStep{
-			Config: e.Config(limitConfig(avery, 2_000_000)), ResourceName: limitAddress, ImportState: true, ImportStateId: id, ExpectError: regexp.MustCompile(want),
-		})
-	}
-}
-
-func TestAccUserUsageLimit_importOfAMalformedIdentity(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsIdentity(t)
-	e := acctest.NewRealTime(t)
-	cli := acctest.NewCLI(t, e, limitConfig(avery, 2_000_000)+"import {\n  to = "+limitAddress+"\n  identity = {\n    email = \"avery\"\n  }\n}\n")
-	if r := cli.Run("plan", "-input=false"); r.ExitCode != 1 || !strings.Contains(r.Output, "Invalid Import ID") {
-		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -376,50 +375,4 @@ func TestAccAPIKey_import(t *testing.T) {
 			ImportStateVerifyIgnore: []string{"key", "rotation"},
 		},
 	)
-}
-
-func TestAccAPIKey_importErrors(t *testing.T) {
-	t.Parallel()
-	e, account := newAccountEnv(t)
-	newKey(e, account, "other")
-	for id, want := range map[string]string{
-		"key_1":                 `(?s)Invalid Import ID.*service_account_id/key_id`,
-		"/key_1":                `(?s)Invalid Import ID.*service_account_id/key_id`,
-		"a/b/c":                 `(?s)Invalid Import ID.*service_account_id/key_id`,
-		account + "/key_absent": `(?s)Cannot import non-existent remote object`,
-		"sa_absent/key_absent":  `(?s)Cannot import non-existent remote object`,
-	} {
-		resource.UnitTest(t, resource.TestCase{
-			ProtoV6ProviderFactories: e.Factories,
-			Steps: []resource.TestStep{{
-				Config:       e.Config(keyConfig(account, `name = "ci"`)),
-				ResourceName: keyAddress, ImportState: true, ImportStateId: id,
-				ExpectError: regexp.MustCompile(want),
-			}},
-		})
-	}
-}
-
-func TestAccAPIKey_importByIdentity(t *testing.T) {
-	t.Parallel()
-	e, account := newAccountEnv(t)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_12_0)},
-		Steps: []resource.TestStep{
-			{
-				Config: e.Config(keyConfig(account, `name = "ci"`)),
-				ConfigStateChecks: []statecheck.StateCheck{
-					statecheck.ExpectIdentityValueMatchesState(keyAddress, tfjsonpath.New("id")),
-					statecheck.ExpectIdentityValueMatchesState(keyAddress, tfjsonpath.New("service_account_id")),
-				},
-			},
-			// The identity moves with a rotation.
-			{
-				Config:            e.Config(keyConfig(account, "name = \"ci\"\nrotation = { triggers = { v = \"1\" } }")),
-				ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectIdentityValueMatchesState(keyAddress, tfjsonpath.New("id"))},
-			},
-			{ResourceName: keyAddress, ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity, ExpectNonEmptyPlan: true},
-		},
-	})
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -157,38 +156,6 @@ func TestAccServiceAccount_statusIsSentOnlyWhereItDiffers(t *testing.T) {
 	})
 	if n := e.Journal().Count("updateServiceAccount"); n != 0 {
 		t.Errorf("%d updates were sent", n)
-	}
-}
-
-func TestAccServiceAccount_importByIdentity(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_12_0)},
-		Steps: []resource.TestStep{
-			{Config: e.Config(accountConfig(`name = "by-identity"`)), ConfigStateChecks: []statecheck.StateCheck{
-				statecheck.ExpectIdentityValueMatchesState(accountAddress, tfjsonpath.New("id")),
-			}},
-			{ResourceName: accountAddress, ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity},
-		},
-	})
-}
-
-func TestAccServiceAccount_importErrors(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	for id, want := range map[string]string{
-		"a/b":        `Invalid Import ID(.|\n)*service\s+account\s+is\s+its\s+ID\s+at\s+the\s+service(.|\n)*such\s+as\s+sa_(.|\n)*"a/b"`,
-		"sa_unknown": `Cannot import non-existent remote object`,
-	} {
-		resource.UnitTest(t, resource.TestCase{
-			ProtoV6ProviderFactories: e.Factories,
-			Steps: []resource.TestStep{{
-				Config:       e.Config(accountConfig(`name = "x"`)),
-				ResourceName: accountAddress, ImportState: true, ImportStateId: id, ExpectError: regexp.MustCompile(want),
-			}},
-		})
 	}
 }
 

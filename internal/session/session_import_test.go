@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -30,21 +29,6 @@ func importBlock(id, computer string) string {
 		identity += fmt.Sprintf("    computer_id = %q\n", computer)
 	}
 	return "import {\n  to = " + sessionAddress + "\n  identity = {\n" + identity + "  }\n}\n"
-}
-
-func TestAccSession_importByIdentity(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	computer := newComputer(e, "dev")
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_12_0)},
-		CheckDestroy:             none(e),
-		Steps: []resource.TestStep{
-			{Config: e.Config(hclOf(computer, `session_settings = { model = "model-light", tags = [{ name = "a" }] }`))},
-			{ResourceName: sessionAddress, ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity},
-		},
-	})
 }
 
 // Each form of an import finds the session with its settings, also one that shows nowhere yet, and asks for no change.
@@ -94,21 +78,6 @@ func TestAccSession_imported(t *testing.T) {
 				t.Errorf("the emulator holds %v", left)
 			}
 		})
-	}
-}
-
-func TestAccSession_importErrors(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	computer := newComputer(e, "dev")
-	for id, want := range map[string]string{
-		"0b2f7f6e-0000-4000-8000-000000000000": `Cannot import non-existent remote object`,
-		"../computers":                         `Invalid Import ID(.|\n)*its\s+ID\s+at\s+the\s+service,\s+such\s+as\s+7f9c2ba4`,
-		"a b":                                  `Invalid Import ID`,
-		"..":                                   `Invalid Import ID(.|\n)*".."\s+cannot\s+be\s+part(.|\n)*such\s+as\s+7f9c2ba4`,
-		"a%2fb":                                `Cannot import non-existent remote object`,
-	} {
-		runSessions(t, e, resource.TestStep{Config: e.Config(hclOf(computer, "")), ResourceName: sessionAddress, ImportState: true, ImportStateId: id, ExpectError: regexp.MustCompile(want)})
 	}
 }
 

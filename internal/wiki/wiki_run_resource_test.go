@@ -17,7 +17,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -237,35 +236,6 @@ func TestAccWikiRun_privacyIsSentOnlyWhereItDiffers(t *testing.T) {
 		if n := e.Journal().Count("updateWikiPrivacy"); n != want {
 			t.Errorf("%s: %d changes were sent", level, n)
 		}
-	}
-}
-
-func TestAccWikiRun_importByIdentity(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_12_0)},
-		Steps: []resource.TestStep{
-			{Config: e.Config(ofAPI()), ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectIdentityValueMatchesState(runAddress, tfjsonpath.New("id"))}},
-			{ResourceName: runAddress, ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity},
-		},
-	})
-}
-
-func TestAccWikiRun_importErrors(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	for id, want := range map[string]string{
-		"a/b":          `Invalid Import ID(.|\n)*wiki\s+run\s+is\s+its\s+ID\s+at\s+the\s+service(.|\n)*such\s+as\s+wiki_(.|\n)*"a/b"`,
-		"wiki_unknown": `Cannot import non-existent remote object`,
-		"..":           `cannot be part of a request's path`,
-		"%2e%2e":       `Cannot import non-existent remote object`,
-	} {
-		resource.UnitTest(t, resource.TestCase{
-			ProtoV6ProviderFactories: e.Factories,
-			Steps:                    []resource.TestStep{{Config: e.Config(ofAPI()), ResourceName: runAddress, ImportState: true, ImportStateId: id, ExpectError: regexp.MustCompile(want)}},
-		})
 	}
 }
 
