@@ -175,3 +175,11 @@ func (e *Env) TryWithKey(key, method, path string, body any) (int, []byte) {
 	}
 	return resp.StatusCode, answer
 }
+
+// Slow marks a test that takes long for itself. Its name ends in _slow, by which `make test-slow` finds it.
+func Slow(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("slow: `make test-slow` runs it")
+	}
+}

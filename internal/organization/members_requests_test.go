@@ -13,7 +13,8 @@ import (
 
 // A large organization costs one request for each hundred of its members, one after the other, however many objects of the
 // configuration read them.
-func TestAccMembers_tenThousand(t *testing.T) {
+func TestAccMembers_tenThousand_slow(t *testing.T) {
+	acctest.Slow(t)
 	t.Parallel()
 	const n = 10_000
 	var open, widest atomic.Int64

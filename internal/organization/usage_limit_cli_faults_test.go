@@ -48,7 +48,8 @@ func brokenTypes() map[string]brokenType {
 // changeRuns are the runs that each break in turn: a creation, an update and a destruction, by what is applied last.
 var changeRuns = map[string][]int{"create": {2_000_000}, "update": {2_000_000, 3_000_000}, "destroy": {2_000_000, 0}}
 
-func TestAccUsageLimits_noAnswerEver(t *testing.T) {
+func TestAccUsageLimits_noAnswerEver_slow(t *testing.T) {
+	acctest.Slow(t)
 	t.Parallel()
 	for typeName, of := range brokenTypes() {
 		t.Run(typeName, func(t *testing.T) {

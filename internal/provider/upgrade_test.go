@@ -15,7 +15,7 @@ import (
 
 // A state that an earlier commit wrote plans no changes. Its configuration is applied to make the same objects again, and
 // their new IDs take the place of the old ones.
-func TestAccUpgrade_planFromAnEarlierStateIsEmpty(t *testing.T) {
+func TestAccUpgrade_planFromAnEarlierStateIsEmpty_everyCLI(t *testing.T) {
 	t.Parallel()
 	for _, commit := range []string{"02f80ff", "b20631d"} {
 		t.Run(commit, func(t *testing.T) {

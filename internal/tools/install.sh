@@ -50,8 +50,10 @@ install() {
 		# The variables by which `make demo` and `make test` take a CLI that is there.
 		case $name in
 		terraform) own=TF_ACC_TERRAFORM_PATH ;;
+		terraform-1.11) own=AGENTYARD_TERRAFORM_1_11 ;;
 		terraform-1.5) own=AGENTYARD_TERRAFORM_1_5 ;;
 		opentofu) own=AGENTYARD_TOFU ;;
+		opentofu-1.11) own=AGENTYARD_TOFU_1_11 ;;
 		esac
 		echo "Building ${binary##*/} from its Go module, once on this machine. That can take five minutes on two cores.${own:+ To use one that you have, set $own to its path.}" >&2
 		mkdir -p "$cache"
@@ -60,8 +62,8 @@ install() {
 			# Without this the CLI reports a development version.
 			ldflags+=" -X $module/version.dev=no" ;;
 		esac
-		if [ "$name" = terraform ]; then
-			terraform_stubs "$here/terraform/stubs"
+		if grep -q '=> ./stubs/' "$here/$name/go.mod"; then
+			terraform_stubs "$here/$name/stubs"
 		fi
 		# A build that is interrupted leaves no half binary under the final name.
 		temporary=$binary.building.$$

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
 const providers = `terraform {
@@ -20,7 +22,7 @@ const providers = `terraform {
 
 // What is installed is found without a setting, without network, and for child modules too. Uninstalling it leaves what
 // else is there.
-func TestAccInstall_initOfOnesOwnModules(t *testing.T) {
+func TestAccInstall_initOfOnesOwnModules_everyCLI(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	m, cli := newMachineWithCLI(t, "XDG_DATA_HOME="+data, "VERSION=2.3.4")
@@ -62,7 +64,8 @@ func TestAccInstall_initOfOnesOwnModules(t *testing.T) {
 
 // Installing over what the user has put there is refused as a whole, and uninstalling removes neither that nor a folder
 // that was there before, be it empty.
-func TestInstall_leavesWhatItDidNotMake(t *testing.T) {
+func TestInstall_leavesWhatItDidNotMake_slow(t *testing.T) {
+	acctest.Slow(t)
 	t.Parallel()
 	m := newMachine(t, "XDG_CONFIG_HOME="+t.TempDir()) // Go keeps counters there.
 	tree := project(t)

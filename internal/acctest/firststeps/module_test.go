@@ -11,7 +11,7 @@ import (
 )
 
 // The tests of the example module pass. What they need is in place, as make install would put it.
-func TestAccExample_testing(t *testing.T) {
+func TestAccExample_testing_everyCLI(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsTestFiles(t)
 	mirror := t.TempDir()

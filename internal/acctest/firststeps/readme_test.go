@@ -34,7 +34,7 @@ func quickStart(t *testing.T) []string {
 }
 
 // The quick start is run as it is written, by somebody who has just cloned the project.
-func TestAccREADME_quickStart(t *testing.T) {
+func TestAccREADME_quickStart_everyCLI(t *testing.T) {
 	t.Parallel()
 	m, cli := newMachineWithCLI(t)
 	tree := checkout(t)

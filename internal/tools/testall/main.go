@@ -1,10 +1,12 @@
-// Command testall runs every test of the project: all packages with the newest Terraform, then the acceptance tests
-// again with the oldest supported Terraform and with OpenTofu. It fails on a skip that skips.txt does not expect.
+// Command testall runs the tests of the project. The newest Terraform runs all of them except the slow ones; the oldest
+// Terraform and the newest OpenTofu run those whose names end in _everyCLI. With -slow, the newest Terraform runs those
+// that end in _slow, and two more CLIs those that end in _everyCLI. A skip that skips.txt does not expect fails the run.
 package main
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -27,6 +29,12 @@ var foreign = []string{
 	"TF_CLI_ARGS", "TF_DATA_DIR", "TF_REATTACH_PROVIDERS", "TF_WORKSPACE", "TF_ACC_PROVIDER_HOST",
 }
 
+// The tests that go test -run selects, by the ends of their names.
+const (
+	everyCLI = "^TestAcc.*_everyCLI$"
+	slow     = "^Test.*_slow$"
+)
+
 // run is one pass over tests with one CLI.
 type run struct {
 	name     string   // The name in skips.txt.
@@ -36,17 +44,40 @@ type run struct {
 	tool     string   // The folder of internal/tools that builds it otherwise.
 }
 
+// plan returns what runs, in order. Only acceptance packages use a CLI. Building more CLIs than these three would make
+// the first `make test` of a machine take more than 20 minutes, so that two of them are for the slow run.
+func plan(onlySlow bool, acceptance []string) []*run {
+	newest := &run{name: "terraform", variable: "TF_ACC_TERRAFORM_PATH", tool: "terraform"}
+	others := append([]string{"-run", everyCLI}, acceptance...)
+	if onlySlow {
+		newest.args = []string{"-run", slow, "./..."}
+		return []*run{
+			newest,
+			{name: "terraform-1.11", args: others, variable: "AGENTYARD_TERRAFORM_1_11", tool: "terraform-1.11"},
+			{name: "opentofu-1.11", args: others, variable: "AGENTYARD_TOFU_1_11", tool: "opentofu-1.11"},
+		}
+	}
+	newest.args = []string{"-short", "./..."} // The slow tests skip themselves, and are counted.
+	return []*run{
+		newest,
+		{name: "terraform-1.5", args: others, variable: "AGENTYARD_TERRAFORM_1_5", tool: "terraform-1.5"},
+		{name: "opentofu", args: others, variable: "AGENTYARD_TOFU", tool: "opentofu"},
+	}
+}
+
 func main() {
+	onlySlow := flag.Bool("slow", false, "run the slow tests and more CLIs, and nothing else")
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := testAll(ctx, os.Stdout); err != nil {
+	if err := testAll(ctx, os.Stdout, *onlySlow); err != nil {
 		fmt.Fprintln(os.Stderr, "testall:", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func testAll(ctx context.Context, out io.Writer) error {
+func testAll(ctx context.Context, out io.Writer, onlySlow bool) error {
 	scratch, err := os.MkdirTemp("", "testall-")
 	if err != nil {
 		return err
@@ -60,12 +91,7 @@ func testAll(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	accArgs := append([]string{"-run", "^TestAcc"}, acceptance...)
-	runs := []*run{
-		{name: "terraform", args: []string{"./..."}, variable: "TF_ACC_TERRAFORM_PATH", tool: "terraform"},
-		{name: "terraform-1.5", args: accArgs, variable: "AGENTYARD_TERRAFORM_1_5", tool: "terraform-1.5"},
-		{name: "opentofu", args: accArgs, variable: "AGENTYARD_TOFU", tool: "opentofu"},
-	}
+	runs := plan(onlySlow, acceptance)
 	// All CLIs are there before the first test, so that a test run is not held up in its middle.
 	for _, r := range runs {
 		if r.cli, err = findCLI(ctx, r.variable, r.tool); err != nil {
@@ -82,13 +108,15 @@ func testAll(ctx context.Context, out io.Writer) error {
 		}
 		total.add(sum)
 	}
-	// Last, because it reads what all acceptance tests left behind.
-	driven := &run{name: "driven", cli: runs[0].cli, args: []string{"-run", "TestEveryOperationIsDriven", "./internal/acctest/driven"}}
-	sum, err := runTests(ctx, out, driven, append(env, "AGENTYARD_DRIVEN_COMPLETE=1"))
-	if err != nil {
-		return err
+	if !onlySlow {
+		// Last, because it reads what all acceptance tests left behind.
+		driven := &run{name: "driven", cli: runs[0].cli, args: []string{"-run", "TestEveryOperationIsDriven", "./internal/acctest/driven"}}
+		sum, err := runTests(ctx, out, driven, append(env, "AGENTYARD_DRIVEN_COMPLETE=1"))
+		if err != nil {
+			return err
+		}
+		total.add(sum)
 	}
-	total.add(sum)
 	for _, s := range total.unexpected {
 		_, _ = fmt.Fprintln(out, "Unexpected skip:", s)
 	}
@@ -166,7 +194,9 @@ func runTests(ctx context.Context, out io.Writer, r *run, env []string) (tally, 
 	name := r.name
 	env = append(slices.Clone(env), "TF_ACC_TERRAFORM_PATH="+r.cli)
 	if strings.HasPrefix(version, "OpenTofu") {
-		name = "opentofu" // The caller may have given one as the main CLI.
+		if !strings.HasPrefix(name, "opentofu") {
+			name = "opentofu" // The caller has given one as the newest Terraform.
+		}
 		env = append(env, "TF_ACC_PROVIDER_HOST=registry.opentofu.org")
 	}
 	expected, err := expectedSkips(name)

@@ -10,7 +10,7 @@ import (
 func TestReport(t *testing.T) {
 	t.Parallel()
 	const skipped = `{"Action":"output","Package":"p","Test":"TestA","Output":"=== RUN   TestA\n"}
-{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:3: needs a CLI with actions and query: Terraform 1.14 or newer\n"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:3: needs a CLI with resource identity: Terraform 1.12 or newer\n"}
 {"Action":"output","Package":"p","Test":"TestA","Output":"--- SKIP: TestA (0.00s)\n"}
 {"Action":"skip","Package":"p","Test":"TestA"}
 {"Action":"output","Package":"p","Output":"ok  \tp\t0.1s\n"}
