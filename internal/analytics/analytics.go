@@ -125,7 +125,7 @@ func (d *daysDataSource) checkAvailable(m daysModel) error {
 	if err := d.Client.Configured(); err != nil {
 		return err
 	}
-	today := d.Client.Clock().Now().UTC()
+	today := d.Client.Clock.Now().UTC()
 	latest := today.AddDate(0, 0, -1).Format(time.DateOnly)
 	if m.EndDate.ValueString() <= latest {
 		return nil

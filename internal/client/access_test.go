@@ -1,31 +1,11 @@
 package client
 
 import (
-	"errors"
 	"net/http"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
-
-// The access to what belongs to a new account was proven by its creation.
-func TestCheckAPIKeys_ofANewAccount(t *testing.T) {
-	t.Parallel()
-	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-		if r.Method == http.MethodPost {
-			answerJSON(w, http.StatusCreated, `{"id":"sa_1","name":"robots"}`)
-			return
-		}
-		answerJSON(w, http.StatusOK, `{"serviceAccounts":[]}`)
-	})
-	if _, err := c.CreateServiceAccount(t.Context(), CreateServiceAccountRequest{Name: "robots"}); err != nil {
-		t.Fatal(err)
-	}
-	sent := rec.count(http.MethodGet)
-	if err := errors.Join(c.CheckAPIKeys(t.Context(), "sa_1"), c.CheckComputers(t.Context(), "sa_1")); err != nil || rec.count(http.MethodGet) != sent {
-		t.Errorf("the checks: %v, %d requests", err, rec.count(http.MethodGet)-sent)
-	}
-}
 
 // The plans of a process ask once, and fail where everything else would fail too.
 func TestCheckAccess(t *testing.T) {
@@ -55,7 +35,7 @@ func TestCheckAccess(t *testing.T) {
 			}
 		})
 	}
-	if err := Unconfigured("base_url", clock.System).CheckAccess(t.Context()); err != nil {
+	if err := newUnconfigured("base_url", clock.System).CheckAccess(t.Context()); err != nil {
 		t.Errorf("unknown settings: %v", err)
 	}
 }

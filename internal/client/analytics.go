@@ -340,7 +340,7 @@ type asked[T any] struct {
 
 func newAsked[T any](c *analyticsClient, name, path string, place func(*T) place, order func(*T)) *asked[T] {
 	a := &asked[T]{client: c, op: operation{name: name, method: http.MethodGet, route: "/api/v1/analytics/" + path}, place: place, order: order}
-	a.pages = newPaged(c.clock, a.op, a.fetch, func(one, other Analytics[T]) bool {
+	a.pages = newPaged(c.Clock, a.op, a.fetch, func(one, other Analytics[T]) bool {
 		return slices.EqualFunc(one.Rows, other.Rows, func(x, y T) bool { return place(&x) == place(&y) })
 	})
 	return a

@@ -65,7 +65,7 @@ func (c *serviceAccountsClient) RenewAPIKey(ctx context.Context, n NewAPIKey, ol
 		if err != nil {
 			return nil, err
 		}
-		if present := withID(known.named, old.ID); present == nil || !present.IsLive(c.clock.Now()) {
+		if present := withID(known.named, old.ID); present == nil || !present.IsLive(c.Clock.Now()) {
 			return c.mintWhereFree(ctx, n, old, known)
 		}
 		return c.rotate(ctx, n, old, known)
@@ -117,7 +117,7 @@ func (c *serviceAccountsClient) afterLostRotation(ctx context.Context, n NewAPIK
 	if err == nil && old.GraceMinutes == 0 {
 		// The service makes the new key and ends the old one at once.
 		present, readErr := c.apiKeys.lookUp(longer, n.AccountID, old.ID)
-		if present != nil && present.IsLive(c.clock.Now()) {
+		if present != nil && present.IsLive(c.Clock.Now()) {
 			return nil, lost
 		}
 		err = readErr
@@ -150,7 +150,7 @@ func (c *serviceAccountsClient) afterRefusedRotation(ctx context.Context, n NewA
 	if err != nil {
 		return nil, errors.Join(refused, err)
 	}
-	now := c.clock.Now()
+	now := c.Clock.Now()
 	present := withID(namesakes, old.ID)
 	if present == nil || !present.IsLive(now) {
 		return c.mintAmong(ctx, n, old, namesakes, known)
@@ -198,7 +198,7 @@ func (c *serviceAccountsClient) mintAmong(ctx context.Context, n NewAPIKey, old 
 // successors returns the key that a rotation of the present one left and that the plan named, and the other live keys that
 // a new one must not stand beside.
 func (c *serviceAccountsClient) successors(namesakes []APIKey, n NewAPIKey, old Renewal) (left *APIKey, others []APIKey) {
-	now := c.clock.Now()
+	now := c.Clock.Now()
 	namesakes = filter(namesakes, func(k *APIKey) bool { return k.ID != old.Spares })
 	if left = Successor(namesakes, old.ID, n, now); left != nil && left.ID != old.Revokes {
 		left = nil
@@ -245,7 +245,7 @@ func (c *serviceAccountsClient) revokeLostMint(ctx context.Context, n NewAPIKey,
 func (c *serviceAccountsClient) lostKeys(ctx context.Context, n NewAPIKey, known before[APIKey], since time.Time) (proven, found []APIKey, err error) {
 	found, err = findAfterLoss(ctx, c.conn, 1, func(ctx context.Context) ([]APIKey, error) {
 		now, err := c.apiKeys.anew(ctx, n.AccountID, n.Name)
-		return filter(now, func(k *APIKey) bool { return k.IsLive(c.clock.Now()) && !known.knows(k.ID) }), err
+		return filter(now, func(k *APIKey) bool { return k.IsLive(c.Clock.Now()) && !known.knows(k.ID) }), err
 	})
 	proof := mintProof{expiresAt: Millis(millisOf(n.ExpiresAt)), since: since, until: c.serviceTime(), knows: known.knows}
 	return filter(found, proof.covers), found, err

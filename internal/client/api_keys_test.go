@@ -133,10 +133,7 @@ func newKeyring(t *testing.T) (*keyring, *Client) {
 	s := &keyring{clk: clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	c, err := New(Config{BaseURL: server.URL, APIKey: testKey, MaxRetries: 1, Clock: s.clk})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := connected(t, Config{BaseURL: server.URL, APIKey: testKey, MaxRetries: 1, Clock: s.clk})
 	return s, c
 }
 
@@ -624,10 +621,7 @@ func TestAPIKeyRequests(t *testing.T) {
 		s.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	c, err := New(Config{BaseURL: server.URL, APIKey: testKey, Clock: s.clk})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := connected(t, Config{BaseURL: server.URL, APIKey: testKey, Clock: s.clk})
 	at := time.UnixMilli(1772323200123)
 	if _, err := c.CreateAPIKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci", ExpiresAt: at}); err != nil {
 		t.Fatal(err)

@@ -176,12 +176,12 @@ type ciReads struct {
 
 func newCIReads(c *ciClient) ciReads {
 	return ciReads{
-		jobs:         newShared(c.clock, 0, c.listCIJobs, func(j *CIJob) string { return j.ID }, nameless[CIJob]),
-		repositories: newShared(c.clock, 0, c.listCIRepositories, func(r *CIRepository) string { return r.FullName }, nameless[CIRepository]),
+		jobs:         newShared(c.Clock, 0, c.listCIJobs, func(j *CIJob) string { return j.ID }, nameless[CIJob]),
+		repositories: newShared(c.Clock, 0, c.listCIRepositories, func(r *CIRepository) string { return r.FullName }, nameless[CIRepository]),
 		owner:        &onlyOwner{},
-		owners:       newShared(c.clock, 0, c.listCIRepositoryOwners, onlyOne[CIOwners], nameless[CIOwners]),
-		runs:         newShared(c.clock, 0, c.listCIRuns, onlyOne[CIRuns], nameless[CIRuns]),
-		scans:        newShared(c.clock, 0, c.scanCIWorkflows, onlyOne[CIScan], nameless[CIScan]),
+		owners:       newShared(c.Clock, 0, c.listCIRepositoryOwners, onlyOne[CIOwners], nameless[CIOwners]),
+		runs:         newShared(c.Clock, 0, c.listCIRuns, onlyOne[CIRuns], nameless[CIRuns]),
+		scans:        newShared(c.Clock, 0, c.scanCIWorkflows, onlyOne[CIScan], nameless[CIScan]),
 	}
 }
 

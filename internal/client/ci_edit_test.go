@@ -237,11 +237,8 @@ func TestTimeBeforeEdit_isNotWaitedFor(t *testing.T) {
 // Where nobody listens nothing was sent, so it is tried again, and nothing is uncertain.
 func TestEditCIWorkflow_nobodyListens(t *testing.T) {
 	t.Parallel()
-	c, err := New(Config{BaseURL: "http://127.0.0.1:1", APIKey: testKey, MaxRetries: 2, Clock: clock.NewFake(testStart)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = c.EditCIWorkflow(t.Context(), deletion)
+	c := connected(t, Config{BaseURL: "http://127.0.0.1:1", APIKey: testKey, MaxRetries: 2, Clock: clock.NewFake(testStart)})
+	_, err := c.EditCIWorkflow(t.Context(), deletion)
 	var uncertain *UncertainEditError
 	var transport *TransportError
 	if errors.As(err, &uncertain) || !errors.As(err, &transport) || !transport.Unsent {

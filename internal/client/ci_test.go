@@ -279,3 +279,14 @@ func TestCIReads_unconfigured(t *testing.T) {
 		}
 	}
 }
+
+// The gateway's word that the time is over counts like the end of the own time.
+func TestExchange_slowReadIsNotRepeatedAfterAGatewayTimeout(t *testing.T) {
+	t.Parallel()
+	for isForced, requests := range map[bool]int{true: 1, false: 4} {
+		c, rec, _ := serveShort(t, func(string) string { return "504 <html>" })
+		if _, err := c.ScanCIWorkflows(t.Context(), isForced); StatusOf(err) != 504 || rec.count(http.MethodGet) != requests {
+			t.Errorf("forced %v: %d requests, %v", isForced, rec.count(http.MethodGet), err)
+		}
+	}
+}

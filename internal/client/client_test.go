@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,79 +18,49 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-const testKey = "fk-test-key-0123456789"
-
-// recorder is a service that answers as it is told and remembers what it was asked.
-type recorder struct {
-	mu       sync.Mutex
-	requests []*http.Request
-	bodies   []string
-}
-
-func (r *recorder) remember(req *http.Request) int {
-	body, _ := io.ReadAll(req.Body)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.requests, r.bodies = append(r.requests, req), append(r.bodies, string(body))
-	return len(r.requests)
-}
-
-func (r *recorder) count(method string) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	n := 0
-	for _, req := range r.requests {
-		if req.Method == method {
-			n++
-		}
-	}
-	return n
-}
-
-// serve answers the nth request, counted from 1, with handle. A client that does not stop asking is told to.
-func serve(t testing.TB, handle func(w http.ResponseWriter, r *http.Request, n int)) (*Client, *recorder, *clock.Fake) {
+// connected returns a client with a configuration.
+func connected(t testing.TB, cfg Config) *Client {
 	t.Helper()
-	rec := &recorder{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		n := rec.remember(r)
-		if n > 1000 {
-			answerJSON(w, http.StatusLoopDetected, `{"detail":"the client does not stop"}`)
-			return
-		}
-		handle(w, r, n)
-	}))
-	t.Cleanup(server.Close)
-	clk := clock.NewFake(testStart)
-	c, err := New(Config{BaseURL: server.URL, APIKey: testKey, MaxRetries: 3, Clock: clk, UserAgent: "test/1"})
+	c, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c, rec, clk
+	return c
 }
 
-func drop(http.ResponseWriter) { panic(http.ErrAbortHandler) }
+// serve returns a client of a service that answers with handle.
+func serve(t testing.TB, handle handler) (*Client, *recorder, *clock.Fake) {
+	t.Helper()
+	address, rec := serveHTTP(t, handle)
+	clk := clock.NewFake(testStart)
+	return connected(t, Config{BaseURL: address, APIKey: testKey, MaxRetries: 3, Clock: clk, UserAgent: "test/1"}), rec, clk
+}
 
-// testStart is what the service's clock shows, and the client's at first.
-var testStart = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+// sample is an object of no area.
+type sample struct {
+	ID, Name, ProviderType string
+	CreatedAt              Millis
+}
 
-func answerJSON(w http.ResponseWriter, status int, body string) {
-	if _, told := w.Header()["Date"]; !told {
-		w.Header().Set("Date", testStart.Format(http.TimeFormat))
+func (s *sample) identifier() string { return s.ID }
+
+func (s *sample) missing() string {
+	if s.Name == "" {
+		return "name"
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = io.WriteString(w, body)
+	return ""
 }
 
-func cut(w http.ResponseWriter, status int) {
-	w.Header().Set("Content-Length", "1000")
-	w.WriteHeader(status)
-	_, _ = io.WriteString(w, `{"id":"c1","na`)
+func getSample(ctx context.Context, c *conn) (*sample, error) {
+	op := operation{name: "getComputer", method: http.MethodGet, route: "/api/v0/computers/{computerId}"}
+	return one[sample](ctx, c, request{op: op, path: []string{"c1"}, noun: "computer"}, "c1")
 }
 
-// sendBulk sends a creation that may not be repeated, without the looks that come before and after it.
-func sendBulk(ctx context.Context, c *Client) (*BulkCreateResult, error) {
-	return call[BulkCreateResult](ctx, c.conn, request{op: operation{name: "bulkCreateComputers", method: http.MethodPost, route: "/api/v0/computers/bulk"}, body: BulkCreateRequest{Quantity: 1, NamePrefix: "a"}})
+// createSamples sends a creation that may not be repeated.
+func createSamples(ctx context.Context, c *conn) error {
+	op := operation{name: "bulkCreateComputers", method: http.MethodPost, route: "/api/v0/computers/bulk"}
+	_, err := call[struct{}](ctx, c, request{op: op, body: map[string]int{"quantity": 1}})
+	return err
 }
 
 func TestSend_repeatsOnlyWhatIsSafe(t *testing.T) {
@@ -123,13 +92,13 @@ func TestSend_repeatsOnlyWhatIsSafe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.fault(w) })
-			if _, err := c.ComputerAlone(t.Context(), "c1"); err == nil {
+			if _, err := getSample(t.Context(), c.conn); err == nil {
 				t.Error("the read succeeded")
 			}
 			if got := rec.count(http.MethodGet); got != tc.get {
 				t.Errorf("the read was sent %d times, want %d", got, tc.get)
 			}
-			if _, err := sendBulk(t.Context(), c); err == nil {
+			if err := createSamples(t.Context(), c.conn); err == nil {
 				t.Error("the creation succeeded")
 			}
 			if got := rec.count(http.MethodPost); got != tc.create {
@@ -149,7 +118,7 @@ func TestSend_repeatsWhenNobodyListens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = sendBulk(t.Context(), c)
+	err = createSamples(t.Context(), c.conn)
 	var transport *TransportError
 	if !errors.As(err, &transport) || !transport.Unsent {
 		t.Errorf("got %v, want an unsent transport error", err)
@@ -171,7 +140,7 @@ func TestSend_recoversAfterAFault(t *testing.T) {
 			answerJSON(w, 200, `{"computer":{"id":"c1","name":"n","providerType":"byom","createdAt":1.7e12,"futureKey":[1]}}`)
 		}
 	})
-	got, err := c.ComputerAlone(t.Context(), "c1")
+	got, err := getSample(t.Context(), c.conn)
 	if err != nil || got.ID != "c1" || got.CreatedAt.Time().Year() != 2023 {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -208,7 +177,7 @@ func TestRetryAfter(t *testing.T) {
 				}
 				answerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
 			})
-			_, err := c.ComputerAlone(t.Context(), "c1")
+			_, err := getSample(t.Context(), c.conn)
 			sleeps := clk.Sleeps()
 			switch {
 			case tc.want == -1:
@@ -235,7 +204,7 @@ func TestAPIError_saysThatThePauseIsTooLong(t *testing.T) {
 			w.Header().Set("Retry-After", seconds)
 			answerJSON(w, 409, `{"detail":"busy"}`)
 		})
-		_, err := c.ComputerAlone(t.Context(), "c1")
+		_, err := getSample(t.Context(), c.conn)
 		var api *APIError
 		if !errors.As(err, &api) || api.TooLong != tooLong {
 			t.Errorf("%q seconds: %#v", seconds, err)
@@ -253,7 +222,7 @@ func TestRequest_saysWhoAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, caller := range map[string]*Client{"test/1": c, "Go-http-client/1.1": nameless} {
-		if _, err := caller.ComputerAlone(t.Context(), "c1"); err != nil {
+		if _, err := getSample(t.Context(), caller.conn); err != nil {
 			t.Fatal(err)
 		}
 		r := rec.requests[len(rec.requests)-1]
@@ -295,7 +264,7 @@ func TestKey_staysWithTheOrigin(t *testing.T) {
 		}
 		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
 	})
-	_, err := c.ComputerAlone(t.Context(), "c1")
+	_, err := getSample(t.Context(), c.conn)
 	if StatusOf(err) != 307 || !strings.Contains(err.Error(), "base_url") {
 		t.Errorf("got %v", err)
 	}
@@ -324,7 +293,7 @@ func TestPathValues_stayInTheirPlace(t *testing.T) {
 			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 				answerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
 			})
-			_, err := c.ComputerByName(t.Context(), value, "")
+			_, err := one[sample](t.Context(), c.conn, request{op: operation{name: "getComputerByName", method: http.MethodGet, route: "/api/v0/computers/name/{name}"}, path: []string{value}}, newObject)
 			if want == "" {
 				if err == nil || len(rec.requests) > 0 {
 					t.Errorf("got %v after %d requests, want a refusal", err, len(rec.requests))
@@ -379,7 +348,7 @@ func TestExchange_describesAPage(t *testing.T) {
 			w.Header()["Content-Type"] = kind
 			_, _ = io.WriteString(w, "<html>")
 		})
-		if _, err := c.ComputerAlone(t.Context(), "c1"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := getSample(t.Context(), c.conn); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
@@ -456,7 +425,7 @@ func TestAPIError_readsEveryForm(t *testing.T) {
 		`"detail"`:                                                                        {"no explanation (Conflict)", false},
 	} {
 		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answerJSON(w, 409, body) })
-		_, err := c.ComputerAlone(t.Context(), "c1")
+		_, err := getSample(t.Context(), c.conn)
 		var api *APIError
 		if !errors.As(err, &api) || api.Detail != tc.detail || api.Operation != "getComputer" || api.Route != "/api/v0/computers/{computerId}" {
 			t.Errorf("%s: got %#v", body, err)
@@ -491,7 +460,7 @@ func TestAPIError_tellsARedirect(t *testing.T) {
 			}
 			answerJSON(w, tc.status, tc.body)
 		})
-		_, err := c.ComputerAlone(t.Context(), "c1")
+		_, err := getSample(t.Context(), c.conn)
 		var api *APIError
 		if !errors.As(err, &api) || api.Detail != tc.want {
 			t.Errorf("%s: %v", name, err)
@@ -510,7 +479,7 @@ func TestIsNotFound_believesOnlyTheService(t *testing.T) {
 		``:                       false,
 	} {
 		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answerJSON(w, 404, body) })
-		_, err := c.ComputerAlone(t.Context(), "c1")
+		_, err := getSample(t.Context(), c.conn)
 		if StatusOf(err) != 404 || IsNotFound(err) != want || IsForeign(err) == want {
 			t.Errorf("%q: got %v, not found: %v", body, err, IsNotFound(err))
 		}
@@ -537,7 +506,7 @@ func TestServiceTime_followsTheServicesClock(t *testing.T) {
 			t.Errorf("answer %d: got %+v, %v, latest %v, want %v", n+1, got, err, c.serviceTime(), want)
 		}
 	}
-	if _, err := c.ComputerAlone(t.Context(), "c1"); !IsNotFound(err) || !c.serviceTime().Equal(second(11)) {
+	if _, err := getSample(t.Context(), c.conn); !IsNotFound(err) || !c.serviceTime().Equal(second(11)) {
 		t.Errorf("after an error: %v, latest %v", err, c.serviceTime())
 	}
 }
@@ -553,7 +522,7 @@ func TestRequestsPerSecond(t *testing.T) {
 	}
 	start := clk.Now()
 	for range 10 {
-		if _, err := limited.ComputerAlone(t.Context(), "c1"); err != nil {
+		if _, err := getSample(t.Context(), limited.conn); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -573,7 +542,7 @@ func TestLog_holdsNoSecret(t *testing.T) {
 		}
 		answerJSON(w, 200, `{"id":"c1","name":"in-the-body","providerType":"byom"}`)
 	})
-	if _, err := c.ComputerAlone(ctx, "c1"); err != nil {
+	if _, err := getSample(ctx, c.conn); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(log.String(), "getComputer") {
@@ -589,9 +558,15 @@ func TestLog_holdsNoSecret(t *testing.T) {
 func TestUnconfigured(t *testing.T) {
 	t.Parallel()
 	c := Unconfigured("base_url", clock.System)
-	_, err := c.Computers(context.Background(), ComputerFilter{})
+	_, err := getSample(context.Background(), c.conn)
 	var missing *UnconfiguredError
 	if !errors.As(err, &missing) || missing.Setting != "base_url" {
 		t.Errorf("got %#v", err)
 	}
+}
+
+// serveShort answers requests by what short writes of them.
+func serveShort(t *testing.T, answer func(call string) string) (*Client, *recorder, *clock.Fake) {
+	t.Helper()
+	return serve(t, inShort(answer))
 }

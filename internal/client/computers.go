@@ -25,8 +25,8 @@ type computersClient struct {
 func newComputers(conn *conn, accounts *serviceAccountsClient) *computersClient {
 	c := &computersClient{conn: conn, serviceAccounts: accounts}
 	// The first read of a collection is a plain GET; from the second on a listing costs less.
-	c.computers = newShared(conn.clock, 1, c.listComputersForReads, (*Computer).identifier, (*Computer).names)
-	c.computerPolls = newPoller(conn.clock, pollSource[Computer]{
+	c.computers = newShared(conn.Clock, 1, c.listComputersForReads, (*Computer).identifier, (*Computer).names)
+	c.computerPolls = newPoller(conn.Clock, pollSource[Computer]{
 		single: c.ComputerAlone,
 		many: func(ctx context.Context, account string, _ []string) ([]Computer, error) {
 			return c.listComputersForReads(ctx, account)

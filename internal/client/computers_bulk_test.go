@@ -378,7 +378,7 @@ func TestUnlikeBatch(t *testing.T) {
 		old := whole(7)
 		c.computers.begin("")
 		c.computers.wrote("", &old)
-		known, err := c.computers.known(t.Context(), "", "", c.clock.Now())
+		known, err := c.computers.known(t.Context(), "", "", c.Clock.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

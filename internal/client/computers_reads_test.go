@@ -3,20 +3,13 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 )
-
-func notFound(w http.ResponseWriter) {
-	answerJSON(w, 404, `{"detail":"there is none","status":404,"title":"Not Found"}`)
-}
-
-func forbidden(w http.ResponseWriter) {
-	answerJSON(w, 403, `{"detail":"no","status":403,"title":"Forbidden"}`)
-}
 
 func TestComputer_steps(t *testing.T) {
 	t.Parallel()
@@ -316,5 +309,72 @@ func TestCountedComputers_countsAFewAccountsOnly(t *testing.T) {
 	}
 	if rec.count(http.MethodGet) != maxCounted {
 		t.Errorf("%d listings", rec.count(http.MethodGet))
+	}
+}
+
+func TestListing_saysWhichObjectIsNone(t *testing.T) {
+	t.Parallel()
+	for listing, want := range map[string]string{
+		`{"id":"c1","name":"a","providerType":"x"},{"name":"b"}`:             "its object 2 is none: it holds no ID",
+		`{"id":"c1","providerType":"x"}`:                                     "its object 1 is none: it lacks the field name",
+		`{"id":"c1","name":"a","providerType":"x"},{"id":"c2","name":"b"}`:   "its object 2 is none: it lacks the field providerType",
+		`{"id":"c1","name":"a","providerType":"x"},{"id":"c2","name":"b"},7`: "unexpected shape",
+	} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answerJSON(w, 200, `{"computers":[`+listing+`]}`) })
+		if _, err := c.Computers(t.Context(), ComputerFilter{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", listing, err, want)
+		}
+	}
+}
+
+// The access to what belongs to a new account was proven by its creation.
+func TestCheckAPIKeys_ofANewAccount(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		if r.Method == http.MethodPost {
+			answerJSON(w, http.StatusCreated, `{"id":"sa_1","name":"robots"}`)
+			return
+		}
+		answerJSON(w, http.StatusOK, `{"serviceAccounts":[]}`)
+	})
+	if _, err := c.CreateServiceAccount(t.Context(), CreateServiceAccountRequest{Name: "robots"}); err != nil {
+		t.Fatal(err)
+	}
+	sent := rec.count(http.MethodGet)
+	if err := errors.Join(c.CheckAPIKeys(t.Context(), "sa_1"), c.CheckComputers(t.Context(), "sa_1")); err != nil || rec.count(http.MethodGet) != sent {
+		t.Errorf("the checks: %v, %d requests", err, rec.count(http.MethodGet)-sent)
+	}
+}
+
+func TestWatchComputer_readsAfterAWaitAreNotOlderThanItsEnd(t *testing.T) {
+	t.Parallel()
+	status := "provisioning"
+	c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		computer := fmt.Sprintf(`{"id":"a","name":"a","providerType":"managed-a","status":%q,"provisioningSteps":[]}`, status)
+		if strings.HasSuffix(r.URL.Path, "/computers") {
+			computer = `{"computers":[` + computer + `]}`
+		}
+		answerJSON(w, http.StatusOK, computer)
+	})
+	read := func() string {
+		t.Helper()
+		got, err := c.Computer(t.Context(), "a", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Status
+	}
+	read()
+	read()
+	status = "active"
+	watch := c.WatchComputer("a", "")
+	if got, err := watch.Next(t.Context(), half); err != nil || got.Status != "active" {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+	watch.Close()
+	for range 2 {
+		if got := read(); got != "active" {
+			t.Errorf("a read after the wait says %q", got)
+		}
 	}
 }

@@ -43,6 +43,10 @@ type Config struct {
 	UserAgent string
 	// Clock is the source of time; nil is the machine's.
 	Clock clock.Clock
+	// Random is the source of jitter, from 0 to 1; nil is math/rand's.
+	Random func() float64
+	// Transport sends the requests to the API; nil is a pool of connections.
+	Transport http.RoundTripper
 }
 
 // repeating puts the repetitions of failed requests around a client.
@@ -64,9 +68,6 @@ func (c *conn) KeyFingerprint(salt string) string {
 	sum := sha256.Sum256([]byte(salt + c.apiKey))
 	return hex.EncodeToString(sum[:8])
 }
-
-// Clock is the client's source of time.
-func (c *conn) Clock() clock.Clock { return c.clock }
 
 // ParseBaseURL checks the service's address and returns it without a trailing slash.
 // Plain http is accepted for loopback hosts only, unless allowInsecure is set. The error is a *ConfigError.
@@ -149,8 +150,9 @@ type conn struct {
 	// allowInsecureHTTP is Config's.
 	allowInsecureHTTP bool
 
-	gate    *gate
-	clock   clock.Clock
+	gate *gate
+	// Clock is the source of time.
+	Clock   clock.Clock
 	service serviceClock
 	// unconfigured is set while the settings are unknown.
 	unconfigured *UnconfiguredError
@@ -179,19 +181,25 @@ func connect(cfg Config) *conn {
 	if cfg.RequestTimeout == 0 {
 		cfg.RequestTimeout = DefaultRequestTimeout
 	}
-	transport := cleanhttp.DefaultPooledTransport()
-	transport.MaxIdleConnsPerHost = 32
-	policy := &retryPolicy{clock: cfg.Clock, random: rand.Float64, maxRetries: cfg.MaxRetries}
+	if cfg.Random == nil {
+		cfg.Random = rand.Float64
+	}
+	if cfg.Transport == nil {
+		pool := cleanhttp.DefaultPooledTransport()
+		pool.MaxIdleConnsPerHost = 32
+		cfg.Transport = pool
+	}
+	policy := &retryPolicy{clock: cfg.Clock, random: cfg.Random, maxRetries: cfg.MaxRetries}
 	c := &conn{
 		apiKey:            cfg.APIKey,
 		userAgent:         cfg.UserAgent,
-		clock:             cfg.Clock,
-		gate:              newGate(cfg.Clock, rand.Float64, policy.backoff, cfg.RequestsPerSecond),
+		Clock:             cfg.Clock,
+		gate:              newGate(cfg.Clock, cfg.Random, policy.backoff, cfg.RequestsPerSecond),
 		storage:           newTransferClient(cfg.RequestTimeout),
 		retry:             policy,
 		allowInsecureHTTP: cfg.AllowInsecureHTTP,
 	}
-	c.api = c.repeating(&http.Client{Transport: transport, Timeout: cfg.RequestTimeout})
+	c.api = c.repeating(&http.Client{Transport: cfg.Transport, Timeout: cfg.RequestTimeout})
 	c.streams = c.repeating(newTransferClient(cfg.RequestTimeout))
 	return c
 }

@@ -135,7 +135,7 @@ func (c *environmentsClient) WatchBuild(environmentID string) *Watch[BuildStatus
 }
 
 func (c *environmentsClient) newBuildPolls() *poller[BuildStatus] {
-	return newPoller(c.clock, pollSource[BuildStatus]{
+	return newPoller(c.Clock, pollSource[BuildStatus]{
 		single: c.buildStatusAlone,
 		// One that the statuses lack is not asked for there again.
 		afterMany: c.buildStatusOfRecord,

@@ -27,7 +27,7 @@ func (c *environmentsClient) DeleteEnvironment(ctx context.Context, id string) e
 }
 
 func (c *environmentsClient) deleteEnvironment(ctx context.Context, id string) error {
-	for deadline := c.clock.Now().Add(deletePatience); ; {
+	for deadline := c.Clock.Now().Add(deletePatience); ; {
 		err := c.callNoAnswer(ctx, request{
 			op:   operation{name: "deleteEnvironment", method: http.MethodDelete, route: "/api/v0/environments/{environmentId}"},
 			path: []string{id},
@@ -35,13 +35,13 @@ func (c *environmentsClient) deleteEnvironment(ctx context.Context, id string) e
 		if IsNotFound(err) {
 			return c.environments.confirmGone(ctx, organization, id, err)
 		}
-		if !IsConflict(err) || !c.clock.Now().Before(deadline) {
+		if !IsConflict(err) || !c.Clock.Now().Before(deadline) {
 			return err
 		}
 		if cancelErr := c.cancelLatestBuild(ctx, id); cancelErr != nil {
 			return fmt.Errorf("%s; canceling the build failed: %w", err.Error(), cancelErr)
 		}
-		if c.clock.Sleep(ctx, deletePause) != nil {
+		if c.Clock.Sleep(ctx, deletePause) != nil {
 			return err
 		}
 	}

@@ -106,7 +106,7 @@ func TestDeleteEnvironment_endsWithItsContext(t *testing.T) {
 	for name, start := range ending(t) {
 		ctx, end := start()
 		c, tries := serveDefault(t)
-		c.clock = endAtSleep{c.clock, end}
+		c.Clock = endAtSleep{c.Clock, end}
 		if err := c.DeleteEnvironment(ctx, "env_1"); !IsConflict(err) || len(*tries) != 1 {
 			t.Errorf("%s: got %v after %v", name, err, *tries)
 		}

@@ -26,7 +26,7 @@ type environmentsClient struct {
 
 func newEnvironments(conn *conn) *environmentsClient {
 	c := &environmentsClient{conn: conn}
-	c.environments = newShared(conn.clock, 1, c.listEnvironments, (*Environment).identifier, (*Environment).names)
+	c.environments = newShared(conn.Clock, 1, c.listEnvironments, (*Environment).identifier, (*Environment).names)
 	c.buildPolls, c.environmentReads = c.newBuildPolls(), c.newEnvironmentReads()
 	return c
 }
@@ -334,7 +334,7 @@ func (c *environmentsClient) EnvironmentNow(ctx context.Context, id string) (*En
 }
 
 func (c *environmentsClient) newEnvironmentReads() *poller[Environment] {
-	return newPoller(c.clock, pollSource[Environment]{
+	return newPoller(c.Clock, pollSource[Environment]{
 		single: c.EnvironmentAlone,
 		many: func(ctx context.Context, account string, _ []string) ([]Environment, error) {
 			return c.listEnvironments(ctx, account)

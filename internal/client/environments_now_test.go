@@ -57,12 +57,8 @@ func inBubble(t *testing.T, answer func(call string) string, test func(t *testin
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, err := New(Config{BaseURL: "http://localhost", APIKey: testKey, Clock: clock.System})
-		if err != nil {
-			t.Fatal(err)
-		}
 		b := &bubbled{began: time.Now(), answer: answer, waiting: make(chan struct{})}
-		c.api.HTTPClient.Transport = b
+		c := connected(t, Config{BaseURL: "http://localhost", APIKey: testKey, Clock: clock.System, Transport: b})
 		test(t, c, b)
 		synctest.Wait()
 	})

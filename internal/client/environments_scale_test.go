@@ -31,10 +31,7 @@ func manyEnvironments(b *testing.B, n int) *Client {
 		answerJSON(w, http.StatusOK, body)
 	}))
 	b.Cleanup(server.Close)
-	c, err := New(Config{BaseURL: server.URL, APIKey: testKey, Clock: clock.NewFake(testStart)})
-	if err != nil {
-		b.Fatal(err)
-	}
+	c := connected(b, Config{BaseURL: server.URL, APIKey: testKey, Clock: clock.NewFake(testStart)})
 	if _, err := c.Environments(b.Context(), ""); err != nil {
 		b.Fatal(err)
 	}

@@ -2,72 +2,13 @@ package client
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
 const environmentsRoute = "/api/v0/environments"
-
-// short writes a request as "GET /env_1?query", without what all paths of environments begin with.
-func short(r *http.Request) string {
-	return r.Method + " " + strings.TrimPrefix(r.URL.RequestURI(), environmentsRoute)
-}
-
-// say answers with what starts with a status, such as "403 {}". "drop" breaks the connection.
-func say(w http.ResponseWriter, answer string) {
-	if answer == "drop" {
-		drop(w)
-	}
-	code, body, _ := strings.Cut(answer, " ")
-	status, err := strconv.Atoi(code)
-	if err != nil {
-		status, body = http.StatusTeapot, `{"detail":"nobody asks for this: `+answer+`"}`
-	}
-	answerJSON(w, status, body)
-}
-
-// serveShort answers requests by what short writes of them.
-func serveShort(t *testing.T, answer func(call string) string) (*Client, *recorder, *clock.Fake) {
-	t.Helper()
-	var mu sync.Mutex // An answer that is dropped orders nothing.
-	return serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-		mu.Lock()
-		text := answer(short(r))
-		mu.Unlock()
-		say(w, text)
-	})
-}
-
-// calls are the requests so far.
-func (r *recorder) calls() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	calls := make([]string, len(r.requests))
-	for i, req := range r.requests {
-		calls[i] = short(req)
-	}
-	return calls
-}
-
-func (r *recorder) want(t *testing.T, calls ...string) {
-	t.Helper()
-	if got := r.calls(); !slices.Equal(got, calls) {
-		t.Errorf("asked:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(calls, "\n"))
-	}
-}
-
-// answers are the answers to requests, by what short writes of them.
-func answers(by map[string]string) func(string) string {
-	return func(call string) string { return by[call] }
-}
 
 // env is an environment as the service writes it; more starts with a comma.
 func env(id, name, more string) string {
@@ -76,12 +17,6 @@ func env(id, name, more string) string {
 
 func listed(environments ...string) string {
 	return `200 {"environments":[` + strings.Join(environments, ",") + `]}`
-}
-
-// is reports that an error is one of a type.
-func is[E error](err error) bool {
-	var wanted E
-	return errors.As(err, &wanted)
 }
 
 // isA reports that an error is as wanted; nil wants none.

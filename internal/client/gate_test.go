@@ -157,7 +157,7 @@ func TestGate_refusalsHoldEverybodyBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 {
-				if _, err := c.ComputerAlone(t.Context(), "c1"); err != nil {
+				if _, err := getSample(t.Context(), c.conn); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -341,7 +341,7 @@ func TestRefusals_doNotUseUpRetries(t *testing.T) {
 				w.Header().Set("Retry-After", "1")
 				answerJSON(w, tc.answer(n), `{"id":"c1","detail":"d"}`)
 			})
-			_, err := sendBulk(t.Context(), c)
+			err := createSamples(t.Context(), c.conn)
 			if StatusOf(err) != tc.status || (err == nil) != (tc.status == 0) || rec.count(http.MethodPost) != tc.requests {
 				t.Errorf("got %v after %d requests, want %d after %d", err, rec.count(http.MethodPost), tc.status, tc.requests)
 			}
@@ -352,7 +352,7 @@ func TestRefusals_doNotUseUpRetries(t *testing.T) {
 		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 			answerJSON(w, []int{503, 429}[n%2], `{"detail":"d"}`)
 		})
-		_, err := c.ComputerAlone(t.Context(), "c1")
+		_, err := getSample(t.Context(), c.conn)
 		if StatusOf(err) != 503 || rec.count(http.MethodGet) != 8 {
 			t.Errorf("got %v after %d requests, want a 503 after 4 faults and as many refusals", err, rec.count(http.MethodGet))
 		}
@@ -371,7 +371,7 @@ func TestRefusals_areBounded(t *testing.T) {
 		t.Parallel()
 		c, rec, clk := serveRefusals(t, "60")
 		start := clk.Now()
-		_, err := sendBulk(t.Context(), c)
+		err := createSamples(t.Context(), c.conn)
 		if elapsed := clk.Now().Sub(start); StatusOf(err) != 429 || isAmbiguous(err) || elapsed > maxHeldBack || elapsed < maxHeldBack-2*time.Minute {
 			t.Errorf("got %v after %v and %d requests", err, elapsed, rec.count(http.MethodPost))
 		}
@@ -382,7 +382,7 @@ func TestRefusals_areBounded(t *testing.T) {
 		start := clk.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		_, err := sendBulk(ctx, c)
+		err := createSamples(ctx, c.conn)
 		if elapsed, sent := clk.Now().Sub(start), rec.count(http.MethodPost); StatusOf(err) != 429 || elapsed > time.Hour || elapsed < 59*time.Minute || sent > 300 {
 			t.Errorf("got %v after %v and %d requests", err, elapsed, sent)
 		}
@@ -391,7 +391,7 @@ func TestRefusals_areBounded(t *testing.T) {
 		t.Parallel()
 		c, rec, clk := serveRefusals(t, "300")
 		start := clk.Now()
-		_, err := sendBulk(t.Context(), c)
+		err := createSamples(t.Context(), c.conn)
 		if elapsed := clk.Now().Sub(start); StatusOf(err) != 429 || rec.count(http.MethodPost) < 2 || elapsed < maxRetryAfter {
 			t.Errorf("got %v after %v and %d requests", err, elapsed, rec.count(http.MethodPost))
 		}
@@ -402,7 +402,7 @@ func TestRefusals_areBounded(t *testing.T) {
 			c, rec, clk := serveRefusals(t, retryAfter)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			_, err := sendBulk(ctx, c)
+			err := createSamples(ctx, c.conn)
 			var api *APIError
 			if !errors.As(err, &api) || api.Status != 429 || api.RetryAfter != retryAfter || api.TooLong != (retryAfter == "301") || rec.count(http.MethodPost) != 1 || len(clk.Sleeps()) > 0 {
 				t.Errorf("got %v after %d requests and %v", err, rec.count(http.MethodPost), clk.Sleeps())
@@ -415,7 +415,7 @@ func TestRefusals_areBounded(t *testing.T) {
 		c.gate.refused(&passage{}, 2*time.Minute)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		_, err := sendBulk(ctx, c)
+		err := createSamples(ctx, c.conn)
 		var transport *TransportError
 		if !errors.As(err, &transport) || !transport.Unsent || transport.Timeout != "timeouts" || isAmbiguous(err) || rec.count(http.MethodPost) != 0 || !strings.Contains(err.Error(), "rate limit") {
 			t.Errorf("got %#v after %d requests", err, rec.count(http.MethodPost))

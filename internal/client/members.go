@@ -33,8 +33,8 @@ type organizationClient struct {
 func newOrganization(conn *conn) *organizationClient {
 	c := &organizationClient{conn: conn}
 	c.members, c.controlChanges = newPages[Member](conn, opListMembers, "users"), newPages[ControlChange](conn, opListControlChanges, "changes")
-	c.usageLimits = newShared(conn.clock, 0, c.listUsageLimits, func(*UsageLimits) string { return organization }, nameless[UsageLimits])
-	c.globalLimit = newShared(conn.clock, 0, c.readGlobalUsageLimit, func(*globalUsageLimit) string { return organization }, nameless[globalUsageLimit])
+	c.usageLimits = newShared(conn.Clock, 0, c.listUsageLimits, func(*UsageLimits) string { return organization }, nameless[UsageLimits])
+	c.globalLimit = newShared(conn.Clock, 0, c.readGlobalUsageLimit, func(*globalUsageLimit) string { return organization }, nameless[globalUsageLimit])
 	c.limitBatch, c.globalLimitBatch = newLimitBatch(c, c.sendUserUsageLimits), newLimitBatch(c, c.sendGlobalUsageLimit)
 	return c
 }

@@ -26,14 +26,6 @@ func usersPage(next string, users ...string) string {
 	return pageOf("users", next, users)
 }
 
-func pageOf(envelope, next string, objects []string) string {
-	pagination := `{"hasMore":false,"nextCursor":null}`
-	if next != "" {
-		pagination = fmt.Sprintf(`{"hasMore":true,"nextCursor":%q}`, next)
-	}
-	return fmt.Sprintf(`200 {%q:[%s],"pagination":%s}`, envelope, strings.Join(objects, ","), pagination)
-}
-
 // threePages are the answers of a listing of five members, of whom the third is on two pages.
 var threePages = map[string]string{
 	"GET " + membersRoute + "?limit=100":          usersPage("a", user("u1", "Ada@acme.example", ""), user("u2", "ben@acme.example", "")),
@@ -354,12 +346,6 @@ func TestMembers_heap(t *testing.T) { //nolint:paralleltest // It measures the h
 	if n != pages || grown > records*11/10 {
 		t.Errorf("%d pages: each grows the heap by %d bytes, and its records take %d", n, grown, records)
 	}
-}
-
-func (r *recorder) forget() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.requests, r.bodies = nil, nil
 }
 
 func TestMembers_unconfigured(t *testing.T) {

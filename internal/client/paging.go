@@ -174,7 +174,7 @@ func newPages[T any, P interface {
 		got, err := callPage[T, P](ctx, c, request{op: op, query: query}, envelope, cursor, limit)
 		return page[[]T]{items: [][]T{got.items}, next: got.next}, err
 	}
-	return newPaged(c.clock, op, fetch, func(objects, others []T) bool {
+	return newPaged(c.Clock, op, fetch, func(objects, others []T) bool {
 		return slices.EqualFunc(objects, others, func(x, y T) bool { return P(&x).identifier() == P(&y).identifier() })
 	})
 }

@@ -327,36 +327,3 @@ func TestPoller_closeTellsOnceThatAWaitHasEnded(t *testing.T) {
 		}
 	})
 }
-
-func TestWatchComputer_readsAfterAWaitAreNotOlderThanItsEnd(t *testing.T) {
-	t.Parallel()
-	status := "provisioning"
-	c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-		computer := fmt.Sprintf(`{"id":"a","name":"a","providerType":"managed-a","status":%q,"provisioningSteps":[]}`, status)
-		if strings.HasSuffix(r.URL.Path, "/computers") {
-			computer = `{"computers":[` + computer + `]}`
-		}
-		answerJSON(w, http.StatusOK, computer)
-	})
-	read := func() string {
-		t.Helper()
-		got, err := c.Computer(t.Context(), "a", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got.Status
-	}
-	read()
-	read()
-	status = "active"
-	watch := c.WatchComputer("a", "")
-	if got, err := watch.Next(t.Context(), half); err != nil || got.Status != "active" {
-		t.Fatalf("got %+v, %v", got, err)
-	}
-	watch.Close()
-	for range 2 {
-		if got := read(); got != "active" {
-			t.Errorf("a read after the wait says %q", got)
-		}
-	}
-}

@@ -108,7 +108,7 @@ func findAfterLoss[T any](ctx context.Context, c *conn, enough int, find func(co
 	var found []T
 	var lastErr error
 	for _, pause := range looksAfterLoss {
-		if err := c.clock.Sleep(ctx, pause); err != nil {
+		if err := c.Clock.Sleep(ctx, pause); err != nil {
 			return found, errors.Join(lastErr, err)
 		}
 		seen, err := find(ctx)

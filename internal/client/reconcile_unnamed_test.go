@@ -56,10 +56,7 @@ func newDesk(t *testing.T) *desk {
 	d := &desk{clk: clock.NewFake(testStart), fates: map[string][]string{}, came: make(chan struct{}, 100), all: make(chan struct{})}
 	server := httptest.NewServer(d)
 	t.Cleanup(server.Close)
-	var err error
-	if d.client, err = New(Config{BaseURL: server.URL, APIKey: testKey, Clock: d.clk}); err != nil {
-		t.Fatal(err)
-	}
+	d.client = connected(t, Config{BaseURL: server.URL, APIKey: testKey, Clock: d.clk})
 	return d
 }
 

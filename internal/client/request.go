@@ -151,9 +151,9 @@ func (c *conn) send(ctx context.Context, r request, api *retryablehttp.Client, r
 	if err := state.enter(c.gate); err != nil {
 		return nil, state.failure(err)
 	}
-	started := c.clock.Now()
+	started := c.Clock.Now()
 	resp, err := api.Do(req)
-	fields := map[string]any{"operation": r.op.name, "method": r.op.method, "route": r.op.route, "duration_ms": c.clock.Now().Sub(started).Milliseconds()}
+	fields := map[string]any{"operation": r.op.name, "method": r.op.method, "route": r.op.route, "duration_ms": c.Clock.Now().Sub(started).Milliseconds()}
 	if resp != nil {
 		fields["status"] = resp.StatusCode
 	}

@@ -175,7 +175,7 @@ func (c *conn) afterAttempt(ctx context.Context, resp *http.Response, err error)
 		state.status = resp.StatusCode
 	}
 	if resp != nil {
-		c.service.note(resp.Header, c.clock.Now())
+		c.service.note(resp.Header, c.Clock.Now())
 	}
 	if refused {
 		return c.afterRefusal(state, resp), err
@@ -244,5 +244,5 @@ func (c *conn) backOff(ctx context.Context, failed int) (again bool, err error) 
 	if failed >= c.retry.maxRetries {
 		return false, nil
 	}
-	return true, c.clock.Sleep(ctx, c.retry.backoff(failed))
+	return true, c.Clock.Sleep(ctx, c.retry.backoff(failed))
 }

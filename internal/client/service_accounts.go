@@ -26,8 +26,8 @@ type ownedCollection interface {
 
 func newServiceAccounts(conn *conn) *serviceAccountsClient {
 	c := &serviceAccountsClient{conn: conn}
-	c.accounts = newShared(conn.clock, 1, c.listServiceAccounts, (*ServiceAccount).identifier, func(a *ServiceAccount) []string { return []string{a.Name} })
-	c.apiKeys = newShared(conn.clock, 0, c.listAPIKeys, (*APIKey).identifier, func(k *APIKey) []string { return []string{k.Name} })
+	c.accounts = newShared(conn.Clock, 1, c.listServiceAccounts, (*ServiceAccount).identifier, func(a *ServiceAccount) []string { return []string{a.Name} })
+	c.apiKeys = newShared(conn.Clock, 0, c.listAPIKeys, (*APIKey).identifier, func(k *APIKey) []string { return []string{k.Name} })
 	c.Owns(c.apiKeys)
 	return c
 }

@@ -26,7 +26,7 @@ type sessionsClient struct {
 
 func newSessions(conn *conn) *sessionsClient {
 	c := &sessionsClient{conn: conn}
-	c.sessions = newShared(conn.clock, 0, c.listSessionsForReads, (*Session).identifier, nameless[Session])
+	c.sessions = newShared(conn.Clock, 0, c.listSessionsForReads, (*Session).identifier, nameless[Session])
 	c.sessionPages = newPages[Session](conn, opListSessions, "sessions")
 	return c
 }
@@ -298,13 +298,13 @@ func (c *sessionsClient) whileYoung(ctx context.Context, createdAt time.Time, se
 	if createdAt.IsZero() {
 		patience = unknownPatience
 	}
-	for until := c.clock.Now().Add(patience); ; {
+	for until := c.Clock.Now().Add(patience); ; {
 		err := send()
-		left := until.Sub(c.clock.Now())
+		left := until.Sub(c.Clock.Now())
 		if !IsNotFound(err) && !errors.Is(err, errUnlisted) || left <= 0 || !createdAt.IsZero() && !c.isYoung(createdAt) {
 			return err
 		}
-		if sleepErr := c.clock.Sleep(ctx, min(youngPause, left)); sleepErr != nil {
+		if sleepErr := c.Clock.Sleep(ctx, min(youngPause, left)); sleepErr != nil {
 			return errors.Join(err, sleepErr)
 		}
 	}
@@ -312,7 +312,7 @@ func (c *sessionsClient) whileYoung(ctx context.Context, createdAt time.Time, se
 
 // isYoung compares with the service's own clock, or with the local one if no response tells the time.
 func (c *sessionsClient) isYoung(createdAt time.Time) bool {
-	return cmp.Or(c.serviceTime(), c.clock.Now()).Before(createdAt.Add(youngFor))
+	return cmp.Or(c.serviceTime(), c.Clock.Now()).Before(createdAt.Add(youngFor))
 }
 
 // CreateSession makes a session and reconciles a lost answer; see unnamed. An answer with nothing but the ID is completed.
@@ -356,7 +356,7 @@ func (c *sessionsClient) sendSession(ctx context.Context, body CreateSessionRequ
 	}
 	ctx, cancel := outlive(ctx, afterStop)
 	defer cancel()
-	createdAt := cmp.Or(made.CreatedAt.Time(), c.serviceTime(), c.clock.Now())
+	createdAt := cmp.Or(made.CreatedAt.Time(), c.serviceTime(), c.Clock.Now())
 	whole, err := c.sessionAlone(ctx, made.ID, body.ComputerID, createdAt)
 	if err != nil {
 		// It exists, and its ID must not be lost. The next refresh completes it.

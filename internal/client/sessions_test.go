@@ -41,22 +41,6 @@ func serveSessions(t *testing.T, answer func(call string, at time.Duration) stri
 	return c, rec, fake
 }
 
-func callOf(r *http.Request) string {
-	return r.Method + " " + strings.TrimPrefix(r.URL.RequestURI(), sessionsRoute)
-}
-
-// wantCalls are the requests that were sent.
-func wantCalls(t *testing.T, rec *recorder, calls ...string) {
-	t.Helper()
-	var got []string
-	for _, r := range rec.requests {
-		got = append(got, callOf(r))
-	}
-	if !slices.Equal(got, calls) {
-		t.Errorf("asked:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(calls, "\n"))
-	}
-}
-
 // ses is a session as the service writes it; more starts with a comma.
 func ses(id, more string) string {
 	return fmt.Sprintf(`{"sessionId":%q,"status":"idle","messageCount":0,"createdAt":%d,"updatedAt":%d,"computerId":"7"%s}`, id, testStart.UnixMilli(), testStart.UnixMilli(), more)

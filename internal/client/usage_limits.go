@@ -123,7 +123,7 @@ type limitResult struct {
 
 // newLimitBatch combines the writes of limits; a nil value removes a limit.
 func newLimitBatch[R any](c *organizationClient, send func(context.Context, []batch.Entry[int64]) ([]R, error)) *batch.Batcher[int64, R] {
-	return batch.New(c.clock, batch.Options[int64, R]{
+	return batch.New(c.Clock, batch.Options[int64, R]{
 		Window:    limitWindow,
 		Max:       maxLimitEntries,
 		Send:      send,

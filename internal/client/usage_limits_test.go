@@ -459,16 +459,18 @@ func TestSetUserUsageLimit_answersThatBreakOff(t *testing.T) {
 		for list, wantErr := range map[string]func(error) bool{limited("a@x 9007199254740992"): nil, limited("a@x 9007199254740991"): is[*TransportError]} {
 			t.Run(name+", "+list, func(t *testing.T) {
 				t.Parallel()
-				c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+				address, rec := serveHTTP(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 					if r.Method == http.MethodPut {
 						tc.put(w, r)
 						return
 					}
 					say(w, list)
 				})
+				cfg := Config{BaseURL: address, APIKey: testKey, MaxRetries: 3, Clock: clock.NewFake(testStart)}
 				if name == "timeout" {
-					c.api.HTTPClient.Transport = putsTimeOut{c.api.HTTPClient.Transport}
+					cfg.Transport = putsTimeOut{http.DefaultTransport}
 				}
+				c := connected(t, cfg)
 				if _, err := c.SetUserUsageLimit(t.Context(), "a@x", largest); !isA(err, wantErr) {
 					t.Errorf("got %v", err)
 				}
@@ -566,13 +568,10 @@ func managed(t *testing.T, m *manager, test func(t *testing.T, c *Client)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, err := New(Config{BaseURL: "http://localhost", APIKey: testKey, Clock: clock.System, MaxRetries: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
 		m.began = time.Now()
-		c.api.HTTPClient.Transport, c.retry.random = m, func() float64 { return 0 }
-		test(t, c)
+		test(t, connected(t, Config{
+			BaseURL: "http://localhost", APIKey: testKey, Clock: clock.System, MaxRetries: 3, Transport: m, Random: func() float64 { return 0 },
+		}))
 		synctest.Wait()
 	})
 }

@@ -23,7 +23,7 @@ type wikiClient struct {
 
 func newWiki(conn *conn) *wikiClient {
 	c := &wikiClient{conn: conn}
-	c.wikiRuns = newShared(conn.clock, 1, c.listWikiRuns, (*WikiRun).identifier, nameless[WikiRun])
+	c.wikiRuns = newShared(conn.Clock, 1, c.listWikiRuns, (*WikiRun).identifier, nameless[WikiRun])
 	return c
 }
 

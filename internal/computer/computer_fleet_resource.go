@@ -207,7 +207,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	deadline := r.Client.Clock().Now().Add(timeout)
+	deadline := r.Client.Clock.Now().Add(timeout)
 	createCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
@@ -238,7 +238,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {
 		return
 	}
-	last, inactive := r.waitForActive(ctx, made, &m, deadline.Sub(r.Client.Clock().Now()))
+	last, inactive := r.waitForActive(ctx, made, &m, deadline.Sub(r.Client.Clock.Now()))
 	save(last)
 	if inactive != nil {
 		resp.Diagnostics.AddWarning(inactive.summary(), inactive.detail)
@@ -306,7 +306,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	deadline := r.Client.Clock().Now().Add(timeout)
+	deadline := r.Client.Clock.Now().Add(timeout)
 	updateCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
@@ -350,7 +350,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	if !m.WaitForActive.ValueBool() {
 		return
 	}
-	last, inactive := r.waitForActive(ctx, made, &m, deadline.Sub(r.Client.Clock().Now()))
+	last, inactive := r.waitForActive(ctx, made, &m, deadline.Sub(r.Client.Clock.Now()))
 	save(stay, last)
 	switch {
 	case inactive != nil && inactive.interrupted:

@@ -38,7 +38,7 @@ func (r *fleetResource) waitForActive(ctx context.Context, made []client.Compute
 		watch := r.Client.WatchComputer(made[i].ID, m.ServiceAccountID.ValueString())
 		running.Go(func() {
 			defer watch.Close()
-			seen, err := wait.For(ctx, r.Client.Clock(), timeout, wait.Object[client.Computer]{
+			seen, err := wait.For(ctx, r.Client.Clock, timeout, wait.Object[client.Computer]{
 				Start:  &made[i],
 				Next:   watch.Next,
 				Status: func(c *client.Computer) string { return c.Status },

@@ -108,7 +108,7 @@ var installAdvice = apierror.Advice{
 func (a *computerInstallDepsAction) waitForInstall(ctx context.Context, c *client.Computer, before client.ProvisioningStep, timeout time.Duration, tell crud.Tell) error {
 	watch := a.Client.WatchComputer(c.ID, c.ServiceAccount())
 	defer watch.Close()
-	last, err := wait.For(ctx, a.Client.Clock(), timeout, wait.Object[client.Computer]{
+	last, err := wait.For(ctx, a.Client.Clock, timeout, wait.Object[client.Computer]{
 		Next: func(ctx context.Context, pause time.Duration) (*client.Computer, error) {
 			next, err := watch.Next(ctx, pause)
 			if err != nil {

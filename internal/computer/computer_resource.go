@@ -244,7 +244,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	deadline := r.Client.Clock().Now().Add(timeout)
+	deadline := r.Client.Clock.Now().Add(timeout)
 	createCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
@@ -259,7 +259,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {
 		return
 	}
-	last, err := r.waitForActive(ctx, made, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Clock().Now()))
+	last, err := r.waitForActive(ctx, made, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Clock.Now()))
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, last)...)
 	if err != nil {
 		resp.Diagnostics.Append(r.notActive(ctx, made, last, err)...)
@@ -304,7 +304,7 @@ func (r *computerResource) ImportState(ctx context.Context, req resource.ImportS
 func (r *computerResource) waitForActive(ctx context.Context, made *client.Computer, account string, timeout time.Duration) (*client.Computer, error) {
 	watch := r.Client.WatchComputer(made.ID, account)
 	defer watch.Close()
-	return wait.For(ctx, r.Client.Clock(), timeout, wait.Object[client.Computer]{
+	return wait.For(ctx, r.Client.Clock, timeout, wait.Object[client.Computer]{
 		Start:  made,
 		Next:   watch.Next,
 		Status: func(c *client.Computer) string { return c.Status },

@@ -46,7 +46,7 @@ type replacedBuild struct {
 func (w *buildWait) run(ctx context.Context, timeout time.Duration) (*client.BuildReport, error) {
 	watch := w.client.WatchBuild(w.environment)
 	defer watch.Close()
-	return wait.For(ctx, w.client.Clock(), timeout, wait.Object[client.BuildReport]{
+	return wait.For(ctx, w.client.Clock, timeout, wait.Object[client.BuildReport]{
 		Next: func(ctx context.Context, pause time.Duration) (*client.BuildReport, error) {
 			seen, err := watch.Next(ctx, pause)
 			if err != nil {

@@ -291,7 +291,7 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	deadline := r.Client.Clock().Now().Add(timeout)
+	deadline := r.Client.Clock.Now().Add(timeout)
 	createCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
@@ -344,7 +344,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	deadline := r.Client.Clock().Now().Add(timeout)
+	deadline := r.Client.Clock.Now().Add(timeout)
 	updateCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 

@@ -142,7 +142,7 @@ func (r *run) finish(ctx context.Context) diag.Diagnostics {
 	var err error
 	if r.follows {
 		w := &buildWait{client: r.Client, environment: r.plan.ID.ValueString(), build: r.build, before: r.before}
-		last, err = w.run(ctx, r.deadline.Sub(r.Clock().Now()))
+		last, err = w.run(ctx, r.deadline.Sub(r.Clock.Now()))
 		if moved := w.movedOn(); moved != "" {
 			diags.AddWarning(anotherBuild, moved)
 		}

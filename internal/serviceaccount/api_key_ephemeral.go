@@ -100,7 +100,7 @@ func (e *apiKeyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, r
 	}
 	made, err := e.Client.CreateAPIKeyAmongOthers(ctx, client.NewAPIKey{
 		AccountID: m.ServiceAccountID.ValueString(), Name: m.Name.ValueString(),
-		ExpiresAt: e.Client.Clock().Now().Add(parseDuration(m.ExpiresIn)),
+		ExpiresAt: e.Client.Clock.Now().Add(parseDuration(m.ExpiresIn)),
 	})
 	if err != nil {
 		resp.Diagnostics.Append(apierror.For("open", "API key", err, apiKeyEphemeralFields, existingKey)...)

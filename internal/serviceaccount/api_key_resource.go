@@ -445,7 +445,7 @@ func rotationError(verb string, err error, grace time.Duration) diag.Diagnostics
 	return diags
 }
 
-func (r *apiKeyResource) now() time.Time { return r.Client.Clock().Now() }
+func (r *apiKeyResource) now() time.Time { return r.Client.Clock.Now() }
 
 // parseTime is the zero time for what is null, unknown or no time.
 func parseTime(s types.String) time.Time {
