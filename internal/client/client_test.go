@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-log/tflogtest"
@@ -569,4 +570,16 @@ func TestUnconfigured(t *testing.T) {
 func serveShort(t *testing.T, answer func(call string) string) (*Client, *recorder, *clock.Fake) {
 	t.Helper()
 	return serve(t, inShort(answer))
+}
+
+// inBubble runs a test in which time passes only while everybody waits.
+func inBubble(t *testing.T, answer func(call string) string, test func(t *testing.T, c *Client, b *bubbled)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBubbled(answer)
+		c := connected(t, Config{BaseURL: "http://localhost", APIKey: testKey, Clock: clock.System, Transport: b})
+		test(t, c, b)
+		synctest.Wait()
+	})
 }

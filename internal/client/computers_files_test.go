@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
@@ -20,51 +19,6 @@ import (
 func inline(text string) FileContent {
 	return FileContent{Size: int64(len(text)), Type: "text/plain", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
 }
-
-// storageService is a file storage that answers the nth request, counted from 1, with handle.
-type storageService struct {
-	mu       sync.Mutex
-	requests []*http.Request
-	forms    []map[string]string
-	*httptest.Server
-}
-
-func serveStorage(t testing.TB, handle func(w http.ResponseWriter, r *http.Request, n int)) *storageService {
-	t.Helper()
-	s := &storageService{}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		form := map[string]string{}
-		if reader, err := r.MultipartReader(); err == nil {
-			for {
-				part, err := reader.NextPart()
-				if err != nil {
-					break
-				}
-				data, _ := io.ReadAll(part)
-				form[part.FormName()] = string(data)
-				if part.FileName() != "" {
-					form["name of the file"], form["type of the file"] = part.FileName(), part.Header.Get("Content-Type")
-				}
-			}
-		}
-		s.mu.Lock()
-		s.requests, s.forms = append(s.requests, r), append(s.forms, form)
-		n := len(s.requests)
-		s.mu.Unlock()
-		handle(w, r, n)
-	}))
-	t.Cleanup(s.Close)
-	return s
-}
-
-// seen returns what was received so far.
-func (s *storageService) seen() ([]*http.Request, []map[string]string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.requests), slices.Clone(s.forms)
-}
-
-func noContent(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusNoContent) }
 
 func TestCreateFileUpload_readsLiberally(t *testing.T) {
 	t.Parallel()
@@ -273,11 +227,6 @@ func TestUpload_ends(t *testing.T) {
 		t.Errorf("%d requests, error %v", len(requests), err)
 	}
 }
-
-// endless is a file of zeros that takes no memory.
-type endless struct{}
-
-func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 // A large file must cost no memory. The test does not run in parallel, so that the measured memory is its own.
 func TestUpload_streams(t *testing.T) {

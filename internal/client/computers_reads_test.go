@@ -368,7 +368,7 @@ func TestWatchComputer_readsAfterAWaitAreNotOlderThanItsEnd(t *testing.T) {
 	read()
 	status = "active"
 	watch := c.WatchComputer("a", "")
-	if got, err := watch.Next(t.Context(), half); err != nil || got.Status != "active" {
+	if got, err := watch.Next(t.Context(), 500*time.Millisecond); err != nil || got.Status != "active" {
 		t.Fatalf("got %+v, %v", got, err)
 	}
 	watch.Close()

@@ -223,7 +223,8 @@ func TestStartBuild(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, rec, _ := serveShort(t, answers(map[string]string{post: tc.answer, get: tc.present}))
-			c.service.latest = testStart.Add(half)
+			_, _ = c.EnvironmentAlone(t.Context(), "env_1") // Its response tells the service's time.
+			rec.forget()
 			got, err := c.StartBuild(t.Context(), "env_1", "bld_1")
 			if got != tc.want || !isA(err, tc.wantErr) || IsConflict(err) != strings.HasPrefix(tc.answer, "409") {
 				t.Errorf("got %q, %v", got, err)

@@ -4,75 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
-
-// bubbled is a service inside a synctest bubble: it takes no time, except for what an answer "wait" stands for.
-type bubbled struct {
-	began   time.Time
-	answer  func(call string) string
-	mu      sync.Mutex
-	seen    []string
-	waiting chan struct{}
-	// refusing is until when requests are refused for their rate, which is not noted.
-	refusing time.Time
-}
-
-func (b *bubbled) RoundTrip(r *http.Request) (*http.Response, error) {
-	if time.Now().Before(b.refusing) {
-		w := httptest.NewRecorder()
-		say(w, `429 {"detail":"slow down"}`)
-		return w.Result(), nil
-	}
-	b.mu.Lock()
-	b.seen = append(b.seen, time.Since(b.began).String()+" "+short(r))
-	answer := b.answer(short(r))
-	b.mu.Unlock()
-	if rest, ok := strings.CutPrefix(answer, "wait "); ok {
-		select {
-		case <-r.Context().Done():
-			return nil, r.Context().Err()
-		case <-b.waiting:
-		}
-		answer = rest
-	}
-	w := httptest.NewRecorder()
-	say(w, answer)
-	_, _ = io.WriteString(w, "\n")
-	return w.Result(), nil
-}
-
-// inBubble runs a test in which time passes only while everybody waits.
-func inBubble(t *testing.T, answer func(call string) string, test func(t *testing.T, c *Client, b *bubbled)) {
-	t.Helper()
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := &bubbled{began: time.Now(), answer: answer, waiting: make(chan struct{})}
-		c := connected(t, Config{BaseURL: "http://localhost", APIKey: testKey, Clock: clock.System, Transport: b})
-		test(t, c, b)
-		synctest.Wait()
-	})
-}
-
-func (b *bubbled) want(t *testing.T, calls ...string) {
-	t.Helper()
-	synctest.Wait()
-	slices.Sort(b.seen) // Those of one moment have no order.
-	slices.Sort(calls)
-	if !slices.Equal(b.seen, calls) {
-		t.Errorf("asked:\n%s\nwant:\n%s", strings.Join(b.seen, "\n"), strings.Join(calls, "\n"))
-	}
-}
 
 func TestEnvironmentNow_readsTogetherWhatComesTogether(t *testing.T) {
 	const ready, failed = `,"isDefault":false,"status":"ready"`, `,"isDefault":false,"status":"failed"`

@@ -19,14 +19,6 @@ func listed(environments ...string) string {
 	return `200 {"environments":[` + strings.Join(environments, ",") + `]}`
 }
 
-// isA reports that an error is as wanted; nil wants none.
-func isA(err error, want func(error) bool) bool {
-	if want == nil {
-		return err == nil
-	}
-	return want(err)
-}
-
 func TestEnvironments_readsEveryForm(t *testing.T) {
 	t.Parallel()
 	b, a := env("env_1", "b", `,"new":{}`), env("env_2", "a", `,"status":"asleep","scope":null,"setupScript":null,"source":null,"latestBuild":null,"lastSuccessfulBuildAt":null`)

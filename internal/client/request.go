@@ -378,3 +378,8 @@ func outlive(ctx context.Context, after time.Duration) (context.Context, context
 		cancel()
 	}
 }
+
+// stream is send for an answer that may take longer than request_timeout as long as its bytes move.
+func (c *conn) stream(ctx context.Context, r request, read func(*http.Response) error) (*http.Response, error) {
+	return c.send(ctx, r, c.streams, read)
+}

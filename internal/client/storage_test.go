@@ -104,8 +104,14 @@ func TestUpload_idleTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				content := FileContent{Size: size, Open: func() (io.ReadCloser, error) { return io.NopCloser(io.LimitReader(endless{}, size)), nil }}
-				err := pipeClient(t, tc.handle).Upload(t.Context(), &FileUpload{url: "http://127.0.0.1/put?sig=s3cret"}, "a", content, nil)
+				const address = "http://127.0.0.1/put?sig=s3cret"
+				_, err := pipeClient(t, tc.handle).sendToStorage(t.Context(), "upload", address, func(ctx context.Context) (*http.Request, error) {
+					req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, io.LimitReader(endless{}, size+1))
+					if err == nil {
+						req.ContentLength = size + 1
+					}
+					return req, err
+				})
 				var failure *StorageError
 				if errors.As(err, &failure) != tc.stalls || tc.stalls && !strings.HasSuffix(err.Error(), "the transfer stalled: no data moved for 10s; check the connection, or raise request_timeout in the provider block") {
 					t.Errorf("got %v", err)
@@ -193,5 +199,36 @@ func TestNewTransferClient(t *testing.T) {
 	defer func() { _ = conn.Close() }()
 	if idle, ok := conn.(*idleConn); !ok || idle.timeout != idleTime || transport.ForceAttemptHTTP2 {
 		t.Errorf("the connection is a %T, HTTP/2 %v", conn, transport.ForceAttemptHTTP2)
+	}
+}
+
+// What the service itself sends for a long time takes as long as its bytes move, and not longer.
+func TestStream_idleTime(t *testing.T) {
+	t.Parallel()
+	const parts = 16
+	for _, stalls := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := pipeClient(t, func(conn pipeConn, _ *http.Request) {
+				_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", parts)
+				for i := range parts {
+					if stalls && i == parts/2 {
+						conn.hang()
+						return
+					}
+					pauseFor(idleTime - time.Second)
+					_, _ = io.WriteString(conn, "x")
+				}
+			})
+			resp, err := c.stream(t.Context(), aRead, func(*http.Response) error { return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := io.ReadAll(resp.Body)
+			if (err != nil) != stalls || stalls && !strings.Contains(err.Error(), "the transfer stalled: no data moved for 10s") || !stalls && len(data) != parts {
+				t.Errorf("got %q, %v", data, err)
+			}
+			_ = resp.Body.Close()
+			synctest.Wait()
+		})
 	}
 }

@@ -24,38 +24,6 @@ var (
 	aChange = request{op: operation{name: "updateThing", method: http.MethodPatch, route: "/thing"}}
 )
 
-// ending are the two ways in which a caller's context ends while a request is on its way.
-func ending(t *testing.T) map[string]func() (ctx context.Context, end func()) {
-	t.Helper()
-	return map[string]func() (context.Context, func()){
-		"cancelled": func() (context.Context, func()) {
-			return context.WithCancel(t.Context())
-		},
-		"deadline": func() (context.Context, func()) {
-			ctx := &deadlineContext{Context: t.Context(), done: make(chan struct{})}
-			return ctx, func() { close(ctx.done) }
-		},
-	}
-}
-
-// deadlineContext ends as if its deadline had passed, when the test says so.
-type deadlineContext struct {
-	context.Context //nolint:containedctx // This is a context.
-
-	done chan struct{}
-}
-
-func (c *deadlineContext) Deadline() (time.Time, bool) { return time.Now().Add(time.Hour), true }
-func (c *deadlineContext) Done() <-chan struct{}       { return c.done }
-func (c *deadlineContext) Err() error {
-	select {
-	case <-c.done:
-		return context.DeadlineExceeded
-	default:
-		return nil
-	}
-}
-
 func TestExchange_aWriteInFlightRunsToItsAnswer(t *testing.T) {
 	t.Parallel()
 	for name, start := range ending(t) {
@@ -140,18 +108,6 @@ func TestExchange_requestTimeoutBoundsAWrite(t *testing.T) {
 			})
 		})
 	}
-}
-
-// endAtSleep is a clock on which every sleep ends with the context.
-type endAtSleep struct {
-	clock.Clock
-
-	end func()
-}
-
-func (c endAtSleep) Sleep(ctx context.Context, _ time.Duration) error {
-	c.end()
-	return ctx.Err()
 }
 
 func TestExchange_contextEndsBetweenAttempts(t *testing.T) {

@@ -60,7 +60,7 @@ func (c *wikiClient) openWikiExport(ctx context.Context, runID string) (*archive
 	}
 	var body []byte
 	var isZIP bool
-	resp, err := c.send(ctx, r, c.streams, func(resp *http.Response) (err error) {
+	resp, err := c.stream(ctx, r, func(resp *http.Response) (err error) {
 		start := bufio.NewReader(resp.Body)
 		resp.Body = struct {
 			io.Reader

@@ -16,8 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 )
 
 // aWiki is an archive.
@@ -275,31 +273,6 @@ func TestExportWikiRun_endsWithItsContext(t *testing.T) {
 	_, err := c.ExportWikiRun(ctx, "r1", io.Discard)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
-	}
-}
-
-// The service's own archive takes as long as its bytes move, and not longer.
-func TestExportWikiRun_stallsAtTheService(t *testing.T) {
-	t.Parallel()
-	for _, stalls := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			c := pipeClient(t, func(conn pipeConn, _ *http.Request) {
-				_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", len(aWiki))
-				for i := range 16 {
-					if stalls && i == 8 {
-						conn.hang()
-						return
-					}
-					pauseFor(idleTime - time.Second)
-					_, _ = conn.Write(aWiki[i*len(aWiki)/16 : (i+1)*len(aWiki)/16])
-				}
-			})
-			_, err := c.ExportWikiRun(t.Context(), "r1", io.Discard)
-			if (err != nil) != stalls || stalls && !strings.Contains(err.Error(), "the transfer stalled: no data moved for 10s") {
-				t.Errorf("got %v", err)
-			}
-			synctest.Wait()
-		})
 	}
 }
 
