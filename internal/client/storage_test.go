@@ -106,9 +106,9 @@ func TestUpload_idleTime(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const address = "http://127.0.0.1/put?sig=s3cret"
 				_, err := pipeClient(t, tc.handle).sendToStorage(t.Context(), "upload", address, func(ctx context.Context) (*http.Request, error) {
-					req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, io.LimitReader(endless{}, size+1))
+					req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, io.LimitReader(endless{}, size+size/16))
 					if err == nil {
-						req.ContentLength = size + 1
+						req.ContentLength = size + size/16
 					}
 					return req, err
 				})
