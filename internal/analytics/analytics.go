@@ -22,82 +22,84 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// firstDay is the first one that the service has numbers of.
+// firstDay is the first day that the service has numbers for.
 const firstDay = "2026-01-14"
 
-// daysDataSource is the base of all data sources of analytics: they ask about a range of days.
-type daysDataSource struct{ crud.DataSource }
-
-// daysModel is what their models have in common. Embed it.
+// daysModel is the model of a data source that reads a range of days, or the part that all of them have.
 type daysModel struct {
 	StartDate types.String `tfsdk:"start_date"`
 	EndDate   types.String `tfsdk:"end_date"`
 	OrgID     types.String `tfsdk:"org_id"`
+	Data      types.List   `tfsdk:"data"`
 }
 
-func (m *daysModel) days() client.Days {
-	return client.Days{Start: m.StartDate.ValueString(), End: m.EndDate.ValueString()}
+// groupedModel is the model of a data source whose rows can be grouped.
+type groupedModel struct {
+	daysModel
+	GroupBy types.String `tfsdk:"group_by"`
 }
 
-// attributes are those of daysModel, and the rows with the description data.
-func attributes(row results.Record, data string) map[string]schema.Attribute {
+// attributes are those of daysModel.
+func attributes(data schema.Attribute) map[string]schema.Attribute {
 	checks := []validator.String{value.Day(), value.DayFrom(firstDay, "the service has numbers from that day on")}
 	return map[string]schema.Attribute{
 		"start_date": schema.StringAttribute{
 			Required:            true,
-			MarkdownDescription: "First day, as `YYYY-MM-DD` in UTC; not before `" + firstDay + "`.",
+			MarkdownDescription: "First day, as `YYYY-MM-DD` in UTC. Must be `" + firstDay + "` or later.",
 			Validators:          checks,
 		},
 		"end_date": schema.StringAttribute{
 			Required: true,
-			MarkdownDescription: "Last day, as `YYYY-MM-DD` in UTC; not before `start_date`, and yesterday at the latest. " +
-				"Yesterday is `formatdate(\"YYYY-MM-DD\", timeadd(plantimestamp(), \"-24h\"))`.",
+			MarkdownDescription: "Last day, as `YYYY-MM-DD` in UTC. Must be between `start_date` and yesterday, " +
+				"which is `formatdate(\"YYYY-MM-DD\", timeadd(plantimestamp(), \"-24h\"))`.",
 			Validators: checks,
 		},
-		"org_id": schema.StringAttribute{Computed: true, MarkdownDescription: "The organization's ID."},
-		"data": schema.ListNestedAttribute{
-			Computed: true, MarkdownDescription: data,
-			NestedObject: schema.NestedAttributeObject{Attributes: row.DataSource()},
-		},
+		"org_id": schema.StringAttribute{Computed: true, MarkdownDescription: "ID of the organization."},
+		"data":   data,
 	}
 }
 
-// groupBy is the attribute of that name, for the one value that an operation knows. Given are the quantities of the rows that this makes.
-func groupBy(dimension, each, given string) schema.Attribute {
+// groupBy is the argument of that name. Grouped names the fields that grouped rows have.
+func groupBy(dimension, noun, grouped string) schema.Attribute {
 	return schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: fmt.Sprintf("`%s`: a row for each %s and day. The service gives %s then, and what it leaves out is null. If omitted, a row for each day.", dimension, each, given),
+		MarkdownDescription: fmt.Sprintf("Set to `%s` to return a row for each %s and day. These rows have %s; their other fields are null. Defaults to a row for each day.", dimension, noun, grouped),
 		Validators:          []validator.String{stringvalidator.OneOf(dimension)},
 	}
 }
 
-// number is a field of a row with a quantity, which may be a fraction.
-func number(text string) results.Field { return results.Field{Text: text, Type: types.Float64Type} }
-
-// dateOfRow and groupOfRow are fields of every row, or of every one that can be grouped.
-var dateOfRow = results.Field{Text: "The day, as `YYYY-MM-DD` in UTC."}
-
-func groupOfRow(what string) results.Field {
-	return results.Field{Text: what + "; null without `group_by`."}
+func dateOfRow[T any](get func(*T) string) results.Field[T] {
+	return results.String("The day, as `YYYY-MM-DD` in UTC.", get)
 }
 
-// quietDays completes the description of the rows.
-const quietDays = "a day on which nobody was active has none."
-
-// each takes over a list within a row; one that the service leaves out is null.
-func each[A, M any](records []A, model func(A) M) []M {
-	if records == nil {
-		return nil
-	}
-	models := make([]M, len(records))
-	for i, record := range records {
-		models[i] = model(record)
-	}
-	return models
+func groupOfRow[T any](text string, get func(*T) *string) results.Field[T] {
+	return results.StringPointer(text+" Null without `group_by`.", get)
 }
 
-// ValidateConfig refuses a range that ends before it starts.
-func (d *daysDataSource) ValidateConfig(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
+// quietDays ends the description of the rows.
+const quietDays = " Days without activity are left out."
+
+// fetch completes the model with the rows of its days, which ask returns.
+func fetch[T any](c *client.Client, m *daysModel, row results.Record[T], ask func(client.Days) (*client.Analytics[T], error)) error {
+	if err := checkAvailable(c, m.EndDate.ValueString()); err != nil {
+		return err
+	}
+	found, err := ask(client.Days{Start: m.StartDate.ValueString(), End: m.EndDate.ValueString()})
+	if err != nil {
+		return err
+	}
+	m.OrgID, m.Data = value.StringOrNull(found.OrgID), row.List(found.Rows)
+	return nil
+}
+
+// daysInOrder refuses a range that ends before it starts.
+type daysInOrder struct{}
+
+func (daysInOrder) Description(context.Context) string { return "end_date is not before start_date" }
+
+func (v daysInOrder) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+
+func (daysInOrder) ValidateDataSource(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
 	start, end, ok := rangeIn(ctx, req, &resp.Diagnostics)
 	if ok && end.Before(start) {
 		resp.Diagnostics.AddAttributeError(path.Root("end_date"), "Date Out Of Order",
@@ -118,22 +120,22 @@ func rangeIn(ctx context.Context, req datasource.ValidateConfigRequest, diags *d
 	return days["start_date"], days["end_date"], len(days) == 2
 }
 
-// checkAvailable refuses days whose numbers are not there yet. It is no validation, because a configuration stays valid
-// from one day to the next, and because the day depends on the clock of the service.
-func (d *daysDataSource) checkAvailable(m daysModel) error {
-	// The clock is that of the service only when its address is known.
-	if err := d.Client.Configured(); err != nil {
+// checkAvailable refuses days that have no numbers yet. It is not a validator: a valid configuration stays valid the next
+// day, and the service's clock decides.
+func checkAvailable(c *client.Client, end string) error {
+	// The clock is the service's only if its address is known.
+	if err := c.Configured(); err != nil {
 		return err
 	}
-	today := d.Client.Clock.Now().UTC()
-	latest := today.AddDate(0, 0, -1).Format(time.DateOnly)
-	if m.EndDate.ValueString() <= latest {
+	now := c.Clock.Now().UTC()
+	latest := now.AddDate(0, 0, -1).Format(time.DateOnly)
+	if end <= latest {
 		return nil
 	}
 	return &crud.Fault{
 		At: path.Root("end_date"), Summary: "Date Not Available Yet",
-		Detail: fmt.Sprintf("end_date must not be later than %s, got: %q. The numbers of a day can be read from the next day on, and days are in UTC, where it is %s now.",
-			latest, m.EndDate.ValueString(), today.Format("2006-01-02 15:04")),
+		Detail: fmt.Sprintf("end_date must not be later than %s, got: %q. The numbers of a day are available from the next day on. The time in UTC is %s.",
+			latest, end, now.Format("2006-01-02 15:04")),
 	}
 }
 
@@ -144,17 +146,18 @@ var atArguments = apierror.Fields{
 
 const (
 	// managersOnly is part of the descriptions of what shows the whole organization, membersOnly of what shows only the caller.
-	managersOnly = " Needs an organization of the Enterprise tier with Analytics enabled, and the API key of a human with the Manager or Owner role."
-	membersOnly  = " Needs an organization of the Enterprise tier with Analytics enabled, and the API key of a human, of any role."
+	managersOnly = " Requires the Enterprise tier with Analytics enabled, and the API key of a human with the Manager or Owner role."
+	membersOnly  = " Requires the Enterprise tier with Analytics enabled, and the API key of a human."
 )
 
 // organizationAccess and ownAccess say what may be missing: the service answers 403 to any of it.
 var (
-	organizationAccess = access("an organization of the Enterprise tier, Analytics that is enabled for it, and the API key of a human with the Manager or Owner role. The key of a service account has no access.")
-	ownAccess          = access("an organization of the Enterprise tier, Analytics that is enabled for it, and the API key of a human, whose own numbers they are; a service account has no numbers of its own.")
+	organizationAccess = access("the Enterprise tier, Analytics enabled for the organization, and the API key of a human with the Manager or Owner role. Keys of service accounts have no access.")
+	ownAccess          = access("the Enterprise tier, Analytics enabled for the organization, and the API key of a human. Keys of service accounts have no access.")
+
+	organizationOptions = apierror.Options{organizationAccess, atArguments}
 )
 
-func access(needed string) apierror.Advice {
-	advice := "The service says what is missing. Three things are needed: " + needed
-	return apierror.Advice{http.StatusForbidden: advice}
+func access(required string) apierror.Advice {
+	return apierror.Advice{http.StatusForbidden: "Three things are required: " + required}
 }

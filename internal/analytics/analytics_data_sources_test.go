@@ -307,7 +307,7 @@ func TestAccAnalytics_dates(t *testing.T) {
 			s.config("2026-01-13", "2026-02-28", ""): `(?s)Date Too Early.*start_date = "2026-01-13".*start_date\s+must\s+not\s+be\s+before\s+2026-01-14,\s+because\s+the\s+service\s+has\s+numbers\s+from\s+that\s+day\s+on`,
 			s.config("2026-01-14", "2026-01-13", ""): `(?s)Date Too Early.*end_date = "2026-01-13".*end_date\s+must\s+not\s+be\s+before\s+2026-01-14`,
 			s.config("2026-02-28", "2026-02-27", ""): `(?s)Date Out Of Order.*end_date = "2026-02-27".*end_date\s+must\s+not\s+be\s+before\s+start_date,\s+which\s+is\s+2026-02-28,\s+got:\s+"2026-02-27"`,
-			s.config("2026-02-28", "2026-03-01", ""): `(?s)Date Not Available Yet.*end_date = "2026-03-01".*end_date\s+must\s+not\s+be\s+later\s+than\s+2026-02-28,\s+got:\s+"2026-03-01".*days\s+are\s+in\s+UTC`,
+			s.config("2026-02-28", "2026-03-01", ""): `(?s)Date Not Available Yet.*end_date = "2026-03-01".*end_date\s+must\s+not\s+be\s+later\s+than\s+2026-02-28,\s+got:\s+"2026-03-01".*The\s+time\s+in\s+UTC\s+is`,
 			s.config("2026-03-01", "2026-03-02", ""): `(?s)Date Not Available Yet.*end_date = "2026-03-02".*not\s+be\s+later\s+than\s+2026-02-28`,
 		} {
 			run(t, e, refused(e.Config(hcl), want))
@@ -384,7 +384,7 @@ func TestAccAnalytics_daysOfTheSameApply(t *testing.T) {
 
 func TestAccAnalytics_access(t *testing.T) {
 	t.Parallel()
-	const needs = `.*Three\s+things\s+are\s+needed:\s+an\s+organization\s+of\s+the\s+Enterprise\s+tier,\s+Analytics\s+that\s+is\s+enabled\s+for\s+it,\s+and\s+the\s+API\s+key\s+of\s+a\s+human`
+	const needs = `.*Three\s+things\s+are\s+required:\s+the\s+Enterprise\s+tier,\s+Analytics\s+enabled\s+for\s+the\s+organization,\s+and\s+the\s+API\s+key\s+of\s+a\s+human`
 	forEach(t, func(t *testing.T, s source) {
 		e := acctest.New(t)
 		body := s.config("2026-02-27", "2026-02-28", "")
@@ -400,9 +400,9 @@ func TestAccAnalytics_access(t *testing.T) {
 			return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", e.URL(), key, body)
 		}
 		own := s.name == "my_cost"
-		needed := needs + `\s+with\s+the\s+Manager\s+or\s+Owner\s+role.*service\s+account\s+has\s+no\s+access`
+		needed := needs + `\s+with\s+the\s+Manager\s+or\s+Owner\s+role.*service\s+accounts\s+have\s+no\s+access`
 		if own {
-			needed = needs + `,\s+whose\s+own\s+numbers\s+they\s+are.*service\s+account\s+has\s+no\s+numbers`
+			needed = needs + `\.\s+Keys\s+of\s+service\s+accounts\s+have\s+no\s+access`
 		}
 		run(t, e, refused(with(robot.APIKey.Value), `(?s)Cannot read analytics of .*`+s.operation+`.*answered\s+403.*`+needed))
 		if own {

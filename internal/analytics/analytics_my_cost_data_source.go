@@ -11,90 +11,76 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// maxCostDays is how many days a query about one's own cost may ask about.
+// maxCostDays is the maximum number of days in a cost query.
 const maxCostDays = 90
-
-var (
-	_ datasource.DataSourceWithConfigure      = (*myCostDataSource)(nil)
-	_ datasource.DataSourceWithValidateConfig = (*myCostDataSource)(nil)
-)
-
-// NewMyCostDataSource returns the data source agentyard_analytics_my_cost.
-func NewMyCostDataSource() datasource.DataSource { return &myCostDataSource{} }
-
-type myCostDataSource struct{ daysDataSource }
 
 type myCostModel struct {
 	daysModel
 	QueryKey types.String         `tfsdk:"query_key"`
-	Data     []costDayModel       `tfsdk:"data"`
 	DataJSON jsontypes.Normalized `tfsdk:"data_json"`
 }
 
-type costDayModel struct {
-	Date types.String  `tfsdk:"date"`
-	FSC  types.Float64 `tfsdk:"fsc"`
-}
-
-// FromAPI takes over the rows.
-func (m *myCostModel) FromAPI(ctx context.Context, found *client.MyCost) (diags diag.Diagnostics) {
-	m.OrgID = value.StringOrNull(found.OrgID)
-	m.Data, diags = crud.Each[costDayModel](ctx, found.Days)
-	rows, err := json.Marshal(found.Rows)
-	if err == nil {
-		m.DataJSON, err = value.JSON(rows)
-	}
-	if err != nil {
-		diags.AddAttributeError(path.Root("data_json"), "Cannot Store Rows", err.Error())
-	}
-	return diags
-}
-
-// FromAPI takes over the credits of a day.
-func (m *costDayModel) FromAPI(_ context.Context, d *client.CostDay) diag.Diagnostics {
-	m.Date, m.FSC = types.StringValue(d.Date), types.Float64PointerValue(d.FSC)
-	return nil
-}
-
-var costDayResults = results.Record{
-	"date": dateOfRow,
-	"fsc":  number("Credits of the day."),
-}
-
-func (d *myCostDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_analytics_my_cost"
-}
-
-func (d *myCostDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = schema.Schema{
-		MarkdownDescription: fmt.Sprintf("What the owner of the API key used, on at most %d days.", maxCostDays) + membersOnly,
-		Attributes:          attributes(costDayResults, "The days of `headline_daily`, ordered by `date`; empty for any other `query_key`, and if there is no row."),
-	}
-	resp.Schema.Attributes["query_key"] = schema.StringAttribute{
+// NewMyCostDataSource returns the data source agentyard_analytics_my_cost.
+func NewMyCostDataSource() datasource.DataSource {
+	attributes := attributes(costDay.DataSourceList("The days of `headline_daily`, ordered by `date`. Empty for any other `query_key`."))
+	attributes["query_key"] = schema.StringAttribute{
 		Required:            true,
-		MarkdownDescription: "What is asked: `" + strings.Join(client.CostQueryKeys(), "`, `") + "`.",
+		MarkdownDescription: "The query. One of `" + strings.Join(client.CostQueryKeys(), "`, `") + "`.",
 		Validators:          []validator.String{stringvalidator.OneOf(client.CostQueryKeys()...)},
 	}
-	resp.Schema.Attributes["data_json"] = schema.StringAttribute{
+	attributes["data_json"] = schema.StringAttribute{
 		Computed: true, CustomType: jsontypes.NormalizedType{},
-		MarkdownDescription: "All rows as JSON: a list whose items have other fields for each `query_key`. Those of `headline_daily` are ordered by `date`, others as the service orders them.",
+		MarkdownDescription: "All rows as a JSON list. Each `query_key` has its own fields. Rows of `headline_daily` are ordered by `date`, others are in the service's order.",
+	}
+	return &crud.DataSource[myCostModel]{
+		Name:        "analytics_my_cost",
+		Description: fmt.Sprintf("Returns what the owner of the API key used, for up to %d days.", maxCostDays) + membersOnly,
+		Attributes:  attributes,
+		Validators:  []datasource.ConfigValidator{daysInOrder{}, fewDays{}},
+		Verb:        "read", Object: "analytics of own cost", Options: apierror.Options{ownAccess, atArguments},
+		Fetch: func(ctx context.Context, c *client.Client, m *myCostModel) error {
+			return fetch(c, &m.daysModel, costDay, func(days client.Days) (*client.Analytics[client.CostDay], error) {
+				found, err := c.MyCost(ctx, m.QueryKey.ValueString(), days)
+				if err != nil {
+					return nil, err
+				}
+				rows, err := json.Marshal(found.Rows)
+				if err != nil {
+					return nil, err
+				}
+				m.DataJSON, err = value.JSON(rows)
+				return &client.Analytics[client.CostDay]{OrgID: found.OrgID, Rows: found.Days}, err
+			})
+		},
 	}
 }
 
-// ValidateConfig refuses a range of too many days too.
-func (d *myCostDataSource) ValidateConfig(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
-	d.daysDataSource.ValidateConfig(ctx, req, resp)
+var costDay = results.Record[client.CostDay]{
+	"date": dateOfRow(func(d *client.CostDay) string { return d.Date }),
+	"fsc":  results.Float64("Credits used on the day.", func(d *client.CostDay) *float64 { return d.FSC }),
+}
+
+// fewDays refuses a range of more than maxCostDays.
+type fewDays struct{}
+
+func (fewDays) Description(context.Context) string {
+	return fmt.Sprintf("start_date and end_date include at most %d days", maxCostDays)
+}
+
+func (v fewDays) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+
+func (fewDays) ValidateDataSource(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
 	start, end, ok := rangeIn(ctx, req, &resp.Diagnostics)
 	if !ok {
 		return
@@ -102,15 +88,6 @@ func (d *myCostDataSource) ValidateConfig(ctx context.Context, req datasource.Va
 	if count := int(end.Sub(start)/(24*time.Hour)) + 1; count > maxCostDays {
 		last := start.AddDate(0, 0, maxCostDays-1).Format(time.DateOnly)
 		resp.Diagnostics.AddAttributeError(path.Root("end_date"), "Too Many Days",
-			fmt.Sprintf("start_date and end_date may be %d days apart at most, both included, got: %d days. From %s on, end_date must not be later than %s.", maxCostDays, count, start.Format(time.DateOnly), last))
+			fmt.Sprintf("The range includes %d days, but the maximum is %d. With start_date %s, end_date must be %s or earlier.", count, maxCostDays, start.Format(time.DateOnly), last))
 	}
-}
-
-func (d *myCostDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "read", "analytics of own cost", req, resp, func(m *myCostModel) (*client.MyCost, error) {
-		if err := d.checkAvailable(m.daysModel); err != nil {
-			return nil, err
-		}
-		return d.Client.MyCost(ctx, m.QueryKey.ValueString(), m.days())
-	}, ownAccess, atArguments)
 }

@@ -1,7 +1,6 @@
 package analytics
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -14,11 +13,10 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
-	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 )
 
 // validate validates a data source with nothing but its days: nil is null, "?" is unknown.
-func validate(t *testing.T, d datasource.DataSourceWithValidateConfig, start, end any) diag.Diagnostics {
+func validate(t *testing.T, d datasource.DataSource, start, end any) diag.Diagnostics {
 	t.Helper()
 	var described datasource.SchemaResponse
 	d.Schema(t.Context(), datasource.SchemaRequest{}, &described)
@@ -33,15 +31,21 @@ func validate(t *testing.T, d datasource.DataSourceWithValidateConfig, start, en
 		attributes[name] = tftypes.NewValue(tftypes.String, day)
 	}
 	var resp datasource.ValidateConfigResponse
-	d.ValidateConfig(t.Context(), datasource.ValidateConfigRequest{
-		Config: tfsdk.Config{Schema: described.Schema, Raw: tftypes.NewValue(described.Schema.Type().TerraformType(t.Context()), attributes)},
-	}, &resp)
+	validated, ok := d.(datasource.DataSourceWithConfigValidators)
+	if !ok {
+		t.Fatalf("%T has no validators", d)
+	}
+	for _, v := range validated.ConfigValidators(t.Context()) {
+		v.ValidateDataSource(t.Context(), datasource.ValidateConfigRequest{
+			Config: tfsdk.Config{Schema: described.Schema, Raw: tftypes.NewValue(described.Schema.Type().TerraformType(t.Context()), attributes)},
+		}, &resp)
+	}
 	return resp.Diagnostics
 }
 
 func TestValidateConfig_days(t *testing.T) {
 	t.Parallel()
-	organization, own := &tokensDataSource{}, &myCostDataSource{}
+	organization, own := NewTokensDataSource(), NewMyCostDataSource()
 	for name, tc := range map[string]struct {
 		start, end         any
 		organization, mine string
@@ -66,7 +70,7 @@ func TestValidateConfig_days(t *testing.T) {
 		"before the first of all": {"2025-01-01", "2025-01-02", "", ""},
 	} {
 		for _, of := range []struct {
-			d    datasource.DataSourceWithValidateConfig
+			d    datasource.DataSource
 			want string
 		}{{organization, tc.organization}, {own, tc.mine}} {
 			got := ""
@@ -101,14 +105,13 @@ func TestCheckAvailable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := &daysDataSource{crud.DataSource{Client: c}}
 		latest, err := time.Parse(time.DateOnly, tc.latest)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for days, isRefused := range map[int]bool{-400: false, 0: false, 1: true, 2: true, 400: true} {
 			end := latest.AddDate(0, 0, days).Format(time.DateOnly)
-			err := d.checkAvailable(daysModel{EndDate: types.StringValue(end)})
+			err := checkAvailable(c, end)
 			if (err != nil) != isRefused || isRefused && !strings.Contains(err.Error(), "must not be later than "+tc.latest) {
 				t.Errorf("%s: %s is answered %v", name, end, err)
 			}
@@ -116,33 +119,19 @@ func TestCheckAvailable(t *testing.T) {
 	}
 }
 
-// A list that the service leaves out differs from one without items.
-func TestEach(t *testing.T) {
-	t.Parallel()
-	double := func(n int) int { return 2 * n }
-	if got := each([]int{1, 2}, double); len(got) != 2 || got[1] != 4 {
-		t.Errorf("got %v", got)
-	}
-	if got := each([]int{}, double); got == nil || len(got) != 0 {
-		t.Errorf("no items are %v", got)
-	}
-	if got := each[int](nil, double); got != nil {
-		t.Errorf("nothing is %v", got)
-	}
-}
-
 // An empty text is a value: a hook without a matcher, a file without an extension.
-func TestFromAPI_emptyTexts(t *testing.T) {
+func TestRows_emptyTexts(t *testing.T) {
 	t.Parallel()
 	empty := ""
-	var hooks toolRowModel
-	hooks.FromAPI(context.Background(), &client.ToolRow{HooksByEvent: []client.HookCount{{Event: &empty}}})
-	if h := hooks.HooksByEvent[0]; h.Event != types.StringValue("") || !h.Matcher.IsNull() {
-		t.Errorf("got %v", h)
+	hook := hookCount.Object(&client.HookCount{Event: &empty}).Attributes()
+	if !hook["event"].Equal(types.StringValue("")) || !hook["matcher"].IsNull() {
+		t.Errorf("got %v", hook)
 	}
-	var files productivityRowModel
-	files.FromAPI(context.Background(), &client.ProductivityRow{ByExtension: []client.ExtensionCount{{Extension: &empty}, {}}})
-	if e := files.ByExtension; e[0].Extension != types.StringValue("") || !e[1].Extension.IsNull() {
-		t.Errorf("got %v", e)
+	files := productivityRow.Object(&client.ProductivityRow{ByExtension: []client.ExtensionCount{{Extension: &empty}, {}}}).Attributes()
+	if got := files["by_extension"].String(); got != `[{"count":<null>,"extension":""},{"count":<null>,"extension":<null>}]` {
+		t.Errorf("got %s", got)
+	}
+	if !files["by_language"].IsNull() {
+		t.Errorf("a list that is left out is %s", files["by_language"])
 	}
 }

@@ -26,8 +26,8 @@ type integrationModel struct {
 	Connected types.Bool `tfsdk:"connected"`
 }
 
-var integrationResults = results.Record{
-	"integration": {Text: "The organization's integration with its code host. Null if the service does not tell of it.", Of: results.Record{
+var integrationResults = results.Plain{
+	"integration": {Text: "The organization's integration with its code host. Null if the service does not tell of it.", Of: results.Plain{
 		"connected": {Text: "Whether the code host is connected. If it is not, no repository is.", Type: types.BoolType},
 	}},
 }
@@ -41,7 +41,7 @@ func integrationOf(i *client.CIIntegration) *integrationModel {
 }
 
 // listOf is a result that is a list of records.
-func listOf(record results.Record, description string) schema.Attribute {
+func listOf(record results.Plain, description string) schema.Attribute {
 	return schema.ListNestedAttribute{
 		Computed:            true,
 		MarkdownDescription: description,

@@ -19,7 +19,7 @@ var _ datasource.DataSourceWithConfigure = (*ciJobsDataSource)(nil)
 // NewCIJobsDataSource returns the data source agentyard_ci_jobs.
 func NewCIJobsDataSource() datasource.DataSource { return &ciJobsDataSource{} }
 
-type ciJobsDataSource struct{ crud.DataSource }
+type ciJobsDataSource struct{ crud.DataSourceBase }
 
 type ciJobsModel struct {
 	Jobs []ciJobModel `tfsdk:"jobs"`
@@ -51,7 +51,7 @@ func (m *ciJobModel) FromAPI(_ context.Context, j *client.CIJob) diag.Diagnostic
 	return nil
 }
 
-var ciJobResults = results.Record{
+var ciJobResults = results.Plain{
 	"id":             {Text: "ID of the job: `repo_full_name`, `::` and `file_path`."},
 	"action":         {Text: "What the pull request does to the workflow: `create`, `edit` or `delete`."},
 	"repo_full_name": {Text: ofRepository},

@@ -23,7 +23,7 @@ var _ datasource.DataSourceWithConfigure = (*ciRepositoriesDataSource)(nil)
 // NewCIRepositoriesDataSource returns the data source agentyard_ci_repositories.
 func NewCIRepositoriesDataSource() datasource.DataSource { return &ciRepositoriesDataSource{} }
 
-type ciRepositoriesDataSource struct{ crud.DataSource }
+type ciRepositoriesDataSource struct{ crud.DataSourceBase }
 
 type ciRepositoriesModel struct {
 	Owner        types.String        `tfsdk:"owner"`
@@ -53,7 +53,7 @@ func (m *ciRepositoryModel) FromAPI(_ context.Context, r *client.CIRepository) d
 	return nil
 }
 
-var ciRepositoryResults = results.Record{
+var ciRepositoryResults = results.Plain{
 	"full_name":            {Text: ofRepository},
 	"url":                  {Text: "Address of the repository."},
 	"is_private":           {Text: "Whether the repository is private. Null if the service does not tell.", Type: types.BoolType},

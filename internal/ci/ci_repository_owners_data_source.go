@@ -19,7 +19,7 @@ var _ datasource.DataSourceWithConfigure = (*ciRepositoryOwnersDataSource)(nil)
 // NewCIRepositoryOwnersDataSource returns the data source agentyard_ci_repository_owners.
 func NewCIRepositoryOwnersDataSource() datasource.DataSource { return &ciRepositoryOwnersDataSource{} }
 
-type ciRepositoryOwnersDataSource struct{ crud.DataSource }
+type ciRepositoryOwnersDataSource struct{ crud.DataSourceBase }
 
 type ciRepositoryOwnersModel struct {
 	Owners      []ciOwnerModel    `tfsdk:"owners"`
@@ -44,7 +44,7 @@ func (m *ciOwnerModel) FromAPI(_ context.Context, o *client.CIOwner) diag.Diagno
 	return nil
 }
 
-var ciOwnerResults = results.Record{
+var ciOwnerResults = results.Plain{
 	"login": {Text: "Name of the owner at the code host, such as `acme`."},
 	"type":  {Text: "What the owner is, such as `user` or `organization`."},
 }

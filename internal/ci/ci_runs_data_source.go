@@ -21,7 +21,7 @@ var _ datasource.DataSourceWithConfigure = (*ciRunsDataSource)(nil)
 // NewCIRunsDataSource returns the data source agentyard_ci_runs.
 func NewCIRunsDataSource() datasource.DataSource { return &ciRunsDataSource{} }
 
-type ciRunsDataSource struct{ crud.DataSource }
+type ciRunsDataSource struct{ crud.DataSourceBase }
 
 type ciRunsModel struct {
 	Runs        []ciRunModel      `tfsdk:"runs"`
@@ -54,7 +54,7 @@ func (m *ciRunModel) FromAPI(_ context.Context, r *client.CIRun) (diags diag.Dia
 	return diags
 }
 
-var ciRunResults = results.Record{
+var ciRunResults = results.Plain{
 	"id":             {Text: "ID of the run."},
 	"repo_full_name": {Text: ofRepository},
 	"status":         {Text: "Status of the run, such as `queued`, `in_progress` or `completed`."},

@@ -21,7 +21,7 @@ var _ datasource.DataSourceWithConfigure = (*ciScanDataSource)(nil)
 // NewCIScanDataSource returns the data source agentyard_ci_scan.
 func NewCIScanDataSource() datasource.DataSource { return &ciScanDataSource{} }
 
-type ciScanDataSource struct{ crud.DataSource }
+type ciScanDataSource struct{ crud.DataSourceBase }
 
 type ciScanModel struct {
 	ForceRefresh types.Bool        `tfsdk:"force_refresh"`
@@ -74,7 +74,7 @@ func (m *ciWorkflowModel) FromAPI(ctx context.Context, w *client.CIWorkflow) (di
 	return diags
 }
 
-var ciWorkflowResults = results.Record{
+var ciWorkflowResults = results.Plain{
 	"repo_full_name":  {Text: ofRepository},
 	"file_path":       {Text: ofFile},
 	"workflow_name":   {Text: "Name of the workflow."},
@@ -84,7 +84,7 @@ var ciWorkflowResults = results.Record{
 	"github_url":      {Text: "Address of the file at the code host."},
 	"file_sha":        {Text: "Hash of the file's content at the code host."},
 	"user_permission": {Text: ofPermission},
-	"authored_by": {Text: "Who wrote the workflow. Null if the service does not know it.", Of: results.Record{
+	"authored_by": {Text: "Who wrote the workflow. Null if the service does not know it.", Of: results.Plain{
 		"login": {Text: "Login at the code host."},
 		"name":  {Text: "Name at the code host."},
 	}},

@@ -24,7 +24,7 @@ var (
 // NewComputerDataSource returns the data source agentyard_computer.
 func NewComputerDataSource() datasource.DataSource { return &computerDataSource{} }
 
-type computerDataSource struct{ crud.DataSource }
+type computerDataSource struct{ crud.DataSourceBase }
 
 type computerDataSourceModel struct {
 	computerDetails

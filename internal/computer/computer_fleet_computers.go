@@ -31,7 +31,7 @@ type fleetComputer struct {
 }
 
 // fleetComputerResults are the fields of a fleetComputer.
-var fleetComputerResults = results.Record{
+var fleetComputerResults = results.Plain{
 	"id":                      computerResults["id"],
 	"status":                  {Text: "The computer's status: `provisioning`, `active`, or `error`. `missing` if the computer does not exist; the next apply creates it."},
 	"hostname":                computerResults["hostname"],

@@ -21,7 +21,7 @@ var _ datasource.DataSourceWithConfigure = (*computerMetricsDataSource)(nil)
 // NewComputerMetricsDataSource returns the data source agentyard_computer_metrics.
 func NewComputerMetricsDataSource() datasource.DataSource { return &computerMetricsDataSource{} }
 
-type computerMetricsDataSource struct{ crud.DataSource }
+type computerMetricsDataSource struct{ crud.DataSourceBase }
 
 type computerMetricsModel struct {
 	ComputerID types.String      `tfsdk:"computer_id"`

@@ -16,7 +16,7 @@ var _ datasource.DataSourceWithConfigure = (*computerProvidersDataSource)(nil)
 // NewComputerProvidersDataSource returns the data source agentyard_computer_providers.
 func NewComputerProvidersDataSource() datasource.DataSource { return &computerProvidersDataSource{} }
 
-type computerProvidersDataSource struct{ crud.DataSource }
+type computerProvidersDataSource struct{ crud.DataSourceBase }
 
 type computerProvidersModel struct {
 	Providers []string `tfsdk:"providers"`

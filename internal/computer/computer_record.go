@@ -41,7 +41,7 @@ type computerDetails struct {
 }
 
 // computerResults are the fields of a computerRecord, wherever they are shown.
-var computerResults = results.Record{
+var computerResults = results.Plain{
 	"id":                      {Text: "The computer's ID."},
 	"host_id":                 {Text: "ID (UUID) of the host behind the computer. It can be assigned once and is unique among the owner's computers."},
 	"name":                    {Text: "The computer's name, 1 to 63 characters."},
@@ -61,13 +61,13 @@ var computerResults = results.Record{
 }
 
 // computerDetailResults returns the fields of a computerDetails.
-func computerDetailResults() results.Record {
+func computerDetailResults() results.Plain {
 	fields := maps.Clone(computerResults)
-	fields["provisioning_steps"] = results.Field{Text: "The steps of a managed computer's setup, in order.", Of: stepResults, IsList: true}
+	fields["provisioning_steps"] = results.PlainField{Text: "The steps of a managed computer's setup, in order.", Of: stepResults, IsList: true}
 	return fields
 }
 
-var stepResults = results.Record{
+var stepResults = results.Plain{
 	"id":           {Text: "The step's ID."},
 	"name":         {Text: "The step's name."},
 	"status":       {Text: "The step's status, such as `pending`, `in_progress` or `completed`."},
@@ -76,7 +76,7 @@ var stepResults = results.Record{
 	"completed_at": {Text: "When the step ended (RFC 3339, UTC)."},
 }
 
-var sourceResults = results.Record{
+var sourceResults = results.Plain{
 	"kind":        {Text: "Kind of the source: `template`, `execution-template` or `computer`."},
 	"template_id": {Text: "ID of the template."},
 	"computer_id": {Text: "ID of the computer that was copied."},

@@ -19,7 +19,7 @@ var _ datasource.DataSourceWithConfigure = (*computersDataSource)(nil)
 // NewComputersDataSource returns the data source agentyard_computers.
 func NewComputersDataSource() datasource.DataSource { return &computersDataSource{} }
 
-type computersDataSource struct{ crud.DataSource }
+type computersDataSource struct{ crud.DataSourceBase }
 
 type computersModel struct {
 	HostID                   types.String      `tfsdk:"host_id"`

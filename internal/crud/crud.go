@@ -51,11 +51,11 @@ func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, r
 	r.Client = configured(req.ProviderData, &resp.Diagnostics)
 }
 
-// DataSource gives a data source its client. Embed it.
-type DataSource struct{ Client *client.Client }
+// DataSourceBase gives a data source its client. Embed it.
+type DataSourceBase struct{ Client *client.Client }
 
 // Configure takes the client that the provider made.
-func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+func (d *DataSourceBase) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
 	d.Client = configured(req.ProviderData, &resp.Diagnostics)
 }
 

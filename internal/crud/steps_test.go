@@ -91,10 +91,10 @@ func TestConfigure(t *testing.T) {
 			return r.Client, resp.Diagnostics
 		},
 		"data source": func(data any) (*client.Client, diag.Diagnostics) {
-			var d DataSource
+			var d DataSource[thingModel]
 			var resp datasource.ConfigureResponse
 			d.Configure(t.Context(), datasource.ConfigureRequest{ProviderData: data}, &resp)
-			return d.Client, resp.Diagnostics
+			return d.client, resp.Diagnostics
 		},
 		"ephemeral resource": func(data any) (*client.Client, diag.Diagnostics) {
 			var e Ephemeral

@@ -21,7 +21,7 @@ import (
 var _ datasource.DataSourceWithConfigure = (*buildDiagnosticsDataSource)(nil)
 
 // excerptResults are what is shown of a build's log.
-var excerptResults = results.Record{
+var excerptResults = results.Plain{
 	"excerpt":   {Text: "A part of the build's log. Null if there is none, or the service withholds it."},
 	"truncated": buildResults["truncated"],
 	"withheld":  buildResults["withheld"],
@@ -32,7 +32,7 @@ func NewEnvironmentBuildDiagnosticsDataSource() datasource.DataSource {
 	return &buildDiagnosticsDataSource{}
 }
 
-type buildDiagnosticsDataSource struct{ crud.DataSource }
+type buildDiagnosticsDataSource struct{ crud.DataSourceBase }
 
 type buildDiagnosticsModel struct {
 	EnvironmentID types.String `tfsdk:"environment_id"`

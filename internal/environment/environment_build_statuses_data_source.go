@@ -23,7 +23,7 @@ var _ datasource.DataSourceWithConfigure = (*buildStatusesDataSource)(nil)
 // NewEnvironmentBuildStatusesDataSource returns the data source agentyard_environment_build_statuses.
 func NewEnvironmentBuildStatusesDataSource() datasource.DataSource { return &buildStatusesDataSource{} }
 
-type buildStatusesDataSource struct{ crud.DataSource }
+type buildStatusesDataSource struct{ crud.DataSourceBase }
 
 type buildStatusesModel struct {
 	EnvironmentIDs   []string           `tfsdk:"environment_ids"`

@@ -21,7 +21,7 @@ var (
 // NewEnvironmentDataSource returns the data source agentyard_environment.
 func NewEnvironmentDataSource() datasource.DataSource { return &environmentDataSource{} }
 
-type environmentDataSource struct{ crud.DataSource }
+type environmentDataSource struct{ crud.DataSourceBase }
 
 func (d *environmentDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_environment"

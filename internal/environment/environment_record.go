@@ -33,7 +33,7 @@ type environmentRecord struct {
 }
 
 // environmentResults are the fields of an environment, wherever they are shown.
-var environmentResults = results.Record{
+var environmentResults = results.Plain{
 	"id":                       {Text: "The environment's ID."},
 	"name":                     {Text: "The environment's name."},
 	"scope":                    {Text: "Who may use the environment: `user` for its owner alone, `organization` for everybody in the organization."},
@@ -51,12 +51,12 @@ var environmentResults = results.Record{
 	"updated_at":               {Text: "When the environment was changed last (RFC 3339, UTC)."},
 }
 
-var repositoryResults = results.Record{
+var repositoryResults = results.Plain{
 	"url":    {Text: "The repository's URL."},
 	"script": {Text: "The script that sets up the repository."},
 }
 
-var sourceResults = results.Record{
+var sourceResults = results.Plain{
 	"id":                     {Text: "The source's ID."},
 	"name":                   {Text: "The source's name."},
 	"supports_repositories":  {Text: "Whether environments of this source can have repositories.", Type: types.BoolType},
@@ -65,12 +65,12 @@ var sourceResults = results.Record{
 	"unavailable":            {Text: "Whether the source is not available at present.", Type: types.BoolType},
 }
 
-var providerResults = results.Record{
+var providerResults = results.Plain{
 	"id":   {Text: "The provider's ID."},
 	"name": {Text: "The provider's name."},
 }
 
-var buildResults = results.Record{
+var buildResults = results.Plain{
 	"id":               {Text: "The build's ID."},
 	"status":           {Text: "The build's status: `queued`, `building`, `validating`, `succeeded`, `failed` or `superseded`."},
 	"trigger":          {Text: "What started the build: `create`, `edit`, `manual`, `scheduled` or `base-update`."},
@@ -86,7 +86,7 @@ var buildResults = results.Record{
 	"promoted_at":      {Text: "When the build became the active one (RFC 3339, UTC)."},
 }
 
-var buildRepositoryResults = results.Record{
+var buildRepositoryResults = results.Plain{
 	"url":            {Text: "The repository's URL."},
 	"name":           {Text: "The repository's name."},
 	"default_branch": {Text: "The repository's default branch."},

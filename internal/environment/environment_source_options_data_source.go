@@ -17,7 +17,7 @@ var _ datasource.DataSourceWithConfigure = (*sourceOptionsDataSource)(nil)
 // NewEnvironmentSourceOptionsDataSource returns the data source agentyard_environment_source_options.
 func NewEnvironmentSourceOptionsDataSource() datasource.DataSource { return &sourceOptionsDataSource{} }
 
-type sourceOptionsDataSource struct{ crud.DataSource }
+type sourceOptionsDataSource struct{ crud.DataSourceBase }
 
 type sourceOptionsModel struct {
 	Providers            []providerOptionsModel `tfsdk:"providers"`

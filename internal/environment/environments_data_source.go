@@ -27,7 +27,7 @@ var atAccount = apierror.AtStatus{
 // NewEnvironmentsDataSource returns the data source agentyard_environments.
 func NewEnvironmentsDataSource() datasource.DataSource { return &environmentsDataSource{} }
 
-type environmentsDataSource struct{ crud.DataSource }
+type environmentsDataSource struct{ crud.DataSourceBase }
 
 type environmentsModel struct {
 	ServiceAccountID     types.String      `tfsdk:"service_account_id"`

@@ -23,7 +23,7 @@ func NewEnterpriseControlHistoryDataSource() datasource.DataSource {
 	return &controlHistoryDataSource{}
 }
 
-type controlHistoryDataSource struct{ crud.DataSource }
+type controlHistoryDataSource struct{ crud.DataSourceBase }
 
 type controlHistoryModel struct {
 	MaxResults types.Int64          `tfsdk:"max_results"`
@@ -63,9 +63,9 @@ func (m *controlChangeModel) FromAPI(_ context.Context, c *client.ControlChange)
 }
 
 // controlChangeResults are the fields of a change, without the settings: they are sensitive.
-var controlChangeResults = results.Record{
+var controlChangeResults = results.Plain{
 	"revision": {Text: "The number of the change. A later change has a greater one.", Type: types.Int64Type},
-	"user": {Text: "Who made the change.", Of: results.Record{
+	"user": {Text: "Who made the change.", Of: results.Plain{
 		"id":    {Text: "The user's ID, as the identity provider knows it."},
 		"email": {Text: "The user's email address. Null if the service does not know it."},
 		"name":  {Text: "The user's name. Null if the service does not know it."},

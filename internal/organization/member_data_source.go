@@ -20,7 +20,7 @@ var _ datasource.DataSourceWithConfigure = (*memberDataSource)(nil)
 // NewMemberDataSource returns the data source agentyard_member.
 func NewMemberDataSource() datasource.DataSource { return &memberDataSource{} }
 
-type memberDataSource struct{ crud.DataSource }
+type memberDataSource struct{ crud.DataSourceBase }
 
 func (d *memberDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_member"

@@ -40,7 +40,7 @@ func (m *memberModel) FromAPI(ctx context.Context, u *client.Member) (diags diag
 }
 
 // memberResults are the fields of a member, wherever they are shown.
-var memberResults = results.Record{
+var memberResults = results.Plain{
 	"id":              {Text: "The member's ID, as the identity provider knows it."},
 	"email":           {Text: "The member's email address."},
 	"first_name":      {Text: "The member's first name. Null if the service does not know it."},

@@ -18,7 +18,7 @@ var _ datasource.DataSourceWithConfigure = (*membersDataSource)(nil)
 // NewMembersDataSource returns the data source agentyard_members.
 func NewMembersDataSource() datasource.DataSource { return &membersDataSource{} }
 
-type membersDataSource struct{ crud.DataSource }
+type membersDataSource struct{ crud.DataSourceBase }
 
 type membersModel struct {
 	MaxResults types.Int64   `tfsdk:"max_results"`

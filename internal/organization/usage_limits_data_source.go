@@ -18,7 +18,7 @@ var _ datasource.DataSourceWithConfigure = (*usageLimitsDataSource)(nil)
 // NewUsageLimitsDataSource returns the data source agentyard_usage_limits.
 func NewUsageLimitsDataSource() datasource.DataSource { return &usageLimitsDataSource{} }
 
-type usageLimitsDataSource struct{ crud.DataSource }
+type usageLimitsDataSource struct{ crud.DataSourceBase }
 
 type usageLimitsModel struct {
 	GlobalLimit types.Int64       `tfsdk:"global_limit"`
@@ -58,7 +58,7 @@ func (d *usageLimitsDataSource) Schema(_ context.Context, _ datasource.SchemaReq
 			"user_limits": schema.ListNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "The limits of single users, ordered by email address; empty if there are none.",
-				NestedObject: schema.NestedAttributeObject{Attributes: results.Record{
+				NestedObject: schema.NestedAttributeObject{Attributes: results.Plain{
 					"email": {Text: "Email address of the user, as the service spells it."},
 					"limit": {Text: "The user's own limit, in credits. Null if they have none and the global limit applies.", Type: types.Int64Type},
 				}.DataSource()},

@@ -1,199 +1,108 @@
-// Package results describes the fields of a record once, and builds from that the computed attributes of every object
-// that shows the record: resource, data source, and the elements of lists of either.
+// Package results describes the fields of a record once: name, description, type and value. The computed attributes of
+// resources and data sources, and their values, are built from that.
 package results
 
 import (
-	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"context"
+
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	dsschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/boolplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/float64planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/listplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/setplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 )
 
-// Record is the fields of a record by the names of their attributes.
-type Record map[string]Field
+// Record holds the fields of a T by the names of their attributes.
+type Record[T any] map[string]Field[T]
 
-// Field is one field of a record. One without Type and Of is a string.
-type Field struct {
-	// Text describes it.
-	Text string
-	// Type is a bool, an int64, a float64, JSON (jsontypes.NormalizedType), or a list, set or map of these or of strings.
-	Type attr.Type
-	// Of are the fields of a nested object, or of each object of a list where IsList is set.
-	Of     Record
-	IsList bool
-}
-
-// AttrTypes are the types of the record's attributes.
-func (r Record) AttrTypes() map[string]attr.Type {
-	attrTypes := make(map[string]attr.Type, len(r))
-	for name, field := range r {
-		attrTypes[name] = field.attrType()
-	}
-	return attrTypes
+// Field is one field of a T. The functions in fields.go make the usual ones.
+type Field[T any] struct {
+	Text      string
+	Type      attr.Type
+	Sensitive bool
+	// Value reads the field. Its type must be Type.
+	Value func(*T) attr.Value
+	// nested are the attributes of an object, or of the objects in a list.
+	nested map[string]schema.Attribute
 }
 
 // ObjectType is the type of the record as an object.
-func (r Record) ObjectType() types.ObjectType { return types.ObjectType{AttrTypes: r.AttrTypes()} }
-
-func (f Field) attrType() attr.Type {
-	switch {
-	case f.IsList:
-		return types.ListType{ElemType: f.Of.ObjectType()}
-	case f.Of != nil:
-		return f.Of.ObjectType()
-	case f.Type != nil:
-		return f.Type
-	}
-	return types.StringType
-}
-
-// DataSource are the record's attributes in a data source.
-func (r Record) DataSource() map[string]dsschema.Attribute {
-	attributes := make(map[string]dsschema.Attribute, len(r))
+func (r Record[T]) ObjectType() types.ObjectType {
+	attrTypes := make(map[string]attr.Type, len(r))
 	for name, field := range r {
-		attributes[name] = field.dataSource()
+		attrTypes[name] = field.Type
 	}
-	return attributes
+	return types.ObjectType{AttrTypes: attrTypes}
 }
 
-// DataSourceByIDOrName is DataSource for an object that is looked up by its ID or by its name, of at most maxName characters;
-// 0 is no maximum.
-func (r Record) DataSourceByIDOrName(maxName int) map[string]dsschema.Attribute {
-	attributes := r.DataSource()
-	checks := map[string]validator.String{"id": value.NotEmpty(), "name": value.NotEmpty()}
-	if maxName > 0 {
-		checks["name"] = value.Length(1, maxName)
-	}
-	for name, check := range checks {
-		attributes[name] = dsschema.StringAttribute{
-			Optional: true, Computed: true,
-			MarkdownDescription: r[name].Text + " Exactly one of `id` and `name` must be given.",
-			Validators:          []validator.String{check},
-		}
-	}
-	return attributes
+// Object returns a record's value; nil is null.
+func (r Record[T]) Object(record *T) types.Object {
+	return r.object(r.ObjectType(), record)
 }
 
-// MaxResults is the argument of a data source that bounds what it reads of a listing.
-func MaxResults(description string) dsschema.Attribute {
-	return dsschema.Int64Attribute{
-		Optional:            true,
-		MarkdownDescription: description,
-		Validators:          []validator.Int64{int64validator.AtLeast(1)},
-	}
+// List returns the values of records; nil is an empty list.
+func (r Record[T]) List(records []T) types.List {
+	return r.list(r.ObjectType(), records)
 }
 
-func (f Field) dataSource() dsschema.Attribute {
-	switch t := f.attrType().(type) {
-	case types.ObjectType:
-		return dsschema.SingleNestedAttribute{Computed: true, MarkdownDescription: f.Text, Attributes: f.Of.DataSource()}
-	case types.ListType:
-		if f.IsList {
-			return dsschema.ListNestedAttribute{Computed: true, MarkdownDescription: f.Text, NestedObject: dsschema.NestedAttributeObject{Attributes: f.Of.DataSource()}}
-		}
-		return dsschema.ListAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
-	case types.SetType:
-		return dsschema.SetAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
-	case types.MapType:
-		return dsschema.MapAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
-	}
-	switch f.attrType() {
-	case types.BoolType:
-		return dsschema.BoolAttribute{Computed: true, MarkdownDescription: f.Text}
-	case types.Int64Type:
-		return dsschema.Int64Attribute{Computed: true, MarkdownDescription: f.Text}
-	case types.Float64Type:
-		return dsschema.Float64Attribute{Computed: true, MarkdownDescription: f.Text}
-	case jsontypes.NormalizedType{}:
-		return dsschema.StringAttribute{Computed: true, CustomType: jsontypes.NormalizedType{}, MarkdownDescription: f.Text}
-	}
-	return dsschema.StringAttribute{Computed: true, MarkdownDescription: f.Text}
+// Into copies a record's fields into a model that has an attribute for each of them.
+func (r Record[T]) Into(ctx context.Context, record *T, model any) diag.Diagnostics {
+	return r.Object(record).As(ctx, model, basetypes.ObjectAsOptions{})
 }
 
-// Resource are the record's attributes in a resource. In the plan of an update each keeps its value: what moves by itself
-// is no change that somebody planned, and the next refresh takes what has moved.
-func (r Record) Resource() map[string]schema.Attribute {
-	attributes := r.Elements()
-	for name, attribute := range attributes {
-		switch a := attribute.(type) {
-		case schema.StringAttribute:
-			a.PlanModifiers = []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
-			attributes[name] = a
-		case schema.BoolAttribute:
-			a.PlanModifiers = []planmodifier.Bool{boolplanmodifier.UseStateForUnknown()}
-			attributes[name] = a
-		case schema.Int64Attribute:
-			a.PlanModifiers = []planmodifier.Int64{int64planmodifier.UseStateForUnknown()}
-			attributes[name] = a
-		case schema.Float64Attribute:
-			a.PlanModifiers = []planmodifier.Float64{float64planmodifier.UseStateForUnknown()}
-			attributes[name] = a
-		case schema.MapAttribute:
-			a.PlanModifiers = []planmodifier.Map{mapplanmodifier.UseStateForUnknown()}
-			attributes[name] = a
-		case schema.ListAttribute:
-			a.PlanModifiers = []planmodifier.List{listplanmodifier.UseStateForUnknown()}
-			attributes[name] = a
-		case schema.SetAttribute:
-			a.PlanModifiers = []planmodifier.Set{setplanmodifier.UseStateForUnknown()}
-			attributes[name] = a
-		case schema.ListNestedAttribute:
-			a.PlanModifiers = []planmodifier.List{listplanmodifier.UseStateForUnknown()}
-			attributes[name] = a
-		case schema.SingleNestedAttribute:
-			a.PlanModifiers = []planmodifier.Object{objectplanmodifier.UseStateForUnknown()}
-			attributes[name] = a
-		}
+func (r Record[T]) object(typ types.ObjectType, record *T) types.Object {
+	if record == nil {
+		return types.ObjectNull(typ.AttrTypes)
 	}
-	return attributes
+	values := make(map[string]attr.Value, len(r))
+	for name, field := range r {
+		values[name] = field.Value(record)
+	}
+	return types.ObjectValueMust(typ.AttrTypes, values)
 }
 
-// Elements are the record's attributes in each object of a resource's list. Elements come and go, so the plan of the list as a whole decides about them.
-func (r Record) Elements() map[string]schema.Attribute {
+func (r Record[T]) list(typ types.ObjectType, records []T) types.List {
+	values := make([]attr.Value, len(records))
+	for i := range records {
+		values[i] = r.object(typ, &records[i])
+	}
+	return types.ListValueMust(typ, values)
+}
+
+// Elements are the record's attributes in an object of a list or map.
+func (r Record[T]) Elements() map[string]schema.Attribute {
 	attributes := make(map[string]schema.Attribute, len(r))
 	for name, field := range r {
-		attributes[name] = field.element()
+		attributes[name] = field.attribute()
 	}
 	return attributes
 }
 
-func (f Field) element() schema.Attribute {
-	switch t := f.attrType().(type) {
-	case types.ObjectType:
-		return schema.SingleNestedAttribute{Computed: true, MarkdownDescription: f.Text, Attributes: f.Of.Elements()}
-	case types.ListType:
-		if f.IsList {
-			return schema.ListNestedAttribute{Computed: true, MarkdownDescription: f.Text, NestedObject: schema.NestedAttributeObject{Attributes: f.Of.Elements()}}
-		}
-		return schema.ListAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
-	case types.SetType:
-		return schema.SetAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
-	case types.MapType:
-		return schema.MapAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
+// Resource returns the record's attributes in a resource. An update keeps their values in its plan, so that plans stay
+// quiet; the next refresh stores what has changed.
+func (r Record[T]) Resource() map[string]schema.Attribute {
+	attributes := r.Elements()
+	for name, attribute := range attributes {
+		attributes[name] = keepInUpdate(attribute)
 	}
-	switch f.attrType() {
-	case types.BoolType:
-		return schema.BoolAttribute{Computed: true, MarkdownDescription: f.Text}
-	case types.Int64Type:
-		return schema.Int64Attribute{Computed: true, MarkdownDescription: f.Text}
-	case types.Float64Type:
-		return schema.Float64Attribute{Computed: true, MarkdownDescription: f.Text}
-	case jsontypes.NormalizedType{}:
-		return schema.StringAttribute{Computed: true, CustomType: jsontypes.NormalizedType{}, MarkdownDescription: f.Text}
+	return attributes
+}
+
+// DataSource returns the record's attributes in a data source.
+func (r Record[T]) DataSource() map[string]dsschema.Attribute {
+	attributes := make(map[string]dsschema.Attribute, len(r))
+	for name, attribute := range r.Elements() {
+		attributes[name] = attribute // One interface covers the attributes of resources and of data sources.
 	}
-	return schema.StringAttribute{Computed: true, MarkdownDescription: f.Text}
+	return attributes
+}
+
+// DataSourceList returns the attribute of a data source for a list of records.
+func (r Record[T]) DataSourceList(description string) dsschema.Attribute {
+	return dsschema.ListNestedAttribute{
+		Computed:            true,
+		MarkdownDescription: description,
+		NestedObject:        dsschema.NestedAttributeObject{Attributes: r.DataSource()},
+	}
 }

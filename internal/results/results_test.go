@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-var record = Record{
+var record = Plain{
 	"id":     {Text: "The ID."},
 	"listed": {Text: "Whether.", Type: types.BoolType},
 	"pages":  {Text: "How many.", Type: types.Int64Type},
@@ -20,8 +20,8 @@ var record = Record{
 	"tags":   {Text: "By name.", Type: types.MapType{ElemType: types.Float64Type}},
 	"tools":  {Text: "The tools.", Type: types.SetType{ElemType: types.StringType}},
 	"dirs":   {Text: "The folders.", Type: types.ListType{ElemType: types.StringType}},
-	"source": {Text: "The source.", Of: Record{"kind": {Text: "Its kind."}}},
-	"steps":  {Text: "The steps.", Of: Record{"error": {Text: "What went wrong."}}, IsList: true},
+	"source": {Text: "The source.", Of: Plain{"kind": {Text: "Its kind."}}},
+	"steps":  {Text: "The steps.", Of: Plain{"error": {Text: "What went wrong."}}, IsList: true},
 }
 
 // The same record has the same types wherever it is shown, and every attribute is computed and described.
@@ -90,7 +90,7 @@ func TestRecord_planModifiers(t *testing.T) {
 
 func TestDataSourceByIDOrName(t *testing.T) {
 	t.Parallel()
-	named := Record{"id": {Text: "The ID."}, "name": {Text: "The name."}, "status": {Text: "The status."}}
+	named := Plain{"id": {Text: "The ID."}, "name": {Text: "The name."}, "status": {Text: "The status."}}
 	for name, attribute := range named.DataSourceByIDOrName(63) {
 		if attribute.IsOptional() != (name != "status") || !attribute.IsComputed() {
 			t.Errorf("%s: optional %v, computed %v", name, attribute.IsOptional(), attribute.IsComputed())
@@ -101,7 +101,7 @@ func TestDataSourceByIDOrName(t *testing.T) {
 // A name whose maximum nobody knows is only not empty.
 func TestDataSourceByIDOrName_length(t *testing.T) {
 	t.Parallel()
-	named := Record{"id": {Text: "The ID."}, "name": {Text: "The name."}}
+	named := Plain{"id": {Text: "The ID."}, "name": {Text: "The name."}}
 	for maxName, refused := range map[int]map[string]bool{
 		3: {"": true, "abc": false, "abcd": true},
 		0: {"": true, "abc": false, strings.Repeat("n", 1000): false},

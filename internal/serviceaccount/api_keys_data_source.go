@@ -22,7 +22,7 @@ var _ datasource.DataSourceWithConfigure = (*apiKeysDataSource)(nil)
 // NewAPIKeysDataSource returns the data source agentyard_api_keys.
 func NewAPIKeysDataSource() datasource.DataSource { return &apiKeysDataSource{} }
 
-type apiKeysDataSource struct{ crud.DataSource }
+type apiKeysDataSource struct{ crud.DataSourceBase }
 
 type apiKeysModel struct {
 	ServiceAccountID types.String `tfsdk:"service_account_id"`
@@ -40,7 +40,7 @@ type apiKeyItem struct {
 	RevokedAt   types.String `tfsdk:"revoked_at"`
 }
 
-var apiKeyResults = results.Record{
+var apiKeyResults = results.Plain{
 	"id":          {Text: "The API key's ID."},
 	"name":        {Text: "The API key's name."},
 	"fingerprint": {Text: "Identifies the key's value without showing it."},

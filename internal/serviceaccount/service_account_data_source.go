@@ -22,7 +22,7 @@ var (
 // NewServiceAccountDataSource returns the data source agentyard_service_account.
 func NewServiceAccountDataSource() datasource.DataSource { return &accountDataSource{} }
 
-type accountDataSource struct{ crud.DataSource }
+type accountDataSource struct{ crud.DataSourceBase }
 
 func (d *accountDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_service_account"

@@ -40,7 +40,7 @@ func (m *accountModel) FromAPI(_ context.Context, a *client.ServiceAccount) diag
 func (m *accountModel) Identity() any { return &crud.ID{ID: m.ID} }
 
 // accountResults are the fields of a service account, wherever they are shown.
-var accountResults = results.Record{
+var accountResults = results.Plain{
 	"id":          {Text: "The service account's ID."},
 	"name":        {Text: "The service account's name, 1 to 128 characters."},
 	"description": {Text: "What the service account is for."},

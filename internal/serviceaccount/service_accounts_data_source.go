@@ -16,7 +16,7 @@ var _ datasource.DataSourceWithConfigure = (*accountsDataSource)(nil)
 // NewServiceAccountsDataSource returns the data source agentyard_service_accounts.
 func NewServiceAccountsDataSource() datasource.DataSource { return &accountsDataSource{} }
 
-type accountsDataSource struct{ crud.DataSource }
+type accountsDataSource struct{ crud.DataSourceBase }
 
 type accountsModel struct {
 	ServiceAccounts []accountModel `tfsdk:"service_accounts"`

@@ -21,7 +21,7 @@ var _ datasource.DataSourceWithConfigure = (*sessionDataSource)(nil)
 // NewSessionDataSource returns the data source agentyard_session.
 func NewSessionDataSource() datasource.DataSource { return &sessionDataSource{} }
 
-type sessionDataSource struct{ crud.DataSource }
+type sessionDataSource struct{ crud.DataSourceBase }
 
 type sessionDataModel struct{ sessionDataRecord }
 

@@ -42,7 +42,7 @@ func (m *sessionDataRecord) FromAPI(ctx context.Context, s *client.Session) diag
 }
 
 // sessionResults are the fields of a session, wherever they are shown.
-var sessionResults = results.Record{
+var sessionResults = results.Plain{
 	"id":                {Text: "The session's ID."},
 	"parent_session_id": {Text: "ID of the session that started this one as a subagent."},
 	"title":             {Text: "The session's title, which usually is its first prompt. Null as long as it has none."},

@@ -73,7 +73,7 @@ var (
 )
 
 // settingsResults are the settings, wherever they are shown.
-var settingsResults = results.Record{
+var settingsResults = results.Plain{
 	"model":                              {Text: "The model that the agent uses."},
 	"reasoning_effort":                   {Text: "How much the model reasons: " + oneOf(client.ReasoningEfforts) + "."},
 	"interaction_mode":                   {Text: "How the agent goes about its work: " + oneOf(client.InteractionModes) + ". `agi` is the old spelling of `mission`."},
@@ -97,12 +97,12 @@ var settingsResults = results.Record{
 	"compaction_threshold_check_enabled": {Text: "Whether the session is shortened when it grows too long.", Type: types.BoolType},
 }
 
-var tagResults = results.Record{
+var tagResults = results.Plain{
 	"name":     {Text: "The tag's name."},
 	"metadata": {Text: "What is kept with the tag.", Type: tagMetadata},
 }
 
-var worktreeResults = results.Record{
+var worktreeResults = results.Plain{
 	"repo_root":            {Text: "Path of the repository on the computer."},
 	"branch":               {Text: "The branch that is checked out."},
 	"lifecycle":            {Text: "How long the worktree is kept: " + oneOf(client.WorktreeLifecycles) + "."},

@@ -20,7 +20,7 @@ var _ datasource.DataSourceWithConfigure = (*sessionsDataSource)(nil)
 // NewSessionsDataSource returns the data source agentyard_sessions.
 func NewSessionsDataSource() datasource.DataSource { return &sessionsDataSource{} }
 
-type sessionsDataSource struct{ crud.DataSource }
+type sessionsDataSource struct{ crud.DataSourceBase }
 
 type sessionsModel struct {
 	ComputerID types.String        `tfsdk:"computer_id"`

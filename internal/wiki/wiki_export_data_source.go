@@ -26,7 +26,7 @@ var _ datasource.DataSourceWithConfigure = (*wikiExportDataSource)(nil)
 // NewWikiExportDataSource returns the data source agentyard_wiki_export.
 func NewWikiExportDataSource() datasource.DataSource { return &wikiExportDataSource{} }
 
-type wikiExportDataSource struct{ crud.DataSource }
+type wikiExportDataSource struct{ crud.DataSourceBase }
 
 type wikiExportModel struct {
 	WikiRunID    types.String `tfsdk:"wiki_run_id"`

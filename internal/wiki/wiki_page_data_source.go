@@ -24,7 +24,7 @@ var _ datasource.DataSourceWithConfigure = (*wikiPageDataSource)(nil)
 // NewWikiPageDataSource returns the data source agentyard_wiki_page.
 func NewWikiPageDataSource() datasource.DataSource { return &wikiPageDataSource{} }
 
-type wikiPageDataSource struct{ crud.DataSource }
+type wikiPageDataSource struct{ crud.DataSourceBase }
 
 type wikiPageModel struct {
 	WikiRunID types.String `tfsdk:"wiki_run_id"`
@@ -45,7 +45,7 @@ func (m *wikiPageModel) FromAPI(_ context.Context, p *client.WikiPage) diag.Diag
 }
 
 // wikiPageResults are the fields of a page that everything that shows pages has.
-var wikiPageResults = results.Record{
+var wikiPageResults = results.Plain{
 	"path":  {Text: "The page's path in the wiki, such as `architecture/storage.md`. Links between pages are relative to it."},
 	"title": {Text: "The page's title."},
 }

@@ -18,7 +18,7 @@ var _ datasource.DataSourceWithConfigure = (*wikiRunDataSource)(nil)
 // NewWikiRunDataSource returns the data source agentyard_wiki_run.
 func NewWikiRunDataSource() datasource.DataSource { return &wikiRunDataSource{} }
 
-type wikiRunDataSource struct{ crud.DataSource }
+type wikiRunDataSource struct{ crud.DataSourceBase }
 
 func (d *wikiRunDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_wiki_run"

@@ -18,7 +18,7 @@ var _ datasource.DataSourceWithConfigure = (*wikiRunHistoryDataSource)(nil)
 // NewWikiRunHistoryDataSource returns the data source agentyard_wiki_run_history.
 func NewWikiRunHistoryDataSource() datasource.DataSource { return &wikiRunHistoryDataSource{} }
 
-type wikiRunHistoryDataSource struct{ crud.DataSource }
+type wikiRunHistoryDataSource struct{ crud.DataSourceBase }
 
 type wikiRunHistoryModel struct {
 	RepoURL types.String `tfsdk:"repo_url"`

@@ -44,7 +44,7 @@ type wikiRunDetails struct {
 }
 
 // wikiRunResults are the fields of a wiki run, wherever they are shown.
-var wikiRunResults = results.Record{
+var wikiRunResults = results.Plain{
 	"id":                                 {Text: "The wiki run's ID."},
 	"created_at":                         {Text: "When the wiki run was created (RFC 3339, UTC)."},
 	"repo_url":                           {Text: "Web address of the repository."},
@@ -65,7 +65,7 @@ var wikiRunResults = results.Record{
 // wikiRunAttributes are the computed attributes of a wiki run in data sources.
 func wikiRunAttributes() map[string]schema.Attribute {
 	attributes := wikiRunResults.DataSource()
-	maps.Copy(attributes, results.Record{
+	maps.Copy(attributes, results.Plain{
 		"page_tree": {Text: "The tree of pages as JSON, to be decoded with `jsondecode`: a list of objects with `pageId`, `title`, `path`, `order`, and `children`, which are such objects again, at most five levels deep.",
 			Type: jsontypes.NormalizedType{}},
 		"video_overview": {Text: "What is known of the wiki's video, as JSON of a shape that the service leaves open. Null if there is none.", Type: jsontypes.NormalizedType{}},
@@ -73,7 +73,7 @@ func wikiRunAttributes() map[string]schema.Attribute {
 	return attributes
 }
 
-var modelResults = results.Record{
+var modelResults = results.Plain{
 	"id":               {Text: "The model's ID."},
 	"reasoning_effort": {Text: "How hard the model reasoned."},
 }

@@ -16,7 +16,7 @@ var _ datasource.DataSourceWithConfigure = (*wikiRunsDataSource)(nil)
 // NewWikiRunsDataSource returns the data source agentyard_wiki_runs.
 func NewWikiRunsDataSource() datasource.DataSource { return &wikiRunsDataSource{} }
 
-type wikiRunsDataSource struct{ crud.DataSource }
+type wikiRunsDataSource struct{ crud.DataSourceBase }
 
 type wikiRunsModel struct {
 	WikiRuns []wikiRunDetails `tfsdk:"wiki_runs"`

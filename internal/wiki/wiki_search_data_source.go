@@ -24,7 +24,7 @@ var _ datasource.DataSourceWithConfigure = (*wikiSearchDataSource)(nil)
 // NewWikiSearchDataSource returns the data source agentyard_wiki_search.
 func NewWikiSearchDataSource() datasource.DataSource { return &wikiSearchDataSource{} }
 
-type wikiSearchDataSource struct{ crud.DataSource }
+type wikiSearchDataSource struct{ crud.DataSourceBase }
 
 type wikiSearchModel struct {
 	WikiRunID types.String     `tfsdk:"wiki_run_id"`
@@ -55,7 +55,7 @@ func (m *wikiMatchModel) FromAPI(_ context.Context, w *client.WikiMatch) diag.Di
 }
 
 // wikiMatchResults are the fields of a page that was found.
-var wikiMatchResults = results.Record{
+var wikiMatchResults = results.Plain{
 	"page_id":     {Text: "ID of the page, for the data source `agentyard_wiki_page`."},
 	"title":       wikiPageResults["title"],
 	"path":        wikiPageResults["path"],
