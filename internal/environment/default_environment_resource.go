@@ -57,8 +57,8 @@ func (r *defaultEnvironmentResource) Metadata(_ context.Context, req resource.Me
 
 func (r *defaultEnvironmentResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The organization's default environment. An organization has one default, so use only one of these resources. " +
-			"Destroying this resource leaves the default unchanged. Setting the default needs the API key of a human with the Manager role or higher.",
+		MarkdownDescription: "Manages the organization's default environment. An organization has one default, so use this resource once.\n\n" +
+			"Destroying this resource leaves the default unchanged. Setting the default requires the API key of a human with the Manager role or higher.",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,
@@ -68,7 +68,7 @@ func (r *defaultEnvironmentResource) Schema(_ context.Context, _ resource.Schema
 			"environment_id": schema.StringAttribute{
 				Optional: true, Computed: true,
 				MarkdownDescription: "ID of the default environment. It must have the scope `organization` and a successful build. " +
-					"If omitted, the current default is kept. If the organization has none, the service creates one, and the apply does not wait for its build.",
+					"If omitted, the current default is kept. If there is none, the service creates one; the apply does not wait for its build.",
 				Validators:    []validator.String{value.NotEmpty()},
 				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 			},
@@ -100,10 +100,10 @@ func (r *defaultEnvironmentResource) ModifyPlan(ctx context.Context, req resourc
 
 // setAdvice is what refusals of a new default mean.
 var setAdvice = apierror.Advice{
-	http.StatusBadRequest: "The default must be an environment with the scope `organization`, which everybody can use.",
-	http.StatusForbidden:  "Setting the organization's default environment needs the API key of a human with the Manager role or higher.",
-	http.StatusNotFound:   "No environment has this ID, or this API key does not see it. Check environment_id, and whose key it is.",
-	http.StatusConflict:   "No build of the environment has succeeded yet. If it is building, apply again when it is ready. To have Terraform wait, leave wait_for_build of its agentyard_environment at true, and refer to the id of that resource, or name it in depends_on.",
+	http.StatusBadRequest: "The default must be an environment with scope \"organization\".",
+	http.StatusForbidden:  "Setting the default environment requires the API key of a human with the Manager role or higher.",
+	http.StatusNotFound:   "The environment does not exist, or the provider's API key cannot see it. Check environment_id.",
+	http.StatusConflict:   "The environment has no successful build yet. Apply again when its status is ready. To make Terraform wait, set wait_for_build = true on the agentyard_environment and refer to its id.",
 }
 
 // atEnvironment shows at the argument that names the environment what the service refuses to do with it.

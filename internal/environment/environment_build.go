@@ -109,7 +109,7 @@ func ofEnvironment(status string) string {
 }
 
 // anotherBuild is the summary of what movedOn says.
-const anotherBuild = "Another Build Was Waited For"
+const anotherBuild = "Waited for a Newer Build"
 
 // movedOn says that the wait went on with another build; empty if it did not.
 func (w *buildWait) movedOn() string {
@@ -124,12 +124,12 @@ func (w *buildWait) movedOn() string {
 		}
 		format := "Build %s was superseded by build %s. "
 		if r.failed {
-			format = "Build %s failed or was cancelled, and build %s was started after it. "
+			format = "Build %s failed or was canceled, and build %s was started after it. "
 		}
 		fmt.Fprintf(&text, format, r.id, next)
 	}
-	return text.String() + "An edit or another run has started it, and it was waited for in place of the other. " +
-		"It was made from what was asked for last; where that differs from this configuration, the next plan shows it."
+	return text.String() + "The provider waited for the newer build, which an edit or another run started. " +
+		"If it used a different configuration, the next plan shows the difference."
 }
 
 // buildFailure is what is known of a build that failed.
@@ -177,31 +177,31 @@ func (f *buildFailure) text() string {
 	end, isCut := f.endOfLog()
 	switch {
 	case isCut:
-		lines = append(lines, "", "The log ends with what follows; the data source agentyard_environment_build_diagnostics shows more of it:", "", end)
+		lines = append(lines, "", "The end of the log follows. The data source agentyard_environment_build_diagnostics shows more.", "", end)
 	case end != "" && f.truncated:
-		lines = append(lines, "", "The service keeps this much of the log:", "", end)
+		lines = append(lines, "", "The service returned only this excerpt of the log:", "", end)
 	case end != "":
 		lines = append(lines, "", "The log ends with:", "", end)
 	case f.withheld:
-		lines = append(lines, "", "The service withholds the log of this build.")
+		lines = append(lines, "", "The service withholds the log.")
 	}
 	return strings.Join(append(lines, "", f.remedy()), "\n")
 }
 
 // cause is one sentence: which build failed, and why.
 func (f *buildFailure) cause() string {
-	text := fmt.Sprintf("Build %s of the environment %q (%s) failed", f.build, f.name, f.environment)
+	text := fmt.Sprintf("Build %s of environment %q (%s) failed", f.build, f.name, f.environment)
 	if f.build == "" {
-		text = fmt.Sprintf("The build of the environment %q (%s) failed", f.name, f.environment)
+		text = fmt.Sprintf("The build of environment %q (%s) failed", f.name, f.environment)
 	}
 	if f.category != "" {
 		text += ", category " + f.category
 	}
 	switch {
 	case f.reason == "" && f.newer != "":
-		return text + ". The service tells the reason of the latest build alone, which is " + f.newer + " by now."
+		return text + ". The service returns a reason only for the latest build, which is now " + f.newer + "."
 	case f.reason == "":
-		return text + ". The service gives no reason."
+		return text + ". The service gave no reason."
 	}
 	return text + ": " + strings.TrimSuffix(f.reason, ".") + "."
 }
@@ -222,41 +222,41 @@ func (f *buildFailure) endOfLog() (end string, isCut bool) {
 // remedy says what to do about the category.
 func (f *buildFailure) remedy() string {
 	if text, ok := remedies[f.category]; ok {
-		return strings.ReplaceAll(text, "{told}", f.told())
+		return strings.ReplaceAll(text, "{problem}", f.problem())
 	}
 	if !f.hasLog() && f.reason == "" {
-		return "Apply again; if it stays, ask who operates the service."
+		return "Apply again. If the build still fails, contact the service's support."
 	}
-	text := "Mend what " + f.told() + ", then apply again."
+	text := "Fix " + f.problem() + ", then apply again."
 	if !f.hasLog() {
-		text += " A build that somebody has cancelled fails too, and needs no mending."
+		text += " If somebody canceled the build, only apply again."
 	}
 	return text
 }
 
 func (f *buildFailure) hasLog() bool { return strings.TrimSpace(f.excerpt) != "" }
 
-// told is what tells more.
-func (f *buildFailure) told() string {
+// problem names what to fix, with where to read about it.
+func (f *buildFailure) problem() string {
 	switch {
 	case !f.hasLog() && f.reason == "":
-		return "was changed last"
+		return "the last change"
 	case !f.hasLog():
-		return "the reason names"
+		return "the problem that the reason describes"
 	case f.reason == "":
-		return "the log names"
+		return "the problem that the log shows"
 	}
-	return "the reason and the log name"
+	return "the problem that the reason and the log show"
 }
 
 // remedies say what to do about each category of failures.
 var remedies = map[string]string{
-	client.FailureSourceResolution: "A repository could not be resolved or read. Check the URLs, that the default branch exists, and that the organization's code-host integration covers the repositories.",
-	client.FailureProvider:         "The provider of the source failed, not the configuration. Apply again later; if it stays, choose another source_id: the data source agentyard_environment_source_options lists what is available.",
-	client.FailureTimeout:          "The build took longer than the service allows. Shorten the scripts, or move slow work out of them.",
-	client.FailureValidation:       "A script or a check of the result failed. Mend what {told}.",
-	client.FailurePromotion:        "The build was made but could not be made the active one. Apply again.",
-	client.FailureCleanup:          "The work after the build failed. Apply again; if it stays, the service's operator must look at it.",
+	client.FailureSourceResolution: "A repository could not be read. Check its URL and default branch, and that the organization's code-host integration covers it.",
+	client.FailureProvider:         "The provider of the source failed. Apply again later. If it still fails, choose another source_id from the data source agentyard_environment_source_options.",
+	client.FailureTimeout:          "The build took longer than the service allows. Shorten the scripts.",
+	client.FailureValidation:       "A script or a check of its result failed. Fix {problem}, then apply again.",
+	client.FailurePromotion:        "The build succeeded, but could not be activated. Apply again.",
+	client.FailureCleanup:          "The cleanup after the build failed. Apply again. If it still fails, contact the service's support.",
 }
 
 // staysActive says that an earlier build is used, where there is one.
@@ -264,7 +264,7 @@ func staysActive(e *client.Environment) string {
 	if e.LastSuccessfulBuildAt == 0 {
 		return ""
 	}
-	return "What was active before stays active. "
+	return "Sessions keep using the last successful build. "
 }
 
 // builtFields are the fields of what is built, as a reason or a log may name them.

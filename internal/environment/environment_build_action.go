@@ -35,7 +35,7 @@ type environmentBuildModel struct {
 }
 
 // mayBuild ends the descriptions of the actions on builds.
-const mayBuild = " Needs the API key of a human with the Manager role or higher, or of the owner where the environment's scope is `user`."
+const mayBuild = " Requires the API key of a human with the Manager role or higher, or the owner's key if the scope is `user`."
 
 func environmentIDArgument() schema.StringAttribute {
 	return schema.StringAttribute{
@@ -49,7 +49,7 @@ func environmentIDArgument() schema.StringAttribute {
 func environmentNamed(ctx context.Context, c *client.Client, id string) (*client.Environment, error) {
 	e, err := c.EnvironmentAlone(ctx, id)
 	if client.IsNotFound(err) {
-		return nil, &crud.Fault{At: path.Root("environment_id"), Summary: "Environment Not Found", Detail: fmt.Sprintf("No environment %s exists, or this API key does not see it. %s", id, apierror.Sentences(err))}
+		return nil, &crud.Fault{At: path.Root("environment_id"), Summary: "Environment Not Found", Detail: fmt.Sprintf("Environment %s does not exist, or the provider's API key cannot see it. %s", id, apierror.Sentences(err))}
 	}
 	return e, err
 }
@@ -60,18 +60,17 @@ func (a *environmentBuildAction) Metadata(_ context.Context, req action.Metadata
 
 func (a *environmentBuildAction) Schema(ctx context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Builds an environment again from what is configured, for example to take in what has changed in its repositories. Sessions use the last successful build until the new one has succeeded. " +
-			"While a build runs, the service refuses another one." + mayBuild,
+		MarkdownDescription: "Starts a new build of an environment, for example to include new commits. Sessions use the last successful build until the new build succeeds.\n\n" +
+			"The service refuses a new build while another one is running." + mayBuild,
 		Attributes: map[string]schema.Attribute{
 			"environment_id": environmentIDArgument(),
 			"wait_for_build": schema.BoolAttribute{
-				Optional: true,
-				MarkdownDescription: "Whether the action waits until the build has ended, and fails if it failed. If another build takes its place meanwhile, that one is waited for. " +
-					"Null means `true`; with `false` the build goes on in the background.",
+				Optional:            true,
+				MarkdownDescription: "Whether to wait for the build and fail if the build fails. If a newer build supersedes it, the action waits for the newer one. Defaults to `true`.",
 			},
 		},
 		Blocks: map[string]schema.Block{
-			"timeouts": value.ActionTimeouts(timeouts.BlockWithOpts(ctx, timeouts.Opts{InvokeDescription: "How long the build may take where it is waited for, such as `60m` (the default)."})),
+			"timeouts": value.ActionTimeouts(timeouts.BlockWithOpts(ctx, timeouts.Opts{InvokeDescription: "Maximum time to wait for the build. Defaults to `60m`."})),
 		},
 	}
 }
@@ -87,13 +86,13 @@ func (a *environmentBuildAction) Invoke(ctx context.Context, req action.InvokeRe
 		if err != nil {
 			return err
 		}
-		tell("Starting a build of the environment %q (%s)", e.Name, e.ID)
+		tell("Starting a build of environment %q (%s)", e.Name, e.ID)
 		build, err := a.start(ctx, e)
 		if err != nil {
 			return err
 		}
 		if !m.WaitForBuild.IsNull() && !m.WaitForBuild.ValueBool() {
-			tell("%s was started; the action does not wait for it", buildOf(e, build))
+			tell("%s was started and continues in the background", buildOf(e, build))
 			return nil
 		}
 		w := &buildWait{client: a.Client, environment: e.ID, build: build, before: e.LatestBuildID(), onStatus: func(b *client.BuildReport) { tell("%s: %s", buildOf(e, b.ID), b.Status) }}
@@ -110,8 +109,8 @@ var atEnvironmentID = apierror.AtStatus{http.StatusNotFound: path.Root("environm
 
 // buildAdvice is what refusals of a build mean.
 var buildAdvice = apierror.Advice{
-	http.StatusForbidden: "An environment of the organization is built by humans with the Manager role or higher, any other by its owner. Use such a key.",
-	http.StatusConflict:  "A build of this environment is running, and only one can at a time. Wait until it has ended, or cancel it with the action agentyard_environment_build_cancel; then invoke the action again.",
+	http.StatusForbidden: environmentAdvice[http.StatusForbidden],
+	http.StatusConflict:  "Another build of the environment is running. Wait until it ends, or cancel it with the action agentyard_environment_build_cancel. Then invoke the action again.",
 }
 
 // start starts a build. That it is not certain whether one was started is told here, for nothing was created that could be found later.
@@ -119,7 +118,7 @@ func (a *environmentBuildAction) start(ctx context.Context, e *client.Environmen
 	build, err := a.Client.StartBuild(ctx, e.ID, e.LatestBuildID())
 	var lost *client.LostError
 	if errors.As(err, &lost) {
-		return "", &crud.Fault{Summary: "Start of the Build Is Not Certain", Detail: fmt.Sprintf("Whether a build of the environment %q (%s) was started is not known, and no new one shows until now: %s\n\nInvoke the action again: while a build runs, the service refuses another one.", e.Name, e.ID, apierror.Sentences(lost.Err))}
+		return "", &crud.Fault{Summary: "Build May Not Have Started", Detail: fmt.Sprintf("The response was lost, and environment %q (%s) has no new build yet: %s\n\nInvoke the action again. While a build is running, the service refuses another one.", e.Name, e.ID, apierror.Sentences(lost.Err))}
 	}
 	return build, err
 }
@@ -135,21 +134,21 @@ func (a *environmentBuildAction) notBuilt(ctx context.Context, e *client.Environ
 		if present, readErr := a.Client.EnvironmentAlone(ctx, e.ID); readErr == nil {
 			f = failureOf(present, last)
 		}
-		return &crud.Fault{Summary: "Environment Failed to Build", Detail: f.text() + "\n\n" + staysActive(e) + "To build the environment again, invoke the action again; where an agentyard_environment manages it, the next apply builds it too."}
+		return &crud.Fault{Summary: "Environment Failed to Build", Detail: f.text() + "\n\n" + staysActive(e) + "To rebuild the environment, invoke the action again. If an agentyard_environment resource manages it, the next apply also rebuilds it."}
 	case errors.As(err, &late):
-		return &crud.Fault{Summary: "Environment Is Not Built in Time",
-			Detail: fmt.Sprintf("%s was started, but %s. The build goes on at the service, which refuses another one until it has ended. To allow more time, raise invoke in the timeouts block.", buildOf(e, w.build), late)}
+		return &crud.Fault{Summary: "Timed Out Waiting for the Build",
+			Detail: fmt.Sprintf("%s was started, but did not end: %s. The build continues at the service, which refuses another one until it ends. To allow more time, raise invoke in the timeouts block.", buildOf(e, w.build), late)}
 	case errors.Is(err, context.Canceled):
 		return &crud.Fault{Summary: "Interrupted Before the Environment Was Built",
-			Detail: fmt.Sprintf("%s was started and goes on at the service. Its status is the latest_build of the environment; to stop it, invoke the action agentyard_environment_build_cancel.", buildOf(e, w.build))}
+			Detail: fmt.Sprintf("%s was started and continues at the service. To stop it, invoke the action agentyard_environment_build_cancel.", buildOf(e, w.build))}
 	case client.IsNotFound(err):
-		return &crud.Fault{Summary: "Environment Was Deleted While It Was Built",
-			Detail: fmt.Sprintf("%s was started, but the service does not know the environment any more: somebody else has deleted it.", buildOf(e, w.build))}
+		return &crud.Fault{Summary: "Environment Was Deleted During Its Build",
+			Detail: fmt.Sprintf("%s was started, but the environment no longer exists.", buildOf(e, w.build))}
 	}
 	return err
 }
 
 // buildOf names a build at the start of a sentence.
 func buildOf(e *client.Environment, build string) string {
-	return fmt.Sprintf("Build %s of the environment %q (%s)", build, e.Name, e.ID)
+	return fmt.Sprintf("Build %s of environment %q (%s)", build, e.Name, e.ID)
 }

@@ -78,8 +78,8 @@ func TestEnvironmentBuild_waitsAndReportsEachStatusOnce(t *testing.T) {
 		begin := e.Clock.Now()
 		progress := mustInvokeBuild(t, e, "build", acctest.Values{"environment_id": id, "wait_for_build": wait})
 		built := latestBuild(e, id)
-		about := fmt.Sprintf("Build %s of the environment \"a\" (%s): ", built.ID, id)
-		want := []string{"Starting a build of the environment \"a\" (" + id + ")", about + "queued", about + "building", about + "validating", about + "succeeded"}
+		about := fmt.Sprintf("Build %s of environment \"a\" (%s): ", built.ID, id)
+		want := []string{"Starting a build of environment \"a\" (" + id + ")", about + "queued", about + "building", about + "validating", about + "succeeded"}
 		if !slices.Equal(progress, want) {
 			t.Errorf("progress %q, want %q", progress, want)
 		}
@@ -96,11 +96,11 @@ func TestEnvironmentBuild_inTheBackground(t *testing.T) {
 	off := acctest.Values{"environment_id": id, "wait_for_build": false}
 	progress := mustInvokeBuild(t, e, "build", off)
 	running := latestBuild(e, id)
-	if got := progress[len(progress)-1]; got != fmt.Sprintf("Build %s of the environment \"a\" (%s) was started; the action does not wait for it", running.ID, id) || running.Status != "queued" {
+	if got := progress[len(progress)-1]; got != fmt.Sprintf("Build %s of environment \"a\" (%s) was started and continues in the background", running.ID, id) || running.Status != "queued" {
 		t.Errorf("%s; the build is %+v", got, running)
 	}
 	_, out := invokeBuild(t, e, "build", off)
-	refusedWith(t, out, "Cannot build environment", "createEnvironmentBuild", "409", running.ID, "only one can at a time", "agentyard_environment_build_cancel")
+	refusedWith(t, out, "Cannot build environment", "createEnvironmentBuild", "409", running.ID, "Wait until it ends", "agentyard_environment_build_cancel")
 }
 
 func TestEnvironmentBuild_fails(t *testing.T) {
@@ -111,7 +111,7 @@ func TestEnvironmentBuild_fails(t *testing.T) {
 		lacks   string
 	}{
 		"with a log": {emulator.BuildFailure{Category: "validation", Phase: "validating", Reason: "the check did not pass", Excerpt: "compiling\nno rule to make target"},
-			[]string{"category validation: the check did not pass.", "The log ends with:", "no rule to make target", "Mend what the reason and the log name."}, ""},
+			[]string{"category validation: the check did not pass.", "The log ends with:", "no rule to make target", "Fix the problem that the reason and the log show"}, ""},
 		"withheld":        {emulator.BuildFailure{Category: "timeout", Reason: "too slow", Excerpt: "secret", Withheld: true}, []string{"category timeout: too slow.", "withholds the log", "Shorten the scripts"}, "secret"},
 		"without any log": {emulator.BuildFailure{Category: "provider", Reason: "no capacity"}, []string{"category provider: no capacity.", "The provider of the source failed"}, "The log"},
 	} {
@@ -123,7 +123,7 @@ func TestEnvironmentBuild_fails(t *testing.T) {
 				t.Fatal(err)
 			}
 			progress, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id})
-			refusedWith(t, out, append(tc.want, "Environment Failed to Build", "Build "+latestBuild(e, id).ID+` of the environment "a"`, "What was active before stays active", "invoke the action again")...)
+			refusedWith(t, out, append(tc.want, "Environment Failed to Build", "Build "+latestBuild(e, id).ID+` of environment "a"`, "Sessions keep using the last successful build", "invoke the action again")...)
 			if tc.lacks != "" && strings.Contains(out.Text(), tc.lacks) {
 				t.Errorf("the error has %q: %s", tc.lacks, out.Text())
 			}
@@ -142,7 +142,7 @@ func TestEnvironmentBuild_whatOthersDoMeanwhile(t *testing.T) {
 	}{
 		"superseded": {func(e *acctest.Env, id string) { edit(e, id, "other") }, func(t *testing.T, e *acctest.Env, id string, progress []string, out acctest.Outcome) {
 			newest := latestBuild(e, id)
-			defaultSaid(t, out, "Another Build Was Waited For", "superseded by build "+newest.ID)
+			defaultSaid(t, out, "Waited for a Newer Build", "superseded by build "+newest.ID)
 			if got := progress[len(progress)-1]; !strings.Contains(got, newest.ID) || !strings.HasSuffix(got, ": succeeded") || newest.Status != "succeeded" {
 				t.Errorf("the last progress is %q, and the latest build %+v", got, newest)
 			}
@@ -152,7 +152,7 @@ func TestEnvironmentBuild_whatOthersDoMeanwhile(t *testing.T) {
 			edit(e, id, "other")
 		}, func(t *testing.T, e *acctest.Env, id string, _ []string, out acctest.Outcome) {
 			refusedWith(t, out, "Build "+latestBuild(e, id).ID, "the edit is bad.")
-			if !strings.Contains(warned(out), "Another Build Was Waited For") {
+			if !strings.Contains(warned(out), "Waited for a Newer Build") {
 				t.Errorf("the warnings: %s", warned(out))
 			}
 		}},
@@ -164,7 +164,7 @@ func TestEnvironmentBuild_whatOthersDoMeanwhile(t *testing.T) {
 			e.API(http.MethodPost, "/api/v0/environments/"+id+"/builds", nil, nil)
 		}, func(t *testing.T, e *acctest.Env, id string, progress []string, out acctest.Outcome) {
 			newest := latestBuild(e, id)
-			defaultSaid(t, out, "Another Build Was Waited For", "failed or was cancelled, and build "+newest.ID)
+			defaultSaid(t, out, "Waited for a Newer Build", "failed or was canceled, and build "+newest.ID)
 			if got := progress[len(progress)-1]; !strings.Contains(got, newest.ID) || !strings.HasSuffix(got, ": succeeded") {
 				t.Errorf("the last progress is %q", got)
 			}
@@ -173,7 +173,7 @@ func TestEnvironmentBuild_whatOthersDoMeanwhile(t *testing.T) {
 			cancelBuild(e, id)
 			e.API(http.MethodDelete, "/api/v0/environments/"+id, nil, nil)
 		}, func(t *testing.T, _ *acctest.Env, id string, _ []string, out acctest.Outcome) {
-			refusedWith(t, out, "Environment Was Deleted While It Was Built", `"a" (`+id+")", "somebody else has deleted it")
+			refusedWith(t, out, "Environment Was Deleted During Its Build", `"a" (`+id+")", "the environment no longer exists")
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestEnvironmentBuild_takesTooLong(t *testing.T) {
 	}{{map[string]any{"invoke": "10m"}, 10 * time.Minute}, {nil, time.Hour}} {
 		begin := e.Clock.Now()
 		_, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id, "timeouts": tc.timeouts})
-		refusedWith(t, out, "Environment Is Not Built in Time", "Build "+latestBuild(e, id).ID, "The build goes on at the service", "raise invoke in the timeouts block")
+		refusedWith(t, out, "Timed Out Waiting for the Build", "Build "+latestBuild(e, id).ID, "The build continues at the service", "raise invoke in the timeouts block")
 		if took := e.Clock.Now().Sub(begin); took < tc.took || took > tc.took+time.Minute {
 			t.Errorf("it waited %s", took)
 		}
@@ -214,7 +214,7 @@ func TestEnvironmentBuild_interrupted(t *testing.T) {
 	id := environmentsReady(e, "a")[0]
 	process = acctest.NewProcess(t, e, nil)
 	_, out := process.Invoke("agentyard_environment_build", acctest.Values{"environment_id": id})
-	refusedWith(t, out, "Interrupted Before the Environment Was Built", "Build "+latestBuild(e, id).ID, "goes on at the service", "agentyard_environment_build_cancel")
+	refusedWith(t, out, "Interrupted Before the Environment Was Built", "Build "+latestBuild(e, id).ID, "continues at the service", "agentyard_environment_build_cancel")
 }
 
 func TestEnvironmentBuild_errors(t *testing.T) {
@@ -232,9 +232,9 @@ func TestEnvironmentBuild_errors(t *testing.T) {
 			at      string
 		}{
 			"no ID":      {"", "", []string{"environment_id must not be empty"}, "environment_id"},
-			"unknown":    {"env_unknown", "", []string{"Environment Not Found", "No environment env_unknown exists, or this API key does not see it. getEnvironment", "answered 404: ", "env_unknown"}, "environment_id"},
+			"unknown":    {"env_unknown", "", []string{"Environment Not Found", "Environment env_unknown does not exist, or the provider's API key cannot see it. getEnvironment", "answered 404: ", "env_unknown"}, "environment_id"},
 			"odd":        {"..", "", []string{"cannot be part of a request's path"}, ""},
-			"no manager": {id, user, []string{"403", "humans with the Manager role or higher"}, ""},
+			"no manager": {id, user, []string{"403", "human with the Manager role or higher"}, ""},
 		} {
 			if action == "build_cancel" && name == "no manager" {
 				edit(e, id, "other")
@@ -280,7 +280,7 @@ func TestEnvironmentBuild_faults(t *testing.T) {
 					case len(out.Errors) > 0 && !strings.Contains(out.Text(), operation):
 						t.Errorf("the error does not name %s: %s", operation, out.Text())
 					}
-					if times == 1 && len(out.Errors) > 0 && !strings.Contains(out.Text(), "Start of the Build Is Not Certain") {
+					if times == 1 && len(out.Errors) > 0 && !strings.Contains(out.Text(), "Build May Not Have Started") {
 						t.Errorf("one fault was too much: %s", out.Text())
 					}
 					if strings.Contains(out.Text(), "..") {
@@ -302,7 +302,7 @@ func TestEnvironmentBuild_answerWithoutABuild(t *testing.T) {
 		id := environmentsReady(e, "a")[0]
 		e.Faults().Add(emulator.Fault{Operation: "createEnvironmentBuild", Kind: emulator.FaultOtherServer, Status: http.StatusOK, Body: body})
 		_, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id})
-		refusedWith(t, out, "Start of the Build Is Not Certain", "is not known, and no new one shows until now", "it names no build", "Invoke the action again")
+		refusedWith(t, out, "Build May Not Have Started", "has no new build yet", "it names no build", "Invoke the action again")
 		mustInvokeBuild(t, e, "build", acctest.Values{"environment_id": id})
 	}
 }
@@ -350,7 +350,7 @@ func TestAccEnvironmentBuild_invokedByHand(t *testing.T) {
 	cli := acctest.NewCLI(t, e, buildAction("build", id, ""))
 	invoke := []string{"apply", "-invoke=action.agentyard_environment_build.it", "-auto-approve", "-input=false"}
 	text := oneLine(cli.MustRun(invoke...).Output)
-	if want := "Build " + latestBuild(e, id).ID + ` of the environment "a" (` + id + "): succeeded"; !strings.Contains(text, want) {
+	if want := "Build " + latestBuild(e, id).ID + ` of environment "a" (` + id + "): succeeded"; !strings.Contains(text, want) {
 		t.Errorf("the output lacks %q: %s", want, text)
 	}
 	if err := e.FailBuild(emulator.BuildFailure{Category: "validation", Reason: "the check did not pass", Excerpt: "no rule to make target"}); err != nil {

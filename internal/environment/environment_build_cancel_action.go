@@ -39,12 +39,13 @@ func (a *environmentBuildCancelAction) Metadata(_ context.Context, req action.Me
 
 func (a *environmentBuildCancelAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Cancels a running build of an environment. Sessions go on with the last successful build. The environment counts as failed then: where an `agentyard_environment` manages it, the next apply builds it again." + mayBuild,
+		MarkdownDescription: "Cancels a running build of an environment. Sessions keep using the last successful build.\n\n" +
+			"A canceled build counts as failed. If an `agentyard_environment` resource manages the environment, its next apply rebuilds it." + mayBuild,
 		Attributes: map[string]schema.Attribute{
 			"environment_id": environmentIDArgument(),
 			"build_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "The build to cancel. One that has ended is an error. Null means the latest build; where that does not run, nothing is cancelled and the action succeeds.",
+				MarkdownDescription: "ID of the build to cancel, which must be running. If omitted, the action cancels the latest build, or succeeds if that is not running.",
 				Validators:          []validator.String{value.NotEmpty()},
 			},
 		},
@@ -62,8 +63,8 @@ func (a *environmentBuildCancelAction) Invoke(ctx context.Context, req action.In
 		}
 		return a.cancelGiven(ctx, e, m.BuildID.ValueString(), tell)
 	}, apierror.AtStatus{http.StatusNotFound: path.Root("build_id")}, apierror.Advice{
-		http.StatusForbidden: "Builds of an environment of the organization are cancelled by humans with the Manager role or higher, of any other by its owner. Use such a key.",
-		http.StatusNotFound:  "The environment has no such build. Check build_id, or leave it out to cancel the latest one.",
+		http.StatusForbidden: environmentAdvice[http.StatusForbidden],
+		http.StatusNotFound:  "The environment has no build with this ID. Check build_id, or omit it to cancel the latest build.",
 	})
 }
 
@@ -71,13 +72,13 @@ func (a *environmentBuildCancelAction) Invoke(ctx context.Context, req action.In
 func (a *environmentBuildCancelAction) cancelLatest(ctx context.Context, e *client.Environment, tell crud.Tell) error {
 	for range maxSuperseded {
 		if e.LatestBuild == nil || hasEnded(e.LatestBuild.Status) {
-			tell("%s: nothing was cancelled", notRunning(e))
+			tell("%s: nothing was canceled", notRunning(e))
 			return nil
 		}
 		id := e.LatestBuild.ID
 		err := a.Client.CancelBuild(ctx, e.ID, id)
 		if err == nil {
-			tell("%s was cancelled", buildOf(e, id))
+			tell("%s was canceled", buildOf(e, id))
 			return nil
 		}
 		if !client.IsConflict(err) {
@@ -88,11 +89,11 @@ func (a *environmentBuildCancelAction) cancelLatest(ctx context.Context, e *clie
 		}
 		if e.LatestBuildID() == id && e.LatestBuild.Status == client.BuildFailed {
 			// Where an answer was lost, the service refuses the repetition of what it has done.
-			tell("%s was running and is not any more: it was cancelled, or has failed", buildOf(e, id))
+			tell("%s is no longer running: it was canceled or failed", buildOf(e, id))
 			return nil
 		}
 	}
-	return &crud.Fault{Summary: "Builds Take Each Other's Place", Detail: fmt.Sprintf("The environment %q (%s) gets a new build whenever one is cancelled: somebody edits it. Invoke the action again when that has ended.", e.Name, e.ID)}
+	return &crud.Fault{Summary: "Build Is Superseded Repeatedly", Detail: fmt.Sprintf("Environment %q (%s) gets a new build whenever one is canceled, because it is being edited. Invoke the action again later.", e.Name, e.ID)}
 }
 
 // cancelGiven cancels one build. How it stood before tells a cancellation whose answer was lost from one of a build that has long ended.
@@ -111,14 +112,14 @@ func (a *environmentBuildCancelAction) cancelGiven(ctx context.Context, e *clien
 		case readErr != nil:
 			return readErr
 		case after.Status == client.BuildFailed:
-			tell("%s was running and is not any more: it was cancelled, or has failed", buildOf(e, id))
+			tell("%s is no longer running: it was canceled or failed", buildOf(e, id))
 			return nil
 		case hasEnded(after.Status):
 			return ended(e, id, after.Status)
 		}
 	}
 	if err == nil {
-		tell("%s was cancelled", buildOf(e, id))
+		tell("%s was canceled", buildOf(e, id))
 	}
 	return err
 }
@@ -129,18 +130,13 @@ func hasEnded(status string) bool {
 
 // ended says how a build has ended that was to be cancelled.
 func ended(e *client.Environment, id, status string) error {
-	how := map[string]string{
-		client.BuildSucceeded:  "It has succeeded.",
-		client.BuildFailed:     "It has failed, or was cancelled.",
-		client.BuildSuperseded: "It was superseded by a newer one. To cancel the latest build, leave build_id out.",
-	}
-	return &crud.Fault{At: path.Root("build_id"), Summary: "Build Is Not Running", Detail: fmt.Sprintf("%s is %s, and only a running build can be cancelled. %s", buildOf(e, id), status, how[status])}
+	return &crud.Fault{At: path.Root("build_id"), Summary: "Build Is Not Running", Detail: fmt.Sprintf("%s has status %q. To cancel the latest build, omit build_id.", buildOf(e, id), status)}
 }
 
 // notRunning says why there is nothing to cancel.
 func notRunning(e *client.Environment) string {
 	if e.LatestBuild == nil {
-		return fmt.Sprintf("The environment %q (%s) has no build", e.Name, e.ID)
+		return fmt.Sprintf("Environment %q (%s) has no build", e.Name, e.ID)
 	}
-	return fmt.Sprintf("%s, the latest one, is %s", buildOf(e, e.LatestBuild.ID), e.LatestBuild.Status)
+	return fmt.Sprintf("%s is the latest and has status %q", buildOf(e, e.LatestBuild.ID), e.LatestBuild.Status)
 }

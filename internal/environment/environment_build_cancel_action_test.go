@@ -22,7 +22,7 @@ func TestEnvironmentBuildCancel_latestOrGiven(t *testing.T) {
 			config["build_id"] = running.ID
 		}
 		progress := mustInvokeBuild(t, e, "build_cancel", config)
-		if want := fmt.Sprintf("Build %s of the environment \"a\" (%s) was cancelled", running.ID, id); len(progress) != 1 || progress[0] != want {
+		if want := fmt.Sprintf("Build %s of environment \"a\" (%s) was canceled", running.ID, id); len(progress) != 1 || progress[0] != want {
 			t.Errorf("progress %q, want %q", progress, want)
 		}
 		if got := latestBuild(e, id); got.ID != running.ID || got.Status != "failed" {
@@ -47,16 +47,16 @@ func TestEnvironmentBuildCancel_notRunning(t *testing.T) {
 		build, latest string
 		said          []string
 	}{
-		{latestBuild(e, ids[0]).ID, "succeeded", []string{"is succeeded", "It has succeeded."}},
-		{latestBuild(e, ids[1]).ID, "failed", []string{"is failed", "It has failed, or was cancelled."}},
-		{superseded, "succeeded", []string{"is superseded", "leave build_id out"}},
+		{latestBuild(e, ids[0]).ID, "succeeded", []string{`has status "succeeded"`}},
+		{latestBuild(e, ids[1]).ID, "failed", []string{`has status "failed"`}},
+		{superseded, "succeeded", []string{"has status \"superseded\"", "omit build_id"}},
 	} {
 		progress := mustInvokeBuild(t, e, "build_cancel", acctest.Values{"environment_id": ids[k]})
-		if want := "the latest one, is " + tc.latest + ": nothing was cancelled"; !strings.HasSuffix(progress[0], want) {
+		if want := "is the latest and has status \"" + tc.latest + "\": nothing was canceled"; !strings.HasSuffix(progress[0], want) {
 			t.Errorf("progress %q, want %q", progress, want)
 		}
 		_, out := invokeBuild(t, e, "build_cancel", acctest.Values{"environment_id": ids[k], "build_id": tc.build})
-		refusedWith(t, out, append(tc.said, "Build Is Not Running", "Build "+tc.build+" of the environment")...)
+		refusedWith(t, out, append(tc.said, "Build Is Not Running", "Build "+tc.build+" of environment")...)
 		if at := out.Errors[0].Attribute; at == nil || !strings.Contains(at.String(), "build_id") {
 			t.Errorf("the error is at %s", at)
 		}
@@ -71,7 +71,7 @@ func TestEnvironmentBuildCancel_unknownBuild(t *testing.T) {
 	e := acctest.New(t)
 	id := environmentsReady(e, "a")[0]
 	_, out := invokeBuild(t, e, "build_cancel", acctest.Values{"environment_id": id, "build_id": "bld_unknown"})
-	refusedWith(t, out, "Cannot cancel build", "404", "no such build", "leave it out")
+	refusedWith(t, out, "Cannot cancel build", "404", "no build with this ID", "omit it")
 	if at := out.Errors[0].Attribute; at == nil || !strings.Contains(at.String(), "build_id") {
 		t.Errorf("the error is at %s", at)
 	}
@@ -89,12 +89,12 @@ func TestEnvironmentBuildCancel_quickerThanTheRequest(t *testing.T) {
 		said   string
 		fails  bool
 	}{
-		"it succeeds":               {false, func(e *acctest.Env, _ string) { letBuild(e) }, "is succeeded: nothing was cancelled", false},
-		"a given one succeeds":      {true, func(e *acctest.Env, _ string) { letBuild(e) }, "It has succeeded.", true},
-		"it is cancelled":           {false, cancelBuild, "is not any more", false},
-		"a given one is cancelled":  {true, cancelBuild, "is not any more", false},
-		"it is superseded":          {false, func(e *acctest.Env, id string) { edit(e, id, "other") }, "was cancelled", false},
-		"a given one is superseded": {true, func(e *acctest.Env, id string) { edit(e, id, "other") }, "It was superseded", true},
+		"it succeeds":                           {false, func(e *acctest.Env, _ string) { letBuild(e) }, "has status \"succeeded\": nothing was canceled", false},
+		"a given one succeeds":                  {true, func(e *acctest.Env, _ string) { letBuild(e) }, `has status "succeeded"`, true},
+		"it is cancelled":                       {false, cancelBuild, "is no longer running", false},
+		"a given one is cancelled":              {true, cancelBuild, "is no longer running", false},
+		"it has status \"superseded\"":          {false, func(e *acctest.Env, id string) { edit(e, id, "other") }, "was canceled", false},
+		"a given one has status \"superseded\"": {true, func(e *acctest.Env, id string) { edit(e, id, "other") }, `has status "superseded"`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -173,7 +173,7 @@ func TestAccEnvironmentBuildCancel_example(t *testing.T) {
 		edit(e, id, name)
 		hcl := strings.NewReplacer("env_01hzy3v7k2m4n6p8q0r2s4t6v8", id, "bld_01hzy3x9d4f6g8h0j2k4m6n8p0", latestBuild(e, id).ID).Replace(acctest.Example(t, "actions/agentyard_environment_build_cancel/action.tf"))
 		r := acctest.NewCLI(t, e, hcl).MustRun("apply", "-invoke=action.agentyard_environment_build_cancel."+name, "-auto-approve", "-input=false")
-		if text := oneLine(r.Output); !strings.Contains(text, "was cancelled") || latestBuild(e, id).Status != "failed" {
+		if text := oneLine(r.Output); !strings.Contains(text, "was canceled") || latestBuild(e, id).Status != "failed" {
 			t.Errorf("%s: %s", name, text)
 		}
 	}

@@ -11,11 +11,11 @@ import (
 func TestBuildFailure_text(t *testing.T) {
 	t.Parallel()
 	const (
-		long  = "The log ends with what follows; the data source agentyard_environment_build_diagnostics shows more of it:"
-		mend  = "Mend what the reason and the log name, then apply again."
-		brief = "Mend what the reason names, then apply again. A build that somebody has cancelled fails too, and needs no mending."
-		none  = "Apply again; if it stays, ask who operates the service."
-		start = `Build bld_1 of the environment "dev" (env_1) failed`
+		long  = "The end of the log follows. The data source agentyard_environment_build_diagnostics shows more."
+		mend  = "Fix the problem that the reason and the log show, then apply again."
+		brief = "Fix the problem that the reason describes, then apply again. If somebody canceled the build, only apply again."
+		none  = "Apply again. If the build still fails, contact the service's support."
+		start = `Build bld_1 of environment "dev" (env_1) failed`
 	)
 	logOf := func(n int) string {
 		var lines strings.Builder
@@ -28,15 +28,15 @@ func TestBuildFailure_text(t *testing.T) {
 		failure buildFailure
 		want    string
 	}{
-		"nothing known": {buildFailure{}, start + ". The service gives no reason.\n\n" + none},
-		"newer build":   {buildFailure{newer: "bld_2"}, start + ". The service tells the reason of the latest build alone, which is bld_2 by now.\n\n" + none},
-		"no build":      {buildFailure{build: "-", reason: "It broke."}, "The build of the environment \"dev\" (env_1) failed: It broke.\n\n" + brief},
+		"nothing known": {buildFailure{}, start + ". The service gave no reason.\n\n" + none},
+		"newer build":   {buildFailure{newer: "bld_2"}, start + ". The service returns a reason only for the latest build, which is now bld_2.\n\n" + none},
+		"no build":      {buildFailure{build: "-", reason: "It broke."}, "The build of environment \"dev\" (env_1) failed: It broke.\n\n" + brief},
 		"reason":        {buildFailure{category: "unknown", reason: "It broke"}, start + ", category unknown: It broke.\n\n" + brief},
 		"new category":  {buildFailure{category: "solar-flare", reason: "It broke."}, start + ", category solar-flare: It broke.\n\n" + brief},
 		"log":           {buildFailure{reason: "r", excerpt: "make\nno rule\n\n"}, start + ": r.\n\nThe log ends with:\n\n  make\n  no rule\n\n" + mend},
 		"empty log":     {buildFailure{reason: "r", excerpt: "\n"}, start + ": r.\n\n" + brief},
-		"withheld":      {buildFailure{reason: "r", withheld: true}, start + ": r.\n\nThe service withholds the log of this build.\n\n" + brief},
-		"truncated":     {buildFailure{reason: "r", excerpt: "no rule", truncated: true}, start + ": r.\n\nThe service keeps this much of the log:\n\n  no rule\n\n" + mend},
+		"withheld":      {buildFailure{reason: "r", withheld: true}, start + ": r.\n\nThe service withholds the log.\n\n" + brief},
+		"truncated":     {buildFailure{reason: "r", excerpt: "no rule", truncated: true}, start + ": r.\n\nThe service returned only this excerpt of the log:\n\n  no rule\n\n" + mend},
 		"just all":      {buildFailure{reason: "r", excerpt: logOf(20)}, start + ": r.\n\nThe log ends with:\n\n  " + strings.ReplaceAll(strings.TrimSpace(logOf(20)), "\n", "\n  ") + "\n\n" + mend},
 		"many lines":    {buildFailure{reason: "r", excerpt: logOf(21), truncated: true}, start + ": r.\n\n" + long + "\n\n  " + strings.ReplaceAll(strings.TrimSpace(strings.TrimPrefix(logOf(21), "line 1\n")), "\n", "\n  ") + "\n\n" + mend},
 		"long line":     {buildFailure{reason: "r", excerpt: strings.Repeat("é", 2001)}, start + ": r.\n\n" + long + "\n\n  " + strings.Repeat("é", 2000) + "\n\n" + mend},
@@ -54,7 +54,7 @@ func TestBuildFailure_text(t *testing.T) {
 		}
 	}
 	for category, remedy := range remedies {
-		remedy = strings.ReplaceAll(remedy, "{told}", "the reason and the log name")
+		remedy = strings.ReplaceAll(remedy, "{problem}", "the problem that the reason and the log show")
 		if got := (&buildFailure{category: category, reason: "r", excerpt: "log"}).text(); !strings.HasSuffix(got, "\n\n"+remedy) || !strings.Contains(got, "category "+category) {
 			t.Errorf("%s: got %s", category, got)
 		}
@@ -125,10 +125,10 @@ func TestBuildWait_movedOn(t *testing.T) {
 	t.Parallel()
 	for want, w := range map[string]*buildWait{
 		"": {build: "b1"},
-		"Build b1 was superseded by build b2. An edit or another run has started it, and it":                                               {build: "b2", replaced: []replacedBuild{{"b1", false}}},
-		"Build b1 failed or was cancelled, and build b2 was started after it. An edit":                                                     {build: "b2", replaced: []replacedBuild{{"b1", true}}},
-		"Build b1 was superseded by build b2. Build b2 failed or was cancelled, and build b3 was started after it. An edit":                {build: "b3", replaced: []replacedBuild{{"b1", false}, {"b2", true}}},
-		"Build b1 failed or was cancelled, and build b2 was started after it. Build b2 was superseded by build b3. An edit or another run": {build: "b3", replaced: []replacedBuild{{"b1", true}, {"b2", false}}},
+		"Build b1 was superseded by build b2. The provider waited":                                                                     {build: "b2", replaced: []replacedBuild{{"b1", false}}},
+		"Build b1 failed or was canceled, and build b2 was started after it. The provider":                                             {build: "b2", replaced: []replacedBuild{{"b1", true}}},
+		"Build b1 was superseded by build b2. Build b2 failed or was canceled, and build b3 was started after it. The provider":        {build: "b3", replaced: []replacedBuild{{"b1", false}, {"b2", true}}},
+		"Build b1 failed or was canceled, and build b2 was started after it. Build b2 was superseded by build b3. The provider waited": {build: "b3", replaced: []replacedBuild{{"b1", true}, {"b2", false}}},
 	} {
 		if got := w.movedOn(); !strings.HasPrefix(got, want) || (got == "") != (want == "") {
 			t.Errorf("got %q, want %q", got, want)

@@ -27,13 +27,13 @@ type environmentListModel struct {
 
 func (l *environmentList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Lists the environments that the API key sees, or that a service account sees, ordered by name: those of the organization, and the viewer's own. " +
-			"Why an environment has failed is known only after its import.",
+		MarkdownDescription: "Lists environments, ordered by name. Includes the organization's environments and the API key owner's own.\n\n" +
+			"The reason of a failed build is null here, and set after the import.",
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "The environments that this service account sees; those that the API key sees if omitted. Needs the key of a human with the Manager role or higher. " +
-					"Those of user scope are imported with a key of the account itself.",
+				MarkdownDescription: "Return what this service account can see instead. Requires the API key of a human with the Manager role or higher. " +
+					"Importing an environment with scope `user` requires a key of the service account.",
 				Validators: []validator.String{value.NotEmpty()},
 			},
 		},

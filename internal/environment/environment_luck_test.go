@@ -322,7 +322,7 @@ func TestEnvironment_deletedDuringTheWait(t *testing.T) {
 	p := acctest.NewProcess(t, e, nil)
 	i := p.NewInstance(environmentType)
 	out := p.Apply(i, environmentOf("a", nil))
-	if !strings.Contains(out.Text(), "Was Deleted While It Was Built") {
+	if !strings.Contains(out.Text(), "Was Deleted During Its Build") {
 		t.Fatalf("%s", out)
 	}
 	mustApply(t, e, i, environmentOf("a", nil))

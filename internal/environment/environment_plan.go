@@ -49,11 +49,11 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	case failed && !changes:
 		resp.Diagnostics.Append(toldRebuild(&state)...)
 	case waits && !changes && left.Build:
-		resp.Diagnostics.Append(told(&state, "Environments Are Waited For",
-			fmt.Sprintf("an earlier apply did not see the end of a build (%s), so this one waits for it", state.LatestBuildID.ValueString()))...)
+		resp.Diagnostics.Append(told(&state, "Apply Waits for an Earlier Build",
+			fmt.Sprintf("build %s had not ended when an earlier apply stopped waiting. This apply waits for it", state.LatestBuildID.ValueString()))...)
 	}
 	if left.Default && plan.makesDefault(&state, left) {
-		resp.Diagnostics.Append(told(&state, "Environments Are Made the Default", "an earlier apply did not make it the organization's default, so this one does")...)
+		resp.Diagnostics.Append(told(&state, "Apply Sets the Default Environment", "an earlier apply could not make it the organization's default. This apply tries again")...)
 	}
 	if changes || failed || waits {
 		plan.expectBuild(&state)
@@ -80,7 +80,7 @@ func warnOfDefault(ctx context.Context, req resource.ModifyPlanRequest) diag.Dia
 		}
 	}
 	return diag.Diagnostics{diag.NewWarningDiagnostic("Default Environment Will Be Deleted", fmt.Sprintf(
-		"Environment %s was the organization's default at the last refresh. The service may refuse to delete it while the organization has other organization-scope environments. "+
+		"Environment %s was the organization's default at the last refresh. The service may refuse to delete it while other environments with scope \"organization\" exist. "+
 			"To keep a default, make another environment the default before you apply this plan.", label(state.Name.ValueString(), state.ID.ValueString())))}
 }
 
@@ -134,17 +134,19 @@ func toldRebuild(state *environmentModel) diag.Diagnostics {
 	if text := state.FailureReason.ValueString(); text != "" {
 		reason = ": " + strings.TrimSuffix(text, ".")
 	}
-	return told(state, "Environments Are Built Again",
-		fmt.Sprintf("its latest build (%s) failed%s. Its configuration has not changed, so the apply starts another build of it", state.LatestBuildID.ValueString(), reason))
+	return told(state, "Apply Rebuilds Failed Environments",
+		fmt.Sprintf("its latest build (%s) failed%s. This apply starts a new build", state.LatestBuildID.ValueString(), reason))
 }
 
 // told says why something is planned although nothing was changed.
 func told(state *environmentModel, summary, why string) diag.Diagnostics {
-	return diag.Diagnostics{diag.NewWarningDiagnostic(summary, fmt.Sprintf("The environment %q (%s): %s.", state.Name.ValueString(), state.ID.ValueString(), why))}
+	return diag.Diagnostics{diag.NewWarningDiagnostic(summary, fmt.Sprintf("Environment %q (%s): %s.", state.Name.ValueString(), state.ID.ValueString(), why))}
 }
 
-// label names an environment.
 func label(name, id string) string { return fmt.Sprintf("%q (%s)", name, id) }
+
+// named names an environment at the start of a sentence.
+func named(e *client.Environment) string { return "Environment " + label(e.Name, e.ID) }
 
 // nameOf names an environment as the shared listing shows it, or by its ID alone.
 func nameOf(ctx context.Context, c *client.Client, id string) string {
@@ -183,31 +185,31 @@ func (r *environmentResource) checkSource(ctx context.Context, plan, state *envi
 	}
 	there := ""
 	if len(known) > 0 {
-		there = " There are: " + phrase.Names(known, 10) + "."
+		there = " Available sources: " + phrase.Names(known, 10) + "."
 	}
 	var missing []string
 	for _, provider := range options.UnavailableProviders {
 		missing = append(missing, provider.Name)
 	}
-	summary, detail := "Unknown Source", fmt.Sprintf("There is no source with the ID %q.%s", plan.SourceID.ValueString(), there)
+	summary, detail := "Unknown Source", fmt.Sprintf("Source %q does not exist.%s", plan.SourceID.ValueString(), there)
 	if len(missing) > 0 {
 		summary = "Source Not Available"
-		detail = fmt.Sprintf("No source that is available has the ID %q.%s It may be one of %s, whose sources are not available at present: plan again later, or choose another one.",
+		detail = fmt.Sprintf("Source %q is not available.%s Sources of these providers are currently unavailable: %s. Choose an available source, or plan again later.",
 			plan.SourceID.ValueString(), there, phrase.Names(missing, 10))
 	}
-	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("source_id"), summary, detail+" The data source agentyard_environment_source_options lists them.")}
+	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("source_id"), summary, detail+" The data source agentyard_environment_source_options lists all sources.")}
 }
 
 // unsupported says what of a plan a source does not support.
 func unsupported(source client.SourceOption, plan *environmentModel) diag.Diagnostics {
 	var diags diag.Diagnostics
 	if !source.SupportsRepositories && len(plan.Repositories.Elements()) > 0 {
-		diags.AddAttributeError(path.Root("repositories"), "Source Without Repositories",
-			fmt.Sprintf("The source %q (%s) does not support repositories. Set repositories to [], or choose another source_id: the data source agentyard_environment_source_options lists which support them.", source.Name, source.ID))
+		diags.AddAttributeError(path.Root("repositories"), "Repositories Not Supported",
+			fmt.Sprintf("Source %q (%s) does not support repositories. Set repositories to [], or choose another source_id from the data source agentyard_environment_source_options.", source.Name, source.ID))
 	}
 	if !source.SupportsSetupScripts && value.IsSet(plan.SetupScript) {
-		diags.AddAttributeError(path.Root("setup_script"), "Source Without Setup Scripts",
-			fmt.Sprintf("The source %q (%s) does not support setup scripts. Remove setup_script, or choose another source_id: the data source agentyard_environment_source_options lists which support them.", source.Name, source.ID))
+		diags.AddAttributeError(path.Root("setup_script"), "Setup Script Not Supported",
+			fmt.Sprintf("Source %q (%s) does not support setup scripts. Remove setup_script, or choose another source_id from the data source agentyard_environment_source_options.", source.Name, source.ID))
 	}
 	return diags
 }

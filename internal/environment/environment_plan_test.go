@@ -171,18 +171,18 @@ func TestAccEnvironment_thePlanOfACreationProvesSomething(t *testing.T) {
 	}
 }
 
-// Where the scope is left to the service, any of the name may stand in the way. The error tells the way out.
+// Where the scope is left to the service, an environment of any scope with the same name is a conflict.
 func TestEnvironment_nameInAnotherScope(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	builtEnv(e, map[string]any{"scope": "organization"})
 	p := acctest.NewProcess(t, e, nil)
 	i := p.NewInstance(envType)
-	if out := p.Apply(i, envValues(nil)); len(out.Errors) != 1 || !strings.Contains(out.Text(), "or set scope: an environment of the other scope may have the same name.") {
+	if out := p.Apply(i, envValues(nil)); len(out.Errors) != 1 || !strings.Contains(out.Text(), "To keep both, choose another name.") {
 		t.Errorf("%+v", out)
 	}
 	mustDo(t, p.Apply(i, envValues(acctest.Values{"scope": "user"})), "create")
-	if out := p.Apply(p.NewInstance(envType), envValues(acctest.Values{"scope": "user"})); len(out.Errors) != 1 || strings.Contains(out.Text(), "set scope") {
+	if out := p.Apply(p.NewInstance(envType), envValues(acctest.Values{"scope": "user"})); len(out.Errors) != 1 {
 		t.Errorf("%+v", out)
 	}
 }
@@ -200,11 +200,11 @@ func TestAccEnvironment_plansSayWhyTheyBuildAgain(t *testing.T) {
 	}
 	build := onlyEnv(t, e).LatestBuild.ID
 	out := unwrapped(cli.MustRun("plan", "-input=false", "-out=saved").Output)
-	if !containsAll(out, `Environments Are Built Again`, build, "failed: The build took too long. Its configuration has not changed", "~ resource", "1 to change") {
+	if !containsAll(out, `Apply Rebuilds Failed Environments`, build, "failed: The build took too long. This apply starts a new build.", "~ resource", "1 to change") {
 		t.Error(out)
 	}
 	// The refresh alone shows it, and builds nothing.
-	if out := unwrapped(cli.MustRun("plan", "-input=false", "-refresh-only").Output); !strings.Contains(out, "The build took too long.") || strings.Contains(out, "Built Again") {
+	if out := unwrapped(cli.MustRun("plan", "-input=false", "-refresh-only").Output); !strings.Contains(out, "The build took too long.") || strings.Contains(out, "Rebuilds") {
 		t.Error(out)
 	}
 	// Somebody has mended it since the plan was made: applied all the same, it is built once more.
@@ -245,5 +245,5 @@ func TestEnvironment_unfinishedWorkIsTold(t *testing.T) {
 	i := p.NewInstance(envType)
 	e.Faults().Add(emulator.Fault{Operation: "setDefaultEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: 1})
 	mustDo(t, p.Apply(i, wanted), "create")
-	mustWarn(t, acctest.NewProcess(t, e, nil).Plan(i, wanted), "Environments Are Made the Default", "an earlier apply did not make it the organization's default, so this one does.", i.ID())
+	mustWarn(t, acctest.NewProcess(t, e, nil).Plan(i, wanted), "Apply Sets the Default Environment", "an earlier apply could not make it the organization's default. This apply tries again.", i.ID())
 }

@@ -36,19 +36,19 @@ type environmentRecord struct {
 var environmentResults = results.Plain{
 	"id":                       {Text: "The environment's ID."},
 	"name":                     {Text: "The environment's name."},
-	"scope":                    {Text: "Who may use the environment: `user` for its owner alone, `organization` for everybody in the organization."},
-	"repositories":             {Text: "The repositories that were asked for last, each with the script that sets it up.", Of: repositoryResults, IsList: true},
-	"active_repositories":      {Text: "The repositories of the last successful build, which is what sessions start in. Null before the first success.", Of: repositoryResults, IsList: true},
-	"setup_script":             {Text: "The script that sets up the environment as a whole."},
-	"source":                   {Text: "What the environment is built from.", Of: sourceResults},
-	"active_source":            {Text: "What the last successful build was built from. Null before the first success.", Of: sourceResults},
-	"status":                   {Text: "The environment's status: `building`, `ready` or `failed`."},
+	"scope":                    {Text: "Who can use the environment. One of `user` (its owner) or `organization` (all members)."},
+	"repositories":             {Text: "Configured repositories, each with its setup script.", Of: repositoryResults, IsList: true},
+	"active_repositories":      {Text: "Repositories of the last successful build, which sessions use. Null before the first successful build.", Of: repositoryResults, IsList: true},
+	"setup_script":             {Text: "Script that sets up the whole environment."},
+	"source":                   {Text: "Source that the environment is built from.", Of: sourceResults},
+	"active_source":            {Text: "Source of the last successful build. Null before the first successful build.", Of: sourceResults},
+	"status":                   {Text: "The environment's status. One of `building`, `ready`, or `failed`."},
 	"is_default":               {Text: "Whether the environment is the organization's default.", Type: types.BoolType},
 	"latest_build":             {Text: "The latest build.", Of: buildResults},
-	"last_successful_build_at": {Text: "When the last successful build ended (RFC 3339, UTC). Null before the first success."},
-	"failure_reason":           {Text: "Why the environment is not ready, where its latest build failed."},
+	"last_successful_build_at": {Text: "When the last successful build ended (RFC 3339, UTC). Null before the first successful build."},
+	"failure_reason":           {Text: "Why the latest build failed."},
 	"created_at":               {Text: "When the environment was created (RFC 3339, UTC)."},
-	"updated_at":               {Text: "When the environment was changed last (RFC 3339, UTC)."},
+	"updated_at":               {Text: "When the environment was last changed (RFC 3339, UTC)."},
 }
 
 var repositoryResults = results.Plain{
@@ -59,10 +59,10 @@ var repositoryResults = results.Plain{
 var sourceResults = results.Plain{
 	"id":                     {Text: "The source's ID."},
 	"name":                   {Text: "The source's name."},
-	"supports_repositories":  {Text: "Whether environments of this source can have repositories.", Type: types.BoolType},
-	"supports_setup_scripts": {Text: "Whether environments of this source can have a setup script.", Type: types.BoolType},
-	"provider":               {Text: "Who provides the source.", Of: providerResults},
-	"unavailable":            {Text: "Whether the source is not available at present.", Type: types.BoolType},
+	"supports_repositories":  {Text: "Whether the source supports repositories.", Type: types.BoolType},
+	"supports_setup_scripts": {Text: "Whether the source supports setup scripts.", Type: types.BoolType},
+	"provider":               {Text: "Provider of the source.", Of: providerResults},
+	"unavailable":            {Text: "Whether the source is currently unavailable.", Type: types.BoolType},
 }
 
 var providerResults = results.Plain{
@@ -72,18 +72,18 @@ var providerResults = results.Plain{
 
 var buildResults = results.Plain{
 	"id":               {Text: "The build's ID."},
-	"status":           {Text: "The build's status: `queued`, `building`, `validating`, `succeeded`, `failed` or `superseded`."},
-	"trigger":          {Text: "What started the build: `create`, `edit`, `manual`, `scheduled` or `base-update`."},
-	"repositories":     {Text: "The repositories as the build found them.", Of: buildRepositoryResults, IsList: true},
+	"status":           {Text: "The build's status. One of `queued`, `building`, `validating`, `succeeded`, `failed`, or `superseded`."},
+	"trigger":          {Text: "What started the build. One of `create`, `edit`, `manual`, `scheduled`, or `base-update`."},
+	"repositories":     {Text: "Repositories and commits that were built.", Of: buildRepositoryResults, IsList: true},
 	"failure_reason":   {Text: "Why the build failed."},
-	"failure_category": {Text: "Where the build failed: `source-resolution`, `provider`, `timeout`, `validation`, `promotion`, `cleanup` or `unknown`."},
-	"excerpt":          {Text: "A part of the build's log. Only a single environment that has failed shows it, and only where the service does not withhold it."},
+	"failure_category": {Text: "Step that failed. One of `source-resolution`, `provider`, `timeout`, `validation`, `promotion`, `cleanup`, or `unknown`."},
+	"excerpt":          {Text: "Excerpt of the log of a failed build. Null in lists of environments, and if the service withholds it."},
 	"truncated":        {Text: "Whether the log is longer than `excerpt`.", Type: types.BoolType},
 	"withheld":         {Text: "Whether the service withholds the log.", Type: types.BoolType},
-	"created_at":       {Text: "When the build was asked for (RFC 3339, UTC)."},
+	"created_at":       {Text: "When the build was requested (RFC 3339, UTC)."},
 	"started_at":       {Text: "When the build started (RFC 3339, UTC)."},
 	"finished_at":      {Text: "When the build ended (RFC 3339, UTC)."},
-	"promoted_at":      {Text: "When the build became the active one (RFC 3339, UTC)."},
+	"promoted_at":      {Text: "When the build became active (RFC 3339, UTC)."},
 }
 
 var buildRepositoryResults = results.Plain{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -48,19 +47,19 @@ var environmentFields = apierror.Options{apierror.Fields{
 
 // environmentAdvice is what refusals to change an environment mean.
 var environmentAdvice = apierror.Advice{
-	http.StatusForbidden: "An environment of the organization is made and changed by humans with the Manager role or higher, any other by its owner. Use such a key.",
+	http.StatusForbidden: "An environment with scope \"organization\" requires the API key of a human with the Manager role or higher. An environment with scope \"user\" requires its owner's key.",
 }
 
 // creationAdvice is what refusals to create an environment of a scope mean.
 func creationAdvice(scope string) apierror.Advice {
-	forbidden := environmentAdvice[http.StatusForbidden]
+	advice := apierror.Advice{
+		http.StatusForbidden:        environmentAdvice[http.StatusForbidden],
+		http.StatusMethodNotAllowed: "Creating environments is disabled for the organization. Ask an administrator of the organization to enable it.",
+	}
 	if scope == client.ScopeOrganization {
-		forbidden = strings.TrimSuffix(forbidden, ".") + ", or set scope to \"user\"."
+		advice[http.StatusForbidden] = "Use the API key of a human with the Manager role or higher, or set scope to \"user\"."
 	}
-	return apierror.Advice{
-		http.StatusForbidden:        forbidden,
-		http.StatusMethodNotAllowed: "The service does not allow environments to be made here. Ask who administers the organization to switch them on, or remove the environment from the configuration.",
-	}
+	return advice
 }
 
 // NewEnvironmentResource returns the resource agentyard_environment.
@@ -179,28 +178,28 @@ func (r *environmentResource) Metadata(_ context.Context, req resource.MetadataR
 func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := environmentResults.Resource()
 	delete(attributes, "updated_at") // It would change by itself.
-	keepText := value.KeepEqual(client.SameText, "Trailing blanks make no difference.")
+	keepText := value.KeepEqual(client.SameText, "Trailing whitespace is ignored.")
 	attributes["name"] = schema.StringAttribute{
 		Required:            true,
-		MarkdownDescription: environmentResults["name"].Text + " Renaming is done in place and builds nothing.",
+		MarkdownDescription: environmentResults["name"].Text + " Renaming does not start a build.",
 		Validators:          []validator.String{value.NotEmpty()},
 		PlanModifiers:       []planmodifier.String{keepText},
 	}
 	attributes["scope"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: environmentResults["scope"].Text + " `organization` needs the API key of a human with the Manager role or higher. If omitted, the service chooses. A change replaces the environment.",
+		MarkdownDescription: environmentResults["scope"].Text + " If omitted, the service chooses. `organization` requires the API key of a human with the Manager role or higher. Changing this forces a new environment.",
 		Validators:          []validator.String{stringvalidator.OneOf(client.ScopeUser, client.ScopeOrganization)},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplaceIf(replacesScope, scopeReplaces, scopeReplaces)},
 	}
 	attributes["repositories"] = schema.ListNestedAttribute{
 		Required:            true,
-		MarkdownDescription: "Repositories to build, each with the script that sets it up. May be empty. Changing this starts a build.",
+		MarkdownDescription: "Repositories to build, each with its setup script. May be empty. Changing this starts a build.",
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"url": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: repositoryResults["url"].Text + noSecrets,
 				Validators:          []validator.String{value.URI()},
-				PlanModifiers:       []planmodifier.String{value.KeepEqual(client.SameURL, "`.git` or a slash at the end makes no difference.")},
+				PlanModifiers:       []planmodifier.String{value.KeepEqual(client.SameURL, "A trailing `.git` or slash is ignored.")},
 			},
 			"script": schema.StringAttribute{
 				Required:            true,
@@ -211,24 +210,24 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 	}
 	attributes["setup_script"] = schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: environmentResults["setup_script"].Text + " A change starts a build, and so does removing it from the configuration, which removes the script." + noSecrets,
-		Validators:          []validator.String{value.NotBlank("omit it for no script")},
+		MarkdownDescription: environmentResults["setup_script"].Text + " Changing or removing this starts a build." + noSecrets,
+		Validators:          []validator.String{value.NotBlank("to use no script, omit it")},
 		PlanModifiers:       []planmodifier.String{keepText},
 	}
 	attributes["source_id"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: "ID of what the environment is built from; the data source `agentyard_environment_source_options` lists what there is. A change starts a build. If omitted, the service chooses, and what it chose is kept.",
+		MarkdownDescription: "ID of the source to build from; see the data source `agentyard_environment_source_options`. If omitted, the service chooses one at creation. Changing this starts a build.",
 		Validators:          []validator.String{value.NotEmpty()},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}
 	attributes["make_organization_default"] = schema.BoolAttribute{
 		Optional: true,
-		MarkdownDescription: "Whether the environment is made the organization's default: once, when it is created or when this becomes `true`, and after its first build has succeeded if that is waited for. " +
-			"It needs `scope = \"organization\"`. It is not held: another default that is set later is no difference. Use `agentyard_default_environment` to hold it.",
+		MarkdownDescription: "Whether to make the environment the organization's default when it is created or when this changes to `true`. Requires `scope = \"organization\"`. " +
+			"If `wait_for_build` is `true`, this happens after the build succeeds. Later changes elsewhere are not reverted; to enforce the default, use `agentyard_default_environment`.",
 	}
 	attributes["wait_for_build"] = schema.BoolAttribute{
 		Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-		MarkdownDescription: "Whether an apply waits for the build that it starts, and fails if the build does. Default `true`.",
+		MarkdownDescription: "Whether to wait for each build and fail if the build fails. Defaults to `true`.",
 	}
 	attributes["latest_build_id"] = schema.StringAttribute{
 		Computed:            true,
@@ -236,26 +235,26 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A named environment in which sessions start: repositories, each with a script, and what they are built from. An apply waits until the build that it started has succeeded, and fails with the reason where it has not. " +
-			"An environment that is left failed is rebuilt by the next apply.\n\n" +
-			"The service does not delete the default environment while the organization has other organization-scope environments. To replace the default, create the new environment and " +
-			"change `agentyard_default_environment` in one apply, and remove the old environment in a later one.",
+		MarkdownDescription: "Manages an environment in which sessions start: repositories, scripts, and the source to build from. The apply waits for the build and fails if the build fails. The next apply rebuilds a failed environment.\n\n" +
+			"~> Do not put secrets in URLs or scripts. The service returns them in clear text, also in parts of build logs. Use the organization's secrets at the service instead.\n\n" +
+			"**Replacing the default environment.** The service does not delete the default while the organization has other environments with `scope = \"organization\"`. " +
+			"Create the new environment and change `agentyard_default_environment` in one apply. Remove the old environment in a later apply.",
 		Attributes: attributes,
 		Blocks: map[string]schema.Block{
 			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{
 				Create: true, Update: true, Delete: true,
-				CreateDescription: "How long creating may take, with the wait for the build, such as `60m` (the default).",
-				UpdateDescription: "How long updating may take, with the wait for the build, such as `60m` (the default).",
-				DeleteDescription: "How long deleting may take, such as `10m` (the default).",
+				CreateDescription: "Maximum time to create the environment, including its build. Defaults to `60m`.",
+				UpdateDescription: "Maximum time to update the environment, including its build. Defaults to `60m`.",
+				DeleteDescription: "Maximum time to delete the environment. Defaults to `10m`.",
 			})),
 		},
 	}
 }
 
-// noSecrets is said of what the service returns in other attributes, where nothing marks it as sensitive.
-const noSecrets = " It must hold no secret: the service returns scripts, URLs and parts of logs, and plans, the state and errors show them in clear. Use the secrets that the organization keeps at the service for its computers."
+// noSecrets describes inputs that the service also returns in attributes and logs, where nothing marks them as sensitive.
+const noSecrets = " Must not contain secrets: plans, state, and errors show it in clear text."
 
-const scopeReplaces = "A change replaces the environment."
+const scopeReplaces = "Changing this forces a new environment."
 
 // replacesScope lets the configured scope be adopted after an import from a service that does not tell it.
 func replacesScope(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
@@ -273,8 +272,8 @@ func (r *environmentResource) ValidateConfig(ctx context.Context, req resource.V
 		return
 	}
 	if m.MakeOrganizationDefault.ValueBool() && !m.Scope.IsUnknown() && m.Scope.ValueString() != client.ScopeOrganization {
-		resp.Diagnostics.AddAttributeError(path.Root("make_organization_default"), "Not Possible in This Scope",
-			"The organization's default is an environment of the organization, and the service need not choose that scope: set scope to \"organization\", or remove make_organization_default.")
+		resp.Diagnostics.AddAttributeError(path.Root("make_organization_default"), "Invalid Scope for a Default Environment",
+			"make_organization_default requires scope \"organization\". Set scope to \"organization\", or remove make_organization_default.")
 	}
 }
 
@@ -297,7 +296,7 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 
 	made, err := r.Client.CreateEnvironment(createCtx, body)
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("create", "environment", err, environmentFields, creationAdvice(body.Scope), atRefused(true, body.SourceID != ""), inScope(body.Scope))...)
+		resp.Diagnostics.Append(apierror.For("create", "environment", err, environmentFields, creationAdvice(body.Scope), atRefused(true, body.SourceID != ""))...)
 		return
 	}
 	made.Status = client.EnvironmentBuilding
@@ -412,22 +411,12 @@ func atRefused(name, source bool) apierror.AtStatus {
 	return at
 }
 
-// inScope says what else to do about an environment of the same name: it need not be in the way where no scope was asked for.
-func inScope(scope string) apierror.Existing {
-	return func(*client.ExistsError) string {
-		if scope != "" {
-			return "To keep both, choose another name."
-		}
-		return "To keep both, choose another name, or set scope: an environment of the other scope may have the same name."
-	}
-}
-
 // afterRename says what a conflict means where nothing but the name was sent.
 func afterRename(body client.UpdateEnvironmentRequest) apierror.Advice {
 	if body.Name == nil || body.Builds() {
 		return apierror.Advice{}
 	}
-	return apierror.Advice{http.StatusConflict: "Another environment of the same scope has this name. Choose another name, or rename or delete that one first."}
+	return apierror.Advice{http.StatusConflict: "Another environment with the same scope has this name. Choose another name."}
 }
 
 // configured tells which of the optional attributes of what is built a configuration has.

@@ -46,7 +46,7 @@ func (u unfinished) store(ctx context.Context, private adopt.Private) diag.Diagn
 	}
 	encoded, err := json.Marshal(u)
 	if err != nil {
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Unfinished Work Not Remembered", err.Error())}
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Private State Cannot Be Stored", err.Error())}
 	}
 	return private.SetKey(ctx, unfinishedKey, encoded)
 }
@@ -114,11 +114,7 @@ func (r *run) rebuild(ctx context.Context, id, latest string) (string, error) {
 	var lost *client.LostError
 	switch {
 	case errors.As(err, &lost):
-		next := "waits for"
-		if !r.plan.WaitForBuild.ValueBool() {
-			next = "takes"
-		}
-		return "", fmt.Errorf("whether a build was started is not known, and no new one shows until now: %s. The next apply %s a build that shows by then, and starts one where none does", strings.ReplaceAll(lost.Err.Error(), "\n", "; "), next)
+		return "", fmt.Errorf("the response was lost, and no new build is listed yet: %s. Apply again: a build that is listed by then is used, otherwise one is started", strings.ReplaceAll(lost.Err.Error(), "\n", "; "))
 	case !client.IsConflict(err):
 		return build, err
 	}
@@ -155,7 +151,7 @@ func (r *run) finish(ctx context.Context) diag.Diagnostics {
 			present = found
 			diags.Append(r.plan.takeResults(ctx, present)...)
 		case err == nil:
-			diags.AddWarning("Environment Not Read Back", fmt.Sprintf("The environment %q (%s) is as it was asked for, but reading it afterwards failed: %s The next refresh completes its results.", present.Name, present.ID, apierror.Sentences(readErr)))
+			diags.AddWarning("Environment Not Read Back", fmt.Sprintf("%s was %s, but could not be read afterward: %s The next refresh updates its computed attributes.", named(present), r.done(), apierror.Sentences(readErr)))
 		}
 	}
 	if err != nil {
@@ -196,7 +192,7 @@ func (r *run) makeDefault(ctx context.Context) diag.Diagnostics {
 	}
 	var warnings diag.Diagnostics
 	for _, d := range diags {
-		warnings.AddWarning("Environment Is Not the Default", fmt.Sprintf("The environment %q (%s) was created, but could not be made the organization's default: %s\n\nThe next apply tries it again.", r.plan.Name.ValueString(), id, d.Detail()))
+		warnings.AddWarning("Environment Is Not the Default", fmt.Sprintf("Environment %q (%s) was created, but could not be made the organization's default: %s\n\nThe next apply tries again.", r.plan.Name.ValueString(), id, d.Detail()))
 	}
 	return warnings
 }
@@ -206,24 +202,24 @@ func (r *run) makeDefault(ctx context.Context) diag.Diagnostics {
 func (r *run) notReady(ctx context.Context, present *client.Environment, last *client.BuildReport, err error) diag.Diagnostics {
 	var failed *wait.FailedError
 	var late *wait.TimeoutError
-	name := fmt.Sprintf("The environment %q (%s)", present.Name, present.ID)
+	name := named(present)
 	switch {
 	case errors.As(err, &failed):
 		repositories, _ := repositoriesToAPI(ctx, r.plan.Repositories)
 		f := failureOf(present, last)
 		return at(f.at(repositories, r.configured), "Environment Failed to Build", f.text()+"\n\n"+r.afterFailure(present))
 	case errors.As(err, &late):
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Environment Is Not Built in Time",
-			fmt.Sprintf("%s was %s, but %s. The build goes on at the service. %s To allow more time, raise %s in the timeouts block.", name, r.done(), late, r.afterTimeout(), r.timeout()))}
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Timed Out Waiting for the Build",
+			fmt.Sprintf("%s was %s, but its build did not end: %s. The build continues at the service. %s To allow more time, raise %s in the timeouts block.", name, r.done(), late, r.afterTimeout(), r.timeout()))}
 	case errors.Is(err, context.Canceled):
 		return diag.Diagnostics{diag.NewWarningDiagnostic("Interrupted Before the Environment Was Built",
-			fmt.Sprintf("%s was %s and is kept in the state. The build goes on at the service; the next apply waits for it.", name, r.done()))}
+			fmt.Sprintf("%s was %s and is kept in the state. The build continues at the service. The next apply waits for it.", name, r.done()))}
 	case client.IsNotFound(err):
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Environment Was Deleted While It Was Built",
-			fmt.Sprintf("%s was %s, but the service does not know it any more: somebody else has deleted it. The next plan removes it from the state and makes it again if it is still configured.", name, r.done()))}
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Environment Was Deleted During Its Build",
+			fmt.Sprintf("%s was %s, but no longer exists. The next apply creates it again if it is still configured.", name, r.done()))}
 	}
 	diags := apierror.For("wait for the build of", "environment", err)
-	diags.AddWarning("Build Is Not Known", fmt.Sprintf("%s was %s, and whether its build has succeeded is not known. %s", name, r.done(), r.afterTimeout()))
+	diags.AddWarning("Build Result Unknown", fmt.Sprintf("%s was %s, but the result of its build is unknown. %s", name, r.done(), r.afterTimeout()))
 	return diags
 }
 
@@ -254,26 +250,26 @@ func (r *run) afterFailure(present *client.Environment) string {
 	goesOn := present.Status == client.EnvironmentBuilding
 	switch {
 	case r.state == nil && goesOn:
-		return "Another build of the environment runs by now. It is kept in the state and marked for replacement: the next apply deletes it and creates a new one. To keep it, run `terraform untaint ADDRESS`, and the next apply waits for that build."
+		return "Another build is running. The environment is tainted, so the next apply replaces it. To wait for that build instead, run terraform untaint ADDRESS, then apply."
 	case r.state == nil:
-		return "The environment is kept in the state and marked for replacement: the next apply deletes it and creates a new one. To build the same one again, run `terraform untaint ADDRESS`, then apply."
+		return "The environment is tainted, so the next apply replaces it. To rebuild it instead, run terraform untaint ADDRESS, then apply."
 	}
 	text := staysActive(present)
 	if r.sent {
-		text = "The environment is kept in the state with its new configuration. " + text
+		text = "The environment keeps its new configuration. " + text
 	}
 	if goesOn {
-		return text + "Another build of it runs by now, and the next apply waits for it."
+		return text + "Another build is running, and the next apply waits for it."
 	}
-	return text + "The next apply builds it again."
+	return text + "The next apply rebuilds the environment."
 }
 
 // afterTimeout says what the next apply does about a build whose end was not seen.
 func (r *run) afterTimeout() string {
 	if r.state == nil {
-		return "The environment is kept in the state and marked for replacement; to keep it, run `terraform untaint ADDRESS`, and the next apply waits for its build."
+		return "The environment is tainted, so the next apply replaces it. To wait for its build instead, run terraform untaint ADDRESS, then apply."
 	}
-	return "The next apply waits for it."
+	return "The next apply waits for the build."
 }
 
 func at(place path.Path, summary, detail string) diag.Diagnostics {

@@ -141,7 +141,7 @@ func TestEnvironment_buildsThatShowLate(t *testing.T) {
 				out := p.Apply(i, config)
 				armed.Store(false)
 				if rebuilds {
-					mustFail(t, out, "", "names no build", "The next apply waits for a build that shows by then, and starts one where none does.")
+					mustFail(t, out, "", "names no build", "Apply again: a build that is listed by then is used, otherwise one is started.")
 					if strings.Contains(out.Text(), "an object that exists") {
 						t.Error(out.Text())
 					}

@@ -104,7 +104,7 @@ func TestAccEnvironment_failedFirstBuildIsReplacedOrRebuilt(t *testing.T) {
 	failBuild(t, e, broken)
 	cli := acctest.NewCLI(t, e, envConfig(""))
 	apply := func() acctest.Result { return cli.Run("apply", "-auto-approve", "-input=false") }
-	says := []string{"Environment Failed to Build", `script = "make"`, "category validation: repositories[0].script exited with 2.", "make: no rule", "the next apply deletes it and creates a new one", "run `terraform untaint ADDRESS`, then apply"}
+	says := []string{"Environment Failed to Build", `script = "make"`, "category validation: repositories[0].script exited with 2.", "make: no rule", "the next apply replaces it", "run terraform untaint ADDRESS, then apply"}
 	if r := apply(); r.ExitCode == 0 || !containsAll(unwrapped(r.Output), says...) {
 		t.Fatal(r.Output)
 	}
@@ -204,7 +204,7 @@ func TestEnvironment_foundFailed(t *testing.T) {
 			maps.Copy(config, tc.change)
 			p = acctest.NewProcess(t, e, nil)
 			plan := p.Plan(i, config)
-			if told := strings.Contains(warnings(plan), "The disk is full. Its configuration has not changed"); told == (tc.change["setup_script"] != nil) {
+			if told := strings.Contains(warnings(plan), "The disk is full. This apply starts a new build"); told == (tc.change["setup_script"] != nil) {
 				t.Errorf("the plan says: %s", warnings(plan))
 			}
 			mustDo(t, p.Apply(i, config), "update")
@@ -232,10 +232,10 @@ func TestEnvironment_failuresAreShownWhereTheyAre(t *testing.T) {
 		"a repository":      {emulator.BuildFailure{Category: "source-resolution", Reason: "No access to https://git.example/acme/app."}, `AttributeName("repositories").ElementKeyInt(0)`, nil},
 		"provider":          {emulator.BuildFailure{Category: "provider"}, "", []string{"choose another source_id"}},
 		"timeout":           {emulator.BuildFailure{Category: "timeout"}, "", []string{"Shorten the scripts"}},
-		"validation":        {emulator.BuildFailure{Category: "validation", Phase: "validating"}, "", []string{"A script or a check of the result failed. Mend what the reason names."}},
-		"promotion":         {emulator.BuildFailure{Category: "promotion", Phase: "validating"}, "", []string{"could not be made the active one"}},
-		"cleanup":           {emulator.BuildFailure{Category: "cleanup", Phase: "validating"}, "", []string{"work after the build"}},
-		"unknown":           {emulator.BuildFailure{}, "", []string{"category unknown", "Mend what the reason names", "somebody has cancelled"}},
+		"validation":        {emulator.BuildFailure{Category: "validation", Phase: "validating"}, "", []string{"A script or a check of its result failed. Fix the problem that the reason describes"}},
+		"promotion":         {emulator.BuildFailure{Category: "promotion", Phase: "validating"}, "", []string{"could not be activated"}},
+		"cleanup":           {emulator.BuildFailure{Category: "cleanup", Phase: "validating"}, "", []string{"The cleanup after the build failed"}},
+		"unknown":           {emulator.BuildFailure{}, "", []string{"category unknown", "Fix the problem that the reason describes", "somebody canceled"}},
 		"withheld":          {emulator.BuildFailure{Excerpt: "secret", Withheld: true}, "", []string{"withholds the log"}},
 		"a log":             {emulator.BuildFailure{Excerpt: "make: no rule"}, "", []string{"The log ends with:\n\n  make: no rule"}},
 		"a long log":        {emulator.BuildFailure{Excerpt: many}, "", []string{"agentyard_environment_build_diagnostics shows more", "  compiling\n  error: the end"}},
@@ -281,8 +281,8 @@ func TestEnvironment_failureInAnotherForm(t *testing.T) {
 	const record = `{"id":"ID","name":"dev","scope":"user","repositories":[{"url":"https://git.example/acme/app","script":"make"}],` +
 		`"source":{"id":"s","name":"S","supportsRepositories":true,"supportsSetupScripts":true,"provider":{"id":"p","name":"P"}},"createdAt":1,"updatedAt":1,"status":"failed","latestBuild":{"id":"BUILD","truncated":false,"withheld":false%s}}`
 	for name, tc := range map[string]struct{ fields, says, mend string }{
-		"a new category": {`,"status":"failed","failureCategory":"solar-flare","failureReason":"Bits flipped."`, "category solar-flare: Bits flipped.", "Mend what the reason names"},
-		"nothing":        {"", "failed. The service gives no reason.", "ask who operates the service"},
+		"a new category": {`,"status":"failed","failureCategory":"solar-flare","failureReason":"Bits flipped."`, "category solar-flare: Bits flipped.", "Fix the problem that the reason describes"},
+		"nothing":        {"", "failed. The service gave no reason.", "contact the service's support"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -319,39 +319,39 @@ func TestEnvironment_whatHappensDuringTheWait(t *testing.T) {
 		// The next action with the same configuration, and what it sends.
 		next, sends string
 	}{
-		"an edit":        {hit: edit, warns: "Another Build Was Waited For: ", next: "update", sends: "updateEnvironment"},
-		"a failed edit":  {hit: func(d *during) { _ = d.e.FailBuild(emulator.BuildFailure{}); edit(d) }, warns: "Another Build Was Waited For: ", fails: "Environment Failed to Build", next: "update", sends: "updateEnvironment"},
-		"two edits":      {hit: func(d *during) { edit(d); d.e.API(http.MethodPatch, d.path, map[string]any{"setupScript": nil}, nil) }, warns: "Another Build Was Waited For: ", next: "none"},
+		"an edit":        {hit: edit, warns: "Waited for a Newer Build: ", next: "update", sends: "updateEnvironment"},
+		"a failed edit":  {hit: func(d *during) { _ = d.e.FailBuild(emulator.BuildFailure{}); edit(d) }, warns: "Waited for a Newer Build: ", fails: "Environment Failed to Build", next: "update", sends: "updateEnvironment"},
+		"two edits":      {hit: func(d *during) { edit(d); d.e.API(http.MethodPatch, d.path, map[string]any{"setupScript": nil}, nil) }, warns: "Waited for a Newer Build: ", next: "none"},
 		"a rename":       {hit: func(d *during) { d.e.API(http.MethodPatch, d.path, map[string]any{"name": "theirs"}, nil) }, next: "update", sends: "updateEnvironment"},
 		"a cancellation": {hit: func(d *during) { d.e.API(http.MethodPost, d.path+"/builds/"+latestOf(d.e)+"/cancel", nil, nil) }, fails: "The build was cancelled.", next: "update", sends: "createEnvironmentBuild"},
 		"cancelled and rebuilt": {hit: func(d *during) {
 			d.e.API(http.MethodPost, d.path+"/builds/"+latestOf(d.e)+"/cancel", nil, nil)
 			d.e.API(http.MethodPost, d.path+"/builds", nil, nil)
-		}, warns: "Another Build Was Waited For: ", next: "none"},
+		}, warns: "Waited for a Newer Build: ", next: "none"},
 		"cancelled, rebuilt and done": {hit: func(d *during) {
 			d.e.API(http.MethodPost, d.path+"/builds/"+latestOf(d.e)+"/cancel", nil, nil)
 			d.e.API(http.MethodPost, d.path+"/builds", nil, nil)
 			d.e.Clock.Advance(buildsBy)
-		}, warns: "Another Build Was Waited For: ", next: "none"},
+		}, warns: "Waited for a Newer Build: ", next: "none"},
 		"cancelled, rebuilt and failed": {hit: func(d *during) {
 			d.e.API(http.MethodPost, d.path+"/builds/"+latestOf(d.e)+"/cancel", nil, nil)
 			_ = d.e.FailBuild(emulator.BuildFailure{Reason: "The disk is full."})
 			d.e.API(http.MethodPost, d.path+"/builds", nil, nil)
 			d.e.Clock.Advance(buildsBy)
-		}, fails: "The disk is full.", warns: "Another Build Was Waited For: ", next: "update", sends: "createEnvironmentBuild"},
+		}, fails: "The disk is full.", warns: "Waited for a Newer Build: ", next: "update", sends: "createEnvironmentBuild"},
 		"cancelled, rebuilt and edited": {hit: func(d *during) {
 			d.e.API(http.MethodPost, d.path+"/builds/"+latestOf(d.e)+"/cancel", nil, nil)
 			d.e.API(http.MethodPost, d.path+"/builds", nil, nil)
 			edit(d)
-		}, warns: "Another Build Was Waited For: ", next: "update", sends: "updateEnvironment"},
+		}, warns: "Waited for a Newer Build: ", next: "update", sends: "updateEnvironment"},
 		"done and rebuilt": {hit: func(d *during) { d.e.Clock.Advance(buildsBy); d.e.API(http.MethodPost, d.path+"/builds", nil, nil) }, next: "none"},
-		"a deletion":       {hit: func(d *during) { d.e.Clock.Advance(buildsBy); d.e.API(http.MethodDelete, d.path, nil, nil) }, fails: "Environment Was Deleted While It Was Built", next: "create", sends: "createEnvironment"},
+		"a deletion":       {hit: func(d *during) { d.e.Clock.Advance(buildsBy); d.e.API(http.MethodDelete, d.path, nil, nil) }, fails: "Environment Was Deleted During Its Build", next: "create", sends: "createEnvironment"},
 		"an interruption":  {hit: func(d *during) { d.p.Stop() }, warns: "Interrupted Before the Environment Was Built", next: "update"},
 		"a refusal": {hit: func(d *during) {
 			for _, operation := range []string{"getEnvironmentBuildStatuses", "getEnvironment"} {
 				d.e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: 403})
 			}
-		}, fails: "Cannot wait for the build of environment", warns: "Build Is Not Known", next: "update"},
+		}, fails: "Cannot wait for the build of environment", warns: "Build Result Unknown", next: "update"},
 	} {
 		for _, updates := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/update=%v", name, updates), func(t *testing.T) {
@@ -379,7 +379,7 @@ func TestEnvironment_whatHappensDuringTheWait(t *testing.T) {
 				}
 				told := "Build " + before + " was superseded by build " + latestOf(d.e)
 				if strings.Contains(name, "rebuilt") {
-					told = "Build " + before + " failed or was cancelled, and build " + latestOf(d.e)
+					told = "Build " + before + " failed or was canceled, and build " + latestOf(d.e)
 				}
 				if strings.HasPrefix(tc.warns, "Another") && !strings.Contains(warnings(out), told) {
 					t.Errorf("want %q: %s", told, warnings(out))
@@ -486,7 +486,7 @@ func TestEnvironment_staleLooksAtTheEnd(t *testing.T) {
 // The own build has failed, and another one is started before the environment is read back: the next apply waits for that one.
 func TestEnvironment_builtAgainRightAfterTheEnd(t *testing.T) {
 	t.Parallel()
-	for operation, says := range map[string]string{"createEnvironment": "To keep it, run `terraform untaint ADDRESS`, and the next apply waits for that build.", "updateEnvironment": "the next apply waits for it."} {
+	for operation, says := range map[string]string{"createEnvironment": "To wait for that build instead, run terraform untaint ADDRESS, then apply.", "updateEnvironment": "the next apply waits for it."} {
 		t.Run(operation, func(t *testing.T) {
 			t.Parallel()
 			var e *acctest.Env
@@ -503,7 +503,7 @@ func TestEnvironment_builtAgainRightAfterTheEnd(t *testing.T) {
 				own = latestOf(e)
 				e.API(http.MethodPost, envRoute+"/"+onlyEnv(t, e).ID+"/builds", nil, nil)
 			})
-			mustFail(t, p.Apply(i, envValues(nil)), "", "Build "+own+" of", "tells the reason of the latest build alone", latestOf(e), says)
+			mustFail(t, p.Apply(i, envValues(nil)), "", "Build "+own+" of", "returns a reason only for the latest build", latestOf(e), says)
 			i.Tainted = false
 			e.Journal().Reset()
 			mustDo(t, acctest.NewProcess(t, e, nil).Apply(i, envValues(nil)), "update")
@@ -530,11 +530,11 @@ func TestEnvironment_timeouts(t *testing.T) {
 			}
 			config["timeouts"] = map[string]any{"create": "2m", "update": "3m"}
 			before := e.Now()
-			verb, allowed, left := "created", 2*time.Minute, "untaint ADDRESS`, and the next apply waits for its build. To allow more time, raise create"
+			verb, allowed, left := "created", 2*time.Minute, "untaint ADDRESS, then apply. To allow more time, raise create"
 			if updates {
-				verb, allowed, left = "updated", 3*time.Minute, "The next apply waits for it. To allow more time, raise update"
+				verb, allowed, left = "updated", 3*time.Minute, "The next apply waits for the build. To allow more time, raise update"
 			}
-			mustFail(t, p.Apply(i, config), "", "was "+verb, fmt.Sprintf("is still \"queued\" after %s", allowed), "The build goes on at the service.", left)
+			mustFail(t, p.Apply(i, config), "", "was "+verb, fmt.Sprintf("is still \"queued\" after %s", allowed), "The build continues at the service.", left)
 			if took := e.Now().Sub(before); took < allowed || took > allowed+time.Minute {
 				t.Errorf("it took %v, want %v", took, allowed)
 			}
@@ -543,7 +543,7 @@ func TestEnvironment_timeouts(t *testing.T) {
 			}
 			i.Tainted = false
 			config["timeouts"] = map[string]any{"update": "5h"}
-			mustWarn(t, acctest.NewProcess(t, e, nil).Plan(i, config), "Environments Are Waited For", i.ID(), "an earlier apply did not see the end of a build ("+i.Attribute("latest_build_id")+"), so this one waits for it.")
+			mustWarn(t, acctest.NewProcess(t, e, nil).Plan(i, config), "Apply Waits for an Earlier Build", i.ID(), "build "+i.Attribute("latest_build_id")+" had not ended when an earlier apply stopped waiting. This apply waits for it.")
 			e.Journal().Reset()
 			mustDo(t, acctest.NewProcess(t, e, nil).Apply(i, config), "update")
 			if sent := changesSent(e); sent != "" {
@@ -722,7 +722,7 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 		refuse(e, 403)
 		out := p.Apply(i, envValues(wanted))
 		mustDo(t, out, "create")
-		mustWarn(t, out, "Environment Is Not the Default", "was created, but could not be made the organization's default", "403", "Manager role", "The next apply tries it again.")
+		mustWarn(t, out, "Environment Is Not the Default", "was created, but could not be made the organization's default", "403", "Manager role", "The next apply tries again.")
 		if i.Tainted || onlyEnv(t, e).IsDefault {
 			t.Errorf("tainted: %v", i.Tainted)
 		}
@@ -746,7 +746,7 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 		e.API(http.MethodPut, envRoute+"/default", map[string]any{"environmentId": other}, nil)
 		mustDo(t, acctest.NewProcess(t, e, nil).Plan(i, envValues(wanted)), "none")
 	})
-	for status, says := range map[int]string{400: "scope `organization`", 403: "Manager role", 409: "No build of the environment has succeeded yet"} {
+	for status, says := range map[int]string{400: `scope "organization"`, 403: "Manager role", 409: "has no successful build yet"} {
 		t.Run(fmt.Sprintf("on update/%d", status), func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
