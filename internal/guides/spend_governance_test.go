@@ -49,14 +49,14 @@ func TestAccGuide_spendGovernance(t *testing.T) {
 	cli := acctest.NewCLI(t, e, guide.Next("terraform"))
 	cli.Write("provider.tf", "")
 	commands := guide.Next("shell")
-	if r := cli.Follow(commands)[0]; !strings.Contains(r.Output, "No members: blake@agentyard.example.") {
+	if r := cli.Follow(commands)[0]; !strings.Contains(r.Output, "Not members: blake@agentyard.example.") {
 		t.Errorf("nothing is said about Blake: %s", r.Output)
 	}
 	if got := fmt.Sprint(spendLimits(e)); got != "map[:20000000 Avery@agentyard.example:80000000]" {
 		t.Errorf("the limits are %s", got)
 	}
 	join("blake")
-	if r := cli.Follow(commands)[0]; strings.Contains(r.Output, "No members") {
+	if r := cli.Follow(commands)[0]; strings.Contains(r.Output, "Not members") {
 		t.Errorf("Blake has joined: %s", r.Output)
 	}
 	cli.MustPlanEmpty()
@@ -108,7 +108,7 @@ func TestAccGuide_spendGovernance(t *testing.T) {
 	t.Run("removal", func(t *testing.T) {
 		acctest.NeedsActions(t)
 		cli.Write("removal.tf", removal)
-		if r := cli.Follow(invoke); !strings.Contains(r[0].Output, "blake@agentyard.example was removed") || !strings.Contains(r[1].Output, "No members: blake@agentyard.example.") {
+		if r := cli.Follow(invoke); !strings.Contains(r[0].Output, "blake@agentyard.example was removed") || !strings.Contains(r[1].Output, "Not members: blake@agentyard.example.") {
 			t.Errorf("the removal: %s\n%s", r[0].Output, r[1].Output)
 		}
 	})

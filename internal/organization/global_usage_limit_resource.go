@@ -50,10 +50,9 @@ func (r *globalUsageLimitResource) Metadata(_ context.Context, req resource.Meta
 
 func (r *globalUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The organization's global credit limit, which applies to every user without an `agentyard_user_usage_limit`. " +
-			"An organization has one, so create one of these resources. A plan that replaces a limit which somebody else has set warns and names it. " +
-			"Destroying it removes the limit: users without a limit of their own can then spend without limit. " +
-			"To rename the resource, add a `moved` block." + managersOnly,
+		MarkdownDescription: "Manages the organization's global credit limit, which applies to every user without an `agentyard_user_usage_limit`." + managersOnly + "\n\n" +
+			"**One limit.** An organization has one global limit, so use this resource once. The plan warns if creating it replaces an existing limit.\n\n" +
+			"~> Destroying this resource removes the limit. Users without their own limit can then spend without limit. To rename the resource, add a `moved` block.",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,
@@ -62,7 +61,7 @@ func (r *globalUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRe
 			},
 			"limit": schema.Int64Attribute{
 				Required:            true,
-				MarkdownDescription: "How much each user without a limit of their own may spend, in credits. Must be at least 1000000 when it is set or changed.",
+				MarkdownDescription: "How much each user without their own limit can spend, in credits. Must be at least 1000000 when set or changed.",
 				PlanModifiers:       []planmodifier.Int64{minimumLimit{}},
 			},
 		},
@@ -122,7 +121,7 @@ func (r *globalUsageLimitResource) ImportState(ctx context.Context, req resource
 		resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root("id"), &given)...)
 	}
 	if given.ValueString() != theOrganization {
-		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("There is one global usage limit, and its import ID is %q, got: %q.", theOrganization, given.ValueString()))
+		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of the global usage limit is always %q, got: %q.", theOrganization, given.ValueString()))
 		return
 	}
 	crud.ImportByID(ctx, "global usage limit", theOrganization, req, resp)

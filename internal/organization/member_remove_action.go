@@ -36,14 +36,14 @@ func (a *memberRemoveAction) Metadata(_ context.Context, req action.MetadataRequ
 
 func (a *memberRemoveAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Removes a member from the organization, or revokes a pending invitation. It may be repeated: if nobody has the address any more, it succeeds and says so.\n\n" +
-			"A removal cannot be undone: the membership ends, the member's own usage limit is removed, and their API keys stop authenticating. Computers under service accounts stay. " +
-			"Who is to come back needs a new invitation, which is made at the service." + managersOnly,
+		MarkdownDescription: "Removes a member from the organization, or revokes a pending invitation. Succeeds if the member is already gone." + managersOnly + "\n\n" +
+			"~> Removing a member cannot be undone. The service deletes their usage limit, and their API keys stop working. " +
+			"Computers of service accounts are kept. To bring a member back, invite them again at the service.",
 		Attributes: map[string]schema.Attribute{
 			"email": schema.StringAttribute{
 				Required: true,
-				MarkdownDescription: "Email address of the member or of the pending invitation, compared without case. " +
-					"The owner of the provider's own API key cannot be removed, nor can the last manager or owner of the organization.",
+				MarkdownDescription: "Email address of the member or pending invitation. Case-insensitive. " +
+					"You cannot remove the owner of the provider's API key, or the last manager or owner of the organization.",
 				Validators: []validator.String{value.Email()},
 			},
 		},
@@ -55,7 +55,7 @@ func (a *memberRemoveAction) ModifyPlan(ctx context.Context, req action.ModifyPl
 	var m memberRemoveModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
 	if m.Email.IsNull() {
-		resp.Diagnostics.AddAttributeError(path.Root("email"), "Missing Email Address", "email is null, so it is not known whom to remove. Nobody was removed. If it comes from a variable, give that a value: -var NAME=EMAIL.")
+		resp.Diagnostics.AddAttributeError(path.Root("email"), "Missing Email Address", "email is null, so nobody was removed. If it comes from a variable, set the variable with -var NAME=EMAIL.")
 	}
 	var checked validator.StringResponse
 	value.Email().ValidateString(ctx, validator.StringRequest{Path: path.Root("email"), ConfigValue: m.Email}, &checked)
@@ -67,7 +67,7 @@ func (a *memberRemoveAction) Invoke(ctx context.Context, req action.InvokeReques
 		email := m.Email.ValueString()
 		err := a.Client.RemoveMember(ctx, email)
 		if client.IsGone(err) {
-			tell("%s is already gone: the service answered 404, and lists no such member.", email)
+			tell("%s is already gone: the service does not list this member.", email)
 			return nil
 		}
 		if err == nil {
@@ -75,8 +75,8 @@ func (a *memberRemoveAction) Invoke(ctx context.Context, req action.InvokeReques
 		}
 		return err
 	}, apierror.AtStatus{http.StatusBadRequest: path.Root("email"), http.StatusConflict: path.Root("email")}, needsManager, apierror.Advice{
-		http.StatusBadRequest: "The service accepts an email address alone, without a name or brackets. Check the address.",
-		http.StatusNotFound:   "The service still lists such a member, or cannot list members, so it is not certain that nobody has the address. Check the path in base_url; if it is right, invoke the action again.",
-		http.StatusConflict:   "Nobody can remove themselves, and the last manager or owner stays. Invoke the action with the API key of another manager or owner; if there is none, make a member one at the service first.",
+		http.StatusBadRequest: "Set email to an email address without a name or brackets.",
+		http.StatusNotFound:   "The service did not confirm that the member is gone. Check the path in base_url, then invoke the action again.",
+		http.StatusConflict:   "You cannot remove yourself, or the last manager or owner. Use the API key of another manager or owner.",
 	})
 }

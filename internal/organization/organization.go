@@ -8,11 +8,11 @@ import (
 )
 
 // managersOnly ends the description of everything here: the service accepts no other caller.
-const managersOnly = " Needs the API key of a human with the Manager role or higher."
+const managersOnly = " Requires the API key of a human with the Manager role or higher."
 
 // needsManager says the same where the service refuses the caller.
 var needsManager = apierror.Advice{
-	http.StatusForbidden: "Only humans with the Manager role or higher may see and change what concerns the organization as a whole. Use the API key of such a person, not a user's or a service account's.",
+	http.StatusForbidden: "This requires the API key of a human with the Manager role or higher.",
 }
 
 // theOrganization is the ID, the identity and the import ID of what an organization has one of.

@@ -27,7 +27,7 @@ func credits(n int64) string { return fmt.Sprintf("%d credits", n) }
 type minimumLimit struct{}
 
 func (minimumLimit) Description(context.Context) string {
-	return fmt.Sprintf("must be at least %d when it is set or changed", client.MinUsageLimit)
+	return fmt.Sprintf("must be at least %d when set or changed", client.MinUsageLimit)
 }
 
 func (m minimumLimit) MarkdownDescription(ctx context.Context) string { return m.Description(ctx) }
@@ -53,6 +53,6 @@ func warnSecond(c *client.Client, id, limit string, resp *resource.ReadResponse)
 	if resp.State.Raw.IsNull() || resp.Diagnostics.HasError() || c.IsFirstLimitRead(id) {
 		return
 	}
-	resp.Diagnostics.AddWarning("Limit Managed Twice", fmt.Sprintf("Two resources in the state manage %s, and each apply of one overrides the other. "+
-		"Keep one of them: delete the other from the configuration, and run terraform state rm ADDRESS for it.", limit))
+	resp.Diagnostics.AddWarning("Limit Managed Twice", fmt.Sprintf("Two resources in the state manage %s and overwrite each other. "+
+		"Remove one of them from the configuration, and run terraform state rm ADDRESS for it.", limit))
 }

@@ -21,7 +21,7 @@ type userUsageLimitList struct{ userUsageLimitResource }
 
 func (l *userUsageLimitList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Lists the credit limits of single users, ordered by email address. Users to whom only the global limit applies are left out." + managersOnly,
+		MarkdownDescription: "Lists the credit limits of individual users, ordered by email address. Users without their own limit are omitted." + managersOnly,
 	}
 }
 

@@ -128,7 +128,7 @@ func TestAccUsageLimits_belowTheMinimum(t *testing.T) {
 				return fmt.Sprintf("resource %q \"test\" {\n  %s\n  limit = %d\n}\n", typeName, tc.arguments, limit)
 			}
 			cli := acctest.NewCLI(t, e, config(5000))
-			const refused = "must be at least 1000000 when it is set or changed, got: "
+			const refused = "must be at least 1000000 when set or changed, got: "
 			if r := cli.Run("plan", "-input=false"); r.ExitCode != 1 || !strings.Contains(unframed(r.Output), refused+"5000") || !strings.Contains(r.Output, "limit = 5000") {
 				t.Errorf("a new limit: %s", r.Output)
 			}

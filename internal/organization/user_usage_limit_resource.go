@@ -62,17 +62,17 @@ func (r *userUsageLimitResource) Metadata(_ context.Context, req resource.Metada
 }
 
 const (
-	userEmailText = "Email address of an active member of the organization. Upper and lower case make no difference."
-	userLimitText = "How much the user may spend, in credits. Must be at least 1000000 when it is set or changed."
+	userEmailText = "Email address of an active member of the organization. Case-insensitive."
+	userLimitText = "How much the user can spend, in credits. Must be at least 1000000 when set or changed."
 )
 
 func (r *userUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The credit limit of one user, which applies instead of the organization's `agentyard_global_usage_limit`. " +
-			"Destroying it removes the limit: the global limit applies to the user then or, if there is none, they can spend without limit. " +
-			"The limits of one apply share requests, up to 100 in each. Create one resource for each user. " +
-			"A user who leaves the organization loses the limit. " +
-			"To rename the resource or change its `for_each` key, add a `moved` block." + managersOnly,
+		MarkdownDescription: "Manages the credit limit of one user, which overrides the organization's `agentyard_global_usage_limit`." + managersOnly + "\n\n" +
+			"**Many users.** Create one resource for each user. One apply sends up to 100 limits in each request.\n\n" +
+			"~> Destroying this resource removes the limit. The global limit then applies to the user; without one, they can spend without limit. " +
+			"To rename the resource or change its `for_each` key, add a `moved` block.\n\n" +
+			"The service removes the limit of a user who leaves the organization.",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,

@@ -1,5 +1,5 @@
 variable "daily_budget" {
-  description = "What the organization may spend in a day, in credits."
+  description = "How much the organization can spend in a day, in credits."
   type        = number
   default     = 500000000
 }
@@ -11,17 +11,17 @@ locals {
 data "agentyard_analytics_tokens" "yesterday" {
   start_date = local.yesterday
   end_date   = local.yesterday
-  group_by   = "model" # A sum needs no rows of single users.
+  group_by   = "model" # The sum does not need the rows of each user.
 }
 
 locals {
-  # A day on which nobody worked has no row.
+  # A day without activity has no row.
   spent_yesterday = sum(concat([0], data.agentyard_analytics_tokens.yesterday.data[*].billable_tokens))
 }
 
 check "yesterday_was_within_budget" {
   assert {
     condition     = local.spent_yesterday <= var.daily_budget
-    error_message = "On ${local.yesterday} the organization has spent ${local.spent_yesterday} credits. The budget is ${var.daily_budget}."
+    error_message = "On ${local.yesterday} the organization spent ${local.spent_yesterday} credits. The budget is ${var.daily_budget}."
   }
 }

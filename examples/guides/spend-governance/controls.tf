@@ -1,5 +1,5 @@
 locals {
-  # Raise it when the changes up to a revision were reviewed.
+  # Increase this after you review a revision.
   reviewed_revision = 3
 }
 

@@ -5,10 +5,10 @@ data "agentyard_analytics_users" "week" {
 }
 
 locals {
-  # Who has left has no address in the rows.
+  # Rows of former members have no email address.
   rows_of = { for row in data.agentyard_analytics_users.week.data : lower(row.user_email) => row.billable_tokens... if row.user_email != null }
 
-  # Sorted as text, so that the numbers need leading zeros.
+  # sort() compares text, so the numbers need leading zeros.
   by_credits = reverse(sort([for email, credits in local.rows_of : format("%020d %s", floor(sum(credits)), email)]))
   heaviest   = [for line in slice(local.by_credits, 0, min(10, length(local.by_credits))) : split(" ", line)[1]]
 

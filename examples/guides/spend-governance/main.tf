@@ -7,14 +7,14 @@ terraform {
 }
 
 locals {
-  # Who may spend more, or less, than the rest, in credits.
+  # Limits that differ from the global limit, in credits.
   exceptions = {
     "avery@agentyard.example" = 80000000
     "blake@agentyard.example" = 5000000
   }
 }
 
-# For everybody who is no exception.
+# Applies to everyone without an exception.
 resource "agentyard_global_usage_limit" "everybody" {
   limit = 20000000
 }
@@ -24,7 +24,7 @@ data "agentyard_members" "all" {}
 locals {
   members = [for member in data.agentyard_members.all.members : lower(member.email)]
 
-  # Who has left, or has not accepted the invitation yet, has no limit that could be set.
+  # Limits can be set for active members only.
   limits = { for email, limit in local.exceptions : lower(email) => limit if contains(local.members, lower(email)) }
 }
 
@@ -35,10 +35,10 @@ resource "agentyard_user_usage_limit" "exception" {
   limit = each.value
 }
 
-# Says whom the exceptions name in vain.
+# Warns about exceptions for people who are not members.
 check "exceptions_are_members" {
   assert {
     condition     = length(local.exceptions) == length(local.limits)
-    error_message = "No members: ${join(", ", [for email in keys(local.exceptions) : email if !contains(local.members, lower(email))])}."
+    error_message = "Not members: ${join(", ", [for email in keys(local.exceptions) : email if !contains(local.members, lower(email))])}."
   }
 }

@@ -1,5 +1,5 @@
 variable "leaver" {
-  description = "Email address of who leaves the organization. Only the action needs it, so every other run leaves it out."
+  description = "Email address of the member to remove. Set it only to invoke the action."
   type        = string
   default     = null
 }
