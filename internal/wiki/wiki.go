@@ -18,7 +18,7 @@ func ofRun() schema.StringAttribute {
 	return schema.StringAttribute{
 		Required:            true,
 		MarkdownDescription: "ID of the wiki run.",
-		Validators:          []validator.String{value.NotBlank("give the ID of a wiki run")},
+		Validators:          []validator.String{value.NotBlank("set it to the ID of a wiki run")},
 	}
 }
 
@@ -26,9 +26,9 @@ func ofRun() schema.StringAttribute {
 var atRun = apierror.AtStatus{http.StatusBadRequest: path.Root("wiki_run_id"), http.StatusForbidden: path.Root("wiki_run_id"), http.StatusNotFound: path.Root("wiki_run_id")}
 
 const (
-	switchedOff = "Wikis are switched off for the organization, or the API key's owner may not do this. Use the key of somebody who may, " +
-		"or ask a manager whether the enterprise controls have wikiCloudSync on."
-	runNotFound = "The wiki run does not exist, was deleted, or is private to somebody else. Check the ID, and whose key it is; the data source agentyard_wiki_runs shows the runs that a key sees."
+	switchedOff = "Wikis are disabled for the organization, or the API key's owner lacks access. " +
+		"Ask a manager to enable wikiCloudSync in the enterprise controls, or use another API key."
+	runNotFound = "The wiki run does not exist, or the provider's API key cannot see it. Check the ID. The data source agentyard_wiki_runs lists the runs that the key can see."
 )
 
 // ofRunAdvice says what the refusals of what reads a part of a wiki run mean.

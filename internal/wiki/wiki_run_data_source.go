@@ -29,7 +29,7 @@ func (d *wikiRunDataSource) Schema(_ context.Context, _ datasource.SchemaRequest
 	attributes["id"] = schema.StringAttribute{
 		Required:            true,
 		MarkdownDescription: wikiRunResults["id"].Text,
-		Validators:          []validator.String{value.NotBlank("give the ID of a wiki run")},
+		Validators:          []validator.String{value.NotBlank("set it to the ID of a wiki run")},
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "One wiki run that the API key sees, by its ID.",

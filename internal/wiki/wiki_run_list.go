@@ -28,12 +28,12 @@ type wikiRunListModel struct {
 
 func (l *wikiRunList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Lists the wiki runs that the API key sees: the newest of each repository, ordered by address, or all of one repository, the newest first. " +
+		MarkdownDescription: "Lists wiki runs: the newest one of each repository, ordered by URL, or all of one repository, newest first. " +
 			"`pages`, `page_tree`, and `triggers` are null.",
 		Attributes: map[string]schema.Attribute{
 			"repo_url": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Web address of a repository, whose wiki runs are listed. The newest of each repository if omitted.",
+				MarkdownDescription: "Return all wiki runs of the repository with this URL. If omitted, returns the newest wiki run of each repository.",
 				Validators:          []validator.String{value.RepositoryURL()},
 			},
 		},

@@ -26,7 +26,7 @@ type jsonRule struct {
 }
 
 var (
-	pagesRule = jsonRule{"Invalid Pages", "a list of pages with path, title and content", func(s string) error { _, err := readPages(s); return err }}
+	pagesRule = jsonRule{"Invalid Pages", "a list of pages with path, title, and content", func(s string) error { _, err := readPages(s); return err }}
 	treeRule  = jsonRule{"Invalid Page Tree", "a tree of pages with title and path, at most five levels deep", func(s string) error { _, err := readTree(s); return err }}
 )
 
@@ -48,11 +48,11 @@ func (r jsonRule) ValidateString(_ context.Context, req validator.StringRequest,
 func readPages(text string) ([]client.WikiPageUpload, error) {
 	pages, err := readObjects[client.WikiPageUpload]("pages", []byte(text), []string{"path", "title", "content"}, []string{"pageId", "order"})
 	if err == nil && len(pages) == 0 {
-		err = errors.New("the list is empty; omit it to have the service write the pages")
+		err = errors.New("the list is empty; to let the service write the pages, omit it")
 	}
 	for i, page := range pages {
 		if err == nil && !staysInWiki(page.Path) {
-			err = fmt.Errorf("pages[%d].path is %q, which is no relative path within the wiki", i, page.Path)
+			err = fmt.Errorf("pages[%d].path is %q, which is not a relative path within the wiki", i, page.Path)
 		}
 	}
 	return pages, err
@@ -98,18 +98,18 @@ func readNodes(where string, text []byte, level int) ([]client.WikiTreeNode, err
 func readObjects[T any](where string, text []byte, required, optional []string) ([]T, error) {
 	var items []json.RawMessage
 	if json.Unmarshal(text, &items) != nil || items == nil {
-		return nil, fmt.Errorf("%s is no list", where)
+		return nil, fmt.Errorf("%s is not a list", where)
 	}
 	objects := make([]T, len(items))
 	for i, item := range items {
 		at := fmt.Sprintf("%s[%d]", where, i)
 		var fields map[string]json.RawMessage
 		if json.Unmarshal(item, &fields) != nil || fields == nil {
-			return nil, fmt.Errorf("%s is no object", at)
+			return nil, fmt.Errorf("%s is not an object", at)
 		}
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			if !slices.Contains(required, name) && !slices.Contains(optional, name) {
-				return nil, fmt.Errorf("%s has a field %q that there is not", at, name)
+				return nil, fmt.Errorf("%s has an unknown field %q", at, name)
 			}
 		}
 		for _, name := range required {

@@ -47,18 +47,18 @@ type wikiRunDetails struct {
 var wikiRunResults = results.Plain{
 	"id":                                 {Text: "The wiki run's ID."},
 	"created_at":                         {Text: "When the wiki run was created (RFC 3339, UTC)."},
-	"repo_url":                           {Text: "Web address of the repository."},
+	"repo_url":                           {Text: "URL of the repository."},
 	"commit_hash":                        {Text: "Hash of the commit that the wiki describes."},
 	"branch":                             {Text: "Name of the branch that the commit is on."},
-	"has_local_changes":                  {Text: "Whether the wiki describes changes that were not committed.", Type: types.BoolType},
-	"has_non_remote_commits":             {Text: "Whether the wiki describes commits that were not pushed.", Type: types.BoolType},
-	"page_count":                         {Text: "How many pages the wiki has.", Type: types.Int64Type},
-	"source_session_id":                  {Text: "ID of the session that wrote the pages. Null if the service does not know it."},
-	"owner_user_id":                      {Text: "ID of the user whose wiki run it is. Null if the service does not know it."},
-	"model_used":                         {Text: "The model that wrote the pages. Null if the service does not know it.", Of: modelResults},
-	"agent_version":                      {Text: "Version of the agent that wrote the pages. Null if the service does not know it."},
-	"privacy_level":                      {Text: "Who sees the wiki: `organization`, or `private` for its owner alone."},
-	"can_update_privacy":                 {Text: "Whether the API key may change the privacy level, and delete the wiki run.", Type: types.BoolType},
+	"has_local_changes":                  {Text: "Whether the wiki describes uncommitted changes.", Type: types.BoolType},
+	"has_non_remote_commits":             {Text: "Whether the wiki describes unpushed commits.", Type: types.BoolType},
+	"page_count":                         {Text: "Number of pages of the wiki.", Type: types.Int64Type},
+	"source_session_id":                  {Text: "ID of the session that wrote the pages. Null if unknown."},
+	"owner_user_id":                      {Text: "ID of the user who owns the wiki run. Null if unknown."},
+	"model_used":                         {Text: "Model that wrote the pages. Null if unknown.", Of: modelResults},
+	"agent_version":                      {Text: "Version of the agent that wrote the pages. Null if unknown."},
+	"privacy_level":                      {Text: "Who can see the wiki. One of `organization` or `private` (its owner)."},
+	"can_update_privacy":                 {Text: "Whether the API key can change the privacy level and delete the wiki run.", Type: types.BoolType},
 	"is_repo_covered_by_org_integration": {Text: "Whether the organization's code-host integration covers the repository.", Type: types.BoolType},
 }
 
@@ -66,16 +66,16 @@ var wikiRunResults = results.Plain{
 func wikiRunAttributes() map[string]schema.Attribute {
 	attributes := wikiRunResults.DataSource()
 	maps.Copy(attributes, results.Plain{
-		"page_tree": {Text: "The tree of pages as JSON, to be decoded with `jsondecode`: a list of objects with `pageId`, `title`, `path`, `order`, and `children`, which are such objects again, at most five levels deep.",
+		"page_tree": {Text: "Tree of pages, as JSON: a list of objects with `pageId`, `title`, `path`, `order`, and `children`. `children` is again such a list, at most five levels deep.",
 			Type: jsontypes.NormalizedType{}},
-		"video_overview": {Text: "What is known of the wiki's video, as JSON of a shape that the service leaves open. Null if there is none.", Type: jsontypes.NormalizedType{}},
+		"video_overview": {Text: "The wiki's video, as JSON in the service's format. Null if there is none.", Type: jsontypes.NormalizedType{}},
 	}.DataSource())
 	return attributes
 }
 
 var modelResults = results.Plain{
 	"id":               {Text: "The model's ID."},
-	"reasoning_effort": {Text: "How hard the model reasoned."},
+	"reasoning_effort": {Text: "Reasoning effort of the model."},
 }
 
 var modelType = modelResults.ObjectType()
@@ -135,7 +135,7 @@ func toldFlag(known types.Bool, now *bool) types.Bool {
 func fromJSON(attribute, id string, raw json.RawMessage, diags *diag.Diagnostics) jsontypes.Normalized {
 	text, err := value.JSON(raw)
 	if err != nil {
-		diags.AddError("Cannot read wiki run", fmt.Sprintf("The %s of the wiki run %s is no JSON. Check that base_url is the service's address.", attribute, id))
+		diags.AddError("Cannot read wiki run", fmt.Sprintf("The %s of wiki run %s is not valid JSON. Check that base_url is the service's address.", attribute, id))
 	}
 	return text
 }

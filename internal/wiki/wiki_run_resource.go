@@ -51,23 +51,23 @@ var creationOptions = apierror.Options{
 // atRepository shows at the repository what the service says of it.
 var atRepository = apierror.Options{
 	apierror.AtStatus{http.StatusForbidden: path.Root("repo_url"), http.StatusNotFound: path.Root("repo_url")},
-	apierror.Advice{http.StatusForbidden: "The organization's code-host integration must cover the repository, and the enterprise controls must have wikiCloudSync on. " +
-		"Connect the repository, or ask a manager to; the data source agentyard_ci_repositories shows what is connected."},
+	apierror.Advice{http.StatusForbidden: "The organization's code-host integration must cover the repository, and wikiCloudSync must be enabled in the enterprise controls. " +
+		"The data source agentyard_ci_repositories lists the connected repositories."},
 }
 
 // listAdvice says what the refusal of a listing means.
-var listAdvice = apierror.Advice{http.StatusForbidden: "The enterprise controls must have wikiCloudSync on. Ask a manager to switch it on."}
+var listAdvice = apierror.Advice{http.StatusForbidden: "Ask a manager to enable wikiCloudSync in the enterprise controls."}
 
 // changeOptions say what the refusals to change a wiki run mean.
 var changeOptions = apierror.Options{
 	wikiRunFields,
 	apierror.AtStatus{http.StatusForbidden: path.Root("privacy_level"), http.StatusUnprocessableEntity: path.Root("privacy_level")},
-	apierror.Advice{http.StatusForbidden: "Only the owner of a wiki run and humans with the Manager role or higher change who sees it; can_update_privacy says whether this API key may. " +
-		"Use such a key, or remove privacy_level from the configuration, which keeps the level."},
+	apierror.Advice{http.StatusForbidden: "Only the owner of a wiki run and humans with the Manager role or higher can change its privacy level. " +
+		"Use the API key of one of them, or remove privacy_level from the configuration."},
 }
 
 var deletionAdvice = apierror.Advice{
-	http.StatusForbidden: "Only the owner of a wiki run and humans with the Manager role or higher delete it; can_update_privacy says whether this API key may. Use such a key.",
+	http.StatusForbidden: "Only the owner of a wiki run and humans with the Manager role or higher can delete it. Use the API key of one of them.",
 }
 
 // NewWikiRunResource returns the resource agentyard_wiki_run.
@@ -131,10 +131,10 @@ func (r *wikiRunResource) Metadata(_ context.Context, req resource.MetadataReque
 
 const (
 	replacesRun  = " Changing this forces a new wiki run."
-	adopted      = " The service does not return it, so it is adopted from the configuration after an import."
-	repoURLText  = "Web address (`https` or `http`) of a repository that the organization's code-host integration covers, without user name, query and fragment. "
-	equalJSON    = "Blanks and the order of keys make no difference."
-	equalRepoURL = "Upper and lower case, a slash and `.git` at the end make no difference."
+	adopted      = " The service does not return this, so the configured value is adopted after an import."
+	repoURLText  = "`https` or `http` URL of a repository that the organization's code-host integration covers. Must not contain a user name, query, or fragment. "
+	equalJSON    = "Whitespace and the order of keys are ignored."
+	equalRepoURL = "Case, a trailing slash, and a trailing `.git` are ignored."
 )
 
 func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
@@ -147,54 +147,56 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	}
 	attributes["branch"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: wikiRunResults["branch"].Text + " It is a name such as `main`, without `refs/heads/`. If omitted, it is the repository's default branch." + replacesRun,
-		Validators:          []validator.String{value.BranchName("omit it for the default branch")},
+		MarkdownDescription: wikiRunResults["branch"].Text + " Must be a name such as `main`, without `refs/heads/`. Defaults to the repository's default branch." + replacesRun,
+		Validators:          []validator.String{value.BranchName("to use the default branch, omit it")},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), adopt.String()},
 	}
 	attributes["commit_hash"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: wikiRunResults["commit_hash"].Text + " It has 7 to 64 hexadecimal digits. If omitted, it is the latest commit of the branch at that time; use `triggers` to describe a later one." + replacesRun,
-		Validators:          []validator.String{value.CommitHash("omit it for the latest commit of the branch")},
-		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), value.KeepEqual(client.SameCommit, "A short hash is as good as the whole one."), adopt.String()},
+		MarkdownDescription: wikiRunResults["commit_hash"].Text + " Must be 7–64 hexadecimal digits. Defaults to the latest commit of the branch at creation. To describe a later commit, change `triggers`." + replacesRun,
+		Validators:          []validator.String{value.CommitHash("to use the latest commit of the branch, omit it")},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), value.KeepEqual(client.SameCommit, "A short hash equals the full one."), adopt.String()},
 	}
 	for _, name := range []string{"has_local_changes", "has_non_remote_commits"} {
 		attributes[name] = schema.BoolAttribute{
 			Optional: true, Computed: true,
-			MarkdownDescription: wikiRunResults[name].Text + " If omitted, the service decides, usually `false`." + replacesRun,
+			MarkdownDescription: wikiRunResults[name].Text + " If omitted, the service chooses, usually `false`." + replacesRun,
 			PlanModifiers:       []planmodifier.Bool{boolplanmodifier.UseStateForUnknown(), adopt.Bool()},
 		}
 	}
 	attributes["pages"] = schema.StringAttribute{
 		Optional: true, CustomType: jsontypes.NormalizedType{},
-		MarkdownDescription: "Finished pages to upload, as JSON: `jsonencode` of a list of at least one object with `path`, `title`, and `content` (Markdown), and optionally `pageId` and `order`. " +
-			"If omitted, the service writes the pages. They are stored in the state in clear text, so they must not contain secrets." + replacesRun + adopted,
+		MarkdownDescription: "Pages to upload, as JSON: a list of objects with `path`, `title`, and `content` (Markdown), and optionally `pageId` and `order`. Use `jsonencode`. " +
+			"If omitted, the service writes the pages. Must not contain secrets: the state stores the pages in clear text." + replacesRun + adopted,
 		Validators:    []validator.String{pagesRule},
 		PlanModifiers: []planmodifier.String{value.KeepEqual(sameJSON, equalJSON), adopt.String()},
 	}
 	attributes["page_tree"] = schema.StringAttribute{
 		Optional: true, CustomType: jsontypes.NormalizedType{},
-		MarkdownDescription: "The tree of the uploaded pages, as JSON: `jsonencode` of a list of objects with `title` and `path`, and optionally `pageId`, `order`, and `children`, which are such objects again, at most five levels deep. " +
+		MarkdownDescription: "Tree of the uploaded pages, as JSON: a list of objects with `title` and `path`, and optionally `pageId`, `order`, and `children`. " +
+			"`children` is again such a list, at most five levels deep. Use `jsonencode`. " +
 			"Requires `pages`. The data source `agentyard_wiki_run` returns the tree that the service stores." + replacesRun + adopted,
 		Validators:    []validator.String{treeRule, stringvalidator.AlsoRequires(path.MatchRoot("pages"))},
 		PlanModifiers: []planmodifier.String{value.KeepEqual(sameJSON, equalJSON), adopt.String()},
 	}
 	attributes["privacy_level"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: wikiRunResults["privacy_level"].Text + " A change is made in place, by the owner or by a human with the Manager role or higher. If omitted, the service chooses; removed from the configuration, it stays. " +
-			"A new wiki run has the service's level for a moment before it gets this one. If that fails, the apply ends with a warning, and the next one sets it.",
+		MarkdownDescription: wikiRunResults["privacy_level"].Text + " If omitted, the current level is kept, and the service chooses that of a new wiki run. " +
+			"The owner and humans with the Manager role or higher can update it in place. " +
+			"A new wiki run briefly has the service's level before it gets this one. If setting it fails, the apply warns, and the next apply tries again.",
 		Validators:    []validator.String{stringvalidator.OneOf(client.WikiPrivate, client.WikiOrganization)},
 		PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}
 	attributes["triggers"] = schema.MapAttribute{
 		Optional: true, ElementType: types.StringType,
-		MarkdownDescription: "Any values, such as the hash of a commit or a release. Changing any value creates a new wiki run." + adopted,
+		MarkdownDescription: "Arbitrary values, such as a commit hash or a release. Changing any value forces a new wiki run." + adopted,
 		PlanModifiers:       []planmodifier.Map{adopt.Map()},
 	}
 	resp.Schema = schema.Schema{
 		Version: 1,
-		MarkdownDescription: "A wiki run: the wiki of a repository at one commit. The service writes its pages, or you upload them. Only `privacy_level` can be updated in place. " +
-			"Any other change creates a new wiki run and deletes this one; with `create_before_destroy = true` in its `lifecycle` block, the repository always has a wiki. " +
-			"The service does not report whether pages are still being written.",
+		MarkdownDescription: "Manages a wiki run: the wiki of a repository at one commit. The service writes its pages, or you upload them. Only `privacy_level` can be updated in place.\n\n" +
+			"**Replacement.** Any other change deletes the wiki run and creates a new one. To keep a wiki available meanwhile, set `create_before_destroy = true` in the `lifecycle` block.\n\n" +
+			"**Progress.** The service does not report whether pages are still being written.",
 		Attributes: attributes,
 	}
 }
@@ -234,13 +236,13 @@ func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 		isHidden := level.ValueString() == client.WikiPrivate && !level.Equal(before.PrivacyLevel)
 		if isHidden && before.CanUpdatePrivacy.Equal(types.BoolValue(false)) {
 			resp.Diagnostics.AddAttributeError(path.Root("privacy_level"), "Wiki Run of Another Owner",
-				fmt.Sprintf("Wiki run %s belongs to another user, and this API key cannot change its privacy level: can_update_privacy is false. Use the owner's API key, or remove privacy_level from the configuration, which keeps the level.", id.ValueString()))
+				fmt.Sprintf("Wiki run %s belongs to another user, and the provider's API key cannot change its privacy level. Use the owner's API key, or remove privacy_level from the configuration.", id.ValueString()))
 		}
 		if isPrivacyUnset(ctx, req.Private) {
 			// The level itself is planned as it is configured, so that something else must differ for the update to take place.
 			resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("can_update_privacy"), types.BoolUnknown())...)
 			resp.Diagnostics.AddAttributeWarning(path.Root("privacy_level"), "Privacy Level Is Set Again",
-				fmt.Sprintf("The privacy level of the wiki run %s could not be set when it was created, and it was not read since. The apply sets it, although the plan shows no change of it.", id.ValueString()))
+				fmt.Sprintf("The privacy level of wiki run %s could not be set when it was created. This apply sets it, although the plan shows no change.", id.ValueString()))
 		}
 		return
 	}
@@ -277,8 +279,8 @@ func (r *wikiRunResource) Create(ctx context.Context, req resource.CreateRequest
 func withoutPrivacy(made *client.WikiRun, level string, err error) diag.Diagnostics {
 	var diags diag.Diagnostics
 	for _, failed := range apierror.For("set the privacy level of", "wiki run", err, changeOptions) {
-		diags.AddAttributeWarning(path.Root("privacy_level"), "Privacy Level of the New Wiki Run Is Not Set",
-			fmt.Sprintf("The wiki run %s of %s was created and is kept in the state, but its privacy level is %q instead of %q. Nothing but that is missing. The next apply sets it in place.\n\n%s",
+		diags.AddAttributeWarning(path.Root("privacy_level"), "Privacy Level Not Set",
+			fmt.Sprintf("Wiki run %s of %s was created, but its privacy level is %q instead of %q. The next apply sets it.\n\n%s",
 				made.ID, made.RepoURL, made.PrivacyLevel, level, failed.Detail()))
 	}
 	return diags

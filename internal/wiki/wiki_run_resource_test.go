@@ -497,29 +497,29 @@ func TestAccWikiRun_invalidConfiguration(t *testing.T) {
 		"a user in the address": {`repo_url = "https://me:hunter2@code.example/acme/api"`, `repo_url\s+must\s+be(.|\n)*…@code\.example`},
 		"a query":               {`repo_url = "https://code.example/acme/api?x=1"`, `repo_url\s+must\s+be`},
 		"ssh":                   {`repo_url = "ssh://code.example/acme/api"`, `repo_url\s+must\s+be`},
-		"blank branch":          {`branch = " "`, `branch\s+must\s+be\s+the\s+name\s+of\s+a\s+branch(.|\n)*omit\s+it\s+for\s+the\s+default\s+branch`},
+		"blank branch":          {`branch = " "`, `branch\s+must\s+be\s+the\s+name\s+of\s+a\s+branch(.|\n)*default\s+branch,\s+omit\s+it`},
 		"a reference":           {`branch = "refs/heads/main"`, `branch\s+must\s+be\s+the\s+name\s+of\s+a\s+branch(.|\n)*refs/heads/main`},
 		"no commit":             {`commit_hash = ""`, `commit_hash\s+must\s+be\s+7\s+to\s+64\s+hexadecimal\s+digits`},
-		"a symbolic commit":     {`commit_hash = "HEAD"`, `commit_hash\s+must\s+be\s+7\s+to\s+64\s+hexadecimal\s+digits(.|\n)*omit\s+it\s+for\s+the\s+latest`},
+		"a symbolic commit":     {`commit_hash = "HEAD"`, `commit_hash\s+must\s+be\s+7\s+to\s+64\s+hexadecimal\s+digits(.|\n)*latest\s+commit\s+of\s+the\s+branch,\s+omit\s+it`},
 		"a short commit":        {`commit_hash = "c0ffee"`, `commit_hash\s+must\s+be\s+7\s+to\s+64\s+hexadecimal\s+digits`},
 		"another level":         {`privacy_level = "public"`, `privacy_level\s+value\s+must\s+be\s+one\s+of`},
 		"pages are no JSON":     {pages(`[`), `Invalid JSON String Value`},
-		"pages are no list":     {pages(`{}`), `pages\s+must\s+be\s+a\s+list\s+of\s+pages\s+with\s+path,\s+title\s+and\s+content:\s+pages\s+is\s+no\s+list\.`},
-		"pages are null":        {pages(`null`), `pages\s+is\s+no\s+list`},
-		"no pages":              {pages(`[]`), `the\s+list\s+is\s+empty;\s+omit\s+it`},
-		"a page is no object":   {pages(`[1]`), `pages\[0\]\s+is\s+no\s+object`},
-		"a page is null":        {pages(`[null]`), `pages\[0\]\s+is\s+no\s+object`},
+		"pages are no list":     {pages(`{}`), `pages\s+must\s+be\s+a\s+list\s+of\s+pages\s+with\s+path,\s+title,\s+and\s+content:\s+pages\s+is\s+not\s+a\s+list\.`},
+		"pages are null":        {pages(`null`), `pages\s+is\s+not\s+a\s+list`},
+		"no pages":              {pages(`[]`), `the\s+list\s+is\s+empty;\s+to\s+let\s+the\s+service`},
+		"a page is no object":   {pages(`[1]`), `pages\[0\]\s+is\s+not\s+an\s+object`},
+		"a page is null":        {pages(`[null]`), `pages\[0\]\s+is\s+not\s+an\s+object`},
 		"a page has no path":    {pages(`[{"title":"t","content":"c"}]`), `pages\[0\]\s+has\s+no\s+path`},
 		"a page has no title":   {pages(`[{"path":"p","title":null,"content":"c"}]`), `pages\[0\]\s+has\s+no\s+title`},
 		"a page has no content": {pages(`[{"path":"p","title":"t","content":"c"},{"path":"p","title":"t"}]`), `pages\[1\]\s+has\s+no\s+content`},
-		"a page has more":       {pages(`[{"path":"p","title":"t","content":"c","body":"x"}]`), `pages\[0\]\s+has\s+a\s+field\s+"body"\s+that\s+there\s+is\s+not`},
+		"a page has more":       {pages(`[{"path":"p","title":"t","content":"c","body":"x"}]`), `pages\[0\]\s+has\s+an\s+unknown\s+field\s+"body"`},
 		"a title is no string":  {pages(`[{"path":"p","title":1,"content":"c"}]`), `pages\[0\]\.title\s+must\s+not\s+be\s+a\s+number`},
 		"an order is no number": {pages(`[{"path":"p","title":"t","content":"c","order":"1"}]`), `pages\[0\]\.order\s+must\s+not\s+be\s+a\s+string`},
-		"a tree is no list":     {tree(`{}`), `page_tree\s+is\s+no\s+list`},
+		"a tree is no list":     {tree(`{}`), `page_tree\s+is\s+not\s+a\s+list`},
 		"a node has no title":   {tree(`[{"path":"p"}]`), `page_tree\[0\]\s+has\s+no\s+title`},
-		"a node has content":    {tree(`[{"path":"p","title":"t","content":"c"}]`), `page_tree\[0\]\s+has\s+a\s+field\s+"content"`},
+		"a node has content":    {tree(`[{"path":"p","title":"t","content":"c"}]`), `page_tree\[0\]\s+has\s+an\s+unknown\s+field\s+"content"`},
 		"a child has no path":   {tree(`[{"path":"p","title":"t","children":[{"title":"t"}]}]`), `page_tree\[0\]\.children\[0\]\s+has\s+no\s+path`},
-		"children are no list":  {tree(`[{"path":"p","title":"t","children":"x"}]`), `page_tree\[0\]\.children\s+is\s+no\s+list`},
+		"children are no list":  {tree(`[{"path":"p","title":"t","children":"x"}]`), `page_tree\[0\]\.children\s+is\s+not\s+a\s+list`},
 		"six levels":            {tree(`[` + deep + `]`), `at\s+most\s+five\s+levels\s+deep(.|\n)*is\s+on\s+level\s+6`},
 		"a tree without pages":  {quoted("page_tree", treeJSON), `"pages"\s+must\s+be\s+specified\s+when\s+"page_tree"\s+is\s+specified`},
 	} {
@@ -616,7 +616,7 @@ func TestAccWikiRun_withoutItsPrivacy(t *testing.T) {
 			r := cli.MustRun("apply", "-auto-approve", "-input=false")
 			run := onlyRun(t, e)
 			said := strings.Join(strings.Fields(strings.ReplaceAll(r.Output, "│", "")), " ")
-			for _, want := range []string{"Warning: Privacy Level of the New Wiki Run Is Not Set", run.ID, `is "organization" instead of "private"`, "Nothing but that is missing", fmt.Sprint(status), "in place"} {
+			for _, want := range []string{"Warning: Privacy Level Not Set", run.ID, `is "organization" instead of "private"`, "The next apply sets it", fmt.Sprint(status)} {
 				if !strings.Contains(said, want) {
 					t.Errorf("the output lacks %q:\n%s", want, r.Output)
 				}

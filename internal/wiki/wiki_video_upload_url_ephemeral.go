@@ -34,21 +34,21 @@ func (e *wikiVideoUploadURLEphemeral) Metadata(_ context.Context, req ephemeral.
 
 func (e *wikiVideoUploadURLEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A signed address to which the video of a wiki can be uploaded for a short time, without the API key. It is made anew in each plan and apply and never stored. " +
-			"The video is posted there as a form, `fields` first and the file last, in the part `file`.",
+		MarkdownDescription: "Creates a signed URL for uploading the video of a wiki. Each plan and apply creates a new one, which is never stored.\n\n" +
+			"Post the video to the URL as a form, without the API key: first `fields`, then the video as the part `file`.",
 		Attributes: map[string]schema.Attribute{
 			"url": schema.StringAttribute{
 				Computed: true, Sensitive: true,
-				MarkdownDescription: "The signed address. Whoever has it and the fields can upload a video.",
+				MarkdownDescription: "The signed URL. Anyone who has it and the fields can upload a video.",
 			},
 			"expires_at": schema.StringAttribute{
 				Computed:            true,
-				MarkdownDescription: "When the address expires (RFC 3339, UTC). Null if the service does not say.",
+				MarkdownDescription: "When the URL expires (RFC 3339, UTC). Null if the service does not return it.",
 			},
 			"fields": schema.MapAttribute{
 				Computed: true, Sensitive: true,
 				ElementType:         types.StringType,
-				MarkdownDescription: "The signed fields of the form, by name. Null if the address needs none.",
+				MarkdownDescription: "Signed fields of the form, by name. Null if the URL needs none.",
 			},
 		},
 	}
@@ -57,7 +57,7 @@ func (e *wikiVideoUploadURLEphemeral) Schema(_ context.Context, _ ephemeral.Sche
 func (e *wikiVideoUploadURLEphemeral) Open(ctx context.Context, _ ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
 	upload, err := e.Client.CreateWikiVideoUpload(ctx)
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("open", "upload address for a wiki video", err, apierror.Advice{http.StatusForbidden: switchedOff})...)
+		resp.Diagnostics.Append(apierror.For("open", "wiki video upload URL", err, apierror.Advice{http.StatusForbidden: switchedOff})...)
 		return
 	}
 	m := wikiVideoUploadURLModel{URL: types.StringValue(upload.URL), ExpiresAt: value.Time(upload.ExpiresAt), Fields: types.MapNull(types.StringType)}

@@ -121,10 +121,10 @@ func TestAccWikiVideoUploadURL_errors(t *testing.T) {
 	acctest.NeedsEphemeral(t)
 	e := acctest.New(t)
 	e.Faults().Add(emulator.Fault{Operation: "createWikiVideoUploadUrl", Kind: emulator.FaultOtherAnswer, Times: -1, Body: `{}`})
-	echoing(t, e, resource.TestStep{Config: e.Config(videoConfig), ExpectError: regexp.MustCompile(`Cannot open upload address for a wiki video(.|\n)*it\s+has\s+no\s+address`)})
+	echoing(t, e, resource.TestStep{Config: e.Config(videoConfig), ExpectError: regexp.MustCompile(`Cannot open wiki video upload URL(.|\n)*it\s+has\s+no\s+address`)})
 	e.Faults().Clear()
 	switchOff(t, e)
-	echoing(t, e, resource.TestStep{Config: e.Config(videoConfig), ExpectError: regexp.MustCompile(`Cannot open upload address for a wiki video(.|\n)*403(.|\n)*wikiCloudSync`)})
+	echoing(t, e, resource.TestStep{Config: e.Config(videoConfig), ExpectError: regexp.MustCompile(`Cannot open wiki video upload URL(.|\n)*403(.|\n)*wikiCloudSync`)})
 }
 
 func TestAccWikiVideoUploadURL_example(t *testing.T) {

@@ -7,7 +7,7 @@ terraform {
 }
 
 variable "commits" {
-  description = "The commit of the main branch of each repository, by its address."
+  description = "Commit of the main branch of each repository, by URL."
   type        = map(string)
 }
 
