@@ -13,12 +13,12 @@ import (
 )
 
 // everyMember ends the description of every data source here.
-const everyMember = " Any member of the organization and any service account may read this."
+const everyMember = " Any member or service account of the organization can read this."
 
 // readAccess says what to do where the service refuses to show something.
 var readAccess = apierror.Advice{
-	http.StatusForbidden: "Any member of the organization and any service account may read this, unless the organization's settings forbid CI automation. Check whose API key it is, and ask a manager or owner of the organization.",
-	http.StatusNotFound:  "The service does not offer this at base_url. Check the path in base_url.",
+	http.StatusForbidden: "The organization's settings may forbid CI automation. Ask a manager or owner of the organization.",
+	http.StatusNotFound:  "The service does not offer this operation at base_url. Check the path in base_url.",
 }
 
 // integrationModel tells whether a code host is connected.
@@ -27,8 +27,8 @@ type integrationModel struct {
 }
 
 var integrationResults = results.Plain{
-	"integration": {Text: "The organization's integration with its code host. Null if the service does not tell of it.", Of: results.Plain{
-		"connected": {Text: "Whether the code host is connected. If it is not, no repository is.", Type: types.BoolType},
+	"integration": {Text: "The organization's code-host integration. Null if the service does not return it.", Of: results.Plain{
+		"connected": {Text: "Whether a code host is connected.", Type: types.BoolType},
 	}},
 }
 
@@ -51,6 +51,6 @@ func listOf(record results.Plain, description string) schema.Attribute {
 
 const (
 	ofRepository = "Full name of the repository, such as `acme/api`."
-	ofFile       = "Path of the workflow's file in the repository."
-	ofPermission = "What the caller may do in the repository, such as `admin`, `write` or `read`."
+	ofFile       = "Path of the workflow file in the repository."
+	ofPermission = "Permission of the API key's owner on the repository, such as `admin`, `write`, or `read`."
 )

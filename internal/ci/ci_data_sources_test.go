@@ -263,7 +263,7 @@ func TestAccCI_failures(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, s source) {
 		e := acctest.New(t)
-		for status, remedy := range map[int]string{400: `Correct\s+the\s+configuration`, 401: `AGENTYARD_API_KEY`, 403: `Any\s+member\s+of\s+the\s+organization`, 404: `path\s+in\s+base_url`, 500: `max_retries`, 501: `does\s+not\s+offer`} {
+		for status, remedy := range map[int]string{400: `Correct\s+the\s+configuration`, 401: `AGENTYARD_API_KEY`, 403: `forbid\s+CI\s+automation`, 404: `path\s+in\s+base_url`, 500: `max_retries`, 501: `does\s+not\s+offer`} {
 			e.Faults().Clear()
 			e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: -1})
 			runSteps(t, e, failingStep(e, s.data(""), fmt.Sprintf(`Cannot\s+(list|scan)\s+CI(.|\n)*%s(.|\n)*answered\s+%d(.|\n)*%s`, s.operation, status, remedy)))

@@ -103,21 +103,21 @@ func (a *ciWorkflowEditAction) Metadata(_ context.Context, req action.MetadataRe
 
 func (a *ciWorkflowEditAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Opens pull requests that create, change or delete a CI workflow in repositories of the organization. What a pull request proposes holds once somebody merges it.\n\n" +
-			"Each invocation opens new pull requests, so it is not repeated where it is not certain whether the service acted: the error then says where to look. " +
-			"A run that is interrupted shows no outcome any more: the first progress message, which is told before the request, says where to look then, and the log has the outcome at level `WARN`. " +
-			"A repository that fails does not stop the others. The action ends with an error then, which names those that failed, those of which it is not known, and the pull requests that were opened. " +
-			"Applying again does not invoke an action whose trigger has passed; `terraform apply -invoke=action.agentyard_ci_workflow_edit.NAME` does. " +
-			"The service works on all repositories in one request, which may take minutes: the provider waits for 5 minutes, or for `request_timeout` if that is longer.\n\n" +
-			"The caller and the service's app need permission to write to the repository; the data source `agentyard_ci_repositories` tells of both.",
+		MarkdownDescription: "Opens pull requests that create, change, or delete a CI workflow in repositories of the organization. A change takes effect when its pull request is merged.\n\n" +
+			"**Permissions.** The API key's owner and the service's app must be able to write to each repository. The data source `agentyard_ci_repositories` shows both.\n\n" +
+			"**Failures.** A failed repository does not stop the others. The error names the failed repositories, those whose result is unknown, and the pull requests that were opened.\n\n" +
+			"**Invoking again.** Each invocation opens new pull requests, so the provider does not retry an uncertain request. " +
+			"A second apply does not invoke the action again unless its trigger changes. To invoke it, run `terraform apply -invoke=action.agentyard_ci_workflow_edit.NAME`.\n\n" +
+			"**Interrupts.** If you interrupt the apply, check the repositories listed in the first progress message. The log contains the result at level `WARN`.\n\n" +
+			"**Duration.** The service handles all repositories in one request. The provider waits 5 minutes for it, or `request_timeout` if that is longer.",
 		Attributes: map[string]schema.Attribute{
 			"action": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: "What is done to the workflow: `create`, `edit` or `delete`.",
+				MarkdownDescription: "What to do with the workflow. One of `create`, `edit`, or `delete`.",
 			},
 			"repos": schema.ListNestedAttribute{
 				Required:            true,
-				MarkdownDescription: "The repositories, 1 or more, each with the workflow that is meant. None may be named twice with the same file.",
+				MarkdownDescription: "Repositories, each with its workflow. Must contain at least one entry. Each entry must be a different repository or file.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"repo_full_name": schema.StringAttribute{
 						Required:            true,
@@ -125,28 +125,28 @@ func (a *ciWorkflowEditAction) Schema(_ context.Context, _ action.SchemaRequest,
 					},
 					"file_path": schema.StringAttribute{
 						Optional: true,
-						MarkdownDescription: "Path of the workflow's file in the repository: under `.github/workflows/`, ending in `.yml` or `.yaml`, without `..`. Required for `edit` and `delete`. " +
-							"If omitted for `create`, the service chooses it.",
+						MarkdownDescription: "Path of the workflow file in the repository. Must be under `.github/workflows/`, end in `.yml` or `.yaml`, and not contain `..`. " +
+							"Required for `edit` and `delete`. If omitted for `create`, the service chooses it.",
 					},
 				}},
 			},
 			"changes": schema.SingleNestedAttribute{
 				Optional:            true,
-				MarkdownDescription: "What the workflow shall be like. Required for `edit`, where what is omitted stays as it is; not used for `delete`.",
+				MarkdownDescription: "Contents of the workflow. Required for `edit`, which keeps omitted values. Ignored for `delete`.",
 				Attributes: map[string]schema.Attribute{
 					"name": schema.StringAttribute{Optional: true, MarkdownDescription: "Name of the workflow."},
 					"yaml_params": schema.StringAttribute{
 						Optional:            true,
-						MarkdownDescription: "Parameters of the agent's step as lines of YAML: `automatic_review`, `review_depth` (`deep` or `shallow`), `automatic_security_review`, `review_model`, `reasoning_effort`.",
+						MarkdownDescription: "Parameters of the agent's step, as lines of YAML: `automatic_review`, `review_depth` (`deep` or `shallow`), `automatic_security_review`, `review_model`, `reasoning_effort`.",
 					},
-					"custom_prompt": schema.StringAttribute{Optional: true, MarkdownDescription: "What the agent is told to do, for a custom job."},
+					"custom_prompt": schema.StringAttribute{Optional: true, MarkdownDescription: "Prompt for the agent, for a custom job."},
 					"schedule": schema.StringAttribute{
 						Optional:            true,
-						MarkdownDescription: "When the workflow starts by itself, as five cron fields, such as `0 6 * * 1`. Empty for no schedule.",
+						MarkdownDescription: "Schedule of the workflow, as five cron fields, such as `0 6 * * 1`. Empty for no schedule.",
 					},
 					"github_events": schema.ListAttribute{
 						Optional: true, ElementType: types.StringType,
-						MarkdownDescription: "Events of the code host that start the workflow: `" + strings.Join(githubEvents, "`, `") + "`. It can be started by hand in any case.",
+						MarkdownDescription: "Events that start the workflow. Any of `" + strings.Join(githubEvents, "`, `") + "`. The workflow can always be started manually.",
 					},
 					"custom_ci_model":            schema.StringAttribute{Optional: true, MarkdownDescription: "Model of the agent, for a custom job."},
 					"custom_ci_reasoning_effort": schema.StringAttribute{Optional: true, MarkdownDescription: "Reasoning effort of the agent, for a custom job."},
@@ -154,16 +154,16 @@ func (a *ciWorkflowEditAction) Schema(_ context.Context, _ action.SchemaRequest,
 			},
 			"automation_name": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Name of the automation, which a custom job's file may be named after. Not used for `delete`.",
+				MarkdownDescription: "Name of the automation. The file of a custom job may be named after it. Ignored for `delete`.",
 			},
 			"service_automation_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "ID of the automation that the workflow belongs to, a UUID. If omitted for `create`, a new one is made, which the progress tells. Not used for `delete`.",
+				MarkdownDescription: "ID of the automation that the workflow belongs to, as a UUID. If omitted for `create`, a new ID is used and shown in the progress output. Ignored for `delete`.",
 			},
 			"mode_id": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "What the workflow does, such as `" + defaultMode + "`. The templates that the service knows are `code-review`, `wiki`, `qa` and `security-audit`; any other text is sent as it is. " +
-					"If omitted for `create`, `" + defaultMode + "`. Not used for `delete`.",
+				MarkdownDescription: "Template of the workflow, such as `code-review`, `wiki`, `qa`, or `security-audit`. Other values are also accepted. " +
+					"Defaults to `" + defaultMode + "` for `create`. Ignored for `delete`.",
 			},
 		},
 	}
@@ -217,12 +217,12 @@ func (a *ciWorkflowEditAction) Invoke(ctx context.Context, req action.InvokeRequ
 			return err
 		}
 		if len(edit.Others) > 0 {
-			resp.Diagnostics.AddWarning("Unexpected Outcome in the Answer", fmt.Sprintf("The answer has what fits no repository of the request: %s. Look whether pull requests were opened beside those that were asked for.", names(edit.Others)))
+			resp.Diagnostics.AddWarning("Unexpected Repository in the Response", fmt.Sprintf("The response contains results that match no requested repository: %s. Check whether unexpected pull requests were opened.", names(edit.Others)))
 		}
 		return asked.report(edit, tell)
 	}, atField, apierror.Advice{
-		http.StatusForbidden: "No pull request was opened. Use the API key of somebody who may write to the repositories, and check that the organization's settings allow CI automation.",
-		http.StatusNotFound:  "No pull request was opened. Check the path in base_url, and that the repositories are connected: the data source agentyard_ci_repositories lists them.",
-		http.StatusConflict:  "No pull request was opened. Resolve the conflict that the service names, then invoke the action again. " + invokeAgain,
+		http.StatusForbidden: "No pull request was opened. Use the API key of a user who can write to the repositories, and check that the organization's settings allow CI automation.",
+		http.StatusNotFound:  "No pull request was opened. Check the path in base_url, and that the repositories are connected. The data source agentyard_ci_repositories lists them.",
+		http.StatusConflict:  "No pull request was opened. Resolve the conflict. " + invokeAgain,
 	})
 }

@@ -78,7 +78,7 @@ var session = regexp.MustCompile(` \(session [0-9a-f-]{36}\)`)
 // outcomes are the progress after the request, without sessions, which are new each time. What is told before must name the repositories.
 func outcomes(t *testing.T, progress []string) []string {
 	t.Helper()
-	if len(progress) == 0 || !strings.HasPrefix(progress[0], "asking for pull requests with action ") || !strings.Contains(progress[0], "agentyard_ci_jobs") {
+	if len(progress) == 0 || !strings.HasPrefix(progress[0], "requesting pull requests with action ") || !strings.Contains(progress[0], "agentyard_ci_jobs") {
 		t.Errorf("progress begins with %q", progress)
 		return nil
 	}
@@ -114,7 +114,7 @@ func TestCIWorkflowEdit_outcomes(t *testing.T) {
 		"two files of one, one of which fails": {
 			creation(repo("acme/web", review), repo("acme/web", other)),
 			[]string{"acme/web (" + review + ", " + other + "): error: The repository acme/web has a workflow " + review + " already.; pull request https://code.example/acme/web/pull/1"},
-			[]string{"Cannot edit CI workflow in every repository", "1 of 2 workflows failed:\nacme/web (" + review + ", " + other + "): The repository acme/web has", "1 pull request was opened", "take out of repos what is done"}, 1,
+			[]string{"Cannot edit CI workflow in every repository", "1 of 2 workflows failed:\nacme/web (" + review + ", " + other + "): The repository acme/web has", "1 pull request was opened", "remove finished repositories from repos"}, 1,
 		},
 		"nothing to do": {
 			acctest.Values{"action": "delete", "repos": []any{repo("acme/api", other)}},
@@ -136,14 +136,14 @@ func TestCIWorkflowEdit_outcomes(t *testing.T) {
 			},
 			[]string{
 				"Cannot edit CI workflow in every repository", "3 of 4 workflows failed:\nacme/web: The repository acme/web has a workflow", "\nacme/legacy: The permission read is not enough",
-				"\nacme/none: The code-host integration of the organization does not cover", "1 pull request was opened: https://code.example/acme/api/pull/1\n", "take out of repos what is done", "agentyard_ci_repositories",
-				"-invoke=action.agentyard_ci_workflow_edit.NAME", "service automation ID ",
+				"\nacme/none: The code-host integration of the organization does not cover", "1 pull request was opened: https://code.example/acme/api/pull/1\n", "remove finished repositories from repos", "agentyard_ci_repositories",
+				"-invoke=action.agentyard_ci_workflow_edit.NAME", "set service_automation_id to ",
 			},
 			1,
 		},
 		"all fail": {
 			creation(repo("acme/none")), []string{"acme/none: error: The code-host integration of the organization does not cover the repository acme/none."},
-			[]string{"1 of 1 workflow failed:", "The answer names no pull request that was opened."}, 0,
+			[]string{"1 of 1 workflow failed:", "The response lists no opened pull request."}, 0,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -243,8 +243,8 @@ func TestCIWorkflowEdit_request(t *testing.T) {
 func TestCIWorkflowEdit_faults(t *testing.T) {
 	t.Parallel()
 	uncertain := []string{
-		"Cannot edit CI workflow", "Pull requests may have been opened in acme/api, robin/tools (" + review + ")", "not sent again", "look at the pull requests of these repositories", "agentyard_ci_jobs", "a job with action create that was created or updated at or after 20",
-		"invoke the action again", "-invoke=action.agentyard_ci_workflow_edit.NAME", "service automation ID ", "editCiWorkflow",
+		"Cannot edit CI workflow", "Pull requests may have been opened in acme/api, robin/tools (" + review + ")", "did not retry", "check the pull requests of these repositories", "agentyard_ci_jobs", "A job with action create that was created or updated at or after 20",
+		"invoke the action again", "-invoke=action.agentyard_ci_workflow_edit.NAME", "set service_automation_id to ", "editCiWorkflow",
 	}
 	status := func(kind emulator.FaultKind, code int) emulator.Fault {
 		return emulator.Fault{Kind: kind, Status: code, Times: -1}
@@ -269,7 +269,7 @@ func TestCIWorkflowEdit_faults(t *testing.T) {
 		"504 after commit":      {status(emulator.FaultStatusAfterCommit, 504), append([]string{"answered 504"}, uncertain...), 1, 2},
 		"400":                   {status(emulator.FaultStatusBeforeCommit, 400), []string{"Cannot edit CI workflow", "answered 400", "Correct the configuration"}, 1, 0},
 		"401":                   {status(emulator.FaultStatusBeforeCommit, 401), []string{"Cannot edit CI workflow", "answered 401", "AGENTYARD_API_KEY"}, 1, 0},
-		"403":                   {status(emulator.FaultStatusBeforeCommit, 403), []string{"Cannot edit CI workflow", "answered 403", "No pull request was opened", "may write to the repositories"}, 1, 0},
+		"403":                   {status(emulator.FaultStatusBeforeCommit, 403), []string{"Cannot edit CI workflow", "answered 403", "No pull request was opened", "can write to the repositories"}, 1, 0},
 		"404":                   {status(emulator.FaultStatusBeforeCommit, 404), []string{"Cannot edit CI workflow", "answered 404", "No pull request was opened", "path in base_url", "agentyard_ci_repositories"}, 1, 0},
 		"408":                   {status(emulator.FaultStatusAfterCommit, 408), append([]string{"answered 408"}, uncertain...), 1, 2},
 		"409":                   {status(emulator.FaultStatusBeforeCommit, 409), []string{"Cannot edit CI workflow", "answered 409", "No pull request was opened", "-invoke=action.agentyard_ci_workflow_edit.NAME"}, 1, 0},
@@ -305,21 +305,21 @@ func TestCIWorkflowEdit_faults(t *testing.T) {
 func TestCIWorkflowEdit_answersThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	const opened = `{"repoFullName":"acme/api","prUrl":"https://code.example/acme/api/pull/9"}`
-	const look = "Before invoking the action again, look at the pull requests of these repositories"
+	const look = "Before you invoke the action again, check the pull requests of these repositories"
 	for name, tc := range map[string]struct {
 		sessions         string
 		progress         []string
 		errors, warnings []string
 	}{
 		"one is missing": {
-			opened, []string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): not known: the answer does not tell what came of 1 workflow"},
-			[]string{"CI Workflow Edit Is Uncertain", "What came of 1 of 2 workflows is not known:\nacme/web (x): the answer does not tell what came of 1 workflow", "1 pull request was opened: https://code.example/acme/api/pull/9", look, "take out of repos"}, nil,
+			opened, []string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): unknown: the response has no result for 1 workflow"},
+			[]string{"CI Workflow Edit Is Uncertain", "The result of 1 of 2 workflows is unknown:\nacme/web (x): the response has no result for 1 workflow", "1 pull request was opened: https://code.example/acme/api/pull/9", look, "remove finished repositories from repos"}, nil,
 		},
-		"none": {"", nil, []string{"What came of 2 of 2 workflows is not known:\nacme/api: the answer does not tell", "names no pull request", look}, nil},
+		"none": {"", nil, []string{"The result of 2 of 2 workflows is unknown:\nacme/api: the response has no result", "lists no opened pull request", look}, nil},
 		"one was not asked for": {
 			opened + `,{"repoFullName":"Acme/Web","message":"Fine."},{"repoFullName":"robin/tools","prUrl":"https://code.example/robin/tools/pull/9"}`,
-			[]string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): no pull request: Fine.", `"robin/tools", which was not asked for: pull request https://code.example/robin/tools/pull/9`},
-			nil, []string{`fits no repository of the request: "robin/tools", which was not asked for. Look`},
+			[]string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): no pull request: Fine.", `"robin/tools" (not requested): pull request https://code.example/robin/tools/pull/9`},
+			nil, []string{`match no requested repository: "robin/tools" (not requested). Check`},
 		},
 		"one without a repository": {
 			opened + `,{"message":"Fine."}`, []string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): no pull request: Fine."}, nil, nil,
@@ -327,7 +327,7 @@ func TestCIWorkflowEdit_answersThatDoNotFit(t *testing.T) {
 		"an error beyond the outcomes asked for": {
 			opened + `,{"repoFullName":"acme/web","prUrl":"P"},{"repoFullName":"acme/web","error":"could not push the second"}`,
 			[]string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): pull request P; error: could not push the second"},
-			[]string{"Cannot edit CI workflow in every repository", "1 of 2 workflows failed:\nacme/web (x): could not push the second\n\n2 pull requests were opened: https://code.example/acme/api/pull/9, P", "take out of repos"}, nil,
+			[]string{"Cannot edit CI workflow in every repository", "1 of 2 workflows failed:\nacme/web (x): could not push the second\n\n2 pull requests were opened: https://code.example/acme/api/pull/9, P", "remove finished repositories from repos"}, nil,
 		},
 		"more errors than workflows": {
 			opened + `,{"repoFullName":"acme/web","error":"E"},{"repoFullName":"acme/web","error":"F"}`,
@@ -336,18 +336,18 @@ func TestCIWorkflowEdit_answersThatDoNotFit(t *testing.T) {
 		},
 		"an error without a repository": {
 			opened + `,{"repoFullName":"acme/web","prUrl":"P"},{"error":"a third failed"}`,
-			[]string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): pull request P", "an outcome without a repository: error: a third failed"},
+			[]string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): pull request P", "a result without a repository: error: a third failed"},
 			[]string{
-				"CI Workflow Edit Is Uncertain", "The answer tells of a failure that belongs to no repository of the request:\nan outcome without a repository: a third failed\n\n2 pull requests were opened: https://code.example/acme/api/pull/9, P",
-				"take out of repos",
+				"CI Workflow Edit Is Uncertain", "The response reports failures that match no requested repository:\na result without a repository: a third failed\n\n2 pull requests were opened: https://code.example/acme/api/pull/9, P",
+				"remove finished repositories from repos",
 			},
-			[]string{"fits no repository of the request: an outcome without a repository. Look"},
+			[]string{"match no requested repository: a result without a repository. Check"},
 		},
 		"an error of a repository that was not asked for": {
 			opened + `,{"repoFullName":"acme/web"},{"repoFullName":"robin/tools","error":"E"}`,
-			[]string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): not known: the answer names neither a pull request nor an error", `"robin/tools", which was not asked for: error: E`},
-			[]string{"CI Workflow Edit Is Uncertain: What came of 1 of 2 workflows is not known:", "no repository of the request:\n\"robin/tools\", which was not asked for: E\n\n1 pull request was opened", look},
-			[]string{`fits no repository of the request: "robin/tools", which was not asked for. Look`},
+			[]string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): unknown: the response contains neither a pull request nor an error", `"robin/tools" (not requested): error: E`},
+			[]string{"CI Workflow Edit Is Uncertain: The result of 1 of 2 workflows is unknown:", "match no requested repository:\n\"robin/tools\" (not requested): E\n\n1 pull request was opened", look},
+			[]string{`match no requested repository: "robin/tools" (not requested). Check`},
 		},
 		"no error": {
 			`{"repoFullName":"acme/api","prUrl":"https://code.example/acme/api/pull/9","error":false},{"repoFullName":"acme/web","message":"Fine.","error":{}}`,
@@ -355,15 +355,15 @@ func TestCIWorkflowEdit_answersThatDoNotFit(t *testing.T) {
 		},
 		"an error beside a pull request": {
 			`{"repoFullName":"acme/api","prUrl":"https://code.example/acme/api/pull/9","sessionId":"r","error":{"code":7}},{"repoFullName":"acme/web","sessionId":"s"}`,
-			[]string{`acme/api: error: {"code":7} (pull request https://code.example/acme/api/pull/9, session r)`, "acme/web (x): not known: the service is at work in session s, and names no pull request yet"},
+			[]string{`acme/api: error: {"code":7} (pull request https://code.example/acme/api/pull/9, session r)`, "acme/web (x): unknown: session s is still working and has no pull request yet"},
 			[]string{
-				"Cannot edit CI workflow in every repository", "1 of 2 workflows failed:\nacme/api: {\"code\":7} (pull request https://code.example/acme/api/pull/9, session r)\n\nWhat came of 1 of 2 workflows is not known:\nacme/web (x): the service is at work in session s",
+				"Cannot edit CI workflow in every repository", "1 of 2 workflows failed:\nacme/api: {\"code\":7} (pull request https://code.example/acme/api/pull/9, session r)\n\nThe result of 1 of 2 workflows is unknown:\nacme/web (x): session s is still working",
 				"1 pull request was opened: https://code.example/acme/api/pull/9", look,
 			},
 			nil,
 		},
 		"nothing is said": {
-			opened + `,{"repoFullName":"acme/web"}`, []string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): not known: the answer names neither a pull request nor an error"}, []string{"What came of 1 of 2 workflows is not known", look}, nil,
+			opened + `,{"repoFullName":"acme/web"}`, []string{"acme/api: pull request https://code.example/acme/api/pull/9", "acme/web (x): unknown: the response contains neither a pull request nor an error"}, []string{"The result of 1 of 2 workflows is unknown", look}, nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -379,7 +379,7 @@ func TestCIWorkflowEdit_answersThatDoNotFit(t *testing.T) {
 				t.Errorf("progress %q", progress)
 			}
 			text := strings.ReplaceAll(out.Text(), ".github/workflows/x.yml", "x")
-			if n := strings.Count(strings.ToLower(text), "before invoking the action again"); n > 1 {
+			if n := strings.Count(strings.ToLower(text), "before you invoke the action again"); n > 1 {
 				t.Errorf("%d times the same advice: %s", n, text)
 			}
 			for _, want := range tc.errors {
@@ -407,7 +407,7 @@ func TestCIWorkflowEdit_severalFilesOfARepository(t *testing.T) {
 		pull: {"pull request P", ""},
 		pull + "," + pull + `,{"repoFullName":"acme/api","message":"M"}`: {"pull request P; pull request P; no pull request: M", ""},
 		`{"repoFullName":"acme/api","error":"E"}`:                        {"error: E", "3 of 3 workflows failed:"},
-		pull + `,{"repoFullName":"acme/api","error":"E"}`:                {"pull request P; error: E; not known: the answer does not tell what came of 1 workflow", "1 of 3 workflows failed:"},
+		pull + `,{"repoFullName":"acme/api","error":"E"}`:                {"pull request P; error: E; unknown: the response has no result for 1 workflow", "1 of 3 workflows failed:"},
 	} {
 		e := acctest.New(t)
 		e.Faults().Add(emulator.Fault{Operation: "editCiWorkflow", Kind: emulator.FaultOtherAnswer, Body: `{"sessions":[` + sessions + `]}`})
@@ -434,7 +434,7 @@ func TestCIWorkflowEdit_announcement(t *testing.T) {
 	if err := json.Unmarshal([]byte(requests.bodies[0]), &body); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"action create in acme/api, robin/tools (" + review + ")", "new service automation ID is " + body.ServiceAutomationID + ".", "interrupted", "agentyard_ci_jobs", "created or updated at or after 20"} {
+	for _, want := range []string{"action create in acme/api, robin/tools (" + review + ")", "new service automation ID is " + body.ServiceAutomationID + ".", "If you interrupt", "agentyard_ci_jobs", "created or updated at or after 20"} {
 		if !strings.Contains(progress[0], want) {
 			t.Errorf("%q is missing in %s", want, progress[0])
 		}
@@ -557,7 +557,7 @@ func TestAccCIWorkflowEdit_lostAnswer(t *testing.T) {
 			e := acctest.New(t)
 			e.Faults().Add(emulator.Fault{Operation: "editCiWorkflow", Kind: kind})
 			code, shown := invoke(acctest.NewCLI(t, e, editAction(`action = "create"`, repoBlock("acme/api", ""), repoBlock("robin/tools", ""))))
-			for _, want := range []string{"asking for pull requests with action create in acme/api, robin/tools", "Pull requests may have been opened in acme/api, robin/tools", "not sent again", "agentyard_ci_jobs"} {
+			for _, want := range []string{"requesting pull requests with action create in acme/api, robin/tools", "Pull requests may have been opened in acme/api, robin/tools", "did not retry", "agentyard_ci_jobs"} {
 				if code == 0 || !strings.Contains(shown, want) {
 					t.Errorf("exit code %d, want %s: %s", code, want, shown)
 				}
@@ -590,8 +590,8 @@ resource "terraform_data" "x" {
 		args []string
 		want string
 	}{
-		"written":                   {editAction(`action = "edit"`, repoBlock("acme/api", "")), nil, "repos[0].file_path must be given where action is edit"},
-		"no repository":             {editAction(`action = "create"`), nil, "repos must name 1 repository or more"},
+		"written":                   {editAction(`action = "edit"`, repoBlock("acme/api", "")), nil, "repos[0].file_path is required if action is edit"},
+		"no repository":             {editAction(`action = "create"`), nil, "repos must contain at least one repository"},
 		"a variable":                {"variable \"name\" {\n  type = string\n}\n" + editAction(`action = "create"`, `{ repo_full_name = var.name }`), []string{"-var=name=acme/%2e%2e"}, `repos[0].repo_full_name must be owner/name`},
 		"a variable without a name": {"variable \"name\" {\n  type = string\n  default = null\n}\n" + editAction(`action = "create"`, `{ repo_full_name = var.name }`), nil, "repos[0].repo_full_name must not be null"},
 		"a resource":                {trigger + editAction(`action = "create"`, `{ repo_full_name = terraform_data.x.output }`), []string{"apply"}, `repos[0].repo_full_name must be owner/name`},

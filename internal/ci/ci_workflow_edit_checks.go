@@ -40,7 +40,7 @@ func (m *ciWorkflowEditModel) check(ctx context.Context) diag.Diagnostics {
 	must(&found, path.Root("automation_name"), m.AutomationName, "Blank Value", "must not be blank", isNotBlank)
 	must(&found, path.Root("mode_id"), m.ModeID, "Blank Value", "must not be blank", isNotBlank)
 	if m.Changes.IsNull() && m.Action.ValueString() == actionEdit {
-		found.AddAttributeError(path.Root("changes"), "Missing Changes", "changes must be given where action is edit: it says what the workflow shall be like.")
+		found.AddAttributeError(path.Root("changes"), "Missing Changes", "changes is required if action is edit.")
 	}
 	found.Append(m.checkRepos(ctx)...)
 	found.Append(m.checkChanges(ctx)...)
@@ -53,7 +53,7 @@ func (m *ciWorkflowEditModel) checkRepos(ctx context.Context) diag.Diagnostics {
 		return nil
 	}
 	if len(m.Repos.Elements()) == 0 {
-		found.AddAttributeError(path.Root("repos"), "Missing Repositories", "repos must name 1 repository or more.")
+		found.AddAttributeError(path.Root("repos"), "Missing Repositories", "repos must contain at least one repository.")
 	}
 	named := map[string]int{}
 	for i, element := range m.Repos.Elements() {
@@ -65,10 +65,10 @@ func (m *ciWorkflowEditModel) checkRepos(ctx context.Context) diag.Diagnostics {
 		var repo ciRepoModel // Null has null fields, and so is refused.
 		found.Append(object.As(ctx, &repo, basetypes.ObjectAsOptions{UnhandledNullAsEmpty: true})...)
 		required(&found, at.AtName("repo_full_name"), repo.RepoFullName)
-		must(&found, at.AtName("repo_full_name"), repo.RepoFullName, "Invalid Repository", `must be owner/name, such as acme/api, without blanks, "..", "?", "#", "%" and "\"`, isRepository)
-		must(&found, at.AtName("file_path"), repo.FilePath, "Invalid Workflow Path", "must be a path under .github/workflows/ that ends in .yml or .yaml, with a name before that, without \"..\" and control characters, and of at most 1024 bytes", isWorkflow)
+		must(&found, at.AtName("repo_full_name"), repo.RepoFullName, "Invalid Repository", `must be owner/name, such as acme/api, without whitespace, "..", "?", "#", "%", or "\"`, isRepository)
+		must(&found, at.AtName("file_path"), repo.FilePath, "Invalid Workflow Path", "must be a file name under .github/workflows/ that ends in .yml or .yaml, without \"..\" or control characters, and at most 1024 bytes long", isWorkflow)
 		if action := m.Action.ValueString(); repo.FilePath.IsNull() && (action == actionEdit || action == actionDelete) {
-			found.AddAttributeError(at.AtName("file_path"), "Missing Workflow Path", fmt.Sprintf("%s must be given where action is %s: it says which workflow is meant. The data source agentyard_ci_scan lists the workflows.", at.AtName("file_path"), action))
+			found.AddAttributeError(at.AtName("file_path"), "Missing Workflow Path", fmt.Sprintf("%s is required if action is %s. The data source agentyard_ci_scan lists the workflows.", at.AtName("file_path"), action))
 		}
 		if repo.RepoFullName.IsUnknown() || repo.FilePath.IsUnknown() {
 			continue
@@ -76,7 +76,7 @@ func (m *ciWorkflowEditModel) checkRepos(ctx context.Context) diag.Diagnostics {
 		// The code host does not tell repositories apart by case.
 		key := strings.ToLower(repo.RepoFullName.ValueString()) + "\n" + repo.FilePath.ValueString()
 		if first, isTwice := named[key]; isTwice {
-			found.AddAttributeError(at, "Workflow Named Twice", fmt.Sprintf("%s names the same repository and file as repos[%d]. Name each once: every entry opens a pull request.", at, first))
+			found.AddAttributeError(at, "Duplicate Workflow", fmt.Sprintf("%s has the same repository and file as repos[%d]. Remove one of them.", at, first))
 			continue
 		}
 		named[key] = i
@@ -91,7 +91,7 @@ func (m *ciWorkflowEditModel) checkChanges(ctx context.Context) diag.Diagnostics
 	var changes ciChangesModel
 	found := m.Changes.As(ctx, &changes, basetypes.ObjectAsOptions{})
 	at := path.Root("changes")
-	mustUnseen(&found, at.AtName("schedule"), changes.Schedule, "Invalid Schedule", "must be five cron fields, such as \"0 6 * * 1\" for Mondays at 6:00, with blanks between them and nothing around them, or empty for no schedule", isSchedule)
+	mustUnseen(&found, at.AtName("schedule"), changes.Schedule, "Invalid Schedule", "must be five cron fields separated by spaces, such as \"0 6 * * 1\" for Mondays at 6:00, or empty for no schedule", isSchedule)
 	for i, element := range changes.GithubEvents.Elements() {
 		event, ok := element.(types.String)
 		if !ok {
@@ -106,7 +106,7 @@ func (m *ciWorkflowEditModel) checkChanges(ctx context.Context) diag.Diagnostics
 // required refuses null, which a variable may be although the schema wants a value.
 func required(found *diag.Diagnostics, at path.Path, v types.String) {
 	if v.IsNull() {
-		found.AddAttributeError(at, "Missing Value", fmt.Sprintf("%s must not be null. If it comes from a variable, give that a value.", at))
+		found.AddAttributeError(at, "Missing Value", fmt.Sprintf("%s must not be null. If it comes from a variable, set the variable.", at))
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // invokeAgain is needed because Terraform takes a trigger for done once its resource is applied.
-const invokeAgain = "Applying again does not invoke an action whose trigger has passed; this does: terraform apply -invoke=action.agentyard_ci_workflow_edit.NAME"
+const invokeAgain = "To invoke the action again, run terraform apply -invoke=action.agentyard_ci_workflow_edit.NAME."
 
 // asking is an edit that is asked for, and what tells it from others later.
 type asking struct {
@@ -31,24 +31,24 @@ func (a asking) announcement() string {
 	for i, target := range a.body.Repos {
 		all[i] = target.String()
 	}
-	text := fmt.Sprintf("asking for pull requests with action %s in %s", a.body.Action, strings.Join(all, ", "))
+	text := fmt.Sprintf("requesting pull requests with action %s in %s", a.body.Action, strings.Join(all, ", "))
 	if a.newAutomation != "" {
 		text += "; the new service automation ID is " + a.newAutomation
 	}
-	return text + ". If the run is interrupted before their outcome is told, " + a.whereToLook()
+	return text + ". If you interrupt the run, " + a.whereToLook()
 }
 
 // placesToLook are where an outcome shows that was not told.
-const placesToLook = "look at the pull requests of these repositories, or at the data source agentyard_ci_jobs"
+const placesToLook = "check the pull requests of these repositories, or the data source agentyard_ci_jobs"
 
 // whereToLook tells jobs of this request from those that the same files had before.
-func (a asking) whereToLook() string { return placesToLook + ": a " + a.ownJobs() }
+func (a asking) whereToLook() string { return placesToLook + ". " + a.ownJobs() }
 
 func (a asking) ownJobs() string {
 	if a.since == "" {
-		return fmt.Sprintf("job with action %s may be of this request.", a.body.Action)
+		return fmt.Sprintf("A job with action %s may belong to this request.", a.body.Action)
 	}
-	return fmt.Sprintf("job with action %s that was created or updated at or after %s may be of this request, an earlier one is not.", a.body.Action, a.since)
+	return fmt.Sprintf("A job with action %s that was created or updated at or after %s may belong to this request; an earlier one does not.", a.body.Action, a.since)
 }
 
 // keepAutomation names an ID that only this invocation knows.
@@ -57,9 +57,9 @@ func (a asking) keepAutomation(isThere bool) string {
 	case a.newAutomation == "":
 		return ""
 	case isThere:
-		return fmt.Sprintf("The workflows of this invocation have the service automation ID %s: set service_automation_id to it, so that the others get the same.", a.newAutomation)
+		return fmt.Sprintf("To use the same automation for the remaining repositories, set service_automation_id to %s.", a.newAutomation)
 	}
-	return fmt.Sprintf("Workflows of this invocation would have the service automation ID %s: if there are any, set service_automation_id to it, so that the others get the same.", a.newAutomation)
+	return fmt.Sprintf("If this invocation opened pull requests, set service_automation_id to %s to use the same automation.", a.newAutomation)
 }
 
 // certainty is how much an outcome tells.
@@ -106,7 +106,7 @@ func (a asking) report(edit *client.CIEdit, tell crud.Tell) error {
 			all.addPullRequest(outcome)
 		}
 		if missing := len(repo.Targets) - len(repo.Outcomes); missing > 0 && len(repo.Outcomes) != 1 {
-			said := "the answer does not tell what came of " + phrase.Count(missing, "workflow")
+			said := "the response has no result for " + phrase.Count(missing, "workflow")
 			told = append(told, prefixOf(isOpen)+said)
 			count[isOpen] += missing
 			all.add(label, isOpen, said)
@@ -145,13 +145,13 @@ func (a asking) fault(all tally) *crud.Fault {
 		parts = append(parts, fmt.Sprintf("%d of %s failed:\n%s", n, phrase.Count(total, "workflow"), strings.Join(all.lines[hasFailed], "\n")))
 	}
 	if all.count[hasFailed]+len(all.strange) > 0 {
-		advice = append(advice, "Mend what the service says; the data source agentyard_ci_repositories tells which repositories are connected, and who may write to them.")
+		advice = append(advice, "Fix the reported problems. The data source agentyard_ci_repositories lists the connected repositories and their permissions.")
 	}
 	if n := all.count[isOpen]; n > 0 {
-		parts = append(parts, fmt.Sprintf("What came of %d of %s is not known:\n%s", n, phrase.Count(total, "workflow"), strings.Join(all.lines[isOpen], "\n")))
+		parts = append(parts, fmt.Sprintf("The result of %d of %s is unknown:\n%s", n, phrase.Count(total, "workflow"), strings.Join(all.lines[isOpen], "\n")))
 	}
 	if len(all.strange) > 0 {
-		parts = append(parts, "The answer tells of a failure that belongs to no repository of the request:\n"+strings.Join(all.strange, "\n"))
+		parts = append(parts, "The response reports failures that match no requested repository:\n"+strings.Join(all.strange, "\n"))
 	}
 	parts = append(parts, allOpened(all.opened))
 	advice = append(advice, a.beforeAgain(all))
@@ -164,12 +164,12 @@ func (a asking) fault(all tally) *crud.Fault {
 
 // beforeAgain says what keeps another invocation from opening pull requests twice.
 func (a asking) beforeAgain(all tally) string {
-	const before, takeOut = "Before invoking the action again, ", "take out of repos what is done or has a pull request: each invocation opens new ones."
+	const before, takeOut = "Before you invoke the action again, ", "remove finished repositories from repos. Each invocation opens new pull requests."
 	total := len(a.body.Repos)
 	hasMore := len(all.opened) > 0 || total > 1 && all.count[hasFailed] < total
 	switch {
 	case all.count[isOpen] > 0 && hasMore:
-		return before + placesToLook + ", and " + takeOut + " A " + a.ownJobs()
+		return before + placesToLook + ", and " + takeOut + " " + a.ownJobs()
 	case all.count[isOpen] > 0:
 		return before + a.whereToLook()
 	case hasMore:
@@ -195,9 +195,9 @@ func read(outcome client.CIOutcome) (said string, how certainty) {
 	case outcome.Message != "":
 		said = "no pull request: " + string(outcome.Message)
 	case outcome.SessionID != "":
-		return fmt.Sprintf("the service is at work in session %s, and names no pull request yet", outcome.SessionID), isOpen
+		return fmt.Sprintf("session %s is still working and has no pull request yet", outcome.SessionID), isOpen
 	default:
-		return "the answer names neither a pull request nor an error", isOpen
+		return "the response contains neither a pull request nor an error", isOpen
 	}
 	if len(beside) > 0 {
 		said += " (" + strings.Join(beside, ", ") + ")"
@@ -205,7 +205,7 @@ func read(outcome client.CIOutcome) (said string, how certainty) {
 	return said, how
 }
 
-func prefixOf(how certainty) string { return [...]string{"", "error: ", "not known: "}[how] }
+func prefixOf(how certainty) string { return [...]string{"", "error: ", "unknown: "}[how] }
 
 // labelOf names a repository with its files.
 func labelOf(targets []client.CITarget) string {
@@ -234,9 +234,9 @@ func names(outcomes []client.CIOutcome) string {
 // nameOf names one of them.
 func nameOf(outcome client.CIOutcome) string {
 	if outcome.RepoFullName == "" {
-		return "an outcome without a repository"
+		return "a result without a repository"
 	}
-	return fmt.Sprintf("%q, which was not asked for", outcome.RepoFullName)
+	return fmt.Sprintf("%q (not requested)", outcome.RepoFullName)
 }
 
 func (t *tally) addPullRequest(outcome client.CIOutcome) {
@@ -247,7 +247,7 @@ func (t *tally) addPullRequest(outcome client.CIOutcome) {
 
 func allOpened(opened []string) string {
 	if len(opened) == 0 {
-		return "The answer names no pull request that was opened."
+		return "The response lists no opened pull request."
 	}
 	return fmt.Sprintf("%s %s opened: %s", phrase.Count(len(opened), "pull request"), phrase.Verb(len(opened), "was", "were"), strings.Join(opened, ", "))
 }
@@ -257,13 +257,13 @@ func (a asking) uncertainFault(err *client.UncertainEditError) *crud.Fault {
 	var late string
 	var transport *client.TransportError
 	if errors.As(err, &transport) && transport.Timeout == "request_timeout" {
-		late = "The service did not answer within request_timeout; if it needs longer, set that to more in the provider block."
+		late = "The service did not answer within request_timeout. If it needs longer, increase request_timeout in the provider block."
 		if transport.AtLeast > 0 {
-			late = fmt.Sprintf("The service did not answer within %v, which the provider waits for an edit at least; if it needs longer, set request_timeout in the provider block to more than that.", transport.AtLeast)
+			late = fmt.Sprintf("The service did not answer within %v, the minimum for an edit. If it needs longer, set request_timeout in the provider block to more than that.", transport.AtLeast)
 		}
 	}
 	return &crud.Fault{Summary: "Cannot edit CI workflow", Detail: apierror.Sentences(err) + "\n\n" + phrase.Join(
-		"The request was not sent again, because each one opens new pull requests. Before anything else, "+a.whereToLook(), late,
-		"If there is none, invoke the action again; if some have one, take them out of repos before.", a.keepAutomation(false), invokeAgain,
+		"The provider did not retry, because each request opens new pull requests. First, "+a.whereToLook(), late,
+		"Remove repositories that already have a pull request from repos.", a.keepAutomation(false), invokeAgain,
 	)}
 }

@@ -16,7 +16,7 @@ import (
 func TestWhereToLook_withoutTheServicesTime(t *testing.T) {
 	t.Parallel()
 	asked := asking{body: client.EditCIWorkflowRequest{Action: actionDelete}}
-	if text := asked.whereToLook(); strings.Contains(text, "an earlier one") || strings.Contains(text, "at or after") || !strings.Contains(text, "a job with action delete may be of this request") {
+	if text := asked.whereToLook(); strings.Contains(text, "an earlier one") || strings.Contains(text, "at or after") || !strings.Contains(text, "A job with action delete may belong to this request") {
 		t.Error(text)
 	}
 }
@@ -24,7 +24,7 @@ func TestWhereToLook_withoutTheServicesTime(t *testing.T) {
 // What is said about the time is true of the time that the request had.
 func TestUncertainFault_timeouts(t *testing.T) {
 	t.Parallel()
-	const atLeast, timeout = "did not answer within 5m0s, which", "did not answer within request_timeout"
+	const atLeast, timeout = "did not answer within 5m0s, the", "did not answer within request_timeout"
 	for name, tc := range map[string]struct {
 		err  client.TransportError
 		want string
@@ -41,7 +41,7 @@ func TestUncertainFault_timeouts(t *testing.T) {
 				t.Errorf("%s: %s", name, detail)
 			}
 		}
-		if !strings.Contains(detail, "a job with action delete that was created or updated at or after 2026-03-01T12:00:00Z") || strings.Contains(detail, "automation ID") {
+		if !strings.Contains(detail, "A job with action delete that was created or updated at or after 2026-03-01T12:00:00Z") || strings.Contains(detail, "automation ID") {
 			t.Errorf("%s: %s", name, detail)
 		}
 	}
@@ -50,8 +50,8 @@ func TestUncertainFault_timeouts(t *testing.T) {
 // What is to be done next is said once, and no workflow is said to be there of which nothing is known.
 func TestFault_advice(t *testing.T) {
 	t.Parallel()
-	const look, take, job = "look at the pull requests of these repositories", "take out of repos what is done or has a pull request", "earlier one is not"
-	const there, perhaps = "The workflows of this invocation have the service automation ID", "Workflows of this invocation would have the service automation ID"
+	const look, take, job = "check the pull requests of these repositories", "remove finished repositories from repos", "earlier one does not"
+	const there, perhaps = "To use the same automation for the remaining repositories", "If this invocation opened pull requests"
 	for name, tc := range map[string]struct {
 		targets int
 		count   [isOpen + 1]int
@@ -72,7 +72,7 @@ func TestFault_advice(t *testing.T) {
 				t.Errorf("%s: %q in %s", name, said, detail)
 			}
 		}
-		if n := strings.Count(strings.ToLower(detail), "before invoking the action again"); n != min(len(tc.want), 1) {
+		if n := strings.Count(strings.ToLower(detail), "before you invoke the action again"); n != min(len(tc.want), 1) {
 			t.Errorf("%s: the advice is given %d times: %s", name, n, detail)
 		}
 	}
