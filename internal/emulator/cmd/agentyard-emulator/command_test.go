@@ -172,8 +172,8 @@ func TestControl(t *testing.T) {
 		"without a body": {[]string{"GET", "faults"}, 0, `{"faults":[]}`, ""},
 		"no answer":      {[]string{"POST", "reset"}, 0, "", ""},
 		"refused":        {[]string{"POST", "clock", `{"advance":"-1h"}`}, 1, "", "never goes back"},
-		"too few":        {[]string{"POST"}, 1, "", "METHOD, PATH"},
-		"too many":       {[]string{"POST", "clock", "{", "}"}, 1, "", "METHOD, PATH"},
+		"too few":        {[]string{"POST"}, 1, "", "METHOD PATH"},
+		"too many":       {[]string{"POST", "clock", "{", "}"}, 1, "", "METHOD PATH"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -183,7 +183,7 @@ func TestControl(t *testing.T) {
 			}
 		})
 	}
-	if _, _, stderr := outcome(t, "--", "env", role+"=emulator", "AGENTYARD_API_KEY=", "SELF", "control", "GET", "clock"); !strings.Contains(stderr, "must be those of a running emulator") {
+	if _, _, stderr := outcome(t, "--", "env", role+"=emulator", "AGENTYARD_API_KEY=", "SELF", "control", "GET", "clock"); !strings.Contains(stderr, "to those of a running emulator") {
 		t.Errorf("without a key: %q", stderr)
 	}
 }

@@ -15,9 +15,9 @@ func control(ctx context.Context, args []string, stdout io.Writer) error {
 	address, key := os.Getenv(envBaseURL), os.Getenv(envAPIKey)
 	switch {
 	case len(args) < 2 || len(args) > 3:
-		return errors.New("control takes METHOD, PATH and, where the operation has one, BODY, such as: control POST clock '{\"advance\":\"30d\"}'")
+		return errors.New("usage: control METHOD PATH [BODY], for example: control POST clock '{\"advance\":\"30d\"}'")
 	case address == "" || key == "":
-		return fmt.Errorf("%s and %s must be those of a running emulator", envBaseURL, envAPIKey)
+		return fmt.Errorf("set %s and %s to those of a running emulator", envBaseURL, envAPIKey)
 	}
 	req, err := http.NewRequestWithContext(ctx, args[0], address+"/_emulator/"+args[1], strings.NewReader(strings.Join(args[2:], "")))
 	if err != nil {

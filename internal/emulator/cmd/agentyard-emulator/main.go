@@ -25,21 +25,20 @@ const usage = `Usage: agentyard-emulator [flags]
        agentyard-emulator [flags] -- COMMAND [ARGUMENTS]
        agentyard-emulator control METHOD PATH [BODY]
 
-Runs an emulator of the Agentyard API. It prints the settings that the provider
-needs, then one line per request, until it is interrupted.
+Runs an emulator of the Agentyard API. It prints the provider's settings and
+then one line for each request. To stop it, press Ctrl-C.
 
-With a command it prints nothing: it runs the command with the settings in
-AGENTYARD_BASE_URL, AGENTYARD_API_KEY and AGENTYARD_EMULATOR_CLOCK, and ends
-with it and with its exit code. It then listens on a free port, and computers, builds and sessions are
-ready at once. To stop it from a program, send SIGTERM: the command gets that always, but
-SIGINT only where no terminal sends it already.
+With a command, it runs the command with the settings in AGENTYARD_BASE_URL,
+AGENTYARD_API_KEY, and AGENTYARD_EMULATOR_CLOCK. It stops when the command ends,
+and returns the command's exit code. It then uses a free port, and computers,
+builds, and sessions are ready at once. To stop it from a program, send SIGTERM.
 
-"control" sends a request to the control API of the emulator of these two
-settings, such as: control POST clock '{"advance":"30d"}'
+"control" sends a request to the control API of the emulator that these settings
+name, for example: control POST clock '{"advance":"30d"}'
 The provider follows a moved clock through AGENTYARD_EMULATOR_CLOCK.
 
-  -listen and -files-listen take loopback addresses unless another one is given.
-  Without -data all state is lost at the end.
+-listen and -files-listen use loopback addresses by default.
+Without -data, the state is lost when the emulator stops.
 
 Flags:
 `
@@ -99,7 +98,7 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args, s.command = args[:i], args[i+1:]
 		if len(s.command) == 0 {
-			return nil, errors.New("there is no command after --; see -help")
+			return nil, errors.New("no command after --; see -help")
 		}
 	}
 	runs := s.command != nil
@@ -116,22 +115,22 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	}
 	flags.StringVar(&s.Listen, "listen", listen, "`address` of the API")
 	flags.StringVar(&s.FilesListen, "files-listen", "127.0.0.1:0", "`address` of the file storage")
-	flags.StringVar(&s.DataFile, "data", "", "database `file` that keeps the state; it is created if missing")
-	flags.DurationVar(&s.Latency, "latency", 0, "delay before each answer, such as 200ms")
-	flags.Float64Var(&s.RequestsPerSecond, "requests-per-second", 0, "rate limit of the whole API; 0 means none")
-	flags.IntVar(&s.MaxPageSize, "max-page-size", 100, "no page is larger than this")
+	flags.StringVar(&s.DataFile, "data", "", "database `file` for the state; created if missing")
+	flags.DurationVar(&s.Latency, "latency", 0, "delay before each response, such as 200ms")
+	flags.Float64Var(&s.RequestsPerSecond, "requests-per-second", 0, "rate limit of the API; 0 for none")
+	flags.IntVar(&s.MaxPageSize, "max-page-size", 100, "maximum page size")
 	flags.BoolVar(&s.ShuffleLists, "shuffle-lists", false, "shuffle lists whose order the API leaves open")
-	flags.StringVar(&s.Tier, "tier", emulator.TierEnterprise, "the organization's `tier`: free, team or enterprise")
-	flags.DurationVar(&s.Provisioning.Step, "step", step, "duration of each provisioning step of a managed computer and of each phase of a build; 0 means at once")
-	flags.DurationVar(&s.SessionDelay, "session-delay", sessionDelay, "how long a new session answers 404; 0 means not at all")
-	flags.DurationVar(&s.SessionListDelay, "session-list-delay", sessionListDelay, "how late listings show a new session, and what a session does; 0 means at once")
-	flags.DurationVar(&s.SessionColdStart, "session-cold-start", 0, "how long a listing of sessions takes that nobody asked for in the last 5 minutes")
+	flags.StringVar(&s.Tier, "tier", emulator.TierEnterprise, "`tier` of the organization: free, team, or enterprise")
+	flags.DurationVar(&s.Provisioning.Step, "step", step, "duration of each provisioning step and build phase; 0 for none")
+	flags.DurationVar(&s.SessionDelay, "session-delay", sessionDelay, "how long a new session returns 404; 0 for none")
+	flags.DurationVar(&s.SessionListDelay, "session-list-delay", sessionListDelay, "delay until lists show a new or changed session; 0 for none")
+	flags.DurationVar(&s.SessionColdStart, "session-cold-start", 0, "duration of a list of sessions that was not requested in the last 5 minutes")
 	quiet := flags.Bool("quiet", runs, "do not log requests")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
 	if flags.NArg() > 0 {
-		return nil, fmt.Errorf("unexpected argument %q; a command to run stands after --, see -help", flags.Arg(0))
+		return nil, fmt.Errorf("unexpected argument %q; put a command after --, see -help", flags.Arg(0))
 	}
 	s.Provisioning.Step = max(s.Provisioning.Step, time.Millisecond)
 	s.BuildPhase = s.Provisioning.Step
@@ -142,7 +141,7 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	}
 	for _, address := range []string{s.Listen, s.FilesListen} {
 		if !loopback(address) {
-			_, _ = fmt.Fprintf(stderr, "Warning: %s can be reached from other machines, without encryption.\n", address)
+			_, _ = fmt.Fprintf(stderr, "Warning: other machines can reach %s, without encryption.\n", address)
 		}
 	}
 	if !*quiet {
