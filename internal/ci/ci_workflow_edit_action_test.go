@@ -161,7 +161,7 @@ func TestCIWorkflowEdit_outcomes(t *testing.T) {
 					t.Errorf("%q is missing in %s", want, out.Text())
 				}
 			}
-			if name == "all fail" && (strings.Contains(out.Text(), "in every repository") || strings.Contains(out.Text(), "take out") || strings.Contains(out.Text(), "automation ID")) {
+			if name == "all fail" && (strings.Contains(out.Text(), "in every repository") || strings.Contains(out.Text(), "remove finished") || strings.Contains(out.Text(), "service_automation_id")) {
 				t.Errorf("the advice does not apply: %s", out.Text())
 			}
 			if len(tc.errors) > 0 && out.Errors[0].Attribute.String() != `AttributeName("repos")` {

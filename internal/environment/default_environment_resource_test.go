@@ -196,9 +196,9 @@ func TestAccDefaultEnvironment_errors(t *testing.T) {
 	}
 	for name, tc := range map[string]struct{ id, key, want string }{
 		"empty":       {`""`, "", `environment_id\s+must\s+not\s+be\s+empty`},
-		"unknown":     {`"env_unknown"`, "", `environment_id\s*=\s*"env_unknown"(.|\n)*setDefaultEnvironment(.|\n)*404(.|\n)*No\s+environment\s+has\s+this\s+ID`},
+		"unknown":     {`"env_unknown"`, "", `environment_id\s*=\s*"env_unknown"(.|\n)*setDefaultEnvironment(.|\n)*404(.|\n)*The\s+environment\s+does\s+not\s+exist`},
 		"user scope":  {`"` + private + `"`, "", `environment_id\s*=(.|\n)*setDefaultEnvironment(.|\n)*400(.|\n)*scope\s+.organization.`},
-		"never built": {`"` + building + `"`, "", `environment_id\s*=(.|\n)*setDefaultEnvironment(.|\n)*409(.|\n)*No\s+build\s+of\s+the\s+environment\s+has\s+succeeded(.|\n)*wait_for_build(.|\n)*depends_on`},
+		"never built": {`"` + building + `"`, "", `environment_id\s*=(.|\n)*setDefaultEnvironment(.|\n)*409(.|\n)*has\s+no\s+successful\s+build\s+yet(.|\n)*wait_for_build`},
 		"no manager":  {`"` + ready + `"`, user, `setDefaultEnvironment(.|\n)*403(.|\n)*human\s+with\s+the\s+Manager\s+role`},
 		"provisioned": {`null`, user, `provisionDefaultEnvironment(.|\n)*403(.|\n)*human\s+with\s+the\s+Manager\s+role`},
 	} {

@@ -70,8 +70,8 @@ func TestAccEnvironment_sourcesAreCheckedInThePlan(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	for name, tc := range map[string]struct{ attributes, want string }{
-		"unknown":         {`source_id = "source-none"`, `source_id\s+= "source-none"(.|\n)*No\s+source\s+that\s+is\s+available\s+has\s+the\s+ID\s+"source-none"(.|\n)*source-base(.|\n)*agentyard_environment_source_options`},
-		"unavailable":     {`source_id = "source-other"`, `source_id\s+= "source-other"(.|\n)*one\s+of\s+Provider\s+B,\s+whose\s+sources\s+are\s+not\s+available`},
+		"unknown":         {`source_id = "source-none"`, `source_id\s+= "source-none"(.|\n)*Source\s+"source-none"\s+is\s+not\s+available(.|\n)*source-base(.|\n)*agentyard_environment_source_options`},
+		"unavailable":     {`source_id = "source-other"`, `source_id\s+= "source-other"(.|\n)*currently\s+unavailable:\s+Provider\s+B`},
 		"no repositories": {`source_id = "source-bare"`, `repositories\s+= \[(.|\n)*"Bare\s+image"\s+\(source-bare\)\s+does\s+not\s+support\s+repositories`},
 		"no scripts":      {"source_id = \"source-repositories\"\nsetup_script = \"make\"", `setup_script\s+= "make"(.|\n)*"Repositories\s+without\s+scripts"\s+\(source-repositories\)\s+does\s+not\s+support\s+setup\s+scripts`},
 	} {

@@ -339,8 +339,8 @@ func TestAccEnvironment_invalidConfiguration(t *testing.T) {
 		"scope":           {`scope = "team"`, `scope\s+value\s+must\s+be\s+one\s+of`},
 		"empty source":    {`source_id = ""`, `source_id\s+must\s+not\s+be\s+empty`},
 		"timeout":         {"timeouts {\n  update = \"soon\"\n}", `update = "soon"(.|\n)*Valid\s+time\s+units`},
-		"default of none": {"make_organization_default = true", `make_organization_default = true(.|\n)*set\s+scope\s+to\s+"organization"`},
-		"default of user": {"scope = \"user\"\nmake_organization_default = true", `make_organization_default = true(.|\n)*set\s+scope\s+to\s+"organization"`},
+		"default of none": {"make_organization_default = true", `make_organization_default = true(.|\n)*Set\s+scope\s+to\s+"organization"`},
+		"default of user": {"scope = \"user\"\nmake_organization_default = true", `make_organization_default = true(.|\n)*Set\s+scope\s+to\s+"organization"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -375,10 +375,10 @@ func TestAccEnvironment_refusalsOfACreation(t *testing.T) {
 		"no source":       {"", func(e *acctest.Env) { _ = e.SetSourceProvider("provider-a", false) }, `createEnvironment(.|\n)*409(.|\n)*No\s+source`},
 		"401":             {"", status(401), `createEnvironment(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},
 		"402":             {"", status(402), `createEnvironment(.|\n)*402(.|\n)*plan\s+does\s+not\s+include`},
-		"403":             {"", status(403), `createEnvironment(.|\n)*403(.|\n)*any\s+other\s+by\s+its\s+owner\.\s+Use\s+such\s+a\s+key\.`},
-		"403 of a scope":  {`scope = "organization"`, status(403), `createEnvironment(.|\n)*403(.|\n)*Manager\s+role(.|\n)*Use\s+such\s+a\s+key,\s+or\s+set\s+scope\s+to\s+"user"\.`},
+		"403":             {"", status(403), `createEnvironment(.|\n)*403(.|\n)*requires\s+its\s+owner's\s+key`},
+		"403 of a scope":  {`scope = "organization"`, status(403), `createEnvironment(.|\n)*403(.|\n)*Manager\s+role(.|\n)*or\s+set\s+scope\s+to\s+"user"\.`},
 		"404":             {"source_id = \"source-base\"", status(404), `source_id\s+= "source-base"(.|\n)*createEnvironment(.|\n)*404`},
-		"405":             {"", func(e *acctest.Env) { e.AllowEnvironments(false) }, `createEnvironment(.|\n)*405(.|\n)*does\s+not\s+allow\s+environments(.|\n)*switch\s+them\s+on`},
+		"405":             {"", func(e *acctest.Env) { e.AllowEnvironments(false) }, `createEnvironment(.|\n)*405(.|\n)*is\s+disabled\s+for\s+the\s+organization`},
 		"409 of a source": {"source_id = \"source-base\"", status(409), `in\s+resource\s+"agentyard_environment"\s+"test":(.|\n)*createEnvironment(.|\n)*409`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -421,7 +421,7 @@ func TestAccEnvironment_refusalsOfAnUpdate(t *testing.T) {
 			refused(fmt.Sprintf("name = %q", strings.Repeat("n", 129)), 0, `name = (.|\n)*at\s+most\s+128\s+characters`),
 			refused(envRepos("app", "make", "app", "make"), 0, `updateEnvironment(.|\n)*repeats\s+that\s+of`),
 			refused(`setup_script = "x"`, 402, `updateEnvironment(.|\n)*402(.|\n)*plan\s+does\s+not\s+include`),
-			refused(`setup_script = "x"`, 403, `updateEnvironment(.|\n)*403(.|\n)*by\s+its\s+owner`),
+			refused(`setup_script = "x"`, 403, `updateEnvironment(.|\n)*403(.|\n)*its\s+owner's\s+key`),
 			refused(`setup_script = "x"`, 404, `updateEnvironment(.|\n)*404(.|\n)*Plan\s+again`),
 			refused(`source_id = "source-repositories"`, 409, `source_id\s+= (.|\n)*updateEnvironment(.|\n)*409`),
 			// Nothing of it is in the state.
@@ -469,7 +469,7 @@ func TestAccEnvironment_withTheKeyOfAServiceAccount(t *testing.T) {
 	cfg := func(more string) string {
 		return strings.Replace(e.Config(envConfig(more)), e.BootstrapKey(), minted.APIKey.Value, 1)
 	}
-	const forbidden = `403(.|\n)*humans\s+with\s+the\s+Manager\s+role`
+	const forbidden = `403(.|\n)*human\s+with\s+the\s+Manager\s+role`
 	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{
 		{Config: cfg("name = \"robots\"\nscope = \"organization\""), ExpectError: regexp.MustCompile(`createEnvironment(.|\n)*` + forbidden)},
 		{Config: cfg(""), ResourceName: envAddress, ImportState: true, ImportStateId: hidden, ExpectError: regexp.MustCompile(`Cannot import non-existent remote object`)},

@@ -136,7 +136,7 @@ func TestAccEnvironment_failedUpdateIsRebuiltInPlace(t *testing.T) {
 				failBuild(t, e, emulator.BuildFailure{Category: "timeout", Reason: "setupScript ran for too long."})
 			},
 			Config:      after,
-			ExpectError: regexp.MustCompile(`Environment Failed to Build(.|\n)*setup_script = "./configure"(.|\n)*timeout(.|\n)*Shorten\s+the\s+scripts(.|\n)*stays\s+active(.|\n)*next\s+apply\s+builds\s+it\s+again`),
+			ExpectError: regexp.MustCompile(`Environment Failed to Build(.|\n)*setup_script = "./configure"(.|\n)*timeout(.|\n)*Shorten\s+the\s+scripts(.|\n)*keep\s+using\s+the\s+last\s+successful\s+build(.|\n)*next\s+apply\s+rebuilds\s+the\s+environment`),
 		},
 		resource.TestStep{
 			PreConfig: func() { e.Journal().Reset() },
@@ -577,7 +577,7 @@ func TestAccEnvironment_interruptedThenContinued(t *testing.T) {
 		run := cli.Start("apply", "-auto-approve", "-input=false")
 		running <- run
 		r := run.Wait()
-		if !containsAll(unwrapped(r.Output), "Interrupted Before the Environment Was Built", step.text, "the next apply waits for it") {
+		if !containsAll(unwrapped(r.Output), "Interrupted Before the Environment Was Built", step.text, "The next apply waits for it") {
 			t.Fatal(r.Output)
 		}
 		made := onlyEnv(t, e)

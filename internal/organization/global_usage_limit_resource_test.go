@@ -78,7 +78,7 @@ func TestAccGlobalUsageLimit_invalidConfiguration(t *testing.T) {
 	for argument, want := range map[string]string{
 		``:               `argument\s+"limit"\s+is\s+required`,
 		`limit = null`:   `limit\s*=\s*null(.|\n)*value\s+for\s+the\s+limit\s+attribute`,
-		`limit = 999999`: `limit\s*=\s*999999(.|\n)*at\s+least\s+1000000\s+when\s+it\s+is\s+set\s+or\s+changed,\s+got:\s+999999`,
+		`limit = 999999`: `limit\s*=\s*999999(.|\n)*at\s+least\s+1000000\s+when\s+set\s+or\s+changed,\s+got:\s+999999`,
 	} {
 		runGlobal(t, e, resource.TestStep{Config: e.Config("resource \"agentyard_global_usage_limit\" \"test\" {\n" + argument + "\n}\n"), PlanOnly: true, ExpectError: regexp.MustCompile(want)})
 	}

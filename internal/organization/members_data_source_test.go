@@ -181,7 +181,7 @@ func TestAccMembers_errors(t *testing.T) {
 		} {
 			t.Run(name+" "+what, func(t *testing.T) {
 				t.Parallel()
-				runSteps(t, e, resource.TestStep{Config: asKey(e, key, hcl), ExpectError: regexp.MustCompile(what + `(.|\n)*403(.|\n)*Use\s+the\s+API\s+key\s+of\s+such\s+a\s+person`)})
+				runSteps(t, e, resource.TestStep{Config: asKey(e, key, hcl), ExpectError: regexp.MustCompile(what + `(.|\n)*403(.|\n)*requires\s+the\s+API\s+key\s+of\s+a\s+human`)})
 			})
 		}
 	}

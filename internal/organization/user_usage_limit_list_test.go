@@ -65,7 +65,7 @@ func TestAccUserUsageLimitList_errors(t *testing.T) {
 		ProtoV6ProviderFactories: e.Factories,
 		Steps: []resource.TestStep{{
 			Query: true, Config: e.Config(limitsQuery("all", "")),
-			ExpectError: regexp.MustCompile(`Cannot list user usage limits(.|\n)*getUserUsageLimits(.|\n)*403(.|\n)*Only\s+humans\s+with\s+the\s+Manager\s+role`),
+			ExpectError: regexp.MustCompile(`Cannot list user usage limits(.|\n)*getUserUsageLimits(.|\n)*403(.|\n)*human\s+with\s+the\s+Manager\s+role`),
 		}},
 	})
 }

@@ -302,7 +302,7 @@ func TestAccUserUsageLimit_invalidConfiguration(t *testing.T) {
 		"no limit":          {`email = "a@b.example"`, `The\s+argument\s+"limit"\s+is\s+required`},
 		"null email":        {"email = null\nlimit = 1000000", `email\s*=\s*null(.|\n)*value\s+for\s+the\s+email\s+attribute`},
 		"null limit":        {"email = \"a@b.example\"\nlimit = null", `limit\s*=\s*null(.|\n)*value\s+for\s+the\s+limit\s+attribute`},
-		"below the minimum": {"email = \"a@b.example\"\nlimit = 999999", `limit\s*=\s*999999(.|\n)*at\s+least\s+1000000\s+when\s+it\s+is\s+set\s+or\s+changed,\s+got:\s+999999`},
+		"below the minimum": {"email = \"a@b.example\"\nlimit = 999999", `limit\s*=\s*999999(.|\n)*at\s+least\s+1000000\s+when\s+set\s+or\s+changed,\s+got:\s+999999`},
 		"fraction":          {"email = \"a@b.example\"\nlimit = 1000000.5", `limit\s*=\s*1000000.5`},
 		"no address":        {"email = \"avery\"\nlimit = 1000000", `email\s*=\s*"avery"(.|\n)*email\s+address`},
 		"empty":             {"email = \"\"\nlimit = 1000000", `email\s*=\s*""(.|\n)*email\s+address`},

@@ -53,7 +53,7 @@ func TestREADME_listsWhatIsOffered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(readme), "\n## What it offers\n")
+	_, section, _ := strings.Cut(string(readme), "\n## Resources and data sources\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	listed := map[string][]string{}
 	for _, row := range listedRow.FindAllStringSubmatch(section, -1) {

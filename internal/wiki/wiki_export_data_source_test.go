@@ -221,7 +221,7 @@ func TestAccWikiExport_refusals(t *testing.T) {
 	e := acctest.New(t)
 	run, private := uploadWiki(e, page{Path: "index.md", Title: "Index"}), privateRun(t, e)
 	path, isUntouched := older(t)
-	const notFound = `Cannot export wiki run(.|\n)*wiki_run_id\s+=(.|\n)*the\s+wiki\s+run\s+%s(.|\n)*404(.|\n)*private\s+to\s+somebody\s+else`
+	const notFound = `Cannot export wiki run(.|\n)*wiki_run_id\s+=(.|\n)*the\s+wiki\s+run\s+%s(.|\n)*404(.|\n)*does\s+not\s+exist,\s+or`
 	for id, want := range map[string]string{
 		"none":  fmt.Sprintf(notFound, "none"),
 		private: fmt.Sprintf(notFound, private),

@@ -57,7 +57,7 @@ func TestAccWikiPage_errors(t *testing.T) {
 		fails(t, e, hcl, want)
 	}
 	switchOff(t, e)
-	fails(t, e, pageConfig(run, "p1"), `Cannot read wiki page(.|\n)*wiki_run_id\s+=(.|\n)*403(.|\n)*Wikis\s+are\s+switched\s+off(.|\n)*wikiCloudSync`)
+	fails(t, e, pageConfig(run, "p1"), `Cannot read wiki page(.|\n)*wiki_run_id\s+=(.|\n)*403(.|\n)*Wikis\s+are\s+disabled(.|\n)*wikiCloudSync`)
 }
 
 // An answer about another page is no answer.

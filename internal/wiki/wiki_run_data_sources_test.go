@@ -115,7 +115,7 @@ func TestAccWikiRunHistoryDataSource(t *testing.T) {
 		dataStep(e.Config(hcl("https://code.example/acme/legacy")), x, "wiki_runs", listOf()),
 		dataError(e.Config(hcl("acme/api")), `repo_url\s+must\s+be\s+the\s+http`),
 		dataError(e.Config(hcl("https://code.example/acme/api/../web%2f..")), `repo_url\s+must\s+be\s+the\s+http`),
-		dataError(e.Config(hcl("https://code.example/acme/unknown")), `repo_url\s*=(.|\n)*getWikiHistory(.|\n)*403(.|\n)*Connect\s+the\s+repository`),
+		dataError(e.Config(hcl("https://code.example/acme/unknown")), `repo_url\s*=(.|\n)*getWikiHistory(.|\n)*403(.|\n)*lists\s+the\s+connected\s+repositories`),
 	)
 }
 
@@ -161,7 +161,7 @@ func TestAccWikiRunList(t *testing.T) {
 	}
 	runData(t, e,
 		query(e.Config(runsList("x", "", `repo_url = "acme/api"`)), `repo_url must be the http`),
-		query(e.Config(runsList("x", "", ofRepository("https://code.example/acme/unknown"))), `Cannot list wiki runs(.|\n)*getWikiHistory(.|\n)*403(.|\n)*Connect\s+the\s+repository`),
+		query(e.Config(runsList("x", "", ofRepository("https://code.example/acme/unknown"))), `Cannot list wiki runs(.|\n)*getWikiHistory(.|\n)*403(.|\n)*lists\s+the\s+connected\s+repositories`),
 		query(asCaller(e, "fk-wrong", runsList("x", "", "")), `Cannot list wiki runs(.|\n)*401`),
 	)
 	switchWikis(t, e, "false")

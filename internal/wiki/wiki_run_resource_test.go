@@ -551,8 +551,8 @@ func TestAccWikiRun_errorsOfTheService(t *testing.T) {
 		config string
 		want   string
 	}{
-		"not connected":       {config: hclOf(`repo_url = "https://code.example/acme/unknown"`), want: `repo_url\s*=\s*"https://code.example/acme/unknown"(.|\n)*403(.|\n)*acme/unknown(.|\n)*Connect\s+the\s+repository`},
-		"no integration":      {before: func(_ *testing.T, e *acctest.Env) { e.ConnectIntegration(false) }, want: `createWikiRun(.|\n)*403(.|\n)*Connect\s+the\s+repository`},
+		"not connected":       {config: hclOf(`repo_url = "https://code.example/acme/unknown"`), want: `repo_url\s*=\s*"https://code.example/acme/unknown"(.|\n)*403(.|\n)*acme/unknown(.|\n)*lists\s+the\s+connected\s+repositories`},
+		"no integration":      {before: func(_ *testing.T, e *acctest.Env) { e.ConnectIntegration(false) }, want: `createWikiRun(.|\n)*403(.|\n)*lists\s+the\s+connected\s+repositories`},
 		"switched off":        {before: func(t *testing.T, e *acctest.Env) { switchWikis(t, e, "false") }, want: `createWikiRun(.|\n)*403(.|\n)*wikiCloudSync`},
 		"two pages of a path": {config: ofAPI(quoted("pages", `[{"path":"p","title":"t","content":"c"},{"path":"p","title":"t","content":"c"}]`)), want: `pages\s*=(.|\n)*400(.|\n)*pages\[1\]\.path(.|\n)*Correct\s+the\s+value\s+of`},
 		"a page outside":      {config: ofAPI(quoted("pages", `[{"path":"../p","title":"t","content":"c"}]`)), want: `pages\s*=(.|\n)*Invalid Pages(.|\n)*pages\[0\]\.path|Invalid Pages(.|\n)*pages\s*=(.|\n)*pages\[0\]\.path`},

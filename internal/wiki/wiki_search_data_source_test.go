@@ -84,7 +84,7 @@ func TestAccWikiSearch_errors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	run := uploadWiki(e, page{Path: "index.md", Title: "Index"})
-	const notFound = `Cannot search wiki run(.|\n)*wiki_run_id\s+=(.|\n)*the\s+wiki\s+run\s+%s(.|\n)*404(.|\n)*private\s+to\s+somebody\s+else`
+	const notFound = `Cannot search wiki run(.|\n)*wiki_run_id\s+=(.|\n)*the\s+wiki\s+run\s+%s(.|\n)*404(.|\n)*does\s+not\s+exist,\s+or`
 	private := privateRun(t, e)
 	for hcl, want := range map[string]string{
 		searchConfig("none", "x", ""):         fmt.Sprintf(notFound, "none"),

@@ -112,7 +112,7 @@ var lives = map[string]life{
 		typeName: "agentyard_global_usage_limit",
 		create:   "limit = 1000000", change: "limit = 9007199254740991", identity: []string{"id"},
 		noImport: map[string]string{
-			"acme":         `Invalid Import ID(.|\n)*import\s+ID\s+is\s+"organization",\s+got:\s+"acme"`,
+			"acme":         `Invalid Import ID(.|\n)*import\s+ID(.|\n)*always\s+"organization",\s+got:\s+"acme"`,
 			"organization": nonExistent,
 		},
 		noIdentity: `id = "acme"`,
