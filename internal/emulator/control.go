@@ -3,6 +3,7 @@ package emulator
 import (
 	"crypto/subtle"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -155,7 +156,12 @@ func (e *Emulator) serveControl(w http.ResponseWriter, r *http.Request) {
 		e.writeError(w, r, unauthorized("The control API needs the emulator's bootstrap key."))
 		return
 	}
-	status, body, err := e.control(r)
+	e.controls.ServeHTTP(w, r)
+}
+
+// reply writes the answer of an operation of the control API.
+func (e *Emulator) reply(w http.ResponseWriter, r *http.Request, operation controlFunc) {
+	status, body, err := operation(r)
 	switch {
 	case err != nil:
 		e.writeError(w, r, err)
@@ -166,276 +172,168 @@ func (e *Emulator) serveControl(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (e *Emulator) control(r *http.Request) (status int, body any, err error) {
-	path := strings.TrimPrefix(r.URL.Path, controlPrefix)
-	switch r.Method + " " + path {
-	case "POST reset":
-		if err := e.Reset(); err != nil {
-			return 0, nil, err
-		}
-		return 204, nil, nil
-	case "GET journal":
-		return 200, e.journalView(), nil
-	case "DELETE journal":
-		e.journal.Reset()
-		return 204, nil, nil
-	case "GET faults":
-		return 200, e.faultsView(), nil
-	case "DELETE faults":
-		e.faults.Clear()
-		return 204, nil, nil
-	case "POST faults":
-		var in faultBody
-		if err := readControl(r, &in); err != nil {
-			return 0, nil, err
-		}
-		if text := in.fault().problem(); text != "" {
-			return 0, nil, badRequest("The fault is wrong: %s.", text)
-		}
-		if !e.hasOperation(in.Operation) {
-			return 0, nil, badRequest("The fault is wrong: there is no operation %q.", in.Operation)
-		}
-		e.faults.Add(in.fault())
-		return 201, e.faultsView(), nil
-	case "GET clock":
-		return 200, e.clockView(), nil
-	case "POST clock":
-		var in clockBody
-		if err := readControl(r, &in); err != nil {
-			return 0, nil, err
-		}
-		if err := e.moveClock(in); err != nil {
-			return 0, nil, err
-		}
-		return 200, e.clockView(), nil
-	case "POST provisioning-failures":
-		var in provisioningFailureBody
-		if err := readControl(r, &in); err != nil {
-			return 0, nil, err
-		}
-		if in.Step != "" && stepNames[in.Step] == "" {
-			return 0, nil, badRequest("There is no provisioning step %q.", in.Step)
-		}
-		e.FailProvisioning(FailStep(in))
-		return 204, nil, nil
-	case "POST bulk-failures":
-		var in bulkFailureBody
-		if err := readControl(r, &in); err != nil {
-			return 0, nil, err
-		}
-		e.FailBulkAfter(in.After, in.Message)
-		return 204, nil, nil
-	case "POST build-failures":
-		var in buildFailureBody
-		if err := readControl(r, &in); err != nil {
-			return 0, nil, err
-		}
-		if err := e.FailBuild(BuildFailure(in)); err != nil {
-			return 0, nil, badRequest("%v.", err)
-		}
-		return 204, nil, nil
-	case "POST environments/off", "POST environments/on":
-		e.AllowEnvironments(path == "environments/on")
-		return 204, nil, nil
-	case "POST default-environment":
-		var in defaultEnvironmentBody
-		if err := readControl(r, &in); err != nil {
-			return 0, nil, err
-		}
-		if err := e.SetDefaultEnvironment(in.EnvironmentID); err != nil {
-			return 0, nil, badRequest("%v.", err)
-		}
-		return 204, nil, nil
-	case "POST tier":
-		var in tierBody
-		if err := readControl(r, &in); err != nil {
-			return 0, nil, err
-		}
-		if err := e.SetTier(in.Tier); err != nil {
-			return 0, nil, badRequest("%v.", err)
-		}
-		return 204, nil, nil
-	case "POST analytics/off", "POST analytics/on":
-		e.AllowAnalytics(path == "analytics/on")
-		return 204, nil, nil
-	case "POST sessions/off", "POST sessions/on":
-		e.AllowSessions(path == "sessions/on")
-		return 204, nil, nil
-	case "POST sessions/settings-on-reads":
-		var in settingsOnReadsBody
-		if err := readControl(r, &in); err != nil {
-			return 0, nil, err
-		}
-		e.SessionSettingsOnReads(in.On)
-		return 204, nil, nil
-	case "POST integration/off", "POST integration/on":
-		e.ConnectIntegration(path == "integration/on")
-		return 204, nil, nil
-	case "POST repositories":
-		var in repositoryBody
-		if err := readControl(r, &in); err != nil {
-			return 0, nil, err
-		}
-		if err := e.ConnectRepository(Repository(in)); err != nil {
-			return 0, nil, badRequest("%v.", err)
-		}
-		return 204, nil, nil
-	case "DELETE repositories":
-		if err := e.DisconnectRepository(r.URL.Query().Get("url")); err != nil {
-			return 0, nil, badRequest("%v.", err)
-		}
-		return 204, nil, nil
-	case "POST ci/merge":
-		var in workflowMergeBody
-		if err := readControl(r, &in); err != nil {
-			return 0, nil, err
-		}
-		if err := e.MergeWorkflow(in.RepoFullName, in.FilePath); err != nil {
-			return 0, nil, badRequest("%v.", err)
-		}
-		return 204, nil, nil
-	case "POST ci/runs":
-		var in map[string]any
-		if err := readControl(r, &in); err != nil {
-			return 0, nil, err
-		}
-		if err := e.AddCIRun(in); err != nil {
-			return 0, nil, badRequest("%v.", err)
-		}
-		return 204, nil, nil
-	case "POST wiki-export":
-		var in wikiExportBody
-		if err := readControl(r, &in); err != nil {
-			return 0, nil, err
-		}
-		if err := e.SetWikiExport(in.Form, time.Duration(in.LifetimeSeconds)*time.Second); err != nil {
-			return 0, nil, badRequest("%v.", err)
-		}
-		return 204, nil, nil
-	case "POST wiki-runs":
-		var in wikiRunBody
-		if err := readControl(r, &in); err != nil {
-			return 0, nil, err
-		}
-		id, err := e.AddWikiRun(WikiRun{
-			RepoURL: in.RepoURL, Branch: in.Branch, CommitHash: in.CommitHash, OwnerEmail: in.Email, PrivacyLevel: in.PrivacyLevel, SourceSessionID: in.SourceSessionID,
-		})
-		if err != nil {
-			return 0, nil, badRequest("%v.", err)
-		}
-		return 201, wikiRunCreatedView{id}, nil
-	case "POST quiet-days":
-		var in quietDayBody
-		if err := readControl(r, &in); err != nil {
-			return 0, nil, err
-		}
-		if err := e.AddQuietDay(in.Date); err != nil {
-			return 0, nil, badRequest("%v.", err)
-		}
-		return 204, nil, nil
-	case "POST humans":
-		var in humanBody
-		if err := readControl(r, &in); err != nil {
-			return 0, nil, err
-		}
-		var out humanView
-		if out.ID, out.Key, err = e.AddHuman(Human(in)); err != nil {
-			return 0, nil, badRequest("%v.", err)
-		}
-		return 201, out, nil
-	case "POST invitations":
-		var in invitationBody
-		if err := readControl(r, &in); err != nil {
-			return 0, nil, err
-		}
-		if err := e.Invite(in.Email, in.Role); err != nil {
-			return 0, nil, badRequest("%v.", err)
-		}
-		return 204, nil, nil
-	case "POST enterprise-controls":
-		var in enterpriseControlsBody
-		if err := readControl(r, &in); err != nil {
-			return 0, nil, err
-		}
-		if err := e.ChangeEnterpriseControls(in.Settings, in.Email); err != nil {
-			return 0, nil, badRequest("%v.", err)
-		}
-		return 204, nil, nil
+// controlFunc carries out one operation of the control API. Without a body the answer is empty.
+type controlFunc func(r *http.Request) (status int, body any, err error)
+
+// newControls is the table of the control API.
+func newControls(e *Emulator) *http.ServeMux {
+	table := map[string]controlFunc{
+		"POST reset": func(*http.Request) (int, any, error) { return http.StatusNoContent, nil, e.Reset() },
+
+		"GET journal":    func(*http.Request) (int, any, error) { return http.StatusOK, e.journalView(), nil },
+		"DELETE journal": does(e.journal.Reset),
+		"GET faults":     func(*http.Request) (int, any, error) { return http.StatusOK, e.faultsView(), nil },
+		"DELETE faults":  does(e.faults.Clear),
+		"POST faults":    answers(e.addFault),
+		"GET clock":      func(*http.Request) (int, any, error) { return http.StatusOK, e.clockView(), nil },
+		"POST clock": answers(func(in clockBody) (int, any, error) {
+			if err := e.moveClock(in); err != nil {
+				return 0, nil, err
+			}
+			return http.StatusOK, e.clockView(), nil
+		}),
+
+		"POST provisioning-failures": takes(func(in provisioningFailureBody) error {
+			if in.Step != "" && stepNames[in.Step] == "" {
+				return fmt.Errorf("there is no provisioning step %q", in.Step)
+			}
+			e.FailProvisioning(FailStep(in))
+			return nil
+		}),
+		"POST bulk-failures": takes(func(in bulkFailureBody) error {
+			e.FailBulkAfter(in.After, in.Message)
+			return nil
+		}),
+		"POST build-failures": takes(func(in buildFailureBody) error { return e.FailBuild(BuildFailure(in)) }),
+
+		"POST computers/{id}/sleep":       onObject(e.Sleep),
+		"POST computers/{id}/break":       onObject(e.Break),
+		"POST computers/{id}/daemon-down": onObject(e.UnavailableDaemon),
+		"POST computers/{id}/daemon-up":   onObject(e.RestoreDaemon),
+
+		"POST environments/on":     does(func() { e.AllowEnvironments(true) }),
+		"POST environments/off":    does(func() { e.AllowEnvironments(false) }),
+		"POST default-environment": takes(func(in defaultEnvironmentBody) error { return e.SetDefaultEnvironment(in.EnvironmentID) }),
+		"POST source-providers/{id}/available": onObject(func(id string) error {
+			return e.SetSourceProvider(id, true)
+		}),
+		"POST source-providers/{id}/unavailable": onObject(func(id string) error {
+			return e.SetSourceProvider(id, false)
+		}),
+
+		"POST sessions/on":  does(func() { e.AllowSessions(true) }),
+		"POST sessions/off": does(func() { e.AllowSessions(false) }),
+		"POST sessions/settings-on-reads": takes(func(in settingsOnReadsBody) error {
+			e.SessionSettingsOnReads(in.On)
+			return nil
+		}),
+		"POST sessions/{id}": changes(func(id string, in sessionChangeBody) error { return e.ChangeSession(id, SessionChange(in)) }),
+
+		"POST tier":                takes(func(in tierBody) error { return e.SetTier(in.Tier) }),
+		"POST analytics/on":        does(func() { e.AllowAnalytics(true) }),
+		"POST analytics/off":       does(func() { e.AllowAnalytics(false) }),
+		"POST quiet-days":          takes(func(in quietDayBody) error { return e.AddQuietDay(in.Date) }),
+		"POST humans":              answers(e.addHuman),
+		"POST invitations":         takes(func(in invitationBody) error { return e.Invite(in.Email, in.Role) }),
+		"POST enterprise-controls": takes(func(in enterpriseControlsBody) error { return e.ChangeEnterpriseControls(in.Settings, in.Email) }),
+
+		"POST integration/on":  does(func() { e.ConnectIntegration(true) }),
+		"POST integration/off": does(func() { e.ConnectIntegration(false) }),
+		"POST repositories":    takes(func(in repositoryBody) error { return e.ConnectRepository(Repository(in)) }),
+		"DELETE repositories": func(r *http.Request) (int, any, error) {
+			return done(e.DisconnectRepository(r.URL.Query().Get("url")))
+		},
+		"POST ci/merge": takes(func(in workflowMergeBody) error { return e.MergeWorkflow(in.RepoFullName, in.FilePath) }),
+		"POST ci/runs":  takes(e.AddCIRun),
+
+		"POST wiki-export": takes(func(in wikiExportBody) error {
+			return e.SetWikiExport(in.Form, time.Duration(in.LifetimeSeconds)*time.Second)
+		}),
+		"POST wiki-runs":                     answers(e.addWikiRun),
+		"POST wiki-runs/{id}/video-overview": changes(func(id string, in videoOverviewBody) error { return e.SetVideoOverview(id, in.VideoOverview) }),
 	}
-	if id, found := strings.CutPrefix(path, "sessions/"); found && r.Method == http.MethodPost {
-		return e.controlSession(r, id)
+	mux := http.NewServeMux()
+	for pattern, operation := range table {
+		method, path, _ := strings.Cut(pattern, " ")
+		mux.HandleFunc(method+" "+controlPrefix+path, func(w http.ResponseWriter, r *http.Request) { e.reply(w, r, operation) })
 	}
-	if id, found := strings.CutPrefix(path, "computers/"); found && r.Method == http.MethodPost {
-		return e.controlComputer(id)
-	}
-	if id, found := strings.CutPrefix(path, "wiki-runs/"); found && r.Method == http.MethodPost {
-		return e.controlWikiRun(r, id)
-	}
-	if id, found := strings.CutPrefix(path, "source-providers/"); found && r.Method == http.MethodPost {
-		return e.controlSourceProvider(id)
-	}
-	return 0, nil, notFound("The control API has no operation %s %s.", r.Method, r.URL.Path)
+	mux.HandleFunc(controlPrefix, func(w http.ResponseWriter, r *http.Request) {
+		e.writeError(w, r, notFound("The control API has no operation %s %s.", r.Method, r.URL.Path))
+	})
+	return mux
 }
 
-// controlComputer serves computers/{id}/sleep, /break, /daemon-down and /daemon-up.
-func (e *Emulator) controlComputer(path string) (status int, body any, err error) {
-	id, act, _ := strings.Cut(path, "/")
-	switch act {
-	case "sleep":
-		err = e.Sleep(id)
-	case "break":
-		err = e.Break(id)
-	case "daemon-down":
-		err = e.UnavailableDaemon(id)
-	case "daemon-up":
-		err = e.RestoreDaemon(id)
-	default:
-		return 0, nil, notFound("The control API can do sleep, break, daemon-down and daemon-up to a computer, not %q.", act)
+// does is an operation without a body that always succeeds.
+func does(act func()) controlFunc {
+	return func(*http.Request) (int, any, error) {
+		act()
+		return http.StatusNoContent, nil, nil
 	}
+}
+
+// onObject is an operation without a body on the object whose ID is in the path.
+func onObject(act func(id string) error) controlFunc {
+	return func(r *http.Request) (int, any, error) { return done(act(r.PathValue("id"))) }
+}
+
+// takes is an operation with a body and an empty answer.
+func takes[T any](act func(T) error) controlFunc {
+	return answers(func(in T) (int, any, error) { return done(act(in)) })
+}
+
+// changes is an operation with a body on the object whose ID is in the path.
+func changes[T any](act func(id string, in T) error) controlFunc {
+	return func(r *http.Request) (int, any, error) {
+		return takes(func(in T) error { return act(r.PathValue("id"), in) })(r)
+	}
+}
+
+// answers is an operation with a body and an answer.
+func answers[T any](act func(T) (int, any, error)) controlFunc {
+	return func(r *http.Request) (int, any, error) {
+		var in T
+		if err := readControl(r, &in); err != nil {
+			return 0, nil, err
+		}
+		return act(in)
+	}
+}
+
+// done is the empty answer of an operation, or its refusal.
+func done(err error) (int, any, error) {
 	if err != nil {
 		return 0, nil, badRequest("%v.", err)
 	}
-	return 204, nil, nil
+	return http.StatusNoContent, nil, nil
 }
 
-// controlSession serves sessions/{id}.
-func (e *Emulator) controlSession(r *http.Request, id string) (status int, body any, err error) {
-	var in sessionChangeBody
-	if err := readControl(r, &in); err != nil {
-		return 0, nil, err
+func (e *Emulator) addFault(in faultBody) (int, any, error) {
+	if text := in.fault().problem(); text != "" {
+		return 0, nil, badRequest("The fault is wrong: %s.", text)
 	}
-	if err := e.ChangeSession(id, SessionChange(in)); err != nil {
-		return 0, nil, badRequest("%v.", err)
+	if !e.hasOperation(in.Operation) {
+		return 0, nil, badRequest("The fault is wrong: there is no operation %q.", in.Operation)
 	}
-	return 204, nil, nil
+	e.faults.Add(in.fault())
+	return http.StatusCreated, e.faultsView(), nil
 }
 
-// controlWikiRun serves wiki-runs/{id}/video-overview.
-func (e *Emulator) controlWikiRun(r *http.Request, path string) (status int, body any, err error) {
-	id, act, _ := strings.Cut(path, "/")
-	if act != "video-overview" {
-		return 0, nil, notFound("The control API can give a wiki run a video-overview, not %q.", act)
-	}
-	var in videoOverviewBody
-	if err := readControl(r, &in); err != nil {
-		return 0, nil, err
-	}
-	if err := e.SetVideoOverview(id, in.VideoOverview); err != nil {
+func (e *Emulator) addWikiRun(in wikiRunBody) (int, any, error) {
+	id, err := e.AddWikiRun(WikiRun{
+		RepoURL: in.RepoURL, Branch: in.Branch, CommitHash: in.CommitHash, OwnerEmail: in.Email, PrivacyLevel: in.PrivacyLevel, SourceSessionID: in.SourceSessionID,
+	})
+	if err != nil {
 		return 0, nil, badRequest("%v.", err)
 	}
-	return 204, nil, nil
+	return http.StatusCreated, wikiRunCreatedView{id}, nil
 }
 
-// controlSourceProvider serves source-providers/{id}/available and /unavailable.
-func (e *Emulator) controlSourceProvider(path string) (status int, body any, err error) {
-	id, act, _ := strings.Cut(path, "/")
-	if act != "available" && act != "unavailable" {
-		return 0, nil, notFound("The control API can make a provider of sources available and unavailable, not %q.", act)
-	}
-	if err := e.SetSourceProvider(id, act == "available"); err != nil {
+func (e *Emulator) addHuman(in humanBody) (int, any, error) {
+	id, key, err := e.AddHuman(Human(in))
+	if err != nil {
 		return 0, nil, badRequest("%v.", err)
 	}
-	return 204, nil, nil
+	return http.StatusCreated, humanView{ID: id, Key: key}, nil
 }
 
 func (e *Emulator) hasOperation(name string) bool {

@@ -80,6 +80,7 @@ type Emulator struct {
 	log          *slog.Logger
 	store        *store
 	routes       []route
+	controls     *http.ServeMux
 	api          http.Handler
 	limiter      *rate.Limiter
 	faults       *Faults
@@ -131,6 +132,7 @@ func Start(ctx context.Context, opts Options) (*Emulator, error) {
 		e.limiter = rate.NewLimiter(rate.Limit(opts.RequestsPerSecond), max(1, int(opts.RequestsPerSecond)))
 	}
 	e.routes = e.allRoutes()
+	e.controls = newControls(e)
 	e.api = http.HandlerFunc(e.serveAPI)
 	if opts.Wrap != nil {
 		e.api = opts.Wrap(e.api)

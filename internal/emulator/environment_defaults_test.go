@@ -285,7 +285,7 @@ func TestControlOfEnvironments(t *testing.T) {
 	control(204, "source-providers/provider-a/available", nil)
 	id := v.environment(nil)
 	v.detail(control(400, "source-providers/provider-c/available", nil), "none with this ID")
-	v.detail(control(404, "source-providers/provider-a/away", nil), "available and unavailable")
+	v.detail(control(404, "source-providers/provider-a/away", nil), "no operation")
 
 	control(204, "environments/off", nil)
 	v.call(405, "POST", environments, definition(object{"name": "b"}))
