@@ -26,16 +26,16 @@ type organizationClient struct {
 	firstGlobalLimit *int64
 	// limitReads are the limits that resources have read.
 	limitReads sync.Map
-	// limitsSet are the keys of the addresses whose limits this process sets.
-	limitsSet sync.Map
+	// limitsSet has the keys of the addresses whose limits this process has set. Only batches use it, one at a time.
+	limitsSet map[string]bool
 }
 
 func newOrganization(conn *conn) *organizationClient {
-	c := &organizationClient{conn: conn}
+	c := &organizationClient{conn: conn, limitsSet: map[string]bool{}}
 	c.members, c.controlChanges = newPages[Member](conn, opListMembers, "users"), newPages[ControlChange](conn, opListControlChanges, "changes")
 	c.usageLimits = newShared(conn.Clock, 0, c.listUsageLimits, func(*UsageLimits) string { return organization }, nameless[UsageLimits])
 	c.globalLimit = newShared(conn.Clock, 0, c.readGlobalUsageLimit, func(*globalUsageLimit) string { return organization }, nameless[globalUsageLimit])
-	c.limitBatch, c.globalLimitBatch = newLimitBatch(c, c.sendUserUsageLimits), newLimitBatch(c, c.sendGlobalUsageLimit)
+	c.limitBatch, c.globalLimitBatch = newLimitBatch(c, c.writeUserUsageLimits), newLimitBatch(c, c.sendGlobalUsageLimit)
 	return c
 }
 

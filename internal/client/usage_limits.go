@@ -236,19 +236,41 @@ func (c *organizationClient) IsFirstLimitRead(id string) bool {
 // SetUserUsageLimit sets a user's limit, in credits. Writes that come together share a request. Besides the service's own
 // errors it returns *EntryError, and *LimitConflictError if the request has another value for the user.
 func (c *organizationClient) SetUserUsageLimit(ctx context.Context, email string, limit int64) (*UserUsageLimit, error) {
-	c.limitsSet.Store(emailKey(email), true)
 	result, err := c.limitBatch.Do(ctx, email, &limit)
 	return result.set, cmp.Or(err, result.err)
 }
 
-// RemoveUserUsageLimit removes a user's limit, so that the global one applies. A limit that this process sets stays: a renamed
-// resource is created and destroyed in any order, and must not leave its user without a limit.
+// RemoveUserUsageLimit removes a user's limit, so that the global one applies. A limit that this process has set stays: a
+// renamed resource is created and destroyed in any order, and must not leave its user without a limit.
 func (c *organizationClient) RemoveUserUsageLimit(ctx context.Context, email string) error {
-	if _, isSet := c.limitsSet.Load(emailKey(email)); isSet {
-		return nil
-	}
 	result, err := c.limitBatch.Do(ctx, email, nil)
 	return cmp.Or(err, result.err)
+}
+
+// writeUserUsageLimits sends what is to be written, without removals of limits that this process has set.
+func (c *organizationClient) writeUserUsageLimits(ctx context.Context, entries []batch.Entry[int64]) ([]limitResult, error) {
+	var sent []batch.Entry[int64]
+	var places []int
+	for i, e := range entries {
+		if e.Value != nil || !c.limitsSet[emailKey(e.Key)] {
+			sent, places = append(sent, e), append(places, i)
+		}
+	}
+	results := make([]limitResult, len(entries))
+	if len(sent) == 0 {
+		return results, nil
+	}
+	written, err := c.sendUserUsageLimits(ctx, sent)
+	if err != nil {
+		return nil, err
+	}
+	for n, i := range places {
+		results[i] = written[n]
+		if written[n].err == nil && entries[i].Value != nil {
+			c.limitsSet[emailKey(entries[i].Key)] = true
+		}
+	}
+	return results, nil
 }
 
 // sendUserUsageLimits sends one request. What its answer does not tell of an entry, a listing does.

@@ -673,7 +673,7 @@ func TestUserUsageLimits_writtenTogether(t *testing.T) {
 		},
 		"a removal in the window of a value does nothing": {
 			writes: []write{{0, 0, "b@x", one, ""}, {ms, 0, "B@x", 0, ""}},
-			puts:   []string{"50ms b@x=1000000"},
+			puts:   []string{"51ms b@x=1000000"},
 			want:   "a@x null,b@x 1000000,c@x null",
 		},
 		"a value after the window of a removal is set after it": {
@@ -687,6 +687,18 @@ func TestUserUsageLimits_writtenTogether(t *testing.T) {
 			faults: []string{"slow "},
 			puts:   []string{"50ms b@x=1000000"},
 			want:   "a@x null,b@x 1000000,c@x null",
+		},
+		"a removal after a value that was refused is sent": {
+			writes: []write{{0, 0, "b@x", one, no}, {60 * ms, 0, "B@x", 0, ""}},
+			faults: []string{"slow " + refuse},
+			puts:   []string{"50ms b@x=1000000", "1.05s B@x=null"},
+			want:   "a@x null,b@x null,c@x null",
+		},
+		"a removal in the window of a value that is refused fails": {
+			writes: []write{{0, 0, "b@x", one, no}, {ms, 0, "B@x", 0, no}},
+			faults: []string{refuse},
+			puts:   []string{"51ms b@x=1000000"},
+			want:   "a@x null,b@x 5,c@x null",
 		},
 		"two removals share an entry": {
 			writes: []write{{0, 0, "b@x", 0, ""}, {ms, 0, "B@x", 0, ""}},
