@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"net/http"
 	"net/url"
@@ -43,17 +44,15 @@ const (
 	maxListed = 1000
 	// youngFor is for how long after its creation the service may answer 404 for a session.
 	youngFor = time.Minute
-	// youngPatience bounds how long one call waits for a young session, unknownPatience for one of unknown age.
-	youngPatience, unknownPatience = 10 * time.Second, 2500 * time.Millisecond
-	youngPause                     = 2 * time.Second
+	// notFoundPatience is for how long a call repeats a request for a session that is not found but may be young.
+	notFoundPatience = 2500 * time.Millisecond
+	notFoundPause    = 2 * time.Second
 )
 
 var (
 	// opListSessions takes a minute or more where nobody has asked for a while.
 	opListSessions = operation{name: "listSessions", method: http.MethodGet, route: "/api/v0/sessions", slow: true, warmsUp: true}
 	sessionRoute   = "/api/v0/sessions/{sessionId}"
-
-	errUnlisted = errors.New("the session is not listed yet")
 )
 
 // Session is a conversation with an agent on a computer.
@@ -195,117 +194,108 @@ func (c *sessionsClient) listSessionsForReads(ctx context.Context, computer stri
 	return found, err
 }
 
+// NotYetVisibleError says that the service answers 404 for a session that it created less than a minute ago.
+type NotYetVisibleError struct {
+	// Err is the 404.
+	Err error
+}
+
+func (e *NotYetVisibleError) Error() string {
+	return "the service may not show the session yet, which is less than a minute old: " + e.Err.Error()
+}
+
+func (e *NotYetVisibleError) Unwrap() error { return e.Err }
+
 // Session reads one session of a computer, from a listing that the reads of a plan share: only listings always have the
-// settings. A session that is not listed is read alone. If it does not exist, the error is a *GoneError.
+// settings. A session that is not listed is read alone. If it does not exist, the error is a *GoneError, or for a young
+// session a *NotYetVisibleError.
 func (c *sessionsClient) Session(ctx context.Context, id, computer string, createdAt time.Time) (*Session, error) {
-	read := func(ctx context.Context) (*Session, error) { return c.sessionAlone(ctx, id, computer, createdAt) }
-	if c.isYoung(createdAt) {
-		if err := c.waitUntilListed(ctx, id, computer, createdAt); err != nil {
-			return nil, err
+	found, err := c.sessions.get(ctx, computer, id, func(ctx context.Context) (*Session, error) {
+		read := c.sessionAlone
+		if c.isYoung(createdAt) {
+			read = c.getSession // One request is enough: a 404 tells nothing of a young session.
 		}
-		read = func(ctx context.Context) (*Session, error) { return c.sessionOnce(ctx, id, computer) }
-	}
-	return c.sessions.get(ctx, computer, id, func(ctx context.Context) (*Session, error) {
-		found, err := read(ctx)
+		found, err := read(ctx, id, computer)
 		if err == nil {
 			found.ServiceCredits = nil // Listings have none, and a plan must not depend on what was listed.
 		}
 		return found, err
 	})
-}
-
-// waitUntilListed waits for a young session to appear in the shared listing, so that sessions created together are not read
-// one by one in the next plan.
-func (c *sessionsClient) waitUntilListed(ctx context.Context, id, computer string, createdAt time.Time) error {
-	err := c.whileYoung(ctx, createdAt, func() error {
-		l := c.sessions.join(ctx, computer, true)
-		if l.wait(ctx) != nil || l.byID[id] != nil || len(l.all) >= maxListed {
-			return nil // The read that follows says what failed.
-		}
-		c.sessions.outdate(computer, l)
-		return errUnlisted
-	})
-	if errors.Is(err, errUnlisted) {
-		return ctx.Err()
+	var gone *GoneError
+	if errors.As(err, &gone) && c.isYoung(createdAt) {
+		return nil, &NotYetVisibleError{gone.Err}
 	}
-	return err
+	return found, err
 }
 
 // SessionWithSettings reads one session by itself, and its settings from the listing where its own response lacks them.
-// If it does not exist, the error is a *GoneError.
+// The listing may lack a young session. If the session does not exist, the error is a *GoneError.
 func (c *sessionsClient) SessionWithSettings(ctx context.Context, id, computer string) (*Session, error) {
-	found, err := c.sessionAlone(ctx, id, computer, time.Time{})
+	found, err := c.sessionOfAnyAge(ctx, id, computer, time.Time{})
 	switch {
 	case IsNotFound(err):
 		return nil, c.sessions.confirmGone(ctx, computer, id, err)
 	case err != nil || found.Settings != nil:
 		return found, err
 	}
-	computer = cmp.Or(found.ComputerID, computer)
-	err = c.whileYoung(ctx, found.CreatedAt.Time(), func() error {
-		listed, err := c.sessions.lookUp(ctx, computer, found.ID)
-		if err == nil && listed == nil {
-			c.sessions.discard(computer)
-			return errUnlisted
-		}
-		if listed != nil {
-			found.Settings = listed.Settings
-		}
-		return err
-	})
-	if errors.Is(err, errUnlisted) || cannotList(err) {
-		return found, nil // The session of another owner is in no listing.
+	listed, err := c.sessions.lookUp(ctx, cmp.Or(found.ComputerID, computer), found.ID)
+	switch {
+	case err != nil && !cannotList(err):
+		return nil, err
+	case listed != nil:
+		found.Settings = listed.Settings
 	}
-	return found, err
+	return found, nil // The session of another owner is in no listing.
 }
 
-// sessionAlone is sessionOnce that waits for a young session. The response may lack the settings.
-func (c *sessionsClient) sessionAlone(ctx context.Context, id, computer string, createdAt time.Time) (found *Session, err error) {
-	err = c.whileYoung(ctx, createdAt, func() (err error) {
-		found, err = c.sessionOnce(ctx, id, computer)
+// sessionOfAnyAge is sessionAlone that waits a little for a session that may be young.
+func (c *sessionsClient) sessionOfAnyAge(ctx context.Context, id, computer string, createdAt time.Time) (found *Session, err error) {
+	err = c.retryNotFound(ctx, createdAt, func() (err error) {
+		found, err = c.sessionAlone(ctx, id, computer)
 		return err
 	})
 	return found, err
 }
 
-// sessionOnce reads one session from its own address.
-func (c *sessionsClient) sessionOnce(ctx context.Context, id, computer string) (found *Session, err error) {
-	err = onComputer(computer, func(query url.Values) (err error) {
-		found, err = one[Session](ctx, c.conn, request{
-			op:    operation{name: "getSession", method: http.MethodGet, route: sessionRoute},
-			path:  []string{id},
-			query: query,
-			noun:  "session",
-		}, id)
+// sessionAlone reads one session from its own address. The response may lack the settings.
+func (c *sessionsClient) sessionAlone(ctx context.Context, id, computer string) (found *Session, err error) {
+	err = onComputer(computer, func(computer string) (err error) {
+		found, err = c.getSession(ctx, id, computer)
 		return err
 	})
 	return found, err
+}
+
+// getSession sends one request.
+func (c *sessionsClient) getSession(ctx context.Context, id, computer string) (*Session, error) {
+	return one[Session](ctx, c.conn, request{
+		op:    operation{name: "getSession", method: http.MethodGet, route: sessionRoute},
+		path:  []string{id},
+		query: sessionQuery(computer),
+		noun:  "session",
+	}, id)
 }
 
 // onComputer sends a request for a session of a computer. The computer may be gone, so a 404 is followed by a request that
 // names no computer.
-func onComputer(computer string, send func(query url.Values) error) error {
-	err := send(sessionQuery(computer))
+func onComputer(computer string, send func(computer string) error) error {
+	err := send(computer)
 	if computer != "" && IsNotFound(err) {
-		err = send(sessionQuery(""))
+		err = send("")
 	}
 	return err
 }
 
-// whileYoung repeats a request as long as it does not find a young session: the service may answer 404 for a new one.
-func (c *sessionsClient) whileYoung(ctx context.Context, createdAt time.Time, send func() error) error {
-	patience := youngPatience
-	if createdAt.IsZero() {
-		patience = unknownPatience
-	}
-	for until := c.Clock.Now().Add(patience); ; {
+// retryNotFound repeats a request for a short time if it does not find a session that is young, or of unknown age.
+func (c *sessionsClient) retryNotFound(ctx context.Context, createdAt time.Time, send func() error) error {
+	for until := c.Clock.Now().Add(notFoundPatience); ; {
 		err := send()
 		left := until.Sub(c.Clock.Now())
-		if !IsNotFound(err) && !errors.Is(err, errUnlisted) || left <= 0 || !createdAt.IsZero() && !c.isYoung(createdAt) {
+		if !IsNotFound(err) || left <= 0 || !createdAt.IsZero() && !c.isYoung(createdAt) {
 			return err
 		}
-		if sleepErr := c.Clock.Sleep(ctx, min(youngPause, left)); sleepErr != nil {
-			return errors.Join(err, sleepErr)
+		if sleepErr := c.Clock.Sleep(ctx, min(notFoundPause, left)); sleepErr != nil {
+			return fmt.Errorf("waiting for the session to be visible: %w", sleepErr)
 		}
 	}
 }
@@ -357,10 +347,10 @@ func (c *sessionsClient) sendSession(ctx context.Context, body CreateSessionRequ
 	ctx, cancel := outlive(ctx, afterStop)
 	defer cancel()
 	createdAt := cmp.Or(made.CreatedAt.Time(), c.serviceTime(), c.Clock.Now())
-	whole, err := c.sessionAlone(ctx, made.ID, body.ComputerID, createdAt)
+	whole, err := c.sessionOfAnyAge(ctx, made.ID, body.ComputerID, createdAt)
 	if err != nil {
 		// It exists, and its ID must not be lost. The next refresh completes it.
-		whole = &Session{ID: made.ID, Status: SessionIdle, CreatedAt: made.CreatedAt, ComputerID: cmp.Or(made.ComputerID, body.ComputerID)}
+		whole = &Session{ID: made.ID, Status: SessionIdle, CreatedAt: Millis(createdAt.UnixMilli()), ComputerID: cmp.Or(made.ComputerID, body.ComputerID)}
 	}
 	whole.Settings = cmp.Or(whole.Settings, made.Settings)
 	return whole, nil
@@ -370,7 +360,7 @@ func (c *sessionsClient) sendSession(ctx context.Context, body CreateSessionRequ
 func (c *sessionsClient) UpdateSession(ctx context.Context, id, computer string, createdAt time.Time, settings *SessionSettings) (*Session, error) {
 	defer c.forgetSessions(computer)
 	var updated *Session
-	err := c.whileYoung(ctx, createdAt, func() (err error) {
+	err := c.retryNotFound(ctx, createdAt, func() (err error) {
 		updated, err = changed(ctx, c.conn, request{
 			op:   operation{name: "updateSession", method: http.MethodPatch, route: sessionRoute},
 			path: []string{id},
@@ -388,20 +378,22 @@ func (c *sessionsClient) UpdateSession(ctx context.Context, id, computer string,
 // DeleteSession deletes a session softly: the service keeps it for a while. If it is gone already, the error is a *GoneError.
 func (c *sessionsClient) DeleteSession(ctx context.Context, id, computer string, createdAt time.Time) error {
 	defer c.forgetSessions(computer)
-	err := c.whileYoung(ctx, createdAt, func() error {
-		return onComputer(computer, func(query url.Values) error {
+	var isLost bool // An attempt got no response. If it deleted the session, later ones answer 404.
+	err := c.retryNotFound(ctx, createdAt, func() error {
+		return onComputer(computer, func(computer string) error {
 			err := c.callNoAnswer(ctx, request{
 				op:    operation{name: "deleteSession", method: http.MethodDelete, route: sessionRoute},
 				path:  []string{id},
-				query: query,
+				query: sessionQuery(computer),
 			})
-			if IsNotFound(err) && isRepeated(err) {
-				return nil // The attempt before it got no response, but deleted the session.
-			}
+			isLost = isLost || isRepeated(err)
 			return err
 		})
 	})
-	if IsNotFound(err) {
+	switch {
+	case IsNotFound(err) && isLost:
+		err = nil
+	case IsNotFound(err):
 		err = c.sessions.confirmGone(ctx, computer, id, err)
 	}
 	c.sessions.ended(computer, id, err)
@@ -424,7 +416,7 @@ func (c *sessionsClient) InterruptSession(ctx context.Context, id string) (strin
 		op:   operation{name: "interruptSession", method: http.MethodPost, route: sessionRoute + "/interrupt", repeatable: true},
 		path: []string{id},
 	}
-	err := c.whileYoung(ctx, time.Time{}, func() (err error) {
+	err := c.retryNotFound(ctx, time.Time{}, func() (err error) {
 		answer, err = call[outcome](ctx, c.conn, r)
 		return err
 	})

@@ -105,7 +105,7 @@ func TestCreateSession_takesEveryAnswer(t *testing.T) {
 		"the ID alone":                   {post: idAlone, single: pending, want: "pending 7 m"},
 		"wrapped":                        {post: `201 {"session":{"sessionId":"s1"}}`, single: pending, want: "pending 7 m"},
 		"another shape":                  {post: `201 {"sessionId":"s1","status":{}}`, single: pending, want: "pending 7 m"},
-		"it shows late":                  {post: idAlone, single: pending, after: 9 * time.Second, want: "pending 7 m"},
+		"it shows late":                  {post: idAlone, single: pending, after: 2 * time.Second, want: "pending 7 m"},
 		"it shows too late":              {post: idAlone, single: pending, after: time.Minute, want: "idle 7 "},
 		"no read succeeds":               {post: idAlone, single: failed, want: "idle 7 "},
 		"what the read lacks":            {post: `201 {"sessionId":"s1","sessionSettings":{"model":"n"}}`, single: "200 " + ses("s1", ""), want: "idle 7 n"},
@@ -142,7 +142,7 @@ func TestCreateSession_takesEveryAnswer(t *testing.T) {
 					t.Errorf("got %+v, want %s", made, tc.want)
 				}
 			}
-			if waited := clk.Now().Sub(testStart); rec.count(http.MethodPost) != 1 || len(rec.calls()) > 24 || waited > 30*time.Second {
+			if waited := clk.Now().Sub(testStart); rec.count(http.MethodPost) != 1 || len(rec.calls()) > 24 || waited > notFoundPatience+10*time.Second {
 				t.Errorf("asked %v in %v", rec.calls(), waited)
 			}
 		})
@@ -186,11 +186,11 @@ func TestSessionRequests(t *testing.T) {
 		"delete, no computer": {func(ctx context.Context, c *Client) error { return c.DeleteSession(ctx, "s1", "", time.Time{}) }, "DELETE /s1", ""},
 		"interrupt":           {func(ctx context.Context, c *Client) error { _, err := c.InterruptSession(ctx, "s1"); return err }, "POST /s1/interrupt", ""},
 		"read alone": {func(ctx context.Context, c *Client) error {
-			_, err := c.sessionAlone(ctx, "s 1/..", "7", time.Time{})
+			_, err := c.sessionAlone(ctx, "s 1/..", "7")
 			return err
 		}, "GET /s%201%2F..?computerId=7", ""},
 		"read alone, no computer": {func(ctx context.Context, c *Client) error {
-			_, err := c.sessionAlone(ctx, "s 1/..", "", time.Time{})
+			_, err := c.sessionAlone(ctx, "s 1/..", "")
 			return err
 		}, "GET /s%201%2F..", ""},
 		"list":                        {func(ctx context.Context, c *Client) error { _, err := c.Sessions(ctx, "7&limit=1", 0); return err }, "GET ?computerId=7%26limit%3D1&limit=100", ""},
@@ -238,7 +238,7 @@ func TestSessions_readsEveryForm(t *testing.T) {
 				got = &all[0]
 			}
 		} else {
-			got, err = c.sessionAlone(t.Context(), "s1", "", time.Time{})
+			got, err = c.sessionAlone(t.Context(), "s1", "")
 		}
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -271,7 +271,7 @@ func TestSessions_readsEveryForm(t *testing.T) {
 		"a count with a letter": {answer: `{"sessionId":"s1","status":"idle","messageCount":"3"}`, fails: "unexpected shape"},
 	} {
 		c, _, _ := serveSessions(t, func(string, time.Duration) string { return "200 " + tc.answer })
-		got, err := c.sessionAlone(t.Context(), "s1", "", time.Time{})
+		got, err := c.sessionAlone(t.Context(), "s1", "")
 		if (err == nil) != (tc.fails == "") || err != nil && (!strings.Contains(err.Error(), tc.fails) || !strings.Contains(err.Error(), "getSession")) {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
@@ -443,37 +443,37 @@ func TestSession_readsShareAListingWhereTheComputerIsGone(t *testing.T) {
 	wantCalls(t, rec, listSeven, listAll, "DELETE /s1?computerId=7", "DELETE /s1")
 }
 
-// A young session may be neither listed nor found at first.
-func TestSession_aYoungOneIsWaitedFor(t *testing.T) {
+// A plan does not wait for a young session, which may be neither listed nor found at first.
+func TestSession_aYoungOneIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
-	const never = 24 * time.Hour
+	gone, early := IsGone, is[*NotYetVisibleError]
 	for name, tc := range map[string]struct {
-		shows, age time.Duration
-		isUnknown  bool // When it was made is.
-		timeless   string
-		isFound    bool
-		waited     time.Duration
+		list, one string
+		age       time.Duration
+		isUnknown bool // When it was made is.
+		timeless  string
+		want      func(error) bool
+		calls     []string
 	}{
-		"at once, but in no listing":      {isFound: true, waited: youngPatience},
-		"a little later":                  {shows: 3500 * time.Millisecond, isFound: true, waited: youngPatience},
-		"just in time":                    {shows: youngPatience, isFound: true, waited: youngPatience},
-		"never":                           {shows: never, waited: youngPatience},
-		"never, nearly a minute old":      {shows: never, age: youngFor - 5*time.Second, waited: 6 * time.Second},
-		"never, a minute old":             {shows: never, age: youngFor},
-		"of unknown age":                  {shows: never, isUnknown: true, waited: unknownPatience},
-		"no word of the time":             {shows: 2 * time.Second, timeless: "timeless ", isFound: true, waited: youngPatience},
-		"no word of the time, never":      {shows: never, timeless: "timeless ", waited: youngPatience},
-		"no word of the time, not young":  {shows: never, age: youngFor, timeless: "timeless "},
-		"no word of the time nor its age": {shows: never, isUnknown: true, timeless: "timeless ", waited: unknownPatience},
+		"listed":                         {list: sessionsPage(ses("s1", "")), calls: []string{listSeven}},
+		"found":                          {list: sessionsPage(), one: "200 " + ses("s1", ""), calls: []string{listSeven, getOne}},
+		"neither":                        {list: sessionsPage(), one: noSession, want: early, calls: []string{listSeven, getOne}},
+		"nearly a minute old":            {list: sessionsPage(), one: noSession, age: youngFor - time.Second, want: early, calls: []string{listSeven, getOne}},
+		"a minute old":                   {list: sessionsPage(), one: noSession, age: youngFor, want: gone, calls: []string{listSeven, getOne, getAny}},
+		"of unknown age":                 {list: sessionsPage(), one: noSession, isUnknown: true, want: gone, calls: []string{listSeven, getOne, getAny}},
+		"no word of the time":            {list: sessionsPage(), one: noSession, timeless: "timeless ", want: early, calls: []string{listSeven, getOne}},
+		"no word of the time, not young": {list: sessionsPage(), one: noSession, age: youngFor, timeless: "timeless ", want: gone, calls: []string{listSeven, getOne, getAny}},
+		"refused":                        {list: sessionsPage(), one: `403 {"detail":"no"}`, want: is[*APIError], calls: []string{listSeven, getOne}},
+		"a page of another server":       {list: sessionsPage(), one: "404 <html>", want: IsForeign, calls: []string{listSeven, getOne}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, clk := serveSessions(t, func(call string, at time.Duration) string {
-				switch {
-				case call == listSeven:
-					return tc.timeless + sessionsPage()
-				case call == getOne && at >= tc.shows:
-					return tc.timeless + "200 " + ses("s1", "")
+			c, rec, clk := serveSessions(t, func(call string, _ time.Duration) string {
+				switch call {
+				case listSeven:
+					return tc.timeless + tc.list
+				case getOne:
+					return tc.timeless + tc.one
 				}
 				return tc.timeless + noSession
 			})
@@ -482,31 +482,14 @@ func TestSession_aYoungOneIsWaitedFor(t *testing.T) {
 				createdAt = time.Time{}
 			}
 			found, err := c.Session(t.Context(), "s1", "7", createdAt)
-			if (err == nil) != tc.isFound || err == nil && found.ID != "s1" || err != nil && !IsGone(err) {
+			if !isA(err, tc.want) || err == nil && found.ID != "s1" || is[*NotYetVisibleError](err) && IsGone(err) {
 				t.Errorf("got %+v, %v", found, err)
 			}
-			if waited := clk.Now().Sub(testStart); waited != tc.waited || rec.requests[0].URL.Path != sessionsRoute {
-				t.Errorf("waited %v, want %v", waited, tc.waited)
+			if len(clk.Sleeps()) > 0 {
+				t.Errorf("waited %v", clk.Sleeps())
 			}
+			wantCalls(t, rec, tc.calls...)
 		})
-	}
-}
-
-// Who stops waiting has not learned that anything is gone.
-func TestSession_interrupted(t *testing.T) {
-	t.Parallel()
-	ctx, interrupt := context.WithCancel(t.Context())
-	c, _, _ := serveSessions(t, func(call string, at time.Duration) string {
-		if at >= 4*time.Second {
-			interrupt()
-		}
-		if call == getOne || call == getAny {
-			return noSession
-		}
-		return sessionsPage()
-	})
-	if _, err := c.Session(ctx, "s1", "7", testStart); !errors.Is(err, context.Canceled) || IsGone(err) {
-		t.Errorf("got %v", err)
 	}
 }
 
@@ -520,9 +503,7 @@ func TestSessionWithSettings(t *testing.T) {
 		alone    string
 		aloneAt  time.Duration // From when on it is found alone.
 		list     string
-		listAt   time.Duration // From when on it is listed.
 		all      string
-		age      time.Duration // How old the service is when it is asked.
 		isWhole  bool
 		isFound  bool
 		isGone   bool
@@ -534,44 +515,40 @@ func TestSessionWithSettings(t *testing.T) {
 		"the computer is given":         {computer: "7", alone: onNone, list: sessionsPage(whole), isWhole: true, isFound: true},
 		"on no computer":                {alone: onNone, all: sessionsPage(onNone), isFound: true},
 		"on no computer, and listed":    {alone: onNone, all: sessionsPage(whole), isWhole: true, isFound: true},
-		"on no computer, not listed":    {alone: onNone, all: sessionsPage(), isFound: true, waited: youngPatience},
+		"on no computer, not listed":    {alone: onNone, all: sessionsPage(), isFound: true},
 		"on one that is gone":           {alone: bare, list: noSession, all: sessionsPage(whole), isWhole: true, isFound: true},
-		"on another owner's":            {alone: bare, list: noSession, all: sessionsPage(), isFound: true, waited: youngPatience},
+		"on another owner's":            {alone: bare, list: noSession, all: sessionsPage(), isFound: true},
 		"listed without settings":       {alone: bare, list: sessionsPage(bare), isFound: true},
-		"not there at first":            {alone: bare, aloneAt: 2 * time.Second, list: sessionsPage(whole), listAt: 5 * time.Second, isWhole: true, isFound: true, waited: 6 * time.Second},
-		"young, and another owner's":    {alone: bare, list: sessionsPage(), isFound: true, waited: youngPatience},
-		"old, and another owner's":      {alone: bare, list: sessionsPage(), age: youngFor, isFound: true},
+		"not there at first":            {alone: bare, aloneAt: 2 * time.Second, list: sessionsPage(whole), isWhole: true, isFound: true, waited: 2 * time.Second},
+		"not listed":                    {alone: bare, list: sessionsPage(), isFound: true},
 		"the listing is refused":        {alone: bare, list: `403 {"detail":"no"}`, all: `403 {"detail":"no"}`, isFound: true},
 		"the listing is broken":         {alone: bare, list: `501 {"detail":"no"}`, status: 501},
 		"refused":                       {alone: `403 {"detail":"no"}`, status: 403},
-		"no such session":               {aloneAt: time.Hour, all: sessionsPage(), isGone: true, status: 404, waited: unknownPatience},
-		"no such session on a computer": {computer: "7", aloneAt: time.Hour, list: sessionsPage(), isGone: true, status: 404, waited: unknownPatience},
-		"nor the computer":              {computer: "7", aloneAt: time.Hour, list: noSession, all: sessionsPage(), isGone: true, status: 404, waited: unknownPatience},
-		"not there, but listed":         {computer: "7", aloneAt: time.Hour, list: sessionsPage(whole), status: 404, waited: unknownPatience},
+		"no such session":               {aloneAt: time.Hour, all: sessionsPage(), isGone: true, status: 404, waited: notFoundPatience},
+		"no such session on a computer": {computer: "7", aloneAt: time.Hour, list: sessionsPage(), isGone: true, status: 404, waited: notFoundPatience},
+		"nor the computer":              {computer: "7", aloneAt: time.Hour, list: noSession, all: sessionsPage(), isGone: true, status: 404, waited: notFoundPatience},
+		"not there, but listed":         {computer: "7", aloneAt: time.Hour, list: sessionsPage(whole), status: 404, waited: notFoundPatience},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, _, clk := serveSessions(t, func(call string, at time.Duration) string {
 				switch {
-				case call == listSeven && at >= tc.listAt:
+				case call == listSeven:
 					return tc.list
 				case call == listAll:
 					return tc.all
-				case call == listSeven:
-					return sessionsPage()
-				case at-tc.age < tc.aloneAt:
+				case at < tc.aloneAt:
 					return noSession
 				case strings.HasPrefix(tc.alone, "403"):
 					return tc.alone
 				}
 				return "200 " + tc.alone
 			})
-			clk.Advance(tc.age)
 			found, err := c.SessionWithSettings(t.Context(), "s1", tc.computer)
 			if (err == nil) != tc.isFound || StatusOf(err) != tc.status || IsGone(err) != tc.isGone || err == nil && (found.ID != "s1" || (found.Settings != nil && found.Settings.Model != nil) != tc.isWhole) {
 				t.Errorf("got %+v, %v", found, err)
 			}
-			if waited := clk.Now().Sub(testStart) - tc.age; waited != tc.waited {
+			if waited := clk.Now().Sub(testStart); waited != tc.waited {
 				t.Errorf("waited %v, want %v", waited, tc.waited)
 			}
 		})
@@ -615,13 +592,13 @@ func TestUpdateSession(t *testing.T) {
 		"at once":                        {answer: "200 " + ses("s1", patched), patches: 1},
 		"wrapped":                        {answer: `200 {"session":` + ses("s1", patched) + `}`, patches: 1},
 		"when it shows":                  {answer: "200 " + ses("s1", patched), from: 2 * time.Second, waited: 2 * time.Second, patches: 2},
-		"never found":                    {from: time.Hour, status: 404, waited: youngPatience, patches: 6},
+		"never found":                    {from: time.Hour, status: 404, waited: notFoundPatience, patches: 3},
 		"an old one":                     {from: time.Hour, age: time.Hour, status: 404, patches: 1},
 		"of unknown age, when it shows":  {answer: "200 " + ses("s1", patched), unknown: true, from: 2 * time.Second, waited: 2 * time.Second, patches: 2},
-		"of unknown age, never":          {from: time.Hour, unknown: true, status: 404, waited: unknownPatience, patches: 3},
+		"of unknown age, never":          {from: time.Hour, unknown: true, status: 404, waited: notFoundPatience, patches: 3},
 		"refused":                        {answer: `403 {"detail":"no"}`, status: 403, patches: 1},
 		"answered with nothing":          {answer: "200 ", list: []string{ses("s1", patched)}, patches: 1},
-		"answered with nothing, alone":   {answer: "200 {}", alone: ses("s1", patched), waited: youngPatience, patches: 1},
+		"answered with nothing, alone":   {answer: "200 {}", alone: ses("s1", patched), patches: 1},
 		"answered with nothing, not so":  {answer: "200 {}", list: []string{ses("s1", "")}, fails: "is not changed", patches: 1},
 		"answered with another session":  {answer: "200 " + ses("s2", patched), fails: "s2 instead of s1", patches: 1},
 		"answered with no settings":      {answer: "200 " + ses("s1", ""), patches: 1},
@@ -729,8 +706,8 @@ func TestDeleteSession(t *testing.T) {
 		"answered with a record":   {answer: "200 {}", deletions: 1},
 		"when it shows":            {answer: "204 ", from: 2 * time.Second, waited: 2 * time.Second, deletions: 3},
 		"gone":                     {from: time.Hour, age: time.Hour, isGone: true, deletions: 2},
-		"gone, of unknown age":     {from: time.Hour, unknown: true, isGone: true, waited: unknownPatience, deletions: 6},
-		"gone, but young":          {from: time.Hour, isGone: true, waited: youngPatience, deletions: 12},
+		"gone, of unknown age":     {from: time.Hour, unknown: true, isGone: true, waited: notFoundPatience, deletions: 6},
+		"gone, but young":          {from: time.Hour, isGone: true, waited: notFoundPatience, deletions: 6},
 		"gone, but listed":         {from: time.Hour, age: time.Hour, listed: time.Hour, status: 404, deletions: 2},
 		"the computer is gone":     {from: time.Hour, age: time.Hour, list: noSession, all: sessionsPage(ses("s0", "")), isGone: true, deletions: 2},
 		"the listing is refused":   {from: time.Hour, age: time.Hour, list: `403 {"detail":"no"}`, all: `403 {"detail":"no"}`, status: 403, deletions: 2},
@@ -771,8 +748,8 @@ func TestDeleteSession(t *testing.T) {
 	}
 }
 
-// A 404 for the second attempt at a deletion is the outcome of the first one, whose response was lost. A new session is not
-// waited for.
+// A 404 for the second attempt at a deletion is the outcome of the first one, whose response was lost. A new session may
+// only not show yet, so the deletion is tried for a short time.
 func TestDeleteSession_responseIsLost(t *testing.T) {
 	t.Parallel()
 	for _, first := range []string{"drop", `503 {"detail":"later"}`} {
@@ -783,8 +760,13 @@ func TestDeleteSession_responseIsLost(t *testing.T) {
 			}
 			return noSession
 		})
-		if err := c.DeleteSession(t.Context(), "s1", "7", testStart); err != nil || len(rec.requests) != 2 || clk.Now().Sub(testStart) > minBackoff {
+		if err := c.DeleteSession(t.Context(), "s1", "7", testStart); err != nil || rec.count(http.MethodDelete) != len(rec.requests) || clk.Now().Sub(testStart) > notFoundPatience {
 			t.Errorf("%s: %v, after %d requests and %v", first, err, len(rec.requests), clk.Now().Sub(testStart))
+		}
+		deletions = 0
+		begin := clk.Now()
+		if err := c.DeleteSession(t.Context(), "s1", "", testStart.Add(-time.Hour)); err != nil || deletions != 2 || clk.Now().Sub(begin) > minBackoff {
+			t.Errorf("%s: %v, after %d requests and %v", first, err, deletions, clk.Now().Sub(begin))
 		}
 	}
 }
@@ -847,7 +829,7 @@ func TestInterruptSession(t *testing.T) {
 		"another status": {answers: []string{`200 {"status":"stopping","new":1}`}, want: "stopping"},
 		"when it shows":  {answers: []string{noSession, `200 {"status":"idle"}`}, want: "idle", waited: 2 * time.Second},
 		"repeated":       {answers: []string{"drop", `200 {"status":"pending"}`}, want: "pending", waited: minBackoff},
-		"never found":    {answers: slices.Repeat([]string{noSession}, 3), fails: "no such session", waited: unknownPatience},
+		"never found":    {answers: slices.Repeat([]string{noSession}, 3), fails: "no such session", waited: notFoundPatience},
 		"no status":      {answers: []string{`200 {}`}, fails: "has no status"},
 		"nothing":        {answers: slices.Repeat([]string{`200 `}, 4), fails: "is not JSON"},
 		"refused":        {answers: []string{`403 {"detail":"not yours"}`}, fails: "not yours"},

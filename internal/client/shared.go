@@ -230,15 +230,6 @@ func (s *shared[T]) discard(keys ...string) {
 	}
 }
 
-// outdate forgets a listing unless there is a newer one already, which somebody else has asked for.
-func (s *shared[T]) outdate(key string, l *listing[T]) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c := s.collections[key]; c != nil && c.listing == l {
-		delete(s.collections, key)
-	}
-}
-
 // discardAll forgets what was read of every collection.
 func (s *shared[T]) discardAll() {
 	s.mu.Lock()

@@ -70,12 +70,15 @@ func NotVisible(ctx context.Context, c *client.Client, verb, object, id string, 
 		"Use that key, or, if the %s was deleted, run terraform state rm ADDRESS.", strings.ToUpper(object[:1])+object[1:], id, object))}
 }
 
-// Unreadable ends a Read that failed: gone means removed from the state, with a warning; settings that are unknown
-// during a plan leave the state as it is; anything else is an error.
+// Unreadable ends a Read that failed: gone means removed from the state, with a warning; an object that is not visible
+// yet, and settings that are unknown during a plan, leave the state as it is; anything else is an error.
 func Unreadable(ctx context.Context, c *client.Client, object string, model Identified, err error, resp *resource.ReadResponse, options ...apierror.Option) {
 	var missing *client.UnconfiguredError
 	var unset *UnsetError
+	var early *client.NotYetVisibleError
 	switch {
+	case errors.As(err, &early):
+		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
 	case client.IsGone(err):
 		Gone(ctx, c, object, model, resp)
 	case errors.As(err, &unset):

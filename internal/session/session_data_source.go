@@ -53,7 +53,7 @@ func (d *sessionDataSource) Schema(_ context.Context, _ datasource.SchemaRequest
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "One session of a coding agent, by its ID. " + sessionText + " It is one's own, or anybody's with the key of a human with the Manager role or higher. " +
-			"A session that was made just now is waited for. Where the service leaves the settings out of its answer, they are taken from the listing of the computer's sessions, which holds one's own alone.",
+			"Where the service leaves the settings out of its answer, they are taken from the listing of the computer's sessions, which holds one's own alone and shows a new session some seconds later.",
 		Attributes: attributes,
 	}
 }

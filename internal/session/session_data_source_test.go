@@ -265,10 +265,10 @@ func TestAccSessionDataSource_errors(t *testing.T) {
 	}
 }
 
-// A session shows late by its ID, and later still in the listing that has its settings.
+// A session does not show for 2 seconds.
 func TestAccSessionDataSource_madeInTheSameApply(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
+	e := acctest.New(t, func(o *emulator.Options) { o.SessionListDelay = 2 * time.Second })
 	hcl := e.Config(fmt.Sprintf(`
 resource "agentyard_session" "new" {
   computer_id      = %q

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -31,7 +32,7 @@ func importBlock(id, computer string) string {
 	return "import {\n  to = " + sessionAddress + "\n  identity = {\n" + identity + "  }\n}\n"
 }
 
-// Each form of an import finds the session with its settings, also one that shows nowhere yet, and asks for no change.
+// Each form of an import finds the session with its settings, also one that does not show for 2 seconds, and asks for no change.
 func TestAccSession_imported(t *testing.T) {
 	t.Parallel()
 	settings := map[string]any{"model": "model-light", "enabledToolIds": []any{"write", "read"}, "tags": []any{map[string]any{"name": "a"}}}
@@ -55,7 +56,7 @@ func TestAccSession_imported(t *testing.T) {
 				acctest.NeedsIdentity(t)
 			}
 			var bodies sent
-			e := acctest.New(t, bodies.option)
+			e := acctest.New(t, bodies.option, func(o *emulator.Options) { o.SessionListDelay = 2 * time.Second })
 			e.SessionSettingsOnReads(strings.HasPrefix(name, "settings in reads"))
 			computer := newComputer(e, "dev")
 			newSession(e, computer, nil)

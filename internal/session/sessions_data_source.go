@@ -41,7 +41,7 @@ func (d *sessionsDataSource) Metadata(_ context.Context, req datasource.Metadata
 func (d *sessionsDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "The sessions of the API key's owner, wherever they run. " + sessionText + " A new session is listed some seconds after it was made, and a change of its title, its status or its messages shows as late; " +
-			"the data source `agentyard_session` waits for a new one, and shows it as it is.",
+			"the data source `agentyard_session` shows it as it is.",
 		Attributes: map[string]schema.Attribute{
 			"computer_id": schema.StringAttribute{
 				Optional:            true,
