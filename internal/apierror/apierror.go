@@ -98,11 +98,11 @@ func (f *failure) remedy() (string, path.Path) {
 	case f.afterLoss() != "":
 		return f.afterLoss(), path.Empty()
 	case errors.As(f.err, &entry):
-		return "Nothing was changed for this user. If the address is not that of an active member, correct it, or apply again when they are one: who is invited must accept first.", f.fieldOf("email")
+		return "Nothing was changed for this user. Limits can be set for active members only. Correct the email address, or apply again after the user accepts the invitation.", f.fieldOf("email")
 	case errors.As(f.err, &conflict) && conflict.Email == "":
 		return "An organization has one global limit. Keep one resource for it.", f.fieldOf("limit")
 	case errors.As(f.err, &conflict):
-		return "Each user has one limit. Keep one resource for it; upper and lower case make no difference in an address.", f.fieldOf("email")
+		return "Each user has one limit. Keep one resource for each user. Email addresses are case-insensitive.", f.fieldOf("email")
 	case errors.As(f.err, &missing):
 		return "", path.Empty()
 	case errors.As(f.err, &api):
@@ -112,7 +112,7 @@ func (f *failure) remedy() (string, path.Path) {
 	case deadlineIn(f.err) != "":
 		return phrase.Join(deadlineIn(f.err), f.mayHaveActed(), "Run again."), path.Empty()
 	case errors.As(f.err, &answer):
-		return phrase.Join("The state stays as it is. Check that base_url is the service's address, and that nothing on the way changes its answers.", f.mayHaveActed()), path.Empty()
+		return phrase.Join("The state was not changed. Check base_url, and any proxy in front of the service.", f.mayHaveActed()), path.Empty()
 	case errors.As(f.err, &transport):
 		return phrase.Join("Check the network and base_url, then run again.", f.mayHaveActed()), path.Empty()
 	}
@@ -140,16 +140,16 @@ func (f *failure) afterLoss() string {
 	case errors.As(f.err, &others):
 		return leftAsItIs + importing(others.Existing()) + "\n" + f.alternatives(others.Existing())
 	case errors.As(f.err, &lost) && lost.Name == "":
-		return phrase.Join(deadlineIn(f.err), "It may still appear. Before you apply again, look for it at the service: the next apply creates another one.")
+		return phrase.Join(deadlineIn(f.err), "It may still appear. Before you apply again, check the service: the next apply creates another one.")
 	case errors.As(f.err, &lost):
-		return phrase.Join(deadlineIn(f.err), "It may still appear. Apply again: an object that exists by then is reported with its ID and not created twice.")
+		return phrase.Join(deadlineIn(f.err), "Apply again. If the object exists by then, an error reports its ID, and no duplicate is created.")
 	case errors.As(f.err, &unrevoked):
-		return "Nobody has its value: revoke it.\n" + f.alternatives(unrevoked.Found)
+		return "Its value is lost. Revoke it.\n" + f.alternatives(unrevoked.Found)
 	case errors.As(f.err, &rotated):
-		return "If an interrupted run has rotated the key, nobody has the value of the newer one. When the grace period of the old key has ended, ten minutes after the rotation at the latest, " +
-			"an apply can tell, revokes the newer one and mints another.\n" + f.alternatives(rotated.Found)
+		return "If an interrupted run rotated the key, the value of the newer key is lost. Apply again after the grace period of the old key, at most ten minutes. " +
+			"The apply then revokes the newer key and mints another one.\n" + f.alternatives(rotated.Found)
 	case errors.As(f.err, &stranger):
-		return "Nothing was stored in the state. Before you apply again, look at the service for what the request created."
+		return "The state was not changed. Before you apply again, check the service for what the request created."
 	}
 	return ""
 }
@@ -165,7 +165,7 @@ func (f *failure) afterExists(found []client.ExistsError) string {
 	return strings.Join(append(lines, importing(found), f.alternatives(found)), "\n")
 }
 
-const leftAsItIs = "What was found is not in the state and was left as it is.\n"
+const leftAsItIs = "No object was changed or added to the state.\n"
 
 // importing says how to manage objects that exist already. A second resource for one of them would delete it some day.
 func importing(found []client.ExistsError) string {
@@ -233,23 +233,23 @@ func (f *failure) general(e *client.APIError) string {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		return "Correct the configuration."
 	case http.StatusUnauthorized:
-		return "The API key was refused: it is wrong, revoked or expired. Set api_key (or AGENTYARD_API_KEY) to a live key."
+		return "The API key is wrong, revoked, or expired. Set api_key (or AGENTYARD_API_KEY) to a valid key."
 	case http.StatusPaymentRequired:
 		return f.afterPaymentRequired()
 	case http.StatusForbidden:
-		return "The key's owner lacks the role, or the organization's settings forbid this. Use the key of a human with the Manager role or higher where a service account or another owner is concerned."
+		return "The owner of the API key lacks permission, or the organization's settings forbid this. Service accounts and objects of other owners require the key of a human with the Manager role or higher."
 	case http.StatusNotFound:
 		return f.afterNotFound(e)
 	case http.StatusConflict:
-		return "The service is in a state that does not allow this now. Resolve the conflict that it names, or wait until its work has ended, then apply again."
+		return "Resolve the conflict, or wait until the service has finished its work. Then apply again."
 	case http.StatusTooManyRequests:
 		if e.TooLong {
-			return phrase.Join("The service limits the rate of requests and asks for a longer pause than the provider makes.", retryAfter(e), "Try again after it.")
+			return phrase.Join("The service's rate limit requires a longer wait than the provider allows.", retryAfter(e), "Try again after that time.")
 		}
-		return phrase.Join("The service limits the rate of requests, and the provider has waited for it as long as it may.", retryAfter(e), staySlow)
+		return phrase.Join("The service's rate limit was exceeded, and the provider stopped waiting.", retryAfter(e), staySlow)
 	case http.StatusFailedDependency:
 		if !strings.HasPrefix(e.Route, "/api/v0/computers/{") {
-			return "Something else that the service needs for this could not be reached. Try again later."
+			return "The service could not reach another system that it needs. Try again later."
 		}
 		return "The computer's daemon or the file storage could not be reached. Check that the computer is active, then try again."
 	case http.StatusNotImplemented:
@@ -257,22 +257,22 @@ func (f *failure) general(e *client.APIError) string {
 	}
 	switch {
 	case wasRepeated(e):
-		return phrase.Join("The service failed, and the repetitions that max_retries allows are used up. Try again later.", f.mayHaveActed())
+		return phrase.Join("The service failed, and the provider used all retries (max_retries). Try again later.", f.mayHaveActed())
 	case e.Status >= http.StatusInternalServerError:
 		return phrase.Join("The service failed. Try again later.", f.mayHaveActed())
 	case e.MayHaveActed():
-		return phrase.Join("Waiting for the service was given up. Try again later.", f.mayHaveActed())
+		return phrase.Join("The service did not finish the request in time. Try again later.", f.mayHaveActed())
 	}
-	return "Check base_url: the answer is not one that the service gives to this request."
+	return "The service does not return this status for this request. Check base_url."
 }
 
-const staySlow = "Set requests_per_second in the provider block to stay below the limit, or allow more time in the object's timeouts block where it has one."
+const staySlow = "Set requests_per_second in the provider block to stay below the limit."
 
 func retryAfter(e *client.APIError) string {
 	if e.RetryAfter == "" {
 		return ""
 	}
-	return "It asks to wait: Retry-After " + e.RetryAfter + "."
+	return "The service returned Retry-After " + e.RetryAfter + "."
 }
 
 // wasRepeated reports that a failure of the service is one after which the client sends the request again. A request
@@ -322,11 +322,11 @@ func (f *failure) afterForeignAnswer(e *client.APIError) string {
 	case e.Status < http.StatusBadRequest, e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
 		who = "a login page or a proxy"
 	case e.Status == http.StatusTooManyRequests:
-		who, more = "a gateway", phrase.Join("If base_url is right, a gateway in front of the service limits the rate of requests.", retryAfter(e), staySlow)
+		who, more = "a gateway", phrase.Join("If base_url is correct, a gateway in front of the service limits the request rate.", retryAfter(e), staySlow)
 	case e.Status >= http.StatusInternalServerError, e.MayHaveActed():
-		who, more = "a gateway", phrase.Join("If base_url is right, the service cannot be reached for now: try again later.", f.mayHaveActed())
+		who, more = "a gateway", phrase.Join("If base_url is correct, the service is currently unreachable. Try again later.", f.mayHaveActed())
 	}
-	return phrase.Join(fmt.Sprintf("The answer %d to %s %s is not in the service's form: something else than the service answers there, such as %s. Check the address and the path in base_url.", e.Status, e.Method, e.Route, who), more)
+	return phrase.Join(fmt.Sprintf("The response %d to %s %s is not in the service's format. It may come from %s. Check base_url, including its path.", e.Status, e.Method, e.Route, who), more)
 }
 
 // deadlineIn names the setting whose time ran out; empty if none did. Only a timeouts block bounds a call from outside.
@@ -335,9 +335,9 @@ func deadlineIn(err error) string {
 	for _, e := range failed {
 		switch {
 		case e.Timeout == "request_timeout" && e.AtLeast > 0:
-			return fmt.Sprintf("The service did not answer within %v, which this operation has at least. If it needs longer, set request_timeout in the provider block to more than that.", e.AtLeast)
+			return fmt.Sprintf("The service did not answer within %v, the minimum for this operation. To allow more time, set a higher request_timeout in the provider block.", e.AtLeast)
 		case e.Timeout == "request_timeout":
-			return "The service did not answer within request_timeout. If it needs longer, raise request_timeout in the provider block."
+			return "The service did not answer within request_timeout. To allow more time, raise request_timeout in the provider block."
 		case e.Timeout == "timeouts":
 			return outOfTime
 		}
@@ -348,7 +348,7 @@ func deadlineIn(err error) string {
 	return ""
 }
 
-const outOfTime = "The time that the object's timeouts block allows is over. Allow more there."
+const outOfTime = "The operation exceeded its timeout. To allow more time, raise it in the timeouts block."
 
 // mayHaveActed is a sentence where the service may have acted on one of the requests that failed, else empty.
 func (f *failure) mayHaveActed() string {
@@ -362,7 +362,7 @@ func (f *failure) mayHaveActed() string {
 	if !acted {
 		return ""
 	}
-	return "The service may have acted on the request; running again settles it."
+	return "The service may have completed the request. It is safe to run again."
 }
 
 // all returns every error of a type among what err is, wraps and joins: several requests may have failed at once.

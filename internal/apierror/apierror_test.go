@@ -19,7 +19,7 @@ import (
 const (
 	fixedRoute = "/api/v0/things"
 	idRoute    = "/api/v0/things/{thingId}"
-	acted      = "The service may have acted on the request; running again settles it."
+	acted      = "The service may have completed the request. It is safe to run again."
 )
 
 var thingFields = Options{
@@ -45,7 +45,7 @@ func TestFor_answersOfTheService(t *testing.T) {
 	t.Parallel()
 	const (
 		slow    = " " + staySlow
-		failed  = "The service failed, and the repetitions that max_retries allows are used up. Try again later."
+		failed  = "The service failed, and the provider used all retries (max_retries). Try again later."
 		lostWay = " If the IDs are correct, check the path in base_url."
 		noRef   = "An object that the computer refers to was not found, or the provider's API key cannot see it. Check the IDs in the configuration."
 		gone    = "It no longer exists, or the provider's API key can no longer see it. Plan again: the plan shows what is left."
@@ -65,14 +65,14 @@ func TestFor_answersOfTheService(t *testing.T) {
 		"400 with advice on another":   {status: 400, advice: Advice{404: "Do that."}, want: "Correct the configuration."},
 		"422 names a field":            {status: 422, detail: "the name is odd", at: "name", want: "Correct the value of name."},
 		"422 names none":               {status: 422, want: "Correct the configuration."},
-		"401":                          {status: 401, want: "The API key was refused: it is wrong, revoked or expired. Set api_key (or AGENTYARD_API_KEY) to a live key."},
+		"401":                          {status: 401, want: "The API key is wrong, revoked, or expired. Set api_key (or AGENTYARD_API_KEY) to a valid key."},
 		"402":                          {status: 402, want: "The organization's plan does not include this. Upgrade the plan, or remove the computer from the configuration."},
 		"402 of an update":             {status: 402, verb: "update", want: "The organization's plan does not include this. Upgrade the plan, or remove the computer from the configuration."},
 		"402 of a second step":         {status: 402, verb: "set the status of", want: "The organization's plan does not include this. Upgrade the plan, or remove the computer from the configuration."},
 		"402 of a delete":              {status: 402, verb: "delete", method: "DELETE", want: "The organization's plan does not include this. Upgrade the plan."},
 		"402 of an action":             {status: 402, verb: "restart", want: "The organization's plan does not include this. Upgrade the plan."},
-		"403":                          {status: 403, want: "The key's owner lacks the role, or the organization's settings forbid this. Use the key of a human with the Manager role or higher where a service account or another owner is concerned."},
-		"403 names a field":            {status: 403, detail: "the name is odd", want: "The key's owner lacks the role, or the organization's settings forbid this. Use the key of a human with the Manager role or higher where a service account or another owner is concerned."},
+		"403":                          {status: 403, want: "The owner of the API key lacks permission, or the organization's settings forbid this. Service accounts and objects of other owners require the key of a human with the Manager role or higher."},
+		"403 names a field":            {status: 403, detail: "the name is odd", want: "The owner of the API key lacks permission, or the organization's settings forbid this. Service accounts and objects of other owners require the key of a human with the Manager role or higher."},
 		"404 of a create":              {status: 404, route: idRoute, want: noRef},
 		"404 of a create without IDs":  {status: 404, want: noRef + lostWay},
 		"404 of an open":               {status: 404, verb: "open", route: idRoute, want: noRef},
@@ -85,14 +85,14 @@ func TestFor_answersOfTheService(t *testing.T) {
 		"404 of an action with advice": {status: 404, verb: "restart", route: idRoute, advice: Advice{404: "Do that."}, want: "Do that."},
 		"409 names a field":            {status: 409, detail: "hostId is taken", at: "host_id", want: "The value of host_id is already in use. Choose another value."},
 		"409 names one among others":   {status: 409, detail: "name is taken", at: "name", want: "The value of name is already in use. Choose another value."},
-		"409 names one that is shared": {status: 409, detail: "No source that supports repositories is available.", want: "The service is in a state that does not allow this now. Resolve the conflict that it names, or wait until its work has ended, then apply again."},
-		"409 names what lies below":    {status: 409, detail: "repositories[0].name is busy", want: "The service is in a state that does not allow this now. Resolve the conflict that it names, or wait until its work has ended, then apply again."},
-		"409 names none":               {status: 409, want: "The service is in a state that does not allow this now. Resolve the conflict that it names, or wait until its work has ended, then apply again."},
-		"424":                          {status: 424, want: "Something else that the service needs for this could not be reached. Try again later."},
+		"409 names one that is shared": {status: 409, detail: "No source that supports repositories is available.", want: "Resolve the conflict, or wait until the service has finished its work. Then apply again."},
+		"409 names what lies below":    {status: 409, detail: "repositories[0].name is busy", want: "Resolve the conflict, or wait until the service has finished its work. Then apply again."},
+		"409 names none":               {status: 409, want: "Resolve the conflict, or wait until the service has finished its work. Then apply again."},
+		"424":                          {status: 424, want: "The service could not reach another system that it needs. Try again later."},
 		"424 of a computer":            {status: 424, route: "/api/v0/computers/{computerId}/files/{fileName}/create-upload", want: "The computer's daemon or the file storage could not be reached. Check that the computer is active, then try again."},
-		"429":                          {status: 429, want: "The service limits the rate of requests, and the provider has waited for it as long as it may." + slow},
-		"429 with a long Retry-After":  {status: 429, retryAfter: "86400", want: "The service limits the rate of requests and asks for a longer pause than the provider makes. It asks to wait: Retry-After 86400. Try again after it."},
-		"429 with Retry-After":         {status: 429, retryAfter: "7", want: "The service limits the rate of requests, and the provider has waited for it as long as it may. It asks to wait: Retry-After 7." + slow},
+		"429":                          {status: 429, want: "The service's rate limit was exceeded, and the provider stopped waiting." + slow},
+		"429 with a long Retry-After":  {status: 429, retryAfter: "86400", want: "The service's rate limit requires a longer wait than the provider allows. The service returned Retry-After 86400. Try again after that time."},
+		"429 with Retry-After":         {status: 429, retryAfter: "7", want: "The service's rate limit was exceeded, and the provider stopped waiting. The service returned Retry-After 7." + slow},
 		"500 of a POST":                {status: 500, want: "The service failed. Try again later. " + acted},
 		"500 of a PATCH":               {status: 500, method: "PATCH", want: failed + " " + acted},
 		"502 of a DELETE":              {status: 502, method: "DELETE", want: failed + " " + acted},
@@ -100,7 +100,7 @@ func TestFor_answersOfTheService(t *testing.T) {
 		"504 of a GET":                 {status: 504, method: "GET", want: failed},
 		"507 of a GET":                 {status: 507, method: "GET", want: "The service failed. Try again later."},
 		"501":                          {status: 501, want: "This server does not offer the operation."},
-		"405":                          {status: 405, want: "Check base_url: the answer is not one that the service gives to this request."},
+		"405":                          {status: 405, want: "The service does not return this status for this request. Check base_url."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,16 +131,16 @@ func TestFor_answersOfOthers(t *testing.T) {
 	for status, tc := range map[int]struct{ who, more string }{
 		302: {login, ""}, 401: {login, ""}, 403: {login, ""},
 		400: {server, ""}, 404: {server, ""}, 405: {server, ""}, 409: {server, ""}, 422: {server, ""},
-		429: {gateway, " If base_url is right, a gateway in front of the service limits the rate of requests. It asks to wait: Retry-After 7. " + staySlow},
-		500: {gateway, " If base_url is right, the service cannot be reached for now: try again later."},
-		502: {gateway, " If base_url is right, the service cannot be reached for now: try again later."},
-		503: {gateway, " If base_url is right, the service cannot be reached for now: try again later."},
+		429: {gateway, " If base_url is correct, a gateway in front of the service limits the request rate. The service returned Retry-After 7. " + staySlow},
+		500: {gateway, " If base_url is correct, the service is currently unreachable. Try again later."},
+		502: {gateway, " If base_url is correct, the service is currently unreachable. Try again later."},
+		503: {gateway, " If base_url is correct, the service is currently unreachable. Try again later."},
 	} {
 		for _, method := range []string{"GET", "POST", "PATCH", "DELETE"} {
 			for _, verb := range []string{"create", "read", "update", "delete"} {
 				e := &client.APIError{Operation: "useThing", Method: method, Route: idRoute, Status: status, Detail: "the name is odd", RetryAfter: "7"}
 				at, _, remedy := translate(t, verb, e, thingFields, Advice{status: "Do that."})
-				want := fmt.Sprintf("The answer %d to %s %s is not in the service's form: something else than the service answers there, such as %s. Check the address and the path in base_url.%s", status, method, idRoute, tc.who, tc.more)
+				want := fmt.Sprintf("The response %d to %s %s is not in the service's format. It may come from %s. Check base_url, including its path.%s", status, method, idRoute, tc.who, tc.more)
 				if status >= 500 && method != "GET" {
 					want += " " + acted
 				}
@@ -156,8 +156,8 @@ func TestFor_requestsWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	const (
 		network   = "Check the network and base_url, then run again."
-		slow      = "The service did not answer within request_timeout. If it needs longer, raise request_timeout in the provider block."
-		outOfTime = "The time that the object's timeouts block allows is over. Allow more there."
+		slow      = "The service did not answer within request_timeout. To allow more time, raise request_timeout in the provider block."
+		outOfTime = "The operation exceeded its timeout. To allow more time, raise it in the timeouts block."
 	)
 	for timeout, remedies := range map[string][2]string{
 		"":                {network, ""},
@@ -185,7 +185,7 @@ func TestFor_requestsWithoutAnAnswer(t *testing.T) {
 func TestFor_whatElseGoesWrong(t *testing.T) {
 	t.Parallel()
 	sent := &client.TransportError{Operation: "createThing", Changes: true, Err: errors.New("EOF")}
-	const appears = "It may still appear. Apply again: an object that exists by then is reported with its ID and not created twice."
+	const appears = "Apply again. If the object exists by then, an error reports its ID, and no duplicate is created."
 	for name, tc := range map[string]struct {
 		err                error
 		want, remedy, also string
@@ -196,7 +196,7 @@ func TestFor_whatElseGoesWrong(t *testing.T) {
 		},
 		"lost after request_timeout": {
 			err:    &client.LostError{Object: "computer", Name: "n", Err: &client.TransportError{Changes: true, Timeout: "request_timeout", Err: context.DeadlineExceeded}},
-			remedy: "The service did not answer within request_timeout. If it needs longer, raise request_timeout in the provider block. " + appears,
+			remedy: "The service did not answer within request_timeout. To allow more time, raise request_timeout in the provider block. " + appears,
 		},
 		"504 for a slow read, which is not repeated": {
 			err:  &client.APIError{Operation: "scanThings", Method: "GET", Status: 504, Detail: "late", FromService: true, Slow: true},
@@ -204,7 +204,7 @@ func TestFor_whatElseGoesWrong(t *testing.T) {
 		},
 		"lost after the time of a slow operation": {
 			err:    &client.LostError{Object: "computer", Name: "n", Err: &client.TransportError{Changes: true, Timeout: "request_timeout", AtLeast: 5 * time.Minute, Err: context.DeadlineExceeded}},
-			remedy: "The service did not answer within 5m0s, which this operation has at least. If it needs longer, set request_timeout in the provider block to more than that. " + appears,
+			remedy: "The service did not answer within 5m0s, the minimum for this operation. To allow more time, set a higher request_timeout in the provider block. " + appears,
 		},
 		"lost, and the look failed too": {
 			err:  &client.LostError{Object: "computer", Name: "n", Err: errors.Join(sent, &client.APIError{Operation: "listThings", Method: "GET", Status: 500, Detail: "no", FromService: true})},
@@ -218,11 +218,11 @@ func TestFor_whatElseGoesWrong(t *testing.T) {
 		"interrupted read":     {err: &client.TransportError{Err: context.Canceled}, remedy: "The run was interrupted. Run again to continue."},
 		"interrupted write":    {err: &client.TransportError{Changes: true, Err: context.Canceled}, remedy: "The run was interrupted. " + acted + " Run again to continue."},
 		"interrupted, unsent":  {err: &client.TransportError{Changes: true, Unsent: true, Err: context.Canceled}, remedy: "The run was interrupted. Run again to continue."},
-		"deadline of a wait":   {err: fmt.Errorf("waiting: %w", context.DeadlineExceeded), remedy: "The time that the object's timeouts block allows is over. Allow more there. Run again."},
+		"deadline of a wait":   {err: fmt.Errorf("waiting: %w", context.DeadlineExceeded), remedy: "The operation exceeded its timeout. To allow more time, raise it in the timeouts block. Run again."},
 		"deadline of a look":   {err: &client.TransportError{Err: context.DeadlineExceeded}, remedy: "Check the network and base_url, then run again."},
 		"unconfigured":         {err: &client.UnconfiguredError{Setting: "base_url"}, want: "apply what base_url depends on first."},
 		"anything else":        {err: errors.New("odd"), want: "Odd."},
-		"an answer and a wait": {err: errors.Join(errors.New("odd"), context.DeadlineExceeded), want: "Odd.\n", also: "Context deadline exceeded.", remedy: "The time that the object's timeouts block allows is over. Allow more there. Run again."},
+		"an answer and a wait": {err: errors.Join(errors.New("odd"), context.DeadlineExceeded), want: "Odd.\n", also: "Context deadline exceeded.", remedy: "The operation exceeded its timeout. To allow more time, raise it in the timeouts block. Run again."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -284,7 +284,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		"one that a lost answer left and nobody could remove": {
 			err: &client.UnrevokedError{Found: []client.ExistsError{*made("API key", "1")}, Err: errors.Join(sent, refused)}, options: []Option{thingFields, sweep},
 			want:   []string{"1 (created at 2026-03-01T00:00:00Z) lives on", "createThing (POST /api/v0/things) got no usable answer: EOF; revokeThing (POST /api/v0/things/{thingId}) answered 403: no."},
-			remedy: "Nobody has its value: revoke it.\nOr sweep 1.",
+			remedy: "Its value is lost. Revoke it.\nOr sweep 1.",
 		},
 		"computers with a fleet's names": {
 			err: others, options: []Option{Fields{"namePrefix": path.Root("name_prefix")}, sweep}, at: "name_prefix",
@@ -294,38 +294,38 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		"computers with a fleet's names after a lost answer": {
 			err: &client.OthersError{Prefix: "web", Found: others.Found[:1], Err: sent}, options: []Option{sweep},
 			want:   []string{"nothing proves which of them it created", "createThing"},
-			remedy: "What was found is not in the state and was left as it is.\n" + adopt + " terraform import ADDRESS web\nOr sweep 1.",
+			remedy: "No object was changed or added to the state.\n" + adopt + " terraform import ADDRESS web\nOr sweep 1.",
 		},
 		"two after a lost answer": {
 			err: &client.LostError{Object: "computer", Name: "n", Found: []client.ExistsError{*made("computer", "1"), *made("computer", "2")}, Err: sent}, options: []Option{thingFields},
 			want:   []string{"was lost", "createThing", "nothing proves", "1 (created at", "2 (created at"},
-			remedy: "What was found is not in the state and was left as it is.\n" + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
+			remedy: "No object was changed or added to the state.\n" + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
 		},
 		"one after a lost answer, without a name": {
 			err: &client.LostError{Object: "session on the computer 7", Found: []client.ExistsError{*made("session", "1")}, Err: sent}, options: []Option{sweep},
 			want:   []string{"The answer to creating the session on the computer 7 was lost, and nothing proves that it made what is found now, 1 (created at"},
-			remedy: "What was found is not in the state and was left as it is.\n" + adopt + " terraform import ADDRESS import-1" + another,
+			remedy: "No object was changed or added to the state.\n" + adopt + " terraform import ADDRESS import-1" + another,
 		},
 		"none after a lost answer, without a name": {
 			err: &client.LostError{Object: "session on the computer 7", Err: sent}, options: []Option{sweep},
 			want:   []string{"and no such session on the computer 7 is found: createThing"},
-			remedy: "It may still appear. Before you apply again, look for it at the service: the next apply creates another one.",
+			remedy: "It may still appear. Before you apply again, check the service: the next apply creates another one.",
 		},
 		"a rotation that another one stands in the way of": {
 			err: &client.RotatedError{KeyID: "old", Found: []client.ExistsError{*made("API key", "1")}, Err: refused}, options: []Option{thingFields, sweep},
 			want: []string{"API key old cannot be rotated", "1 (created at 2026-03-01T00:00:00Z)", "answered 403: no."},
-			remedy: "If an interrupted run has rotated the key, nobody has the value of the newer one. When the grace period of the old key has ended, ten minutes after the rotation at the latest, " +
-				"an apply can tell, revokes the newer one and mints another.\nOr sweep 1.",
+			remedy: "If an interrupted run rotated the key, the value of the newer key is lost. Apply again after the grace period of the old key, at most ten minutes. " +
+				"The apply then revokes the newer key and mints another one.\nOr sweep 1.",
 		},
 		"an answer with another object": {
 			err: &client.StrangerError{Object: "computer", Name: "n", Found: *made("computer", "1"), Err: &client.AnswerError{Problem: "the object existed before"}}, options: []Option{thingFields},
 			want:   []string{"Creating the computer \"n\" was answered with the computer 1 (created at", "not taken over", "the object existed before"},
-			remedy: "Nothing was stored in the state. Before you apply again, look at the service for what the request created.",
+			remedy: "The state was not changed. Before you apply again, check the service for what the request created.",
 		},
 		"an answer that is none": {
 			err:    &client.TransportError{Operation: "changeThing", Method: "PATCH", Route: idRoute, Changes: true, Err: &client.AnswerError{Problem: "it holds no ID"}},
 			want:   []string{"changeThing", "it holds no ID."},
-			remedy: "The state stays as it is. Check that base_url is the service's address, and that nothing on the way changes its answers. The service may have acted on the request; running again settles it.",
+			remedy: "The state was not changed. Check base_url, and any proxy in front of the service. The service may have completed the request. It is safe to run again.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -354,8 +354,8 @@ func TestFor_limits(t *testing.T) {
 		return fmt.Errorf("wrapped: %w", &client.EntryError{Operation: "setThings", Method: "PUT", Route: fixedRoute, Email: "a@x", Problem: problem})
 	}
 	const (
-		member = "Nothing was changed for this user. If the address is not that of an active member, correct it, or apply again when they are one: who is invited must accept first."
-		single = "Each user has one limit. Keep one resource for it; upper and lower case make no difference in an address."
+		member = "Nothing was changed for this user. Limits can be set for active members only. Correct the email address, or apply again after the user accepts the invitation."
+		single = "Each user has one limit. Keep one resource for each user. Email addresses are case-insensitive."
 		global = "An organization has one global limit. Keep one resource for it."
 		said   = "Wrapped: setThings (PUT /api/v0/things) was refused for a@x: "
 	)
@@ -400,7 +400,7 @@ func TestFor_matrix(t *testing.T) {
 					if at != "" || !strings.HasSuffix(what, ".") || !strings.HasSuffix(remedy, ".") || strings.Contains(remedy, "\n") || strings.Contains(remedy, "  ") {
 						t.Errorf("no sentences: %s", where)
 					}
-					if has := strings.Contains(remedy, "may have acted"); has != (mayHaveActed && method != http.MethodGet) {
+					if has := strings.Contains(remedy, "may have completed"); has != (mayHaveActed && method != http.MethodGet) {
 						t.Errorf("acted %t: %s", has, where)
 					}
 					if !fromService && !strings.Contains(remedy, "base_url") {

@@ -273,8 +273,8 @@ func TestCIWorkflowEdit_faults(t *testing.T) {
 		"404":                   {status(emulator.FaultStatusBeforeCommit, 404), []string{"Cannot edit CI workflow", "answered 404", "No pull request was opened", "path in base_url", "agentyard_ci_repositories"}, 1, 0},
 		"408":                   {status(emulator.FaultStatusAfterCommit, 408), append([]string{"answered 408"}, uncertain...), 1, 2},
 		"409":                   {status(emulator.FaultStatusBeforeCommit, 409), []string{"Cannot edit CI workflow", "answered 409", "No pull request was opened", "-invoke=action.agentyard_ci_workflow_edit.NAME"}, 1, 0},
-		"429 for too long":      {emulator.Fault{Kind: emulator.FaultRateLimited, RetryAfter: "3600", Times: -1}, []string{"Cannot edit CI workflow", "answered 429", "longer pause", "Retry-After 3600"}, 1, 0},
-		"another server":        {emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404, Body: "<html>", Times: -1}, []string{"Cannot edit CI workflow", "answered 404", "something else than the service"}, 1, 0},
+		"429 for too long":      {emulator.Fault{Kind: emulator.FaultRateLimited, RetryAfter: "3600", Times: -1}, []string{"Cannot edit CI workflow", "answered 429", "longer wait", "Retry-After 3600"}, 1, 0},
+		"another server":        {emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404, Body: "<html>", Times: -1}, []string{"Cannot edit CI workflow", "answered 404", "not in the service's format"}, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -291,7 +291,7 @@ func TestCIWorkflowEdit_faults(t *testing.T) {
 			if isWrong := len(tc.want) > 0; isWrong != (len(out.Errors) == 1) || len(progress) == 0 || isWrong == (len(outcomes(t, progress)) > 0) {
 				t.Errorf("progress %q, errors %s", progress, out.Text())
 			}
-			if strings.Contains(out.Text(), "running again settles it") {
+			if strings.Contains(out.Text(), "It is safe to run again") {
 				t.Errorf("the advice is wrong: %s", out.Text())
 			}
 			if n := e.Journal().Count("editCiWorkflow"); n != tc.posts || pulls(t, e) != tc.pulls {

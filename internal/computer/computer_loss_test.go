@@ -49,7 +49,7 @@ func TestAccComputer_importWhileASettingIsUnknown(t *testing.T) {
 			config("name = \"precious\"\nprovider_type = \"byom\"")
 	}
 	cli := acctest.NewCLI(t, e, strings.Replace(with("terraform_data.address.output"), "to = terraform_data.address.output", "to = "+address, 1))
-	mustSay(t, cli.Run("apply", "-auto-approve", "-input=false"), "Cannot Import Computer Yet", "base_url", "Apply what base_url depends on first")
+	mustSay(t, cli.Run("apply", "-auto-approve", "-input=false"), "Cannot Import Computer Yet", "base_url", "First apply what base_url depends on")
 	cli.MustRun("apply", "-auto-approve", "-input=false", "-target=terraform_data.address")
 	cli.MustRun("apply", "-auto-approve", "-input=false")
 	if left := only(t, e); left.ID != made.ID {
@@ -121,8 +121,8 @@ func TestAccComputer_aColleaguesKey(t *testing.T) {
 	cli.Setenv("AGENTYARD_API_KEY", colleaguesKey)
 	for _, args := range [][]string{{"apply"}, {"destroy"}, {"destroy", "-refresh=false"}} {
 		mustSay(t, cli.Run(append(args, "-auto-approve", "-input=false")...),
-			"is not visible to this API key, which is not the one that last read it. Use that key, or, if the computer was deleted, run terraform state rm ADDRESS.",
-			"Computer fleet mine is not visible to this API key")
+			"is not visible to the provider's API key. Another API key last read it. Use that key. If the computer was deleted, run terraform state rm ADDRESS.",
+			"Computer fleet mine is not visible to the provider's API key")
 	}
 	if n := len(computers(e)); n != 3 {
 		t.Errorf("there are %d computers", n)
@@ -191,7 +191,7 @@ source = {
   software_draft = { workstream_id = %q, creation_session_id = %q, first_turn_id = %q }
 }`, hostA, hostB, hostA)))
 	for range 2 {
-		mustSay(t, cli.Run("apply", "-auto-approve", "-input=false"), made.ID, "not taken over", "Before you apply again, look at the service")
+		mustSay(t, cli.Run("apply", "-auto-approve", "-input=false"), made.ID, "not taken over", "Before you apply again, check the service")
 	}
 	if left := only(t, e); left.ID != made.ID {
 		t.Errorf("the emulator holds %+v", left)
@@ -216,7 +216,7 @@ func TestComputer_answersOfAnotherShape(t *testing.T) {
 		"a read without a provider":    {operation: "getComputer", body: `{"id":"ID","name":"a"}`, wantErr: []string{"lacks the field providerType"}},
 		"a read in another form":       {operation: "getComputer", body: `{"computer":{"id":"ID","name":"a","providerType":"byom","isListed":true,"status":"asleep","createdAt":1772366400000},"new":1}`},
 		"a read that is a list":        {operation: "getComputer", body: `[]`, wantErr: []string{"unexpected shape"}},
-		"a creation of another object": {operation: "createComputer", body: other, wantErr: []string{"not taken over", "Before you apply again, look at the service"}},
+		"a creation of another object": {operation: "createComputer", body: other, wantErr: []string{"not taken over", "Before you apply again, check the service"}},
 		"a creation without an object": {operation: "createComputer", body: `{}`},
 		"a listing without a list":     {operation: "listComputers", body: `{}`, wantErr: []string{"listComputers", "has no computers"}},
 		"a listing with empty objects": {operation: "listComputers", body: `{"computers":[{}]}`, wantErr: []string{"listComputers", "holds no ID"}},

@@ -84,7 +84,7 @@ func configured(data any, diags *diag.Diagnostics) *client.Client {
 	}
 	c, ok := data.(*client.Client)
 	if !ok {
-		diags.AddError("Provider Not Configured", fmt.Sprintf("The provider handed over a %T where a client was expected. This is a bug in the provider; please report it.", data))
+		diags.AddError("Provider Not Configured", fmt.Sprintf("The provider passed a %T instead of a client. This is a bug in the provider. Please report it.", data))
 	}
 	return c
 }

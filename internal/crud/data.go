@@ -55,7 +55,7 @@ func Each[M, A any, P interface {
 func OnlyNamed[A any](object, name string, found []A, id func(*A) string) (*A, error) {
 	switch len(found) {
 	case 0:
-		return nil, &Fault{path.Root("name"), title(object) + " Not Found", fmt.Sprintf("There is no %s named %q, or the API key does not see it. Check the value; upper and lower case differ.", object, name)}
+		return nil, &Fault{path.Root("name"), title(object) + " Not Found", fmt.Sprintf("No %s named %q exists, or the provider's API key cannot see it. Check the name, which is case-sensitive.", object, name)}
 	case 1:
 		return &found[0], nil
 	}
@@ -64,7 +64,7 @@ func OnlyNamed[A any](object, name string, found []A, id func(*A) string) (*A, e
 		ids[i] = id(&found[i])
 	}
 	slices.Sort(ids)
-	return nil, &Fault{path.Root("name"), title(object) + " Is Ambiguous", fmt.Sprintf("%d %ss are named %q: %s. Give the id of the one that is meant.", len(found), object, name, phrase.Names(ids, 10))}
+	return nil, &Fault{path.Root("name"), title(object) + " Is Ambiguous", fmt.Sprintf("%d %ss are named %q: %s. Set id instead of name.", len(found), object, name, phrase.Names(ids, 10))}
 }
 
 // Fault is an error that an object found itself, such as a name that two objects have.

@@ -66,8 +66,8 @@ func NotVisible(ctx context.Context, c *client.Client, verb, object, id string, 
 	if !ok || by.Hash == c.KeyFingerprint(by.Salt) {
 		return nil
 	}
-	return diag.Diagnostics{diag.NewErrorDiagnostic("Cannot "+verb+" "+object, fmt.Sprintf("%s %s is not visible to this API key, which is not the one that last read it. "+
-		"Use that key, or, if the %s was deleted, run terraform state rm ADDRESS.", strings.ToUpper(object[:1])+object[1:], id, object))}
+	return diag.Diagnostics{diag.NewErrorDiagnostic("Cannot "+verb+" "+object, fmt.Sprintf("%s %s is not visible to the provider's API key. Another API key last read it. "+
+		"Use that key. If the %s was deleted, run terraform state rm ADDRESS.", strings.ToUpper(object[:1])+object[1:], id, object))}
 }
 
 // Unreadable ends a Read that failed: gone means removed from the state, with a warning; an object that is not visible
@@ -86,10 +86,10 @@ func Unreadable(ctx context.Context, c *client.Client, object string, model Iden
 		resp.Diagnostics.AddWarning(title(object)+" Is Not Set", fmt.Sprintf("No %s is set. It is removed from the state. If it is still configured, the next apply sets it again.", object))
 	case errors.As(err, &missing) && missing.Setting != "" && adopt.Unread(ctx, resp.Private):
 		// A state that holds nothing but the ID would be planned as a replacement, which destroys what was imported.
-		resp.Diagnostics.AddError("Cannot Import "+title(object)+" Yet", fmt.Sprintf("The %s is imported while the provider's %s is not known yet, so it cannot be read. "+
-			"Apply what %s depends on first, for example with -target, then plan the import.", object, missing.Setting, missing.Setting))
+		resp.Diagnostics.AddError("Cannot Import "+title(object)+" Yet", fmt.Sprintf("The %s cannot be read, because the provider's %s is not known yet. "+
+			"First apply what %s depends on, for example with -target. Then plan the import.", object, missing.Setting, missing.Setting))
 	case errors.As(err, &missing) && missing.Setting != "":
-		resp.Diagnostics.AddWarning("State Not Refreshed", "The provider's "+missing.Setting+" is not known yet, so objects in the state were not compared with the service. They are once "+missing.Setting+" is known.")
+		resp.Diagnostics.AddWarning("State Not Refreshed", "The provider's "+missing.Setting+" is not known yet, so objects in the state were not compared with the service.")
 		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
 	default:
 		resp.Diagnostics.Append(apierror.For("read", object, err, options...)...)

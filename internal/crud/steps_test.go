@@ -121,7 +121,7 @@ func TestConfigure(t *testing.T) {
 			if got != nil {
 				t.Errorf("something else became %v", got)
 			}
-			tells(t, diags, "Error: Provider Not Configured: The provider handed over a string")
+			tells(t, diags, "Error: Provider Not Configured: The provider passed a string")
 		})
 	}
 }
@@ -189,7 +189,7 @@ func TestRead(t *testing.T) {
 		"a setting is unknown": {err: unknown, mood: "calm", tells: "Warning: State Not Refreshed: The provider's base_url is not known yet"},
 		"a setting is unknown during an import": {
 			err: unknown, imported: true, mood: "calm", unidentified: true,
-			tells: "Error: Cannot Import Thing Yet: The thing is imported while the provider's base_url is not known yet", parts: []string{"Apply what base_url depends on first"},
+			tells: "Error: Cannot Import Thing Yet: The thing cannot be read, because the provider's base_url is not known yet", parts: []string{"First apply what base_url depends on"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -279,7 +279,7 @@ func TestGone_whereOnlyTheOwnerSeesIt(t *testing.T) {
 				tells(t, deletion.Diagnostics, "")
 				return
 			}
-			const text = "Thing 1 is not visible to this API key, which is not the one that last read it. Use that key, or, if the thing was deleted, run terraform state rm ADDRESS."
+			const text = "Thing 1 is not visible to the provider's API key. Another API key last read it. Use that key. If the thing was deleted, run terraform state rm ADDRESS."
 			tells(t, resp.Diagnostics, "Error: Cannot read thing: "+text)
 			tells(t, deletion.Diagnostics, "Error: Cannot delete thing: "+text)
 		})

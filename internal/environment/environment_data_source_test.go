@@ -212,7 +212,7 @@ func TestAccEnvironmentDataSource_twoOfTheSameName(t *testing.T) {
 	wrapping := regexp.MustCompile(`[ ,]+`)
 	runData(t, e,
 		dataError(e.Config(`data "agentyard_environment" "x" { name = "app" }`),
-			`Environment Is Ambiguous(.|\n)*2\s+environments\s+are\s+named\s+"app":\s+`+wrapping.ReplaceAllString(listed[0]+", "+listed[1], `[\s,]+`)+`(.|\n)*Give\s+the\s+id`),
+			`Environment Is Ambiguous(.|\n)*2\s+environments\s+are\s+named\s+"app":\s+`+wrapping.ReplaceAllString(listed[0]+", "+listed[1], `[\s,]+`)+`(.|\n)*Set\s+id\s+instead`),
 		dataStep(e.Config(`data "agentyard_environment" "x" { id = "`+own.ID+`" }`), known("agentyard_environment.x", map[string]knownvalue.Check{"scope": text("user")})...),
 	)
 	without := standIn(t, map[string]string{environmentsRoute: `[{"id":"env_2","name":"app","repositories":[]},{"id":"env_1","name":"app","repositories":[]}]`})

@@ -251,7 +251,7 @@ func TestEnvironment_pagesOfOthers(t *testing.T) {
 					if isThere && i.ID() != id {
 						t.Fatalf("%s; the state is %s", out, i.State)
 					}
-					if text := out.Text(); len(out.Errors) > 0 && !strings.Contains(text, "base_url") && !strings.Contains(text, "the last look failed") {
+					if text := out.Text(); len(out.Errors) > 0 && !strings.Contains(text, "base_url") && !strings.Contains(text, "the last request failed") {
 						t.Errorf("%s", out)
 					}
 					mustApply(t, e, i, config)

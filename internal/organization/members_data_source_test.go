@@ -201,7 +201,7 @@ func TestAccMembers_brokenListing(t *testing.T) {
 		"a circle":         {emulator.Fault{Kind: emulator.FaultRepeatedCursor, Times: -1}, `leads\s+back\s+to\s+a\s+page`},
 		"second page":      {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1, Times: -1}, `500`},
 		"not JSON":         {emulator.Fault{Kind: emulator.FaultNonJSON, After: 1, Times: -1}, `not\s+JSON`},
-		"something else":   {emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404, After: 1, Times: -1}, `something\s+else\s+than\s+the\s+service`},
+		"something else":   {emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404, After: 1, Times: -1}, `not\s+in\s+the\s+service's\s+format`},
 		"no members in it": {emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"pagination":{"hasMore":false,"nextCursor":null}}`, After: 1}, `has\s+no\s+users`},
 	} {
 		for _, hcl := range []string{allMembers, "data \"agentyard_member\" \"x\" {\n  email = \"nobody@acme.example\"\n}"} {

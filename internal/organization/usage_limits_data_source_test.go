@@ -71,7 +71,7 @@ func TestAccUsageLimitsDataSource_errors(t *testing.T) {
 		"402":               {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 402}, `Cannot read usage limits(.|\n)*402(.|\n)*Upgrade\s+the\s+plan`},
 		"403":               {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, `Cannot read usage limits(.|\n)*403(.|\n)*humans?\s+with\s+the\s+Manager\s+role`},
 		"500":               {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, `Cannot read usage limits(.|\n)*500(.|\n)*Try\s+again\s+later`},
-		"an empty object":   {emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{}`}, `Cannot read usage limits(.|\n)*getUserUsageLimits(.|\n)*state\s+stays`},
+		"an empty object":   {emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{}`}, `Cannot read usage limits(.|\n)*getUserUsageLimits(.|\n)*state\s+was\s+not\s+changed`},
 		"no address":        {emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"globalLimit": null, "userLimits": [{"limit": 1000000}]}`}, `Cannot read usage limits(.|\n)*getUserUsageLimits(.|\n)*object\s+1`},
 		"a text for number": {emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"globalLimit": "many", "userLimits": []}`}, `Cannot read usage limits(.|\n)*getUserUsageLimits`},
 	} {

@@ -368,7 +368,7 @@ func TestAccUserUsageLimit_refusedByTheService(t *testing.T) {
 		want  string
 	}{
 		"nobody":         {"nobody@agentyard.example", emulator.Fault{}, atEmail + `nobody@agentyard.example(.|\n)*no\s+member(.|\n)*Nothing\s+was\s+changed(.|\n)*active\s+member`},
-		"invited":        {"invited@agentyard.example", emulator.Fault{}, atEmail + `invitation(.|\n)*pending(.|\n)*must\s+accept\s+first`},
+		"invited":        {"invited@agentyard.example", emulator.Fault{}, atEmail + `invitation(.|\n)*pending(.|\n)*accepts\s+the\s+invitation`},
 		"too large":      {avery, emulator.Fault{}, `limit\s*=\s*9007199254740992(.|\n)*400(.|\n)*at\s+most\s+9007199254740991(.|\n)*Correct\s+the\s+value\s+of`},
 		"400":            {avery, status("setUserUsageLimits", 400, -1), `Cannot create user usage limit(.|\n)*setUserUsageLimits(.|\n)*400(.|\n)*Correct\s+the\s+configuration`},
 		"401":            {avery, status("setUserUsageLimits", 401, -1), `Cannot create user usage limit(.|\n)*setUserUsageLimits(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},

@@ -27,7 +27,7 @@ func emulatorClock(clk clock.Clock, baseURL string) (clock.Clock, error) {
 	}
 	ahead, err := time.ParseDuration(strings.TrimSpace(string(text)))
 	if err != nil {
-		return nil, fmt.Errorf("read the emulator's clock: %s holds no duration", file)
+		return nil, fmt.Errorf("read the emulator's clock: %s does not contain a duration", file)
 	}
 	return clock.NewAhead(clk, ahead), nil
 }

@@ -92,34 +92,36 @@ func (p *agentyardProvider) Metadata(_ context.Context, _ provider.MetadataReque
 
 func (p *agentyardProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages the computers, service accounts, environments, sessions and settings of an organization on Agentyard.",
+		MarkdownDescription: "Manages computers, service accounts, environments, sessions, and settings of an Agentyard organization.",
 		Attributes: map[string]schema.Attribute{
 			"base_url": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Address of the service, such as `https://api.agentyard.example`, without `/api/v0`. Required here or as `" + EnvBaseURL + "`.",
+				MarkdownDescription: "Base URL of the service, such as `https://api.agentyard.example`, without `/api/v0`. Required here or in the environment variable `" + EnvBaseURL + "`.",
 			},
 			"api_key": schema.StringAttribute{
 				Optional: true, Sensitive: true,
-				MarkdownDescription: "API key, sent only to `base_url`. It sees the computers of its owner and never those of another person. A human with the Manager role or higher also reaches service accounts, their computers, and limits. Required here or as `" + EnvAPIKey + "`.",
+				MarkdownDescription: "API key, which is sent only to `base_url`. It can see its owner's computers, and never those of another person. " +
+					"The key of a human with the Manager role or higher can also manage service accounts, their computers, and limits. Required here or in the environment variable `" + EnvAPIKey + "`.",
 			},
 			"request_timeout": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "How long one request may take, such as `30s` or `2m`. Default `60s`. Several requests and the waits between them are bounded by the `timeouts` block of the object, where it has one.",
+				MarkdownDescription: "Maximum time for one request, such as `30s` or `2m`. Defaults to `60s`. The `timeouts` block of an object limits all of its requests together.",
 				Validators:          []validator.String{value.DurationAtLeast(time.Second, "30s", "2m")},
 			},
 			"max_retries": schema.Int64Attribute{
-				Optional:            true,
-				MarkdownDescription: "How often a request is repeated after a failure of the service or a broken connection, 0 to 20. A request that creates something is repeated only where the service surely did not act. Waiting for the service's rate limit is not counted. Default 4.",
-				Validators:          []validator.Int64{int64validator.Between(0, 20)},
+				Optional: true,
+				MarkdownDescription: "Maximum number of retries after a failure of the service or a broken connection. Must be 0–20. Defaults to `4`. " +
+					"A create request is retried only if the service certainly did not act. Waiting for the rate limit does not count as a retry.",
+				Validators: []validator.Int64{int64validator.Between(0, 20)},
 			},
 			"requests_per_second": schema.Float64Attribute{
 				Optional:            true,
-				MarkdownDescription: "Ceiling on the requests that the provider sends, per second. No ceiling by default: the provider then waits whenever it meets the service's rate limit.",
+				MarkdownDescription: "Maximum number of requests per second. By default, the provider is limited only by the service's rate limit.",
 				Validators:          []validator.Float64{float64validator.AtLeast(0.01)},
 			},
 			"allow_insecure_http": schema.BoolAttribute{
 				Optional:            true,
-				MarkdownDescription: "Whether plain http is accepted for hosts other than this machine. The API key then travels unencrypted. Default `false`.",
+				MarkdownDescription: "Whether to allow plain HTTP to hosts other than this machine, which sends the API key unencrypted. Defaults to `false`.",
 			},
 		},
 	}
@@ -191,7 +193,7 @@ func (p *agentyardProvider) Configure(ctx context.Context, req provider.Configur
 	}
 	var err error
 	if cfg.Clock, err = emulatorClock(p.clock, cfg.BaseURL); err != nil {
-		resp.Diagnostics.AddError("Cannot Read Emulator Clock", fmt.Sprintf("%v. Set %s to what the running emulator prints, or unset it.", err, EnvEmulatorClock))
+		resp.Diagnostics.AddError("Cannot Read Emulator Clock", fmt.Sprintf("%v. Set %s to the value that the running emulator prints, or unset it.", err, EnvEmulatorClock))
 		return
 	}
 	c, err := client.New(cfg)

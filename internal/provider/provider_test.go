@@ -56,7 +56,7 @@ func TestAccProvider_somethingElseAtBaseURL(t *testing.T) {
 		status     int
 		body, want string
 	}{
-		"another web server":      {http.StatusNotFound, "<html>404 Not Found</html>", `listComputerProviders(.|\n)*404(.|\n)*something\s+else\s+than\s+the\s+service(.|\n)*base_url`},
+		"another web server":      {http.StatusNotFound, "<html>404 Not Found</html>", `listComputerProviders(.|\n)*404(.|\n)*not\s+in\s+the\s+service's\s+format(.|\n)*base_url`},
 		"a login page":            {http.StatusForbidden, "<html>Log in</html>", `listComputerProviders(.|\n)*403(.|\n)*login\s+page(.|\n)*base_url`},
 		"a path of the service's": {http.StatusNotFound, `{"detail": "No such route.", "status": 404, "title": "Not Found"}`, `listComputerProviders(.|\n)*404(.|\n)*the\s+path\s+in\s+base_url`},
 	} {

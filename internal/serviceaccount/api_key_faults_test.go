@@ -80,7 +80,7 @@ func keyMatrix(configs ...acctest.Values) acctest.Matrix {
 			t.Helper()
 			account := listAccounts(e)[0].ID
 			for _, k := range listKeys(e, account) {
-				if k.ID == id && k.Name == i.Attribute("name") && !strings.Contains(text, "When the grace period of the old key has ended") {
+				if k.ID == id && k.Name == i.Attribute("name") && !strings.Contains(text, "Apply again after the grace period of the old key") {
 					t.Fatalf("a rotation must converge without help: %s", text)
 				}
 			}

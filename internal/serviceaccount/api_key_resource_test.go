@@ -292,7 +292,7 @@ func TestAccAPIKey_errors(t *testing.T) {
 	}{
 		"402": {emulator.Fault{Status: 402}, `(?s)Cannot create API key.*Upgrade\s+the\s+plan`},
 		"403": {emulator.Fault{Status: 403}, `(?s)Cannot create API key.*Manager\s+role`},
-		"401": {emulator.Fault{Status: 401}, `(?s)Cannot create API key.*live\s+key`},
+		"401": {emulator.Fault{Status: 401}, `(?s)Cannot create API key.*valid\s+key`},
 		"429": {emulator.Fault{Status: 429, Times: -1}, `(?s)Cannot create API key.*requests_per_second`},
 		"500": {emulator.Fault{Status: 500, Times: -1}, `(?s)Cannot create API key.*createApiKey`},
 	} {

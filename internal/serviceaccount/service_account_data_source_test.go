@@ -86,7 +86,7 @@ func TestAccServiceAccountDataSource_twoOfTheSameName(t *testing.T) {
 	e := acctest.New(t)
 	runSteps(t, e, resource.TestStep{
 		Config:      "provider \"agentyard\" {\n  base_url = \"" + server.URL + "\"\n  api_key  = \"fk-x\"\n}\ndata \"agentyard_service_account\" \"x\" {\n  name = \"ci\"\n}\n",
-		ExpectError: regexp.MustCompile(`Service Account Is Ambiguous(.|\n)*2\s+service\s+accounts(.|\n)*sa_1,\s+sa_2(.|\n)*Give\s+the\s+id`),
+		ExpectError: regexp.MustCompile(`Service Account Is Ambiguous(.|\n)*2\s+service\s+accounts(.|\n)*sa_1,\s+sa_2(.|\n)*Set\s+id\s+instead`),
 	})
 }
 

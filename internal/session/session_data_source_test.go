@@ -247,7 +247,7 @@ func TestAccSessionDataSource_errors(t *testing.T) {
 	}{
 		{emulator.Fault{Operation: "getSession", Kind: emulator.FaultStatusBeforeCommit, Status: 503}, `Cannot read session(.|\n)*getSession(.|\n)*503`},
 		{emulator.Fault{Operation: "listSessions", Kind: emulator.FaultStatusBeforeCommit, Status: 500}, `Cannot read session(.|\n)*listSessions(.|\n)*500`},
-		{emulator.Fault{Operation: "getSession", Kind: emulator.FaultOtherServer, Status: 404}, `Cannot read session(.|\n)*something\s+else\s+than\s+the\s+service`},
+		{emulator.Fault{Operation: "getSession", Kind: emulator.FaultOtherServer, Status: 404}, `Cannot read session(.|\n)*not\s+in\s+the\s+service's\s+format`},
 		{emulator.Fault{Operation: "getSession", Kind: emulator.FaultOtherAnswer, Body: `{"sessionId":"another","status":"idle"}`}, `Cannot read session(.|\n)*getSession(.|\n)*another`},
 		{emulator.Fault{Operation: "getSession", Kind: emulator.FaultOtherAnswer, Body: `{"sessionId":"` + s.ID + `"}`}, `Cannot read session(.|\n)*lacks\s+the\s+field\s+status`},
 	} {

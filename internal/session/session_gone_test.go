@@ -75,7 +75,7 @@ func TestAccSession_aColleaguesKey(t *testing.T) {
 	for _, args := range [][]string{{"plan"}, {"apply", "-auto-approve"}, {"destroy", "-auto-approve"}, {"destroy", "-auto-approve", "-refresh=false"}} {
 		r := cli.Run(append(args, "-input=false")...)
 		for _, id := range ids {
-			if r.ExitCode == 0 || !strings.Contains(unframed(r.Output), "Session "+id+" is not visible to this API key") {
+			if r.ExitCode == 0 || !strings.Contains(unframed(r.Output), "Session "+id+" is not visible to the provider's API key") {
 				t.Errorf("%s: exit code %d: %s", strings.Join(args, " "), r.ExitCode, r.Output)
 			}
 		}

@@ -119,7 +119,7 @@ func TestSessionInterrupt_errors(t *testing.T) {
 	}{
 		{emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 400}, true, "400"},
 		{emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, false, "500"},
-		{emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404}, false, "something else than the service"},
+		{emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404}, false, "not in the service's format"},
 		{emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: "{}"}, false, "it has no status"},
 		{emulator.Fault{Kind: emulator.FaultNonJSON}, false, "not JSON"},
 	} {

@@ -154,7 +154,7 @@ func TestAccSessionsDataSource_errors(t *testing.T) {
 		{emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1}, `listSessions(.|\n)*500`},
 		{emulator.Fault{Kind: emulator.FaultRepeatedCursor}, `listSessions(.|\n)*its\s+cursor\s+leads\s+back`},
 		{emulator.Fault{Kind: emulator.FaultNonJSON, After: 1}, `not\s+JSON`},
-		{emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404}, `something\s+else\s+than\s+the\s+service`},
+		{emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404}, `not\s+in\s+the\s+service's\s+format`},
 		{emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"pagination":{"hasMore":false,"nextCursor":null}}`}, `has\s+no\s+sessions`},
 		{emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"sessions":[{"sessionId":"s1"}],"pagination":{"hasMore":false,"nextCursor":null}}`}, `lacks\s+the\s+field\s+status`},
 	} {

@@ -22,7 +22,7 @@ func KeepEqual(equal func(a, b string) bool, text string) planmodifier.String {
 
 // KeepCase is KeepEqual for a string in which upper and lower case make no difference.
 func KeepCase() planmodifier.String {
-	return KeepEqual(strings.EqualFold, "Upper and lower case make no difference.")
+	return KeepEqual(strings.EqualFold, "Case is ignored.")
 }
 
 func (k keepEqual) Description(context.Context) string { return k.text }

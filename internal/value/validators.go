@@ -72,7 +72,7 @@ func NotBlank(instead string) validator.String {
 // Except accepts everything but one value. Instead completes the refusal with what to do, such as "use agentyard_computer".
 func Except(refused, instead string) validator.String {
 	return rule{
-		summary: "Value Not Possible Here", must: fmt.Sprintf("must not be %q: %s", refused, instead),
+		summary: "Invalid Value", must: fmt.Sprintf("must not be %q: %s", refused, instead),
 		accepts: func(s string) bool { return s != refused },
 	}
 }
@@ -87,7 +87,7 @@ func UUID() validator.String {
 // RFC3339 accepts a time.
 func RFC3339() validator.String {
 	return rule{
-		summary: "Invalid Time", must: "must be a time in RFC 3339, such as 2027-01-31T08:00:00Z",
+		summary: "Invalid Time", must: "must be an RFC 3339 time, such as 2027-01-31T08:00:00Z",
 		accepts: func(s string) bool { _, err := time.Parse(time.RFC3339, s); return err == nil },
 		got:     strconv.Quote,
 	}
@@ -132,7 +132,7 @@ func isAbsoluteURI(s string) bool {
 func RepositoryURL() validator.String {
 	return rule{
 		summary: "Invalid Repository URL",
-		must:    "must be the http or https address of a repository, without user name, blanks, query, fragment, encoded slashes and parts of dots, such as https://code.example/acme/api",
+		must:    "must be the http or https URL of a repository, without a user name, whitespace, query, fragment, encoded slash, \".\", or \"..\", such as https://code.example/acme/api",
 		accepts: isRepositoryURL,
 		got:     func(s string) string { return strconv.Quote(withoutUser(s)) },
 	}

@@ -39,7 +39,7 @@ func TestValidators(t *testing.T) {
 			"1b4e28ba2fa141d2883f0016d3cca427": "", "1b4e28ba-2fa1-41d2-883f-0016d3cca427 ": "",
 		}},
 		"time": {RFC3339(), []string{"2027-01-31T08:00:00Z", "2027-01-31T08:00:00.5+01:00"}, map[string]string{
-			"": "", "2027-01-31": `x must be a time in RFC 3339, such as 2027-01-31T08:00:00Z, got: "2027-01-31".`, "tomorrow": "",
+			"": "", "2027-01-31": `x must be an RFC 3339 time, such as 2027-01-31T08:00:00Z, got: "2027-01-31".`, "tomorrow": "",
 		}},
 		"duration": {DurationAtLeast(time.Second, "30s", "2m"), []string{"1s", "30d"}, map[string]string{
 			"": "", "999ms": `x must be a duration of at least 1s, such as "30s", "2m", got: "999ms".`, "-1h": "", "soon": `got: "soon".`,
@@ -49,7 +49,7 @@ func TestValidators(t *testing.T) {
 			"": "", "acme/app": `x must be an absolute URI, such as https://git.example/acme/app, got: "acme/app".`, "//git.example/a": "", "https://": "", "https://a b": "", ":": "",
 		}},
 		"repository": {RepositoryURL(), []string{"https://code.example/acme/api", "http://code.example:8080/a.git", "HTTPS://code.example/a/", "https://code.example/ä", "https://code.example/a..b/...", "https://code.example//a"}, map[string]string{
-			"": "", "acme/api": `x must be the http or https address of a repository, without user name, blanks, query, fragment, encoded slashes and parts of dots, such as https://code.example/acme/api, got: "acme/api".`,
+			"": "", "acme/api": `x must be the http or https URL of a repository, without a user name, whitespace, query, fragment, encoded slash, ".", or "..", such as https://code.example/acme/api, got: "acme/api".`,
 			"git@code.example:acme/api.git": "", "ssh://code.example/a": "", "//code.example/a": "", "https://": "", "https:///a": "", "https://code.example/a?b": "", "https://code.example/a?": "",
 			"https://code.example/a#b": "", "https://code.example/a#": "", "https://code.example/a b": "", " https://code.example/a": "", "https://code.example/a\u00a0": "", "https://code.example/a\n": "",
 			"https://code.example": "", "https://code.example/": "", "https://code.example/..": "", "https://code.example/a/../b": "", "https://code.example/./a": "", "https://code.example/%2E%2e/a": "",
@@ -66,7 +66,7 @@ func TestValidators(t *testing.T) {
 			"Avery <avery@agentyard.example>": "", "<avery@agentyard.example>": "", "a@b, c@d": "", " a@b": "", "a@b ": "", "a b@c": "", "a@b\n": "",
 		}},
 		"day": {Day(), []string{"2026-02-28", "2028-02-29", "1999-12-31"}, map[string]string{
-			"": "", "yesterday": `x must be a day as YYYY-MM-DD, such as 2026-02-28, got: "yesterday".`, "2026-02-29": "", "2026-13-01": "", "2026-00-10": "", "2026-02-00": "",
+			"": "", "yesterday": `x must be a date in the format YYYY-MM-DD, such as 2026-02-28, got: "yesterday".`, "2026-02-29": "", "2026-13-01": "", "2026-00-10": "", "2026-02-00": "",
 			"2026-2-8": "", "2026-02-28T00:00:00Z": "", "28.02.2026": "", "02/28/2026": "", "20260228": "", "2026-02-28 ": "", " 2026-02-28": "", "26-02-28": "", "12026-02-28": "",
 		}},
 		"day from": {DayFrom("2026-01-14", "there is nothing before"), []string{"2026-01-14", "2026-01-15", "2027-01-01", "yesterday", "2026-01-32", "", "0000-12-31", "0001-01-01"}, map[string]string{

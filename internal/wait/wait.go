@@ -66,7 +66,7 @@ func (e *TimeoutError) Error() string {
 		text = fmt.Sprintf("no status could be read in %s", e.Waited.Round(time.Second))
 	}
 	if e.Err != nil {
-		text += fmt.Sprintf(" (the last look failed: %v)", e.Err)
+		text += fmt.Sprintf(" (the last request failed: %v)", e.Err)
 	}
 	return text
 }

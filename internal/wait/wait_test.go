@@ -79,8 +79,8 @@ func TestFor(t *testing.T) {
 		"failed":            {nil, []any{"building", "failed"}, "failed", new(*FailedError), `the status is "failed"`, "building failed", 2},
 		"never":             {nil, []any{"building"}, "building", new(*TimeoutError), `the status is still "building" after 1m0s`, "building", 15},
 		"fault on the way":  {nil, []any{"building", broken, broken, broken, broken, "ready"}, "ready", nil, "", "building ready", 6},
-		"broken to the end": {nil, []any{"building", broken}, "building", new(*TimeoutError), `still "building" after 1m0s (the last look failed: broken)`, "building", 15},
-		"never seen":        {nil, []any{broken}, "", new(*TimeoutError), "no status could be read in 1m0s (the last look failed: broken)", "", 15},
+		"broken to the end": {nil, []any{"building", broken}, "building", new(*TimeoutError), `still "building" after 1m0s (the last request failed: broken)`, "building", 15},
+		"never seen":        {nil, []any{broken}, "", new(*TimeoutError), "no status could be read in 1m0s (the last request failed: broken)", "", 15},
 		"shown late":        {nil, []any{gone, gone, gone, gone, gone, "ready"}, "ready", nil, "", "ready", 6},
 		"gone":              {nil, []any{"building", gone}, "building", new(*client.APIError), "gone", "building", 6},
 		"gone for exactly as long as one waits for a late one": {nil, []any{"building", "building", "building", "building", gone}, "building", new(*client.APIError), "gone", "building", 8},
@@ -90,7 +90,7 @@ func TestFor(t *testing.T) {
 		"done from the start":          {&ready, []any{"failed"}, "ready", nil, "", "ready", 0},
 		"failed from the start":        {&failed, []any{"ready"}, "failed", new(*FailedError), `the status is "failed"`, "failed", 0},
 		"starts as it goes on":         {&building, []any{"building", "ready"}, "ready", nil, "", "building ready", 2},
-		"never seen but its start":     {&building, []any{broken}, "building", new(*TimeoutError), `still "building" after 1m0s (the last look failed: broken)`, "building", 15},
+		"never seen but its start":     {&building, []any{broken}, "building", new(*TimeoutError), `still "building" after 1m0s (the last request failed: broken)`, "building", 15},
 		"gone since its start":         {&building, []any{gone}, "building", new(*client.APIError), "gone", "building", 6},
 		"refused to look at the start": {&building, []any{forbidden}, "building", new(*client.APIError), "no", "building", 1},
 	} {
@@ -175,7 +175,7 @@ func TestFor_aLookThatHangsEndsSoonAfterTheDeadline(t *testing.T) {
 			Start: &start, Next: hanging, Status: func(s *string) string { return *s }, States: states,
 		})
 		var late *TimeoutError
-		if !errors.As(err, &late) || !strings.Contains(err.Error(), `still "building" after 1m10s (the last look failed: the service did not answer)`) || last == nil {
+		if !errors.As(err, &late) || !strings.Contains(err.Error(), `still "building" after 1m10s (the last request failed: the service did not answer)`) || last == nil {
 			t.Errorf("got %v and %v", last, err)
 		}
 		if took := time.Since(began); took != time.Minute+lastLookPatience {

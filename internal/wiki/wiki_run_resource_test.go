@@ -383,7 +383,7 @@ func TestWikiRun_privateRunsOfOthers(t *testing.T) {
 	}
 	hidden := func(what string, out acctest.Outcome) {
 		t.Helper()
-		if len(out.Errors) != 1 || !strings.Contains(out.Text(), "Wiki run "+i.ID()+" is not visible to this API key") || !strings.Contains(out.Text(), "terraform state rm ADDRESS") {
+		if len(out.Errors) != 1 || !strings.Contains(out.Text(), "Wiki run "+i.ID()+" is not visible to the provider's API key") || !strings.Contains(out.Text(), "terraform state rm ADDRESS") {
 			t.Errorf("%s: %s", what, out)
 		}
 	}
@@ -436,7 +436,7 @@ func TestWikiRun_becomesPrivate(t *testing.T) {
 			t.Fatal(out)
 		}
 	}
-	if out := process(other).Plan(i, private); len(out.Errors) != 1 || !strings.Contains(out.Text(), "is not visible to this API key") {
+	if out := process(other).Plan(i, private); len(out.Errors) != 1 || !strings.Contains(out.Text(), "is not visible to the provider's API key") {
 		t.Errorf("%s", out)
 	}
 }
@@ -493,7 +493,7 @@ func TestAccWikiRun_invalidConfiguration(t *testing.T) {
 	tree := func(text string) string { return pages(pagesJSON) + "\n  " + quoted("page_tree", text) }
 	for name, tc := range map[string]struct{ lines, want string }{
 		"no repository":         {``, `The\s+argument\s+"repo_url"\s+is\s+required`},
-		"owner and name":        {`repo_url = "acme/api"`, `repo_url\s+must\s+be\s+the\s+http\s+or\s+https\s+address`},
+		"owner and name":        {`repo_url = "acme/api"`, `repo_url\s+must\s+be\s+the\s+http\s+or\s+https\s+URL`},
 		"a user in the address": {`repo_url = "https://me:hunter2@code.example/acme/api"`, `repo_url\s+must\s+be(.|\n)*…@code\.example`},
 		"a query":               {`repo_url = "https://code.example/acme/api?x=1"`, `repo_url\s+must\s+be`},
 		"ssh":                   {`repo_url = "ssh://code.example/acme/api"`, `repo_url\s+must\s+be`},
