@@ -19,7 +19,6 @@ import (
 // statusMissing is the status of an entry whose computer does not exist. The service does not use it.
 const statusMissing = "missing"
 
-// fleetComputer is one entry of a fleet's computers.
 type fleetComputer struct {
 	ID                    types.String `tfsdk:"id"`
 	Status                types.String `tfsdk:"status"`
@@ -30,10 +29,9 @@ type fleetComputer struct {
 	ClonedRepoDirectories types.List   `tfsdk:"cloned_repo_directories"`
 }
 
-// fleetComputerResults are the fields of a fleetComputer.
 var fleetComputerResults = results.Plain{
 	"id":                      computerResults["id"],
-	"status":                  {Text: "The computer's status: `provisioning`, `active`, or `error`. `missing` if the computer does not exist; the next apply creates it."},
+	"status":                  {Text: "The computer's status. One of `provisioning`, `active`, `error`, or `missing`. The next apply creates a missing computer."},
 	"hostname":                computerResults["hostname"],
 	"remote_user":             computerResults["remote_user"],
 	"relay_client_url":        computerResults["relay_client_url"],
@@ -68,8 +66,7 @@ func membersFromAPI(ctx context.Context, computers []client.Computer) ([]fleetMe
 	return members, diags
 }
 
-// computersInState returns the computers in the state that exist, in the order of their numbers, and the names of the
-// missing ones.
+// computersInState returns the computers that exist, ordered by number, and the names of the missing ones.
 func (m *fleetModel) computersInState(ctx context.Context) (members []fleetMember, missing []string, diags diag.Diagnostics) {
 	if !value.IsSet(m.Computers) {
 		return nil, nil, nil
@@ -90,7 +87,7 @@ func (m *fleetModel) computersInState(ctx context.Context) (members []fleetMembe
 	return members, missing, diags
 }
 
-// orderOf returns the number in a computer's name. A renamed computer has none and comes last.
+// orderOf puts renamed computers, whose names have no number, last.
 func orderOf(prefix, name string) int {
 	if number, ok := client.FleetNumber(prefix, name); ok {
 		return number
@@ -98,8 +95,7 @@ func orderOf(prefix, name string) int {
 	return math.MaxInt
 }
 
-// setComputers stores the computers that exist and an entry for each missing one. Of two with the same name, the first stays:
-// it is in the state already.
+// setComputers keeps the first of two members with the same name: it is already in the state.
 func (m *fleetModel) setComputers(ctx context.Context, members []fleetMember, missing []string) diag.Diagnostics {
 	entries := make(map[string]fleetComputer, len(members)+len(missing))
 	for _, name := range missing {
@@ -113,7 +109,6 @@ func (m *fleetModel) setComputers(ctx context.Context, members []fleetMember, mi
 	return diags
 }
 
-// setProviderType stores the provider that the service chose.
 func (m *fleetModel) setProviderType(computers []client.Computer) {
 	if value.IsSet(m.ProviderType) {
 		return
@@ -124,7 +119,7 @@ func (m *fleetModel) setProviderType(computers []client.Computer) {
 	}
 }
 
-// newNames returns the names that the service gives to new computers: the lowest free numbers.
+// newNames predicts the names of new computers: the service uses the lowest free numbers.
 func newNames(prefix string, members []fleetMember, count int) []string {
 	taken := make(map[string]bool, len(members))
 	for _, member := range members {
@@ -155,7 +150,7 @@ func memberIDs(members []fleetMember) []string {
 	return ids
 }
 
-// without returns the members of which others has no computer with the same ID.
+// without returns the members whose ID is not in others.
 func without(members, others []fleetMember) []fleetMember {
 	ids := memberIDs(others)
 	return slices.DeleteFunc(slices.Clone(members), func(member fleetMember) bool { return slices.Contains(ids, member.ID.ValueString()) })

@@ -363,7 +363,7 @@ func TestFleet_aNameThatWasNotPlanned(t *testing.T) {
 	})
 	i := newFleet(t, e)
 	out := acctest.NewProcess(t, e, nil).Apply(i, fleetOf(2))
-	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "web-2 was planned, but the service created web-3") {
+	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "Planned web-2, but the service created web-3") {
 		t.Errorf("%s", out)
 	}
 	if got := fleetNames(i); !slices.Equal(got, []string{"web-1", "web-3"}) || len(fleetIDs(i)) != 2 {

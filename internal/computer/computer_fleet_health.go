@@ -11,25 +11,24 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 )
 
-// newKey is the key of the private state that holds a newComputers.
-const newKey = "never_active"
+const newComputersKey = "never_active"
 
-// newComputers holds the IDs of computers that the fleet created and has not seen active. The value is true if the setup
-// is known to have failed: nobody has worked on such a computer, so it can be replaced.
+// newComputers holds the IDs of computers that the fleet created and has not seen active. The value is true if the computer
+// failed to provision: nobody has worked on it, so it can be replaced.
 type newComputers map[string]bool
 
-func getNew(ctx context.Context, private adopt.Private) (newComputers, diag.Diagnostics) {
+func getNewComputers(ctx context.Context, private adopt.Private) (newComputers, diag.Diagnostics) {
 	computers := newComputers{}
-	stored, diags := private.GetKey(ctx, newKey)
+	stored, diags := private.GetKey(ctx, newComputersKey)
 	if len(stored) > 0 {
 		if err := json.Unmarshal(stored, &computers); err != nil {
-			diags.AddError("Private State Cannot Be Read", fmt.Sprintf("The provider cannot read which computers of the fleet were never active: %v. This is a bug in the provider; please report it.", err))
+			diags.AddError("Private State Cannot Be Read", fmt.Sprintf("The provider cannot read which computers of the fleet were never active: %v. Report this bug to the provider's developers.", err))
 		}
 	}
 	return computers, diags
 }
 
-// store keeps the entries of the fleet's members.
+// store forgets computers that are no longer members.
 func (n newComputers) store(ctx context.Context, private adopt.Private, members []fleetMember) diag.Diagnostics {
 	kept := newComputers{}
 	for _, id := range memberIDs(members) {
@@ -38,25 +37,24 @@ func (n newComputers) store(ctx context.Context, private adopt.Private, members 
 		}
 	}
 	if len(kept) == 0 {
-		return private.SetKey(ctx, newKey, nil)
+		return private.SetKey(ctx, newComputersKey, nil)
 	}
 	stored, err := json.Marshal(kept)
 	if err != nil {
 		return diag.Diagnostics{diag.NewErrorDiagnostic("Private State Cannot Be Stored", err.Error())}
 	}
-	return private.SetKey(ctx, newKey, stored)
+	return private.SetKey(ctx, newComputersKey, stored)
 }
 
-// add takes over new computers as last seen. One that failed since its creation was never active.
+// add treats a new computer with the status "error" as failed to provision: it cannot have been active.
 func (n newComputers) add(made []client.Computer) {
 	for i := range made {
 		n[made[i].ID] = made[i].Status == client.ComputerError
 	}
-	n.see(made)
+	n.update(made)
 }
 
-// see takes over what a refresh shows.
-func (n newComputers) see(found []client.Computer) {
+func (n newComputers) update(found []client.Computer) {
 	for i := range found {
 		c := &found[i]
 		_, isNew := n[c.ID]

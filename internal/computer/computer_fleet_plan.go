@@ -16,15 +16,12 @@ import (
 )
 
 const (
-	// maxShown bounds the new computers that a plan shows with their attributes. The CLIs hide an object that is unknown
-	// as a whole.
+	// maxShown is the number of new computers that a plan shows in full. The CLIs do not show an object that is unknown as a whole.
 	maxShown = 50
-	// maxPlanned bounds the new computers that a plan names. Beyond it, computers is unknown as a whole, so that a typing
-	// error in quantity does not exhaust the memory.
+	// maxPlanned is the number of new computers that a plan names, so that a typo in quantity does not exhaust the memory.
 	maxPlanned = 10_000
 )
 
-// ModifyPlan plans which computers stay, which are deleted, and which are created.
 func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() {
 		return
@@ -36,7 +33,7 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	}
 	members, _, diags := state.computersInState(ctx)
 	resp.Diagnostics.Append(diags...)
-	known, diags := getNew(ctx, req.Private)
+	created, diags := getNewComputers(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -51,13 +48,13 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), id)...)
 	computers := types.MapUnknown(fleetComputerType)
 	if !plan.NamePrefix.IsUnknown() && !plan.Quantity.IsUnknown() && !plan.ReplaceFailed.IsUnknown() {
-		computers, diags = plan.change(members, known).computers(ctx, plan.NamePrefix.ValueString(), state.Computers)
+		computers, diags = plan.change(members, created).computers(ctx, plan.NamePrefix.ValueString(), state.Computers)
 		resp.Diagnostics.Append(diags...)
 	}
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("computers"), computers)...)
 }
 
-// checkAccess fails where the service refuses the provider.
+// checkAccess fails before anything is created if the service refuses the API key.
 func (r *fleetResource) checkAccess(ctx context.Context, plan *fleetModel) diag.Diagnostics {
 	if plan.ServiceAccountID.IsUnknown() {
 		return nil
@@ -65,17 +62,16 @@ func (r *fleetResource) checkAccess(ctx context.Context, plan *fleetModel) diag.
 	return apierror.For("plan", "computer fleet", r.Client.CheckComputers(ctx, plan.ServiceAccountID.ValueString()), fleetFields)
 }
 
-// fleetChange is what an update does to a fleet's computers: it deletes failed and surplus, then creates missing new ones.
+// fleetChange is what an update does: it deletes the failed and surplus computers, then creates the missing ones.
 type fleetChange struct {
 	stay, failed, surplus []fleetMember
 	missing               int
 }
 
-// change compares the computers that exist with what is configured.
-func (m *fleetModel) change(members []fleetMember, known newComputers) fleetChange {
+func (m *fleetModel) change(members []fleetMember, created newComputers) fleetChange {
 	var c fleetChange
 	for _, member := range members {
-		if m.ReplaceFailed.ValueBool() && member.Status.ValueString() == client.ComputerError && known[member.ID.ValueString()] {
+		if m.ReplaceFailed.ValueBool() && member.Status.ValueString() == client.ComputerError && created[member.ID.ValueString()] {
 			c.failed = append(c.failed, member)
 		} else {
 			c.stay = append(c.stay, member)
@@ -89,7 +85,6 @@ func (m *fleetModel) change(members []fleetMember, known newComputers) fleetChan
 	return c
 }
 
-// computers returns the planned entries. Those that stay keep their values in the state.
 func (c fleetChange) computers(ctx context.Context, prefix string, state types.Map) (types.Map, diag.Diagnostics) {
 	if c.missing > maxPlanned {
 		return types.MapUnknown(fleetComputerType), nil
@@ -118,7 +113,7 @@ func (c fleetChange) computers(ctx context.Context, prefix string, state types.M
 	return computers, diags
 }
 
-// replaceProvider sets no replacement where the fleet never had a computer and therefore no provider.
+// replaceProvider replaces nothing while the fleet has no provider yet, because it never had a computer.
 func replaceProvider(_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
 	resp.RequiresReplace = !req.StateValue.IsNull()
 }

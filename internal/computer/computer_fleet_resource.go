@@ -43,13 +43,13 @@ const (
 	defaultFleetDeleteTimeout = 30 * time.Minute
 )
 
-// withoutSlash keeps an account apart from a prefix in an import ID.
+// withoutSlash excludes the separator of an import ID.
 var withoutSlash = regexp.MustCompile(`^[^/\s]*$`)
 
-// prefixPattern and its 58 characters, which leave room for the suffix within a name's 63, are an assumption of the contract.
+// prefixPattern and the maximum of 58 characters are assumptions of the contract. A name has at most 63 characters.
 var prefixPattern = regexp.MustCompile(`^[a-z](?:[a-z0-9-]*[a-z0-9])?$`)
 
-// fleetFields says where an error about a field of the API is shown.
+// fleetFields maps the API's fields to attributes, for errors.
 var fleetFields = apierror.Fields{
 	"namePrefix": path.Root("name_prefix"), "quantity": path.Root("quantity"), "provider": path.Root("provider_type"),
 	"repos": path.Root("repos"), "autoInstallDeps": path.Root("auto_install_deps"), "serviceAccountId": path.Root("service_account_id"),
@@ -82,12 +82,11 @@ type fleetIdentity struct {
 	ServiceAccountID types.String `tfsdk:"service_account_id"`
 }
 
-// Identity is the prefix and, where it is not the key's own, the account.
 func (m *fleetModel) Identity() any {
 	return &fleetIdentity{NamePrefix: m.NamePrefix, ServiceAccountID: m.ServiceAccountID}
 }
 
-// OwnerOnly reports that only the owner's API keys see the computers.
+// OwnerOnly reports whether only the owner's API keys can see the computers.
 func (m *fleetModel) OwnerOnly() bool { return m.ServiceAccountID.IsNull() }
 
 func (m *fleetModel) createRequest(quantity int) client.BulkCreateRequest {
@@ -101,7 +100,6 @@ func (m *fleetModel) createRequest(quantity int) client.BulkCreateRequest {
 	}
 }
 
-// importID is the ID of a fleet: its prefix, behind its account where it has one.
 func (m *fleetModel) importID() string {
 	if account := m.ServiceAccountID.ValueString(); account != "" {
 		return account + "/" + m.NamePrefix.ValueString()
@@ -111,46 +109,45 @@ func (m *fleetModel) importID() string {
 
 func (r *fleetResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_computer_fleet"
-	// A fleet that was imported with its account's own key adopts the account, which is part of its identity.
+	// A fleet that was imported with its account's own key adopts the account, which changes the identity.
 	resp.ResourceBehavior = resource.ResourceBehavior{MutableIdentity: true}
 }
 
 func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		Version: 1,
-		MarkdownDescription: "Any number of identical managed computers. The service names them `<name_prefix>-<number>`, with the lowest free numbers. " +
-			"Changing `quantity` creates or deletes computers in place; the plan shows which.\n\n" +
-			"**Missing computers.** A computer that was deleted elsewhere, or that the service did not create, is an entry with `status = \"missing\"`. The next apply creates it. " +
-			"If the service creates fewer computers than `quantity` while it creates the fleet, the apply ends with a warning; while it updates the fleet, with an error. " +
-			"To stop the run and everything that depends on the fleet, add a `postcondition` as in the example. It does not mark the fleet for replacement.\n\n" +
-			"**Failed computers.** A computer that does not become active is a warning while the fleet is created, and an error while it is updated. " +
-			"The next apply replaces a computer that failed to provision; see `replace_failed`. A computer that may have been active, or that was imported, is only reported.\n\n" +
-			"**Other computers with these names.** Only computers that this resource created or imported belong to the fleet. " +
-			"While another computer is named `<name_prefix>-<number>`, the fleet creates no computers and the error names the other computer. Importing the fleet takes every computer with such a name.",
+		MarkdownDescription: "Manages a fleet of identical managed computers, named `<name_prefix>-<number>`. Changing `quantity` creates or deletes computers in place.\n\n" +
+			"**Missing computers.** A computer that no longer exists, or that the service did not create, has `status = \"missing\"`. The next apply creates it. " +
+			"If the service creates too few computers, creating the fleet ends with a warning, and updating it with an error. To fail the run in both cases, add a `postcondition` as in the example.\n\n" +
+			"**Failed computers.** A computer that does not become active is a warning when the fleet is created, and an error when it is updated. " +
+			"The next apply replaces computers that failed to provision; see `replace_failed`.\n\n" +
+			"**Other computers with the same prefix.** The fleet includes only computers that it created or imported. " +
+			"While another computer is named `<name_prefix>-<number>`, the fleet creates no computers, and the error names that computer. Importing the fleet includes all computers with such a name.\n\n" +
+			"-> Only the owner's API keys can see a fleet without `service_account_id`. See [Sharing computers in a team](../guides/sharing-computers).",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,
-				MarkdownDescription: "The import ID: `name_prefix`, or `service_account_id/name_prefix`.",
+				MarkdownDescription: "The import ID: `name_prefix`, or `service_account_id/name_prefix` if the fleet has a service account.",
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 			},
 			"name_prefix": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: "Start of the computers' names; the service adds a hyphen and a number. Must be 1–58 lowercase letters, digits, and hyphens, start with a letter, and not end with a hyphen. Changing this forces a new fleet.",
+				MarkdownDescription: "Prefix of the computers' names. Must be 1–58 lowercase letters, digits, and hyphens, start with a letter, and not end with a hyphen. Changing this forces a new fleet.",
 				Validators: []validator.String{
 					value.Length(1, 58),
-					stringvalidator.RegexMatches(prefixPattern, "must be lower-case letters, digits and hyphens, start with a letter and not end in a hyphen"),
+					stringvalidator.RegexMatches(prefixPattern, "must be lowercase letters, digits, and hyphens, start with a letter, and not end with a hyphen"),
 				},
 				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			},
 			"quantity": schema.Int64Attribute{
 				Required:            true,
-				MarkdownDescription: "Number of computers, 0 or more. Lowering it first deletes computers that `replace_failed` would replace, then renamed computers, then those with the highest numbers.",
+				MarkdownDescription: "Number of computers. Must be at least 0. Lowering it deletes failed computers first (see `replace_failed`), then renamed ones, then those with the highest numbers.",
 				Validators:          []validator.Int64{int64validator.AtLeast(0)},
 			},
 			"provider_type": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: "Identifier of the managed provider; not `byom`. The data source `agentyard_computer_providers` lists the available ones. If omitted, the service chooses. Changing this forces a new fleet.",
-				Validators:          []validator.String{value.NotEmpty(), value.Except(client.ProviderBYOM, "register machines of one's own with the resource agentyard_computer")},
+				MarkdownDescription: "ID of the managed provider. Must not be `byom`. See the data source `agentyard_computer_providers`. If omitted, the service chooses. Changing this forces a new fleet.",
+				Validators:          []validator.String{value.NotEmpty(), value.Except(client.ProviderBYOM, "use agentyard_computer to register a machine")},
 				PlanModifiers: []planmodifier.String{
 					stringplanmodifier.UseNonNullStateForUnknown(),
 					stringplanmodifier.RequiresReplaceIf(replaceProvider, "Changing this forces a new fleet.", "Changing this forces a new fleet."),
@@ -160,21 +157,21 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"auto_install_deps": autoInstallDepsAttribute("fleet"),
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "ID of the service account that owns the computers. Defaults to the owner of the API key. Requires the API key of a human with the Manager role or higher. Changing this forces a new fleet.",
-				Validators:          []validator.String{value.NotEmpty(), stringvalidator.RegexMatches(withoutSlash, "must not contain a slash or white space")},
+				MarkdownDescription: "ID of the service account that owns the computers. Defaults to the API key's owner. Requires the API key of a human with the Manager role or higher. Changing this forces a new fleet.",
+				Validators:          []validator.String{value.NotEmpty(), stringvalidator.RegexMatches(withoutSlash, "must not contain slashes or whitespace")},
 				PlanModifiers:       []planmodifier.String{adopt.String()},
 			},
 			"wait_for_active": schema.BoolAttribute{
 				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-				MarkdownDescription: "Whether an apply waits until new computers are active. Defaults to `true`.",
+				MarkdownDescription: "Whether to wait until new computers are active. Defaults to `true`.",
 			},
 			"replace_failed": schema.BoolAttribute{
 				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-				MarkdownDescription: "Whether the next apply replaces computers that this resource created, that have the status `error`, and that were never active. Defaults to `true`.",
+				MarkdownDescription: "Whether to replace computers with the status `error`. Applies only to computers that the fleet created and that were never active. Defaults to `true`.",
 			},
 			"computers": schema.MapNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "The computers by name. The map always has `quantity` keys, which every plan knows.",
+				MarkdownDescription: "The computers, by name. Has exactly `quantity` keys, which are known in every plan.",
 				NestedObject:        schema.NestedAttributeObject{Attributes: fleetComputerResults.Elements()},
 			},
 		},
@@ -191,8 +188,8 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 
 func (r *fleetResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
 	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
-		"name_prefix":        identityschema.StringAttribute{RequiredForImport: true, Description: "Start of the computers' names."},
-		"service_account_id": identityschema.StringAttribute{OptionalForImport: true, Description: "ID of the service account that owns the computers. Defaults to the owner of the API key."},
+		"name_prefix":        identityschema.StringAttribute{RequiredForImport: true, Description: "Prefix of the computers' names."},
+		"service_account_id": identityschema.StringAttribute{OptionalForImport: true, Description: "ID of the service account that owns the computers. Defaults to the API key's owner."},
 	}}
 }
 
@@ -211,11 +208,11 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	createCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	quantity, known := int(m.Quantity.ValueInt64()), newComputers{}
+	quantity, created := int(m.Quantity.ValueInt64()), newComputers{}
 	planned := newNames(m.NamePrefix.ValueString(), nil, quantity)
 	made, err := r.Client.CreateFleet(createCtx, m.createRequest(quantity), nil)
 	if err != nil && len(made) == 0 {
-		resp.Diagnostics.Append(apierror.For("create", "computer fleet", err, m.options(false))...)
+		resp.Diagnostics.Append(apierror.For("create", "computer fleet", err, m.createOptions())...)
 		return
 	}
 	m.ID = types.StringValue(m.importID())
@@ -225,12 +222,12 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 		m.setProviderType(computers)
 		resp.Diagnostics.Append(m.setComputers(ctx, members, newNames(m.NamePrefix.ValueString(), members, quantity-len(members)))...)
 		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-		known.add(computers)
-		resp.Diagnostics.Append(known.store(ctx, resp.Private, members)...)
+		created.add(computers)
+		resp.Diagnostics.Append(created.store(ctx, resp.Private, members)...)
 	}
 	save(made)
 	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
-	// From here on, anything that the next apply can put right is a warning: an error would taint the fleet.
+	// From here on, failures are warnings: an error would taint the fleet, and the next apply would replace all computers.
 	if err != nil {
 		resp.Diagnostics.AddWarning(m.shortfall(quantity, len(made), err))
 	}
@@ -245,13 +242,13 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	}
 }
 
-// Read takes over the computers in the state. After an import, it takes every computer with the fleet's names.
+// Read refreshes the computers in the state. After an import, it finds every computer with the prefix.
 func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var m fleetModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
 	prior, missing, diags := m.computersInState(ctx)
 	resp.Diagnostics.Append(diags...)
-	known, diags := getNew(ctx, req.Private)
+	created, diags := getNewComputers(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -286,8 +283,8 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	m.setProviderType(found)
 	resp.Diagnostics.Append(m.setComputers(ctx, members, append(missing, memberNames(lost)...))...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-	known.see(found)
-	resp.Diagnostics.Append(known.store(ctx, resp.Private, members)...)
+	created.update(found)
+	resp.Diagnostics.Append(created.store(ctx, resp.Private, members)...)
 	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
 	resp.Diagnostics.Append(adopt.Read(ctx, resp.Private)...)
 }
@@ -299,7 +296,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	present, _, diags := state.computersInState(ctx)
 	resp.Diagnostics.Append(diags...)
-	known, diags := getNew(ctx, req.Private)
+	created, diags := getNewComputers(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	timeout, diags := m.Timeouts.Update(ctx, defaultFleetTimeout)
 	resp.Diagnostics.Append(diags...)
@@ -310,7 +307,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	updateCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	quantity, change := int(m.Quantity.ValueInt64()), m.change(present, known)
+	quantity, change := int(m.Quantity.ValueInt64()), m.change(present, created)
 	planned := newNames(m.NamePrefix.ValueString(), change.stay, change.missing)
 	m.ID = types.StringValue(m.importID())
 	save := func(stay []fleetMember, made []client.Computer) {
@@ -320,8 +317,8 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 		m.setProviderType(made)
 		resp.Diagnostics.Append(m.setComputers(ctx, members, newNames(m.NamePrefix.ValueString(), members, quantity-len(members)))...)
 		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-		known.add(made)
-		resp.Diagnostics.Append(known.store(ctx, resp.Private, members)...)
+		created.add(made)
+		resp.Diagnostics.Append(created.store(ctx, resp.Private, members)...)
 		resp.Diagnostics.Append(adopt.Done(ctx, resp.Private)...)
 	}
 	if resp.Diagnostics.Append(r.stillFailed(updateCtx, change.failed, &m)...); resp.Diagnostics.HasError() {
@@ -337,7 +334,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	made, err := r.Client.CreateFleet(updateCtx, m.createRequest(change.missing), memberIDs(stay))
 	switch {
 	case err != nil && len(made) == 0:
-		resp.Diagnostics.Append(apierror.For("scale up", "computer fleet", err, m.options(true))...)
+		resp.Diagnostics.Append(apierror.For("scale up", "computer fleet", err, m.scaleUpOptions())...)
 		if len(stay) < len(present) {
 			save(stay, nil)
 		}
@@ -380,7 +377,6 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	}
 }
 
-// ImportState sets what names the fleet; the Read that follows takes all computers of the name.
 func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	var m fleetModel
 	if req.ID == "" {
@@ -393,7 +389,7 @@ func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStat
 			account, prefix = "", req.ID
 		}
 		if prefix == "" || found && account == "" || !withoutSlash.MatchString(prefix) {
-			resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of a computer fleet is its name prefix, such as build, or for a service account's computers the account's ID and the prefix, such as ACCOUNT_ID/build, got: %q.", req.ID))
+			resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of a computer fleet is name_prefix, such as build, or service_account_id/name_prefix, such as ACCOUNT_ID/build, got: %q.", req.ID))
 			return
 		}
 		m.NamePrefix, m.ServiceAccountID = types.StringValue(prefix), value.StringOrNull(account)
@@ -404,7 +400,7 @@ func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStat
 	resp.Diagnostics.Append(adopt.Imported(ctx, resp.Private)...)
 }
 
-// remove deletes computers. It returns those that it could not delete, with an error for each different reason.
+// remove returns the computers that it could not delete, with one error for each different reason.
 func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fleetModel, private adopt.Private) ([]fleetMember, diag.Diagnostics) {
 	errs := r.Client.DeleteComputers(ctx, memberIDs(members), m.ServiceAccountID.ValueString())
 	if len(errs) > 0 && !slices.ContainsFunc(errs, func(err error) bool { return !client.IsGone(err) }) {
@@ -420,7 +416,7 @@ func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fl
 			continue
 		}
 		kept = append(kept, members[i])
-		// A broken connection is one reason, although each error names another port.
+		// Errors of broken connections differ only in the port, so they count as one reason.
 		reason := ""
 		if client.StatusOf(err) != 0 {
 			reason = err.Error()
@@ -433,7 +429,7 @@ func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fl
 	var diags diag.Diagnostics
 	for _, reason := range reasons {
 		for _, d := range apierror.For("delete", "computers of the fleet", first[reason]) {
-			diags.AddError(d.Summary(), fmt.Sprintf("Not deleted: %s. %s\n\nThese computers are still in the state. The next apply tries again.", phrase.Names(memberNames(failed[reason]), phrase.MaxNamed), d.Detail()))
+			diags.AddError(d.Summary(), fmt.Sprintf("Not deleted: %s. %s\n\nThese computers are kept in the state. The next apply tries again.", phrase.Names(memberNames(failed[reason]), phrase.MaxNamed), d.Detail()))
 		}
 	}
 	return kept, diags

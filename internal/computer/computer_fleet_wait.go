@@ -13,10 +13,9 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
 )
 
-// notActiveError says which computers of a fleet exist but are not active, and why.
 type notActiveError struct {
 	detail string
-	// interrupted says that the only reason is an interruption of the run.
+	// interrupted is true if no computer failed: the run was only stopped.
 	interrupted bool
 }
 
@@ -27,7 +26,7 @@ func (e *notActiveError) summary() string {
 	return "Fleet Computers Are Not Active"
 }
 
-// waitForActive follows new computers and returns them as last seen. All of them share one poll.
+// waitForActive returns the new computers as last seen, even with an error.
 func (r *fleetResource) waitForActive(ctx context.Context, made []client.Computer, m *fleetModel, timeout time.Duration) ([]client.Computer, *notActiveError) {
 	last, errs := append([]client.Computer(nil), made...), make([]error, len(made))
 	var running sync.WaitGroup
@@ -67,11 +66,11 @@ func (r *fleetResource) waitForActive(ctx context.Context, made []client.Compute
 	if len(lines) == 0 {
 		return last, nil
 	}
-	return last, &notActiveError{interrupted: interrupted, detail: fmt.Sprintf("Of %s, %d %s not active:\n%s\n\nThey are in the state. The next apply replaces computers that failed to provision, unless replace_failed = false. To allow more time, increase create or update in the timeouts block.",
+	return last, &notActiveError{interrupted: interrupted, detail: fmt.Sprintf("Of %s, %d %s not active:\n%s\n\nThey are kept in the state. The next apply replaces computers that failed to provision, unless replace_failed = false. To allow more time, raise create or update in the timeouts block.",
 		phrase.Count(len(last), "new computer"), len(lines), phrase.Verb(len(lines), "is", "are"), strings.Join(lines, "\n"))}
 }
 
-// withSteps returns a computer as the shared listing has it, with its provisioning steps.
+// withSteps uses the shared listing, which includes the provisioning steps.
 func (r *fleetResource) withSteps(ctx context.Context, c client.Computer, m *fleetModel) client.Computer {
 	listed, err := r.Client.ListedComputer(ctx, c.ID, m.ServiceAccountID.ValueString())
 	if err != nil || listed == nil {
@@ -94,7 +93,6 @@ func whyNotActive(c *client.Computer, err error) string {
 	return err.Error()
 }
 
-// whyFailed says what the record tells about a failed computer.
 func whyFailed(c *client.Computer) string {
 	if step := c.FailedStep(); step != nil {
 		return fmt.Sprintf("step %q failed: %s", step.Name, strings.TrimSuffix(step.Error, "."))
