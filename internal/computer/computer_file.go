@@ -10,7 +10,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// fileNameValidators accept what may be the name of a file in a workspace.
+const fileNameText = "Name of the file in the workspace. Must be 1–255 characters, without slashes, backslashes, or `..`."
+
 func fileNameValidators() []validator.String {
 	return []validator.String{value.Length(1, 255), fileNameValidator{}}
 }
@@ -18,7 +19,7 @@ func fileNameValidators() []validator.String {
 type fileNameValidator struct{}
 
 func (fileNameValidator) Description(context.Context) string {
-	return "must be the name of a file, without slashes, backslashes and \"..\", and not blank or \".\""
+	return "must be a file name without slashes, backslashes, or \"..\", and not blank or \".\""
 }
 
 func (v fileNameValidator) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }

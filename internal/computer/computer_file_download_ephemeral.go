@@ -38,7 +38,7 @@ func (e *computerFileDownloadEphemeral) Metadata(_ context.Context, req ephemera
 
 func (e *computerFileDownloadEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A signed address from which a file of a computer's workspace can be downloaded for a short time, without the API key. It is made anew in each plan and apply and never stored.",
+		MarkdownDescription: "Creates a signed URL for downloading a file from a computer's workspace. Each plan and apply creates a new one, which is never stored.",
 		Attributes: map[string]schema.Attribute{
 			"computer_id": schema.StringAttribute{
 				Required:            true,
@@ -47,26 +47,26 @@ func (e *computerFileDownloadEphemeral) Schema(_ context.Context, _ ephemeral.Sc
 			},
 			"file_name": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: "Name of the file in the workspace, 1 to 255 characters without slashes, backslashes and `..`.",
+				MarkdownDescription: fileNameText,
 				Validators:          fileNameValidators(),
 			},
 			"session_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "ID of the session to which the file belongs.",
+				MarkdownDescription: "ID of the session that the file belongs to.",
 				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"content_type": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Media type with which the file is to be sent. If omitted, the service chooses.",
+				MarkdownDescription: "Media type of the response, such as `text/plain`. Must be 1–255 characters. If omitted, the service chooses.",
 				Validators:          []validator.String{value.Length(1, 255)},
 			},
 			"url": schema.StringAttribute{
 				Computed: true, Sensitive: true,
-				MarkdownDescription: "The signed address. Whoever has it can read the file.",
+				MarkdownDescription: "The signed URL. Anyone who has it can download the file.",
 			},
 			"expires_at": schema.StringAttribute{
 				Computed:            true,
-				MarkdownDescription: "When the address expires (RFC 3339, UTC). Null if the service does not say.",
+				MarkdownDescription: "When the URL expires (RFC 3339, UTC). Null if the service does not return it.",
 			},
 		},
 	}
@@ -81,7 +81,7 @@ func (e *computerFileDownloadEphemeral) Open(ctx context.Context, req ephemeral.
 	download, err := e.Client.CreateFileDownload(ctx, m.ComputerID.ValueString(), m.FileName.ValueString(), m.SessionID.ValueString(), m.ContentType.ValueString())
 	if err != nil {
 		resp.Diagnostics.Append(apierror.For("download", "file", err, atComputer, apierror.Advice{
-			http.StatusNotFound: "Either the computer does not exist, or its workspace has no file named " + m.FileName.String() + ".",
+			http.StatusNotFound: "The computer was not found, or its workspace has no file named " + m.FileName.String() + ". Check computer_id and file_name.",
 		})...)
 		return
 	}

@@ -87,7 +87,7 @@ func TestAccComputerFileDownload_errors(t *testing.T) {
 	}
 	for hcl, want := range map[string]string{
 		downloadConfig(c.ID, "none", ""):                                                 `Cannot download file(.|\n)*createFileDownload(.|\n)*no\s+file\s+named\s+"none"`,
-		downloadConfig(nobody, "none", ""):                                               `Cannot download file(.|\n)*the\s+computer\s+does\s+not\s+exist`,
+		downloadConfig(nobody, "none", ""):                                               `Cannot download file(.|\n)*[Tt]he\s+computer\s+was\s+not\s+found`,
 		downloadConfig(asleep.ID, "a", ""):                                               `Cannot download file(.|\n)*424(.|\n)*computer\s+is\s+active`,
 		downloadConfig(c.ID, "a/b", ""):                                                  `Invalid File Name`,
 		downloadConfig("", "a", ""):                                                      `must not be empty`,

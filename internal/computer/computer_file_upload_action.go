@@ -36,10 +36,9 @@ var (
 
 const (
 	mebibyte = 1 << 20
-	// tellEvery is how many bytes of an upload pass between two reports of its progress.
-	tellEvery = 64 * mebibyte
-	// anyContentType is the media type of what no other is known of.
-	anyContentType = "application/octet-stream"
+	// progressStep is the number of bytes between two progress messages.
+	progressStep       = 64 * mebibyte
+	defaultContentType = "application/octet-stream"
 
 	defaultUploadTimeout = 30 * time.Minute
 )
@@ -59,7 +58,7 @@ type computerFileUploadModel struct {
 	Timeouts      timeouts.Value `tfsdk:"timeouts"`
 }
 
-// file returns what is uploaded. Inline content is in memory already; a file is opened when it is sent.
+// file opens a file only when it is sent, so that large files are streamed.
 func (m *computerFileUploadModel) file() (client.FileContent, error) {
 	file := client.FileContent{Type: m.contentType()}
 	inline := func(data []byte) {
@@ -82,8 +81,8 @@ func (m *computerFileUploadModel) file() (client.FileContent, error) {
 			err = fmt.Errorf("%s is not a regular file", name)
 		}
 		if err != nil {
-			return file, &crud.Fault{At: path.Root("source_path"), Summary: "Cannot Read the File to Upload",
-				Detail: fmt.Sprintf("The file cannot be uploaded: %v. A relative path starts at the folder in which Terraform runs; path.module and path.root help to write others.", err)}
+			return file, &crud.Fault{At: path.Root("source_path"), Summary: "Cannot Read File",
+				Detail: fmt.Sprintf("The file to upload cannot be read: %v. Relative paths start at the directory where Terraform runs. Use path.module or path.root for others.", err)}
 		}
 		file.Size = info.Size()
 		file.Open = func() (io.ReadCloser, error) { return os.Open(name) }
@@ -91,7 +90,7 @@ func (m *computerFileUploadModel) file() (client.FileContent, error) {
 	return file, nil
 }
 
-// contentType is the configured one, or the one that the ending of the file's name stands for.
+// contentType falls back to the type of the file name's extension.
 func (m *computerFileUploadModel) contentType() string {
 	if !m.ContentType.IsNull() {
 		return m.ContentType.ValueString()
@@ -99,50 +98,50 @@ func (m *computerFileUploadModel) contentType() string {
 	if guessed := mime.TypeByExtension(filepath.Ext(m.FileName.ValueString())); guessed != "" {
 		return guessed
 	}
-	return anyContentType
+	return defaultContentType
 }
 
 func invalidBase64() *crud.Fault {
-	return &crud.Fault{At: path.Root("content_base64"), Summary: "Invalid Base64", Detail: "The content is not in the standard encoding of Base64 with padding, as filebase64() and base64encode() return it."}
+	return &crud.Fault{At: path.Root("content_base64"), Summary: "Invalid Base64", Detail: "content_base64 must be standard Base64 with padding. Use filebase64() or base64encode()."}
 }
 
 func (a *computerFileUploadAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_computer_file_upload"
 }
 
+const exactlyOne = " Exactly one of `source_path`, `content`, or `content_base64` is required."
+
 func (a *computerFileUploadAction) Schema(ctx context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Writes a file into a computer's workspace. The file is streamed to the file storage and never held in memory as a whole. " +
-			"The service does not overwrite: a file of that name in the workspace is an error. Exactly one of `source_path`, `content` and `content_base64` is needed.",
+		MarkdownDescription: "Uploads a file to a computer's workspace. Fails if the workspace already has a file with this name.",
 		Attributes: map[string]schema.Attribute{
 			"computer_id": computerIDAttribute(),
 			"file_name": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: "Name of the file in the workspace, 1 to 255 characters without slashes, backslashes and `..`.",
+				MarkdownDescription: fileNameText,
 				Validators:          fileNameValidators(),
 			},
 			"source_path": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Path of the file to upload, on the machine that runs Terraform.",
+				MarkdownDescription: "Path of the local file to upload." + exactlyOne,
 				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"content": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "The file's text. May be empty. It is no place for secrets: the content of an action's configuration is shown in plans.",
+				MarkdownDescription: "Content of the file, as text. May be empty. Must not contain secrets: plans show it." + exactlyOne,
 			},
 			"content_base64": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "The file's bytes in Base64, for content that is no text.",
+				MarkdownDescription: "Content of the file, in Base64. Must not contain secrets: plans show it." + exactlyOne,
 			},
 			"content_type": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Media type of the file. Null means the one that the ending of `file_name` stands for, or `" + anyContentType + "`.",
+				MarkdownDescription: "Media type of the file. Must be 1–255 characters. Defaults to the type of `file_name`'s extension, or `" + defaultContentType + "`.",
 				Validators:          []validator.String{value.Length(1, 255)},
 			},
 		},
 		Blocks: map[string]schema.Block{
-			"timeouts": value.ActionTimeouts(timeouts.BlockWithOpts(ctx, timeouts.Opts{InvokeDescription: "How long the whole upload may take, such as `30m` (the default). " +
-				"An upload that moves no byte for the provider's `request_timeout` ends before."})),
+			"timeouts": value.ActionTimeouts(timeouts.BlockWithOpts(ctx, timeouts.Opts{InvokeDescription: "Maximum time for the upload. Defaults to `30m`. An upload also fails if no data is sent for the provider's `request_timeout`."})),
 		},
 	}
 }
@@ -175,7 +174,7 @@ func (a *computerFileUploadAction) Invoke(ctx context.Context, req action.Invoke
 		defer cancel()
 		return a.upload(ctx, m, file, timeout, tell)
 	}, atComputer, apierror.Advice{
-		http.StatusConflict: "The workspace has a file of this name already, and the service does not overwrite files. Choose another file_name, or delete the file on the computer and invoke the action again.",
+		http.StatusConflict: "The workspace already has a file with this name, and the service does not overwrite files. Choose another file_name, or delete the file on the computer and invoke the action again.",
 	})
 }
 
@@ -184,19 +183,19 @@ func (a *computerFileUploadAction) upload(ctx context.Context, m *computerFileUp
 	tell("Uploading file %q (%d bytes, %s) to computer %s", name, file.Size, file.Type, id)
 	upload, err := a.Client.CreateFileUpload(ctx, id, name, file)
 	if err == nil {
-		err = a.Client.Upload(ctx, upload, name, file, tellProgress(tell, file.Size))
+		err = a.Client.Upload(ctx, upload, name, file, reportProgress(tell, file.Size))
 	}
 	switch {
-	case ranOut(ctx, err):
-		return uploadLate(name, id, timeout, "Nothing was written into the workspace.")
+	case timedOut(ctx, err):
+		return uploadTimeout(name, id, timeout, "Nothing was written to the workspace.")
 	case err != nil:
 		return uploadFault(err)
 	}
-	tell("File %q is at the file storage; writing it into the workspace of computer %s", name, id)
+	tell("Uploaded file %q; writing it to the workspace of computer %s", name, id)
 	written, err := a.Client.CompleteFileUpload(ctx, id, name, file)
 	switch {
-	case ranOut(ctx, err):
-		return uploadLate(name, id, timeout, "The file may have been written into the workspace. Look there, or download it with agentyard_computer_file_download; if it is there, nothing is left to do.")
+	case timedOut(ctx, err):
+		return uploadTimeout(name, id, timeout, "The file may have been written to the workspace. Check there, or download it with agentyard_computer_file_download. If the file is there, the upload is complete.")
 	case err != nil:
 		return uploadFault(err)
 	}
@@ -204,45 +203,44 @@ func (a *computerFileUploadAction) upload(ctx context.Context, m *computerFileUp
 	if written.Path != "" {
 		place = " as " + written.Path
 	}
-	tell("File %q is in the workspace of computer %s%s", name, id, place)
+	tell("Wrote file %q to the workspace of computer %s%s", name, id, place)
 	return nil
 }
 
-// ranOut reports that something failed because the time was up. What the service refused by then, it refused.
-func ranOut(ctx context.Context, err error) bool {
+// timedOut is false for a request that the service refused in time.
+func timedOut(ctx context.Context, err error) bool {
 	status := client.StatusOf(err)
 	return err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && (status < 400 || status >= 500)
 }
 
-// uploadLate says that the time was up, and what came of the file by then.
-func uploadLate(name, id string, timeout time.Duration, outcome string) error {
-	return &crud.Fault{Summary: "Upload Is Not Done in Time",
-		Detail: fmt.Sprintf("Uploading file %q to computer %s was not done after %s. %s\n\nTo allow more time, raise invoke in the timeouts block, then invoke the action again.", name, id, timeout, outcome)}
+func uploadTimeout(name, id string, timeout time.Duration, outcome string) error {
+	return &crud.Fault{Summary: "Timed Out Uploading the File",
+		Detail: fmt.Sprintf("Uploading file %q to computer %s did not finish within %s. %s\n\nTo allow more time, raise invoke in the timeouts block, then invoke the action again.", name, id, timeout, outcome)}
 }
 
-// tellProgress reports each further step of a large upload once, also where a part of it is repeated.
-func tellProgress(tell crud.Tell, size int64) func(int64) {
-	told := int64(0)
+// reportProgress reports each step once, even if a part is sent again.
+func reportProgress(tell crud.Tell, size int64) func(int64) {
+	reported := int64(0)
 	return func(sent int64) {
-		if sent/tellEvery <= told || sent == size {
+		if sent/progressStep <= reported || sent == size {
 			return
 		}
-		told = sent / tellEvery
+		reported = sent / progressStep
 		tell("Sent %d of %d MiB", sent/mebibyte, size/mebibyte)
 	}
 }
 
-// uploadFault explains what only an upload can fail of; anything else is left to the translator.
+// uploadFault explains the errors that only an upload has.
 func uploadFault(err error) error {
 	var storage *client.StorageError
 	var unproven *client.UnprovenUploadError
 	switch {
 	case errors.As(err, &unproven):
 		return &crud.Fault{Summary: "Cannot upload file",
-			Detail: err.Error() + ".\n\nLook at the workspace, or download the file with agentyard_computer_file_download. Invoke the action again if the file is missing; if it is there, nothing is left to do."}
+			Detail: err.Error() + ".\n\nCheck the workspace, or download the file with agentyard_computer_file_download. If the file is missing, invoke the action again."}
 	case errors.As(err, &storage):
 		return &crud.Fault{Summary: "Cannot upload file",
-			Detail: "The upload failed: " + strings.TrimSuffix(err.Error(), ".") + ".\n\nNothing was written into the workspace. Check that this machine reaches the file storage, then invoke the action again: it gets a new signed address, because the old one lives for a short time only."}
+			Detail: "The upload failed: " + strings.TrimSuffix(err.Error(), ".") + ".\n\nNothing was written to the workspace. Check that this machine can reach the file storage, then invoke the action again."}
 	}
 	return err
 }

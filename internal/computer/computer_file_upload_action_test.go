@@ -134,7 +134,7 @@ func TestComputerFileUpload_validation(t *testing.T) {
 		"long name":          {with(strings.Repeat("ä", 256), text), "must be 1 to 255 characters long"},
 		"no Base64":          {with("a", acctest.Values{"content_base64": "%"}), "Invalid Base64"},
 		"empty path":         {with("a", acctest.Values{"source_path": ""}), "must not be empty"},
-		"no file":            {with("a", acctest.Values{"source_path": filepath.Join(folder, "none")}), "Cannot Read the File to Upload"},
+		"no file":            {with("a", acctest.Values{"source_path": filepath.Join(folder, "none")}), "Cannot Read File"},
 		"folder":             {with("a", acctest.Values{"source_path": folder}), "is not a regular file"},
 		"empty content type": {with("a", acctest.Values{"content": "x", "content_type": ""}), "must be 1 to 255 characters long"},
 	} {
@@ -257,7 +257,7 @@ func TestComputerFileUpload_whenNobodyCanTell(t *testing.T) {
 		emulator.Fault{Operation: "createFileDownload", Kind: emulator.FaultDropBeforeCommit, Times: -1})
 	_, out := acctest.NewProcess(t, e, acctest.Values{"max_retries": 1}).Invoke("agentyard_computer_file_upload", arguments)
 	e.Faults().Clear()
-	for _, want := range []string{"Cannot upload file", "completeFileUpload", `whether the file "a.txt" is in the workspace could not be determined`, "Look at the workspace"} {
+	for _, want := range []string{"Cannot upload file", "completeFileUpload", `whether the file "a.txt" is in the workspace could not be determined`, "Check the workspace"} {
 		if !strings.Contains(out.Text(), want) {
 			t.Errorf("the error lacks %q: %s", want, out.Text())
 		}
@@ -274,7 +274,7 @@ func TestComputerFileUpload_storageIsGone(t *testing.T) {
 	}))
 	c := makeComputer(e, map[string]any{"name": "a"})
 	_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": c.ID, "file_name": "a", "content": "x"})
-	for _, want := range []string{"Cannot upload file", "file storage answered the upload with 404", "Nothing was written into the workspace", "invoke the action again"} {
+	for _, want := range []string{"Cannot upload file", "file storage answered the upload with 404", "Nothing was written to the workspace", "invoke the action again"} {
 		if !strings.Contains(out.Text(), want) {
 			t.Errorf("the error lacks %q: %s", want, out.Text())
 		}
@@ -290,7 +290,7 @@ func TestComputerFileUpload_endsInTime(t *testing.T) {
 	c := makeComputer(e, map[string]any{"name": "a"})
 	e.Faults().Add(emulator.Fault{Operation: "createFileUpload", Kind: emulator.FaultDelayBeforeCommit, Delay: time.Second, Times: -1})
 	_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": c.ID, "file_name": "a.txt", "content": "x", "timeouts": map[string]any{"invoke": "10ms"}})
-	for _, want := range []string{"Upload Is Not Done in Time", `"a.txt"`, c.ID, "not done after 10ms", "Nothing was written", "raise invoke in the timeouts block"} {
+	for _, want := range []string{"Timed Out Uploading the File", `"a.txt"`, c.ID, "did not finish within 10ms", "Nothing was written", "raise invoke in the timeouts block"} {
 		if !strings.Contains(out.Text(), want) {
 			t.Errorf("the error lacks %q: %s", want, out.Text())
 		}
@@ -360,7 +360,7 @@ action "agentyard_computer_file_upload" "x" {
 	cli.Setenv("TF_VAR_text", "do-not-show")
 	cli.Setenv("TF_LOG_PROVIDER", "TRACE")
 	got := invokeText(cli, "file_upload.x")
-	if !strings.Contains(got, "is in the workspace of computer") {
+	if !strings.Contains(got, "to the workspace of computer") {
 		t.Error(got)
 	}
 	if !strings.Contains(got, "createFileUpload") {

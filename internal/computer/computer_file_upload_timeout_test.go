@@ -38,9 +38,9 @@ func (c dueContext) Err() error {
 func TestUpload_saysWhatMayHaveBeenWrittenWhenTheTimeIsUp(t *testing.T) {
 	t.Parallel()
 	for during, want := range map[string]string{
-		"create-upload":   "Nothing was written into the workspace.",
-		"put":             "Nothing was written into the workspace.",
-		"complete-upload": "The file may have been written into the workspace.",
+		"create-upload":   "Nothing was written to the workspace.",
+		"put":             "Nothing was written to the workspace.",
+		"complete-upload": "The file may have been written to the workspace.",
 	} {
 		t.Run(during, func(t *testing.T) {
 			t.Parallel()
@@ -66,7 +66,7 @@ func TestUpload_saysWhatMayHaveBeenWrittenWhenTheTimeIsUp(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = a.upload(ctx, m, file, time.Minute, func(string, ...any) {})
-			if err == nil || !strings.Contains(err.Error(), "Upload Is Not Done in Time") || !strings.Contains(err.Error(), "not done after 1m0s. "+want) {
+			if err == nil || !strings.Contains(err.Error(), "Timed Out Uploading the File") || !strings.Contains(err.Error(), "did not finish within 1m0s. "+want) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -93,7 +93,7 @@ func TestRanOut(t *testing.T) {
 		"refused before it was up":   {gone, &client.APIError{Status: 409}, false},
 		"the service may have acted": {gone, &client.APIError{Status: 500}, true},
 	} {
-		if got := ranOut(tc.ctx, tc.err); got != tc.want {
+		if got := timedOut(tc.ctx, tc.err); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
