@@ -12,7 +12,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// computerActionModel is the configuration of an action that needs nothing but the computer.
 type computerActionModel struct {
 	ComputerID types.String `tfsdk:"computer_id"`
 }
@@ -32,10 +31,10 @@ func computerIDAttribute() schema.StringAttribute {
 	}
 }
 
-// atComputer shows at the argument that names the computer what the service refuses to do with it, or cannot find.
+// atComputer puts errors about the computer on computer_id.
 var atComputer = apierror.AtStatus{http.StatusBadRequest: path.Root("computer_id"), http.StatusNotFound: path.Root("computer_id")}
 
-// managedOnly is what a 400 means where an operation concerns active managed computers only. What is its subject, with the verb.
-func managedOnly(what string) apierror.Advice {
-	return apierror.Advice{http.StatusBadRequest: what + " for managed computers that are active, not for machines of one's own (`byom`) and not while a computer is being provisioned."}
+// activeManagedOnly explains a 400 of an operation that the service offers only for active managed computers.
+var activeManagedOnly = apierror.Advice{
+	http.StatusBadRequest: "The computer must be a managed computer and active. Registered machines (`byom`) are not supported.",
 }

@@ -51,7 +51,7 @@ func TestComputerRestart_reportsWhetherItRestarted(t *testing.T) {
 	e := acctest.New(t)
 	c := makeComputer(e, map[string]any{"name": "a"})
 	on := acctest.Values{"computer_id": c.ID}
-	if got := mustInvoke(t, e, "restart", on); !strings.Contains(got, "was running already and was not restarted") {
+	if got := mustInvoke(t, e, "restart", on); !strings.Contains(got, "was already running and was not restarted") {
 		t.Errorf("one that runs: %s", got)
 	}
 	if err := e.Sleep(c.ID); err != nil {
@@ -82,7 +82,7 @@ func TestComputerActivity_keepsAwake(t *testing.T) {
 	e := acctest.New(t)
 	c := makeComputer(e, map[string]any{"name": "a"})
 	e.Clock.Advance(25 * time.Minute)
-	if got := mustInvoke(t, e, "activity", acctest.Values{"computer_id": c.ID}); !strings.Contains(got, "was recorded at 2026-03-01T12:26:00Z") {
+	if got := mustInvoke(t, e, "activity", acctest.Values{"computer_id": c.ID}); !strings.Contains(got, " at 2026-03-01T12:26:00Z") {
 		t.Errorf("got %q", got)
 	}
 	e.Clock.Advance(25 * time.Minute)
@@ -101,8 +101,8 @@ func TestComputerActions_errors(t *testing.T) {
 		want       []string
 		atID       bool
 	}{
-		{"restart", own.ID, []string{"Cannot restart computer", "restartComputer", "not supported for BYOM", "for managed computers that are active"}, true},
-		{"activity", own.ID, []string{"Cannot record activity of computer", "recordComputerActivity", "for managed computers that are active"}, true},
+		{"restart", own.ID, []string{"Cannot restart computer", "restartComputer", "not supported for BYOM", "must be a managed computer and active"}, true},
+		{"activity", own.ID, []string{"Cannot record activity on computer", "recordComputerActivity", "must be a managed computer and active"}, true},
 		{"install_deps", own.ID, []string{"Cannot install dependencies on computer", "installComputerDeps", "auto_install_deps = true"}, true},
 		{"install_deps", bare.ID, []string{"Cannot install dependencies on computer", "without autoInstallDeps", "auto_install_deps = true"}, true},
 		{"restart", nobody, []string{"Cannot restart computer", "Check the IDs"}, true},
@@ -137,7 +137,7 @@ func TestComputerInstallDeps_inTheBackground(t *testing.T) {
 	c := installable(e)
 	e.Journal().Reset()
 	got := mustInvoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID})
-	if !strings.Contains(got, "does not wait") || len(e.Journal().Entries()) != 1 {
+	if !strings.Contains(got, "continues in the background") || len(e.Journal().Entries()) != 1 {
 		t.Errorf("%d requests: %s", len(e.Journal().Entries()), got)
 	}
 	_, out := invoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID})
@@ -195,7 +195,7 @@ func TestComputerInstallDeps_fails(t *testing.T) {
 	c := installable(e)
 	e.FailProvisioning(emulator.FailStep{Name: "a", Step: "install-dependencies", Error: "no lock file"})
 	_, out := invoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true})
-	for _, want := range []string{"Installation of Dependencies Failed", `"a" (` + c.ID + ")", "no lock file.", "invoke the action again"} {
+	for _, want := range []string{"Dependencies Failed to Install", `"a" (` + c.ID + ")", "no lock file.", "invoke the action again"} {
 		if !strings.Contains(out.Text(), want) {
 			t.Errorf("the error lacks %q: %s", want, out.Text())
 		}
@@ -214,7 +214,7 @@ func TestComputerInstallDeps_takesTooLong(t *testing.T) {
 	e.Clock.Advance(2 * time.Hour)
 	begin := e.Clock.Now()
 	_, out := invoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true, "timeouts": map[string]any{"invoke": "10m"}})
-	for _, want := range []string{"Installation of Dependencies Is Not Done in Time", `still "in_progress"`, "goes on at the service", "raise invoke in the timeouts block"} {
+	for _, want := range []string{"Timed Out Waiting for the Installation", `still "in_progress"`, "continues at the service", "raise invoke in the timeouts block"} {
 		if !strings.Contains(out.Text(), want) {
 			t.Errorf("the error lacks %q: %s", want, out.Text())
 		}
@@ -263,9 +263,9 @@ func TestAccComputerActions_invokedByHand(t *testing.T) {
 	}
 	for _, tc := range []struct{ action, want string }{
 		{"restart.x", "was restarted"},
-		{"refresh.x", "1 Git credentials and 0 secrets were renewed"},
-		{"activity.x", "was recorded at 2"},
-		{"install_deps.x", "does not wait for it"},
+		{"refresh.x", "Updated 1 Git credentials and 0 secrets"},
+		{"activity.x", "Recorded activity on computer"},
+		{"install_deps.x", "continues in the background"},
 	} {
 		if got := invokeText(cli, tc.action); !strings.Contains(got, tc.want) {
 			t.Errorf("%s: %s", tc.action, got)

@@ -21,22 +21,22 @@ func (a *computerActivityAction) Metadata(_ context.Context, req action.Metadata
 }
 
 func (a *computerActivityAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
-	resp.Schema = computerActionSchema("Advances the inactivity clock of an active managed computer, so that it does not fall asleep yet. " +
-		"It neither connects to the computer nor wakes one that sleeps; `agentyard_computer_restart` does. Not for machines of one's own (`byom`).")
+	resp.Schema = computerActionSchema("Records activity on a managed computer, so that it does not go to sleep. The computer must be active.\n\n" +
+		"The action does not wake a sleeping computer; use `agentyard_computer_restart`. Registered machines (`byom`) are not supported.")
 }
 
 func (a *computerActivityAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	crud.Invoke(ctx, "record activity of", "computer", req, resp, func(m *computerActionModel, tell crud.Tell) error {
+	crud.Invoke(ctx, "record activity on", "computer", req, resp, func(m *computerActionModel, tell crud.Tell) error {
 		id := m.ComputerID.ValueString()
 		lastActive, err := a.Client.RecordComputerActivity(ctx, id)
 		switch {
 		case err != nil:
 			return err
 		case lastActive.IsZero():
-			tell("Activity of computer %s was recorded", id)
+			tell("Recorded activity on computer %s", id)
 		default:
-			tell("Activity of computer %s was recorded at %s", id, lastActive.UTC().Format(time.RFC3339))
+			tell("Recorded activity on computer %s at %s", id, lastActive.UTC().Format(time.RFC3339))
 		}
 		return nil
-	}, atComputer, managedOnly("Recording activity is"))
+	}, atComputer, activeManagedOnly)
 }

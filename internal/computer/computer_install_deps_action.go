@@ -24,10 +24,9 @@ var _ action.ActionWithConfigure = (*computerInstallDepsAction)(nil)
 
 const defaultInstallTimeout = 30 * time.Minute
 
-// statusNotStarted stands for a step that does not show the new installation yet.
+// statusNotStarted means that the step still shows the previous installation.
 const statusNotStarted = "not started"
 
-// installStates are the statuses of the step that installs dependencies.
 var installStates = wait.States{
 	Done:       []string{client.StepCompleted},
 	InProgress: []string{client.StepPending, client.StepInProgress, statusNotStarted},
@@ -51,17 +50,17 @@ func (a *computerInstallDepsAction) Metadata(_ context.Context, req action.Metad
 
 func (a *computerInstallDepsAction) Schema(ctx context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Installs the dependencies of a managed computer's repositories again. The computer must have been created with `auto_install_deps = true`. " +
-			"While an installation runs, the service refuses another one.",
+		MarkdownDescription: "Reinstalls the dependencies of a managed computer's repositories. The computer must have been created with `auto_install_deps = true`.\n\n" +
+			"While an installation is running, the service refuses another one. Registered machines (`byom`) are not supported.",
 		Attributes: map[string]schema.Attribute{
 			"computer_id": computerIDAttribute(),
 			"wait_for_install": schema.BoolAttribute{
 				Optional:            true,
-				MarkdownDescription: "Whether the action waits until the installation has ended, and fails if it failed. Null means `false`: the installation goes on in the background.",
+				MarkdownDescription: "Whether to wait for the installation and fail if it fails. Defaults to `false`.",
 			},
 		},
 		Blocks: map[string]schema.Block{
-			"timeouts": value.ActionTimeouts(timeouts.BlockWithOpts(ctx, timeouts.Opts{InvokeDescription: "How long the installation may take where it is waited for, such as `30m` (the default)."})),
+			"timeouts": value.ActionTimeouts(timeouts.BlockWithOpts(ctx, timeouts.Opts{InvokeDescription: "Maximum time to wait for the installation. Defaults to `30m`."})),
 		},
 	}
 }
@@ -72,8 +71,8 @@ func (a *computerInstallDepsAction) Invoke(ctx context.Context, req action.Invok
 		resp.Diagnostics.Append(diags...)
 		id := m.ComputerID.ValueString()
 
-		// The step of the last installation has ended too, so its start tells it from the new one.
-		var before client.ProvisioningStep
+		// The step of the previous installation has also ended. Its start time tells the two apart.
+		var previous client.ProvisioningStep
 		if m.WaitForInstall.ValueBool() {
 			c, err := a.Client.ComputerAlone(ctx, id)
 			if err == nil {
@@ -83,7 +82,7 @@ func (a *computerInstallDepsAction) Invoke(ctx context.Context, req action.Invok
 				return err
 			}
 			if step := c.InstallStep(); step != nil {
-				before = *step
+				previous = *step
 			}
 		}
 		tell("Starting to install dependencies on computer %s", id)
@@ -92,20 +91,19 @@ func (a *computerInstallDepsAction) Invoke(ctx context.Context, req action.Invok
 			return err
 		}
 		if !m.WaitForInstall.ValueBool() {
-			tell("Dependencies are being installed on computer %q; the action does not wait for it", c.Name)
+			tell("The installation on computer %q was started and continues in the background", c.Name)
 			return nil
 		}
-		return a.waitForInstall(ctx, c, before, timeout, tell)
+		return a.waitForInstall(ctx, c, previous, timeout, tell)
 	}, atComputer, installAdvice)
 }
 
-// installAdvice is what refusals of an installation mean.
 var installAdvice = apierror.Advice{
-	http.StatusBadRequest: "Dependencies can be installed on managed computers that were created with auto_install_deps = true, not on machines of one's own (`byom`).",
-	http.StatusConflict:   "An installation is running on this computer. Its provisioning step `install-dependencies` shows when it has ended; then invoke the action again.",
+	http.StatusBadRequest: "The computer must be a managed computer that was created with auto_install_deps = true. Registered machines (`byom`) are not supported.",
+	http.StatusConflict:   "An installation is already running on this computer. Wait until its provisioning step `install-dependencies` is `completed` or `failed`, then invoke the action again.",
 }
 
-func (a *computerInstallDepsAction) waitForInstall(ctx context.Context, c *client.Computer, before client.ProvisioningStep, timeout time.Duration, tell crud.Tell) error {
+func (a *computerInstallDepsAction) waitForInstall(ctx context.Context, c *client.Computer, previous client.ProvisioningStep, timeout time.Duration, tell crud.Tell) error {
 	watch := a.Client.WatchComputer(c.ID, c.ServiceAccount())
 	defer watch.Close()
 	last, err := wait.For(ctx, a.Client.Clock, timeout, wait.Object[client.Computer]{
@@ -116,10 +114,10 @@ func (a *computerInstallDepsAction) waitForInstall(ctx context.Context, c *clien
 			}
 			return a.Client.WithSteps(ctx, next)
 		},
-		Status: func(c *client.Computer) string { return installStatus(c, before) },
+		Status: func(c *client.Computer) string { return installStatus(c, previous) },
 		States: installStates,
 		OnChange: func(next *client.Computer) {
-			tell("Installing dependencies on computer %q: %s", c.Name, installStatus(next, before))
+			tell("Installing dependencies on computer %q: %s", c.Name, installStatus(next, previous))
 		},
 	})
 
@@ -131,24 +129,24 @@ func (a *computerInstallDepsAction) waitForInstall(ctx context.Context, c *clien
 		if step := last.InstallStep(); step != nil && step.Error != "" {
 			reason = strings.TrimSuffix(step.Error, ".") + "."
 		}
-		return &crud.Fault{Summary: "Installation of Dependencies Failed",
-			Detail: fmt.Sprintf("Installing dependencies on computer %q (%s) failed: %s\n\nThe computer goes on as it was. Mend the cause, then invoke the action again.", c.Name, c.ID, reason)}
+		return &crud.Fault{Summary: "Dependencies Failed to Install",
+			Detail: fmt.Sprintf("Installing dependencies on computer %q (%s) failed: %s\n\nThe computer stays active. Fix the cause, then invoke the action again.", c.Name, c.ID, reason)}
 	case errors.As(err, &late):
-		return &crud.Fault{Summary: "Installation of Dependencies Is Not Done in Time",
-			Detail: fmt.Sprintf("Installing dependencies on computer %q (%s) was started, but %s. It goes on at the service, which refuses another one until it has ended. To allow more time, raise invoke in the timeouts block.", c.Name, c.ID, late)}
+		return &crud.Fault{Summary: "Timed Out Waiting for the Installation",
+			Detail: fmt.Sprintf("The installation on computer %q (%s) was started, but did not end: %s. It continues at the service, which refuses another one until it ends. To allow more time, raise invoke in the timeouts block.", c.Name, c.ID, late)}
 	}
 	return err
 }
 
-// installStatus is the status of the installation that came after before.
-func installStatus(c *client.Computer, before client.ProvisioningStep) string {
+// installStatus ignores the step of the previous installation.
+func installStatus(c *client.Computer, previous client.ProvisioningStep) string {
 	step := c.InstallStep()
 	switch {
 	case step == nil:
 		return statusNotStarted
 	case step.Status == client.StepInProgress:
 		return step.Status
-	case before.StartedAt != 0 && step.StartedAt == before.StartedAt:
+	case previous.StartedAt != 0 && step.StartedAt == previous.StartedAt:
 		return statusNotStarted
 	case step.Failed():
 		return client.StepFailed

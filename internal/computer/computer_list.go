@@ -29,21 +29,21 @@ type computerListModel struct {
 
 func (l *computerList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Lists the computers of the API key's owner, or of a service account, newest first.",
+		MarkdownDescription: "Lists the computers of the API key's owner or of a service account, newest first.",
 		Attributes: map[string]schema.Attribute{
 			"host_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Only the computer on this host (UUID).",
+				MarkdownDescription: "Return only the computer on this host, as a UUID.",
 				Validators:          []validator.String{value.UUID()},
 			},
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "The computers of this service account. Needs the key of a human with the Manager role or higher.",
+				MarkdownDescription: "Return the computers of this service account. Requires the API key of a human with the Manager role or higher. Defaults to the API key's owner.",
 				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"include_unlisted": schema.BoolAttribute{
 				Optional:            true,
-				MarkdownDescription: "Whether hidden computers are included. Null means `false`.",
+				MarkdownDescription: "Whether to include unlisted computers. Defaults to `false`.",
 			},
 		},
 	}

@@ -104,5 +104,5 @@ func (d *computerMetricsDataSource) Read(ctx context.Context, req datasource.Rea
 		}
 		samples, err := d.Client.ComputerMetrics(ctx, m.ComputerID.ValueString(), start)
 		return &samples, err
-	}, atComputer, managedOnly("Metrics are"))
+	}, atComputer, activeManagedOnly)
 }

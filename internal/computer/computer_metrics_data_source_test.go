@@ -48,7 +48,7 @@ func TestAccComputerMetrics_errors(t *testing.T) {
 	e := acctest.New(t)
 	own := makeComputer(e, ownMachine("own"))
 	for hcl, want := range map[string]string{
-		metricsConfig(own.ID, ""):                     `(?s)Cannot read metrics of the computer.*computer_id\s+=.*getComputerMetrics.*not\s+supported\s+for\s+BYOM.*Metrics\s+are\s+for\s+managed\s+computers\s+that\s+are\s+active,\s+not\s+for\s+machines\s+of\s+one's\s+own`,
+		metricsConfig(own.ID, ""):                     `(?s)Cannot read metrics of the computer.*computer_id\s+=.*getComputerMetrics.*not\s+supported\s+for\s+BYOM.*must\s+be\s+a\s+managed\s+computer\s+and\s+active`,
 		metricsConfig(nobody, ""):                     `(?s)Cannot read metrics of the computer.*Check\s+the\s+IDs`,
 		metricsConfig(own.ID, `start = "yesterday"`):  `Invalid RFC3339 String Value`,
 		metricsConfig(own.ID, `start = "2026-03-01"`): `Invalid RFC3339 String Value`,

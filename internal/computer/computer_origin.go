@@ -19,7 +19,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// originModel is the argument "source" of a computer: what it is made from.
+// originModel is the argument "source".
 type originModel struct {
 	Kind             types.String `tfsdk:"kind"`
 	TemplateID       types.String `tfsdk:"template_id"`
@@ -60,42 +60,41 @@ func originAttribute() schema.Attribute {
 	}
 	return schema.SingleNestedAttribute{
 		Optional:            true,
-		MarkdownDescription: "What the computer is made from. Changing this forces a new computer.",
+		MarkdownDescription: "Source to create the computer from. Changing this forces a new computer.",
 		PlanModifiers:       []planmodifier.Object{objectplanmodifier.RequiresReplaceIf(replaceOrigin, "Changing this forces a new computer.", "Changing this forces a new computer.")},
 		Attributes: map[string]schema.Attribute{
 			"kind": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: "`template` or `execution-template` (with `template_id` and `is_listed`), or `computer` (with `source_computer_id`).",
+				MarkdownDescription: "Kind of the source. One of `template`, `execution-template`, or `computer`.",
 				Validators:          []validator.String{stringvalidator.OneOf(kindTemplate, kindExecutionTemplate, kindComputer)},
 			},
 			"template_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "ID of the template. Required for the two template kinds.",
+				MarkdownDescription: "ID of the template. Required for `template` and `execution-template`.",
 				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"is_listed": schema.BoolAttribute{
 				Optional:            true,
-				MarkdownDescription: "Whether normal listings show the computer. Required for the two template kinds.",
+				MarkdownDescription: computerResults["is_listed"].Text + " Required for `template` and `execution-template`.",
 			},
 			"software_draft": schema.SingleNestedAttribute{
 				Optional:            true,
-				MarkdownDescription: "Receipt of a saved software draft, for the two template kinds. The service creates one computer for each receipt. If that computer exists already, the error contains the import command.",
+				MarkdownDescription: "Receipt of a saved software draft, for `template` and `execution-template`. The service creates one computer per receipt. If it already exists, the error contains the import command.",
 				Attributes: map[string]schema.Attribute{
-					"workstream_id":       draftID("UUID of the workstream."),
-					"creation_session_id": draftID("UUID of the session in which the draft was created."),
-					"first_turn_id":       draftID("UUID of that session's first turn."),
+					"workstream_id":       draftID("ID of the workstream, as a UUID."),
+					"creation_session_id": draftID("ID of the session that created the draft, as a UUID."),
+					"first_turn_id":       draftID("ID of that session's first turn, as a UUID."),
 				},
 			},
 			"source_computer_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "ID of the computer to copy. Required for the kind `computer`.",
+				MarkdownDescription: "ID of the computer to copy. Required for `computer`.",
 				Validators:          []validator.String{value.NotEmpty()},
 			},
 		},
 	}
 }
 
-// validateOrigin checks that each kind has its own fields and no others.
 func validateOrigin(ctx context.Context, source types.Object) diag.Diagnostics {
 	if !value.IsSet(source) {
 		return nil
@@ -110,9 +109,9 @@ func validateOrigin(ctx context.Context, source types.Object) diag.Diagnostics {
 	check := func(name string, v attr.Value, allowed, required bool) {
 		switch {
 		case v.IsNull() && required:
-			diags.AddAttributeError(at.AtName(name), "Missing Source Attribute", fmt.Sprintf("A source of kind %q needs %s.", kind, name))
+			diags.AddAttributeError(at.AtName(name), "Missing Source Attribute", fmt.Sprintf("A source of kind %q requires %s.", kind, name))
 		case !v.IsNull() && !allowed:
-			diags.AddAttributeError(at.AtName(name), "Invalid Source Attribute", fmt.Sprintf("A source of kind %q has no %s. Remove it, or choose another kind.", kind, name))
+			diags.AddAttributeError(at.AtName(name), "Invalid Source Attribute", fmt.Sprintf("A source of kind %q cannot have %s. Remove it, or choose another kind.", kind, name))
 		}
 	}
 	check("template_id", origin.TemplateID, isTemplate, isTemplate)
@@ -146,7 +145,7 @@ func originToAPI(ctx context.Context, source types.Object) (*client.CreateComput
 	return body, diags
 }
 
-// originFromAPI reconstructs the argument from the record, for an import. The service does not return the draft.
+// originFromAPI sets the argument after an import. The service does not return the draft.
 func originFromAPI(c *client.Computer) (types.Object, diag.Diagnostics) {
 	if c.Source == nil {
 		return types.ObjectNull(originType.AttrTypes), nil
@@ -159,7 +158,7 @@ func originFromAPI(c *client.Computer) (types.Object, diag.Diagnostics) {
 		"source_computer_id": value.StringOrNull(c.Source.ComputerID),
 	}
 	if c.Source.Kind != kindComputer {
-		// The service leaves the field out where the computer is listed.
+		// The service omits the field for a listed computer.
 		attributes["is_listed"] = types.BoolValue(c.IsListed == nil || *c.IsListed)
 	}
 	return types.ObjectValue(originType.AttrTypes, attributes)

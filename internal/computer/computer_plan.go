@@ -16,36 +16,35 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// replaceHost replaces where a host ID that is set is changed: the service lets one be assigned once.
+// replaceHost allows the first host ID in place: the service accepts only one.
 func replaceHost(_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
 	resp.RequiresReplace = !req.StateValue.IsNull()
 }
 
-// replaceOwner replaces where another account is configured. An import with the account's own key knows no account, and
-// adopts the one that owns the computer.
+// replaceOwner adopts the account after an import with the account's own key, which does not show the account.
 func replaceOwner(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
 	var owner types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("owner_id"), &owner)...)
 	resp.RequiresReplace = !adopt.Allowed(ctx, req.Private, req.StateValue) || !owner.Equal(req.PlanValue)
 }
 
-// replaceOrigin also lets a software draft be adopted alone: an import knows the source but not the draft.
+// replaceOrigin adopts a software draft after an import, which shows the source but not the draft.
 func replaceOrigin(ctx context.Context, req planmodifier.ObjectRequest, resp *objectplanmodifier.RequiresReplaceIfFuncResponse) {
 	resp.RequiresReplace = true
 	if !value.IsSet(req.StateValue) || !value.IsSet(req.PlanValue) {
 		return
 	}
-	var before, after originModel
-	resp.Diagnostics.Append(req.StateValue.As(ctx, &before, basetypes.ObjectAsOptions{})...)
-	resp.Diagnostics.Append(req.PlanValue.As(ctx, &after, basetypes.ObjectAsOptions{})...)
-	if adopt.Allowed(ctx, req.Private, before.SoftwareDraft) {
-		after.SoftwareDraft = before.SoftwareDraft
+	var prior, planned originModel
+	resp.Diagnostics.Append(req.StateValue.As(ctx, &prior, basetypes.ObjectAsOptions{})...)
+	resp.Diagnostics.Append(req.PlanValue.As(ctx, &planned, basetypes.ObjectAsOptions{})...)
+	if adopt.Allowed(ctx, req.Private, prior.SoftwareDraft) {
+		planned.SoftwareDraft = prior.SoftwareDraft
 	}
-	resp.RequiresReplace = !before.Kind.Equal(after.Kind) || !before.TemplateID.Equal(after.TemplateID) || !before.IsListed.Equal(after.IsListed) ||
-		!before.SoftwareDraft.Equal(after.SoftwareDraft) || !before.SourceComputerID.Equal(after.SourceComputerID)
+	resp.RequiresReplace = !prior.Kind.Equal(planned.Kind) || !prior.TemplateID.Equal(planned.TemplateID) || !prior.IsListed.Equal(planned.IsListed) ||
+		!prior.SoftwareDraft.Equal(planned.SoftwareDraft) || !prior.SourceComputerID.Equal(planned.SourceComputerID)
 }
 
-// unknownAccount is where it is shown that the service does not know the owner's account.
+// unknownAccount puts a 404 of a create on the configured account.
 func unknownAccount(account types.String) apierror.AtStatus {
 	if account.IsNull() {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// computerRecord is a computer as the service returns it, without its provisioning steps.
+// computerRecord has no provisioning steps: many responses lack them.
 type computerRecord struct {
 	ID                    types.String `tfsdk:"id"`
 	HostID                types.String `tfsdk:"host_id"`
@@ -34,52 +34,52 @@ type computerRecord struct {
 	ComputerSource        types.Object `tfsdk:"computer_source"`
 }
 
-// computerDetails is a computer as data sources show it.
+// computerDetails is what data sources return.
 type computerDetails struct {
 	computerRecord
 	ProvisioningSteps types.List `tfsdk:"provisioning_steps"`
 }
 
-// computerResults are the fields of a computerRecord, wherever they are shown.
+// computerResults describes the fields of a computerRecord.
 var computerResults = results.Plain{
 	"id":                      {Text: "The computer's ID."},
-	"host_id":                 {Text: "ID (UUID) of the host behind the computer. It can be assigned once and is unique among the owner's computers."},
-	"name":                    {Text: "The computer's name, 1 to 63 characters."},
-	"hostname":                {Text: "The host name of the machine."},
+	"host_id":                 {Text: "ID of the computer's host, as a UUID. Unique among the owner's computers."},
+	"name":                    {Text: "The computer's name."},
+	"hostname":                {Text: "The machine's hostname."},
 	"is_listed":               {Text: "Whether normal listings show the computer.", Type: types.BoolType},
-	"provider_type":           {Text: "What provides the computer: `byom` for a registered machine, or the identifier of a managed provider."},
-	"status":                  {Text: "The computer's status: `provisioning`, `active` or `error`."},
+	"provider_type":           {Text: "The computer's provider: `byom` for a registered machine, or the ID of a managed provider."},
+	"status":                  {Text: "The computer's status. One of `provisioning`, `active`, or `error`."},
 	"created_at":              {Text: "When the computer was created (RFC 3339, UTC)."},
-	"install_session_id":      {Text: "ID of the session that installs dependencies."},
+	"install_session_id":      {Text: "ID of the session that installs the dependencies."},
 	"relay_client_url":        {Text: "Relay URL for clients."},
 	"relay_agent_url":         {Text: "Relay URL for the agent on the computer."},
-	"remote_user":             {Text: "The account on the computer, 1 to 63 characters."},
-	"cloned_repo_directories": {Text: "Directories of the repositories that were cloned onto the computer.", Type: types.ListType{ElemType: types.StringType}},
-	"owner_principal_kind":    {Text: "Kind of the owner: `human` or `service`."},
+	"remote_user":             {Text: "Name of the user account on the computer."},
+	"cloned_repo_directories": {Text: "Directories of the cloned repositories.", Type: types.ListType{ElemType: types.StringType}},
+	"owner_principal_kind":    {Text: "Kind of the owner. One of `human` or `service`."},
 	"owner_id":                {Text: "ID of the owner."},
-	"computer_source":         {Text: "What the computer was made from.", Of: sourceResults},
+	"computer_source":         {Text: "The source that the computer was created from.", Of: sourceResults},
 }
 
-// computerDetailResults returns the fields of a computerDetails.
+// computerDetailResults describes the fields of a computerDetails.
 func computerDetailResults() results.Plain {
 	fields := maps.Clone(computerResults)
-	fields["provisioning_steps"] = results.PlainField{Text: "The steps of a managed computer's setup, in order.", Of: stepResults, IsList: true}
+	fields["provisioning_steps"] = results.PlainField{Text: "The steps that provision a managed computer, in order.", Of: stepResults, IsList: true}
 	return fields
 }
 
 var stepResults = results.Plain{
 	"id":           {Text: "The step's ID."},
 	"name":         {Text: "The step's name."},
-	"status":       {Text: "The step's status, such as `pending`, `in_progress` or `completed`."},
-	"error":        {Text: "What went wrong in the step."},
+	"status":       {Text: "The step's status, such as `pending`, `in_progress`, or `completed`."},
+	"error":        {Text: "The step's error message."},
 	"started_at":   {Text: "When the step started (RFC 3339, UTC)."},
 	"completed_at": {Text: "When the step ended (RFC 3339, UTC)."},
 }
 
 var sourceResults = results.Plain{
-	"kind":        {Text: "Kind of the source: `template`, `execution-template` or `computer`."},
+	"kind":        {Text: "Kind of the source. One of `template`, `execution-template`, or `computer`."},
 	"template_id": {Text: "ID of the template."},
-	"computer_id": {Text: "ID of the computer that was copied."},
+	"computer_id": {Text: "ID of the copied computer."},
 }
 
 var (
@@ -87,8 +87,7 @@ var (
 	sourceType = sourceResults.ObjectType()
 )
 
-// FromAPI takes over a record. Some services return the installation's session only in a provisioning step, so a response
-// without steps keeps it.
+// FromAPI keeps the installation's session if the response has no steps: some services return it only in a step.
 func (m *computerRecord) FromAPI(ctx context.Context, c *client.Computer) diag.Diagnostics {
 	var diags diag.Diagnostics
 	m.ID, m.Name = types.StringValue(c.ID), types.StringValue(c.Name)
@@ -124,7 +123,6 @@ func (m *computerRecord) FromAPI(ctx context.Context, c *client.Computer) diag.D
 	return diags
 }
 
-// FromAPI takes over a record with its steps.
 func (m *computerDetails) FromAPI(ctx context.Context, c *client.Computer) diag.Diagnostics {
 	diags := m.computerRecord.FromAPI(ctx, c)
 	steps, d := stepsFromAPI(c.ProvisioningSteps)
@@ -133,7 +131,7 @@ func (m *computerDetails) FromAPI(ctx context.Context, c *client.Computer) diag.
 	return diags
 }
 
-// installSession is a field of the computer or, with some services, of the step that installs.
+// installSession also looks in the steps: some services return it only there.
 func installSession(c *client.Computer) string {
 	if c.InstallSessionID != "" {
 		return c.InstallSessionID

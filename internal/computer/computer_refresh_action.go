@@ -20,17 +20,16 @@ func (a *computerRefreshAction) Metadata(_ context.Context, req action.MetadataR
 }
 
 func (a *computerRefreshAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
-	resp.Schema = computerActionSchema("Renews the Git credentials and the owner's secrets on a managed computer, and reports how many. " +
-		"On a machine of one's own (`byom`) nothing is changed and both counts are zero.")
+	resp.Schema = computerActionSchema("Updates the Git credentials and the owner's secrets on a managed computer. On a registered machine (`byom`), the action changes nothing.")
 }
 
 func (a *computerRefreshAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
 	crud.Invoke(ctx, "refresh", "computer", req, resp, func(m *computerActionModel, tell crud.Tell) error {
 		id := m.ComputerID.ValueString()
-		tell("Refreshing credentials and secrets on computer %s", id)
-		renewed, err := a.Client.RefreshComputer(ctx, id)
+		tell("Updating credentials and secrets on computer %s", id)
+		updated, err := a.Client.RefreshComputer(ctx, id)
 		if err == nil {
-			tell("Computer %s: %d Git credentials and %d secrets were renewed", id, renewed.Configured, renewed.SecretsConfigured)
+			tell("Updated %d Git credentials and %d secrets on computer %s", updated.Configured, updated.SecretsConfigured, id)
 		}
 		return err
 	}, atComputer)

@@ -40,14 +40,13 @@ const (
 	defaultDeleteTimeout = 10 * time.Minute
 )
 
-// computerStates are the statuses of a computer that is being provisioned.
 var computerStates = wait.States{
 	Done:       []string{client.ComputerActive},
 	InProgress: []string{client.ComputerProvisioning},
 	Failed:     []string{client.ComputerError},
 }
 
-// computerFields says where an error about a field of the API is shown, and which fields no two objects share.
+// computerFields maps the API's fields to attributes, for errors.
 var computerFields = apierror.Options{apierror.Fields{
 	"name": path.Root("name"), "hostId": path.Root("host_id"), "provider": path.Root("provider_type"), "remoteUser": path.Root("remote_user"),
 	"repos": path.Root("repos"), "autoInstallDeps": path.Root("auto_install_deps"), "serviceAccountId": path.Root("service_account_id"), "source": path.Root("source"),
@@ -70,7 +69,7 @@ type computerModel struct {
 	Timeouts         timeouts.Value `tfsdk:"timeouts"`
 }
 
-// FromImport sets what a creation asked for, as far as the record tells.
+// FromImport sets the arguments that the record reveals.
 func (m *computerModel) FromImport(_ context.Context, c *client.Computer) diag.Diagnostics {
 	if account := c.ServiceAccount(); account != "" && !c.IsCallers {
 		m.ServiceAccountID = types.StringValue(account)
@@ -80,10 +79,9 @@ func (m *computerModel) FromImport(_ context.Context, c *client.Computer) diag.D
 	return diags
 }
 
-// Identity is the computer's ID.
 func (m *computerModel) Identity() any { return &crud.ID{ID: m.ID} }
 
-// OwnerOnly reports that only the owner's API keys see the computer.
+// OwnerOnly reports whether only the owner's API keys can see the computer.
 func (m *computerModel) OwnerOnly() bool { return m.ServiceAccountID.IsNull() }
 
 func (m *computerModel) createRequest(ctx context.Context) (client.CreateComputerRequest, diag.Diagnostics) {
@@ -100,7 +98,7 @@ func (m *computerModel) createRequest(ctx context.Context) (client.CreateCompute
 	}, diags
 }
 
-// updateRequest holds what differs from the prior state; it is empty if only attributes of the provider differ.
+// updateRequest is empty if only attributes of the provider differ.
 func (m *computerModel) updateRequest(state *computerModel) client.UpdateComputerRequest {
 	var body client.UpdateComputerRequest
 	if !m.Name.Equal(state.Name) {
@@ -123,27 +121,27 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	attributes := computerResults.Resource()
 	attributes["name"] = schema.StringAttribute{
 		Required:            true,
-		MarkdownDescription: computerResults["name"].Text + " Unique among the owner's computers.",
+		MarkdownDescription: computerResults["name"].Text + " Must be 1–63 characters and unique among the owner's computers.",
 		Validators:          []validator.String{value.Length(1, 63)},
 	}
 	attributes["provider_type"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: computerResults["provider_type"].Text + " The data source `agentyard_computer_providers` lists the available ones. If omitted, the service chooses. Changing this forces a new computer.",
+		MarkdownDescription: computerResults["provider_type"].Text + " See the data source `agentyard_computer_providers`. If omitted, the service chooses. Changing this forces a new computer.",
 		Validators:          []validator.String{value.NotEmpty()},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplace()},
 	}
 	attributes["host_id"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: computerResults["host_id"].Text + " Assigning a first one updates the computer in place. Changing it forces a new computer. Removing it from the configuration keeps it.",
+		MarkdownDescription: computerResults["host_id"].Text + " Setting it for the first time updates the computer in place. Changing it later forces a new computer. Removing it keeps the current value.",
 		Validators:          []validator.String{value.UUID()},
 		PlanModifiers: []planmodifier.String{
 			stringplanmodifier.UseStateForUnknown(),
-			stringplanmodifier.RequiresReplaceIf(replaceHost, "Changing a host ID that is set replaces the computer.", "Changing a host ID that is set replaces the computer."),
+			stringplanmodifier.RequiresReplaceIf(replaceHost, "Changing this later forces a new computer.", "Changing this later forces a new computer."),
 		},
 	}
 	attributes["remote_user"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: computerResults["remote_user"].Text + " If omitted, the service chooses.",
+		MarkdownDescription: computerResults["remote_user"].Text + " Must be 1–63 characters. If omitted, the service chooses.",
 		Validators:          []validator.String{value.Length(1, 63)},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}
@@ -151,18 +149,19 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	attributes["auto_install_deps"] = autoInstallDepsAttribute("computer")
 	attributes["service_account_id"] = schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: "ID of the service account that owns the computer. Defaults to the owner of the API key. Requires the API key of a human with the Manager role or higher. Changing this forces a new computer.",
+		MarkdownDescription: "ID of the service account that owns the computer. Defaults to the API key's owner. Requires the API key of a human with the Manager role or higher. Changing this forces a new computer.",
 		Validators:          []validator.String{value.NotEmpty()},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplaceIf(replaceOwner, "Changing this forces a new computer.", "Changing this forces a new computer.")},
 	}
 	attributes["source"] = originAttribute()
 	attributes["wait_for_active"] = schema.BoolAttribute{
 		Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-		MarkdownDescription: "Whether creating the computer waits until it is active and fails if provisioning fails. Defaults to `true`.",
+		MarkdownDescription: "Whether to wait until a new computer is active, and fail if it fails to provision. Defaults to `true`.",
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A computer on which coding agents work: a managed computer that the service provisions, or a machine of your own that you register (`byom`). " +
-			"Destroying it shuts down a managed computer and archives its sessions. For a registered machine, it deletes only the registration.",
+		MarkdownDescription: "Manages a computer for coding agents: a managed computer, which the service provisions, or a registered machine (`byom`).\n\n" +
+			"~> Destroying a managed computer shuts it down and archives its sessions. For a registered machine, only the registration is deleted.\n\n" +
+			"-> Only the owner's API keys can see a computer without `service_account_id`. See [Sharing computers in a team](../guides/sharing-computers).",
 		Attributes: attributes,
 		Blocks: map[string]schema.Block{
 			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{
@@ -174,11 +173,12 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	}
 }
 
-// reposAttribute and autoInstallDepsAttribute are what computers and fleets are created with.
+const adopted = " The service does not return this, so the configured value is adopted after an import."
+
 func reposAttribute(object string) schema.ListAttribute {
 	return schema.ListAttribute{
 		Optional: true, ElementType: types.StringType,
-		MarkdownDescription: "URLs of repositories to clone, at most 20. Each must be at most 2048 characters. Changing this forces a new " + object + ". The service does not return it, so the configured value is adopted after an import.",
+		MarkdownDescription: "URLs of the repositories to clone. Must contain at most 20 URLs of at most 2048 characters. Changing this forces a new " + object + "." + adopted,
 		Validators: []validator.List{
 			listvalidator.SizeAtMost(20),
 			listvalidator.ValueStringsAre(value.URI(), value.Length(0, 2048)),
@@ -190,7 +190,7 @@ func reposAttribute(object string) schema.ListAttribute {
 func autoInstallDepsAttribute(object string) schema.BoolAttribute {
 	return schema.BoolAttribute{
 		Optional:            true,
-		MarkdownDescription: "Whether provisioning installs the dependencies of the repositories. Changing this forces a new " + object + ". The service does not return it, so the configured value is adopted after an import.",
+		MarkdownDescription: "Whether to install the dependencies of the repositories. Changing this forces a new " + object + "." + adopted,
 		PlanModifiers:       []planmodifier.Bool{adopt.Bool()},
 	}
 }
@@ -212,12 +212,12 @@ func (r *computerResource) ValidateConfig(ctx context.Context, req resource.Vali
 	for name, isSet := range map[string]bool{"repos": len(m.Repos.Elements()) > 0, "auto_install_deps": value.IsSet(m.AutoInstallDeps), "source": value.IsSet(m.Source)} {
 		if isSet {
 			resp.Diagnostics.AddAttributeError(path.Root(name), "Only for Managed Computers",
-				fmt.Sprintf("The service sets up managed computers only: remove %s, or choose a managed provider instead of %q.", name, client.ProviderBYOM))
+				fmt.Sprintf("A registered machine (provider_type = %q) cannot have %s. Remove it, or choose a managed provider.", client.ProviderBYOM, name))
 		}
 	}
 }
 
-// ModifyPlan checks the access of a new computer.
+// ModifyPlan fails before anything is created if the service refuses the API key.
 func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if !req.State.Raw.IsNull() {
 		return
@@ -253,7 +253,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 		resp.Diagnostics.Append(apierror.For("create", "computer", err, computerFields)...)
 		return
 	}
-	// Stored at once: whatever happens from here on, the computer is known.
+	// Saved at once, so that a failure below does not lose the computer.
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, made)...)
 	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
 	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {
@@ -280,7 +280,7 @@ func (r *computerResource) Update(ctx context.Context, req resource.UpdateReques
 	crud.Update(ctx, "computer", req, resp, func(plan, state *computerModel) (*client.Computer, error) {
 		body := plan.updateRequest(state)
 		if body == (client.UpdateComputerRequest{}) {
-			return nil, nil // Only attributes of the provider differ.
+			return nil, nil
 		}
 		return r.Client.UpdateComputer(ctx, state.ID.ValueString(), state.ServiceAccountID.ValueString(), body)
 	}, computerFields)
@@ -300,7 +300,7 @@ func (r *computerResource) ImportState(ctx context.Context, req resource.ImportS
 	crud.ImportByID(ctx, "computer", "1b4e28ba-2fa1-41d2-883f-0016d3cca427", req, resp)
 }
 
-// waitForActive returns the computer as last seen, also beside an error.
+// waitForActive returns the computer as last seen, even with an error.
 func (r *computerResource) waitForActive(ctx context.Context, made *client.Computer, account string, timeout time.Duration) (*client.Computer, error) {
 	watch := r.Client.WatchComputer(made.ID, account)
 	defer watch.Close()
@@ -312,8 +312,7 @@ func (r *computerResource) waitForActive(ctx context.Context, made *client.Compu
 	})
 }
 
-// notActive explains why a computer that exists is not ready. An interruption is a warning, because an error would
-// taint the computer and have the next apply replace it.
+// notActive returns a warning for an interrupted run: an error would taint the computer, and the next apply would replace it.
 func (r *computerResource) notActive(ctx context.Context, made, last *client.Computer, err error) diag.Diagnostics {
 	var failed *wait.FailedError
 	var late *wait.TimeoutError
@@ -326,15 +325,15 @@ func (r *computerResource) notActive(ctx context.Context, made, last *client.Com
 			}
 		}
 		return diag.Diagnostics{diag.NewErrorDiagnostic("Computer Failed to Provision",
-			fmt.Sprintf("Computer %q (%s) was created, but its status is %q. %s\n\nIt is kept in the state and marked for replacement: the next apply deletes it and creates a new one.", made.Name, made.ID, failed.Status, reason))}
+			fmt.Sprintf("Computer %q (%s) was created, but its status is %q. %s\n\nIt is kept in the state as tainted. The next apply replaces it.", made.Name, made.ID, failed.Status, reason))}
 	case errors.As(err, &late):
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Computer Is Not Active in Time",
-			fmt.Sprintf("Computer %q (%s) was created, but %s. Provisioning goes on at the service. The computer is kept in the state and marked for replacement; to keep it, run `terraform untaint ADDRESS`. To allow more time, raise create in the timeouts block.", made.Name, made.ID, late))}
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Timed Out Waiting for the Computer",
+			fmt.Sprintf("Computer %q (%s) was created, but is not active: %s. Provisioning continues at the service.\n\nThe computer is kept in the state as tainted. To keep it, run terraform untaint ADDRESS. Otherwise, the next apply replaces it. To allow more time, raise create in the timeouts block.", made.Name, made.ID, late))}
 	case errors.Is(err, context.Canceled):
 		return diag.Diagnostics{diag.NewWarningDiagnostic("Interrupted Before the Computer Was Active",
-			fmt.Sprintf("Computer %q (%s) was created and is kept in the state. Provisioning goes on at the service; run plan to see its status.", made.Name, made.ID))}
+			fmt.Sprintf("Computer %q (%s) was created and is kept in the state. Provisioning continues at the service. To see its status, run terraform plan.", made.Name, made.ID))}
 	}
 	diags := apierror.For("wait for", "computer", err)
-	diags.AddWarning("Computer Was Created", fmt.Sprintf("Computer %q (%s) was created, and whether it became active is not known. It is kept in the state and marked for replacement; to keep it, run `terraform untaint ADDRESS`.", made.Name, made.ID))
+	diags.AddWarning("Computer Status Unknown", fmt.Sprintf("Computer %q (%s) was created, but its status is unknown. It is kept in the state as tainted. To keep it, run terraform untaint ADDRESS. Otherwise, the next apply replaces it.", made.Name, made.ID))
 	return diags
 }

@@ -295,7 +295,7 @@ func TestAccComputer_failedProvisioningNamesTheStepAndIsReplaced(t *testing.T) {
 		ProtoV6ProviderFactories: e.Factories,
 		CheckDestroy:             noneLeft(e),
 		Steps: []resource.TestStep{
-			{Config: cfg, ExpectError: regexp.MustCompile(`Computer Failed to Provision(.|\n)*refuses\s+the\s+credentials(.|\n)*the\s+next\s+apply\s+deletes\s+it`)},
+			{Config: cfg, ExpectError: regexp.MustCompile(`Computer Failed to Provision(.|\n)*refuses\s+the\s+credentials(.|\n)*The\s+next\s+apply\s+replaces\s+it`)},
 			{Config: cfg, ConfigPlanChecks: expectAction(plancheck.ResourceActionReplace), ConfigStateChecks: []statecheck.StateCheck{stringIs("status", "active")}},
 		},
 	})
@@ -311,7 +311,7 @@ func TestAccComputer_timeoutBoundsTheWait(t *testing.T) {
 		Steps: []resource.TestStep{
 			{
 				Config:      cfg("timeouts {\n  create = \"2m\"\n}"),
-				ExpectError: regexp.MustCompile(`Computer Is Not Active in Time(.|\n)*still\s+"provisioning"\s+after\s+2m(.|\n)*goes\s+on\s+at\s+the\s+service(.|\n)*terraform\s+untaint`),
+				ExpectError: regexp.MustCompile(`Timed Out Waiting for the Computer(.|\n)*still\s+"provisioning"\s+after\s+2m(.|\n)*continues\s+at\s+the\s+service(.|\n)*terraform\s+untaint`),
 			},
 			{Config: cfg("wait_for_active = false"), ConfigPlanChecks: expectAction(plancheck.ResourceActionReplace), ConfigStateChecks: []statecheck.StateCheck{stringIs("status", "provisioning")}},
 		},
@@ -334,12 +334,12 @@ func TestAccComputer_invalidConfiguration(t *testing.T) {
 		"repo no URI":     {"name = \"n\"\nrepos = [\"acme/app\"]", `repos\[0\]\s+must\s+be\s+an\s+absolute\s+URI`},
 		"repo too long":   {fmt.Sprintf("name = \"n\"\nrepos = [\"https://git.example/%s\"]", strings.Repeat("a", 2048)), `repos\[0\]\s+must\s+be\s+at\s+most\s+2048\s+characters\s+long`},
 		"kind":            {"name = \"n\"\nsource = {\n  kind = \"image\"\n}", `source\.kind\s+value\s+must\s+be\s+one\s+of`},
-		"another's field": {"name = \"n\"\nsource = {\n  kind = \"computer\"\n  source_computer_id = \"x\"\n  template_id = \"t\"\n}", `source of kind "computer" has no template_id`},
-		"missing field":   {"name = \"n\"\nsource = {\n  kind = \"template\"\n  template_id = \"t\"\n}", `source of kind "template" needs is_listed`},
+		"another's field": {"name = \"n\"\nsource = {\n  kind = \"computer\"\n  source_computer_id = \"x\"\n  template_id = \"t\"\n}", `source of kind "computer" cannot have template_id`},
+		"missing field":   {"name = \"n\"\nsource = {\n  kind = \"template\"\n  template_id = \"t\"\n}", `source of kind "template" requires is_listed`},
 		"draft":           {"name = \"n\"\nsource = {\n  kind = \"template\"\n  template_id = \"t\"\n  is_listed = true\n  software_draft = {\n    workstream_id = \"1\"\n    creation_session_id = \"1\"\n    first_turn_id = \"1\"\n  }\n}", `must\s+be\s+a\s+UUID`},
 		"timeout":         {"name = \"n\"\ntimeouts {\n  create = \"soon\"\n}", `create = "soon"(.|\n)*Valid\s+time\s+units`},
 		"no time":         {"name = \"n\"\ntimeouts {\n  create = \"0s\"\n}", `create = "0s"(.|\n)*timeouts\.create\s+must\s+be\s+longer\s+than\s+0s`},
-		"byom repos":      {"name = \"n\"\nprovider_type = \"byom\"\nrepos = [\"https://git.example/a\"]", `repos = (.|\n)*remove\s+repos,\s+or\s+choose\s+a\s+managed\s+provider`},
+		"byom repos":      {"name = \"n\"\nprovider_type = \"byom\"\nrepos = [\"https://git.example/a\"]", `repos = (.|\n)*cannot\s+have\s+repos\.\s+Remove\s+it,\s+or\s+choose\s+a\s+managed\s+provider`},
 		"byom install":    {"name = \"n\"\nprovider_type = \"byom\"\nauto_install_deps = true", `auto_install_deps = true(.|\n)*Only for Managed Computers|Only for Managed Computers(.|\n)*auto_install_deps = true`},
 		"byom source":     {"name = \"n\"\nprovider_type = \"byom\"\nsource = {\n  kind = \"computer\"\n  source_computer_id = \"x\"\n}", `Only for Managed Computers(.|\n)*source = `},
 	} {

@@ -20,8 +20,7 @@ func (a *computerRestartAction) Metadata(_ context.Context, req action.MetadataR
 }
 
 func (a *computerRestartAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
-	resp.Schema = computerActionSchema("Resumes a managed computer that sleeps, and reports whether it had to be restarted. One that runs is left alone. " +
-		"Machines of one's own (`byom`) cannot be restarted.")
+	resp.Schema = computerActionSchema("Wakes a sleeping managed computer. A running computer is left unchanged. Registered machines (`byom`) are not supported.")
 }
 
 func (a *computerRestartAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
@@ -35,8 +34,8 @@ func (a *computerRestartAction) Invoke(ctx context.Context, req action.InvokeReq
 		case wasRestarted:
 			tell("Computer %s was restarted", id)
 		default:
-			tell("Computer %s was running already and was not restarted", id)
+			tell("Computer %s was already running and was not restarted", id)
 		}
 		return nil
-	}, atComputer, managedOnly("Restarting is"))
+	}, atComputer, activeManagedOnly)
 }
