@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -15,42 +14,27 @@ import (
 // everyMember ends the description of every data source here.
 const everyMember = " Any member or service account of the organization can read this."
 
-// readAccess says what to do where the service refuses to show something.
-var readAccess = apierror.Advice{
+// readOptions says what to do where the service refuses to show something.
+var readOptions = apierror.Options{apierror.Advice{
 	http.StatusForbidden: "The organization's settings may forbid CI automation. Ask a manager or owner of the organization.",
 	http.StatusNotFound:  "The service does not offer this operation at base_url. Check the path in base_url.",
-}
+}}
 
-// integrationModel tells whether a code host is connected.
-type integrationModel struct {
-	Connected types.Bool `tfsdk:"connected"`
-}
-
-var integrationResults = results.Plain{
-	"integration": {Text: "The organization's code-host integration. Null if the service does not return it.", Of: results.Plain{
-		"connected": {Text: "Whether a code host is connected.", Type: types.BoolType},
-	}},
-}
-
-// integrationOf is nil, which is null, where the service tells nothing.
-func integrationOf(i *client.CIIntegration) *integrationModel {
-	if i == nil {
-		return nil
-	}
-	return &integrationModel{Connected: types.BoolPointerValue(i.Connected)}
-}
-
-// listOf is a result that is a list of records.
-func listOf(record results.Plain, description string) schema.Attribute {
-	return schema.ListNestedAttribute{
+// integrationAttribute is the result that says whether a code host is connected.
+func integrationAttribute() schema.Attribute {
+	return schema.SingleNestedAttribute{
 		Computed:            true,
-		MarkdownDescription: description,
-		NestedObject:        schema.NestedAttributeObject{Attributes: record.DataSource()},
+		MarkdownDescription: "The organization's code-host integration. Null if unknown.",
+		Attributes:          integration.DataSource(),
 	}
+}
+
+var integration = results.Record[client.CIIntegration]{
+	"connected": results.Bool("Whether a code host is connected.", func(i *client.CIIntegration) *bool { return i.Connected }),
 }
 
 const (
-	ofRepository = "Full name of the repository, such as `acme/api`."
-	ofFile       = "Path of the workflow file in the repository."
-	ofPermission = "Permission of the API key's owner on the repository, such as `admin`, `write`, or `read`."
+	repositoryText = "Full name of the repository, such as `acme/api`."
+	fileText       = "Path of the workflow file in the repository."
+	permissionText = "Permission of the API key's owner on the repository, such as `admin`, `write`, or `read`. Null if unknown."
 )

@@ -6,7 +6,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -18,71 +17,39 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-var _ datasource.DataSourceWithConfigure = (*ciRepositoriesDataSource)(nil)
+type ciRepositoriesModel struct {
+	Owner        types.String `tfsdk:"owner"`
+	Repositories types.List   `tfsdk:"repositories"`
+}
 
 // NewCIRepositoriesDataSource returns the data source agentyard_ci_repositories.
-func NewCIRepositoriesDataSource() datasource.DataSource { return &ciRepositoriesDataSource{} }
-
-type ciRepositoriesDataSource struct{ crud.DataSourceBase }
-
-type ciRepositoriesModel struct {
-	Owner        types.String        `tfsdk:"owner"`
-	Repositories []ciRepositoryModel `tfsdk:"repositories"`
-}
-
-type ciRepositoryModel struct {
-	FullName           types.String `tfsdk:"full_name"`
-	URL                types.String `tfsdk:"url"`
-	IsPrivate          types.Bool   `tfsdk:"is_private"`
-	DefaultBranch      types.String `tfsdk:"default_branch"`
-	UserPermission     types.String `tfsdk:"user_permission"`
-	ServiceAppWritable types.Bool   `tfsdk:"service_app_writable"`
-}
-
-// FromAPI takes over the listing.
-func (m *ciRepositoriesModel) FromAPI(ctx context.Context, found *[]client.CIRepository) (diags diag.Diagnostics) {
-	m.Repositories, diags = crud.Each[ciRepositoryModel](ctx, *found)
-	return diags
-}
-
-// FromAPI takes over a repository.
-func (m *ciRepositoryModel) FromAPI(_ context.Context, r *client.CIRepository) diag.Diagnostics {
-	m.FullName, m.URL, m.DefaultBranch = value.StringOrNull(r.FullName), value.StringOrNull(r.URL), value.StringOrNull(r.DefaultBranch)
-	m.UserPermission = value.StringOrNull(r.UserPermission)
-	m.IsPrivate, m.ServiceAppWritable = types.BoolPointerValue(r.IsPrivate), types.BoolPointerValue(r.ServiceAppWritable)
-	return nil
-}
-
-var ciRepositoryResults = results.Plain{
-	"full_name":            {Text: ofRepository},
-	"url":                  {Text: "Address of the repository."},
-	"is_private":           {Text: "Whether the repository is private. Null if the service does not tell.", Type: types.BoolType},
-	"default_branch":       {Text: "The branch that pull requests are opened against."},
-	"user_permission":      {Text: ofPermission + " Null if the service does not tell."},
-	"service_app_writable": {Text: "Whether the service's app may write to the repository. Without that, it cannot open pull requests there. Null if the service does not tell, so that conditions need `coalesce`.", Type: types.BoolType},
-}
-
-func (d *ciRepositoriesDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_ci_repositories"
-}
-
-func (d *ciRepositoriesDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = schema.Schema{
-		MarkdownDescription: "The repositories in which CI automation may work." + everyMember,
+func NewCIRepositoriesDataSource() datasource.DataSource {
+	return &crud.DataSource[ciRepositoriesModel]{
+		Name:        "ci_repositories",
+		Description: "Lists the repositories that CI automation can use." + everyMember,
 		Attributes: map[string]schema.Attribute{
 			"owner": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Only the repositories of this owner, such as `acme`. Those of every owner if omitted.",
+				MarkdownDescription: "Return only the repositories of this owner, such as `acme`. Defaults to all owners.",
 				Validators:          []validator.String{value.NotBlank("leave it out for the repositories of every owner")},
 			},
-			"repositories": listOf(ciRepositoryResults, "The repositories, ordered by `full_name`; empty if there are none, as without a connected code host."),
+			"repositories": ciRepository.DataSourceList("The repositories, ordered by `full_name`. Empty if no code host is connected."),
+		},
+		Verb: "list", Object: "CI repositories",
+		Options: apierror.Options{readOptions, apierror.AtStatus{http.StatusBadRequest: path.Root("owner")}},
+		Fetch: func(ctx context.Context, c *client.Client, m *ciRepositoriesModel) error {
+			found, err := c.CIRepositories(ctx, m.Owner.ValueString())
+			m.Repositories = ciRepository.List(found)
+			return err
 		},
 	}
 }
 
-func (d *ciRepositoriesDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "list", "CI repositories", req, resp, func(m *ciRepositoriesModel) (*[]client.CIRepository, error) {
-		found, err := d.Client.CIRepositories(ctx, m.Owner.ValueString())
-		return &found, err
-	}, readAccess, apierror.AtStatus{http.StatusBadRequest: path.Root("owner")})
+var ciRepository = results.Record[client.CIRepository]{
+	"full_name":            results.String(repositoryText, func(r *client.CIRepository) string { return r.FullName }),
+	"url":                  results.String("URL of the repository.", func(r *client.CIRepository) string { return r.URL }),
+	"is_private":           results.Bool("Whether the repository is private. Null if unknown.", func(r *client.CIRepository) *bool { return r.IsPrivate }),
+	"default_branch":       results.String("Branch that pull requests are opened against.", func(r *client.CIRepository) string { return r.DefaultBranch }),
+	"user_permission":      results.String(permissionText, func(r *client.CIRepository) string { return r.UserPermission }),
+	"service_app_writable": results.Bool("Whether the service's app can write to the repository, which pull requests require. Null if unknown, so use `coalesce` in conditions.", func(r *client.CIRepository) *bool { return r.ServiceAppWritable }),
 }

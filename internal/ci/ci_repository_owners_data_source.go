@@ -5,64 +5,40 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
-	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-var _ datasource.DataSourceWithConfigure = (*ciRepositoryOwnersDataSource)(nil)
+type ciRepositoryOwnersModel struct {
+	Owners      types.List   `tfsdk:"owners"`
+	Integration types.Object `tfsdk:"integration"`
+}
 
 // NewCIRepositoryOwnersDataSource returns the data source agentyard_ci_repository_owners.
-func NewCIRepositoryOwnersDataSource() datasource.DataSource { return &ciRepositoryOwnersDataSource{} }
-
-type ciRepositoryOwnersDataSource struct{ crud.DataSourceBase }
-
-type ciRepositoryOwnersModel struct {
-	Owners      []ciOwnerModel    `tfsdk:"owners"`
-	Integration *integrationModel `tfsdk:"integration"`
-}
-
-type ciOwnerModel struct {
-	Login types.String `tfsdk:"login"`
-	Type  types.String `tfsdk:"type"`
-}
-
-// FromAPI takes over the owners.
-func (m *ciRepositoryOwnersModel) FromAPI(ctx context.Context, found *client.CIOwners) (diags diag.Diagnostics) {
-	m.Integration = integrationOf(found.Integration)
-	m.Owners, diags = crud.Each[ciOwnerModel](ctx, found.Owners)
-	return diags
-}
-
-// FromAPI takes over an owner.
-func (m *ciOwnerModel) FromAPI(_ context.Context, o *client.CIOwner) diag.Diagnostics {
-	m.Login, m.Type = value.StringOrNull(o.Login), value.StringOrNull(o.Type)
-	return nil
-}
-
-var ciOwnerResults = results.Plain{
-	"login": {Text: "Name of the owner at the code host, such as `acme`."},
-	"type":  {Text: "What the owner is, such as `user` or `organization`."},
-}
-
-func (d *ciRepositoryOwnersDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_ci_repository_owners"
-}
-
-func (d *ciRepositoryOwnersDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = schema.Schema{
-		MarkdownDescription: "The owners of the repositories in which CI automation may work." + everyMember,
-		Attributes:          integrationResults.DataSource(),
+func NewCIRepositoryOwnersDataSource() datasource.DataSource {
+	return &crud.DataSource[ciRepositoryOwnersModel]{
+		Name:        "ci_repository_owners",
+		Description: "Lists the owners of the repositories that CI automation can use." + everyMember,
+		Attributes: map[string]schema.Attribute{
+			"owners":      ciOwner.DataSourceList("The owners, ordered by `login`. Empty if no code host is connected."),
+			"integration": integrationAttribute(),
+		},
+		Verb: "list", Object: "CI repository owners", Options: readOptions,
+		Fetch: func(ctx context.Context, c *client.Client, m *ciRepositoryOwnersModel) error {
+			found, err := c.CIRepositoryOwners(ctx)
+			if err != nil {
+				return err
+			}
+			m.Owners, m.Integration = ciOwner.List(found.Owners), integration.Object(found.Integration)
+			return nil
+		},
 	}
-	resp.Schema.Attributes["owners"] = listOf(ciOwnerResults, "The owners, ordered by `login`; empty if there are none, as without a connected code host.")
 }
 
-func (d *ciRepositoryOwnersDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "list", "CI repository owners", req, resp, func(*ciRepositoryOwnersModel) (*client.CIOwners, error) {
-		return d.Client.CIRepositoryOwners(ctx)
-	}, readAccess)
+var ciOwner = results.Record[client.CIOwner]{
+	"login": results.String("Name of the owner at the code host, such as `acme`.", func(o *client.CIOwner) string { return o.Login }),
+	"type":  results.String("Type of the owner, such as `user` or `organization`.", func(o *client.CIOwner) string { return o.Type }),
 }
