@@ -76,7 +76,22 @@ type Fault struct {
 
 func (f *Fault) Error() string { return f.Summary + ": " + f.Detail }
 
+// Failure returns the errors of diagnostics as one error, or nil.
+func Failure(diags diag.Diagnostics) error {
+	if diags.HasError() {
+		return &failure{diags}
+	}
+	return nil
+}
+
+type failure struct{ diags diag.Diagnostics }
+
+func (f *failure) Error() string { return f.diags[0].Summary() + ": " + f.diags[0].Detail() }
+
 func explain(verb, object string, err error, options []apierror.Option) diag.Diagnostics {
+	if failed, ok := err.(*failure); ok { //nolint:errorlint // A failure is never wrapped either.
+		return failed.diags
+	}
 	if fault, ok := err.(*Fault); ok { //nolint:errorlint // A Fault is made for the place where it is returned, and never wrapped.
 		if len(fault.At.Steps()) == 0 {
 			return diag.Diagnostics{diag.NewErrorDiagnostic(fault.Summary, fault.Detail)}

@@ -50,6 +50,13 @@ func JSON[T any](text string, get func(*T) json.RawMessage) Field[T] {
 	}}
 }
 
+// SensitiveJSON is JSON that the CLI does not show.
+func SensitiveJSON[T any](text string, get func(*T) json.RawMessage) Field[T] {
+	field := JSON(text, get)
+	field.Sensitive = true
+	return field
+}
+
 // StringList is a list of strings; nil is null.
 func StringList[T any](text string, get func(*T) []string) Field[T] {
 	return Field[T]{Text: text, Type: types.ListType{ElemType: types.StringType}, Value: func(record *T) attr.Value {

@@ -4,6 +4,7 @@ package results
 
 import (
 	"context"
+	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	dsschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -25,6 +26,13 @@ type Field[T any] struct {
 	Value func(*T) attr.Value
 	// nested are the attributes of an object, or of the objects in a list.
 	nested map[string]schema.Attribute
+}
+
+// With returns the record with more fields.
+func (r Record[T]) With(fields Record[T]) Record[T] {
+	all := maps.Clone(r)
+	maps.Copy(all, fields)
+	return all
 }
 
 // ObjectType is the type of the record as an object.

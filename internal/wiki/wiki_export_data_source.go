@@ -10,7 +10,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -21,13 +20,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-var _ datasource.DataSourceWithConfigure = (*wikiExportDataSource)(nil)
-
-// NewWikiExportDataSource returns the data source agentyard_wiki_export.
-func NewWikiExportDataSource() datasource.DataSource { return &wikiExportDataSource{} }
-
-type wikiExportDataSource struct{ crud.DataSourceBase }
-
 type wikiExportModel struct {
 	WikiRunID    types.String `tfsdk:"wiki_run_id"`
 	OutputPath   types.String `tfsdk:"output_path"`
@@ -35,19 +27,11 @@ type wikiExportModel struct {
 	OutputSize   types.Int64  `tfsdk:"output_size"`
 }
 
-// FromAPI takes over what is known of the archive.
-func (m *wikiExportModel) FromAPI(_ context.Context, e *client.WikiExport) diag.Diagnostics {
-	m.OutputSHA256, m.OutputSize = types.StringValue(e.SHA256), types.Int64Value(e.Size)
-	return nil
-}
-
-func (d *wikiExportDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_wiki_export"
-}
-
-func (d *wikiExportDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = schema.Schema{
-		MarkdownDescription: "Writes the files of a wiki run to a ZIP archive on the machine that runs Terraform. After an error, an older archive is unchanged.\n\n" +
+// NewWikiExportDataSource returns the data source agentyard_wiki_export.
+func NewWikiExportDataSource() datasource.DataSource {
+	return &crud.DataSource[wikiExportModel]{
+		Name: "wiki_export",
+		Description: "Writes the files of a wiki run to a ZIP archive on the machine that runs Terraform. After an error, an older archive is unchanged.\n\n" +
 			"-> The file is written whenever the data source is read: in every plan, and during apply only if an argument is unknown before. " +
 			"If you plan and apply on different machines, the file is usually on the one that plans. Applying a saved plan does not write it again. `terraform destroy` does not delete it.",
 		Attributes: map[string]schema.Attribute{
@@ -58,28 +42,21 @@ func (d *wikiExportDataSource) Schema(_ context.Context, _ datasource.SchemaRequ
 					"If several exports have the same path, the last one written wins.",
 				Validators: []validator.String{value.NotBlank("give the path of a file")},
 			},
-			"output_sha256": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "SHA-256 of the archive, in lowercase hexadecimal digits.",
-			},
-			"output_size": schema.Int64Attribute{
-				Computed:            true,
-				MarkdownDescription: "Size of the archive in bytes.",
-			},
+			"output_sha256": schema.StringAttribute{Computed: true, MarkdownDescription: "SHA-256 of the archive, in lowercase hexadecimal digits."},
+			"output_size":   schema.Int64Attribute{Computed: true, MarkdownDescription: "Size of the archive in bytes."},
+		},
+		Verb: "export", Object: "wiki run", Options: ofRunAdvice,
+		Fetch: func(ctx context.Context, c *client.Client, m *wikiExportModel) error {
+			export, err := writeArchive(m.OutputPath.ValueString(), func(file io.Writer) (*client.WikiExport, error) {
+				return c.ExportWikiRun(ctx, m.WikiRunID.ValueString(), file)
+			})
+			if err != nil {
+				return m.fault(err)
+			}
+			m.OutputSHA256, m.OutputSize = types.StringValue(export.SHA256), types.Int64Value(export.Size)
+			return nil
 		},
 	}
-}
-
-func (d *wikiExportDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "export", "wiki run", req, resp, func(m *wikiExportModel) (*client.WikiExport, error) {
-		export, err := writeArchive(m.OutputPath.ValueString(), func(file io.Writer) (*client.WikiExport, error) {
-			return d.Client.ExportWikiRun(ctx, m.WikiRunID.ValueString(), file)
-		})
-		if err != nil {
-			return nil, m.fault(err)
-		}
-		return export, nil
-	}, ofRunAdvice)
 }
 
 // fault explains what only an export can fail of; anything else is left to the translator.

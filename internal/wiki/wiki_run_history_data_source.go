@@ -13,43 +13,29 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-var _ datasource.DataSourceWithConfigure = (*wikiRunHistoryDataSource)(nil)
+type wikiRunHistoryModel struct {
+	RepoURL  types.String `tfsdk:"repo_url"`
+	WikiRuns types.List   `tfsdk:"wiki_runs"`
+}
 
 // NewWikiRunHistoryDataSource returns the data source agentyard_wiki_run_history.
-func NewWikiRunHistoryDataSource() datasource.DataSource { return &wikiRunHistoryDataSource{} }
-
-type wikiRunHistoryDataSource struct{ crud.DataSourceBase }
-
-type wikiRunHistoryModel struct {
-	RepoURL types.String `tfsdk:"repo_url"`
-	wikiRunsModel
-}
-
-func (d *wikiRunHistoryDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_wiki_run_history"
-}
-
-func (d *wikiRunHistoryDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = schema.Schema{
-		MarkdownDescription: "The wiki runs of a repository, among those that the API key sees: the organization's, and the private ones of the key's owner." + noVideos,
+func NewWikiRunHistoryDataSource() datasource.DataSource {
+	return &crud.DataSource[wikiRunHistoryModel]{
+		Name:        "wiki_run_history",
+		Description: "Lists the wiki runs of a repository that the API key can see." + noVideos,
 		Attributes: map[string]schema.Attribute{
 			"repo_url": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: repoURLText + equalRepoURL,
 				Validators:          []validator.String{value.RepositoryURL()},
 			},
-			"wiki_runs": schema.ListNestedAttribute{
-				Computed:            true,
-				MarkdownDescription: "The wiki runs, the newest first; empty if there are none.",
-				NestedObject:        schema.NestedAttributeObject{Attributes: wikiRunAttributes()},
-			},
+			"wiki_runs": wikiRunData.DataSourceList("The wiki runs, newest first."),
+		},
+		Verb: "read", Object: "wiki run history", Options: atRepository,
+		Fetch: func(ctx context.Context, c *client.Client, m *wikiRunHistoryModel) error {
+			found, err := c.WikiRunHistory(ctx, m.RepoURL.ValueString())
+			m.WikiRuns = wikiRunData.List(found)
+			return err
 		},
 	}
-}
-
-func (d *wikiRunHistoryDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "read", "wiki run history", req, resp, func(m *wikiRunHistoryModel) (*[]client.WikiRun, error) {
-		found, err := d.Client.WikiRunHistory(ctx, m.RepoURL.ValueString())
-		return &found, err
-	}, atRepository)
 }

@@ -3,18 +3,14 @@ package wiki
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"maps"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
-	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
 // wikiRunRecord is what every object shows of a wiki run.
@@ -36,106 +32,68 @@ type wikiRunRecord struct {
 	IsRepoCoveredByOrgIntegration types.Bool   `tfsdk:"is_repo_covered_by_org_integration"`
 }
 
-// wikiRunDetails is a wiki run in data sources.
-type wikiRunDetails struct {
+// wikiRunDataModel is a wiki run in a data source.
+type wikiRunDataModel struct {
 	wikiRunRecord
 	PageTree      jsontypes.Normalized `tfsdk:"page_tree"`
 	VideoOverview jsontypes.Normalized `tfsdk:"video_overview"`
 }
 
-// wikiRunResults are the fields of a wiki run, wherever they are shown.
-var wikiRunResults = results.Plain{
-	"id":                                 {Text: "The wiki run's ID."},
-	"created_at":                         {Text: "When the wiki run was created (RFC 3339, UTC)."},
-	"repo_url":                           {Text: "URL of the repository."},
-	"commit_hash":                        {Text: "Hash of the commit that the wiki describes."},
-	"branch":                             {Text: "Name of the branch that the commit is on."},
-	"has_local_changes":                  {Text: "Whether the wiki describes uncommitted changes.", Type: types.BoolType},
-	"has_non_remote_commits":             {Text: "Whether the wiki describes unpushed commits.", Type: types.BoolType},
-	"page_count":                         {Text: "Number of pages of the wiki.", Type: types.Int64Type},
-	"source_session_id":                  {Text: "ID of the session that wrote the pages. Null if unknown."},
-	"owner_user_id":                      {Text: "ID of the user who owns the wiki run. Null if unknown."},
-	"model_used":                         {Text: "Model that wrote the pages. Null if unknown.", Of: modelResults},
-	"agent_version":                      {Text: "Version of the agent that wrote the pages. Null if unknown."},
-	"privacy_level":                      {Text: "Who can see the wiki. One of `organization` or `private` (its owner)."},
-	"can_update_privacy":                 {Text: "Whether the API key can change the privacy level and delete the wiki run.", Type: types.BoolType},
-	"is_repo_covered_by_org_integration": {Text: "Whether the organization's code-host integration covers the repository.", Type: types.BoolType},
+// wikiRunResults are the fields of a wiki run that the resource has too.
+var wikiRunResults = results.Record[client.WikiRun]{
+	"id":                                 results.String("The wiki run's ID.", func(w *client.WikiRun) string { return w.ID }),
+	"created_at":                         results.Time("When the wiki run was created (RFC 3339, UTC).", func(w *client.WikiRun) time.Time { return w.CreatedAt.Time() }),
+	"repo_url":                           results.String("URL of the repository.", func(w *client.WikiRun) string { return w.RepoURL }),
+	"commit_hash":                        results.String("Hash of the commit that the wiki describes.", func(w *client.WikiRun) string { return w.CommitHash }),
+	"branch":                             results.String("Name of the commit's branch.", func(w *client.WikiRun) string { return w.Branch }),
+	"has_local_changes":                  results.Bool("Whether the wiki describes uncommitted changes.", func(w *client.WikiRun) *bool { return w.HasLocalChanges }),
+	"has_non_remote_commits":             results.Bool("Whether the wiki describes unpushed commits.", func(w *client.WikiRun) *bool { return w.HasNonRemoteCommits }),
+	"page_count":                         results.Int64("Number of pages of the wiki.", func(w *client.WikiRun) *int64 { return w.PageCount }),
+	"source_session_id":                  results.String("ID of the session that wrote the pages. Null if unknown.", func(w *client.WikiRun) string { return w.SourceSessionID }),
+	"owner_user_id":                      results.String("ID of the user who owns the wiki run. Null if unknown.", func(w *client.WikiRun) string { return w.OwnerUserID }),
+	"model_used":                         results.Object("Model that wrote the pages. Null if unknown.", wikiModel, func(w *client.WikiRun) *client.WikiModel { return w.ModelUsed }),
+	"agent_version":                      results.String("Version of the agent that wrote the pages. Null if unknown.", func(w *client.WikiRun) string { return w.AgentVersion }),
+	"privacy_level":                      results.String("Who can see the wiki. One of `organization` or `private` (its owner).", func(w *client.WikiRun) string { return w.PrivacyLevel }),
+	"can_update_privacy":                 results.Bool("Whether the API key can change the privacy level and delete the wiki run.", func(w *client.WikiRun) *bool { return w.CanUpdatePrivacy }),
+	"is_repo_covered_by_org_integration": results.Bool("Whether the organization's code-host integration covers the repository.", func(w *client.WikiRun) *bool { return w.IsRepoCoveredByOrgIntegration }),
 }
 
-// wikiRunAttributes are the computed attributes of a wiki run in data sources.
-func wikiRunAttributes() map[string]schema.Attribute {
-	attributes := wikiRunResults.DataSource()
-	maps.Copy(attributes, results.Plain{
-		"page_tree": {Text: "Tree of pages, as JSON: a list of objects with `pageId`, `title`, `path`, `order`, and `children`. `children` is again such a list, at most five levels deep.",
-			Type: jsontypes.NormalizedType{}},
-		"video_overview": {Text: "The wiki's video, as JSON in the service's format. Null if there is none.", Type: jsontypes.NormalizedType{}},
-	}.DataSource())
-	return attributes
+// wikiRunData are the fields of a wiki run in data sources.
+var wikiRunData = wikiRunResults.With(results.Record[client.WikiRun]{
+	"page_tree": results.JSON("Tree of pages, as JSON: a list of objects with `pageId`, `title`, `path`, `order`, and `children`. `children` is again such a list, at most five levels deep.",
+		func(w *client.WikiRun) json.RawMessage { return w.PageTree }),
+	"video_overview": results.JSON("The wiki's video, as JSON in the service's format. Null if there is none.", func(w *client.WikiRun) json.RawMessage { return w.VideoOverview }),
+})
+
+var wikiModel = results.Record[client.WikiModel]{
+	"id":               results.String("The model's ID.", func(m *client.WikiModel) string { return m.ID }),
+	"reasoning_effort": results.String("Reasoning effort of the model.", func(m *client.WikiModel) string { return m.ReasoningEffort }),
 }
 
-var modelResults = results.Plain{
-	"id":               {Text: "The model's ID."},
-	"reasoning_effort": {Text: "Reasoning effort of the model."},
-}
-
-var modelType = modelResults.ObjectType()
-
-// FromAPI takes over a record. What never changes stays where the service does not tell it, or tells it in an equal form.
-func (m *wikiRunRecord) FromAPI(_ context.Context, w *client.WikiRun) diag.Diagnostics {
-	m.ID, m.CreatedAt = types.StringValue(w.ID), value.Time(w.CreatedAt.Time())
-	if !client.SameRepository(m.RepoURL.ValueString(), w.RepoURL) {
-		m.RepoURL = types.StringValue(w.RepoURL)
+// FromAPI stores a record. What never changes keeps its value where the service omits it or returns an equal form.
+func (m *wikiRunRecord) FromAPI(ctx context.Context, w *client.WikiRun) diag.Diagnostics {
+	known := *m
+	diags := wikiRunResults.Into(ctx, w, m)
+	if client.SameRepository(known.RepoURL.ValueString(), w.RepoURL) {
+		m.RepoURL = known.RepoURL
 	}
-	if !client.SameCommit(m.CommitHash.ValueString(), w.CommitHash) {
-		m.CommitHash = told(m.CommitHash, w.CommitHash)
+	if client.SameCommit(known.CommitHash.ValueString(), w.CommitHash) {
+		m.CommitHash = known.CommitHash
 	}
-	m.Branch = told(m.Branch, w.Branch)
-	m.HasLocalChanges = toldFlag(m.HasLocalChanges, w.HasLocalChanges)
-	m.HasNonRemoteCommits = toldFlag(m.HasNonRemoteCommits, w.HasNonRemoteCommits)
-	m.PageCount = types.Int64PointerValue(w.PageCount)
-	m.SourceSessionID, m.OwnerUserID, m.AgentVersion = value.StringOrNull(w.SourceSessionID), value.StringOrNull(w.OwnerUserID), value.StringOrNull(w.AgentVersion)
-	m.PrivacyLevel = told(m.PrivacyLevel, w.PrivacyLevel)
-	m.CanUpdatePrivacy, m.IsRepoCoveredByOrgIntegration = types.BoolPointerValue(w.CanUpdatePrivacy), types.BoolPointerValue(w.IsRepoCoveredByOrgIntegration)
-
-	var diags diag.Diagnostics
-	m.ModelUsed = types.ObjectNull(modelType.AttrTypes)
-	if w.ModelUsed != nil {
-		model, d := types.ObjectValue(modelType.AttrTypes, map[string]attr.Value{
-			"id": value.StringOrNull(w.ModelUsed.ID), "reasoning_effort": value.StringOrNull(w.ModelUsed.ReasoningEffort),
-		})
-		diags.Append(d...)
-		m.ModelUsed = model
+	m.CommitHash, m.Branch, m.PrivacyLevel = told(known.CommitHash, m.CommitHash), told(known.Branch, m.Branch), told(known.PrivacyLevel, m.PrivacyLevel)
+	if m.HasLocalChanges.IsNull() && !known.HasLocalChanges.IsUnknown() {
+		m.HasLocalChanges = known.HasLocalChanges
+	}
+	if m.HasNonRemoteCommits.IsNull() && !known.HasNonRemoteCommits.IsUnknown() {
+		m.HasNonRemoteCommits = known.HasNonRemoteCommits
 	}
 	return diags
 }
 
-// FromAPI takes over a record with its tree and video.
-func (m *wikiRunDetails) FromAPI(ctx context.Context, w *client.WikiRun) diag.Diagnostics {
-	diags := m.wikiRunRecord.FromAPI(ctx, w)
-	m.PageTree = fromJSON("page_tree", w.ID, w.PageTree, &diags)
-	m.VideoOverview = fromJSON("video_overview", w.ID, w.VideoOverview, &diags)
-	return diags
-}
-
-// told is what the service tells, or else what is known.
-func told(known types.String, now string) types.String {
-	if now != "" || known.IsUnknown() {
-		return value.StringOrNull(now)
+// told is what the service returns, or else what is known.
+func told(known, now types.String) types.String {
+	if now.IsNull() && !known.IsUnknown() {
+		return known
 	}
-	return known
-}
-
-func toldFlag(known types.Bool, now *bool) types.Bool {
-	if now != nil || known.IsUnknown() {
-		return types.BoolPointerValue(now)
-	}
-	return known
-}
-
-func fromJSON(attribute, id string, raw json.RawMessage, diags *diag.Diagnostics) jsontypes.Normalized {
-	text, err := value.JSON(raw)
-	if err != nil {
-		diags.AddError("Cannot read wiki run", fmt.Sprintf("The %s of wiki run %s is not valid JSON. Check that base_url is the service's address.", attribute, id))
-	}
-	return text
+	return now
 }
