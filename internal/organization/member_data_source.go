@@ -3,50 +3,67 @@ package organization
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-var _ datasource.DataSourceWithConfigure = (*memberDataSource)(nil)
-
-// NewMemberDataSource returns the data source agentyard_member.
-func NewMemberDataSource() datasource.DataSource { return &memberDataSource{} }
-
-type memberDataSource struct{ crud.DataSourceBase }
-
-func (d *memberDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_member"
+type memberModel struct {
+	ID           types.String `tfsdk:"id"`
+	Email        types.String `tfsdk:"email"`
+	FirstName    types.String `tfsdk:"first_name"`
+	LastName     types.String `tfsdk:"last_name"`
+	CreatedAt    types.String `tfsdk:"created_at"`
+	LastSignInAt types.String `tfsdk:"last_sign_in_at"`
+	Metadata     types.Map    `tfsdk:"metadata"`
 }
 
-func (d *memberDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+// NewMemberDataSource returns the data source agentyard_member.
+func NewMemberDataSource() datasource.DataSource {
 	attributes := memberResults.DataSource()
 	attributes["email"] = schema.StringAttribute{
 		Required:            true,
-		MarkdownDescription: memberResults["email"].Text + " It is compared without case, and stays as it is given.",
+		MarkdownDescription: memberResults["email"].Text + " Case does not matter.",
 		Validators:          []validator.String{value.Email()},
 	}
-	resp.Schema = schema.Schema{
-		MarkdownDescription: "One member of the organization, by email address. Somebody who is merely invited is not found. Many look-ups in one run share their requests." + managersOnly,
-		Attributes:          attributes,
+	return &crud.DataSource[memberModel]{
+		Name:        "member",
+		Description: "Returns a member of the organization by email address. People with a pending invitation are not members yet." + managersOnly,
+		Attributes:  attributes,
+		Verb:        "read", Object: "member", Options: apierror.Options{needsManager},
+		Fetch: func(ctx context.Context, c *client.Client, m *memberModel) error {
+			found, err := c.MembersByEmail(ctx, m.Email.ValueString())
+			if err != nil {
+				return err
+			}
+			member, err := onlyMember(m.Email.ValueString(), found)
+			if err != nil {
+				return err
+			}
+			return crud.Failure(m.FromAPI(ctx, member))
+		},
 	}
 }
 
-func (d *memberDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "read", "member", req, resp, func(m *memberModel) (*client.Member, error) {
-		found, err := d.Client.MembersByEmail(ctx, m.Email.ValueString())
-		if err != nil {
-			return nil, err
-		}
-		return onlyMember(m.Email.ValueString(), found)
-	}, needsManager)
+// FromAPI stores a record. The email address keeps the case that it was given with.
+func (m *memberModel) FromAPI(ctx context.Context, u *client.Member) diag.Diagnostics {
+	given := m.Email
+	diags := memberResults.Into(ctx, u, m)
+	if strings.EqualFold(given.ValueString(), u.Email) {
+		m.Email = given
+	}
+	return diags
 }
 
 // onlyMember returns the one member with an email address, or the error that says that there is none, or who has it.

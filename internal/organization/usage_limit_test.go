@@ -51,19 +51,14 @@ func TestGlobalUsageLimitModel(t *testing.T) {
 	}
 }
 
-func TestUsageLimitsModel(t *testing.T) {
+func TestUserLimit(t *testing.T) {
 	t.Parallel()
-	global, own := int64(1_000_000), int64(1<<53)
-	var m usageLimitsModel
-	if diags := m.FromAPI(t.Context(), &client.UsageLimits{Global: &global, Users: []client.UserUsageLimit{{Email: "A@x", Limit: &own}, {Email: "b@x"}}}); len(diags) > 0 {
-		t.Error(diags)
+	own := int64(1 << 53)
+	got := userLimit.List([]client.UserUsageLimit{{Email: "A@x", Limit: &own}, {Email: "b@x"}}).String()
+	if got != `[{"email":"A@x","limit":9007199254740992},{"email":"b@x","limit":<null>}]` {
+		t.Errorf("got %s", got)
 	}
-	if !m.GlobalLimit.Equal(types.Int64Value(global)) || len(m.UserLimits) != 2 ||
-		m.UserLimits[0] != (userLimitRecord{types.StringValue("A@x"), types.Int64Value(own)}) || m.UserLimits[1] != (userLimitRecord{types.StringValue("b@x"), types.Int64Null()}) {
-		t.Errorf("got %+v", m)
-	}
-	// No limit is null, and no user an empty list.
-	if diags := m.FromAPI(t.Context(), &client.UsageLimits{}); len(diags) > 0 || !m.GlobalLimit.IsNull() || m.UserLimits == nil || len(m.UserLimits) != 0 {
-		t.Errorf("got %+v, %v", m, diags)
+	if got := userLimit.List(nil).String(); got != "[]" {
+		t.Errorf("no limits are %s", got)
 	}
 }

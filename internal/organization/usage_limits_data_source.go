@@ -5,7 +5,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -13,62 +12,36 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
-var _ datasource.DataSourceWithConfigure = (*usageLimitsDataSource)(nil)
+type usageLimitsModel struct {
+	GlobalLimit types.Int64 `tfsdk:"global_limit"`
+	UserLimits  types.List  `tfsdk:"user_limits"`
+}
 
 // NewUsageLimitsDataSource returns the data source agentyard_usage_limits.
-func NewUsageLimitsDataSource() datasource.DataSource { return &usageLimitsDataSource{} }
-
-type usageLimitsDataSource struct{ crud.DataSourceBase }
-
-type usageLimitsModel struct {
-	GlobalLimit types.Int64       `tfsdk:"global_limit"`
-	UserLimits  []userLimitRecord `tfsdk:"user_limits"`
-}
-
-type userLimitRecord struct {
-	Email types.String `tfsdk:"email"`
-	Limit types.Int64  `tfsdk:"limit"`
-}
-
-// FromAPI takes over one user's limit.
-func (m *userLimitRecord) FromAPI(_ context.Context, l *client.UserUsageLimit) diag.Diagnostics {
-	m.Email, m.Limit = types.StringValue(l.Email), types.Int64PointerValue(l.Limit)
-	return nil
-}
-
-// FromAPI takes over all limits.
-func (m *usageLimitsModel) FromAPI(ctx context.Context, found *client.UsageLimits) (diags diag.Diagnostics) {
-	m.GlobalLimit = types.Int64PointerValue(found.Global)
-	m.UserLimits, diags = crud.Each[userLimitRecord](ctx, found.Users)
-	return diags
-}
-
-func (d *usageLimitsDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_usage_limits"
-}
-
-func (d *usageLimitsDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = schema.Schema{
-		MarkdownDescription: "The credit limits of the organization: the global one, and those of single users." + managersOnly,
+func NewUsageLimitsDataSource() datasource.DataSource {
+	return &crud.DataSource[usageLimitsModel]{
+		Name:        "usage_limits",
+		Description: "Returns the credit limits of the organization and of its users." + managersOnly,
 		Attributes: map[string]schema.Attribute{
 			"global_limit": schema.Int64Attribute{
 				Computed:            true,
-				MarkdownDescription: "The limit of every user without one of their own, in credits. Null if there is none.",
+				MarkdownDescription: "Limit for each user who has no other limit, in credits. Null if there is none.",
 			},
-			"user_limits": schema.ListNestedAttribute{
-				Computed:            true,
-				MarkdownDescription: "The limits of single users, ordered by email address; empty if there are none.",
-				NestedObject: schema.NestedAttributeObject{Attributes: results.Plain{
-					"email": {Text: "Email address of the user, as the service spells it."},
-					"limit": {Text: "The user's own limit, in credits. Null if they have none and the global limit applies.", Type: types.Int64Type},
-				}.DataSource()},
-			},
+			"user_limits": userLimit.DataSourceList("The limits of users, ordered by email address."),
+		},
+		Verb: "read", Object: "usage limits", Options: limitOptions,
+		Fetch: func(ctx context.Context, c *client.Client, m *usageLimitsModel) error {
+			found, err := c.UsageLimits(ctx)
+			if err != nil {
+				return err
+			}
+			m.GlobalLimit, m.UserLimits = types.Int64PointerValue(found.Global), userLimit.List(found.Users)
+			return nil
 		},
 	}
 }
 
-func (d *usageLimitsDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "read", "usage limits", req, resp, func(*usageLimitsModel) (*client.UsageLimits, error) {
-		return d.Client.UsageLimits(ctx)
-	}, limitOptions)
+var userLimit = results.Record[client.UserUsageLimit]{
+	"email": results.String("Email address of the user.", func(l *client.UserUsageLimit) string { return l.Email }),
+	"limit": results.Int64("Limit of the user, in credits. Null if the global limit applies.", func(l *client.UserUsageLimit) *int64 { return l.Limit }),
 }
