@@ -11,7 +11,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
-	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
 // managersOnly ends the description of everything here: the service accepts no other caller.
@@ -28,21 +27,18 @@ type accountModel struct {
 // accountFields says where an error about a field of the API is shown, and which fields no two objects share.
 var accountFields = apierror.Options{apierror.Fields{"name": path.Root("name"), "description": path.Root("description"), "status": path.Root("status")}, apierror.Unique{"name"}}
 
-// FromAPI takes over a record.
-func (m *accountModel) FromAPI(_ context.Context, a *client.ServiceAccount) diag.Diagnostics {
-	m.ID, m.Name = types.StringValue(a.ID), types.StringValue(a.Name)
-	m.Description = value.StringOrNull(a.Description)
-	m.Status = value.StringOrNull(a.Status)
-	return nil
+// FromAPI stores a record.
+func (m *accountModel) FromAPI(ctx context.Context, a *client.ServiceAccount) diag.Diagnostics {
+	return accountResults.Into(ctx, a, m)
 }
 
 // Identity is the account's ID.
 func (m *accountModel) Identity() any { return &crud.ID{ID: m.ID} }
 
-// accountResults are the fields of a service account, wherever they are shown.
-var accountResults = results.Plain{
-	"id":          {Text: "The service account's ID."},
-	"name":        {Text: "The service account's name, 1 to 128 characters."},
-	"description": {Text: "What the service account is for."},
-	"status":      {Text: "The service account's status: `active`, or another one that the service knows. Keys of an account that is not active stop authenticating."},
+// accountResults are the fields of a service account.
+var accountResults = results.Record[client.ServiceAccount]{
+	"id":          results.String("The service account's ID.", func(a *client.ServiceAccount) string { return a.ID }),
+	"name":        results.String("The service account's name, 1 to 128 characters.", func(a *client.ServiceAccount) string { return a.Name }),
+	"description": results.String("What the service account is for.", func(a *client.ServiceAccount) string { return a.Description }),
+	"status":      results.String("The service account's status, such as `active`. Keys of an inactive account do not work.", func(a *client.ServiceAccount) string { return a.Status }),
 }
