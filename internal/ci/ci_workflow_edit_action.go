@@ -28,7 +28,6 @@ var (
 	_ action.ActionWithModifyPlan     = (*ciWorkflowEditAction)(nil)
 )
 
-// defaultMode is what a workflow does if nothing else is said.
 const defaultMode = "code-review"
 
 // NewCIWorkflowEditAction returns the action agentyard_ci_workflow_edit.
@@ -60,7 +59,7 @@ type ciChangesModel struct {
 	CustomCIReasoningEffort types.String `tfsdk:"custom_ci_reasoning_effort"`
 }
 
-// request is the body. A deletion takes nothing but the workflows, and only a new workflow gets what is left out.
+// request omits everything but the workflows for a delete, and sets defaults only for a create.
 func (m *ciWorkflowEditModel) request(ctx context.Context) (client.EditCIWorkflowRequest, diag.Diagnostics) {
 	body := client.EditCIWorkflowRequest{Action: m.Action.ValueString()}
 	var repos []ciRepoModel
@@ -92,7 +91,7 @@ func (m *ciChangesModel) request() *client.CIChanges {
 		CustomCIModel: value.StringPointer(m.CustomCIModel), CustomCIReasoningEffort: value.StringPointer(m.CustomCIReasoningEffort),
 	}
 	if !m.GithubEvents.IsNull() {
-		changes.GithubEvents = append([]string{}, value.Strings(m.GithubEvents)...) // An empty list is sent.
+		changes.GithubEvents = append([]string{}, value.Strings(m.GithubEvents)...) // An empty list must be sent, not omitted.
 	}
 	return changes
 }
@@ -186,7 +185,6 @@ func checkConfig(ctx context.Context, config tfsdk.Config) diag.Diagnostics {
 	return diags
 }
 
-// atField shows at its argument what the service refuses, where it names the field.
 var atField = apierror.Fields{
 	"action": path.Root("action"), "repos": path.Root("repos"), "changes": path.Root("changes"), "automationName": path.Root("automation_name"),
 	"serviceAutomationId": path.Root("service_automation_id"), "modeId": path.Root("mode_id"),
@@ -203,23 +201,23 @@ func (a *ciWorkflowEditAction) Invoke(ctx context.Context, req action.InvokeRequ
 		if diags.HasError() {
 			return nil
 		}
-		asked := asking{body: body, since: a.Client.TimeBeforeEdit(ctx)}
+		request := editRequest{body: body, since: a.Client.TimeBeforeEdit(ctx)}
 		if m.ServiceAutomationID.IsNull() && body.ServiceAutomationID != nil {
-			asked.newAutomation = *body.ServiceAutomationID
+			request.newAutomation = *body.ServiceAutomationID
 		}
-		tell("%s", asked.announcement())
+		tell("%s", request.announcement())
 		edit, err := a.Client.EditCIWorkflow(ctx, body)
 		var uncertain *client.UncertainEditError
 		switch {
 		case errors.As(err, &uncertain):
-			return asked.uncertainFault(uncertain)
+			return request.uncertainFault(uncertain)
 		case err != nil:
 			return err
 		}
 		if len(edit.Others) > 0 {
 			resp.Diagnostics.AddWarning("Unexpected Repository in the Response", fmt.Sprintf("The response contains results that match no requested repository: %s. Check whether unexpected pull requests were opened.", names(edit.Others)))
 		}
-		return asked.report(edit, tell)
+		return request.report(edit, tell)
 	}, atField, apierror.Advice{
 		http.StatusForbidden: "No pull request was opened. Use the API key of a user who can write to the repositories, and check that the organization's settings allow CI automation.",
 		http.StatusNotFound:  "No pull request was opened. Check the path in base_url, and that the repositories are connected. The data source agentyard_ci_repositories lists them.",

@@ -30,8 +30,8 @@ var (
 	githubEvents    = []string{"pull-request", "pr-opened", "comment-added", "push", "label-change", "checks-completed"}
 )
 
-// check refuses what the service cannot carry out. It is no part of the schema because it runs three times: validation does
-// not know what comes from variables, and the plan does not know what resources are still to compute.
+// check is not part of the schema because it runs three times: validation does not know the values of variables, and the
+// plan does not know computed values.
 func (m *ciWorkflowEditModel) check(ctx context.Context) diag.Diagnostics {
 	var found diag.Diagnostics
 	required(&found, path.Root("action"), m.Action)
@@ -62,7 +62,7 @@ func (m *ciWorkflowEditModel) checkRepos(ctx context.Context) diag.Diagnostics {
 		if !ok || object.IsUnknown() {
 			continue
 		}
-		var repo ciRepoModel // Null has null fields, and so is refused.
+		var repo ciRepoModel // Null becomes an object with null fields, which is rejected below.
 		found.Append(object.As(ctx, &repo, basetypes.ObjectAsOptions{UnhandledNullAsEmpty: true})...)
 		required(&found, at.AtName("repo_full_name"), repo.RepoFullName)
 		must(&found, at.AtName("repo_full_name"), repo.RepoFullName, "Invalid Repository", `must be owner/name, such as acme/api, without whitespace, "..", "?", "#", "%", or "\"`, isRepository)
@@ -73,7 +73,7 @@ func (m *ciWorkflowEditModel) checkRepos(ctx context.Context) diag.Diagnostics {
 		if repo.RepoFullName.IsUnknown() || repo.FilePath.IsUnknown() {
 			continue
 		}
-		// The code host does not tell repositories apart by case.
+		// Repository names are case-insensitive.
 		key := strings.ToLower(repo.RepoFullName.ValueString()) + "\n" + repo.FilePath.ValueString()
 		if first, isTwice := named[key]; isTwice {
 			found.AddAttributeError(at, "Duplicate Workflow", fmt.Sprintf("%s has the same repository and file as repos[%d]. Remove one of them.", at, first))
@@ -103,19 +103,19 @@ func (m *ciWorkflowEditModel) checkChanges(ctx context.Context) diag.Diagnostics
 	return found
 }
 
-// required refuses null, which a variable may be although the schema wants a value.
+// required rejects null, because a required attribute may still be set to a null variable.
 func required(found *diag.Diagnostics, at path.Path, v types.String) {
 	if v.IsNull() {
 		found.AddAttributeError(at, "Missing Value", fmt.Sprintf("%s must not be null. If it comes from a variable, set the variable.", at))
 	}
 }
 
-// must refuses a known text that is not accepted.
+// must rejects a known value that accepts does not accept.
 func must(found *diag.Diagnostics, at path.Path, v types.String, summary, be string, accepts func(string) bool) {
 	mustUnseen(found, at, v, summary, fmt.Sprintf("%s, got: %q", be, v.ValueString()), accepts)
 }
 
-// mustUnseen is must for what may come from a secret: the message leaves the value out.
+// mustUnseen is must without the value in the message, because it may be a secret.
 func mustUnseen(found *diag.Diagnostics, at path.Path, v types.String, summary, be string, accepts func(string) bool) {
 	if value.IsSet(v) && !accepts(v.ValueString()) {
 		found.AddAttributeError(at, summary, fmt.Sprintf("%s %s.", at, be))
@@ -139,7 +139,6 @@ func isBlankOrControl(r rune) bool { return unicode.IsSpace(r) || unicode.IsCont
 
 const workflowFolder = ".github/workflows/"
 
-// maxPath bounds the path of a workflow's file, in bytes.
 const maxPath = 1024
 
 func isWorkflow(s string) bool {
@@ -151,17 +150,17 @@ func isWorkflow(s string) bool {
 	return isThere && (ending == ".yml" || ending == ".yaml") && posixpath.Base(file) != ending
 }
 
-// cronFields are the bounds of the fields of a schedule. Months and days of the week have names too, from the least number on.
+// cronFields are the bounds of the fields of a schedule. Months and weekdays also have names.
 var cronFields = []struct {
 	least, most uint64
 	names       []string
 }{
 	{0, 59, nil}, {0, 23, nil}, {1, 31, nil},
 	{1, 12, []string{"JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"}},
-	{0, 7, []string{"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"}}, // 7 is Sunday too.
+	{0, 7, []string{"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"}}, // 7 is also Sunday.
 }
 
-// isSchedule accepts five fields of lists of values, ranges and steps, and nothing at all. Only blanks may be between the fields.
+// isSchedule accepts an empty schedule or five fields of lists, ranges, and steps, separated by spaces.
 func isSchedule(s string) bool {
 	fields := strings.FieldsFunc(s, func(r rune) bool { return r == ' ' })
 	if s == "" || len(fields) != len(cronFields) || strings.Trim(s, " ") != s {

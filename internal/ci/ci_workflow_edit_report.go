@@ -13,20 +13,20 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
-// invokeAgain is needed because Terraform takes a trigger for done once its resource is applied.
+// invokeAgain is needed because a second apply does not trigger an action whose resource is already applied.
 const invokeAgain = "To invoke the action again, run terraform apply -invoke=action.agentyard_ci_workflow_edit.NAME."
 
-// asking is an edit that is asked for, and what tells it from others later.
-type asking struct {
+// editRequest is an edit request, with what distinguishes its jobs from those of other requests.
+type editRequest struct {
 	body client.EditCIWorkflowRequest
-	// since is the service's time before the request; empty where it is not known.
+	// since is the service's time before the request. Empty if unknown.
 	since string
-	// newAutomation is the automation's ID if it was made for this request.
+	// newAutomation is the automation's ID if the provider generated it.
 	newAutomation string
 }
 
-// announcement is told before the request: what is told after an interrupt is not shown.
-func (a asking) announcement() string {
+// announcement is sent before the request, because Terraform does not show messages after an interrupt.
+func (a editRequest) announcement() string {
 	all := make([]string, len(a.body.Repos))
 	for i, target := range a.body.Repos {
 		all[i] = target.String()
@@ -38,21 +38,21 @@ func (a asking) announcement() string {
 	return text + ". If you interrupt the run, " + a.whereToLook()
 }
 
-// placesToLook are where an outcome shows that was not told.
+// placesToLook name where to find results that were not reported.
 const placesToLook = "check the pull requests of these repositories, or the data source agentyard_ci_jobs"
 
-// whereToLook tells jobs of this request from those that the same files had before.
-func (a asking) whereToLook() string { return placesToLook + ". " + a.ownJobs() }
+// whereToLook distinguishes jobs of this request from earlier jobs of the same files.
+func (a editRequest) whereToLook() string { return placesToLook + ". " + a.ownJobs() }
 
-func (a asking) ownJobs() string {
+func (a editRequest) ownJobs() string {
 	if a.since == "" {
 		return fmt.Sprintf("A job with action %s may belong to this request.", a.body.Action)
 	}
 	return fmt.Sprintf("A job with action %s that was created or updated at or after %s may belong to this request; an earlier one does not.", a.body.Action, a.since)
 }
 
-// keepAutomation names an ID that only this invocation knows.
-func (a asking) keepAutomation(isThere bool) string {
+// keepAutomation names the generated ID, which is stored nowhere else.
+func (a editRequest) keepAutomation(isThere bool) string {
 	switch {
 	case a.newAutomation == "":
 		return ""
@@ -62,33 +62,31 @@ func (a asking) keepAutomation(isThere bool) string {
 	return fmt.Sprintf("If this invocation opened pull requests, set service_automation_id to %s to use the same automation.", a.newAutomation)
 }
 
-// certainty is how much an outcome tells.
+// certainty classifies an outcome.
 type certainty int
 
 const (
-	// isDone is a pull request, or a message that there is none.
+	// isDone is a pull request, or a message that none is needed.
 	isDone certainty = iota
 	hasFailed
 	isOpen
 )
 
-// tally counts workflows, and says what came of those that are not done.
+// tally counts workflows by certainty, and collects the messages of those that are not done.
 type tally struct {
 	count [isOpen + 1]int
 	lines [isOpen + 1][]string
-	// strange says what failed that belongs to no repository of the request.
+	// strange are failures that match no requested repository.
 	strange []string
-	// opened are the pull requests.
-	opened []string
+	opened  []string
 }
 
-// add takes an outcome of a repository.
 func (t *tally) add(of string, how certainty, said string) {
 	t.lines[how] = append(t.lines[how], of+": "+said)
 }
 
-// report tells what became of each repository. The error names those that failed or are not known, after all were told of.
-func (a asking) report(edit *client.CIEdit, tell crud.Tell) error {
+// report sends one progress message for each repository. The error names those that failed or are unknown.
+func (a editRequest) report(edit *client.CIEdit, tell crud.Tell) error {
 	var all tally
 	for _, repo := range edit.Repositories {
 		label := labelOf(repo.Targets)
@@ -99,7 +97,7 @@ func (a asking) report(edit *client.CIEdit, tell crud.Tell) error {
 			told = append(told, prefixOf(how)+said)
 			workflows := 1
 			if len(repo.Outcomes) == 1 {
-				workflows = len(repo.Targets) // The API describes one outcome for each repository.
+				workflows = len(repo.Targets) // One outcome may stand for all workflows of a repository.
 			}
 			count[how] += workflows
 			all.add(label, how, said)
@@ -112,7 +110,7 @@ func (a asking) report(edit *client.CIEdit, tell crud.Tell) error {
 			all.add(label, isOpen, said)
 		}
 		for how, n := range count {
-			all.count[how] += min(n, len(repo.Targets)) // There may be more outcomes than workflows.
+			all.count[how] += min(n, len(repo.Targets)) // The response may contain more outcomes than workflows.
 		}
 		tell("%s: %s", label, strings.Join(told, "; "))
 	}
@@ -130,12 +128,11 @@ func (a asking) report(edit *client.CIEdit, tell crud.Tell) error {
 	return a.fault(all)
 }
 
-// fault says what failed, what is not known, and what is to be done about either.
-func (a asking) fault(all tally) *crud.Fault {
+func (a editRequest) fault(all tally) *crud.Fault {
 	total := len(a.body.Repos)
 	summary := "Cannot edit CI workflow"
 	switch {
-	case all.count[hasFailed] == 0: // A failure elsewhere says nothing of what was asked for.
+	case all.count[hasFailed] == 0: // Only repositories that were not requested failed.
 		summary = "CI Workflow Edit Is Uncertain"
 	case all.count[hasFailed] < total:
 		summary = "Cannot edit CI workflow in every repository"
@@ -162,8 +159,8 @@ func (a asking) fault(all tally) *crud.Fault {
 	return &crud.Fault{At: path.Root("repos"), Summary: summary, Detail: strings.Join(append(parts, phrase.Join(advice...)), "\n\n")}
 }
 
-// beforeAgain says what keeps another invocation from opening pull requests twice.
-func (a asking) beforeAgain(all tally) string {
+// beforeAgain is the advice that prevents duplicate pull requests.
+func (a editRequest) beforeAgain(all tally) string {
 	const before, takeOut = "Before you invoke the action again, ", "remove finished repositories from repos. Each invocation opens new pull requests."
 	total := len(a.body.Repos)
 	hasMore := len(all.opened) > 0 || total > 1 && all.count[hasFailed] < total
@@ -178,7 +175,6 @@ func (a asking) beforeAgain(all tally) string {
 	return ""
 }
 
-// read says what an outcome is.
 func read(outcome client.CIOutcome) (said string, how certainty) {
 	var beside []string
 	if outcome.SessionID != "" {
@@ -207,7 +203,6 @@ func read(outcome client.CIOutcome) (said string, how certainty) {
 
 func prefixOf(how certainty) string { return [...]string{"", "error: ", "unknown: "}[how] }
 
-// labelOf names a repository with its files.
 func labelOf(targets []client.CITarget) string {
 	if len(targets) == 1 {
 		return targets[0].String()
@@ -222,7 +217,6 @@ func labelOf(targets []client.CITarget) string {
 	return targets[0].RepoFullName + " (" + strings.Join(files, ", ") + ")"
 }
 
-// names name outcomes that fit no repository of the request.
 func names(outcomes []client.CIOutcome) string {
 	all := make([]string, len(outcomes))
 	for i, outcome := range outcomes {
@@ -231,7 +225,6 @@ func names(outcomes []client.CIOutcome) string {
 	return strings.Join(all, "; ")
 }
 
-// nameOf names one of them.
 func nameOf(outcome client.CIOutcome) string {
 	if outcome.RepoFullName == "" {
 		return "a result without a repository"
@@ -252,8 +245,8 @@ func allOpened(opened []string) string {
 	return fmt.Sprintf("%s %s opened: %s", phrase.Count(len(opened), "pull request"), phrase.Verb(len(opened), "was", "were"), strings.Join(opened, ", "))
 }
 
-// uncertainFault says what to look at. To invoke the action once more without that may open pull requests twice.
-func (a asking) uncertainFault(err *client.UncertainEditError) *crud.Fault {
+// uncertainFault says where to look first, because another invocation may open duplicate pull requests.
+func (a editRequest) uncertainFault(err *client.UncertainEditError) *crud.Fault {
 	var late string
 	var transport *client.TransportError
 	if errors.As(err, &transport) && transport.Timeout == "request_timeout" {

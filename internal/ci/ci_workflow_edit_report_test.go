@@ -15,8 +15,8 @@ import (
 // No job is called an older one where only this machine's time is known.
 func TestWhereToLook_withoutTheServicesTime(t *testing.T) {
 	t.Parallel()
-	asked := asking{body: client.EditCIWorkflowRequest{Action: actionDelete}}
-	if text := asked.whereToLook(); strings.Contains(text, "an earlier one") || strings.Contains(text, "at or after") || !strings.Contains(text, "A job with action delete may belong to this request") {
+	request := editRequest{body: client.EditCIWorkflowRequest{Action: actionDelete}}
+	if text := request.whereToLook(); strings.Contains(text, "an earlier one") || strings.Contains(text, "at or after") || !strings.Contains(text, "A job with action delete may belong to this request") {
 		t.Error(text)
 	}
 }
@@ -34,8 +34,8 @@ func TestUncertainFault_timeouts(t *testing.T) {
 		"another failure": {client.TransportError{}, ""},
 	} {
 		tc.err.Err = context.DeadlineExceeded
-		asked := asking{body: client.EditCIWorkflowRequest{Action: actionDelete}, since: "2026-03-01T12:00:00Z"}
-		detail := asked.uncertainFault(&client.UncertainEditError{Targets: []client.CITarget{{RepoFullName: "acme/api"}}, Err: &tc.err}).Detail
+		request := editRequest{body: client.EditCIWorkflowRequest{Action: actionDelete}, since: "2026-03-01T12:00:00Z"}
+		detail := request.uncertainFault(&client.UncertainEditError{Targets: []client.CITarget{{RepoFullName: "acme/api"}}, Err: &tc.err}).Detail
 		for _, said := range []string{atLeast, timeout} {
 			if strings.Contains(detail, said) != (said == tc.want) {
 				t.Errorf("%s: %s", name, detail)
@@ -65,8 +65,8 @@ func TestFault_advice(t *testing.T) {
 		"one is done, one not known":   {2, [...]int{1, 0, 1}, []string{"P"}, []string{look, take, job, there}},
 		"all failed":                   {2, [...]int{0, 2, 0}, nil, nil},
 	} {
-		asked := asking{body: client.EditCIWorkflowRequest{Action: actionCreate, Repos: make([]client.CITarget, tc.targets)}, since: "2026-03-01T12:00:00Z", newAutomation: "A"}
-		detail := asked.fault(tally{count: tc.count, opened: tc.opened}).Detail
+		request := editRequest{body: client.EditCIWorkflowRequest{Action: actionCreate, Repos: make([]client.CITarget, tc.targets)}, since: "2026-03-01T12:00:00Z", newAutomation: "A"}
+		detail := request.fault(tally{count: tc.count, opened: tc.opened}).Detail
 		for _, said := range []string{look, take, job, there, perhaps} {
 			if strings.Contains(detail, said) != slices.Contains(tc.want, said) {
 				t.Errorf("%s: %q in %s", name, said, detail)
@@ -76,7 +76,7 @@ func TestFault_advice(t *testing.T) {
 			t.Errorf("%s: the advice is given %d times: %s", name, n, detail)
 		}
 	}
-	detail := asking{newAutomation: "A"}.uncertainFault(&client.UncertainEditError{Err: context.DeadlineExceeded}).Detail
+	detail := editRequest{newAutomation: "A"}.uncertainFault(&client.UncertainEditError{Err: context.DeadlineExceeded}).Detail
 	if !strings.Contains(detail, perhaps) || strings.Contains(detail, there) {
 		t.Error(detail)
 	}
@@ -102,14 +102,14 @@ func TestReport_summary(t *testing.T) {
 		"all failed":                                     {[][]client.CIOutcome{failed, failed}, nil, wholly},
 		"all that were asked for failed, and more":       {[][]client.CIOutcome{failed}, strange, wholly},
 	} {
-		asked, edit := asking{}, &client.CIEdit{Others: tc.others}
+		request, edit := editRequest{}, &client.CIEdit{Others: tc.others}
 		for _, outcomes := range tc.outcomes {
 			targets := []client.CITarget{{RepoFullName: "acme/api"}}
-			asked.body.Repos = append(asked.body.Repos, targets...)
+			request.body.Repos = append(request.body.Repos, targets...)
 			edit.Repositories = append(edit.Repositories, client.CIRepositoryEdit{Targets: targets, Outcomes: outcomes})
 		}
 		var fault *crud.Fault
-		if err := asked.report(edit, func(string, ...any) {}); !errors.As(err, &fault) || fault.Summary != tc.want {
+		if err := request.report(edit, func(string, ...any) {}); !errors.As(err, &fault) || fault.Summary != tc.want {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

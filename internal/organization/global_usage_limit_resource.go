@@ -33,13 +33,12 @@ type globalUsageLimitModel struct {
 	Limit types.Int64  `tfsdk:"limit"`
 }
 
-// FromAPI takes over the limit.
 func (m *globalUsageLimitModel) FromAPI(_ context.Context, limit *int64) diag.Diagnostics {
 	m.ID, m.Limit = types.StringValue(theOrganization), types.Int64Value(*limit)
 	return nil
 }
 
-// Identity is the same for every organization: the API key tells which one it is.
+// Identity is the same for every organization, because the API key determines which one it is.
 func (m *globalUsageLimitModel) Identity() any {
 	return &crud.ID{ID: types.StringValue(theOrganization)}
 }
@@ -114,7 +113,6 @@ func (r *globalUsageLimitResource) Delete(ctx context.Context, req resource.Dele
 	}, limitOptions)
 }
 
-// ImportState takes the one ID that there is.
 func (r *globalUsageLimitResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	given := types.StringValue(req.ID)
 	if req.ID == "" && req.Identity != nil {

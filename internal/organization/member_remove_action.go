@@ -50,7 +50,7 @@ func (a *memberRemoveAction) Schema(_ context.Context, _ action.SchemaRequest, r
 	}
 }
 
-// ModifyPlan finds what validation does not see: the address usually comes from a variable that is set only when somebody leaves.
+// ModifyPlan validates again, because the address usually comes from a variable, which validation does not know.
 func (a *memberRemoveAction) ModifyPlan(ctx context.Context, req action.ModifyPlanRequest, resp *action.ModifyPlanResponse) {
 	var m memberRemoveModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)

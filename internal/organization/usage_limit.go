@@ -14,16 +14,14 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 )
 
-// limitOptions are what errors need to know of a limit.
 var limitOptions = apierror.Options{
 	apierror.Fields{"email": path.Root("email"), "limit": path.Root("limit")},
 	needsManager,
 }
 
-// credits writes an amount for people.
 func credits(n int64) string { return fmt.Sprintf("%d credits", n) }
 
-// minimumLimit rejects a new or changed limit that is too small. A smaller limit that the service has can be imported and kept.
+// minimumLimit rejects a new or changed limit that is too small. An existing smaller limit can be imported and kept.
 type minimumLimit struct{}
 
 func (minimumLimit) Description(context.Context) string {
@@ -39,7 +37,7 @@ func (m minimumLimit) PlanModifyInt64(ctx context.Context, req planmodifier.Int6
 	resp.Diagnostics.AddAttributeError(req.Path, "Limit Too Small", fmt.Sprintf("%s %s, got: %d.", req.Path, m.Description(ctx), req.PlanValue.ValueInt64()))
 }
 
-// warnReplaced warns of a limit that a creation replaces. Present is nil if there is none.
+// warnReplaced warns if creating a limit replaces an existing one. Present is nil if there is none.
 func warnReplaced(what string, present *int64, planned types.Int64, diags *diag.Diagnostics) {
 	if present == nil || planned.IsUnknown() || planned.ValueInt64() == *present {
 		return
@@ -47,8 +45,7 @@ func warnReplaced(what string, present *int64, planned types.Int64, diags *diag.
 	diags.AddAttributeWarning(path.Root("limit"), "Limit Will Be Replaced", fmt.Sprintf("%s of %s. The apply changes it to %s.", what, credits(*present), credits(planned.ValueInt64())))
 }
 
-// warnSecond warns in the read of a limit that another resource in the state has read before. Each plan reads in a process
-// of its own.
+// warnSecond warns if another resource in the state has already read this limit. Each plan runs in a new process.
 func warnSecond(c *client.Client, id, limit string, resp *resource.ReadResponse) {
 	if resp.State.Raw.IsNull() || resp.Diagnostics.HasError() || c.IsFirstLimitRead(id) {
 		return

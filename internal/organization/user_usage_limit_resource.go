@@ -40,12 +40,11 @@ type userUsageLimitModel struct {
 	Limit types.Int64  `tfsdk:"limit"`
 }
 
-// userUsageLimitIdentity is the identity.
 type userUsageLimitIdentity struct {
 	Email types.String `tfsdk:"email"`
 }
 
-// FromAPI takes over a limit. The address stays spelled as it was configured or imported: case makes no difference in it.
+// FromAPI keeps the configured spelling of the address, which is case-insensitive.
 func (m *userUsageLimitModel) FromAPI(_ context.Context, l *client.UserUsageLimit) diag.Diagnostics {
 	if !strings.EqualFold(m.Email.ValueString(), l.Email) {
 		m.Email = types.StringValue(l.Email)
@@ -54,7 +53,6 @@ func (m *userUsageLimitModel) FromAPI(_ context.Context, l *client.UserUsageLimi
 	return nil
 }
 
-// Identity is the address.
 func (m *userUsageLimitModel) Identity() any { return &userUsageLimitIdentity{Email: m.Email} }
 
 func (r *userUsageLimitResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
@@ -143,7 +141,6 @@ func (r *userUsageLimitResource) Delete(ctx context.Context, req resource.Delete
 	}, limitOptions)
 }
 
-// ImportState takes the address.
 func (r *userUsageLimitResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	given := types.StringValue(req.ID)
 	if req.ID == "" && req.Identity != nil {

@@ -1,4 +1,4 @@
-// Package wiki holds the Terraform objects that concern wikis: what agents wrote about a repository.
+// Package wiki holds the Terraform objects for wikis of repositories.
 package wiki
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// ofRun is the argument of what reads a part of a wiki run.
+// ofRun is the argument of data sources that read a part of a wiki run.
 func ofRun() schema.StringAttribute {
 	return schema.StringAttribute{
 		Required:            true,
@@ -22,7 +22,6 @@ func ofRun() schema.StringAttribute {
 	}
 }
 
-// atRun shows at that argument what the service says of the run.
 var atRun = apierror.AtStatus{http.StatusBadRequest: path.Root("wiki_run_id"), http.StatusForbidden: path.Root("wiki_run_id"), http.StatusNotFound: path.Root("wiki_run_id")}
 
 const (
@@ -31,10 +30,9 @@ const (
 	runNotFound = "The wiki run does not exist, or the provider's API key cannot see it. Check the ID. The data source agentyard_wiki_runs lists the runs that the key can see."
 )
 
-// ofRunAdvice says what the refusals of what reads a part of a wiki run mean.
 var ofRunAdvice = apierror.Options{atRun, apierror.Advice{http.StatusForbidden: switchedOff, http.StatusNotFound: runNotFound}}
 
-// aboutRun names the run in an error. Doing is what was done with it, such as "exporting".
+// aboutRun names the wiki run in an error. Doing is the operation, such as "exporting".
 func aboutRun(doing, id string, err error) error {
 	return crud.About(doing, "wiki run", id, err)
 }

@@ -18,8 +18,8 @@ var (
 	errNotArchive = errors.New("it exists and is not a ZIP archive")
 )
 
-// writeArchive writes an archive as a whole or not at all: export fills a file beside it, which is then renamed.
-// It replaces nothing but archives, and leaves one with the same content alone.
+// writeArchive writes a complete archive or nothing: it exports to a temporary file and renames it. It replaces only
+// archives, and does not touch one with the same content.
 func writeArchive(name string, export func(io.Writer) (*client.WikiExport, error)) (*client.WikiExport, error) {
 	if name == "" {
 		return nil, &fs.PathError{Op: "write", Path: name, Err: errNoPath}
@@ -34,7 +34,7 @@ func writeArchive(name string, export func(io.Writer) (*client.WikiExport, error
 		return nil, err
 	}
 	defer func() {
-		_ = file.Close() // Before it is removed, which some systems demand.
+		_ = file.Close() // Some systems cannot remove an open file.
 		_ = os.Remove(unfinished)
 	}()
 	written, err := export(file)
@@ -50,15 +50,15 @@ func writeArchive(name string, export func(io.Writer) (*client.WikiExport, error
 	if hasContent(name, written) {
 		return written, nil
 	}
-	// Something else may have been written there during the export.
+	// Another file may have been written there during the export.
 	if _, err := archiveMode(name); err != nil {
 		return nil, err
 	}
 	return written, os.Rename(unfinished, name)
 }
 
-// archiveMode returns the permissions of the archive with that name, or those of any new file if nothing is there.
-// Anything else that is there is an error, also a symbolic link: renaming would replace the link.
+// archiveMode returns the permissions of the existing archive, or those of a new file. Any other existing file is an error,
+// including a symbolic link, because renaming would replace the link.
 func archiveMode(name string) (fs.FileMode, error) {
 	info, err := os.Lstat(name)
 	switch {
@@ -69,7 +69,7 @@ func archiveMode(name string) (fs.FileMode, error) {
 	case !info.Mode().IsRegular():
 		return 0, &fs.PathError{Op: "replace", Path: name, Err: errNotArchive}
 	}
-	// Renaming needs no permission for the file itself. Opening it for writing shows whether it is write-protected.
+	// Renaming ignores the permissions of the file, so open it for writing to detect write protection.
 	file, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
 		return 0, err
@@ -81,7 +81,6 @@ func archiveMode(name string) (fs.FileMode, error) {
 	return info.Mode().Perm(), nil
 }
 
-// hasContent reports whether a file holds what was exported.
 func hasContent(name string, export *client.WikiExport) bool {
 	file, err := os.Open(name)
 	if err != nil {

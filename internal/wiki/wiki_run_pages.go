@@ -16,10 +16,9 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// maxTreeLevels is how deep a page tree may be.
 const maxTreeLevels = 5
 
-// jsonRule accepts JSON that read can read. What is no JSON at all is refused by the type.
+// jsonRule accepts JSON that read can decode. The attribute's type already rejects invalid JSON.
 type jsonRule struct {
 	summary, must string
 	read          func(string) error
@@ -44,7 +43,6 @@ func (r jsonRule) ValidateString(_ context.Context, req validator.StringRequest,
 	}
 }
 
-// readPages reads pages that are to be uploaded.
 func readPages(text string) ([]client.WikiPageUpload, error) {
 	pages, err := readObjects[client.WikiPageUpload]("pages", []byte(text), []string{"path", "title", "content"}, []string{"pageId", "order"})
 	if err == nil && len(pages) == 0 {
@@ -58,18 +56,17 @@ func readPages(text string) ([]client.WikiPageUpload, error) {
 	return pages, err
 }
 
-// staysInWiki reports that a path leads to a file of the wiki, wherever an export is unpacked.
+// staysInWiki reports whether a path stays inside the wiki when an export is unpacked.
 func staysInWiki(path string) bool {
 	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
 	return len(parts) > 0 && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, `\`) && !slices.Contains(parts, "..")
 }
 
-// readTree reads a page tree that is to be uploaded.
 func readTree(text string) ([]client.WikiTreeNode, error) {
 	return readNodes("page_tree", []byte(text), 1)
 }
 
-// treeNode is a node whose children are not read yet.
+// treeNode is a node whose children are not decoded yet, because errors must name their position.
 type treeNode struct {
 	PageID   string          `json:"pageId"`
 	Title    string          `json:"title"`
@@ -93,8 +90,8 @@ func readNodes(where string, text []byte, level int) ([]client.WikiTreeNode, err
 	return nodes, err
 }
 
-// readObjects reads a list of objects that have the required fields, may have the optional ones, and have no others. An
-// optional field that is null is as good as none. Where is what an error calls the list.
+// readObjects decodes a list of objects with these fields and no others. Optional fields may be null. Where names the list in
+// errors.
 func readObjects[T any](where string, text []byte, required, optional []string) ([]T, error) {
 	var items []json.RawMessage
 	if json.Unmarshal(text, &items) != nil || items == nil {
@@ -128,7 +125,7 @@ func readObjects[T any](where string, text []byte, required, optional []string) 
 	return objects, nil
 }
 
-// withinJSON adds what lies below the pages and the tree: each of them is one string, with no attributes in it.
+// withinJSON maps fields inside the pages and the tree to the attribute, because each of the two is one JSON string.
 func withinJSON(fields apierror.Fields) apierror.Fields {
 	lists := []string{"pages", "pageTree"}
 	for below := "pageTree.children"; len(lists) <= maxTreeLevels+1; below += ".children" {
@@ -144,7 +141,6 @@ func withinJSON(fields apierror.Fields) apierror.Fields {
 	return fields
 }
 
-// sameJSON reports that two texts are the same JSON.
 func sameJSON(a, b string) bool {
 	first, err := value.JSON(json.RawMessage(a))
 	second, err2 := value.JSON(json.RawMessage(b))

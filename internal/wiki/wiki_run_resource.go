@@ -33,32 +33,27 @@ var (
 	_ resource.ResourceWithUpgradeState = (*wikiRunResource)(nil)
 )
 
-// unsetPrivacy is the key of the private state that says of a new run that it has not got the privacy level of the state.
+// unsetPrivacy is a key of private state. It marks a new wiki run whose privacy level could not be set.
 const unsetPrivacy = "unset_privacy"
 
-// wikiRunFields says where an error about a field of the API is shown.
 var wikiRunFields = withinJSON(apierror.Fields{
 	"repoUrl": path.Root("repo_url"), "commitHash": path.Root("commit_hash"), "branch": path.Root("branch"),
 	"hasLocalChanges": path.Root("has_local_changes"), "hasNonRemoteCommits": path.Root("has_non_remote_commits"),
 	"privacyLevel": path.Root("privacy_level"), "pages": path.Root("pages"), "pageTree": path.Root("page_tree"),
 })
 
-// creationOptions say what the refusals of a creation mean, and what to do about a wiki run that is there already.
 var creationOptions = apierror.Options{
 	wikiRunFields, atRepository,
 }
 
-// atRepository shows at the repository what the service says of it.
 var atRepository = apierror.Options{
 	apierror.AtStatus{http.StatusForbidden: path.Root("repo_url"), http.StatusNotFound: path.Root("repo_url")},
 	apierror.Advice{http.StatusForbidden: "The organization's code-host integration must cover the repository, and wikiCloudSync must be enabled in the enterprise controls. " +
 		"The data source agentyard_ci_repositories lists the connected repositories."},
 }
 
-// listAdvice says what the refusal of a listing means.
 var listAdvice = apierror.Advice{http.StatusForbidden: "Ask a manager to enable wikiCloudSync in the enterprise controls."}
 
-// changeOptions say what the refusals to change a wiki run mean.
 var changeOptions = apierror.Options{
 	wikiRunFields,
 	apierror.AtStatus{http.StatusForbidden: path.Root("privacy_level"), http.StatusUnprocessableEntity: path.Root("privacy_level")},
@@ -82,8 +77,7 @@ type wikiRunModel struct {
 	Triggers types.Map            `tfsdk:"triggers"`
 }
 
-// takeNew takes over a record, and keeps what was configured, also where the service writes it otherwise: the next
-// refresh shows that.
+// takeNew keeps the configured values even if the service returns others. The next refresh shows the difference.
 func (m *wikiRunModel) takeNew(ctx context.Context, made *client.WikiRun) diag.Diagnostics {
 	asked := *m
 	diags := m.FromAPI(ctx, made)
@@ -101,13 +95,12 @@ func (m *wikiRunModel) takeNew(ctx context.Context, made *client.WikiRun) diag.D
 	return diags
 }
 
-// Identity is the wiki run's ID.
 func (m *wikiRunModel) Identity() any { return &crud.ID{ID: m.ID} }
 
 // OwnerOnly reports that only the owner's API keys see the wiki run.
 func (m *wikiRunModel) OwnerOnly() bool { return m.PrivacyLevel.ValueString() == client.WikiPrivate }
 
-// createRequest holds what is known of the plan. The validators have looked at the JSON.
+// createRequest ignores JSON errors, because the validators have checked the JSON.
 func (m *wikiRunModel) createRequest() client.CreateWikiRunRequest {
 	body := client.CreateWikiRunRequest{
 		RepoURL:             m.RepoURL.ValueString(),
@@ -205,7 +198,7 @@ func (r *wikiRunResource) IdentitySchema(_ context.Context, _ resource.IdentityS
 	resp.IdentitySchema = crud.IDSchema(wikiRunResults["id"].Text)
 }
 
-// UpgradeState drops the page tree of version 0 where it is the service's, and not the configuration's.
+// UpgradeState drops the page tree of version 0 if it came from the service and not from the configuration.
 func (r *wikiRunResource) UpgradeState(ctx context.Context) map[int64]resource.StateUpgrader {
 	var current resource.SchemaResponse
 	r.Schema(ctx, resource.SchemaRequest{}, &current)
@@ -222,7 +215,6 @@ func (r *wikiRunResource) UpgradeState(ctx context.Context) map[int64]resource.S
 	}}}
 }
 
-// ModifyPlan checks the access of a new run.
 func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() {
 		return
@@ -239,7 +231,7 @@ func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 				fmt.Sprintf("Wiki run %s belongs to another user, and the provider's API key cannot change its privacy level (can_update_privacy is false). Use the owner's API key, or remove privacy_level from the configuration.", id.ValueString()))
 		}
 		if isPrivacyUnset(ctx, req.Private) {
-			// The level itself is planned as it is configured, so that something else must differ for the update to take place.
+			// The plan shows no change of the level, so another attribute must differ for Terraform to call Update.
 			resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("can_update_privacy"), types.BoolUnknown())...)
 			resp.Diagnostics.AddAttributeWarning(path.Root("privacy_level"), "Privacy Level Is Set Again",
 				fmt.Sprintf("The privacy level of wiki run %s could not be set when it was created. This apply sets it, although the plan shows no change.", id.ValueString()))
@@ -249,7 +241,7 @@ func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	resp.Diagnostics.Append(apierror.For("plan", "wiki run", r.Client.CheckAccess(ctx), creationOptions)...)
 }
 
-// Create makes the run and then, because the service takes no privacy level for a new one, sets the level.
+// Create sets the privacy level in a second request, because the create request does not support it.
 func (r *wikiRunResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m wikiRunModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
@@ -274,8 +266,8 @@ func (r *wikiRunResource) Create(ctx context.Context, req resource.CreateRequest
 	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
 }
 
-// withoutPrivacy warns that a new run has another privacy level than was asked for. An error would have the next apply
-// delete the run and make another one.
+// withoutPrivacy warns about a privacy level that could not be set. An error would taint the wiki run, and the next apply
+// would replace it.
 func withoutPrivacy(made *client.WikiRun, level string, err error) diag.Diagnostics {
 	var diags diag.Diagnostics
 	for _, failed := range apierror.For("set the privacy level of", "wiki run", err, changeOptions) {
@@ -286,7 +278,7 @@ func withoutPrivacy(made *client.WikiRun, level string, err error) diag.Diagnost
 	return diags
 }
 
-// isPrivacyUnset reports that a state says of a new run what could not be set, and that it was not read since.
+// isPrivacyUnset reports whether the level could not be set and the wiki run has not been read since.
 func isPrivacyUnset(ctx context.Context, private adopt.Private) bool {
 	mark, _ := private.GetKey(ctx, unsetPrivacy)
 	return len(mark) > 0
@@ -296,7 +288,7 @@ func (r *wikiRunResource) Read(ctx context.Context, req resource.ReadRequest, re
 	crud.Read(ctx, r.Client, "wiki run", req, resp, func(m *wikiRunModel) (*client.WikiRun, error) {
 		found, err := r.Client.WikiRun(ctx, m.ID.ValueString(), m.RepoURL.ValueString())
 		if err == nil {
-			resp.Diagnostics.Append(resp.Private.SetKey(ctx, unsetPrivacy, nil)...) // The state will say what the service has.
+			resp.Diagnostics.Append(resp.Private.SetKey(ctx, unsetPrivacy, nil)...) // The state now contains the actual level.
 		}
 		return found, err
 	})
@@ -306,7 +298,7 @@ func (r *wikiRunResource) Update(ctx context.Context, req resource.UpdateRequest
 	crud.Update(ctx, "wiki run", req, resp, func(plan, state *wikiRunModel) (*client.WikiRun, error) {
 		plan.CanUpdatePrivacy = state.CanUpdatePrivacy
 		if plan.PrivacyLevel.Equal(state.PrivacyLevel) && !isPrivacyUnset(ctx, req.Private) {
-			return nil, nil // Something is adopted.
+			return nil, nil // An adopted value changed.
 		}
 		_, err := r.Client.SetWikiPrivacy(ctx, state.ID.ValueString(), plan.PrivacyLevel.ValueString())
 		if err == nil {
