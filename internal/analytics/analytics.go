@@ -17,6 +17,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -80,11 +81,11 @@ func groupOfRow[T any](text string, get func(*T) *string) results.Field[T] {
 const quietDays = " Days without activity are left out."
 
 // fetch completes the model with the rows of its days, which ask returns.
-func fetch[T any](c *client.Client, m *daysModel, row results.Record[T], ask func(client.Days) (*client.Analytics[T], error)) error {
+func fetch[T any](c *client.Client, m *daysModel, row results.Record[T], ask func(analytics.Days) (*analytics.Report[T], error)) error {
 	if err := checkAvailable(c, m.EndDate.ValueString()); err != nil {
 		return err
 	}
-	found, err := ask(client.Days{Start: m.StartDate.ValueString(), End: m.EndDate.ValueString()})
+	found, err := ask(analytics.Days{Start: m.StartDate.ValueString(), End: m.EndDate.ValueString()})
 	if err != nil {
 		return err
 	}
@@ -124,10 +125,10 @@ func rangeIn(ctx context.Context, req datasource.ValidateConfigRequest, diags *d
 // day, and the service's clock decides.
 func checkAvailable(c *client.Client, end string) error {
 	// The clock is the service's only if its address is known.
-	if err := c.Configured(); err != nil {
+	if err := c.Conn.Configured(); err != nil {
 		return err
 	}
-	now := c.Clock.Now().UTC()
+	now := c.Conn.Clock.Now().UTC()
 	latest := now.AddDate(0, 0, -1).Format(time.DateOnly)
 	if end <= latest {
 		return nil

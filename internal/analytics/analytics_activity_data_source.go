@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
@@ -23,30 +24,30 @@ func NewActivityDataSource() datasource.DataSource {
 		Validators:  []datasource.ConfigValidator{daysInOrder{}},
 		Verb:        "read", Object: "analytics of activity", Options: organizationOptions,
 		Fetch: func(ctx context.Context, c *client.Client, m *groupedModel) error {
-			return fetch(c, &m.daysModel, activityRow, func(days client.Days) (*client.Analytics[client.ActivityRow], error) {
-				return c.ActivityAnalytics(ctx, days, m.GroupBy.ValueString())
+			return fetch(c, &m.daysModel, activityRow, func(days analytics.Days) (*analytics.Report[analytics.ActivityRow], error) {
+				return c.Analytics.Activity(ctx, days, m.GroupBy.ValueString())
 			})
 		},
 	}
 }
 
-var activityRow = results.Record[client.ActivityRow]{
-	"date":                 dateOfRow(func(r *client.ActivityRow) string { return r.Date }),
-	"group_key":            groupOfRow("The client, spelled like the keys of `daily_active_users_by_client`.", func(r *client.ActivityRow) *string { return r.GroupKey }),
-	"daily_active_users":   results.Float64("Users who were active on the day, each counted once.", func(r *client.ActivityRow) *float64 { return r.DailyActiveUsers }),
-	"weekly_active_users":  results.Float64("Users who were active on the day or in the 6 days before it.", func(r *client.ActivityRow) *float64 { return r.WeeklyActiveUsers }),
-	"monthly_active_users": results.Float64("Users who were active on the day or in the 29 days before it.", func(r *client.ActivityRow) *float64 { return r.MonthlyActiveUsers }),
+var activityRow = results.Record[analytics.ActivityRow]{
+	"date":                 dateOfRow(func(r *analytics.ActivityRow) string { return r.Date }),
+	"group_key":            groupOfRow("The client, spelled like the keys of `daily_active_users_by_client`.", func(r *analytics.ActivityRow) *string { return r.GroupKey }),
+	"daily_active_users":   results.Float64("Users who were active on the day, each counted once.", func(r *analytics.ActivityRow) *float64 { return r.DailyActiveUsers }),
+	"weekly_active_users":  results.Float64("Users who were active on the day or in the 6 days before it.", func(r *analytics.ActivityRow) *float64 { return r.WeeklyActiveUsers }),
+	"monthly_active_users": results.Float64("Users who were active on the day or in the 29 days before it.", func(r *analytics.ActivityRow) *float64 { return r.MonthlyActiveUsers }),
 	"daily_active_users_by_client": {
 		Text:  "Users who were active on the day, by client: `terminal-ui`, `web` (the web app), and `non-interactive-cli`. A user of several clients counts for each.",
 		Type:  types.MapType{ElemType: types.Float64Type},
 		Value: usersByClient,
 	},
-	"sessions":      results.Float64("Number of sessions.", func(r *client.ActivityRow) *float64 { return r.Sessions }),
-	"messages":      results.Float64("Messages of users and of the assistant.", func(r *client.ActivityRow) *float64 { return r.Messages }),
-	"user_messages": results.Float64("Messages of users.", func(r *client.ActivityRow) *float64 { return r.UserMessages }),
+	"sessions":      results.Float64("Number of sessions.", func(r *analytics.ActivityRow) *float64 { return r.Sessions }),
+	"messages":      results.Float64("Messages of users and of the assistant.", func(r *analytics.ActivityRow) *float64 { return r.Messages }),
+	"user_messages": results.Float64("Messages of users.", func(r *analytics.ActivityRow) *float64 { return r.UserMessages }),
 }
 
-func usersByClient(r *client.ActivityRow) attr.Value {
+func usersByClient(r *analytics.ActivityRow) attr.Value {
 	if r.DailyActiveUsersByClient == nil {
 		return types.MapNull(types.Float64Type)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -36,8 +37,8 @@ func NewMyCostDataSource() datasource.DataSource {
 	attributes := attributes(costDay.DataSourceList("The days of `headline_daily`, ordered by `date`. Empty for any other `query_key`."))
 	attributes["query_key"] = schema.StringAttribute{
 		Required:            true,
-		MarkdownDescription: "The query. One of `" + strings.Join(client.CostQueryKeys(), "`, `") + "`.",
-		Validators:          []validator.String{stringvalidator.OneOf(client.CostQueryKeys()...)},
+		MarkdownDescription: "The query. One of `" + strings.Join(analytics.CostQueryKeys(), "`, `") + "`.",
+		Validators:          []validator.String{stringvalidator.OneOf(analytics.CostQueryKeys()...)},
 	}
 	attributes["data_json"] = schema.StringAttribute{
 		Computed: true, CustomType: jsontypes.NormalizedType{},
@@ -50,8 +51,8 @@ func NewMyCostDataSource() datasource.DataSource {
 		Validators:  []datasource.ConfigValidator{daysInOrder{}, fewDays{}},
 		Verb:        "read", Object: "analytics of own cost", Options: apierror.Options{ownAccess, atArguments},
 		Fetch: func(ctx context.Context, c *client.Client, m *myCostModel) error {
-			return fetch(c, &m.daysModel, costDay, func(days client.Days) (*client.Analytics[client.CostDay], error) {
-				found, err := c.MyCost(ctx, m.QueryKey.ValueString(), days)
+			return fetch(c, &m.daysModel, costDay, func(days analytics.Days) (*analytics.Report[analytics.CostDay], error) {
+				found, err := c.Analytics.MyCost(ctx, m.QueryKey.ValueString(), days)
 				if err != nil {
 					return nil, err
 				}
@@ -60,15 +61,15 @@ func NewMyCostDataSource() datasource.DataSource {
 					return nil, err
 				}
 				m.DataJSON, err = value.JSON(rows)
-				return &client.Analytics[client.CostDay]{OrgID: found.OrgID, Rows: found.Days}, err
+				return &analytics.Report[analytics.CostDay]{OrgID: found.OrgID, Rows: found.Days}, err
 			})
 		},
 	}
 }
 
-var costDay = results.Record[client.CostDay]{
-	"date": dateOfRow(func(d *client.CostDay) string { return d.Date }),
-	"fsc":  results.Float64("Credits used on the day.", func(d *client.CostDay) *float64 { return d.FSC }),
+var costDay = results.Record[analytics.CostDay]{
+	"date": dateOfRow(func(d *analytics.CostDay) string { return d.Date }),
+	"fsc":  results.Float64("Credits used on the day.", func(d *analytics.CostDay) *float64 { return d.FSC }),
 }
 
 // fewDays refuses a range of more than maxCostDays.

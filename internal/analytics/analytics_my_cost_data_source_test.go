@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -20,7 +20,7 @@ func TestAccAnalyticsMyCost_everyQuery(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	var steps []resource.TestStep
-	for _, key := range client.CostQueryKeys() {
+	for _, key := range analytics.CostQueryKeys() {
 		s := myCost
 		s.arguments, s.query = fmt.Sprintf("query_key = %q", key), "&queryKey="+key
 		rows, organization := s.answer(e, "2026-02-20", "2026-02-28", "")
@@ -30,7 +30,7 @@ func TestAccAnalyticsMyCost_everyQuery(t *testing.T) {
 		want := map[string]knownvalue.Check{
 			"query_key": knownvalue.StringExact(key), "org_id": knownvalue.StringExact(organization), "data": knownvalue.ListExact(nil), "data_json": sameJSON(rows),
 		}
-		if key == client.CostHeadlineDaily {
+		if key == analytics.CostHeadlineDaily {
 			want["data"], want["data_json"] = s.rows(inOrder(rows, "")), sameJSON(inOrder(rows, ""))
 		}
 		steps = append(steps, read(e.Config(s.config("2026-02-20", "2026-02-28", "")), s.known(want)...))

@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -101,7 +103,7 @@ func TestCheckAvailable(t *testing.T) {
 		"far in the west": {time.Date(2026, 2, 28, 12, 0, 0, 0, west), "2026-02-28"},
 		"new year":        {time.Date(2027, 1, 1, 5, 0, 0, 0, time.UTC), "2026-12-31"},
 	} {
-		c, err := client.New(client.Config{BaseURL: "https://agentyard.example", APIKey: "fk-x", Clock: clock.NewFake(tc.now)})
+		c, err := client.New(transport.Config{BaseURL: "https://agentyard.example", APIKey: "fk-x", Clock: clock.NewFake(tc.now)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,11 +125,11 @@ func TestCheckAvailable(t *testing.T) {
 func TestRows_emptyTexts(t *testing.T) {
 	t.Parallel()
 	empty := ""
-	hook := hookCount.Object(&client.HookCount{Event: &empty}).Attributes()
+	hook := hookCount.Object(&analytics.HookCount{Event: &empty}).Attributes()
 	if !hook["event"].Equal(types.StringValue("")) || !hook["matcher"].IsNull() {
 		t.Errorf("got %v", hook)
 	}
-	files := productivityRow.Object(&client.ProductivityRow{ByExtension: []client.ExtensionCount{{Extension: &empty}, {}}}).Attributes()
+	files := productivityRow.Object(&analytics.ProductivityRow{ByExtension: []analytics.ExtensionCount{{Extension: &empty}, {}}}).Attributes()
 	if got := files["by_extension"].String(); got != `[{"count":<null>,"extension":""},{"count":<null>,"extension":<null>}]` {
 		t.Errorf("got %s", got)
 	}

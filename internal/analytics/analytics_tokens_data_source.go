@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
@@ -22,36 +23,36 @@ func NewTokensDataSource() datasource.DataSource {
 		Validators: []datasource.ConfigValidator{daysInOrder{}},
 		Verb:       "read", Object: "analytics of tokens", Options: organizationOptions,
 		Fetch: func(ctx context.Context, c *client.Client, m *groupedModel) error {
-			return fetch(c, &m.daysModel, tokenRow, func(days client.Days) (*client.Analytics[client.TokenRow], error) {
-				return c.TokenAnalytics(ctx, days, m.GroupBy.ValueString())
+			return fetch(c, &m.daysModel, tokenRow, func(days analytics.Days) (*analytics.Report[analytics.TokenRow], error) {
+				return c.Analytics.Tokens(ctx, days, m.GroupBy.ValueString())
 			})
 		},
 	}
 }
 
-var tokenRow = results.Record[client.TokenRow]{
-	"date":               dateOfRow(func(r *client.TokenRow) string { return r.Date }),
-	"group_key":          groupOfRow("ID of the model.", func(r *client.TokenRow) *string { return r.GroupKey }),
-	"billable_tokens":    results.Float64("Standard credits: input and output tokens, minus discounts for the cache.", func(r *client.TokenRow) *float64 { return r.BillableTokens }),
-	"input_tokens":       results.Float64("Input tokens.", func(r *client.TokenRow) *float64 { return r.InputTokens }),
-	"output_tokens":      results.Float64("Output tokens.", func(r *client.TokenRow) *float64 { return r.OutputTokens }),
-	"cache_read_tokens":  results.Float64("Tokens read from the cache.", func(r *client.TokenRow) *float64 { return r.CacheReadTokens }),
-	"cache_write_tokens": results.Float64("Tokens written to the cache.", func(r *client.TokenRow) *float64 { return r.CacheWriteTokens }),
-	"by_model":           results.List("Usage by model, ordered by `model_id`.", modelTokens, func(r *client.TokenRow) []client.ModelTokens { return r.ByModel }),
-	"by_user":            results.List("Usage by user, ordered by `user_id`.", userTokens, func(r *client.TokenRow) []client.UserTokens { return r.ByUser }),
+var tokenRow = results.Record[analytics.TokenRow]{
+	"date":               dateOfRow(func(r *analytics.TokenRow) string { return r.Date }),
+	"group_key":          groupOfRow("ID of the model.", func(r *analytics.TokenRow) *string { return r.GroupKey }),
+	"billable_tokens":    results.Float64("Standard credits: input and output tokens, minus discounts for the cache.", func(r *analytics.TokenRow) *float64 { return r.BillableTokens }),
+	"input_tokens":       results.Float64("Input tokens.", func(r *analytics.TokenRow) *float64 { return r.InputTokens }),
+	"output_tokens":      results.Float64("Output tokens.", func(r *analytics.TokenRow) *float64 { return r.OutputTokens }),
+	"cache_read_tokens":  results.Float64("Tokens read from the cache.", func(r *analytics.TokenRow) *float64 { return r.CacheReadTokens }),
+	"cache_write_tokens": results.Float64("Tokens written to the cache.", func(r *analytics.TokenRow) *float64 { return r.CacheWriteTokens }),
+	"by_model":           results.List("Usage by model, ordered by `model_id`.", modelTokens, func(r *analytics.TokenRow) []analytics.ModelTokens { return r.ByModel }),
+	"by_user":            results.List("Usage by user, ordered by `user_id`.", userTokens, func(r *analytics.TokenRow) []analytics.UserTokens { return r.ByUser }),
 }
 
-var modelTokens = results.Record[client.ModelTokens]{
-	"model_id":        results.StringPointer("ID of the model.", func(m *client.ModelTokens) *string { return m.ModelID }),
-	"model_tier":      results.StringPointer("Tier of the model, such as `standard` or `thinking`.", func(m *client.ModelTokens) *string { return m.ModelTier }),
-	"billable_tokens": results.Float64("Standard credits used for the model.", func(m *client.ModelTokens) *float64 { return m.BillableTokens }),
-	"input_tokens":    results.Float64("Input tokens of the model.", func(m *client.ModelTokens) *float64 { return m.InputTokens }),
-	"output_tokens":   results.Float64("Output tokens of the model.", func(m *client.ModelTokens) *float64 { return m.OutputTokens }),
+var modelTokens = results.Record[analytics.ModelTokens]{
+	"model_id":        results.StringPointer("ID of the model.", func(m *analytics.ModelTokens) *string { return m.ModelID }),
+	"model_tier":      results.StringPointer("Tier of the model, such as `standard` or `thinking`.", func(m *analytics.ModelTokens) *string { return m.ModelTier }),
+	"billable_tokens": results.Float64("Standard credits used for the model.", func(m *analytics.ModelTokens) *float64 { return m.BillableTokens }),
+	"input_tokens":    results.Float64("Input tokens of the model.", func(m *analytics.ModelTokens) *float64 { return m.InputTokens }),
+	"output_tokens":   results.Float64("Output tokens of the model.", func(m *analytics.ModelTokens) *float64 { return m.OutputTokens }),
 }
 
-var userTokens = results.Record[client.UserTokens]{
-	"user_id":         results.StringPointer(userIDText, func(u *client.UserTokens) *string { return u.UserID }),
-	"user_email":      results.StringPointer(userEmailText, func(u *client.UserTokens) *string { return u.UserEmail }),
-	"billable_tokens": results.Float64("Standard credits used by the user.", func(u *client.UserTokens) *float64 { return u.BillableTokens }),
-	"by_model":        results.List("Usage of the user by model, ordered by `model_id`.", modelTokens, func(u *client.UserTokens) []client.ModelTokens { return u.ByModel }),
+var userTokens = results.Record[analytics.UserTokens]{
+	"user_id":         results.StringPointer(userIDText, func(u *analytics.UserTokens) *string { return u.UserID }),
+	"user_email":      results.StringPointer(userEmailText, func(u *analytics.UserTokens) *string { return u.UserEmail }),
+	"billable_tokens": results.Float64("Standard credits used by the user.", func(u *analytics.UserTokens) *float64 { return u.BillableTokens }),
+	"by_model":        results.List("Usage of the user by model, ordered by `model_id`.", modelTokens, func(u *analytics.UserTokens) []analytics.ModelTokens { return u.ByModel }),
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
@@ -28,8 +29,8 @@ func NewUsersDataSource() datasource.DataSource {
 		Validators: []datasource.ConfigValidator{daysInOrder{}},
 		Verb:       "read", Object: "analytics of users", Options: organizationOptions,
 		Fetch: func(ctx context.Context, c *client.Client, m *usersModel) error {
-			return fetch(c, &m.daysModel, userRow, func(days client.Days) (*client.Analytics[client.UserRow], error) {
-				return c.UserAnalytics(ctx, days, int(m.MaxResults.ValueInt64()))
+			return fetch(c, &m.daysModel, userRow, func(days analytics.Days) (*analytics.Report[analytics.UserRow], error) {
+				return c.Analytics.Users(ctx, days, int(m.MaxResults.ValueInt64()))
 			})
 		},
 	}
@@ -40,27 +41,27 @@ const (
 	userEmailText = "Email address of the user. Null if the user has left."
 )
 
-var userRow = results.Record[client.UserRow]{
-	"user_id":            results.String(userIDText, func(r *client.UserRow) string { return r.UserID }),
-	"user_email":         results.StringPointer(userEmailText, func(r *client.UserRow) *string { return r.UserEmail }),
-	"date":               dateOfRow(func(r *client.UserRow) string { return r.Date }),
-	"tool_calls":         results.Float64("Number of tool calls.", func(r *client.UserRow) *float64 { return r.ToolCalls }),
-	"billable_tokens":    results.Float64("Standard credits used by the user.", func(r *client.UserRow) *float64 { return r.BillableTokens }),
-	"primary_model":      results.StringPointer("ID of the model that the user used most.", func(r *client.UserRow) *string { return r.PrimaryModel }),
-	"primary_model_tier": results.StringPointer("Tier of that model: `standard` or `thinking`.", func(r *client.UserRow) *string { return r.PrimaryModelTier }),
-	"files_created":      results.Float64("Number of files created.", func(r *client.UserRow) *float64 { return r.FilesCreated }),
-	"files_edited":       results.Float64("Number of files edited.", func(r *client.UserRow) *float64 { return r.FilesEdited }),
-	"git_commits":        results.Float64("Number of Git commits.", func(r *client.UserRow) *float64 { return r.GitCommits }),
-	"git_prs_created":    results.Float64("Number of pull requests opened.", func(r *client.UserRow) *float64 { return r.GitPRsCreated }),
-	"mcp_calls":          results.Float64("Number of calls of tools of MCP servers.", func(r *client.UserRow) *float64 { return r.MCPCalls }),
-	"skill_calls":        results.Float64("Number of times skills were used.", func(r *client.UserRow) *float64 { return r.SkillCalls }),
-	"slash_commands":     results.Float64("Number of times slash commands were used.", func(r *client.UserRow) *float64 { return r.SlashCommands }),
-	"hooks":              results.Float64("Number of hook runs.", func(r *client.UserRow) *float64 { return r.Hooks }),
-	"sessions":           results.Float64("Number of sessions.", func(r *client.UserRow) *float64 { return r.Sessions }),
-	"messages":           results.Float64("Messages of the user and of the assistant.", func(r *client.UserRow) *float64 { return r.Messages }),
-	"user_messages":      results.Float64("Messages of the user.", func(r *client.UserRow) *float64 { return r.UserMessages }),
-	"assistant_messages": results.Float64("Messages of the assistant.", func(r *client.UserRow) *float64 { return r.AssistantMessages }),
-	"autonomy_ratio":     results.Float64("Average number of tool calls per user turn.", func(r *client.UserRow) *float64 { return r.AutonomyRatio }),
-	"delegation_level":   results.StringPointer("How much the user delegates: `auto-high`, `auto-medium`, `auto-low`, `spec`, or `manual`.", func(r *client.UserRow) *string { return r.DelegationLevel }),
-	"languages":          results.StringList("Languages of the files.", func(r *client.UserRow) []string { return r.Languages }),
+var userRow = results.Record[analytics.UserRow]{
+	"user_id":            results.String(userIDText, func(r *analytics.UserRow) string { return r.UserID }),
+	"user_email":         results.StringPointer(userEmailText, func(r *analytics.UserRow) *string { return r.UserEmail }),
+	"date":               dateOfRow(func(r *analytics.UserRow) string { return r.Date }),
+	"tool_calls":         results.Float64("Number of tool calls.", func(r *analytics.UserRow) *float64 { return r.ToolCalls }),
+	"billable_tokens":    results.Float64("Standard credits used by the user.", func(r *analytics.UserRow) *float64 { return r.BillableTokens }),
+	"primary_model":      results.StringPointer("ID of the model that the user used most.", func(r *analytics.UserRow) *string { return r.PrimaryModel }),
+	"primary_model_tier": results.StringPointer("Tier of that model: `standard` or `thinking`.", func(r *analytics.UserRow) *string { return r.PrimaryModelTier }),
+	"files_created":      results.Float64("Number of files created.", func(r *analytics.UserRow) *float64 { return r.FilesCreated }),
+	"files_edited":       results.Float64("Number of files edited.", func(r *analytics.UserRow) *float64 { return r.FilesEdited }),
+	"git_commits":        results.Float64("Number of Git commits.", func(r *analytics.UserRow) *float64 { return r.GitCommits }),
+	"git_prs_created":    results.Float64("Number of pull requests opened.", func(r *analytics.UserRow) *float64 { return r.GitPRsCreated }),
+	"mcp_calls":          results.Float64("Number of calls of tools of MCP servers.", func(r *analytics.UserRow) *float64 { return r.MCPCalls }),
+	"skill_calls":        results.Float64("Number of times skills were used.", func(r *analytics.UserRow) *float64 { return r.SkillCalls }),
+	"slash_commands":     results.Float64("Number of times slash commands were used.", func(r *analytics.UserRow) *float64 { return r.SlashCommands }),
+	"hooks":              results.Float64("Number of hook runs.", func(r *analytics.UserRow) *float64 { return r.Hooks }),
+	"sessions":           results.Float64("Number of sessions.", func(r *analytics.UserRow) *float64 { return r.Sessions }),
+	"messages":           results.Float64("Messages of the user and of the assistant.", func(r *analytics.UserRow) *float64 { return r.Messages }),
+	"user_messages":      results.Float64("Messages of the user.", func(r *analytics.UserRow) *float64 { return r.UserMessages }),
+	"assistant_messages": results.Float64("Messages of the assistant.", func(r *analytics.UserRow) *float64 { return r.AssistantMessages }),
+	"autonomy_ratio":     results.Float64("Average number of tool calls per user turn.", func(r *analytics.UserRow) *float64 { return r.AutonomyRatio }),
+	"delegation_level":   results.StringPointer("How much the user delegates: `auto-high`, `auto-medium`, `auto-low`, `spec`, or `manual`.", func(r *analytics.UserRow) *string { return r.DelegationLevel }),
+	"languages":          results.StringList("Languages of the files.", func(r *analytics.UserRow) []string { return r.Languages }),
 }

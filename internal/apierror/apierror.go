@@ -13,7 +13,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
@@ -30,7 +34,7 @@ type Advice map[int]string
 type AtStatus map[int]path.Path
 
 // Existing says what else to do about an object that exists already, beside importing it.
-type Existing func(*client.ExistsError) string
+type Existing func(*create.ExistsError) string
 
 func (o Options) addTo(f *failure) {
 	for _, option := range o {
@@ -74,7 +78,7 @@ func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 func newFailure(verb, object string, err error, options []Option) *failure {
 	f := &failure{
 		verb: verb, object: object, err: err, fields: Fields{}, advice: Advice{}, atStatus: AtStatus{},
-		existing: func(*client.ExistsError) string { return "To keep both, choose another name." },
+		existing: func(*create.ExistsError) string { return "To keep both, choose another name." },
 	}
 	Options(options).addTo(f)
 	return f
@@ -82,17 +86,17 @@ func newFailure(verb, object string, err error, options []Option) *failure {
 
 // remedy says what to do, and at which attribute.
 func (f *failure) remedy() (string, path.Path) {
-	var exists *client.ExistsError
-	var others *client.OthersError
-	var missing *client.UnconfiguredError
-	var api *client.APIError
-	var answer *client.AnswerError
-	var transport *client.TransportError
-	var entry *client.EntryError
-	var conflict *client.LimitConflictError
+	var exists *create.ExistsError
+	var others *computers.ForeignComputersError
+	var missing *transport.UnconfiguredError
+	var api *transport.APIError
+	var answer *transport.AnswerError
+	var transport *transport.TransportError
+	var entry *organization.EntryError
+	var conflict *organization.LimitConflictError
 	switch {
 	case errors.As(f.err, &exists):
-		return f.afterExists(append([]client.ExistsError{*exists}, exists.Others...)), f.fieldOf("name")
+		return f.afterExists(append([]create.ExistsError{*exists}, exists.Others...)), f.fieldOf("name")
 	case errors.As(f.err, &others) && others.Err == nil:
 		return f.afterExists(others.Existing()), f.fieldOf("namePrefix")
 	case f.afterLoss() != "":
@@ -129,11 +133,11 @@ func (f *failure) fieldOf(name string) path.Path {
 
 // afterLoss is the remedy where it is not certain whose an object is; empty for any other failure.
 func (f *failure) afterLoss() string {
-	var lost *client.LostError
-	var others *client.OthersError
-	var unrevoked *client.UnrevokedError
-	var rotated *client.RotatedError
-	var stranger *client.StrangerError
+	var lost *create.LostError
+	var others *computers.ForeignComputersError
+	var unrevoked *serviceaccounts.UnrevokedError
+	var rotated *serviceaccounts.RotatedError
+	var stranger *create.WrongObjectError
 	switch {
 	case errors.As(f.err, &lost) && len(lost.Found) > 0:
 		return leftAsItIs + importing(lost.Found) + "\n" + f.otherwise(lost)
@@ -156,7 +160,7 @@ func (f *failure) afterLoss() string {
 
 // afterExists covers everything that may have the name: a resource at its earlier address, the one that is replaced, and
 // what nothing manages.
-func (f *failure) afterExists(found []client.ExistsError) string {
+func (f *failure) afterExists(found []create.ExistsError) string {
 	lines := []string{"Nothing was created."}
 	if f.verb == "create" {
 		lines = append(lines, "If you renamed the resource, add a moved block.",
@@ -168,7 +172,7 @@ func (f *failure) afterExists(found []client.ExistsError) string {
 const leftAsItIs = "No object was changed or added to the state.\n"
 
 // importing says how to manage objects that exist already. A second resource for one of them would delete it some day.
-func importing(found []client.ExistsError) string {
+func importing(found []create.ExistsError) string {
 	it := phrase.Verb(len(found), "it", "them")
 	condition := fmt.Sprintf("If no resource manages %s, in this or another configuration, import %s:", it, it)
 	var commands []string
@@ -184,7 +188,7 @@ func importing(found []client.ExistsError) string {
 }
 
 // otherwise says what to do about what was found after a loss, if it is not to be imported.
-func (f *failure) otherwise(lost *client.LostError) string {
+func (f *failure) otherwise(lost *create.LostError) string {
 	if lost.Name == "" {
 		return "Otherwise, apply again to create another one."
 	}
@@ -192,7 +196,7 @@ func (f *failure) otherwise(lost *client.LostError) string {
 }
 
 // alternatives says what else to do about objects, each thing once.
-func (f *failure) alternatives(existing []client.ExistsError) string {
+func (f *failure) alternatives(existing []create.ExistsError) string {
 	var lines []string
 	for i := range existing {
 		if more := f.existing(&existing[i]); !slices.Contains(lines, more) {
@@ -203,7 +207,7 @@ func (f *failure) alternatives(existing []client.ExistsError) string {
 }
 
 // afterAnswer is the remedy for an answer that reports a failure.
-func (f *failure) afterAnswer(e *client.APIError) (string, path.Path) {
+func (f *failure) afterAnswer(e *transport.APIError) (string, path.Path) {
 	if !e.FromService {
 		return f.afterForeignAnswer(e), path.Empty()
 	}
@@ -228,7 +232,7 @@ func (f *failure) afterAnswer(e *client.APIError) (string, path.Path) {
 }
 
 // general is what to do about a status of the service where nothing more is known.
-func (f *failure) general(e *client.APIError) string {
+func (f *failure) general(e *transport.APIError) string {
 	switch e.Status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		return "Correct the configuration."
@@ -268,7 +272,7 @@ func (f *failure) general(e *client.APIError) string {
 
 const staySlow = "Set requests_per_second in the provider block to stay below the limit."
 
-func retryAfter(e *client.APIError) string {
+func retryAfter(e *transport.APIError) string {
 	if e.RetryAfter == "" {
 		return ""
 	}
@@ -277,7 +281,7 @@ func retryAfter(e *client.APIError) string {
 
 // wasRepeated reports that a failure of the service is one after which the client sends the request again. A request
 // that makes something is not repeated, nor is anything after a failure that will not pass.
-func wasRepeated(e *client.APIError) bool {
+func wasRepeated(e *transport.APIError) bool {
 	switch e.Status {
 	case http.StatusGatewayTimeout:
 		return e.Method != http.MethodPost && !e.Slow
@@ -299,7 +303,7 @@ func (f *failure) afterPaymentRequired() string {
 }
 
 // afterNotFound depends on whose ID the service does not know: that of something the object refers to, or the object's own.
-func (f *failure) afterNotFound(e *client.APIError) string {
+func (f *failure) afterNotFound(e *transport.APIError) string {
 	var remedy string
 	switch verb, _, _ := strings.Cut(f.verb, " "); verb {
 	case "create", "plan", "open":
@@ -316,7 +320,7 @@ func (f *failure) afterNotFound(e *client.APIError) string {
 }
 
 // afterForeignAnswer is the remedy for an answer that is not in the service's form, whatever its status seems to say.
-func (f *failure) afterForeignAnswer(e *client.APIError) string {
+func (f *failure) afterForeignAnswer(e *transport.APIError) string {
 	who, more := "another web server or a proxy", ""
 	switch {
 	case e.Status < http.StatusBadRequest, e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
@@ -331,7 +335,7 @@ func (f *failure) afterForeignAnswer(e *client.APIError) string {
 
 // deadlineIn names the setting whose time ran out; empty if none did. Only a timeouts block bounds a call from outside.
 func deadlineIn(err error) string {
-	failed := all[*client.TransportError](err)
+	failed := all[*transport.TransportError](err)
 	for _, e := range failed {
 		switch {
 		case e.Timeout == "request_timeout" && e.AtLeast > 0:
@@ -353,10 +357,10 @@ const outOfTime = "The operation exceeded its timeout. To allow more time, raise
 // mayHaveActed is a sentence where the service may have acted on one of the requests that failed, else empty.
 func (f *failure) mayHaveActed() string {
 	acted := false
-	for _, e := range all[*client.TransportError](f.err) {
+	for _, e := range all[*transport.TransportError](f.err) {
 		acted = acted || e.Changes && !e.Unsent
 	}
-	for _, e := range all[*client.APIError](f.err) {
+	for _, e := range all[*transport.APIError](f.err) {
 		acted = acted || e.MayHaveActed() && e.Method != http.MethodGet && e.Method != http.MethodHead
 	}
 	if !acted {

@@ -13,7 +13,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
 const (
@@ -104,7 +108,7 @@ func TestFor_answersOfTheService(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := &client.APIError{
+			e := &transport.APIError{
 				Operation: "useThing", Method: cmp.Or(tc.method, "POST"), Route: cmp.Or(tc.route, fixedRoute),
 				Status: tc.status, Detail: cmp.Or(tc.detail, "no"), RetryAfter: tc.retryAfter, TooLong: tc.retryAfter == "86400", FromService: true,
 			}
@@ -138,7 +142,7 @@ func TestFor_answersOfOthers(t *testing.T) {
 	} {
 		for _, method := range []string{"GET", "POST", "PATCH", "DELETE"} {
 			for _, verb := range []string{"create", "read", "update", "delete"} {
-				e := &client.APIError{Operation: "useThing", Method: method, Route: idRoute, Status: status, Detail: "the name is odd", RetryAfter: "7"}
+				e := &transport.APIError{Operation: "useThing", Method: method, Route: idRoute, Status: status, Detail: "the name is odd", RetryAfter: "7"}
 				at, _, remedy := translate(t, verb, e, thingFields, Advice{status: "Do that."})
 				want := fmt.Sprintf("The response %d to %s %s is not in the service's format. It may come from %s. Check base_url, including its path.%s", status, method, idRoute, tc.who, tc.more)
 				if status >= 500 && method != "GET" {
@@ -167,7 +171,7 @@ func TestFor_requestsWithoutAnAnswer(t *testing.T) {
 		for _, changes := range []bool{true, false} {
 			for _, unsent := range []bool{true, false} {
 				for _, verb := range []string{"create", "read", "update", "delete"} {
-					e := &client.TransportError{Operation: "useThing", Method: "PATCH", Route: idRoute, Unsent: unsent, Changes: changes, Timeout: timeout, Err: errors.New("EOF")}
+					e := &transport.TransportError{Operation: "useThing", Method: "PATCH", Route: idRoute, Unsent: unsent, Changes: changes, Timeout: timeout, Err: errors.New("EOF")}
 					want := remedies[0]
 					if changes && !unsent {
 						want += " " + acted
@@ -184,43 +188,43 @@ func TestFor_requestsWithoutAnAnswer(t *testing.T) {
 
 func TestFor_whatElseGoesWrong(t *testing.T) {
 	t.Parallel()
-	sent := &client.TransportError{Operation: "createThing", Changes: true, Err: errors.New("EOF")}
+	sent := &transport.TransportError{Operation: "createThing", Changes: true, Err: errors.New("EOF")}
 	const appears = "Apply again. If the object exists by then, an error reports its ID, and no duplicate is created."
 	for name, tc := range map[string]struct {
 		err                error
 		want, remedy, also string
 	}{
 		"lost": {
-			err:  &client.LostError{Object: "computer", Name: "n", Err: sent},
+			err:  &create.LostError{Object: "computer", Name: "n", Err: sent},
 			want: "The answer to creating the computer \"n\" was lost, and no such computer is found:", remedy: appears,
 		},
 		"lost after request_timeout": {
-			err:    &client.LostError{Object: "computer", Name: "n", Err: &client.TransportError{Changes: true, Timeout: "request_timeout", Err: context.DeadlineExceeded}},
+			err:    &create.LostError{Object: "computer", Name: "n", Err: &transport.TransportError{Changes: true, Timeout: "request_timeout", Err: context.DeadlineExceeded}},
 			remedy: "The service did not answer within request_timeout. To allow more time, raise request_timeout in the provider block. " + appears,
 		},
 		"504 for a slow read, which is not repeated": {
-			err:  &client.APIError{Operation: "scanThings", Method: "GET", Status: 504, Detail: "late", FromService: true, Slow: true},
+			err:  &transport.APIError{Operation: "scanThings", Method: "GET", Status: 504, Detail: "late", FromService: true, Slow: true},
 			want: "scanThings", remedy: "The service failed. Try again later.",
 		},
 		"lost after the time of a slow operation": {
-			err:    &client.LostError{Object: "computer", Name: "n", Err: &client.TransportError{Changes: true, Timeout: "request_timeout", AtLeast: 5 * time.Minute, Err: context.DeadlineExceeded}},
+			err:    &create.LostError{Object: "computer", Name: "n", Err: &transport.TransportError{Changes: true, Timeout: "request_timeout", AtLeast: 5 * time.Minute, Err: context.DeadlineExceeded}},
 			remedy: "The service did not answer within 5m0s, the minimum for this operation. To allow more time, set a higher request_timeout in the provider block. " + appears,
 		},
 		"lost, and the look failed too": {
-			err:  &client.LostError{Object: "computer", Name: "n", Err: errors.Join(sent, &client.APIError{Operation: "listThings", Method: "GET", Status: 500, Detail: "no", FromService: true})},
+			err:  &create.LostError{Object: "computer", Name: "n", Err: errors.Join(sent, &transport.APIError{Operation: "listThings", Method: "GET", Status: 500, Detail: "no", FromService: true})},
 			want: "createThing", also: "listThings", remedy: appears,
 		},
 		"a write without an answer, and a read that failed": {
-			err:  errors.Join(sent, &client.APIError{Operation: "listThings", Method: "GET", Status: 507, Detail: "no", FromService: true}),
+			err:  errors.Join(sent, &transport.APIError{Operation: "listThings", Method: "GET", Status: 507, Detail: "no", FromService: true}),
 			want: "createThing", also: "listThings", remedy: "The service failed. Try again later. " + acted,
 		},
 		"interrupted":          {err: context.Canceled, want: "Context canceled.", remedy: "The run was interrupted. Run again to continue."},
-		"interrupted read":     {err: &client.TransportError{Err: context.Canceled}, remedy: "The run was interrupted. Run again to continue."},
-		"interrupted write":    {err: &client.TransportError{Changes: true, Err: context.Canceled}, remedy: "The run was interrupted. " + acted + " Run again to continue."},
-		"interrupted, unsent":  {err: &client.TransportError{Changes: true, Unsent: true, Err: context.Canceled}, remedy: "The run was interrupted. Run again to continue."},
+		"interrupted read":     {err: &transport.TransportError{Err: context.Canceled}, remedy: "The run was interrupted. Run again to continue."},
+		"interrupted write":    {err: &transport.TransportError{Changes: true, Err: context.Canceled}, remedy: "The run was interrupted. " + acted + " Run again to continue."},
+		"interrupted, unsent":  {err: &transport.TransportError{Changes: true, Unsent: true, Err: context.Canceled}, remedy: "The run was interrupted. Run again to continue."},
 		"deadline of a wait":   {err: fmt.Errorf("waiting: %w", context.DeadlineExceeded), remedy: "The operation exceeded its timeout. To allow more time, raise it in the timeouts block. Run again."},
-		"deadline of a look":   {err: &client.TransportError{Err: context.DeadlineExceeded}, remedy: "Check the network and base_url, then run again."},
-		"unconfigured":         {err: &client.UnconfiguredError{Setting: "base_url"}, want: "apply what base_url depends on first."},
+		"deadline of a look":   {err: &transport.TransportError{Err: context.DeadlineExceeded}, remedy: "Check the network and base_url, then run again."},
+		"unconfigured":         {err: &transport.UnconfiguredError{Setting: "base_url"}, want: "apply what base_url depends on first."},
 		"anything else":        {err: errors.New("odd"), want: "Odd."},
 		"an answer and a wait": {err: errors.Join(errors.New("odd"), context.DeadlineExceeded), want: "Odd.\n", also: "Context deadline exceeded.", remedy: "The operation exceeded its timeout. To allow more time, raise it in the timeouts block. Run again."},
 	} {
@@ -236,16 +240,16 @@ func TestFor_whatElseGoesWrong(t *testing.T) {
 
 func TestFor_whatExistsAlready(t *testing.T) {
 	t.Parallel()
-	made := func(object, id string) *client.ExistsError {
-		return &client.ExistsError{Object: object, Name: "n", ID: id, ImportID: "import-" + id, CreatedAt: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	made := func(object, id string) *create.ExistsError {
+		return &create.ExistsError{Object: object, Name: "n", ID: id, ImportID: "import-" + id, CreatedAt: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
 	}
 	said := func(article, id string) string {
 		return fmt.Sprintf("%s named \"n\" exists already, with ID %s, created at 2026-03-01T00:00:00Z.", article, id)
 	}
-	sent := &client.TransportError{Operation: "createThing", Method: "POST", Route: fixedRoute, Changes: true, Err: errors.New("EOF")}
-	refused := &client.APIError{Operation: "revokeThing", Method: "POST", Route: idRoute, Status: 403, Detail: "no", FromService: true}
-	sweep := Existing(func(e *client.ExistsError) string { return "Or sweep " + e.ID + "." })
-	others := &client.OthersError{Prefix: "web", Account: "sa", Found: []client.Computer{{ID: "1", Name: "web-1"}, {ID: "2", Name: "web-2"}}}
+	sent := &transport.TransportError{Operation: "createThing", Method: "POST", Route: fixedRoute, Changes: true, Err: errors.New("EOF")}
+	refused := &transport.APIError{Operation: "revokeThing", Method: "POST", Route: idRoute, Status: 403, Detail: "no", FromService: true}
+	sweep := Existing(func(e *create.ExistsError) string { return "Or sweep " + e.ID + "." })
+	others := &computers.ForeignComputersError{Prefix: "web", Account: "sa", Found: []computers.Computer{{ID: "1", Name: "web-1"}, {ID: "2", Name: "web-2"}}}
 	const (
 		exists  = "Nothing was created.\nIf you renamed the resource, add a moved block.\nIf the resource is replaced with create_before_destroy, change the name too. If it is only tainted, run terraform untaint ADDRESS.\n"
 		adopt   = "If no resource manages it, in this or another configuration, import it:"
@@ -273,16 +277,16 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			remedy: exists + adopt + " terraform import ADDRESS import-1\nOr sweep 1.",
 		},
 		"two": {
-			err: &client.ExistsError{Object: "API key", Name: "n", ID: "1", ImportID: "import-1", Others: []client.ExistsError{*made("API key", "2")}}, options: []Option{thingFields, sweep}, at: "name",
+			err: &create.ExistsError{Object: "API key", Name: "n", ID: "1", ImportID: "import-1", Others: []create.ExistsError{*made("API key", "2")}}, options: []Option{thingFields, sweep}, at: "name",
 			want:   []string{"An API key named \"n\" exists already, with ID 1; so does 2 (created at 2026-03-01T00:00:00Z)."},
 			remedy: exists + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2\nOr sweep 1.\nOr sweep 2.",
 		},
 		"two of which the same is said": {
-			err: &client.ExistsError{Object: "computer", Name: "n", ID: "1", ImportID: "import-1", Others: []client.ExistsError{*made("computer", "2")}}, options: []Option{thingFields}, at: "name",
+			err: &create.ExistsError{Object: "computer", Name: "n", ID: "1", ImportID: "import-1", Others: []create.ExistsError{*made("computer", "2")}}, options: []Option{thingFields}, at: "name",
 			remedy: exists + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
 		},
 		"one that a lost answer left and nobody could remove": {
-			err: &client.UnrevokedError{Found: []client.ExistsError{*made("API key", "1")}, Err: errors.Join(sent, refused)}, options: []Option{thingFields, sweep},
+			err: &serviceaccounts.UnrevokedError{Found: []create.ExistsError{*made("API key", "1")}, Err: errors.Join(sent, refused)}, options: []Option{thingFields, sweep},
 			want:   []string{"1 (created at 2026-03-01T00:00:00Z) lives on", "createThing (POST /api/v0/things) got no usable answer: EOF; revokeThing (POST /api/v0/things/{thingId}) answered 403: no."},
 			remedy: "Its value is lost. Revoke it.\nOr sweep 1.",
 		},
@@ -292,38 +296,38 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			remedy: exists + adopt2 + " terraform import ADDRESS sa/web\nOr sweep 1.\nOr sweep 2.",
 		},
 		"computers with a fleet's names after a lost answer": {
-			err: &client.OthersError{Prefix: "web", Found: others.Found[:1], Err: sent}, options: []Option{sweep},
+			err: &computers.ForeignComputersError{Prefix: "web", Found: others.Found[:1], Err: sent}, options: []Option{sweep},
 			want:   []string{"nothing proves which of them it created", "createThing"},
 			remedy: "No object was changed or added to the state.\n" + adopt + " terraform import ADDRESS web\nOr sweep 1.",
 		},
 		"two after a lost answer": {
-			err: &client.LostError{Object: "computer", Name: "n", Found: []client.ExistsError{*made("computer", "1"), *made("computer", "2")}, Err: sent}, options: []Option{thingFields},
+			err: &create.LostError{Object: "computer", Name: "n", Found: []create.ExistsError{*made("computer", "1"), *made("computer", "2")}, Err: sent}, options: []Option{thingFields},
 			want:   []string{"was lost", "createThing", "nothing proves", "1 (created at", "2 (created at"},
 			remedy: "No object was changed or added to the state.\n" + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
 		},
 		"one after a lost answer, without a name": {
-			err: &client.LostError{Object: "session on the computer 7", Found: []client.ExistsError{*made("session", "1")}, Err: sent}, options: []Option{sweep},
+			err: &create.LostError{Object: "session on the computer 7", Found: []create.ExistsError{*made("session", "1")}, Err: sent}, options: []Option{sweep},
 			want:   []string{"The answer to creating the session on the computer 7 was lost, and nothing proves that it made what is found now, 1 (created at"},
 			remedy: "No object was changed or added to the state.\n" + adopt + " terraform import ADDRESS import-1" + another,
 		},
 		"none after a lost answer, without a name": {
-			err: &client.LostError{Object: "session on the computer 7", Err: sent}, options: []Option{sweep},
+			err: &create.LostError{Object: "session on the computer 7", Err: sent}, options: []Option{sweep},
 			want:   []string{"and no such session on the computer 7 is found: createThing"},
 			remedy: "It may still appear. Before you apply again, check the service: the next apply creates another one.",
 		},
 		"a rotation that another one stands in the way of": {
-			err: &client.RotatedError{KeyID: "old", Found: []client.ExistsError{*made("API key", "1")}, Err: refused}, options: []Option{thingFields, sweep},
+			err: &serviceaccounts.RotatedError{KeyID: "old", Found: []create.ExistsError{*made("API key", "1")}, Err: refused}, options: []Option{thingFields, sweep},
 			want: []string{"API key old cannot be rotated", "1 (created at 2026-03-01T00:00:00Z)", "answered 403: no."},
 			remedy: "If an interrupted run rotated the key, the value of the newer key is lost. Apply again after the grace period of the old key, at most ten minutes. " +
 				"The apply then revokes the newer key and mints another one.\nOr sweep 1.",
 		},
 		"an answer with another object": {
-			err: &client.StrangerError{Object: "computer", Name: "n", Found: *made("computer", "1"), Err: &client.AnswerError{Problem: "the object existed before"}}, options: []Option{thingFields},
+			err: &create.WrongObjectError{Object: "computer", Name: "n", Found: *made("computer", "1"), Err: &transport.AnswerError{Problem: "the object existed before"}}, options: []Option{thingFields},
 			want:   []string{"Creating the computer \"n\" was answered with the computer 1 (created at", "not taken over", "the object existed before"},
 			remedy: "The state was not changed. Before you apply again, check the service for what the request created.",
 		},
 		"an answer that is none": {
-			err:    &client.TransportError{Operation: "changeThing", Method: "PATCH", Route: idRoute, Changes: true, Err: &client.AnswerError{Problem: "it holds no ID"}},
+			err:    &transport.TransportError{Operation: "changeThing", Method: "PATCH", Route: idRoute, Changes: true, Err: &transport.AnswerError{Problem: "it holds no ID"}},
 			want:   []string{"changeThing", "it holds no ID."},
 			remedy: "The state was not changed. Check base_url, and any proxy in front of the service. The service may have completed the request. It is safe to run again.",
 		},
@@ -351,7 +355,7 @@ func TestFor_limits(t *testing.T) {
 		Advice{http.StatusBadRequest: "Do that."},
 	}
 	refused := func(problem string) error {
-		return fmt.Errorf("wrapped: %w", &client.EntryError{Operation: "setThings", Method: "PUT", Route: fixedRoute, Email: "a@x", Problem: problem})
+		return fmt.Errorf("wrapped: %w", &organization.EntryError{Operation: "setThings", Method: "PUT", Route: fixedRoute, Email: "a@x", Problem: problem})
 	}
 	const (
 		member = "Nothing was changed for this user. Limits can be set for active members only. Correct the email address, or apply again after the user accepts the invitation."
@@ -368,9 +372,9 @@ func TestFor_limits(t *testing.T) {
 		"a refused entry that names its field": {err: refused("The email is malformed."), at: "email", what: said + "The email is malformed.", wantRemedy: member},
 		"a refused entry that names another":   {err: refused("A limit can be set once the user has joined."), at: "email", what: said + "A limit can be set once the user has joined.", wantRemedy: member},
 		"a refused entry of another object":    {err: refused("is no member"), bare: true, what: said + "is no member.", wantRemedy: member},
-		"two values for a user":                {err: &client.LimitConflictError{Email: "a@x", First: 1, Second: 2}, at: "email", what: "The limit of a@x was not set to 2, because another resource of this run sets it to 1.", wantRemedy: single},
-		"two values of another object":         {err: &client.LimitConflictError{Email: "a@x", First: 1, Second: 2}, bare: true, what: "The limit of a@x was not set to 2, because another resource of this run sets it to 1.", wantRemedy: single},
-		"two global values":                    {err: &client.LimitConflictError{First: 1, Second: 1 << 53}, at: "limit", what: "The global limit was not set to 9007199254740992, because another resource of this run sets it to 1.", wantRemedy: global},
+		"two values for a user":                {err: &organization.LimitConflictError{Email: "a@x", First: 1, Second: 2}, at: "email", what: "The limit of a@x was not set to 2, because another resource of this run sets it to 1.", wantRemedy: single},
+		"two values of another object":         {err: &organization.LimitConflictError{Email: "a@x", First: 1, Second: 2}, bare: true, what: "The limit of a@x was not set to 2, because another resource of this run sets it to 1.", wantRemedy: single},
+		"two global values":                    {err: &organization.LimitConflictError{First: 1, Second: 1 << 53}, at: "limit", what: "The global limit was not set to 9007199254740992, because another resource of this run sets it to 1.", wantRemedy: global},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -394,7 +398,7 @@ func TestFor_matrix(t *testing.T) {
 		for _, fromService := range []bool{true, false} {
 			for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete} {
 				for _, verb := range []string{"create", "read", "list", "update", "delete", "restart"} {
-					e := &client.APIError{Operation: "useThing", Method: method, Route: idRoute, Status: status, Detail: "no", FromService: fromService}
+					e := &transport.APIError{Operation: "useThing", Method: method, Route: idRoute, Status: status, Detail: "no", FromService: fromService}
 					at, what, remedy := translate(t, verb, e)
 					where := fmt.Sprintf("%d, from the service %t, %s, %s: %s\n%s", status, fromService, method, verb, what, remedy)
 					if at != "" || !strings.HasSuffix(what, ".") || !strings.HasSuffix(remedy, ".") || strings.Contains(remedy, "\n") || strings.Contains(remedy, "  ") {

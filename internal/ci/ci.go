@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/ci"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
@@ -29,8 +29,8 @@ func integrationAttribute() schema.Attribute {
 	}
 }
 
-var integration = results.Record[client.CIIntegration]{
-	"connected": results.Bool("Whether a code host is connected.", func(i *client.CIIntegration) *bool { return i.Connected }),
+var integration = results.Record[ci.Integration]{
+	"connected": results.Bool("Whether a code host is connected.", func(i *ci.Integration) *bool { return i.Connected }),
 }
 
 const (

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/ci"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
@@ -27,21 +28,21 @@ func NewCIJobsDataSource() datasource.DataSource {
 		},
 		Verb: "list", Object: "CI jobs", Options: readOptions,
 		Fetch: func(ctx context.Context, c *client.Client, m *ciJobsModel) error {
-			found, err := c.CIJobs(ctx)
+			found, err := c.CI.Jobs(ctx)
 			m.Jobs = ciJob.List(found)
 			return err
 		},
 	}
 }
 
-var ciJob = results.Record[client.CIJob]{
-	"id":             results.String("ID of the job: `repo_full_name`, `::`, and `file_path`.", func(j *client.CIJob) string { return j.ID }),
-	"action":         results.String("What the pull request does to the workflow: `create`, `edit`, or `delete`.", func(j *client.CIJob) string { return j.Action }),
-	"repo_full_name": results.String(repositoryText, func(j *client.CIJob) string { return j.RepoFullName }),
-	"file_path":      results.String(fileText, func(j *client.CIJob) string { return j.FilePath }),
-	"pr_url":         results.String("URL of the pull request. Null until it is opened.", func(j *client.CIJob) string { return j.PullRequest }),
-	"status":         results.String("Status of the job. `ready` when the pull request is open.", func(j *client.CIJob) string { return j.Status }),
-	"error":          results.String("Why the job failed.", func(j *client.CIJob) string { return string(j.Error) }),
-	"created_at":     results.Time("When the job was created (RFC 3339, UTC).", func(j *client.CIJob) time.Time { return j.CreatedAt.Time() }),
-	"updated_at":     results.Time("When the job was last updated (RFC 3339, UTC).", func(j *client.CIJob) time.Time { return j.UpdatedAt.Time() }),
+var ciJob = results.Record[ci.Job]{
+	"id":             results.String("ID of the job: `repo_full_name`, `::`, and `file_path`.", func(j *ci.Job) string { return j.ID }),
+	"action":         results.String("What the pull request does to the workflow: `create`, `edit`, or `delete`.", func(j *ci.Job) string { return j.Action }),
+	"repo_full_name": results.String(repositoryText, func(j *ci.Job) string { return j.RepoFullName }),
+	"file_path":      results.String(fileText, func(j *ci.Job) string { return j.FilePath }),
+	"pr_url":         results.String("URL of the pull request. Null until it is opened.", func(j *ci.Job) string { return j.PullRequest }),
+	"status":         results.String("Status of the job. `ready` when the pull request is open.", func(j *ci.Job) string { return j.Status }),
+	"error":          results.String("Why the job failed.", func(j *ci.Job) string { return string(j.Error) }),
+	"created_at":     results.Time("When the job was created (RFC 3339, UTC).", func(j *ci.Job) time.Time { return j.CreatedAt.Time() }),
+	"updated_at":     results.Time("When the job was last updated (RFC 3339, UTC).", func(j *ci.Job) time.Time { return j.UpdatedAt.Time() }),
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/ci"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -38,18 +39,18 @@ func NewCIRepositoriesDataSource() datasource.DataSource {
 		Verb: "list", Object: "CI repositories",
 		Options: apierror.Options{readOptions, apierror.AtStatus{http.StatusBadRequest: path.Root("owner")}},
 		Fetch: func(ctx context.Context, c *client.Client, m *ciRepositoriesModel) error {
-			found, err := c.CIRepositories(ctx, m.Owner.ValueString())
+			found, err := c.CI.Repositories(ctx, m.Owner.ValueString())
 			m.Repositories = ciRepository.List(found)
 			return err
 		},
 	}
 }
 
-var ciRepository = results.Record[client.CIRepository]{
-	"full_name":            results.String(repositoryText, func(r *client.CIRepository) string { return r.FullName }),
-	"url":                  results.String("URL of the repository.", func(r *client.CIRepository) string { return r.URL }),
-	"is_private":           results.Bool("Whether the repository is private. Null if unknown.", func(r *client.CIRepository) *bool { return r.IsPrivate }),
-	"default_branch":       results.String("Branch that pull requests are opened against.", func(r *client.CIRepository) string { return r.DefaultBranch }),
-	"user_permission":      results.String(permissionText, func(r *client.CIRepository) string { return r.UserPermission }),
-	"service_app_writable": results.Bool("Whether the service's app can write to the repository, which pull requests require. Null if unknown, so use `coalesce` in conditions.", func(r *client.CIRepository) *bool { return r.ServiceAppWritable }),
+var ciRepository = results.Record[ci.Repository]{
+	"full_name":            results.String(repositoryText, func(r *ci.Repository) string { return r.FullName }),
+	"url":                  results.String("URL of the repository.", func(r *ci.Repository) string { return r.URL }),
+	"is_private":           results.Bool("Whether the repository is private. Null if unknown.", func(r *ci.Repository) *bool { return r.IsPrivate }),
+	"default_branch":       results.String("Branch that pull requests are opened against.", func(r *ci.Repository) string { return r.DefaultBranch }),
+	"user_permission":      results.String(permissionText, func(r *ci.Repository) string { return r.UserPermission }),
+	"service_app_writable": results.Bool("Whether the service's app can write to the repository, which pull requests require. Null if unknown, so use `coalesce` in conditions.", func(r *ci.Repository) *bool { return r.ServiceAppWritable }),
 }

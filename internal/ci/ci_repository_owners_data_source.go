@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/ci"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
@@ -28,7 +29,7 @@ func NewCIRepositoryOwnersDataSource() datasource.DataSource {
 		},
 		Verb: "list", Object: "CI repository owners", Options: readOptions,
 		Fetch: func(ctx context.Context, c *client.Client, m *ciRepositoryOwnersModel) error {
-			found, err := c.CIRepositoryOwners(ctx)
+			found, err := c.CI.RepositoryOwners(ctx)
 			if err != nil {
 				return err
 			}
@@ -38,7 +39,7 @@ func NewCIRepositoryOwnersDataSource() datasource.DataSource {
 	}
 }
 
-var ciOwner = results.Record[client.CIOwner]{
-	"login": results.String("Name of the owner at the code host, such as `acme`.", func(o *client.CIOwner) string { return o.Login }),
-	"type":  results.String("Type of the owner, such as `user` or `organization`.", func(o *client.CIOwner) string { return o.Type }),
+var ciOwner = results.Record[ci.Owner]{
+	"login": results.String("Name of the owner at the code host, such as `acme`.", func(o *ci.Owner) string { return o.Login }),
+	"type":  results.String("Type of the owner, such as `user` or `organization`.", func(o *ci.Owner) string { return o.Type }),
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/ci"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
@@ -29,7 +30,7 @@ func NewCIRunsDataSource() datasource.DataSource {
 		},
 		Verb: "list", Object: "CI runs", Options: readOptions,
 		Fetch: func(ctx context.Context, c *client.Client, m *ciRunsModel) error {
-			found, err := c.CIRuns(ctx)
+			found, err := c.CI.Runs(ctx)
 			if err != nil {
 				return err
 			}
@@ -39,10 +40,10 @@ func NewCIRunsDataSource() datasource.DataSource {
 	}
 }
 
-var ciRun = results.Record[client.CIRun]{
-	"id":             results.String("ID of the run.", func(r *client.CIRun) string { return string(r.ID) }),
-	"repo_full_name": results.String(repositoryText, func(r *client.CIRun) string { return string(r.RepoFullName) }),
-	"status":         results.String("Status of the run, such as `queued`, `in_progress`, or `completed`.", func(r *client.CIRun) string { return string(r.Status) }),
-	"conclusion":     results.String("Result of the run, such as `success` or `failure`. Null until the run is completed.", func(r *client.CIRun) string { return string(r.Conclusion) }),
-	"raw":            results.JSON("The whole run as JSON. Its fields can change with the version of the service.", func(r *client.CIRun) json.RawMessage { return r.Raw }),
+var ciRun = results.Record[ci.Run]{
+	"id":             results.String("ID of the run.", func(r *ci.Run) string { return string(r.ID) }),
+	"repo_full_name": results.String(repositoryText, func(r *ci.Run) string { return string(r.RepoFullName) }),
+	"status":         results.String("Status of the run, such as `queued`, `in_progress`, or `completed`.", func(r *ci.Run) string { return string(r.Status) }),
+	"conclusion":     results.String("Result of the run, such as `success` or `failure`. Null until the run is completed.", func(r *ci.Run) string { return string(r.Conclusion) }),
+	"raw":            results.JSON("The whole run as JSON. Its fields can change with the version of the service.", func(r *ci.Run) json.RawMessage { return r.Raw }),
 }

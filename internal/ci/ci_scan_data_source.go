@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/ci"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -40,7 +41,7 @@ func NewCIScanDataSource() datasource.DataSource {
 		},
 		Verb: "scan", Object: "CI workflows", Options: readOptions,
 		Fetch: func(ctx context.Context, c *client.Client, m *ciScanModel) error {
-			found, err := c.ScanCIWorkflows(ctx, m.ForceRefresh.ValueBool())
+			found, err := c.CI.Scan(ctx, m.ForceRefresh.ValueBool())
 			if err != nil {
 				return err
 			}
@@ -51,21 +52,21 @@ func NewCIScanDataSource() datasource.DataSource {
 	}
 }
 
-var ciWorkflow = results.Record[client.CIWorkflow]{
-	"repo_full_name":      results.String(repositoryText, func(w *client.CIWorkflow) string { return w.RepoFullName }),
-	"file_path":           results.String(fileText, func(w *client.CIWorkflow) string { return w.FilePath }),
-	"workflow_name":       results.String("Name of the workflow.", func(w *client.CIWorkflow) string { return w.WorkflowName }),
-	"trigger_events":      results.StringList("Events of the code host that start the workflow, ordered by name.", func(w *client.CIWorkflow) []string { return w.TriggerEvents }),
-	"schedule_cron":       results.String("Schedule of the workflow, as five cron fields. Null if it has none.", func(w *client.CIWorkflow) string { return w.ScheduleCron }),
-	"template_id":         results.String("ID of the workflow's template, such as `code-review`, `wiki`, `qa`, or `security-audit`. Null if it has none.", func(w *client.CIWorkflow) string { return w.TemplateID }),
-	"agent_action_inputs": results.JSON("Inputs of the agent's step, such as its model, as JSON. Null if the workflow has no such step.", func(w *client.CIWorkflow) json.RawMessage { return w.AgentActionInputs }),
-	"github_url":          results.String("URL of the file at the code host.", func(w *client.CIWorkflow) string { return w.GithubURL }),
-	"file_sha":            results.String("Hash of the file's content at the code host.", func(w *client.CIWorkflow) string { return w.FileSHA }),
-	"authored_by":         results.Object("Author of the workflow. Null if unknown.", ciAuthor, func(w *client.CIWorkflow) *client.CIAuthor { return w.AuthoredBy }),
-	"user_permission":     results.String(permissionText, func(w *client.CIWorkflow) string { return w.UserPermission }),
+var ciWorkflow = results.Record[ci.Workflow]{
+	"repo_full_name":      results.String(repositoryText, func(w *ci.Workflow) string { return w.RepoFullName }),
+	"file_path":           results.String(fileText, func(w *ci.Workflow) string { return w.FilePath }),
+	"workflow_name":       results.String("Name of the workflow.", func(w *ci.Workflow) string { return w.WorkflowName }),
+	"trigger_events":      results.StringList("Events of the code host that start the workflow, ordered by name.", func(w *ci.Workflow) []string { return w.TriggerEvents }),
+	"schedule_cron":       results.String("Schedule of the workflow, as five cron fields. Null if it has none.", func(w *ci.Workflow) string { return w.ScheduleCron }),
+	"template_id":         results.String("ID of the workflow's template, such as `code-review`, `wiki`, `qa`, or `security-audit`. Null if it has none.", func(w *ci.Workflow) string { return w.TemplateID }),
+	"agent_action_inputs": results.JSON("Inputs of the agent's step, such as its model, as JSON. Null if the workflow has no such step.", func(w *ci.Workflow) json.RawMessage { return w.AgentActionInputs }),
+	"github_url":          results.String("URL of the file at the code host.", func(w *ci.Workflow) string { return w.GithubURL }),
+	"file_sha":            results.String("Hash of the file's content at the code host.", func(w *ci.Workflow) string { return w.FileSHA }),
+	"authored_by":         results.Object("Author of the workflow. Null if unknown.", ciAuthor, func(w *ci.Workflow) *ci.Author { return w.AuthoredBy }),
+	"user_permission":     results.String(permissionText, func(w *ci.Workflow) string { return w.UserPermission }),
 }
 
-var ciAuthor = results.Record[client.CIAuthor]{
-	"login": results.String("Login at the code host.", func(a *client.CIAuthor) string { return a.Login }),
-	"name":  results.String("Name at the code host.", func(a *client.CIAuthor) string { return a.Name }),
+var ciAuthor = results.Record[ci.Author]{
+	"login": results.String("Login at the code host.", func(a *ci.Author) string { return a.Login }),
+	"name":  results.String("Name at the code host.", func(a *ci.Author) string { return a.Name }),
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/ci"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -60,12 +60,12 @@ type ciChangesModel struct {
 }
 
 // request omits everything but the workflows for a delete, and sets defaults only for a create.
-func (m *ciWorkflowEditModel) request(ctx context.Context) (client.EditCIWorkflowRequest, diag.Diagnostics) {
-	body := client.EditCIWorkflowRequest{Action: m.Action.ValueString()}
+func (m *ciWorkflowEditModel) request(ctx context.Context) (ci.EditWorkflowRequest, diag.Diagnostics) {
+	body := ci.EditWorkflowRequest{Action: m.Action.ValueString()}
 	var repos []ciRepoModel
 	diags := m.Repos.ElementsAs(ctx, &repos, false)
 	for _, repo := range repos {
-		body.Repos = append(body.Repos, client.CITarget{RepoFullName: repo.RepoFullName.ValueString(), FilePath: value.StringPointer(repo.FilePath)})
+		body.Repos = append(body.Repos, ci.Target{RepoFullName: repo.RepoFullName.ValueString(), FilePath: value.StringPointer(repo.FilePath)})
 	}
 	if body.Action == actionDelete {
 		return body, diags
@@ -85,8 +85,8 @@ func (m *ciWorkflowEditModel) request(ctx context.Context) (client.EditCIWorkflo
 	return body, diags
 }
 
-func (m *ciChangesModel) request() *client.CIChanges {
-	changes := &client.CIChanges{
+func (m *ciChangesModel) request() *ci.Changes {
+	changes := &ci.Changes{
 		Name: value.StringPointer(m.Name), YAMLParams: value.StringPointer(m.YAMLParams), CustomPrompt: value.StringPointer(m.CustomPrompt), Schedule: value.StringPointer(m.Schedule),
 		CustomCIModel: value.StringPointer(m.CustomCIModel), CustomCIReasoningEffort: value.StringPointer(m.CustomCIReasoningEffort),
 	}
@@ -201,13 +201,13 @@ func (a *ciWorkflowEditAction) Invoke(ctx context.Context, req action.InvokeRequ
 		if diags.HasError() {
 			return nil
 		}
-		request := editRequest{body: body, since: a.Client.TimeBeforeEdit(ctx)}
+		request := editRequest{body: body, since: a.Client.CI.TimeBeforeEdit(ctx)}
 		if m.ServiceAutomationID.IsNull() && body.ServiceAutomationID != nil {
 			request.newAutomation = *body.ServiceAutomationID
 		}
 		tell("%s", request.announcement())
-		edit, err := a.Client.EditCIWorkflow(ctx, body)
-		var uncertain *client.UncertainEditError
+		edit, err := a.Client.CI.EditWorkflow(ctx, body)
+		var uncertain *ci.UncertainEditError
 		switch {
 		case errors.As(err, &uncertain):
 			return request.uncertainFault(uncertain)

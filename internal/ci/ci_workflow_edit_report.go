@@ -8,7 +8,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/ci"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
@@ -18,7 +19,7 @@ const invokeAgain = "To invoke the action again, run terraform apply -invoke=act
 
 // editRequest is an edit request, with what distinguishes its jobs from those of other requests.
 type editRequest struct {
-	body client.EditCIWorkflowRequest
+	body ci.EditWorkflowRequest
 	// since is the service's time before the request. Empty if unknown.
 	since string
 	// newAutomation is the automation's ID if the provider generated it.
@@ -86,7 +87,7 @@ func (t *tally) add(of string, how certainty, said string) {
 }
 
 // report sends one progress message for each repository. The error names those that failed or are unknown.
-func (a editRequest) report(edit *client.CIEdit, tell crud.Tell) error {
+func (a editRequest) report(edit *ci.Edit, tell crud.Tell) error {
 	var all tally
 	for _, repo := range edit.Repositories {
 		label := labelOf(repo.Targets)
@@ -175,7 +176,7 @@ func (a editRequest) beforeAgain(all tally) string {
 	return ""
 }
 
-func read(outcome client.CIOutcome) (said string, how certainty) {
+func read(outcome ci.Outcome) (said string, how certainty) {
 	var beside []string
 	if outcome.SessionID != "" {
 		beside = append(beside, "session "+string(outcome.SessionID))
@@ -203,7 +204,7 @@ func read(outcome client.CIOutcome) (said string, how certainty) {
 
 func prefixOf(how certainty) string { return [...]string{"", "error: ", "unknown: "}[how] }
 
-func labelOf(targets []client.CITarget) string {
+func labelOf(targets []ci.Target) string {
 	if len(targets) == 1 {
 		return targets[0].String()
 	}
@@ -217,7 +218,7 @@ func labelOf(targets []client.CITarget) string {
 	return targets[0].RepoFullName + " (" + strings.Join(files, ", ") + ")"
 }
 
-func names(outcomes []client.CIOutcome) string {
+func names(outcomes []ci.Outcome) string {
 	all := make([]string, len(outcomes))
 	for i, outcome := range outcomes {
 		all[i] = nameOf(outcome)
@@ -225,14 +226,14 @@ func names(outcomes []client.CIOutcome) string {
 	return strings.Join(all, "; ")
 }
 
-func nameOf(outcome client.CIOutcome) string {
+func nameOf(outcome ci.Outcome) string {
 	if outcome.RepoFullName == "" {
 		return "a result without a repository"
 	}
 	return fmt.Sprintf("%q (not requested)", outcome.RepoFullName)
 }
 
-func (t *tally) addPullRequest(outcome client.CIOutcome) {
+func (t *tally) addPullRequest(outcome ci.Outcome) {
 	if outcome.PullRequest != "" {
 		t.opened = append(t.opened, string(outcome.PullRequest))
 	}
@@ -246,9 +247,9 @@ func allOpened(opened []string) string {
 }
 
 // uncertainFault says where to look first, because another invocation may open duplicate pull requests.
-func (a editRequest) uncertainFault(err *client.UncertainEditError) *crud.Fault {
+func (a editRequest) uncertainFault(err *ci.UncertainEditError) *crud.Fault {
 	var late string
-	var transport *client.TransportError
+	var transport *transport.TransportError
 	if errors.As(err, &transport) && transport.Timeout == "request_timeout" {
 		late = "The service did not answer within request_timeout. If it needs longer, increase request_timeout in the provider block."
 		if transport.AtLeast > 0 {

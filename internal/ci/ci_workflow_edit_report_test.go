@@ -8,14 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/ci"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 )
 
 // No job is called an older one where only this machine's time is known.
 func TestWhereToLook_withoutTheServicesTime(t *testing.T) {
 	t.Parallel()
-	request := editRequest{body: client.EditCIWorkflowRequest{Action: actionDelete}}
+	request := editRequest{body: ci.EditWorkflowRequest{Action: actionDelete}}
 	if text := request.whereToLook(); strings.Contains(text, "an earlier one") || strings.Contains(text, "at or after") || !strings.Contains(text, "A job with action delete may belong to this request") {
 		t.Error(text)
 	}
@@ -26,16 +27,16 @@ func TestUncertainFault_timeouts(t *testing.T) {
 	t.Parallel()
 	const atLeast, timeout = "did not answer within 5m0s, the", "did not answer within request_timeout"
 	for name, tc := range map[string]struct {
-		err  client.TransportError
+		err  transport.TransportError
 		want string
 	}{
-		"the least time":  {client.TransportError{Timeout: "request_timeout", AtLeast: 5 * time.Minute}, atLeast},
-		"request_timeout": {client.TransportError{Timeout: "request_timeout"}, timeout},
-		"another failure": {client.TransportError{}, ""},
+		"the least time":  {transport.TransportError{Timeout: "request_timeout", AtLeast: 5 * time.Minute}, atLeast},
+		"request_timeout": {transport.TransportError{Timeout: "request_timeout"}, timeout},
+		"another failure": {transport.TransportError{}, ""},
 	} {
 		tc.err.Err = context.DeadlineExceeded
-		request := editRequest{body: client.EditCIWorkflowRequest{Action: actionDelete}, since: "2026-03-01T12:00:00Z"}
-		detail := request.uncertainFault(&client.UncertainEditError{Targets: []client.CITarget{{RepoFullName: "acme/api"}}, Err: &tc.err}).Detail
+		request := editRequest{body: ci.EditWorkflowRequest{Action: actionDelete}, since: "2026-03-01T12:00:00Z"}
+		detail := request.uncertainFault(&ci.UncertainEditError{Targets: []ci.Target{{RepoFullName: "acme/api"}}, Err: &tc.err}).Detail
 		for _, said := range []string{atLeast, timeout} {
 			if strings.Contains(detail, said) != (said == tc.want) {
 				t.Errorf("%s: %s", name, detail)
@@ -65,7 +66,7 @@ func TestFault_advice(t *testing.T) {
 		"one is done, one not known":   {2, [...]int{1, 0, 1}, []string{"P"}, []string{look, take, job, there}},
 		"all failed":                   {2, [...]int{0, 2, 0}, nil, nil},
 	} {
-		request := editRequest{body: client.EditCIWorkflowRequest{Action: actionCreate, Repos: make([]client.CITarget, tc.targets)}, since: "2026-03-01T12:00:00Z", newAutomation: "A"}
+		request := editRequest{body: ci.EditWorkflowRequest{Action: actionCreate, Repos: make([]ci.Target, tc.targets)}, since: "2026-03-01T12:00:00Z", newAutomation: "A"}
 		detail := request.fault(tally{count: tc.count, opened: tc.opened}).Detail
 		for _, said := range []string{look, take, job, there, perhaps} {
 			if strings.Contains(detail, said) != slices.Contains(tc.want, said) {
@@ -76,7 +77,7 @@ func TestFault_advice(t *testing.T) {
 			t.Errorf("%s: the advice is given %d times: %s", name, n, detail)
 		}
 	}
-	detail := editRequest{newAutomation: "A"}.uncertainFault(&client.UncertainEditError{Err: context.DeadlineExceeded}).Detail
+	detail := editRequest{newAutomation: "A"}.uncertainFault(&ci.UncertainEditError{Err: context.DeadlineExceeded}).Detail
 	if !strings.Contains(detail, perhaps) || strings.Contains(detail, there) {
 		t.Error(detail)
 	}
@@ -86,27 +87,27 @@ func TestFault_advice(t *testing.T) {
 func TestReport_summary(t *testing.T) {
 	t.Parallel()
 	const uncertain, partly, wholly = "CI Workflow Edit Is Uncertain", "Cannot edit CI workflow in every repository", "Cannot edit CI workflow"
-	failed, done, open := []client.CIOutcome{{Error: "E"}}, []client.CIOutcome{{PullRequest: "P"}}, []client.CIOutcome(nil)
-	strange := []client.CIOutcome{{RepoFullName: "acme/other", Error: "bad"}}
+	failed, done, open := []ci.Outcome{{Error: "E"}}, []ci.Outcome{{PullRequest: "P"}}, []ci.Outcome(nil)
+	strange := []ci.Outcome{{RepoFullName: "acme/other", Error: "bad"}}
 	for name, tc := range map[string]struct {
-		outcomes [][]client.CIOutcome
-		others   []client.CIOutcome
+		outcomes [][]ci.Outcome
+		others   []ci.Outcome
 		want     string
 	}{
-		"not known":                                      {[][]client.CIOutcome{open}, nil, uncertain},
-		"not known, another failed":                      {[][]client.CIOutcome{open}, strange, uncertain},
-		"one is done, another failed":                    {[][]client.CIOutcome{done}, strange, uncertain},
-		"one is done, one not known, and another failed": {[][]client.CIOutcome{done, open}, strange, uncertain},
-		"one failed, one is not known":                   {[][]client.CIOutcome{failed, open}, nil, partly},
-		"one failed, one is done, another failed":        {[][]client.CIOutcome{failed, done}, strange, partly},
-		"all failed":                                     {[][]client.CIOutcome{failed, failed}, nil, wholly},
-		"all that were asked for failed, and more":       {[][]client.CIOutcome{failed}, strange, wholly},
+		"not known":                                      {[][]ci.Outcome{open}, nil, uncertain},
+		"not known, another failed":                      {[][]ci.Outcome{open}, strange, uncertain},
+		"one is done, another failed":                    {[][]ci.Outcome{done}, strange, uncertain},
+		"one is done, one not known, and another failed": {[][]ci.Outcome{done, open}, strange, uncertain},
+		"one failed, one is not known":                   {[][]ci.Outcome{failed, open}, nil, partly},
+		"one failed, one is done, another failed":        {[][]ci.Outcome{failed, done}, strange, partly},
+		"all failed":                                     {[][]ci.Outcome{failed, failed}, nil, wholly},
+		"all that were asked for failed, and more":       {[][]ci.Outcome{failed}, strange, wholly},
 	} {
-		request, edit := editRequest{}, &client.CIEdit{Others: tc.others}
+		request, edit := editRequest{}, &ci.Edit{Others: tc.others}
 		for _, outcomes := range tc.outcomes {
-			targets := []client.CITarget{{RepoFullName: "acme/api"}}
+			targets := []ci.Target{{RepoFullName: "acme/api"}}
 			request.body.Repos = append(request.body.Repos, targets...)
-			edit.Repositories = append(edit.Repositories, client.CIRepositoryEdit{Targets: targets, Outcomes: outcomes})
+			edit.Repositories = append(edit.Repositories, ci.RepositoryEdit{Targets: targets, Outcomes: outcomes})
 		}
 		var fault *crud.Fault
 		if err := request.report(edit, func(string, ...any) {}); !errors.As(err, &fault) || fault.Summary != tc.want {

@@ -11,7 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -53,15 +54,15 @@ func (d *computerDataSource) ConfigValidators(context.Context) []datasource.Conf
 }
 
 func (d *computerDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "read", "computer", req, resp, func(m *computerDataSourceModel) (found *client.Computer, err error) {
+	crud.ReadData(ctx, "read", "computer", req, resp, func(m *computerDataSourceModel) (found *computers.Computer, err error) {
 		at := "name"
 		if value.IsSet(m.ID) {
 			at = "id"
-			found, err = d.Client.ComputerWithSteps(ctx, m.ID.ValueString())
+			found, err = d.Client.Computers.GetWithSteps(ctx, m.ID.ValueString())
 		} else {
-			found, err = d.Client.ComputerByName(ctx, m.Name.ValueString(), m.ServiceAccountID.ValueString())
+			found, err = d.Client.Computers.GetByName(ctx, m.Name.ValueString(), m.ServiceAccountID.ValueString())
 		}
-		if client.IsNotFound(err) {
+		if transport.IsNotFound(err) {
 			err = &crud.Fault{At: path.Root(at), Summary: "Computer Not Found", Detail: "No computer with this " + at + " is visible to the API key. Check the value; computers of a service account are found by name only with service_account_id."}
 		}
 		return found, err

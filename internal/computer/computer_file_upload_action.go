@@ -23,7 +23,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -59,8 +60,8 @@ type computerFileUploadModel struct {
 }
 
 // file opens a file only when it is sent, so that large files are streamed.
-func (m *computerFileUploadModel) file() (client.FileContent, error) {
-	file := client.FileContent{Type: m.contentType()}
+func (m *computerFileUploadModel) file() (computers.FileContent, error) {
+	file := computers.FileContent{Type: m.contentType()}
 	inline := func(data []byte) {
 		file.Size = int64(len(data))
 		file.Open = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
@@ -178,12 +179,12 @@ func (a *computerFileUploadAction) Invoke(ctx context.Context, req action.Invoke
 	})
 }
 
-func (a *computerFileUploadAction) upload(ctx context.Context, m *computerFileUploadModel, file client.FileContent, timeout time.Duration, tell crud.Tell) error {
+func (a *computerFileUploadAction) upload(ctx context.Context, m *computerFileUploadModel, file computers.FileContent, timeout time.Duration, tell crud.Tell) error {
 	id, name := m.ComputerID.ValueString(), m.FileName.ValueString()
 	tell("Uploading file %q (%d bytes, %s) to computer %s", name, file.Size, file.Type, id)
-	upload, err := a.Client.CreateFileUpload(ctx, id, name, file)
+	upload, err := a.Client.Computers.CreateFileUpload(ctx, id, name, file)
 	if err == nil {
-		err = a.Client.Upload(ctx, upload, name, file, reportProgress(tell, file.Size))
+		err = a.Client.Computers.Upload(ctx, upload, name, file, reportProgress(tell, file.Size))
 	}
 	switch {
 	case timedOut(ctx, err):
@@ -192,7 +193,7 @@ func (a *computerFileUploadAction) upload(ctx context.Context, m *computerFileUp
 		return uploadFault(err)
 	}
 	tell("Uploaded file %q; writing it to the workspace of computer %s", name, id)
-	written, err := a.Client.CompleteFileUpload(ctx, id, name, file)
+	written, err := a.Client.Computers.CompleteFileUpload(ctx, id, name, file)
 	switch {
 	case timedOut(ctx, err):
 		return uploadTimeout(name, id, timeout, "The file may have been written to the workspace. Check there, or download it with agentyard_computer_file_download. If the file is there, the upload is complete.")
@@ -209,7 +210,7 @@ func (a *computerFileUploadAction) upload(ctx context.Context, m *computerFileUp
 
 // timedOut is false for a request that the service refused in time.
 func timedOut(ctx context.Context, err error) bool {
-	status := client.StatusOf(err)
+	status := transport.StatusOf(err)
 	return err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && (status < 400 || status >= 500)
 }
 
@@ -232,8 +233,8 @@ func reportProgress(tell crud.Tell, size int64) func(int64) {
 
 // uploadFault explains the errors that only an upload has.
 func uploadFault(err error) error {
-	var storage *client.StorageError
-	var unproven *client.UnprovenUploadError
+	var storage *transport.StorageError
+	var unproven *computers.UnprovenUploadError
 	switch {
 	case errors.As(err, &unproven):
 		return &crud.Fault{Summary: "Cannot upload file",

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 )
 
@@ -55,7 +56,7 @@ func TestUpload_saysWhatMayHaveBeenWrittenWhenTheTimeIsUp(t *testing.T) {
 				_, _ = fmt.Fprintf(w, `{"url":"http://%s/put"}`, r.Host)
 			}))
 			defer server.Close()
-			c, err := client.New(client.Config{BaseURL: server.URL, APIKey: "key"})
+			c, err := client.New(transport.Config{BaseURL: server.URL, APIKey: "key"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,8 +91,8 @@ func TestRanOut(t *testing.T) {
 		"a request's own timeout":    {live, context.DeadlineExceeded, false},
 		"interrupted":                {stopped, context.Canceled, false},
 		"the time is up":             {gone, lost, true},
-		"refused before it was up":   {gone, &client.APIError{Status: 409}, false},
-		"the service may have acted": {gone, &client.APIError{Status: 500}, true},
+		"refused before it was up":   {gone, &transport.APIError{Status: 409}, false},
+		"the service may have acted": {gone, &transport.APIError{Status: 500}, true},
 	} {
 		if got := timedOut(tc.ctx, tc.err); got != tc.want {
 			t.Errorf("%s: %v", name, got)

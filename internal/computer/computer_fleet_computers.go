@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -47,7 +47,7 @@ type fleetMember struct {
 	fleetComputer
 }
 
-func membersFromAPI(ctx context.Context, computers []client.Computer) ([]fleetMember, diag.Diagnostics) {
+func membersFromAPI(ctx context.Context, computers []computers.Computer) ([]fleetMember, diag.Diagnostics) {
 	var diags diag.Diagnostics
 	members := make([]fleetMember, len(computers))
 	for i, c := range computers {
@@ -89,7 +89,7 @@ func (m *fleetModel) computersInState(ctx context.Context) (members []fleetMembe
 
 // orderOf puts renamed computers, whose names have no number, last.
 func orderOf(prefix, name string) int {
-	if number, ok := client.FleetNumber(prefix, name); ok {
+	if number, ok := computers.FleetNumber(prefix, name); ok {
 		return number
 	}
 	return math.MaxInt
@@ -109,7 +109,7 @@ func (m *fleetModel) setComputers(ctx context.Context, members []fleetMember, mi
 	return diags
 }
 
-func (m *fleetModel) setProviderType(computers []client.Computer) {
+func (m *fleetModel) setProviderType(computers []computers.Computer) {
 	if value.IsSet(m.ProviderType) {
 		return
 	}

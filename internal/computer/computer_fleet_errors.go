@@ -11,7 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
@@ -26,7 +27,7 @@ func (m *fleetModel) scaleUpOptions() apierror.Options {
 }
 
 func (m *fleetModel) options(existing string) apierror.Options {
-	return apierror.Options{fleetFields, unknownAccount(m.ServiceAccountID), apierror.Existing(func(*client.ExistsError) string { return existing })}
+	return apierror.Options{fleetFields, unknownAccount(m.ServiceAccountID), apierror.Existing(func(*create.ExistsError) string { return existing })}
 }
 
 func (m *fleetModel) importAdvice() string {
@@ -42,15 +43,15 @@ func (m *fleetModel) shortfall(wanted, present int, err error) (summary, detail 
 			detail += "\n\n" + remedy
 		}
 	}
-	var others *client.OthersError
+	var others *computers.ForeignComputersError
 	if errors.As(err, &others) {
 		return summary, detail
 	}
 	return summary, detail + "\n\nThe next apply creates the missing computers."
 }
 
-func (m *fleetModel) unplannedNames(planned []string, made []client.Computer) diag.Diagnostics {
-	var unplanned []client.Computer
+func (m *fleetModel) unplannedNames(planned []string, made []computers.Computer) diag.Diagnostics {
+	var unplanned []computers.Computer
 	unused := slices.Clone(planned)
 	for _, c := range made {
 		if i := slices.Index(unused, c.Name); i >= 0 {
@@ -81,10 +82,10 @@ func (m *fleetModel) missingFrom(total int, lost []fleetMember) diag.Diagnostics
 		len(lost), total, m.NamePrefix.ValueString(), phrase.Verb(len(lost), "exists", "exist"), phrase.Names(memberNames(lost), phrase.MaxNamed)))}
 }
 
-func (m *fleetModel) failedComputers(found []client.Computer) diag.Diagnostics {
+func (m *fleetModel) failedComputers(found []computers.Computer) diag.Diagnostics {
 	var lines []string
 	for i := range found {
-		if c := &found[i]; c.Status == client.ComputerError {
+		if c := &found[i]; c.Status == computers.StatusError {
 			lines = append(lines, fmt.Sprintf("- %s (%s): %s", c.Name, c.ID, whyFailed(c)))
 		}
 	}
@@ -96,7 +97,7 @@ func (m *fleetModel) failedComputers(found []client.Computer) diag.Diagnostics {
 		lines = append(lines[:phrase.MaxNamed], fmt.Sprintf("- and %d more", count-phrase.MaxNamed))
 	}
 	return diag.Diagnostics{diag.NewWarningDiagnostic(missingOrFailed, fmt.Sprintf("%d of %d computers of the fleet %q %s the status %q:\n%s",
-		count, len(found), m.NamePrefix.ValueString(), phrase.Verb(count, "has", "have"), client.ComputerError, strings.Join(lines, "\n")))}
+		count, len(found), m.NamePrefix.ValueString(), phrase.Verb(count, "has", "have"), computers.StatusError, strings.Join(lines, "\n")))}
 }
 
 // stillFailed reads failed computers again before they are deleted, because a saved plan may be old.
@@ -104,12 +105,12 @@ func (r *fleetResource) stillFailed(ctx context.Context, failed []fleetMember, m
 	if len(failed) == 0 {
 		return nil
 	}
-	now, err := r.Client.ComputersByIDNow(ctx, m.ServiceAccountID.ValueString(), memberIDs(failed))
+	now, err := r.Client.Computers.GetManyNow(ctx, m.ServiceAccountID.ValueString(), memberIDs(failed))
 	if err != nil {
 		return apierror.For("read", "computer fleet", err, fleetFields)
 	}
 	for _, c := range now {
-		if c.Status != client.ComputerError {
+		if c.Status != computers.StatusError {
 			return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("computers"), "Plan Is Out of Date",
 				fmt.Sprintf("The plan replaces computer %s (%s) of the fleet %q because it had failed, but its status is now %q. Nothing was changed. Plan again.", c.Name, c.ID, m.NamePrefix.ValueString(), c.Status))}
 		}

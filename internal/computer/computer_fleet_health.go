@@ -8,12 +8,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 )
 
 const newComputersKey = "never_active"
 
-// newComputers holds the IDs of computers that the fleet created and has not seen active. The value is true if the computer
+// New holds the IDs of computers that the fleet created and has not seen active. The value is true if the computer
 // failed to provision: nobody has worked on it, so it can be replaced.
 type newComputers map[string]bool
 
@@ -47,19 +47,19 @@ func (n newComputers) store(ctx context.Context, private adopt.Private, members 
 }
 
 // add treats a new computer with the status "error" as failed to provision: it cannot have been active.
-func (n newComputers) add(made []client.Computer) {
+func (n newComputers) add(made []computers.Computer) {
 	for i := range made {
-		n[made[i].ID] = made[i].Status == client.ComputerError
+		n[made[i].ID] = made[i].Status == computers.StatusError
 	}
 	n.update(made)
 }
 
-func (n newComputers) update(found []client.Computer) {
+func (n newComputers) update(found []computers.Computer) {
 	for i := range found {
 		c := &found[i]
 		_, isNew := n[c.ID]
 		switch {
-		case isNew && c.Status == client.ComputerActive:
+		case isNew && c.Status == computers.StatusActive:
 			delete(n, c.ID)
 		case isNew && c.SetUpFailed():
 			n[c.ID] = true

@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 )
 
 const (
@@ -59,7 +59,7 @@ func (r *fleetResource) checkAccess(ctx context.Context, plan *fleetModel) diag.
 	if plan.ServiceAccountID.IsUnknown() {
 		return nil
 	}
-	return apierror.For("plan", "computer fleet", r.Client.CheckComputers(ctx, plan.ServiceAccountID.ValueString()), fleetFields)
+	return apierror.For("plan", "computer fleet", r.Client.Computers.CheckAccess(ctx, plan.ServiceAccountID.ValueString()), fleetFields)
 }
 
 // fleetChange is what an update does: it deletes the failed and surplus computers, then creates the missing ones.
@@ -71,7 +71,7 @@ type fleetChange struct {
 func (m *fleetModel) change(members []fleetMember, created newComputers) fleetChange {
 	var c fleetChange
 	for _, member := range members {
-		if m.ReplaceFailed.ValueBool() && member.Status.ValueString() == client.ComputerError && created[member.ID.ValueString()] {
+		if m.ReplaceFailed.ValueBool() && member.Status.ValueString() == computers.StatusError && created[member.ID.ValueString()] {
 			c.failed = append(c.failed, member)
 		} else {
 			c.stay = append(c.stay, member)

@@ -24,7 +24,8 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -89,8 +90,8 @@ func (m *fleetModel) Identity() any {
 // OwnerOnly reports whether only the owner's API keys can see the computers.
 func (m *fleetModel) OwnerOnly() bool { return m.ServiceAccountID.IsNull() }
 
-func (m *fleetModel) createRequest(quantity int) client.BulkCreateRequest {
-	return client.BulkCreateRequest{
+func (m *fleetModel) createRequest(quantity int) computers.BulkCreateRequest {
+	return computers.BulkCreateRequest{
 		Quantity:         quantity,
 		NamePrefix:       m.NamePrefix.ValueString(),
 		Provider:         m.ProviderType.ValueString(),
@@ -147,7 +148,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"provider_type": schema.StringAttribute{
 				Optional: true, Computed: true,
 				MarkdownDescription: "ID of the managed provider. Must not be `byom`. See the data source `agentyard_computer_providers`. If omitted, the service chooses. Changing this forces a new fleet.",
-				Validators:          []validator.String{value.NotEmpty(), value.Except(client.ProviderBYOM, "use agentyard_computer to register a machine")},
+				Validators:          []validator.String{value.NotEmpty(), value.Except(computers.ProviderBYOM, "use agentyard_computer to register a machine")},
 				PlanModifiers: []planmodifier.String{
 					stringplanmodifier.UseNonNullStateForUnknown(),
 					stringplanmodifier.RequiresReplaceIf(replaceProvider, "Changing this forces a new fleet.", "Changing this forces a new fleet."),
@@ -204,19 +205,19 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	deadline := r.Client.Clock.Now().Add(timeout)
+	deadline := r.Client.Conn.Clock.Now().Add(timeout)
 	createCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
 	quantity, created := int(m.Quantity.ValueInt64()), newComputers{}
 	planned := newNames(m.NamePrefix.ValueString(), nil, quantity)
-	made, err := r.Client.CreateFleet(createCtx, m.createRequest(quantity), nil)
+	made, err := r.Client.Computers.CreateFleet(createCtx, m.createRequest(quantity), nil)
 	if err != nil && len(made) == 0 {
 		resp.Diagnostics.Append(apierror.For("create", "computer fleet", err, m.createOptions())...)
 		return
 	}
 	m.ID = types.StringValue(m.importID())
-	save := func(computers []client.Computer) {
+	save := func(computers []computers.Computer) {
 		members, diags := membersFromAPI(ctx, computers)
 		resp.Diagnostics.Append(diags...)
 		m.setProviderType(computers)
@@ -235,7 +236,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {
 		return
 	}
-	last, inactive := r.waitForActive(ctx, made, &m, deadline.Sub(r.Client.Clock.Now()))
+	last, inactive := r.waitForActive(ctx, made, &m, deadline.Sub(r.Client.Conn.Clock.Now()))
 	save(last)
 	if inactive != nil {
 		resp.Diagnostics.AddWarning(inactive.summary(), inactive.detail)
@@ -254,12 +255,12 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		return
 	}
 	imported := adopt.Unread(ctx, resp.Private)
-	var found []client.Computer
+	var found []computers.Computer
 	var err error
 	if imported {
-		found, err = r.Client.FleetComputers(ctx, m.NamePrefix.ValueString(), m.ServiceAccountID.ValueString())
+		found, err = r.Client.Computers.ListFleet(ctx, m.NamePrefix.ValueString(), m.ServiceAccountID.ValueString())
 	} else {
-		found, err = r.Client.ComputersByID(ctx, m.ServiceAccountID.ValueString(), memberIDs(prior))
+		found, err = r.Client.Computers.GetMany(ctx, m.ServiceAccountID.ValueString(), memberIDs(prior))
 	}
 	if err != nil {
 		crud.Unreadable(ctx, r.Client, "computer fleet", &m, err, resp)
@@ -303,14 +304,14 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	deadline := r.Client.Clock.Now().Add(timeout)
+	deadline := r.Client.Conn.Clock.Now().Add(timeout)
 	updateCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
 	quantity, change := int(m.Quantity.ValueInt64()), m.change(present, created)
 	planned := newNames(m.NamePrefix.ValueString(), change.stay, change.missing)
 	m.ID = types.StringValue(m.importID())
-	save := func(stay []fleetMember, made []client.Computer) {
+	save := func(stay []fleetMember, made []computers.Computer) {
 		added, diags := membersFromAPI(ctx, made)
 		resp.Diagnostics.Append(diags...)
 		members := slices.Concat(stay, added)
@@ -331,7 +332,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 		save(stay, nil)
 		return
 	}
-	made, err := r.Client.CreateFleet(updateCtx, m.createRequest(change.missing), memberIDs(stay))
+	made, err := r.Client.Computers.CreateFleet(updateCtx, m.createRequest(change.missing), memberIDs(stay))
 	switch {
 	case err != nil && len(made) == 0:
 		resp.Diagnostics.Append(apierror.For("scale up", "computer fleet", err, m.scaleUpOptions())...)
@@ -347,7 +348,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	if !m.WaitForActive.ValueBool() {
 		return
 	}
-	last, inactive := r.waitForActive(ctx, made, &m, deadline.Sub(r.Client.Clock.Now()))
+	last, inactive := r.waitForActive(ctx, made, &m, deadline.Sub(r.Client.Conn.Clock.Now()))
 	save(stay, last)
 	switch {
 	case inactive != nil && inactive.interrupted:
@@ -402,8 +403,8 @@ func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStat
 
 // remove returns the computers that it could not delete, with one error for each different reason.
 func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fleetModel, private adopt.Private) ([]fleetMember, diag.Diagnostics) {
-	errs := r.Client.DeleteComputers(ctx, memberIDs(members), m.ServiceAccountID.ValueString())
-	if len(errs) > 0 && !slices.ContainsFunc(errs, func(err error) bool { return !client.IsGone(err) }) {
+	errs := r.Client.Computers.DeleteMany(ctx, memberIDs(members), m.ServiceAccountID.ValueString())
+	if len(errs) > 0 && !slices.ContainsFunc(errs, func(err error) bool { return !transport.IsGone(err) }) {
 		if hidden := crud.NotVisible(ctx, r.Client, "delete", "computer fleet", m.importID(), m, private); hidden.HasError() {
 			return members, hidden
 		}
@@ -412,13 +413,13 @@ func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fl
 	var reasons []string
 	first, failed := map[string]error{}, map[string][]fleetMember{}
 	for i, err := range errs {
-		if err == nil || client.IsGone(err) {
+		if err == nil || transport.IsGone(err) {
 			continue
 		}
 		kept = append(kept, members[i])
 		// Errors of broken connections differ only in the port, so they count as one reason.
 		reason := ""
-		if client.StatusOf(err) != 0 {
+		if transport.StatusOf(err) != 0 {
 			reason = err.Error()
 		}
 		if first[reason] == nil {

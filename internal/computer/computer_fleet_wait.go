@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
 )
@@ -27,20 +27,20 @@ func (e *notActiveError) summary() string {
 }
 
 // waitForActive returns the new computers as last seen, even with an error.
-func (r *fleetResource) waitForActive(ctx context.Context, made []client.Computer, m *fleetModel, timeout time.Duration) ([]client.Computer, *notActiveError) {
-	last, errs := append([]client.Computer(nil), made...), make([]error, len(made))
+func (r *fleetResource) waitForActive(ctx context.Context, made []computers.Computer, m *fleetModel, timeout time.Duration) ([]computers.Computer, *notActiveError) {
+	last, errs := append([]computers.Computer(nil), made...), make([]error, len(made))
 	var running sync.WaitGroup
 	for i := range made {
-		if made[i].Status == client.ComputerActive {
+		if made[i].Status == computers.StatusActive {
 			continue
 		}
-		watch := r.Client.WatchComputer(made[i].ID, m.ServiceAccountID.ValueString())
+		watch := r.Client.Computers.Watch(made[i].ID, m.ServiceAccountID.ValueString())
 		running.Go(func() {
 			defer watch.Close()
-			seen, err := wait.For(ctx, r.Client.Clock, timeout, wait.Object[client.Computer]{
+			seen, err := wait.For(ctx, r.Client.Conn.Clock, timeout, wait.Object[computers.Computer]{
 				Start:  &made[i],
 				Next:   watch.Next,
-				Status: func(c *client.Computer) string { return c.Status },
+				Status: func(c *computers.Computer) string { return c.Status },
 				States: computerStates,
 			})
 			if seen != nil {
@@ -57,7 +57,7 @@ func (r *fleetResource) waitForActive(ctx context.Context, made []client.Compute
 		if err == nil {
 			continue
 		}
-		if last[i].Status == client.ComputerError {
+		if last[i].Status == computers.StatusError {
 			last[i] = r.withSteps(ctx, last[i], m)
 		}
 		lines = append(lines, fmt.Sprintf("- %s (%s): %s.", last[i].Name, last[i].ID, whyNotActive(&last[i], err)))
@@ -71,15 +71,15 @@ func (r *fleetResource) waitForActive(ctx context.Context, made []client.Compute
 }
 
 // withSteps uses the shared listing, which includes the provisioning steps.
-func (r *fleetResource) withSteps(ctx context.Context, c client.Computer, m *fleetModel) client.Computer {
-	listed, err := r.Client.ListedComputer(ctx, c.ID, m.ServiceAccountID.ValueString())
+func (r *fleetResource) withSteps(ctx context.Context, c computers.Computer, m *fleetModel) computers.Computer {
+	listed, err := r.Client.Computers.GetListed(ctx, c.ID, m.ServiceAccountID.ValueString())
 	if err != nil || listed == nil {
 		return c
 	}
 	return *listed
 }
 
-func whyNotActive(c *client.Computer, err error) string {
+func whyNotActive(c *computers.Computer, err error) string {
 	var failed *wait.FailedError
 	var late *wait.TimeoutError
 	switch {
@@ -93,7 +93,7 @@ func whyNotActive(c *client.Computer, err error) string {
 	return err.Error()
 }
 
-func whyFailed(c *client.Computer) string {
+func whyFailed(c *computers.Computer) string {
 	if step := c.FailedStep(); step != nil {
 		return fmt.Sprintf("step %q failed: %s", step.Name, strings.TrimSuffix(step.Error, "."))
 	}

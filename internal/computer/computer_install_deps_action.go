@@ -14,7 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
@@ -28,9 +28,9 @@ const defaultInstallTimeout = 30 * time.Minute
 const statusNotStarted = "not started"
 
 var installStates = wait.States{
-	Done:       []string{client.StepCompleted},
-	InProgress: []string{client.StepPending, client.StepInProgress, statusNotStarted},
-	Failed:     []string{client.StepFailed},
+	Done:       []string{computers.StepCompleted},
+	InProgress: []string{computers.StepPending, computers.StepInProgress, statusNotStarted},
+	Failed:     []string{computers.StepFailed},
 }
 
 // NewComputerInstallDepsAction returns the action agentyard_computer_install_deps.
@@ -72,11 +72,11 @@ func (a *computerInstallDepsAction) Invoke(ctx context.Context, req action.Invok
 		id := m.ComputerID.ValueString()
 
 		// The step of the previous installation has also ended. Its start time tells the two apart.
-		var previous client.ProvisioningStep
+		var previous computers.ProvisioningStep
 		if m.WaitForInstall.ValueBool() {
-			c, err := a.Client.ComputerAlone(ctx, id)
+			c, err := a.Client.Computers.GetUncached(ctx, id)
 			if err == nil {
-				c, err = a.Client.WithSteps(ctx, c)
+				c, err = a.Client.Computers.WithSteps(ctx, c)
 			}
 			if err != nil {
 				return err
@@ -86,7 +86,7 @@ func (a *computerInstallDepsAction) Invoke(ctx context.Context, req action.Invok
 			}
 		}
 		tell("Starting to install dependencies on computer %s", id)
-		c, err := a.Client.InstallComputerDeps(ctx, id)
+		c, err := a.Client.Computers.InstallDeps(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -103,20 +103,20 @@ var installAdvice = apierror.Advice{
 	http.StatusConflict:   "An installation is already running on this computer. Wait until its provisioning step `install-dependencies` is `completed` or `failed`, then invoke the action again.",
 }
 
-func (a *computerInstallDepsAction) waitForInstall(ctx context.Context, c *client.Computer, previous client.ProvisioningStep, timeout time.Duration, tell crud.Tell) error {
-	watch := a.Client.WatchComputer(c.ID, c.ServiceAccount())
+func (a *computerInstallDepsAction) waitForInstall(ctx context.Context, c *computers.Computer, previous computers.ProvisioningStep, timeout time.Duration, tell crud.Tell) error {
+	watch := a.Client.Computers.Watch(c.ID, c.ServiceAccount())
 	defer watch.Close()
-	last, err := wait.For(ctx, a.Client.Clock, timeout, wait.Object[client.Computer]{
-		Next: func(ctx context.Context, pause time.Duration) (*client.Computer, error) {
+	last, err := wait.For(ctx, a.Client.Conn.Clock, timeout, wait.Object[computers.Computer]{
+		Next: func(ctx context.Context, pause time.Duration) (*computers.Computer, error) {
 			next, err := watch.Next(ctx, pause)
 			if err != nil {
 				return nil, err
 			}
-			return a.Client.WithSteps(ctx, next)
+			return a.Client.Computers.WithSteps(ctx, next)
 		},
-		Status: func(c *client.Computer) string { return installStatus(c, previous) },
+		Status: func(c *computers.Computer) string { return installStatus(c, previous) },
 		States: installStates,
-		OnChange: func(next *client.Computer) {
+		OnChange: func(next *computers.Computer) {
 			tell("Installing dependencies on computer %q: %s", c.Name, installStatus(next, previous))
 		},
 	})
@@ -139,17 +139,17 @@ func (a *computerInstallDepsAction) waitForInstall(ctx context.Context, c *clien
 }
 
 // installStatus ignores the step of the previous installation.
-func installStatus(c *client.Computer, previous client.ProvisioningStep) string {
+func installStatus(c *computers.Computer, previous computers.ProvisioningStep) string {
 	step := c.InstallStep()
 	switch {
 	case step == nil:
 		return statusNotStarted
-	case step.Status == client.StepInProgress:
+	case step.Status == computers.StepInProgress:
 		return step.Status
 	case previous.StartedAt != 0 && step.StartedAt == previous.StartedAt:
 		return statusNotStarted
 	case step.Failed():
-		return client.StepFailed
+		return computers.StepFailed
 	}
 	return step.Status
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -55,17 +55,17 @@ func (l *computerList) List(ctx context.Context, req list.ListRequest, stream *l
 		stream.Results = list.ListResultsStreamDiagnostics(diags)
 		return
 	}
-	filter := client.ComputerFilter{
+	filter := computers.Filter{
 		HostID:           m.HostID.ValueString(),
 		ServiceAccountID: m.ServiceAccountID.ValueString(),
 		IncludeUnlisted:  m.IncludeUnlisted.ValueBool(),
 	}
-	all := crud.AtOnce(func() ([]client.Computer, error) {
-		computers, err := l.Client.Computers(ctx, filter)
+	all := crud.AtOnce(func() ([]computers.Computer, error) {
+		computers, err := l.Client.Computers.List(ctx, filter)
 		for i := range computers {
 			computers[i].IsCallers = filter.ServiceAccountID == ""
 		}
 		return computers, err
 	})
-	crud.List[computerModel](ctx, "computers", req, stream, all, func(c *client.Computer) string { return c.Name })
+	crud.List[computerModel](ctx, "computers", req, stream, all, func(c *computers.Computer) string { return c.Name })
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -40,13 +40,13 @@ type sampleModel struct {
 }
 
 // FromAPI takes over the samples.
-func (m *computerMetricsModel) FromAPI(ctx context.Context, samples *[]client.MetricsSample) (diags diag.Diagnostics) {
+func (m *computerMetricsModel) FromAPI(ctx context.Context, samples *[]computers.MetricsSample) (diags diag.Diagnostics) {
 	m.Samples, diags = crud.Each[sampleModel](ctx, *samples)
 	return diags
 }
 
 // FromAPI takes over a sample.
-func (m *sampleModel) FromAPI(_ context.Context, s *client.MetricsSample) diag.Diagnostics {
+func (m *sampleModel) FromAPI(_ context.Context, s *computers.MetricsSample) diag.Diagnostics {
 	m.Timestamp = types.StringValue(s.Timestamp)
 	if at, err := time.Parse(time.RFC3339, s.Timestamp); err == nil {
 		m.Timestamp = value.Time(at)
@@ -95,14 +95,14 @@ func (d *computerMetricsDataSource) Schema(_ context.Context, _ datasource.Schem
 }
 
 func (d *computerMetricsDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "read", "metrics of the computer", req, resp, func(m *computerMetricsModel) (*[]client.MetricsSample, error) {
+	crud.ReadData(ctx, "read", "metrics of the computer", req, resp, func(m *computerMetricsModel) (*[]computers.MetricsSample, error) {
 		var start time.Time
 		if !m.Start.IsNull() {
 			at, diags := m.Start.ValueRFC3339Time()
 			resp.Diagnostics.Append(diags...)
 			start = at
 		}
-		samples, err := d.Client.ComputerMetrics(ctx, m.ComputerID.ValueString(), start)
+		samples, err := d.Client.Computers.Metrics(ctx, m.ComputerID.ValueString(), start)
 		return &samples, err
 	}, atComputer, activeManagedOnly)
 }

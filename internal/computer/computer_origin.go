@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -121,13 +121,13 @@ func validateOrigin(ctx context.Context, source types.Object) diag.Diagnostics {
 	return diags
 }
 
-func originToAPI(ctx context.Context, source types.Object) (*client.CreateComputerOrigin, diag.Diagnostics) {
+func originToAPI(ctx context.Context, source types.Object) (*computers.CreateSource, diag.Diagnostics) {
 	if !value.IsSet(source) {
 		return nil, nil
 	}
 	var origin originModel
 	diags := source.As(ctx, &origin, basetypes.ObjectAsOptions{})
-	body := &client.CreateComputerOrigin{
+	body := &computers.CreateSource{
 		Kind:             origin.Kind.ValueString(),
 		TemplateID:       origin.TemplateID.ValueString(),
 		IsListed:         value.BoolPointer(origin.IsListed),
@@ -136,7 +136,7 @@ func originToAPI(ctx context.Context, source types.Object) (*client.CreateComput
 	if value.IsSet(origin.SoftwareDraft) {
 		var draft draftModel
 		diags.Append(origin.SoftwareDraft.As(ctx, &draft, basetypes.ObjectAsOptions{})...)
-		body.SoftwareDraft = &client.SoftwareDraft{
+		body.SoftwareDraft = &computers.SoftwareDraft{
 			WorkstreamID:      draft.WorkstreamID.ValueString(),
 			CreationSessionID: draft.CreationSessionID.ValueString(),
 			FirstTurnID:       draft.FirstTurnID.ValueString(),
@@ -146,7 +146,7 @@ func originToAPI(ctx context.Context, source types.Object) (*client.CreateComput
 }
 
 // originFromAPI sets the argument after an import. The service does not return the draft.
-func originFromAPI(c *client.Computer) (types.Object, diag.Diagnostics) {
+func originFromAPI(c *computers.Computer) (types.Object, diag.Diagnostics) {
 	if c.Source == nil {
 		return types.ObjectNull(originType.AttrTypes), nil
 	}

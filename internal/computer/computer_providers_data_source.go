@@ -47,7 +47,7 @@ func (d *computerProvidersDataSource) Schema(_ context.Context, _ datasource.Sch
 
 func (d *computerProvidersDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	crud.ReadData(ctx, "list", "computer providers", req, resp, func(*computerProvidersModel) (*[]string, error) {
-		providers, err := d.Client.ComputerProviders(ctx)
+		providers, err := d.Client.Computers.Providers(ctx)
 		return &providers, err
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -88,7 +88,7 @@ var (
 )
 
 // FromAPI keeps the installation's session if the response has no steps: some services return it only in a step.
-func (m *computerRecord) FromAPI(ctx context.Context, c *client.Computer) diag.Diagnostics {
+func (m *computerRecord) FromAPI(ctx context.Context, c *computers.Computer) diag.Diagnostics {
 	var diags diag.Diagnostics
 	m.ID, m.Name = types.StringValue(c.ID), types.StringValue(c.Name)
 	m.HostID = value.StringOrNull(c.HostID)
@@ -123,7 +123,7 @@ func (m *computerRecord) FromAPI(ctx context.Context, c *client.Computer) diag.D
 	return diags
 }
 
-func (m *computerDetails) FromAPI(ctx context.Context, c *client.Computer) diag.Diagnostics {
+func (m *computerDetails) FromAPI(ctx context.Context, c *computers.Computer) diag.Diagnostics {
 	diags := m.computerRecord.FromAPI(ctx, c)
 	steps, d := stepsFromAPI(c.ProvisioningSteps)
 	diags.Append(d...)
@@ -132,7 +132,7 @@ func (m *computerDetails) FromAPI(ctx context.Context, c *client.Computer) diag.
 }
 
 // installSession also looks in the steps: some services return it only there.
-func installSession(c *client.Computer) string {
+func installSession(c *computers.Computer) string {
 	if c.InstallSessionID != "" {
 		return c.InstallSessionID
 	}
@@ -144,7 +144,7 @@ func installSession(c *client.Computer) string {
 	return ""
 }
 
-func stepsFromAPI(steps []client.ProvisioningStep) (types.List, diag.Diagnostics) {
+func stepsFromAPI(steps []computers.ProvisioningStep) (types.List, diag.Diagnostics) {
 	if steps == nil {
 		return types.ListNull(stepType), nil
 	}

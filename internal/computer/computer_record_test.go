@@ -3,20 +3,20 @@ package computer
 import (
 	"testing"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 )
 
 // The session that some services put on a step is kept where a response has no steps.
 func TestComputerRecord_keepsTheSessionOfAStep(t *testing.T) {
 	t.Parallel()
-	plain := client.Computer{ID: "c1", Name: "a", ProviderType: "managed-a"}
+	plain := computers.Computer{ID: "c1", Name: "a", ProviderType: "managed-a"}
 	onStep, onComputer, without := plain, plain, plain
-	onStep.ProvisioningSteps = []client.ProvisioningStep{{ID: "install", InstallSessionID: "s1"}}
+	onStep.ProvisioningSteps = []computers.ProvisioningStep{{ID: "install", InstallSessionID: "s1"}}
 	onComputer.InstallSessionID = "s2"
-	without.ProvisioningSteps = []client.ProvisioningStep{}
+	without.ProvisioningSteps = []computers.ProvisioningStep{}
 	var m computerRecord
 	for n, step := range []struct {
-		answer *client.Computer
+		answer *computers.Computer
 		want   string
 	}{
 		{&plain, ""}, {&onStep, "s1"}, {&plain, "s1"}, {&onComputer, "s2"}, {&plain, "s2"}, {&without, ""},

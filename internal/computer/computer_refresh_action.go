@@ -27,7 +27,7 @@ func (a *computerRefreshAction) Invoke(ctx context.Context, req action.InvokeReq
 	crud.Invoke(ctx, "refresh", "computer", req, resp, func(m *computerActionModel, tell crud.Tell) error {
 		id := m.ComputerID.ValueString()
 		tell("Updating credentials and secrets on computer %s", id)
-		updated, err := a.Client.RefreshComputer(ctx, id)
+		updated, err := a.Client.Computers.Refresh(ctx, id)
 		if err == nil {
 			tell("Updated %d Git credentials and %d secrets on computer %s", updated.Configured, updated.SecretsConfigured, id)
 		}

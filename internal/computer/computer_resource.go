@@ -21,7 +21,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
@@ -41,9 +41,9 @@ const (
 )
 
 var computerStates = wait.States{
-	Done:       []string{client.ComputerActive},
-	InProgress: []string{client.ComputerProvisioning},
-	Failed:     []string{client.ComputerError},
+	Done:       []string{computers.StatusActive},
+	InProgress: []string{computers.StatusProvisioning},
+	Failed:     []string{computers.StatusError},
 }
 
 // computerFields maps the API's fields to attributes, for errors.
@@ -70,7 +70,7 @@ type computerModel struct {
 }
 
 // FromImport sets the arguments that the record reveals.
-func (m *computerModel) FromImport(_ context.Context, c *client.Computer) diag.Diagnostics {
+func (m *computerModel) FromImport(_ context.Context, c *computers.Computer) diag.Diagnostics {
 	if account := c.ServiceAccount(); account != "" && !c.IsCallers {
 		m.ServiceAccountID = types.StringValue(account)
 	}
@@ -84,9 +84,9 @@ func (m *computerModel) Identity() any { return &crud.ID{ID: m.ID} }
 // OwnerOnly reports whether only the owner's API keys can see the computer.
 func (m *computerModel) OwnerOnly() bool { return m.ServiceAccountID.IsNull() }
 
-func (m *computerModel) createRequest(ctx context.Context) (client.CreateComputerRequest, diag.Diagnostics) {
+func (m *computerModel) createRequest(ctx context.Context) (computers.CreateRequest, diag.Diagnostics) {
 	source, diags := originToAPI(ctx, m.Source)
-	return client.CreateComputerRequest{
+	return computers.CreateRequest{
 		Name:             m.Name.ValueString(),
 		Provider:         m.ProviderType.ValueString(),
 		HostID:           m.HostID.ValueString(),
@@ -99,8 +99,8 @@ func (m *computerModel) createRequest(ctx context.Context) (client.CreateCompute
 }
 
 // updateRequest is empty if only attributes of the provider differ.
-func (m *computerModel) updateRequest(state *computerModel) client.UpdateComputerRequest {
-	var body client.UpdateComputerRequest
+func (m *computerModel) updateRequest(state *computerModel) computers.UpdateRequest {
+	var body computers.UpdateRequest
 	if !m.Name.Equal(state.Name) {
 		body.Name = value.StringPointer(m.Name)
 	}
@@ -206,13 +206,13 @@ func (r *computerResource) ValidateConfig(ctx context.Context, req resource.Vali
 		return
 	}
 	resp.Diagnostics.Append(validateOrigin(ctx, m.Source)...)
-	if m.ProviderType.ValueString() != client.ProviderBYOM {
+	if m.ProviderType.ValueString() != computers.ProviderBYOM {
 		return
 	}
 	for name, isSet := range map[string]bool{"repos": len(m.Repos.Elements()) > 0, "auto_install_deps": value.IsSet(m.AutoInstallDeps), "source": value.IsSet(m.Source)} {
 		if isSet {
 			resp.Diagnostics.AddAttributeError(path.Root(name), "Only for Managed Computers",
-				fmt.Sprintf("A registered machine (provider_type = %q) cannot have %s. Remove it, or choose a managed provider.", client.ProviderBYOM, name))
+				fmt.Sprintf("A registered machine (provider_type = %q) cannot have %s. Remove it, or choose a managed provider.", computers.ProviderBYOM, name))
 		}
 	}
 }
@@ -227,7 +227,7 @@ func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 	if resp.Diagnostics.HasError() || m.ServiceAccountID.IsUnknown() {
 		return
 	}
-	err := r.Client.CheckComputers(ctx, m.ServiceAccountID.ValueString())
+	err := r.Client.Computers.CheckAccess(ctx, m.ServiceAccountID.ValueString())
 	resp.Diagnostics.Append(apierror.For("plan", "computer", err, computerFields)...)
 }
 
@@ -244,11 +244,11 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	deadline := r.Client.Clock.Now().Add(timeout)
+	deadline := r.Client.Conn.Clock.Now().Add(timeout)
 	createCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	made, err := r.Client.CreateComputer(createCtx, body)
+	made, err := r.Client.Computers.Create(createCtx, body)
 	if err != nil {
 		resp.Diagnostics.Append(apierror.For("create", "computer", err, computerFields)...)
 		return
@@ -259,7 +259,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {
 		return
 	}
-	last, err := r.waitForActive(ctx, made, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Clock.Now()))
+	last, err := r.waitForActive(ctx, made, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Conn.Clock.Now()))
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, last)...)
 	if err != nil {
 		resp.Diagnostics.Append(r.notActive(ctx, made, last, err)...)
@@ -267,22 +267,22 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 }
 
 func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, r.Client, "computer", req, resp, func(m *computerModel) (*client.Computer, error) {
-		found, err := r.Client.Computer(ctx, m.ID.ValueString(), m.ServiceAccountID.ValueString())
+	crud.Read(ctx, r.Client, "computer", req, resp, func(m *computerModel) (*computers.Computer, error) {
+		found, err := r.Client.Computers.Get(ctx, m.ID.ValueString(), m.ServiceAccountID.ValueString())
 		if err == nil && adopt.Unread(ctx, req.Private) {
-			err = r.Client.OwnComputer(ctx, found)
+			err = r.Client.Computers.CompleteOwner(ctx, found)
 		}
 		return found, err
 	})
 }
 
 func (r *computerResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	crud.Update(ctx, "computer", req, resp, func(plan, state *computerModel) (*client.Computer, error) {
+	crud.Update(ctx, "computer", req, resp, func(plan, state *computerModel) (*computers.Computer, error) {
 		body := plan.updateRequest(state)
-		if body == (client.UpdateComputerRequest{}) {
+		if body == (computers.UpdateRequest{}) {
 			return nil, nil
 		}
-		return r.Client.UpdateComputer(ctx, state.ID.ValueString(), state.ServiceAccountID.ValueString(), body)
+		return r.Client.Computers.Update(ctx, state.ID.ValueString(), state.ServiceAccountID.ValueString(), body)
 	}, computerFields)
 }
 
@@ -292,7 +292,7 @@ func (r *computerResource) Delete(ctx context.Context, req resource.DeleteReques
 		resp.Diagnostics.Append(diags...)
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
-		return r.Client.DeleteComputer(ctx, m.ID.ValueString(), m.ServiceAccountID.ValueString())
+		return r.Client.Computers.Delete(ctx, m.ID.ValueString(), m.ServiceAccountID.ValueString())
 	})
 }
 
@@ -301,25 +301,25 @@ func (r *computerResource) ImportState(ctx context.Context, req resource.ImportS
 }
 
 // waitForActive returns the computer as last seen, even with an error.
-func (r *computerResource) waitForActive(ctx context.Context, made *client.Computer, account string, timeout time.Duration) (*client.Computer, error) {
-	watch := r.Client.WatchComputer(made.ID, account)
+func (r *computerResource) waitForActive(ctx context.Context, made *computers.Computer, account string, timeout time.Duration) (*computers.Computer, error) {
+	watch := r.Client.Computers.Watch(made.ID, account)
 	defer watch.Close()
-	return wait.For(ctx, r.Client.Clock, timeout, wait.Object[client.Computer]{
+	return wait.For(ctx, r.Client.Conn.Clock, timeout, wait.Object[computers.Computer]{
 		Start:  made,
 		Next:   watch.Next,
-		Status: func(c *client.Computer) string { return c.Status },
+		Status: func(c *computers.Computer) string { return c.Status },
 		States: computerStates,
 	})
 }
 
 // notActive returns a warning for an interrupted run: an error would taint the computer, and the next apply would replace it.
-func (r *computerResource) notActive(ctx context.Context, made, last *client.Computer, err error) diag.Diagnostics {
+func (r *computerResource) notActive(ctx context.Context, made, last *computers.Computer, err error) diag.Diagnostics {
 	var failed *wait.FailedError
 	var late *wait.TimeoutError
 	switch {
 	case errors.As(err, &failed):
 		reason := "The service gives no reason."
-		if detailed, err := r.Client.WithSteps(ctx, last); err == nil {
+		if detailed, err := r.Client.Computers.WithSteps(ctx, last); err == nil {
 			if step := detailed.FailedStep(); step != nil {
 				reason = fmt.Sprintf("Step %q failed: %s.", step.Name, strings.TrimSuffix(step.Error, "."))
 			}

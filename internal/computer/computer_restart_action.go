@@ -27,7 +27,7 @@ func (a *computerRestartAction) Invoke(ctx context.Context, req action.InvokeReq
 	crud.Invoke(ctx, "restart", "computer", req, resp, func(m *computerActionModel, tell crud.Tell) error {
 		id := m.ComputerID.ValueString()
 		tell("Restarting computer %s", id)
-		wasRestarted, err := a.Client.RestartComputer(ctx, id)
+		wasRestarted, err := a.Client.Computers.Restart(ctx, id)
 		switch {
 		case err != nil:
 			return err

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -30,7 +30,7 @@ type computersModel struct {
 }
 
 // FromAPI takes over the listing.
-func (m *computersModel) FromAPI(ctx context.Context, found *[]client.Computer) (diags diag.Diagnostics) {
+func (m *computersModel) FromAPI(ctx context.Context, found *[]computers.Computer) (diags diag.Diagnostics) {
 	m.Computers, diags = crud.Each[computerDetails](ctx, *found)
 	return diags
 }
@@ -71,8 +71,8 @@ func (d *computersDataSource) Schema(_ context.Context, _ datasource.SchemaReque
 }
 
 func (d *computersDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "list", "computers", req, resp, func(m *computersModel) (*[]client.Computer, error) {
-		found, err := d.Client.Computers(ctx, client.ComputerFilter{
+	crud.ReadData(ctx, "list", "computers", req, resp, func(m *computersModel) (*[]computers.Computer, error) {
+		found, err := d.Client.Computers.List(ctx, computers.Filter{
 			HostID:                   m.HostID.ValueString(),
 			ServiceAccountID:         m.ServiceAccountID.ValueString(),
 			IncludeUnlisted:          m.IncludeUnlisted.ValueBool(),

@@ -21,6 +21,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -190,7 +191,7 @@ func Delete[M any](ctx context.Context, c *client.Client, object string, req res
 	err := remove(&m)
 	id := attributeOf(ctx, req.State, "id")
 	switch {
-	case client.IsGone(err):
+	case transport.IsGone(err):
 		resp.Diagnostics.Append(NotVisible(ctx, c, "delete", object, id, &m, req.Private)...)
 	case err != nil:
 		which := Which(attributeOf(ctx, req.State, "name"), id)

@@ -16,7 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
 // thing is an object with an argument, a result, and an attribute that only the provider uses.
@@ -151,7 +151,7 @@ func TestExplain(t *testing.T) {
 	t.Parallel()
 	at := explain("read", "thing", &Fault{At: path.Root("name"), Summary: "S", Detail: "D"}, nil)
 	nowhere := explain("read", "thing", &Fault{Summary: "S", Detail: "D"}, nil)
-	other := explain("read", "thing", &client.APIError{Operation: "getThing", Status: 500, Detail: "x", FromService: true}, nil)
+	other := explain("read", "thing", &transport.APIError{Operation: "getThing", Status: 500, Detail: "x", FromService: true}, nil)
 	if _, ok := at[0].(diag.DiagnosticWithPath); !ok || at[0].Summary() != "S" {
 		t.Errorf("a fault at an argument: %v", at)
 	}

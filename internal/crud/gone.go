@@ -14,6 +14,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
 // OwnerOnly is a model of an object that may be visible to its owner only. A 404 for such an object proves nothing when
@@ -44,11 +46,11 @@ func Seen(ctx context.Context, c *client.Client, model any, private adopt.Privat
 	if _, ok := model.(OwnerOnly); !ok {
 		return nil
 	}
-	if by, ok := lastSeenBy(ctx, private); ok && by.Hash == c.KeyFingerprint(by.Salt) {
+	if by, ok := lastSeenBy(ctx, private); ok && by.Hash == c.Conn.KeyFingerprint(by.Salt) {
 		return nil
 	}
 	salt := rand.Text()
-	value, err := json.Marshal(seenBy{Salt: salt, Hash: c.KeyFingerprint(salt)})
+	value, err := json.Marshal(seenBy{Salt: salt, Hash: c.Conn.KeyFingerprint(salt)})
 	if err != nil {
 		return diag.Diagnostics{diag.NewErrorDiagnostic("Private State Cannot Be Stored", err.Error())}
 	}
@@ -63,7 +65,7 @@ func NotVisible(ctx context.Context, c *client.Client, verb, object, id string, 
 		return nil
 	}
 	by, ok := lastSeenBy(ctx, private)
-	if !ok || by.Hash == c.KeyFingerprint(by.Salt) {
+	if !ok || by.Hash == c.Conn.KeyFingerprint(by.Salt) {
 		return nil
 	}
 	return diag.Diagnostics{diag.NewErrorDiagnostic("Cannot "+verb+" "+object, fmt.Sprintf("%s %s is not visible to the provider's API key. Another API key last read it. "+
@@ -73,13 +75,13 @@ func NotVisible(ctx context.Context, c *client.Client, verb, object, id string, 
 // Unreadable ends a Read that failed: gone means removed from the state, with a warning; an object that is not visible
 // yet, and settings that are unknown during a plan, leave the state as it is; anything else is an error.
 func Unreadable(ctx context.Context, c *client.Client, object string, model Identified, err error, resp *resource.ReadResponse, options ...apierror.Option) {
-	var missing *client.UnconfiguredError
+	var missing *transport.UnconfiguredError
 	var unset *UnsetError
-	var early *client.NotYetVisibleError
+	var early *sessions.NotYetVisibleError
 	switch {
 	case errors.As(err, &early):
 		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
-	case client.IsGone(err):
+	case transport.IsGone(err):
 		Gone(ctx, c, object, model, resp)
 	case errors.As(err, &unset):
 		remove(ctx, model, resp)

@@ -24,13 +24,14 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
 var (
-	errRefused  = &client.APIError{Operation: "doThing", Status: 400, Detail: "odd", FromService: true}
-	errNotFound = &client.APIError{Operation: "doThing", Status: 404, Detail: "none", FromService: true}
-	errGone     = fmt.Errorf("looking: %w", &client.GoneError{Err: errNotFound})
+	errRefused  = &transport.APIError{Operation: "doThing", Status: 400, Detail: "odd", FromService: true}
+	errNotFound = &transport.APIError{Operation: "doThing", Status: 404, Detail: "none", FromService: true}
+	errGone     = fmt.Errorf("looking: %w", &transport.GoneError{Err: errNotFound})
 )
 
 // said is what diagnostics say, one to a line: "Error: summary: detail".
@@ -114,7 +115,7 @@ func TestConfigure(t *testing.T) {
 			if got, diags := configure(c); got != c || len(diags) != 0 {
 				t.Errorf("the provider's client: %v, %v", got, diags)
 			}
-			if got, diags := configure(nil); got.Configured() == nil || len(diags) != 0 {
+			if got, diags := configure(nil); got.Conn.Configured() == nil || len(diags) != 0 {
 				t.Errorf("before the provider is configured: %v, %v", got, diags)
 			}
 			got, diags := configure("a string")
@@ -168,7 +169,7 @@ func TestStore_withoutAnIdentity(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	t.Parallel()
-	unknown := &client.UnconfiguredError{Setting: "base_url"}
+	unknown := &transport.UnconfiguredError{Setting: "base_url"}
 	for name, tc := range map[string]struct {
 		found    *thing
 		err      error
@@ -240,7 +241,7 @@ func (m *hideable) OwnerOnly() bool { return m.Mood.ValueString() == "shy" }
 func TestGone_whereOnlyTheOwnerSeesIt(t *testing.T) {
 	t.Parallel()
 	withKey := func(key string) *client.Client {
-		c, err := client.New(client.Config{BaseURL: "https://api.agentyard.example", APIKey: key})
+		c, err := client.New(transport.Config{BaseURL: "https://api.agentyard.example", APIKey: key})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -157,7 +157,7 @@ func ciJobs(tx *bolt.Tx) ([]CIJob, error) {
 	return list, err
 }
 
-// listCIRuns shows what AddCIRun added, as it was given: the service's runs are not known.
+// listRuns shows what AddCIRun added, as it was given: the service's runs are not known.
 func listCIRuns(r *request) (reply, error) {
 	list := struct {
 		Runs        []json.RawMessage `json:"runs"`
@@ -174,7 +174,7 @@ func listCIRuns(r *request) (reply, error) {
 	return reply{200, list}, err
 }
 
-// scanCIWorkflows answers the latest scan unless it is too old or another one is asked for. Without the integration
+// scan answers the latest scan unless it is too old or another one is asked for. Without the integration
 // there is nothing to scan, and nothing is kept.
 func scanCIWorkflows(r *request) (reply, error) {
 	force, err := r.flag("forceRefresh")

@@ -61,7 +61,7 @@ type Options struct {
 	SessionListDelay time.Duration
 	// SessionColdStart is how long a listing of sessions takes that nobody asked for in the last 5 minutes.
 	SessionColdStart time.Duration
-	// WikiExport says how exports of wiki runs are answered.
+	// Export says how exports of wiki runs are answered.
 	WikiExport WikiExport
 }
 

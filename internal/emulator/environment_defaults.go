@@ -171,7 +171,7 @@ func (e *Emulator) AllowEnvironments(allowed bool) {
 	e.programmed.noEnvironments = !allowed
 }
 
-// SetDefaultEnvironment changes the organization's default behind everybody's back, also to one that was never built;
+// SetDefault changes the organization's default behind everybody's back, also to one that was never built;
 // the empty ID leaves none. It is an error if the organization has no such environment.
 func (e *Emulator) SetDefaultEnvironment(id string) error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {

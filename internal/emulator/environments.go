@@ -218,7 +218,7 @@ func getEnvironment(r *request) (reply, error) {
 	return reply{200, view}, err
 }
 
-// deleteEnvironment refuses while a build runs, and keeps the default as long as another one could take its place.
+// deleteOrRetry refuses while a build runs, and keeps the default as long as another one could take its place.
 func deleteEnvironment(r *request) (reply, error) {
 	env, err := r.environmentToChange()
 	if err != nil {

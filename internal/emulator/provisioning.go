@@ -81,7 +81,7 @@ type programmed struct {
 	warm            map[string]time.Time // Principal and computer → when their listing of sessions was or is warm.
 	// noIntegration says that the code-host integration is not connected.
 	noIntegration bool
-	wikiExport    WikiExport // Without a form it is Options.WikiExport.
+	wikiExport    WikiExport // Without a form it is Options.Export.
 }
 
 type bulkFailure struct {

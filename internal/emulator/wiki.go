@@ -143,7 +143,7 @@ func eachWikiRun(tx *bolt.Tx, visit func(*wikiRun)) error {
 	})
 }
 
-// wikiRuns are the runs that the caller sees, newest first.
+// listings are the runs that the caller sees, newest first.
 func (r *request) wikiRuns() ([]*wikiRun, error) {
 	var runs []*wikiRun
 	err := eachWikiRun(r.tx, func(run *wikiRun) {
@@ -165,7 +165,7 @@ func (r *request) wikiRunList(runs []*wikiRun) (list wikiRunListView, err error)
 	return list, nil
 }
 
-// listWikiRuns shows the newest run of each repository, among those that the caller sees.
+// list shows the newest run of each repository, among those that the caller sees.
 func listWikiRuns(r *request) (reply, error) {
 	runs, err := r.wikiRuns()
 	if err != nil {

@@ -15,7 +15,7 @@ type WikiRun struct {
 	// RepoURL is the address of a connected repository; the branch and the commit follow from it if they are empty.
 	RepoURL, Branch, CommitHash string
 	// OwnerEmail is of the member whose run it is; empty means the manager that every emulator begins with. It is empty in
-	// what WikiRuns returns for the run of a service account.
+	// what List returns for the run of a service account.
 	OwnerEmail string
 	// PrivacyLevel is private or organization; empty means organization.
 	PrivacyLevel string
@@ -62,7 +62,7 @@ func (e *Emulator) AddWikiRun(given WikiRun) (id string, err error) {
 	return id, nil
 }
 
-// WikiRuns returns all runs, whoever may see them, newest first.
+// List returns all runs, whoever may see them, newest first.
 func (e *Emulator) WikiRuns() ([]WikiRun, error) {
 	list := []WikiRun{}
 	err := e.store.db.View(func(tx *bolt.Tx) error {

@@ -31,7 +31,7 @@ const (
 	WikiExportRedirect WikiExportForm = "redirect" // 302 with a signed address.
 )
 
-// WikiExport says how exports of wiki runs are answered.
+// Export says how exports of wiki runs are answered.
 type WikiExport struct {
 	// Form is WikiExportLink if it is empty.
 	Form WikiExportForm
@@ -57,7 +57,7 @@ func (x WikiExport) completed() (WikiExport, error) {
 	return x, nil
 }
 
-// SetWikiExport changes how exports are answered, from Options.WikiExport until Reset. Addresses given out keep their
+// SetWikiExport changes how exports are answered, from Options.Export until Reset. Addresses given out keep their
 // lifetime. It is an error if there is no such form, or the lifetime is negative.
 func (e *Emulator) SetWikiExport(form WikiExportForm, lifetime time.Duration) error {
 	x, err := WikiExport{form, lifetime}.completed()

@@ -90,8 +90,8 @@ func (r *defaultEnvironmentResource) ModifyPlan(ctx context.Context, req resourc
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(apierror.For("plan", "default environment", r.Client.CheckEnvironments(ctx))...)
-	live, err := r.Client.DefaultEnvironment(ctx)
+	resp.Diagnostics.Append(apierror.For("plan", "default environment", r.Client.Environments.CheckAccess(ctx))...)
+	live, err := r.Client.Environments.Default(ctx)
 	if err == nil && value.IsSet(planned) && live != "" && live != planned.ValueString() {
 		resp.Diagnostics.AddAttributeWarning(path.Root("environment_id"), "Default Environment Will Be Replaced",
 			fmt.Sprintf("The organization's default environment is %s. The apply changes it to %s.", nameOf(ctx, r.Client, live), nameOf(ctx, r.Client, planned.ValueString())))
@@ -113,7 +113,7 @@ var atEnvironment = apierror.AtStatus{
 
 func (r *defaultEnvironmentResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	crud.Create(ctx, r.Client, "default environment", req, resp, func(m *defaultEnvironmentModel) (*string, error) {
-		live, err := r.Client.DefaultEnvironmentNow(ctx)
+		live, err := r.Client.Environments.DefaultNow(ctx)
 		wanted := m.EnvironmentID.ValueString()
 		switch {
 		case err != nil:
@@ -123,16 +123,16 @@ func (r *defaultEnvironmentResource) Create(ctx context.Context, req resource.Cr
 		case wanted == "" || wanted == live:
 			return &live, nil
 		}
-		return &wanted, r.Client.SetDefaultEnvironment(ctx, wanted)
+		return &wanted, r.Client.Environments.SetDefault(ctx, wanted)
 	}, setAdvice, atEnvironment)
 }
 
 // provision has the service create a default environment and returns its ID.
 func (r *defaultEnvironmentResource) provision(ctx context.Context) (*string, error) {
-	if err := r.Client.ProvisionDefaultEnvironment(ctx); err != nil {
+	if err := r.Client.Environments.ProvisionDefault(ctx); err != nil {
 		return nil, err
 	}
-	live, err := r.Client.DefaultEnvironmentNow(context.WithoutCancel(ctx))
+	live, err := r.Client.Environments.DefaultNow(context.WithoutCancel(ctx))
 	if err == nil && live == "" {
 		err = errors.New("provisionDefaultEnvironment (POST /api/v0/environments/default) succeeded, but the service does not list a default environment. Apply again: the service does not create a second one")
 	}
@@ -141,7 +141,7 @@ func (r *defaultEnvironmentResource) provision(ctx context.Context) (*string, er
 
 func (r *defaultEnvironmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "default environment", req, resp, func(*defaultEnvironmentModel) (*string, error) {
-		live, err := r.Client.DefaultEnvironment(ctx)
+		live, err := r.Client.Environments.Default(ctx)
 		switch {
 		case err != nil:
 			return nil, err
@@ -155,7 +155,7 @@ func (r *defaultEnvironmentResource) Read(ctx context.Context, req resource.Read
 func (r *defaultEnvironmentResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	crud.Update(ctx, "default environment", req, resp, func(plan, _ *defaultEnvironmentModel) (*string, error) {
 		wanted := plan.EnvironmentID.ValueString()
-		return &wanted, r.Client.SetDefaultEnvironment(ctx, wanted)
+		return &wanted, r.Client.Environments.SetDefault(ctx, wanted)
 	}, setAdvice, atEnvironment)
 }
 

@@ -12,14 +12,16 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
 )
 
 // buildStates are the statuses of a build. One that is superseded is waited for until the one that took its place shows.
 var buildStates = wait.States{
-	Done:       []string{client.BuildSucceeded},
-	InProgress: []string{client.BuildQueued, client.BuildBuilding, client.BuildValidating, client.BuildSuperseded},
-	Failed:     []string{client.BuildFailed},
+	Done:       []string{environments.BuildSucceeded},
+	InProgress: []string{environments.BuildQueued, environments.BuildBuilding, environments.BuildValidating, environments.BuildSuperseded},
+	Failed:     []string{environments.BuildFailed},
 }
 
 // buildWait follows one build of an environment, and the one that takes its place, if there is one.
@@ -32,7 +34,7 @@ type buildWait struct {
 	// replaced are the builds that were waited for before.
 	replaced []replacedBuild
 	// onStatus is called when the status has changed; it may be nil.
-	onStatus func(*client.BuildReport)
+	onStatus func(*environments.BuildReport)
 }
 
 // replacedBuild is a build that another one was waited for in the place of.
@@ -43,18 +45,18 @@ type replacedBuild struct {
 }
 
 // run waits until the build has ended, and returns it as last seen, also beside an error. Errors are those of wait.For.
-func (w *buildWait) run(ctx context.Context, timeout time.Duration) (*client.BuildReport, error) {
-	watch := w.client.WatchBuild(w.environment)
+func (w *buildWait) run(ctx context.Context, timeout time.Duration) (*environments.BuildReport, error) {
+	watch := w.client.Environments.WatchBuild(w.environment)
 	defer watch.Close()
-	return wait.For(ctx, w.client.Clock, timeout, wait.Object[client.BuildReport]{
-		Next: func(ctx context.Context, pause time.Duration) (*client.BuildReport, error) {
+	return wait.For(ctx, w.client.Conn.Clock, timeout, wait.Object[environments.BuildReport]{
+		Next: func(ctx context.Context, pause time.Duration) (*environments.BuildReport, error) {
 			seen, err := watch.Next(ctx, pause)
 			if err != nil {
 				return nil, err
 			}
 			return w.report(ctx, seen)
 		},
-		Status:   func(b *client.BuildReport) string { return b.Status },
+		Status:   func(b *environments.BuildReport) string { return b.Status },
 		States:   buildStates,
 		OnChange: w.onStatus,
 	})
@@ -63,7 +65,7 @@ func (w *buildWait) run(ctx context.Context, timeout time.Duration) (*client.Bui
 // report returns the build that is waited for. Where another one is the latest, either the look is an old one, or the other
 // has taken its place, or has started after the end of the one that is waited for, which alone can tell. A look without a
 // build tells nothing of one whose ID is known.
-func (w *buildWait) report(ctx context.Context, seen *client.BuildStatus) (*client.BuildReport, error) {
+func (w *buildWait) report(ctx context.Context, seen *environments.BuildStatus) (*environments.BuildReport, error) {
 	latest := seen.LatestBuild
 	if latest.Status == "" {
 		latest.Status = ofEnvironment(seen.EnvironmentStatus)
@@ -72,24 +74,24 @@ func (w *buildWait) report(ctx context.Context, seen *client.BuildStatus) (*clie
 		w.build = latest.ID
 		return &latest, nil
 	}
-	own, err := w.client.BuildDiagnostics(ctx, w.environment, w.build)
+	own, err := w.client.Environments.BuildDiagnostics(ctx, w.environment, w.build)
 	switch {
-	case client.IsNotFound(err):
-		own = &client.BuildDiagnostics{}
+	case transport.IsNotFound(err):
+		own = &environments.BuildDiagnostics{}
 	case err != nil:
 		return nil, err
 	}
-	isOver := own.Status == "" || own.Status == client.BuildSuperseded || own.Status == client.BuildFailed
+	isOver := own.Status == "" || own.Status == environments.BuildSuperseded || own.Status == environments.BuildFailed
 	switch {
 	case isOver && w.isNewer(latest.ID):
 		// A build that failed was cancelled perhaps, and says nothing about the one that somebody has started since.
-		w.replaced = append(w.replaced, replacedBuild{id: w.build, failed: own.Status == client.BuildFailed})
+		w.replaced = append(w.replaced, replacedBuild{id: w.build, failed: own.Status == environments.BuildFailed})
 		w.build = latest.ID
 		return &latest, nil
 	case own.Status == "":
-		return &client.BuildReport{ID: w.build, Status: client.BuildQueued}, nil
+		return &environments.BuildReport{ID: w.build, Status: environments.BuildQueued}, nil
 	}
-	return &client.BuildReport{ID: w.build, Status: own.Status, Excerpt: own.Excerpt, Truncated: own.Truncated, Withheld: own.Withheld}, nil
+	return &environments.BuildReport{ID: w.build, Status: own.Status, Excerpt: own.Excerpt, Truncated: own.Truncated, Withheld: own.Withheld}, nil
 }
 
 // isNewer reports that a build that a look shows is not one of those that are known to be older than the one that is waited for.
@@ -100,12 +102,12 @@ func (w *buildWait) isNewer(build string) bool {
 // ofEnvironment is the status of a build that the service does not show, as the environment's status tells it.
 func ofEnvironment(status string) string {
 	switch status {
-	case client.EnvironmentReady:
-		return client.BuildSucceeded
-	case client.EnvironmentFailed:
-		return client.BuildFailed
+	case environments.StatusReady:
+		return environments.BuildSucceeded
+	case environments.StatusFailed:
+		return environments.BuildFailed
 	}
-	return client.BuildQueued
+	return environments.BuildQueued
 }
 
 // anotherBuild is the summary of what movedOn says.
@@ -143,7 +145,7 @@ type buildFailure struct {
 }
 
 // failureOf gathers what the environment's record and the last report tell of the build that failed.
-func failureOf(e *client.Environment, last *client.BuildReport) *buildFailure {
+func failureOf(e *environments.Environment, last *environments.BuildReport) *buildFailure {
 	f := &buildFailure{environment: e.ID, name: e.Name}
 	if last != nil {
 		f.build, f.excerpt, f.truncated, f.withheld = last.ID, last.Excerpt, last.Truncated, last.Withheld
@@ -251,16 +253,16 @@ func (f *buildFailure) problem() string {
 
 // remedies say what to do about each category of failures.
 var remedies = map[string]string{
-	client.FailureSourceResolution: "A repository could not be read. Check its URL and default branch, and that the organization's code-host integration covers it.",
-	client.FailureProvider:         "The provider of the source failed. Apply again later. If it still fails, choose another source_id from the data source agentyard_environment_source_options.",
-	client.FailureTimeout:          "The build took longer than the service allows. Shorten the scripts.",
-	client.FailureValidation:       "A script or a check of its result failed. Fix {problem}, then apply again.",
-	client.FailurePromotion:        "The build succeeded, but could not be activated. Apply again.",
-	client.FailureCleanup:          "The cleanup after the build failed. Apply again. If it still fails, contact the service's support.",
+	environments.FailureSourceResolution: "A repository could not be read. Check its URL and default branch, and that the organization's code-host integration covers it.",
+	environments.FailureProvider:         "The provider of the source failed. Apply again later. If it still fails, choose another source_id from the data source agentyard_environment_source_options.",
+	environments.FailureTimeout:          "The build took longer than the service allows. Shorten the scripts.",
+	environments.FailureValidation:       "A script or a check of its result failed. Fix {problem}, then apply again.",
+	environments.FailurePromotion:        "The build succeeded, but could not be activated. Apply again.",
+	environments.FailureCleanup:          "The cleanup after the build failed. Apply again. If it still fails, contact the service's support.",
 }
 
 // staysActive says that an earlier build is used, where there is one.
-func staysActive(e *client.Environment) string {
+func staysActive(e *environments.Environment) string {
 	if e.LastSuccessfulBuildAt == 0 {
 		return ""
 	}
@@ -272,7 +274,7 @@ var builtFields = apierror.Fields{"repositories": path.Root("repositories"), "se
 
 // at is the attribute that the failure concerns: what the reason or the log names, else what the category points to. Given
 // are the repositories, and which of the other attributes are configured. That repositories are spoken of at all names none.
-func (f *buildFailure) at(repositories []client.EnvironmentRepository, configured map[string]bool) path.Path {
+func (f *buildFailure) at(repositories []environments.Repository, configured map[string]bool) path.Path {
 	for _, text := range []string{f.reason, f.excerpt} {
 		if at, ok := builtFields.Find(text); ok && (configured[at.String()] || exists(at, len(repositories))) {
 			return at
@@ -282,9 +284,9 @@ func (f *buildFailure) at(repositories []client.EnvironmentRepository, configure
 		}
 	}
 	switch {
-	case f.category == client.FailureSourceResolution:
+	case f.category == environments.FailureSourceResolution:
 		return path.Root("repositories")
-	case f.category == client.FailureProvider && configured["source_id"]:
+	case f.category == environments.FailureProvider && configured["source_id"]:
 		return path.Root("source_id")
 	}
 	return path.Empty()
@@ -292,7 +294,7 @@ func (f *buildFailure) at(repositories []client.EnvironmentRepository, configure
 
 // lastNamed is the index of the repository whose URL a text names last, for a log ends with what failed; -1 if it names
 // none. One URL may be the start of another.
-func lastNamed(repositories []client.EnvironmentRepository, text string) int {
+func lastNamed(repositories []environments.Repository, text string) int {
 	last, where := -1, -1
 	for i, r := range repositories {
 		at := strings.LastIndex(text, r.URL)
@@ -316,5 +318,5 @@ func exists(at path.Path, repositories int) bool {
 // isEnd reports an error that is the end of a build, and not merely that of looking at it. The build goes on then.
 func isEnd(err error) bool {
 	var failed *wait.FailedError
-	return errors.As(err, &failed) || client.IsNotFound(err)
+	return errors.As(err, &failed) || transport.IsNotFound(err)
 }

@@ -16,6 +16,9 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
@@ -46,9 +49,9 @@ func environmentIDArgument() schema.StringAttribute {
 }
 
 // environmentNamed reads the environment that the argument of an action names. One that there is not is shown there.
-func environmentNamed(ctx context.Context, c *client.Client, id string) (*client.Environment, error) {
-	e, err := c.EnvironmentAlone(ctx, id)
-	if client.IsNotFound(err) {
+func environmentNamed(ctx context.Context, c *client.Client, id string) (*environments.Environment, error) {
+	e, err := c.Environments.GetUncached(ctx, id)
+	if transport.IsNotFound(err) {
 		return nil, &crud.Fault{At: path.Root("environment_id"), Summary: "Environment Not Found", Detail: fmt.Sprintf("Environment %s does not exist, or the provider's API key cannot see it. %s", id, apierror.Sentences(err))}
 	}
 	return e, err
@@ -95,7 +98,7 @@ func (a *environmentBuildAction) Invoke(ctx context.Context, req action.InvokeRe
 			tell("%s was started and continues in the background", buildOf(e, build))
 			return nil
 		}
-		w := &buildWait{client: a.Client, environment: e.ID, build: build, before: e.LatestBuildID(), onStatus: func(b *client.BuildReport) { tell("%s: %s", buildOf(e, b.ID), b.Status) }}
+		w := &buildWait{client: a.Client, environment: e.ID, build: build, before: e.LatestBuildID(), onStatus: func(b *environments.BuildReport) { tell("%s: %s", buildOf(e, b.ID), b.Status) }}
 		last, err := w.run(ctx, timeout)
 		if moved := w.movedOn(); moved != "" {
 			resp.Diagnostics.Append(diag.NewWarningDiagnostic(anotherBuild, moved))
@@ -114,9 +117,9 @@ var buildAdvice = apierror.Advice{
 }
 
 // start starts a build. That it is not certain whether one was started is told here, for nothing was created that could be found later.
-func (a *environmentBuildAction) start(ctx context.Context, e *client.Environment) (string, error) {
-	build, err := a.Client.StartBuild(ctx, e.ID, e.LatestBuildID())
-	var lost *client.LostError
+func (a *environmentBuildAction) start(ctx context.Context, e *environments.Environment) (string, error) {
+	build, err := a.Client.Environments.StartBuild(ctx, e.ID, e.LatestBuildID())
+	var lost *create.LostError
 	if errors.As(err, &lost) {
 		return "", &crud.Fault{Summary: "Build May Not Have Started", Detail: fmt.Sprintf("The response was lost, and environment %q (%s) has no new build yet: %s\n\nInvoke the action again. While a build is running, the service refuses another one.", e.Name, e.ID, apierror.Sentences(lost.Err))}
 	}
@@ -124,14 +127,14 @@ func (a *environmentBuildAction) start(ctx context.Context, e *client.Environmen
 }
 
 // notBuilt explains why an environment was not built.
-func (a *environmentBuildAction) notBuilt(ctx context.Context, e *client.Environment, w *buildWait, last *client.BuildReport, err error) error {
+func (a *environmentBuildAction) notBuilt(ctx context.Context, e *environments.Environment, w *buildWait, last *environments.BuildReport, err error) error {
 	var failed *wait.FailedError
 	var late *wait.TimeoutError
 	switch {
 	case errors.As(err, &failed):
-		f := failureOf(&client.Environment{ID: e.ID, Name: e.Name}, last)
+		f := failureOf(&environments.Environment{ID: e.ID, Name: e.Name}, last)
 		// Category and reason are in the environment's own record only.
-		if present, readErr := a.Client.EnvironmentAlone(ctx, e.ID); readErr == nil {
+		if present, readErr := a.Client.Environments.GetUncached(ctx, e.ID); readErr == nil {
 			f = failureOf(present, last)
 		}
 		return &crud.Fault{Summary: "Environment Failed to Build", Detail: f.text() + "\n\n" + staysActive(e) + "To rebuild the environment, invoke the action again. If an agentyard_environment resource manages it, the next apply also rebuilds it."}
@@ -141,7 +144,7 @@ func (a *environmentBuildAction) notBuilt(ctx context.Context, e *client.Environ
 	case errors.Is(err, context.Canceled):
 		return &crud.Fault{Summary: "Interrupted Before the Environment Was Built",
 			Detail: fmt.Sprintf("%s was started and continues at the service. To stop it, invoke the action agentyard_environment_build_cancel.", buildOf(e, w.build))}
-	case client.IsNotFound(err):
+	case transport.IsNotFound(err):
 		return &crud.Fault{Summary: "Environment Was Deleted During Its Build",
 			Detail: fmt.Sprintf("%s was started, but the environment no longer exists.", buildOf(e, w.build))}
 	}
@@ -149,6 +152,6 @@ func (a *environmentBuildAction) notBuilt(ctx context.Context, e *client.Environ
 }
 
 // buildOf names a build at the start of a sentence.
-func buildOf(e *client.Environment, build string) string {
+func buildOf(e *environments.Environment, build string) string {
 	return fmt.Sprintf("Build %s of environment %q (%s)", build, e.Name, e.ID)
 }

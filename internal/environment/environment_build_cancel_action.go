@@ -13,7 +13,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -69,25 +70,25 @@ func (a *environmentBuildCancelAction) Invoke(ctx context.Context, req action.In
 }
 
 // cancelLatest cancels the latest build, and where another one has taken its place meanwhile, that one.
-func (a *environmentBuildCancelAction) cancelLatest(ctx context.Context, e *client.Environment, tell crud.Tell) error {
+func (a *environmentBuildCancelAction) cancelLatest(ctx context.Context, e *environments.Environment, tell crud.Tell) error {
 	for range maxSuperseded {
 		if e.LatestBuild == nil || hasEnded(e.LatestBuild.Status) {
 			tell("%s: nothing was canceled", notRunning(e))
 			return nil
 		}
 		id := e.LatestBuild.ID
-		err := a.Client.CancelBuild(ctx, e.ID, id)
+		err := a.Client.Environments.CancelBuild(ctx, e.ID, id)
 		if err == nil {
 			tell("%s was canceled", buildOf(e, id))
 			return nil
 		}
-		if !client.IsConflict(err) {
+		if !transport.IsConflict(err) {
 			return err
 		}
 		if e, err = environmentNamed(ctx, a.Client, e.ID); err != nil {
 			return err
 		}
-		if e.LatestBuildID() == id && e.LatestBuild.Status == client.BuildFailed {
+		if e.LatestBuildID() == id && e.LatestBuild.Status == environments.BuildFailed {
 			// Where an answer was lost, the service refuses the repetition of what it has done.
 			tell("%s is no longer running: it was canceled or failed", buildOf(e, id))
 			return nil
@@ -97,21 +98,21 @@ func (a *environmentBuildCancelAction) cancelLatest(ctx context.Context, e *clie
 }
 
 // cancelGiven cancels one build. How it stood before tells a cancellation whose answer was lost from one of a build that has long ended.
-func (a *environmentBuildCancelAction) cancelGiven(ctx context.Context, e *client.Environment, id string, tell crud.Tell) error {
-	before, err := a.Client.BuildDiagnostics(ctx, e.ID, id)
+func (a *environmentBuildCancelAction) cancelGiven(ctx context.Context, e *environments.Environment, id string, tell crud.Tell) error {
+	before, err := a.Client.Environments.BuildDiagnostics(ctx, e.ID, id)
 	if err != nil {
 		return err
 	}
 	if hasEnded(before.Status) {
 		return ended(e, id, before.Status)
 	}
-	err = a.Client.CancelBuild(ctx, e.ID, id)
-	if client.IsConflict(err) {
-		after, readErr := a.Client.BuildDiagnostics(ctx, e.ID, id)
+	err = a.Client.Environments.CancelBuild(ctx, e.ID, id)
+	if transport.IsConflict(err) {
+		after, readErr := a.Client.Environments.BuildDiagnostics(ctx, e.ID, id)
 		switch {
 		case readErr != nil:
 			return readErr
-		case after.Status == client.BuildFailed:
+		case after.Status == environments.BuildFailed:
 			tell("%s is no longer running: it was canceled or failed", buildOf(e, id))
 			return nil
 		case hasEnded(after.Status):
@@ -125,16 +126,16 @@ func (a *environmentBuildCancelAction) cancelGiven(ctx context.Context, e *clien
 }
 
 func hasEnded(status string) bool {
-	return slices.Contains([]string{client.BuildSucceeded, client.BuildFailed, client.BuildSuperseded}, status)
+	return slices.Contains([]string{environments.BuildSucceeded, environments.BuildFailed, environments.BuildSuperseded}, status)
 }
 
 // ended says how a build has ended that was to be cancelled.
-func ended(e *client.Environment, id, status string) error {
+func ended(e *environments.Environment, id, status string) error {
 	return &crud.Fault{At: path.Root("build_id"), Summary: "Build Is Not Running", Detail: fmt.Sprintf("%s has status %q. To cancel the latest build, omit build_id.", buildOf(e, id), status)}
 }
 
 // notRunning says why there is nothing to cancel.
-func notRunning(e *client.Environment) string {
+func notRunning(e *environments.Environment) string {
 	if e.LatestBuild == nil {
 		return fmt.Sprintf("Environment %q (%s) has no build", e.Name, e.ID)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -44,7 +44,7 @@ type buildDiagnosticsModel struct {
 }
 
 // FromAPI takes over what is told of a build.
-func (m *buildDiagnosticsModel) FromAPI(_ context.Context, b *client.BuildDiagnostics) diag.Diagnostics {
+func (m *buildDiagnosticsModel) FromAPI(_ context.Context, b *environments.BuildDiagnostics) diag.Diagnostics {
 	m.BuildID, m.Status, m.Excerpt = types.StringValue(b.BuildID), value.StringOrNull(b.Status), value.StringOrNull(b.Excerpt)
 	m.Truncated, m.Withheld = types.BoolValue(b.Truncated), types.BoolValue(b.Withheld)
 	return nil
@@ -78,11 +78,11 @@ func (d *buildDiagnosticsDataSource) Schema(_ context.Context, _ datasource.Sche
 }
 
 func (d *buildDiagnosticsDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "read", "build diagnostics of the environment", req, resp, func(m *buildDiagnosticsModel) (*client.BuildDiagnostics, error) {
+	crud.ReadData(ctx, "read", "build diagnostics of the environment", req, resp, func(m *buildDiagnosticsModel) (*environments.BuildDiagnostics, error) {
 		if value.IsSet(m.BuildID) {
-			return d.Client.BuildDiagnostics(ctx, m.EnvironmentID.ValueString(), m.BuildID.ValueString())
+			return d.Client.Environments.BuildDiagnostics(ctx, m.EnvironmentID.ValueString(), m.BuildID.ValueString())
 		}
-		return d.Client.LatestBuildDiagnostics(ctx, m.EnvironmentID.ValueString())
+		return d.Client.Environments.LatestBuildDiagnostics(ctx, m.EnvironmentID.ValueString())
 	}, diagnosticsNotFound, apierror.AtStatus{http.StatusBadRequest: path.Root("environment_id"), http.StatusNotFound: path.Root("environment_id")}, apierror.Fields{"buildId": path.Root("build_id")})
 }
 

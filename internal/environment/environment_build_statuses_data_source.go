@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -46,13 +46,13 @@ type buildReportModel struct {
 }
 
 // FromAPI takes over the statuses.
-func (m *buildStatusesModel) FromAPI(ctx context.Context, statuses *[]client.BuildStatus) (diags diag.Diagnostics) {
+func (m *buildStatusesModel) FromAPI(ctx context.Context, statuses *[]environments.BuildStatus) (diags diag.Diagnostics) {
 	m.Builds, diags = crud.Each[buildStatusModel](ctx, *statuses)
 	return diags
 }
 
 // FromAPI takes over the status of one environment.
-func (m *buildStatusModel) FromAPI(_ context.Context, s *client.BuildStatus) diag.Diagnostics {
+func (m *buildStatusModel) FromAPI(_ context.Context, s *environments.BuildStatus) diag.Diagnostics {
 	m.EnvironmentID, m.EnvironmentStatus = types.StringValue(s.EnvironmentID), value.StringOrNull(s.EnvironmentStatus)
 	m.LatestBuild = buildReportModel{
 		ID: types.StringValue(s.LatestBuild.ID), Status: value.StringOrNull(s.LatestBuild.Status), Excerpt: value.StringOrNull(s.LatestBuild.Excerpt),
@@ -99,9 +99,9 @@ func (d *buildStatusesDataSource) Schema(_ context.Context, _ datasource.SchemaR
 }
 
 func (d *buildStatusesDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "list", "build statuses of environments", req, resp, func(m *buildStatusesModel) (*[]client.BuildStatus, error) {
+	crud.ReadData(ctx, "list", "build statuses of environments", req, resp, func(m *buildStatusesModel) (*[]environments.BuildStatus, error) {
 		slices.Sort(m.EnvironmentIDs)
-		found, err := d.Client.BuildStatuses(ctx, m.ServiceAccountID.ValueString(), m.EnvironmentIDs)
+		found, err := d.Client.Environments.BuildStatuses(ctx, m.ServiceAccountID.ValueString(), m.EnvironmentIDs)
 		return &found, err
 	}, atAccount, apierror.Fields{"environmentIds": path.Root("environment_ids")})
 }

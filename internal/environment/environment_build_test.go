@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 )
 
 func TestBuildFailure_text(t *testing.T) {
@@ -63,7 +63,7 @@ func TestBuildFailure_text(t *testing.T) {
 
 func TestBuildFailure_attribute(t *testing.T) {
 	t.Parallel()
-	repositories := []client.EnvironmentRepository{{URL: "https://git.example/acme/app"}, {URL: "https://git.example/acme/app-tools"}, {URL: "https://git.example/acme/docs"}}
+	repositories := []environments.Repository{{URL: "https://git.example/acme/app"}, {URL: "https://git.example/acme/app-tools"}, {URL: "https://git.example/acme/docs"}}
 	for name, tc := range map[string]struct {
 		failure buildFailure
 		want    string
@@ -79,18 +79,18 @@ func TestBuildFailure_attribute(t *testing.T) {
 		"a URL that starts as another":   {buildFailure{reason: "cannot clone https://git.example/acme/app-tools"}, "repositories[1]"},
 		"the last one of a log":          {buildFailure{excerpt: "cloning https://git.example/acme/docs\ncloning https://git.example/acme/app\nfailed"}, "repositories[0]"},
 		"the reason before the log":      {buildFailure{reason: "https://git.example/acme/docs failed", excerpt: "setupScript"}, "repositories[2]"},
-		"repositories of the system":     {buildFailure{category: client.FailureTimeout, excerpt: "reading the repositories of packages"}, ""},
-		"resolution":                     {buildFailure{category: client.FailureSourceResolution, reason: "no access"}, "repositories"},
-		"resolution that names one":      {buildFailure{category: client.FailureSourceResolution, reason: "no access to https://git.example/acme/docs"}, "repositories[2]"},
-		"provider":                       {buildFailure{category: client.FailureProvider, reason: "no capacity"}, "source_id"},
-		"a category that points nowhere": {buildFailure{category: client.FailureValidation, reason: "no shell"}, ""},
+		"repositories of the system":     {buildFailure{category: environments.FailureTimeout, excerpt: "reading the repositories of packages"}, ""},
+		"resolution":                     {buildFailure{category: environments.FailureSourceResolution, reason: "no access"}, "repositories"},
+		"resolution that names one":      {buildFailure{category: environments.FailureSourceResolution, reason: "no access to https://git.example/acme/docs"}, "repositories[2]"},
+		"provider":                       {buildFailure{category: environments.FailureProvider, reason: "no capacity"}, "source_id"},
+		"a category that points nowhere": {buildFailure{category: environments.FailureValidation, reason: "no shell"}, ""},
 	} {
 		if got := tc.failure.at(repositories, map[string]bool{"setup_script": true, "source_id": true}).String(); got != tc.want {
 			t.Errorf("%s: at %q, want %q", name, got, tc.want)
 		}
 	}
 	// What is not configured cannot be mended there.
-	for _, f := range []buildFailure{{reason: "setupScript"}, {reason: "sourceId"}, {category: client.FailureProvider}, {excerpt: "repositories[0]"}} {
+	for _, f := range []buildFailure{{reason: "setupScript"}, {reason: "sourceId"}, {category: environments.FailureProvider}, {excerpt: "repositories[0]"}} {
 		if got := f.at(nil, nil).String(); got != "" {
 			t.Errorf("%+v: at %q", f, got)
 		}
@@ -99,19 +99,19 @@ func TestBuildFailure_attribute(t *testing.T) {
 
 func TestFailureOf(t *testing.T) {
 	t.Parallel()
-	build := &client.Build{ID: "b2", FailureCategory: "timeout", FailureReason: "too long", Excerpt: "whole", Truncated: true}
+	build := &environments.Build{ID: "b2", FailureCategory: "timeout", FailureReason: "too long", Excerpt: "whole", Truncated: true}
 	for name, tc := range map[string]struct {
-		environment client.Environment
-		last        *client.BuildReport
+		environment environments.Environment
+		last        *environments.BuildReport
 		want        buildFailure
 	}{
-		"nothing":             {client.Environment{}, nil, buildFailure{}},
-		"record alone":        {client.Environment{LatestBuild: build}, nil, buildFailure{build: "b2", category: "timeout", reason: "too long", excerpt: "whole", truncated: true}},
-		"report alone":        {client.Environment{}, &client.BuildReport{ID: "b1", Excerpt: "part", Withheld: true}, buildFailure{build: "b1", excerpt: "part", withheld: true}},
-		"both":                {client.Environment{LatestBuild: build}, &client.BuildReport{ID: "b2", Excerpt: "part"}, buildFailure{build: "b2", category: "timeout", reason: "too long", excerpt: "whole", truncated: true}},
-		"report without ID":   {client.Environment{LatestBuild: build}, &client.BuildReport{}, buildFailure{build: "b2", category: "timeout", reason: "too long", excerpt: "whole", truncated: true}},
-		"of another build":    {client.Environment{LatestBuild: build, FailureReason: "other"}, &client.BuildReport{ID: "b1", Excerpt: "part"}, buildFailure{build: "b1", newer: "b2", excerpt: "part"}},
-		"reason of the whole": {client.Environment{LatestBuild: &client.Build{ID: "b2"}, FailureReason: "too long"}, &client.BuildReport{ID: "b2", Excerpt: "part"}, buildFailure{build: "b2", reason: "too long", excerpt: "part"}},
+		"nothing":             {environments.Environment{}, nil, buildFailure{}},
+		"record alone":        {environments.Environment{LatestBuild: build}, nil, buildFailure{build: "b2", category: "timeout", reason: "too long", excerpt: "whole", truncated: true}},
+		"report alone":        {environments.Environment{}, &environments.BuildReport{ID: "b1", Excerpt: "part", Withheld: true}, buildFailure{build: "b1", excerpt: "part", withheld: true}},
+		"both":                {environments.Environment{LatestBuild: build}, &environments.BuildReport{ID: "b2", Excerpt: "part"}, buildFailure{build: "b2", category: "timeout", reason: "too long", excerpt: "whole", truncated: true}},
+		"report without ID":   {environments.Environment{LatestBuild: build}, &environments.BuildReport{}, buildFailure{build: "b2", category: "timeout", reason: "too long", excerpt: "whole", truncated: true}},
+		"of another build":    {environments.Environment{LatestBuild: build, FailureReason: "other"}, &environments.BuildReport{ID: "b1", Excerpt: "part"}, buildFailure{build: "b1", newer: "b2", excerpt: "part"}},
+		"reason of the whole": {environments.Environment{LatestBuild: &environments.Build{ID: "b2"}, FailureReason: "too long"}, &environments.BuildReport{ID: "b2", Excerpt: "part"}, buildFailure{build: "b2", reason: "too long", excerpt: "part"}},
 	} {
 		tc.environment.ID, tc.environment.Name = "e", "dev"
 		tc.want.environment, tc.want.name = "e", "dev"

@@ -8,7 +8,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -39,15 +40,15 @@ func (d *environmentDataSource) ConfigValidators(context.Context) []datasource.C
 }
 
 func (d *environmentDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "read", "environment", req, resp, func(m *environmentData) (*client.Environment, error) {
+	crud.ReadData(ctx, "read", "environment", req, resp, func(m *environmentData) (*environments.Environment, error) {
 		if value.IsSet(m.ID) {
-			found, err := d.Client.Environment(ctx, m.ID.ValueString())
-			if client.IsNotFound(err) {
+			found, err := d.Client.Environments.Get(ctx, m.ID.ValueString())
+			if transport.IsNotFound(err) {
 				err = &crud.Fault{At: path.Root("id"), Summary: "Environment Not Found", Detail: "No environment with this id is visible to the API key. Check the value; an environment of user scope is visible to its owner alone."}
 			}
 			return found, err
 		}
-		named, err := d.Client.EnvironmentsNamed(ctx, m.Name.ValueString())
+		named, err := d.Client.Environments.ListNamed(ctx, m.Name.ValueString())
 		if err != nil {
 			return nil, err
 		}
@@ -55,12 +56,12 @@ func (d *environmentDataSource) Read(ctx context.Context, req datasource.ReadReq
 		if err != nil {
 			return nil, err
 		}
-		return d.Client.WithFailure(ctx, found)
+		return d.Client.Environments.WithFailure(ctx, found)
 	})
 }
 
 // inItsScope is an environment's ID with what may tell it from another one of its name.
-func inItsScope(e *client.Environment) string {
+func inItsScope(e *environments.Environment) string {
 	if e.Scope == "" {
 		return e.ID
 	}

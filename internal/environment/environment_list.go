@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -46,8 +46,8 @@ func (l *environmentList) List(ctx context.Context, req list.ListRequest, stream
 		stream.Results = list.ListResultsStreamDiagnostics(diags)
 		return
 	}
-	all := crud.AtOnce(func() ([]client.Environment, error) {
-		return l.Client.Environments(ctx, m.ServiceAccountID.ValueString())
+	all := crud.AtOnce(func() ([]environments.Environment, error) {
+		return l.Client.Environments.List(ctx, m.ServiceAccountID.ValueString())
 	})
-	crud.List[environmentModel](ctx, "environments", req, stream, all, func(e *client.Environment) string { return e.Name })
+	crud.List[environmentModel](ctx, "environments", req, stream, all, func(e *environments.Environment) string { return e.Name })
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -31,7 +32,7 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 		return
 	}
 	if req.State.Raw.IsNull() {
-		resp.Diagnostics.Append(apierror.For("plan", "environment", r.Client.CheckEnvironments(ctx), environmentFields)...)
+		resp.Diagnostics.Append(apierror.For("plan", "environment", r.Client.Environments.CheckAccess(ctx), environmentFields)...)
 		resp.Diagnostics.Append(r.checkSource(ctx, &plan, nil)...)
 		return
 	}
@@ -43,7 +44,7 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	resp.Diagnostics.Append(r.checkSource(ctx, &plan, &state)...)
 	left := unfinishedOf(ctx, req.Private)
 	changes := plan.changesBuild(&state)
-	failed := state.Status.ValueString() == client.EnvironmentFailed
+	failed := state.Status.ValueString() == environments.StatusFailed
 	waits := plan.mayWait() && plan.waitsOn(&state, left)
 	switch {
 	case failed && !changes:
@@ -103,7 +104,7 @@ func (m *environmentModel) makesDefault(state *environmentModel, left unfinished
 // waitsOn reports that there is a build to wait for that was started before: a run has left it, whatever the stored status
 // is, or the environment is to become the default, which it cannot before a build has succeeded.
 func (m *environmentModel) waitsOn(state *environmentModel, left unfinished) bool {
-	return left.Build || state.Status.ValueString() == client.EnvironmentBuilding && m.makesDefault(state, left)
+	return left.Build || state.Status.ValueString() == environments.StatusBuilding && m.makesDefault(state, left)
 }
 
 // expectBuild plans the results that a build changes as unknown, and keeps the others, which nobody asked to change.
@@ -146,12 +147,12 @@ func told(state *environmentModel, summary, why string) diag.Diagnostics {
 func label(name, id string) string { return fmt.Sprintf("%q (%s)", name, id) }
 
 // named names an environment at the start of a sentence.
-func named(e *client.Environment) string { return "Environment " + label(e.Name, e.ID) }
+func named(e *environments.Environment) string { return "Environment " + label(e.Name, e.ID) }
 
 // nameOf names an environment as the shared listing shows it, or by its ID alone.
 func nameOf(ctx context.Context, c *client.Client, id string) string {
-	all, err := c.Environments(ctx, "")
-	at := slices.IndexFunc(all, func(e client.Environment) bool { return e.ID == id })
+	all, err := c.Environments.List(ctx, "")
+	at := slices.IndexFunc(all, func(e environments.Environment) bool { return e.ID == id })
 	if err != nil || at < 0 {
 		return id
 	}
@@ -170,7 +171,7 @@ func (r *environmentResource) checkSource(ctx context.Context, plan, state *envi
 	if !value.IsSet(plan.SourceID) {
 		return nil
 	}
-	options, err := r.Client.SourceOptions(ctx)
+	options, err := r.Client.Environments.SourceOptions(ctx)
 	if err != nil || len(options.Providers)+len(options.UnavailableProviders) == 0 {
 		return nil
 	}
@@ -201,7 +202,7 @@ func (r *environmentResource) checkSource(ctx context.Context, plan, state *envi
 }
 
 // unsupported says what of a plan a source does not support.
-func unsupported(source client.SourceOption, plan *environmentModel) diag.Diagnostics {
+func unsupported(source environments.SourceOption, plan *environmentModel) diag.Diagnostics {
 	var diags diag.Diagnostics
 	if !source.SupportsRepositories && len(plan.Repositories.Elements()) > 0 {
 		diags.AddAttributeError(path.Root("repositories"), "Repositories Not Supported",
@@ -215,7 +216,7 @@ func unsupported(source client.SourceOption, plan *environmentModel) diag.Diagno
 }
 
 // sourceFromState is what the present source supports: everything, if that is not known.
-func sourceFromState(source types.Object) client.SourceOption {
+func sourceFromState(source types.Object) environments.SourceOption {
 	supports := func(name string) bool {
 		b, ok := source.Attributes()[name].(types.Bool)
 		return !ok || b.IsNull() || b.IsUnknown() || b.ValueBool()
@@ -224,5 +225,5 @@ func sourceFromState(source types.Object) client.SourceOption {
 		s, _ := source.Attributes()[name].(types.String)
 		return s.ValueString()
 	}
-	return client.SourceOption{ID: text("id"), Name: text("name"), SupportsRepositories: supports("supports_repositories"), SupportsSetupScripts: supports("supports_setup_scripts")}
+	return environments.SourceOption{ID: text("id"), Name: text("name"), SupportsRepositories: supports("supports_repositories"), SupportsSetupScripts: supports("supports_setup_scripts")}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -102,7 +102,7 @@ var (
 )
 
 // FromAPI takes over a record.
-func (m *environmentRecord) FromAPI(_ context.Context, e *client.Environment) diag.Diagnostics {
+func (m *environmentRecord) FromAPI(_ context.Context, e *environments.Environment) diag.Diagnostics {
 	var diags diag.Diagnostics
 	m.ID, m.Name = types.StringValue(e.ID), types.StringValue(e.Name)
 	m.Scope = value.StringOrNull(e.Scope)
@@ -134,7 +134,7 @@ type environmentData struct {
 }
 
 // FromAPI takes over a record.
-func (m *environmentData) FromAPI(ctx context.Context, e *client.Environment) diag.Diagnostics {
+func (m *environmentData) FromAPI(ctx context.Context, e *environments.Environment) diag.Diagnostics {
 	m.UpdatedAt = value.Time(e.UpdatedAt.Time())
 	return m.environmentRecord.FromAPI(ctx, e)
 }
@@ -142,7 +142,7 @@ func (m *environmentData) FromAPI(ctx context.Context, e *client.Environment) di
 // Identity is the environment's ID.
 func (m *environmentRecord) Identity() any { return &crud.ID{ID: m.ID} }
 
-func repositoriesFromAPI(repositories []client.EnvironmentRepository) (types.List, diag.Diagnostics) {
+func repositoriesFromAPI(repositories []environments.Repository) (types.List, diag.Diagnostics) {
 	if repositories == nil {
 		return types.ListNull(repositoryType), nil
 	}
@@ -161,7 +161,7 @@ func repositoriesFromAPI(repositories []client.EnvironmentRepository) (types.Lis
 	return list, diags
 }
 
-func sourceFromAPI(s *client.EnvironmentSource) (types.Object, diag.Diagnostics) {
+func sourceFromAPI(s *environments.Source) (types.Object, diag.Diagnostics) {
 	if s == nil {
 		return types.ObjectNull(sourceType.AttrTypes), nil
 	}
@@ -178,14 +178,14 @@ func sourceFromAPI(s *client.EnvironmentSource) (types.Object, diag.Diagnostics)
 	return source, diags
 }
 
-func providerFromAPI(p client.SourceProvider) (types.Object, diag.Diagnostics) {
+func providerFromAPI(p environments.SourceProvider) (types.Object, diag.Diagnostics) {
 	return types.ObjectValue(providerType.AttrTypes, map[string]attr.Value{
 		"id":   types.StringValue(p.ID),
 		"name": types.StringValue(p.Name),
 	})
 }
 
-func buildFromAPI(b *client.Build) (types.Object, diag.Diagnostics) {
+func buildFromAPI(b *environments.Build) (types.Object, diag.Diagnostics) {
 	if b == nil {
 		return types.ObjectNull(buildType.AttrTypes), nil
 	}
@@ -209,7 +209,7 @@ func buildFromAPI(b *client.Build) (types.Object, diag.Diagnostics) {
 	return build, diags
 }
 
-func buildRepositoriesFromAPI(repositories []client.BuildRepository) (types.List, diag.Diagnostics) {
+func buildRepositoriesFromAPI(repositories []environments.BuildRepository) (types.List, diag.Diagnostics) {
 	if repositories == nil {
 		return types.ListNull(buildRepositoryType), nil
 	}

@@ -21,7 +21,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -56,7 +56,7 @@ func creationAdvice(scope string) apierror.Advice {
 		http.StatusForbidden:        environmentAdvice[http.StatusForbidden],
 		http.StatusMethodNotAllowed: "Creating environments is disabled for the organization. Ask an administrator of the organization to enable it.",
 	}
-	if scope == client.ScopeOrganization {
+	if scope == environments.ScopeOrganization {
 		advice[http.StatusForbidden] = "Use the API key of a human with the Manager role or higher, or set scope to \"user\"."
 	}
 	return advice
@@ -78,12 +78,12 @@ type environmentModel struct {
 
 // FromAPI takes over a record, and keeps the spelling of what is equal by meaning. The response to a creation has no source.
 // A scope never changes, so it stays where the service does not return it.
-func (m *environmentModel) FromAPI(ctx context.Context, e *client.Environment) diag.Diagnostics {
+func (m *environmentModel) FromAPI(ctx context.Context, e *environments.Environment) diag.Diagnostics {
 	prior, spelled := *m, *e
 	spelled.Repositories = keepSpelling(ctx, prior.Repositories, e.Repositories)
 	diags := m.environmentRecord.FromAPI(ctx, &spelled)
-	m.Name = value.Keep(prior.Name, m.Name, client.SameText)
-	m.SetupScript = value.Keep(prior.SetupScript, m.SetupScript, client.SameText)
+	m.Name = value.Keep(prior.Name, m.Name, environments.SameText)
+	m.SetupScript = value.Keep(prior.SetupScript, m.SetupScript, environments.SameText)
 	if e.Scope == "" && value.IsSet(prior.Scope) {
 		m.Scope = prior.Scope
 	}
@@ -95,17 +95,17 @@ func (m *environmentModel) FromAPI(ctx context.Context, e *client.Environment) d
 }
 
 // OwnerOnly reports that only the owner's API keys see the environment.
-func (m *environmentModel) OwnerOnly() bool { return m.Scope.ValueString() == client.ScopeUser }
+func (m *environmentModel) OwnerOnly() bool { return m.Scope.ValueString() == environments.ScopeUser }
 
 // keepSpelling returns repositories with the URLs and scripts of prior where they are equal by meaning.
-func keepSpelling(ctx context.Context, prior types.List, found []client.EnvironmentRepository) []client.EnvironmentRepository {
+func keepSpelling(ctx context.Context, prior types.List, found []environments.Repository) []environments.Repository {
 	known, _ := repositoriesToAPI(ctx, prior) // None where prior is null or unknown.
 	kept := slices.Clone(found)
 	for i := range min(len(known), len(kept)) {
-		if client.SameURL(known[i].URL, kept[i].URL) {
+		if environments.SameURL(known[i].URL, kept[i].URL) {
 			kept[i].URL = known[i].URL
 		}
-		if client.SameText(known[i].Script, kept[i].Script) {
+		if environments.SameText(known[i].Script, kept[i].Script) {
 			kept[i].Script = known[i].Script
 		}
 	}
@@ -114,7 +114,7 @@ func keepSpelling(ctx context.Context, prior types.List, found []client.Environm
 
 // takeResults takes over a record, and keeps what was configured: a service may write it in another way, or somebody may
 // have changed it meanwhile. The next refresh shows both.
-func (m *environmentModel) takeResults(ctx context.Context, e *client.Environment) diag.Diagnostics {
+func (m *environmentModel) takeResults(ctx context.Context, e *environments.Environment) diag.Diagnostics {
 	asked := *m
 	diags := m.FromAPI(ctx, e)
 	m.Name, m.Repositories, m.SetupScript = asked.Name, asked.Repositories, asked.SetupScript
@@ -127,9 +127,9 @@ func (m *environmentModel) takeResults(ctx context.Context, e *client.Environmen
 	return diags
 }
 
-func (m *environmentModel) createRequest(ctx context.Context) (client.CreateEnvironmentRequest, diag.Diagnostics) {
+func (m *environmentModel) createRequest(ctx context.Context) (environments.CreateRequest, diag.Diagnostics) {
 	repositories, diags := repositoriesToAPI(ctx, m.Repositories)
-	return client.CreateEnvironmentRequest{
+	return environments.CreateRequest{
 		Name:         m.Name.ValueString(),
 		Scope:        m.Scope.ValueString(),
 		Repositories: repositories,
@@ -141,7 +141,7 @@ func (m *environmentModel) createRequest(ctx context.Context) (client.CreateEnvi
 }
 
 // updateRequest holds what differs from the prior state.
-func (m *environmentModel) updateRequest(ctx context.Context, state *environmentModel) (body client.UpdateEnvironmentRequest, diags diag.Diagnostics) {
+func (m *environmentModel) updateRequest(ctx context.Context, state *environmentModel) (body environments.UpdateRequest, diags diag.Diagnostics) {
 	if !m.Name.Equal(state.Name) {
 		body.Name = value.StringPointer(m.Name)
 	}
@@ -158,15 +158,15 @@ func (m *environmentModel) updateRequest(ctx context.Context, state *environment
 	return body, diags
 }
 
-func repositoriesToAPI(ctx context.Context, list types.List) ([]client.EnvironmentRepository, diag.Diagnostics) {
+func repositoriesToAPI(ctx context.Context, list types.List) ([]environments.Repository, diag.Diagnostics) {
 	var models []struct {
 		URL    types.String `tfsdk:"url"`
 		Script types.String `tfsdk:"script"`
 	}
 	diags := list.ElementsAs(ctx, &models, false)
-	repositories := make([]client.EnvironmentRepository, len(models))
+	repositories := make([]environments.Repository, len(models))
 	for i, m := range models {
-		repositories[i] = client.EnvironmentRepository{URL: m.URL.ValueString(), Script: m.Script.ValueString()}
+		repositories[i] = environments.Repository{URL: m.URL.ValueString(), Script: m.Script.ValueString()}
 	}
 	return repositories, diags
 }
@@ -178,7 +178,7 @@ func (r *environmentResource) Metadata(_ context.Context, req resource.MetadataR
 func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := environmentResults.Resource()
 	delete(attributes, "updated_at") // It would change by itself.
-	keepText := value.KeepEqual(client.SameText, "Trailing whitespace is ignored.")
+	keepText := value.KeepEqual(environments.SameText, "Trailing whitespace is ignored.")
 	attributes["name"] = schema.StringAttribute{
 		Required:            true,
 		MarkdownDescription: environmentResults["name"].Text + " Renaming does not start a build.",
@@ -188,7 +188,7 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 	attributes["scope"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: environmentResults["scope"].Text + " If omitted, the service chooses. `organization` requires the API key of a human with the Manager role or higher. Changing this forces a new environment.",
-		Validators:          []validator.String{stringvalidator.OneOf(client.ScopeUser, client.ScopeOrganization)},
+		Validators:          []validator.String{stringvalidator.OneOf(environments.ScopeUser, environments.ScopeOrganization)},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplaceIf(replacesScope, scopeReplaces, scopeReplaces)},
 	}
 	attributes["repositories"] = schema.ListNestedAttribute{
@@ -199,7 +199,7 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 				Required:            true,
 				MarkdownDescription: repositoryResults["url"].Text + noSecrets,
 				Validators:          []validator.String{value.URI()},
-				PlanModifiers:       []planmodifier.String{value.KeepEqual(client.SameURL, "A trailing `.git` or slash is ignored.")},
+				PlanModifiers:       []planmodifier.String{value.KeepEqual(environments.SameURL, "A trailing `.git` or slash is ignored.")},
 			},
 			"script": schema.StringAttribute{
 				Required:            true,
@@ -271,7 +271,7 @@ func (r *environmentResource) ValidateConfig(ctx context.Context, req resource.V
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if m.MakeOrganizationDefault.ValueBool() && !m.Scope.IsUnknown() && m.Scope.ValueString() != client.ScopeOrganization {
+	if m.MakeOrganizationDefault.ValueBool() && !m.Scope.IsUnknown() && m.Scope.ValueString() != environments.ScopeOrganization {
 		resp.Diagnostics.AddAttributeError(path.Root("make_organization_default"), "Invalid Scope for a Default Environment",
 			"make_organization_default requires scope \"organization\". Set scope to \"organization\", or remove make_organization_default.")
 	}
@@ -290,16 +290,16 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	deadline := r.Client.Clock.Now().Add(timeout)
+	deadline := r.Client.Conn.Clock.Now().Add(timeout)
 	createCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	made, err := r.Client.CreateEnvironment(createCtx, body)
+	made, err := r.Client.Environments.Create(createCtx, body)
 	if err != nil {
 		resp.Diagnostics.Append(apierror.For("create", "environment", err, environmentFields, creationAdvice(body.Scope), atRefused(true, body.SourceID != ""))...)
 		return
 	}
-	made.Status = client.EnvironmentBuilding
+	made.Status = environments.StatusBuilding
 	// Stored at once: whatever happens from here on, the environment is known.
 	resp.Diagnostics.Append(m.takeResults(ctx, made)...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
@@ -318,10 +318,10 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 }
 
 func (r *environmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	var found *client.Environment
-	crud.Read(ctx, r.Client, "environment", req, resp, func(m *environmentModel) (*client.Environment, error) {
+	var found *environments.Environment
+	crud.Read(ctx, r.Client, "environment", req, resp, func(m *environmentModel) (*environments.Environment, error) {
 		var err error
-		found, err = r.Client.Environment(ctx, m.ID.ValueString())
+		found, err = r.Client.Environments.Get(ctx, m.ID.ValueString())
 		return found, err
 	})
 	if left := unfinishedOf(ctx, req.Private); found != nil && left != left.since(found) {
@@ -343,7 +343,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	deadline := r.Client.Clock.Now().Add(timeout)
+	deadline := r.Client.Conn.Clock.Now().Add(timeout)
 	updateCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
@@ -380,7 +380,7 @@ func (r *environmentResource) Delete(ctx context.Context, req resource.DeleteReq
 		resp.Diagnostics.Append(diags...)
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
-		return r.Client.DeleteEnvironment(ctx, m.ID.ValueString())
+		return r.Client.Environments.Delete(ctx, m.ID.ValueString())
 	}, deleteAdvice)
 }
 
@@ -412,7 +412,7 @@ func atRefused(name, source bool) apierror.AtStatus {
 }
 
 // afterRename says what a conflict means where nothing but the name was sent.
-func afterRename(body client.UpdateEnvironmentRequest) apierror.Advice {
+func afterRename(body environments.UpdateRequest) apierror.Advice {
 	if body.Name == nil || body.Builds() {
 		return apierror.Advice{}
 	}

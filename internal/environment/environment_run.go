@@ -17,6 +17,9 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
 )
 
@@ -52,9 +55,9 @@ func (u unfinished) store(ctx context.Context, private adopt.Private) diag.Diagn
 }
 
 // since is what is left where the environment is found as it is now.
-func (u unfinished) since(e *client.Environment) unfinished {
+func (u unfinished) since(e *environments.Environment) unfinished {
 	isDefault := e.IsDefault != nil && *e.IsDefault
-	isBuilt := e.Status != "" && e.Status != client.EnvironmentBuilding
+	isBuilt := e.Status != "" && e.Status != environments.StatusBuilding
 	return unfinished{Build: u.Build && !isBuilt, Default: u.Default && !isDefault}
 }
 
@@ -83,18 +86,18 @@ type run struct {
 
 // start sends what has changed, and starts a build where that does not and the last one failed. It reports whether
 // anything was changed, also beside an error.
-func (r *run) start(ctx context.Context, body client.UpdateEnvironmentRequest, left unfinished) (changed bool, err error) {
+func (r *run) start(ctx context.Context, body environments.UpdateRequest, left unfinished) (changed bool, err error) {
 	id, latest := r.state.ID.ValueString(), r.state.LatestBuildID.ValueString()
 	r.before = latest
 	if !body.IsEmpty() {
-		if r.build, err = r.UpdateEnvironment(ctx, id, latest, body); err != nil {
+		if r.build, err = r.Environments.Update(ctx, id, latest, body); err != nil {
 			r.left.Build = body.Builds() && mayHaveStarted(err)
 			return false, err
 		}
 		changed, r.sent = true, true
 	}
 	built := r.build != ""
-	if r.state.Status.ValueString() == client.EnvironmentFailed && !built {
+	if r.state.Status.ValueString() == environments.StatusFailed && !built {
 		if r.build, err = r.rebuild(ctx, id, latest); err != nil {
 			r.left.Build, r.left.Default = mayHaveStarted(err), r.makesDefault
 			return changed, err
@@ -110,16 +113,16 @@ func (r *run) start(ctx context.Context, body client.UpdateEnvironmentRequest, l
 
 // rebuild starts a build. Where somebody else has started one meanwhile, that one is taken, also if it has just ended.
 func (r *run) rebuild(ctx context.Context, id, latest string) (string, error) {
-	build, err := r.StartBuild(ctx, id, latest)
-	var lost *client.LostError
+	build, err := r.Environments.StartBuild(ctx, id, latest)
+	var lost *create.LostError
 	switch {
 	case errors.As(err, &lost):
 		return "", fmt.Errorf("the response was lost, and no new build is listed yet: %s. Apply again: a build that is listed by then is used, otherwise one is started", strings.ReplaceAll(lost.Err.Error(), "\n", "; "))
-	case !client.IsConflict(err):
+	case !transport.IsConflict(err):
 		return build, err
 	}
-	present, readErr := r.EnvironmentAlone(ctx, id)
-	if readErr != nil || present.Status != client.EnvironmentBuilding && present.LatestBuildID() == latest {
+	present, readErr := r.Environments.GetUncached(ctx, id)
+	if readErr != nil || present.Status != environments.StatusBuilding && present.LatestBuildID() == latest {
 		return "", err
 	}
 	return present.LatestBuildID(), nil
@@ -127,23 +130,23 @@ func (r *run) rebuild(ctx context.Context, id, latest string) (string, error) {
 
 // mayHaveStarted reports that the service may have started a build although it did not say so.
 func mayHaveStarted(err error) bool {
-	status := client.StatusOf(err)
+	status := transport.StatusOf(err)
 	return status == 0 || status >= http.StatusInternalServerError
 }
 
 // finish waits for the build, reads the environment, and makes it the default if that is wanted.
 func (r *run) finish(ctx context.Context) diag.Diagnostics {
 	var diags diag.Diagnostics
-	var last *client.BuildReport
+	var last *environments.BuildReport
 	var err error
 	if r.follows {
 		w := &buildWait{client: r.Client, environment: r.plan.ID.ValueString(), build: r.build, before: r.before}
-		last, err = w.run(ctx, r.deadline.Sub(r.Clock.Now()))
+		last, err = w.run(ctx, r.deadline.Sub(r.Conn.Clock.Now()))
 		if moved := w.movedOn(); moved != "" {
 			diags.AddWarning(anotherBuild, moved)
 		}
 	}
-	present := &client.Environment{ID: r.plan.ID.ValueString(), Name: r.plan.Name.ValueString()}
+	present := &environments.Environment{ID: r.plan.ID.ValueString(), Name: r.plan.Name.ValueString()}
 	if r.mayBuild {
 		found, readErr := r.readBack(ctx)
 		switch {
@@ -156,7 +159,7 @@ func (r *run) finish(ctx context.Context) diag.Diagnostics {
 	}
 	if err != nil {
 		// Also after the end of the build that was waited for: somebody may have started another one.
-		r.left.Build, r.left.Default = r.left.Build || !isEnd(err) || present.Status == client.EnvironmentBuilding, r.makesDefault
+		r.left.Build, r.left.Default = r.left.Build || !isEnd(err) || present.Status == environments.StatusBuilding, r.makesDefault
 		diags.Append(r.notReady(ctx, present, last, err)...)
 		return diags
 	}
@@ -167,20 +170,20 @@ func (r *run) finish(ctx context.Context) diag.Diagnostics {
 }
 
 // readBack reads the environment also when the run is being stopped: what the state does not hold is not known later.
-func (r *run) readBack(ctx context.Context) (*client.Environment, error) {
+func (r *run) readBack(ctx context.Context) (*environments.Environment, error) {
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), readBackPatience)
 		defer cancel()
 	}
-	return r.EnvironmentNow(ctx, r.plan.ID.ValueString())
+	return r.Environments.GetNow(ctx, r.plan.ID.ValueString())
 }
 
 // makeDefault makes the environment the organization's default. On creation a failure is a warning: an error would have
 // the next apply replace an environment that is good.
 func (r *run) makeDefault(ctx context.Context) diag.Diagnostics {
 	id := r.plan.ID.ValueString()
-	err := r.SetDefaultEnvironment(ctx, id)
+	err := r.Environments.SetDefault(ctx, id)
 	if err == nil {
 		r.plan.IsDefault = types.BoolValue(true)
 		return nil
@@ -199,7 +202,7 @@ func (r *run) makeDefault(ctx context.Context) diag.Diagnostics {
 
 // notReady explains why an environment that exists is not ready. An interruption is a warning, because an error would
 // taint a new environment and have the next apply replace it.
-func (r *run) notReady(ctx context.Context, present *client.Environment, last *client.BuildReport, err error) diag.Diagnostics {
+func (r *run) notReady(ctx context.Context, present *environments.Environment, last *environments.BuildReport, err error) diag.Diagnostics {
 	var failed *wait.FailedError
 	var late *wait.TimeoutError
 	name := named(present)
@@ -214,7 +217,7 @@ func (r *run) notReady(ctx context.Context, present *client.Environment, last *c
 	case errors.Is(err, context.Canceled):
 		return diag.Diagnostics{diag.NewWarningDiagnostic("Interrupted Before the Environment Was Built",
 			fmt.Sprintf("%s was %s and is kept in the state. The build continues at the service. The next apply waits for it.", name, r.done()))}
-	case client.IsNotFound(err):
+	case transport.IsNotFound(err):
 		return diag.Diagnostics{diag.NewErrorDiagnostic("Environment Was Deleted During Its Build",
 			fmt.Sprintf("%s was %s, but no longer exists. The next apply creates it again if it is still configured.", name, r.done()))}
 	}
@@ -246,8 +249,8 @@ func (r *run) timeout() string {
 }
 
 // afterFailure says what the next apply does about a failed build of the environment as it is now.
-func (r *run) afterFailure(present *client.Environment) string {
-	goesOn := present.Status == client.EnvironmentBuilding
+func (r *run) afterFailure(present *environments.Environment) string {
+	goesOn := present.Status == environments.StatusBuilding
 	switch {
 	case r.state == nil && goesOn:
 		return "Another build is running. The environment is tainted, so the next apply replaces it. To wait for that build instead, run terraform untaint ADDRESS, then apply."

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 )
 
@@ -43,7 +43,7 @@ type sourceProviderModel struct {
 }
 
 // FromAPI takes over the options.
-func (m *sourceOptionsModel) FromAPI(ctx context.Context, options *client.SourceOptions) (diags diag.Diagnostics) {
+func (m *sourceOptionsModel) FromAPI(ctx context.Context, options *environments.SourceOptions) (diags diag.Diagnostics) {
 	var d diag.Diagnostics
 	m.Providers, diags = crud.Each[providerOptionsModel](ctx, options.Providers)
 	m.UnavailableProviders, d = crud.Each[sourceProviderModel](ctx, options.UnavailableProviders)
@@ -52,7 +52,7 @@ func (m *sourceOptionsModel) FromAPI(ctx context.Context, options *client.Source
 }
 
 // FromAPI takes over a provider. Sources that the service omits are null.
-func (m *providerOptionsModel) FromAPI(ctx context.Context, p *client.SourceProviderOptions) (diags diag.Diagnostics) {
+func (m *providerOptionsModel) FromAPI(ctx context.Context, p *environments.SourceProviderOptions) (diags diag.Diagnostics) {
 	m.ID, m.Name = types.StringValue(p.ID), types.StringValue(p.Name)
 	if p.Sources == nil {
 		return nil
@@ -62,14 +62,14 @@ func (m *providerOptionsModel) FromAPI(ctx context.Context, p *client.SourceProv
 }
 
 // FromAPI takes over a source.
-func (m *sourceOptionModel) FromAPI(_ context.Context, s *client.SourceOption) diag.Diagnostics {
+func (m *sourceOptionModel) FromAPI(_ context.Context, s *environments.SourceOption) diag.Diagnostics {
 	m.ID, m.Name = types.StringValue(s.ID), types.StringValue(s.Name)
 	m.SupportsRepositories, m.SupportsSetupScripts = types.BoolValue(s.SupportsRepositories), types.BoolValue(s.SupportsSetupScripts)
 	return nil
 }
 
 // FromAPI takes over a provider.
-func (m *sourceProviderModel) FromAPI(_ context.Context, p *client.SourceProvider) diag.Diagnostics {
+func (m *sourceProviderModel) FromAPI(_ context.Context, p *environments.SourceProvider) diag.Diagnostics {
 	m.ID, m.Name = types.StringValue(p.ID), types.StringValue(p.Name)
 	return nil
 }
@@ -107,7 +107,7 @@ func (d *sourceOptionsDataSource) Schema(_ context.Context, _ datasource.SchemaR
 }
 
 func (d *sourceOptionsDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "list", "environment source options", req, resp, func(*sourceOptionsModel) (*client.SourceOptions, error) {
-		return d.Client.SourceOptions(ctx)
+	crud.ReadData(ctx, "list", "environment source options", req, resp, func(*sourceOptionsModel) (*environments.SourceOptions, error) {
+		return d.Client.Environments.SourceOptions(ctx)
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -36,7 +36,7 @@ type environmentsModel struct {
 }
 
 // FromAPI takes over the listing.
-func (m *environmentsModel) FromAPI(ctx context.Context, found *[]client.Environment) (diags diag.Diagnostics) {
+func (m *environmentsModel) FromAPI(ctx context.Context, found *[]environments.Environment) (diags diag.Diagnostics) {
 	m.Environments, diags = crud.Each[environmentData](ctx, *found)
 	return diags
 }
@@ -70,9 +70,9 @@ func (d *environmentsDataSource) Schema(_ context.Context, _ datasource.SchemaRe
 }
 
 func (d *environmentsDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "list", "environments", req, resp, func(m *environmentsModel) (*[]client.Environment, error) {
-		found, err := d.Client.Environments(ctx, m.ServiceAccountID.ValueString())
-		m.DefaultEnvironmentID = value.StringOrNull(client.DefaultAmong(found))
+	crud.ReadData(ctx, "list", "environments", req, resp, func(m *environmentsModel) (*[]environments.Environment, error) {
+		found, err := d.Client.Environments.List(ctx, m.ServiceAccountID.ValueString())
+		m.DefaultEnvironmentID = value.StringOrNull(environments.DefaultAmong(found))
 		return &found, err
 	}, atAccount)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
@@ -31,23 +32,23 @@ func NewEnterpriseControlHistoryDataSource() datasource.DataSource {
 		},
 		Verb: "read", Object: "enterprise control history", Options: apierror.Options{needsManager},
 		Fetch: func(ctx context.Context, c *client.Client, m *controlHistoryModel) error {
-			found, err := c.EnterpriseControlHistory(ctx, int(m.MaxResults.ValueInt64()))
+			found, err := c.Organization.ControlHistory(ctx, int(m.MaxResults.ValueInt64()))
 			m.Changes = controlChange.List(found)
 			return err
 		},
 	}
 }
 
-var controlChange = results.Record[client.ControlChange]{
-	"revision": results.Int64("Number of the change. Later changes have higher numbers.", func(c *client.ControlChange) *int64 { return c.Revision }),
+var controlChange = results.Record[organization.ControlChange]{
+	"revision": results.Int64("Number of the change. Later changes have higher numbers.", func(c *organization.ControlChange) *int64 { return c.Revision }),
 	"settings": results.SensitiveJSON("All settings after the change, as JSON. The settings can change with the version of the service. They may contain secrets, such as keys of custom models, which are then stored in the state.",
-		func(c *client.ControlChange) json.RawMessage { return c.Settings }),
-	"user":       results.Object("Who made the change.", controlUser, func(c *client.ControlChange) *client.ControlUser { return c.User }),
-	"updated_at": results.Time("When the change was made (RFC 3339, UTC).", func(c *client.ControlChange) time.Time { return c.UpdatedAt.Time }),
+		func(c *organization.ControlChange) json.RawMessage { return c.Settings }),
+	"user":       results.Object("Who made the change.", controlUser, func(c *organization.ControlChange) *organization.ControlUser { return c.User }),
+	"updated_at": results.Time("When the change was made (RFC 3339, UTC).", func(c *organization.ControlChange) time.Time { return c.UpdatedAt.Time }),
 }
 
-var controlUser = results.Record[client.ControlUser]{
-	"id":    results.String("The user's ID at the identity provider.", func(u *client.ControlUser) string { return u.ID }),
-	"email": results.String("The user's email address. Null if unknown.", func(u *client.ControlUser) string { return u.Email }),
-	"name":  results.String("The user's name. Null if unknown.", func(u *client.ControlUser) string { return u.Name }),
+var controlUser = results.Record[organization.ControlUser]{
+	"id":    results.String("The user's ID at the identity provider.", func(u *organization.ControlUser) string { return u.ID }),
+	"email": results.String("The user's email address. Null if unknown.", func(u *organization.ControlUser) string { return u.Email }),
+	"name":  results.String("The user's name. Null if unknown.", func(u *organization.ControlUser) string { return u.Name }),
 }

@@ -79,20 +79,20 @@ func (r *globalUsageLimitResource) ModifyPlan(ctx context.Context, req resource.
 	var planned types.Int64
 	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("limit"), &planned)...)
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), theOrganization)...)
-	live, err := r.Client.FirstGlobalUsageLimit(ctx)
+	live, err := r.Client.Organization.FirstGlobalUsageLimit(ctx)
 	resp.Diagnostics.Append(apierror.For("plan", "global usage limit", err, limitOptions)...)
 	warnReplaced("The organization already has a global limit", live, planned, &resp.Diagnostics)
 }
 
 func (r *globalUsageLimitResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	crud.Create(ctx, r.Client, "global usage limit", req, resp, func(m *globalUsageLimitModel) (*int64, error) {
-		return r.Client.SetGlobalUsageLimit(ctx, m.Limit.ValueInt64())
+		return r.Client.Organization.SetGlobalUsageLimit(ctx, m.Limit.ValueInt64())
 	}, limitOptions)
 }
 
 func (r *globalUsageLimitResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "global usage limit", req, resp, func(*globalUsageLimitModel) (*int64, error) {
-		live, err := r.Client.GlobalUsageLimit(ctx)
+		live, err := r.Client.Organization.GlobalUsageLimit(ctx)
 		if err == nil && live == nil {
 			return nil, &crud.UnsetError{}
 		}
@@ -103,13 +103,13 @@ func (r *globalUsageLimitResource) Read(ctx context.Context, req resource.ReadRe
 
 func (r *globalUsageLimitResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	crud.Update(ctx, "global usage limit", req, resp, func(plan, _ *globalUsageLimitModel) (*int64, error) {
-		return r.Client.SetGlobalUsageLimit(ctx, plan.Limit.ValueInt64())
+		return r.Client.Organization.SetGlobalUsageLimit(ctx, plan.Limit.ValueInt64())
 	}, limitOptions)
 }
 
 func (r *globalUsageLimitResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	crud.Delete(ctx, r.Client, "global usage limit", req, resp, func(*globalUsageLimitModel) error {
-		return r.Client.RemoveGlobalUsageLimit(ctx)
+		return r.Client.Organization.RemoveGlobalUsageLimit(ctx)
 	}, limitOptions)
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -43,7 +44,7 @@ func NewMemberDataSource() datasource.DataSource {
 		Attributes:  attributes,
 		Verb:        "read", Object: "member", Options: apierror.Options{needsManager},
 		Fetch: func(ctx context.Context, c *client.Client, m *memberModel) error {
-			found, err := c.MembersByEmail(ctx, m.Email.ValueString())
+			found, err := c.Organization.MembersByEmail(ctx, m.Email.ValueString())
 			if err != nil {
 				return err
 			}
@@ -57,7 +58,7 @@ func NewMemberDataSource() datasource.DataSource {
 }
 
 // FromAPI stores a record. The email address keeps the case that it was given with.
-func (m *memberModel) FromAPI(ctx context.Context, u *client.Member) diag.Diagnostics {
+func (m *memberModel) FromAPI(ctx context.Context, u *organization.Member) diag.Diagnostics {
 	given := m.Email
 	diags := memberResults.Into(ctx, u, m)
 	if strings.EqualFold(given.ValueString(), u.Email) {
@@ -67,7 +68,7 @@ func (m *memberModel) FromAPI(ctx context.Context, u *client.Member) diag.Diagno
 }
 
 // onlyMember returns the one member with an email address, or the error that says that there is none, or who has it.
-func onlyMember(email string, found []client.Member) (*client.Member, error) {
+func onlyMember(email string, found []organization.Member) (*organization.Member, error) {
 	switch len(found) {
 	case 0:
 		return nil, &crud.Fault{At: path.Root("email"), Summary: "Member Not Found", Detail: fmt.Sprintf("The organization has no member with the email address %q. "+

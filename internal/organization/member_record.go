@@ -3,23 +3,23 @@ package organization
 import (
 	"time"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
 // memberResults are the fields of a member.
-var memberResults = results.Record[client.Member]{
-	"id":              results.String("The member's ID at the identity provider.", func(u *client.Member) string { return u.ID }),
-	"email":           results.String("The member's email address.", func(u *client.Member) string { return u.Email }),
-	"first_name":      results.String("The member's first name. Null if unknown.", func(u *client.Member) string { return u.FirstName }),
-	"last_name":       results.String("The member's last name. Null if unknown.", func(u *client.Member) string { return u.LastName }),
-	"created_at":      results.Time("When the member joined (RFC 3339, UTC).", func(u *client.Member) time.Time { return u.CreatedAt.Time }),
-	"last_sign_in_at": results.Time("When the member last signed in (RFC 3339, UTC). Null if never.", func(u *client.Member) time.Time { return u.LastSignInAt.Time }),
+var memberResults = results.Record[organization.Member]{
+	"id":              results.String("The member's ID at the identity provider.", func(u *organization.Member) string { return u.ID }),
+	"email":           results.String("The member's email address.", func(u *organization.Member) string { return u.Email }),
+	"first_name":      results.String("The member's first name. Null if unknown.", func(u *organization.Member) string { return u.FirstName }),
+	"last_name":       results.String("The member's last name. Null if unknown.", func(u *organization.Member) string { return u.LastName }),
+	"created_at":      results.Time("When the member joined (RFC 3339, UTC).", func(u *organization.Member) time.Time { return u.CreatedAt.Time }),
+	"last_sign_in_at": results.Time("When the member last signed in (RFC 3339, UTC). Null if never.", func(u *organization.Member) time.Time { return u.LastSignInAt.Time }),
 	"metadata":        results.StringMap("The organization's metadata about the member. Values that are not strings are JSON.", metadataOf),
 }
 
 // metadataOf is empty where the service returns none.
-func metadataOf(u *client.Member) map[string]string {
+func metadataOf(u *organization.Member) map[string]string {
 	if u.Metadata == nil {
 		return map[string]string{}
 	}

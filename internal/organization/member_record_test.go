@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
 )
 
 func TestMember_unsetFields(t *testing.T) {
 	t.Parallel()
 	var m memberModel
-	if diags := m.FromAPI(t.Context(), &client.Member{ID: "user_1", Email: "Ada@acme.example"}); diags.HasError() {
+	if diags := m.FromAPI(t.Context(), &organization.Member{ID: "user_1", Email: "Ada@acme.example"}); diags.HasError() {
 		t.Fatal(diags)
 	}
 	if m.ID.ValueString() != "user_1" || m.Email.ValueString() != "Ada@acme.example" || !m.FirstName.IsNull() || !m.LastName.IsNull() || !m.CreatedAt.IsNull() || !m.LastSignInAt.IsNull() {
@@ -23,7 +23,7 @@ func TestMember_unsetFields(t *testing.T) {
 	// An address that was asked for stays as it is spelled, and no other one does.
 	for email, want := range map[string]string{"ADA@acme.example": "Ada@acme.example", "ben@acme.example": "ben@acme.example"} {
 		given := m
-		_ = given.FromAPI(t.Context(), &client.Member{ID: "user_1", Email: email})
+		_ = given.FromAPI(t.Context(), &organization.Member{ID: "user_1", Email: email})
 		if got := given.Email.ValueString(); got != want {
 			t.Errorf("%s: got %s, want %s", email, got, want)
 		}
@@ -33,11 +33,11 @@ func TestMember_unsetFields(t *testing.T) {
 func TestControlChange_unsetFields(t *testing.T) {
 	t.Parallel()
 	revision := int64(7)
-	got := controlChange.Object(&client.ControlChange{Revision: &revision, Settings: json.RawMessage("null")}).String()
+	got := controlChange.Object(&organization.ControlChange{Revision: &revision, Settings: json.RawMessage("null")}).String()
 	if got != `{"revision":7,"settings":<null>,"updated_at":<null>,"user":<null>}` {
 		t.Errorf("got %s", got)
 	}
-	got = controlChange.Object(&client.ControlChange{Revision: &revision, User: &client.ControlUser{}}).Attributes()["user"].String()
+	got = controlChange.Object(&organization.ControlChange{Revision: &revision, User: &organization.ControlUser{}}).Attributes()["user"].String()
 	if got != `{"email":<null>,"id":<null>,"name":<null>}` {
 		t.Errorf("an unknown user is %s", got)
 	}
@@ -45,7 +45,7 @@ func TestControlChange_unsetFields(t *testing.T) {
 
 func TestControlChange_readsTheTimeInUTC(t *testing.T) {
 	t.Parallel()
-	var c client.ControlChange
+	var c organization.ControlChange
 	if err := json.Unmarshal([]byte(`{"revision":1,"settings":{},"updatedAt":"2026-03-01T14:00:00.5+02:00"}`), &c); err != nil {
 		t.Fatal(err)
 	}

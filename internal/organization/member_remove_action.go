@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -65,8 +65,8 @@ func (a *memberRemoveAction) ModifyPlan(ctx context.Context, req action.ModifyPl
 func (a *memberRemoveAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
 	crud.Invoke(ctx, "remove", "member", req, resp, func(m *memberRemoveModel, tell crud.Tell) error {
 		email := m.Email.ValueString()
-		err := a.Client.RemoveMember(ctx, email)
-		if client.IsGone(err) {
+		err := a.Client.Organization.RemoveMember(ctx, email)
+		if transport.IsGone(err) {
 			tell("%s is already gone: the service does not list this member.", email)
 			return nil
 		}

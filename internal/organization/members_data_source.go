@@ -29,7 +29,7 @@ func NewMembersDataSource() datasource.DataSource {
 		},
 		Verb: "list", Object: "members", Options: apierror.Options{needsManager},
 		Fetch: func(ctx context.Context, c *client.Client, m *membersModel) error {
-			found, err := c.Members(ctx, int(m.MaxResults.ValueInt64()))
+			found, err := c.Organization.Members(ctx, int(m.MaxResults.ValueInt64()))
 			m.Members = memberResults.List(found)
 			return err
 		},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
 )
 
 var limitOptions = apierror.Options{
@@ -25,13 +26,13 @@ func credits(n int64) string { return fmt.Sprintf("%d credits", n) }
 type minimumLimit struct{}
 
 func (minimumLimit) Description(context.Context) string {
-	return fmt.Sprintf("must be at least %d when set or changed", client.MinUsageLimit)
+	return fmt.Sprintf("must be at least %d when set or changed", organization.MinUsageLimit)
 }
 
 func (m minimumLimit) MarkdownDescription(ctx context.Context) string { return m.Description(ctx) }
 
 func (m minimumLimit) PlanModifyInt64(ctx context.Context, req planmodifier.Int64Request, resp *planmodifier.Int64Response) {
-	if req.PlanValue.IsUnknown() || req.PlanValue.ValueInt64() >= client.MinUsageLimit || req.PlanValue.Equal(req.StateValue) {
+	if req.PlanValue.IsUnknown() || req.PlanValue.ValueInt64() >= organization.MinUsageLimit || req.PlanValue.Equal(req.StateValue) {
 		return
 	}
 	resp.Diagnostics.AddAttributeError(req.Path, "Limit Too Small", fmt.Sprintf("%s %s, got: %d.", req.Path, m.Description(ctx), req.PlanValue.ValueInt64()))
@@ -47,7 +48,7 @@ func warnReplaced(what string, present *int64, planned types.Int64, diags *diag.
 
 // warnSecond warns if another resource in the state has already read this limit. Each plan runs in a new process.
 func warnSecond(c *client.Client, id, limit string, resp *resource.ReadResponse) {
-	if resp.State.Raw.IsNull() || resp.Diagnostics.HasError() || c.IsFirstLimitRead(id) {
+	if resp.State.Raw.IsNull() || resp.Diagnostics.HasError() || c.Organization.IsFirstLimitRead(id) {
 		return
 	}
 	resp.Diagnostics.AddWarning("Limit Managed Twice", fmt.Sprintf("Two resources in the state manage %s and overwrite each other. "+

@@ -5,7 +5,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 )
 
@@ -26,7 +26,7 @@ func TestUserUsageLimitModel_keepsTheSpelling(t *testing.T) {
 		"not known so far": {types.StringUnknown(), "Avery@agentyard.example", "Avery@agentyard.example"},
 	} {
 		m := userUsageLimitModel{ID: types.StringUnknown(), Email: tc.before}
-		if diags := m.FromAPI(t.Context(), &client.UserUsageLimit{Email: tc.answer, Limit: &limit}); len(diags) > 0 {
+		if diags := m.FromAPI(t.Context(), &organization.UserUsageLimit{Email: tc.answer, Limit: &limit}); len(diags) > 0 {
 			t.Errorf("%s: %v", name, diags)
 		}
 		if want := types.StringValue(tc.want); !m.Email.Equal(want) || !m.ID.Equal(want) || !m.Limit.Equal(types.Int64Value(limit)) {
@@ -54,7 +54,7 @@ func TestGlobalUsageLimitModel(t *testing.T) {
 func TestUserLimit(t *testing.T) {
 	t.Parallel()
 	own := int64(1 << 53)
-	got := userLimit.List([]client.UserUsageLimit{{Email: "A@x", Limit: &own}, {Email: "b@x"}}).String()
+	got := userLimit.List([]organization.UserUsageLimit{{Email: "A@x", Limit: &own}, {Email: "b@x"}}).String()
 	if got != `[{"email":"A@x","limit":9007199254740992},{"email":"b@x","limit":<null>}]` {
 		t.Errorf("got %s", got)
 	}

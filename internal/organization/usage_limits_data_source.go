@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
@@ -31,7 +32,7 @@ func NewUsageLimitsDataSource() datasource.DataSource {
 		},
 		Verb: "read", Object: "usage limits", Options: limitOptions,
 		Fetch: func(ctx context.Context, c *client.Client, m *usageLimitsModel) error {
-			found, err := c.UsageLimits(ctx)
+			found, err := c.Organization.UsageLimits(ctx)
 			if err != nil {
 				return err
 			}
@@ -41,7 +42,7 @@ func NewUsageLimitsDataSource() datasource.DataSource {
 	}
 }
 
-var userLimit = results.Record[client.UserUsageLimit]{
-	"email": results.String("Email address of the user.", func(l *client.UserUsageLimit) string { return l.Email }),
-	"limit": results.Int64("Limit of the user, in credits. Null if the global limit applies.", func(l *client.UserUsageLimit) *int64 { return l.Limit }),
+var userLimit = results.Record[organization.UserUsageLimit]{
+	"email": results.String("Email address of the user.", func(l *organization.UserUsageLimit) string { return l.Email }),
+	"limit": results.Int64("Limit of the user, in credits. Null if the global limit applies.", func(l *organization.UserUsageLimit) *int64 { return l.Limit }),
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 )
 
@@ -26,12 +26,12 @@ func (l *userUsageLimitList) ListResourceConfigSchema(_ context.Context, _ list.
 }
 
 func (l *userUsageLimitList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	own := crud.AtOnce(func() ([]client.UserUsageLimit, error) {
-		limits, err := l.Client.UsageLimits(ctx)
+	own := crud.AtOnce(func() ([]organization.UserUsageLimit, error) {
+		limits, err := l.Client.Organization.UsageLimits(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return slices.DeleteFunc(slices.Clone(limits.Users), func(u client.UserUsageLimit) bool { return u.Limit == nil }), nil
+		return slices.DeleteFunc(slices.Clone(limits.Users), func(u organization.UserUsageLimit) bool { return u.Limit == nil }), nil
 	})
-	crud.List[userUsageLimitModel](ctx, "user usage limits", req, stream, own, func(u *client.UserUsageLimit) string { return u.Email }, limitOptions)
+	crud.List[userUsageLimitModel](ctx, "user usage limits", req, stream, own, func(u *organization.UserUsageLimit) string { return u.Email }, limitOptions)
 }

@@ -17,7 +17,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -45,7 +45,7 @@ type userUsageLimitIdentity struct {
 }
 
 // FromAPI keeps the configured spelling of the address, which is case-insensitive.
-func (m *userUsageLimitModel) FromAPI(_ context.Context, l *client.UserUsageLimit) diag.Diagnostics {
+func (m *userUsageLimitModel) FromAPI(_ context.Context, l *organization.UserUsageLimit) diag.Diagnostics {
 	if !strings.EqualFold(m.Email.ValueString(), l.Email) {
 		m.Email = types.StringValue(l.Email)
 	}
@@ -106,7 +106,7 @@ func (r *userUsageLimitResource) ModifyPlan(ctx context.Context, req resource.Mo
 	var plan userUsageLimitModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), plan.Email)...)
-	limits, err := r.Client.FirstUsageLimits(ctx)
+	limits, err := r.Client.Organization.FirstUsageLimits(ctx)
 	resp.Diagnostics.Append(apierror.For("plan", "user usage limit", err, limitOptions)...)
 	if limits != nil {
 		email := plan.Email.ValueString()
@@ -115,29 +115,29 @@ func (r *userUsageLimitResource) ModifyPlan(ctx context.Context, req resource.Mo
 }
 
 func (r *userUsageLimitResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	crud.Create(ctx, r.Client, "user usage limit", req, resp, func(m *userUsageLimitModel) (*client.UserUsageLimit, error) {
-		return r.Client.SetUserUsageLimit(ctx, m.Email.ValueString(), m.Limit.ValueInt64())
+	crud.Create(ctx, r.Client, "user usage limit", req, resp, func(m *userUsageLimitModel) (*organization.UserUsageLimit, error) {
+		return r.Client.Organization.SetUserUsageLimit(ctx, m.Email.ValueString(), m.Limit.ValueInt64())
 	}, limitOptions)
 }
 
 func (r *userUsageLimitResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var email string
-	crud.Read(ctx, r.Client, "user usage limit", req, resp, func(m *userUsageLimitModel) (*client.UserUsageLimit, error) {
+	crud.Read(ctx, r.Client, "user usage limit", req, resp, func(m *userUsageLimitModel) (*organization.UserUsageLimit, error) {
 		email = m.Email.ValueString()
-		return r.Client.UserUsageLimit(ctx, email)
+		return r.Client.Organization.UserUsageLimit(ctx, email)
 	}, limitOptions)
 	warnSecond(r.Client, email, "the limit of "+email, resp)
 }
 
 func (r *userUsageLimitResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	crud.Update(ctx, "user usage limit", req, resp, func(plan, _ *userUsageLimitModel) (*client.UserUsageLimit, error) {
-		return r.Client.SetUserUsageLimit(ctx, plan.Email.ValueString(), plan.Limit.ValueInt64())
+	crud.Update(ctx, "user usage limit", req, resp, func(plan, _ *userUsageLimitModel) (*organization.UserUsageLimit, error) {
+		return r.Client.Organization.SetUserUsageLimit(ctx, plan.Email.ValueString(), plan.Limit.ValueInt64())
 	}, limitOptions)
 }
 
 func (r *userUsageLimitResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	crud.Delete(ctx, r.Client, "user usage limit", req, resp, func(m *userUsageLimitModel) error {
-		return r.Client.RemoveUserUsageLimit(ctx, m.Email.ValueString())
+		return r.Client.Organization.RemoveUserUsageLimit(ctx, m.Email.ValueString())
 	}, limitOptions)
 }
 

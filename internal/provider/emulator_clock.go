@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -18,7 +18,7 @@ const EnvEmulatorClock = "AGENTYARD_EMULATOR_CLOCK"
 // left behind in a shell changes nothing for a service that does not run on this machine.
 func emulatorClock(clk clock.Clock, baseURL string) (clock.Clock, error) {
 	file := os.Getenv(EnvEmulatorClock)
-	if file == "" || baseURL != os.Getenv(EnvBaseURL) || !client.IsLoopback(baseURL) {
+	if file == "" || baseURL != os.Getenv(EnvBaseURL) || !transport.IsLoopback(baseURL) {
 		return clk, nil
 	}
 	text, err := os.ReadFile(file)

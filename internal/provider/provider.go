@@ -25,6 +25,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/analytics"
 	"github.com/agentyard/terraform-provider-agentyard/internal/ci"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/computer"
 	"github.com/agentyard/terraform-provider-agentyard/internal/environment"
@@ -135,12 +136,12 @@ func (p *agentyardProvider) ValidateConfig(ctx context.Context, req provider.Val
 		return
 	}
 	if value.IsSet(m.BaseURL) && !m.AllowInsecureHTTP.IsUnknown() {
-		if _, err := client.ParseBaseURL(m.BaseURL.ValueString(), m.AllowInsecureHTTP.ValueBool()); err != nil {
+		if _, err := transport.ParseBaseURL(m.BaseURL.ValueString(), m.AllowInsecureHTTP.ValueBool()); err != nil {
 			resp.Diagnostics.AddAttributeError(path.Root("base_url"), "Invalid Base URL", err.Error())
 		}
 	}
 	if value.IsSet(m.APIKey) {
-		if err := client.CheckAPIKey(m.APIKey.ValueString()); err != nil {
+		if err := transport.CheckAPIKey(m.APIKey.ValueString()); err != nil {
 			resp.Diagnostics.AddAttributeError(path.Root("api_key"), "Invalid API Key", err.Error())
 		}
 	}
@@ -167,10 +168,10 @@ func (p *agentyardProvider) Configure(ctx context.Context, req provider.Configur
 			return
 		}
 	}
-	cfg := client.Config{
+	cfg := transport.Config{
 		BaseURL:           fromEnv(m.BaseURL, EnvBaseURL),
 		APIKey:            fromEnv(m.APIKey, EnvAPIKey),
-		MaxRetries:        client.DefaultMaxRetries,
+		MaxRetries:        transport.DefaultMaxRetries,
 		RequestsPerSecond: m.RequestsPerSecond.ValueFloat64(),
 		AllowInsecureHTTP: m.AllowInsecureHTTP.ValueBool(),
 		UserAgent:         fmt.Sprintf("terraform-provider-agentyard/%s Terraform/%s", p.version, req.TerraformVersion),
@@ -199,7 +200,7 @@ func (p *agentyardProvider) Configure(ctx context.Context, req provider.Configur
 	c, err := client.New(cfg)
 	if err != nil {
 		at := path.Empty()
-		var setting *client.ConfigError
+		var setting *transport.ConfigError
 		if errors.As(err, &setting) {
 			at = path.Root(setting.Setting)
 		}

@@ -14,7 +14,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -98,9 +99,9 @@ func (e *apiKeyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, r
 	if m.ExpiresIn.IsNull() {
 		m.ExpiresIn = types.StringValue(defaultLifetime)
 	}
-	made, err := e.Client.CreateAPIKeyAmongOthers(ctx, client.NewAPIKey{
+	made, err := e.Client.ServiceAccounts.CreateKeyAmongOthers(ctx, serviceaccounts.NewAPIKey{
 		AccountID: m.ServiceAccountID.ValueString(), Name: m.Name.ValueString(),
-		ExpiresAt: e.Client.Clock.Now().Add(parseDuration(m.ExpiresIn)),
+		ExpiresAt: e.Client.Conn.Clock.Now().Add(parseDuration(m.ExpiresIn)),
 	})
 	if err != nil {
 		resp.Diagnostics.Append(apierror.For("open", "API key", err, apiKeyEphemeralFields, existingKey)...)
@@ -141,7 +142,7 @@ func (e *apiKeyEphemeral) Close(ctx context.Context, req ephemeral.CloseRequest,
 func (e *apiKeyEphemeral) revoke(ctx context.Context, key opened, addError func(summary, detail string)) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
 	defer cancel()
-	if err := e.Client.EndAPIKey(ctx, key.AccountID, key.KeyID); err != nil && !client.IsGone(err) {
+	if err := e.Client.ServiceAccounts.RevokeExistingKey(ctx, key.AccountID, key.KeyID); err != nil && !transport.IsGone(err) {
 		for _, d := range apierror.For("revoke", "API key", err) {
 			addError(d.Summary(), fmt.Sprintf("API key %s of service account %s lives on until it expires, unless it is revoked. %s", key.KeyID, key.AccountID, d.Detail()))
 		}

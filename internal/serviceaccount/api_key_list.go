@@ -10,7 +10,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -55,38 +56,38 @@ func (l *apiKeyList) List(ctx context.Context, req list.ListRequest, stream *lis
 		stream.Results = list.ListResultsStreamDiagnostics(diags)
 		return
 	}
-	accounts := crud.AtOnce(func() ([]client.ServiceAccount, error) { return l.Client.ServiceAccounts(ctx) })
+	accounts := crud.AtOnce(func() ([]serviceaccounts.Account, error) { return l.Client.ServiceAccounts.List(ctx) })
 	if id := config.ServiceAccountID.ValueString(); id != "" {
-		accounts = crud.AtOnce(func() ([]client.ServiceAccount, error) {
-			account, err := l.Client.ServiceAccount(ctx, id)
-			if client.IsGone(err) {
+		accounts = crud.AtOnce(func() ([]serviceaccounts.Account, error) {
+			account, err := l.Client.ServiceAccounts.Get(ctx, id)
+			if transport.IsGone(err) {
 				err = noSuchAccount("service_account_id", id)
 			}
 			if err != nil {
 				return nil, err
 			}
-			return []client.ServiceAccount{*account}, nil
+			return []serviceaccounts.Account{*account}, nil
 		})
 	}
 	// The service does not repeat the account in a key, so its name is remembered from the listing of accounts.
 	names := map[string]string{}
-	displayName := func(k *client.APIKey) string { return names[k.AccountID] + "/" + k.Name }
+	displayName := func(k *serviceaccounts.APIKey) string { return names[k.AccountID] + "/" + k.Name }
 	crud.List[apiKeyModel](ctx, "API keys", req, stream, l.keys(ctx, accounts, names, config.IncludeRevoked.ValueBool()), displayName)
 }
 
 // keys asks for the keys of an account only when those of the accounts before it are used up.
-func (l *apiKeyList) keys(ctx context.Context, accounts iter.Seq2[client.ServiceAccount, error], names map[string]string, includeRevoked bool) iter.Seq2[client.APIKey, error] {
-	return func(yield func(client.APIKey, error) bool) {
+func (l *apiKeyList) keys(ctx context.Context, accounts iter.Seq2[serviceaccounts.Account, error], names map[string]string, includeRevoked bool) iter.Seq2[serviceaccounts.APIKey, error] {
+	return func(yield func(serviceaccounts.APIKey, error) bool) {
 		for account, err := range accounts {
-			var keys []client.APIKey
+			var keys []serviceaccounts.APIKey
 			if err == nil {
-				keys, err = l.Client.APIKeys(ctx, account.ID)
-				if client.IsGone(err) {
+				keys, err = l.Client.ServiceAccounts.ListKeys(ctx, account.ID)
+				if transport.IsGone(err) {
 					continue // The account vanished meanwhile, and its keys with it.
 				}
 			}
 			if err != nil {
-				yield(client.APIKey{}, err)
+				yield(serviceaccounts.APIKey{}, err)
 				return
 			}
 			names[account.ID] = account.Name

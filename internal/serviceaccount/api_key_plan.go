@@ -14,7 +14,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -36,7 +36,7 @@ func (r *apiKeyResource) planCreation(ctx context.Context, req *resource.ModifyP
 	if plan.ServiceAccountID.IsUnknown() {
 		return diags
 	}
-	return append(diags, apierror.For("plan", "API key", r.Client.CheckAPIKeys(ctx, plan.ServiceAccountID.ValueString()), apiKeyFields)...)
+	return append(diags, apierror.For("plan", "API key", r.Client.ServiceAccounts.CheckKeyAccess(ctx, plan.ServiceAccountID.ValueString()), apiKeyFields)...)
 }
 
 // planUpdate shows what decide says. A key that is to be replaced gets unknown results where they change, so that what
@@ -77,7 +77,7 @@ func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPla
 
 // warnings tell what a plan alone does not show: why a key is dead or rotated and since when, which other key an apply
 // revokes, and what nothing is done about.
-func (d keyDecision) warnings(state *apiKeyModel, wanted *keyConfig, left *client.APIKey, now time.Time) diag.Diagnostics {
+func (d keyDecision) warnings(state *apiKeyModel, wanted *keyConfig, left *serviceaccounts.APIKey, now time.Time) diag.Diagnostics {
 	var diags diag.Diagnostics
 	text := "API key " + strconv.Quote(state.Name.ValueString()) + " (" + state.ID.ValueString() + ") of service account " + state.ServiceAccountID.ValueString() + ": " + d.reason
 	switch {
@@ -115,25 +115,25 @@ func (r *apiKeyResource) planDestruction(ctx context.Context, req *resource.Modi
 }
 
 // successor is what an interrupted rotation of a dead key left that asked for the same as n. Nil where nothing is known of it.
-func (r *apiKeyResource) successor(ctx context.Context, state *apiKeyModel, n client.NewAPIKey) *client.APIKey {
+func (r *apiKeyResource) successor(ctx context.Context, state *apiKeyModel, n serviceaccounts.NewAPIKey) *serviceaccounts.APIKey {
 	if !state.IsRevoked.ValueBool() {
 		return nil
 	}
-	keys, err := r.Client.KnownAPIKeysNamed(ctx, state.ServiceAccountID.ValueString(), state.Name.ValueString())
+	keys, err := r.Client.ServiceAccounts.KnownKeysNamed(ctx, state.ServiceAccountID.ValueString(), state.Name.ValueString())
 	if err != nil {
 		tflog.Debug(ctx, "What a rotation may have left cannot be looked up", map[string]any{"id": state.ID.ValueString(), "error": err.Error()})
 	}
-	return client.Successor(keys, state.ID.ValueString(), n, r.now())
+	return serviceaccounts.Successor(keys, state.ID.ValueString(), n, r.now())
 }
 
-func revokesSuccessor(left *client.APIKey) string {
+func revokesSuccessor(left *serviceaccounts.APIKey) string {
 	return fmt.Sprintf("API key %s (%q, created at %s) was made when that one ended, as by a rotation, and its value is not in the state: it is revoked.", left.ID, left.Name, left.CreatedAt.Time().Format(time.RFC3339))
 }
 
 // successorMark is the private state of a plan that holds the ID of the key that the plan names. No other is revoked.
 const successorMark = "revokes"
 
-func setSuccessor(ctx context.Context, private adopt.Private, left *client.APIKey) diag.Diagnostics {
+func setSuccessor(ctx context.Context, private adopt.Private, left *serviceaccounts.APIKey) diag.Diagnostics {
 	if left == nil {
 		return private.SetKey(ctx, successorMark, nil)
 	}

@@ -23,7 +23,9 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -52,7 +54,7 @@ var apiKeyFields = apierror.Fields{
 }
 
 // existingKey says what to do about a live key of the same name.
-var existingKey = apierror.Existing(func(e *client.ExistsError) string {
+var existingKey = apierror.Existing(func(e *create.ExistsError) string {
 	return fmt.Sprintf("If an interrupted run created it, revoke it: terraform apply -invoke=action.agentyard_api_key_revoke.NAME, with key_id = %q.", e.ID)
 })
 
@@ -84,7 +86,7 @@ type apiKeyIdentity struct {
 }
 
 // FromAPI takes over a record of a listing. It never has the key's value, so that is kept as it is.
-func (m *apiKeyModel) FromAPI(ctx context.Context, k *client.APIKey) diag.Diagnostics {
+func (m *apiKeyModel) FromAPI(ctx context.Context, k *serviceaccounts.APIKey) diag.Diagnostics {
 	m.ServiceAccountID, m.ID, m.Name = types.StringValue(k.AccountID), types.StringValue(k.ID), types.StringValue(k.Name)
 	m.Fingerprint = value.StringOrNull(k.Fingerprint)
 	// The time of creation that a mint told is that of its answer, to the second.
@@ -101,7 +103,7 @@ func (m *apiKeyModel) FromAPI(ctx context.Context, k *client.APIKey) diag.Diagno
 }
 
 // setMinted takes over a new key. Where the answer tells no time of creation, now serves for the time until a listing does.
-func (m *apiKeyModel) setMinted(ctx context.Context, k *client.MintedAPIKey, now time.Time) diag.Diagnostics {
+func (m *apiKeyModel) setMinted(ctx context.Context, k *serviceaccounts.MintedAPIKey, now time.Time) diag.Diagnostics {
 	m.ID, m.Key, m.Fingerprint = types.StringValue(k.ID), types.StringValue(k.Value), value.StringOrNull(k.Fingerprint)
 	if !m.ExpiresAt.IsNull() { // An expiry that the service sets although none is planned is taken by the next refresh.
 		m.setExpiry(k.ExpiresAt.Time())
@@ -130,8 +132,8 @@ func (m *apiKeyModel) Identity() any {
 }
 
 // request asks for a key that is made now.
-func (m *apiKeyModel) request(now time.Time) client.NewAPIKey {
-	n := client.NewAPIKey{AccountID: m.ServiceAccountID.ValueString(), Name: m.Name.ValueString(), ExpiresAt: parseTime(m.ExpiresAt), Lifetime: parseDuration(m.ExpiresIn)}
+func (m *apiKeyModel) request(now time.Time) serviceaccounts.NewAPIKey {
+	n := serviceaccounts.NewAPIKey{AccountID: m.ServiceAccountID.ValueString(), Name: m.Name.ValueString(), ExpiresAt: parseTime(m.ExpiresAt), Lifetime: parseDuration(m.ExpiresIn)}
 	if n.Lifetime != 0 {
 		n.ExpiresAt = now.Add(n.Lifetime)
 	}
@@ -255,7 +257,7 @@ func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest,
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	made, err := r.Client.CreateAPIKey(ctx, m.request(r.now()))
+	made, err := r.Client.ServiceAccounts.CreateKey(ctx, m.request(r.now()))
 	if err != nil {
 		resp.Diagnostics.Append(apierror.For("create", "API key", err, apiKeyFields, existingKey)...)
 		return
@@ -275,7 +277,7 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 		return
 	}
 	imported := adopt.Unread(ctx, resp.Private)
-	found, err := r.Client.APIKey(ctx, m.ServiceAccountID.ValueString(), m.ID.ValueString())
+	found, err := r.Client.ServiceAccounts.GetKey(ctx, m.ServiceAccountID.ValueString(), m.ID.ValueString())
 	if err == nil && !m.PreviousKeyID.IsNull() {
 		m.PreviousKeyID, err = r.stillLive(ctx, &m)
 	}
@@ -316,7 +318,7 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 	if known.isDead(r.now()) {
 		verb, previous = "replace", state.PreviousKeyID
 	}
-	made, err := r.renew(ctx, &state, m.request(r.now()), verb, client.Renewal{
+	made, err := r.renew(ctx, &state, m.request(r.now()), verb, serviceaccounts.Renewal{
 		ID: state.ID.ValueString(), Spares: previous.ValueString(), Revokes: getSuccessor(ctx, req.Private), GraceMinutes: int64(settings.grace / time.Minute),
 	})
 	if err != nil {
@@ -358,7 +360,7 @@ func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest,
 	doomed := []string{m.ID.ValueString(), m.PreviousKeyID.ValueString(), getSuccessor(ctx, req.Private)}
 	if m.IsRevoked.ValueBool() || settings.grace > 0 {
 		others, err := r.others(ctx, &m, doomed)
-		if err != nil && !client.IsGone(err) {
+		if err != nil && !transport.IsGone(err) {
 			resp.Diagnostics.Append(apierror.For("revoke", "API key", crud.About("revoking", "API key", crud.Which(m.Name.ValueString(), m.ID.ValueString()), err))...)
 			return
 		}
@@ -372,8 +374,8 @@ func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest,
 			continue
 		}
 		which := crud.Which(m.Name.ValueString(), id)
-		err := r.Client.EndAPIKey(ctx, m.ServiceAccountID.ValueString(), id)
-		if err != nil && !client.IsGone(err) {
+		err := r.Client.ServiceAccounts.RevokeExistingKey(ctx, m.ServiceAccountID.ValueString(), id)
+		if err != nil && !transport.IsGone(err) {
 			resp.Diagnostics.Append(apierror.For("revoke", "API key", crud.About("revoking", "API key", which, err))...)
 			return
 		}
@@ -408,18 +410,18 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 }
 
 // renew makes the next key. Only one previous key lives on, so an older one that is still in its grace period ends before a rotation.
-func (r *apiKeyResource) renew(ctx context.Context, state *apiKeyModel, n client.NewAPIKey, verb string, old client.Renewal) (*client.MintedAPIKey, error) {
+func (r *apiKeyResource) renew(ctx context.Context, state *apiKeyModel, n serviceaccounts.NewAPIKey, verb string, old serviceaccounts.Renewal) (*serviceaccounts.MintedAPIKey, error) {
 	if previous := state.PreviousKeyID.ValueString(); previous != "" && verb == "rotate" {
-		if err := r.Client.EndAPIKey(ctx, n.AccountID, previous); err != nil && !client.IsGone(err) {
+		if err := r.Client.ServiceAccounts.RevokeExistingKey(ctx, n.AccountID, previous); err != nil && !transport.IsGone(err) {
 			return nil, err
 		}
 	}
-	return r.Client.RenewAPIKey(ctx, n, old)
+	return r.Client.ServiceAccounts.RenewKey(ctx, n, old)
 }
 
 // stillLive is the ID of the previous key while it lives out its grace period, or null.
 func (r *apiKeyResource) stillLive(ctx context.Context, m *apiKeyModel) (types.String, error) {
-	previous, err := r.Client.APIKey(ctx, m.ServiceAccountID.ValueString(), m.PreviousKeyID.ValueString())
+	previous, err := r.Client.ServiceAccounts.GetKey(ctx, m.ServiceAccountID.ValueString(), m.PreviousKeyID.ValueString())
 	if err != nil || previous == nil || !previous.IsLive(r.now()) {
 		return types.StringNull(), err
 	}
@@ -427,9 +429,9 @@ func (r *apiKeyResource) stillLive(ctx context.Context, m *apiKeyModel) (types.S
 }
 
 // others returns the live keys of the name that are newer than this one and are not among the given IDs.
-func (r *apiKeyResource) others(ctx context.Context, m *apiKeyModel, known []string) ([]client.APIKey, error) {
-	keys, err := r.Client.KnownAPIKeysNamed(ctx, m.ServiceAccountID.ValueString(), m.Name.ValueString())
-	return slices.DeleteFunc(keys, func(k client.APIKey) bool {
+func (r *apiKeyResource) others(ctx context.Context, m *apiKeyModel, known []string) ([]serviceaccounts.APIKey, error) {
+	keys, err := r.Client.ServiceAccounts.KnownKeysNamed(ctx, m.ServiceAccountID.ValueString(), m.Name.ValueString())
+	return slices.DeleteFunc(keys, func(k serviceaccounts.APIKey) bool {
 		return slices.Contains(known, k.ID) || !k.IsLive(r.now()) || k.CreatedAt.Time().Before(parseTime(m.CreatedAt))
 	}), err
 }
@@ -437,15 +439,15 @@ func (r *apiKeyResource) others(ctx context.Context, m *apiKeyModel, known []str
 // rotationError explains a refusal that does not name the argument at fault.
 func rotationError(verb string, err error, grace time.Duration) diag.Diagnostics {
 	diags := apierror.For(verb, "API key", err, apiKeyFields, existingKey)
-	var rotated *client.RotatedError
-	if verb == "rotate" && grace > 0 && client.StatusOf(err) == http.StatusBadRequest && !errors.As(err, &rotated) {
+	var rotated *serviceaccounts.RotatedError
+	if verb == "rotate" && grace > 0 && transport.StatusOf(err) == http.StatusBadRequest && !errors.As(err, &rotated) {
 		diags.AddAttributeWarning(path.Root("rotation").AtName(fieldGrace), "Grace Period May Be the Cause",
 			"The service refuses a rotation whose grace period is longer than the old key lives. Shorten grace_period_minutes, or wait until the key has expired: a new one is minted then.")
 	}
 	return diags
 }
 
-func (r *apiKeyResource) now() time.Time { return r.Client.Clock.Now() }
+func (r *apiKeyResource) now() time.Time { return r.Client.Conn.Clock.Now() }
 
 // parseTime is the zero time for what is null, unknown or no time.
 func parseTime(s types.String) time.Time {

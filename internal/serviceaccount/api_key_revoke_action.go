@@ -65,7 +65,7 @@ func (a *apiKeyRevokeAction) ModifyPlan(ctx context.Context, req action.ModifyPl
 func (a *apiKeyRevokeAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
 	crud.Invoke(ctx, "revoke", "API key", req, resp, func(m *apiKeyRevokeModel, tell crud.Tell) error {
 		account, key := m.ServiceAccountID.ValueString(), m.KeyID.ValueString()
-		err := a.Client.RevokeAPIKey(ctx, account, key)
+		err := a.Client.ServiceAccounts.RevokeKey(ctx, account, key)
 		if err == nil {
 			tell("API key %s of service account %s is revoked.", key, account)
 		}

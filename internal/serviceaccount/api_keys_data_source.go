@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -37,8 +39,8 @@ func NewAPIKeysDataSource() datasource.DataSource {
 		},
 		Verb: "list", Object: "API keys",
 		Fetch: func(ctx context.Context, c *client.Client, m *apiKeysModel) error {
-			found, err := c.APIKeys(ctx, m.ServiceAccountID.ValueString())
-			if client.IsGone(err) {
+			found, err := c.ServiceAccounts.ListKeys(ctx, m.ServiceAccountID.ValueString())
+			if transport.IsGone(err) {
 				return noSuchAccount("service_account_id", m.ServiceAccountID.ValueString())
 			}
 			sortNewestFirst(found)
@@ -49,19 +51,19 @@ func NewAPIKeysDataSource() datasource.DataSource {
 }
 
 // apiKeyResults are the fields of an API key in listings, which never contain its value.
-var apiKeyResults = results.Record[client.APIKey]{
-	"id":          results.String("The API key's ID.", func(k *client.APIKey) string { return k.ID }),
-	"name":        results.String("The API key's name.", func(k *client.APIKey) string { return k.Name }),
-	"fingerprint": results.String("Identifies the key's value without revealing it.", func(k *client.APIKey) string { return k.Fingerprint }),
-	"created_at":  results.Time("When the key was minted (RFC 3339, UTC).", func(k *client.APIKey) time.Time { return k.CreatedAt.Time() }),
-	"is_revoked":  results.Bool("Whether the key was revoked. Expired keys are not revoked, but do not work either.", func(k *client.APIKey) *bool { return &k.IsRevoked }),
-	"expires_at":  results.Time("When the key expires (RFC 3339, UTC). Null if never.", func(k *client.APIKey) time.Time { return k.ExpiresAt.Time() }),
-	"revoked_at":  results.Time("When the key was revoked (RFC 3339, UTC). Null if it is not revoked.", func(k *client.APIKey) time.Time { return k.RevokedAt.Time() }),
+var apiKeyResults = results.Record[serviceaccounts.APIKey]{
+	"id":          results.String("The API key's ID.", func(k *serviceaccounts.APIKey) string { return k.ID }),
+	"name":        results.String("The API key's name.", func(k *serviceaccounts.APIKey) string { return k.Name }),
+	"fingerprint": results.String("Identifies the key's value without revealing it.", func(k *serviceaccounts.APIKey) string { return k.Fingerprint }),
+	"created_at":  results.Time("When the key was minted (RFC 3339, UTC).", func(k *serviceaccounts.APIKey) time.Time { return k.CreatedAt.Time() }),
+	"is_revoked":  results.Bool("Whether the key was revoked. Expired keys are not revoked, but do not work either.", func(k *serviceaccounts.APIKey) *bool { return &k.IsRevoked }),
+	"expires_at":  results.Time("When the key expires (RFC 3339, UTC). Null if never.", func(k *serviceaccounts.APIKey) time.Time { return k.ExpiresAt.Time() }),
+	"revoked_at":  results.Time("When the key was revoked (RFC 3339, UTC). Null if it is not revoked.", func(k *serviceaccounts.APIKey) time.Time { return k.RevokedAt.Time() }),
 }
 
 // sortNewestFirst orders keys, for the API leaves their order open, and a changing order would show up as a change.
-func sortNewestFirst(keys []client.APIKey) {
-	slices.SortFunc(keys, func(a, b client.APIKey) int {
+func sortNewestFirst(keys []serviceaccounts.APIKey) {
+	slices.SortFunc(keys, func(a, b serviceaccounts.APIKey) int {
 		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 }

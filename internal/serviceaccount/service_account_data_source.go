@@ -8,6 +8,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -31,19 +33,19 @@ func NewServiceAccountDataSource() datasource.DataSource {
 }
 
 // findAccount looks up the account with the model's ID or name.
-func findAccount(ctx context.Context, c *client.Client, m *accountModel) (*client.ServiceAccount, error) {
+func findAccount(ctx context.Context, c *client.Client, m *accountModel) (*serviceaccounts.Account, error) {
 	if value.IsSet(m.ID) {
-		found, err := c.ServiceAccount(ctx, m.ID.ValueString())
-		if client.IsGone(err) {
+		found, err := c.ServiceAccounts.Get(ctx, m.ID.ValueString())
+		if transport.IsGone(err) {
 			err = noSuchAccount("id", m.ID.ValueString())
 		}
 		return found, err
 	}
-	found, err := c.ServiceAccountsNamed(ctx, m.Name.ValueString())
+	found, err := c.ServiceAccounts.ListNamed(ctx, m.Name.ValueString())
 	if err != nil {
 		return nil, err
 	}
-	return crud.OnlyNamed("service account", m.Name.ValueString(), found, func(a *client.ServiceAccount) string { return a.ID })
+	return crud.OnlyNamed("service account", m.Name.ValueString(), found, func(a *serviceaccounts.Account) string { return a.ID })
 }
 
 func noSuchAccount(argument, id string) error {

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 )
 
@@ -27,6 +27,6 @@ func (l *accountList) ListResourceConfigSchema(_ context.Context, _ list.ListRes
 }
 
 func (l *accountList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	all := crud.AtOnce(func() ([]client.ServiceAccount, error) { return l.Client.ServiceAccounts(ctx) })
-	crud.List[accountModel](ctx, "service accounts", req, stream, all, func(a *client.ServiceAccount) string { return a.Name })
+	all := crud.AtOnce(func() ([]serviceaccounts.Account, error) { return l.Client.ServiceAccounts.List(ctx) })
+	crud.List[accountModel](ctx, "service accounts", req, stream, all, func(a *serviceaccounts.Account) string { return a.Name })
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
@@ -28,7 +28,7 @@ type accountModel struct {
 var accountFields = apierror.Options{apierror.Fields{"name": path.Root("name"), "description": path.Root("description"), "status": path.Root("status")}, apierror.Unique{"name"}}
 
 // FromAPI stores a record.
-func (m *accountModel) FromAPI(ctx context.Context, a *client.ServiceAccount) diag.Diagnostics {
+func (m *accountModel) FromAPI(ctx context.Context, a *serviceaccounts.Account) diag.Diagnostics {
 	return accountResults.Into(ctx, a, m)
 }
 
@@ -36,9 +36,9 @@ func (m *accountModel) FromAPI(ctx context.Context, a *client.ServiceAccount) di
 func (m *accountModel) Identity() any { return &crud.ID{ID: m.ID} }
 
 // accountResults are the fields of a service account.
-var accountResults = results.Record[client.ServiceAccount]{
-	"id":          results.String("The service account's ID.", func(a *client.ServiceAccount) string { return a.ID }),
-	"name":        results.String("The service account's name, 1 to 128 characters.", func(a *client.ServiceAccount) string { return a.Name }),
-	"description": results.String("What the service account is for.", func(a *client.ServiceAccount) string { return a.Description }),
-	"status":      results.String("The service account's status, such as `active`. Keys of an inactive account do not work.", func(a *client.ServiceAccount) string { return a.Status }),
+var accountResults = results.Record[serviceaccounts.Account]{
+	"id":          results.String("The service account's ID.", func(a *serviceaccounts.Account) string { return a.ID }),
+	"name":        results.String("The service account's name, 1 to 128 characters.", func(a *serviceaccounts.Account) string { return a.Name }),
+	"description": results.String("What the service account is for.", func(a *serviceaccounts.Account) string { return a.Description }),
+	"status":      results.String("The service account's status, such as `active`. Keys of an inactive account do not work.", func(a *serviceaccounts.Account) string { return a.Status }),
 }

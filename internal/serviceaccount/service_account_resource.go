@@ -14,7 +14,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -32,13 +33,13 @@ func NewServiceAccountResource() resource.Resource { return &accountResource{} }
 
 type accountResource struct{ crud.Resource }
 
-func (m *accountModel) createRequest() client.CreateServiceAccountRequest {
-	return client.CreateServiceAccountRequest{Name: m.Name.ValueString(), Description: m.Description.ValueString()}
+func (m *accountModel) createRequest() serviceaccounts.CreateRequest {
+	return serviceaccounts.CreateRequest{Name: m.Name.ValueString(), Description: m.Description.ValueString()}
 }
 
 // updateRequest holds what differs from the prior state. A description that was removed is cleared.
-func (m *accountModel) updateRequest(state *accountModel) client.UpdateServiceAccountRequest {
-	var body client.UpdateServiceAccountRequest
+func (m *accountModel) updateRequest(state *accountModel) serviceaccounts.UpdateRequest {
+	var body serviceaccounts.UpdateRequest
 	if !m.Description.Equal(state.Description) {
 		text := m.Description.ValueString()
 		body.Description = &text
@@ -88,7 +89,7 @@ func (r *accountResource) IdentitySchema(_ context.Context, _ resource.IdentityS
 // destroys too, because it replaces the account.
 func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.State.Raw.IsNull() {
-		resp.Diagnostics.Append(apierror.For("plan", "service account", r.Client.CheckServiceAccounts(ctx), accountFields)...)
+		resp.Diagnostics.Append(apierror.For("plan", "service account", r.Client.ServiceAccounts.CheckAccess(ctx), accountFields)...)
 		return
 	}
 	var state accountModel
@@ -104,8 +105,8 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 		return
 	}
 	summary := fmt.Sprintf("Destroying the Service Account %q Destroys ", state.Name.ValueString())
-	computers, err := r.Client.CountedComputers(ctx, state.ID.ValueString())
-	if errors.Is(err, client.ErrNotCounted) {
+	owned, err := r.Client.Computers.ListCounted(ctx, state.ID.ValueString())
+	if errors.Is(err, computers.ErrNotCounted) {
 		resp.Diagnostics.AddWarning("Destroying Service Accounts Destroys Their Computers",
 			fmt.Sprintf("The service tears down every computer of service account %q (%s) with it, whether Terraform manages them or not. They are counted for the first few accounts of a plan only. The account's API keys stop authenticating.", state.Name.ValueString(), state.ID.ValueString()))
 		return
@@ -115,14 +116,14 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 		tflog.Debug(ctx, "The computers of a service account that is to be destroyed cannot be counted", map[string]any{"error": err.Error()})
 		return
 	}
-	if len(computers) == 0 {
+	if len(owned) == 0 {
 		return
 	}
-	names := make([]string, len(computers))
-	for i := range computers {
-		names[i] = computers[i].Name
+	names := make([]string, len(owned))
+	for i := range owned {
+		names[i] = owned[i].Name
 	}
-	resp.Diagnostics.AddWarning(summary+phrase.Count(len(computers), "Computer"),
+	resp.Diagnostics.AddWarning(summary+phrase.Count(len(owned), "Computer"),
 		fmt.Sprintf("The service tears down every computer of service account %q (%s) with it, whether Terraform manages them or not: %s. The account's API keys stop authenticating.",
 			state.Name.ValueString(), state.ID.ValueString(), phrase.Names(names, 10)))
 }
@@ -130,8 +131,8 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 // Create makes the account and then, because the service takes no status for a new one, sets the status.
 func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	// Stored at once: whatever becomes of the status, the account is known.
-	crud.Create(ctx, r.Client, "service account", req, resp, func(m *accountModel) (*client.ServiceAccount, error) {
-		return r.Client.CreateServiceAccount(ctx, m.createRequest())
+	crud.Create(ctx, r.Client, "service account", req, resp, func(m *accountModel) (*serviceaccounts.Account, error) {
+		return r.Client.ServiceAccounts.Create(ctx, m.createRequest())
 	}, accountFields)
 	if resp.Diagnostics.HasError() {
 		return
@@ -143,7 +144,7 @@ func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest
 	if body.Status == nil || resp.Diagnostics.HasError() {
 		return
 	}
-	updated, err := r.Client.UpdateServiceAccount(ctx, m.ID.ValueString(), client.UpdateServiceAccountRequest{Status: body.Status})
+	updated, err := r.Client.ServiceAccounts.Update(ctx, m.ID.ValueString(), serviceaccounts.UpdateRequest{Status: body.Status})
 	if err != nil && ctx.Err() != nil {
 		// The state says what was planned, so that nothing is tainted; the next refresh shows what the status is.
 		m.Status = wanted.Status
@@ -162,20 +163,20 @@ func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest
 }
 
 func (r *accountResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, r.Client, "service account", req, resp, func(m *accountModel) (*client.ServiceAccount, error) {
-		return r.Client.ServiceAccount(ctx, m.ID.ValueString())
+	crud.Read(ctx, r.Client, "service account", req, resp, func(m *accountModel) (*serviceaccounts.Account, error) {
+		return r.Client.ServiceAccounts.Get(ctx, m.ID.ValueString())
 	})
 }
 
 func (r *accountResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	crud.Update(ctx, "service account", req, resp, func(plan, state *accountModel) (*client.ServiceAccount, error) {
-		return r.Client.UpdateServiceAccount(ctx, state.ID.ValueString(), plan.updateRequest(state))
+	crud.Update(ctx, "service account", req, resp, func(plan, state *accountModel) (*serviceaccounts.Account, error) {
+		return r.Client.ServiceAccounts.Update(ctx, state.ID.ValueString(), plan.updateRequest(state))
 	}, accountFields)
 }
 
 func (r *accountResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	crud.Delete(ctx, r.Client, "service account", req, resp, func(m *accountModel) error {
-		return r.Client.DeleteServiceAccount(ctx, m.ID.ValueString())
+		return r.Client.ServiceAccounts.Delete(ctx, m.ID.ValueString())
 	})
 }
 

@@ -25,7 +25,7 @@ func NewServiceAccountsDataSource() datasource.DataSource {
 		},
 		Verb: "list", Object: "service accounts",
 		Fetch: func(ctx context.Context, c *client.Client, m *accountsModel) error {
-			found, err := c.ServiceAccounts(ctx)
+			found, err := c.ServiceAccounts.List(ctx)
 			m.ServiceAccounts = accountResults.List(found)
 			return err
 		},

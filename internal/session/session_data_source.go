@@ -11,7 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -26,7 +27,7 @@ type sessionDataSource struct{ crud.DataSourceBase }
 type sessionDataModel struct{ sessionDataRecord }
 
 // FromAPI takes over a record. The computer stays as it was given where the service does not tell it.
-func (m *sessionDataModel) FromAPI(ctx context.Context, s *client.Session) diag.Diagnostics {
+func (m *sessionDataModel) FromAPI(ctx context.Context, s *sessions.Session) diag.Diagnostics {
 	computer := m.ComputerID
 	diags := m.sessionDataRecord.FromAPI(ctx, s)
 	if m.ComputerID.IsNull() {
@@ -59,10 +60,10 @@ func (d *sessionDataSource) Schema(_ context.Context, _ datasource.SchemaRequest
 }
 
 func (d *sessionDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "read", "session", req, resp, func(m *sessionDataModel) (*client.Session, error) {
-		found, err := d.Client.SessionWithSettings(ctx, m.ID.ValueString(), m.ComputerID.ValueString())
+	crud.ReadData(ctx, "read", "session", req, resp, func(m *sessionDataModel) (*sessions.Session, error) {
+		found, err := d.Client.Sessions.GetWithSettings(ctx, m.ID.ValueString(), m.ComputerID.ValueString())
 		switch computer := m.ComputerID.ValueString(); {
-		case client.IsNotFound(err):
+		case transport.IsNotFound(err):
 			return nil, &crud.Fault{At: path.Root("id"), Summary: "Session Not Found", Detail: "There is no session with this id. Check the value; one that was deleted is not found any more."}
 		case err == nil && computer != "" && found.ComputerID != "" && !strings.EqualFold(found.ComputerID, computer):
 			return nil, &crud.Fault{At: path.Root("computer_id"), Summary: "Session on Another Computer", Detail: fmt.Sprintf("The session %s is on the computer %s. Correct computer_id, or omit it.", found.ID, found.ComputerID)}

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -60,11 +60,11 @@ func (a *sessionInterruptAction) Invoke(ctx context.Context, req action.InvokeRe
 	crud.Invoke(ctx, "interrupt", "session", req, resp, func(m *sessionInterruptModel, tell crud.Tell) error {
 		id := m.SessionID.ValueString()
 		// What the session did before is not asked: a slow answer to that would keep an agent running that is to be stopped.
-		status, err := a.Client.InterruptSession(ctx, id)
+		status, err := a.Client.Sessions.Interrupt(ctx, id)
 		switch {
 		case err != nil:
 			return err
-		case status == client.SessionIdle:
+		case status == sessions.StatusIdle:
 			tell("Session %s is idle: nothing is running in it now", id)
 		default:
 			tell("Session %s is %s: the service has taken the interruption, and has not stopped the agent yet. Invoke the action again to see whether it has", id, status)

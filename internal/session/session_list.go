@@ -54,7 +54,7 @@ func (l *sessionList) List(ctx context.Context, req list.ListRequest, stream *li
 // sessions asks for a page when Terraform has taken what was on those before it.
 func (l *sessionList) sessions(ctx context.Context, computer string, most int) iter.Seq2[answered, error] {
 	return func(yield func(answered, error) bool) {
-		for s, err := range l.Client.EachSession(ctx, computer, most) {
+		for s, err := range l.Client.Sessions.All(ctx, computer, most) {
 			if !yield(answered{Session: &s}, err) {
 				return
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -36,7 +36,7 @@ type sessionDataRecord struct {
 }
 
 // FromAPI takes over a record.
-func (m *sessionDataRecord) FromAPI(ctx context.Context, s *client.Session) diag.Diagnostics {
+func (m *sessionDataRecord) FromAPI(ctx context.Context, s *sessions.Session) diag.Diagnostics {
 	m.UpdatedAt = value.Time(s.UpdatedAt.Time())
 	return m.sessionRecord.FromAPI(ctx, s)
 }
@@ -68,7 +68,7 @@ var ofComputer = apierror.Options{
 }
 
 // FromAPI takes over a record.
-func (m *sessionRecord) FromAPI(ctx context.Context, s *client.Session) diag.Diagnostics {
+func (m *sessionRecord) FromAPI(ctx context.Context, s *sessions.Session) diag.Diagnostics {
 	m.ID = types.StringValue(s.ID)
 	m.ParentSessionID = value.StringOrNull(s.ParentSessionID)
 	m.Title = value.StringOrNull(s.Title)

@@ -20,7 +20,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -69,7 +69,7 @@ type sessionIdentity struct {
 
 // answered is a session as an answer told it.
 type answered struct {
-	*client.Session
+	*sessions.Session
 	// isOutcome says that it is what came of a change that was planned.
 	isOutcome bool
 }
@@ -108,11 +108,11 @@ func (m *sessionModel) createdAt() time.Time {
 	return at
 }
 
-func (m *sessionModel) createRequest(ctx context.Context) (client.CreateSessionRequest, diag.Diagnostics) {
+func (m *sessionModel) createRequest(ctx context.Context) (sessions.CreateRequest, diag.Diagnostics) {
 	settings, diags := settingsToAPI(ctx, m.SessionSettings)
-	body := client.CreateSessionRequest{ComputerID: m.ComputerID.ValueString(), Cwd: m.Cwd.ValueString(), Settings: settings}
+	body := sessions.CreateRequest{ComputerID: m.ComputerID.ValueString(), Cwd: m.Cwd.ValueString(), Settings: settings}
 	if value.IsSet(m.SystemPrompt) || value.IsSet(m.SystemPromptAppend) {
-		body.SystemPrompt = &client.SystemPrompt{Text: value.StringPointer(m.SystemPrompt), Append: value.StringPointer(m.SystemPromptAppend)}
+		body.SystemPrompt = &sessions.SystemPrompt{Text: value.StringPointer(m.SystemPrompt), Append: value.StringPointer(m.SystemPromptAppend)}
 	}
 	return body, diags
 }
@@ -181,7 +181,7 @@ func (r *sessionResource) ValidateConfig(ctx context.Context, req resource.Valid
 		text, _ := settings.Attributes()[name].(types.String)
 		return value.StringPointer(text)
 	}
-	modes := &client.SessionSettings{InteractionMode: given("interaction_mode"), AutonomyLevel: given("autonomy_level")}
+	modes := &sessions.Settings{InteractionMode: given("interaction_mode"), AutonomyLevel: given("autonomy_level")}
 	if mode := given("autonomy_mode"); mode != nil && modes.Contradicts(*mode) {
 		resp.Diagnostics.AddAttributeError(path.Root("session_settings").AtName("autonomy_mode"), "Contradicting Modes",
 			fmt.Sprintf("autonomy_mode = %q says something else than interaction_mode and autonomy_level. It is deprecated: remove it.", *mode))
@@ -203,7 +203,7 @@ func (r *sessionResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	switch {
 	case resp.Diagnostics.HasError():
 	case isNew:
-		resp.Diagnostics.Append(apierror.For("plan", "session", r.Client.CheckAccess(ctx), sessionOptions)...)
+		resp.Diagnostics.Append(apierror.For("plan", "session", r.Client.Conn.CheckAccess(ctx), sessionOptions)...)
 	case !isNew && config.SessionSettings.IsUnknown():
 		resp.Diagnostics.AddAttributeWarning(path.Root("session_settings"), "Session Settings Not Known Yet", settingsUnknown)
 	}
@@ -213,7 +213,7 @@ func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest
 	crud.Create(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*answered, error) {
 		body, diags := m.createRequest(ctx)
 		resp.Diagnostics.Append(diags...)
-		made, err := r.Client.CreateSession(ctx, body)
+		made, err := r.Client.Sessions.Create(ctx, body)
 		if err != nil {
 			return nil, err
 		}
@@ -225,12 +225,12 @@ func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest
 func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*answered, error) {
 		id, computer := m.ID.ValueString(), m.ComputerID.ValueString()
-		var found *client.Session
+		var found *sessions.Session
 		var err error
 		if adopt.Unread(ctx, req.Private) {
-			found, err = r.Client.SessionWithSettings(ctx, id, computer)
+			found, err = r.Client.Sessions.GetWithSettings(ctx, id, computer)
 		} else {
-			found, err = r.Client.Session(ctx, id, computer, m.createdAt())
+			found, err = r.Client.Sessions.Get(ctx, id, computer, m.createdAt())
 		}
 		if err != nil {
 			return nil, err
@@ -253,7 +253,7 @@ func (r *sessionResource) Update(ctx context.Context, req resource.UpdateRequest
 			return nil, nil
 		}
 		changes := wanted.Changes(before)
-		updated, err := r.Client.UpdateSession(ctx, state.ID.ValueString(), state.ComputerID.ValueString(), state.createdAt(), changes)
+		updated, err := r.Client.Sessions.Update(ctx, state.ID.ValueString(), state.ComputerID.ValueString(), state.createdAt(), changes)
 		if err != nil {
 			return nil, err
 		}
@@ -263,7 +263,7 @@ func (r *sessionResource) Update(ctx context.Context, req resource.UpdateRequest
 }
 
 // notTaken warns where the service has answered with other settings than it was asked for.
-func notTaken(asked *client.SessionSettings, s *client.Session) diag.Diagnostics {
+func notTaken(asked *sessions.Settings, s *sessions.Session) diag.Diagnostics {
 	if s.Settings == nil || asked.HoldsIn(s.Settings) {
 		return nil
 	}
@@ -273,7 +273,7 @@ func notTaken(asked *client.SessionSettings, s *client.Session) diag.Diagnostics
 
 func (r *sessionResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	crud.Delete(ctx, r.Client, "session", req, resp, func(m *sessionModel) error {
-		return r.Client.DeleteSession(ctx, m.ID.ValueString(), m.ComputerID.ValueString(), m.createdAt())
+		return r.Client.Sessions.Delete(ctx, m.ID.ValueString(), m.ComputerID.ValueString(), m.createdAt())
 	}, sessionOptions)
 }
 

@@ -23,7 +23,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -75,10 +76,10 @@ var (
 // settingsResults are the settings, wherever they are shown.
 var settingsResults = results.Plain{
 	"model":                              {Text: "The model that the agent uses."},
-	"reasoning_effort":                   {Text: "How much the model reasons: " + oneOf(client.ReasoningEfforts) + "."},
-	"interaction_mode":                   {Text: "How the agent goes about its work: " + oneOf(client.InteractionModes) + ". `agi` is the old spelling of `mission`."},
-	"autonomy_level":                     {Text: "What the agent may do without asking: " + oneOf(client.SessionAutonomy) + "."},
-	"autonomy_mode":                      {Text: "Deprecated form of `interaction_mode` together with `autonomy_level`: " + oneOf(client.AutonomyModes) + "."},
+	"reasoning_effort":                   {Text: "How much the model reasons: " + oneOf(sessions.ReasoningEfforts) + "."},
+	"interaction_mode":                   {Text: "How the agent goes about its work: " + oneOf(sessions.InteractionModes) + ". `agi` is the old spelling of `mission`."},
+	"autonomy_level":                     {Text: "What the agent may do without asking: " + oneOf(sessions.AutonomyLevels) + "."},
+	"autonomy_mode":                      {Text: "Deprecated form of `interaction_mode` together with `autonomy_level`: " + oneOf(sessions.AutonomyModes) + "."},
 	"spec_mode_model":                    {Text: "The model in the interaction mode `spec`."},
 	"spec_mode_reasoning_effort":         {Text: "How much the model reasons in the interaction mode `spec`, with the values of `reasoning_effort`."},
 	"provider_lock":                      {Text: "The kind of model provider to which the session is bound, such as `generic-chat-completion-api`."},
@@ -91,7 +92,7 @@ var settingsResults = results.Plain{
 	"enabled_tool_ids":                   {Text: "IDs of tools that are enabled beside the usual ones.", Type: toolIDs},
 	"disabled_tool_ids":                  {Text: "IDs of tools that are disabled.", Type: toolIDs},
 	"restrict_tool_ids":                  {Text: "IDs of the only tools that may be used.", Type: toolIDs},
-	"tool_execution_mode":                {Text: "How tools are called: " + oneOf(client.ToolExecutionModes) + "."},
+	"tool_execution_mode":                {Text: "How tools are called: " + oneOf(sessions.ToolExecutionModes) + "."},
 	"allow_subagents_in_scripts":         {Text: "Whether scripts may start subagents.", Type: types.BoolType},
 	"compaction_model":                   {Text: "The model that shortens a long session: `current-model`, the ID of a known model, or `custom:` and a name."},
 	"compaction_threshold_check_enabled": {Text: "Whether the session is shortened when it grows too long.", Type: types.BoolType},
@@ -105,7 +106,7 @@ var tagResults = results.Plain{
 var worktreeResults = results.Plain{
 	"repo_root":            {Text: "Path of the repository on the computer."},
 	"branch":               {Text: "The branch that is checked out."},
-	"lifecycle":            {Text: "How long the worktree is kept: " + oneOf(client.WorktreeLifecycles) + "."},
+	"lifecycle":            {Text: "How long the worktree is kept: " + oneOf(sessions.WorktreeLifecycles) + "."},
 	"path":                 {Text: "Path of the worktree."},
 	"parent_worktree_path": {Text: "Path of the worktree from which this one was made."},
 	"removed_at":           {Text: "When the worktree was removed."},
@@ -119,8 +120,8 @@ var (
 
 // enums are the settings with a fixed set of values.
 var enums = map[string][]string{
-	"reasoning_effort": client.ReasoningEfforts, "spec_mode_reasoning_effort": client.ReasoningEfforts, "interaction_mode": client.InteractionModes,
-	"autonomy_level": client.SessionAutonomy, "autonomy_mode": client.AutonomyModes, "tool_execution_mode": client.ToolExecutionModes,
+	"reasoning_effort": sessions.ReasoningEfforts, "spec_mode_reasoning_effort": sessions.ReasoningEfforts, "interaction_mode": sessions.InteractionModes,
+	"autonomy_level": sessions.AutonomyLevels, "autonomy_mode": sessions.AutonomyModes, "tool_execution_mode": sessions.ToolExecutionModes,
 }
 
 func oneOf(values []string) string {
@@ -247,13 +248,13 @@ func (k keepUnlessChanged) PlanModifyString(ctx context.Context, req planmodifie
 }
 
 // settingsToAPI is what of the settings is known; nil if they are null or unknown as a whole.
-func settingsToAPI(ctx context.Context, settings types.Object) (*client.SessionSettings, diag.Diagnostics) {
+func settingsToAPI(ctx context.Context, settings types.Object) (*sessions.Settings, diag.Diagnostics) {
 	if !value.IsSet(settings) {
 		return nil, nil
 	}
 	var m settingsModel
 	diags := settings.As(ctx, &m, basetypes.ObjectAsOptions{})
-	s := &client.SessionSettings{
+	s := &sessions.Settings{
 		Model:                           value.StringPointer(m.Model),
 		ReasoningEffort:                 value.StringPointer(m.ReasoningEffort),
 		InteractionMode:                 value.StringPointer(m.InteractionMode),
@@ -277,19 +278,19 @@ func settingsToAPI(ctx context.Context, settings types.Object) (*client.SessionS
 	if value.IsSet(m.Tags) {
 		var tags []tagModel
 		diags.Append(m.Tags.ElementsAs(ctx, &tags, false)...)
-		s.Tags = []client.SessionTag{}
+		s.Tags = []sessions.Tag{}
 		for _, tag := range tags {
-			var metadata client.Metadata
+			var metadata transport.Metadata
 			if value.IsSet(tag.Metadata) {
 				diags.Append(tag.Metadata.ElementsAs(ctx, &metadata, false)...)
 			}
-			s.Tags = append(s.Tags, client.SessionTag{Name: tag.Name.ValueString(), Metadata: metadata})
+			s.Tags = append(s.Tags, sessions.Tag{Name: tag.Name.ValueString(), Metadata: metadata})
 		}
 	}
 	if value.IsSet(m.Worktree) {
 		var w worktreeModel
 		diags.Append(m.Worktree.As(ctx, &w, basetypes.ObjectAsOptions{})...)
-		s.Worktree = &client.SessionWorktree{
+		s.Worktree = &sessions.Worktree{
 			RepoRoot:           w.RepoRoot.ValueString(),
 			Branch:             value.StringPointer(w.Branch),
 			Lifecycle:          value.StringPointer(w.Lifecycle),
@@ -311,7 +312,7 @@ func toolsToAPI(ctx context.Context, tools types.Set, diags *diag.Diagnostics) [
 }
 
 // settingsFromAPI is null where the service returns no settings.
-func settingsFromAPI(ctx context.Context, s *client.SessionSettings) (types.Object, diag.Diagnostics) {
+func settingsFromAPI(ctx context.Context, s *sessions.Settings) (types.Object, diag.Diagnostics) {
 	if s == nil {
 		return types.ObjectNull(settingsType.AttrTypes), nil
 	}
@@ -416,7 +417,7 @@ func checkSettings(planned, prior types.Object) diag.Diagnostics {
 	diags := checkEnums(at, planned, prior, enums)
 	if worktree, ok := planned.Attributes()["worktree"].(types.Object); ok {
 		before, _ := prior.Attributes()["worktree"].(types.Object)
-		diags.Append(checkEnums(at.AtName("worktree"), worktree, before, map[string][]string{"lifecycle": client.WorktreeLifecycles})...)
+		diags.Append(checkEnums(at.AtName("worktree"), worktree, before, map[string][]string{"lifecycle": sessions.WorktreeLifecycles})...)
 	}
 	return diags
 }

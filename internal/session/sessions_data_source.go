@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -29,7 +29,7 @@ type sessionsModel struct {
 }
 
 // FromAPI takes over the listing.
-func (m *sessionsModel) FromAPI(ctx context.Context, found *[]client.Session) (diags diag.Diagnostics) {
+func (m *sessionsModel) FromAPI(ctx context.Context, found *[]sessions.Session) (diags diag.Diagnostics) {
 	m.Sessions, diags = crud.Each[sessionDataRecord](ctx, *found)
 	return diags
 }
@@ -59,8 +59,8 @@ func (d *sessionsDataSource) Schema(_ context.Context, _ datasource.SchemaReques
 }
 
 func (d *sessionsDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "list", "sessions", req, resp, func(m *sessionsModel) (*[]client.Session, error) {
-		found, err := d.Client.Sessions(ctx, m.ComputerID.ValueString(), int(m.MaxResults.ValueInt64()))
+	crud.ReadData(ctx, "list", "sessions", req, resp, func(m *sessionsModel) (*[]sessions.Session, error) {
+		found, err := d.Client.Sessions.List(ctx, m.ComputerID.ValueString(), int(m.MaxResults.ValueInt64()))
 		return &found, err
 	}, ofComputer, ownersOnly)
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -127,7 +127,7 @@ func (f *follower[T]) take(ctx context.Context, next *T, err error) (ended bool,
 	case err == nil:
 		f.missingSince = time.Time{}
 		return f.see(ctx, next)
-	case !client.IsNotFound(err):
+	case !transport.IsNotFound(err):
 		return isFinal(err), err
 	case f.missingSince.IsZero():
 		f.missingSince = f.clock.Now()
@@ -155,7 +155,7 @@ func (f *follower[T]) see(ctx context.Context, next *T) (ended bool, _ error) {
 
 // isFinal reports an error that no further look will mend.
 func isFinal(err error) bool {
-	switch client.StatusOf(err) {
+	switch transport.StatusOf(err) {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusPaymentRequired:
 		return true
 	}

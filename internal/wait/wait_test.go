@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -62,7 +62,7 @@ func (s *script) object(start *string) Object[string] {
 func TestFor(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	gone, forbidden := &client.APIError{Status: 404, Detail: "gone", FromService: true}, &client.APIError{Status: 403, Detail: "no"}
+	gone, forbidden := &transport.APIError{Status: 404, Detail: "gone", FromService: true}, &transport.APIError{Status: 403, Detail: "no"}
 	building, ready, failed := "building", "ready", "failed"
 	for name, tc := range map[string]struct {
 		start   *string
@@ -82,17 +82,17 @@ func TestFor(t *testing.T) {
 		"broken to the end": {nil, []any{"building", broken}, "building", new(*TimeoutError), `still "building" after 1m0s (the last request failed: broken)`, "building", 15},
 		"never seen":        {nil, []any{broken}, "", new(*TimeoutError), "no status could be read in 1m0s (the last request failed: broken)", "", 15},
 		"shown late":        {nil, []any{gone, gone, gone, gone, gone, "ready"}, "ready", nil, "", "ready", 6},
-		"gone":              {nil, []any{"building", gone}, "building", new(*client.APIError), "gone", "building", 6},
-		"gone for exactly as long as one waits for a late one": {nil, []any{"building", "building", "building", "building", gone}, "building", new(*client.APIError), "gone", "building", 8},
+		"gone":              {nil, []any{"building", gone}, "building", new(*transport.APIError), "gone", "building", 6},
+		"gone for exactly as long as one waits for a late one": {nil, []any{"building", "building", "building", "building", gone}, "building", new(*transport.APIError), "gone", "building", 8},
 		"gone and back": {nil, []any{gone, gone, gone, "building", gone, gone, gone, "ready"}, "ready", nil, "", "building ready", 8},
-		"forbidden":     {nil, []any{forbidden, "ready"}, "", new(*client.APIError), "no", "", 1},
+		"forbidden":     {nil, []any{forbidden, "ready"}, "", new(*transport.APIError), "no", "", 1},
 
 		"done from the start":          {&ready, []any{"failed"}, "ready", nil, "", "ready", 0},
 		"failed from the start":        {&failed, []any{"ready"}, "failed", new(*FailedError), `the status is "failed"`, "failed", 0},
 		"starts as it goes on":         {&building, []any{"building", "ready"}, "ready", nil, "", "building ready", 2},
 		"never seen but its start":     {&building, []any{broken}, "building", new(*TimeoutError), `still "building" after 1m0s (the last request failed: broken)`, "building", 15},
-		"gone since its start":         {&building, []any{gone}, "building", new(*client.APIError), "gone", "building", 6},
-		"refused to look at the start": {&building, []any{forbidden}, "building", new(*client.APIError), "no", "building", 1},
+		"gone since its start":         {&building, []any{gone}, "building", new(*transport.APIError), "gone", "building", 6},
+		"refused to look at the start": {&building, []any{forbidden}, "building", new(*transport.APIError), "no", "building", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,6 +16,8 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -47,8 +49,8 @@ func NewWikiExportDataSource() datasource.DataSource {
 		},
 		Verb: "export", Object: "wiki run", Options: ofRunAdvice,
 		Fetch: func(ctx context.Context, c *client.Client, m *wikiExportModel) error {
-			export, err := writeArchive(m.OutputPath.ValueString(), func(file io.Writer) (*client.WikiExport, error) {
-				return c.ExportWikiRun(ctx, m.WikiRunID.ValueString(), file)
+			export, err := writeArchive(m.OutputPath.ValueString(), func(file io.Writer) (*wikis.Export, error) {
+				return c.Wikis.Export(ctx, m.WikiRunID.ValueString(), file)
 			})
 			if err != nil {
 				return m.fault(err)
@@ -62,7 +64,7 @@ func NewWikiExportDataSource() datasource.DataSource {
 // fault explains what only an export can fail of; anything else is left to the translator.
 func (m *wikiExportModel) fault(err error) error {
 	named := aboutRun("exporting", m.WikiRunID.ValueString(), err)
-	var storage *client.StorageError
+	var storage *transport.StorageError
 	reason := fileReason(err)
 	switch {
 	case errors.Is(reason, errNotArchive):

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
 )
 
 var (
@@ -20,7 +20,7 @@ var (
 
 // writeArchive writes a complete archive or nothing: it exports to a temporary file and renames it. It replaces only
 // archives, and does not touch one with the same content.
-func writeArchive(name string, export func(io.Writer) (*client.WikiExport, error)) (*client.WikiExport, error) {
+func writeArchive(name string, export func(io.Writer) (*wikis.Export, error)) (*wikis.Export, error) {
 	if name == "" {
 		return nil, &fs.PathError{Op: "write", Path: name, Err: errNoPath}
 	}
@@ -75,13 +75,13 @@ func archiveMode(name string) (fs.FileMode, error) {
 		return 0, err
 	}
 	defer func() { _ = file.Close() }()
-	if !client.IsArchive(file) {
+	if !wikis.IsArchive(file) {
 		return 0, &fs.PathError{Op: "replace", Path: name, Err: errNotArchive}
 	}
 	return info.Mode().Perm(), nil
 }
 
-func hasContent(name string, export *client.WikiExport) bool {
+func hasContent(name string, export *wikis.Export) bool {
 	file, err := os.Open(name)
 	if err != nil {
 		return false

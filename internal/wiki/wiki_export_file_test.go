@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 )
 
@@ -23,13 +23,13 @@ import (
 const older, newer = "PK\x03\x04 older", "PK\x03\x04 newer"
 
 // exportOf writes a text, and then fails or not.
-func exportOf(text string, err error) func(io.Writer) (*client.WikiExport, error) {
-	return func(w io.Writer) (*client.WikiExport, error) {
+func exportOf(text string, err error) func(io.Writer) (*wikis.Export, error) {
+	return func(w io.Writer) (*wikis.Export, error) {
 		if _, err := io.WriteString(w, text); err != nil {
 			return nil, err
 		}
 		sum := sha256.Sum256([]byte(text))
-		return &client.WikiExport{Size: int64(len(text)), SHA256: hex.EncodeToString(sum[:])}, err
+		return &wikis.Export{Size: int64(len(text)), SHA256: hex.EncodeToString(sum[:])}, err
 	}
 }
 
@@ -101,7 +101,7 @@ func TestWriteArchive_links(t *testing.T) {
 		if err := os.Symlink(target, link); err != nil {
 			t.Fatal(err)
 		}
-		_, err := writeArchive(link, func(io.Writer) (*client.WikiExport, error) { t.Error("it was requested"); return nil, nil })
+		_, err := writeArchive(link, func(io.Writer) (*wikis.Export, error) { t.Error("it was requested"); return nil, nil })
 		if !errors.Is(err, errNotArchive) {
 			t.Errorf("%s: %v", target, err)
 		}
@@ -118,7 +118,7 @@ func TestWriteArchive_writtenMeanwhile(t *testing.T) {
 	t.Parallel()
 	dir := dirWith(t, nil)
 	name := filepath.Join(dir, "w")
-	_, err := writeArchive(name, func(w io.Writer) (*client.WikiExport, error) {
+	_, err := writeArchive(name, func(w io.Writer) (*wikis.Export, error) {
 		if err := os.WriteFile(name, []byte("precious"), 0o600); err != nil {
 			t.Error(err)
 		}
@@ -165,11 +165,11 @@ func TestWriteArchive_failures(t *testing.T) {
 	broken := errors.New("it broke off")
 	for name, tc := range map[string]struct {
 		path   string
-		export func(io.Writer) (*client.WikiExport, error)
+		export func(io.Writer) (*wikis.Export, error)
 		want   error
 	}{
 		"the export fails":     {"/w", exportOf(newer, broken), broken},
-		"the disk is full":     {"/w", func(io.Writer) (*client.WikiExport, error) { return nil, &fs.PathError{Err: syscall.ENOSPC} }, syscall.ENOSPC},
+		"the disk is full":     {"/w", func(io.Writer) (*wikis.Export, error) { return nil, &fs.PathError{Err: syscall.ENOSPC} }, syscall.ENOSPC},
 		"no directory":         {"/none/w", nil, fs.ErrNotExist},
 		"below a file":         {"/w/w", nil, syscall.ENOTDIR},
 		"a directory":          {"", nil, errNotArchive},
@@ -179,7 +179,7 @@ func TestWriteArchive_failures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := dirWith(t, map[string]string{"w": older})
-			_, err := writeArchive(dir+tc.path, func(w io.Writer) (*client.WikiExport, error) {
+			_, err := writeArchive(dir+tc.path, func(w io.Writer) (*wikis.Export, error) {
 				if tc.export == nil {
 					t.Fatal("it was requested")
 				}
@@ -206,7 +206,7 @@ func TestWriteArchive_panics(t *testing.T) {
 	dir := t.TempDir()
 	func() {
 		defer func() { _ = recover() }()
-		_, _ = writeArchive(filepath.Join(dir, "w"), func(io.Writer) (*client.WikiExport, error) { panic("x") })
+		_, _ = writeArchive(filepath.Join(dir, "w"), func(io.Writer) (*wikis.Export, error) { panic("x") })
 	}()
 	dirHolds(t, dir, nil)
 }

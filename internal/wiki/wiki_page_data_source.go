@@ -50,7 +50,7 @@ func NewWikiPageDataSource() datasource.DataSource {
 		},
 		Verb: "read", Object: "wiki page", Options: apierror.Options{ofRunAdvice, pageNotFound},
 		Fetch: func(ctx context.Context, c *client.Client, m *wikiPageModel) error {
-			page, err := c.WikiPage(ctx, m.WikiRunID.ValueString(), m.PageID.ValueString())
+			page, err := c.Wikis.Page(ctx, m.WikiRunID.ValueString(), m.PageID.ValueString())
 			if err != nil {
 				return aboutRun(fmt.Sprintf("reading the page %s of", m.PageID), m.WikiRunID.ValueString(), err)
 			}

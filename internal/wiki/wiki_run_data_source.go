@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -28,8 +29,8 @@ func NewWikiRunDataSource() datasource.DataSource {
 		Verb:        "read", Object: "wiki run",
 		Fetch: func(ctx context.Context, c *client.Client, m *wikiRunDataModel) error {
 			// Listings do not include the video.
-			found, err := c.WikiRunAlone(ctx, m.ID.ValueString())
-			if client.IsNotFound(err) {
+			found, err := c.Wikis.GetUncached(ctx, m.ID.ValueString())
+			if transport.IsNotFound(err) {
 				return &crud.Fault{At: path.Root("id"), Summary: "Wiki Run Not Found", Detail: "No wiki run with this id is visible to the API key. Check the value; a private one is visible to its owner alone."}
 			}
 			if err != nil {

@@ -33,7 +33,7 @@ func NewWikiRunHistoryDataSource() datasource.DataSource {
 		},
 		Verb: "read", Object: "wiki run history", Options: atRepository,
 		Fetch: func(ctx context.Context, c *client.Client, m *wikiRunHistoryModel) error {
-			found, err := c.WikiRunHistory(ctx, m.RepoURL.ValueString())
+			found, err := c.Wikis.History(ctx, m.RepoURL.ValueString())
 			m.WikiRuns = wikiRunData.List(found)
 			return err
 		},

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -46,13 +46,13 @@ func (l *wikiRunList) List(ctx context.Context, req list.ListRequest, stream *li
 		stream.Results = list.ListResultsStreamDiagnostics(diags)
 		return
 	}
-	runs, advice := l.Client.WikiRuns, apierror.Option(listAdvice)
+	runs, advice := l.Client.Wikis.List, apierror.Option(listAdvice)
 	if !m.RepoURL.IsNull() {
-		runs = func(ctx context.Context) ([]client.WikiRun, error) {
-			return l.Client.WikiRunHistory(ctx, m.RepoURL.ValueString())
+		runs = func(ctx context.Context) ([]wikis.Run, error) {
+			return l.Client.Wikis.History(ctx, m.RepoURL.ValueString())
 		}
 		advice = atRepository
 	}
-	all := crud.AtOnce(func() ([]client.WikiRun, error) { return runs(ctx) })
-	crud.List[wikiRunModel](ctx, "wiki runs", req, stream, all, func(w *client.WikiRun) string { return w.RepoURL + "@" + w.CommitHash }, advice)
+	all := crud.AtOnce(func() ([]wikis.Run, error) { return runs(ctx) })
+	crud.List[wikiRunModel](ctx, "wiki runs", req, stream, all, func(w *wikis.Run) string { return w.RepoURL + "@" + w.CommitHash }, advice)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -43,8 +43,8 @@ func (r jsonRule) ValidateString(_ context.Context, req validator.StringRequest,
 	}
 }
 
-func readPages(text string) ([]client.WikiPageUpload, error) {
-	pages, err := readObjects[client.WikiPageUpload]("pages", []byte(text), []string{"path", "title", "content"}, []string{"pageId", "order"})
+func readPages(text string) ([]wikis.PageUpload, error) {
+	pages, err := readObjects[wikis.PageUpload]("pages", []byte(text), []string{"path", "title", "content"}, []string{"pageId", "order"})
 	if err == nil && len(pages) == 0 {
 		err = errors.New("the list is empty; to let the service write the pages, omit it")
 	}
@@ -62,7 +62,7 @@ func staysInWiki(path string) bool {
 	return len(parts) > 0 && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, `\`) && !slices.Contains(parts, "..")
 }
 
-func readTree(text string) ([]client.WikiTreeNode, error) {
+func readTree(text string) ([]wikis.TreeNode, error) {
 	return readNodes("page_tree", []byte(text), 1)
 }
 
@@ -75,14 +75,14 @@ type treeNode struct {
 	Children json.RawMessage `json:"children"`
 }
 
-func readNodes(where string, text []byte, level int) ([]client.WikiTreeNode, error) {
+func readNodes(where string, text []byte, level int) ([]wikis.TreeNode, error) {
 	found, err := readObjects[treeNode](where, text, []string{"title", "path"}, []string{"pageId", "order", "children"})
 	if err == nil && len(found) > 0 && level > maxTreeLevels {
 		err = fmt.Errorf("%s is on level %d", where, level)
 	}
-	nodes := make([]client.WikiTreeNode, len(found))
+	nodes := make([]wikis.TreeNode, len(found))
 	for i, node := range found {
-		nodes[i] = client.WikiTreeNode{PageID: node.PageID, Title: node.Title, Path: node.Path, Order: node.Order}
+		nodes[i] = wikis.TreeNode{PageID: node.PageID, Title: node.Title, Path: node.Path, Order: node.Order}
 		if err == nil && len(node.Children) > 0 && string(node.Children) != "null" {
 			nodes[i].Children, err = readNodes(fmt.Sprintf("%s[%d].children", where, i), node.Children, level+1)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
@@ -40,44 +40,44 @@ type wikiRunDataModel struct {
 }
 
 // wikiRunResults are the fields of a wiki run that the resource has too.
-var wikiRunResults = results.Record[client.WikiRun]{
-	"id":                                 results.String("The wiki run's ID.", func(w *client.WikiRun) string { return w.ID }),
-	"created_at":                         results.Time("When the wiki run was created (RFC 3339, UTC).", func(w *client.WikiRun) time.Time { return w.CreatedAt.Time() }),
-	"repo_url":                           results.String("URL of the repository.", func(w *client.WikiRun) string { return w.RepoURL }),
-	"commit_hash":                        results.String("Hash of the commit that the wiki describes.", func(w *client.WikiRun) string { return w.CommitHash }),
-	"branch":                             results.String("Name of the commit's branch.", func(w *client.WikiRun) string { return w.Branch }),
-	"has_local_changes":                  results.Bool("Whether the wiki describes uncommitted changes.", func(w *client.WikiRun) *bool { return w.HasLocalChanges }),
-	"has_non_remote_commits":             results.Bool("Whether the wiki describes unpushed commits.", func(w *client.WikiRun) *bool { return w.HasNonRemoteCommits }),
-	"page_count":                         results.Int64("Number of pages of the wiki.", func(w *client.WikiRun) *int64 { return w.PageCount }),
-	"source_session_id":                  results.String("ID of the session that wrote the pages. Null if unknown.", func(w *client.WikiRun) string { return w.SourceSessionID }),
-	"owner_user_id":                      results.String("ID of the user who owns the wiki run. Null if unknown.", func(w *client.WikiRun) string { return w.OwnerUserID }),
-	"model_used":                         results.Object("Model that wrote the pages. Null if unknown.", wikiModel, func(w *client.WikiRun) *client.WikiModel { return w.ModelUsed }),
-	"agent_version":                      results.String("Version of the agent that wrote the pages. Null if unknown.", func(w *client.WikiRun) string { return w.AgentVersion }),
-	"privacy_level":                      results.String("Who can see the wiki. One of `organization` or `private` (its owner).", func(w *client.WikiRun) string { return w.PrivacyLevel }),
-	"can_update_privacy":                 results.Bool("Whether the API key can change the privacy level and delete the wiki run.", func(w *client.WikiRun) *bool { return w.CanUpdatePrivacy }),
-	"is_repo_covered_by_org_integration": results.Bool("Whether the organization's code-host integration covers the repository.", func(w *client.WikiRun) *bool { return w.IsRepoCoveredByOrgIntegration }),
+var wikiRunResults = results.Record[wikis.Run]{
+	"id":                                 results.String("The wiki run's ID.", func(w *wikis.Run) string { return w.ID }),
+	"created_at":                         results.Time("When the wiki run was created (RFC 3339, UTC).", func(w *wikis.Run) time.Time { return w.CreatedAt.Time() }),
+	"repo_url":                           results.String("URL of the repository.", func(w *wikis.Run) string { return w.RepoURL }),
+	"commit_hash":                        results.String("Hash of the commit that the wiki describes.", func(w *wikis.Run) string { return w.CommitHash }),
+	"branch":                             results.String("Name of the commit's branch.", func(w *wikis.Run) string { return w.Branch }),
+	"has_local_changes":                  results.Bool("Whether the wiki describes uncommitted changes.", func(w *wikis.Run) *bool { return w.HasLocalChanges }),
+	"has_non_remote_commits":             results.Bool("Whether the wiki describes unpushed commits.", func(w *wikis.Run) *bool { return w.HasNonRemoteCommits }),
+	"page_count":                         results.Int64("Number of pages of the wiki.", func(w *wikis.Run) *int64 { return w.PageCount }),
+	"source_session_id":                  results.String("ID of the session that wrote the pages. Null if unknown.", func(w *wikis.Run) string { return w.SourceSessionID }),
+	"owner_user_id":                      results.String("ID of the user who owns the wiki run. Null if unknown.", func(w *wikis.Run) string { return w.OwnerUserID }),
+	"model_used":                         results.Object("Model that wrote the pages. Null if unknown.", wikiModel, func(w *wikis.Run) *wikis.Model { return w.ModelUsed }),
+	"agent_version":                      results.String("Version of the agent that wrote the pages. Null if unknown.", func(w *wikis.Run) string { return w.AgentVersion }),
+	"privacy_level":                      results.String("Who can see the wiki. One of `organization` or `private` (its owner).", func(w *wikis.Run) string { return w.PrivacyLevel }),
+	"can_update_privacy":                 results.Bool("Whether the API key can change the privacy level and delete the wiki run.", func(w *wikis.Run) *bool { return w.CanUpdatePrivacy }),
+	"is_repo_covered_by_org_integration": results.Bool("Whether the organization's code-host integration covers the repository.", func(w *wikis.Run) *bool { return w.IsRepoCoveredByOrgIntegration }),
 }
 
 // wikiRunData are the fields of a wiki run in data sources.
-var wikiRunData = wikiRunResults.With(results.Record[client.WikiRun]{
+var wikiRunData = wikiRunResults.With(results.Record[wikis.Run]{
 	"page_tree": results.JSON("Tree of pages, as JSON: a list of objects with `pageId`, `title`, `path`, `order`, and `children`. `children` is again such a list, at most five levels deep.",
-		func(w *client.WikiRun) json.RawMessage { return w.PageTree }),
-	"video_overview": results.JSON("The wiki's video, as JSON in the service's format. Null if there is none.", func(w *client.WikiRun) json.RawMessage { return w.VideoOverview }),
+		func(w *wikis.Run) json.RawMessage { return w.PageTree }),
+	"video_overview": results.JSON("The wiki's video, as JSON in the service's format. Null if there is none.", func(w *wikis.Run) json.RawMessage { return w.VideoOverview }),
 })
 
-var wikiModel = results.Record[client.WikiModel]{
-	"id":               results.String("The model's ID.", func(m *client.WikiModel) string { return m.ID }),
-	"reasoning_effort": results.String("Reasoning effort of the model.", func(m *client.WikiModel) string { return m.ReasoningEffort }),
+var wikiModel = results.Record[wikis.Model]{
+	"id":               results.String("The model's ID.", func(m *wikis.Model) string { return m.ID }),
+	"reasoning_effort": results.String("Reasoning effort of the model.", func(m *wikis.Model) string { return m.ReasoningEffort }),
 }
 
 // FromAPI stores a record. What never changes keeps its value where the service omits it or returns an equal form.
-func (m *wikiRunRecord) FromAPI(ctx context.Context, w *client.WikiRun) diag.Diagnostics {
+func (m *wikiRunRecord) FromAPI(ctx context.Context, w *wikis.Run) diag.Diagnostics {
 	known := *m
 	diags := wikiRunResults.Into(ctx, w, m)
-	if client.SameRepository(known.RepoURL.ValueString(), w.RepoURL) {
+	if wikis.SameRepository(known.RepoURL.ValueString(), w.RepoURL) {
 		m.RepoURL = known.RepoURL
 	}
-	if client.SameCommit(known.CommitHash.ValueString(), w.CommitHash) {
+	if wikis.SameCommit(known.CommitHash.ValueString(), w.CommitHash) {
 		m.CommitHash = known.CommitHash
 	}
 	m.CommitHash, m.Branch, m.PrivacyLevel = told(known.CommitHash, m.CommitHash), told(known.Branch, m.Branch), told(known.PrivacyLevel, m.PrivacyLevel)

@@ -20,7 +20,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -78,7 +78,7 @@ type wikiRunModel struct {
 }
 
 // takeNew keeps the configured values even if the service returns others. The next refresh shows the difference.
-func (m *wikiRunModel) takeNew(ctx context.Context, made *client.WikiRun) diag.Diagnostics {
+func (m *wikiRunModel) takeNew(ctx context.Context, made *wikis.Run) diag.Diagnostics {
 	asked := *m
 	diags := m.FromAPI(ctx, made)
 	m.RepoURL = asked.RepoURL
@@ -98,11 +98,11 @@ func (m *wikiRunModel) takeNew(ctx context.Context, made *client.WikiRun) diag.D
 func (m *wikiRunModel) Identity() any { return &crud.ID{ID: m.ID} }
 
 // OwnerOnly reports that only the owner's API keys see the wiki run.
-func (m *wikiRunModel) OwnerOnly() bool { return m.PrivacyLevel.ValueString() == client.WikiPrivate }
+func (m *wikiRunModel) OwnerOnly() bool { return m.PrivacyLevel.ValueString() == wikis.PrivacyPrivate }
 
 // createRequest ignores JSON errors, because the validators have checked the JSON.
-func (m *wikiRunModel) createRequest() client.CreateWikiRunRequest {
-	body := client.CreateWikiRunRequest{
+func (m *wikiRunModel) createRequest() wikis.CreateRequest {
+	body := wikis.CreateRequest{
 		RepoURL:             m.RepoURL.ValueString(),
 		CommitHash:          m.CommitHash.ValueString(),
 		Branch:              m.Branch.ValueString(),
@@ -136,7 +136,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 		Required:            true,
 		MarkdownDescription: repoURLText + equalRepoURL + replacesRun,
 		Validators:          []validator.String{value.RepositoryURL()},
-		PlanModifiers:       []planmodifier.String{value.KeepEqual(client.SameRepository, equalRepoURL), stringplanmodifier.RequiresReplace()},
+		PlanModifiers:       []planmodifier.String{value.KeepEqual(wikis.SameRepository, equalRepoURL), stringplanmodifier.RequiresReplace()},
 	}
 	attributes["branch"] = schema.StringAttribute{
 		Optional: true, Computed: true,
@@ -148,7 +148,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 		Optional: true, Computed: true,
 		MarkdownDescription: wikiRunResults["commit_hash"].Text + " Must be 7–64 hexadecimal digits. Defaults to the latest commit of the branch at creation. To describe a later commit, change `triggers`." + replacesRun,
 		Validators:          []validator.String{value.CommitHash("to use the latest commit of the branch, omit it")},
-		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), value.KeepEqual(client.SameCommit, "A short hash equals the full one."), adopt.String()},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), value.KeepEqual(wikis.SameCommit, "A short hash equals the full one."), adopt.String()},
 	}
 	for _, name := range []string{"has_local_changes", "has_non_remote_commits"} {
 		attributes[name] = schema.BoolAttribute{
@@ -177,7 +177,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 		MarkdownDescription: wikiRunResults["privacy_level"].Text + " If omitted, the current level is kept, and the service chooses that of a new wiki run. " +
 			"The owner and humans with the Manager role or higher can update it in place. " +
 			"A new wiki run briefly has the service's level before it gets this one. If setting it fails, the apply warns, and the next apply tries again.",
-		Validators:    []validator.String{stringvalidator.OneOf(client.WikiPrivate, client.WikiOrganization)},
+		Validators:    []validator.String{stringvalidator.OneOf(wikis.PrivacyPrivate, wikis.PrivacyOrganization)},
 		PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}
 	attributes["triggers"] = schema.MapAttribute{
@@ -225,7 +225,7 @@ func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 		resp.Diagnostics.Append(req.State.Get(ctx, &before)...)
 		resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("privacy_level"), &level)...)
 		id := before.ID
-		isHidden := level.ValueString() == client.WikiPrivate && !level.Equal(before.PrivacyLevel)
+		isHidden := level.ValueString() == wikis.PrivacyPrivate && !level.Equal(before.PrivacyLevel)
 		if isHidden && before.CanUpdatePrivacy.Equal(types.BoolValue(false)) {
 			resp.Diagnostics.AddAttributeError(path.Root("privacy_level"), "Wiki Run of Another Owner",
 				fmt.Sprintf("Wiki run %s belongs to another user, and the provider's API key cannot change its privacy level (can_update_privacy is false). Use the owner's API key, or remove privacy_level from the configuration.", id.ValueString()))
@@ -238,7 +238,7 @@ func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 		}
 		return
 	}
-	resp.Diagnostics.Append(apierror.For("plan", "wiki run", r.Client.CheckAccess(ctx), creationOptions)...)
+	resp.Diagnostics.Append(apierror.For("plan", "wiki run", r.Client.Conn.CheckAccess(ctx), creationOptions)...)
 }
 
 // Create sets the privacy level in a second request, because the create request does not support it.
@@ -248,13 +248,13 @@ func (r *wikiRunResource) Create(ctx context.Context, req resource.CreateRequest
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	made, err := r.Client.CreateWikiRun(ctx, m.createRequest())
+	made, err := r.Client.Wikis.Create(ctx, m.createRequest())
 	if err != nil {
 		resp.Diagnostics.Append(apierror.For("create", "wiki run", err, creationOptions)...)
 		return
 	}
 	if level := m.PrivacyLevel; value.IsSet(level) && level.ValueString() != made.PrivacyLevel {
-		if updated, err := r.Client.SetNewWikiPrivacy(ctx, made.ID, level.ValueString()); err != nil {
+		if updated, err := r.Client.Wikis.SetNewPrivacy(ctx, made.ID, level.ValueString()); err != nil {
 			resp.Diagnostics.Append(withoutPrivacy(made, level.ValueString(), err)...)
 			resp.Diagnostics.Append(resp.Private.SetKey(ctx, unsetPrivacy, []byte("true"))...)
 		} else {
@@ -268,7 +268,7 @@ func (r *wikiRunResource) Create(ctx context.Context, req resource.CreateRequest
 
 // withoutPrivacy warns about a privacy level that could not be set. An error would taint the wiki run, and the next apply
 // would replace it.
-func withoutPrivacy(made *client.WikiRun, level string, err error) diag.Diagnostics {
+func withoutPrivacy(made *wikis.Run, level string, err error) diag.Diagnostics {
 	var diags diag.Diagnostics
 	for _, failed := range apierror.For("set the privacy level of", "wiki run", err, changeOptions) {
 		diags.AddAttributeWarning(path.Root("privacy_level"), "Privacy Level Not Set",
@@ -285,8 +285,8 @@ func isPrivacyUnset(ctx context.Context, private adopt.Private) bool {
 }
 
 func (r *wikiRunResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, r.Client, "wiki run", req, resp, func(m *wikiRunModel) (*client.WikiRun, error) {
-		found, err := r.Client.WikiRun(ctx, m.ID.ValueString(), m.RepoURL.ValueString())
+	crud.Read(ctx, r.Client, "wiki run", req, resp, func(m *wikiRunModel) (*wikis.Run, error) {
+		found, err := r.Client.Wikis.Get(ctx, m.ID.ValueString(), m.RepoURL.ValueString())
 		if err == nil {
 			resp.Diagnostics.Append(resp.Private.SetKey(ctx, unsetPrivacy, nil)...) // The state now contains the actual level.
 		}
@@ -295,12 +295,12 @@ func (r *wikiRunResource) Read(ctx context.Context, req resource.ReadRequest, re
 }
 
 func (r *wikiRunResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	crud.Update(ctx, "wiki run", req, resp, func(plan, state *wikiRunModel) (*client.WikiRun, error) {
+	crud.Update(ctx, "wiki run", req, resp, func(plan, state *wikiRunModel) (*wikis.Run, error) {
 		plan.CanUpdatePrivacy = state.CanUpdatePrivacy
 		if plan.PrivacyLevel.Equal(state.PrivacyLevel) && !isPrivacyUnset(ctx, req.Private) {
 			return nil, nil // An adopted value changed.
 		}
-		_, err := r.Client.SetWikiPrivacy(ctx, state.ID.ValueString(), plan.PrivacyLevel.ValueString())
+		_, err := r.Client.Wikis.SetPrivacy(ctx, state.ID.ValueString(), plan.PrivacyLevel.ValueString())
 		if err == nil {
 			resp.Diagnostics.Append(resp.Private.SetKey(ctx, unsetPrivacy, nil)...)
 		}
@@ -310,7 +310,7 @@ func (r *wikiRunResource) Update(ctx context.Context, req resource.UpdateRequest
 
 func (r *wikiRunResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	crud.Delete(ctx, r.Client, "wiki run", req, resp, func(m *wikiRunModel) error {
-		return r.Client.DeleteWikiRun(ctx, m.ID.ValueString(), m.RepoURL.ValueString())
+		return r.Client.Wikis.Delete(ctx, m.ID.ValueString(), m.RepoURL.ValueString())
 	}, deletionAdvice)
 }
 

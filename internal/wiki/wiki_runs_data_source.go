@@ -30,7 +30,7 @@ func NewWikiRunsDataSource() datasource.DataSource {
 		},
 		Verb: "list", Object: "wiki runs", Options: apierror.Options{listAdvice},
 		Fetch: func(ctx context.Context, c *client.Client, m *wikiRunsModel) error {
-			found, err := c.WikiRuns(ctx)
+			found, err := c.Wikis.List(ctx)
 			m.WikiRuns = wikiRunData.List(found)
 			return err
 		},

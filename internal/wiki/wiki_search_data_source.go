@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -47,7 +48,7 @@ func NewWikiSearchDataSource() datasource.DataSource {
 		Verb: "search", Object: "wiki run",
 		Options: apierror.Options{ofRunAdvice, apierror.AtStatus{http.StatusBadRequest: path.Root("q")}},
 		Fetch: func(ctx context.Context, c *client.Client, m *wikiSearchModel) error {
-			found, err := c.SearchWikiRun(ctx, m.WikiRunID.ValueString(), m.Q.ValueString(), m.Limit.ValueInt64())
+			found, err := c.Wikis.Search(ctx, m.WikiRunID.ValueString(), m.Q.ValueString(), m.Limit.ValueInt64())
 			if err != nil {
 				return aboutRun("searching", m.WikiRunID.ValueString(), err)
 			}
@@ -57,10 +58,10 @@ func NewWikiSearchDataSource() datasource.DataSource {
 	}
 }
 
-var wikiMatch = results.Record[client.WikiMatch]{
-	"page_id":     results.String("ID of the page, for the data source `agentyard_wiki_page`.", func(w *client.WikiMatch) string { return w.PageID }),
-	"title":       results.String(titleText, func(w *client.WikiMatch) string { return w.Title }),
-	"path":        results.String(pathText, func(w *client.WikiMatch) string { return w.Path }),
-	"snippet":     results.String("The text around the first match. Null if the service returns none.", func(w *client.WikiMatch) string { return w.Snippet }),
-	"match_count": results.Int64("Number of matches in the page. Null if unknown.", func(w *client.WikiMatch) *int64 { return w.MatchCount }),
+var wikiMatch = results.Record[wikis.Match]{
+	"page_id":     results.String("ID of the page, for the data source `agentyard_wiki_page`.", func(w *wikis.Match) string { return w.PageID }),
+	"title":       results.String(titleText, func(w *wikis.Match) string { return w.Title }),
+	"path":        results.String(pathText, func(w *wikis.Match) string { return w.Path }),
+	"snippet":     results.String("The text around the first match. Null if the service returns none.", func(w *wikis.Match) string { return w.Snippet }),
+	"match_count": results.Int64("Number of matches in the page. Null if unknown.", func(w *wikis.Match) *int64 { return w.MatchCount }),
 }

@@ -55,7 +55,7 @@ func (e *wikiVideoUploadURLEphemeral) Schema(_ context.Context, _ ephemeral.Sche
 }
 
 func (e *wikiVideoUploadURLEphemeral) Open(ctx context.Context, _ ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
-	upload, err := e.Client.CreateWikiVideoUpload(ctx)
+	upload, err := e.Client.Wikis.CreateVideoUpload(ctx)
 	if err != nil {
 		resp.Diagnostics.Append(apierror.For("open", "wiki video upload URL", err, apierror.Advice{http.StatusForbidden: switchedOff})...)
 		return

@@ -169,7 +169,7 @@ var lives = map[string]life{
 	},
 }
 
-// newOrganization is an emulator with what others have made in it.
+// New is an emulator with what others have made in it.
 func newOrganization(t *testing.T) (*acctest.Env, *strings.Replacer) {
 	t.Helper()
 	e := acctest.New(t)

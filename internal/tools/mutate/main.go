@@ -17,7 +17,7 @@ import (
 )
 
 // packages are those whose own tests decide alone; the folders of internal.
-var packages = []string{"apierror", "client", "contract", "crud", "value", "wait"}
+var packages = []string{"apierror", "client/collection", "client/transport", "contract", "crud", "value", "wait"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -53,7 +53,7 @@ func mutate(ctx context.Context, out io.Writer, names []string) error {
 	failed := false
 	for _, name := range names {
 		folder := "internal/" + name
-		result := filepath.Join(scratch, name+".json")
+		result := filepath.Join(scratch, filepath.Base(name)+".json")
 		if err := unleash(ctx, strings.TrimSpace(string(gremlins)), folder, result); err != nil {
 			return err
 		}

@@ -1,0 +1,332 @@
+// Package ci calls the operations of CI automation.
+package ci
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// Client calls the operations of CI automation.
+type Client struct {
+	conn *transport.Conn
+
+	reads reads
+	// lookForTime is real time, which TimeBeforeEdit takes at most.
+	lookForTime time.Duration
+}
+
+// New returns the calls of CI automation.
+func New(conn *transport.Conn) *Client {
+	c := &Client{conn: conn, lookForTime: defaultLookForTime}
+	c.reads = newReads(c)
+	return c
+}
+
+// route starts the routes of CI automation, of whose answers the API shows no shapes: a list must be in its envelope,
+// but any field of an item may be absent.
+const route = "/api/v0/automations/ci/"
+
+// Job is a change of a workflow in a repository, which a pull request proposes. A text is empty where the service leaves it out.
+type Job struct {
+	ID           string           `json:"id"`
+	Action       string           `json:"action"`
+	RepoFullName string           `json:"repoFullName"`
+	FilePath     string           `json:"filePath"`
+	PullRequest  string           `json:"prUrl"`
+	Status       string           `json:"status"`
+	Error        Fault            `json:"error"`
+	CreatedAt    transport.Millis `json:"createdAt"`
+	UpdatedAt    transport.Millis `json:"updatedAt"`
+}
+
+// Repository is a repository in which CI automation may work.
+type Repository struct {
+	FullName       string `json:"fullName"`
+	URL            string `json:"url"`
+	IsPrivate      *bool  `json:"isPrivate"`
+	DefaultBranch  string `json:"defaultBranch"`
+	UserPermission string `json:"userPermission"`
+	// ServiceAppWritable says whether the service's app may write to it; nil where the service leaves it out.
+	ServiceAppWritable *bool `json:"serviceAppWritable"`
+}
+
+// Owners are those whose repositories CI automation may work in.
+type Owners struct {
+	Owners      []Owner
+	Integration *Integration
+}
+
+// Owner owns repositories.
+type Owner struct {
+	Login string `json:"login"`
+	Type  string `json:"type"`
+}
+
+// Integration tells of the organization's code host. Connected is nil where the service leaves it out.
+type Integration struct {
+	Connected *bool `json:"connected"`
+}
+
+// Runs are runs of workflows.
+type Runs struct {
+	Runs        []Run
+	Integration *Integration
+}
+
+// Run is a run of a workflow. Its fields are open, so it is kept whole too.
+type Run struct {
+	ID           Loose
+	RepoFullName Loose
+	Status       Loose
+	Conclusion   Loose
+	// Raw is the run as the service writes it.
+	Raw json.RawMessage
+}
+
+// UnmarshalJSON keeps the whole item, whatever it is, beside the fields that are likely.
+func (r *Run) UnmarshalJSON(data []byte) error {
+	var fields map[string]Loose
+	if json.Unmarshal(data, &fields) != nil {
+		fields = nil // An item that is no object has no fields.
+	}
+	*r = Run{ID: fields["id"], RepoFullName: fields["repoFullName"], Status: fields["status"], Conclusion: fields["conclusion"], Raw: bytes.Clone(data)}
+	return nil
+}
+
+// Scan is what the service found in the repositories.
+type Scan struct {
+	Workflows   []Workflow
+	ScannedAt   transport.Millis
+	CacheTTL    *int64
+	Integration *Integration
+}
+
+// Workflow is a workflow's file in a repository.
+type Workflow struct {
+	RepoFullName  string   `json:"repoFullName"`
+	FilePath      string   `json:"filePath"`
+	WorkflowName  string   `json:"workflowName"`
+	TriggerEvents []string `json:"triggerEvents"`
+	ScheduleCron  string   `json:"scheduleCron"`
+	TemplateID    string   `json:"templateId"`
+	// AgentActionInputs are the inputs of the agent's step; nil where there are none.
+	AgentActionInputs json.RawMessage `json:"agentActionInputs"`
+	GithubURL         string          `json:"githubUrl"`
+	FileSHA           string          `json:"fileSha"`
+	AuthoredBy        *Author         `json:"authoredBy"`
+	UserPermission    string          `json:"userPermission"`
+}
+
+// Author wrote a workflow.
+type Author struct {
+	Login string `json:"login"`
+	Name  string `json:"name"`
+}
+
+// Loose is a text where the API does not say that it is one: any other value is its JSON, and null is empty.
+type Loose string
+
+// UnmarshalJSON takes a value of any type.
+func (l *Loose) UnmarshalJSON(data []byte) error {
+	text, ok := transport.TextOf(data)
+	if !ok && !bytes.Equal(bytes.TrimSpace(data), []byte("null")) {
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, data); err != nil {
+			return fmt.Errorf("read a text: %w", err)
+		}
+		text = compact.String()
+	}
+	*l = Loose(text)
+	return nil
+}
+
+// Fault is a Loose that says what went wrong. What says nothing is empty: false, {}, [] and blanks.
+type Fault string
+
+// UnmarshalJSON takes a value of any type.
+func (f *Fault) UnmarshalJSON(data []byte) error {
+	var said Loose
+	if err := said.UnmarshalJSON(data); err != nil {
+		return err
+	}
+	switch strings.TrimSpace(string(said)) {
+	case "", "false", "{}", "[]":
+		said = ""
+	}
+	*f = Fault(said)
+	return nil
+}
+
+// reads are what one process has read of CI automation: those who ask the same in a short time share an answer.
+type reads struct {
+	jobs         *collection.Shared[Job]
+	repositories *collection.Shared[Repository]
+	owner        *onlyOwner
+	owners       *collection.Shared[Owners]
+	runs         *collection.Shared[Runs]
+	scans        *collection.Shared[Scan]
+}
+
+func newReads(c *Client) reads {
+	return reads{
+		jobs:         collection.NewShared(c.conn.Clock, 0, c.listJobs, func(j *Job) string { return j.ID }, collection.Nameless[Job]),
+		repositories: collection.NewShared(c.conn.Clock, 0, c.listRepositories, func(r *Repository) string { return r.FullName }, collection.Nameless[Repository]),
+		owner:        &onlyOwner{},
+		owners:       collection.NewShared(c.conn.Clock, 0, c.listRepositoryOwners, onlyOne[Owners], collection.Nameless[Owners]),
+		runs:         collection.NewShared(c.conn.Clock, 0, c.listRuns, onlyOne[Runs], collection.Nameless[Runs]),
+		scans:        collection.NewShared(c.conn.Clock, 0, c.scan, onlyOne[Scan], collection.Nameless[Scan]),
+	}
+}
+
+// onlyOne is for collections that have one object.
+func onlyOne[T any](*T) string { return collection.Organization }
+
+// Jobs returns the jobs of the organization, the newest first.
+func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
+	return c.reads.jobs.All(ctx, collection.Organization)
+}
+
+// Repositories returns the repositories in which CI automation may work, those of an owner or all, ordered by their names.
+// What is not the owner's is left out, whatever the service answers.
+func (c *Client) Repositories(ctx context.Context, owner string) ([]Repository, error) {
+	if owner == "" {
+		return c.reads.repositories.All(ctx, "")
+	}
+	found, err := c.reads.repositories.All(ctx, c.reads.owner.key(owner))
+	return slices.DeleteFunc(found, func(r Repository) bool {
+		of, _, _ := strings.Cut(r.FullName, "/")
+		return !strings.EqualFold(of, owner)
+	}), err
+}
+
+// onlyOwner is the owner whose repositories were asked for, as long as nobody has asked for those of another one.
+type onlyOwner struct {
+	mu   sync.Mutex
+	name string
+}
+
+// key is the listing that answers for an owner: that of the first one alone, that of all owners for every other one.
+func (o *onlyOwner) key(owner string) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.name == "":
+		o.name = owner
+	case !strings.EqualFold(o.name, owner):
+		return ""
+	}
+	return o.name
+}
+
+// RepositoryOwners returns those whose repositories CI automation may work in, ordered by their names.
+func (c *Client) RepositoryOwners(ctx context.Context) (*Owners, error) {
+	return first(c.reads.owners.All(ctx, collection.Organization))
+}
+
+// Runs returns the runs of workflows as the service orders them.
+func (c *Client) Runs(ctx context.Context) (*Runs, error) {
+	return first(c.reads.runs.All(ctx, collection.Organization))
+}
+
+// Scan returns the workflows of the repositories, ordered by repository and path. The service answers with an
+// earlier scan that is not too old, unless it is forced to look.
+func (c *Client) Scan(ctx context.Context, isForced bool) (*Scan, error) {
+	key := ""
+	if isForced {
+		key = forced
+	}
+	return first(c.reads.scans.All(ctx, key))
+}
+
+// forced is the key of scans that are no earlier ones.
+const forced = "true"
+
+// first is the only object of a collection that has one.
+func first[T any](objects []T, err error) (*T, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &objects[0], nil
+}
+
+func (c *Client) listJobs(ctx context.Context, _ string) ([]Job, error) {
+	jobs, err := list[Job](ctx, c.conn, transport.Request{Op: transport.Operation{Name: "listCiJobs", Method: http.MethodGet, Route: route + "jobs"}}, "jobs", nil)
+	slices.SortStableFunc(jobs, func(a, b Job) int { return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID)) })
+	return jobs, err
+}
+
+func (c *Client) listRepositories(ctx context.Context, owner string) ([]Repository, error) {
+	r := transport.Request{Op: transport.Operation{Name: "listCiRepositories", Method: http.MethodGet, Route: route + "repositories"}}
+	if owner != "" {
+		r.Query = url.Values{"owner": {owner}}
+	}
+	repositories, err := list[Repository](ctx, c.conn, r, "repositories", nil)
+	slices.SortStableFunc(repositories, func(a, b Repository) int { return cmp.Compare(a.FullName, b.FullName) })
+	return repositories, err
+}
+
+func (c *Client) listRepositoryOwners(ctx context.Context, _ string) ([]Owners, error) {
+	var envelope struct {
+		Integration *Integration `json:"integration"`
+	}
+	owners, err := list[Owner](ctx, c.conn, transport.Request{Op: transport.Operation{Name: "listCiRepositoryOwners", Method: http.MethodGet, Route: route + "repository-owners"}}, "owners", &envelope)
+	slices.SortStableFunc(owners, func(a, b Owner) int { return cmp.Or(cmp.Compare(a.Login, b.Login), cmp.Compare(a.Type, b.Type)) })
+	return []Owners{{Owners: owners, Integration: envelope.Integration}}, err
+}
+
+func (c *Client) listRuns(ctx context.Context, _ string) ([]Runs, error) {
+	var envelope struct {
+		Integration *Integration `json:"integration"`
+	}
+	runs, err := list[Run](ctx, c.conn, transport.Request{Op: transport.Operation{Name: "listCiRuns", Method: http.MethodGet, Route: route + "runs"}}, "runs", &envelope)
+	return []Runs{{Runs: runs, Integration: envelope.Integration}}, err
+}
+
+func (c *Client) scan(ctx context.Context, isForced string) ([]Scan, error) {
+	r := transport.Request{Op: transport.Operation{Name: "scanCiWorkflows", Method: http.MethodGet, Route: route + "scan"}}
+	if isForced == forced {
+		r.Op.Slow = true
+		r.Query = url.Values{"forceRefresh": {forced}}
+	}
+	var envelope struct {
+		ScannedAt   transport.Millis `json:"scannedAt"`
+		CacheTTLMs  *int64           `json:"cacheTtlMs"`
+		Integration *Integration     `json:"integration"`
+	}
+	workflows, err := list[Workflow](ctx, c.conn, r, "workflows", &envelope)
+	for i := range workflows {
+		slices.Sort(workflows[i].TriggerEvents) // Their order says nothing, and a changing one would show up as a change.
+	}
+	slices.SortStableFunc(workflows, func(a, b Workflow) int {
+		return cmp.Or(cmp.Compare(a.RepoFullName, b.RepoFullName), cmp.Compare(a.FilePath, b.FilePath))
+	})
+	return []Scan{{Workflows: workflows, ScannedAt: envelope.ScannedAt, CacheTTL: envelope.CacheTTLMs, Integration: envelope.Integration}}, err
+}
+
+// list asks for a list in an envelope of that name, and reads what else is in its answer unless envelope is nil.
+func list[T any](ctx context.Context, c *transport.Conn, r transport.Request, name string, envelope any) ([]T, error) {
+	answer, err := c.Exchange(ctx, r, transport.WantJSON)
+	if err != nil {
+		return nil, err
+	}
+	items, err := transport.ReadList[T](answer.Body, name)
+	if err == nil && envelope != nil {
+		err = transport.ReadEnvelope(answer.Body, envelope)
+	}
+	if err != nil {
+		return nil, transport.Unusable(r.Op, err)
+	}
+	return items, nil
+}

@@ -1,0 +1,293 @@
+package ci
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+func texts[T any](items []T, text func(T) string) string {
+	all := make([]string, len(items))
+	for i, item := range items {
+		all[i] = text(item)
+	}
+	return strings.Join(all, " ")
+}
+
+func TestCIJobs_readsEveryField(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serveShort(t, func(string) string {
+		return `200 {"jobs":[
+			{"id":"acme/api::b.yml","createdAt":1772323200000},
+			{},
+			{"id":"acme/api::a.yml","action":"edit","repoFullName":"acme/api","filePath":"a.yml","prUrl":"https://code.example/acme/api/pull/1","status":"new-one","error":null,"createdAt":1772323200500,"updatedAt":1772323201000,"new":1},
+			{"id":"acme/api::c.yml","action":null,"prUrl":null,"error":{"message":"no"},"createdAt":1772323200000}],"more":true}`
+	})
+	jobs, err := c.Jobs(t.Context())
+	if err != nil || texts(jobs, func(j Job) string { return j.ID }) != "acme/api::a.yml acme/api::b.yml acme/api::c.yml " {
+		t.Fatalf("got %+v, %v", jobs, err)
+	}
+	if want := (Job{ID: "acme/api::a.yml", Action: "edit", RepoFullName: "acme/api", FilePath: "a.yml", PullRequest: "https://code.example/acme/api/pull/1", Status: "new-one", CreatedAt: 1772323200500, UpdatedAt: 1772323201000}); jobs[0] != want {
+		t.Errorf("got %+v", jobs[0])
+	}
+	if jobs[2].Error != `{"message":"no"}` || jobs[3] != (Job{}) {
+		t.Errorf("got %+v", jobs[2:])
+	}
+	rec.Want(t, "GET "+route+"jobs")
+}
+
+func TestCIRepositories_readsEveryField(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{
+		"GET " + route + "repositories": `200 {"repositories":[{"fullName":"robin/tools"},
+			{"fullName":"acme/api","url":"https://code.example/acme/api","isPrivate":true,"defaultBranch":"main","userPermission":"admin","serviceAppWritable":false}]}`,
+		"GET " + route + "repositories?owner=a%2F..%3F+%26b": `200 {"repositories":null}`,
+	}))
+	found, err := c.Repositories(t.Context(), "")
+	yes, no := true, false
+	want := []Repository{
+		{FullName: "acme/api", URL: "https://code.example/acme/api", IsPrivate: &yes, DefaultBranch: "main", UserPermission: "admin", ServiceAppWritable: &no},
+		{FullName: "robin/tools"},
+	}
+	if err != nil || !reflect.DeepEqual(found, want) {
+		t.Errorf("got %+v, %v", found, err)
+	}
+	if none, err := c.Repositories(t.Context(), "a/..? &b"); err != nil || len(none) != 0 {
+		t.Errorf("got %+v, %v", none, err)
+	}
+	if n := rec.Count(http.MethodGet); n != 2 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+// Only what belongs to the owner is theirs, also where the service does not know the parameter.
+func TestCIRepositories_ofAnOwner(t *testing.T) {
+	t.Parallel()
+	c, _, _ := serveShort(t, func(string) string {
+		return `200 {"repositories":[{"fullName":"acme/web"},{"fullName":"acme-2/web"},{"fullName":"Acme/api"},{},{"fullName":"robin/acme"},{"fullName":"acme"}]}`
+	})
+	found, err := c.Repositories(t.Context(), "ACME")
+	if err != nil || texts(found, func(r Repository) string { return r.FullName }) != "Acme/api acme acme/web" {
+		t.Errorf("got %+v, %v", found, err)
+	}
+}
+
+// From the second owner on, one listing serves all of them.
+func TestCIRepositories_ofManyOwners(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serveShort(t, func(string) string {
+		return `200 {"repositories":[{"fullName":"a/1"},{"fullName":"b/1"},{"fullName":"b/2"},{"fullName":"c/1"}]}`
+	})
+	for _, tc := range [][2]string{{"a", "a/1"}, {"A", "a/1"}, {"b", "b/1 b/2"}, {"c", "c/1"}, {"none", ""}, {"a", "a/1"}, {"", "a/1 b/1 b/2 c/1"}} {
+		found, err := c.Repositories(t.Context(), tc[0])
+		if err != nil || texts(found, func(r Repository) string { return r.FullName }) != tc[1] {
+			t.Errorf("%s: got %+v, %v", tc[0], found, err)
+		}
+	}
+	rec.Want(t, "GET "+route+"repositories?owner=a", "GET "+route+"repositories")
+}
+
+// A field that is there says nothing by that alone.
+func TestFault(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]Fault{
+		`null`: "", `""`: "", `" "`: "", `false`: "", `{}`: "", `{ }`: "", `[]`: "", `"no"`: "no", `true`: "true", `0`: "0", `{"message": "no"}`: `{"message":"no"}`, `["no"]`: `["no"]`,
+	} {
+		var got struct{ Error Fault }
+		if err := json.Unmarshal([]byte(`{"error":`+raw+`}`), &got); err != nil || got.Error != want {
+			t.Errorf("%s: got %q, %v", raw, got.Error, err)
+		}
+	}
+}
+
+func TestCIRepositoryOwners_readsEveryField(t *testing.T) {
+	t.Parallel()
+	yes := true
+	for answer, want := range map[string]Owners{
+		`200 {"owners":[{"login":"robin","type":"user"},{"login":"acme","type":"something"},{}],"integration":{"connected":true,"new":1}}`: {
+			Owners: []Owner{{}, {"acme", "something"}, {"robin", "user"}}, Integration: &Integration{Connected: &yes},
+		},
+		`200 {"owners":[],"integration":{}}`:     {Owners: []Owner{}, Integration: &Integration{}},
+		`200 {"owners":null}`:                    {},
+		`200 [{"login":"acme"}]`:                 {Owners: []Owner{{Login: "acme"}}},
+		`200 {"owners":[],"integration":null}`:   {Owners: []Owner{}},
+		`200 {"integration":{"connected":true}}`: {},
+	} {
+		c, rec, _ := serveShort(t, func(string) string { return answer })
+		found, err := c.RepositoryOwners(t.Context())
+		if !strings.Contains(answer, "owners") && !strings.Contains(answer, "200 [") {
+			if err == nil || !strings.Contains(err.Error(), "has no owners") {
+				t.Errorf("%s: got %+v, %v", answer, found, err)
+			}
+			continue
+		}
+		if err != nil || !reflect.DeepEqual(*found, want) {
+			t.Errorf("%s: got %+v, %v", answer, found, err)
+		}
+		rec.Want(t, "GET "+route+"repository-owners")
+	}
+}
+
+// The fields of a run are open: what is there is kept whole, and what is likely is read where it can be.
+func TestCIRuns_keepsWholeItems(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serveShort(t, func(string) string {
+		return `200 {"runs":[{"id":12345678901234567890,"repoFullName":"acme/api","status":"odd","conclusion":null,"jobs":[{"n":1.50}]},{"id":"r2","status":{"a": 1}},"text",null]}`
+	})
+	found, err := c.Runs(t.Context())
+	if err != nil || len(found.Runs) != 4 || found.Integration != nil {
+		t.Fatalf("got %+v, %v", found, err)
+	}
+	one := found.Runs[0]
+	if one.ID != "12345678901234567890" || one.RepoFullName != "acme/api" || one.Status != "odd" || one.Conclusion != "" || !strings.Contains(string(one.Raw), `"jobs":[{"n":1.50}]`) {
+		t.Errorf("got %+v", one)
+	}
+	if two := found.Runs[1]; two.ID != "r2" || two.Status != `{"a":1}` || two.RepoFullName != "" {
+		t.Errorf("got %+v", two)
+	}
+	if string(found.Runs[2].Raw) != `"text"` || string(found.Runs[3].Raw) != "null" || found.Runs[2].ID != "" {
+		t.Errorf("got %+v", found.Runs[2:])
+	}
+	rec.Want(t, "GET "+route+"runs")
+}
+
+func TestScanCIWorkflows_readsEveryField(t *testing.T) {
+	t.Parallel()
+	c, rec, clk := serveShort(t, func(call string) string {
+		if strings.Contains(call, "forceRefresh") {
+			return `200 {"workflows":[],"scannedAt":null}`
+		}
+		return `200 {"workflows":[{"repoFullName":"acme/web","filePath":"b.yml"},
+			{"repoFullName":"acme/web","filePath":"a.yml","workflowName":"A","triggerEvents":["push","issues"],"scheduleCron":"0 6 * * 1","templateId":"code-review","agentActionInputs":{"b":1,"a":2},
+			 "githubUrl":"https://code.example/acme/web/a.yml","fileSha":"abc","authoredBy":{"login":"robin","name":"Robin"},"userPermission":"write"},
+			{"repoFullName":"acme/api","filePath":"z.yml","triggerEvents":null,"agentActionInputs":null,"authoredBy":null}],
+			"scannedAt":1772323200000,"cacheTtlMs":1800000,"integration":{"connected":false}}`
+	})
+	found, err := c.Scan(t.Context(), false)
+	if err != nil || texts(found.Workflows, func(w Workflow) string { return w.RepoFullName + ":" + w.FilePath }) != "acme/api:z.yml acme/web:a.yml acme/web:b.yml" {
+		t.Fatalf("got %+v, %v", found, err)
+	}
+	if found.ScannedAt != 1772323200000 || *found.CacheTTL != 1800000 || *found.Integration.Connected {
+		t.Errorf("got %+v", found)
+	}
+	one := found.Workflows[1]
+	if one.WorkflowName != "A" || !slices.Equal(one.TriggerEvents, []string{"issues", "push"}) || one.ScheduleCron != "0 6 * * 1" || one.TemplateID != "code-review" || string(one.AgentActionInputs) != `{"b":1,"a":2}` ||
+		one.GithubURL == "" || one.FileSHA != "abc" || *one.AuthoredBy != (Author{"robin", "Robin"}) || one.UserPermission != "write" {
+		t.Errorf("got %+v", one)
+	}
+	if other := found.Workflows[0]; other.TriggerEvents != nil || other.AuthoredBy != nil || other.WorkflowName != "" {
+		t.Errorf("got %+v", other)
+	}
+	// A scan that is forced is another question, and both are asked once as long as the answers are shared.
+	for range 2 {
+		if forced, err := c.Scan(t.Context(), true); err != nil || forced.ScannedAt != 0 || forced.CacheTTL != nil {
+			t.Errorf("got %+v, %v", forced, err)
+		}
+		if _, err := c.Scan(t.Context(), false); err != nil {
+			t.Error(err)
+		}
+	}
+	rec.Want(t, "GET "+route+"scan", "GET "+route+"scan?forceRefresh=true")
+	clk.Advance(time.Minute)
+	if _, err := c.Scan(t.Context(), false); err != nil || rec.Count(http.MethodGet) != 3 {
+		t.Errorf("%d requests, %v", rec.Count(http.MethodGet), err)
+	}
+}
+
+// readsOfCI are all reads, by their operations and lists.
+var readsOfCI = map[string]struct {
+	list string
+	read func(context.Context, *Client) error
+}{
+	"listCiJobs":             {"jobs", func(ctx context.Context, c *Client) error { _, err := c.Jobs(ctx); return err }},
+	"listCiRepositories":     {"repositories", func(ctx context.Context, c *Client) error { _, err := c.Repositories(ctx, "acme"); return err }},
+	"listCiRepositoryOwners": {"owners", func(ctx context.Context, c *Client) error { _, err := c.RepositoryOwners(ctx); return err }},
+	"listCiRuns":             {"runs", func(ctx context.Context, c *Client) error { _, err := c.Runs(ctx); return err }},
+	"scanCiWorkflows":        {"workflows", func(ctx context.Context, c *Client) error { _, err := c.Scan(ctx, true); return err }},
+}
+
+func TestCIReads_failures(t *testing.T) {
+	t.Parallel()
+	for operation, of := range readsOfCI {
+		for answer, tc := range map[string]struct {
+			want     string
+			requests int
+		}{
+			`200 {}`:                              {"it has no " + of.list, 1},
+			`200 {"` + of.list + `":{}}`:          {"unexpected shape", 1},
+			`200 {"` + of.list + `":"x"}`:         {"unexpected shape", 1},
+			`200 "x"`:                             {"cannot unmarshal", 1},
+			`200 <html>`:                          {"not JSON", 4},
+			`403 {"detail":"no","title":"x"}`:     {"answered 403: no", 1},
+			`500 {"detail":"broken","title":"x"}`: {"answered 500: broken", 4},
+			"drop":                                {"no usable answer", 4},
+		} {
+			t.Run(operation+answer, func(t *testing.T) {
+				t.Parallel()
+				c, rec, _ := serveShort(t, func(string) string { return answer })
+				if err := of.read(t.Context(), c); err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), operation) {
+					t.Errorf("got %v", err)
+				}
+				if n := rec.Count(http.MethodGet); n != tc.requests {
+					t.Errorf("%d requests", n)
+				}
+				// A failure is not kept.
+				_ = of.read(t.Context(), c)
+				if n := rec.Count(http.MethodGet); n != 2*tc.requests {
+					t.Errorf("%d requests in the end", n)
+				}
+			})
+		}
+	}
+}
+
+// However many ask the same, one request answers them all.
+func TestCIReads_manyReadersShareAnAnswer(t *testing.T) {
+	t.Parallel()
+	for operation, of := range readsOfCI {
+		c, rec, _ := serveShort(t, func(string) string { return `200 {"` + of.list + `":[]}` })
+		var wait sync.WaitGroup
+		for range 20 {
+			wait.Go(func() {
+				if err := of.read(t.Context(), c); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		if n := rec.Count(http.MethodGet); n != 1 {
+			t.Errorf("%s: %d requests", operation, n)
+		}
+	}
+}
+
+func TestCIReads_unconfigured(t *testing.T) {
+	t.Parallel()
+	for operation, of := range readsOfCI {
+		var missing *transport.UnconfiguredError
+		if err := of.read(t.Context(), unconfigured()); !errors.As(err, &missing) {
+			t.Errorf("%s: got %v", operation, err)
+		}
+	}
+}
+
+// The gateway's word that the time is over counts like the end of the own time.
+func TestExchange_slowReadIsNotRepeatedAfterAGatewayTimeout(t *testing.T) {
+	t.Parallel()
+	for isForced, requests := range map[bool]int{true: 1, false: 4} {
+		c, rec, _ := serveShort(t, func(string) string { return "504 <html>" })
+		if _, err := c.Scan(t.Context(), isForced); transport.StatusOf(err) != 504 || rec.Count(http.MethodGet) != requests {
+			t.Errorf("forced %v: %d requests, %v", isForced, rec.Count(http.MethodGet), err)
+		}
+	}
+}

@@ -1,0 +1,293 @@
+package ci
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+func target(name, file string) Target {
+	if file == "" {
+		return Target{RepoFullName: name}
+	}
+	return Target{RepoFullName: name, FilePath: &file}
+}
+
+// deletion is an edit of two repositories.
+var deletion = EditWorkflowRequest{Action: "delete", Repos: []Target{target("acme/api", "a.yml"), target("acme/web", "b.yml")}}
+
+func TestEditCIWorkflow_sendsWhatIsSet(t *testing.T) {
+	t.Parallel()
+	empty, text := "", "x"
+	for want, body := range map[string]EditWorkflowRequest{
+		`{"action":"delete","repos":[{"repoFullName":"acme/api","filePath":"a.yml"},{"repoFullName":"acme/web","filePath":"b.yml"}]}`: deletion,
+		`{"action":"create","repos":[{"repoFullName":"acme/api"}],"changes":{}}`:                                                      {Action: "create", Repos: []Target{target("acme/api", "")}, Changes: &Changes{}},
+		`{"action":"edit","repos":[{"repoFullName":"acme/api","filePath":"a.yml"}],"changes":{"schedule":"","githubEvents":[]}}`: {
+			Action: "edit", Repos: deletion.Repos[:1], Changes: &Changes{Schedule: &empty, GithubEvents: []string{}},
+		},
+		`{"action":"create","repos":[{"repoFullName":"acme/api"}],"changes":{"name":"x","yamlParams":"x","customPrompt":"x","schedule":"x","githubEvents":["push"],"customCIModel":"x","customCIReasoningEffort":"x"},` +
+			`"automationName":"x","serviceAutomationId":"x","modeId":"x"}`: {
+			Action: "create", Repos: []Target{target("acme/api", "")},
+			Changes:        &Changes{Name: &text, YAMLParams: &text, CustomPrompt: &text, Schedule: &text, GithubEvents: []string{"push"}, CustomCIModel: &text, CustomCIReasoningEffort: &text},
+			AutomationName: &text, ServiceAutomationID: &text, ModeID: &text,
+		},
+	} {
+		c, rec, _ := serveShort(t, func(string) string { return `200 {"sessions":[]}` })
+		if _, err := c.EditWorkflow(t.Context(), body); err != nil {
+			t.Error(err)
+		}
+		rec.Want(t, "POST "+route+"edit")
+		if rec.Bodies[0] != want {
+			t.Errorf("sent %s\nwant %s", rec.Bodies[0], want)
+		}
+	}
+}
+
+// Every repository gets its own outcomes, in whatever order and case the answer names them.
+func TestEditCIWorkflow_outcomes(t *testing.T) {
+	t.Parallel()
+	outcome := func(name, url string) string { return `{"repoFullName":"` + name + `","prUrl":"` + url + `"}` }
+	twice := []Target{target("acme/api", "a.yml"), target("acme/web", ""), target("acme/API", "b.yml")}
+	for name, tc := range map[string]struct {
+		targets      []Target
+		answer       string
+		want, others string
+	}{
+		"in order":                    {twice[:2], outcome("acme/api", "1") + "," + outcome("acme/web", "2"), "1:1 1:2", ""},
+		"in another order":            {twice[:2], outcome("Acme/Web", "2") + "," + outcome("acme/api", "1"), "1:1 1:2", ""},
+		"a repository twice":          {twice, outcome("acme/api", "1") + "," + outcome("acme/api", "3") + "," + outcome("acme/web", "2"), "2:1,3 1:2", ""},
+		"one is missing":              {twice[:2], outcome("acme/web", "2"), "1: 1:2", ""},
+		"one of two is missing":       {twice, outcome("acme/web", "2") + "," + outcome("acme/api", "1"), "2:1 1:2", ""},
+		"none":                        {twice, "", "2: 1:", ""},
+		"not asked for":               {twice[:1], outcome("acme/api", "1") + "," + outcome("robin/tools", "9"), "1:1", "robin/tools"},
+		"once too often":              {twice[:2], outcome("acme/api", "1") + "," + outcome("acme/web", "2") + "," + outcome("ACME/api", "9"), "1:1,9 1:2", ""},
+		"one without a repository":    {twice[:2], outcome("acme/api", "1") + `,{"prUrl":"9"}`, "1:1 1:9", ""},
+		"two without a repository":    {twice[:2], `{"prUrl":"8"},{"prUrl":"9"}`, "1: 1:", " "},
+		"whose it is is not certain":  {twice[:2], `{"prUrl":"9"}`, "1: 1:", ""},
+		"nobody's":                    {twice[:1], outcome("acme/api", "1") + `,{"prUrl":"9"}`, "1:1", ""},
+		"without anything":            {twice[:1], `null`, "1:", ""},
+		"for a repository with files": {twice, outcome("acme/web", "2") + `,{"prUrl":"9"}`, "2: 1:2", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := serveShort(t, func(string) string { return `200 {"sessions":[` + tc.answer + `],"new":1}` })
+			edit, err := c.EditWorkflow(t.Context(), EditWorkflowRequest{Action: "create", Repos: tc.targets})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := texts(edit.Repositories, func(r RepositoryEdit) string {
+				return fmt.Sprintf("%d:%s", len(r.Targets), strings.ReplaceAll(texts(r.Outcomes, func(o Outcome) string { return string(o.PullRequest) }), " ", ","))
+			})
+			if others := texts(edit.Others, func(o Outcome) string { return string(o.RepoFullName) }); got != tc.want || others != tc.others {
+				t.Errorf("got %q and %q", got, others)
+			}
+		})
+	}
+}
+
+func TestEditCIWorkflow_readsEveryField(t *testing.T) {
+	t.Parallel()
+	c, _, _ := serveShort(t, func(string) string {
+		return `200 {"sessions":[{"repoFullName":"acme/api","sessionId":7,"prUrl":null,"message":"m","error":{"message":"e"},"new":[]},{"repoFullName":"acme/web"}]}`
+	})
+	edit, err := c.EditWorkflow(t.Context(), deletion)
+	if err != nil || edit.Repositories[0].Outcomes[0] != (Outcome{RepoFullName: "acme/api", SessionID: "7", Message: "m", Error: `{"message":"e"}`}) || edit.Repositories[1].Outcomes[0] != (Outcome{RepoFullName: "acme/web"}) {
+		t.Errorf("got %+v, %v", edit, err)
+	}
+}
+
+// An edit is sent again only where the service surely did not act, and whatever leaves that open says so.
+func TestEditCIWorkflow_faults(t *testing.T) {
+	t.Parallel()
+	const done = `200 {"sessions":[{"repoFullName":"acme/api","prUrl":"1"},{"repoFullName":"acme/web","prUrl":"2"}]}`
+	for name, tc := range map[string]struct {
+		first       string
+		isUncertain bool
+		want        string
+		posts       int
+	}{
+		"done":                     {done, false, "", 1},
+		"rate limit":               {`429 {"detail":"slow down"}`, false, "", 2},
+		"dropped":                  {"drop", true, "got no usable answer", 1},
+		"cut off":                  {"cut", true, "broke off", 1},
+		"a page":                   {"200 <html>", true, "not JSON", 1},
+		"nothing":                  {"200 ", true, "not JSON", 1},
+		"another shape":            {`200 {}`, true, "it has no sessions", 1},
+		"another shape of entries": {`200 {"sessions":{}}`, true, "unexpected shape", 1},
+		"500":                      {`500 {"detail":"broken"}`, true, "answered 500: broken", 1},
+		"502 of a gateway":         {`502 <html>`, true, "answered 502", 1},
+		"503":                      {`503 {"detail":"broken"}`, true, "answered 503", 1},
+		"504":                      {`504 {"detail":"late"}`, true, "answered 504", 1},
+		"501":                      {`501 {"detail":"not here"}`, false, "answered 501", 1},
+		"408":                      {`408 {"detail":"late"}`, true, "answered 408: late", 1},
+		"499 of a gateway":         {`499 <html>`, true, "answered 499", 1},
+		"404 of another server":    {`404 <html>`, false, "answered 404", 1},
+		"400":                      {`400 {"detail":"no"}`, false, "answered 400: no", 1},
+		"401":                      {`401 {"detail":"no"}`, false, "answered 401", 1},
+		"403":                      {`403 {"detail":"no"}`, false, "answered 403", 1},
+		"404":                      {`404 {"detail":"no"}`, false, "answered 404", 1},
+		"a redirect":               {`302 `, false, "answered 302", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+				switch {
+				case n > 1:
+					clienttest.Say(w, done)
+				case tc.first == "cut":
+					clienttest.Cut(w, 200)
+				default:
+					clienttest.Say(w, tc.first)
+				}
+			})
+			edit, err := c.EditWorkflow(t.Context(), deletion)
+			if (err != nil) != (tc.want != "") || (edit == nil) != (tc.want != "") || err != nil && (!strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "editCiWorkflow")) {
+				t.Errorf("got %+v, %v", edit, err)
+			}
+			var uncertain *UncertainEditError
+			if errors.As(err, &uncertain) != tc.isUncertain {
+				t.Errorf("uncertain is %v: %v", !tc.isUncertain, err)
+			}
+			if tc.isUncertain && !strings.Contains(err.Error(), "pull requests may have been opened in acme/api (a.yml), acme/web (b.yml)") {
+				t.Errorf("the error does not name the repositories: %v", err)
+			}
+			if n := rec.Count(http.MethodPost); n != tc.posts {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
+// Who looks for what an edit did compares with the service's time before it. That of this machine may be any other, so the
+// service is asked once if it has told none.
+func TestTimeBeforeEdit(t *testing.T) {
+	t.Parallel()
+	const getJobs = "GET " + route + "jobs"
+	for _, answer := range []string{`200 {"jobs":[]}`, `403 {"detail":"no"}`} {
+		c, rec, _ := serveShort(t, func(string) string { return answer })
+		for range 2 {
+			if at := c.TimeBeforeEdit(t.Context()); at != c.conn.ServiceTime().UTC().Format(time.RFC3339) || c.conn.ServiceTime().IsZero() {
+				t.Errorf("got %q", at)
+			}
+		}
+		rec.Want(t, getJobs)
+	}
+	c, rec, _ := serveShort(t, func(string) string { return "drop" })
+	if at := c.TimeBeforeEdit(t.Context()); at != "" || rec.Count(http.MethodGet) == 0 {
+		t.Errorf("got %q after %v", at, rec.Calls())
+	}
+}
+
+// A service that is slow to tell its time does not keep an edit waiting, and a run that is stopped meanwhile edits nothing.
+func TestTimeBeforeEdit_isNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		look  time.Duration
+		stops bool
+		posts int
+	}{
+		"slow":    {time.Millisecond, false, 1},
+		"stopped": {time.Hour, true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			release := make(chan struct{})
+			c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+				if r.Method == http.MethodPost {
+					clienttest.Say(w, `200 {"sessions":[]}`)
+					return
+				}
+				if tc.stops {
+					stop()
+				}
+				select {
+				case <-release:
+				case <-time.After(time.Minute): // Who waits for it learns the time.
+				}
+				clienttest.Say(w, `200 {"jobs":[]}`)
+			})
+			defer close(release)
+			c.lookForTime = tc.look
+			if at := c.TimeBeforeEdit(ctx); at != "" {
+				t.Errorf("the answer was waited for: %s", at)
+			}
+			if tc.stops {
+				<-ctx.Done()
+			}
+			_, err := c.EditWorkflow(ctx, deletion)
+			var uncertain *UncertainEditError
+			if errors.Is(err, context.Canceled) != tc.stops || !tc.stops && err != nil || errors.As(err, &uncertain) {
+				t.Error(err)
+			}
+			if n := rec.Count(http.MethodPost); n != tc.posts {
+				t.Errorf("%d edits", n)
+			}
+		})
+	}
+}
+
+// Where nobody listens nothing was sent, so it is tried again, and nothing is uncertain.
+func TestEditCIWorkflow_nobodyListens(t *testing.T) {
+	t.Parallel()
+	c := connected(t, transport.Config{BaseURL: "http://127.0.0.1:1", APIKey: clienttest.Key, MaxRetries: 2, Clock: clock.NewFake(clienttest.Start)})
+	_, err := c.EditWorkflow(t.Context(), deletion)
+	var uncertain *UncertainEditError
+	var transport *transport.TransportError
+	if errors.As(err, &uncertain) || !errors.As(err, &transport) || !transport.Unsent {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A run that is stopped while the service works learns what it did.
+func TestEditCIWorkflow_outlivesTheRun(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		stop()
+		clienttest.Say(w, `200 {"sessions":[{"repoFullName":"acme/api","prUrl":"1"}]}`)
+	})
+	edit, err := c.EditWorkflow(ctx, deletion)
+	if err != nil || edit.Repositories[0].Outcomes[0].PullRequest != "1" {
+		t.Errorf("got %+v, %v", edit, err)
+	}
+	// Once it is stopped nothing is sent.
+	var uncertain *UncertainEditError
+	if _, err := c.EditWorkflow(ctx, deletion); !errors.Is(err, context.Canceled) || errors.As(err, &uncertain) || rec.Count(http.MethodPost) != 1 {
+		t.Errorf("%d requests, %v", rec.Count(http.MethodPost), err)
+	}
+}
+
+// What was read before an edit answers nobody after it, whether it was answered or not.
+func TestEditCIWorkflow_discardsWhatItChanges(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []string{`200 {"sessions":[]}`, "drop", `403 {"detail":"no"}`} {
+		c, rec, _ := serveShort(t, func(call string) string {
+			if strings.HasPrefix(call, http.MethodPost) {
+				return answer
+			}
+			return `200 {"jobs":[],"repositories":[],"owners":[],"runs":[],"workflows":[]}`
+		})
+		for range 2 {
+			for _, of := range readsOfCI {
+				if err := of.read(t.Context(), c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, _ = c.EditWorkflow(t.Context(), deletion)
+		}
+		// An edit changes neither repositories nor owners.
+		if n := rec.Count(http.MethodGet); n != 2*3+2 {
+			t.Errorf("%s: %d reads", answer, n)
+		}
+	}
+}

@@ -1,0 +1,351 @@
+package collection
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+func mustKnow(t *testing.T, sh *Shared[thing], name string, heard time.Time) Snapshot[thing] {
+	t.Helper()
+	known, err := sh.Snapshot(t.Context(), "", name, heard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return known
+}
+
+func thingIDs(things []thing) []string {
+	ids := make([]string, len(things))
+	for i := range things {
+		ids[i] = things[i].id
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// What exists is learned with one listing, and then follows what this process writes.
+func TestInventory_isLearnedOnceAndKept(t *testing.T) {
+	t.Parallel()
+	s := &source{things: []thing{{"1", "a"}, {"2", "a"}, {"3", "b"}}}
+	clk := clock.NewFake(time.Now())
+	sh := s.shared(clk)
+	expect := func(name string, want ...string) {
+		t.Helper()
+		if got := thingIDs(mustKnow(t, sh, name, clk.Now()).Named); !slices.Equal(got, want) && len(got)+len(want) > 0 {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	expect("a", "1", "2")
+	sh.Put("", &thing{"4", "a"})
+	sh.Put("", &thing{"1", "c"})
+	sh.remove("", "2")
+	sh.remove("", "unknown")
+	expect("a", "4")
+	expect("b", "3")
+	expect("c", "1")
+	s.things = append(s.things, thing{"5", "a"})
+	expect("a", "4")
+	if got, err := sh.FindNow(t.Context(), "", "a"); err != nil || len(got) != 3 {
+		t.Errorf("asked anew: %v, %v", got, err)
+	}
+	expect("a", "4")
+	if s.lists.Load() != 2 {
+		t.Errorf("%d listings, want one to learn and one anew", s.lists.Load())
+	}
+	sh.Forget("")
+	expect("a", "1", "2", "5")
+	expect("none")
+}
+
+// It is learned anew once it may be out of date: after a while, and after a silence in which others may have acted.
+func TestInventory_isLearnedAnew(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		pass, silence time.Duration
+		listings      int64
+	}{
+		"at once":               {0, 0, 1},
+		"busy, not for long":    {freshFor - 1, 0, 1},
+		"busy, for long":        {freshFor, 0, 2},
+		"after a short silence": {time.Second, idleFor - 1, 1},
+		"after a silence":       {3 * time.Second, idleFor, 2},
+	} {
+		s := newSource(2)
+		clk := clock.NewFake(time.Now())
+		sh := s.shared(clk)
+		mustKnow(t, sh, "", clk.Now())
+		s.things = append(s.things[:1], thing{id: "theirs"})
+		clk.Advance(tc.pass)
+		known := mustKnow(t, sh, "", clk.Now().Add(-tc.silence))
+		if s.lists.Load() != tc.listings || known.Contains("theirs") != (tc.listings == 2) || known.Contains("1") != (tc.listings == 1) {
+			t.Errorf("%s: %d listings, theirs is known %v", name, s.lists.Load(), known.Contains("theirs"))
+		}
+	}
+}
+
+// A listing that is as old as a silence may be does not serve to learn from, a younger one does.
+func TestInventory_learnsFromNoOldListing(t *testing.T) {
+	t.Parallel()
+	for age, listings := range map[time.Duration]int64{idleFor - 1: 1, idleFor: 2} {
+		s := newSource(1)
+		clk := clock.NewFake(time.Now())
+		sh := s.shared(clk)
+		mustKnow(t, sh, "", clk.Now())
+		clk.Advance(age)
+		mustKnow(t, sh, "", clk.Now().Add(-idleFor))
+		if s.lists.Load() != listings {
+			t.Errorf("%d listings where the last one is %v old", s.lists.Load(), age)
+		}
+	}
+}
+
+// A service may show late what was just made, so a listing that lacks it does not take it from the next creation.
+func TestInventory_keepsWhatWasJustMade(t *testing.T) {
+	t.Parallel()
+	s := newSource(1)
+	clk := clock.NewFake(time.Now())
+	sh := s.shared(clk)
+	mustKnow(t, sh, "x", clk.Now())
+	sh.Put("", &thing{"own", "x"})
+	clk.Advance(time.Hour)
+	if got := fmt.Sprint(thingIDs(mustKnow(t, sh, "x", clk.Now()).Named)); got != "[own]" {
+		t.Errorf("known: %s", got)
+	}
+}
+
+// A creation knows what was there when it began, and what this process makes beside it; what a later listing shows of
+// its own object does not count as known before.
+func TestInventory_knowsWhatWasThereBefore(t *testing.T) {
+	t.Parallel()
+	s := newSource(1)
+	clk := clock.NewFake(time.Now())
+	sh := s.shared(clk)
+	first := mustKnow(t, sh, "x", clk.Now())
+	s.things = append(s.things, thing{id: "new"}) // The first creation commits, and its answer is on its way.
+	clk.Advance(time.Hour)
+	second := mustKnow(t, sh, "x", clk.Now())
+	sh.Put("", &thing{id: "own"})
+	for id, want := range map[string][2]bool{"0": {true, true}, "new": {false, true}, "own": {true, true}, "unknown": {false, false}} {
+		if got := [2]bool{first.Contains(id), second.Contains(id)}; got != want {
+			t.Errorf("%s: %v, want %v", id, got, want)
+		}
+	}
+}
+
+// A collection that is forgotten while it is learned is learned again.
+func TestInventory_forgottenMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := newSource(3)
+	clk := clock.NewFake(time.Now())
+	sh := s.shared(clk)
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 200 {
+				sh.Forget("")
+				if _, err := sh.Snapshot(t.Context(), "", "x", clk.Now()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestInventory_aFailureIsToldAndNotKept(t *testing.T) {
+	t.Parallel()
+	s := newSource(1)
+	s.err = &transport.APIError{Status: 500}
+	clk := clock.NewFake(time.Now())
+	sh := s.shared(clk)
+	if _, err := sh.Snapshot(t.Context(), "", "x", clk.Now()); transport.StatusOf(err) != 500 {
+		t.Errorf("got %v", err)
+	}
+	s.err = nil
+	if got := mustKnow(t, sh, "", clk.Now()).Named; len(got) != 1 {
+		t.Errorf("got %v", got)
+	}
+}
+
+// A collection that this process has just made is known without a listing, and what is gone by itself costs none.
+func TestInventory_beginsAndShrinksWithoutAListing(t *testing.T) {
+	t.Parallel()
+	s := newSource(0)
+	clk := clock.NewFake(time.Now())
+	sh := s.shared(clk)
+	sh.StartEmpty("")
+	if got := mustKnow(t, sh, "a", clk.Now()).Named; len(got) != 0 || s.lists.Load() != 0 {
+		t.Errorf("%v after %d listings", got, s.lists.Load())
+	}
+	sh.Put("", &thing{"1", "a"})
+	if _, err := sh.All(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	sh.AfterDelete("", "1", &transport.GoneError{Err: &transport.APIError{Status: 404}})
+	if got := mustKnow(t, sh, "a", clk.Now()).Named; len(got) != 0 {
+		t.Errorf("what is gone is known still: %v", got)
+	}
+	if _, err := sh.All(t.Context(), ""); err != nil || s.lists.Load() != 1 {
+		t.Errorf("%d listings, %v", s.lists.Load(), err)
+	}
+	sh.AfterDelete("", "1", &transport.APIError{Status: 500})
+	if _, err := sh.All(t.Context(), ""); err != nil || s.lists.Load() != 2 {
+		t.Errorf("after a failure: %d listings, %v", s.lists.Load(), err)
+	}
+}
+
+// A listing that lacks an object which is never removed is followed by another one, once.
+func TestShared_lookUpTwice(t *testing.T) {
+	t.Parallel()
+	s := newSource(2)
+	sh := s.shared(clock.NewFake(time.Now()))
+	for _, step := range []struct {
+		id       string
+		listings int64 // So far.
+	}{{"0", 1}, {"missing", 2}, {"missing", 2}, {"1", 2}, {"another", 2}} {
+		found, err := sh.LookupTwice(t.Context(), "", step.id)
+		if err != nil || (found != nil) != (step.id == "0" || step.id == "1") || s.lists.Load() != step.listings {
+			t.Errorf("%s: %v, %v after %d listings", step.id, found, err, s.lists.Load())
+		}
+	}
+}
+
+// Reads by ID and by name cost the same however many objects there are: they never walk the whole listing.
+func BenchmarkShared_lookUp(b *testing.B) {
+	for _, n := range []int{100, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := newSource(n)
+			sh := s.shared(clock.NewFake(time.Now()))
+			for b.Loop() {
+				if found, err := sh.Lookup(b.Context(), "", "7"); err != nil || found == nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func TestConfirmGone(t *testing.T) {
+	t.Parallel()
+	notFound := &transport.APIError{Status: 404, FromService: true}
+	for name, tc := range map[string]struct {
+		things []thing
+		fails  error
+		gone   bool
+		lists  int64
+	}{
+		"nothing is listed":    {gone: true, lists: 1},
+		"others are listed":    {things: []thing{{"2", "a"}}, gone: true, lists: 1},
+		"listed":               {things: []thing{{"1", "a"}}, lists: 2},
+		"the listing fails":    {fails: &transport.APIError{Status: 500}, lists: 1},
+		"the listing is a 404": {fails: notFound, lists: 1},
+	} {
+		s := &source{things: tc.things, err: tc.fails}
+		err := s.shared(clock.NewFake(time.Now())).ConfirmGone(t.Context(), "", "1", notFound)
+		if transport.IsGone(err) != tc.gone || err == nil || s.lists.Load() != tc.lists {
+			t.Errorf("%s: %v after %d listings", name, err, s.lists.Load())
+		}
+	}
+}
+
+// slowly lists what a shared collection has, each time for so long by its clock, and counts.
+func slowly(s *source, takes time.Duration) *Shared[thing] {
+	return NewShared(clock.System, 1, func(ctx context.Context, _ string) ([]thing, error) {
+		s.lists.Add(1)
+		things := slices.Clone(s.things)
+		return things, clock.System.Sleep(ctx, takes)
+	}, func(t *thing) string { return t.id }, func(t *thing) []string { return []string{t.state} })
+}
+
+// One listing serves all who wait to learn, whatever this process makes meanwhile: at a slow pace, many creations need few.
+func TestInventory_learnersShareAListing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const n, parallelism = 100, 10
+		s := newSource(3)
+		sh := slowly(s, 3*time.Second)
+		left := make(chan int, n)
+		for k := range n {
+			left <- k
+		}
+		close(left)
+		var creating sync.WaitGroup
+		for worker := range parallelism {
+			creating.Go(func() {
+				for k := range left {
+					mustKnow(t, sh, "", time.Now())
+					time.Sleep(3*time.Second + time.Duration(worker)*300*time.Millisecond)
+					sh.Put("", &thing{id: fmt.Sprint("own", k)})
+					sh.InvalidateAll()
+				}
+			})
+		}
+		creating.Wait()
+		if lists := s.lists.Load(); lists > 6 {
+			t.Errorf("%d listings within %v", lists, 60*time.Second)
+		}
+	})
+}
+
+// A listing that was under way while this process wrote tells of the others' objects, not of its own.
+func TestInventory_writesOutdoAListingUnderWay(t *testing.T) {
+	t.Parallel()
+	for name, isLearnt := range map[string]bool{"the first": false, "another": true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &source{things: []thing{{"1", "a"}, {"2", "a"}, {"3", "a"}}}
+			sh := slowly(s, time.Second)
+			if isLearnt {
+				mustKnow(t, sh, "a", time.Now())
+				time.Sleep(freshFor)
+			}
+			var learning sync.WaitGroup
+			learning.Go(func() { mustKnow(t, sh, "a", time.Now()) })
+			synctest.Wait()
+			sh.Put("", &thing{"1", "b"})
+			sh.Put("", &thing{"4", "a"})
+			sh.remove("", "2")
+			learning.Wait()
+			for state, want := range map[string]string{"a": "[3 4]", "b": "[1]"} {
+				if got := mustKnow(t, sh, state, time.Now()); fmt.Sprint(thingIDs(got.Named)) != want || !got.Contains("4") {
+					t.Errorf("%s: %s are %v, want %s", name, state, got.Named, want)
+				}
+			}
+		})
+	}
+}
+
+// How long a listing takes does not make it old.
+func TestInventory_learnsFromASlowListing(t *testing.T) {
+	t.Parallel()
+	for _, isOver := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSource(1)
+			sh := slowly(s, 2*SharedLifetime)
+			var reading sync.WaitGroup
+			reading.Go(func() {
+				if _, err := sh.All(t.Context(), ""); err != nil {
+					t.Error(err)
+				}
+			})
+			if isOver {
+				reading.Wait()
+			} else {
+				time.Sleep(SharedLifetime)
+			}
+			mustKnow(t, sh, "", time.Now())
+			mustKnow(t, sh, "", time.Now())
+			reading.Wait()
+			if s.lists.Load() != 1 {
+				t.Errorf("over %v: %d listings", isOver, s.lists.Load())
+			}
+		})
+	}
+}

@@ -1,0 +1,298 @@
+package collection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+// book is a paged listing of numbers, by cursor. A page that it lacks is broken.
+type book struct {
+	pages map[string]Page[int]
+	// came has a request for each time that a page was asked for; open is how many are under way, widest how many were at once.
+	came         []string
+	mu           sync.Mutex
+	open, widest int
+}
+
+var errBroken = errors.New("the page is broken")
+
+func (b *book) fetch(ctx context.Context, key, cursor string) (Page[int], error) {
+	b.mu.Lock()
+	b.came = append(b.came, key+"/"+cursor)
+	b.open++
+	b.widest = max(b.widest, b.open)
+	p, ok := b.pages[cursor]
+	b.mu.Unlock()
+	_ = clock.System.Sleep(ctx, 1)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.open--
+	if !ok {
+		return p, errBroken
+	}
+	return p, nil
+}
+
+func (b *book) paged() *Paged[int] {
+	return NewPaged(clock.System, transport.Operation{Name: "listNumbers", Method: "GET", Route: "/numbers"}, b.fetch, func(x, y int) bool { return x == y })
+}
+
+// read reads at most so many numbers; 0 is all.
+func read(ctx context.Context, p *Paged[int], key string, most int) string {
+	got, n := "", 0
+	for item, err := range p.All(ctx, key) {
+		if err != nil {
+			var answer *transport.AnswerError
+			switch {
+			case errors.As(err, &answer):
+				return got + "circle"
+			case errors.Is(err, errBroken):
+				return got + "broken"
+			case errors.Is(err, context.Canceled):
+				return got + "canceled"
+			}
+			return got + err.Error()
+		}
+		got += fmt.Sprint(item, " ")
+		if n++; n == most {
+			break
+		}
+	}
+	return got
+}
+
+func TestPaged(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		pages   map[string]Page[int]
+		most    int
+		want    string
+		fetched int
+	}{
+		"two pages":       {map[string]Page[int]{"": {[]int{1, 2}, "a"}, "a": {[]int{3}, ""}}, 0, "1 2 3 ", 2},
+		"empty":           {map[string]Page[int]{"": {}}, 0, "", 1},
+		"an empty page":   {map[string]Page[int]{"": {[]int{1}, "a"}, "a": {nil, "b"}, "b": {[]int{2}, ""}}, 0, "1 2 ", 3},
+		"broken half-way": {map[string]Page[int]{"": {[]int{1}, "a"}, "a": {[]int{2}, "b"}}, 0, "1 2 broken", 3},
+		"circle":          {map[string]Page[int]{"": {[]int{1}, "a"}, "a": {[]int{2}, "a"}}, 0, "1 circle", 2},
+		"long way round":  {map[string]Page[int]{"": {[]int{1}, "a"}, "a": {[]int{2}, "b"}, "b": {[]int{3}, "c"}, "c": {[]int{4}, "a"}}, 0, "1 2 3 circle", 4},
+		"same page":       {map[string]Page[int]{"": {[]int{1}, "a"}, "a": {[]int{2, 3}, "b"}, "b": {[]int{2, 3}, "c"}}, 0, "1 2 3 circle", 3},
+		"same last page":  {map[string]Page[int]{"": {[]int{1}, "a"}, "a": {[]int{1}, ""}}, 0, "1 1 ", 2},
+		"same, then more": {map[string]Page[int]{"": {[]int{1}, "a"}, "a": {[]int{1, 2}, "b"}, "b": {[]int{1}, ""}}, 0, "1 1 2 1 ", 3},
+		"empty for ever":  {map[string]Page[int]{"": {nil, "a"}, "a": {nil, "b"}}, 0, "circle", 2},
+		"enough":          {map[string]Page[int]{"": {[]int{1, 2}, "a"}, "a": {[]int{3}, ""}}, 2, "1 2 ", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := &book{pages: tc.pages}
+			if got := read(t.Context(), b.paged(), "", tc.most); got != tc.want || len(b.came) != tc.fetched {
+				t.Errorf("got %q in %d requests, want %q in %d", got, len(b.came), tc.want, tc.fetched)
+			}
+		})
+	}
+}
+
+func TestPaged_readersShareTheirPages(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &book{pages: map[string]Page[int]{"": {[]int{1, 2}, "a"}, "a": {[]int{3}, "b"}, "b": {[]int{4}, ""}}}
+		p := b.paged()
+		var wait sync.WaitGroup
+		for n := range 5 {
+			wait.Go(func() {
+				if got, want := read(t.Context(), p, "q", n), []string{"1 2 3 4 ", "1 ", "1 2 ", "1 2 3 ", "1 2 3 4 "}[n]; got != want {
+					t.Errorf("reader %d got %q, want %q", n, got, want)
+				}
+			})
+		}
+		wait.Wait()
+		if len(b.came) != 3 || b.widest != 1 {
+			t.Errorf("%v, %d at once", b.came, b.widest)
+		}
+		if read(t.Context(), p, "q", 0); len(b.came) != 3 {
+			t.Errorf("a later reader fetched again: %v", b.came)
+		}
+		if read(t.Context(), p, "other", 1); len(b.came) != 4 {
+			t.Errorf("another query was answered by this one: %v", b.came)
+		}
+		_ = clock.System.Sleep(t.Context(), SharedLifetime)
+		if read(t.Context(), p, "q", 1); len(b.came) != 5 {
+			t.Errorf("an old listing was not read anew: %v", b.came)
+		}
+		p.Invalidate()
+		if read(t.Context(), p, "q", 1); len(b.came) != 6 {
+			t.Errorf("a discarded listing was not read anew: %v", b.came)
+		}
+	})
+}
+
+func TestPaged_failureIsForgotten(t *testing.T) {
+	t.Parallel()
+	b := &book{pages: map[string]Page[int]{"": {[]int{1}, "a"}}}
+	p := b.paged()
+	if got := read(t.Context(), p, "", 0); got != "1 broken" {
+		t.Errorf("got %q", got)
+	}
+	b.pages["a"] = Page[int]{[]int{2}, ""}
+	if got := read(t.Context(), p, "", 0); got != "1 2 " {
+		t.Errorf("after the failure: got %q", got)
+	}
+}
+
+// A reader that is stopped takes nobody else's page away.
+func TestPaged_readerIsStopped(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &book{pages: map[string]Page[int]{"": {[]int{1}, "a"}, "a": {[]int{2}, ""}}}
+		p := b.paged()
+		stopped, stop := context.WithCancel(t.Context())
+		stop()
+		if got := read(stopped, p, "", 0); got != "canceled" {
+			t.Errorf("got %q", got)
+		}
+		if got := read(t.Context(), p, "", 0); got != "1 2 " || len(b.came) != 2 {
+			t.Errorf("got %q after %v", got, b.came)
+		}
+	})
+}
+
+type listedRow struct {
+	ID string `json:"id"`
+}
+
+func (n *listedRow) Identifier() string { return n.ID }
+
+func (n *listedRow) MissingField() string { return "" }
+
+// rows are pages of rows by their IDs; a page "!" is broken. Asked has how many were asked for.
+func rows(asked *int, pages ...string) iter.Seq2[[]listedRow, error] {
+	return func(yield func([]listedRow, error) bool) {
+		for _, ids := range pages {
+			*asked++
+			var found []listedRow
+			for _, id := range strings.Split(ids, "") {
+				found = append(found, listedRow{ID: id})
+			}
+			var err error
+			if ids == "!" {
+				found, err = nil, errBroken
+			}
+			if !yield(found, err) {
+				return
+			}
+		}
+	}
+}
+
+func TestFlat(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		pages []string
+		most  int
+		want  string
+		asked int
+	}{
+		"all":                    {[]string{"ab", "cd", "e"}, 99, "abcde", 3},
+		"each once":              {[]string{"ab", "bc", "cab", "d"}, 99, "abcd", 4},
+		"no page more than used": {[]string{"ab", "cd", "!"}, 3, "abc", 2},
+		"nor when it is used up": {[]string{"ab", "cd"}, 2, "ab", 1},
+		"up to what is broken":   {[]string{"ab", "!", "cd"}, 99, "ab!", 2},
+	} {
+		asked, got, n := 0, "", 0
+		for row, err := range Flatten(rows(&asked, tc.pages...), (*listedRow).Identifier) {
+			if err != nil {
+				got += "!"
+			}
+			got += row.ID
+			if n++; n == tc.most {
+				break
+			}
+		}
+		if got != tc.want || asked != tc.asked {
+			t.Errorf("%s: %s of %d pages, want %s of %d", name, got, asked, tc.want, tc.asked)
+		}
+	}
+}
+
+func TestCallPage(t *testing.T) {
+	t.Parallel()
+	const short, full = `[{"id":"1"}]`, `[{"id":"1"},{"id":"2"}]`
+	for body, want := range map[string]string{
+		`{"users":` + short + `,"pagination":{"hasMore":true,"nextCursor":"x"}}`:  "1 then x",
+		`{"users":` + short + `,"pagination":{"hasMore":false,"nextCursor":"x"}}`: "1 then ",
+		`{"users":[],"pagination":{"nextCursor":"x"}}`:                            " then x",
+		`{"users":[],"pagination":{"hasMore":false,"nextCursor":null}}`:           " then ",
+		`{"users":` + short + `}`:                                                 "1 then ",
+		`{"users":` + short + `,"extra":{}}`:                                      "1 then ",
+		`{"users":` + short + `,"pagination":null}`:                               "1 then ",
+		short: "1 then ",
+		`{"users":` + full + `,"pagination":{"hasMore":false}}`:                "12 then ",
+		`{"users":` + full + `,"pagination":{"nextCursor":null}}`:              "12 then ",
+		`{"users":` + full + `,"pagination":{"hasMore":null,"nextCursor":""}}`: "12 then ",
+		`{"users":` + full + `}`:                                               "does not say whether there are more pages",
+		`{"users":` + full + `,"pagination":null}`:                             "does not say whether there are more pages",
+		`{"users":` + full + `,"pagination":{}}`:                               "does not say whether there are more pages",
+		`{"users":` + full + `,"pagination":{"hasMore":null}}`:                 "does not say whether there are more pages",
+		`{"users":[{"id":"1"},{"id":"2"},{"id":"3"}],"pagination":{"page":1}}`: "does not say whether there are more pages",
+		full: "does not say whether there are more pages",
+		`{"users":null,"pagination":{"hasMore":false,"nextCursor":null}}`:         "its users is null",
+		`{"users":` + short + `,"pagination":{"hasMore":true,"nextCursor":null}}`: "names no cursor",
+		`{"users":` + short + `,"pagination":{"hasMore":true}}`:                   "names no cursor",
+		`{"users":` + short + `,"pagination":"x"}`:                                "unexpected shape",
+		`{"users":` + short + `,"pagination":{"hasMore":true,"nextCursor":7}}`:    "unexpected shape",
+		`{"users":` + short + `,"pagination":{"hasMore":"yes"}}`:                  "unexpected shape",
+		`{"pagination":{"hasMore":false}}`:                                        "has no users",
+		`{"users":[{}]}`:                                                          "object 1 is none",
+		`{}`:                                                                      "has no users",
+	} {
+		c, rec, _ := serveShort(t, func(string) string { return "200 " + body })
+		r := transport.Request{Op: transport.Operation{Name: "listMembers", Method: "GET", Route: "/api/v0/organization/users"}}
+		got, err := callPage[listedRow](t.Context(), c, r, "users", "a b", 2)
+		text := ""
+		for _, n := range got.Items {
+			text += n.ID
+		}
+		text += " then " + got.Next
+		if err != nil {
+			text = err.Error()
+		}
+		if !strings.Contains(text, want) {
+			t.Errorf("%s: got %q, want %q", body, text, want)
+		}
+		if rec.Count("GET") != 1 {
+			t.Errorf("%s: %d requests", body, rec.Count("GET"))
+		}
+	}
+}
+
+// A listing is named by the size of its pages and by its query, which comes back in each of its requests.
+func TestNewPages_query(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serveShort(t, func(call string) string {
+		if strings.Contains(call, "cursor") {
+			return `200 {"rows":[{"id":"2"}],"pagination":{"hasMore":false,"nextCursor":null}}`
+		}
+		return `200 {"rows":[{"id":"1"}],"pagination":{"hasMore":true,"nextCursor":"a b"}}`
+	})
+	pages := NewPages[listedRow](c, transport.Operation{Name: "listRows", Method: "GET", Route: "/rows"}, "rows")
+	for _, key := range []string{"5", "5?", "5?owner=a%26b&limit=9", "5?owner=c&owner=d", "5"} {
+		if found, err := Gather(pages.All(t.Context(), key), 0, (*listedRow).Identifier); err != nil || len(found) != 2 {
+			t.Errorf("%s: %v, %v", key, found, err)
+		}
+	}
+	rec.Want(t, "GET /rows?limit=5", "GET /rows?cursor=a+b&limit=5", "GET /rows?limit=5", "GET /rows?cursor=a+b&limit=5",
+		"GET /rows?limit=5&owner=a%26b", "GET /rows?cursor=a+b&limit=5&owner=a%26b", "GET /rows?limit=5&owner=c&owner=d", "GET /rows?cursor=a+b&limit=5&owner=c&owner=d")
+	for key, want := range map[string]string{"": "listRows: the size of a page", "many": "listRows: the size of a page", "5?%": "listRows: the query of a page"} {
+		if _, err := Gather(pages.All(t.Context(), key), 0, (*listedRow).Identifier); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", key, err)
+		}
+	}
+}

@@ -1,0 +1,31 @@
+package collection
+
+import (
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+func connected(t testing.TB, cfg transport.Config) *transport.Conn {
+	t.Helper()
+	conn, err := transport.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// serve returns a client of a service that answers with handle.
+func serve(t testing.TB, handle clienttest.Handler) (*transport.Conn, *clienttest.Recorder, *clock.Fake) {
+	t.Helper()
+	address, rec := clienttest.Serve(t, handle)
+	clk := clock.NewFake(clienttest.Start)
+	return connected(t, transport.Config{BaseURL: address, APIKey: clienttest.Key, MaxRetries: 3, Clock: clk, UserAgent: "test/1"}), rec, clk
+}
+
+func serveShort(t testing.TB, answer func(call string) string) (*transport.Conn, *clienttest.Recorder, *clock.Fake) {
+	t.Helper()
+	return serve(t, clienttest.InShort(answer))
+}

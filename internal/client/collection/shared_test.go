@@ -1,0 +1,193 @@
+package collection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+type thing struct{ id, state string }
+
+// source counts how often it is listed and read.
+type source struct {
+	lists, gets atomic.Int64
+	things      []thing
+	err         error
+	gate        chan struct{} // A listing waits for it, if it is not nil.
+	started     chan struct{} // A listing that waits at the gate says so here.
+}
+
+func (s *source) list(context.Context, string) ([]thing, error) {
+	s.lists.Add(1)
+	if s.gate != nil {
+		s.started <- struct{}{}
+		<-s.gate
+	}
+	return s.things, s.err
+}
+
+func (s *source) get(context.Context) (*thing, error) {
+	s.gets.Add(1)
+	return &thing{state: "alone"}, nil
+}
+
+func newSource(n int) *source {
+	s := &source{}
+	for i := range n {
+		s.things = append(s.things, thing{id: fmt.Sprint(i)})
+	}
+	return s
+}
+
+func (s *source) shared(clk clock.Clock) *Shared[thing] {
+	return NewShared(clk, 1, s.list, func(t *thing) string { return t.id }, func(t *thing) []string { return []string{t.state} })
+}
+
+func mustGet(t *testing.T, sh *Shared[thing], s *source, key, id string) *thing {
+	t.Helper()
+	got, err := sh.Get(t.Context(), key, id, s.get)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestShared_aSingleReadStaysASingleGet(t *testing.T) {
+	t.Parallel()
+	s := newSource(3)
+	mustGet(t, s.shared(clock.NewFake(time.Now())), s, "", "1")
+	if s.lists.Load() != 0 || s.gets.Load() != 1 {
+		t.Errorf("%d listings, %d reads", s.lists.Load(), s.gets.Load())
+	}
+}
+
+func TestShared_manyReadsShareOneListing(t *testing.T) {
+	t.Parallel()
+	s := newSource(1000)
+	sh := s.shared(clock.NewFake(time.Now()))
+	var readers sync.WaitGroup
+	for i := range 1000 {
+		readers.Go(func() { mustGet(t, sh, s, "", fmt.Sprint(i)) })
+	}
+	readers.Wait()
+	if s.lists.Load() != 1 || s.gets.Load() != 1 {
+		t.Errorf("%d listings, %d reads, want one of each", s.lists.Load(), s.gets.Load())
+	}
+}
+
+func TestShared_keysAreApartAndMissingIDsAreRead(t *testing.T) {
+	t.Parallel()
+	s := newSource(2)
+	sh := s.shared(clock.NewFake(time.Now()))
+	for _, key := range []string{"a", "b"} {
+		mustGet(t, sh, s, key, "0")
+		mustGet(t, sh, s, key, "1")
+	}
+	if s.lists.Load() != 2 || s.gets.Load() != 2 {
+		t.Errorf("%d listings, %d reads, want two of each", s.lists.Load(), s.gets.Load())
+	}
+	if got := mustGet(t, sh, s, "a", "unknown"); got.state != "alone" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestShared_expiresAndIsDiscarded(t *testing.T) {
+	t.Parallel()
+	s := newSource(2)
+	clk := clock.NewFake(time.Now())
+	sh := s.shared(clk)
+	readTwice := func() { mustGet(t, sh, s, "", "0"); mustGet(t, sh, s, "", "1") }
+	readTwice()
+	clk.Advance(SharedLifetime - time.Nanosecond)
+	readTwice()
+	if s.lists.Load() != 1 {
+		t.Errorf("%d listings before the lifetime is over", s.lists.Load())
+	}
+	clk.Advance(time.Nanosecond)
+	readTwice()
+	if s.lists.Load() != 2 {
+		t.Errorf("%d listings after the lifetime", s.lists.Load())
+	}
+	sh.Invalidate("")
+	readTwice()
+	if s.lists.Load() != 3 {
+		t.Errorf("%d listings after a write", s.lists.Load())
+	}
+}
+
+func TestShared_aListingDuringAWriteIsNotKept(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource(2)
+		s.gate, s.started = make(chan struct{}), make(chan struct{}, 2)
+		sh := s.shared(clock.NewFake(time.Now()))
+		mustGet(t, sh, s, "", "0")
+		done := make(chan struct{})
+		go func() { defer close(done); _, _ = sh.Get(context.Background(), "", "1", s.get) }()
+		<-s.started
+		sh.Invalidate("")
+		close(s.gate)
+		<-done
+		mustGet(t, sh, s, "", "0")
+		mustGet(t, sh, s, "", "1")
+		if s.lists.Load() != 2 {
+			t.Errorf("%d listings, want a new one after the write", s.lists.Load())
+		}
+	})
+}
+
+func TestShared_aFailedListing(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		err       error
+		wantAlone bool
+	}{
+		{&transport.APIError{Status: 403}, true},
+		{&transport.APIError{Status: 404}, true},
+		{&transport.APIError{Status: 500}, false},
+		{&transport.TransportError{Err: errors.New("broken")}, false},
+	} {
+		s := newSource(2)
+		s.err = tc.err
+		sh := s.shared(clock.NewFake(time.Now()))
+		mustGet(t, sh, s, "", "0")
+		_, err := sh.Get(t.Context(), "", "1", s.get)
+		if tc.wantAlone != (err == nil) || !tc.wantAlone && !errors.Is(err, tc.err) {
+			t.Errorf("%v: got %v", tc.err, err)
+		}
+		s.err = nil
+		mustGet(t, sh, s, "", "0")
+		mustGet(t, sh, s, "", "1")
+		if s.lists.Load() != 2 {
+			t.Errorf("%v: a failure is kept", tc.err)
+		}
+	}
+}
+
+func TestShared_aReaderThatLeavesDoesNotEndTheListing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource(2)
+		s.gate, s.started = make(chan struct{}), make(chan struct{}, 2)
+		sh := s.shared(clock.NewFake(time.Now()))
+		mustGet(t, sh, s, "", "0")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := sh.Get(ctx, "", "1", s.get); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		close(s.gate)
+		mustGet(t, sh, s, "", "1")
+		if s.lists.Load() != 1 || s.gets.Load() != 1 {
+			t.Errorf("%d listings, %d reads", s.lists.Load(), s.gets.Load())
+		}
+	})
+}

@@ -1,0 +1,286 @@
+package computers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// registry is a service that keeps computers by name and breaks the creation as told.
+type registry struct {
+	mu       sync.Mutex
+	byName   map[string]string
+	creating func(w http.ResponseWriter, commit func() string)
+	late     int           // This many listings after a creation do not show what it made.
+	age      time.Duration // How long after the service's time in its answers a computer was made.
+}
+
+func (s *registry) handle(w http.ResponseWriter, r *http.Request, _ int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.Method == http.MethodPost {
+		s.creating(w, func() string {
+			s.byName["mine"] = "new-id"
+			return "new-id"
+		})
+		return
+	}
+	id, ok := s.byName["mine"]
+	if ok && id == "new-id" && s.late > 0 {
+		s.late--
+		ok = false
+	}
+	listed := ""
+	if ok {
+		listed = fmt.Sprintf(`{"id":%q,"name":"mine","providerType":"byom","createdAt":%d}`, id, clienttest.Start.Add(s.age).UnixMilli())
+	}
+	clienttest.AnswerJSON(w, 200, `{"computers":[`+listed+`]}`)
+}
+
+func created(w http.ResponseWriter, id string) {
+	clienttest.AnswerJSON(w, 201, fmt.Sprintf(`{"id":%q,"name":"mine","providerType":"byom"}`, id))
+}
+
+func TestCreateComputer_reconcilesALostAnswer(t *testing.T) {
+	t.Parallel()
+	status := func(w http.ResponseWriter, code int) {
+		clienttest.AnswerJSON(w, code, `{"detail":"x","status":1,"title":"x"}`)
+	}
+	for name, tc := range map[string]struct {
+		older    string // ID of an older computer of the same name.
+		creating func(w http.ResponseWriter, commit func() string)
+		late     int
+		age      time.Duration
+		posts    int
+		wantID   string
+		wantErr  any
+	}{
+		"answered":                {creating: func(w http.ResponseWriter, commit func() string) { created(w, commit()) }, posts: 1, wantID: "new-id"},
+		"dropped after commit":    {creating: func(w http.ResponseWriter, commit func() string) { commit(); clienttest.Drop(w) }, posts: 1, wantID: "new-id"},
+		"dropped before commit":   {creating: func(w http.ResponseWriter, _ func() string) { clienttest.Drop(w) }, posts: 1, wantErr: new(*create.LostError)},
+		"500 after commit":        {creating: func(w http.ResponseWriter, commit func() string) { commit(); status(w, 500) }, posts: 1, wantID: "new-id"},
+		"500 before commit":       {creating: func(w http.ResponseWriter, _ func() string) { status(w, 500) }, posts: 1, wantErr: new(*create.LostError)},
+		"truncated":               {creating: func(w http.ResponseWriter, commit func() string) { commit(); clienttest.Cut(w, 201) }, posts: 1, wantID: "new-id"},
+		"HTML":                    {creating: func(w http.ResponseWriter, commit func() string) { commit(); clienttest.AnswerJSON(w, 201, "<html>") }, posts: 1, wantID: "new-id"},
+		"another shape":           {creating: func(w http.ResponseWriter, commit func() string) { commit(); clienttest.AnswerJSON(w, 201, "[]") }, posts: 1, wantID: "new-id"},
+		"no ID in the answer":     {creating: func(w http.ResponseWriter, commit func() string) { commit(); clienttest.AnswerJSON(w, 201, "{}") }, posts: 1, wantID: "new-id"},
+		"shown late":              {creating: func(w http.ResponseWriter, commit func() string) { commit(); clienttest.Drop(w) }, late: 3, posts: 1, wantID: "new-id"},
+		"made before the request": {creating: func(w http.ResponseWriter, commit func() string) { commit(); clienttest.Drop(w) }, age: -time.Minute, posts: 1, wantErr: new(*create.LostError)},
+		"another name": {creating: func(w http.ResponseWriter, _ func() string) {
+			clienttest.AnswerJSON(w, 201, `{"id":"x","name":"theirs","providerType":"byom"}`)
+		}, posts: 1, wantErr: new(*create.WrongObjectError)},
+		"refused":                 {creating: func(w http.ResponseWriter, _ func() string) { status(w, 400) }, posts: 1, wantErr: new(*transport.APIError)},
+		"not implemented":         {creating: func(w http.ResponseWriter, _ func() string) { status(w, 501) }, posts: 1, wantErr: new(*transport.APIError)},
+		"an older one exists":     {older: "old-id", creating: func(w http.ResponseWriter, commit func() string) { created(w, commit()) }, posts: 0, wantErr: new(*create.ExistsError)},
+		"somebody was quicker":    {creating: func(w http.ResponseWriter, commit func() string) { commit(); status(w, 409) }, posts: 1, wantErr: new(*create.ExistsError)},
+		"conflict about the host": {creating: func(w http.ResponseWriter, _ func() string) { status(w, 409) }, posts: 1, wantErr: new(*transport.APIError)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &registry{byName: map[string]string{}, creating: tc.creating, late: tc.late, age: tc.age}
+			if tc.older != "" {
+				s.byName["mine"] = tc.older
+			}
+			c, rec, _ := serve(t, s.handle)
+			got, err := c.Create(t.Context(), CreateRequest{Name: "mine"})
+			if tc.wantErr == nil && (err != nil || got.ID != tc.wantID) {
+				t.Errorf("got %+v, %v, want %s", got, err, tc.wantID)
+			}
+			if tc.wantErr != nil && !errors.As(err, tc.wantErr) {
+				t.Errorf("got %#v, want a %T", err, tc.wantErr)
+			}
+			if rec.Count(http.MethodPost) != tc.posts {
+				t.Errorf("%d POSTs, want %d", rec.Count(http.MethodPost), tc.posts)
+			}
+			var exists *create.ExistsError
+			if errors.As(err, &exists) && (exists.ImportID == "" || !strings.Contains(err.Error(), "2026-03-01T00:00:00Z")) {
+				t.Errorf("the error does not describe what exists: %v", err)
+			}
+		})
+	}
+}
+
+// What stands in the way is asked for anew before it stops a creation.
+func TestCreateComputer_looksAgainAtWhatStandsInTheWay(t *testing.T) {
+	t.Parallel()
+	const older = `{"computers":[{"id":"old","name":"mine","providerType":"byom"}]}`
+	for name, tc := range map[string]struct {
+		second func(w http.ResponseWriter)
+		posts  int
+		want   func(error) bool
+	}{
+		"it is gone":       {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 200, `{"computers":[]}`) }, 1, func(err error) bool { return err == nil }},
+		"it is still here": {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 200, older) }, 0, func(err error) bool { var exists *create.ExistsError; return errors.As(err, &exists) }},
+		"nobody can tell":  {clienttest.Forbidden, 0, func(err error) bool { return transport.StatusOf(err) == 403 }},
+	} {
+		c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
+			switch {
+			case r.Method == http.MethodPost:
+				created(w, "new")
+			case n == 1:
+				clienttest.AnswerJSON(w, 200, older)
+			default:
+				tc.second(w)
+			}
+		})
+		made, err := c.Create(t.Context(), CreateRequest{Name: "mine"})
+		if !tc.want(err) || (made != nil) != (err == nil) || rec.Count(http.MethodPost) != tc.posts {
+			t.Errorf("%s: %v, %v after %d POSTs", name, made, err, rec.Count(http.MethodPost))
+		}
+	}
+}
+
+// What a lost creation made may be shown late, so it is looked for at growing distances.
+func TestCreateComputer_looksForAWhileForWhatIsLost(t *testing.T) {
+	t.Parallel()
+	c, _, clk := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		if r.Method == http.MethodPost {
+			clienttest.Drop(w)
+		}
+		clienttest.AnswerJSON(w, 200, `{"computers":[]}`)
+	})
+	_, err := c.Create(t.Context(), CreateRequest{Name: "mine"})
+	var lost *create.LostError
+	if want := []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second}; !errors.As(err, &lost) || !slices.Equal(clk.Sleeps(), want) {
+		t.Errorf("%v after pauses of %v, want %v", err, clk.Sleeps(), want)
+	}
+}
+
+func TestCreateComputer_isFoundAlthoughTheRunIsInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	s := &registry{byName: map[string]string{}, creating: func(w http.ResponseWriter, commit func() string) {
+		commit()
+		interrupt()
+		clienttest.Drop(w)
+	}}
+	c, _, _ := serve(t, s.handle)
+	got, err := c.Create(ctx, CreateRequest{Name: "mine"})
+	if err != nil || got.ID != "new-id" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestCreateComputer_withAReceiptIsRepeated(t *testing.T) {
+	t.Parallel()
+	receipt := CreateRequest{Name: "mine", Source: &CreateSource{Kind: "template", SoftwareDraft: &SoftwareDraft{}}}
+	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
+		switch {
+		case r.Method == http.MethodGet:
+			clienttest.AnswerJSON(w, 200, `{"computers":[{"id":"used","name":"other","providerType":"byom"}]}`)
+		case n < 4:
+			clienttest.Drop(w)
+		default:
+			created(w, "replayed")
+		}
+	})
+	got, err := c.Create(t.Context(), receipt)
+	if err != nil || got.ID != "replayed" || rec.Count(http.MethodPost) != 3 || rec.Count(http.MethodGet) != 1 {
+		t.Errorf("got %+v, %v after %d POSTs", got, err, rec.Count(http.MethodPost))
+	}
+}
+
+// The service answers a receipt that was used already with the computer that was made for it, which is somebody's.
+func TestCreateComputer_withAUsedReceiptIsNotTakenOver(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]string{
+		"of another name":   `{"id":"used","name":"other","providerType":"byom"}`,
+		"renamed meanwhile": `{"id":"used","name":"mine","providerType":"byom"}`,
+	} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+			if r.Method == http.MethodGet {
+				clienttest.AnswerJSON(w, 200, `{"computers":[{"id":"used","name":"other","providerType":"byom"}]}`)
+				return
+			}
+			clienttest.AnswerJSON(w, 200, answer)
+		})
+		got, err := c.Create(t.Context(), CreateRequest{Name: "mine", Source: &CreateSource{Kind: "template", SoftwareDraft: &SoftwareDraft{}}})
+		var stranger *create.WrongObjectError
+		if !errors.As(err, &stranger) || stranger.Found.ImportID != "used" {
+			t.Errorf("%s: got %+v, %v", name, got, err)
+		}
+	}
+}
+
+func TestUpdateComputer_aConflictWithItselfIsSuccess(t *testing.T) {
+	t.Parallel()
+	host := "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
+	for present, wantOK := range map[string]bool{host: true, "another": false} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+			if r.Method == http.MethodPatch {
+				clienttest.AnswerJSON(w, 409, `{"detail":"hostId is assigned","status":409,"title":"Conflict"}`)
+				return
+			}
+			clienttest.AnswerJSON(w, 200, fmt.Sprintf(`{"id":"c1","name":"a","providerType":"byom","hostId":%q}`, present))
+		})
+		_, err := c.Update(t.Context(), "c1", "", UpdateRequest{HostID: &host})
+		if (err == nil) != wantOK || !wantOK && !transport.IsConflict(err) {
+			t.Errorf("%s: got %v", present, err)
+		}
+	}
+}
+
+func TestRequests_sendOnlyWhatIsSet(t *testing.T) {
+	t.Parallel()
+	no := false
+	for want, body := range map[string]any{
+		`{"name":"a"}`: CreateRequest{Name: "a"},
+		`{"name":"a","autoInstallDeps":false,"source":{"kind":"template","templateId":"t","isListed":false}}`: CreateRequest{Name: "a", AutoInstallDeps: &no, Source: &CreateSource{Kind: "template", TemplateID: "t", IsListed: &no}},
+		`{}`:                              UpdateRequest{},
+		`{"quantity":3,"namePrefix":"a"}`: BulkCreateRequest{Quantity: 3, NamePrefix: "a"},
+	} {
+		if got, err := json.Marshal(body); err != nil || string(got) != want {
+			t.Errorf("got %s, %v, want %s", got, err, want)
+		}
+	}
+}
+
+func TestMillis(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Time{
+		`1772323200000`: at, `1772323200000.0`: at, `1.7723232e12`: at, `"1772323200000"`: at, `"2026-03-01T01:00:00+01:00"`: at, `null`: {}, `""`: {}, `0`: {},
+	} {
+		var m transport.Millis
+		if err := json.Unmarshal([]byte(text), &m); err != nil || !m.Time().Equal(want) {
+			t.Errorf("%s: got %v, %v", text, m.Time(), err)
+		}
+	}
+	for _, text := range []string{`"soon"`, `{}`, `true`} {
+		var m transport.Millis
+		if json.Unmarshal([]byte(text), &m) == nil {
+			t.Errorf("%s is accepted", text)
+		}
+	}
+}
+
+func TestComputer_SetUpFailed(t *testing.T) {
+	t.Parallel()
+	failed := ProvisioningStep{ID: "create-computer", Status: StepFailed, Error: "no disk"}
+	install := ProvisioningStep{ID: StepInstall, Status: StepFailed, Error: "no lock file"}
+	for name, tc := range map[string]struct {
+		computer Computer
+		want     bool
+	}{
+		"a step of the set-up":     {Computer{Status: StatusError, ProvisioningSteps: []ProvisioningStep{failed}}, true},
+		"active since":             {Computer{Status: StatusActive, ProvisioningSteps: []ProvisioningStep{failed}}, false},
+		"an installation":          {Computer{Status: StatusError, ProvisioningSteps: []ProvisioningStep{{ID: "create-computer", Status: StepCompleted}, install}}, false},
+		"no step is told":          {Computer{Status: StatusError}, false},
+		"another word for a state": {Computer{Status: StatusError, ProvisioningSteps: []ProvisioningStep{{ID: "create-computer", Status: "skipped"}}}, false},
+	} {
+		if got := tc.computer.SetUpFailed(); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,387 @@
+package computers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+func inline(text string) FileContent {
+	return FileContent{Size: int64(len(text)), Type: "text/plain", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
+}
+
+func TestCreateFileUpload_readsLiberally(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		answer  string
+		want    string
+		expires time.Time
+	}{
+		"documented":      {`{"url":"https://files.example/u","fields":{"key":"k"},"expiresAt":1772323200000}`, "https://files.example/u k", time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)},
+		"other names":     {`{"uploadUrl":"https://files.example/u","formFields":{"key":"k"},"expiresAt":"2026-03-01T00:00:00Z"}`, "https://files.example/u k", time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)},
+		"nothing but URL": {`{"url":"https://files.example/u"}`, "https://files.example/u ", time.Time{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 200, tc.answer) })
+			upload, err := c.CreateFileUpload(t.Context(), "c1", "a b.txt", inline("hello"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := upload.url + " " + upload.fields["key"]; got != tc.want || !upload.ExpiresAt.Equal(tc.expires) {
+				t.Errorf("got %q until %v", got, upload.ExpiresAt)
+			}
+			rec.Mu.Lock()
+			defer rec.Mu.Unlock()
+			if path := rec.Requests[0].URL.EscapedPath(); path != "/api/v0/computers/c1/files/a%20b.txt/create-upload" {
+				t.Errorf("the path is %s", path)
+			}
+			if rec.Bodies[0] != `{"sizeBytes":5,"contentType":"text/plain"}` {
+				t.Errorf("the body is %s", rec.Bodies[0])
+			}
+		})
+	}
+}
+
+func TestFileAddresses_mustBeThere(t *testing.T) {
+	t.Parallel()
+	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 200, `{}`) })
+	_, err := c.CreateFileUpload(t.Context(), "c1", "a", inline(""))
+	var transport *transport.TransportError
+	if !errors.As(err, &transport) || !strings.Contains(err.Error(), "createFileUpload") {
+		t.Errorf("upload: %v", err)
+	}
+	_, err = c.CreateFileDownload(t.Context(), "c1", "a", "", "")
+	if !errors.As(err, &transport) || !strings.Contains(err.Error(), "createFileDownload") {
+		t.Errorf("download: %v", err)
+	}
+}
+
+func TestUpload_isAFormWithoutTheKey(t *testing.T) {
+	t.Parallel()
+	storage := clienttest.ServeStorage(t, clienttest.NoContent)
+	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 200, `{}`) })
+	var sent []int64
+	content := inline("hello")
+	content.Open = func() (io.ReadCloser, error) {
+		return io.NopCloser(iotest.OneByteReader(strings.NewReader("hello"))), nil
+	}
+	upload := &FileUpload{url: storage.URL + "/put?sig=s3cret", fields: map[string]string{"policy": "p", "key": "k"}}
+	if err := c.Upload(t.Context(), upload, `ä"b.txt`, content, func(n int64) { sent = append(sent, n) }); err != nil {
+		t.Fatal(err)
+	}
+	requests, forms := storage.Seen()
+	form, r := forms[0], requests[0]
+	for name, want := range map[string]string{"policy": "p", "key": "k", "file": "hello", "type of the file": "text/plain", "name of the file": `ä"b.txt`} {
+		if form[name] != want {
+			t.Errorf("%s is %q, want %q", name, form[name], want)
+		}
+	}
+	if r.Header.Get("Authorization") != "" || strings.Contains(r.URL.String(), clienttest.Key) {
+		t.Error("the API key was sent to the file storage")
+	}
+	if r.ContentLength <= content.Size || len(r.TransferEncoding) > 0 {
+		t.Errorf("content length %d, transfer encoding %v", r.ContentLength, r.TransferEncoding)
+	}
+	if r.Header.Get("User-Agent") != "test/1" {
+		t.Errorf("the agent is %q", r.Header.Get("User-Agent"))
+	}
+	if !slices.Equal(sent, []int64{1, 2, 3, 4, 5}) {
+		t.Errorf("progress: %v", sent)
+	}
+	if rec.Count(http.MethodPost) != 0 {
+		t.Error("the service was asked")
+	}
+}
+
+func TestUpload_isRepeated(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		fault    func(http.ResponseWriter)
+		requests int
+		message  string
+	}{
+		"500":      {func(w http.ResponseWriter) { w.WriteHeader(500) }, 4, "answered the upload with 500"},
+		"503":      {func(w http.ResponseWriter) { w.WriteHeader(503) }, 4, "answered the upload with 503"},
+		"dropped":  {clienttest.Drop, 4, "got no usable answer"},
+		"403 JSON": {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 403, `{"detail":"The form has expired."}`) }, 1, "403: The form has expired."},
+		"403 XML": {func(w http.ResponseWriter) {
+			w.WriteHeader(403)
+			_, _ = io.WriteString(w, `<Error><Code>X</Code><Message>Signature wrong.</Message><StringToSign>s3cret</StringToSign></Error>`)
+		}, 1, "403: Signature wrong."},
+		"300": {func(w http.ResponseWriter) { w.WriteHeader(300) }, 1, "answered the upload with 300"},
+		"redirect": {func(w http.ResponseWriter) {
+			w.Header().Set("Location", "http://elsewhere.example/?sig=s3cret")
+			w.WriteHeader(307)
+		}, 1, "answered the upload with 307"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, clk := serve(t, func(http.ResponseWriter, *http.Request, int) {})
+			always := clienttest.ServeStorage(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.fault(w) })
+			err := c.Upload(t.Context(), &FileUpload{url: always.URL + "/put?sig=s3cret"}, "a", inline("hello"), nil)
+			var failure *transport.StorageError
+			if !errors.As(err, &failure) || !strings.Contains(err.Error(), tc.message) {
+				t.Errorf("the error is %v", err)
+			}
+			if strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "/put") {
+				t.Errorf("the error shows the signed address: %v", err)
+			}
+			requests, _ := always.Seen()
+			if len(requests) != tc.requests || len(clk.Sleeps()) != tc.requests-1 {
+				t.Errorf("%d requests with %d pauses, want %d requests", len(requests), len(clk.Sleeps()), tc.requests)
+			}
+			if tc.requests == 1 {
+				return
+			}
+			once := clienttest.ServeStorage(t, func(w http.ResponseWriter, r *http.Request, n int) {
+				if n == 1 {
+					tc.fault(w)
+				}
+				clienttest.NoContent(w, r, n)
+			})
+			if err := c.Upload(t.Context(), &FileUpload{url: once.URL}, "a", inline("hello"), nil); err != nil {
+				t.Errorf("a fault that passes: %v", err)
+			}
+			_, forms := once.Seen()
+			if last := forms[len(forms)-1]; last["file"] != "hello" {
+				t.Errorf("the repetition sent %q", last["file"])
+			}
+		})
+	}
+}
+
+func TestUpload_nobodyListens(t *testing.T) {
+	t.Parallel()
+	c, _, clk := serve(t, func(http.ResponseWriter, *http.Request, int) {})
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	err := c.Upload(t.Context(), &FileUpload{url: gone.URL + "/put?sig=s3cret"}, "a", inline("x"), nil)
+	if err == nil || strings.Contains(err.Error(), "s3cret") || len(clk.Sleeps()) != 3 {
+		t.Errorf("%d pauses, error %v", len(clk.Sleeps()), err)
+	}
+}
+
+func TestUpload_onlyOverHTTPS(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"http://files.example/put?sig=s3cret": "allow_insecure_http",
+		"ftp://files.example/put":             "no http or https URL",
+		"://":                                 "no http or https URL",
+		"/put":                                "no http or https URL",
+	} {
+		c, _, _ := serve(t, func(http.ResponseWriter, *http.Request, int) {})
+		err := c.Upload(t.Context(), &FileUpload{url: address}, "a", inline("x"), nil)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: %v", address, err)
+		}
+		c.conn.AllowInsecureHTTP = true
+		if strings.HasPrefix(address, "http:") && c.conn.CheckSignedURL(address) != nil {
+			t.Error("allow_insecure_http does not allow plain http")
+		}
+	}
+}
+
+func TestUpload_fileThatChanges(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{"grown": "hello, world", "shrunk": "hell"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storage := clienttest.ServeStorage(t, clienttest.NoContent)
+			c, _, clk := serve(t, func(http.ResponseWriter, *http.Request, int) {})
+			content := inline(text)
+			content.Size = 5
+			err := c.Upload(t.Context(), &FileUpload{url: storage.URL}, "a", content, nil)
+			if err == nil || !strings.Contains(err.Error(), "changed while it was uploaded") || len(clk.Sleeps()) != 0 {
+				t.Errorf("%d pauses, error %v", len(clk.Sleeps()), err)
+			}
+		})
+	}
+	storage := clienttest.ServeStorage(t, clienttest.NoContent)
+	c, _, _ := serve(t, func(http.ResponseWriter, *http.Request, int) {})
+	content := inline("")
+	content.Open = func() (io.ReadCloser, error) { return nil, errors.New("no such file") }
+	err := c.Upload(t.Context(), &FileUpload{url: storage.URL}, "a", content, nil)
+	if requests, _ := storage.Seen(); err == nil || !strings.Contains(err.Error(), "no such file") || len(requests) != 0 {
+		t.Errorf("%d requests, error %v", len(requests), err)
+	}
+}
+
+func TestUpload_ends(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	storage := clienttest.ServeStorage(t, func(w http.ResponseWriter, _ *http.Request, _ int) { cancel(); w.WriteHeader(500) })
+	c, _, _ := serve(t, func(http.ResponseWriter, *http.Request, int) {})
+	err := c.Upload(ctx, &FileUpload{url: storage.URL}, "a", inline("x"), nil)
+	if requests, _ := storage.Seen(); err == nil || len(requests) != 1 {
+		t.Errorf("%d requests, error %v", len(requests), err)
+	}
+}
+
+// A large file must cost no memory. The test does not run in parallel, so that the measured memory is its own.
+func TestUpload_streams(t *testing.T) {
+	const size = 256 << 20
+	var received atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n, _ := io.Copy(io.Discard, r.Body)
+		received.Store(n)
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	defer server.Close()
+	c, _, _ := serve(t, func(http.ResponseWriter, *http.Request, int) {})
+	content := FileContent{Size: size, Open: func() (io.ReadCloser, error) { return io.NopCloser(io.LimitReader(clienttest.Endless{}, size)), nil }}
+
+	var before, now runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var most uint64
+	next := int64(0)
+	err := c.Upload(t.Context(), &FileUpload{url: server.URL}, "big", content, func(sent int64) {
+		if sent >= next {
+			runtime.ReadMemStats(&now)
+			most, next = max(most, now.HeapSys), next+size/16
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&now)
+	t.Logf("%d MiB allocated in all, at most %d MiB of heap at once", (now.TotalAlloc-before.TotalAlloc)>>20, most>>20)
+	if allocated := now.TotalAlloc - before.TotalAlloc; allocated > 16<<20 {
+		t.Errorf("an upload of 256 MiB allocated %d bytes", allocated)
+	}
+	if received.Load() <= size {
+		t.Errorf("the storage got %d bytes", received.Load())
+	}
+}
+
+func TestCompleteFileUpload(t *testing.T) {
+	t.Parallel()
+	conflict := func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 409, `{"detail":"exists"}`) }
+	failed := func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 500, `{"detail":"down"}`) }
+	absent := func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 404, `{"detail":"absent"}`) }
+	done := func(w http.ResponseWriter) {
+		clienttest.AnswerJSON(w, 200, `{"fileName":"a","sizeBytes":5,"path":"/home/agent/workspace/a"}`)
+	}
+	for name, tc := range map[string]struct {
+		answers  []func(http.ResponseWriter) // The last one is repeated.
+		inPlace  string                      // What the workspace has; "-" is nothing, "?" makes looking fail.
+		path     string
+		status   int
+		unproven bool
+		lookups  int64
+		sent     int64
+	}{
+		"at once":                          {[]func(http.ResponseWriter){done}, "-", "/home/agent/workspace/a", 0, false, 0, 1},
+		"file exists":                      {[]func(http.ResponseWriter){conflict}, "hello", "", 409, false, 0, 1},
+		"lost, then done":                  {[]func(http.ResponseWriter){clienttest.Drop, done}, "-", "/home/agent/workspace/a", 0, false, 0, 2},
+		"lost, then found as sent":         {[]func(http.ResponseWriter){clienttest.Drop, conflict}, "hello", "", 0, false, 1, 2},
+		"lost, then found as another one":  {[]func(http.ResponseWriter){failed, conflict}, "jello", "", 409, false, 1, 2},
+		"lost, then found as a longer one": {[]func(http.ResponseWriter){failed, conflict}, "hello!", "", 409, false, 1, 2},
+		"lost, and the upload is used up":  {[]func(http.ResponseWriter){clienttest.Drop, absent}, "hello", "", 0, false, 1, 2},
+		"always lost, but written":         {[]func(http.ResponseWriter){failed}, "hello", "", 0, false, 1, 4},
+		"always lost, and not written":     {[]func(http.ResponseWriter){failed}, "-", "", 500, false, 1, 4},
+		"lost, and nobody can tell":        {[]func(http.ResponseWriter){failed, conflict}, "?", "", 500, true, 1, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storage := clienttest.ServeStorage(t, func(w http.ResponseWriter, _ *http.Request, _ int) { _, _ = io.WriteString(w, tc.inPlace) })
+			var completions, lookups atomic.Int64
+			c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+				if strings.HasSuffix(r.URL.Path, "/complete-upload") {
+					tc.answers[min(int(completions.Add(1)), len(tc.answers))-1](w)
+					return
+				}
+				lookups.Add(1)
+				switch tc.inPlace {
+				case "-":
+					absent(w)
+				case "?":
+					clienttest.AnswerJSON(w, 424, `{"detail":"asleep"}`)
+				default:
+					clienttest.AnswerJSON(w, 200, `{"url":"`+storage.URL+`/get?sig=s3cret"}`)
+				}
+			})
+			file, err := c.CompleteFileUpload(t.Context(), "c1", "a", inline("hello"))
+			if transport.StatusOf(err) != tc.status || err == nil && (file.FileName != "a" || file.SizeBytes != 5 || file.Path != tc.path) {
+				t.Errorf("got %+v, error %v", file, err)
+			}
+			var unproven *UnprovenUploadError
+			if errors.As(err, &unproven) != tc.unproven || lookups.Load() != tc.lookups || completions.Load() != tc.sent {
+				t.Errorf("%d look-ups after %d attempts, error %v", lookups.Load(), completions.Load(), err)
+			}
+			requests, _ := storage.Seen()
+			for _, r := range requests {
+				if r.Header.Get("Authorization") != "" {
+					t.Error("the API key was sent to the file storage")
+				}
+			}
+		})
+	}
+}
+
+func TestCreateFileDownload(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]FileDownload{
+		`{"url":"https://files.example/d","expiresAt":1772323200000}`: {URL: "https://files.example/d", ExpiresAt: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)},
+		`{"downloadUrl":"https://files.example/d"}`:                   {URL: "https://files.example/d"},
+	} {
+		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+			if n == 1 {
+				clienttest.Drop(w)
+			}
+			clienttest.AnswerJSON(w, 200, answer)
+		})
+		got, err := c.CreateFileDownload(t.Context(), "c1", "a", "s1", "text/plain")
+		if err != nil || *got != want {
+			t.Errorf("%s: got %+v, error %v", answer, got, err)
+		}
+		rec.Mu.Lock()
+		if rec.Bodies[1] != `{"sessionId":"s1","contentType":"text/plain"}` {
+			t.Errorf("the body is %s", rec.Bodies[1])
+		}
+		rec.Mu.Unlock()
+	}
+}
+
+func TestSameBytes(t *testing.T) {
+	t.Parallel()
+	long := bytes.Repeat([]byte("0123456789"), 20_000)
+	other := bytes.Clone(long)
+	other[len(other)-1] = 'x'
+	for name, tc := range map[string]struct {
+		a, b []byte
+		want bool
+	}{
+		"both empty":     {nil, nil, true},
+		"one empty":      {nil, []byte("a"), false},
+		"same":           {long, long, true},
+		"last differs":   {long, other, false},
+		"one is longer":  {long, long[:len(long)-1], false},
+		"exact chunks":   {long[:128<<10], long[:128<<10], true},
+		"a chunk longer": {long[:128<<10], long[:64<<10], false},
+	} {
+		if got, err := sameBytes(bytes.NewReader(tc.a), bytes.NewReader(tc.b)); err != nil || got != tc.want {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	if _, err := sameBytes(strings.NewReader("a"), io.MultiReader(strings.NewReader("a"), brokenReader{})); err == nil {
+		t.Error("a stream that breaks off counts as compared")
+	}
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, errors.New("broken") }

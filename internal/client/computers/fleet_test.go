@@ -1,0 +1,408 @@
+package computers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// bulkService makes computers named "web-<n>" and breaks the nth creation, counted from 1, as told.
+type bulkService struct {
+	mu       sync.Mutex
+	names    []string // The ID of a computer is "id-" and its name.
+	requests []BulkCreateRequest
+	answer   func(w http.ResponseWriter, n int, commit func(quantity int) string)
+	late     int // This many listings after a creation do not show what it made.
+	hidden   []string
+	listed   int
+	// listing, which may be nil, comes before each listing, counted from 1.
+	listing func(n int)
+}
+
+func (s *bulkService) handle(w http.ResponseWriter, r *http.Request, body string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.Method == http.MethodGet {
+		if s.listed++; s.listing != nil {
+			s.listing(s.listed)
+		}
+		visible := s.names
+		if s.late > 0 && len(s.hidden) > 0 {
+			s.late--
+			visible = slices.DeleteFunc(slices.Clone(s.names), func(name string) bool { return slices.Contains(s.hidden, name) })
+		}
+		clienttest.AnswerJSON(w, 200, `{"computers":[`+computersJSON(visible)+`]}`)
+		return
+	}
+	var request BulkCreateRequest
+	if err := json.Unmarshal([]byte(body), &request); err != nil {
+		clienttest.AnswerJSON(w, 400, `{"detail":"no JSON"}`)
+		return
+	}
+	s.requests = append(s.requests, request)
+	if len(s.requests) > 10 {
+		clienttest.AnswerJSON(w, 400, `{"detail":"the creation does not end"}`)
+		return
+	}
+	commit := func(quantity int) string {
+		var made []string
+		for n := 1; len(made) < quantity; n++ {
+			if name := fmt.Sprint("web-", n); !slices.Contains(s.names, name) {
+				s.names, made = append(s.names, name), append(made, name)
+			}
+		}
+		s.hidden = made
+		return computersJSON(made)
+	}
+	if s.answer == nil {
+		s.answer = func(w http.ResponseWriter, _ int, commit func(int) string) { bulkMade(w, commit(request.Quantity)) }
+	}
+	s.answer(w, len(s.requests), commit)
+}
+
+func computersJSON(names []string) string {
+	var items []string
+	for _, name := range names {
+		items = append(items, fmt.Sprintf(`{"id":"id-%s","name":%q,"providerType":"managed-a","createdAt":1772323200000}`, name, name))
+	}
+	return strings.Join(items, ",")
+}
+
+func bulkMade(w http.ResponseWriter, computers string) {
+	clienttest.AnswerJSON(w, 201, `{"requestedQuantity":1,"computers":[`+computers+`]}`)
+}
+
+func serveBulk(t *testing.T, s *bulkService) *Client {
+	t.Helper()
+	var rec *clienttest.Recorder
+	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
+		rec.Mu.Lock()
+		body := rec.Bodies[n-1]
+		rec.Mu.Unlock()
+		s.handle(w, r, body)
+	})
+	return c
+}
+
+func TestCreateFleet_reconcilesALostAnswer(t *testing.T) {
+	t.Parallel()
+	type answer = func(w http.ResponseWriter, n int, commit func(int) string)
+	status := func(w http.ResponseWriter, code int) {
+		clienttest.AnswerJSON(w, code, `{"detail":"x","status":1,"title":"x"}`)
+	}
+	// The faults hit the second request of two: 20 computers, then 5.
+	second := func(fault func(w http.ResponseWriter, commit func(int) string)) answer {
+		return func(w http.ResponseWriter, n int, commit func(int) string) {
+			if n == 1 {
+				bulkMade(w, commit(20))
+				return
+			}
+			fault(w, commit)
+		}
+	}
+	for name, tc := range map[string]struct {
+		older   []string
+		known   []string
+		answer  answer
+		late    int
+		posts   int
+		made    int
+		wantErr any
+		text    string
+	}{
+		"answered":              {answer: second(func(w http.ResponseWriter, commit func(int) string) { bulkMade(w, commit(5)) }), posts: 2, made: 25},
+		"dropped after commit":  {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); clienttest.Drop(w) }), posts: 2, made: 25},
+		"dropped before commit": {answer: second(func(w http.ResponseWriter, _ func(int) string) { clienttest.Drop(w) }), posts: 2, made: 20, wantErr: new(*create.LostError), text: "bulkCreateComputers"},
+		"500 after commit":      {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); status(w, 500) }), posts: 2, made: 25},
+		"500 before commit":     {answer: second(func(w http.ResponseWriter, _ func(int) string) { status(w, 500) }), posts: 2, made: 20, wantErr: new(*create.LostError)},
+		"500 in the middle":     {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(3); status(w, 500) }), posts: 2, made: 23, wantErr: new(*ShortfallError), text: "3 of the 5 requested computers were found"},
+		"truncated":             {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); clienttest.Cut(w, 201) }), posts: 2, made: 25},
+		"no computers in it":    {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); clienttest.AnswerJSON(w, 201, "{}") }), posts: 2, made: 25},
+		"fewer, unexplained":    {answer: second(func(w http.ResponseWriter, commit func(int) string) { bulkMade(w, commit(2)) }), posts: 2, made: 22, wantErr: new(*ShortfallError)},
+		"no IDs in it":          {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); bulkMade(w, "{},{},{},{},{}") }), posts: 2, made: 25},
+		"shown late":            {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); clienttest.Drop(w) }), late: 3, posts: 2, made: 25},
+		"fewer, explained": {answer: second(func(w http.ResponseWriter, commit func(int) string) {
+			clienttest.AnswerJSON(w, 201, `{"computers":[`+commit(2)+`],"requestedQuantity":5,"error":{"message":"no capacity"}}`)
+		}), posts: 2, made: 22, wantErr: new(*ShortfallError), text: "created 2 of 5 computers and stopped: no capacity"},
+		"refused":               {answer: second(func(w http.ResponseWriter, _ func(int) string) { status(w, 402) }), posts: 2, made: 20, wantErr: new(*transport.APIError)},
+		"more than asked for":   {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(7); clienttest.Drop(w) }), posts: 2, made: 20, wantErr: new(*ForeignComputersError), text: "nothing proves which of them"},
+		"the first one lost":    {answer: func(w http.ResponseWriter, _ int, _ func(int) string) { clienttest.Drop(w) }, posts: 1, wantErr: new(*create.LostError)},
+		"an unknown one exists": {older: []string{"web-3"}, posts: 0, wantErr: new(*ForeignComputersError), text: "web-3 (id-web-3, created at 2026-03-01T00:00:00Z)"},
+		"a known one exists":    {older: []string{"web-3"}, known: []string{"id-web-3"}, answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); clienttest.Drop(w) }), posts: 2, made: 25},
+		"one of another name":   {older: []string{"web", "web-", "web-1a", "web-1-1", "webs-1", "web--1"}, answer: second(func(w http.ResponseWriter, commit func(int) string) { bulkMade(w, commit(5)) }), posts: 2, made: 25},
+		"limited, then permitted": {answer: func(w http.ResponseWriter, n int, commit func(int) string) {
+			if n == 1 {
+				status(w, 429)
+			} else {
+				bulkMade(w, commit(min(20, 5+15*(3-n))))
+			}
+		}, posts: 3, made: 25},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &bulkService{names: tc.older, answer: tc.answer, late: tc.late}
+			c := serveBulk(t, s)
+			made, err := c.CreateFleet(t.Context(), BulkCreateRequest{Quantity: 25, NamePrefix: "web"}, tc.known)
+			if tc.wantErr == nil && err != nil || tc.wantErr != nil && !errors.As(err, tc.wantErr) || err != nil && !strings.Contains(err.Error(), tc.text) {
+				t.Errorf("got %T %v, want %T %q", err, err, tc.wantErr, tc.text)
+			}
+			ids := map[string]bool{}
+			for _, computer := range made {
+				ids[computer.ID] = true
+			}
+			if len(made) != tc.made || len(ids) != tc.made || slices.ContainsFunc(tc.known, func(id string) bool { return ids[id] }) {
+				t.Errorf("made %d computers, %d of them different, want %d: %v", len(made), len(ids), tc.made, made)
+			}
+			if len(s.requests) != tc.posts {
+				t.Errorf("%d creations were sent, want %d", len(s.requests), tc.posts)
+			}
+		})
+	}
+}
+
+func TestCreateFleet_splits(t *testing.T) {
+	t.Parallel()
+	for quantity, want := range map[int][]int{0: nil, 1: {1}, 20: {20}, 21: {20, 1}, 100: {20, 20, 20, 20, 20}} {
+		s := &bulkService{}
+		s.answer = func(w http.ResponseWriter, n int, commit func(int) string) {
+			bulkMade(w, commit(s.requests[n-1].Quantity))
+		}
+		made, err := serveBulk(t, s).CreateFleet(t.Context(), BulkCreateRequest{Quantity: quantity, NamePrefix: "web"}, nil)
+		var sent []int
+		for _, request := range s.requests {
+			sent = append(sent, request.Quantity)
+		}
+		if err != nil || len(made) != quantity || !slices.Equal(sent, want) {
+			t.Errorf("%d: made %d, %v, by requests of %v", quantity, len(made), err, sent)
+		}
+	}
+}
+
+func TestCreateFleet_isFoundAlthoughTheRunIsInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	s := &bulkService{answer: func(w http.ResponseWriter, _ int, commit func(int) string) {
+		commit(20)
+		interrupt()
+		clienttest.Drop(w)
+	}}
+	made, err := serveBulk(t, s).CreateFleet(ctx, BulkCreateRequest{Quantity: 40, NamePrefix: "web"}, nil)
+	if len(made) != 20 || !errors.Is(err, context.Canceled) || len(s.requests) != 1 {
+		t.Errorf("made %d, %v, by %d requests", len(made), err, len(s.requests))
+	}
+}
+
+func TestComputersByID_asksAloneForWhatTheListingLacks(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		listing int // Status of the answer to a listing.
+		wantErr bool
+		members string
+	}{
+		"listed":           {listing: 200, members: "id-web-1 hidden"},
+		"not permitted":    {listing: 403, wantErr: true}, // Nothing proves that the third one is gone.
+		"not found":        {listing: 404, wantErr: true},
+		"the key is wrong": {listing: 401, wantErr: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+				switch {
+				case r.URL.Path == "/api/v0/computers" && tc.listing != 200:
+					clienttest.AnswerJSON(w, tc.listing, `{"detail":"no"}`)
+				case r.URL.Path == "/api/v0/computers":
+					clienttest.AnswerJSON(w, 200, `{"computers":[`+computersJSON([]string{"web-1", "web-2", "other"})+`]}`)
+				case r.URL.Path == "/api/v0/computers/hidden":
+					clienttest.AnswerJSON(w, 200, `{"id":"hidden","name":"web-7","providerType":"managed-a"}`)
+				default:
+					clienttest.AnswerJSON(w, 404, `{"detail":"no such computer"}`)
+				}
+			})
+			found, err := c.GetMany(t.Context(), "", []string{"id-web-1", "hidden", "gone"})
+			if tc.wantErr {
+				if err == nil {
+					t.Error("the look succeeded")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var members []string
+			for _, member := range found {
+				members = append(members, member.ID)
+			}
+			if strings.Join(members, " ") != tc.members {
+				t.Errorf("found %v", members)
+			}
+		})
+	}
+}
+
+func TestDeleteComputers_losesNone(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		switch {
+		case r.Method == http.MethodGet:
+			clienttest.AnswerJSON(w, 200, `{"computers":[]}`)
+		case strings.HasSuffix(r.URL.Path, "/c3"):
+			clienttest.AnswerJSON(w, 403, `{"detail":"no"}`)
+		case strings.HasSuffix(r.URL.Path, "/c5"):
+			clienttest.AnswerJSON(w, 404, `{"detail":"no such computer"}`)
+		default:
+			w.WriteHeader(204)
+		}
+	})
+	var ids []string
+	for n := range 40 {
+		ids = append(ids, fmt.Sprint("c", n))
+	}
+	errs := c.DeleteMany(t.Context(), ids, "")
+	for n, err := range errs {
+		if (err != nil) != (n == 3 || n == 5) || transport.IsGone(err) != (n == 5) {
+			t.Errorf("%s: %v", ids[n], err)
+		}
+	}
+	if len(errs) != 40 || rec.Count(http.MethodDelete) != 40 {
+		t.Errorf("%d errors, %d deletions", len(errs), rec.Count(http.MethodDelete))
+	}
+}
+
+// Without a listing the computers of a fleet that is known are asked for one by one, and one that is not cannot be looked for.
+func TestComputersByID_withoutAListing(t *testing.T) {
+	t.Parallel()
+	c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		if r.URL.Path == "/api/v0/computers" {
+			clienttest.Forbidden(w)
+			return
+		}
+		clienttest.AnswerJSON(w, 200, `{"id":"id-web-1","name":"web-1","providerType":"managed-a"}`)
+	})
+	if found, err := c.GetMany(t.Context(), "", []string{"id-web-1"}); err != nil || len(found) != 1 {
+		t.Errorf("got %+v, %v", found, err)
+	}
+	if found, err := c.ListFleet(t.Context(), "web", ""); transport.StatusOf(err) != 403 {
+		t.Errorf("by name: %+v, %v", found, err)
+	}
+}
+
+// What the listing before a creation shows is asked for anew only if something stands in the way.
+func TestCreateFleet_looksAgainOnlyAtWhatStandsInTheWay(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		quantity, listed int
+		older            []string
+		listing          func(s *bulkService) func(n int)
+	}{
+		"nothing to make":        {0, 0, nil, nil},
+		"nothing in the way":     {1, 1, nil, nil},
+		"what was in it is gone": {1, 2, []string{"web-3"}, func(s *bulkService) func(int) { return func(n int) { s.names = s.names[:len(s.names)*(2-n)] } }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &bulkService{names: tc.older}
+			if tc.listing != nil {
+				s.listing = tc.listing(s)
+			}
+			made, err := serveBulk(t, s).CreateFleet(t.Context(), BulkCreateRequest{Quantity: tc.quantity, NamePrefix: "web"}, nil)
+			if err != nil || len(made) != tc.quantity || s.listed != tc.listed {
+				t.Errorf("made %v, %v, after %d listings", made, err, s.listed)
+			}
+		})
+	}
+}
+
+// A run that is stopped between two requests says how many computers are missing.
+func TestCreateFleet_saysWhatWasNotSent(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	s := &bulkService{answer: func(w http.ResponseWriter, _ int, commit func(int) string) {
+		made := commit(20)
+		interrupt()
+		bulkMade(w, made)
+	}}
+	made, err := serveBulk(t, s).CreateFleet(ctx, BulkCreateRequest{Quantity: 25, NamePrefix: "web"}, nil)
+	if len(made) != 20 || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "remaining 5 computers") {
+		t.Errorf("made %d, %v", len(made), err)
+	}
+}
+
+// Looking for what a lost answer made ends as soon as all of it is there.
+func TestCreateFleet_looksNoLongerThanNeeded(t *testing.T) {
+	t.Parallel()
+	s := &bulkService{answer: func(w http.ResponseWriter, _ int, commit func(int) string) { commit(2); clienttest.Drop(w) }}
+	made, err := serveBulk(t, s).CreateFleet(t.Context(), BulkCreateRequest{Quantity: 2, NamePrefix: "web"}, nil)
+	if err != nil || len(made) != 2 || s.listed != 2 {
+		t.Errorf("made %v, %v, after %d listings", made, err, s.listed)
+	}
+}
+
+// An explanation beside all computers that were asked for is no failure.
+func TestCreateFleet_allInSpiteOfAnExplanation(t *testing.T) {
+	t.Parallel()
+	s := &bulkService{answer: func(w http.ResponseWriter, _ int, commit func(int) string) {
+		clienttest.AnswerJSON(w, 201, `{"computers":[`+commit(2)+`],"requestedQuantity":2,"error":{"message":"no capacity for more"}}`)
+	}}
+	made, err := serveBulk(t, s).CreateFleet(t.Context(), BulkCreateRequest{Quantity: 2, NamePrefix: "web"}, nil)
+	if err != nil || len(made) != 2 || s.listed != 1 {
+		t.Errorf("made %v, %v, after %d listings", made, err, s.listed)
+	}
+}
+
+func TestUnlikeBatch(t *testing.T) {
+	t.Parallel()
+	whole := func(n int) Computer {
+		return Computer{ID: fmt.Sprint("id-", n), Name: fmt.Sprint("web-", n), ProviderType: "x"}
+	}
+	failed := &struct {
+		Message string `json:"message"`
+	}{"no capacity"}
+	for name, tc := range map[string]struct {
+		result BulkCreateResult
+		want   string
+	}{
+		"all":               {BulkCreateResult{Computers: []Computer{whole(1), whole(2)}}, ""},
+		"all, and an error": {BulkCreateResult{Computers: []Computer{whole(1), whole(2)}, Error: failed}, ""},
+		"fewer, explained":  {BulkCreateResult{Computers: []Computer{whole(1)}, Error: failed}, ""},
+		"fewer":             {BulkCreateResult{Computers: []Computer{whole(1)}}, "does not say which"},
+		"more":              {BulkCreateResult{Computers: []Computer{whole(1), whole(2), whole(3)}}, "it holds 3 computers where 2 were asked for"},
+		"no computer":       {BulkCreateResult{Computers: []Computer{whole(1), {}}}, "its computer 2 is none: it holds no ID"},
+		"of another name":   {BulkCreateResult{Computers: []Computer{{ID: "id", Name: "db-1", ProviderType: "x"}}}, "db-1 (id), which is not one of the fleet"},
+		"there before":      {BulkCreateResult{Computers: []Computer{whole(7)}}, "web-7 (id-7), which is not one of the fleet or was there before"},
+	} {
+		c := serveBulk(t, &bulkService{})
+		old := whole(7)
+		c.listings.StartEmpty("")
+		c.listings.Put("", &old)
+		known, err := c.listings.Snapshot(t.Context(), "", "", c.conn.Clock.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := unlikeBatch(&tc.result, BulkCreateRequest{Quantity: 2, NamePrefix: "web"}, known); got == "" != (tc.want == "") || !strings.Contains(got, tc.want) {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+func TestFleetNumber(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]int{
+		"web-10": 10, "web-2": 2, "web-01": 1, "web-0": 0,
+		"web-x": -1, "web-1-1": -1, "web-": -1, "web": -1, "web--1": -1, "web-+1": -1, "Web-1": -1, "web-1 ": -1, "web-99999999999999999999999": -1,
+	} {
+		number, ok := FleetNumber("web", name)
+		if ok != (want >= 0) || ok && number != want {
+			t.Errorf("%q: got %d, %v", name, number, ok)
+		}
+	}
+}

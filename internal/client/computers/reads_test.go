@@ -1,0 +1,386 @@
+package computers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+func TestComputer_steps(t *testing.T) {
+	t.Parallel()
+	fine := ProvisioningStep{ID: "clone", Status: StepCompleted}
+	for name, step := range map[string]ProvisioningStep{
+		"an error text": {ID: "x", Status: StepInProgress, Error: "disk full"},
+		"failed":        {ID: "x", Status: StepFailed},
+		"error":         {ID: "x", Status: "error"},
+	} {
+		c := Computer{ProvisioningSteps: []ProvisioningStep{fine, step}}
+		if failed := c.FailedStep(); failed == nil || failed.ID != "x" {
+			t.Errorf("%s: the failed step is %v", name, failed)
+		}
+	}
+	c := Computer{ProvisioningSteps: []ProvisioningStep{fine, {ID: StepInstall, Status: StepPending}}}
+	if failed := c.FailedStep(); failed != nil {
+		t.Errorf("%v counts as failed", failed)
+	}
+	if step := c.InstallStep(); step == nil || step.Status != StepPending {
+		t.Errorf("the step of the installation is %v", step)
+	}
+	if step := (&Computer{ProvisioningSteps: []ProvisioningStep{fine}}).InstallStep(); step != nil {
+		t.Errorf("%v counts as the installation", step)
+	}
+}
+
+func TestComputer_whoseItIs(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]Computer{
+		"sa_1": {OwnerPrincipalKind: OwnerService, OwnerID: "sa_1"},
+		"":     {OwnerPrincipalKind: "human", OwnerID: "user_1"},
+	} {
+		if got := c.ServiceAccount(); got != want {
+			t.Errorf("%s of %s: the account is %q", c.OwnerPrincipalKind, c.OwnerID, got)
+		}
+	}
+}
+
+func TestComputer_namesTheFleetItMayBelongTo(t *testing.T) {
+	t.Parallel()
+	for name, fleet := range map[string]string{"ci-1": "ci", "my-ci-12": "my-ci", "ci": "", "ci-x": "", "-1": "", "ci-": ""} {
+		names := (&Computer{Name: name, OwnerID: "user_1"}).names()
+		want := []string{name}
+		if fleet != "" {
+			want = append(want, inFleet(fleet))
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("%s: found by %q, want %q", name, names, want)
+		}
+	}
+}
+
+// A service account takes its computers and keys with it, and no listing of them proves that.
+func TestGone_withItsAccount(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		accounts string
+		gone     bool
+	}{
+		"the account is gone":   {`{"serviceAccounts":[]}`, true},
+		"the account is listed": {`{"serviceAccounts":[{"id":"sa_1","name":"a"}]}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+				if strings.HasSuffix(r.URL.Path, "/service-accounts") {
+					clienttest.AnswerJSON(w, 200, tc.accounts)
+					return
+				}
+				clienttest.NotFound(w)
+			})
+			_, computerErr := c.Get(t.Context(), "c1", "sa_1")
+			_, keysErr := c.accounts.ListKeys(t.Context(), "sa_1")
+			_, keyErr := c.accounts.GetKey(t.Context(), "sa_1", "key")
+			_, knownErr := c.accounts.KnownKeysNamed(t.Context(), "sa_1", "ci")
+			for what, err := range map[string]error{"computer": computerErr, "keys": keysErr, "key": keyErr, "known keys": knownErr, "end of a key": c.accounts.RevokeExistingKey(t.Context(), "sa_1", "key")} {
+				if transport.IsGone(err) != tc.gone || err == nil {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			if _, err := c.Get(t.Context(), "c1", ""); err == nil || transport.IsGone(err) {
+				t.Errorf("without an account: %v", err)
+			}
+		})
+	}
+}
+
+func TestOwnComputer(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		found    Computer
+		callers  bool
+		requests int
+	}{
+		"a human's":            {Computer{ID: "x", OwnerPrincipalKind: "human", OwnerID: "user"}, true, 0},
+		"of the key's account": {Computer{ID: "c1", OwnerPrincipalKind: OwnerService, OwnerID: "sa_1"}, true, 1},
+		"of another account":   {Computer{ID: "c2", OwnerPrincipalKind: OwnerService, OwnerID: "sa_2"}, false, 1},
+	} {
+		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			clienttest.AnswerJSON(w, 200, `{"computers":[{"id":"c1","name":"a","providerType":"byom"}]}`)
+		})
+		if err := c.CompleteOwner(t.Context(), &tc.found); err != nil || tc.found.IsCallers != tc.callers || rec.Count(http.MethodGet) != tc.requests {
+			t.Errorf("%s: the caller's is %t, %v, after %d requests", name, tc.found.IsCallers, err, rec.Count(http.MethodGet))
+		}
+	}
+}
+
+// Steps are asked for by name where a record came without them, and at most once more.
+func TestWithSteps(t *testing.T) {
+	t.Parallel()
+	const stepped = `{"computer":{"id":"C1","name":"a","providerType":"managed-a","provisioningSteps":[{"id":"clone"}]}}`
+	managed := Computer{ID: "c1", Name: "a", ProviderType: "managed-a", IsCallers: true}
+	of := func(change func(*Computer)) Computer { c := managed; change(&c); return c }
+	for name, tc := range map[string]struct {
+		found   Computer
+		answer  func(w http.ResponseWriter, r *http.Request)
+		steps   int
+		queries string
+		wantErr string
+	}{
+		"asked by name": {managed, func(w http.ResponseWriter, _ *http.Request) { clienttest.AnswerJSON(w, 200, stepped) }, 1, "includeProvisioningSteps=true", ""},
+		"it has them":   {of(func(c *Computer) { c.ProvisioningSteps = make([]ProvisioningStep, 2) }), nil, 2, "", ""},
+		"it has none":   {of(func(c *Computer) { c.WithoutSteps = true }), nil, 0, "", ""},
+		"brought along": {of(func(c *Computer) { c.ProviderType = ProviderBYOM }), nil, 0, "", ""},
+		"an account's": {
+			of(func(c *Computer) { c.OwnerPrincipalKind, c.OwnerID = OwnerService, "sa_1" }),
+			func(w http.ResponseWriter, _ *http.Request) { clienttest.AnswerJSON(w, 200, stepped) }, 1, "includeProvisioningSteps=true&serviceAccountId=sa_1", "",
+		},
+		"an account's, by its own key": {
+			of(func(c *Computer) { c.OwnerPrincipalKind, c.OwnerID = OwnerService, "sa_1" }),
+			func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Query().Has("serviceAccountId") {
+					clienttest.Forbidden(w)
+					return
+				}
+				clienttest.AnswerJSON(w, 200, stepped)
+			}, 1, "includeProvisioningSteps=true&serviceAccountId=sa_1 includeProvisioningSteps=true", "",
+		},
+		"an account's that cannot be found": {
+			of(func(c *Computer) { c.OwnerPrincipalKind, c.OwnerID = OwnerService, "sa_1" }),
+			func(w http.ResponseWriter, _ *http.Request) { clienttest.NotFound(w) }, 0, "includeProvisioningSteps=true&serviceAccountId=sa_1", "404",
+		},
+		"refused":          {managed, func(w http.ResponseWriter, _ *http.Request) { clienttest.Forbidden(w) }, 0, "includeProvisioningSteps=true", "403"},
+		"another computer": {of(func(c *Computer) { c.ID = "c2" }), func(w http.ResponseWriter, _ *http.Request) { clienttest.AnswerJSON(w, 200, stepped) }, 0, "includeProvisioningSteps=true", "the computer C1 instead of c2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) { tc.answer(w, r) })
+			got, err := c.WithSteps(t.Context(), &tc.found)
+			if tc.wantErr == "" && (err != nil || len(got.ProvisioningSteps) != tc.steps || !got.IsCallers) || tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr)) {
+				t.Errorf("got %+v, %v", got, err)
+			}
+			var queries []string
+			for _, r := range rec.Requests {
+				queries = append(queries, r.URL.RawQuery)
+			}
+			if got := strings.Join(queries, " "); got != tc.queries {
+				t.Errorf("asked %q, want %q", got, tc.queries)
+			}
+		})
+	}
+}
+
+// A record of a listing without steps says that there are none, so that nobody asks again.
+func TestListedComputer_saysThatThereAreNoSteps(t *testing.T) {
+	t.Parallel()
+	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		clienttest.AnswerJSON(w, 200, `{"computers":[{"id":"bare","name":"a","providerType":"x"},{"id":"stepped","name":"b","providerType":"x","provisioningSteps":[]}]}`)
+	})
+	for id, without := range map[string]bool{"bare": true, "stepped": false} {
+		if found, err := c.GetListed(t.Context(), id, ""); err != nil || found.WithoutSteps != without {
+			t.Errorf("%s: %+v, %v", id, found, err)
+		}
+	}
+}
+
+// What a lost creation made must be what was asked for, as far as the record tells.
+func TestCreateComputerRequest_isWanted(t *testing.T) {
+	t.Parallel()
+	full := CreateRequest{
+		Name: "a", Provider: "managed-a", HostID: "host-1", RemoteUser: "dev", ServiceAccountID: "sa_1",
+		Source: &CreateSource{Kind: "template", TemplateID: "tpl", SourceComputerID: "src"},
+	}
+	made := Computer{
+		Name: "a", ProviderType: "managed-a", HostID: "HOST-1", RemoteUser: "dev", OwnerID: "sa_1",
+		Source: &Source{Kind: "template", TemplateID: "tpl", ComputerID: "src"},
+	}
+	source := func(s Source) func(*Computer) { return func(c *Computer) { c.Source = &s } }
+	for name, tc := range map[string]struct {
+		body   CreateRequest
+		change func(*Computer)
+		want   bool
+	}{
+		"all as asked for":          {full, func(*Computer) {}, true},
+		"another name":              {full, func(c *Computer) { c.Name = "b" }, false},
+		"another provider":          {full, func(c *Computer) { c.ProviderType = "managed-b" }, false},
+		"another host":              {full, func(c *Computer) { c.HostID = "host-2" }, false},
+		"another user":              {full, func(c *Computer) { c.RemoteUser = "root" }, false},
+		"another owner":             {full, func(c *Computer) { c.OwnerID = "sa_2" }, false},
+		"an owner nobody tells":     {full, func(c *Computer) { c.OwnerID = "" }, true},
+		"a source nobody tells":     {full, func(c *Computer) { c.Source = nil }, true},
+		"a source of another kind":  {full, source(Source{Kind: "x", TemplateID: "tpl", ComputerID: "src"}), false},
+		"a source of another model": {full, source(Source{Kind: "template", TemplateID: "x", ComputerID: "src"}), false},
+		"another source computer":   {full, source(Source{Kind: "template", TemplateID: "tpl", ComputerID: "x"}), false},
+		"only the name was asked":   {CreateRequest{Name: "a"}, func(c *Computer) { c.Source = nil }, true},
+		"a source nobody asked for": {CreateRequest{Name: "a"}, func(*Computer) {}, false},
+	} {
+		c := made
+		tc.change(&c)
+		if got := tc.body.isWanted(&c); got != tc.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+func TestUpdateComputerRequest_matches(t *testing.T) {
+	t.Parallel()
+	name, host, user, other := "a", "HOST-1", "dev", "x"
+	present := &Computer{Name: name, HostID: "host-1", RemoteUser: user}
+	for what, tc := range map[string]struct {
+		body UpdateRequest
+		want bool
+	}{
+		"nothing":        {UpdateRequest{}, true},
+		"all":            {UpdateRequest{Name: &name, HostID: &host, RemoteUser: &user}, true},
+		"another name":   {UpdateRequest{Name: &other, HostID: &host, RemoteUser: &user}, false},
+		"another host":   {UpdateRequest{Name: &name, HostID: &other, RemoteUser: &user}, false},
+		"another user":   {UpdateRequest{Name: &name, HostID: &host, RemoteUser: &other}, false},
+		"only the user":  {UpdateRequest{RemoteUser: &user}, true},
+		"only the name":  {UpdateRequest{Name: &name}, true},
+		"a changed user": {UpdateRequest{RemoteUser: &other}, false},
+	} {
+		if got := tc.body.matches(present); got != tc.want {
+			t.Errorf("%s: %t", what, got)
+		}
+	}
+}
+
+// What an operation answers is what its call returns, and a refusal is an error.
+func TestComputerOperations(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		call   func(context.Context, *Client) (any, error)
+		answer string
+		want   any
+	}{
+		"RecordComputerActivity": {func(ctx context.Context, c *Client) (any, error) { return c.RecordActivity(ctx, "c1") }, `{"lastActiveAt":1772366400000}`, at},
+		"RestartComputer":        {func(ctx context.Context, c *Client) (any, error) { return c.Restart(ctx, "c1") }, `{"wasRestarted":true}`, true},
+		"ComputerProviders": {func(ctx context.Context, c *Client) (any, error) {
+			all, err := c.Providers(ctx)
+			return strings.Join(all, " "), err
+		}, `{"providers":["a","b"]}`, "a b"},
+		"ComputerMetrics": {func(ctx context.Context, c *Client) (any, error) {
+			all, err := c.Metrics(ctx, "c1", at)
+			return len(all), err
+		}, `[{"cpuCount":2}]`, 1},
+		"RefreshComputer": {func(ctx context.Context, c *Client) (any, error) {
+			got, err := c.Refresh(ctx, "c1")
+			if err != nil {
+				return nil, err
+			}
+			return *got, nil
+		}, `{"configured":2,"secretsConfigured":1}`, RefreshResult{2, 1}},
+		"InstallComputerDeps": {func(ctx context.Context, c *Client) (any, error) {
+			got, err := c.InstallDeps(ctx, "c1")
+			if err != nil {
+				return nil, err
+			}
+			return got.InstallSessionID, nil
+		}, `{"computer":{"id":"c1","name":"a","providerType":"x","installSessionId":"s"}}`, "s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 200, tc.answer) })
+			if got, err := tc.call(t.Context(), c); err != nil || got != tc.want {
+				t.Errorf("got %v, %v, want %v", got, err, tc.want)
+			}
+			refusing, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.Forbidden(w) })
+			if got, err := tc.call(t.Context(), refusing); transport.StatusOf(err) != 403 {
+				t.Errorf("refused: got %v, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestCountedComputers_countsAFewAccountsOnly(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		clienttest.AnswerJSON(w, 200, `{"computers":[{"id":"c1","name":"a","providerType":"x"}]}`)
+	})
+	for n := range maxCounted + 2 {
+		counted, err := c.ListCounted(t.Context(), string(rune('a'+n)))
+		if n < maxCounted && (err != nil || len(counted) != 1) || n >= maxCounted && !errors.Is(err, ErrNotCounted) {
+			t.Errorf("account %d: %v, %v", n+1, counted, err)
+		}
+	}
+	if rec.Count(http.MethodGet) != maxCounted {
+		t.Errorf("%d listings", rec.Count(http.MethodGet))
+	}
+}
+
+func TestListing_saysWhichObjectIsNone(t *testing.T) {
+	t.Parallel()
+	for listing, want := range map[string]string{
+		`{"id":"c1","name":"a","providerType":"x"},{"name":"b"}`:             "its object 2 is none: it holds no ID",
+		`{"id":"c1","providerType":"x"}`:                                     "its object 1 is none: it lacks the field name",
+		`{"id":"c1","name":"a","providerType":"x"},{"id":"c2","name":"b"}`:   "its object 2 is none: it lacks the field providerType",
+		`{"id":"c1","name":"a","providerType":"x"},{"id":"c2","name":"b"},7`: "unexpected shape",
+	} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			clienttest.AnswerJSON(w, 200, `{"computers":[`+listing+`]}`)
+		})
+		if _, err := c.List(t.Context(), Filter{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", listing, err, want)
+		}
+	}
+}
+
+// The access to what belongs to a new account was proven by its creation.
+func TestCheckAPIKeys_ofANewAccount(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		if r.Method == http.MethodPost {
+			clienttest.AnswerJSON(w, http.StatusCreated, `{"id":"sa_1","name":"robots"}`)
+			return
+		}
+		clienttest.AnswerJSON(w, http.StatusOK, `{"serviceAccounts":[]}`)
+	})
+	if _, err := c.accounts.Create(t.Context(), serviceaccounts.CreateRequest{Name: "robots"}); err != nil {
+		t.Fatal(err)
+	}
+	sent := rec.Count(http.MethodGet)
+	if err := errors.Join(c.accounts.CheckKeyAccess(t.Context(), "sa_1"), c.CheckAccess(t.Context(), "sa_1")); err != nil || rec.Count(http.MethodGet) != sent {
+		t.Errorf("the checks: %v, %d requests", err, rec.Count(http.MethodGet)-sent)
+	}
+}
+
+func TestWatchComputer_readsAfterAWaitAreNotOlderThanItsEnd(t *testing.T) {
+	t.Parallel()
+	status := "provisioning"
+	c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		computer := fmt.Sprintf(`{"id":"a","name":"a","providerType":"managed-a","status":%q,"provisioningSteps":[]}`, status)
+		if strings.HasSuffix(r.URL.Path, "/computers") {
+			computer = `{"computers":[` + computer + `]}`
+		}
+		clienttest.AnswerJSON(w, http.StatusOK, computer)
+	})
+	read := func() string {
+		t.Helper()
+		got, err := c.Get(t.Context(), "a", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Status
+	}
+	read()
+	read()
+	status = "active"
+	watch := c.Watch("a", "")
+	if got, err := watch.Next(t.Context(), 500*time.Millisecond); err != nil || got.Status != "active" {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+	watch.Close()
+	for range 2 {
+		if got := read(); got != "active" {
+			t.Errorf("a read after the wait says %q", got)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package computers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// Upload posts a file to its signed address as a browser's form does: the signed fields, then the file. The same form
+// stores the same object, so it is repeated like an idempotent request. Progress, which may be nil, is told how many
+// bytes of the file were sent so far.
+func (c *Client) Upload(ctx context.Context, upload *FileUpload, fileName string, content FileContent, progress func(sent int64)) error {
+	head, tail, boundary, err := formAround(upload.fields, fileName, content.Type)
+	if err != nil {
+		return err
+	}
+	// The transport may still read the file when the answer has come; nobody is told of that any more.
+	var mu sync.Mutex
+	report := func(sent int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		if progress != nil {
+			progress(sent)
+		}
+	}
+	defer func() {
+		mu.Lock()
+		defer mu.Unlock()
+		progress = nil
+	}()
+	answer, err := c.conn.SendToStorage(ctx, "upload", upload.url, func(ctx context.Context) (*http.Request, error) {
+		file, err := content.Open()
+		if err != nil {
+			return nil, err
+		}
+		exact := &exactReader{file: file, left: content.Size, size: content.Size, progress: report}
+		body := struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(bytes.NewReader(head), exact, bytes.NewReader(tail)), file}
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, upload.url, body)
+		if err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+		req.ContentLength = int64(len(head)) + content.Size + int64(len(tail))
+		req.Header.Set("Content-Type", "multipart/form-data; boundary="+boundary)
+		return req, nil
+	})
+	if err != nil {
+		return err
+	}
+	_ = answer.Close()
+	return nil
+}
+
+// formAround returns what stands before and after the file's bytes in a form.
+func formAround(fields map[string]string, fileName, contentType string) (head, tail []byte, boundary string, err error) {
+	var buffer bytes.Buffer
+	form := multipart.NewWriter(&buffer)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if err := form.WriteField(name, fields[name]); err != nil {
+			return nil, nil, "", err
+		}
+	}
+	header := textproto.MIMEHeader{}
+	header.Set("Content-Disposition", multipart.FileContentDisposition("file", fileName))
+	if contentType != "" {
+		header.Set("Content-Type", contentType)
+	}
+	if _, err := form.CreatePart(header); err != nil {
+		return nil, nil, "", err
+	}
+	split := buffer.Len()
+	if err := form.Close(); err != nil {
+		return nil, nil, "", err
+	}
+	return buffer.Bytes()[:split], buffer.Bytes()[split:], form.Boundary(), nil
+}
+
+// exactReader reads a file of which the length was announced, and fails if it has another one.
+type exactReader struct {
+	file       io.Reader
+	left, size int64
+	progress   func(sent int64)
+}
+
+func (r *exactReader) Read(p []byte) (int, error) {
+	n, err := r.file.Read(p)
+	r.left -= int64(n)
+	if r.left < 0 || r.left > 0 && errors.Is(err, io.EOF) {
+		return 0, &transport.ChangedFileError{Size: r.size}
+	}
+	if n > 0 {
+		r.progress(r.size - r.left)
+	}
+	return n, err
+}
+
+// sameBytes compares two streams to the first difference.
+func sameBytes(a, b io.Reader) (bool, error) {
+	const chunk = 64 << 10
+	left, right := make([]byte, chunk), make([]byte, chunk)
+	for {
+		n, errA := io.ReadFull(a, left)
+		m, errB := io.ReadFull(b, right)
+		for _, err := range []error{errA, errB} {
+			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+				return false, fmt.Errorf("comparing the file broke off: %w", transport.WithoutURL(err))
+			}
+		}
+		if !bytes.Equal(left[:n], right[:m]) {
+			return false, nil
+		}
+		if errA != nil || errB != nil {
+			return errA != nil && errB != nil, nil
+		}
+	}
+}
+
+// FileContent is what an upload sends. It is streamed, never held in memory.
+type FileContent struct {
+	// Size is its length in bytes.
+	Size int64
+	// Type is its media type.
+	Type string
+	// Open returns its bytes from the start; it is called for every attempt.
+	Open func() (io.ReadCloser, error)
+}
+
+// FileUpload says where and how a workspace file is uploaded. The address and the fields are secrets.
+type FileUpload struct {
+	url       string
+	fields    map[string]string
+	ExpiresAt time.Time
+}

@@ -1,0 +1,362 @@
+package environments
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// status is what the service tells of an environment's latest build.
+func status(id, build string) string {
+	return fmt.Sprintf(`{"environmentId":%q,"environmentStatus":%q,"latestBuild":{"id":"bld_1","status":%q,"truncated":false,"withheld":false}}`, id, StatusBuilding, build)
+}
+
+// statuses answers a request for build statuses, except for those that it hides.
+func statuses(call string, hidden ...string) string {
+	address, err := url.Parse(strings.TrimPrefix(call, "GET "))
+	if err != nil {
+		return err.Error()
+	}
+	var found []string
+	for _, id := range address.Query()["environmentIds"] {
+		if !slices.Contains(hidden, id) {
+			found = append(found, status(id, "queued"))
+		}
+	}
+	slices.Reverse(found) // The order is open.
+	return `200 {"builds":[` + strings.Join(found, ",") + `]}`
+}
+
+func numbered(n int) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("env_%03d", i)
+	}
+	return ids
+}
+
+func TestBuildStatuses_inChunks(t *testing.T) {
+	t.Parallel()
+	for n, requests := range map[int][]int{0: nil, 1: {1}, 100: {100}, 101: {100, 1}, 250: {100, 100, 50}} {
+		ids := numbered(n)
+		slices.Reverse(ids)
+		c, rec, _ := serveShort(t, func(call string) string { return statuses(call, "env_000") })
+		found, err := c.BuildStatuses(t.Context(), "sa_1", ids)
+		var got []string
+		for _, s := range found {
+			got = append(got, s.EnvironmentID)
+		}
+		if want := ids[:max(0, n-1)]; err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d: got %v, %v, want %v", n, got, err, want)
+		}
+		var sent []int
+		for _, r := range rec.Requests {
+			q := r.URL.Query()
+			sent = append(sent, len(q["environmentIds"]))
+			if r.URL.Path != environmentsRoute+"/build-statuses" || q.Get("serviceAccountId") != "sa_1" {
+				t.Errorf("asked %s", r.URL)
+			}
+		}
+		if !slices.Equal(sent, requests) {
+			t.Errorf("%d: asked for %v, want %v", n, sent, requests)
+		}
+	}
+}
+
+func TestBuildStatuses_readsEveryForm(t *testing.T) {
+	t.Parallel()
+	one, two := status("env_1", "queued"), status("env_2", "dreaming")
+	for name, tc := range map[string]struct {
+		answer string
+		want   string
+		fails  bool
+	}{
+		"envelope":             {answer: `{"builds":[` + two + `,` + one + `]}`, want: "env_1 queued, env_2 dreaming"},
+		"bare":                 {answer: `[` + one + `]`, want: "env_1 queued"},
+		"one not asked for":    {answer: `[` + one + `,` + status("env_9", "queued") + `]`, want: "env_1 queued"},
+		"none":                 {answer: `{"builds":[]}`},
+		"null":                 {answer: `{"builds":null}`},
+		"without statuses":     {answer: `[{"environmentId":"env_1","environmentStatus":null,"latestBuild":{"id":"bld_1","excerpt":null}}]`, want: "env_1 "},
+		"no list":              {answer: `{}`, fails: true},
+		"a page":               {answer: `<html>`, fails: true},
+		"without an ID":        {answer: `[{"latestBuild":{"id":"bld_1"}}]`, fails: true},
+		"without a build":      {answer: `[{"environmentId":"env_1","latestBuild":null}]`, want: "env_1 "},
+		"truncated, no number": {answer: `[{"environmentId":"env_1","latestBuild":{"id":"bld_1","truncated":1}}]`, fails: true},
+	} {
+		c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{"GET /build-statuses?environmentIds=env_1&environmentIds=env_2": "200 " + tc.answer}))
+		found, err := c.BuildStatuses(t.Context(), "", []string{"env_1", "env_2"})
+		var got []string
+		for _, s := range found {
+			got = append(got, s.EnvironmentID+" "+s.LatestBuild.Status)
+		}
+		if (err != nil) != tc.fails || strings.Join(got, ", ") != tc.want {
+			t.Errorf("%s: got %v, %v after %v", name, got, err, rec.Calls())
+		}
+	}
+}
+
+func TestWatchBuild_fiftyWaitersShareEachLook(t *testing.T) {
+	gone := "env_007"
+	inBubble(t, func(call string) string {
+		if call == "GET /"+gone {
+			return `404 {"detail":"no"}`
+		}
+		return statuses(call, gone)
+	}, func(t *testing.T, c *Client, b *clienttest.Bubbled) {
+		ids := numbered(50)
+		var all sync.WaitGroup
+		for _, id := range ids {
+			all.Go(func() {
+				w := c.WatchBuild(id)
+				defer w.Close()
+				for look := range 3 {
+					s, err := w.Next(t.Context(), time.Second)
+					if id == gone {
+						if !transport.IsNotFound(err) || look > 0 {
+							t.Errorf("the one that is gone: %v", err)
+						}
+						return
+					}
+					if err != nil || s.EnvironmentID != id || s.LatestBuild.ID != "bld_1" {
+						t.Errorf("%s: got %+v, %v", id, s, err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		look := func(ids ...string) string {
+			return " GET /build-statuses?environmentIds=" + strings.Join(ids, "&environmentIds=")
+		}
+		rest := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id == gone })
+		b.Want(t, "1s GET /"+gone, "1s"+look(ids...), "2s"+look(rest...), "3s"+look(rest...))
+	})
+}
+
+func TestWatchBuild_readsAfterAWaitAreNotOlderThanItsEnd(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serveShort(t, func(call string) string {
+		if call == "GET " {
+			return listed(env("env_1", "a", `,"isDefault":false`))
+		}
+		return statuses(call)
+	})
+	for range 2 {
+		if _, err := c.List(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		w := c.WatchBuild("env_1")
+		if s, err := w.Next(t.Context(), time.Second); err != nil || s.LatestBuild.Status != BuildQueued {
+			t.Errorf("got %+v, %v", s, err)
+		}
+		w.Close()
+	}
+	rec.Want(t, "GET ", "GET /build-statuses?environmentIds=env_1", "GET ", "GET /build-statuses?environmentIds=env_1")
+}
+
+func TestWatchBuild_oneAlone(t *testing.T) {
+	t.Parallel()
+	built := env("env_1", "a", `,"status":"failed","latestBuild":{"id":"bld_2","status":"failed","excerpt":"e","truncated":true,"withheld":true}`)
+	for name, tc := range map[string]struct {
+		statuses, alone string
+		want            BuildStatus
+		wantErr         func(error) bool
+		calls           int
+	}{
+		"told":              {statuses: `200 {"builds":[` + status("env_1", "queued") + `]}`, want: BuildStatus{"env_1", "building", BuildReport{ID: "bld_1", Status: "queued"}}, calls: 1},
+		"left out":          {statuses: `200 {"builds":[]}`, alone: "200 " + built, want: BuildStatus{"env_1", "failed", BuildReport{"bld_2", "failed", "e", true, true}}, calls: 2},
+		"left out, unbuilt": {statuses: `200 {"builds":[]}`, alone: "200 " + env("env_1", "a", `,"status":"ready"`), want: BuildStatus{EnvironmentID: "env_1", EnvironmentStatus: "ready"}, calls: 2},
+		"another one's":     {statuses: `200 {"builds":[` + status("env_2", "queued") + `]}`, alone: "200 " + built, want: BuildStatus{"env_1", "failed", BuildReport{"bld_2", "failed", "e", true, true}}, calls: 2},
+		"refused":           {statuses: `403 {"detail":"no"}`, alone: "200 " + built, want: BuildStatus{"env_1", "failed", BuildReport{"bld_2", "failed", "e", true, true}}, calls: 2},
+		"gone":              {statuses: `200 {"builds":[]}`, alone: `404 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: 2},
+		"failing":           {statuses: `501 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: 1},
+		"no list":           {statuses: `200 {}`, wantErr: clienttest.Is[*transport.AnswerError], calls: 1},
+	} {
+		c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{"GET /build-statuses?environmentIds=env_1": tc.statuses, "GET /env_1": tc.alone}))
+		got, err := c.WatchBuild("env_1").Next(t.Context(), time.Second)
+		if !clienttest.IsA(err, tc.wantErr) || err == nil && *got != tc.want || len(rec.Calls()) != tc.calls {
+			t.Errorf("%s: got %+v, %v after %v", name, got, err, rec.Calls())
+		}
+	}
+}
+
+func TestStartBuild(t *testing.T) {
+	t.Parallel()
+	const post, get, late = "POST /env_1/builds", "GET /env_1", `,"createdAt":1772323199000`
+	present := func(build string) string { return "200 " + env("env_1", "a", `,"latestBuild":`+build) }
+	newer, older := present(`{"id":"bld_2","createdAt":1772323200000}`), present(`{"id":"bld_1"}`)
+	four := []string{post, get, get, get, get}
+	for name, tc := range map[string]struct {
+		answer, present string
+		want            string
+		wantErr         func(error) bool
+		calls           []string
+	}{
+		"a build":                     {answer: `200 {"id":"env_1","buildId":"bld_2"}`, want: "bld_2", calls: []string{post}},
+		"a build, wrapped":            {answer: `200 {"environment":{"id":"env_1","buildId":"bld_2"}}`, want: "bld_2", calls: []string{post}},
+		"a build alone":               {answer: `200 {"buildId":"bld_2"}`, want: "bld_2", calls: []string{post}},
+		"another environment's":       {answer: `200 {"id":"env_2","buildId":"bld_2"}`, wantErr: clienttest.Is[*transport.AnswerError], calls: []string{post}},
+		"no body":                     {answer: `200 `, present: newer, want: "bld_2", calls: []string{post, get}},
+		"no object":                   {answer: `200 {}`, present: newer, want: "bld_2", calls: []string{post, get}},
+		"the build itself":            {answer: `200 {"id":"bld_2","status":"queued"}`, present: newer, want: "bld_2", calls: []string{post, get}},
+		"a list":                      {answer: `200 []`, present: newer, want: "bld_2", calls: []string{post, get}},
+		"broken off":                  {answer: `200 {"id":"env_1","bui`, present: newer, want: "bld_2", calls: []string{post, get}},
+		"no body, and no newer build": {answer: `200 `, present: older, wantErr: clienttest.Is[*create.LostError], calls: four},
+		"no body, and no build":       {answer: `200 `, present: present("null"), wantErr: clienttest.Is[*create.LostError], calls: four},
+		"no body, and no answer":      {answer: `200 `, present: `501 {"detail":"no"}`, wantErr: clienttest.Is[*create.LostError], calls: four},
+		"no object, and an older one": {answer: `200 {}`, present: present(`{"id":"bld_0"` + late + `}`), wantErr: clienttest.Is[*create.LostError], calls: four},
+		"lost, found":                 {answer: "drop", present: newer, want: "bld_2", calls: []string{post, get}},
+		"lost, the time is not told":  {answer: "drop", present: present(`{"id":"bld_2"}`), want: "bld_2", calls: []string{post, get}},
+		"lost, the old one":           {answer: "drop", present: older, wantErr: clienttest.Is[*create.LostError], calls: four},
+		"lost, an older one":          {answer: "drop", present: present(`{"id":"bld_2"` + late + `}`), wantErr: clienttest.Is[*create.LostError], calls: four},
+		"lost, none":                  {answer: "drop", present: present("null"), wantErr: clienttest.Is[*create.LostError], calls: four},
+		"lost, and not to be read":    {answer: "drop", present: `501 {"detail":"no"}`, wantErr: clienttest.Is[*create.LostError], calls: four},
+		"a page":                      {answer: "200 <html>", present: older, wantErr: clienttest.Is[*create.LostError], calls: four},
+		"failed after the commit":     {answer: `500 {"detail":"no"}`, present: newer, want: "bld_2", calls: []string{post, get}},
+		"a build runs":                {answer: `409 {"detail":"a build runs"}`, wantErr: clienttest.Is[*transport.APIError], calls: []string{post}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{post: tc.answer, get: tc.present}))
+			_, _ = c.GetUncached(t.Context(), "env_1") // Its response tells the service's time.
+			rec.Forget()
+			got, err := c.StartBuild(t.Context(), "env_1", "bld_1")
+			if got != tc.want || !clienttest.IsA(err, tc.wantErr) || transport.IsConflict(err) != strings.HasPrefix(tc.answer, "409") {
+				t.Errorf("got %q, %v", got, err)
+			}
+			if namesNone := strings.HasPrefix(name, "no ") && err != nil; namesNone && !strings.Contains(err.Error(), "it names no build") {
+				t.Errorf("the error does not say why: %v", err)
+			}
+			rec.Want(t, tc.calls...)
+		})
+	}
+}
+
+// A new build may show late, whatever came of the answer.
+func TestStartBuild_showsLate(t *testing.T) {
+	t.Parallel()
+	script := "x"
+	for _, answer := range []string{"200 ", "200 {}", "drop"} {
+		for name, start := range map[string]func(c *Client) (string, error){
+			"POST /env_1/builds": func(c *Client) (string, error) { return c.StartBuild(t.Context(), "env_1", "bld_1") },
+			"PATCH /env_1": func(c *Client) (string, error) {
+				return c.Update(t.Context(), "env_1", "bld_1", UpdateRequest{SetupScript: &script})
+			},
+		} {
+			if answer == "drop" && name == "PATCH /env_1" {
+				continue // It is repeated.
+			}
+			looks := 0
+			c, rec, _ := serveShort(t, func(call string) string {
+				if call == name {
+					return answer
+				}
+				if looks++; looks < 3 {
+					return "200 " + env("env_1", "a", `,"setupScript":"x","latestBuild":{"id":"bld_1"}`)
+				}
+				return "200 " + env("env_1", "a", `,"setupScript":"x","latestBuild":{"id":"bld_2"}`)
+			})
+			if got, err := start(c); err != nil || got != "bld_2" || looks != 3 {
+				t.Errorf("%s, %s: got %q, %v after %v", name, answer, got, err, rec.Calls())
+			}
+		}
+	}
+}
+
+func TestCancelBuild(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		answers []string // The last one is given again and again.
+		wantErr func(error) bool
+		posts   int
+	}{
+		"cancelled":                 {answers: []string{"204 "}, posts: 1},
+		"with a body":               {answers: []string{`200 {"new":1}`}, posts: 1},
+		"not running":               {answers: []string{`409 {"detail":"no"}`}, wantErr: clienttest.Is[*transport.APIError], posts: 1},
+		"gone":                      {answers: []string{`404 {"detail":"no"}`}, wantErr: clienttest.Is[*transport.APIError], posts: 1},
+		"lost, and done":            {answers: []string{"drop", `409 {"detail":"no"}`}, posts: 2},
+		"lost, and not done":        {answers: []string{"drop", "204 "}, posts: 2},
+		"lost twice, and done":      {answers: []string{"drop", "drop", `409 {"detail":"no"}`}, posts: 3},
+		"lost, then gone":           {answers: []string{"drop", `404 {"detail":"no"}`}, wantErr: clienttest.Is[*transport.APIError], posts: 2},
+		"lost for good":             {answers: []string{"drop"}, wantErr: clienttest.Is[*transport.TransportError], posts: 5},
+		"a page, and nothing else":  {answers: []string{"200 <html>"}, wantErr: clienttest.Is[*transport.TransportError], posts: 5},
+		"lost, a stranger's answer": {answers: []string{"drop", "409 <html>"}, wantErr: clienttest.Is[*transport.APIError], posts: 2},
+	} {
+		n := 0
+		c, rec, _ := serveShort(t, func(call string) string {
+			if call == "GET " {
+				return listed()
+			}
+			n++
+			return tc.answers[min(n, len(tc.answers))-1]
+		})
+		if err := c.CancelBuild(t.Context(), "env/1", "bld_1"); !clienttest.IsA(err, tc.wantErr) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if calls := rec.Calls(); len(calls) != tc.posts || calls[0] != "POST /env%2F1/builds/bld_1/cancel" {
+			t.Errorf("%s: asked %v", name, calls)
+		}
+	}
+}
+
+func TestCancelBuild_isNotRepeatedAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	for name, start := range clienttest.Ending(t) {
+		ctx, end := start()
+		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { end(); clienttest.Drop(w) })
+		err := c.CancelBuild(ctx, "env_1", "bld_1")
+		var lost *transport.TransportError
+		if !errors.As(err, &lost) || lost.Unsent || len(rec.Calls()) != 1 {
+			t.Errorf("%s: got %v after %v", name, err, rec.Calls())
+		}
+	}
+}
+
+func TestBuildDiagnostics(t *testing.T) {
+	t.Parallel()
+	for answer, tc := range map[string]struct{ latest, one string }{
+		`{"buildId":"bld_1","status":"failed","excerpt":"e","truncated":true,"withheld":true}`: {"{bld_1 failed e true true}", "{bld_1 failed e true true}"},
+		`{"buildId":"BLD_1","status":"dreaming","excerpt":null,"new":1}`:                       {"{BLD_1 dreaming  false false}", "{bld_1 dreaming  false false}"},
+		`{"id":"bld_1","status":"succeeded"}`:                                                  {"", "{bld_1 succeeded  false false}"},
+		`{}`:                                                                                   {"", "{bld_1   false false}"},
+		`null`:                                                                                 {"", "{bld_1   false false}"},
+		`{"buildId":"bld_2"}`:                                                                  {"{bld_2   false false}", ""},
+		`{"buildId":"bld_1","status":3}`:                                                       {"", ""},
+		`[]`:                                                                                   {"", ""},
+		`<html>`:                                                                               {"", ""},
+		``:                                                                                     {"", ""},
+	} {
+		c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{"GET /env_1/build-diagnostics": "200 " + answer, "GET /env_1/builds/bld_1/diagnostics": "200 " + answer}))
+		for want, read := range map[string]func() (*BuildDiagnostics, error){
+			"latest " + tc.latest: func() (*BuildDiagnostics, error) { return c.LatestBuildDiagnostics(t.Context(), "env_1") },
+			"one " + tc.one:       func() (*BuildDiagnostics, error) { return c.BuildDiagnostics(t.Context(), "env_1", "bld_1") },
+		} {
+			got, err := read()
+			_, want, _ := strings.Cut(want, " ")
+			if (err == nil) != (want != "") || err == nil && fmt.Sprint(*got) != want {
+				t.Errorf("%s: got %+v, %v, want %q", answer, got, err, want)
+			}
+		}
+		if len(rec.Calls()) < 2 {
+			t.Errorf("asked %v", rec.Calls())
+		}
+	}
+}
+
+func TestBuild_isRunning(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]bool{BuildQueued: true, BuildBuilding: true, BuildValidating: true, BuildSucceeded: false, BuildFailed: false, BuildSuperseded: false, "": false, "dreaming": false} {
+		if got := (&Build{Status: status}).isRunning(); got != want {
+			t.Errorf("%q: %t", status, got)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package environments
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+var aCreation = CreateRequest{Name: "ci", Scope: ScopeUser, Repositories: []Repository{{URL: "u", Script: "s"}}}
+
+func TestCreateEnvironment_sendsOnlyWhatIsSet(t *testing.T) {
+	t.Parallel()
+	for want, body := range map[string]CreateRequest{
+		`{"name":"ci","scope":"user","repositories":[{"url":"u","script":"s"}]}`: aCreation,
+		`{"name":"ci","repositories":[]}`:                                        {Name: "ci", Repositories: []Repository{}},
+		`{"name":"ci","scope":"organization","repositories":[{"url":"u","script":"s"}],"setupScript":"x","sourceId":"src_1","makeOrganizationDefault":true}`: {Name: "ci", Scope: ScopeOrganization, Repositories: aCreation.Repositories, SetupScript: "x", SourceID: "src_1", MakeOrganizationDefault: true},
+	} {
+		c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{"GET ": listed(), "POST ": `201 {"id":"env_1","buildId":"bld_1"}`}))
+		made, err := c.Create(t.Context(), body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sent := rec.Bodies[len(rec.Bodies)-1]; sent != want {
+			t.Errorf("sent %s, want %s", sent, want)
+		}
+		if made.ID != "env_1" || made.Name != body.Name || made.Scope != body.Scope || !slices.Equal(made.Repositories, body.Repositories) || made.SetupScript != body.SetupScript || made.LatestBuildID() != "bld_1" {
+			t.Errorf("made %+v", made)
+		}
+	}
+}
+
+func TestCreateEnvironment_reconcilesALostAnswer(t *testing.T) {
+	t.Parallel()
+	const asked, late = `,"repositories":[{"url":"u","script":"s"}]`, `,"createdAt":1772323199000`
+	mine := env("env_new", "ci", asked+`,"scope":"user","latestBuild":{"id":"bld_9"}`)
+	other, shared := env("env_other", "CI", asked+`,"scope":"user"`), env("env_shared", "ci", asked+`,"scope":"organization"`)
+	older := env("env_old", "ci", asked+`,"scope":"user"`+late)
+	const answered = `201 {"id":"env_new","buildId":"bld_9"}`
+	exists, lost, stranger := clienttest.Is[*create.ExistsError], clienttest.Is[*create.LostError], clienttest.Is[*create.WrongObjectError]
+	for name, tc := range map[string]struct {
+		scope         string // Other than "user".
+		before, after []string
+		post          string
+		posts         int
+		wantID        string
+		wantBuild     string
+		wantErr       func(error) bool
+	}{
+		"answered":                             {before: []string{other}, post: answered, posts: 1, wantID: "env_new", wantBuild: "bld_9"},
+		"answered, wrapped":                    {post: `201 {"environment":{"id":"env_new","buildId":"bld_9"}}`, posts: 1, wantID: "env_new", wantBuild: "bld_9"},
+		"answered without a build":             {post: `201 {"id":"env_new"}`, posts: 1, wantID: "env_new"},
+		"answered with no build":               {post: `201 {"id":"env_new","buildId":null,"new":1}`, posts: 1, wantID: "env_new"},
+		"answered with one known before":       {before: []string{other}, post: `201 {"id":"env_other"}`, posts: 1, wantErr: stranger},
+		"dropped after the commit":             {before: []string{other}, after: []string{other, mine}, post: "drop", posts: 1, wantID: "env_new", wantBuild: "bld_9"},
+		"dropped before the commit":            {before: []string{other}, after: []string{other}, post: "drop", posts: 1, wantErr: lost},
+		"answered with nothing":                {after: []string{mine}, post: "201 ", posts: 1, wantID: "env_new", wantBuild: "bld_9"},
+		"answered with no object":              {after: []string{mine}, post: "201 {}", posts: 1, wantID: "env_new", wantBuild: "bld_9"},
+		"answered with a page":                 {after: []string{mine}, post: "201 <html>", posts: 1, wantID: "env_new", wantBuild: "bld_9"},
+		"answered with a page alone":           {post: "200 <html>", posts: 1, wantErr: lost},
+		"answered with a build of no kind":     {after: []string{mine}, post: `201 {"id":"env_new","buildId":{}}`, posts: 1, wantID: "env_new", wantBuild: "bld_9"},
+		"500 before the commit":                {post: `500 {"detail":"no"}`, posts: 1, wantErr: lost},
+		"500 after the commit":                 {after: []string{mine}, post: `500 {"detail":"no"}`, posts: 1, wantID: "env_new", wantBuild: "bld_9"},
+		"taken":                                {before: []string{older}, wantErr: exists},
+		"taken in another scope":               {before: []string{shared}, post: answered, posts: 1, wantID: "env_new", wantBuild: "bld_9"},
+		"taken in a scope that is not told":    {before: []string{env("env_old", "ci", "")}, wantErr: exists},
+		"taken, whatever the scope is":         {scope: "any", before: []string{shared}, wantErr: exists},
+		"lost, and another scope's is there":   {before: []string{shared}, after: []string{shared, mine}, post: "drop", posts: 1, wantID: "env_new", wantBuild: "bld_9"},
+		"lost, and another scope's appears":    {after: []string{shared}, post: "drop", posts: 1, wantErr: lost},
+		"lost, whatever the scope is":          {scope: "any", after: []string{shared}, post: "drop", posts: 1, wantID: "env_shared"},
+		"lost, and the scope is not told":      {after: []string{env("env_new", "ci", asked)}, post: "drop", posts: 1, wantID: "env_new"},
+		"lost, with other repositories":        {after: []string{env("env_new", "ci", `,"scope":"user"`)}, post: "drop", posts: 1, wantErr: lost},
+		"lost, with a setup script":            {after: []string{env("env_new", "ci", asked+`,"setupScript":"theirs"`)}, post: "drop", posts: 1, wantErr: lost},
+		"lost, and an older one appears":       {after: []string{older}, post: "drop", posts: 1, wantErr: lost},
+		"lost, and two appear":                 {after: []string{mine, env("env_two", "ci", asked)}, post: "drop", posts: 1, wantErr: lost},
+		"lost, and one of two is older":        {after: []string{mine, older}, post: "drop", posts: 1, wantID: "env_new", wantBuild: "bld_9"},
+		"lost, and it was known by other name": {before: []string{env("env_new", "old", asked)}, after: []string{mine}, post: "drop", posts: 1, wantErr: lost},
+		"somebody was quicker":                 {after: []string{older}, post: `409 {"detail":"taken"}`, posts: 1, wantErr: exists},
+		"409 for another reason":               {after: []string{shared}, post: `409 {"detail":"the source is not available"}`, posts: 1, wantErr: clienttest.Is[*transport.APIError]},
+		"refused":                              {post: `405 {"detail":"no environments here"}`, posts: 1, wantErr: clienttest.Is[*transport.APIError]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			listing := tc.before
+			c, rec, _ := serveShort(t, func(call string) string {
+				if call == "POST " {
+					listing = tc.after
+					return tc.post
+				}
+				return listed(listing...)
+			})
+			body := aCreation
+			if tc.scope != "" {
+				body.Scope = ""
+			}
+			got, err := c.Create(t.Context(), body)
+			if !clienttest.IsA(err, tc.wantErr) || err == nil && (got.ID != tc.wantID || got.LatestBuildID() != tc.wantBuild) {
+				t.Errorf("got %+v, %v", got, err)
+			}
+			if rec.Count(http.MethodPost) != tc.posts {
+				t.Errorf("asked %v", rec.Calls())
+			}
+			if tc.wantErr == nil {
+				return
+			}
+			var taken *create.ExistsError
+			if errors.As(err, &taken) && (taken.Object != "environment" || taken.Name != "ci" || taken.ID != taken.ImportID || !strings.HasPrefix(taken.ID, "env_") || taken.CreatedAt.IsZero()) {
+				t.Errorf("the error tells %+v", taken)
+			}
+			// What failed may have changed something: nothing that was read before is told any more.
+			before := len(rec.Calls())
+			if _, err := c.ListNamed(t.Context(), "ci"); err != nil || len(rec.Calls()) != before+1 {
+				t.Errorf("a read afterwards: %v", rec.Calls()[before:])
+			}
+		})
+	}
+}
+
+func TestCreateEnvironment_theSourceIsPartOfTheProof(t *testing.T) {
+	t.Parallel()
+	for source, proven := range map[string]bool{`,"source":{"id":"src_1"}`: true, `,"source":{"id":"src_2"}`: false, "": false} {
+		var list []string
+		c, _, _ := serveShort(t, func(call string) string {
+			if call == "POST " {
+				list = []string{env("env_1", "ci", source)}
+				return "drop"
+			}
+			return listed(list...)
+		})
+		if _, err := c.Create(t.Context(), CreateRequest{Name: "ci", SourceID: "src_1", Repositories: []Repository{}}); (err == nil) != proven {
+			t.Errorf("%q: got %v", source, err)
+		}
+	}
+}
+
+// A creation looks at what this process has made before, and asks again only where that stands in the way.
+func TestCreateEnvironment_knowsWhatThisProcessMade(t *testing.T) {
+	t.Parallel()
+	var made []string
+	c, rec, _ := serveShort(t, func(call string) string {
+		if call == "POST " {
+			made = append(made, env("env_1", "ci", `,"scope":"user"`))
+			return `201 {"id":"env_1","buildId":"bld_1"}`
+		}
+		return listed(made...)
+	})
+	if _, err := c.Create(t.Context(), aCreation); err != nil {
+		t.Fatal(err)
+	}
+	var taken *create.ExistsError
+	if _, err := c.Create(t.Context(), aCreation); !errors.As(err, &taken) || taken.ID != "env_1" {
+		t.Errorf("got %v", err)
+	}
+	rec.Want(t, "GET ", "POST ", "GET ")
+	other := aCreation
+	other.Scope = ScopeOrganization
+	var stranger *create.WrongObjectError
+	if _, err := c.Create(t.Context(), other); !errors.As(err, &stranger) {
+		t.Errorf("the answer names what this process made before: %v", err)
+	}
+	rec.Want(t, "GET ", "POST ", "GET ", "POST ")
+}

@@ -1,0 +1,149 @@
+package environments
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// Default returns the ID of the organization's default environment, or empty. Reads in a short time share one
+// listing, which Environments and Environment share too.
+func (c *Client) Default(ctx context.Context) (string, error) {
+	all, err := c.listings.All(ctx, collection.Organization)
+	if err != nil {
+		return "", err
+	}
+	return DefaultAmong(all), nil
+}
+
+// DefaultNow is Default from a listing that starts now.
+func (c *Client) DefaultNow(ctx context.Context) (string, error) {
+	c.listings.Invalidate(collection.Organization)
+	return c.Default(ctx)
+}
+
+// DefaultAmong returns the ID of the organization's default environment that a listing named, or empty.
+func DefaultAmong(listed []Environment) string {
+	if len(listed) == 0 {
+		return ""
+	}
+	return listed[0].OrganizationDefault
+}
+
+// SetDefault makes an environment the organization's default. If the response is lost, the default is read back.
+func (c *Client) SetDefault(ctx context.Context, id string) error {
+	defer c.listings.InvalidateAll()
+	r := transport.Request{
+		Op: transport.Operation{Name: "setDefaultEnvironment", Method: http.MethodPut, Route: "/api/v0/environments/default"},
+		Body: struct {
+			EnvironmentID string `json:"environmentId"`
+		}{id},
+	}
+	answer, err := c.conn.Exchange(ctx, r, transport.WantStatus)
+	if err != nil && !transport.IsAmbiguous(err) {
+		return err
+	}
+	var set struct {
+		DefaultEnvironmentID string `json:"defaultEnvironmentId"`
+	}
+	if err == nil && transport.Decode(answer.Body, "", &set) == nil && set.DefaultEnvironmentID != "" {
+		if !strings.EqualFold(set.DefaultEnvironmentID, id) {
+			return r.Unexpected(fmt.Sprintf("the default is %s instead of %s", set.DefaultEnvironmentID, id))
+		}
+		return nil
+	}
+	present, readErr := c.defaultAfterLoss(ctx)
+	switch {
+	case readErr == nil && strings.EqualFold(present, id):
+		return nil
+	case err != nil:
+		return err
+	case readErr != nil:
+		return fmt.Errorf("%w (the answer to %s names no environment, so the default was read back)", readErr, r.Op.Name)
+	}
+	return r.Unexpected("it names no environment, and the default, read back, is not changed")
+}
+
+// ProvisionDefault makes a default environment where the organization has none. A lost answer is made up for by a read.
+func (c *Client) ProvisionDefault(ctx context.Context) error {
+	defer c.listings.InvalidateAll()
+	err := c.conn.CallWithoutAnswer(ctx, transport.Request{
+		Op: transport.Operation{Name: "provisionDefaultEnvironment", Method: http.MethodPost, Route: "/api/v0/environments/default", Repeatable: true},
+	})
+	if transport.IsAmbiguous(err) {
+		if present, readErr := c.defaultAfterLoss(ctx); readErr == nil && present != "" {
+			return nil
+		}
+	}
+	return err
+}
+
+// defaultAfterLoss reads the default after a request to set it. What that did must be known, also where the run is stopped.
+func (c *Client) defaultAfterLoss(ctx context.Context) (string, error) {
+	ctx, cancel := transport.Outlive(ctx, transport.AfterStop)
+	defer cancel()
+	return c.DefaultNow(ctx)
+}
+
+// SourceOptions are what environments can be built from, by provider.
+type SourceOptions struct {
+	Providers            []SourceProviderOptions `json:"providers"`
+	UnavailableProviders []SourceProvider        `json:"unavailableProviders"`
+}
+
+// SourceProviderOptions are the sources of one provider.
+type SourceProviderOptions struct {
+	ID      string         `json:"id"`
+	Name    string         `json:"name"`
+	Sources []SourceOption `json:"sources"`
+}
+
+// SourceOption is a source from which an environment can be built.
+type SourceOption struct {
+	ID                   string `json:"id"`
+	Name                 string `json:"name"`
+	SupportsRepositories bool   `json:"supportsRepositories"`
+	SupportsSetupScripts bool   `json:"supportsSetupScripts"`
+}
+
+// sourceOptions is what was read of them, once in a process.
+type sourceOptions struct {
+	once sync.Once
+	// done is closed when read and err are set.
+	done chan struct{}
+	read *SourceOptions
+	err  error
+}
+
+// SourceOptions returns what environments can be built from. One request in a process serves all who ask, also where it fails.
+func (c *Client) SourceOptions(ctx context.Context) (*SourceOptions, error) {
+	c.sources.once.Do(func() {
+		c.sources.done = make(chan struct{})
+		go func() {
+			defer close(c.sources.done)
+			// It serves others too, so it does not end with the one who happened to come first.
+			c.sources.read, c.sources.err = c.readSourceOptions(context.WithoutCancel(ctx))
+		}()
+	})
+	select {
+	case <-ctx.Done():
+		return nil, fmt.Errorf("waiting for the source options, which are read once for all: %w", ctx.Err())
+	case <-c.sources.done:
+		return c.sources.read, c.sources.err
+	}
+}
+
+func (c *Client) readSourceOptions(ctx context.Context) (*SourceOptions, error) {
+	r := transport.Request{Op: transport.Operation{Name: "getEnvironmentSourceOptions", Method: http.MethodGet, Route: "/api/v0/environments/source-options"}}
+	found, err := transport.Call[SourceOptions](ctx, c.conn, r)
+	if err == nil && found.Providers == nil {
+		// Taken for no providers at all, it would make every source look unknown.
+		return nil, r.Unexpected("it lacks the field providers")
+	}
+	return found, err
+}

@@ -1,0 +1,63 @@
+package environments
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+const (
+	// deletePatience is how long a refused deletion is retried.
+	deletePatience = 30 * time.Second
+	// deletePause is the time between two attempts.
+	deletePause = 2 * time.Second
+)
+
+// Delete deletes an environment. The service refuses this with a 409 while a build runs, which is canceled, and for
+// the organization's default while others exist. After a 409 it tries again for a while. If the environment is already gone,
+// the error is a *GoneError.
+func (c *Client) Delete(ctx context.Context, id string) error {
+	err := c.deleteOrRetry(ctx, id)
+	if !transport.IsGone(err) {
+		c.listings.InvalidateAll()
+	}
+	c.listings.AfterDelete(collection.Organization, id, err)
+	return err
+}
+
+func (c *Client) deleteOrRetry(ctx context.Context, id string) error {
+	for deadline := c.conn.Clock.Now().Add(deletePatience); ; {
+		err := c.conn.CallWithoutAnswer(ctx, transport.Request{
+			Op:   transport.Operation{Name: "deleteEnvironment", Method: http.MethodDelete, Route: "/api/v0/environments/{environmentId}"},
+			Path: []string{id},
+		})
+		if transport.IsNotFound(err) {
+			return c.listings.ConfirmGone(ctx, collection.Organization, id, err)
+		}
+		if !transport.IsConflict(err) || !c.conn.Clock.Now().Before(deadline) {
+			return err
+		}
+		if cancelErr := c.cancelLatestBuild(ctx, id); cancelErr != nil {
+			return fmt.Errorf("%s; canceling the build failed: %w", err.Error(), cancelErr)
+		}
+		if c.conn.Clock.Sleep(ctx, deletePause) != nil {
+			return err
+		}
+	}
+}
+
+// cancelLatestBuild cancels an environment's latest build if it is running.
+func (c *Client) cancelLatestBuild(ctx context.Context, id string) error {
+	e, err := c.GetUncached(ctx, id)
+	if err == nil && e.LatestBuild != nil && (e.Status == StatusBuilding || e.LatestBuild.isRunning()) {
+		err = c.CancelBuild(ctx, id, e.LatestBuild.ID)
+	}
+	if transport.IsNotFound(err) || transport.IsConflict(err) {
+		return nil // The build or the environment has gone in the meantime.
+	}
+	return err
+}

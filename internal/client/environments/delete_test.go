@@ -1,0 +1,148 @@
+package environments
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+const busy = `409 {"detail":"no"}`
+
+func TestDeleteEnvironment(t *testing.T) {
+	t.Parallel()
+	const del, get, list, cancel = "DELETE /env_1", "GET /env_1", "GET ", "POST /env_1/builds/bld_1/cancel"
+	record := func(more string) string { return "200 " + env("env_1", "a", `,"isDefault":false`+more) }
+	building := record(`,"status":"building","latestBuild":{"id":"bld_1","status":"dreaming"}`)
+	ready := record(`,"status":"ready","latestBuild":{"id":"bld_1","status":"succeeded"}`)
+	other := listed(env("env_2", "b", ""))
+	for name, tc := range map[string]struct {
+		deletes []string // The last one is given again and again, as are the others.
+		reads   []string
+		cancel  string
+		list    string
+		wantErr func(error) bool
+		gone    bool
+		calls   []string
+	}{
+		"deleted":                         {deletes: []string{"204 "}, calls: []string{del}},
+		"with a body":                     {deletes: []string{`200 {"id":"env_1"}`}, calls: []string{del}},
+		"lost, and done":                  {deletes: []string{"drop", `404 {"detail":"no"}`}, list: other, wantErr: clienttest.Is[*transport.GoneError], gone: true, calls: []string{del, del, list}},
+		"gone":                            {deletes: []string{`404 {"detail":"no"}`}, list: other, wantErr: clienttest.Is[*transport.GoneError], gone: true, calls: []string{del, list}},
+		"hidden":                          {deletes: []string{`404 {"detail":"no"}`}, list: listed(env("env_1", "a", "")), wantErr: clienttest.Is[*transport.APIError], calls: []string{del, list, list}},
+		"a stranger's 404":                {deletes: []string{`404 <html>`}, wantErr: clienttest.Is[*transport.APIError], calls: []string{del}},
+		"a page":                          {deletes: []string{`200 <html>`}, wantErr: clienttest.Is[*transport.TransportError], calls: []string{del, del, del, del}},
+		"refused":                         {deletes: []string{`403 {"detail":"no"}`}, wantErr: clienttest.Is[*transport.APIError], calls: []string{del}},
+		"building":                        {deletes: []string{busy, "204 "}, reads: []string{building}, cancel: "204 ", calls: []string{del, get, cancel, del}},
+		"building, by its build alone":    {deletes: []string{busy, "204 "}, reads: []string{record(`,"latestBuild":{"id":"bld_1","status":"queued"}`)}, cancel: "204 ", calls: []string{del, get, cancel, del}},
+		"building, and it has just ended": {deletes: []string{busy, "204 "}, reads: []string{building}, cancel: busy, calls: []string{del, get, cancel, del}},
+		"building, and the build is gone": {deletes: []string{busy, "204 "}, reads: []string{building}, cancel: `404 {"detail":"no"}`, calls: []string{del, get, cancel, del}},
+		"building, and not to be stopped": {deletes: []string{busy}, reads: []string{building}, cancel: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: []string{del, get, cancel}},
+		"building, and another one runs":  {deletes: []string{busy, busy, "204 "}, reads: []string{building, record(`,"status":"building","latestBuild":{"id":"bld_2"}`)}, cancel: "204 ", calls: []string{del, get, cancel, del, get, "POST /env_1/builds/bld_2/cancel", del}},
+		"gone meanwhile":                  {deletes: []string{busy, `404 {"detail":"no"}`}, reads: []string{`404 {"detail":"no"}`}, list: other, wantErr: clienttest.Is[*transport.GoneError], gone: true, calls: []string{del, get, del, list}},
+		"409, and the cause is gone":      {deletes: []string{busy, "204 "}, reads: []string{ready}, calls: []string{del, get, del}},
+		"409, and not to be read":         {deletes: []string{busy}, reads: []string{`501 {"detail":"no"}`}, wantErr: clienttest.Is[*transport.APIError], calls: []string{del, get}},
+		"a stranger's 409":                {deletes: []string{`409 <html>`}, wantErr: clienttest.Is[*transport.APIError], calls: []string{del}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			next := func(of *[]string) string {
+				answer := (*of)[0]
+				if len(*of) > 1 {
+					*of = (*of)[1:]
+				}
+				return answer
+			}
+			c, rec, _ := serveShort(t, func(call string) string {
+				switch call {
+				case del:
+					return next(&tc.deletes)
+				case get:
+					return next(&tc.reads)
+				case list:
+					return tc.list
+				}
+				return tc.cancel
+			})
+			err := c.Delete(t.Context(), "env_1")
+			if !clienttest.IsA(err, tc.wantErr) || transport.IsGone(err) != tc.gone {
+				t.Errorf("got %v", err)
+			}
+			if tc.wantErr != nil && slices.Contains(tc.deletes, busy) && !tc.gone && !strings.Contains(err.Error(), "deleteEnvironment (DELETE /api/v0/environments/{environmentId}) answered 409: no; canceling the build failed: ") {
+				t.Errorf("the error does not name the refusal: %v", err)
+			}
+			rec.Want(t, tc.calls...)
+		})
+	}
+}
+
+// serveDefault refuses the deletion of the default, env_1, and notes when it was tried.
+func serveDefault(t *testing.T) (c *Client, tries *[]time.Duration) {
+	t.Helper()
+	tries = new([]time.Duration)
+	var told func() time.Duration
+	c, _, clk := serveShort(t, func(call string) string {
+		if call == "GET /env_1" {
+			return "200 " + env("env_1", "a", `,"isDefault":true,"status":"ready"`)
+		}
+		*tries = append(*tries, told())
+		return busy
+	})
+	told = func() time.Duration { return clk.Now().Sub(clienttest.Start) }
+	return c, tries
+}
+
+func TestDeleteEnvironment_retriesAConflict(t *testing.T) {
+	t.Parallel()
+	c, tries := serveDefault(t)
+	if err := c.Delete(t.Context(), "env_1"); !transport.IsConflict(err) || len(*tries) != 16 || (*tries)[15] != deletePatience {
+		t.Errorf("got %v after attempts at %v", err, *tries)
+	}
+}
+
+func TestDeleteEnvironment_endsWithItsContext(t *testing.T) {
+	t.Parallel()
+	for name, start := range clienttest.Ending(t) {
+		ctx, end := start()
+		c, tries := serveDefault(t)
+		c.conn.Clock = clienttest.EndAtSleep{Clock: c.conn.Clock, End: end}
+		if err := c.Delete(ctx, "env_1"); !transport.IsConflict(err) || len(*tries) != 1 {
+			t.Errorf("%s: got %v after %v", name, err, *tries)
+		}
+	}
+}
+
+// What is deleted stands in nobody's way, and nothing need be asked for that.
+func TestDeleteEnvironment_freesTheName(t *testing.T) {
+	t.Parallel()
+	for answer, calls := range map[string][]string{
+		"204 ":                {"GET ", "POST ", "DELETE /env_1", "POST "},
+		`404 {"detail":"no"}`: {"GET ", "POST ", "DELETE /env_1", "GET ", "POST "},
+		`403 {"detail":"no"}`: {"GET ", "POST ", "DELETE /env_1", "GET ", "POST "},
+	} {
+		made := 0
+		c, rec, _ := serveShort(t, func(call string) string {
+			switch call {
+			case "GET ":
+				return listed()
+			case "POST ":
+				made++
+				return fmt.Sprintf(`201 {"id":"env_%d"}`, made)
+			}
+			return answer
+		})
+		for range 2 {
+			if _, err := c.Create(t.Context(), aCreation); err != nil {
+				t.Errorf("%s: %v", answer, err)
+			}
+			if made == 1 {
+				_ = c.Delete(t.Context(), "env_1")
+			}
+		}
+		rec.Want(t, calls...)
+	}
+}

@@ -1,0 +1,472 @@
+// Package environments calls the operations on environments, their builds, and the default environment.
+package environments
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// Client calls the operations on environments and their builds.
+type Client struct {
+	conn *transport.Conn
+
+	listings   *collection.Shared[Environment]
+	buildPolls *collection.Poller[BuildStatus]
+	// reads are those after a write or a build.
+	reads   *collection.Poller[Environment]
+	sources sourceOptions
+}
+
+// New returns the calls on environments and their builds.
+func New(conn *transport.Conn) *Client {
+	c := &Client{conn: conn}
+	c.listings = collection.NewShared(conn.Clock, 1, c.list, (*Environment).Identifier, (*Environment).names)
+	c.buildPolls, c.reads = c.newBuildPolls(), c.newReads()
+	return c
+}
+
+// Scopes of an environment.
+const (
+	ScopeUser         = "user"
+	ScopeOrganization = "organization"
+)
+
+// Statuses of an environment, which are those of its latest build.
+const (
+	StatusBuilding = "building"
+	StatusReady    = "ready"
+	StatusFailed   = "failed"
+)
+
+// Environment is a named development environment: repositories and scripts from which the service builds what sessions start in.
+type Environment struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Scope is who may use it: "user" or "organization"; empty where the service does not tell.
+	Scope string `json:"scope"`
+	// Repositories, SetupScript and Source are what was asked for last; the active ones are what the last successful build was made of.
+	Repositories       []Repository `json:"repositories"`
+	ActiveRepositories []Repository `json:"activeRepositories"`
+	SetupScript        string       `json:"setupScript"`
+	Source             *Source      `json:"source"`
+	ActiveSource       *Source      `json:"activeSource"`
+	Status             string       `json:"status"`
+	IsDefault          *bool        `json:"isDefault"`
+	LatestBuild        *Build       `json:"latestBuild"`
+	// LastSuccessfulBuildAt is zero before the first success.
+	LastSuccessfulBuildAt transport.Millis `json:"lastSuccessfulBuildAt"`
+	// FailureReason may be in the single read only, as may be the failure of the latest build and its excerpt.
+	FailureReason string           `json:"failureReason"`
+	CreatedAt     transport.Millis `json:"createdAt"`
+	UpdatedAt     transport.Millis `json:"updatedAt"`
+
+	// OrganizationDefault is the ID of the organization's default environment, where the record comes from a listing that told it.
+	OrganizationDefault string `json:"-"`
+	// isListed says that the record comes from a listing, which lacks the reasons of failures.
+	isListed bool
+}
+
+// Repository is a repository of an environment and the script that sets it up.
+type Repository struct {
+	URL    string `json:"url"`
+	Script string `json:"script"`
+}
+
+// Source is what an environment is built from.
+type Source struct {
+	ID                   string         `json:"id"`
+	Name                 string         `json:"name"`
+	SupportsRepositories bool           `json:"supportsRepositories"`
+	SupportsSetupScripts bool           `json:"supportsSetupScripts"`
+	Provider             SourceProvider `json:"provider"`
+	Unavailable          bool           `json:"unavailable"`
+}
+
+// SourceProvider is who provides sources.
+type SourceProvider struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// CreateRequest is the body of createEnvironment. What is empty is not sent.
+type CreateRequest struct {
+	Name                    string       `json:"name"`
+	Scope                   string       `json:"scope,omitempty"`
+	Repositories            []Repository `json:"repositories"`
+	SetupScript             string       `json:"setupScript,omitempty"`
+	SourceID                string       `json:"sourceId,omitempty"`
+	MakeOrganizationDefault bool         `json:"makeOrganizationDefault,omitempty"`
+}
+
+// UpdateRequest is the body of updateEnvironment. Nil means "leave as it is".
+type UpdateRequest struct {
+	Name         *string      `json:"name,omitempty"`
+	Repositories []Repository `json:"repositories,omitzero"`
+	// SetupScript is empty to remove the script.
+	SetupScript *string `json:"-"`
+	SourceID    *string `json:"sourceId,omitempty"`
+}
+
+// MarshalJSON writes the removal of the setup script as null.
+func (b UpdateRequest) MarshalJSON() ([]byte, error) {
+	type fields UpdateRequest
+	if b.SetupScript == nil {
+		return json.Marshal(fields(b))
+	}
+	script := b.SetupScript
+	if *script == "" {
+		script = nil
+	}
+	return json.Marshal(struct {
+		fields
+		SetupScript *string `json:"setupScript"`
+	}{fields(b), script})
+}
+
+// IsEmpty reports that nothing is to be changed.
+func (b UpdateRequest) IsEmpty() bool { return b.Name == nil && !b.Builds() }
+
+// Builds reports that the change concerns what is built.
+func (b UpdateRequest) Builds() bool {
+	return b.Repositories != nil || b.SetupScript != nil || b.SourceID != nil
+}
+
+// Change is the answer to what may start a build. BuildID is empty where none was started.
+type Change struct {
+	ID      string `json:"id"`
+	BuildID string `json:"buildId"`
+}
+
+func (e *Change) Identifier() string { return e.ID }
+
+func (e *Change) MissingField() string { return "" }
+
+func (e *Environment) Identifier() string { return e.ID }
+
+func (e *Environment) MissingField() string {
+	switch {
+	case e.Name == "":
+		return "name"
+	case e.Repositories == nil:
+		// Taken for none, it would have all of them built anew. An environment without any has an empty list.
+		return "repositories"
+	}
+	return ""
+}
+
+// LatestBuildID is the ID of the latest build, or empty.
+func (e *Environment) LatestBuildID() string {
+	if e.LatestBuild == nil {
+		return ""
+	}
+	return e.LatestBuild.ID
+}
+
+// SourceID is the ID of the source, or empty.
+func (e *Environment) SourceID() string {
+	if e.Source == nil {
+		return ""
+	}
+	return e.Source.ID
+}
+
+// hasFailed reports that the environment or its latest build failed, of which the single read tells more.
+func (e *Environment) hasFailed() bool {
+	return e.Status == StatusFailed || e.LatestBuild != nil && e.LatestBuild.Status == BuildFailed
+}
+
+// names are the name, and the name within its scope: the same one may stand in both scopes.
+func (e *Environment) names() []string {
+	if e.Scope == "" {
+		return []string{e.Name, inScope(ScopeUser, e.Name), inScope(ScopeOrganization, e.Name)}
+	}
+	return []string{e.Name, inScope(e.Scope, e.Name)}
+}
+
+// inScope is what an environment of a name and a scope is found by. Without a scope, which the service chooses then, any counts.
+func inScope(scope, name string) string {
+	if scope == "" {
+		return name
+	}
+	return scope + "\x00" + name
+}
+
+// existing is what an error tells of an environment that stands in the way.
+func (e *Environment) existing() create.ExistsError {
+	return create.ExistsError{Object: "environment", Name: e.Name, ID: e.ID, ImportID: e.ID, CreatedAt: e.CreatedAt.Time()}
+}
+
+// List returns the environments that the API key sees, or those of a service account, ordered by name; many calls in a short time share one listing.
+func (c *Client) List(ctx context.Context, account string) ([]Environment, error) {
+	all, err := c.listings.All(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	// The API leaves the order open, and a changing order would show up as a change.
+	slices.SortFunc(all, func(a, b Environment) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	return all, nil
+}
+
+// ListNamed returns the environments of a name, in any scope, from the same listing.
+func (c *Client) ListNamed(ctx context.Context, name string) ([]Environment, error) {
+	return c.listings.Find(ctx, collection.Organization, name)
+}
+
+// list always asks the service.
+func (c *Client) list(ctx context.Context, account string) ([]Environment, error) {
+	q := url.Values{}
+	transport.SetIf(q, "serviceAccountId", account)
+	r := transport.Request{Op: transport.Operation{Name: "listEnvironments", Method: http.MethodGet, Route: "/api/v0/environments"}, Query: q}
+	answer, err := c.conn.Exchange(ctx, r, transport.WantJSON)
+	if err != nil {
+		return nil, err
+	}
+	found, err := transport.ReadList[Environment](answer.Body, "environments")
+	if err != nil {
+		return nil, transport.Unusable(r.Op, err)
+	}
+	var envelope struct {
+		DefaultEnvironmentID string `json:"defaultEnvironmentId"`
+	}
+	// A bare list has no envelope, and its objects say themselves which is the default.
+	_ = json.Unmarshal(answer.Body, &envelope)
+	for i := range found {
+		if found[i].IsDefault != nil && *found[i].IsDefault {
+			envelope.DefaultEnvironmentID = cmp.Or(envelope.DefaultEnvironmentID, found[i].ID)
+		}
+	}
+	for i := range found {
+		found[i].isListed, found[i].OrganizationDefault = true, envelope.DefaultEnvironmentID
+		if found[i].IsDefault == nil {
+			isDefault := found[i].ID == envelope.DefaultEnvironmentID
+			found[i].IsDefault = &isDefault
+		}
+	}
+	return transport.CheckObjects[Environment](r, found)
+}
+
+// Get reads one environment. Many reads in a short time share one listing, and only a failed one costs a read of
+// its own. One that does not exist is a *GoneError.
+func (c *Client) Get(ctx context.Context, id string) (*Environment, error) {
+	found, err := c.listings.Get(ctx, collection.Organization, id, func(ctx context.Context) (*Environment, error) { return c.GetUncached(ctx, id) })
+	if err != nil {
+		return nil, err
+	}
+	return c.WithFailure(ctx, found)
+}
+
+// GetUncached reads one environment from the service itself.
+func (c *Client) GetUncached(ctx context.Context, id string) (*Environment, error) {
+	return transport.CallObject[Environment](ctx, c.conn, transport.Request{
+		Op:   transport.Operation{Name: "getEnvironment", Method: http.MethodGet, Route: "/api/v0/environments/{environmentId}"},
+		Path: []string{id},
+		Noun: "environment",
+	}, id)
+}
+
+// WithFailure returns a record with all that it may show, and nothing else, however it was read: one of a failure that
+// comes from a listing is read alone, one without a failure loses what a listing lacks, and one that does not say whether
+// it is the default is completed from the shared listing.
+func (c *Client) WithFailure(ctx context.Context, e *Environment) (*Environment, error) {
+	whole := *e
+	if e.isListed && e.hasFailed() {
+		alone, err := c.GetUncached(ctx, e.ID)
+		if transport.IsNotFound(err) {
+			err = c.listings.ConfirmGone(ctx, collection.Organization, e.ID, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		whole = *alone
+		whole.OrganizationDefault = e.OrganizationDefault
+		if whole.IsDefault == nil {
+			whole.IsDefault = e.IsDefault
+		}
+	}
+	if !whole.hasFailed() && (whole.Status == StatusReady || whole.Status == StatusBuilding) {
+		whole.FailureReason = ""
+		if whole.LatestBuild != nil {
+			// Others may hold the same build.
+			build := *whole.LatestBuild
+			build.FailureReason, build.FailureCategory, build.Excerpt = "", "", ""
+			whole.LatestBuild = &build
+		}
+	}
+	if err := c.tellDefault(ctx, &whole); err != nil {
+		return nil, err
+	}
+	return &whole, nil
+}
+
+// tellDefault completes a record that does not say whether it is the default, which every listing does.
+func (c *Client) tellDefault(ctx context.Context, e *Environment) error {
+	if e.IsDefault != nil {
+		return nil
+	}
+	id, err := c.Default(ctx)
+	switch {
+	case collection.CannotList(err):
+		return nil
+	case err != nil:
+		return err
+	}
+	isDefault := id == e.ID
+	e.IsDefault = &isDefault
+	return nil
+}
+
+// gatherReads is how long a read after a write waits for others to share its listing.
+const gatherReads = 250 * time.Millisecond
+
+// GetNow reads one environment with a request that is sent after the call. Reads made within gatherReads share a listing.
+func (c *Client) GetNow(ctx context.Context, id string) (*Environment, error) {
+	found, err := c.reads.Watch(collection.Organization, id).Next(ctx, gatherReads)
+	if err != nil {
+		return nil, err
+	}
+	return c.WithFailure(ctx, found)
+}
+
+func (c *Client) newReads() *collection.Poller[Environment] {
+	return collection.NewPoller(c.conn.Clock, collection.PollSource[Environment]{
+		Single: c.GetUncached,
+		Many: func(ctx context.Context, account string, _ []string) ([]Environment, error) {
+			return c.list(ctx, account)
+		},
+		ManyIsAll: true,
+		ID:        (*Environment).Identifier,
+	})
+}
+
+// Create makes an environment, whose first build the service starts, and reconciles a lost answer; see creation.
+// The service answers with IDs alone: what is returned otherwise is what was asked for.
+func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, error) {
+	made, err := create.Named(ctx, c.conn, create.NamedObject[Environment]{
+		Object:     "environment",
+		Name:       body.Name,
+		Collection: c.listings,
+		Key:        collection.Organization,
+		ListedAs:   inScope(body.Scope, body.Name),
+		Send: func(ctx context.Context) (*Environment, error) {
+			change, err := transport.CallObject[Change](ctx, c.conn, transport.Request{
+				Op:   transport.Operation{Name: "createEnvironment", Method: http.MethodPost, Route: "/api/v0/environments"},
+				Body: body,
+				Noun: "environment",
+			}, transport.NewObject)
+			if err != nil {
+				return nil, err
+			}
+			return body.asked(change), nil
+		},
+		NameOf:    func(e *Environment) string { return e.Name },
+		CreatedAt: func(e *Environment) transport.Millis { return e.CreatedAt },
+		IsWanted:  body.isWanted,
+		Describe:  (*Environment).existing,
+	})
+	c.listings.InvalidateAll()
+	if err != nil {
+		return nil, err
+	}
+	c.listings.Put(collection.Organization, made)
+	return made, nil
+}
+
+// asked is the environment as the request asked for it.
+func (b CreateRequest) asked(change *Change) *Environment {
+	e := &Environment{ID: change.ID, Name: b.Name, Scope: b.Scope, Repositories: b.Repositories, SetupScript: b.SetupScript}
+	if change.BuildID != "" {
+		e.LatestBuild = &Build{ID: change.BuildID}
+	}
+	return e
+}
+
+// isWanted reports that an environment is what the request asked for, as far as its record tells.
+func (b CreateRequest) isWanted(e *Environment) bool {
+	return SameText(b.Name, e.Name) && (b.Scope == "" || e.Scope == "" || b.Scope == e.Scope) &&
+		slices.EqualFunc(b.Repositories, e.Repositories, sameRepository) &&
+		SameText(b.SetupScript, e.SetupScript) && (b.SourceID == "" || b.SourceID == e.SourceID())
+}
+
+// SameText reports that two texts differ at most in trailing blanks, which a service may trim.
+func SameText(a, b string) bool {
+	return strings.TrimRightFunc(a, unicode.IsSpace) == strings.TrimRightFunc(b, unicode.IsSpace)
+}
+
+// SameURL reports that two URLs of a repository differ at most in ".git" or a slash at their ends.
+func SameURL(a, b string) bool { return trimURL(a) == trimURL(b) }
+
+func trimURL(address string) string {
+	return strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(address), "/"), ".git")
+}
+
+func sameRepository(a, b Repository) bool {
+	return SameURL(a.URL, b.URL) && SameText(a.Script, b.Script)
+}
+
+// Update changes what is set in body and returns the ID of the build that this started; empty if none shows.
+// Latest is the environment's latest build as it was known before.
+func (c *Client) Update(ctx context.Context, id, latest string, body UpdateRequest) (string, error) {
+	defer c.listings.InvalidateAll()
+	r := transport.Request{
+		Op:   transport.Operation{Name: "updateEnvironment", Method: http.MethodPatch, Route: "/api/v0/environments/{environmentId}"},
+		Path: []string{id},
+		Body: body,
+	}
+	since := c.conn.ServiceTime()
+	answer, err := c.conn.Exchange(ctx, r, transport.WantStatus)
+	if err != nil {
+		return "", err
+	}
+	var change Change
+	isNamed := transport.Decode(answer.Body, "environment", &change) == nil && change.ID != ""
+	if problem := transport.Mismatch(&change, id); isNamed && problem != "" {
+		return "", r.Unexpected(problem)
+	}
+	if isNamed && (change.BuildID != "" || !body.Builds()) {
+		return change.BuildID, nil
+	}
+	// A retry of a request whose response was lost changes nothing and names no build.
+	readCtx, cancel := transport.Outlive(ctx, transport.AfterStop)
+	defer cancel()
+	present, err := c.GetUncached(readCtx, id)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%w (the answer to %s names no build, so the environment was read back)", err, r.Op.Name)
+	case !isNamed && !body.matches(present):
+		return "", r.Unexpected("it holds no object, and the environment, read back, is not changed")
+	case !body.Builds():
+		return "", nil
+	case present.builtSince(latest, since):
+		return present.LatestBuildID(), nil
+	}
+	build, _ := c.newerBuild(ctx, id, latest, since) // The change itself is known to have succeeded.
+	return build, nil
+}
+
+// matches reports that an environment is as the request wants it.
+func (b UpdateRequest) matches(e *Environment) bool {
+	return (b.Name == nil || SameText(*b.Name, e.Name)) &&
+		(b.Repositories == nil || slices.EqualFunc(b.Repositories, e.Repositories, sameRepository)) &&
+		(b.SetupScript == nil || SameText(*b.SetupScript, e.SetupScript)) &&
+		(b.SourceID == nil || *b.SourceID == e.SourceID())
+}
+
+// CheckAccess is CheckAccess for an environment.
+func (c *Client) CheckAccess(ctx context.Context) error {
+	return c.conn.CheckOnce("environments", func() error {
+		_, err := c.listings.Snapshot(ctx, collection.Organization, "", c.conn.LastHeard())
+		return err
+	})
+}

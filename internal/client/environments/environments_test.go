@@ -1,0 +1,399 @@
+package environments
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+const environmentsRoute = "/api/v0/environments"
+
+// env is an environment as the service writes it; more starts with a comma.
+func env(id, name, more string) string {
+	return fmt.Sprintf(`{"id":%q,"name":%q,"repositories":[],"createdAt":%d%s}`, id, name, clienttest.Start.UnixMilli(), more)
+}
+
+func listed(environments ...string) string {
+	return `200 {"environments":[` + strings.Join(environments, ",") + `]}`
+}
+
+func TestEnvironments_readsEveryForm(t *testing.T) {
+	t.Parallel()
+	b, a := env("env_1", "b", `,"new":{}`), env("env_2", "a", `,"status":"asleep","scope":null,"setupScript":null,"source":null,"latestBuild":null,"lastSuccessfulBuildAt":null`)
+	for name, tc := range map[string]struct {
+		answer string
+		want   []string
+		fails  bool
+	}{
+		"envelope":             {answer: `{"environments":[` + b + `,` + a + `]}`, want: []string{"env_2", "env_1"}},
+		"bare":                 {answer: ` [` + b + `,` + a + `]`, want: []string{"env_2", "env_1"}},
+		"two of a name":        {answer: `[` + env("env_9", "b", "") + `,` + b + `]`, want: []string{"env_1", "env_9"}},
+		"none":                 {answer: `{"environments":[]}`},
+		"null":                 {answer: `{"environments":null}`},
+		"unknown key too":      {answer: `{"environments":[` + b + `],"total":1}`, want: []string{"env_1"}},
+		"empty":                {answer: ``, fails: true},
+		"no list":              {answer: `{}`, fails: true},
+		"without an ID":        {answer: `{"environments":[{"name":"b"}]}`, fails: true},
+		"without a name":       {answer: `{"environments":[{"id":"env_1"}]}`, fails: true},
+		"without repositories": {answer: `[{"id":"env_1","name":"b"}]`, fails: true},
+		"repositories of null": {answer: `[{"id":"env_1","name":"b","repositories":null}]`, fails: true},
+		"no repositories":      {answer: `[{"id":"env_1","name":"b","repositories":[]}]`, want: []string{"env_1"}},
+		"another envelope":     {answer: `{"items":[` + b + `]}`, fails: true},
+		"an object":            {answer: `{"environments":{"id":"env_1"}}`, fails: true},
+		"a text":               {answer: `"env_1"`, fails: true},
+		"a page":               {answer: `<html>`, fails: true},
+		"a name of no text":    {answer: `[{"id":"env_1","name":3}]`, fails: true},
+		"isDefault, no bool":   {answer: `[` + env("env_1", "b", `,"isDefault":"yes"`) + `]`, fails: true},
+		"a build of no kind":   {answer: `[` + env("env_1", "b", `,"latestBuild":"bld_1"`) + `]`, fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := serveShort(t, clienttest.Answers(map[string]string{"GET ": "200 " + tc.answer}))
+			found, err := c.List(t.Context(), "")
+			var got []string
+			for _, e := range found {
+				got = append(got, e.ID)
+			}
+			if (err != nil) != tc.fails || !slices.Equal(got, tc.want) {
+				t.Errorf("got %v, %v", got, err)
+			}
+			if err != nil && !strings.Contains(err.Error(), "listEnvironments") {
+				t.Errorf("the error does not name the operation: %v", err)
+			}
+		})
+	}
+}
+
+func TestEnvironments_readsEveryField(t *testing.T) {
+	t.Parallel()
+	const whole = `{"id":"env_1","name":"a","scope":"organization","repositories":[{"url":"u","script":"s"}],"activeRepositories":[{"url":"v","script":"t"}],
+		"setupScript":"x","source":{"id":"src_1","name":"base","supportsRepositories":true,"supportsSetupScripts":true,"provider":{"id":"p","name":"P"},"unavailable":true},
+		"activeSource":{"id":"src_2"},"status":"failed","isDefault":true,"lastSuccessfulBuildAt":4,"failureReason":"why","createdAt":1,"updatedAt":2,
+		"latestBuild":{"id":"bld_1","status":"failed","trigger":"edit","repositories":[{"url":"u","name":"n","defaultBranch":"main","commitSha":"c"}],"failureReason":"r",
+		"failureCategory":"timeout","excerpt":"e","truncated":true,"withheld":true,"createdAt":3,"startedAt":4,"finishedAt":5,"promotedAt":6}}`
+	c, _, _ := serveShort(t, clienttest.Answers(map[string]string{"GET /env_1": `200 {"environment":` + whole + `}`}))
+	e, err := c.GetUncached(t.Context(), "env_1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, have map[string]any
+	if json.Unmarshal(got, &have) != nil || json.Unmarshal([]byte(whole), &want) != nil {
+		t.Fatal("no JSON")
+	}
+	// What is written back holds the fields that the answer lacks, too.
+	have["activeSource"] = want["activeSource"]
+	if fmt.Sprint(have) != fmt.Sprint(want) || e.SourceID() != "src_1" || e.LatestBuildID() != "bld_1" {
+		t.Errorf("got  %v\nwant %v", have, want)
+	}
+	if empty := new(Environment); empty.SourceID() != "" || empty.LatestBuildID() != "" {
+		t.Error("an environment with nothing in it has a source or a build")
+	}
+}
+
+func TestEnvironments_tellsTheDefault(t *testing.T) {
+	t.Parallel()
+	const yes, no = `,"isDefault":true`, `,"isDefault":false`
+	for name, tc := range map[string]struct {
+		first, second string // What two environments say.
+		envelope      string
+		want          string // The default, and what the two say then.
+	}{
+		"envelope":                      {envelope: `,"defaultEnvironmentId":"env_2"`, want: "env_2 false true"},
+		"isDefault":                     {first: no, second: yes, want: "env_2 false true"},
+		"isDefault of one":              {first: yes, want: "env_1 true false"},
+		"both":                          {first: no, second: yes, envelope: `,"defaultEnvironmentId":"env_2"`, want: "env_2 false true"},
+		"neither":                       {want: " false false"},
+		"null":                          {envelope: `,"defaultEnvironmentId":null`, want: " false false"},
+		"none":                          {first: no, second: no, envelope: `,"defaultEnvironmentId":""`, want: " false false"},
+		"one that is not listed":        {envelope: `,"defaultEnvironmentId":"env_9"`, want: "env_9 false false"},
+		"the envelope says another one": {first: yes, envelope: `,"defaultEnvironmentId":"env_2"`, want: "env_2 true true"},
+		"no text":                       {first: yes, envelope: `,"defaultEnvironmentId":2`, want: "env_1 true false"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			list := `[` + env("env_1", "a", tc.first) + `,` + env("env_2", "b", tc.second) + `]`
+			forms := []string{`{"environments":` + list + tc.envelope + `}`}
+			if tc.envelope == "" {
+				forms = append(forms, list)
+			}
+			for _, form := range forms {
+				c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{"GET ": "200 " + form}))
+				found, err := c.List(t.Context(), "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				id, err := c.Default(t.Context())
+				if got := fmt.Sprint(id, " ", *found[0].IsDefault, *found[1].IsDefault); err != nil || got != tc.want || found[1].OrganizationDefault != id {
+					t.Errorf("got %s, %v, want %s", got, err, tc.want)
+				}
+				rec.Want(t, "GET ")
+			}
+		})
+	}
+}
+
+func TestEnvironments_anAccountsAreApart(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{"GET ": listed(env("env_2", "b", ""), env("env_1", "a", "")), "GET ?serviceAccountId=sa+1": listed()}))
+	for range 2 {
+		own, err := c.List(t.Context(), "")
+		if err != nil || len(own) != 2 {
+			t.Errorf("got %v, %v", own, err)
+		}
+		own[0] = Environment{} // It is the caller's own.
+		if accounts, err := c.List(t.Context(), "sa 1"); err != nil || len(accounts) != 0 {
+			t.Errorf("got %v, %v", accounts, err)
+		}
+		if named, err := c.ListNamed(t.Context(), "b"); err != nil || len(named) != 1 || named[0].ID != "env_2" {
+			t.Errorf("got %v, %v", named, err)
+		}
+	}
+	rec.Want(t, "GET ", "GET ?serviceAccountId=sa+1")
+}
+
+func TestEnvironment_aThousandReadsShareOneListing(t *testing.T) {
+	t.Parallel()
+	all := make([]string, 1000)
+	for i := range all {
+		all[i] = env(fmt.Sprint("env_", i), "e", `,"isDefault":false,"status":"ready"`)
+	}
+	all[7] = env("env_7", "e", `,"isDefault":false,"status":"failed"`)
+	list := listed(all...)
+	c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{
+		"GET ": list, "GET /env_0": "200 " + all[0], "GET /env_7": `200 ` + env("env_7", "e", `,"isDefault":false,"status":"failed","failureReason":"why"`),
+		"PATCH /env_0": `200 {"id":"env_0"}`,
+	}))
+	for i := range all {
+		e, err := c.Get(t.Context(), fmt.Sprint("env_", i))
+		if err != nil || e.ID != fmt.Sprint("env_", i) || (e.FailureReason != "") != (i == 7) {
+			t.Fatalf("got %+v, %v", e, err)
+		}
+	}
+	rec.Want(t, "GET /env_0", "GET ", "GET /env_7")
+	if _, err := c.Update(t.Context(), "env_0", "", UpdateRequest{Name: new(string)}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := c.Get(t.Context(), "env_0"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rec.Want(t, "GET /env_0", "GET ", "GET /env_7", "PATCH /env_0", "GET /env_0", "GET ")
+}
+
+// shown is what a state can show of an environment.
+func shown(t *testing.T, e *Environment) string {
+	t.Helper()
+	text, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestEnvironment_showsTheSameHoweverItWasRead(t *testing.T) {
+	t.Parallel()
+	build := func(status, more string) string {
+		return `,"latestBuild":{"id":"bld_1","status":"` + status + `","truncated":false,"withheld":false,"createdAt":1` + more + `}`
+	}
+	const detail, why = `,"excerpt":"log","failureReason":"r","failureCategory":"timeout"`, `,"failureReason":"why"`
+	for name, tc := range map[string]struct {
+		alone, inListing string
+		want             string // A part of what is shown.
+	}{
+		"ready":                         {`,"status":"ready","isDefault":true` + build("succeeded", `,"excerpt":"log"`), `,"status":"ready","isDefault":true` + build("succeeded", ""), `"excerpt":""`},
+		"building, failed before":       {`,"status":"building","isDefault":true` + why + build("queued", detail), `,"status":"building","isDefault":true` + build("queued", ""), `"failureReason":"","failureCategory":"","excerpt":""`},
+		"building, the listing shows":   {`,"status":"building","isDefault":true` + build("queued", detail), `,"status":"building","isDefault":true` + why + build("queued", detail), `"failureReason":"","failureCategory":"","excerpt":""`},
+		"failed":                        {`,"status":"failed","isDefault":true` + why + build("failed", detail), `,"status":"failed","isDefault":true` + build("failed", ""), `"excerpt":"log"`},
+		"failed, the listing says why":  {`,"status":"failed","isDefault":true` + why + build("failed", detail), `,"status":"failed","isDefault":true` + why + build("failed", ""), `"excerpt":"log"`},
+		"still ready after a failure":   {`,"status":"ready","isDefault":true` + why + build("failed", detail), `,"status":"ready","isDefault":true` + build("failed", ""), `"failureReason":"why"`},
+		"failed, without a status":      {`,"isDefault":true` + why + build("failed", detail), `,"isDefault":true` + build("failed", ""), `"failureCategory":"timeout"`},
+		"never built":                   {`,"isDefault":true`, `,"isDefault":true`, `"latestBuild":null`},
+		"the default, not told alone":   {`,"status":"ready"`, `,"status":"ready","isDefault":true`, `"isDefault":true`},
+		"no default, not told alone":    {`,"status":"ready"`, `,"status":"ready","isDefault":false`, `"isDefault":false`},
+		"failed, default not told":      {`,"status":"failed"` + why, `,"status":"failed","isDefault":true`, `"isDefault":true`},
+		"the default is told nowhere":   {`,"status":"ready"`, `,"status":"ready"`, `"isDefault":false`},
+		"the listing has a default too": {`,"status":"asleep","isDefault":false`, `,"status":"asleep","isDefault":false`, `"isDefault":false`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := serveShort(t, clienttest.Answers(map[string]string{
+				"GET /env_1": "200 " + env("env_1", "a", tc.alone), "GET ": listed(env("env_1", "a", tc.inListing), env("env_2", "b", "")),
+			}))
+			var got []string
+			for range 2 { // The first read is a single one, the second one a listing.
+				e, err := c.Get(t.Context(), "env_1")
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, shown(t, e))
+			}
+			if got[0] != got[1] || !strings.Contains(got[0], tc.want) {
+				t.Errorf("alone   %s\nlisted  %s\nwant in %s", got[0], got[1], tc.want)
+			}
+		})
+	}
+}
+
+func TestWithFailure(t *testing.T) {
+	t.Parallel()
+	failed := env("env_1", "a", `,"status":"failed"`)
+	for name, tc := range map[string]struct {
+		alone   string
+		again   string // The listing after the first.
+		want    string
+		wantErr func(error) bool
+		calls   int
+	}{
+		"failed":               {alone: "200 " + env("env_1", "a", `,"status":"failed","failureReason":"why"`), want: "why", calls: 2},
+		"recovered meanwhile":  {alone: "200 " + env("env_1", "a", `,"status":"ready","failureReason":"old"`), calls: 2},
+		"gone meanwhile":       {alone: `404 {"detail":"no"}`, again: listed(), wantErr: clienttest.Is[*transport.GoneError], calls: 3},
+		"gone, but it is not":  {alone: `404 {"detail":"no"}`, again: listed(failed), wantErr: clienttest.Is[*transport.APIError], calls: 3},
+		"failing":              {alone: `501 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: 2},
+		"another environment":  {alone: "200 " + env("env_2", "a", ""), wantErr: clienttest.Is[*transport.AnswerError], calls: 2},
+		"nothing in the way":   {alone: "200 {}", wantErr: clienttest.Is[*transport.AnswerError], calls: 2},
+		"a page of a stranger": {alone: "404 <html>", wantErr: clienttest.Is[*transport.APIError], calls: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lists := 0
+			c, rec, _ := serveShort(t, func(call string) string {
+				if call != "GET " {
+					return tc.alone
+				}
+				if lists++; lists > 1 {
+					return tc.again
+				}
+				return `200 {"environments":[` + failed + `],"defaultEnvironmentId":"env_1"}`
+			})
+			found, err := c.ListNamed(t.Context(), "a")
+			if err != nil || len(found) != 1 {
+				t.Fatal(found, err)
+			}
+			e, err := c.WithFailure(t.Context(), &found[0])
+			if !clienttest.IsA(err, tc.wantErr) || transport.IsGone(err) != strings.HasPrefix(name, "gone mean") {
+				t.Errorf("got %v", err)
+			}
+			if err == nil && (e.FailureReason != tc.want || !*e.IsDefault || e.OrganizationDefault != "env_1") {
+				t.Errorf("got %+v", e)
+			}
+			if len(rec.Calls()) != tc.calls {
+				t.Errorf("asked %v", rec.Calls())
+			}
+		})
+	}
+}
+
+// What a reader gets may be another one's too.
+func TestWithFailure_leavesTheRecordAlone(t *testing.T) {
+	t.Parallel()
+	told := false
+	e := &Environment{ID: "env_1", Status: StatusReady, IsDefault: &told, FailureReason: "why", LatestBuild: &Build{ID: "bld_1", Excerpt: "log"}}
+	got, err := new(Client).WithFailure(t.Context(), e)
+	if err != nil || got.FailureReason != "" || got.LatestBuild.ID != "bld_1" || got.LatestBuild.Excerpt != "" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if e.FailureReason != "why" || e.LatestBuild.Excerpt != "log" {
+		t.Errorf("the record is changed: %+v", e)
+	}
+}
+
+func TestEnvironment_aDefaultThatCannotBeTold(t *testing.T) {
+	t.Parallel()
+	for answer, wantErr := range map[string]func(error) bool{`403 {"detail":"no"}`: nil, `404 {"detail":"no"}`: nil, `501 {"detail":"no"}`: clienttest.Is[*transport.APIError], "200 {}": clienttest.Is[*transport.AnswerError]} {
+		c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{"GET /env_1": "200 " + env("env_1", "a", ""), "GET ": answer}))
+		e, err := c.Get(t.Context(), "env_1")
+		if !clienttest.IsA(err, wantErr) || err == nil && e.IsDefault != nil {
+			t.Errorf("%s: got %+v, %v", answer, e, err)
+		}
+		rec.Want(t, "GET /env_1", "GET ")
+	}
+}
+
+func TestEnvironment_oneThatIsGone(t *testing.T) {
+	t.Parallel()
+	c, _, _ := serveShort(t, clienttest.Answers(map[string]string{"GET /env_1": `404 {"detail":"no"}`, "GET ": listed(env("env_2", "a", ""))}))
+	if _, err := c.Get(t.Context(), "env_1"); !transport.IsGone(err) || !transport.IsNotFound(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What this process changes may show in every listing, whoever it is for.
+func TestEnvironments_aWriteOutdatesEveryListing(t *testing.T) {
+	t.Parallel()
+	create := func(name string) func(*Client) error {
+		return func(c *Client) error {
+			_, err := c.Create(t.Context(), CreateRequest{Name: name})
+			return err
+		}
+	}
+	remove := func(id string) func(*Client) error {
+		return func(c *Client) error { return c.Delete(t.Context(), id) }
+	}
+	for name, tc := range map[string]struct {
+		change      func(c *Client) error
+		fails, kept bool
+	}{
+		"create": {change: create("new")},
+		"taken":  {change: create("taken"), fails: true},
+		"update": {change: func(c *Client) error {
+			_, err := c.Update(t.Context(), "env_1", "", UpdateRequest{})
+			return err
+		}},
+		"start": {change: func(c *Client) error {
+			_, err := c.StartBuild(t.Context(), "env_1", "")
+			return err
+		}},
+		"cancel": {change: func(c *Client) error { return c.CancelBuild(t.Context(), "env_1", "bld_1") }},
+		"wait": {change: func(c *Client) error {
+			c.WatchBuild("env_1").Close()
+			return nil
+		}},
+		"default":   {change: func(c *Client) error { return c.SetDefault(t.Context(), "env_1") }},
+		"provision": {change: func(c *Client) error { return c.ProvisionDefault(t.Context()) }},
+		"delete":    {change: remove("env_1")},
+		"refused":   {change: remove("env_3"), fails: true},
+		"gone":      {change: remove("env_2"), fails: true, kept: true},
+	} {
+		c, rec, _ := serveShort(t, func(call string) string {
+			switch {
+			case strings.HasPrefix(call, "GET "):
+				return listed(env("env_3", "taken", ""))
+			case call == "DELETE /env_2":
+				return `404 {"detail":"no"}`
+			case call == "DELETE /env_3":
+				return `403 {"detail":"no"}`
+			}
+			return `200 {"id":"env_1","buildId":"bld_1","defaultEnvironmentId":"env_1"}`
+		})
+		read := func() {
+			for _, account := range []string{"", "sa_1"} {
+				if _, err := c.List(t.Context(), account); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		read()
+		if err := tc.change(c); (err != nil) != tc.fails {
+			t.Errorf("%s: %v", name, err)
+		}
+		before := len(rec.Calls())
+		read()
+		want := []string{"GET ", "GET ?serviceAccountId=sa_1"}
+		if tc.kept {
+			want = nil
+		}
+		if got := rec.Calls()[before:]; !slices.Equal(got, want) {
+			t.Errorf("%s: asked %q afterwards, want %q", name, got, want)
+		}
+	}
+}

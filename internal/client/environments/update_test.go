@@ -1,0 +1,153 @@
+package environments
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+func TestUpdateEnvironmentRequest(t *testing.T) {
+	t.Parallel()
+	text, empty, blank := "x", "", "x\n"
+	repositories := []Repository{{URL: "u", Script: "s"}}
+	whole := &Environment{Name: "x", Repositories: repositories, SetupScript: "x", Source: &Source{ID: "x"}}
+	for want, tc := range map[string]struct {
+		body            UpdateRequest
+		isEmpty, builds bool
+		matches         bool // An environment in which all is x.
+	}{
+		`{}`:                    {UpdateRequest{}, true, false, true},
+		`{"name":"x"}`:          {UpdateRequest{Name: &text}, false, false, true},
+		`{"name":""}`:           {UpdateRequest{Name: &empty}, false, false, false},
+		`{"setupScript":"x"}`:   {UpdateRequest{SetupScript: &text}, false, true, true},
+		`{"setupScript":"x\n"}`: {UpdateRequest{SetupScript: &blank}, false, true, true},
+		`{"repositories":[{"url":"u.git/","script":"s "}]}`: {UpdateRequest{Repositories: []Repository{{URL: "u.git/", Script: "s "}}}, false, true, true},
+		`{"setupScript":null}`:                              {UpdateRequest{SetupScript: &empty}, false, true, false},
+		`{"sourceId":"x"}`:                                  {UpdateRequest{SourceID: &text}, false, true, true},
+		`{"sourceId":""}`:                                   {UpdateRequest{SourceID: &empty}, false, true, false},
+		`{"repositories":[]}`:                               {UpdateRequest{Repositories: []Repository{}}, false, true, false},
+		`{"repositories":[{"url":"u","script":"s"}]}`:       {UpdateRequest{Repositories: repositories}, false, true, true},
+		`{"name":"x","repositories":[{"url":"u","script":"s"}],"sourceId":"x","setupScript":null}`: {UpdateRequest{Name: &text, Repositories: repositories, SourceID: &text, SetupScript: &empty}, false, true, false},
+	} {
+		sent, err := json.Marshal(tc.body)
+		if err != nil || string(sent) != want || tc.body.IsEmpty() != tc.isEmpty || tc.body.Builds() != tc.builds || tc.body.matches(whole) != tc.matches {
+			t.Errorf("%s: sent %s, empty %t, builds %t, matches %t, %v", want, sent, tc.body.IsEmpty(), tc.body.Builds(), tc.body.matches(whole), err)
+		}
+	}
+}
+
+func TestUpdateEnvironment_findsTheBuild(t *testing.T) {
+	t.Parallel()
+	name, script, blank := "b", "", "x\n"
+	rename, build := UpdateRequest{Name: &name}, UpdateRequest{SetupScript: &script}
+	present := func(more string) string { return "200 " + env("env_1", "b", more) }
+	newer, older := present(`,"latestBuild":{"id":"bld_2"}`), present(`,"latestBuild":{"id":"bld_1"}`)
+	const patch, get = "PATCH /env_1", "GET /env_1"
+	five := []string{patch, get, get, get, get, get}
+	for title, tc := range map[string]struct {
+		body    UpdateRequest
+		answer  string
+		present string
+		want    string
+		wantErr func(error) bool
+		calls   []string
+	}{
+		"a build":                     {body: build, answer: `200 {"id":"env_1","buildId":"bld_2","new":1}`, want: "bld_2", calls: []string{patch}},
+		"a build, wrapped":            {body: build, answer: `200 {"environment":{"id":"env_1","buildId":"bld_2"}}`, want: "bld_2", calls: []string{patch}},
+		"the ID in capitals":          {body: build, answer: `200 {"id":"ENV_1","buildId":"bld_2"}`, want: "bld_2", calls: []string{patch}},
+		"a rename":                    {body: rename, answer: `200 {"id":"env_1"}`, calls: []string{patch}},
+		"a rename that builds":        {body: rename, answer: `200 {"id":"env_1","buildId":"bld_2"}`, want: "bld_2", calls: []string{patch}},
+		"a rename, null":              {body: rename, answer: `200 {"id":"env_1","buildId":null}`, calls: []string{patch}},
+		"repeated":                    {body: build, answer: `200 {"id":"env_1"}`, present: newer, want: "bld_2", calls: []string{patch, get}},
+		"nothing was built":           {body: build, answer: `200 {"id":"env_1"}`, present: older, calls: five},
+		"nothing was ever built":      {body: build, answer: `200 {"id":"env_1"}`, present: present(""), calls: five},
+		"an older one was built":      {body: build, answer: `200 {"id":"env_1"}`, present: present(`,"latestBuild":{"id":"bld_0","createdAt":1772323199000}`), calls: five},
+		"no object":                   {body: build, answer: `200 {}`, present: newer, want: "bld_2", calls: []string{patch, get}},
+		"nothing":                     {body: build, answer: `200 `, present: newer, want: "bld_2", calls: []string{patch, get}},
+		"no content":                  {body: build, answer: `204 `, present: newer, want: "bld_2", calls: []string{patch, get}},
+		"null, null":                  {body: build, answer: `200 {"id":null,"buildId":null}`, present: newer, want: "bld_2", calls: []string{patch, get}},
+		"trimmed by the service":      {body: UpdateRequest{SetupScript: &blank}, answer: `200 {"id":"env_1"}`, present: present(`,"setupScript":"y","latestBuild":{"id":"bld_1"}`), calls: five},
+		"a page":                      {body: build, answer: `200 <html>`, present: newer, want: "bld_2", calls: []string{patch, get}},
+		"a page, and nothing changed": {body: build, answer: `200 <html>`, present: present(`,"setupScript":"old"`), wantErr: clienttest.Is[*transport.AnswerError], calls: []string{patch, get}},
+		"a build of no text":          {body: build, answer: `200 {"id":"env_1","buildId":2}`, present: newer, want: "bld_2", calls: []string{patch, get}},
+		"a rename, somebody built":    {body: rename, answer: `200 {}`, present: newer, calls: []string{patch, get}},
+		"no rename":                   {body: rename, answer: `200 {}`, present: "200 " + env("env_1", "a", ""), wantErr: clienttest.Is[*transport.AnswerError], calls: []string{patch, get}},
+		"gone when it is read back":   {body: build, answer: `200 {}`, present: `404 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: []string{patch, get}},
+		"another environment":         {body: build, answer: `200 {"id":"env_9","buildId":"bld_2"}`, wantErr: clienttest.Is[*transport.AnswerError], calls: []string{patch}},
+		"refused":                     {body: build, answer: `409 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: []string{patch}},
+		"lost for good":               {body: build, answer: `drop`, wantErr: clienttest.Is[*transport.TransportError], calls: []string{patch, patch, patch, patch}},
+	} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{patch: tc.answer, get: tc.present, "GET ": listed()}))
+			c.conn.Service.Latest = clienttest.Start
+			got, err := c.Update(t.Context(), "env_1", "bld_1", tc.body)
+			if got != tc.want || !clienttest.IsA(err, tc.wantErr) {
+				t.Errorf("got %q, %v", got, err)
+			}
+			if err != nil && !strings.Contains(err.Error(), "updateEnvironment") {
+				t.Errorf("the error does not name the operation: %v", err)
+			}
+			rec.Want(t, tc.calls...)
+		})
+	}
+}
+
+func TestUpdateEnvironment_aRepetitionFindsTheFirstBuild(t *testing.T) {
+	t.Parallel()
+	script, patches := "x", 0
+	c, rec, _ := serveShort(t, func(call string) string {
+		if call == "GET /env_1" {
+			return "200 " + env("env_1", "a", `,"setupScript":"x","latestBuild":{"id":"bld_2"}`)
+		}
+		if patches++; patches == 1 {
+			return "drop"
+		}
+		return `200 {"id":"env_1"}`
+	})
+	if got, err := c.Update(t.Context(), "env_1", "bld_1", UpdateRequest{SetupScript: &script}); err != nil || got != "bld_2" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	rec.Want(t, "PATCH /env_1", "PATCH /env_1", "GET /env_1")
+	if rec.Bodies[0] != `{"setupScript":"x"}` || rec.Bodies[1] != rec.Bodies[0] {
+		t.Errorf("sent %v", rec.Bodies)
+	}
+}
+
+// An answer that says nothing is completed even when the run is being stopped: what was done must be known.
+func TestEnvironments_theReadAfterAnAnswerOutlivesTheRun(t *testing.T) {
+	t.Parallel()
+	script := "x"
+	for name, start := range clienttest.Ending(t) {
+		for want, change := range map[string]func(ctx context.Context, c *Client) (string, error){
+			"bld_2": func(ctx context.Context, c *Client) (string, error) {
+				return c.Update(ctx, "env_1", "bld_1", UpdateRequest{SetupScript: &script})
+			},
+			"bld_2 ": func(ctx context.Context, c *Client) (string, error) {
+				id, err := c.StartBuild(ctx, "env_1", "bld_1")
+				return id + " ", err
+			},
+			"": func(ctx context.Context, c *Client) (string, error) { return "", c.SetDefault(ctx, "env_1") },
+		} {
+			ctx, end := start()
+			c, _, _ := serveShort(t, func(call string) string {
+				record := env("env_1", "a", `,"setupScript":"x","isDefault":true,"latestBuild":{"id":"bld_2"}`)
+				switch call {
+				case "GET ":
+					return listed(record)
+				case "GET /env_1":
+					return "200 " + record
+				}
+				end()
+				return "200 {}"
+			})
+			if got, err := change(ctx, c); err != nil || got != want {
+				t.Errorf("%s: got %q, %v, want %q", name, got, err, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package organization
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+var opListControlChanges = transport.Operation{Name: "listEnterpriseControlHistory", Method: http.MethodGet, Route: "/api/v0/organization/enterprise-controls/history"}
+
+// ControlChange is a change of the organization's enterprise control settings.
+type ControlChange struct {
+	// Revision is nil only where the service does not tell it.
+	Revision *int64 `json:"revision"`
+	// Settings are all settings as they were after the change. They may hold secrets, and their keys come and go.
+	Settings  json.RawMessage     `json:"settings"`
+	User      *ControlUser        `json:"user"`
+	UpdatedAt transport.Timestamp `json:"updatedAt"`
+}
+
+// ControlUser made a change. Email and name are empty where the service does not know them.
+type ControlUser struct {
+	ID    string `json:"id"`
+	Email string `json:"email"`
+	Name  string `json:"name"`
+}
+
+func (c *ControlChange) Identifier() string {
+	if c.Revision == nil {
+		return ""
+	}
+	return strconv.FormatInt(*c.Revision, 10)
+}
+
+func (c *ControlChange) MissingField() string {
+	if c.Settings == nil {
+		return "settings"
+	}
+	return ""
+}
+
+// ControlHistory returns the latest changes of the enterprise control settings, the newest first; 0 is all of
+// them. No page is asked for once there are enough. It needs the key of a human with the Manager role or higher.
+func (c *Client) ControlHistory(ctx context.Context, most int) ([]ControlChange, error) {
+	found, err := collection.Gather(c.controlChanges.All(ctx, collection.PageSize(most)), most, (*ControlChange).Identifier)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(found, func(a, b ControlChange) int { return cmp.Compare(*b.Revision, *a.Revision) })
+	if most > 0 {
+		found = found[:min(most, len(found))]
+	}
+	return found, nil
+}

@@ -1,0 +1,115 @@
+package organization
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/batch"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// globalUsageLimit is what is sent to set the global limit, and the one object of its collection.
+type globalUsageLimit struct {
+	Limit *int64 `json:"limit"`
+}
+
+const globalLimitRoute = "/api/v0/organization/usage/limits/global"
+
+// GlobalUsageLimit returns the limit of every user without one of their own, in credits; nil where there is none. Calls in
+// a short time share one request.
+func (c *Client) GlobalUsageLimit(ctx context.Context) (*int64, error) {
+	found, err := c.globalLimit.All(ctx, collection.Organization)
+	if err != nil {
+		return nil, err
+	}
+	return found[0].Limit, nil
+}
+
+// FirstGlobalUsageLimit is FirstUsageLimits for the global limit.
+func (c *Client) FirstGlobalUsageLimit(ctx context.Context) (*int64, error) {
+	err := c.conn.CheckOnce("global usage limit", func() (err error) {
+		c.firstGlobalLimit, err = c.GlobalUsageLimit(ctx)
+		return err
+	})
+	return c.firstGlobalLimit, err
+}
+
+// readGlobalUsageLimit always asks the service.
+func (c *Client) readGlobalUsageLimit(ctx context.Context, _ string) ([]globalUsageLimit, error) {
+	r := transport.Request{Op: transport.Operation{Name: "getGlobalUsageLimit", Method: http.MethodGet, Route: globalLimitRoute}}
+	answer, err := c.conn.Exchange(ctx, r, transport.WantJSON)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := globalLimitIn(answer.Body)
+	if err != nil {
+		return nil, transport.Unusable(r.Op, err)
+	}
+	return []globalUsageLimit{{limit}}, nil
+}
+
+// globalLimitIn reads an answer. One without the key is refused: taken for null, it would make a limit look removed.
+func globalLimitIn(body []byte) (limit *int64, err error) {
+	var fields map[string]json.RawMessage
+	if err := transport.Decode(body, "", &fields); err != nil {
+		return nil, err
+	}
+	raw, ok := fields["limit"]
+	if !ok {
+		return nil, &transport.AnswerError{Problem: "it has no limit"}
+	}
+	err = transport.Decode(raw, "", &limit)
+	return limit, err
+}
+
+// SetGlobalUsageLimit sets the global limit, in credits. Of two values that come together the second is a *LimitConflictError.
+func (c *Client) SetGlobalUsageLimit(ctx context.Context, limit int64) (*int64, error) {
+	_, err := c.globalLimitBatch.Do(ctx, everybody, &limit)
+	return &limit, err
+}
+
+// everybody stands for an address where the limit is the global one.
+const everybody = ""
+
+// RemoveGlobalUsageLimit removes the global limit. If another resource sets it at the same time, it stays.
+func (c *Client) RemoveGlobalUsageLimit(ctx context.Context) error {
+	_, err := c.globalLimitBatch.Do(ctx, everybody, nil)
+	return err
+}
+
+// sendGlobalUsageLimit sends a batch, which has one entry: all writes of the global limit have the same key.
+func (c *Client) sendGlobalUsageLimit(ctx context.Context, entries []batch.Entry[int64]) ([]struct{}, error) {
+	return make([]struct{}, len(entries)), c.putGlobalUsageLimit(ctx, entries[0].Value)
+}
+
+// putGlobalUsageLimit sets or removes the global limit. A lost answer is made up for by a read.
+func (c *Client) putGlobalUsageLimit(ctx context.Context, limit *int64) error {
+	defer c.globalLimit.InvalidateAll()
+	defer c.usageLimits.InvalidateAll()
+	r := transport.Request{Op: transport.Operation{Name: "setGlobalUsageLimit", Method: http.MethodPut, Route: globalLimitRoute}, Body: globalUsageLimit{limit}}
+	answer, err := c.conn.Exchange(ctx, r, transport.WantStatus)
+	if err != nil && !transport.IsAmbiguous(err) {
+		return err
+	}
+	if err == nil {
+		if set, unread := globalLimitIn(answer.Body); unread == nil && sameLimit(set, limit) {
+			return nil
+		}
+	}
+	ctx, cancel := transport.Outlive(ctx, transport.AfterStop)
+	defer cancel()
+	c.globalLimit.InvalidateAll()
+	present, readErr := c.GlobalUsageLimit(ctx)
+	switch {
+	case readErr == nil && sameLimit(present, limit):
+		return nil
+	case err != nil:
+		return err
+	case readErr != nil:
+		return fmt.Errorf("%w (the answer to %s does not tell the limit, so it was read back)", readErr, r.Op.Name)
+	}
+	return r.Unexpected("it does not tell the limit, and the limit, read back, differs")
+}

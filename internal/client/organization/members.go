@@ -1,0 +1,147 @@
+// Package organization calls the operations on members, usage limits, and the history of enterprise controls.
+package organization
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/batch"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// Client calls the operations on members, usage limits, and the history of enterprise controls.
+type Client struct {
+	conn *transport.Conn
+
+	members        *collection.Paged[[]Member]
+	controlChanges *collection.Paged[[]ControlChange]
+	// usageLimits and globalLimit have one object each. Writes share requests.
+	usageLimits      *collection.Shared[UsageLimits]
+	globalLimit      *collection.Shared[globalUsageLimit]
+	limitBatch       *batch.Batcher[int64, limitResult]
+	globalLimitBatch *batch.Batcher[int64, struct{}]
+	// firstLimits and firstGlobalLimit are as this process read them first.
+	firstLimits      *UsageLimits
+	firstGlobalLimit *int64
+	// limitReads are the limits that resources have read.
+	limitReads sync.Map
+	// limitsSet has the keys of the addresses whose limits this process has set. Only batches use it, one at a time.
+	limitsSet map[string]bool
+}
+
+// New returns the calls on members, usage limits, and the history of enterprise controls.
+func New(conn *transport.Conn) *Client {
+	c := &Client{conn: conn, limitsSet: map[string]bool{}}
+	c.members, c.controlChanges = collection.NewPages[Member](conn, opListMembers, "users"), collection.NewPages[ControlChange](conn, opListControlChanges, "changes")
+	c.usageLimits = collection.NewShared(conn.Clock, 0, c.listUsageLimits, func(*UsageLimits) string { return collection.Organization }, collection.Nameless[UsageLimits])
+	c.globalLimit = collection.NewShared(conn.Clock, 0, c.readGlobalUsageLimit, func(*globalUsageLimit) string { return collection.Organization }, collection.Nameless[globalUsageLimit])
+	c.limitBatch, c.globalLimitBatch = newLimitBatch(c, c.writeUserUsageLimits), newLimitBatch(c, c.sendGlobalUsageLimit)
+	return c
+}
+
+// membersRoute serves both operations on members.
+const membersRoute = "/api/v0/organization/users"
+
+var opListMembers = transport.Operation{Name: "listMembers", Method: http.MethodGet, Route: membersRoute}
+
+// Member is a human who belongs to the organization; an invitation that is pending is no member yet. Every operation on
+// members needs the key of a human with the Manager role or higher.
+type Member struct {
+	ID    string `json:"id"`
+	Email string `json:"email"`
+	// FirstName and LastName are empty where the service does not know them.
+	FirstName string              `json:"firstName"`
+	LastName  string              `json:"lastName"`
+	CreatedAt transport.Timestamp `json:"createdAt"`
+	// LastSignInAt is zero for one who never signed in.
+	LastSignInAt transport.Timestamp `json:"lastSignInAt"`
+	Metadata     transport.Metadata  `json:"metadata"`
+}
+
+func (m *Member) Identifier() string { return m.ID }
+
+func (m *Member) MissingField() string {
+	if m.Email == "" {
+		return "email"
+	}
+	return ""
+}
+
+// Members returns the members of the organization, the oldest first as the service lists them; 0 is all of them. Many
+// calls in a short time share the pages, and no page is asked for once there are enough.
+func (c *Client) Members(ctx context.Context, most int) ([]Member, error) {
+	found, err := collection.Gather(c.members.All(ctx, collection.PageSize(most)), most, (*Member).Identifier)
+	if err != nil || most == 0 {
+		return found, err
+	}
+	return found[:min(most, len(found))], nil
+}
+
+// MembersByEmail returns the members with an email address, compared without case; none if there is nobody. It reads the
+// pages that all such calls share, and goes no further than the first page that shows one.
+func (c *Client) MembersByEmail(ctx context.Context, email string) ([]Member, error) {
+	found, _, err := c.searchByEmail(ctx, email)
+	return found, err
+}
+
+// searchByEmail returns the members with an email address, and how many members it went through.
+func (c *Client) searchByEmail(ctx context.Context, email string) (found []Member, seen int, err error) {
+	for members, err := range c.members.All(ctx, collection.PageSize(0)) {
+		if err != nil {
+			return nil, 0, err
+		}
+		seen += len(members)
+		for _, m := range members {
+			if strings.EqualFold(m.Email, email) {
+				found = append(found, m)
+			}
+		}
+		if len(found) > 0 {
+			break
+		}
+	}
+	return found, seen, nil
+}
+
+// RemoveMember ends a membership, or revokes a pending invitation. For an email address of nobody the error is a *GoneError.
+func (c *Client) RemoveMember(ctx context.Context, email string) error {
+	err := c.conn.CallWithoutAnswer(ctx, transport.Request{
+		Op:    transport.Operation{Name: "removeMember", Method: http.MethodDelete, Route: membersRoute},
+		Query: url.Values{"email": {email}},
+	})
+	c.usageLimits.InvalidateAll() // A limit goes with its member, also where only the answer was lost.
+	if transport.IsNotFound(err) {
+		return c.confirmNoMember(ctx, email, err)
+	}
+	c.invalidateMembers()
+	return err
+}
+
+// confirmNoMember proves a 404 by a listing without the member: somebody who is still there must not pass for one who is
+// gone, and a listing without anybody is no proof, because the API key's owner is a member. Without that proof the error
+// is the 404 itself, or an *UnprovenGoneError.
+func (c *Client) confirmNoMember(ctx context.Context, email string, notFound error) error {
+	for range 2 {
+		found, seen, err := c.searchByEmail(ctx, email)
+		if err == nil && seen == 0 {
+			err = transport.Request{Op: opListMembers}.Unexpected("it lists no member at all, though the owner of the API key is one")
+		}
+		switch {
+		case err != nil:
+			return &transport.UnprovenGoneError{Err: notFound, Listing: err}
+		case len(found) == 0:
+			return &transport.GoneError{Err: notFound}
+		}
+		c.invalidateMembers() // What was read may be older than the removal.
+	}
+	return notFound
+}
+
+// invalidateMembers drops all that a removal changes.
+func (c *Client) invalidateMembers() {
+	c.members.Invalidate()
+}

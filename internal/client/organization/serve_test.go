@@ -1,0 +1,45 @@
+package organization
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+func connected(t testing.TB, cfg transport.Config) *Client {
+	t.Helper()
+	conn, err := transport.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(conn)
+}
+
+// serve returns a client of a service that answers with handle.
+func serve(t testing.TB, handle clienttest.Handler) (*Client, *clienttest.Recorder, *clock.Fake) {
+	t.Helper()
+	address, rec := clienttest.Serve(t, handle)
+	clk := clock.NewFake(clienttest.Start)
+	return connected(t, transport.Config{BaseURL: address, APIKey: clienttest.Key, MaxRetries: 3, Clock: clk, UserAgent: "test/1"}), rec, clk
+}
+
+func serveShort(t testing.TB, answer func(call string) string) (*Client, *clienttest.Recorder, *clock.Fake) {
+	t.Helper()
+	return serve(t, clienttest.InShort(answer))
+}
+
+// inBubble runs a test in which time passes only while everybody waits.
+func inBubble(t *testing.T, answer func(call string) string, test func(t *testing.T, c *Client, b *clienttest.Bubbled)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := clienttest.NewBubbled(answer)
+		test(t, connected(t, transport.Config{BaseURL: "http://localhost", APIKey: clienttest.Key, Clock: clock.System, Transport: b}), b)
+		synctest.Wait()
+	})
+}
+
+func unconfigured() *Client { return New(transport.NewUnconfigured("base_url", clock.System)) }

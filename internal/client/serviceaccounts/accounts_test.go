@@ -1,0 +1,260 @@
+package serviceaccounts
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+func TestServiceAccounts_readsEveryForm(t *testing.T) {
+	t.Parallel()
+	const one, two = `{"id":"sa_1","name":"b","status":"active","createdAt":1772323200000,"new":{}}`, `{"id":"sa_2","name":"a","description":null,"status":"asleep"}`
+	for name, tc := range map[string]struct {
+		answer string
+		want   []string
+		fails  bool
+	}{
+		"envelope":         {answer: `{"serviceAccounts":[` + one + `,` + two + `]}`, want: []string{"sa_2", "sa_1"}},
+		"bare":             {answer: ` [` + one + `,` + two + `]`, want: []string{"sa_2", "sa_1"}},
+		"none":             {answer: `{"serviceAccounts":[]}`},
+		"null":             {answer: `{"serviceAccounts":null}`},
+		"empty":            {answer: `{}`, fails: true},
+		"without an ID":    {answer: `{"serviceAccounts":[{"name":"b"}]}`, fails: true},
+		"without a name":   {answer: `{"serviceAccounts":[{"id":"sa_1"}]}`, fails: true},
+		"unknown key too":  {answer: `{"serviceAccounts":[` + one + `],"total":1}`, want: []string{"sa_1"}},
+		"another envelope": {answer: `{"accounts":[` + one + `]}`, fails: true},
+		"no object":        {answer: `"sa_1"`, fails: true},
+		"no accounts":      {answer: `{"serviceAccounts":{"id":"sa_1"}}`, fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 200, tc.answer) })
+			found, err := c.List(t.Context())
+			var got []string
+			for _, a := range found {
+				got = append(got, a.ID)
+			}
+			if (err != nil) != tc.fails || !slices.Equal(got, tc.want) {
+				t.Errorf("got %v, %v", got, err)
+			}
+			if err != nil && !strings.Contains(err.Error(), "listServiceAccounts") {
+				t.Errorf("the error does not name the operation: %v", err)
+			}
+		})
+	}
+}
+
+func TestServiceAccount_readsBareAndWrapped(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []string{`{"id":"sa_1","name":"a","status":"active"}`, `{"serviceAccount":{"id":"sa_1","name":"a","status":"active"}}`} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 200, answer) })
+		if got, err := c.Get(t.Context(), "sa_1"); err != nil || got.ID != "sa_1" || got.Status != "active" {
+			t.Errorf("%s: got %+v, %v", answer, got, err)
+		}
+	}
+}
+
+func TestServiceAccount_readsShareOneListing(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		switch {
+		case r.Method != http.MethodGet:
+			clienttest.AnswerJSON(w, 200, `{"id":"sa_1","name":"a","status":"active"}`)
+		case strings.HasSuffix(r.URL.Path, "/service-accounts"):
+			clienttest.AnswerJSON(w, 200, `{"serviceAccounts":[{"id":"sa_1","name":"a","status":"active"},{"id":"sa_2","name":"b","status":"active"}]}`)
+		default:
+			clienttest.AnswerJSON(w, 200, `{"id":"sa_1","name":"a","status":"active"}`)
+		}
+	})
+	read := func(want int) {
+		t.Helper()
+		for _, id := range []string{"sa_1", "sa_2", "sa_1", "sa_2"} {
+			if _, err := c.Get(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := rec.Count(http.MethodGet); got != want {
+			t.Errorf("%d reads were sent, want %d", got, want)
+		}
+	}
+	read(2)
+	read(2)
+	status := "inactive"
+	if _, err := c.Update(t.Context(), "sa_1", UpdateRequest{Status: &status}); err != nil {
+		t.Fatal(err)
+	}
+	read(4)
+	if err := c.Delete(t.Context(), "sa_1"); err != nil {
+		t.Fatal(err)
+	}
+	read(6)
+}
+
+func TestUpdateServiceAccount_sendsOnlyWhatIsSet(t *testing.T) {
+	t.Parallel()
+	empty, status := "", "inactive"
+	for want, body := range map[string]UpdateRequest{
+		`{}`:                    {},
+		`{"description":""}`:    {Description: &empty},
+		`{"status":"inactive"}`: {Status: &status},
+		`{"description":"inactive","status":"inactive"}`: {Description: &status, Status: &status},
+	} {
+		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			clienttest.AnswerJSON(w, 200, `{"id":"a/../b","name":"a"}`)
+		})
+		if _, err := c.Update(t.Context(), "a/../b", body); err != nil {
+			t.Fatal(err)
+		}
+		if rec.Bodies[0] != want || rec.Requests[0].URL.EscapedPath() != "/api/v0/service-accounts/a%2F..%2Fb" {
+			t.Errorf("sent %s to %s, want %s", rec.Bodies[0], rec.Requests[0].URL.EscapedPath(), want)
+		}
+	}
+}
+
+func TestUpdateServiceAccountRequest_matches(t *testing.T) {
+	t.Parallel()
+	text, other := "a", "b"
+	for name, tc := range map[string]struct {
+		body UpdateRequest
+		want bool
+	}{
+		"nothing":             {UpdateRequest{}, true},
+		"both":                {UpdateRequest{Description: &text, Status: &text}, true},
+		"another description": {UpdateRequest{Description: &other, Status: &text}, false},
+		"another status":      {UpdateRequest{Description: &text, Status: &other}, false},
+	} {
+		if got := tc.body.matches(&Account{Description: "a", Status: "a"}); got != tc.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+func TestCreateServiceAccount_reconcilesALostAnswer(t *testing.T) {
+	t.Parallel()
+	const older, mine, other = `{"id":"sa_old","name":"ci","status":"active","createdAt":1772323200000}`, `{"id":"sa_new","name":"ci","status":"active"}`, `{"id":"sa_other","name":"CI","status":"active"}`
+	for name, tc := range map[string]struct {
+		before, after string // The listings before and after the POST.
+		post          func(w http.ResponseWriter)
+		posts         int
+		wantID        string
+		wantErr       any
+	}{
+		"answered":             {before: other, post: func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 201, mine) }, posts: 1, wantID: "sa_new"},
+		"answered, wrapped":    {before: other, post: func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 201, `{"serviceAccount":`+mine+`}`) }, posts: 1, wantID: "sa_new"},
+		"dropped after commit": {before: other, after: other + "," + mine, post: clienttest.Drop, posts: 1, wantID: "sa_new"},
+		"truncated":            {after: mine, post: func(w http.ResponseWriter) { clienttest.Cut(w, 201) }, posts: 1, wantID: "sa_new"},
+		"500 before commit":    {before: other, after: other, post: func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 500, `{}`) }, posts: 1, wantErr: new(*create.LostError)},
+		"an older one exists":  {before: other + "," + older, posts: 0, wantErr: new(*create.ExistsError)},
+		"somebody was quicker": {after: older, post: func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 409, `{"detail":"taken"}`) }, posts: 1, wantErr: new(*create.ExistsError)},
+		"refused":              {post: func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 402, `{}`) }, posts: 1, wantErr: new(*transport.APIError)},
+		"two appeared at once": {after: mine + "," + older, post: clienttest.Drop, posts: 1, wantErr: new(*create.LostError)},
+		"another description":  {after: `{"id":"sa_new","name":"ci","description":"theirs"}`, post: clienttest.Drop, posts: 1, wantErr: new(*create.LostError)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			listing := tc.before
+			c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+				if r.Method == http.MethodPost {
+					listing = tc.after
+					tc.post(w)
+					return
+				}
+				clienttest.AnswerJSON(w, 200, `{"serviceAccounts":[`+listing+`]}`)
+			})
+			got, err := c.Create(t.Context(), CreateRequest{Name: "ci"})
+			if tc.wantErr == nil && (err != nil || got.ID != tc.wantID) {
+				t.Errorf("got %+v, %v, want %s", got, err, tc.wantID)
+			}
+			if tc.wantErr != nil && !errors.As(err, tc.wantErr) {
+				t.Errorf("got %#v, want a %T", err, tc.wantErr)
+			}
+			if rec.Count(http.MethodPost) != tc.posts {
+				t.Errorf("%d POSTs, want %d", rec.Count(http.MethodPost), tc.posts)
+			}
+		})
+	}
+}
+
+// An update without an object in its answer is read back, and counts only if the object is as wanted then.
+func TestChanged(t *testing.T) {
+	t.Parallel()
+	status := "inactive"
+	for name, tc := range map[string]struct {
+		answer, stored string
+		reads          int
+		wantErr        string // Empty for success.
+	}{
+		"the object":              {answer: `{"id":"sa_1","name":"a","status":"inactive"}`},
+		"the object, wrapped":     {answer: `{"serviceAccount":{"id":"sa_1","name":"a","status":"inactive"}}`},
+		"an ID in another case":   {answer: `{"id":"SA_1","name":"a","status":"inactive"}`},
+		"nothing":                 {answer: ``, stored: `{"id":"sa_1","name":"a","status":"inactive"}`, reads: 1},
+		"an empty object":         {answer: `{}`, stored: `{"id":"sa_1","name":"a","status":"inactive"}`, reads: 1},
+		"a page":                  {answer: `<html>`, stored: `{"id":"sa_1","name":"a","status":"inactive"}`, reads: 1},
+		"nothing, and no change":  {answer: `{}`, stored: `{"id":"sa_1","name":"a","status":"active"}`, reads: 1, wantErr: "is not changed"},
+		"nothing, and none again": {answer: `{}`, stored: `{}`, reads: 1, wantErr: "read back"},
+		"another object":          {answer: `{"id":"sa_2","name":"a","status":"inactive"}`, wantErr: "instead of sa_1"},
+		"no name":                 {answer: `{"id":"sa_1"}`, wantErr: "lacks the field name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+				if r.Method == http.MethodPatch {
+					clienttest.AnswerJSON(w, 200, tc.answer)
+					return
+				}
+				clienttest.AnswerJSON(w, 200, tc.stored)
+			})
+			updated, err := c.Update(t.Context(), "sa_1", UpdateRequest{Status: &status})
+			if tc.wantErr == "" && (err != nil || updated.Status != "inactive") || tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr)) {
+				t.Errorf("got %+v, %v", updated, err)
+			}
+			if rec.Count(http.MethodGet) != tc.reads || rec.Count(http.MethodPatch) != 1 {
+				t.Errorf("%d reads, %d updates", rec.Count(http.MethodGet), rec.Count(http.MethodPatch))
+			}
+		})
+	}
+}
+
+// What a deletion finds gone is deleted only where a listing lacks it too.
+func TestDelete_ofWhatIsGone(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		deletion, listing string
+		status            int // Of the listing.
+		wantErr           bool
+	}{
+		"gone":                       {`{"detail":"no such account","status":404,"title":"Not Found"}`, `{"serviceAccounts":[]}`, 200, false},
+		"listed all the same":        {`{"detail":"no such account","status":404,"title":"Not Found"}`, `{"serviceAccounts":[{"id":"sa_1","name":"a"}]}`, 200, true},
+		"no listing":                 {`{"detail":"no such account","status":404,"title":"Not Found"}`, `{"detail":"no","status":403,"title":"x"}`, 403, true},
+		"another server answers 404": {`<html>404</html>`, `{"serviceAccounts":[]}`, 200, true},
+	} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+			if r.Method == http.MethodDelete {
+				clienttest.AnswerJSON(w, 404, tc.deletion)
+				return
+			}
+			clienttest.AnswerJSON(w, tc.status, tc.listing)
+		})
+		if err := c.Delete(t.Context(), "sa_1"); transport.IsGone(err) == tc.wantErr {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A page is no word that something was done.
+func TestCallNoAnswer(t *testing.T) {
+	t.Parallel()
+	for answer, ok := range map[string]bool{"": true, `{}`: true, ` {"deleted":true}`: true, `[]`: true, `<html>log in</html>`: false, "OK": false} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 200, answer) })
+		err := c.RevokeKey(t.Context(), "sa", "key")
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "base_url") {
+			t.Errorf("%q: %v", answer, err)
+		}
+	}
+}

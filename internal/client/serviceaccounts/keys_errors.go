@@ -1,0 +1,36 @@
+package serviceaccounts
+
+import (
+	"fmt"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+)
+
+// UnrevokedError says that keys live on whose values nobody has, because revoking them failed.
+type UnrevokedError struct {
+	Found []create.ExistsError
+	// Err is why the values were lost, and why the revocation failed.
+	Err error
+}
+
+func (e *UnrevokedError) Error() string {
+	return fmt.Sprintf("the answer that held the value of a new API key was lost, and revoking the key failed: %s lives on: %s", create.NameAll(e.Found), create.Causes(e.Err))
+}
+
+func (e *UnrevokedError) Unwrap() error { return e.Err }
+
+// RotatedError says that the service does not rotate a key, and that there are newer live keys of its name, one of which
+// an earlier rotation may have made. Nothing proves whose they are as long as the grace period runs.
+type RotatedError struct {
+	// KeyID is the key that was to be rotated.
+	KeyID string
+	Found []create.ExistsError
+	// Err is the service's refusal.
+	Err error
+}
+
+func (e *RotatedError) Error() string {
+	return fmt.Sprintf("API key %s cannot be rotated, and there is a newer live key of its name, %s: %s", e.KeyID, create.NameAll(e.Found), create.Causes(e.Err))
+}
+
+func (e *RotatedError) Unwrap() error { return e.Err }

@@ -1,0 +1,438 @@
+// Package sessions calls the operations on sessions.
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// Client calls the operations on sessions.
+type Client struct {
+	conn *transport.Conn
+
+	listings *collection.Shared[Session]
+	pages    *collection.Paged[[]Session]
+	// creations are by computer; see CreationsIn.
+	creations sync.Map
+}
+
+// New returns the calls on sessions.
+func New(conn *transport.Conn) *Client {
+	c := &Client{conn: conn}
+	c.listings = collection.NewShared(conn.Clock, 0, c.listForReads, (*Session).Identifier, collection.Nameless[Session])
+	c.pages = collection.NewPages[Session](conn, opList, "sessions")
+	return c
+}
+
+// Statuses of a session.
+const (
+	StatusIdle    = "idle"
+	StatusPending = "pending"
+	StatusRunning = "running"
+)
+
+const (
+	// maxListed is how many sessions of a computer are listed for reads. Others are read one by one.
+	maxListed = 1000
+	// youngFor is for how long after its creation the service may answer 404 for a session.
+	youngFor = time.Minute
+	// notFoundPatience is for how long a call repeats a request for a session that is not found but may be young.
+	notFoundPatience = 2500 * time.Millisecond
+	notFoundPause    = 2 * time.Second
+)
+
+var (
+	// opList takes a minute or more where nobody has asked for a while.
+	opList = transport.Operation{Name: "listSessions", Method: http.MethodGet, Route: "/api/v0/sessions", Slow: true, WarmsUp: true}
+	route  = "/api/v0/sessions/{sessionId}"
+)
+
+// Session is a conversation with an agent on a computer.
+type Session struct {
+	ID string `json:"sessionId"`
+	// ParentSessionID is the session that started this one as a subagent.
+	ParentSessionID string           `json:"parent_session_id"`
+	Title           string           `json:"title"`
+	Status          string           `json:"status"`
+	MessageCount    int64            `json:"messageCount"`
+	CreatedAt       transport.Millis `json:"createdAt"`
+	UpdatedAt       transport.Millis `json:"updatedAt"`
+	CompletedAt     transport.Millis `json:"completedAt"`
+	// ComputerID is empty where the session is connected to no computer, or the service does not tell.
+	ComputerID string `json:"computerId"`
+	// Settings are nil where the answer has none, as that of a single read often has.
+	Settings *Settings `json:"sessionSettings"`
+	// ServiceCredits are the credits that the session and its subagents have consumed; nil in listings.
+	ServiceCredits *float64 `json:"serviceCredits"`
+}
+
+func (s *Session) Identifier() string { return s.ID }
+
+func (s *Session) MissingField() string {
+	if s.Status == "" {
+		return "status"
+	}
+	return ""
+}
+
+// existing is what an error tells of a session.
+func (s *Session) existing() create.ExistsError {
+	object := "session"
+	if s.ComputerID != "" {
+		object += " on the computer " + s.ComputerID
+	}
+	return create.ExistsError{Object: object, ID: s.ID, ImportID: s.ID, CreatedAt: s.CreatedAt.Time()}
+}
+
+// isUntouched reports that nothing has happened in a session since it was made. A new one may be pending.
+func (s *Session) isUntouched() bool {
+	return s.ParentSessionID == "" && s.Title == "" && s.MessageCount == 0 && (s.Status == StatusIdle || s.Status == StatusPending)
+}
+
+// SystemPrompt is what a session's agent is told: a text of one's own, or what is appended to the agent's preset.
+type SystemPrompt struct {
+	// Text takes the place of the preset. Append is added to it; one of the two is nil.
+	Text, Append *string
+}
+
+// MarshalJSON writes a text as it is, and an addition with the preset.
+func (p SystemPrompt) MarshalJSON() ([]byte, error) {
+	if p.Text != nil {
+		return json.Marshal(*p.Text)
+	}
+	return json.Marshal(struct {
+		Type   string  `json:"type"`
+		Preset string  `json:"preset"`
+		Append *string `json:"append"`
+	}{"preset", "agent", p.Append})
+}
+
+// CreateRequest is the body of createSession.
+type CreateRequest struct {
+	ComputerID string `json:"computerId"`
+	// Cwd is the working directory; the service chooses where it is empty.
+	Cwd          string        `json:"cwd,omitempty"`
+	Settings     *Settings     `json:"sessionSettings,omitempty"`
+	SystemPrompt *SystemPrompt `json:"systemPrompt,omitempty"`
+}
+
+// isWanted reports that a session is what the request asked for, as far as its record tells. What was asked for beyond
+// settings is in no record.
+func (b CreateRequest) isWanted(s *Session) bool {
+	return !b.isElsewhere(s) && s.isUntouched() && b.Settings.HoldsIn(s.Settings) && !b.isExceededBy(s.Settings)
+}
+
+// isExceededBy reports that settings hold something that nobody asked for and that is no default of the organization.
+func (b CreateRequest) isExceededBy(told *Settings) bool {
+	asked := b.Settings.fields()
+	defaults := []string{
+		"model", "reasoningEffort", "interactionMode", "autonomyLevel", "specModeModel", "specModeReasoningEffort", "compactionModel", "toolExecutionMode",
+	}
+	for name, v := range told.fields() {
+		list, isList := v.([]any)
+		isEmpty := v == "" || v == false || isList && len(list) == 0
+		if asked[name] == nil && !isEmpty && !slices.Contains(defaults, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// isElsewhere reports that a session is on another computer than the one that was asked for.
+func (b CreateRequest) isElsewhere(s *Session) bool {
+	return s.ComputerID != "" && !strings.EqualFold(s.ComputerID, b.ComputerID)
+}
+
+// UpdateRequest is the body of updateSession.
+type UpdateRequest struct {
+	Settings *Settings `json:"sessionSettings,omitempty"`
+}
+
+func query(computer string) url.Values {
+	q := url.Values{}
+	transport.SetIf(q, "computerId", computer)
+	return q
+}
+
+// pagesOf names the listing of a computer's sessions, or of all, from which so many are taken; 0 are all.
+func pagesOf(computer string, most int) string {
+	return collection.PageSize(most) + "?" + query(computer).Encode()
+}
+
+// List returns the sessions of the API key's owner, as the service orders them, of one computer or of all; most 0 is
+// all of them. Many calls in a short time share the pages.
+func (c *Client) List(ctx context.Context, computer string, most int) ([]Session, error) {
+	found, err := collection.Gather(c.pages.All(ctx, pagesOf(computer, most)), most, (*Session).Identifier)
+	if err != nil || most == 0 {
+		return found, err
+	}
+	return found[:min(most, len(found))], nil
+}
+
+// All is Sessions for who may stop early: a page is asked for when those before it are used up. Most is how many
+// are wanted at most, if that is known; more are yielded to who goes on.
+func (c *Client) All(ctx context.Context, computer string, most int) iter.Seq2[Session, error] {
+	return collection.Flatten(c.pages.All(ctx, pagesOf(computer, most)), (*Session).Identifier)
+}
+
+// listForReads lists a computer's sessions, at most maxListed. If the computer cannot be listed, as after its deletion,
+// it lists the sessions of all computers.
+func (c *Client) listForReads(ctx context.Context, computer string) ([]Session, error) {
+	pages := collection.NewPages[Session](c.conn, opList, "sessions").All(ctx, pagesOf(computer, 0))
+	found, err := collection.Gather(pages, maxListed, (*Session).Identifier)
+	if computer != "" && collection.CannotList(err) && !transport.IsForeign(err) {
+		return c.listForReads(ctx, "")
+	}
+	return found, err
+}
+
+// NotYetVisibleError says that the service answers 404 for a session that it created less than a minute ago.
+type NotYetVisibleError struct {
+	// Err is the 404.
+	Err error
+}
+
+func (e *NotYetVisibleError) Error() string {
+	return "the service may not show the session yet, which is less than a minute old: " + e.Err.Error()
+}
+
+func (e *NotYetVisibleError) Unwrap() error { return e.Err }
+
+// Get reads one session of a computer, from a listing that the reads of a plan share: only listings always have the
+// settings. A session that is not listed is read alone. If it does not exist, the error is a *GoneError, or for a young
+// session a *NotYetVisibleError.
+func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Time) (*Session, error) {
+	found, err := c.listings.Get(ctx, computer, id, func(ctx context.Context) (*Session, error) {
+		read := c.getUncached
+		if c.isYoung(createdAt) {
+			read = c.getSession // One request is enough: a 404 tells nothing of a young session.
+		}
+		found, err := read(ctx, id, computer)
+		if err == nil {
+			found.ServiceCredits = nil // Listings have none, and a plan must not depend on what was listed.
+		}
+		return found, err
+	})
+	var gone *transport.GoneError
+	if errors.As(err, &gone) && c.isYoung(createdAt) {
+		return nil, &NotYetVisibleError{gone.Err}
+	}
+	return found, err
+}
+
+// GetWithSettings reads one session by itself, and its settings from the listing where its own response lacks them.
+// The listing may lack a young session. If the session does not exist, the error is a *GoneError.
+func (c *Client) GetWithSettings(ctx context.Context, id, computer string) (*Session, error) {
+	found, err := c.sessionOfAnyAge(ctx, id, computer, time.Time{})
+	switch {
+	case transport.IsNotFound(err):
+		return nil, c.listings.ConfirmGone(ctx, computer, id, err)
+	case err != nil || found.Settings != nil:
+		return found, err
+	}
+	listed, err := c.listings.Lookup(ctx, cmp.Or(found.ComputerID, computer), found.ID)
+	switch {
+	case err != nil && !collection.CannotList(err):
+		return nil, err
+	case listed != nil:
+		found.Settings = listed.Settings
+	}
+	return found, nil // The session of another owner is in no listing.
+}
+
+// sessionOfAnyAge is getUncached that waits a little for a session that may be young.
+func (c *Client) sessionOfAnyAge(ctx context.Context, id, computer string, createdAt time.Time) (found *Session, err error) {
+	err = c.retryNotFound(ctx, createdAt, func() (err error) {
+		found, err = c.getUncached(ctx, id, computer)
+		return err
+	})
+	return found, err
+}
+
+// getUncached reads one session from its own address. The response may lack the settings.
+func (c *Client) getUncached(ctx context.Context, id, computer string) (found *Session, err error) {
+	err = onComputer(computer, func(computer string) (err error) {
+		found, err = c.getSession(ctx, id, computer)
+		return err
+	})
+	return found, err
+}
+
+// getSession sends one request.
+func (c *Client) getSession(ctx context.Context, id, computer string) (*Session, error) {
+	return transport.CallObject[Session](ctx, c.conn, transport.Request{
+		Op:    transport.Operation{Name: "getSession", Method: http.MethodGet, Route: route},
+		Path:  []string{id},
+		Query: query(computer),
+		Noun:  "session",
+	}, id)
+}
+
+// onComputer sends a request for a session of a computer. The computer may be gone, so a 404 is followed by a request that
+// names no computer.
+func onComputer(computer string, send func(computer string) error) error {
+	err := send(computer)
+	if computer != "" && transport.IsNotFound(err) {
+		err = send("")
+	}
+	return err
+}
+
+// retryNotFound repeats a request for a short time if it does not find a session that is young, or of unknown age.
+func (c *Client) retryNotFound(ctx context.Context, createdAt time.Time, send func() error) error {
+	for until := c.conn.Clock.Now().Add(notFoundPatience); ; {
+		err := send()
+		left := until.Sub(c.conn.Clock.Now())
+		if !transport.IsNotFound(err) || left <= 0 || !createdAt.IsZero() && !c.isYoung(createdAt) {
+			return err
+		}
+		if sleepErr := c.conn.Clock.Sleep(ctx, min(notFoundPause, left)); sleepErr != nil {
+			return fmt.Errorf("waiting for the session to be visible: %w", sleepErr)
+		}
+	}
+}
+
+// isYoung compares with the service's own clock, or with the local one if no response tells the time.
+func (c *Client) isYoung(createdAt time.Time) bool {
+	return cmp.Or(c.conn.ServiceTime(), c.conn.Clock.Now()).Before(createdAt.Add(youngFor))
+}
+
+// Create makes a session and reconciles a lost answer; see unnamed. An answer with nothing but the ID is completed.
+func (c *Client) Create(ctx context.Context, body CreateRequest) (*Session, error) {
+	if body.Settings.IsEmpty() {
+		body.Settings = nil
+	}
+	key := body.ComputerID
+	made, err := create.Unnamed(ctx, c.conn, create.CreationsIn[Session](&c.creations, strings.ToLower(key)), create.UnnamedObject[Session]{
+		Object: "session on the computer " + body.ComputerID,
+		Send:   func(ctx context.Context) (*Session, error) { return c.send(ctx, body) },
+		List: func(ctx context.Context) ([]Session, error) {
+			all, err := c.listForReads(ctx, key)
+			return collection.Filter(all, func(s *Session) bool { return s.ParentSessionID == "" && !body.isElsewhere(s) }), err
+		},
+		IsWanted:  body.isWanted,
+		CreatedAt: func(s *Session) transport.Millis { return s.CreatedAt },
+		Describe:  (*Session).existing,
+	})
+	c.invalidate(key)
+	if err == nil && body.isElsewhere(made) {
+		return nil, &create.WrongObjectError{Object: "session", Found: made.existing(), Err: &transport.AnswerError{Problem: "the session is not on the computer " + body.ComputerID}}
+	}
+	return made, err
+}
+
+// send makes a session. An answer that has the ID and not the whole session is completed by a read.
+func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error) {
+	r := transport.Request{Op: transport.Operation{Name: "createSession", Method: http.MethodPost, Route: opList.Route}, Body: body, Noun: "session"}
+	answer, err := c.conn.Exchange(ctx, r, transport.WantJSON)
+	if err != nil {
+		return nil, err
+	}
+	var made Session
+	err = transport.Decode(answer.Body, r.Noun, &made)
+	switch {
+	case made.ID == "":
+		return nil, r.Unexpected("it holds no ID")
+	case err == nil && made.MissingField() == "":
+		return &made, nil
+	}
+	ctx, cancel := transport.Outlive(ctx, transport.AfterStop)
+	defer cancel()
+	createdAt := cmp.Or(made.CreatedAt.Time(), c.conn.ServiceTime(), c.conn.Clock.Now())
+	whole, err := c.sessionOfAnyAge(ctx, made.ID, body.ComputerID, createdAt)
+	if err != nil {
+		// It exists, and its ID must not be lost. The next refresh completes it.
+		whole = &Session{ID: made.ID, Status: StatusIdle, CreatedAt: transport.Millis(createdAt.UnixMilli()), ComputerID: cmp.Or(made.ComputerID, body.ComputerID)}
+	}
+	whole.Settings = cmp.Or(whole.Settings, made.Settings)
+	return whole, nil
+}
+
+// Update changes the settings that are set. CreatedAt may be zero.
+func (c *Client) Update(ctx context.Context, id, computer string, createdAt time.Time, settings *Settings) (*Session, error) {
+	defer c.invalidate(computer)
+	var updated *Session
+	err := c.retryNotFound(ctx, createdAt, func() (err error) {
+		updated, err = transport.PatchObject(ctx, c.conn, transport.Request{
+			Op:   transport.Operation{Name: "updateSession", Method: http.MethodPatch, Route: route},
+			Path: []string{id},
+			Body: UpdateRequest{Settings: settings},
+			Noun: "session",
+		}, id, func(ctx context.Context) (*Session, error) {
+			c.invalidate(computer)
+			return c.Get(ctx, id, computer, createdAt)
+		}, func(s *Session) bool { return settings.HoldsIn(s.Settings) })
+		return err
+	})
+	return updated, err
+}
+
+// Delete deletes a session softly: the service keeps it for a while. If it is gone already, the error is a *GoneError.
+func (c *Client) Delete(ctx context.Context, id, computer string, createdAt time.Time) error {
+	defer c.invalidate(computer)
+	var isLost bool // An attempt got no response. If it deleted the session, later ones answer 404.
+	err := c.retryNotFound(ctx, createdAt, func() error {
+		return onComputer(computer, func(computer string) error {
+			err := c.conn.CallWithoutAnswer(ctx, transport.Request{
+				Op:    transport.Operation{Name: "deleteSession", Method: http.MethodDelete, Route: route},
+				Path:  []string{id},
+				Query: query(computer),
+			})
+			isLost = isLost || transport.IsRepeated(err)
+			return err
+		})
+	})
+	switch {
+	case transport.IsNotFound(err) && isLost:
+		err = nil
+	case transport.IsNotFound(err):
+		err = c.listings.ConfirmGone(ctx, computer, id, err)
+	}
+	c.listings.AfterDelete(computer, id, err)
+	return err
+}
+
+// invalidate drops what was read of the sessions of a computer, and of all of them.
+func (c *Client) invalidate(computer string) {
+	c.listings.Invalidate(computer, "")
+	c.pages.Invalidate()
+}
+
+// Interrupt interrupts the agent of a session and returns the status that follows. An idle session stays as it is.
+func (c *Client) Interrupt(ctx context.Context, id string) (string, error) {
+	type outcome struct {
+		Status string `json:"status"`
+	}
+	var answer *outcome
+	r := transport.Request{
+		Op:   transport.Operation{Name: "interruptSession", Method: http.MethodPost, Route: route + "/interrupt", Repeatable: true},
+		Path: []string{id},
+	}
+	err := c.retryNotFound(ctx, time.Time{}, func() (err error) {
+		answer, err = transport.Call[outcome](ctx, c.conn, r)
+		return err
+	})
+	c.listings.InvalidateAll()
+	c.pages.Invalidate()
+	switch {
+	case err != nil:
+		return "", err
+	case answer.Status == "":
+		return "", r.Unexpected("it has no status")
+	}
+	return answer.Status, nil
+}

@@ -1,0 +1,941 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+const sessionsRoute = "/api/v0/sessions"
+
+// serveSessions answers requests such as "GET /s1?computerId=7" and "GET ?computerId=7&limit=100", by the time since the
+// start. The service's clock is the client's.
+func serveSessions(t *testing.T, answer func(call string, at time.Duration) string) (*Client, *clienttest.Recorder, *clock.Fake) {
+	t.Helper()
+	var mu sync.Mutex
+	var clk *clock.Fake
+	mu.Lock()
+	defer mu.Unlock()
+	c, rec, fake := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		mu.Lock()
+		now := clk.Now()
+		text := answer(clienttest.CallOf(r), now.Sub(clienttest.Start))
+		mu.Unlock()
+		if w.Header().Set("Date", now.UTC().Format(http.TimeFormat)); strings.HasPrefix(text, "timeless ") {
+			w.Header()["Date"] = nil
+		}
+		clienttest.Say(w, strings.TrimPrefix(text, "timeless "))
+	})
+	clk = fake
+	return c, rec, fake
+}
+
+// ses is a session as the service writes it; more starts with a comma.
+func ses(id, more string) string {
+	return fmt.Sprintf(`{"sessionId":%q,"status":"idle","messageCount":0,"createdAt":%d,"updatedAt":%d,"computerId":"7"%s}`, id, clienttest.Start.UnixMilli(), clienttest.Start.UnixMilli(), more)
+}
+
+func sessionsPage(sessions ...string) string { return clienttest.PageOf("sessions", "", sessions) }
+
+const (
+	listSeven = "GET ?computerId=7&limit=100"
+	listAll   = "GET ?limit=100"
+	getOne    = "GET /s1?computerId=7"
+	getAny    = "GET /s1"
+	noSession = `404 {"detail":"no such session"}`
+)
+
+func TestCreateSession_sendsOnlyWhatIsSet(t *testing.T) {
+	t.Parallel()
+	for want, body := range map[string]CreateRequest{
+		`{"computerId":"7"}`: {ComputerID: "7", Settings: &Settings{}},
+		`{"computerId":"7","cwd":"/work","sessionSettings":{"model":"m","tags":[],"enabledToolIds":[]},"systemPrompt":"be brief"}`: {
+			ComputerID: "7", Cwd: "/work", Settings: &Settings{Model: new("m"), Tags: []Tag{}, EnabledToolIDs: []string{}}, SystemPrompt: &SystemPrompt{Text: new("be brief")},
+		},
+		`{"computerId":"7","sessionSettings":{"tags":[{"name":"a","metadata":{"k":"v"}},{"name":"b","metadata":{}}],"worktree":{"repoRoot":"/r"},"compactionThresholdCheckEnabled":false,"toolExecutionMode":"direct_only","allowSubagentsInScripts":false},` +
+			`"systemPrompt":{"type":"preset","preset":"agent","append":"and be kind"}}`: {
+			ComputerID: "7", SystemPrompt: &SystemPrompt{Append: new("and be kind")},
+			Settings: &Settings{
+				Tags: []Tag{{Name: "a", Metadata: transport.Metadata{"k": "v"}}, {Name: "b", Metadata: transport.Metadata{}}}, Worktree: &Worktree{RepoRoot: "/r"},
+				CompactionThresholdCheckEnabled: new(false), ToolExecutionMode: new("direct_only"), AllowSubagentsInScripts: new(false),
+			},
+		},
+	} {
+		c, rec, _ := serveSessions(t, func(call string, _ time.Duration) string {
+			if call == "POST " {
+				return "201 " + ses("s1", "")
+			}
+			return `200 {"providers":[]}` // The first request tells the time.
+		})
+		made, err := c.Create(t.Context(), body)
+		if err != nil || made.ID != "s1" {
+			t.Fatalf("got %+v, %v", made, err)
+		}
+		if sent := rec.Bodies[len(rec.Bodies)-1]; sent != want {
+			t.Errorf("sent %s\nwant %s", sent, want)
+		}
+		clienttest.WantCalls(t, rec, "GET /api/v0/computers/providers", "POST ")
+	}
+}
+
+// An answer that has the ID and not the whole session is completed by a read, and the ID is never lost.
+func TestCreateSession_takesEveryAnswer(t *testing.T) {
+	t.Parallel()
+	const idAlone, failed = `201 {"sessionId":"s1"}`, `500 {"detail":"no"}`
+	pending := "200 " + strings.Replace(ses("s1", `,"sessionSettings":{"model":"m"}`), "idle", "pending", 1)
+	for name, tc := range map[string]struct {
+		post, single string
+		// after is for how long the session is not found.
+		after time.Duration
+		want  string // Its status, computer and model.
+		err   func(error) bool
+	}{
+		"the record":                     {post: "201 " + strings.TrimPrefix(pending, "200 "), want: "pending 7 m"},
+		"the ID alone":                   {post: idAlone, single: pending, want: "pending 7 m"},
+		"wrapped":                        {post: `201 {"session":{"sessionId":"s1"}}`, single: pending, want: "pending 7 m"},
+		"another shape":                  {post: `201 {"sessionId":"s1","status":{}}`, single: pending, want: "pending 7 m"},
+		"it shows late":                  {post: idAlone, single: pending, after: 2 * time.Second, want: "pending 7 m"},
+		"it shows too late":              {post: idAlone, single: pending, after: time.Minute, want: "idle 7 "},
+		"no read succeeds":               {post: idAlone, single: failed, want: "idle 7 "},
+		"what the read lacks":            {post: `201 {"sessionId":"s1","sessionSettings":{"model":"n"}}`, single: "200 " + ses("s1", ""), want: "idle 7 n"},
+		"what is told, and no read":      {post: `201 {"sessionId":"s1","sessionSettings":{"model":"n"}}`, single: failed, want: "idle 7 n"},
+		"another computer's":             {post: `201 {"sessionId":"s1","computerId":"8"}`, single: failed, err: clienttest.Is[*create.WrongObjectError]},
+		"another computer's, and a read": {post: idAlone, single: "200 " + strings.Replace(ses("s1", ""), `"7"`, `"8"`, 1), err: clienttest.Is[*create.WrongObjectError]},
+		"one that was created before":    {post: `201 {"sessionId":"s0","createdAt":1}`, single: failed, err: clienttest.Is[*create.WrongObjectError]},
+		"no ID":                          {post: `201 {"status":"idle"}`, err: clienttest.Is[*create.LostError]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, clk := serveSessions(t, func(call string, at time.Duration) string {
+				switch {
+				case call == "POST ":
+					return tc.post
+				case call == listSeven:
+					return sessionsPage()
+				case at < tc.after:
+					return noSession
+				}
+				return tc.single
+			})
+			_ = c.conn.CheckAccess(t.Context()) // Tells the service's time.
+			made, err := c.Create(t.Context(), CreateRequest{ComputerID: "7"})
+			if !clienttest.IsA(err, tc.err) {
+				t.Fatalf("got %+v, %v", made, err)
+			}
+			if err == nil {
+				got := made.Status + " " + made.ComputerID + " "
+				if made.Settings != nil {
+					got += *made.Settings.Model
+				}
+				if made.ID != "s1" || got != tc.want {
+					t.Errorf("got %+v, want %s", made, tc.want)
+				}
+			}
+			if waited := clk.Now().Sub(clienttest.Start); rec.Count(http.MethodPost) != 1 || len(rec.Calls()) > 24 || waited > notFoundPatience+10*time.Second {
+				t.Errorf("asked %v in %v", rec.Calls(), waited)
+			}
+		})
+	}
+}
+
+// A run that is being stopped keeps the ID, and does not wait long for the session.
+func TestCreateSession_interruptedBeforeItShows(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	c, _, _ := serveSessions(t, func(call string, _ time.Duration) string {
+		switch call {
+		case "POST ":
+			interrupt()
+			return `201 {"sessionId":"s1"}`
+		case listSeven:
+			return sessionsPage()
+		}
+		return noSession
+	})
+	if made, err := c.Create(ctx, CreateRequest{ComputerID: "7"}); err != nil || made.ID != "s1" || made.Status != StatusIdle {
+		t.Errorf("got %+v, %v", made, err)
+	}
+}
+
+func TestSessionRequests(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		send       func(ctx context.Context, c *Client) error
+		call, body string
+	}{
+		"update": {func(ctx context.Context, c *Client) error {
+			_, err := c.Update(ctx, "s 1/..", "7", time.Time{}, &Settings{Model: new("m"), DisabledToolIDs: []string{}})
+			return err
+		}, "PATCH /s%201%2F..", `{"sessionSettings":{"model":"m","disabledToolIds":[]}}`},
+		"update of nothing": {func(ctx context.Context, c *Client) error {
+			_, err := c.Update(ctx, "s 1/..", "7", time.Time{}, &Settings{})
+			return err
+		}, "PATCH /s%201%2F..", `{"sessionSettings":{}}`},
+		"delete":              {func(ctx context.Context, c *Client) error { return c.Delete(ctx, "s 1/..", "7 8", time.Time{}) }, "DELETE /s%201%2F..?computerId=7+8", ""},
+		"delete, no computer": {func(ctx context.Context, c *Client) error { return c.Delete(ctx, "s1", "", time.Time{}) }, "DELETE /s1", ""},
+		"interrupt":           {func(ctx context.Context, c *Client) error { _, err := c.Interrupt(ctx, "s1"); return err }, "POST /s1/interrupt", ""},
+		"read alone": {func(ctx context.Context, c *Client) error {
+			_, err := c.getUncached(ctx, "s 1/..", "7")
+			return err
+		}, "GET /s%201%2F..?computerId=7", ""},
+		"read alone, no computer": {func(ctx context.Context, c *Client) error {
+			_, err := c.getUncached(ctx, "s 1/..", "")
+			return err
+		}, "GET /s%201%2F..", ""},
+		"list":                        {func(ctx context.Context, c *Client) error { _, err := c.List(ctx, "7&limit=1", 0); return err }, "GET ?computerId=7%26limit%3D1&limit=100", ""},
+		"list a few":                  {func(ctx context.Context, c *Client) error { _, err := c.List(ctx, "", 5); return err }, "GET ?limit=5", ""},
+		"list a few of a computer":    {func(ctx context.Context, c *Client) error { _, err := c.List(ctx, "?", 99); return err }, "GET ?computerId=%3F&limit=99", ""},
+		"list more than a page holds": {func(ctx context.Context, c *Client) error { _, err := c.List(ctx, "7", 101); return err }, listSeven, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serveSessions(t, func(call string, _ time.Duration) string {
+				switch {
+				case strings.HasPrefix(call, "GET ?"):
+					return sessionsPage()
+				case strings.HasPrefix(call, "DELETE "):
+					return "204 "
+				case strings.HasSuffix(call, "/interrupt"):
+					return `200 {"status":"idle"}`
+				case strings.Contains(call, "/s1"):
+					return "200 " + ses("s1", "")
+				}
+				return "200 " + ses("s 1/..", "")
+			})
+			if err := tc.send(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			if clienttest.WantCalls(t, rec, tc.call); rec.Bodies[0] != tc.body {
+				t.Errorf("sent %s, want %s", rec.Bodies[0], tc.body)
+			}
+		})
+	}
+}
+
+func TestSessions_readsEveryForm(t *testing.T) {
+	t.Parallel()
+	full := `{"sessionId":"s1","parent_session_id":"s0","title":"Hello","status":"running","messageCount":3,"createdAt":1772323200000.5,"updatedAt":"2026-03-01T00:01:00Z","completedAt":1772323320000,
+		"computerId":"7","serviceCredits":1.5,"artifacts":[{"id":"a"}],"new":{},"sessionSettings":{"model":"m","new":[],"tags":[{"name":"a","metadata":{"level":3,"on":true,"none":null,"list":["x", 1]}}],
+		"worktree":{"repoRoot":"/r","new":1},"enabledToolIds":["x"],"compactionThresholdCheckEnabled":false,"interactionMode":"dream"}}`
+	for name, answer := range map[string]string{"bare": full, "wrapped": `{"session":` + full + `}`, "listed": `{"sessions":[` + full + `],"pagination":{"hasMore":false,"nextCursor":null},"new":1}`, "a bare list": `[` + full + `]`} {
+		c, _, _ := serveSessions(t, func(string, time.Duration) string { return "200 " + answer })
+		got := &Session{}
+		var err error
+		if strings.Contains(name, "list") {
+			var all []Session
+			if all, err = c.List(t.Context(), "7", 0); len(all) == 1 {
+				got = &all[0]
+			}
+		} else {
+			got, err = c.getUncached(t.Context(), "s1", "")
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got.ID != "s1" || got.ParentSessionID != "s0" || got.Title != "Hello" || got.Status != "running" || got.MessageCount != 3 || !got.CreatedAt.Time().Equal(clienttest.Start) ||
+			!got.UpdatedAt.Time().Equal(clienttest.Start.Add(time.Minute)) || !got.CompletedAt.Time().Equal(clienttest.Start.Add(2*time.Minute)) || got.ComputerID != "7" || *got.ServiceCredits != 1.5 {
+			t.Errorf("%s: got %+v", name, got)
+		}
+		s := got.Settings
+		if want := (transport.Metadata{"level": "3", "on": "true", "none": "null", "list": `["x",1]`}); len(s.Tags) != 1 || !maps.Equal(s.Tags[0].Metadata, want) {
+			t.Errorf("%s: the tags are %v", name, s.Tags)
+		}
+		if *s.InteractionMode != "dream" || s.Worktree.RepoRoot != "/r" || s.AutonomyLevel != nil || s.DisabledToolIDs != nil || *s.CompactionThresholdCheckEnabled {
+			t.Errorf("%s: the settings are %+v", name, s)
+		}
+	}
+	for name, tc := range map[string]struct{ answer, fails string }{
+		"the least":             {answer: `{"sessionId":"s1","status":"asleep"}`},
+		"nulls":                 {answer: `{"sessionId":"s1","status":"idle","title":null,"parent_session_id":null,"createdAt":null,"computerId":null,"sessionSettings":null,"serviceCredits":null,"completedAt":null}`},
+		"null settings":         {answer: ses("s1", `,"sessionSettings":{"tags":null,"worktree":null,"enabledToolIds":null,"model":null,"compactionThresholdCheckEnabled":null}`)},
+		"a tag without a map":   {answer: ses("s1", `,"sessionSettings":{"tags":[{"name":"a","metadata":null},{"name":"b"}]}`)},
+		"no ID":                 {answer: `{"status":"idle"}`, fails: "holds no ID"},
+		"no status":             {answer: `{"sessionId":"s1"}`, fails: "lacks the field status"},
+		"another one":           {answer: ses("s2", ""), fails: "the object s2 instead of s1"},
+		"another spelling":      {answer: ses("S1", "")},
+		"settings of no kind":   {answer: ses("s1", `,"sessionSettings":"x"`), fails: "unexpected shape"},
+		"no object":             {answer: `[]`, fails: "unexpected shape"},
+		"a page":                {answer: `<html>`, fails: "is not JSON"},
+		"a count with a letter": {answer: `{"sessionId":"s1","status":"idle","messageCount":"3"}`, fails: "unexpected shape"},
+	} {
+		c, _, _ := serveSessions(t, func(string, time.Duration) string { return "200 " + tc.answer })
+		got, err := c.getUncached(t.Context(), "s1", "")
+		if (err == nil) != (tc.fails == "") || err != nil && (!strings.Contains(err.Error(), tc.fails) || !strings.Contains(err.Error(), "getSession")) {
+			t.Errorf("%s: got %+v, %v", name, got, err)
+		}
+		if err == nil && (got.Settings == nil && strings.Contains(name, "settings") || !got.Settings.IsEmpty() && got.Settings.Tags == nil) {
+			t.Errorf("%s: the settings are %+v", name, got.Settings)
+		}
+	}
+}
+
+// library is a listing of so many sessions, s0 first, on pages of the size that is asked for.
+func library(n int) func(call string, _ time.Duration) string {
+	return func(call string, _ time.Duration) string {
+		if !strings.HasPrefix(call, "GET ?") {
+			id, _, _ := strings.Cut(strings.TrimPrefix(call, "GET /"), "?")
+			if number, err := strconv.Atoi(id[1:]); err == nil && number < n {
+				return "200 " + ses(id, "")
+			}
+			return noSession
+		}
+		from := 0
+		if _, cursor, ok := strings.Cut(call, "cursor="); ok {
+			from, _ = strconv.Atoi(strings.TrimSuffix(cursor, "&limit=100"))
+		}
+		var sessions []string
+		for i := from; i < min(n, from+100); i++ {
+			sessions = append(sessions, ses(fmt.Sprint("s", i), `,"sessionSettings":{}`))
+		}
+		next := ""
+		if from+100 < n {
+			next = strconv.Itoa(from + 100)
+		}
+		return clienttest.PageOf("sessions", next, sessions)
+	}
+}
+
+func TestSession_readsShareAListingOfTheComputer(t *testing.T) {
+	t.Parallel()
+	c, rec, clk := serveSessions(t, library(150))
+	readAll := func() {
+		t.Helper()
+		var readers sync.WaitGroup
+		for i := range 150 {
+			readers.Go(func() {
+				if found, err := c.Get(t.Context(), fmt.Sprint("s", i), "7", clienttest.Start); err != nil || found.ID != fmt.Sprint("s", i) || found.Settings == nil {
+					t.Errorf("%d: got %+v, %v", i, found, err)
+				}
+			})
+		}
+		readers.Wait()
+	}
+	const second = "GET ?computerId=7&cursor=100&limit=100"
+	readAll()
+	clienttest.WantCalls(t, rec, listSeven, second)
+	clk.Advance(collection.SharedLifetime)
+	readAll()
+	if _, err := c.Get(t.Context(), "s1", "8", clienttest.Start); err != nil {
+		t.Error(err)
+	}
+	clienttest.WantCalls(t, rec, listSeven, second, listSeven, second, "GET ?computerId=8&limit=100", "GET ?computerId=8&cursor=100&limit=100")
+}
+
+// The listing for reads ends at a thousand; what is beyond is read alone.
+func TestSession_beyondTheListing(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serveSessions(t, library(1250))
+	for id, wantSettings := range map[string]bool{"s999": true, "s1000": false, "s1249": false} {
+		if found, err := c.Get(t.Context(), id, "7", time.Time{}); err != nil || found.ID != id || (found.Settings != nil) != wantSettings {
+			t.Errorf("%s: got %+v, %v", id, found, err)
+		}
+	}
+	if n := rec.Count(http.MethodGet); n != 10+2 {
+		t.Errorf("%d requests, want ten pages and two sessions", n)
+	}
+	for range 2 {
+		if _, err := c.Get(t.Context(), "s1250", "7", clienttest.Start.Add(-time.Hour)); !transport.IsGone(err) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if n := rec.Count(http.MethodGet); n != 10+2+2*2 {
+		t.Errorf("%d requests, want the session twice with its computer and without it", n)
+	}
+}
+
+func TestSession_isGoneWhereAListingLacksItToo(t *testing.T) {
+	t.Parallel()
+	const refused, broken = `403 {"detail":"no"}`, `501 {"detail":"no"}`
+	gone, unproven := transport.IsGone, clienttest.Is[*transport.UnprovenGoneError]
+	status := func(code int) func(error) bool {
+		return func(err error) bool {
+			return transport.StatusOf(err) == code && !transport.IsGone(err) && !unproven(err)
+		}
+	}
+	here, elsewhere := "200 "+ses("s1", ""), "200 "+strings.Replace(ses("s1", ""), `,"computerId":"7"`, "", 1)
+	for name, tc := range map[string]struct {
+		// What is listed of the computer and of all, and what is told with the computer and without it; "" is not asked for.
+		list, all, one, anywhere string
+		want                     func(error) bool
+	}{
+		"listed":                                   {list: sessionsPage(ses("s0", ""), ses("s1", ""))},
+		"not listed, but there":                    {list: sessionsPage(ses("s0", "")), one: here},
+		"not listed, but elsewhere":                {list: sessionsPage(ses("s0", "")), one: noSession, anywhere: elsewhere},
+		"neither":                                  {list: sessionsPage(ses("s0", "")), one: noSession, anywhere: noSession, want: gone},
+		"neither, nor another":                     {list: sessionsPage(), one: noSession, anywhere: noSession, want: gone},
+		"another owner's":                          {list: sessionsPage(), one: refused, want: status(403)},
+		"another owner's, elsewhere":               {list: sessionsPage(), one: noSession, anywhere: refused, want: status(403)},
+		"broken":                                   {list: sessionsPage(), one: broken, want: status(501)},
+		"a page of another server":                 {list: sessionsPage(), one: "404 <html>", want: status(404)},
+		"the listing is broken":                    {list: broken, want: status(501)},
+		"the listing is refused":                   {list: refused, all: refused, one: here},
+		"all is refused":                           {list: refused, all: refused, one: refused, want: status(403)},
+		"not there, and the listing is refused":    {list: refused, all: refused, one: noSession, anywhere: noSession, want: unproven},
+		"not there, and the listing is no good":    {list: `400 {"detail":"no"}`, all: `400 {"detail":"no"}`, one: noSession, anywhere: noSession, want: unproven},
+		"the computer is unknown":                  {list: `400 {"detail":"no"}`, all: sessionsPage(ses("s1", ""))},
+		"the computer is gone, the session not":    {list: noSession, all: sessionsPage(ses("s0", "")), one: noSession, anywhere: here},
+		"the computer is gone, and it is listed":   {list: noSession, all: sessionsPage(ses("s0", ""), ses("s1", ""))},
+		"both are gone":                            {list: noSession, all: sessionsPage(ses("s0", "")), one: noSession, anywhere: noSession, want: gone},
+		"both are gone, and there is no other":     {list: noSession, all: sessionsPage(), one: noSession, anywhere: noSession, want: gone},
+		"the computer is gone, nothing is listed":  {list: noSession, all: refused, one: noSession, anywhere: here},
+		"both are gone, and nothing is listed":     {list: noSession, all: refused, one: noSession, anywhere: noSession, want: unproven},
+		"the computer is gone, the rest is broken": {list: noSession, all: broken, want: status(501)},
+		"no service at all":                        {list: "404 <html>", one: "404 <html>", want: status(404)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			answers := map[string]string{listSeven: tc.list, listAll: tc.all, getOne: tc.one, getAny: tc.anywhere}
+			c, rec, clk := serveSessions(t, func(call string, _ time.Duration) string { return answers[call] })
+			found, err := c.Get(t.Context(), "s1", "7", clienttest.Start.Add(-time.Hour))
+			if !clienttest.IsA(err, tc.want) || err == nil && found.ID != "s1" {
+				t.Errorf("got %+v, %v", found, err)
+			}
+			if len(clk.Sleeps()) > 0 {
+				t.Errorf("waited %v", clk.Sleeps())
+			}
+			var calls []string
+			for _, call := range []string{listSeven, listAll, getOne, getAny} {
+				if answers[call] != "" {
+					calls = append(calls, call)
+				}
+			}
+			clienttest.WantCalls(t, rec, calls...)
+		})
+	}
+}
+
+// The sessions of a computer that is gone are looked for among all.
+func TestSession_readsShareAListingWhereTheComputerIsGone(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serveSessions(t, func(call string, _ time.Duration) string {
+		switch call {
+		case listSeven:
+			return noSession
+		case listAll:
+			return sessionsPage(ses("s0", ""), ses("s1", ""), ses("s2", ""))
+		case "DELETE /s1?computerId=7":
+			return noSession
+		}
+		return "204 "
+	})
+	var readers sync.WaitGroup
+	for i := range 3 {
+		readers.Go(func() {
+			if found, err := c.Get(t.Context(), fmt.Sprint("s", i), "7", clienttest.Start); err != nil || found.ID != fmt.Sprint("s", i) {
+				t.Errorf("%d: got %+v, %v", i, found, err)
+			}
+		})
+	}
+	readers.Wait()
+	if err := c.Delete(t.Context(), "s1", "7", clienttest.Start); err != nil {
+		t.Error(err)
+	}
+	clienttest.WantCalls(t, rec, listSeven, listAll, "DELETE /s1?computerId=7", "DELETE /s1")
+}
+
+// A plan does not wait for a young session, which may be neither listed nor found at first.
+func TestSession_aYoungOneIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	gone, early := transport.IsGone, clienttest.Is[*NotYetVisibleError]
+	for name, tc := range map[string]struct {
+		list, one string
+		age       time.Duration
+		isUnknown bool // When it was made is.
+		timeless  string
+		want      func(error) bool
+		calls     []string
+	}{
+		"listed":                         {list: sessionsPage(ses("s1", "")), calls: []string{listSeven}},
+		"found":                          {list: sessionsPage(), one: "200 " + ses("s1", ""), calls: []string{listSeven, getOne}},
+		"neither":                        {list: sessionsPage(), one: noSession, want: early, calls: []string{listSeven, getOne}},
+		"nearly a minute old":            {list: sessionsPage(), one: noSession, age: youngFor - time.Second, want: early, calls: []string{listSeven, getOne}},
+		"a minute old":                   {list: sessionsPage(), one: noSession, age: youngFor, want: gone, calls: []string{listSeven, getOne, getAny}},
+		"of unknown age":                 {list: sessionsPage(), one: noSession, isUnknown: true, want: gone, calls: []string{listSeven, getOne, getAny}},
+		"no word of the time":            {list: sessionsPage(), one: noSession, timeless: "timeless ", want: early, calls: []string{listSeven, getOne}},
+		"no word of the time, not young": {list: sessionsPage(), one: noSession, age: youngFor, timeless: "timeless ", want: gone, calls: []string{listSeven, getOne, getAny}},
+		"refused":                        {list: sessionsPage(), one: `403 {"detail":"no"}`, want: clienttest.Is[*transport.APIError], calls: []string{listSeven, getOne}},
+		"a page of another server":       {list: sessionsPage(), one: "404 <html>", want: transport.IsForeign, calls: []string{listSeven, getOne}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, clk := serveSessions(t, func(call string, _ time.Duration) string {
+				switch call {
+				case listSeven:
+					return tc.timeless + tc.list
+				case getOne:
+					return tc.timeless + tc.one
+				}
+				return tc.timeless + noSession
+			})
+			createdAt := clienttest.Start.Add(-tc.age)
+			if tc.isUnknown {
+				createdAt = time.Time{}
+			}
+			found, err := c.Get(t.Context(), "s1", "7", createdAt)
+			if !clienttest.IsA(err, tc.want) || err == nil && found.ID != "s1" || clienttest.Is[*NotYetVisibleError](err) && transport.IsGone(err) {
+				t.Errorf("got %+v, %v", found, err)
+			}
+			if len(clk.Sleeps()) > 0 {
+				t.Errorf("waited %v", clk.Sleeps())
+			}
+			clienttest.WantCalls(t, rec, tc.calls...)
+		})
+	}
+}
+
+func TestSessionWithSettings(t *testing.T) {
+	t.Parallel()
+	const withSettings = `,"sessionSettings":{"model":"m"}`
+	bare, whole := ses("s1", ""), ses("s1", withSettings)
+	onNone := strings.Replace(bare, `,"computerId":"7"`, "", 1)
+	for name, tc := range map[string]struct {
+		computer string
+		alone    string
+		aloneAt  time.Duration // From when on it is found alone.
+		list     string
+		all      string
+		isWhole  bool
+		isFound  bool
+		isGone   bool
+		status   int
+		waited   time.Duration
+	}{
+		"told whole":                    {alone: whole, isWhole: true, isFound: true},
+		"settings in the listing":       {alone: bare, list: sessionsPage(whole), isWhole: true, isFound: true},
+		"the computer is given":         {computer: "7", alone: onNone, list: sessionsPage(whole), isWhole: true, isFound: true},
+		"on no computer":                {alone: onNone, all: sessionsPage(onNone), isFound: true},
+		"on no computer, and listed":    {alone: onNone, all: sessionsPage(whole), isWhole: true, isFound: true},
+		"on no computer, not listed":    {alone: onNone, all: sessionsPage(), isFound: true},
+		"on one that is gone":           {alone: bare, list: noSession, all: sessionsPage(whole), isWhole: true, isFound: true},
+		"on another owner's":            {alone: bare, list: noSession, all: sessionsPage(), isFound: true},
+		"listed without settings":       {alone: bare, list: sessionsPage(bare), isFound: true},
+		"not there at first":            {alone: bare, aloneAt: 2 * time.Second, list: sessionsPage(whole), isWhole: true, isFound: true, waited: 2 * time.Second},
+		"not listed":                    {alone: bare, list: sessionsPage(), isFound: true},
+		"the listing is refused":        {alone: bare, list: `403 {"detail":"no"}`, all: `403 {"detail":"no"}`, isFound: true},
+		"the listing is broken":         {alone: bare, list: `501 {"detail":"no"}`, status: 501},
+		"refused":                       {alone: `403 {"detail":"no"}`, status: 403},
+		"no such session":               {aloneAt: time.Hour, all: sessionsPage(), isGone: true, status: 404, waited: notFoundPatience},
+		"no such session on a computer": {computer: "7", aloneAt: time.Hour, list: sessionsPage(), isGone: true, status: 404, waited: notFoundPatience},
+		"nor the computer":              {computer: "7", aloneAt: time.Hour, list: noSession, all: sessionsPage(), isGone: true, status: 404, waited: notFoundPatience},
+		"not there, but listed":         {computer: "7", aloneAt: time.Hour, list: sessionsPage(whole), status: 404, waited: notFoundPatience},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, clk := serveSessions(t, func(call string, at time.Duration) string {
+				switch {
+				case call == listSeven:
+					return tc.list
+				case call == listAll:
+					return tc.all
+				case at < tc.aloneAt:
+					return noSession
+				case strings.HasPrefix(tc.alone, "403"):
+					return tc.alone
+				}
+				return "200 " + tc.alone
+			})
+			found, err := c.GetWithSettings(t.Context(), "s1", tc.computer)
+			if (err == nil) != tc.isFound || transport.StatusOf(err) != tc.status || transport.IsGone(err) != tc.isGone || err == nil && (found.ID != "s1" || (found.Settings != nil && found.Settings.Model != nil) != tc.isWhole) {
+				t.Errorf("got %+v, %v", found, err)
+			}
+			if waited := clk.Now().Sub(clienttest.Start); waited != tc.waited {
+				t.Errorf("waited %v, want %v", waited, tc.waited)
+			}
+		})
+	}
+}
+
+// The service takes an ID in any case of letters, and lists it in its own.
+func TestSessionWithSettings_caseOfTheID(t *testing.T) {
+	t.Parallel()
+	c, _, _ := serveSessions(t, func(call string, _ time.Duration) string {
+		switch call {
+		case "GET /S1":
+			return "200 " + ses("s1", "")
+		case listSeven:
+			return sessionsPage(ses("s1", `,"sessionSettings":{"model":"m"}`))
+		}
+		return noSession
+	})
+	found, err := c.GetWithSettings(t.Context(), "S1", "")
+	if err != nil || found.ID != "s1" || found.Settings == nil {
+		t.Errorf("got %+v, %v", found, err)
+	}
+}
+
+// A young session is not found at first, so that what shall change it is sent again.
+func TestUpdateSession(t *testing.T) {
+	t.Parallel()
+	const patched = `,"sessionSettings":{"model":"m"}`
+	for name, tc := range map[string]struct {
+		answer  string
+		from    time.Duration // When the answer is given; 404 before.
+		age     time.Duration
+		unknown bool
+		list    []string
+		alone   string
+		status  int
+		fails   string
+		waited  time.Duration
+		patches int
+	}{
+		"at once":                        {answer: "200 " + ses("s1", patched), patches: 1},
+		"wrapped":                        {answer: `200 {"session":` + ses("s1", patched) + `}`, patches: 1},
+		"when it shows":                  {answer: "200 " + ses("s1", patched), from: 2 * time.Second, waited: 2 * time.Second, patches: 2},
+		"never found":                    {from: time.Hour, status: 404, waited: notFoundPatience, patches: 3},
+		"an old one":                     {from: time.Hour, age: time.Hour, status: 404, patches: 1},
+		"of unknown age, when it shows":  {answer: "200 " + ses("s1", patched), unknown: true, from: 2 * time.Second, waited: 2 * time.Second, patches: 2},
+		"of unknown age, never":          {from: time.Hour, unknown: true, status: 404, waited: notFoundPatience, patches: 3},
+		"refused":                        {answer: `403 {"detail":"no"}`, status: 403, patches: 1},
+		"answered with nothing":          {answer: "200 ", list: []string{ses("s1", patched)}, patches: 1},
+		"answered with nothing, alone":   {answer: "200 {}", alone: ses("s1", patched), patches: 1},
+		"answered with nothing, not so":  {answer: "200 {}", list: []string{ses("s1", "")}, fails: "is not changed", patches: 1},
+		"answered with another session":  {answer: "200 " + ses("s2", patched), fails: "s2 instead of s1", patches: 1},
+		"answered with no settings":      {answer: "200 " + ses("s1", ""), patches: 1},
+		"answered with nothing, no list": {answer: "200 {}", list: []string{"501"}, status: 501, patches: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, clk := serveSessions(t, func(call string, at time.Duration) string {
+				switch {
+				case call == "PATCH /s1" && at < tc.from:
+					return noSession
+				case call == "PATCH /s1":
+					return tc.answer
+				case call == listSeven && slices.Contains(tc.list, "501"):
+					return `501 {"detail":"no"}`
+				case call == listSeven:
+					return sessionsPage(tc.list...)
+				case call == getOne && tc.alone != "":
+					return "200 " + tc.alone
+				}
+				return noSession
+			})
+			createdAt := clienttest.Start.Add(-tc.age)
+			if tc.unknown {
+				createdAt = time.Time{}
+			}
+			got, err := c.Update(t.Context(), "s1", "7", createdAt, &Settings{Model: new("m")})
+			if (err == nil) != (tc.status == 0 && tc.fails == "") || transport.StatusOf(err) != tc.status || err != nil && !strings.Contains(err.Error(), tc.fails) || err == nil && got.ID != "s1" {
+				t.Errorf("got %+v, %v", got, err)
+			}
+			if waited := clk.Now().Sub(clienttest.Start); waited != tc.waited || rec.Count(http.MethodPatch) != tc.patches {
+				t.Errorf("waited %v, sent %d times", waited, rec.Count(http.MethodPatch))
+			}
+		})
+	}
+}
+
+// What was read before a change is not told after it.
+func TestSessions_changesOutdateWhatWasRead(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(ctx context.Context, c *Client) error{
+		"create": func(ctx context.Context, c *Client) error {
+			_, err := c.Create(ctx, CreateRequest{ComputerID: "7"})
+			return err
+		},
+		"update": func(ctx context.Context, c *Client) error {
+			_, err := c.Update(ctx, "s1", "7", clienttest.Start, &Settings{Model: new("m")})
+			return err
+		},
+		"delete":    func(ctx context.Context, c *Client) error { return c.Delete(ctx, "s1", "7", clienttest.Start) },
+		"interrupt": func(ctx context.Context, c *Client) error { _, err := c.Interrupt(ctx, "s1"); return err },
+	} {
+		c, rec, _ := serveSessions(t, func(call string, _ time.Duration) string {
+			switch {
+			case strings.HasPrefix(call, "GET ?"):
+				return sessionsPage(ses("s1", ""))
+			case strings.HasPrefix(call, "DELETE"):
+				return "204 "
+			case call == "POST ":
+				return "201 " + ses("s2", "")
+			}
+			return "200 " + ses("s1", "")
+		})
+		read := func() {
+			for _, computer := range []string{"7", ""} {
+				if _, err := c.Get(t.Context(), "s1", computer, clienttest.Start); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				if _, err := c.List(t.Context(), computer, 0); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		}
+		read()
+		before := rec.Count(http.MethodGet)
+		if read(); rec.Count(http.MethodGet) != before {
+			t.Errorf("%s: what was read is read again", name)
+		}
+		if err := change(t.Context(), c); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		between := rec.Count(http.MethodGet)
+		if read(); rec.Count(http.MethodGet) != between+before {
+			t.Errorf("%s: %d requests afterwards, want %d", name, rec.Count(http.MethodGet)-between, before)
+		}
+	}
+}
+
+func TestDeleteSession(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		answer    string
+		from      time.Duration // When the answer is given; 404 before.
+		age       time.Duration
+		unknown   bool
+		elsewhere bool          // It is found without its computer only.
+		listed    time.Duration // Until when it is listed.
+		list, all string
+		isGone    bool
+		status    int
+		waited    time.Duration
+		deletions int // With the computer, and without it where that finds nothing.
+	}{
+		"at once":                  {answer: "204 ", deletions: 1},
+		"answered with a record":   {answer: "200 {}", deletions: 1},
+		"when it shows":            {answer: "204 ", from: 2 * time.Second, waited: 2 * time.Second, deletions: 3},
+		"gone":                     {from: time.Hour, age: time.Hour, isGone: true, deletions: 2},
+		"gone, of unknown age":     {from: time.Hour, unknown: true, isGone: true, waited: notFoundPatience, deletions: 6},
+		"gone, but young":          {from: time.Hour, isGone: true, waited: notFoundPatience, deletions: 6},
+		"gone, but listed":         {from: time.Hour, age: time.Hour, listed: time.Hour, status: 404, deletions: 2},
+		"the computer is gone":     {from: time.Hour, age: time.Hour, list: noSession, all: sessionsPage(ses("s0", "")), isGone: true, deletions: 2},
+		"the listing is refused":   {from: time.Hour, age: time.Hour, list: `403 {"detail":"no"}`, all: `403 {"detail":"no"}`, status: 403, deletions: 2},
+		"its computer is":          {answer: "204 ", elsewhere: true, from: time.Hour, age: time.Hour, deletions: 2},
+		"refused":                  {answer: `403 {"detail":"no"}`, status: 403, deletions: 1},
+		"a page of another server": {answer: "404 <html>", status: 404, deletions: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, clk := serveSessions(t, func(call string, at time.Duration) string {
+				switch {
+				case at < tc.from && (call == "DELETE /s1?computerId=7" || call == "DELETE /s1" && !tc.elsewhere):
+					return noSession
+				case strings.HasPrefix(call, "DELETE"):
+					return tc.answer
+				case call == listAll && tc.all != "":
+					return tc.all
+				case tc.list != "":
+					return tc.list
+				case at < tc.listed:
+					return sessionsPage(ses("s1", ""), ses("s0", ""))
+				}
+				return sessionsPage(ses("s0", ""))
+			})
+			createdAt := clienttest.Start.Add(-tc.age)
+			if tc.unknown {
+				createdAt = time.Time{}
+			}
+			_, _ = c.List(t.Context(), "7", 0) // What was read before says nothing about what is gone.
+			err := c.Delete(t.Context(), "s1", "7", createdAt)
+			if transport.IsGone(err) != tc.isGone || !tc.isGone && transport.StatusOf(err) != tc.status || (err == nil) != (tc.status == 0 && !tc.isGone) {
+				t.Errorf("got %v", err)
+			}
+			if waited := clk.Now().Sub(clienttest.Start); waited != tc.waited || rec.Count(http.MethodDelete) != tc.deletions {
+				t.Errorf("waited %v, sent %d times", waited, rec.Count(http.MethodDelete))
+			}
+		})
+	}
+}
+
+// A 404 for the second attempt at a deletion is the outcome of the first one, whose response was lost. A new session may
+// only not show yet, so the deletion is tried for a short time.
+func TestDeleteSession_responseIsLost(t *testing.T) {
+	t.Parallel()
+	for _, first := range []string{"drop", `503 {"detail":"later"}`} {
+		deletions := 0
+		c, rec, clk := serveSessions(t, func(string, time.Duration) string {
+			if deletions++; deletions == 1 {
+				return first
+			}
+			return noSession
+		})
+		if err := c.Delete(t.Context(), "s1", "7", clienttest.Start); err != nil || rec.Count(http.MethodDelete) != len(rec.Requests) || clk.Now().Sub(clienttest.Start) > notFoundPatience {
+			t.Errorf("%s: %v, after %d requests and %v", first, err, len(rec.Requests), clk.Now().Sub(clienttest.Start))
+		}
+		deletions = 0
+		begin := clk.Now()
+		if err := c.Delete(t.Context(), "s1", "", clienttest.Start.Add(-time.Hour)); err != nil || deletions != 2 || clk.Now().Sub(begin) > transport.MinBackoff {
+			t.Errorf("%s: %v, after %d requests and %v", first, err, deletions, clk.Now().Sub(begin))
+		}
+	}
+}
+
+// A request that was refused with 429 did nothing, so that a 404 after it is no outcome of its own.
+func TestDeleteSession_refusedBefore(t *testing.T) {
+	t.Parallel()
+	deletions := 0
+	c, _, _ := serveSessions(t, func(string, time.Duration) string {
+		switch deletions++; deletions {
+		case 1:
+			return `429 {"detail":"slow down"}`
+		case 2, 3:
+			return noSession
+		}
+		return "204 "
+	})
+	if err := c.Delete(t.Context(), "s1", "7", clienttest.Start); err != nil || deletions != 4 {
+		t.Errorf("%v after %d requests", err, deletions)
+	}
+}
+
+func TestSessionWrites_interrupted(t *testing.T) {
+	t.Parallel()
+	for name, write := range map[string]func(ctx context.Context, c *Client) error{
+		"update": func(ctx context.Context, c *Client) error {
+			_, err := c.Update(ctx, "s1", "7", clienttest.Start, &Settings{Model: new("m")})
+			return err
+		},
+		"delete": func(ctx context.Context, c *Client) error { return c.Delete(ctx, "s1", "7", clienttest.Start) },
+		"delete an old one": func(ctx context.Context, c *Client) error {
+			return c.Delete(ctx, "s1", "7", clienttest.Start.Add(-time.Hour))
+		},
+		"interrupt": func(ctx context.Context, c *Client) error { _, err := c.Interrupt(ctx, "s1"); return err },
+		"read with settings": func(ctx context.Context, c *Client) error {
+			_, err := c.GetWithSettings(ctx, "s1", "7")
+			return err
+		},
+	} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		c, rec, _ := serveSessions(t, func(string, time.Duration) string {
+			interrupt()
+			return noSession
+		})
+		if err := write(ctx, c); !errors.Is(err, context.Canceled) || transport.IsGone(err) || len(rec.Requests) != 1 {
+			t.Errorf("%s: %v after %d requests", name, err, len(rec.Requests))
+		}
+	}
+}
+
+func TestInterruptSession(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		answers []string
+		want    string
+		fails   string
+		waited  time.Duration
+	}{
+		"idle":           {answers: []string{`200 {"status":"idle"}`}, want: "idle"},
+		"another status": {answers: []string{`200 {"status":"stopping","new":1}`}, want: "stopping"},
+		"when it shows":  {answers: []string{noSession, `200 {"status":"idle"}`}, want: "idle", waited: 2 * time.Second},
+		"repeated":       {answers: []string{"drop", `200 {"status":"pending"}`}, want: "pending", waited: transport.MinBackoff},
+		"never found":    {answers: slices.Repeat([]string{noSession}, 3), fails: "no such session", waited: notFoundPatience},
+		"no status":      {answers: []string{`200 {}`}, fails: "has no status"},
+		"nothing":        {answers: slices.Repeat([]string{`200 `}, 4), fails: "is not JSON"},
+		"refused":        {answers: []string{`403 {"detail":"not yours"}`}, fails: "not yours"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			left := tc.answers
+			c, rec, clk := serveSessions(t, func(string, time.Duration) string {
+				answer := left[0]
+				left = left[1:]
+				return answer
+			})
+			c.conn.Retry.Random = func() float64 { return 1 }
+			got, err := c.Interrupt(t.Context(), "s1")
+			if got != tc.want || (err == nil) != (tc.fails == "") || err != nil && (!strings.Contains(err.Error(), tc.fails) || !strings.Contains(err.Error(), "interruptSession")) {
+				t.Errorf("got %q, %v", got, err)
+			}
+			if len(left) > 0 || rec.Count(http.MethodPost) != len(tc.answers) || name != "nothing" && clk.Now().Sub(clienttest.Start) != tc.waited {
+				t.Errorf("%d requests, waited %v", rec.Count(http.MethodPost), clk.Now().Sub(clienttest.Start))
+			}
+		})
+	}
+}
+
+func TestSessions_most(t *testing.T) {
+	t.Parallel()
+	for most, calls := range map[int]int{1: 1, 100: 1, 101: 2, 250: 3, 0: 3, 999: 3} {
+		c, rec, _ := serveSessions(t, library(250))
+		for range 2 {
+			found, err := c.List(t.Context(), "7", most)
+			if want := min(250, most); err != nil || most > 0 && len(found) != want || most == 0 && len(found) != 250 {
+				t.Errorf("%d: %d sessions, %v", most, len(found), err)
+			}
+		}
+		if rec.Count(http.MethodGet) != calls {
+			t.Errorf("%d: %d requests, want %d", most, rec.Count(http.MethodGet), calls)
+		}
+	}
+	c, _, _ := serveSessions(t, func(string, time.Duration) string { return `403 {"detail":"no"}` })
+	if found, err := c.List(t.Context(), "", 5); transport.StatusOf(err) != 403 || found != nil {
+		t.Errorf("got %v, %v", found, err)
+	}
+}
+
+// A session that may have been left behind is as it was asked for, and nothing has happened in it.
+// A session that has more than was asked for is somebody else's, unless a default may give it.
+func TestCreateSessionRequest_isWanted(t *testing.T) {
+	t.Parallel()
+	plain, model := &Settings{}, &Settings{Model: new("m")}
+	whole := &Settings{
+		Model: new("m"), Tags: []Tag{{Name: "a"}}, Worktree: &Worktree{RepoRoot: "/r"}, EnabledToolIDs: []string{"x", "y"}, ArchivedAt: new("2026-03-01T00:00:00Z"),
+		SetupProfileID: new("p"), AutonomyMode: new("spec"), ProviderLock: new("l"), AllowSubagentsInScripts: new(true),
+	}
+	for name, tc := range map[string]struct {
+		asked, has *Settings
+		session    Session
+		want       bool
+	}{
+		"nothing":                {want: true},
+		"none":                   {has: plain, want: true},
+		"pending":                {session: Session{Status: StatusPending}, want: true},
+		"running":                {session: Session{Status: StatusRunning}},
+		"a title":                {session: Session{Title: "t"}},
+		"messages":               {session: Session{MessageCount: 1}},
+		"a subagent's":           {session: Session{ParentSessionID: "s0"}},
+		"another computer":       {session: Session{ComputerID: "8"}},
+		"no settings":            {asked: model},
+		"other settings":         {asked: model, has: &Settings{Model: new("n")}},
+		"what was asked for":     {asked: model, has: model, want: true},
+		"all that was asked for": {asked: whole, has: whole, want: true},
+		"one less":               {asked: whole, has: model},
+		"defaults": {has: &Settings{
+			Model: new("m"), ReasoningEffort: new("high"), InteractionMode: new("auto"), AutonomyLevel: new("low"), SpecModeModel: new("n"), SpecModeReasoningEffort: new("low"),
+			CompactionModel: new("current-model"), ToolExecutionMode: new("direct_only"),
+		}, want: true},
+		"empty": {has: &Settings{
+			Tags: []Tag{}, EnabledToolIDs: []string{}, DisabledToolIDs: []string{}, RestrictToolIDs: []string{}, SetupProfileID: new(""), AllowSubagentsInScripts: new(false),
+		}, want: true},
+		"tags":             {has: &Settings{Tags: []Tag{{Name: "a"}}}},
+		"more tags":        {asked: &Settings{Tags: []Tag{}}, has: &Settings{Tags: []Tag{{Name: "a"}}}},
+		"a worktree":       {asked: model, has: &Settings{Model: new("m"), Worktree: &Worktree{RepoRoot: "/r"}}},
+		"enabled tools":    {has: &Settings{EnabledToolIDs: []string{"x"}}},
+		"disabled tools":   {has: &Settings{DisabledToolIDs: []string{"x"}}},
+		"restricted tools": {has: &Settings{RestrictToolIDs: []string{"x"}}},
+		"archived":         {has: &Settings{ArchivedAt: new("2026-03-01T00:00:00Z")}},
+		"a profile":        {has: &Settings{SetupProfileID: new("p")}},
+		"a mode":           {has: &Settings{AutonomyMode: new("normal")}},
+		"a provider":       {has: &Settings{ProviderLock: new("l")}},
+		"since when":       {has: &Settings{ProviderLockTimestamp: new("2026-03-01T00:00:00Z")}},
+		"an API provider":  {has: &Settings{APIProviderLock: new("l")}},
+		"compaction":       {has: &Settings{CompactionThresholdCheckEnabled: new(true)}},
+		"subagents":        {has: &Settings{AllowSubagentsInScripts: new(true)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := tc.session
+			s.Status, s.ComputerID, s.Settings = cmp.Or(s.Status, StatusIdle), cmp.Or(s.ComputerID, "7"), tc.has
+			if got := (CreateRequest{ComputerID: "7", Settings: tc.asked}).isWanted(&s); got != tc.want {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,208 @@
+package sessions
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// Values of the settings' enumerations. The service may answer others.
+var (
+	ReasoningEfforts   = []string{"none", "dynamic", "off", "minimal", "low", "medium", "high", "xhigh", "max"}
+	InteractionModes   = []string{"auto", "spec", "agi", "mission"}
+	AutonomyLevels     = []string{"off", "low", "medium", "high"}
+	AutonomyModes      = []string{"normal", "spec", "auto-low", "auto-medium", "auto-high"}
+	WorktreeLifecycles = []string{"ephemeral", "persistent"}
+	ToolExecutionModes = []string{"direct_only", "direct_and_script", "script_only"}
+)
+
+// Settings are the settings of a session. Nil means "not told" in an answer, and "leave as it is" in a request.
+type Settings struct {
+	Model           *string `json:"model,omitempty"`
+	ReasoningEffort *string `json:"reasoningEffort,omitempty"`
+	InteractionMode *string `json:"interactionMode,omitempty"`
+	AutonomyLevel   *string `json:"autonomyLevel,omitempty"`
+	// AutonomyMode is the deprecated form of the two before it.
+	AutonomyMode            *string `json:"autonomyMode,omitempty"`
+	SpecModeModel           *string `json:"specModeModel,omitempty"`
+	SpecModeReasoningEffort *string `json:"specModeReasoningEffort,omitempty"`
+	ProviderLock            *string `json:"providerLock,omitempty"`
+	ProviderLockTimestamp   *string `json:"providerLockTimestamp,omitempty"`
+	APIProviderLock         *string `json:"apiProviderLock,omitempty"`
+	ArchivedAt              *string `json:"archivedAt,omitempty"`
+	// An empty list of tags or tools is sent too: it removes all of them.
+	Tags                            []Tag     `json:"tags,omitzero"`
+	Worktree                        *Worktree `json:"worktree,omitempty"`
+	SetupProfileID                  *string   `json:"setupProfileId,omitempty"`
+	EnabledToolIDs                  []string  `json:"enabledToolIds,omitzero"`
+	DisabledToolIDs                 []string  `json:"disabledToolIds,omitzero"`
+	RestrictToolIDs                 []string  `json:"restrictToolIds,omitzero"`
+	CompactionModel                 *string   `json:"compactionModel,omitempty"`
+	CompactionThresholdCheckEnabled *bool     `json:"compactionThresholdCheckEnabled,omitempty"`
+	// ToolExecutionMode and AllowSubagentsInScripts are accepted by the creation only.
+	ToolExecutionMode       *string `json:"toolExecutionMode,omitempty"`
+	AllowSubagentsInScripts *bool   `json:"allowSubagentsInScripts,omitempty"`
+}
+
+// Tag marks a session.
+type Tag struct {
+	Name     string             `json:"name"`
+	Metadata transport.Metadata `json:"metadata,omitzero"`
+}
+
+// Worktree is the Git worktree in which a session works.
+type Worktree struct {
+	RepoRoot           string  `json:"repoRoot"`
+	Branch             *string `json:"branch,omitempty"`
+	Lifecycle          *string `json:"lifecycle,omitempty"`
+	Path               *string `json:"path,omitempty"`
+	ParentWorktreePath *string `json:"parentWorktreePath,omitempty"`
+	RemovedAt          *string `json:"removedAt,omitempty"`
+}
+
+// fields are the settings that are set, by their names in the API.
+func (s *Settings) fields() map[string]any {
+	fields := map[string]any{}
+	if s != nil {
+		text, _ := json.Marshal(s) // Strings, booleans, and lists can always be encoded.
+		_ = json.Unmarshal(text, &fields)
+	}
+	return fields
+}
+
+// fromFields is the inverse of fields.
+func fromFields(fields map[string]any) *Settings {
+	s := &Settings{}
+	text, _ := json.Marshal(fields)
+	_ = json.Unmarshal(text, s)
+	return s
+}
+
+// IsEmpty reports that nothing is set.
+func (s *Settings) IsEmpty() bool { return len(s.fields()) == 0 }
+
+// isCreateOnly reports a setting that nothing can change after the creation.
+func isCreateOnly(name string) bool {
+	return name == "toolExecutionMode" || name == "allowSubagentsInScripts"
+}
+
+// Changes returns the settings that differ from the ones before and that the service can change.
+func (s *Settings) Changes(prior *Settings) *Settings {
+	changes, before := s.fields(), prior.fields()
+	maps.DeleteFunc(changes, func(name string, v any) bool {
+		return isCreateOnly(name) || before[name] != nil && holdsIn(v, before[name])
+	})
+	return fromFields(changes)
+}
+
+// HoldsIn reports that everything that is set here is set there as well, perhaps in another form.
+func (s *Settings) HoldsIn(other *Settings) bool {
+	if other == nil {
+		return s.IsEmpty()
+	}
+	found := other.fields()
+	for name, v := range s.fields() {
+		isMeant := name == "autonomyMode" && other.means(s.AutonomyMode)
+		if !isMeant && !holdsIn(v, found[name]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Keeping returns the settings in the form of known ones where both mean the same. What a response leaves out is unset; it
+// keeps the known settings only if it has none at all.
+func (s *Settings) Keeping(known *Settings) *Settings {
+	if s == nil || known == nil {
+		return cmp.Or(s, known)
+	}
+	kept := s.fields()
+	for name, v := range known.fields() {
+		if name == "restrictToolIds" && kept[name] == nil {
+			continue // An empty list may allow no tool, and a missing one all of them.
+		}
+		isUnsaid := kept[name] == nil && isCreateOnly(name) || name == "autonomyMode" && s.means(known.AutonomyMode)
+		if isUnsaid || isSame(v, kept[name]) {
+			kept[name] = v
+		}
+	}
+	return fromFields(kept)
+}
+
+// means reports that the settings say the same as a deprecated mode, which they leave out.
+func (s *Settings) means(mode *string) bool {
+	return s != nil && s.AutonomyMode == nil && mode != nil && !s.Contradicts(*mode)
+}
+
+// Contradicts reports that the settings differ from what the deprecated mode stands for.
+func (s *Settings) Contradicts(mode string) bool {
+	interaction, level, _ := ModeOf(mode)
+	return interaction != "" && s.InteractionMode != nil && !sameText(*s.InteractionMode, interaction) ||
+		level != "" && s.AutonomyLevel != nil && *s.AutonomyLevel != level
+}
+
+// ModeOf returns the interaction mode and the autonomy level that a deprecated autonomy mode stands for; either may be empty
+// where it says nothing of it. Ok is false for an unknown mode.
+func ModeOf(mode string) (interaction, level string, ok bool) {
+	switch mode {
+	case "normal":
+		return "auto", "off", true
+	case "auto-low":
+		return "auto", "low", true
+	case "auto-medium":
+		return "auto", "medium", true
+	case "auto-high":
+		return "auto", "high", true
+	case "spec":
+		return "spec", "", true
+	}
+	return "", "", false
+}
+
+// isSame reports that two values of a setting mean the same; b may be nil.
+func isSame(a, b any) bool { return holdsIn(a, b) && (b == nil || holdsIn(b, a)) }
+
+// holdsIn reports that another value of a setting contains this one. The order of a list does not matter, and an empty one is
+// the same as none.
+func holdsIn(a, b any) bool {
+	switch a := a.(type) {
+	case string:
+		other, isText := b.(string)
+		return isText && sameText(a, other)
+	case []any:
+		others, _ := b.([]any)
+		return areIn(a, others) && areIn(others, a)
+	case map[string]any:
+		other, _ := b.(map[string]any)
+		for name, v := range a {
+			if !holdsIn(v, other[name]) {
+				return false
+			}
+		}
+		return true
+	}
+	return a == b
+}
+
+func areIn(values, others []any) bool {
+	for _, v := range values {
+		if !slices.ContainsFunc(others, func(other any) bool { return isSame(v, other) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameText compares two settings: agi is the old spelling of mission, and a time has several forms.
+func sameText(a, b string) bool {
+	if a == b || min(a, b) == "agi" && max(a, b) == "mission" {
+		return true
+	}
+	x, errX := time.Parse(time.RFC3339, a)
+	y, errY := time.Parse(time.RFC3339, b)
+	return errX == nil && errY == nil && x.Equal(y)
+}

@@ -1,0 +1,320 @@
+package sessions
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// settingsOf returns settings in which one field of the record has a value.
+func settingsOf(t *testing.T, field, value string) *Settings {
+	t.Helper()
+	settings := &Settings{}
+	if err := json.Unmarshal([]byte(`{"`+field+`":`+value+`}`), settings); err != nil {
+		t.Fatal(err)
+	}
+	return settings
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// settingValues are two different values of each setting, and the first one in another form.
+var settingValues = map[string]struct{ one, other, same string }{
+	"model":                           {`"a"`, `"b"`, `"a"`},
+	"reasoningEffort":                 {`"low"`, `"high"`, `"low"`},
+	"interactionMode":                 {`"agi"`, `"spec"`, `"mission"`},
+	"autonomyLevel":                   {`"low"`, `"high"`, `"low"`},
+	"autonomyMode":                    {`"auto-low"`, `"auto-high"`, `"auto-low"`},
+	"specModeModel":                   {`"a"`, `"b"`, `"a"`},
+	"specModeReasoningEffort":         {`"low"`, `"high"`, `"low"`},
+	"providerLock":                    {`"a"`, `"b"`, `"a"`},
+	"providerLockTimestamp":           {`"2026-03-01T00:00:00Z"`, `"2026-03-01T00:00:01Z"`, `"2026-03-01T01:00:00.000+01:00"`},
+	"apiProviderLock":                 {`"a"`, `"b"`, `"a"`},
+	"archivedAt":                      {`"2026-03-01T00:00:00Z"`, `"2026-03-02T00:00:00Z"`, `"2026-03-01T00:00:00.000Z"`},
+	"tags":                            {`[{"name":"a","metadata":{"k":"v"}},{"name":"b"}]`, `[{"name":"a","metadata":{"k":"w"}},{"name":"b"}]`, `[{"name":"b","metadata":{}},{"name":"a","metadata":{"k":"v"}}]`},
+	"worktree":                        {`{"repoRoot":"/r","branch":"a"}`, `{"repoRoot":"/r","branch":"b"}`, `{"repoRoot":"/r","branch":"a","path":"/p"}`},
+	"setupProfileId":                  {`"a"`, `"b"`, `"a"`},
+	"enabledToolIds":                  {`["x","y"]`, `["x"]`, `["y","x"]`},
+	"disabledToolIds":                 {`["x","y"]`, `[]`, `["y","x","y"]`},
+	"restrictToolIds":                 {`[]`, `["x"]`, `[]`},
+	"compactionModel":                 {`"current-model"`, `"custom:b"`, `"current-model"`},
+	"compactionThresholdCheckEnabled": {`false`, `true`, `false`},
+	"toolExecutionMode":               {`"direct_only"`, `"script_only"`, `"direct_only"`},
+	"allowSubagentsInScripts":         {`true`, `false`, `true`},
+}
+
+// A setting that is added must be in the table, and so in what is compared, counted and kept.
+func TestSessionSettings_everyFieldIsInTheTable(t *testing.T) {
+	t.Parallel()
+	var fields []string
+	for field := range reflect.TypeFor[Settings]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		fields = append(fields, name)
+	}
+	slices.Sort(fields)
+	if want := slices.Sorted(maps.Keys(settingValues)); !slices.Equal(fields, want) {
+		t.Errorf("the settings are %v, the table has %v", fields, want)
+	}
+}
+
+func TestSessionSettings_eachField(t *testing.T) {
+	t.Parallel()
+	for field, tc := range settingValues {
+		t.Run(field, func(t *testing.T) {
+			t.Parallel()
+			none, one, other, same := &Settings{}, settingsOf(t, field, tc.one), settingsOf(t, field, tc.other), settingsOf(t, field, tc.same)
+			if one.IsEmpty() || len(one.fields()) != 1 || !none.IsEmpty() || jsonOf(t, none) != "{}" {
+				t.Errorf("%s is empty, or %d settings", jsonOf(t, one), len(one.fields()))
+			}
+			if sent := jsonOf(t, one); sent != `{"`+field+`":`+tc.one+`}` {
+				t.Errorf("sent %s", sent)
+			}
+			isCreateOnly := field == "toolExecutionMode" || field == "allowSubagentsInScripts"
+			for name, c := range map[string]struct {
+				wanted, prior *Settings
+				isChange      bool
+			}{
+				"new":                 {one, none, true},
+				"new, nothing known":  {one, nil, true},
+				"other":               {other, one, true},
+				"the same":            {one, one, false},
+				"the same once more":  {one, same, false},
+				"not set any more":    {none, one, false},
+				"an equal older form": {one, settingsOf(t, field, tc.one), false},
+			} {
+				changes := c.wanted.Changes(c.prior)
+				if changes.IsEmpty() == (c.isChange && !isCreateOnly) || c.isChange && !isCreateOnly && jsonOf(t, changes) != jsonOf(t, c.wanted) {
+					t.Errorf("%s: the changes are %s", name, jsonOf(t, changes))
+				}
+			}
+			for name, h := range map[string]struct {
+				wanted, there *Settings
+				want          bool
+			}{
+				"itself":             {one, one, true},
+				"another form":       {one, same, true},
+				"other":              {one, other, false},
+				"the other way":      {other, one, false},
+				"nothing is told":    {one, nil, false},
+				"nothing is wanted":  {nil, one, true},
+				"nothing of it":      {none, one, true},
+				"nothing by nothing": {nil, nil, true},
+				// What a deprecated mode stands for may be told instead, and no list is as good as an empty one.
+				"not told": {one, none, field == "autonomyMode" || tc.one == "[]"},
+			} {
+				if got := h.wanted.HoldsIn(h.there); got != h.want {
+					t.Errorf("%s: %s holds in %s: %v", name, jsonOf(t, h.wanted), jsonOf(t, h.there), got)
+				}
+			}
+			unset := none
+			if field == "autonomyMode" || isCreateOnly {
+				unset = one // It can be told by other settings, or cannot be unset.
+			}
+			for name, k := range map[string]struct{ answer, known, want *Settings }{
+				"nothing is told":      {nil, one, one},
+				"it is unset":          {none, one, unset},
+				"nothing is known":     {one, nil, one},
+				"it is not known":      {one, none, one},
+				"neither":              {nil, nil, nil},
+				"told as it was":       {one, one, one},
+				"told in another form": {same, one, one},
+				"told otherwise":       {other, one, other},
+			} {
+				if field == "worktree" && name == "told in another form" {
+					continue // More is told, see below.
+				}
+				before := jsonOf(t, []any{k.answer, k.known})
+				if got := k.answer.Keeping(k.known); jsonOf(t, got) != jsonOf(t, k.want) {
+					t.Errorf("%s: %s, want %s", name, jsonOf(t, got), jsonOf(t, k.want))
+				}
+				if jsonOf(t, []any{k.answer, k.known}) != before {
+					t.Errorf("%s: what was given is changed", name)
+				}
+			}
+		})
+	}
+}
+
+// Several settings do not stand in each other's way.
+func TestSessionSettings_changesOnlyWhatDiffers(t *testing.T) {
+	t.Parallel()
+	// with returns all settings, one of them with its other value.
+	with := func(other string) *Settings {
+		fields := map[string]json.RawMessage{}
+		for field, tc := range settingValues {
+			fields[field] = json.RawMessage(tc.one)
+			if field == other || other == "all" {
+				fields[field] = json.RawMessage(tc.other)
+			}
+		}
+		settings := &Settings{}
+		if err := json.Unmarshal([]byte(jsonOf(t, fields)), settings); err != nil {
+			t.Fatal(err)
+		}
+		return settings
+	}
+	all := with("")
+	if n := len(settingValues); len(all.fields()) != n || len(all.Changes(with("all")).fields()) != n-2 || !all.Changes(with("")).IsEmpty() || !all.HoldsIn(with("")) {
+		t.Errorf("%d settings, of which %s differ", len(all.fields()), jsonOf(t, all.Changes(with("all"))))
+	}
+	for field, tc := range settingValues {
+		if all.HoldsIn(with(field)) {
+			t.Errorf("%s: all settings hold", field)
+		}
+		want := `{"` + field + `":` + tc.one + `}`
+		if field == "toolExecutionMode" || field == "allowSubagentsInScripts" {
+			want = "{}"
+		}
+		if got := jsonOf(t, all.Changes(with(field))); got != want {
+			t.Errorf("%s: the changes are %s", field, got)
+		}
+		if got, want := jsonOf(t, with(field).Keeping(all)), jsonOf(t, with(field)); got != want {
+			t.Errorf("%s: kept %s, want %s", field, got, want)
+		}
+	}
+}
+
+func TestSessionSettings_lists(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		wanted, prior, changes string
+	}{
+		"removed":              {`{"tags":[],"enabledToolIds":[]}`, `{"tags":[{"name":"a"}],"enabledToolIds":["x"]}`, `{"tags":[],"enabledToolIds":[]}`},
+		"empty, none known":    {`{"tags":[],"disabledToolIds":[]}`, `{}`, `{"tags":[],"disabledToolIds":[]}`},
+		"empty, as before":     {`{"tags":[],"restrictToolIds":[]}`, `{"tags":[],"restrictToolIds":[]}`, `{}`},
+		"not set":              {`{}`, `{"tags":[{"name":"a"}],"enabledToolIds":["x"]}`, `{}`},
+		"a tag more":           {`{"tags":[{"name":"a"},{"name":"b"}]}`, `{"tags":[{"name":"a"}]}`, `{"tags":[{"name":"a"},{"name":"b"}]}`},
+		"metadata removed":     {`{"tags":[{"name":"a"}]}`, `{"tags":[{"name":"a","metadata":{"k":"v"}}]}`, `{"tags":[{"name":"a"}]}`},
+		"metadata of the next": {`{"tags":[{"name":"a","metadata":{"k":"v"}},{"name":"b"}]}`, `{"tags":[{"name":"a"},{"name":"b","metadata":{"k":"v"}}]}`, `{"tags":[{"name":"a","metadata":{"k":"v"}},{"name":"b"}]}`},
+	} {
+		var wanted, prior Settings
+		if json.Unmarshal([]byte(tc.wanted), &wanted) != nil || json.Unmarshal([]byte(tc.prior), &prior) != nil {
+			t.Fatal(name)
+		}
+		if got := jsonOf(t, wanted.Changes(&prior)); got != tc.changes {
+			t.Errorf("%s: %s, want %s", name, got, tc.changes)
+		}
+	}
+}
+
+// An empty list is the same as none, except where it restricts the tools.
+func TestSessionSettings_keepsEmptyLists(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ answer, known, want string }{
+		{`{"tags":[],"enabledToolIds":[]}`, `{}`, `{"tags":[],"enabledToolIds":[]}`},
+		{`{"tags":null,"enabledToolIds":null}`, `{}`, `{}`},
+		{`{}`, `{"tags":[],"enabledToolIds":[],"disabledToolIds":[],"restrictToolIds":[]}`, `{"tags":[],"enabledToolIds":[],"disabledToolIds":[]}`},
+	} {
+		var answer, known Settings
+		if json.Unmarshal([]byte(tc.answer), &answer) != nil || json.Unmarshal([]byte(tc.known), &known) != nil {
+			t.Fatal(tc)
+		}
+		if got := jsonOf(t, answer.Keeping(&known)); got != tc.want {
+			t.Errorf("%s: kept %s, want %s", tc.answer, got, tc.want)
+		}
+	}
+}
+
+func TestSessionSettings_worktree(t *testing.T) {
+	t.Parallel()
+	for field, tc := range map[string]struct{ other, same string }{
+		"branch":             {`"b"`, `"a"`},
+		"lifecycle":          {`"persistent"`, `"a"`},
+		"path":               {`"/b"`, `"a"`},
+		"parentWorktreePath": {`"/b"`, `"a"`},
+		"removedAt":          {`"2026-03-01T00:00:01Z"`, `"2026-03-01T01:00:00+01:00"`},
+		"repoRoot":           {`"/b"`, `"a"`},
+	} {
+		value := `"a"`
+		if field == "removedAt" {
+			value = `"2026-03-01T00:00:00Z"`
+		}
+		of := func(value string) *Settings {
+			if field == "repoRoot" {
+				return settingsOf(t, "worktree", `{"repoRoot":`+value+`}`)
+			}
+			return settingsOf(t, "worktree", `{"repoRoot":"/r","`+field+`":`+value+`}`)
+		}
+		bare, one, other, same := settingsOf(t, "worktree", `{"repoRoot":"/r"}`), of(value), of(tc.other), of(tc.same)
+		if !one.HoldsIn(same) || one.HoldsIn(other) || one.HoldsIn(bare) || one.HoldsIn(&Settings{}) {
+			t.Errorf("%s: what holds is not told", field)
+		}
+		if !one.Changes(same).IsEmpty() || jsonOf(t, one.Changes(other)) != jsonOf(t, one) || jsonOf(t, one.Changes(bare)) != jsonOf(t, one) {
+			t.Errorf("%s: the change is %s", field, jsonOf(t, one.Changes(other)))
+		}
+		if jsonOf(t, same.Keeping(one)) != jsonOf(t, one) || jsonOf(t, other.Keeping(one)) != jsonOf(t, other) {
+			t.Errorf("%s: kept %s, %s", field, jsonOf(t, same.Keeping(one)), jsonOf(t, other.Keeping(one)))
+		}
+		if field == "repoRoot" {
+			continue
+		}
+		if !bare.HoldsIn(one) || !bare.Changes(one).IsEmpty() || jsonOf(t, bare.Keeping(one)) != jsonOf(t, bare) || jsonOf(t, one.Keeping(bare)) != jsonOf(t, one) {
+			t.Errorf("%s: what is unset is kept as %s", field, jsonOf(t, bare.Keeping(one)))
+		}
+	}
+}
+
+func TestSessionSettings_deprecatedMode(t *testing.T) {
+	t.Parallel()
+	for mode, means := range map[string]struct{ interaction, level string }{
+		"normal": {"auto", "off"}, "auto-low": {"auto", "low"}, "auto-medium": {"auto", "medium"}, "auto-high": {"auto", "high"}, "spec": {"spec", ""},
+	} {
+		if interaction, level, ok := ModeOf(mode); interaction != means.interaction || level != means.level || !ok || !slices.Contains(AutonomyModes, mode) {
+			t.Errorf("%s means %s, %s, %v", mode, interaction, level, ok)
+		}
+	}
+	if interaction, level, ok := ModeOf("auto"); interaction != "" || level != "" || ok {
+		t.Errorf("an unknown mode means %s, %s", interaction, level)
+	}
+	for name, tc := range map[string]struct {
+		mode, answer string
+		holds        bool
+		// keeps says that a state keeps the mode beside the answer.
+		keeps bool
+	}{
+		"told as it is":             {"auto-low", `{"autonomyMode":"auto-low","interactionMode":"auto","autonomyLevel":"low"}`, true, true},
+		"told as what it means":     {"auto-low", `{"interactionMode":"auto","autonomyLevel":"low"}`, true, true},
+		"told in part":              {"auto-low", `{"autonomyLevel":"low"}`, true, true},
+		"another level":             {"auto-low", `{"interactionMode":"auto","autonomyLevel":"high"}`, false, false},
+		"another mode":              {"auto-low", `{"interactionMode":"spec","autonomyLevel":"low"}`, false, false},
+		"the level says nothing":    {"spec", `{"interactionMode":"spec","autonomyLevel":"high"}`, true, true},
+		"told otherwise":            {"spec", `{"autonomyMode":"normal"}`, false, false},
+		"not known what it means":   {"turbo", `{"interactionMode":"spec"}`, true, true},
+		"mission is no deprecation": {"normal", `{"interactionMode":"mission"}`, false, false},
+	} {
+		wanted := &Settings{AutonomyMode: new(tc.mode)}
+		var answer Settings
+		if err := json.Unmarshal([]byte(tc.answer), &answer); err != nil {
+			t.Fatal(err)
+		}
+		kept := answer.Keeping(wanted).AutonomyMode
+		if wanted.HoldsIn(&answer) != tc.holds || (kept != nil && *kept == tc.mode) != tc.keeps {
+			t.Errorf("%s: holds %v, kept %s", name, wanted.HoldsIn(&answer), jsonOf(t, kept))
+		}
+	}
+}
+
+func TestSameText(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		a, b string
+		want bool
+	}{
+		{"agi", "mission", true}, {"mission", "agi", true}, {"agi", "agi", true}, {"agi", "auto", false}, {"auto", "mission", false}, {"a", "A", false},
+		{"2026-03-01T00:00:00Z", "2026-03-01T00:00:00+00:00", true}, {"2026-03-01T00:00:00Z", "2026-03-01T00:00:00.001Z", false}, {"2026-03-01T00:00:00Z", "soon", false}, {"", "", true},
+	} {
+		if sameText(tc.a, tc.b) != tc.want {
+			t.Errorf("%q and %q: %v", tc.a, tc.b, !tc.want)
+		}
+	}
+}

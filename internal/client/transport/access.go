@@ -1,0 +1,31 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+)
+
+// CheckAccess is CheckAccess for an object whose creation lists nothing.
+func (c *Conn) CheckAccess(ctx context.Context) error {
+	return c.CheckOnce("providers", func() error { _, err := Call[struct{}](ctx, c, Request{Op: ListProviders}); return err })
+}
+
+// CheckOnce sends one request per process and purpose, which later callers wait for. Only errors that every later request would get too are returned, and only to the first caller.
+func (c *Conn) CheckOnce(purpose string, send func() error) (err error) {
+	if c.unconfigured != nil {
+		return nil
+	}
+	once, _ := c.checked.LoadOrStore(purpose, &sync.Once{})
+	once.(*sync.Once).Do(func() { err = send() })
+	var transport *TransportError
+	switch status := StatusOf(err); {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, IsForeign(err), errors.As(err, &transport):
+		return err
+	}
+	return nil
+}
+
+// ListProviders is the cheapest request that needs an API key.
+var ListProviders = Operation{Name: "listComputerProviders", Method: http.MethodGet, Route: "/api/v0/computers/providers"}

@@ -1,0 +1,42 @@
+package transport
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+// The plans of a process ask once, and fail where everything else would fail too.
+func TestCheckAccess(t *testing.T) {
+	t.Parallel()
+	const problem = `{"detail":"no","title":"No"}`
+	for name, tc := range map[string]struct {
+		answer func(w http.ResponseWriter)
+		fails  bool
+	}{
+		"allowed":         {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, http.StatusOK, `{"providers":[]}`) }, false},
+		"a wrong key":     {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, http.StatusUnauthorized, problem) }, true},
+		"a wrong role":    {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, http.StatusForbidden, problem) }, true},
+		"a wrong address": {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, http.StatusNotFound, `<html>`) }, true},
+		"no connection":   {clienttest.Drop, true},
+		"not found":       {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, http.StatusNotFound, problem) }, false},
+		"not offered":     {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, http.StatusNotImplemented, problem) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.answer(w) })
+			if err := c.CheckAccess(t.Context()); (err != nil) != tc.fails {
+				t.Errorf("got %v", err)
+			}
+			sent := rec.Count(http.MethodGet)
+			if err := c.CheckAccess(t.Context()); err != nil || rec.Count(http.MethodGet) != sent {
+				t.Errorf("the second plan: %v, %d requests", err, rec.Count(http.MethodGet))
+			}
+		})
+	}
+	if err := NewUnconfigured("base_url", clock.System).CheckAccess(t.Context()); err != nil {
+		t.Errorf("unknown settings: %v", err)
+	}
+}

@@ -1,0 +1,154 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Record is an object as the service returns it.
+type Record interface {
+	// Identifier is the object's ID.
+	Identifier() string
+	// MissingField names the first field that every such object has and this one lacks; empty if it is whole.
+	MissingField() string
+}
+
+// AnswerError says that the service answered with success, but not with what was asked for.
+type AnswerError struct{ Problem string }
+
+func (e *AnswerError) Error() string { return "the answer is not what was asked for: " + e.Problem }
+
+// CallObject calls an operation whose answer is an object, and checks that it is the one with the given ID; empty for a new one,
+// whose ID is not known before.
+func CallObject[T any, P interface {
+	*T
+	Record
+}](ctx context.Context, c *Conn, r Request, id string) (*T, error) {
+	found, err := Call[T](ctx, c, r)
+	if err != nil {
+		return nil, err
+	}
+	if problem := Mismatch(P(found), id); problem != "" {
+		return nil, r.Unexpected(problem)
+	}
+	return found, nil
+}
+
+// PatchObject calls an operation that changes the object with the given ID and answers with it. An answer that holds no
+// object is completed by read, which reads the object, and holds reports whether it is as wanted then.
+func PatchObject[T any, P interface {
+	*T
+	Record
+}](ctx context.Context, c *Conn, r Request, id string, read func(context.Context) (*T, error), holds func(*T) bool) (*T, error) {
+	answer, err := c.Exchange(ctx, r, WantStatus)
+	if err != nil {
+		return nil, err
+	}
+	updated := new(T)
+	if Decode(answer.Body, r.Noun, updated) == nil && P(updated).Identifier() != "" {
+		if problem := Mismatch(P(updated), id); problem != "" {
+			return nil, r.Unexpected(problem)
+		}
+		return updated, nil
+	}
+	ctx, cancel := Outlive(ctx, AfterStop)
+	defer cancel()
+	updated, err = read(ctx)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w (the answer to %s held no object, so it was read back)", err, r.Op.Name)
+	case !holds(updated):
+		return nil, r.Unexpected("it holds no object, and the object, read back, is not changed")
+	}
+	return updated, nil
+}
+
+// Mismatch says why an answer is not the whole object with the given ID. The service may spell an ID in another case.
+func Mismatch(answer Record, id string) string {
+	switch {
+	case answer.Identifier() == "":
+		return "it holds no ID"
+	case id != "" && !strings.EqualFold(answer.Identifier(), id):
+		return fmt.Sprintf("it holds the object %s instead of %s", answer.Identifier(), id)
+	case answer.MissingField() != "":
+		return fmt.Sprintf("it lacks the field %s", answer.MissingField())
+	}
+	return ""
+}
+
+// CheckObjects checks the objects of a listing.
+func CheckObjects[T any, P interface {
+	*T
+	Record
+}](r Request, objects []T) ([]T, error) {
+	for i := range objects {
+		if problem := Mismatch(P(&objects[i]), ""); problem != "" {
+			return nil, r.Unexpected(fmt.Sprintf("its object %d is none: %s", i+1, problem))
+		}
+	}
+	return objects, nil
+}
+
+// Decode reads an object, bare or wrapped in its noun.
+func Decode(body []byte, noun string, into any) error {
+	if err := json.Unmarshal(unwrap(body, noun), into); err != nil {
+		return fmt.Errorf("the answer has an unexpected shape: %w", err)
+	}
+	return nil
+}
+
+// Unexpected is the error for an answer that is not what was asked for.
+func (r Request) Unexpected(problem string) error {
+	return Unusable(r.Op, &AnswerError{Problem: problem})
+}
+
+// CallList calls an operation that answers with all objects at once, in an envelope of that name or bare.
+func CallList[T any, P interface {
+	*T
+	Record
+}](ctx context.Context, c *Conn, r Request, envelope string) ([]T, error) {
+	answer, err := c.Exchange(ctx, r, WantJSON)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := ReadList[T](answer.Body, envelope)
+	if err != nil {
+		return nil, Unusable(r.Op, err)
+	}
+	return CheckObjects[T, P](r, objects)
+}
+
+// ReadList reads a list in its envelope, or bare; null is an empty one. What holds no list is refused: taken for an empty
+// one, it would make every object look gone.
+func ReadList[T any](body []byte, envelope string) ([]T, error) {
+	if list := bytes.TrimSpace(body); !bytes.HasPrefix(list, []byte("[")) {
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(body, &fields); err != nil {
+			return nil, err
+		}
+		list, ok := fields[envelope]
+		if !ok {
+			return nil, &AnswerError{Problem: "it has no " + envelope}
+		}
+		body = list
+	}
+	var objects []T
+	if err := json.Unmarshal(body, &objects); err != nil {
+		return nil, fmt.Errorf("the answer has an unexpected shape: %w", err)
+	}
+	return objects, nil
+}
+
+// newObject stands for the ID of an object that does not exist yet.
+const NewObject = ""
+
+// ReadEnvelope reads what is around a list; nothing where the list is bare.
+func ReadEnvelope(body []byte, into any) error {
+	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")) {
+		return nil
+	}
+	return Decode(body, "", into)
+}

@@ -1,0 +1,206 @@
+// Package transport exchanges one request with the service: retries, rate limit, timeouts, envelopes, and typed errors.
+package transport
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-cleanhttp"
+	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+// Defaults of Config.
+const (
+	DefaultRequestTimeout = 60 * time.Second
+	DefaultMaxRetries     = 4
+)
+
+// Config says how to reach the service.
+type Config struct {
+	// BaseURL is the service's address, without "/api/v0".
+	BaseURL string
+	// APIKey is sent as a bearer token, and only to BaseURL's origin.
+	APIKey string
+	// RequestTimeout bounds one request, not its repetitions.
+	RequestTimeout time.Duration
+	// MaxRetries is how often one request is repeated at most after a failure. Waiting for the service's rate limit is none.
+	MaxRetries int
+	// RequestsPerSecond is a ceiling on all requests of this client; 0 is none.
+	RequestsPerSecond float64
+	// AllowInsecureHTTP permits plain http to hosts other than loopback.
+	AllowInsecureHTTP bool
+	// UserAgent names the provider's and Terraform's versions.
+	UserAgent string
+	// Clock is the source of time; nil is the machine's.
+	Clock clock.Clock
+	// Random is the source of jitter, from 0 to 1; nil is math/rand's.
+	Random func() float64
+	// Transport sends the requests to the API; nil is a pool of connections.
+	Transport http.RoundTripper
+}
+
+// repeating puts the repetitions of failed requests around a client.
+func (c *Conn) repeating(once *http.Client) *retryablehttp.Client {
+	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &retryablehttp.Client{
+		HTTPClient: once,
+		// The policy bounds the repetitions: not all of them count.
+		RetryMax:     math.MaxInt,
+		CheckRetry:   c.afterAttempt,
+		PrepareRetry: c.beforeRepetition,
+		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 },
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+}
+
+// KeyFingerprint is a short hash of the API key, which recognizes the key without revealing it.
+func (c *Conn) KeyFingerprint(salt string) string {
+	sum := sha256.Sum256([]byte(salt + c.apiKey))
+	return hex.EncodeToString(sum[:8])
+}
+
+// ParseBaseURL checks the service's address and returns it without a trailing slash.
+// Plain http is accepted for loopback hosts only, unless allowInsecure is set. The error is a *ConfigError.
+func ParseBaseURL(raw string, allowInsecure bool) (*url.URL, error) {
+	fault := func(format string, args ...any) error {
+		return &ConfigError{Setting: "base_url", Problem: fmt.Sprintf(format, args...)}
+	}
+	u, err := url.Parse(raw)
+	switch {
+	case raw == "":
+		return nil, fault("is empty; give the service's address, such as https://api.agentyard.example")
+	case err != nil:
+		return nil, fault("is not a URL; give the service's address, such as https://api.agentyard.example")
+	case u.Scheme != "https" && u.Scheme != "http":
+		return nil, fault("must start with https:// (or http:// for an emulator on this machine)")
+	case u.Hostname() == "":
+		return nil, fault("has no host; give the service's address, such as https://api.agentyard.example")
+	case u.User != nil:
+		return nil, fault("must not carry a user name or password; the credential is api_key")
+	case u.RawQuery != "" || u.Fragment != "":
+		return nil, fault("must not have a query or a fragment")
+	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/api/v0"), strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/api/v1"):
+		return nil, fault("must not include /api/v0 or /api/v1; the provider adds the path of each operation")
+	case u.Scheme == "http" && !allowInsecure && !isLoopback(u.Hostname()):
+		return nil, fault("is plain http to %s, which would send the API key in clear text; use https, or set allow_insecure_http = true if the network is trusted", u.Hostname())
+	}
+	u.Path = strings.TrimRight(u.Path, "/")
+	u.RawPath = ""
+	return u, nil
+}
+
+// CheckAPIKey refuses what cannot be sent in a header. The error is a *ConfigError and never contains the key.
+func CheckAPIKey(key string) error {
+	if key == "" {
+		return &ConfigError{Setting: "api_key", Problem: "is empty"}
+	}
+	for _, r := range key {
+		if r <= ' ' || r > '~' {
+			return &ConfigError{Setting: "api_key", Problem: "contains a blank, a line break or another character that no API key has; check how it was copied"}
+		}
+	}
+	return nil
+}
+
+// IsLoopback reports whether an address names this machine.
+func IsLoopback(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && isLoopback(u.Hostname())
+}
+
+func isLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// ConfigError is a setting the client cannot work with.
+type ConfigError struct {
+	// Setting is the provider attribute at fault.
+	Setting string
+	// Problem completes the sentence that starts with the setting's name.
+	Problem string
+}
+
+func (e *ConfigError) Error() string { return e.Setting + " " + e.Problem + "." }
+
+// Conn is the connection to the service that all areas of the API share.
+type Conn struct {
+	base      *url.URL
+	apiKey    string
+	userAgent string
+	api       *retryablehttp.Client
+	// streams is api for answers that may take longer than request_timeout as long as their bytes move.
+	streams *retryablehttp.Client
+	// storage reaches pre-signed URLs on other hosts. The API key is never given to it.
+	storage *http.Client
+	Retry   *retryPolicy
+	// AllowInsecureHTTP is Config's.
+	AllowInsecureHTTP bool
+
+	Gate *gate
+	// Clock is the source of time.
+	Clock   clock.Clock
+	Service serviceClock
+	// unconfigured is set while the settings are unknown.
+	unconfigured *UnconfiguredError
+	// checked are the purposes for which CheckOnce has sent its request.
+	checked sync.Map
+}
+
+// New returns a connection, or a *ConfigError that names the setting at fault.
+func New(cfg Config) (*Conn, error) {
+	base, err := ParseBaseURL(cfg.BaseURL, cfg.AllowInsecureHTTP)
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckAPIKey(cfg.APIKey); err != nil {
+		return nil, err
+	}
+	c := connect(cfg)
+	c.base = base
+	return c, nil
+}
+
+func connect(cfg Config) *Conn {
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System
+	}
+	if cfg.RequestTimeout == 0 {
+		cfg.RequestTimeout = DefaultRequestTimeout
+	}
+	if cfg.Random == nil {
+		cfg.Random = rand.Float64
+	}
+	if cfg.Transport == nil {
+		pool := cleanhttp.DefaultPooledTransport()
+		pool.MaxIdleConnsPerHost = 32
+		cfg.Transport = pool
+	}
+	policy := &retryPolicy{clock: cfg.Clock, Random: cfg.Random, maxRetries: cfg.MaxRetries}
+	c := &Conn{
+		apiKey:            cfg.APIKey,
+		userAgent:         cfg.UserAgent,
+		Clock:             cfg.Clock,
+		Gate:              NewGate(cfg.Clock, cfg.Random, policy.Backoff, cfg.RequestsPerSecond),
+		storage:           newTransferClient(cfg.RequestTimeout),
+		Retry:             policy,
+		AllowInsecureHTTP: cfg.AllowInsecureHTTP,
+	}
+	c.api = c.repeating(&http.Client{Transport: cfg.Transport, Timeout: cfg.RequestTimeout})
+	c.streams = c.repeating(newTransferClient(cfg.RequestTimeout))
+	return c
+}

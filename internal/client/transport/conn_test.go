@@ -1,0 +1,569 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-log/tflogtest"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+// connected returns a client with a configuration.
+func connected(t testing.TB, cfg Config) *Conn {
+	t.Helper()
+	c, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// serve returns a client of a service that answers with handle.
+func serve(t testing.TB, handle clienttest.Handler) (*Conn, *clienttest.Recorder, *clock.Fake) {
+	t.Helper()
+	address, rec := clienttest.Serve(t, handle)
+	clk := clock.NewFake(clienttest.Start)
+	return connected(t, Config{BaseURL: address, APIKey: clienttest.Key, MaxRetries: 3, Clock: clk, UserAgent: "test/1"}), rec, clk
+}
+
+// sample is an object of no area.
+type sample struct {
+	ID, Name, ProviderType string
+	CreatedAt              Millis
+}
+
+func (s *sample) Identifier() string { return s.ID }
+
+func (s *sample) MissingField() string {
+	if s.Name == "" {
+		return "name"
+	}
+	return ""
+}
+
+func getSample(ctx context.Context, c *Conn) (*sample, error) {
+	op := Operation{Name: "getComputer", Method: http.MethodGet, Route: "/api/v0/computers/{computerId}"}
+	return CallObject[sample](ctx, c, Request{Op: op, Path: []string{"c1"}, Noun: "computer"}, "c1")
+}
+
+// createSamples sends a creation that may not be repeated.
+func createSamples(ctx context.Context, c *Conn) error {
+	op := Operation{Name: "bulkCreateComputers", Method: http.MethodPost, Route: "/api/v0/computers/bulk"}
+	_, err := Call[struct{}](ctx, c, Request{Op: op, Body: map[string]int{"quantity": 1}})
+	return err
+}
+
+func TestSend_repeatsOnlyWhatIsSafe(t *testing.T) {
+	t.Parallel()
+	fail := func(status int) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) {
+			clienttest.AnswerJSON(w, status, `{"detail":"no","status":1,"title":"x"}`)
+		}
+	}
+	for name, tc := range map[string]struct {
+		fault       func(http.ResponseWriter)
+		get, create int // How often the request is sent.
+	}{
+		"400":       {fail(400), 1, 1},
+		"401":       {fail(401), 1, 1},
+		"404":       {fail(404), 1, 1},
+		"409":       {fail(409), 1, 1},
+		"500":       {fail(500), 4, 1},
+		"501":       {fail(501), 1, 1},
+		"502":       {fail(502), 4, 1},
+		"503":       {fail(503), 4, 1},
+		"504":       {fail(504), 4, 1},
+		"dropped":   {clienttest.Drop, 4, 1},
+		"truncated": {func(w http.ResponseWriter) { clienttest.Cut(w, 200) }, 4, 1},
+		"HTML":      {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 200, "<html>") }, 4, 1},
+		"redirect": {func(w http.ResponseWriter) {
+			w.Header().Set("Location", "http://elsewhere.example/")
+			w.WriteHeader(302)
+		}, 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.fault(w) })
+			if _, err := getSample(t.Context(), c); err == nil {
+				t.Error("the read succeeded")
+			}
+			if got := rec.Count(http.MethodGet); got != tc.get {
+				t.Errorf("the read was sent %d times, want %d", got, tc.get)
+			}
+			if err := createSamples(t.Context(), c); err == nil {
+				t.Error("the creation succeeded")
+			}
+			if got := rec.Count(http.MethodPost); got != tc.create {
+				t.Errorf("the creation was sent %d times, want %d", got, tc.create)
+			}
+		})
+	}
+}
+
+func TestSend_repeatsWhenNobodyListens(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	address := server.URL
+	server.Close()
+	clk := clock.NewFake(time.Now())
+	c, err := New(Config{BaseURL: address, APIKey: clienttest.Key, MaxRetries: 3, Clock: clk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = createSamples(t.Context(), c)
+	var transport *TransportError
+	if !errors.As(err, &transport) || !transport.Unsent {
+		t.Errorf("got %v, want an unsent transport error", err)
+	}
+	if len(clk.Sleeps()) != 3 {
+		t.Errorf("repeated %d times, want 3: the service surely did not act", len(clk.Sleeps()))
+	}
+}
+
+func TestSend_recoversAfterAFault(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+		switch n {
+		case 1:
+			clienttest.Cut(w, 200)
+		case 2:
+			clienttest.Drop(w)
+		default:
+			clienttest.AnswerJSON(w, 200, `{"computer":{"id":"c1","name":"n","providerType":"byom","createdAt":1.7e12,"futureKey":[1]}}`)
+		}
+	})
+	got, err := getSample(t.Context(), c)
+	if err != nil || got.ID != "c1" || got.CreatedAt.Time().Year() != 2023 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if rec.Count(http.MethodGet) != 3 {
+		t.Errorf("sent %d times, want 3", rec.Count(http.MethodGet))
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		header map[string]string
+		want   time.Duration // 0: a back-off of our own; -2: repeated at once; -1: not repeated.
+	}{
+		"seconds":           {map[string]string{"Retry-After": "7"}, 7 * time.Second},
+		"date":              {map[string]string{"Retry-After": "Sun, 01 Mar 2026 00:00:09 GMT", "Date": "Sun, 01 Mar 2026 00:00:00 GMT"}, 9 * time.Second},
+		"date, other clock": {map[string]string{"Retry-After": "Sun, 01 Mar 2026 05:00:09 GMT", "Date": "Sun, 01 Mar 2026 05:00:00 GMT"}, 9 * time.Second},
+		"past date":         {map[string]string{"Retry-After": "Sun, 01 Mar 2020 00:00:09 GMT", "Date": "Sun, 01 Mar 2026 00:00:00 GMT"}, -2},
+		"nonsense":          {map[string]string{"Retry-After": "soon"}, 0},
+		"nothing to wait":   {map[string]string{"Retry-After": "0"}, -2},
+		"a negative time":   {map[string]string{"Retry-After": "-5"}, -2},
+		"as long as may be": {map[string]string{"Retry-After": "300"}, 5 * time.Minute},
+		"too long":          {map[string]string{"Retry-After": "301"}, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, clk := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+				for key, value := range tc.header {
+					w.Header().Set(key, value)
+				}
+				if n == 1 {
+					clienttest.AnswerJSON(w, 503, `{"detail":"slow down","status":503,"title":"x"}`)
+					return
+				}
+				clienttest.AnswerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
+			})
+			_, err := getSample(t.Context(), c)
+			sleeps := clk.Sleeps()
+			switch {
+			case tc.want == -1:
+				if StatusOf(err) != 503 || rec.Count(http.MethodGet) != 1 {
+					t.Errorf("got %v after %d requests, want the 503 at once", err, rec.Count(http.MethodGet))
+				}
+			case tc.want == -2:
+				if err != nil || len(sleeps) != 0 {
+					t.Errorf("got %v, slept %v", err, sleeps)
+				}
+			case err != nil || len(sleeps) != 1:
+				t.Errorf("got %v, slept %v", err, sleeps)
+			case tc.want > 0 && sleeps[0] != tc.want, tc.want == 0 && (sleeps[0] < MinBackoff/2 || sleeps[0] > MinBackoff):
+				t.Errorf("slept %v, want %v", sleeps, tc.want)
+			}
+		})
+	}
+}
+
+func TestAPIError_saysThatThePauseIsTooLong(t *testing.T) {
+	t.Parallel()
+	for seconds, tooLong := range map[string]bool{"300": false, "301": true, "": false} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			w.Header().Set("Retry-After", seconds)
+			clienttest.AnswerJSON(w, 409, `{"detail":"busy"}`)
+		})
+		_, err := getSample(t.Context(), c)
+		var api *APIError
+		if !errors.As(err, &api) || api.TooLong != tooLong {
+			t.Errorf("%q seconds: %#v", seconds, err)
+		}
+	}
+}
+
+func TestRequest_saysWhoAsks(t *testing.T) {
+	t.Parallel()
+	c, rec, clk := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		clienttest.AnswerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
+	})
+	nameless, err := New(Config{BaseURL: c.base.String(), APIKey: clienttest.Key, Clock: clk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, caller := range map[string]*Conn{"test/1": c, "Go-http-client/1.1": nameless} {
+		if _, err := getSample(t.Context(), caller); err != nil {
+			t.Fatal(err)
+		}
+		r := rec.Requests[len(rec.Requests)-1]
+		if got := r.Header.Get("User-Agent"); got != want || r.Header.Get("Content-Type") != "" || r.Header.Get("Accept") != "application/json" || strings.Contains(r.RequestURI, "?") {
+			t.Errorf("%s with the headers %v, want the agent %q", r.RequestURI, r.Header, want)
+		}
+	}
+}
+
+func TestBackoff_growsAndIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, random := range []float64{0, 0.5, 0.999} {
+		p := &retryPolicy{Random: func() float64 { return random }}
+		before := time.Duration(0)
+		for failed := range 40 {
+			d := p.Backoff(failed)
+			if d < before || d > maxBackoff || d < MinBackoff/2 {
+				t.Errorf("random %v: pause %d is %v after %v", random, failed, d, before)
+			}
+			before = d
+		}
+		if first, want := p.Backoff(0), time.Duration((1+random)*float64(MinBackoff/2)); first != want {
+			t.Errorf("random %v: the first pause is %v, want %v", random, first, want)
+		}
+		if want := time.Duration((1 + random) * float64(maxBackoff/2)); before != want {
+			t.Errorf("random %v: the last pause is %v, want %v", random, before, want)
+		}
+	}
+}
+
+func TestKey_staysWithTheOrigin(t *testing.T) {
+	t.Parallel()
+	var elsewhere clienttest.Recorder
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { elsewhere.Remember(r) }))
+	defer other.Close()
+	c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		if r.Header.Get("Authorization") != "Bearer "+clienttest.Key {
+			t.Errorf("the request carries %q", r.Header.Get("Authorization"))
+		}
+		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+	})
+	_, err := getSample(t.Context(), c)
+	if StatusOf(err) != 307 || !strings.Contains(err.Error(), "base_url") {
+		t.Errorf("got %v", err)
+	}
+	if len(elsewhere.Requests) > 0 {
+		t.Error("the redirect was followed")
+	}
+}
+
+func TestPathValues_stayInTheirPlace(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		"../x":       "/api/v0/computers/name/..%2Fx",
+		"a/b":        "/api/v0/computers/name/a%2Fb",
+		"a?b#c":      "/api/v0/computers/name/a%3Fb%23c",
+		"{name}":     "/api/v0/computers/name/%7Bname%7D",
+		"ü 100%":     "/api/v0/computers/name/%C3%BC%20100%25",
+		"..":         "",
+		".":          "",
+		"":           "",
+		"x\ny":       "/api/v0/computers/name/x%0Ay",
+		"a;b":        "/api/v0/computers/name/a%3Bb",
+		"%2e%2e%2fx": "/api/v0/computers/name/%252e%252e%252fx",
+	} {
+		t.Run(value, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+				clienttest.AnswerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
+			})
+			_, err := CallObject[sample](t.Context(), c, Request{Op: Operation{Name: "getComputerByName", Method: http.MethodGet, Route: "/api/v0/computers/name/{name}"}, Path: []string{value}}, NewObject)
+			if want == "" {
+				if err == nil || len(rec.Requests) > 0 {
+					t.Errorf("got %v after %d requests, want a refusal", err, len(rec.Requests))
+				}
+				return
+			}
+			if err != nil || rec.Requests[0].URL.EscapedPath() != want {
+				t.Errorf("got %v, %s, want %s", err, rec.Requests[0].URL.EscapedPath(), want)
+			}
+		})
+	}
+}
+
+func TestTarget_takesAValueForEachPlaceholder(t *testing.T) {
+	t.Parallel()
+	c, _, _ := serve(t, nil)
+	for want, r := range map[string]Request{
+		"/a":       {Op: Operation{Route: "/a"}},
+		"/a/1/b/2": {Op: Operation{Route: "/a/{x}/b/{y}"}, Path: []string{"1", "2"}},
+		"/a/1?q=2": {Op: Operation{Route: "/a/{x}"}, Path: []string{"1"}, Query: url.Values{"q": {"2"}}},
+		"more path values than placeholders in /a/{x}":                                         {Op: Operation{Route: "/a/{x}"}, Path: []string{"1", "2"}},
+		"a path value is missing for /a/{x}/{y}":                                               {Op: Operation{Route: "/a/{x}/{y}"}, Path: []string{"1"}},
+		`do: ".." cannot be part of a request's path; check the ID or the name that was given`: {Op: Operation{Name: "do", Route: "/a/{x}"}, Path: []string{".."}},
+	} {
+		got, err := c.target(r)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasSuffix(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// An answer is read up to a size, so that none can use up the memory.
+func TestReadAnswer_isBounded(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[int]string{maxAnswer: "", maxAnswer + 1: "the answer (status 200) is larger than 67108864 bytes"} {
+		blank := io.NopCloser(bytes.NewReader(bytes.Repeat([]byte(" "), size)))
+		body, err := ReadAnswer(&http.Response{StatusCode: 200, Body: blank}, WantNoPage)
+		if want == "" && (err != nil || len(body) != size) || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%d bytes: read %d, %v", size, len(body), err)
+		}
+	}
+}
+
+// A page in the place of an answer is described by what it says to be.
+func TestExchange_describesAPage(t *testing.T) {
+	t.Parallel()
+	for want, kind := range map[string][]string{"status 200, text/html, 6 bytes": {"text/html"}, "status 200, no content type, 6 bytes": nil} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			w.Header()["Content-Type"] = kind
+			_, _ = io.WriteString(w, "<html>")
+		})
+		if _, err := getSample(t.Context(), c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+func TestParseBaseURL(t *testing.T) {
+	t.Parallel()
+	for raw, wantOK := range map[string]bool{
+		"https://api.agentyard.example":        true,
+		"https://api.agentyard.example/":       true,
+		"https://proxy.example/agentyard":      true,
+		"http://127.0.0.1:8787":                true,
+		"http://[::1]:8787":                    true,
+		"http://localhost:1":                   true,
+		"http://api.agentyard.example":         false,
+		"http://127.0.0.1.agentyard.example":   false,
+		"http://localhost.agentyard.example":   false,
+		"http://10.0.0.1":                      false,
+		"":                                     false,
+		"api.agentyard.example":                false,
+		"ftp://api.agentyard.example":          false,
+		"https://":                             false,
+		"https://u:p@api.agentyard.example":    false,
+		"https://api.agentyard.example?x=1":    false,
+		"https://api.agentyard.example/api/v0": false,
+		"://":                                  false,
+	} {
+		_, err := ParseBaseURL(raw, false)
+		if (err == nil) != wantOK {
+			t.Errorf("%q: got %v", raw, err)
+		}
+		var setting *ConfigError
+		if err != nil && (!errors.As(err, &setting) || setting.Setting != "base_url") {
+			t.Errorf("%q: the error %v does not name the setting", raw, err)
+		}
+	}
+	if _, err := ParseBaseURL("http://api.agentyard.example", true); err != nil {
+		t.Errorf("allowed plain http: %v", err)
+	}
+	if err := CheckAPIKey("!fk-~"); err != nil {
+		t.Errorf("the first and the last character that a key may have: %v", err)
+	}
+	for _, key := range []string{"", "fk-x y", "fk-x\n", "fk-ü"} {
+		if err := CheckAPIKey(key); err == nil || key != "" && strings.Contains(err.Error(), key) {
+			t.Errorf("%q: got %v", key, err)
+		}
+	}
+}
+
+func TestAPIError_readsEveryForm(t *testing.T) {
+	t.Parallel()
+	for body, tc := range map[string]struct {
+		detail      string
+		fromService bool
+	}{
+		`{"detail":"the name is taken","status":409,"title":"Conflict"}`:                  {"the name is taken", true},
+		`{"title":"Bad Request","status":400,"errors":[{"message":"a"},{"message":"b"}]}`: {"a; b", true},
+		`{"title":"Bad Request","errors":["a",{"message":"b"},{"code":3},4]}`:             {"a; b", true},
+		`{"title":"Conflict","status":409}`:                                               {"Conflict", true},
+		`{"error":"old form"}`:                                                            {"old form", true},
+		`{"title":"t","detail":"d","status":409,"requestId":"req_1"}`:                     {"d", true},
+		`{"requestId":"req_1"}`:                                                           {"no explanation (Conflict)", true},
+		`{"errors":[]}`:                                                                   {"no explanation (Conflict)", true},
+		`{"detail":"x","status":"404","errors":{},"title":7,"error":[]}`:                  {"x", true},
+		`{"detail":{"text":"x"},"title":"t"}`:                                             {"t", true},
+		`{"detail":null}`:                                                                 {"no explanation (Conflict)", false},
+		`{"error":{"code":1}}`:                                                            {"no explanation (Conflict)", false},
+		`{"message":"no route"}`:                                                          {"no explanation (Conflict)", false},
+		`{"errors":null}`:                                                                 {"no explanation (Conflict)", false},
+		`{}`:                                                                              {"no explanation (Conflict)", false},
+		`<html>`:                                                                          {"no explanation (Conflict)", false},
+		``:                                                                                {"no explanation (Conflict)", false},
+		`[]`:                                                                              {"no explanation (Conflict)", false},
+		`"detail"`:                                                                        {"no explanation (Conflict)", false},
+	} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 409, body) })
+		_, err := getSample(t.Context(), c)
+		var api *APIError
+		if !errors.As(err, &api) || api.Detail != tc.detail || api.Operation != "getComputer" || api.Route != "/api/v0/computers/{computerId}" {
+			t.Errorf("%s: got %#v", body, err)
+		}
+		if strings.Contains(body, "req_1") != strings.Contains(err.Error(), "req_1") {
+			t.Errorf("%s: the request's ID: %v", body, err)
+		}
+		if api.FromService != tc.fromService || IsForeign(err) == tc.fromService || IsConflict(err) != tc.fromService {
+			t.Errorf("%s: taken for the service's: %v, a conflict: %v", body, api.FromService, IsConflict(err))
+		}
+	}
+}
+
+// Only what redirects is called a redirect, and only where the answer says nothing itself.
+func TestAPIError_tellsARedirect(t *testing.T) {
+	t.Parallel()
+	const redirect = "a redirect, which is not followed because the API key goes only to base_url; check base_url"
+	for name, tc := range map[string]struct {
+		status         int
+		location, body string
+		want           string
+	}{
+		"the first of its kind": {300, "/x", "", redirect},
+		"the last of its kind":  {399, "/x", "", redirect},
+		"to nowhere":            {302, "", "", "no explanation (Found)"},
+		"an error with a place": {400, "/x", "", "no explanation (Bad Request)"},
+		"with a text":           {302, "/x", `{"detail":"moved"}`, "moved"},
+	} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			if tc.location != "" {
+				w.Header().Set("Location", tc.location)
+			}
+			clienttest.AnswerJSON(w, tc.status, tc.body)
+		})
+		_, err := getSample(t.Context(), c)
+		var api *APIError
+		if !errors.As(err, &api) || api.Detail != tc.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestIsNotFound_believesOnlyTheService(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]bool{
+		`{"detail":"no such computer","status":404,"title":"Not Found"}`:        true,
+		`{"title":"Not Found","detail":"gone","status":404,"requestId":"req_"}`: true,
+		`<html><head><title>404 Not Found</title></head></html>`:                false,
+		`{"message":"no route"}`: false,
+		`{}`:                     false,
+		``:                       false,
+	} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 404, body) })
+		_, err := getSample(t.Context(), c)
+		if StatusOf(err) != 404 || IsNotFound(err) != want || IsForeign(err) == want {
+			t.Errorf("%q: got %v, not found: %v", body, err, IsNotFound(err))
+		}
+	}
+	if IsForeign(errors.New("EOF")) || IsForeign(nil) || IsForeign(&TransportError{}) {
+		t.Error("what is no answer counts as one of another server")
+	}
+}
+
+func TestServiceTime_followsTheServicesClock(t *testing.T) {
+	t.Parallel()
+	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+		w.Header()["Date"] = map[int][]string{1: nil, 2: {"Sun, 01 Mar 2026 05:00:09 GMT"}, 3: {"Sun, 01 Mar 2026 05:00:07 GMT"}, 4: {"soon"}, 5: {"Sun, 01 Mar 2026 05:00:11 GMT"}}[n]
+		if n == 5 {
+			clienttest.AnswerJSON(w, 404, `{"detail":"gone"}`)
+			return
+		}
+		clienttest.AnswerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
+	})
+	second := func(s int) time.Time { return time.Date(2026, 3, 1, 5, 0, s, 0, time.UTC) }
+	for n, want := range []struct{ at, latest time.Time }{{}, {second(9), second(9)}, {second(7), second(9)}, {time.Time{}, second(9)}} {
+		got, err := c.Exchange(t.Context(), Request{Op: Operation{Name: "getThing", Method: http.MethodGet, Route: "/thing"}}, WantJSON)
+		if err != nil || got.status != 200 || !got.At.Equal(want.at) || !c.ServiceTime().Equal(want.latest) {
+			t.Errorf("answer %d: got %+v, %v, latest %v, want %v", n+1, got, err, c.ServiceTime(), want)
+		}
+	}
+	if _, err := getSample(t.Context(), c); !IsNotFound(err) || !c.ServiceTime().Equal(second(11)) {
+		t.Errorf("after an error: %v, latest %v", err, c.ServiceTime())
+	}
+}
+
+func TestRequestsPerSecond(t *testing.T) {
+	t.Parallel()
+	c, _, clk := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		clienttest.AnswerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
+	})
+	limited, err := New(Config{BaseURL: c.base.String(), APIKey: clienttest.Key, RequestsPerSecond: 2, Clock: clk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := clk.Now()
+	for range 10 {
+		if _, err := getSample(t.Context(), limited); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if elapsed := clk.Now().Sub(start); elapsed != 4*time.Second {
+		t.Errorf("10 requests at 2 per second, the first two at once, took %v", elapsed)
+	}
+}
+
+func TestLog_holdsNoSecret(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	ctx := tflogtest.RootLogger(t.Context(), &log)
+	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+		if n == 1 {
+			clienttest.AnswerJSON(w, 500, fmt.Sprintf(`{"detail":%q,"status":500,"title":"x"}`, clienttest.Key))
+			return
+		}
+		clienttest.AnswerJSON(w, 200, `{"id":"c1","name":"in-the-body","providerType":"byom"}`)
+	})
+	if _, err := getSample(ctx, c); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), "getComputer") {
+		t.Fatalf("the request is not in the log: %s", log.String())
+	}
+	for _, secret := range []string{clienttest.Key, "in-the-body"} {
+		if strings.Contains(log.String(), secret) {
+			t.Errorf("%q is in the log: %s", secret, log.String())
+		}
+	}
+}
+
+func TestUnconfigured(t *testing.T) {
+	t.Parallel()
+	c := NewUnconfigured("base_url", clock.System)
+	_, err := getSample(context.Background(), c)
+	var missing *UnconfiguredError
+	if !errors.As(err, &missing) || missing.Setting != "base_url" {
+		t.Errorf("got %#v", err)
+	}
+}

@@ -1,0 +1,286 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+var (
+	aRead   = Request{Op: Operation{Name: "getThing", Method: http.MethodGet, Route: "/thing"}}
+	aWrite  = Request{Op: Operation{Name: "createThing", Method: http.MethodPost, Route: "/thing"}}
+	aChange = Request{Op: Operation{Name: "updateThing", Method: http.MethodPatch, Route: "/thing"}}
+)
+
+func TestExchange_aWriteInFlightRunsToItsAnswer(t *testing.T) {
+	t.Parallel()
+	for name, start := range clienttest.Ending(t) {
+		for _, r := range []Request{aWrite, aChange} {
+			t.Run(name+" "+r.Op.Method, func(t *testing.T) {
+				t.Parallel()
+				ctx, end := start()
+				c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+					end()
+					clienttest.AnswerJSON(w, 201, `{"id":"t1"}`)
+				})
+				if got, err := c.Exchange(ctx, r, WantJSON); err != nil || got.status != 201 || string(got.Body) != `{"id":"t1"}` {
+					t.Errorf("got %+v, %v, want the answer", got, err)
+				}
+				if _, err := c.Exchange(ctx, r, WantJSON); !errors.Is(err, ctx.Err()) || IsAmbiguous(err) || rec.Count(r.Op.Method) != 1 {
+					t.Errorf("after the end of the context: %v, %d requests", err, rec.Count(r.Op.Method))
+				}
+			})
+		}
+	}
+}
+
+func TestExchange_nothingIsRepeatedAfterTheContext(t *testing.T) {
+	t.Parallel()
+	for name, start := range clienttest.Ending(t) {
+		for fault, status := range map[string]int{"fault": 503, "refusal": 429} {
+			t.Run(name+" "+fault, func(t *testing.T) {
+				t.Parallel()
+				ctx, end := start()
+				c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+					end()
+					clienttest.AnswerJSON(w, status, `{"detail":"no"}`)
+				})
+				_, err := c.Exchange(ctx, aChange, WantJSON)
+				if StatusOf(err) != status || rec.Count(http.MethodPatch) != 1 || IsAmbiguous(err) != (status == 503) {
+					t.Errorf("got %v after %d requests", err, rec.Count(http.MethodPatch))
+				}
+			})
+		}
+	}
+}
+
+func TestExchange_aReadEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	for name, start := range clienttest.Ending(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, end := start()
+			c, rec, _ := serve(t, func(_ http.ResponseWriter, r *http.Request, _ int) {
+				end()
+				<-r.Context().Done()
+			})
+			_, err := c.Exchange(ctx, aRead, WantJSON)
+			var transport *TransportError
+			if !errors.As(err, &transport) || !errors.Is(err, ctx.Err()) || transport.Changes || rec.Count(http.MethodGet) != 1 {
+				t.Errorf("got %#v after %d requests", err, rec.Count(http.MethodGet))
+			}
+			if want := map[string]string{"deadline": "timeouts"}[name]; transport.Timeout != want {
+				t.Errorf("the time that ran out is %q, want %q", transport.Timeout, want)
+			}
+		})
+	}
+}
+
+func TestExchange_requestTimeoutBoundsAWrite(t *testing.T) {
+	t.Parallel()
+	for name, inBody := range map[string]bool{"before the answer": false, "within the answer": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: 3, RequestTimeout: time.Minute, Clock: clock.NewFake(clienttest.Start)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				service := &neverAnswers{begins: inBody}
+				c.api.HTTPClient.Transport = service
+				_, err = c.Exchange(t.Context(), aWrite, WantJSON)
+				var transport *TransportError
+				if !errors.As(err, &transport) || transport.Timeout != "request_timeout" || transport.Unsent || !transport.Changes || !IsAmbiguous(err) || service.requests != 1 {
+					t.Errorf("got %#v after %d requests", err, service.requests)
+				}
+			})
+		})
+	}
+}
+
+func TestExchange_contextEndsBetweenAttempts(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		fault  func(http.ResponseWriter)
+		unsent bool
+		answer string // The last answer, as the error tells it.
+	}{
+		"after a refusal": {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 429, `{"detail":"slow down"}`) }, true, ""},
+		"after a fault":   {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 500, `{"detail":"no"}`) }, false, ", after an answer 500"},
+		"after a drop":    {clienttest.Drop, false, ""},
+	} {
+		for kind, start := range clienttest.Ending(t) {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				t.Parallel()
+				ctx, end := start()
+				c, rec, clk := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.fault(w) })
+				sleeping := clienttest.EndAtSleep{Clock: clk, End: end}
+				c.Retry.clock, c.Gate.clock = sleeping, sleeping
+				_, err := c.Exchange(ctx, aChange, WantJSON)
+				var transport *TransportError
+				if !errors.As(err, &transport) || !errors.Is(err, ctx.Err()) || transport.Unsent != tc.unsent || IsAmbiguous(err) == tc.unsent || rec.Count(http.MethodPatch) != 1 {
+					t.Errorf("got %#v after %d requests", err, rec.Count(http.MethodPatch))
+				}
+				if _, answer, _ := strings.Cut(err.Error(), ctx.Err().Error()); answer != tc.answer {
+					t.Errorf("%v tells of the answer %q, want %q", err, answer, tc.answer)
+				}
+				if want := map[string]string{"deadline": "timeouts"}[kind]; transport.Timeout != want {
+					t.Errorf("the time that ran out is %q, want %q", transport.Timeout, want)
+				}
+			})
+		}
+	}
+}
+
+func TestExchange_whatNeverConnectedIsUnsent(t *testing.T) {
+	t.Parallel()
+	const never, always = 1, 4
+	quiet := func(t *testing.T, configure func(*tls.Config)) string {
+		t.Helper()
+		server := httptest.NewUnstartedServer(http.NotFoundHandler())
+		server.Config.ErrorLog = quietLog()
+		server.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+		if configure != nil {
+			configure(server.TLS)
+		}
+		server.StartTLS()
+		t.Cleanup(server.Close)
+		return server.URL
+	}
+	trusting := func(c *Conn) *http.Transport {
+		transport, _ := c.api.HTTPClient.Transport.(*http.Transport)
+		transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true} //nolint:gosec // The test's own server.
+		return transport
+	}
+	for name, tc := range map[string]struct {
+		address func(t *testing.T) string
+		prepare func(c *Conn)
+		dials   int
+	}{
+		"refused": {func(t *testing.T) string {
+			t.Helper()
+			server := httptest.NewServer(nil)
+			server.Close()
+			return server.URL
+		}, nil, always},
+		"unknown certificate": {func(t *testing.T) string { t.Helper(); return quiet(t, nil) }, nil, never},
+		"no TLS at all": {func(t *testing.T) string {
+			t.Helper()
+			server := httptest.NewServer(http.NotFoundHandler())
+			t.Cleanup(server.Close)
+			return strings.Replace(server.URL, "http:", "https:", 1)
+		}, nil, never},
+		"alert of the server": {func(t *testing.T) string {
+			t.Helper()
+			return quiet(t, func(config *tls.Config) {
+				config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return nil, errors.New("no") }
+			})
+		}, func(c *Conn) { trusting(c) }, never},
+		"handshake timeout": {func(t *testing.T) string { t.Helper(); return silent(t) },
+			func(c *Conn) { trusting(c).TLSHandshakeTimeout = 20 * time.Millisecond }, always},
+		"no answer to the dialer in its time": {func(t *testing.T) string { t.Helper(); return "https://127.0.0.1:1" }, func(c *Conn) {
+			trusting(c).DialContext = func(context.Context, string, string) (net.Conn, error) {
+				return nil, &net.OpError{Op: "dial", Net: "tcp", Err: context.DeadlineExceeded}
+			}
+		}, always},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, err := New(Config{BaseURL: tc.address(t), APIKey: clienttest.Key, MaxRetries: 3, Clock: clock.NewFake(time.Now())})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tc.prepare != nil {
+				tc.prepare(c)
+			}
+			transport, _ := c.api.HTTPClient.Transport.(*http.Transport)
+			var dials atomic.Int32
+			dial := transport.DialContext
+			transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+				dials.Add(1)
+				return dial(ctx, network, address)
+			}
+			_, err = c.Exchange(t.Context(), aWrite, WantJSON)
+			var failure *TransportError
+			if !errors.As(err, &failure) || !failure.Unsent || !failure.Changes || IsAmbiguous(err) {
+				t.Errorf("got %#v", err)
+			}
+			if int(dials.Load()) != tc.dials {
+				t.Errorf("tried %d times, want %d", dials.Load(), tc.dials)
+			}
+			if failure != nil && failure.Timeout != "" {
+				t.Errorf("the time that ran out is %q", failure.Timeout)
+			}
+		})
+	}
+}
+
+// In a bubble the time runs out when nothing else is left to do, however busy the machine is.
+func TestExchange_requestTimeoutWithinTheHandshakeIsUnsent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: 3, RequestTimeout: time.Minute, Clock: clock.NewFake(time.Now())})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var dials atomic.Int32
+		transport, _ := c.api.HTTPClient.Transport.(*http.Transport)
+		transport.TLSHandshakeTimeout = time.Hour
+		transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+			dials.Add(1)
+			ours, theirs := net.Pipe()
+			go func() { _, _ = io.Copy(io.Discard, theirs) }()
+			return ours, nil
+		}
+		_, err = c.Exchange(t.Context(), aWrite, WantJSON)
+		var failure *TransportError
+		if !errors.As(err, &failure) || !failure.Unsent || failure.Timeout != "request_timeout" || dials.Load() != 4 {
+			t.Errorf("tried %d times: %#v", dials.Load(), err)
+		}
+		synctest.Wait()
+	})
+}
+
+func TestExchange_whatWasSentOverHTTP2IsAmbiguous(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	c, err := New(Config{BaseURL: server.URL, APIKey: clienttest.Key, MaxRetries: 3, Clock: clock.NewFake(time.Now())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.api.HTTPClient.Transport = server.Client().Transport
+	_, err = c.Exchange(t.Context(), aWrite, WantJSON)
+	var failure *TransportError
+	if !errors.As(err, &failure) || failure.Unsent {
+		t.Errorf("got %#v", err)
+	}
+}
+
+// silent accepts connections and never says anything.
+func silent(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // It ends with the test.
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	return "https://" + listener.Addr().String()
+}
+
+func quietLog() *log.Logger { return log.New(io.Discard, "", 0) }

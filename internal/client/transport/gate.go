@@ -1,0 +1,162 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+const (
+	// firstRate is the rate after the first refusal if none is configured, slowestRate the one that is always kept.
+	firstRate   rate.Limit = 4
+	slowestRate rate.Limit = 0.5
+	// rateRaise is the factor by which an accepted request raises the rate.
+	rateRaise = 1.01
+	// maxHeldBack is how long one request waits in all if its caller sets no deadline.
+	maxHeldBack = 15 * time.Minute
+)
+
+// errHeldBack says that a request was not sent because a rate limit leaves no time for it.
+var errHeldBack = errors.New("the rate limit holds the request back")
+
+// gate lets the requests of a client pass at the configured rate. An answer 429 shuts it until the time that the service
+// asks for, and halves the rate. Each accepted request raises the rate a little.
+type gate struct {
+	clock   clock.Clock
+	random  func() float64
+	backoff func(failed int) time.Duration
+	// ceiling is the configured rate.
+	ceiling rate.Limit
+
+	mu      sync.Mutex
+	limiter *rate.Limiter
+	// until is when the gate opens.
+	until time.Time
+	// shut is how often the gate was shut, and fruitless how often since a request was accepted.
+	shut, fruitless int
+}
+
+// Passage is one request's way through the gate.
+type Passage struct {
+	// shut is how often the gate had been shut when the request passed.
+	shut int
+	// heldBack is how long the request has waited over all its attempts, and patience how long it may.
+	heldBack, patience time.Duration
+}
+
+func NewGate(clk clock.Clock, random func() float64, backoff func(int) time.Duration, requestsPerSecond float64) *gate {
+	ceiling := rate.Inf
+	if requestsPerSecond > 0 {
+		ceiling = rate.Limit(requestsPerSecond)
+	}
+	return &gate{clock: clk, random: random, backoff: backoff, ceiling: ceiling, limiter: rate.NewLimiter(ceiling, max(1, int(requestsPerSecond)))}
+}
+
+// Enter waits for the request's turn. The error is the context's or errHeldBack.
+func (g *gate) Enter(ctx context.Context, p *Passage) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		wait := g.reserve(p)
+		if wait <= 0 {
+			return nil
+		}
+		if err := p.mayWait(ctx, wait); err != nil {
+			return err
+		}
+		if err := g.clock.Sleep(ctx, wait); err != nil {
+			return err
+		}
+		p.heldBack += wait
+		if g.isOpenFor(p) {
+			return nil
+		}
+	}
+}
+
+// reserve takes the next turn and returns how far it is.
+func (g *gate) reserve(p *Passage) time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	p.shut = g.shut
+	now := g.clock.Now()
+	return g.limiter.ReserveN(latest(now, g.until), 1).DelayFrom(now)
+}
+
+// isOpenFor reports that the gate was not shut while the request waited for its turn.
+func (g *gate) isOpenFor(p *Passage) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return p.shut == g.shut && !g.clock.Now().Before(g.until)
+}
+
+// newPassage allows waits up to the context's deadline, or maxHeldBack if there is none. A deadline belongs to the
+// machine's clock, so what is left of it is measured by that.
+func newPassage(ctx context.Context) Passage {
+	if deadline, bounded := ctx.Deadline(); bounded {
+		return Passage{patience: deadline.Sub(clock.System.Now())}
+	}
+	return Passage{patience: maxHeldBack}
+}
+
+// mayWait refuses a wait that is too long.
+func (p *Passage) mayWait(ctx context.Context, wait time.Duration) error {
+	left := p.patience - p.heldBack
+	deadline, bounded := ctx.Deadline()
+	if bounded {
+		left = min(left, deadline.Sub(clock.System.Now()))
+	}
+	switch {
+	case wait <= left:
+		return nil
+	case bounded:
+		return fmt.Errorf("%w beyond its deadline: %w", errHeldBack, context.DeadlineExceeded)
+	}
+	return fmt.Errorf("%w for more than %v", errHeldBack, p.patience)
+}
+
+// refused shuts the gate after an answer 429 and returns for how long: as long as the service asks for, but longer and
+// longer while no request is accepted.
+func (g *gate) refused(p *Passage, asked time.Duration) time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.clock.Now()
+	// Requests that were under way together are refused together. They count once.
+	if p.shut == g.shut {
+		limit := g.limiter.Limit() / 2
+		if g.limiter.Limit() == rate.Inf {
+			limit = firstRate
+		}
+		g.limiter = rate.NewLimiter(max(slowestRate, limit), 1)
+		asked = max(asked, g.backoff(g.fruitless))
+		g.shut++
+		g.fruitless++
+	}
+	// The pause is spread so that clients which were refused together do not return together.
+	g.until = latest(g.until, now.Add(asked+time.Duration(g.random()*float64(asked)/10)))
+	return g.until.Sub(now)
+}
+
+// accepted takes note of an answer other than 429.
+func (g *gate) accepted(p *Passage) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if p.shut == g.shut {
+		g.fruitless = 0
+		g.limiter.SetLimitAt(g.clock.Now(), min(g.ceiling, g.limiter.Limit()*rateRaise))
+	}
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

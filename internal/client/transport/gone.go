@@ -1,0 +1,36 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+)
+
+// GoneError says that an object does not exist any more: the service itself answers 404 for it, and where its collection
+// can be listed, a listing lacks it.
+type GoneError struct {
+	// Err is the service's answer.
+	Err error
+}
+
+func (e *GoneError) Error() string { return "it does not exist: " + e.Err.Error() }
+
+func (e *GoneError) Unwrap() error { return e.Err }
+
+// UnprovenGoneError says that the service answers 404 for an object, but that its collection cannot be listed, so that
+// the 404 may as well come from a wrong address or a key that does not see the object.
+type UnprovenGoneError struct {
+	// Err is the 404, Listing why there is no listing.
+	Err, Listing error
+}
+
+func (e *UnprovenGoneError) Error() string {
+	return fmt.Sprintf("%v; whether it is gone is not certain, because the listing that would show it failed: %v", e.Err, e.Listing)
+}
+
+func (e *UnprovenGoneError) Unwrap() error { return e.Listing }
+
+// IsGone reports that an object is known not to exist any more.
+func IsGone(err error) bool {
+	var gone *GoneError
+	return errors.As(err, &gone)
+}

@@ -1,0 +1,44 @@
+package transport
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Millis is a point in time that the service writes as Unix milliseconds. Zero is "not set".
+type Millis int64
+
+// Time returns the point in time in UTC, or the zero time.
+func (m Millis) Time() time.Time {
+	if m == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(m)).UTC()
+}
+
+// UnmarshalJSON accepts a number with or without a fraction, a string that holds one, an RFC 3339 string, and null.
+func (m *Millis) UnmarshalJSON(data []byte) error {
+	text := string(bytes.TrimSpace(data))
+	if text == "null" || text == `""` {
+		*m = 0
+		return nil
+	}
+	if text != "" && text[0] == '"' {
+		if err := json.Unmarshal(data, &text); err != nil {
+			return err
+		}
+		if at, err := time.Parse(time.RFC3339, text); err == nil {
+			*m = Millis(at.UnixMilli())
+			return nil
+		}
+	}
+	number, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return fmt.Errorf("%q is no point in time", text)
+	}
+	*m = Millis(number)
+	return nil
+}

@@ -1,0 +1,82 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+// neverAnswers takes every request and says nothing. It counts them.
+type neverAnswers struct {
+	requests int
+	// begins says that an answer begins, and its body never comes.
+	begins bool
+}
+
+func (n *neverAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
+	n.requests++
+	httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
+	if n.begins {
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(untilDone{r.Context()})}, nil
+	}
+	return nil, untilDone{r.Context()}.wait()
+}
+
+// untilDone is a body that holds nothing and ends with a context.
+type untilDone struct {
+	context.Context //nolint:containedctx // The reader ends with it.
+}
+
+func (u untilDone) wait() error {
+	<-u.Done()
+	return u.Err()
+}
+
+func (u untilDone) Read([]byte) (int, error) { return 0, u.wait() }
+
+// What the service may work on for minutes is not cut off before, nor begun again after its time. In a bubble the time runs
+// out when nothing else is left to do.
+func TestExchange_slowOperations(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		op             Operation
+		timeout, takes time.Duration
+		requests       int
+		atLeast        time.Duration
+	}{
+		"an edit":                           {Operation{Method: http.MethodPost, Slow: true}, time.Minute, 5 * time.Minute, 1, 5 * time.Minute},
+		"an edit with a longer timeout":     {Operation{Method: http.MethodPost, Slow: true}, 8 * time.Minute, 8 * time.Minute, 1, 0},
+		"a forced scan":                     {Operation{Method: http.MethodGet, Slow: true}, time.Minute, 5 * time.Minute, 1, 5 * time.Minute},
+		"a scan that an earlier one serves": {Operation{Method: http.MethodGet}, time.Minute, 4 * time.Minute, 4, 0},
+		"a listing of sessions":             {Operation{Method: http.MethodGet, Slow: true, WarmsUp: true}, time.Minute, 5 * time.Minute, 1, 5 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: 3, RequestTimeout: tc.timeout, Clock: clock.NewFake(clienttest.Start)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				service := &neverAnswers{}
+				c.api.HTTPClient.Transport = service
+				started := time.Now()
+				_, err = c.Exchange(t.Context(), Request{Op: tc.op}, WantJSON)
+				var failure *TransportError
+				if !errors.As(err, &failure) || failure.Timeout != "request_timeout" || failure.Unsent || failure.AtLeast != tc.atLeast {
+					t.Errorf("got %#v", err)
+				}
+				if took := time.Since(started).Round(time.Second); took != tc.takes || service.requests != tc.requests {
+					t.Errorf("%d requests took %v", service.requests, took)
+				}
+			})
+		})
+	}
+}

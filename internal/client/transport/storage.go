@@ -1,0 +1,198 @@
+package transport
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-cleanhttp"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+)
+
+// StorageError is a failure at a signed address of the file storage. It never contains the address, which is a secret.
+type StorageError struct {
+	// Act is "upload" or "download".
+	Act string
+	// Status is the answer's, or 0 if there was none; Err is then why.
+	Status int
+	// Detail is what the storage says went wrong; it may be empty.
+	Detail string
+	Err    error
+}
+
+func (e *StorageError) Error() string {
+	if e.Status == 0 {
+		return fmt.Sprintf("the %s at the file storage got no usable answer: %v", e.Act, e.Err)
+	}
+	text := fmt.Sprintf("the file storage answered the %s with %d", e.Act, e.Status)
+	if e.Detail != "" {
+		text += ": " + e.Detail
+	}
+	return text
+}
+
+func (e *StorageError) Unwrap() error { return e.Err }
+
+// stalledError says that a transfer was given up because no byte moved on its connection for too long.
+type stalledError struct{ timeout time.Duration }
+
+func (e *stalledError) Error() string {
+	return fmt.Sprintf("the transfer stalled: no data moved for %s; check the connection, or raise request_timeout in the provider block", e.timeout)
+}
+
+// idleConn is a connection that fails when no byte moves for the timeout, however long the transfer takes in all.
+type idleConn struct {
+	net.Conn
+	timeout time.Duration
+	// stalled is set once a deadline has passed. The transport then closes the connection, and what is pending fails of that.
+	stalled atomic.Bool
+}
+
+func (c *idleConn) Read(p []byte) (int, error) {
+	_ = c.SetReadDeadline(time.Now().Add(c.timeout))
+	n, err := c.Conn.Read(p)
+	return n, c.reason(err)
+}
+
+// Write also moves the deadline of the pending read of the response.
+func (c *idleConn) Write(p []byte) (int, error) {
+	_ = c.SetDeadline(time.Now().Add(c.timeout))
+	n, err := c.Conn.Write(p)
+	return n, c.reason(err)
+}
+
+func (c *idleConn) reason(err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		c.stalled.Store(true)
+	}
+	if err != nil && c.stalled.Load() {
+		return &stalledError{c.timeout}
+	}
+	return err
+}
+
+type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+// idleLimited bounds the idle time of the connections that dial makes, and the time to make one.
+func idleLimited(dial dialFunc, timeout time.Duration) dialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &idleConn{Conn: conn, timeout: timeout}, nil
+	}
+}
+
+// newTransferClient returns a client for transfers, which are bounded by their idle time. Each has a connection of its own.
+func newTransferClient(timeout time.Duration) *http.Client {
+	transport := cleanhttp.DefaultPooledTransport()
+	transport.DialContext = idleLimited(transport.DialContext, timeout)
+	transport.ForceAttemptHTTP2 = false // It would share a connection among transfers.
+	return &http.Client{
+		Transport:     signedLocations{transport},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// signedLocations drops a Location that is no URL: net/http would quote it in an error, and it may be signed.
+type signedLocations struct{ http.RoundTripper }
+
+func (s signedLocations) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := s.RoundTripper.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := url.Parse(resp.Header.Get("Location")); err != nil {
+		resp.Header.Del("Location")
+	}
+	return resp, nil
+}
+
+// OpenDownload returns the bytes at a signed address. The caller closes them.
+func (c *Conn) OpenDownload(ctx context.Context, address string) (io.ReadCloser, error) {
+	return c.SendToStorage(ctx, "download", address, func(ctx context.Context) (*http.Request, error) {
+		return http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	})
+}
+
+// SendToStorage sends a request without the API key until it succeeds or retries are used up. The caller closes the answer.
+func (c *Conn) SendToStorage(ctx context.Context, act, address string, newRequest func(context.Context) (*http.Request, error)) (io.ReadCloser, error) {
+	if err := c.CheckSignedURL(address); err != nil {
+		return nil, &StorageError{Act: act, Err: err}
+	}
+	ctx = withAttempts(ctx, true)
+	for {
+		req, err := newRequest(ctx)
+		if err != nil {
+			return nil, &StorageError{Act: act, Err: WithoutURL(err)}
+		}
+		if c.userAgent != "" {
+			req.Header.Set("User-Agent", c.userAgent)
+		}
+		resp, err := c.storage.Do(req) //nolint:bodyclose // Closed by storageFailure, or by the caller.
+		if err == nil && resp.StatusCode < 300 {
+			return resp.Body, nil
+		}
+		failure := storageFailure(act, resp, err)
+		tflog.Debug(ctx, "The file storage failed", map[string]any{"act": act, "status": failure.Status})
+		again, _ := c.Retry.check(ctx, resp, err)
+		var changed *ChangedFileError
+		if !again || errors.As(err, &changed) {
+			return nil, failure
+		}
+		if err := c.Retry.pause(req); err != nil {
+			return nil, &StorageError{Act: act, Err: err}
+		}
+	}
+}
+
+// CheckSignedURL refuses what would carry a file in clear text over a network, as for base_url.
+func (c *Conn) CheckSignedURL(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http":
+		return errors.New("the service returned a signed address that is no http or https URL")
+	case u.Scheme == "http" && !c.AllowInsecureHTTP && !isLoopback(u.Hostname()):
+		return fmt.Errorf("the service returned a signed address with plain http to %s; set allow_insecure_http = true in the provider block if the network is trusted", u.Hostname())
+	}
+	return nil
+}
+
+// storageFailure reads the text of a JSON or XML error. The rest of the answer is left out: it may repeat what was signed.
+func storageFailure(act string, resp *http.Response, err error) *StorageError {
+	if err != nil {
+		return &StorageError{Act: act, Err: WithoutURL(err)}
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	var text struct {
+		Detail  string `json:"detail" xml:"-"`
+		Message string `json:"message" xml:"Message"`
+	}
+	if json.Unmarshal(body, &text) != nil {
+		_ = xml.Unmarshal(body, &text)
+	}
+	if text.Detail == "" {
+		text.Detail = text.Message
+	}
+	return &StorageError{Act: act, Status: resp.StatusCode, Detail: text.Detail}
+}
+
+// ChangedFileError says that a file is not as long as it was when its upload began.
+type ChangedFileError struct{ Size int64 }
+
+func (e *ChangedFileError) Error() string {
+	return fmt.Sprintf("the file changed while it was uploaded: it had %d bytes", e.Size)
+}

@@ -1,0 +1,235 @@
+package transport
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+const idleTime = 10 * time.Second
+
+// pipeConn is the server's end of a connection.
+type pipeConn struct {
+	net.Conn
+	closed chan struct{}
+}
+
+// hang does nothing until the client has closed the connection.
+func (p pipeConn) hang() { <-p.closed }
+
+// closeNoting is the client's end.
+type closeNoting struct {
+	net.Conn
+	onClose func()
+}
+
+func (c closeNoting) Close() error {
+	c.onClose()
+	return c.Conn.Close()
+}
+
+// pipeClient returns a client whose transfers all go to a handler at the other end of a pipe. In a synctest bubble, time
+// passes only while everybody waits.
+func pipeClient(t *testing.T, handle func(conn pipeConn, r *http.Request)) *Conn {
+	t.Helper()
+	c, err := New(Config{BaseURL: "http://127.0.0.1", APIKey: clienttest.Key, RequestTimeout: idleTime, Clock: clock.NewFake(time.Now())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: idleLimited(func(context.Context, string, string) (net.Conn, error) {
+			client, server := net.Pipe()
+			closed := make(chan struct{})
+			go func() {
+				defer func() { _ = server.Close() }()
+				r, err := http.ReadRequest(bufio.NewReader(server))
+				if err != nil {
+					return
+				}
+				handle(pipeConn{server, closed}, r)
+			}()
+			return closeNoting{client, sync.OnceFunc(func() { close(closed) })}, nil
+		}, idleTime),
+	}
+	c.storage.Transport, c.streams.HTTPClient.Transport = transport, transport
+	return c
+}
+
+func pauseFor(d time.Duration) { <-time.After(d) } // It takes no real time in a bubble.
+
+func TestUpload_idleTime(t *testing.T) {
+	t.Parallel()
+	const size = 1 << 20
+	moves := func(parts int) func(pipeConn, *http.Request) {
+		return func(_ pipeConn, r *http.Request) {
+			for range parts {
+				_, _ = io.CopyN(io.Discard, r.Body, size/16)
+				pauseFor(idleTime - time.Second)
+			}
+		}
+	}
+	for name, tc := range map[string]struct {
+		handle func(conn pipeConn, r *http.Request)
+		stalls bool
+	}{
+		"slow, but it moves": {func(conn pipeConn, r *http.Request) {
+			moves(16)(conn, r)
+			_, _ = io.Copy(io.Discard, r.Body)
+			pauseFor(idleTime - time.Second)
+			_, _ = io.WriteString(conn, "HTTP/1.1 204 No Content\r\n\r\n")
+		}, false},
+		"nothing is read": {func(conn pipeConn, _ *http.Request) { conn.hang() }, true},
+		"reading stops": {func(conn pipeConn, r *http.Request) {
+			moves(8)(conn, r)
+			conn.hang()
+		}, true},
+		"no response": {func(conn pipeConn, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			conn.hang()
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const address = "http://127.0.0.1/put?sig=s3cret"
+				_, err := pipeClient(t, tc.handle).SendToStorage(t.Context(), "upload", address, func(ctx context.Context) (*http.Request, error) {
+					req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, io.LimitReader(clienttest.Endless{}, size+size/16))
+					if err == nil {
+						req.ContentLength = size + size/16
+					}
+					return req, err
+				})
+				var failure *StorageError
+				if errors.As(err, &failure) != tc.stalls || tc.stalls && !strings.HasSuffix(err.Error(), "the transfer stalled: no data moved for 10s; check the connection, or raise request_timeout in the provider block") {
+					t.Errorf("got %v", err)
+				}
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+func TestDownload_idleTime(t *testing.T) {
+	t.Parallel()
+	for _, stalls := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := pipeClient(t, func(conn pipeConn, _ *http.Request) {
+				pauseFor(idleTime - time.Second)
+				_, _ = fmt.Fprint(conn, "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n")
+				for i := range 20 {
+					if stalls && i == 7 {
+						conn.hang()
+						return
+					}
+					pauseFor(idleTime - time.Second)
+					_, _ = io.WriteString(conn, "x")
+				}
+			})
+			stored, err := c.OpenDownload(t.Context(), "http://127.0.0.1/get")
+			if err != nil {
+				t.Fatal(err)
+			}
+			pauseFor(2 * idleTime) // What this machine takes is not the network's fault.
+			data, err := io.ReadAll(stored)
+			var stalled *stalledError
+			if errors.As(err, &stalled) != stalls || !stalls && string(data) != strings.Repeat("x", 20) {
+				t.Errorf("got %q, %v", data, err)
+			}
+			_ = stored.Close()
+			synctest.Wait()
+		})
+	}
+}
+
+// The end of the run is no stall.
+func TestUpload_contextEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := pipeClient(t, func(conn pipeConn, _ *http.Request) { conn.hang() })
+		ctx, cancel := context.WithTimeout(t.Context(), idleTime/2)
+		defer cancel()
+		_, err := c.OpenDownload(ctx, "http://127.0.0.1/get")
+		if !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "stalled") {
+			t.Errorf("got %v", err)
+		}
+		synctest.Wait()
+	})
+}
+
+// A connection that cannot be made takes no longer.
+func TestIdleLimited_dial(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dial := idleLimited(func(ctx context.Context, _, _ string) (net.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}, idleTime)
+		start := time.Now()
+		if _, err := dial(t.Context(), "tcp", "127.0.0.1:1"); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != idleTime {
+			t.Errorf("after %v: %v", time.Since(start), err)
+		}
+	})
+}
+
+func TestNewTransferClient(t *testing.T) {
+	t.Parallel()
+	transport := newTransferClient(idleTime).Transport.(signedLocations).RoundTripper.(*http.Transport)
+	server := clienttest.ServeStorage(t, clienttest.NoContent)
+	at, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := transport.DialContext(t.Context(), "tcp", at.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if idle, ok := conn.(*idleConn); !ok || idle.timeout != idleTime || transport.ForceAttemptHTTP2 {
+		t.Errorf("the connection is a %T, HTTP/2 %v", conn, transport.ForceAttemptHTTP2)
+	}
+}
+
+// What the service itself sends for a long time takes as long as its bytes move, and not longer.
+func TestStream_idleTime(t *testing.T) {
+	t.Parallel()
+	const parts = 16
+	for _, stalls := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := pipeClient(t, func(conn pipeConn, _ *http.Request) {
+				_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", parts)
+				for i := range parts {
+					if stalls && i == parts/2 {
+						conn.hang()
+						return
+					}
+					pauseFor(idleTime - time.Second)
+					_, _ = io.WriteString(conn, "x")
+				}
+			})
+			resp, err := c.Stream(t.Context(), aRead, func(*http.Response) error { return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := io.ReadAll(resp.Body)
+			if (err != nil) != stalls || stalls && !strings.Contains(err.Error(), "the transfer stalled: no data moved for 10s") || !stalls && len(data) != parts {
+				t.Errorf("got %q, %v", data, err)
+			}
+			_ = resp.Body.Close()
+			synctest.Wait()
+		})
+	}
+}

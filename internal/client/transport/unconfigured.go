@@ -1,0 +1,36 @@
+package transport
+
+import (
+	"fmt"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+// UnconfiguredError is what every call returns before the provider is configured, and while a provider setting is not
+// known yet, as during the plan of a configuration that creates what the setting depends on.
+type UnconfiguredError struct {
+	// Setting is the provider attribute whose value is unknown; empty before the provider is configured.
+	Setting string
+}
+
+func (e *UnconfiguredError) Error() string {
+	if e.Setting == "" {
+		return "the provider is not configured"
+	}
+	return fmt.Sprintf("the provider's %s is not known yet; apply what %s depends on first", e.Setting, e.Setting)
+}
+
+// Configured is the error that every call returns while a provider setting is not known yet, else nil.
+func (c *Conn) Configured() error {
+	if c.unconfigured == nil {
+		return nil
+	}
+	return c.unconfigured
+}
+
+// NewUnconfigured returns a connection whose every call fails with an *UnconfiguredError.
+func NewUnconfigured(setting string, clk clock.Clock) *Conn {
+	c := connect(Config{Clock: clk})
+	c.unconfigured = &UnconfiguredError{Setting: setting}
+	return c
+}

@@ -1,0 +1,342 @@
+package wikis
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// aWiki is an archive.
+var aWiki = func() []byte {
+	var data bytes.Buffer
+	z := zip.NewWriter(&data)
+	for _, name := range []string{"wiki.json", "index.md"} {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = io.WriteString(w, strings.Repeat("text of "+name, 100))
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		panic(err)
+	}
+	return data.Bytes()
+}()
+
+// exportForms are the ways in which the service leads to an archive, which the storage has.
+var exportForms = map[string]func(w http.ResponseWriter, storage string){
+	"link": func(w http.ResponseWriter, storage string) { clienttest.AnswerJSON(w, 200, `{"url":"`+storage+`"}`) },
+	"link of a kind": func(w http.ResponseWriter, storage string) {
+		_, _ = io.WriteString(w, "\n {\"url\":\""+storage+"\",\"more\":1}")
+	},
+	"redirect":     func(w http.ResponseWriter, storage string) { redirect(w, 302, storage) },
+	"redirect 307": func(w http.ResponseWriter, storage string) { redirect(w, 307, storage) },
+}
+
+func redirect(w http.ResponseWriter, status int, to string) {
+	w.Header().Set("Location", to)
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, "<html>")
+}
+
+func sendArchive(w http.ResponseWriter, _ *http.Request, _ int) { _, _ = w.Write(aWiki) }
+
+// The storage is on the same host as the service, on another port.
+func TestExportWikiRun_withoutTheKey(t *testing.T) {
+	t.Parallel()
+	for name, answer := range exportForms {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storage := clienttest.ServeStorage(t, sendArchive)
+			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answer(w, storage.URL+"/x?sig=s") })
+			var got bytes.Buffer
+			export, err := c.Export(t.Context(), "r1", &got)
+			sum := sha256.Sum256(aWiki)
+			if err != nil || !bytes.Equal(got.Bytes(), aWiki) || export.Size != int64(len(aWiki)) || export.SHA256 != hex.EncodeToString(sum[:]) {
+				t.Errorf("got %+v and %d bytes, %v", export, got.Len(), err)
+			}
+			requests, _ := storage.Seen()
+			if len(requests) != 1 || rec.Count(http.MethodGet) != 1 {
+				t.Fatalf("%d requests to the storage, %d to the service", len(requests), rec.Count(http.MethodGet))
+			}
+			if sent := fmt.Sprint(requests[0].Header, requests[0].URL); strings.Contains(sent, clienttest.Key) || requests[0].Header.Get("Authorization") != "" || requests[0].URL.RawQuery != "sig=s" {
+				t.Errorf("the storage got %s", sent)
+			}
+			if sent := rec.Requests[0]; sent.Header.Get("Authorization") != "Bearer "+clienttest.Key || sent.Header.Get("Accept") != "application/zip, application/json" {
+				t.Errorf("the service got %v", sent.Header)
+			}
+		})
+	}
+}
+
+// Wherever a redirect leads, even back to the service, the key does not go there.
+func TestExportWikiRun_relativeRedirect(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
+		if n == 1 {
+			redirect(w, 303, "../../../files/x?sig=s")
+			return
+		}
+		sendArchive(w, r, n)
+	})
+	if _, err := c.Export(t.Context(), "r1", io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if second := rec.Requests[1]; second.URL.String() != "/api/files/x?sig=s" || second.Header.Get("Authorization") != "" {
+		t.Errorf("asked for %s with %v", second.URL, second.Header)
+	}
+}
+
+func TestExportWikiRun_archiveInTheAnswer(t *testing.T) {
+	t.Parallel()
+	empty := []byte("PK\x05\x06" + strings.Repeat("\x00", 18))
+	for name, data := range map[string][]byte{"some files": aWiki, "no files": empty} {
+		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+			if n == 1 {
+				clienttest.AnswerJSON(w, 503, `{"detail":"later"}`)
+				return
+			}
+			w.Header().Set("Content-Type", "application/octet-stream")
+			_, _ = w.Write(data)
+		})
+		var got bytes.Buffer
+		export, err := c.Export(t.Context(), "r1", &got)
+		if err != nil || export.Size != int64(len(data)) || !bytes.Equal(got.Bytes(), data) || rec.Count(http.MethodGet) != 2 {
+			t.Errorf("%s: got %+v after %d requests, %v", name, export, rec.Count(http.MethodGet), err)
+		}
+	}
+}
+
+func TestExportWikiRun_expiredAddress(t *testing.T) {
+	t.Parallel()
+	for status, renewed := range map[int]bool{400: true, 401: true, 403: true, 404: true, 410: true, 302: false, 405: false, 501: false, 503: false} {
+		for _, stays := range []bool{false, true} {
+			t.Run(fmt.Sprint(status, stays), func(t *testing.T) {
+				t.Parallel()
+				storage := clienttest.ServeStorage(t, func(w http.ResponseWriter, r *http.Request, n int) {
+					if stays || r.URL.RawQuery == "n=1" {
+						clienttest.AnswerJSON(w, status, `{"message":"the address has expired"}`)
+						return
+					}
+					sendArchive(w, r, n)
+				})
+				c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+					clienttest.AnswerJSON(w, 200, `{"url":"`+storage.URL+`?n=`+strconv.Itoa(n)+`"}`)
+				})
+				var got bytes.Buffer
+				_, err := c.Export(t.Context(), "r1", &got)
+				want := 1
+				if renewed {
+					want = 2
+				}
+				if rec.Count(http.MethodGet) != want || (err == nil) != (renewed && !stays) {
+					t.Errorf("asked for %d addresses, want %d; %v", rec.Count(http.MethodGet), want, err)
+				}
+				var failure *transport.StorageError
+				if err != nil && (!errors.As(err, &failure) || failure.Status != status || got.Len() > 0 || strings.Contains(err.Error(), storage.URL)) {
+					t.Errorf("%d bytes were written; %v", got.Len(), err)
+				}
+			})
+		}
+	}
+}
+
+// What is no whole archive is an error that says what came, and nothing of its text.
+func TestExportWikiRun_notAnArchive(t *testing.T) {
+	t.Parallel()
+	short := func(w http.ResponseWriter) {
+		w.Header().Set("Content-Length", strconv.Itoa(len(aWiki)))
+		_, _ = w.Write(aWiki[:200])
+	}
+	dropped := func(w http.ResponseWriter) {
+		_, _ = w.Write(aWiki[:200])
+		_ = http.NewResponseController(w).Flush()
+		clienttest.Drop(w)
+	}
+	text := func(body string) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) { _, _ = io.WriteString(w, body) }
+	}
+	for name, tc := range map[string]struct {
+		answer             func(http.ResponseWriter)
+		inStorage, service string
+	}{
+		"short":        {short, "broke off after 200 bytes: unexpected EOF", "broke off after 200 bytes: unexpected EOF"},
+		"dropped":      {dropped, "broke off after 200 bytes: unexpected EOF", "broke off after 200 bytes: unexpected EOF"},
+		"without end":  {text(string(aWiki[:200])), "broke off after 200 bytes: the directory", "broke off after 200 bytes: the directory"},
+		"half an end":  {text(string(aWiki[:len(aWiki)-1])), "broke off after", "broke off after"},
+		"HTML":         {text("<!DOCTYPE html><title>s3cret</title>"), "what came is text/html; charset=utf-8, not a ZIP archive", "neither a ZIP archive nor an address of one"},
+		"JSON":         {text(` {"message":"s3cret"}`), "what came is JSON, not a ZIP archive", "neither an archive nor an address of one"},
+		"JSON in bits": {text(` {"url":"https://s3cret`), "what came is JSON, not a ZIP archive", "neither a ZIP archive nor an address of one"},
+		"empty":        {text(""), "what came is empty, not a ZIP archive", "neither a ZIP archive nor an address of one"},
+		"two letters":  {text("PK"), "not a ZIP archive", "neither a ZIP archive nor an address of one"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check := func(where, want string, answer func(w http.ResponseWriter)) {
+				c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answer(w) })
+				export, err := c.Export(t.Context(), "r1", io.Discard)
+				if export != nil || err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
+					t.Errorf("%s: got %+v, %v", where, export, err)
+				}
+			}
+			storage := clienttest.ServeStorage(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.answer(w) })
+			check("storage", tc.inStorage, func(w http.ResponseWriter) { exportForms["link"](w, storage.URL) })
+			check("service", tc.service, tc.answer)
+		})
+	}
+}
+
+func TestExportWikiRun_addressesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"http://files.example/x?sig=s3cret":      "plain http to files.example; set allow_insecure_http",
+		"ftp://files.example/x?sig=s3cret":       "no http or https URL",
+		"https://files.example:x%zz/?sig=s3cret": "",
+		"/relative?sig=s3cret":                   "",
+	} {
+		for _, form := range []string{"link", "redirect"} {
+			c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { exportForms[form](w, address) })
+			_, err := c.Export(t.Context(), "r1", io.Discard)
+			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("%s to %s: %v", form, address, err)
+			}
+		}
+	}
+}
+
+// fullDisk takes some bytes and no more.
+type fullDisk struct{ left int }
+
+var errDiskFull = errors.New("no space left")
+
+func (d *fullDisk) Write(p []byte) (int, error) {
+	if len(p) > d.left {
+		return 0, errDiskFull
+	}
+	d.left -= len(p)
+	return len(p), nil
+}
+
+func TestExportWikiRun_returnsTheWritersError(t *testing.T) {
+	t.Parallel()
+	storage := clienttest.ServeStorage(t, sendArchive)
+	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { exportForms["link"](w, storage.URL) })
+	if _, err := c.Export(t.Context(), "r1", &fullDisk{100}); !errors.Is(err, errDiskFull) || rec.Count(http.MethodGet) != 1 {
+		t.Errorf("got %v after %d requests", err, rec.Count(http.MethodGet))
+	}
+}
+
+func TestExportWikiRun_refusals(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		answer func(http.ResponseWriter)
+		status int
+		sent   int
+	}{
+		"403":                       {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 403, `{"detail":"off"}`) }, 403, 1},
+		"404":                       {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 404, `{"detail":"gone"}`) }, 404, 1},
+		"500":                       {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 500, `{"detail":"down"}`) }, 500, 4},
+		"a redirect to nowhere":     {func(w http.ResponseWriter) { w.WriteHeader(302) }, 302, 1},
+		"an error that is archived": {func(w http.ResponseWriter) { w.WriteHeader(404); _, _ = w.Write(aWiki) }, 404, 1},
+	} {
+		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.answer(w) })
+		_, err := c.Export(t.Context(), "r1", io.Discard)
+		if transport.StatusOf(err) != tc.status || rec.Count(http.MethodGet) != tc.sent {
+			t.Errorf("%s: %v after %d requests", name, err, rec.Count(http.MethodGet))
+		}
+	}
+}
+
+func TestExportWikiRun_endsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, end := context.WithCancel(t.Context())
+	c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		_, _ = w.Write(aWiki[:100])
+		_ = http.NewResponseController(w).Flush()
+		end()
+		<-r.Context().Done()
+	})
+	_, err := c.Export(ctx, "r1", io.Discard)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// sendMany answers with an archive of that many bytes.
+func sendMany(w http.ResponseWriter, size int64) {
+	head, end := aWiki[:30], aWiki[len(aWiki)-shortestEnd:]
+	_, _ = io.Copy(w, io.MultiReader(bytes.NewReader(head), io.LimitReader(clienttest.Endless{}, size-int64(len(head)+len(end))), bytes.NewReader(end)))
+}
+
+// manyServed returns clients of services which export archives of that many bytes, by the form of the export.
+func manyServed(t testing.TB, size int64) map[string]*Client {
+	t.Helper()
+	storage := clienttest.ServeStorage(t, func(w http.ResponseWriter, _ *http.Request, _ int) { sendMany(w, size) })
+	link, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { exportForms["link"](w, storage.URL) })
+	direct, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { sendMany(w, size) })
+	return map[string]*Client{"link": link, "archive": direct}
+}
+
+// Not parallel, so that nobody else's memory is counted. What was allocated in all bounds what was held at once.
+func TestExportWikiRun_takesLittleMemory(t *testing.T) {
+	const size = 256 << 20
+	for form, c := range manyServed(t, size) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		export, err := c.Export(t.Context(), "r1", io.Discard)
+		runtime.ReadMemStats(&after)
+		if err != nil || export.Size != size {
+			t.Fatalf("%s: got %+v, %v", form, export, err)
+		}
+		allocated := after.TotalAlloc - before.TotalAlloc
+		t.Logf("%s: %d KiB allocated in all", form, allocated>>10)
+		if allocated > 4<<20 {
+			t.Errorf("%s: an export of 256 MiB allocated %d bytes", form, allocated)
+		}
+	}
+}
+
+// The time of a gibibyte onto the disk, in either form.
+func BenchmarkExportWikiRun(b *testing.B) {
+	if testing.Short() {
+		b.Skip("writes gibibytes")
+	}
+	const size = 1 << 30
+	for form, c := range manyServed(b, size) {
+		b.Run(form, func(b *testing.B) {
+			file, err := os.Create(filepath.Join(b.TempDir(), "wiki.zip"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer func() { _ = file.Close() }()
+			b.SetBytes(size)
+			b.ReportAllocs()
+			for b.Loop() {
+				_, err := file.Seek(0, io.SeekStart)
+				if err == nil {
+					_, err = c.Export(b.Context(), "r1", file)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

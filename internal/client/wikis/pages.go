@@ -1,0 +1,77 @@
+package wikis
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// Page is a page of a wiki run.
+type Page struct {
+	ID    string `json:"pageId"`
+	Path  string `json:"path"`
+	Title string `json:"title"`
+	// Content is Markdown. A page may be empty, but not without content.
+	Content *string `json:"content"`
+	// Order is the page's place among those beside it, which may have a fraction; nil where the service does not tell it.
+	Order *float64 `json:"order"`
+}
+
+func (p *Page) Identifier() string { return p.ID }
+
+func (p *Page) MissingField() string {
+	if p.Content == nil {
+		return "content"
+	}
+	return ""
+}
+
+// Match is a page that a search found.
+type Match struct {
+	PageID     string `json:"pageId"`
+	Title      string `json:"title"`
+	Path       string `json:"path"`
+	Snippet    string `json:"snippet"`
+	MatchCount *int64 `json:"matchCount"`
+}
+
+func (m *Match) Identifier() string { return m.PageID }
+
+func (m *Match) MissingField() string { return "" }
+
+// Page returns a page of a wiki run.
+func (c *Client) Page(ctx context.Context, runID, pageID string) (*Page, error) {
+	return transport.CallObject[Page](ctx, c.conn, transport.Request{
+		Op:   transport.Operation{Name: "getWikiPage", Method: http.MethodGet, Route: "/api/v0/wiki/{wikiRunId}/pages/{pageId}"},
+		Path: []string{runID, pageID},
+		Noun: "page",
+	}, pageID)
+}
+
+// Search returns the pages of a wiki run that hold a text, in the service's order. How many are returned at most is
+// left to the service where limit is 0.
+func (c *Client) Search(ctx context.Context, runID, text string, limit int64) ([]Match, error) {
+	r := transport.Request{
+		Op:    transport.Operation{Name: "searchWikiRun", Method: http.MethodGet, Route: "/api/v0/wiki/{wikiRunId}/search"},
+		Path:  []string{runID},
+		Query: url.Values{"q": {text}},
+	}
+	if limit > 0 {
+		r.Query.Set("limit", strconv.FormatInt(limit, 10))
+	}
+	answer, err := c.conn.Exchange(ctx, r, transport.WantJSON)
+	if err != nil {
+		return nil, err
+	}
+	found, err := transport.ReadList[Match](answer.Body, "results")
+	switch {
+	case err != nil:
+		return nil, transport.Unusable(r.Op, err)
+	case found == nil:
+		return nil, r.Unexpected("its results are null")
+	}
+	return transport.CheckObjects(r, found)
+}

@@ -1,0 +1,130 @@
+package wikis
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+const wikiPageBody = `{"pageId":"p1","path":"a/b.md","title":"T","content":"# T","order":2}`
+
+func TestWikiPage(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ answer, problem string }{
+		"bare":            {wikiPageBody, ""},
+		"wrapped":         {`{"page":` + wikiPageBody + `}`, ""},
+		"an empty page":   {`{"pageId":"p1","content":""}`, ""},
+		"unknown keys":    {`{"pageId":"p1","content":"","order":1.5,"more":{}}`, ""},
+		"another page":    {`{"pageId":"p2","path":"a","title":"T","content":"","order":1}`, "it holds the object p2 instead of p1"},
+		"no page":         {`{}`, "it holds no ID"},
+		"without content": {`{"pageId":"p1","path":"a","title":"T","content":null,"order":1}`, "it lacks the field content"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 200, tc.answer) })
+			page, err := c.Page(t.Context(), "r1", "p1")
+			if tc.problem == "" {
+				if err != nil || page.ID != "p1" || page.Content == nil {
+					t.Errorf("got %+v, %v", page, err)
+				}
+				return
+			}
+			var answer *transport.AnswerError
+			if !errors.As(err, &answer) || answer.Problem != tc.problem || page != nil {
+				t.Errorf("got %+v, %v", page, err)
+			}
+		})
+	}
+}
+
+// Whatever an ID is, it stays in its place of the path, or nothing is sent.
+func TestWiki_idsStayInTheirPlace(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{
+		"r1":         "r1",
+		" ":          "%20",
+		"a b":        "a%20b",
+		"../privacy": "..%2Fprivacy",
+		"%2f":        "%252f",
+		"%2e%2e":     "%252e%252e",
+		"a?q=b#c":    "a%3Fq=b%23c",
+		"{pageId}":   "%7BpageId%7D",
+		"...":        "...",
+		"":           "",
+		".":          "",
+		"..":         "",
+	} {
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 404, `{"detail":"no"}`) })
+			for path, ask := range map[string]func() error{
+				"/api/v0/wiki/" + want + "/pages/p1": func() error { _, err := c.Page(t.Context(), id, "p1"); return err },
+				"/api/v0/wiki/r1/pages/" + want:      func() error { _, err := c.Page(t.Context(), "r1", id); return err },
+				"/api/v0/wiki/" + want + "/search":   func() error { _, err := c.Search(t.Context(), id, "x", 0); return err },
+				"/api/v0/wiki/" + want + "/export":   func() error { _, err := c.Export(t.Context(), id, io.Discard); return err },
+			} {
+				before := rec.Count(http.MethodGet)
+				err := ask()
+				if err == nil || transport.IsNotFound(err) != (want != "") {
+					t.Errorf("%s: %v", path, err)
+				}
+				if want == "" {
+					if rec.Count(http.MethodGet) != before || !strings.Contains(err.Error(), strconv.Quote(id)) {
+						t.Errorf("%s: %d requests, %v", path, rec.Count(http.MethodGet)-before, err)
+					}
+					continue
+				}
+				if got := rec.Requests[before].URL; got.EscapedPath() != path || (got.RawQuery != "") != strings.HasSuffix(path, "/search") {
+					t.Errorf("asked for %s, want %s", got, path)
+				}
+			}
+		})
+	}
+}
+
+func TestSearchWikiRun(t *testing.T) {
+	t.Parallel()
+	const match = `{"pageId":"p1","title":"T","path":"a.md","snippet":"s","matchCount":2}`
+	for name, tc := range map[string]struct {
+		text   string
+		limit  int64
+		answer string
+		query  string
+		found  int
+		want   string
+	}{
+		"two":              {"x", 0, `{"results":[` + match + `,` + match + `]}`, "q=x", 2, ""},
+		"with a limit":     {"x", 7, `{"results":[` + match + `]}`, "limit=7&q=x", 1, ""},
+		"a hard text":      {" a&b=c/../ä?#", 0, `{"results":[]}`, "q=+a%26b%3Dc%2F..%2F%C3%A4%3F%23", 0, ""},
+		"bare":             {"x", 0, `[` + match + `]`, "q=x", 1, ""},
+		"null":             {"x", 0, `{"results":null}`, "q=x", 0, "its results are null"},
+		"nothing":          {"x", 0, `{}`, "q=x", 0, "it has no results"},
+		"no page":          {"x", 0, `{"results":[` + match + `,{"title":"T"}]}`, "q=x", 0, "its object 2 is none: it holds no ID"},
+		"of another shape": {"x", 0, `{"results":{}}`, "q=x", 0, "unexpected shape"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 200, tc.answer) })
+			found, err := c.Search(t.Context(), "r1", tc.text, tc.limit)
+			if rec.Requests[0].URL.RawQuery != tc.query {
+				t.Errorf("the query is %s", rec.Requests[0].URL.RawQuery)
+			}
+			if tc.want == "" {
+				if err != nil || found == nil || len(found) != tc.found {
+					t.Errorf("got %+v, %v", found, err)
+				}
+				return
+			}
+			var transport *transport.TransportError
+			if !errors.As(err, &transport) || transport.Operation != "searchWikiRun" || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,505 @@
+package wikis
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+const (
+	getWikis    = "GET /api/v0/wiki"
+	postWiki    = "POST /api/v0/wiki"
+	acmeAPI     = "https://code.example/acme/api"
+	acmeWeb     = "https://code.example/acme/web"
+	historyOf   = "GET /api/v0/wiki/history/https:%2F%2Fcode.example%2Facme%2F"
+	noSuchWiki  = `404 {"title":"Not Found","status":404,"detail":"There is no such wiki run."}`
+	notCovered  = `403 {"title":"Forbidden","status":403,"detail":"The repository is not connected."}`
+	wikiFailed  = `500 {"title":"Error","status":500,"detail":"no"}`
+	getWikiOne  = getWikis + "/w1"
+	wikiPrivacy = postWiki + "/w1/privacy"
+	deleteWiki  = "DELETE /api/v0/wiki/w1"
+)
+
+// wiki is a run of acme/api as the service writes it; more starts with a comma.
+func wiki(id, more string) string { return wikiOf(acmeAPI, id, more) }
+
+func wikiOf(repoURL, id, more string) string {
+	return fmt.Sprintf(`{"wikiRunId":%q,"repoUrl":%q,"commitHash":"c0ffee0123","branch":"main","hasLocalChanges":false,"hasNonRemoteCommits":false,"pageCount":1,"createdAt":%d,"pageTree":[{"pageId":"p","title":"T","path":"a.md","order":0,"children":[]}]%s}`,
+		id, repoURL, clienttest.Start.UnixMilli(), more)
+}
+
+func wikis(runs ...string) string { return `200 {"wikiRuns":[` + strings.Join(runs, ",") + `]}` }
+
+func wikiIDs(runs []Run) string {
+	ids := make([]string, len(runs))
+	for i := range runs {
+		ids[i] = runs[i].ID
+	}
+	return strings.Join(ids, " ")
+}
+
+func TestWikiRuns_readsEveryForm(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		answer, want string
+		fails        bool
+	}{
+		"in another order":  {wikis(wikiOf(acmeWeb, "w3", ""), wiki("w2", `,"new":1`), wiki("w1", `,"modelUsed":null,"privacyLevel":"secret"`)), "w1 w2 w3", false},
+		"bare":              {"200 [" + wiki("w1", "") + "]", "w1", false},
+		"none":              {wikis(), "", false},
+		"no list":           {`200 {"runs":[]}`, "", true},
+		"one without an ID": {wikis(wiki("", "")), "", true},
+		"one of nowhere":    {wikis(`{"wikiRunId":"w1"}`), "", true},
+		"refused":           {notCovered, "", true},
+		"broken":            {`200 {"wikiRuns":[`, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := serveShort(t, clienttest.Answers(map[string]string{getWikis: tc.answer}))
+			got, err := c.List(t.Context())
+			if (err != nil) != tc.fails || wikiIDs(got) != tc.want {
+				t.Errorf("got %s, %v", wikiIDs(got), err)
+			}
+		})
+	}
+}
+
+func TestWikiRunHistory(t *testing.T) {
+	t.Parallel()
+	older, newer := wiki("w9", ""), strings.Replace(wiki("w1", ""), `"createdAt":1772323200000`, `"createdAt":1772323200001`, 1)
+	c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{historyOf + "api": wikis(older, newer, wiki("w5", "")), historyOf + "web": notCovered}))
+	for range 2 {
+		got, err := c.History(t.Context(), acmeAPI)
+		if err != nil || wikiIDs(got) != "w1 w5 w9" {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	}
+	if _, err := c.History(t.Context(), acmeWeb); transport.StatusOf(err) != http.StatusForbidden {
+		t.Errorf("got %v", err)
+	}
+	rec.Want(t, historyOf+"api", historyOf+"web")
+	// An address is one segment of the path, whatever it holds.
+	c, rec, _ = serveShort(t, clienttest.Answers(nil))
+	for _, address := range []string{"https://code.example/../../computers?x=1#y", "a/%2f/../b"} {
+		_, _ = c.History(t.Context(), address)
+	}
+	rec.Want(t, "GET /api/v0/wiki/history/https:%2F%2Fcode.example%2F..%2F..%2Fcomputers%3Fx=1%23y", "GET /api/v0/wiki/history/a%2F%252f%2F..%2Fb")
+}
+
+// A plan of many runs that are the newest of their repositories takes a handful of requests; an older one is read by itself.
+func TestWikiRun_sharesTheListing(t *testing.T) {
+	t.Parallel()
+	var listed []string
+	for n := range 100 {
+		listed = append(listed, wikiOf(fmt.Sprint(acmeWeb, n), fmt.Sprint("n", n), ""))
+	}
+	c, rec, _ := serveShort(t, func(call string) string {
+		if call == getWikis {
+			return wikis(listed...)
+		}
+		return "200 " + wiki(strings.TrimPrefix(call, getWikis+"/"), `,"videoOverview":{"a":1}`)
+	})
+	var reading sync.WaitGroup
+	for n := range 100 {
+		reading.Go(func() {
+			if got, err := c.Get(t.Context(), fmt.Sprint("n", n), acmeWeb); err != nil || got.ID != fmt.Sprint("n", n) {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
+	}
+	reading.Wait()
+	if n := len(rec.Calls()); n > 3 {
+		t.Errorf("%d requests", n)
+	}
+	alone, err := c.Get(t.Context(), "w1", acmeAPI)
+	if err != nil || string(alone.VideoOverview) != `{"a":1}` || !slices.Contains(rec.Calls(), getWikiOne) {
+		t.Errorf("an older run: %+v, %v", alone, err)
+	}
+}
+
+// Many runs of one repository take a handful of requests too: those that are not the newest are in its history.
+func TestWikiRun_sharesTheHistory(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		isRefused bool
+		most      int
+	}{"told": {false, 5}, "refused": {true, 103}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const n = 100
+			var runs []string
+			for k := range n {
+				runs = append(runs, wiki(fmt.Sprint("n", k), ""))
+			}
+			c, rec, _ := serveShort(t, func(call string) string {
+				switch {
+				case call == getWikis:
+					return wikis(runs[0])
+				case call == historyOf+"api" && tc.isRefused:
+					return notCovered
+				case call == historyOf+"api":
+					return wikis(runs...)
+				}
+				return "200 " + wiki(strings.TrimPrefix(call, getWikis+"/"), "")
+			})
+			var reading sync.WaitGroup
+			for k := range n {
+				reading.Go(func() {
+					if got, err := c.Get(t.Context(), fmt.Sprint("n", k), acmeAPI); err != nil || got.ID != fmt.Sprint("n", k) {
+						t.Errorf("got %+v, %v", got, err)
+					}
+				})
+			}
+			reading.Wait()
+			if requests := len(rec.Calls()); requests > tc.most {
+				t.Errorf("%d requests", requests)
+			}
+		})
+	}
+}
+
+// A run is gone where the service says so and neither the newest runs nor its repository's history have it.
+func TestWikiRun_gone(t *testing.T) {
+	t.Parallel()
+	gone, unproven, refused := clienttest.Is[*transport.GoneError], clienttest.Is[*transport.UnprovenGoneError], clienttest.Is[*transport.APIError]
+	for name, tc := range map[string]struct {
+		single, list, history string
+		want                  func(error) bool
+		isGone                bool
+	}{
+		"nowhere":                       {noSuchWiki, wikis(wikiOf(acmeWeb, "w2", "")), wikis(), gone, true},
+		"nowhere, and nothing else":     {noSuchWiki, wikis(), wikis(), gone, true},
+		"in the history":                {noSuchWiki, wikis(), wikis(wiki("w1", "")), refused, false},
+		"a history that is refused":     {noSuchWiki, wikis(), notCovered, gone, true},
+		"a history that is not there":   {noSuchWiki, wikis(), noSuchWiki, gone, true},
+		"a history that fails":          {noSuchWiki, wikis(), wikiFailed, unproven, false},
+		"a listing that fails":          {noSuchWiki, wikiFailed, wikis(), refused, false},
+		"a listing that is refused":     {noSuchWiki, notCovered, wikis(), unproven, false},
+		"a 404 that is somebody else's": {"404 <html>", wikis(), wikis(), refused, false},
+		"switched off":                  {notCovered, notCovered, notCovered, refused, false},
+		"another run":                   {"200 " + wiki("w2", ""), wikis(), wikis(), clienttest.Is[*transport.AnswerError], false},
+		"there":                         {"200 " + wiki("w1", ""), wikis(), wikis(), nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := serveShort(t, clienttest.Answers(map[string]string{getWikiOne: tc.single, getWikis: tc.list, historyOf + "api": tc.history}))
+			_, err := c.Get(t.Context(), "w1", acmeAPI)
+			if !clienttest.IsA(err, tc.want) || transport.IsGone(err) != tc.isGone {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	// Without its repository, as after an import, the history is not asked for.
+	c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{getWikiOne: noSuchWiki, getWikis: wikis()}))
+	if _, err := c.Get(t.Context(), "w1", ""); !transport.IsGone(err) {
+		t.Errorf("got %v", err)
+	}
+	rec.Want(t, getWikiOne, getWikis, getWikiOne)
+}
+
+func TestCreateWikiRun_sendsOnlyWhatIsSet(t *testing.T) {
+	t.Parallel()
+	yes, no, order := true, false, 1.5
+	for want, body := range map[string]CreateRequest{
+		`{"repoUrl":"https://code.example/acme/api"}`: {RepoURL: acmeAPI},
+		`{"repoUrl":"https://code.example/acme/api","commitHash":"c","branch":"b","hasLocalChanges":false,"hasNonRemoteCommits":true,"pages":[]}`: {RepoURL: acmeAPI, CommitHash: "c", Branch: "b", HasLocalChanges: &no, HasNonRemoteCommits: &yes, Pages: []PageUpload{}},
+		`{"repoUrl":"https://code.example/acme/api","pages":[{"path":"a.md","title":"","content":"x"}],"pageTree":[{"pageId":"p","title":"T","path":"a.md","order":1.5,"children":[{"title":"U","path":"b.md"}]}]}`: {
+			RepoURL: acmeAPI, Pages: []PageUpload{{Path: "a.md", Content: "x"}},
+			PageTree: []TreeNode{{PageID: "p", Title: "T", Path: "a.md", Order: &order, Children: []TreeNode{{Title: "U", Path: "b.md"}}}},
+		},
+	} {
+		c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{getWikis: wikis(), postWiki: "200 " + wiki("w1", "")}))
+		if _, err := c.Create(t.Context(), body); err != nil {
+			t.Fatal(err)
+		}
+		if sent := rec.Bodies[len(rec.Bodies)-1]; sent != want {
+			t.Errorf("sent %s, want %s", sent, want)
+		}
+	}
+}
+
+func TestCreateWikiRun_takesEveryAnswer(t *testing.T) {
+	t.Parallel()
+	yes := true
+	asked := CreateRequest{RepoURL: acmeAPI + ".git", CommitHash: "c0ffee0", Branch: "main", HasLocalChanges: &yes, Pages: []PageUpload{{Path: "a.md"}}}
+	mine := strings.Replace(wiki("w1", ""), `"hasLocalChanges":false`, `"hasLocalChanges":true`, 1)
+	late := strings.Replace(mine, "1772323200000", "1772323199000", 1)
+	known := wiki("w0", "")
+	lost, stranger := clienttest.Is[*create.LostError], clienttest.Is[*create.WrongObjectError]
+	for name, tc := range map[string]struct {
+		post, single string
+		history      []string
+		want         func(error) bool
+		branch       string
+	}{
+		"the record":                         {post: "200 " + mine, branch: "main"},
+		"wrapped":                            {post: `200 {"wikiRun":` + mine + `}`, branch: "main"},
+		"the ID alone":                       {post: `200 {"wikiRunId":"w1"}`, single: "200 " + mine, branch: "main"},
+		"a record of another shape":          {post: `200 {"wikiRunId":"w1","repoUrl":{}}`, single: "200 " + mine, branch: "main"},
+		"the ID alone, and no read":          {post: `200 {"wikiRunId":"w1"}`, single: noSuchWiki, branch: "main"},
+		"nothing":                            {post: "200 {}", history: []string{known, mine}, branch: "main"},
+		"no body":                            {post: "200 ", history: []string{mine}, branch: "main"},
+		"lost":                               {post: "drop", history: []string{mine}, branch: "main"},
+		"500":                                {post: wikiFailed, history: []string{mine}, branch: "main"},
+		"lost before":                        {post: "drop", history: []string{known}, want: lost},
+		"lost, and one of before appears":    {post: "drop", history: []string{late}, want: lost},
+		"lost, and one without changes":      {post: "drop", history: []string{wiki("w1", "")}, want: lost},
+		"lost, and one of another branch":    {post: "drop", history: []string{strings.Replace(mine, "main", "next", 1)}, want: lost},
+		"lost, and one of another commit":    {post: "drop", history: []string{strings.Replace(mine, "c0ffee", "facade", 1)}, want: lost},
+		"lost, and one with more pages":      {post: "drop", history: []string{strings.Replace(mine, `"pageCount":1`, `"pageCount":2`, 1)}, want: lost},
+		"lost, and one that tells no pages":  {post: "drop", history: []string{`{"wikiRunId":"w1","repoUrl":"` + acmeAPI + `/","branch":"main","createdAt":1772323200000}`}, branch: "main"},
+		"lost, and one that tells no time":   {post: "drop", history: []string{strings.Replace(mine, `"createdAt":1772323200000,`, "", 1)}, want: lost},
+		"lost, and two appear":               {post: "drop", history: []string{mine, strings.Replace(mine, "w1", "w2", 1)}, want: lost},
+		"lost, and the history fails":        {post: "drop", want: lost},
+		"one that was created before":        {post: "200 " + strings.Replace(mine, "1772323200000", "1772319600000", 1), want: stranger},
+		"the repository is not covered":      {post: notCovered, want: clienttest.Is[*transport.APIError]},
+		"a page, as of something in between": {post: "200 <html>", history: []string{}, want: lost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			history := wikiFailed
+			if tc.history != nil {
+				history = wikis(tc.history...)
+			}
+			c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{getWikis: wikis(known), postWiki: tc.post, getWikiOne: tc.single, historyOf + "api.git": history}))
+			_ = c.conn.CheckAccess(t.Context()) // Tells the service's time.
+			got, err := c.Create(t.Context(), asked)
+			if !clienttest.IsA(err, tc.want) || err == nil && (got.ID != "w1" || got.Branch != tc.branch) {
+				t.Errorf("got %+v, %v", got, err)
+			}
+			if rec.Count(http.MethodPost) != 1 {
+				t.Errorf("asked %v", rec.Calls())
+			}
+		})
+	}
+}
+
+// A run that has more than was asked for, or that an agent or another person has made, is somebody else's.
+func TestCreateWikiRunRequest_isWanted(t *testing.T) {
+	t.Parallel()
+	yes, no := true, false
+	a := PageUpload{Path: "a.md", Title: "T"}
+	for name, tc := range map[string]struct {
+		asked    CreateRequest
+		old, new string // What the run has otherwise.
+		more     string
+		want     bool
+	}{
+		"nothing":                 {want: true},
+		"local changes":           {old: `"hasLocalChanges":false`, new: `"hasLocalChanges":true`},
+		"local changes asked for": {asked: CreateRequest{HasLocalChanges: &yes}, old: `"hasLocalChanges":false`, new: `"hasLocalChanges":true`, want: true},
+		"local changes not told":  {asked: CreateRequest{HasLocalChanges: &yes}, old: `"hasLocalChanges":false,`, want: true},
+		"no local changes":        {asked: CreateRequest{HasLocalChanges: &no}, want: true},
+		"local commits":           {old: `"hasNonRemoteCommits":false`, new: `"hasNonRemoteCommits":true`},
+		"local commits asked for": {asked: CreateRequest{HasNonRemoteCommits: &yes}, old: `"hasNonRemoteCommits":false`, new: `"hasNonRemoteCommits":true`, want: true},
+		"an agent's":              {more: `,"sourceSessionId":"s1"`},
+		"another owner's":         {more: `,"canUpdatePrivacy":false`},
+		"one's own":               {more: `,"canUpdatePrivacy":true,"sourceSessionId":""`, want: true},
+		"the page":                {asked: CreateRequest{Pages: []PageUpload{a}}, want: true},
+		"a page less":             {asked: CreateRequest{Pages: []PageUpload{a, a}}},
+		"a page more":             {asked: CreateRequest{Pages: []PageUpload{a}}, old: `"pageCount":1`, new: `"pageCount":2`},
+		"pages not told":          {asked: CreateRequest{Pages: []PageUpload{a, a}}, old: `"pageCount":1,`, want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var run Run
+			if err := json.Unmarshal([]byte(strings.Replace(wiki("w1", tc.more), tc.old, tc.new, 1)), &run); err != nil {
+				t.Fatal(err)
+			}
+			tc.asked.RepoURL = acmeAPI
+			if got := tc.asked.isWanted(&run); got != tc.want {
+				t.Errorf("got %v for %+v", got, run)
+			}
+		})
+	}
+}
+
+// Creating many needs one request for each and a look at what there is, also for one repository at once.
+func TestCreateWikiRun_many(t *testing.T) {
+	t.Parallel()
+	const n = 100
+	made := 0
+	c, rec, _ := serveShort(t, func(call string) string {
+		if call != postWiki {
+			return wikis()
+		}
+		made++
+		return "200 " + wiki(fmt.Sprint("w", made), "")
+	})
+	var creating sync.WaitGroup
+	for range n {
+		creating.Go(func() {
+			if _, err := c.Create(t.Context(), CreateRequest{RepoURL: acmeAPI}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	creating.Wait()
+	if requests := len(rec.Calls()); requests > n*105/100+10 {
+		t.Errorf("%d requests", requests)
+	}
+}
+
+// What was read before is not told once something was written.
+func TestWikiRuns_writesDiscardWhatWasRead(t *testing.T) {
+	t.Parallel()
+	for name, write := range map[string]func(context.Context, *Client) error{
+		"created": func(ctx context.Context, c *Client) error {
+			_, err := c.Create(ctx, CreateRequest{RepoURL: acmeAPI})
+			return err
+		},
+		"shared": func(ctx context.Context, c *Client) error {
+			_, err := c.SetPrivacy(ctx, "w1", PrivacyPrivate)
+			return err
+		},
+		"deleted": func(ctx context.Context, c *Client) error { return c.Delete(ctx, "w1", acmeAPI) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{
+				getWikis: wikis(), historyOf + "api": wikis(), postWiki: "200 " + wiki("w1", ""), wikiPrivacy: "200 " + wiki("w1", `,"privacyLevel":"private"`), deleteWiki: `200 {"deleted":true}`,
+			}))
+			read := func() {
+				_, newest := c.List(t.Context())
+				_, history := c.History(t.Context(), acmeAPI)
+				if newest != nil || history != nil {
+					t.Error(newest, history)
+				}
+			}
+			read()
+			if err := write(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			before := len(rec.Calls())
+			read()
+			if after := rec.Calls()[before:]; !slices.Equal(after, []string{getWikis, historyOf + "api"}) {
+				t.Errorf("read %v", after)
+			}
+		})
+	}
+}
+
+func TestSetNewWikiPrivacy_afterAnInterrupt(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{wikiPrivacy: "200 " + wiki("w1", `,"privacyLevel":"private"`)}))
+	if _, err := c.SetNewPrivacy(ctx, "w1", PrivacyPrivate); err != nil || rec.Count(http.MethodPost) != 1 {
+		t.Errorf("%v after %v", err, rec.Calls())
+	}
+}
+
+func TestSetWikiPrivacy_takesEveryAnswer(t *testing.T) {
+	t.Parallel()
+	private, shared := "200 "+wiki("w1", `,"privacyLevel":"private"`), "200 "+wiki("w1", `,"privacyLevel":"organization"`)
+	for name, tc := range map[string]struct {
+		post, single string
+		reads        bool
+		want         func(error) bool
+	}{
+		"the record":              {post: private},
+		"another case of the ID":  {post: strings.Replace(private, "w1", "W1", 1)},
+		"the ID alone":            {`200 {"wikiRunId":"w1"}`, private, true, nil},
+		"nothing":                 {"200 ", private, true, nil},
+		"no object":               {`200 {"ok":true}`, private, true, nil},
+		"a page, but it is done":  {"200 <html>", private, true, nil},
+		"the old record":          {shared, private, true, nil},
+		"the old one, and no end": {shared, shared, true, clienttest.Is[*transport.AnswerError]},
+		"nothing, and not done":   {"200 {}", shared, true, clienttest.Is[*transport.AnswerError]},
+		"nothing, and no read":    {"200 {}", wikiFailed, true, clienttest.Is[*transport.APIError]},
+		"another run":             {strings.Replace(private, "w1", "w2", 1), "", false, clienttest.Is[*transport.AnswerError]},
+		"refused":                 {notCovered, "", false, clienttest.Is[*transport.APIError]},
+		"no such level":           {`422 {"detail":"privacyLevel"}`, "", false, clienttest.Is[*transport.APIError]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{wikiPrivacy: tc.post, getWikiOne: tc.single}))
+			got, err := c.SetPrivacy(t.Context(), "w1", PrivacyPrivate)
+			if !clienttest.IsA(err, tc.want) || err == nil && got.PrivacyLevel != PrivacyPrivate {
+				t.Errorf("got %+v, %v", got, err)
+			}
+			if rec.Bodies[0] != `{"privacyLevel":"private"}` || slices.Contains(rec.Calls(), getWikiOne) != tc.reads {
+				t.Errorf("asked %v with %s", rec.Calls(), rec.Bodies[0])
+			}
+		})
+	}
+	// It may be repeated.
+	tries := 0
+	c, rec, _ := serveShort(t, func(string) string {
+		if tries++; tries == 1 {
+			return "drop"
+		}
+		return private
+	})
+	if _, err := c.SetPrivacy(t.Context(), "w1", PrivacyPrivate); err != nil || rec.Count(http.MethodPost) != 2 {
+		t.Errorf("%v after %v", err, rec.Calls())
+	}
+}
+
+func TestDeleteWikiRun(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		remove, list, history string
+		want                  func(error) bool
+		isGone                bool
+	}{
+		"deleted":               {`200 {"deleted":true}`, "", "", nil, false},
+		"no content":            {"200 ", "", "", nil, false},
+		"a page":                {"200 <html>", "", "", clienttest.Is[*transport.TransportError], false},
+		"gone":                  {noSuchWiki, wikis(), wikis(), clienttest.Is[*transport.GoneError], true},
+		"gone, and not covered": {noSuchWiki, wikis(), notCovered, clienttest.Is[*transport.GoneError], true},
+		"still listed":          {noSuchWiki, wikis(wiki("w1", "")), "", clienttest.Is[*transport.APIError], false},
+		"still in the history":  {noSuchWiki, wikis(), wikis(wiki("w1", "")), clienttest.Is[*transport.APIError], false},
+		"no listing":            {noSuchWiki, wikiFailed, "", clienttest.Is[*transport.UnprovenGoneError], false},
+		"not allowed":           {notCovered, "", "", clienttest.Is[*transport.APIError], false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := serveShort(t, clienttest.Answers(map[string]string{deleteWiki: tc.remove, getWikis: tc.list, historyOf + "api": tc.history}))
+			if err := c.Delete(t.Context(), "w1", acmeAPI); !clienttest.IsA(err, tc.want) || transport.IsGone(err) != tc.isGone {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestSameRepositoryAndCommit(t *testing.T) {
+	t.Parallel()
+	for other, want := range map[string]bool{
+		acmeAPI: true, acmeAPI + "/": true, acmeAPI + ".git": true, acmeAPI + ".git/": true, "HTTPS://Code.Example/Acme/API.GIT": true,
+		acmeWeb: false, "http://code.example/acme/api": false, acmeAPI + "2": false, acmeAPI + ".gitx": false, "": false,
+	} {
+		if SameRepository(acmeAPI, other) != want || SameRepository(other, acmeAPI) != want {
+			t.Errorf("%q: not %v", other, want)
+		}
+	}
+	const whole = "c0ffee0123456789c0ffee0123456789c0ffee01"
+	for other, want := range map[string]bool{whole: true, "C0FFEE0": true, whole[:12]: true, "c0ffee": false, "": false, "c0ffee1": false, whole + "0": true} {
+		if SameCommit(whole, other) != want || SameCommit(other, whole) != want {
+			t.Errorf("%q: not %v", other, want)
+		}
+	}
+	if !SameCommit("v1", "V1") || SameCommit("v1", "v12") {
+		t.Error("a short name is compared as a whole")
+	}
+}
+
+func TestWikiRun_readsUnknownShapes(t *testing.T) {
+	t.Parallel()
+	var w Run
+	if err := json.Unmarshal([]byte(wiki("w1", `,"pageTree":{"x":1},"modelUsed":{"id":"m","reasoningEffort":"extreme","x":1},"canUpdatePrivacy":null,"videoOverview":[1]`)), &w); err != nil {
+		t.Fatal(err)
+	}
+	if string(w.PageTree) != `{"x":1}` || w.ModelUsed.ReasoningEffort != "extreme" || w.CanUpdatePrivacy != nil || string(w.VideoOverview) != "[1]" {
+		t.Errorf("%+v", w)
+	}
+}

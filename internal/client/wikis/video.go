@@ -1,0 +1,44 @@
+package wikis
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// VideoUpload says where and how the video of a wiki is uploaded. The address and the fields are secrets.
+type VideoUpload struct {
+	URL string
+	// Fields belong into the form, before the file; nil where the address needs none.
+	Fields map[string]string
+	// ExpiresAt is zero where the service does not say.
+	ExpiresAt time.Time
+}
+
+// CreateVideoUpload returns a signed address for the upload of a video. The address expires by itself and nothing
+// else is made, so the request may be repeated: the address of an answer that was lost is nobody's.
+func (c *Client) CreateVideoUpload(ctx context.Context) (*VideoUpload, error) {
+	r := transport.Request{Op: transport.Operation{Name: "createWikiVideoUploadUrl", Method: http.MethodPost, Route: "/api/v0/wiki/video-upload-url", Repeatable: true}}
+	// The names of the keys are not documented, so the likely ones are read.
+	answer, err := transport.Call[struct {
+		URL        string            `json:"url"`
+		UploadURL  string            `json:"uploadUrl"`
+		Fields     map[string]string `json:"fields"`
+		FormFields map[string]string `json:"formFields"`
+		ExpiresAt  transport.Millis  `json:"expiresAt"`
+	}](ctx, c.conn, r)
+	if err != nil {
+		return nil, err
+	}
+	upload := &VideoUpload{URL: cmp.Or(answer.URL, answer.UploadURL), Fields: answer.Fields, ExpiresAt: answer.ExpiresAt.Time()}
+	if upload.Fields == nil {
+		upload.Fields = answer.FormFields
+	}
+	if upload.URL == "" {
+		return nil, r.Unexpected("it has no address for the upload")
+	}
+	return upload, nil
+}
