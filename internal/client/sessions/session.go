@@ -1,0 +1,118 @@
+package sessions
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// Statuses of a session.
+const (
+	StatusIdle    = "idle"
+	StatusPending = "pending"
+	StatusRunning = "running"
+)
+
+// Session is a conversation with an agent on a computer.
+type Session struct {
+	ID string `json:"sessionId"`
+	// ParentSessionID is the session that started this one as a subagent.
+	ParentSessionID string           `json:"parent_session_id"`
+	Title           string           `json:"title"`
+	Status          string           `json:"status"`
+	MessageCount    int64            `json:"messageCount"`
+	CreatedAt       transport.Millis `json:"createdAt"`
+	UpdatedAt       transport.Millis `json:"updatedAt"`
+	CompletedAt     transport.Millis `json:"completedAt"`
+	// ComputerID is empty where the session is connected to no computer, or the service does not tell.
+	ComputerID string `json:"computerId"`
+	// Settings are nil where the answer has none, as that of a single read often has.
+	Settings *Settings `json:"sessionSettings"`
+	// ServiceCredits are the credits that the session and its subagents have consumed; nil in listings.
+	ServiceCredits *float64 `json:"serviceCredits"`
+}
+
+func (s *Session) Identifier() string { return s.ID }
+
+func (s *Session) MissingField() string {
+	if s.Status == "" {
+		return "status"
+	}
+	return ""
+}
+
+// existing is what an error tells of a session.
+func (s *Session) existing() create.ExistsError {
+	object := "session"
+	if s.ComputerID != "" {
+		object += " on the computer " + s.ComputerID
+	}
+	return create.ExistsError{Object: object, ID: s.ID, ImportID: s.ID, CreatedAt: s.CreatedAt.Time()}
+}
+
+// isUntouched reports that nothing has happened in a session since it was made. A new one may be pending.
+func (s *Session) isUntouched() bool {
+	return s.ParentSessionID == "" && s.Title == "" && s.MessageCount == 0 && (s.Status == StatusIdle || s.Status == StatusPending)
+}
+
+// SystemPrompt is what a session's agent is told: a text of one's own, or what is appended to the agent's preset.
+type SystemPrompt struct {
+	// Text takes the place of the preset. Append is added to it; one of the two is nil.
+	Text, Append *string
+}
+
+// MarshalJSON writes a text as it is, and an addition with the preset.
+func (p SystemPrompt) MarshalJSON() ([]byte, error) {
+	if p.Text != nil {
+		return json.Marshal(*p.Text)
+	}
+	return json.Marshal(struct {
+		Type   string  `json:"type"`
+		Preset string  `json:"preset"`
+		Append *string `json:"append"`
+	}{"preset", "agent", p.Append})
+}
+
+// CreateRequest is the body of createSession.
+type CreateRequest struct {
+	ComputerID string `json:"computerId"`
+	// Cwd is the working directory; the service chooses where it is empty.
+	Cwd          string        `json:"cwd,omitempty"`
+	Settings     *Settings     `json:"sessionSettings,omitempty"`
+	SystemPrompt *SystemPrompt `json:"systemPrompt,omitempty"`
+}
+
+// isWanted reports that a session is what the request asked for, as far as its record tells. What was asked for beyond
+// settings is in no record.
+func (b CreateRequest) isWanted(s *Session) bool {
+	return !b.isElsewhere(s) && s.isUntouched() && b.Settings.HoldsIn(s.Settings) && !b.isExceededBy(s.Settings)
+}
+
+// isExceededBy reports that settings hold something that nobody asked for and that is no default of the organization.
+func (b CreateRequest) isExceededBy(told *Settings) bool {
+	asked := b.Settings.fields()
+	defaults := []string{
+		"model", "reasoningEffort", "interactionMode", "autonomyLevel", "specModeModel", "specModeReasoningEffort", "compactionModel", "toolExecutionMode",
+	}
+	for name, v := range told.fields() {
+		list, isList := v.([]any)
+		isEmpty := v == "" || v == false || isList && len(list) == 0
+		if asked[name] == nil && !isEmpty && !slices.Contains(defaults, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// isElsewhere reports that a session is on another computer than the one that was asked for.
+func (b CreateRequest) isElsewhere(s *Session) bool {
+	return s.ComputerID != "" && !strings.EqualFold(s.ComputerID, b.ComputerID)
+}
+
+// UpdateRequest is the body of updateSession.
+type UpdateRequest struct {
+	Settings *Settings `json:"sessionSettings,omitempty"`
+}
