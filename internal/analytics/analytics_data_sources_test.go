@@ -447,13 +447,6 @@ func TestAccAnalytics_failures(t *testing.T) {
 	})
 }
 
-func TestAccAnalytics_example(t *testing.T) {
-	t.Parallel()
-	forEach(t, func(t *testing.T, s source) {
-		acctest.RunExample(t, acctest.New(t), "data-sources/agentyard_analytics_"+s.name+"/data-source.tf")
-	})
-}
-
 // Those who ask the same share a request in one run.
 func TestAccAnalytics_sameQuestion(t *testing.T) {
 	t.Parallel()

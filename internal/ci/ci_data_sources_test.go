@@ -330,18 +330,6 @@ func TestAccCI_unknownSettings(t *testing.T) {
 	})
 }
 
-func TestAccCI_examples(t *testing.T) {
-	t.Parallel()
-	forEach(t, func(t *testing.T, s source) {
-		e := acctest.New(t)
-		edit(e, `{"action":"create","repos":[{"repoFullName":"acme/api"}]}`)
-		if err := e.AddCIRun(map[string]any{"id": "r1", "conclusion": "failure"}); err != nil {
-			t.Fatal(err)
-		}
-		acctest.RunExample(t, e, "data-sources/agentyard_ci_"+s.name+"/data-source.tf")
-	})
-}
-
 // What the examples do with repositories holds also where the service does not tell whether its app may write to one.
 func TestAccCIRepositories_examplesWithoutWhatIsNotTold(t *testing.T) {
 	t.Parallel()

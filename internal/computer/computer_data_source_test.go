@@ -128,13 +128,3 @@ func TestAccComputerProvidersDataSource(t *testing.T) {
 	e.Faults().Add(emulator.Fault{Operation: "listComputerProviders", Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1})
 	run(t, e, resource.TestStep{Config: e.Config(`data "agentyard_computer_providers" "x" {}`), ExpectError: regexp.MustCompile(`Cannot list computer providers(.|\n)*listComputerProviders(.|\n)*500`)})
 }
-
-func TestAccComputerDataSources_examples(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"agentyard_computer", "agentyard_computers", "agentyard_computer_providers"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			acctest.RunExample(t, acctest.New(t), "data-sources/"+name+"/data-source.tf")
-		})
-	}
-}

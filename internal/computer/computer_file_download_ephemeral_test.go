@@ -99,16 +99,3 @@ func TestAccComputerFileDownload_errors(t *testing.T) {
 		runEphemeral(t, e, resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)})
 	}
 }
-
-func TestAccComputerFileDownload_example(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsEphemeral(t)
-	e := acctest.New(t)
-	c := makeComputer(e, map[string]any{"name": "a"})
-	putFile(t, e, c.ID, "report.pdf", "a report")
-	acctest.RunExample(t, e, "ephemeral-resources/agentyard_computer_file_download/ephemeral-resource.tf",
-		"  type        = string\n", "  type        = string\n  default = \""+c.ID+"\"\n")
-	if e.Journal().Count("createFileDownload") == 0 {
-		t.Error("no address was made")
-	}
-}

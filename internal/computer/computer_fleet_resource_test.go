@@ -442,8 +442,3 @@ func TestAccFleet_killedAfterCommitStopsAtWhatItFinds(t *testing.T) {
 		})
 	}
 }
-
-func TestAccFleet_example(t *testing.T) {
-	t.Parallel()
-	acctest.RunExample(t, acctest.New(t), "resources/agentyard_computer_fleet/resource.tf")
-}

@@ -101,19 +101,6 @@ func TestAccComputerList_errors(t *testing.T) {
 	run(t, e, resource.TestStep{Query: true, Config: e.Config(listConfig("x", "", "")), ExpectError: regexp.MustCompile(`Cannot list computers(.|\n)*listComputers(.|\n)*500`)})
 }
 
-func TestAccComputerList_example(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsActions(t)
-	e := acctest.New(t)
-	var account struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
-	makeComputer(e, hidden("hidden"))
-	hcl := strings.ReplaceAll(acctest.Example(t, "list-resources/agentyard_computer/list-resource.tfquery.hcl"), "sa_01hzy3v7k2m4n6p8q0r2s4t6v8", account.ID)
-	run(t, e, resource.TestStep{Query: true, Config: e.Config(hcl), QueryResultChecks: []querycheck.QueryResultCheck{
-		querycheck.ExpectLength("agentyard_computer.all", 1), querycheck.ExpectLength("agentyard_computer.of_ci", 0),
-	}})
-}
-
 // A whole organization comes under management with the configuration that the query generates.
 func TestAccComputerList_adopts500(t *testing.T) {
 	t.Parallel()

@@ -58,8 +58,3 @@ func TestAccComputerMetrics_errors(t *testing.T) {
 		run(t, e, resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)})
 	}
 }
-
-func TestAccComputerMetrics_example(t *testing.T) {
-	t.Parallel()
-	acctest.RunExample(t, acctest.New(t), "data-sources/agentyard_computer_metrics/data-source.tf")
-}

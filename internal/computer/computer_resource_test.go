@@ -443,8 +443,3 @@ func TestAccComputer_withTheKeyOfAServiceAccount(t *testing.T) {
 		},
 	})
 }
-
-func TestAccComputer_example(t *testing.T) {
-	t.Parallel()
-	acctest.RunExample(t, acctest.New(t), "resources/agentyard_computer/resource.tf")
-}

@@ -427,12 +427,6 @@ func TestDefaultEnvironment_requests(t *testing.T) {
 	}
 }
 
-func TestAccDefaultEnvironment_example(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	acctest.RunExample(t, e, "resources/agentyard_default_environment/resource.tf")
-}
-
 // A plan of a creation tells that the key is refused, and says nothing more where settings are not known yet.
 func TestDefaultEnvironment_refusedKey(t *testing.T) {
 	t.Parallel()

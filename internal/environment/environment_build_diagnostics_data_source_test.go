@@ -1,8 +1,6 @@
 package environment_test
 
 import (
-	"encoding/json"
-	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -102,24 +100,4 @@ func TestAccEnvironmentBuildDiagnosticsDataSource_otherShapes(t *testing.T) {
 		dataError(standIn(t, map[string]string{latest: `{}`})(diagnosticsOf("env_1", "")), `holds\s+no\s+ID`),
 		dataError(standIn(t, map[string]string{one: `{"buildId":"bld_2"}`})(diagnosticsOf("env_1", "bld_1")), `bld_2\s+instead\s+of\s+bld_1`),
 	)
-}
-
-// The acceptance library cannot read instances of for_each.
-func TestAccEnvironmentBuildDiagnosticsDataSource_example(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	made := makeEnvironment(e, "app", "organization")
-	broken := makeFailed(t, e, "broken", emulator.BuildFailure{Excerpt: "make: error"})
-	hidden := makeFailed(t, e, "hidden", emulator.BuildFailure{Withheld: true})
-	example := acctest.Example(t, "data-sources/agentyard_environment_build_diagnostics/data-source.tf")
-	cli := acctest.NewCLI(t, e, strings.NewReplacer(exampleEnvironment, made.ID, "bld_01hzy3v7k2m4n6p8q0r2s4t6v9", made.BuildID).Replace(example))
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	var why map[string]string
-	if err := json.Unmarshal([]byte(cli.MustRun("output", "-json", "why").Output), &why); err != nil {
-		t.Fatal(err)
-	}
-	if want := map[string]string{broken.ID: "make: error", hidden.ID: "The log is withheld."}; !maps.Equal(why, want) {
-		t.Errorf("why: %v, want %v", why, want)
-	}
-	cli.MustPlanEmpty()
 }

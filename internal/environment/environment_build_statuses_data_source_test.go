@@ -121,10 +121,3 @@ output "builds" {
 		t.Errorf("%d requests for 201 IDs", n)
 	}
 }
-
-func TestAccEnvironmentBuildStatusesDataSource_example(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	made := makeEnvironment(e, "app", "organization")
-	acctest.RunExample(t, e, "data-sources/agentyard_environment_build_statuses/data-source.tf", exampleEnvironment, made.ID)
-}

@@ -359,18 +359,3 @@ output "names" {
 		t.Errorf("one plan sent %d requests: %+v", n, e.Journal().Entries())
 	}
 }
-
-func TestAccEnvironmentDataSources_examples(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"agentyard_environment", "agentyard_environments"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			made := makeEnvironment(e, "app", "organization")
-			acctest.RunExample(t, e, "data-sources/"+name+"/data-source.tf", exampleEnvironment, made.ID)
-		})
-	}
-}
-
-// exampleEnvironment is the ID that examples show.
-const exampleEnvironment = "env_01hzy3v7k2m4n6p8q0r2s4t6v8"

@@ -84,19 +84,6 @@ func TestAccEnvironmentList_errors(t *testing.T) {
 	)
 }
 
-func TestAccEnvironmentList_example(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsActions(t)
-	e := acctest.New(t)
-	var account struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
-	makeEnvironment(e, "app", "user")
-	hcl := strings.ReplaceAll(acctest.Example(t, "list-resources/agentyard_environment/list-resource.tfquery.hcl"), "sa_01hzy3v7k2m4n6p8q0r2s4t6v8", account.ID)
-	runData(t, e, resource.TestStep{Query: true, Config: e.Config(hcl), QueryResultChecks: []querycheck.QueryResultCheck{
-		querycheck.ExpectLength("agentyard_environment.all", 1), querycheck.ExpectLength("agentyard_environment.of_ci", 0),
-	}})
-}
-
 func TestAccEnvironmentList_withoutRepositories(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)

@@ -49,8 +49,3 @@ func TestAccEnvironmentSourceOptionsDataSource(t *testing.T) {
 	// Without providers it is not the answer: every source would look unknown.
 	runData(t, e, dataError(standIn(t, map[string]string{environmentsRoute + "/source-options": `{}`})(hcl), `Cannot list environment source options(.|\n)*providers`))
 }
-
-func TestAccEnvironmentSourceOptionsDataSource_example(t *testing.T) {
-	t.Parallel()
-	acctest.RunExample(t, acctest.New(t), "data-sources/agentyard_environment_source_options/data-source.tf")
-}

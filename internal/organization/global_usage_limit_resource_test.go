@@ -274,38 +274,3 @@ func TestGlobalUsageLimit_requests(t *testing.T) {
 		}
 	}
 }
-
-func TestAccGlobalUsageLimit_example(t *testing.T) {
-	t.Parallel()
-	e := limitEnv(t)
-	acctest.RunExample(t, e, "resources/agentyard_global_usage_limit/resource.tf")
-	if n := e.Journal().Count("setGlobalUsageLimit"); n != 2 || liveGlobalLimit(e) != 0 {
-		t.Errorf("%d requests to set the limit, which is %d", n, liveGlobalLimit(e))
-	}
-}
-
-func TestAccGlobalUsageLimit_importExamples(t *testing.T) {
-	t.Parallel()
-	for _, file := range []string{"import-by-string-id.tf", "import-by-identity.tf", "import.sh"} {
-		t.Run(file, func(t *testing.T) {
-			t.Parallel()
-			if file == "import-by-identity.tf" {
-				acctest.NeedsIdentity(t)
-			}
-			e := acctest.NewRealTime(t)
-			globalLimitElsewhere(e, 2_000_000)
-			example := acctest.Example(t, "resources/agentyard_global_usage_limit/"+file)
-			cli := acctest.NewCLI(t, e, strings.Replace(globalConfig(2_000_000), `"test"`, `"this"`, 1))
-			if lines := strings.Split(strings.TrimSpace(example), "\n"); file == "import.sh" {
-				cli.MustRun(strings.Fields(lines[len(lines)-1])[1:]...)
-			} else {
-				cli.Write("import.tf", example)
-				cli.MustRun("apply", "-auto-approve", "-input=false")
-			}
-			cli.MustPlanEmpty()
-			if n := e.Journal().Count("setGlobalUsageLimit"); n != 1 {
-				t.Errorf("%d requests to set the limit", n)
-			}
-		})
-	}
-}

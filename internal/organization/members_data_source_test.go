@@ -246,15 +246,3 @@ func TestAccMembers_overlappingPages(t *testing.T) {
 	e := acctest.New(t)
 	runSteps(t, e, resource.TestStep{Config: "provider \"agentyard\" {\n  base_url = \"" + server.URL + "\"\n  api_key  = \"fk-x\"\n}\n" + allMembers, ConfigStateChecks: []statecheck.StateCheck{withEmails("a@acme.example", "b@acme.example")}})
 }
-
-func TestAccOrganizationDataSources_examples(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"agentyard_member", "agentyard_members", "agentyard_enterprise_control_history"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			join(t, e, emulator.Human{Email: "avery@agentyard.example"})
-			acctest.RunExample(t, e, "data-sources/"+name+"/data-source.tf")
-		})
-	}
-}

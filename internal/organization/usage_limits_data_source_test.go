@@ -87,21 +87,3 @@ func TestAccUsageLimitsDataSource_errors(t *testing.T) {
 		})
 	}
 }
-
-func TestAccUsageLimitsDataSource_example(t *testing.T) {
-	t.Parallel()
-	e := limitEnv(t, avery, blake)
-	limitElsewhere(e, avery, 2_000_000)
-	globalLimitElsewhere(e, 4_000_000)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		Steps: []resource.TestStep{{
-			Config:           e.Config(acctest.Example(t, "data-sources/agentyard_usage_limits/data-source.tf")),
-			ConfigPlanChecks: acctest.ThenEmpty,
-			ConfigStateChecks: []statecheck.StateCheck{
-				statecheck.ExpectKnownOutputValue("global_limit", knownvalue.Int64Exact(4_000_000)),
-				statecheck.ExpectKnownOutputValue("limits_by_user", knownvalue.ObjectExact(map[string]knownvalue.Check{avery: knownvalue.Int64Exact(2_000_000)})),
-			},
-		}},
-	})
-}

@@ -146,14 +146,3 @@ func TestAccAPIKeyList_generatedConfigurationPlansClean(t *testing.T) {
 	cli.MustRun("apply", "-auto-approve", "-input=false")
 	cli.MustPlanEmpty()
 }
-
-func TestAccAPIKeyList_example(t *testing.T) {
-	acctest.NeedsActions(t)
-	t.Parallel()
-	e := acctest.New(t)
-	ci := newAccount(e, "ci")
-	newKey(e, ci, "live")
-	revokeKey(e, ci, newKey(e, ci, "dead").ID)
-	hcl := strings.ReplaceAll(acctest.Example(t, "list-resources/agentyard_api_key/list-resource.tfquery.hcl"), "sa_01hzy3v7k2m4n6p8q0r2s4t6v8", ci)
-	runSteps(t, e, queryStep(e, hcl, querycheck.ExpectLength("agentyard_api_key.live", 1), querycheck.ExpectLength("agentyard_api_key.of_ci", 2)))
-}

@@ -376,3 +376,21 @@ func TestAccAPIKey_import(t *testing.T) {
 		},
 	)
 }
+
+// A status other than active stops every key at once, and rotates none.
+func TestAccAPIKey_inactiveAccount(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	config := func(status string) string {
+		return e.Config(fmt.Sprintf("resource \"agentyard_service_account\" \"test\" {\n  name = \"robots\"\n  status = %q\n}\n", status) +
+			strings.Replace(keyConfig("X", `name = "ci"`), `"X"`, "agentyard_service_account.test.id", 1))
+	}
+	runKeys(t, e,
+		resource.TestStep{Config: config("active"), ConfigPlanChecks: acctest.ThenEmpty, Check: inState(e)},
+		resource.TestStep{Config: config("inactive"), ConfigPlanChecks: resource.ConfigPlanChecks{
+			PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(keyAddress, plancheck.ResourceActionNoop)},
+			PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+		}},
+		resource.TestStep{Config: config("active"), ConfigPlanChecks: acctest.ThenEmpty, Check: inState(e)},
+	)
+}

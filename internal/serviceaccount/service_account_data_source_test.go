@@ -108,16 +108,3 @@ func TestAccServiceAccountsDataSource(t *testing.T) {
 	}
 	runSteps(t, e, stepThenEmpty(e, hcl, nil, all(named("a"), named("b"), named("c"))))
 }
-
-func TestAccServiceAccountDataSources_examples(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"agentyard_service_account", "agentyard_service_accounts", "agentyard_api_keys"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			id := newAccount(e, "ci")
-			newKey(e, id, "deploy")
-			acctest.RunExample(t, e, "data-sources/"+name+"/data-source.tf", "sa_01hzy3v7k2m4n6p8q0r2s4t6v8", id)
-		})
-	}
-}

@@ -330,8 +330,3 @@ func TestAccServiceAccount_isForManagers(t *testing.T) {
 		}
 	}
 }
-
-func TestAccServiceAccount_example(t *testing.T) {
-	t.Parallel()
-	acctest.RunExample(t, acctest.New(t), "resources/agentyard_service_account/resource.tf")
-}

@@ -180,7 +180,7 @@ func TestAccSessionInterrupt_example(t *testing.T) {
 	hcl := acctest.Example(t, "actions/agentyard_session_interrupt/action.tf")
 	first, _, _ := strings.Cut(hcl, "\n")
 	_, command, _ := strings.Cut(first, "terraform ")
-	args := append(strings.Fields(strings.ReplaceAll(command, exampleSession, s.ID)), "-auto-approve", "-input=false")
+	args := append(strings.Fields(strings.ReplaceAll(command, "7f9c2ba4-e88f-427d-8a1e-0d2d5e6b3c11", s.ID)), "-auto-approve", "-input=false")
 	cli := acctest.NewCLI(t, e, hcl)
 	cli.MustPlanEmpty()
 	if r := cli.MustRun(args...); !strings.Contains(unframed(r.Output), "Session "+s.ID+" is idle") || statusOf(e, s.ID) != "idle" {

@@ -354,14 +354,3 @@ func TestAccWikiExport_interrupted(t *testing.T) {
 	}
 	isUntouched()
 }
-
-func TestAccWikiExport_example(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	run := uploadWiki(e, page{Path: "index.md", Title: "Index"})
-	path := filepath.Join(t.TempDir(), "wiki.zip")
-	acctest.RunExample(t, e, "data-sources/agentyard_wiki_export/data-source.tf", "  type        = string\n", "  type        = string\n  default     = \""+run+"\"\n", `"wiki.zip"`, fmt.Sprintf("%q", path))
-	if _, err := os.Stat(path); err != nil {
-		t.Error(err)
-	}
-}

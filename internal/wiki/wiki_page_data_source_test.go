@@ -68,13 +68,3 @@ func TestAccWikiPage_anotherPage(t *testing.T) {
 	e.Faults().Add(emulator.Fault{Operation: "getWikiPage", Kind: emulator.FaultOtherAnswer, Times: -1, Body: `{"pageId":"p2","path":"a.md","title":"A","content":"","order":1}`})
 	fails(t, e, pageConfig(run, "p1"), `Cannot read wiki page(.|\n)*it\s+holds\s+the\s+object\s+p2\s+instead\s+of\s+p1`)
 }
-
-func TestAccWikiPage_example(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	run := uploadWiki(e, page{Path: "storage.md", Title: "Storage", Content: "Where things are stored."})
-	acctest.RunExample(t, e, "data-sources/agentyard_wiki_page/data-source.tf", "  type        = string\n", "  type        = string\n  default     = \""+run+"\"\n")
-	if e.Journal().Count("getWikiPage") == 0 {
-		t.Error("no page was read")
-	}
-}

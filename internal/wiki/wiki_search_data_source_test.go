@@ -104,10 +104,3 @@ func TestAccWikiSearch_errors(t *testing.T) {
 	switchOff(t, e)
 	fails(t, e, searchConfig(run, "x", ""), `Cannot search wiki run(.|\n)*403(.|\n)*wikiCloudSync`)
 }
-
-func TestAccWikiSearch_example(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	run := uploadWiki(e, page{Path: "storage.md", Title: "Storage"})
-	acctest.RunExample(t, e, "data-sources/agentyard_wiki_search/data-source.tf", "  type        = string\n", "  type        = string\n  default     = \""+run+"\"\n")
-}

@@ -126,13 +126,3 @@ func TestAccWikiVideoUploadURL_errors(t *testing.T) {
 	switchOff(t, e)
 	echoing(t, e, resource.TestStep{Config: e.Config(videoConfig), ExpectError: regexp.MustCompile(`Cannot open wiki video upload URL(.|\n)*403(.|\n)*wikiCloudSync`)})
 }
-
-func TestAccWikiVideoUploadURL_example(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsEphemeral(t)
-	e := acctest.New(t)
-	acctest.RunExample(t, e, "ephemeral-resources/agentyard_wiki_video_upload_url/ephemeral-resource.tf")
-	if e.Journal().Count("createWikiVideoUploadUrl") == 0 {
-		t.Error("no address was made")
-	}
-}

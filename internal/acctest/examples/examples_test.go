@@ -1,0 +1,378 @@
+// Package examples runs every example of the documentation as it is written there. Each kind of object has a walk over
+// its folder; an example that needs more than the organization of newOrganization has a row.
+package examples
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/querycheck"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// names lists the examples of a kind.
+func names(t *testing.T, kind string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join("..", "..", "..", "examples", kind))
+	if err != nil || len(entries) == 0 {
+		t.Fatalf("no examples of %s: %v", kind, err)
+	}
+	var all []string
+	for _, entry := range entries {
+		all = append(all, entry.Name())
+	}
+	return all
+}
+
+// organization is an emulator with one object of each kind. Replace puts their IDs in the place of those that examples
+// can only show.
+type organization struct {
+	*acctest.Env
+	replace func(example string) string
+	ids     map[string]string
+}
+
+func quick(o *emulator.Options) {
+	o.Provisioning.Step, o.BuildPhase, o.SessionDelay, o.SessionListDelay = time.Millisecond, time.Millisecond, -1, -1
+}
+
+// letBuild moves the emulator's time to where every build has ended.
+func letBuild(e *acctest.Env) {
+	e.API(http.MethodPost, "/_emulator/clock", map[string]any{"advance": "1m"}, nil)
+}
+
+func newOrganization(t *testing.T, options ...acctest.Option) organization {
+	t.Helper()
+	e := acctest.NewRealTime(t, append([]acctest.Option{quick}, options...)...)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	post := func(path string, body, out any) { e.API(http.MethodPost, "/api/v0"+path, body, out) }
+	for _, email := range []string{"avery@agentyard.example", "blake@agentyard.example", "casey@agentyard.example"} {
+		_, _, err := e.AddHuman(emulator.Human{Email: email})
+		must(err)
+	}
+
+	var account, computer struct{ ID string }
+	var session struct {
+		ID string `json:"sessionId"`
+	}
+	post("/service-accounts", map[string]any{"name": "ci"}, &account)
+	var live, revoked struct{ APIKey struct{ ID string } }
+	keys := "/service-accounts/" + account.ID + "/api-keys"
+	post(keys, map[string]any{"name": "pipeline"}, &live)
+	post(keys, map[string]any{"name": "old"}, &revoked)
+	post(keys+"/"+revoked.APIKey.ID+"/revoke", nil, nil)
+
+	post("/computers", map[string]any{"name": "workstation", "provider": "byom", "hostId": "1b4e28ba-2fa1-41d2-883f-0016d3cca427"}, &computer)
+	post("/sessions", map[string]any{"computerId": computer.ID, "sessionSettings": map[string]any{"model": "model-thinking", "tags": []any{map[string]any{"name": "nightly"}}}}, &session)
+	must(e.ChangeSession(session.ID, emulator.SessionChange{Status: new("running")}))
+
+	environment := func(name, scope string) (made struct{ ID, BuildID string }) {
+		post("/environments", map[string]any{"name": name, "scope": scope, "repositories": []any{map[string]any{"url": "https://git.example/acme/app", "script": "make"}}}, &made)
+		return made
+	}
+	must(e.FailBuild(emulator.BuildFailure{Name: "broken", Excerpt: "make: error"}))
+	must(e.FailBuild(emulator.BuildFailure{Name: "hidden", Withheld: true}))
+	app, broken, hidden := environment("app", "organization"), environment("broken", "user"), environment("hidden", "user")
+
+	var run struct {
+		ID string `json:"wikiRunId"`
+	}
+	post("/wiki", map[string]any{"repoUrl": "https://code.example/acme/api", "pages": []any{map[string]any{"path": "storage.md", "title": "Storage", "content": "Where things are stored."}}}, &run)
+	_, err := e.AddWikiRun(emulator.WikiRun{RepoURL: "https://code.example/acme/web"})
+	must(err)
+
+	e.API(http.MethodPut, "/api/v0/organization/usage/limits/global", map[string]any{"limit": 10_000_000}, nil)
+	e.API(http.MethodPut, "/api/v0/organization/usage/limits/users", map[string]any{"users": []any{map[string]any{"email": "avery@agentyard.example", "limit": 20_000_000}}}, nil)
+	must(e.ChangeEnterpriseControls(map[string]json.RawMessage{"sessionRetentionDays": json.RawMessage("30")}, ""))
+	post("/automations/ci/edit", map[string]any{"action": "create", "repos": []any{map[string]any{"repoFullName": "acme/api"}}}, nil)
+	must(e.AddCIRun(map[string]any{"id": "r1", "conclusion": "failure"}))
+	letBuild(e)
+	must(e.SetDefaultEnvironment(app.ID))
+	e.Journal().Reset()
+
+	replacer := strings.NewReplacer(
+		"sa_01hzy3v7k2m4n6p8q0r2s4t6v8", account.ID, "key_01hzy4a8m3n5p7q9r1s3t5v7w9", live.APIKey.ID, "key_01hzy3x9d4f6g8h0j2k4m6n8p0", live.APIKey.ID,
+		"6f1c2d6e-0b5e-4f43-9a39-1c6d7e9b8a10", computer.ID, "7f9c2ba4-e88f-427d-8a1e-0d2d5e6b3c11", session.ID,
+		"env_01hzy3v7k2m4n6p8q0r2s4t6v8", app.ID, "env_01hzy5b9n4q6r8s0t2v4w6x8y0", app.ID, "bld_01hzy3v7k2m4n6p8q0r2s4t6v9", app.BuildID,
+		"wiki_01hzy5b9n4q6r8s0t2v4w6x8y0", run.ID,
+	)
+	return organization{Env: e, replace: replacer.Replace, ids: map[string]string{
+		"account": account.ID, "computer": computer.ID, "session": session.ID, "app": app.ID, "broken": broken.ID, "hidden": hidden.ID, "run": run.ID,
+	}}
+}
+
+// contents are the answers to all listings of what examples create.
+func (o organization) contents() map[string]string {
+	all := map[string]string{}
+	for _, path := range []string{"computers?includeUnlisted=true", "environments", "service-accounts", "sessions", "wiki", "organization/usage/limits/users", "organization/usage/limits/global"} {
+		var answer json.RawMessage
+		o.API(http.MethodGet, "/api/v0/"+path, nil, &answer)
+		// Listings have no order.
+		lines := strings.FieldsFunc(string(answer), func(r rune) bool { return strings.ContainsRune("{}[]", r) })
+		for n := range lines {
+			lines[n] = strings.Trim(lines[n], ",")
+		}
+		slices.Sort(lines)
+		all[path] = strings.Join(lines, "\n")
+	}
+	return all
+}
+
+// named is the name of a resource. Two examples may use the same.
+var named = regexp.MustCompile(`(?m)^(resource "\w+" "\w+" \{\n\s+name\s+= )"[^"]+"`)
+
+// modules makes a configuration that has each example of a kind as a module, with the arguments that some need.
+func (o organization) modules(t *testing.T, kind string, arguments map[string]string) *acctest.CLI {
+	t.Helper()
+	cli := acctest.NewCLI(t, o.Env, "")
+	var main strings.Builder
+	for _, name := range names(t, kind) {
+		example := o.replace(acctest.Example(t, kind+"/"+name+"/"+strings.TrimSuffix(kind, "s")+".tf"))
+		example = named.ReplaceAllString(example, `${1}"`+name+`"`)
+		cli.Write(name+"/main.tf", "terraform {\n  required_providers {\n    agentyard = {\n      source = \"agentyard/agentyard\"\n    }\n  }\n}\n"+example)
+		fmt.Fprintf(&main, "module %q {\n  source = \"./%s\"\n  %s\n}\noutput %q {\n  value = module.%s\n}\n", name, name, arguments[name], name, name)
+	}
+	cli.Write("main.tf", main.String())
+	cli.MustRun("get")
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	return cli
+}
+
+// All data sources in one configuration. A plan after it is empty, and what their examples compute of them is right.
+func TestAccExamples_dataSources_everyCLI(t *testing.T) {
+	t.Parallel()
+	o := newOrganization(t)
+	run := fmt.Sprintf("wiki_run_id = %q", o.ids["run"])
+	cli := o.modules(t, "data-sources", map[string]string{"agentyard_wiki_export": run, "agentyard_wiki_page": run, "agentyard_wiki_search": run})
+	cli.MustPlanEmpty()
+
+	var outputs map[string]struct{ Value map[string]any }
+	if err := json.Unmarshal([]byte(cli.MustRun("output", "-json").Output), &outputs); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []struct{ example, output, value string }{
+		{"agentyard_environment_build_diagnostics", "why", fmt.Sprintf("map[%s:make: error %s:The log is withheld.]", min(o.ids["broken"], o.ids["hidden"]), max(o.ids["broken"], o.ids["hidden"]))},
+		{"agentyard_environments", "default_environment", "app"},
+		{"agentyard_usage_limits", "global_limit", "1e+07"},
+		{"agentyard_usage_limits", "limits_by_user", "map[avery@agentyard.example:2e+07]"},
+		{"agentyard_wiki_page", "about_storage", "Where things are stored."},
+		{"agentyard_session", "model", "model-thinking"},
+		{"agentyard_sessions", "tagged_nightly", "[" + o.ids["session"] + "]"},
+		{"agentyard_api_keys", "keys_without_expiry", "[pipeline]"},
+	} {
+		if got := fmt.Sprint(outputs[want.example].Value[want.output]); got != want.value {
+			t.Errorf("%s: %s is %s, want %s", want.example, want.output, got, want.value)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(cli.Dir, "wiki.zip")); err != nil {
+		t.Error(err)
+	}
+	cli.MustRun("destroy", "-auto-approve", "-input=false")
+}
+
+// All ephemeral resources in one configuration. No key is left behind.
+func TestAccExamples_ephemerals_everyCLI(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsEphemeral(t)
+	o := newOrganization(t)
+	before := o.keys()
+	o.putFile(t, "report.pdf", "a report")
+	cli := o.modules(t, "ephemeral-resources", map[string]string{
+		"agentyard_api_key":                fmt.Sprintf("service_account_id = %q", o.ids["account"]),
+		"agentyard_computer_file_download": fmt.Sprintf("computer_id = %q", o.ids["computer"]),
+	})
+	cli.MustPlanEmpty()
+	cli.MustRun("destroy", "-auto-approve", "-input=false")
+	for _, operation := range []string{"createApiKey", "createFileDownload", "createWikiVideoUploadUrl"} {
+		if o.Journal().Count(operation) == 0 {
+			t.Errorf("%s was not sent", operation)
+		}
+	}
+	if after := o.keys(); after != before {
+		t.Errorf("%d live keys, were %d", after, before)
+	}
+}
+
+// keys counts the live keys of the service account.
+func (o organization) keys() int {
+	var answer json.RawMessage
+	o.API(http.MethodGet, "/api/v0/service-accounts/"+o.ids["account"]+"/api-keys", nil, &answer)
+	return strings.Count(string(answer), `"isRevoked":false`)
+}
+
+// putFile puts a file into the workspace of the computer.
+func (o organization) putFile(t *testing.T, name, content string) {
+	t.Helper()
+	at := "/api/v0/computers/" + o.ids["computer"] + "/files/" + name
+	var upload struct {
+		URL    string
+		Fields map[string]string
+	}
+	o.API(http.MethodPost, at+"/create-upload", map[string]any{"sizeBytes": len(content)}, &upload)
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	for field, v := range upload.Fields {
+		_ = form.WriteField(field, v)
+	}
+	part, _ := form.CreateFormFile("file", name)
+	_, _ = io.WriteString(part, content)
+	_ = form.Close()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, upload.URL, &body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", form.FormDataContentType())
+	resp, err := http.DefaultClient.Do(request)
+	if err != nil || resp.StatusCode >= http.StatusMultipleChoices {
+		t.Fatalf("uploading %s: %v %v", name, resp, err)
+	}
+	_ = resp.Body.Close()
+	o.API(http.MethodPost, at+"/complete-upload", map[string]any{}, nil)
+}
+
+// Each resource example is applied, has nothing to do after it, and leaves nothing behind when it is destroyed.
+func TestAccExamples_resources(t *testing.T) {
+	t.Parallel()
+	sent := map[string]map[string]int{
+		"agentyard_session":            {"createSession": 2},
+		"agentyard_global_usage_limit": {"setGlobalUsageLimit": 2},
+		"agentyard_computer_fleet":     {"bulkCreateComputers": 2},
+	}
+	for _, name := range names(t, "resources") {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.NewRealTime(t, quick)
+			for _, email := range []string{"avery@agentyard.example", "blake@agentyard.example", "casey@agentyard.example"} {
+				if _, _, err := e.AddHuman(emulator.Human{Email: email}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			o := organization{Env: e}
+			before := o.contents()
+			e.Journal().Reset()
+			cli := acctest.NewCLI(t, e, acctest.Example(t, "resources/"+name+"/resource.tf"))
+			cli.MustRun("apply", "-auto-approve", "-input=false")
+			cli.MustPlanEmpty()
+			cli.MustRun("destroy", "-auto-approve", "-input=false")
+			for operation, want := range sent[name] {
+				if got := e.Journal().Count(operation); got != want {
+					t.Errorf("%s was sent %d times, want %d", operation, got, want)
+				}
+			}
+			if after := o.contents(); !maps.Equal(after, before) {
+				t.Errorf("left behind:\n%v\nof\n%v", after, before)
+			}
+		})
+	}
+}
+
+// All list resources in one query.
+func TestAccExamples_lists(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	o := newOrganization(t)
+	lengths := map[string]int{
+		"agentyard_api_key.live": 1, "agentyard_api_key.of_ci": 2,
+		"agentyard_computer.all": 1, "agentyard_computer.of_ci": 0,
+		"agentyard_environment.all": 3, "agentyard_environment.of_ci": 1,
+		"agentyard_service_account.all": 1,
+		"agentyard_session.all":         1, "agentyard_session.on_build": 1,
+		"agentyard_user_usage_limit.all": 1,
+		"agentyard_wiki_run.newest":      2, "agentyard_wiki_run.of_api": 1,
+	}
+	var query strings.Builder
+	for _, name := range names(t, "list-resources") {
+		query.WriteString(o.replace(acctest.Example(t, "list-resources/"+name+"/list-resource.tfquery.hcl")))
+	}
+	var checks []querycheck.QueryResultCheck
+	for list, length := range lengths {
+		checks = append(checks, querycheck.ExpectLength(list, length))
+	}
+	if n := strings.Count("\n"+query.String(), "\nlist "); n != len(lengths) {
+		t.Errorf("%d lists in the examples, %d in this test", n, len(lengths))
+	}
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.New(t).Factories,
+		Steps:                    []resource.TestStep{{Query: true, Config: o.Config(query.String()), QueryResultChecks: checks}},
+	})
+}
+
+// The examples of an import say what a real one needs: with the IDs of an object that exists they import that, in each
+// of the three forms, and change nothing.
+func TestAccExamples_imports(t *testing.T) {
+	t.Parallel()
+	// The resources that the examples import into; {app} and others are IDs.
+	configs := map[string]string{
+		"agentyard_api_key.pipeline":         "service_account_id = \"{account}\"\nname = \"pipeline\"",
+		"agentyard_computer.build":           "name = \"workstation\"\nprovider_type = \"byom\"\nhost_id = \"1b4e28ba-2fa1-41d2-883f-0016d3cca427\"",
+		"agentyard_computer_fleet.build":     "name_prefix = \"build\"\nquantity = 2",
+		"agentyard_default_environment.this": `environment_id = "{app}"`,
+		"agentyard_environment.app":          "name = \"app\"\nscope = \"organization\"\nrepositories = [{ url = \"https://git.example/acme/app\", script = \"make\" }]",
+		"agentyard_global_usage_limit.this":  "limit = 10000000",
+		"agentyard_service_account.builds":   `name = "ci"`,
+		"agentyard_session.review":           "computer_id = \"{computer}\"\nsession_settings = { model = \"model-thinking\" }",
+		"agentyard_user_usage_limit.avery":   "email = \"avery@agentyard.example\"\nlimit = 20000000",
+		"agentyard_wiki_run.api":             `repo_url = "https://code.example/acme/api"`,
+	}
+	target := regexp.MustCompile(`(?:import|to =) (agentyard_\w+)\.(\w+)`)
+	for _, name := range names(t, "resources") {
+		for _, file := range []string{"import.sh", "import-by-string-id.tf", "import-by-identity.tf"} {
+			t.Run(name+"/"+file, func(t *testing.T) {
+				t.Parallel()
+				if file == "import-by-identity.tf" {
+					acctest.NeedsIdentity(t)
+				}
+				o := newOrganization(t)
+				o.API(http.MethodPost, "/api/v0/computers/bulk", map[string]any{"namePrefix": "build", "quantity": 2}, nil)
+				letBuild(o.Env)
+				o.Journal().Reset()
+				example := o.replace(acctest.Example(t, "resources/"+name+"/"+file))
+				to := target.FindStringSubmatch(example)
+				if to == nil || to[1] != name {
+					t.Fatalf("imports into no %s: %s", name, example)
+				}
+				config := configs[to[1]+"."+to[2]]
+				for key, id := range o.ids {
+					config = strings.ReplaceAll(config, "{"+key+"}", id)
+				}
+				cli := acctest.NewCLI(t, o.Env, fmt.Sprintf("resource %q %q {\n%s\n}\n", to[1], to[2], config))
+				if file == "import.sh" {
+					_, command, _ := strings.Cut(example, "\nterraform ")
+					command, _, _ = strings.Cut(command, "\n")
+					cli.MustRun(strings.Fields(command)...)
+				} else {
+					cli.Write("import.tf", example)
+					if r := cli.MustRun("apply", "-auto-approve", "-input=false"); !strings.Contains(r.Output, "1 imported, 0 added, 0 changed, 0 destroyed") {
+						t.Error(r.Output)
+					}
+				}
+				cli.MustPlanEmpty()
+				for _, entry := range o.Journal().Entries() {
+					if entry.Method != http.MethodGet {
+						t.Errorf("%s was sent", entry.Operation)
+					}
+				}
+			})
+		}
+	}
+}
