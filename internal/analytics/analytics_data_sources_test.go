@@ -303,7 +303,7 @@ func TestAccAnalytics_dates(t *testing.T) {
 		e := acctest.New(t)
 		for hcl, want := range map[string]string{
 			s.config("2026-02-30", "2026-02-28", ""): `(?s)Invalid Date.*start_date = "2026-02-30".*start_date\s+must\s+be\s+a\s+date\s+in\s+the\s+format\s+YYYY-MM-DD,\s+such\s+as\s+2026-02-28,\s+got:\s+"2026-02-30"`,
-			s.config("2026-02-01", "28.02.26", ""):   `(?s)Invalid Date.*end_date = "28.02.26".*end_date\s+must\s+be\s+a\s+day`,
+			s.config("2026-02-01", "28.02.26", ""):   `(?s)Invalid Date.*end_date = "28.02.26".*end_date\s+must\s+be\s+a\s+date`,
 			s.config("2026-01-13", "2026-02-28", ""): `(?s)Date Too Early.*start_date = "2026-01-13".*start_date\s+must\s+not\s+be\s+before\s+2026-01-14,\s+because\s+the\s+service\s+has\s+numbers\s+from\s+that\s+day\s+on`,
 			s.config("2026-01-14", "2026-01-13", ""): `(?s)Date Too Early.*end_date = "2026-01-13".*end_date\s+must\s+not\s+be\s+before\s+2026-01-14`,
 			s.config("2026-02-28", "2026-02-27", ""): `(?s)Date Out Of Order.*end_date = "2026-02-27".*end_date\s+must\s+not\s+be\s+before\s+start_date,\s+which\s+is\s+2026-02-28,\s+got:\s+"2026-02-27"`,

@@ -1,4 +1,4 @@
-// Package apierror is the one translator of the client's errors into diagnostics.
+// Package apierror translates the client's errors into diagnostics.
 package apierror
 
 import (
@@ -21,19 +21,19 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
-// Option tells For what it cannot know of an object: Fields, Unique, AtStatus, Advice or Existing, or several as Options.
+// Option describes an object to For: Fields, Unique, AtStatus, Advice, Existing, or several as Options.
 type Option interface{ addTo(*failure) }
 
 // Options are several options in one.
 type Options []Option
 
-// Advice says what to do about a status of the service, in place of what is said about it in general.
+// Advice replaces the general remedy for a status.
 type Advice map[int]string
 
-// AtStatus names the attribute at which a status of the service is shown.
+// AtStatus is the attribute at fault for a status.
 type AtStatus map[int]path.Path
 
-// Existing says what else to do about an object that exists already, beside importing it.
+// Existing returns the alternative to importing an existing object.
 type Existing func(*create.ExistsError) string
 
 func (o Options) addTo(f *failure) {
@@ -45,7 +45,6 @@ func (a Advice) addTo(f *failure)   { maps.Copy(f.advice, a) }
 func (a AtStatus) addTo(f *failure) { maps.Copy(f.atStatus, a) }
 func (e Existing) addTo(f *failure) { f.existing = e }
 
-// failure is what is known of one failure.
 type failure struct {
 	verb, object string
 	err          error
@@ -56,8 +55,8 @@ type failure struct {
 	existing     Existing
 }
 
-// For says that verb ("create") failed on object ("computer"), what the service answered, and what to do about it. It
-// returns nothing where err is nil.
+// For returns an error that verb ("create") failed on object ("computer"), with the cause and a remedy. It returns nothing if
+// err is nil.
 func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 	if err == nil {
 		return nil
@@ -84,7 +83,7 @@ func newFailure(verb, object string, err error, options []Option) *failure {
 	return f
 }
 
-// remedy says what to do, and at which attribute.
+// remedy returns what to do, and the attribute at fault.
 func (f *failure) remedy() (string, path.Path) {
 	var exists *create.ExistsError
 	var others *computers.ForeignComputersError
@@ -123,7 +122,7 @@ func (f *failure) remedy() (string, path.Path) {
 	return "", path.Empty()
 }
 
-// fieldOf is the attribute that stands for a field; the empty path where the object has none.
+// fieldOf returns the attribute of a field, or the empty path.
 func (f *failure) fieldOf(name string) path.Path {
 	if at, ok := f.fields[name]; ok {
 		return at
@@ -131,7 +130,7 @@ func (f *failure) fieldOf(name string) path.Path {
 	return path.Empty()
 }
 
-// afterLoss is the remedy where it is not certain whose an object is; empty for any other failure.
+// afterLoss is the remedy if a response was lost. Empty for any other failure.
 func (f *failure) afterLoss() string {
 	var lost *create.LostError
 	var others *computers.ForeignComputersError
@@ -158,8 +157,7 @@ func (f *failure) afterLoss() string {
 	return ""
 }
 
-// afterExists covers everything that may have the name: a resource at its earlier address, the one that is replaced, and
-// what nothing manages.
+// afterExists covers every object that may have the name: a renamed resource, a replaced resource, and an unmanaged object.
 func (f *failure) afterExists(found []create.ExistsError) string {
 	lines := []string{"Nothing was created."}
 	if f.verb == "create" {
@@ -171,7 +169,7 @@ func (f *failure) afterExists(found []create.ExistsError) string {
 
 const leftAsItIs = "No object was changed or added to the state.\n"
 
-// importing says how to manage objects that exist already. A second resource for one of them would delete it some day.
+// importing is conditional, because a second resource for an object would delete it one day.
 func importing(found []create.ExistsError) string {
 	it := phrase.Verb(len(found), "it", "them")
 	condition := fmt.Sprintf("If no resource manages %s, in this or another configuration, import %s:", it, it)
@@ -187,7 +185,7 @@ func importing(found []create.ExistsError) string {
 	return condition + "\n" + strings.Join(commands, "\n")
 }
 
-// otherwise says what to do about what was found after a loss, if it is not to be imported.
+// otherwise is the alternative to importing what was found after a lost response.
 func (f *failure) otherwise(lost *create.LostError) string {
 	if lost.Name == "" {
 		return "Otherwise, apply again to create another one."
@@ -195,7 +193,7 @@ func (f *failure) otherwise(lost *create.LostError) string {
 	return f.alternatives(lost.Found)
 }
 
-// alternatives says what else to do about objects, each thing once.
+// alternatives returns the alternatives to importing, without duplicates.
 func (f *failure) alternatives(existing []create.ExistsError) string {
 	var lines []string
 	for i := range existing {
@@ -206,7 +204,7 @@ func (f *failure) alternatives(existing []create.ExistsError) string {
 	return strings.Join(lines, "\n")
 }
 
-// afterAnswer is the remedy for an answer that reports a failure.
+// afterAnswer is the remedy for an error response.
 func (f *failure) afterAnswer(e *transport.APIError) (string, path.Path) {
 	if !e.FromService {
 		return f.afterForeignAnswer(e), path.Empty()
@@ -231,7 +229,7 @@ func (f *failure) afterAnswer(e *transport.APIError) (string, path.Path) {
 	return remedy, at
 }
 
-// general is what to do about a status of the service where nothing more is known.
+// general is the remedy for a status that the object has no advice for.
 func (f *failure) general(e *transport.APIError) string {
 	switch e.Status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
@@ -279,8 +277,7 @@ func retryAfter(e *transport.APIError) string {
 	return "The service returned Retry-After " + e.RetryAfter + "."
 }
 
-// wasRepeated reports that a failure of the service is one after which the client sends the request again. A request
-// that makes something is not repeated, nor is anything after a failure that will not pass.
+// wasRepeated reports whether the client retries a request after this failure. It never retries a create.
 func wasRepeated(e *transport.APIError) bool {
 	switch e.Status {
 	case http.StatusGatewayTimeout:
@@ -291,8 +288,7 @@ func wasRepeated(e *transport.APIError) bool {
 	return false
 }
 
-// afterPaymentRequired advises to remove only what is wanted: what is deleted is removed already, and an action asks for
-// something else than its object.
+// afterPaymentRequired advises to remove the object only if the operation is about keeping it.
 func (f *failure) afterPaymentRequired() string {
 	const excluded = "The organization's plan does not include this. Upgrade the plan"
 	switch verb, _, _ := strings.Cut(f.verb, " "); verb {
@@ -302,7 +298,7 @@ func (f *failure) afterPaymentRequired() string {
 	return excluded + "."
 }
 
-// afterNotFound depends on whose ID the service does not know: that of something the object refers to, or the object's own.
+// afterNotFound depends on which ID is unknown: the object's own, or one that it refers to.
 func (f *failure) afterNotFound(e *transport.APIError) string {
 	var remedy string
 	switch verb, _, _ := strings.Cut(f.verb, " "); verb {
@@ -319,7 +315,7 @@ func (f *failure) afterNotFound(e *transport.APIError) string {
 	return remedy
 }
 
-// afterForeignAnswer is the remedy for an answer that is not in the service's form, whatever its status seems to say.
+// afterForeignAnswer is the remedy for a response that is not in the service's format, so its status proves nothing.
 func (f *failure) afterForeignAnswer(e *transport.APIError) string {
 	who, more := "another web server or a proxy", ""
 	switch {
@@ -333,7 +329,7 @@ func (f *failure) afterForeignAnswer(e *transport.APIError) string {
 	return phrase.Join(fmt.Sprintf("The response %d to %s %s is not in the service's format. It may come from %s. Check base_url, including its path.", e.Status, e.Method, e.Route, who), more)
 }
 
-// deadlineIn names the setting whose time ran out; empty if none did. Only a timeouts block bounds a call from outside.
+// deadlineIn names the setting whose time ran out. A deadline without a transport error comes from a timeouts block.
 func deadlineIn(err error) string {
 	failed := all[*transport.TransportError](err)
 	for _, e := range failed {
@@ -354,7 +350,7 @@ func deadlineIn(err error) string {
 
 const outOfTime = "The operation exceeded its timeout. To allow more time, raise it in the timeouts block."
 
-// mayHaveActed is a sentence where the service may have acted on one of the requests that failed, else empty.
+// mayHaveActed returns a sentence if the service may have completed one of the failed requests.
 func (f *failure) mayHaveActed() string {
 	acted := false
 	for _, e := range all[*transport.TransportError](f.err) {
@@ -369,7 +365,7 @@ func (f *failure) mayHaveActed() string {
 	return "The service may have completed the request. It is safe to run again."
 }
 
-// all returns every error of a type among what err is, wraps and joins: several requests may have failed at once.
+// all returns every error of a type in err's tree, because several requests may have failed.
 func all[T error](err error) []T {
 	var found []T
 	if e, ok := any(err).(T); ok {
@@ -393,7 +389,7 @@ func wrappedBy(err error) []error {
 	return nil
 }
 
-// Sentences says what went wrong, with one period at the end; of errors that are joined, each in a line of its own.
+// Sentences returns an error's text as a sentence. Joined errors are separate lines.
 func Sentences(err error) string {
 	lines := strings.Split(err.Error(), "\n")
 	if joined, ok := err.(interface{ Unwrap() []error }); !ok || len(lines) < len(joined.Unwrap()) {
@@ -405,7 +401,7 @@ func Sentences(err error) string {
 	return strings.Join(lines, "\n")
 }
 
-// sentence starts with a capital letter and ends with a period. An operation's name at the start stays as it is spelled.
+// sentence capitalizes the first letter, except in an operation's name, and adds a period.
 func sentence(s string) string {
 	if s == "" {
 		return s

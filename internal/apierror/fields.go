@@ -11,14 +11,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 )
 
-// Fields names the attribute that stands for a field of the API, so that an error about the field is shown at the
-// attribute. A key is a field's name or, where another field has the same, names joined by dots: "source.templateId".
-// What lies below a field is named as attributes are, so it needs no key.
+// Fields maps fields of the API to attributes, so that an error about a field is shown at its attribute. A key is a field's
+// name, or names joined by dots if another field has the same name: "source.templateId". Nested fields need no key.
 type Fields map[string]path.Path
 
 func (known Fields) addTo(f *failure) { maps.Copy(f.fields, known) }
 
-// Unique names those of the Fields whose value no two objects share, so that a conflict about one means that it is taken.
+// Unique names the Fields whose values are unique, so a conflict about one means that the value is in use.
 type Unique []string
 
 func (u Unique) addTo(f *failure) { f.unique = append(f.unique, u...) }
@@ -28,7 +27,7 @@ func (f *failure) isUnique(at path.Path) bool {
 }
 
 var (
-	// mention is a field as a text names it, such as repositories[3].url.
+	// mention is a field in a text, such as repositories[3].url.
 	mention = regexp.MustCompile(`[A-Za-z][A-Za-z0-9_]*(?:\[[0-9]{1,6}\]|\.[a-z][A-Za-z0-9_]*)*`)
 	segment = regexp.MustCompile(`[A-Za-z][A-Za-z0-9_]*|[0-9]+`)
 )
@@ -37,7 +36,7 @@ var (
 func (known Fields) Find(text string) (path.Path, bool) {
 	for _, found := range mention.FindAllString(text, -1) {
 		segments := segment.FindAllString(found, -1)
-		// A name may stand below what the texts of the service start with, such as the body.
+		// The service may prefix a name, for example with "body".
 		for start := range segments {
 			if at, ok := known.at(segments[start:]); ok {
 				return at, true
@@ -47,7 +46,7 @@ func (known Fields) Find(text string) (path.Path, bool) {
 	return path.Empty(), false
 }
 
-// at looks for the longest run of names that is known, and goes on from there. Indexes within the run do not count.
+// at matches the longest known run of names, ignoring indexes, and appends the rest.
 func (known Fields) at(segments []string) (path.Path, bool) {
 	for end := len(segments); end > 0; end-- {
 		if isIndex(segments[end-1]) {
@@ -79,7 +78,7 @@ func below(at path.Path, segments []string) path.Path {
 
 func isIndex(segment string) bool { return segment[0] >= '0' && segment[0] <= '9' }
 
-// snakeCase spells a field as its attribute, with an acronym as one word: customCIModel is custom_ci_model.
+// snakeCase treats an acronym as one word: customCIModel becomes custom_ci_model.
 func snakeCase(field string) string {
 	var name strings.Builder
 	letters := []rune(field)

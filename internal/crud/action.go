@@ -13,9 +13,8 @@ import (
 // Tell sends a progress message of an action.
 type Tell func(format string, args ...any)
 
-// Invoke runs act on an action's configuration. Verb and object are for errors, such as "restart" and "computer". An
-// error of act may be a *Fault. Terraform shows nothing of what an action tells after an interrupt, errors included, so
-// the log has it then.
+// Invoke runs act on an action's configuration. Verb and object are for errors, such as "restart" and "computer". An error of
+// act may be a *Fault. Terraform shows no message of an action after an interrupt, so they go to the log.
 func Invoke[M any](ctx context.Context, verb, object string, req action.InvokeRequest, resp *action.InvokeResponse, act func(m *M, tell Tell) error, options ...apierror.Option) {
 	var m M
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)

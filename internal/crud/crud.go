@@ -1,6 +1,5 @@
-// Package crud holds the steps that every Terraform object takes around its call of the service: decoding, the error
-// check, translation of errors, what "gone" means, and keeping state and identity together. Schemas, defaults,
-// timeouts and request bodies stay with the object; any step can be written by hand instead.
+// Package crud holds the steps around the API call of every Terraform object: decoding, translation of errors, missing objects,
+// and state with identity. Schemas, defaults, timeouts, and request bodies belong to the object.
 package crud
 
 import (
@@ -25,21 +24,20 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// Model is what the steps need of an object's model.
+// Model is the model of a resource.
 type Model[A any] interface {
 	Identified
-	// FromAPI takes over everything the service returned, and touches nothing that only the configuration owns.
+	// FromAPI sets every value that the service returns, and no other.
 	FromAPI(context.Context, *A) diag.Diagnostics
 }
 
-// Identified is a model that knows its identity.
+// Identified is a model with an identity.
 type Identified interface {
 	// Identity returns the identity's model, or nil for an object without one.
 	Identity() any
 }
 
-// Importable is a model that takes over more from an import than FromAPI does: create-only arguments that the record
-// contains. Lists complete their results with it too.
+// Importable is a model that sets create-only arguments from the record, after an import and in lists.
 type Importable[A any] interface {
 	FromImport(context.Context, *A) diag.Diagnostics
 }
@@ -76,7 +74,7 @@ func (a *Action) Configure(_ context.Context, req action.ConfigureRequest, resp 
 	a.Client = configured(req.ProviderData, &resp.Diagnostics)
 }
 
-// unconfigured is the client before the provider is configured, as for schemas and validation. Its calls return an error.
+// unconfigured is the client before the provider is configured. Its calls return an error.
 var unconfigured = sync.OnceValue(func() *client.Client { return client.Unconfigured("", clock.System) })
 
 func configured(data any, diags *diag.Diagnostics) *client.Client {
@@ -90,7 +88,7 @@ func configured(data any, diags *diag.Diagnostics) *client.Client {
 	return c
 }
 
-// Create runs create on the plan and stores what it returns.
+// Create runs create on the plan and stores the result.
 func Create[M, A any, P interface {
 	*M
 	Model[A]
@@ -109,7 +107,7 @@ func Create[M, A any, P interface {
 	resp.Diagnostics.Append(Seen(ctx, c, P(&m), resp.Private)...)
 }
 
-// Read stores what read returns, or removes the object from the state with a warning where it is gone or, as a singleton, not set.
+// Read stores the result of read, or removes a missing object from the state with a warning.
 func Read[M, A any, P interface {
 	*M
 	Model[A]
@@ -135,8 +133,8 @@ func Read[M, A any, P interface {
 	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &m, P(&m).Identity())...)
 }
 
-// Update runs update on the plan and the prior state and stores what it returns. Nil means that nothing was sent: the plan
-// is stored as update left it. Results that the plan knows stay as planned, also where they have moved by themselves since.
+// Update runs update on the plan and the prior state and stores the result. If it is nil, nothing was sent, and the plan is
+// stored. Results that the plan knows stay as planned, even if they have changed since.
 func Update[M, A any, P interface {
 	*M
 	Model[A]
@@ -158,13 +156,12 @@ func Update[M, A any, P interface {
 	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &plan, P(&plan).Identity())...)
 	resp.Diagnostics.Append(AsPlanned(&resp.State, req)...)
 	if !resp.Diagnostics.HasError() {
-		// A failed update adopts nothing, but its private state would be kept.
+		// Terraform also keeps the private state of a failed update, which must not mark anything as adopted.
 		resp.Diagnostics.Append(adopt.Done(ctx, resp.Private)...)
 	}
 }
 
-// AsPlanned gives the results that nobody configured the values that were planned. The next refresh takes what has moved:
-// a result that differs from a plan that was approved is an error of Terraform's.
+// AsPlanned sets computed results to their planned values, because Terraform rejects any other. The next refresh updates them.
 func AsPlanned(state *tfsdk.State, req resource.UpdateRequest) diag.Diagnostics {
 	var configured, planned, stored map[string]tftypes.Value
 	for value, into := range map[*tftypes.Value]*map[string]tftypes.Value{&req.Config.Raw: &configured, &req.Plan.Raw: &planned, &state.Raw: &stored} {
@@ -181,7 +178,7 @@ func AsPlanned(state *tfsdk.State, req resource.UpdateRequest) diag.Diagnostics 
 	return nil
 }
 
-// Delete runs remove on the prior state. Terraform shows no address with the errors of a deletion, so they say which object it was.
+// Delete runs remove on the prior state. Its errors name the object, because Terraform shows no address with them.
 func Delete[M any](ctx context.Context, c *client.Client, object string, req resource.DeleteRequest, resp *resource.DeleteResponse, remove func(*M) error, options ...apierror.Option) {
 	var m M
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
@@ -199,7 +196,7 @@ func Delete[M any](ctx context.Context, c *client.Client, object string, req res
 	}
 }
 
-// Which tells an object from others of its kind, by its name and ID: "ci" (7). Either may be empty.
+// Which identifies an object by its name and ID: "ci" (7). Either may be empty.
 func Which(name, id string) string {
 	switch {
 	case name == "":
@@ -210,7 +207,7 @@ func Which(name, id string) string {
 	return fmt.Sprintf("%q (%s)", name, id)
 }
 
-// About puts before an error what was done with which object: deleting the environment "ci" (7).
+// About prefixes an error with the operation and the object: deleting the environment "ci" (7).
 func About(doing, object, which string, err error) error {
 	if which == "" {
 		return err
@@ -218,7 +215,7 @@ func About(doing, object, which string, err error) error {
 	return fmt.Errorf("%s the %s %s: %w", doing, object, which, err)
 }
 
-// attributeOf is an attribute of a state; empty where it has none of this name.
+// attributeOf returns a string attribute of a state, or an empty string.
 func attributeOf(ctx context.Context, state tfsdk.State, name string) string {
 	var v types.String
 	if state.GetAttribute(ctx, path.Root(name), &v).HasError() {
@@ -227,14 +224,14 @@ func attributeOf(ctx context.Context, state tfsdk.State, name string) string {
 	return v.ValueString()
 }
 
-// Store takes a record over into a model and stores its state and identity.
+// Store saves the state and identity of a model with a record's values.
 func Store[A any](ctx context.Context, state *tfsdk.State, identity *tfsdk.ResourceIdentity, model Model[A], record *A) diag.Diagnostics {
 	diags := model.FromAPI(ctx, record)
 	diags.Append(Save(ctx, state, identity, model, model.Identity())...)
 	return diags
 }
 
-// Save stores an object's state, with the defaults of attributes that the model leaves null, and its identity.
+// Save stores state and identity. Null attributes get their defaults.
 func Save(ctx context.Context, state *tfsdk.State, identity *tfsdk.ResourceIdentity, model, identityModel any) diag.Diagnostics {
 	diags := state.Set(ctx, model)
 	diags.Append(setDefaults(ctx, state.Schema, &state.Raw)...)

@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// setDefaults sets attributes that are null and have a default: the service does not return them after an import, and a
-// state that was written before they were added lacks them. ResourceSchema is the schema of raw.
+// setDefaults sets null attributes to their defaults. They are null after an import, and in a state that is older than the
+// attribute. ResourceSchema is the schema of raw.
 func setDefaults(ctx context.Context, resourceSchema any, raw *tftypes.Value) diag.Diagnostics {
 	s, ok := resourceSchema.(schema.Schema)
 	if !ok || raw.IsNull() {
@@ -43,7 +43,6 @@ func setDefaults(ctx context.Context, resourceSchema any, raw *tftypes.Value) di
 	return diags
 }
 
-// defaultOf is an attribute's default; nil if it has none.
 func defaultOf(ctx context.Context, name string, attribute schema.Attribute) (attr.Value, diag.Diagnostics) {
 	at := path.Root(name)
 	switch a := attribute.(type) {

@@ -18,17 +18,15 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// OwnerOnly is a model of an object that may be visible to its owner only. A 404 for such an object proves nothing when
-// another API key gets it.
+// OwnerOnly is a model of an object that only its owner may be able to see. A 404 for another API key proves nothing.
 type OwnerOnly interface {
-	// OwnerOnly reports that only the owner's API keys see the object.
+	// OwnerOnly reports whether only the owner's API keys can see the object.
 	OwnerOnly() bool
 }
 
-// seenByKey is the key of the private state that holds a seenBy.
 const seenByKey = "seen_by"
 
-// seenBy recognizes the API key that last saw an object, without revealing it.
+// seenBy identifies the API key that last read an object, without revealing it.
 type seenBy struct {
 	Salt string `json:"salt"`
 	Hash string `json:"hash"`
@@ -40,8 +38,7 @@ func lastSeenBy(ctx context.Context, private adopt.Private) (seenBy, bool) {
 	return by, len(value) > 0 && json.Unmarshal(value, &by) == nil
 }
 
-// Seen records in private state which API key sees an object that may be visible to its owner only. It writes only when
-// the key changes.
+// Seen records in private state which API key last read an owner-only object. It writes only if the key has changed.
 func Seen(ctx context.Context, c *client.Client, model any, private adopt.Private) diag.Diagnostics {
 	if _, ok := model.(OwnerOnly); !ok {
 		return nil
@@ -57,8 +54,8 @@ func Seen(ctx context.Context, c *client.Client, model any, private adopt.Privat
 	return private.SetKey(ctx, seenByKey, value)
 }
 
-// NotVisible returns an error if an object that the service does not find may exist: only its owner sees it, and another
-// API key saw it last. Without an error, the object is gone. Verb is for the summary, such as "read".
+// NotVisible returns an error if a missing object may still exist, because only its owner can see it and another API key last
+// read it. Without an error, the object is gone. Verb is for the summary, such as "read".
 func NotVisible(ctx context.Context, c *client.Client, verb, object, id string, model any, private adopt.Private) diag.Diagnostics {
 	visible, ok := model.(OwnerOnly)
 	if !ok || !visible.OwnerOnly() {
@@ -87,7 +84,7 @@ func Unreadable(ctx context.Context, c *client.Client, object string, model Iden
 		remove(ctx, model, resp)
 		resp.Diagnostics.AddWarning(title(object)+" Is Not Set", fmt.Sprintf("No %s is set. It is removed from the state. If it is still configured, the next apply sets it again.", object))
 	case errors.As(err, &missing) && missing.Setting != "" && adopt.Unread(ctx, resp.Private):
-		// A state that holds nothing but the ID would be planned as a replacement, which destroys what was imported.
+		// A state with only the ID would be planned as a replacement, which destroys the imported object.
 		resp.Diagnostics.AddError("Cannot Import "+title(object)+" Yet", fmt.Sprintf("The %s cannot be read, because the provider's %s is not known yet. "+
 			"First apply what %s depends on, for example with -target. Then plan the import.", object, missing.Setting, missing.Setting))
 	case errors.As(err, &missing) && missing.Setting != "":
@@ -98,7 +95,7 @@ func Unreadable(ctx context.Context, c *client.Client, object string, model Iden
 	}
 }
 
-// Gone removes an object that the service does not find from the state, unless it may exist and only not be visible.
+// Gone removes a missing object from the state, unless it may only be invisible.
 func Gone(ctx context.Context, c *client.Client, object string, model Identified, resp *resource.ReadResponse) {
 	id := attributeOf(ctx, resp.State, "id")
 	if hidden := NotVisible(ctx, c, "read", object, id, model, resp.Private); hidden.HasError() {
@@ -109,19 +106,18 @@ func Gone(ctx context.Context, c *client.Client, object string, model Identified
 	resp.Diagnostics.AddWarning(title(object)+" Not Found", fmt.Sprintf("The %s %s no longer exists. It is removed from the state. If it is still configured, the next apply creates it again.", object, id))
 }
 
-// remove removes an object from the state. Its identity is set first, without which an import of a missing object fails
-// with another error.
+// remove sets the identity first, because otherwise the import of a missing object fails with another error.
 func remove(ctx context.Context, model Identified, resp *resource.ReadResponse) {
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
 	resp.State.RemoveResource(ctx)
 }
 
-// UnsetError says that a singleton is gone: it is not an object of its own, but something that is set or not.
+// UnsetError reports that a singleton is not set.
 type UnsetError struct{}
 
 func (*UnsetError) Error() string { return "it is not set" }
 
-// title is an object's name at the start of a summary: "Service Account", "API Key".
+// title capitalizes an object's name for a summary: "Service Account", "API Key".
 func title(object string) string {
 	words := strings.Fields(object)
 	for i, word := range words {

@@ -14,7 +14,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
-// ID is the identity of an object whose ID alone names it.
+// ID is the identity of an object that is identified by its ID.
 type ID struct {
 	ID types.String `tfsdk:"id"`
 }
@@ -26,8 +26,7 @@ func IDSchema(description string) identityschema.Schema {
 	}}
 }
 
-// ImportByID imports an object whose import ID is its "id" and whose identity is that attribute alone. Example is such an
-// ID, for an error. The Read that follows completes the state; see Importable.
+// ImportByID imports an object by its "id". Example is an ID for the error message. The Read that follows completes the state.
 func ImportByID(ctx context.Context, object, example string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	switch {
 	case req.ID == ".", req.ID == "..":

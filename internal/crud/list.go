@@ -11,8 +11,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 )
 
-// List yields a result for every item until Terraform's limit is reached: identity, display name and, where asked for,
-// the whole resource, as an import would set it. Items are fetched only as they are needed.
+// List yields a result for each item up to Terraform's limit: identity, display name, and the whole resource if requested.
+// Items are fetched lazily.
 func List[M, A any, P interface {
 	*M
 	Model[A]
@@ -46,7 +46,7 @@ func List[M, A any, P interface {
 	}
 }
 
-// AtOnce yields what one request returns, which is sent when the first item is wanted.
+// AtOnce yields the items of one request, which is sent when the first item is read.
 func AtOnce[A any](list func() ([]A, error)) iter.Seq2[A, error] {
 	return func(yield func(A, error) bool) {
 		items, err := list()
@@ -63,7 +63,7 @@ func AtOnce[A any](list func() ([]A, error)) iter.Seq2[A, error] {
 	}
 }
 
-// emptyModel fills a model with the nulls of its schema: unlike Go's zero values these have a type.
+// emptyModel fills a model with typed nulls, unlike Go's zero values.
 func emptyModel(ctx context.Context, result *list.ListResult, model any) diag.Diagnostics {
 	object, ok := result.Resource.Schema.Type().TerraformType(ctx).(tftypes.Object)
 	if !ok {

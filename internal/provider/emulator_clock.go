@@ -10,12 +10,11 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// EnvEmulatorClock names the file in which an emulator says how far its clock is ahead. The emulator's command sets it
-// together with EnvBaseURL.
+// EnvEmulatorClock names the file with the offset of an emulator's clock. The emulator's command sets it with EnvBaseURL.
 const EnvEmulatorClock = "AGENTYARD_EMULATOR_CLOCK"
 
-// emulatorClock returns clk, or a clock ahead of it if baseURL is the emulator whose clock somebody moved. A variable that was
-// left behind in a shell changes nothing for a service that does not run on this machine.
+// emulatorClock returns clk, or a clock ahead of it if baseURL is an emulator with a moved clock. It ignores the variable for a
+// service on another machine, because a shell may still have it set.
 func emulatorClock(clk clock.Clock, baseURL string) (clock.Clock, error) {
 	file := os.Getenv(EnvEmulatorClock)
 	if file == "" || baseURL != os.Getenv(EnvBaseURL) || !transport.IsLoopback(baseURL) {

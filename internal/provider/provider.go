@@ -1,4 +1,4 @@
-// Package provider is the Terraform provider "agentyard": its settings and the list of everything it offers.
+// Package provider is the Terraform provider "agentyard": its settings and the list of its objects.
 package provider
 
 import (
@@ -36,10 +36,9 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/wiki"
 )
 
-// typeName starts the names of everything that the provider offers.
 const typeName = "agentyard"
 
-// Environment variables that stand in for settings of the provider block.
+// Environment variables for settings that the provider block omits.
 const (
 	EnvBaseURL = "AGENTYARD_BASE_URL"
 	EnvAPIKey  = "AGENTYARD_API_KEY" //nolint:gosec // The name of a variable, not a credential.
@@ -55,7 +54,7 @@ var (
 // Option changes a provider for tests.
 type Option func(*agentyardProvider)
 
-// WithClock has the provider and its client take the time from clk.
+// WithClock sets the clock of the provider and its client.
 func WithClock(clk clock.Clock) Option {
 	return func(p *agentyardProvider) { p.clock = clk }
 }
@@ -128,7 +127,7 @@ func (p *agentyardProvider) Schema(_ context.Context, _ provider.SchemaRequest, 
 	}
 }
 
-// ValidateConfig checks what is written in the block, so that a wrong value is an error at its attribute.
+// ValidateConfig reports wrong values at their attributes.
 func (p *agentyardProvider) ValidateConfig(ctx context.Context, req provider.ValidateConfigRequest, resp *provider.ValidateConfigResponse) {
 	var m providerModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)

@@ -8,8 +8,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apart"
 )
 
-// NewServer returns a provider as Terraform and the tests talk to it: the framework's server, behind one that keeps the
-// answers to failed creations apart.
+// NewServer returns the framework's server, behind one that spaces out the responses to failed creates.
 func NewServer(version string, options ...Option) (apart.Server, error) {
 	p := newProvider(version, options)
 	framework, err := providerserver.NewProtocol6WithError(p)()
