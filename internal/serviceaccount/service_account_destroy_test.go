@@ -33,10 +33,10 @@ func TestServiceAccount_destroyWarnsHowManyComputersGoWithIt(t *testing.T) {
 		listings  int
 	}{
 		"none":                {computers: 0, listings: 1},
-		"one":                 {computers: 1, want: []string{"Destroys 1 Computer:", "c-0", `"ci"`, "API keys stop authenticating."}, listings: 1},
-		"some":                {computers: 3, want: []string{"Destroys 3 Computers:", "c-0", "c-1", "c-2"}, listings: 1},
-		"many":                {computers: 12, want: []string{"Destroys 12 Computers:", "and 2 more"}, listings: 1},
-		"replaced":            {computers: 2, config: acctest.Values{"name": "cd"}, want: []string{"Destroys 2 Computers:"}, listings: 1},
+		"one":                 {computers: 1, want: []string{"Deletes 1 Computer:", "c-0", `"ci"`, "API keys stop working."}, listings: 1},
+		"some":                {computers: 3, want: []string{"Deletes 3 Computers:", "c-0", "c-1", "c-2"}, listings: 1},
+		"many":                {computers: 12, want: []string{"Deletes 12 Computers:", "and 2 more"}, listings: 1},
+		"replaced":            {computers: 2, config: acctest.Values{"name": "cd"}, want: []string{"Deletes 2 Computers:"}, listings: 1},
 		"updated":             {computers: 2, config: acctest.Values{"name": "ci", "description": "x"}},
 		"unchanged":           {computers: 2, config: acctest.Values{"name": "ci"}},
 		"the look is refused": {computers: 2, fault: &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, listings: 1},
@@ -181,7 +181,7 @@ func TestAccServiceAccount_warnsInThePlan(t *testing.T) {
 		t.Errorf("a plan that changes nothing warns: %s", r.Output)
 	}
 	r := cli.MustRun("plan", "-destroy", "-input=false")
-	if n := len(regexp.MustCompile(`Destroying the Service Account "ci-[01]" Destroys 1 Computer\b`).FindAllString(r.Output, -1)); n != 2 {
+	if n := len(regexp.MustCompile(`Destroying Service Account "ci-[01]" Deletes 1 Computer\b`).FindAllString(r.Output, -1)); n != 2 {
 		t.Errorf("%d warnings, want 2: %s", n, r.Output)
 	}
 	cli.MustRun("destroy", "-auto-approve", "-input=false")

@@ -23,7 +23,7 @@ func (l *accountList) Metadata(_ context.Context, req resource.MetadataRequest, 
 }
 
 func (l *accountList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
-	resp.Schema = schema.Schema{MarkdownDescription: "Lists all service accounts of the organization, ordered by name." + managersOnly}
+	resp.Schema = schema.Schema{MarkdownDescription: "Lists the service accounts of the organization, ordered by name." + managersOnly}
 }
 
 func (l *accountList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {

@@ -37,7 +37,7 @@ func (m *accountModel) createRequest() serviceaccounts.CreateRequest {
 	return serviceaccounts.CreateRequest{Name: m.Name.ValueString(), Description: m.Description.ValueString()}
 }
 
-// updateRequest holds what differs from the prior state. A description that was removed is cleared.
+// updateRequest clears a description that was removed from the configuration.
 func (m *accountModel) updateRequest(state *accountModel) serviceaccounts.UpdateRequest {
 	var body serviceaccounts.UpdateRequest
 	if !m.Description.Equal(state.Description) {
@@ -56,24 +56,24 @@ func (r *accountResource) Metadata(_ context.Context, req resource.MetadataReque
 
 func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A service account: a non-human principal that owns API keys and computers. " +
-			"Destroying it shuts down and removes every computer that it owns, and its API keys stop authenticating; a plan that destroys it warns how many computers go with it." + managersOnly,
+		MarkdownDescription: "Manages a service account: a non-human principal that owns API keys and computers." + managersOnly + "\n\n" +
+			"~> Destroying a service account also deletes all its computers, and its API keys stop working. The plan warns about the computers.",
 		Attributes: map[string]schema.Attribute{
 			"id": accountResults.Resource()["id"],
 			"name": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: accountResults["name"].Text + " A change replaces the service account.",
+				MarkdownDescription: accountResults["name"].Text + " Must be 1–128 characters. Changing this forces a new service account.",
 				Validators:          []validator.String{value.Length(1, 128)},
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			},
 			"description": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: accountResults["description"].Text + " May not be empty; to clear it, remove it from the configuration.",
+				MarkdownDescription: accountResults["description"].Text + " Must not be empty. Removing this clears the description.",
 				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"status": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: accountResults["status"].Text + " If omitted, the service chooses, and a status that was removed from the configuration is kept.",
+				MarkdownDescription: accountResults["status"].Text + " If omitted, the service chooses. Removing this keeps the current status.",
 				Validators:          []validator.String{value.NotEmpty()},
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 			},
@@ -85,8 +85,8 @@ func (r *accountResource) IdentitySchema(_ context.Context, _ resource.IdentityS
 	resp.IdentitySchema = crud.IDSchema(accountResults["id"].Text)
 }
 
-// ModifyPlan checks the access of a new account, and warns how much a destruction takes with it. A new name
-// destroys too, because it replaces the account.
+// ModifyPlan fails early if the service refuses the API key, and warns about computers that a destroy also deletes. A new
+// name replaces the account and therefore destroys it too.
 func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(apierror.For("plan", "service account", r.Client.ServiceAccounts.CheckAccess(ctx), accountFields)...)
@@ -104,15 +104,14 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	summary := fmt.Sprintf("Destroying the Service Account %q Destroys ", state.Name.ValueString())
 	owned, err := r.Client.Computers.ListCounted(ctx, state.ID.ValueString())
 	if errors.Is(err, computers.ErrNotCounted) {
-		resp.Diagnostics.AddWarning("Destroying Service Accounts Destroys Their Computers",
-			fmt.Sprintf("The service tears down every computer of service account %q (%s) with it, whether Terraform manages them or not. They are counted for the first few accounts of a plan only. The account's API keys stop authenticating.", state.Name.ValueString(), state.ID.ValueString()))
+		resp.Diagnostics.AddWarning("Destroying Service Accounts Deletes Their Computers",
+			fmt.Sprintf("Destroying service account %q (%s) also deletes all its computers, and its API keys stop working. A plan counts the computers of the first few accounts only.", state.Name.ValueString(), state.ID.ValueString()))
 		return
 	}
 	if err != nil {
-		// The warning is a courtesy: without the count the plan is as right as with it.
+		// The plan is correct without the warning.
 		tflog.Debug(ctx, "The computers of a service account that is to be destroyed cannot be counted", map[string]any{"error": err.Error()})
 		return
 	}
@@ -123,14 +122,14 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	for i := range owned {
 		names[i] = owned[i].Name
 	}
-	resp.Diagnostics.AddWarning(summary+phrase.Count(len(owned), "Computer"),
-		fmt.Sprintf("The service tears down every computer of service account %q (%s) with it, whether Terraform manages them or not: %s. The account's API keys stop authenticating.",
+	resp.Diagnostics.AddWarning(fmt.Sprintf("Destroying Service Account %q Deletes %s", state.Name.ValueString(), phrase.Count(len(owned), "Computer")),
+		fmt.Sprintf("Destroying service account %q (%s) also deletes all its computers: %s. Its API keys stop working.",
 			state.Name.ValueString(), state.ID.ValueString(), phrase.Names(names, 10)))
 }
 
-// Create makes the account and then, because the service takes no status for a new one, sets the status.
+// Create sets the status in a second request: the service accepts none in the first.
 func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	// Stored at once: whatever becomes of the status, the account is known.
+	// Saved at once, so that a failure below does not lose the account.
 	crud.Create(ctx, r.Client, "service account", req, resp, func(m *accountModel) (*serviceaccounts.Account, error) {
 		return r.Client.ServiceAccounts.Create(ctx, m.createRequest())
 	}, accountFields)
@@ -146,17 +145,17 @@ func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest
 	}
 	updated, err := r.Client.ServiceAccounts.Update(ctx, m.ID.ValueString(), serviceaccounts.UpdateRequest{Status: body.Status})
 	if err != nil && ctx.Err() != nil {
-		// The state says what was planned, so that nothing is tainted; the next refresh shows what the status is.
+		// An unknown status would taint the account. The next refresh reads the actual status.
 		m.Status = wanted.Status
 		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 		resp.Diagnostics.AddWarning("Interrupted Before the Status Was Set",
-			fmt.Sprintf("Service account %q (%s) was created and is kept in the state, but its status is not %q yet. The next apply sets it.", m.Name.ValueString(), m.ID.ValueString(), wanted.Status.ValueString()))
+			fmt.Sprintf("Service account %q (%s) was created and is kept in the state, but its status may not be %q yet. The next apply sets it.", m.Name.ValueString(), m.ID.ValueString(), wanted.Status.ValueString()))
 		return
 	}
 	if err != nil {
 		resp.Diagnostics.Append(apierror.For("set the status of", "service account", err, accountFields)...)
-		resp.Diagnostics.AddWarning("Service Account Was Created Without Its Status",
-			fmt.Sprintf("Service account %q (%s) is kept in the state and marked for replacement: the next apply deletes it and creates a new one. To keep it, run `terraform untaint ADDRESS` before.", m.Name.ValueString(), m.ID.ValueString()))
+		resp.Diagnostics.AddWarning("Service Account Created Without Its Status",
+			fmt.Sprintf("Service account %q (%s) is kept in the state as tainted. To keep it, run terraform untaint ADDRESS. Otherwise, the next apply replaces it.", m.Name.ValueString(), m.ID.ValueString()))
 		return
 	}
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, updated)...)
