@@ -26,15 +26,14 @@ var (
 )
 
 const (
-	// defaultLifetime is the safety net of a key whose run is killed before it can be revoked.
+	// defaultLifetime ends a key whose run was killed before it could revoke the key.
 	defaultLifetime = "1h"
-	// openedKey is the private data that tells Close what Open minted.
+	// openedKey is the private data with which Close finds the key.
 	openedKey = "opened"
-	// revokeTimeout bounds a revocation, which outlives a run that is being stopped.
+	// revokeTimeout bounds a revocation, which continues after an interrupt.
 	revokeTimeout = time.Minute
 )
 
-// apiKeyEphemeralFields says where an error about a field of the API is shown.
 var apiKeyEphemeralFields = apierror.Fields{"name": path.Root("name"), "expiresAt": path.Root("expires_in")}
 
 // NewAPIKeyEphemeral returns the ephemeral resource agentyard_api_key.
@@ -64,8 +63,8 @@ func (e *apiKeyEphemeral) Metadata(_ context.Context, req ephemeral.MetadataRequ
 
 func (e *apiKeyEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A short-lived API key of a service account, in no state and no plan. Each plan and each apply mints a key of its own and revokes it at its end; the key of a run that was killed expires. " +
-			"Use it for provider blocks and write-only arguments." + managersOnly,
+		MarkdownDescription: "Creates a short-lived API key of a service account, which is never stored in state or plan." + managersOnly + "\n\n" +
+			"Each plan and each apply creates a key and revokes it at the end. If Terraform is killed, the key expires after `expires_in`. See [API keys without state](../guides/api-keys-without-state).",
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
 				Required:            true,
@@ -74,17 +73,17 @@ func (e *apiKeyEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, r
 			},
 			"name": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: "Name of the key, 1 to 128 characters. Other live keys may have it too.",
+				MarkdownDescription: "Name of the key. Must be 1–128 characters. Does not have to be unique.",
 				Validators:          []validator.String{value.Length(1, maxKeyName)},
 			},
 			"expires_in": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: durationForms + " after which the key expires in any case. It must cover the whole run, because a key's life cannot be extended. Default `" + defaultLifetime + "`.",
+				MarkdownDescription: "Time until the key expires if it is not revoked." + durationForms + " Must cover the whole run, because a key cannot be extended. Defaults to `" + defaultLifetime + "`.",
 				Validators:          []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
 			},
 			"id":          schema.StringAttribute{Computed: true, MarkdownDescription: "The key's ID."},
 			"key":         schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "The key's value."},
-			"fingerprint": schema.StringAttribute{Computed: true, MarkdownDescription: "Identifies the key's value without showing it."},
+			"fingerprint": schema.StringAttribute{Computed: true, MarkdownDescription: "Fingerprint of the key's value."},
 			"expires_at":  schema.StringAttribute{Computed: true, MarkdownDescription: "When the key expires (RFC 3339, UTC)."},
 		},
 	}
@@ -111,7 +110,7 @@ func (e *apiKeyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, r
 	m.ExpiresAt = value.Time(made.ExpiresAt.Time())
 	mark, err := json.Marshal(opened{AccountID: m.ServiceAccountID.ValueString(), KeyID: made.ID})
 	if err != nil {
-		resp.Diagnostics.AddError("API Key Not Remembered", err.Error())
+		resp.Diagnostics.AddError("Private Data Cannot Be Stored", err.Error())
 	}
 	resp.Diagnostics.Append(resp.Private.SetKey(ctx, openedKey, mark)...)
 	resp.Diagnostics.Append(resp.Result.Set(ctx, &m)...)
@@ -121,30 +120,29 @@ func (e *apiKeyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, r
 	}
 }
 
-// Close revokes the key. One that is gone already is closed.
 func (e *apiKeyEphemeral) Close(ctx context.Context, req ephemeral.CloseRequest, resp *ephemeral.CloseResponse) {
 	mark, diags := req.Private.GetKey(ctx, openedKey)
 	resp.Diagnostics.Append(diags...)
 	var key opened
 	err := json.Unmarshal(mark, &key)
 	if err == nil && (key.AccountID == "" || key.KeyID == "") {
-		err = errors.New("it names no key")
+		err = errors.New("it contains no key ID")
 	}
 	if err != nil {
-		resp.Diagnostics.AddError("Cannot Tell Which API Key to Revoke", fmt.Sprintf("What Open remembered for Close is not readable: %s. The key that was minted is not revoked now and expires by itself. "+
-			"To end it earlier, look it up with the data source agentyard_api_keys and revoke it with the action agentyard_api_key_revoke.", err))
+		resp.Diagnostics.AddError("Cannot Tell Which API Key to Revoke", fmt.Sprintf("The private data of the ephemeral resource cannot be read: %s. The key was not revoked and works until it expires. "+
+			"To revoke it now, find it with the data source agentyard_api_keys and use the action agentyard_api_key_revoke.", err))
 		return
 	}
 	e.revoke(ctx, key, resp.Diagnostics.AddError)
 }
 
-// revoke also works when the run is being stopped: a request that changes something runs to its answer, once it is sent.
+// revoke ignores an interrupt: otherwise, the key would live until it expires.
 func (e *apiKeyEphemeral) revoke(ctx context.Context, key opened, addError func(summary, detail string)) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
 	defer cancel()
 	if err := e.Client.ServiceAccounts.RevokeExistingKey(ctx, key.AccountID, key.KeyID); err != nil && !transport.IsGone(err) {
 		for _, d := range apierror.For("revoke", "API key", err) {
-			addError(d.Summary(), fmt.Sprintf("API key %s of service account %s lives on until it expires, unless it is revoked. %s", key.KeyID, key.AccountID, d.Detail()))
+			addError(d.Summary(), fmt.Sprintf("API key %s of service account %s was not revoked and works until it expires. %s", key.KeyID, key.AccountID, d.Detail()))
 		}
 	}
 }

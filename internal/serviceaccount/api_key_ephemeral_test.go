@@ -155,7 +155,7 @@ func TestAccAPIKeyEphemeral_errors(t *testing.T) {
 		"403":                    {`name = "run"`, `(?s)Cannot open API key.*Manager\s+role`, emulator.Fault{Operation: "createApiKey", Kind: emulator.FaultStatusBeforeCommit, Status: 403}},
 		"400 about the expiry": {"name = \"run\"\nexpires_in = \"2s\"", `(?s)Cannot open API key.*expires_in.*expiresAt`, emulator.Fault{
 			Operation: "createApiKey", Kind: emulator.FaultRateLimited, RetryAfter: "10"}},
-		"close fails": {`name = "run"`, `(?s)Cannot revoke API key.*lives\s+on\s+until\s+it\s+expires`, emulator.Fault{Operation: "revokeApiKey", Kind: emulator.FaultStatusBeforeCommit, Status: 503, Times: -1}},
+		"close fails": {`name = "run"`, `(?s)Cannot revoke API key.*was\s+not\s+revoked\s+and\s+works\s+until\s+it\s+expires`, emulator.Fault{Operation: "revokeApiKey", Kind: emulator.FaultStatusBeforeCommit, Status: 503, Times: -1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -201,9 +201,9 @@ func TestAPIKeyEphemeral_close(t *testing.T) {
 		"revoked key":    {fmt.Sprintf(`{"account_id":%q,"key_id":%q}`, account, key.ID), ""},
 		"absent key":     {fmt.Sprintf(`{"account_id":%q,"key_id":"key_absent"}`, account), ""},
 		"absent account": {`{"account_id":"sa_absent","key_id":"key_absent"}`, ""},
-		"unreadable":     {`"?"`, "expires by itself"},
-		"empty":          {`{}`, "names no key"},
-		"absent":         {``, "expires by itself"},
+		"unreadable":     {`"?"`, "works until it expires"},
+		"empty":          {`{}`, "contains no key ID"},
+		"absent":         {``, "works until it expires"},
 	} {
 		data := map[string][]byte{}
 		if tc.private != "" {

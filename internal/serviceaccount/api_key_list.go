@@ -34,17 +34,18 @@ func (l *apiKeyList) Metadata(_ context.Context, req resource.MetadataRequest, r
 
 func (l *apiKeyList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Lists the API keys of one service account or of all, account by account, newest first. The value of a key is never listed: an imported key has a null `key` until it is rotated. " +
-			"A key that has expired is listed too. Generated configuration keeps its past `expires_at`, and a plan then only warns; set a later one, or `expires_in`, to have a new key minted." + managersOnly,
+		MarkdownDescription: "Lists the API keys of one or all service accounts, newest first within each account." + managersOnly + "\n\n" +
+			"The list does not include the keys' values: an imported key has a null `key` until it is rotated. " +
+			"Expired keys are included, and a plan warns about them after the import. To replace one, set a later `expires_at` or use `expires_in`.",
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Only the keys of this service account. Null means those of every account.",
+				MarkdownDescription: "Return only the keys of this service account. If omitted, returns the keys of all accounts.",
 				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"include_revoked": schema.BoolAttribute{
 				Optional:            true,
-				MarkdownDescription: "Whether revoked keys are listed. Null means `false`. Once one is imported, the next plan mints a new key.",
+				MarkdownDescription: "Whether to include revoked keys. Defaults to `false`. After the import of a revoked key, the next apply replaces it.",
 			},
 		},
 	}
@@ -69,13 +70,13 @@ func (l *apiKeyList) List(ctx context.Context, req list.ListRequest, stream *lis
 			return []serviceaccounts.Account{*account}, nil
 		})
 	}
-	// The service does not repeat the account in a key, so its name is remembered from the listing of accounts.
+	// A key does not contain its account's name.
 	names := map[string]string{}
 	displayName := func(k *serviceaccounts.APIKey) string { return names[k.AccountID] + "/" + k.Name }
 	crud.List[apiKeyModel](ctx, "API keys", req, stream, l.keys(ctx, accounts, names, config.IncludeRevoked.ValueBool()), displayName)
 }
 
-// keys asks for the keys of an account only when those of the accounts before it are used up.
+// keys is lazy: Terraform may need the keys of the first accounts only.
 func (l *apiKeyList) keys(ctx context.Context, accounts iter.Seq2[serviceaccounts.Account, error], names map[string]string, includeRevoked bool) iter.Seq2[serviceaccounts.APIKey, error] {
 	return func(yield func(serviceaccounts.APIKey, error) bool) {
 		for account, err := range accounts {
@@ -83,7 +84,7 @@ func (l *apiKeyList) keys(ctx context.Context, accounts iter.Seq2[serviceaccount
 			if err == nil {
 				keys, err = l.Client.ServiceAccounts.ListKeys(ctx, account.ID)
 				if transport.IsGone(err) {
-					continue // The account vanished meanwhile, and its keys with it.
+					continue // The account was deleted in the meantime.
 				}
 			}
 			if err != nil {

@@ -18,7 +18,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// planCreation checks what a new key is asked for, and says what the plan can know of its creation.
 func (r *apiKeyResource) planCreation(ctx context.Context, req *resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) diag.Diagnostics {
 	var config, plan apiKeyModel
 	diags := req.Config.Get(ctx, &config)
@@ -39,8 +38,8 @@ func (r *apiKeyResource) planCreation(ctx context.Context, req *resource.ModifyP
 	return append(diags, apierror.For("plan", "API key", r.Client.ServiceAccounts.CheckKeyAccess(ctx, plan.ServiceAccountID.ValueString()), apiKeyFields)...)
 }
 
-// planUpdate shows what decide says. A key that is to be replaced gets unknown results where they change, so that what
-// depends on them is planned too; any other keeps its results. The identity stays as it is: Terraform refuses an unknown one.
+// planUpdate makes the results of a new key unknown, so that whatever depends on them is planned too. The identity stays:
+// Terraform rejects an unknown one.
 func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) diag.Diagnostics {
 	var config, plan, state apiKeyModel
 	diags := req.Config.Get(ctx, &config)
@@ -51,55 +50,53 @@ func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPla
 	}
 	settings, unknown, d := config.settings(ctx)
 	diags.Append(d...)
-	known, d := state.keyState(ctx, req.Private)
+	current, d := state.keyState(ctx, req.Private)
 	diags.Append(d...)
 	if diags.HasError() || !plan.ServiceAccountID.Equal(state.ServiceAccountID) || !plan.Name.Equal(state.Name) {
-		return diags // Another account or name replaces the resource, which is planned as a destruction and a creation.
+		return diags // A replacement is planned as a destroy and a create.
 	}
 	wanted := &keyConfig{settings: settings, unknown: unknown, differs: config.differsFrom(&state)}
 
 	now := r.now()
-	decision := decide(known, wanted, now)
+	decision := decide(current, wanted, now)
 	tflog.Debug(ctx, "Decided about an API key", map[string]any{"id": state.ID.ValueString(), "action": string(decision.action), "reason": decision.reason})
-	diags.Append(problemDiagnostics(checkAt(known, wanted, decision, now))...)
+	diags.Append(problemDiagnostics(checkAt(current, wanted, decision, now))...)
 	left := r.successor(ctx, &state, config.request(now))
 	diags.Append(setSuccessor(ctx, resp.Private, left)...)
 	diags.Append(decision.warnings(&state, wanted, left, now)...)
 	if decision.replaces() {
 		plan.renewedResults(&config, &state, wanted, decision.action)
 	} else {
-		due, _ := nextRotation(known.createdAt, known.settings.expiresAt, settings.interval, settings.beforeExpiry)
+		due, _ := nextRotation(current.createdAt, current.settings.expiresAt, settings.interval, settings.beforeExpiry)
 		plan.keepResults(&config, &state, due)
 	}
 	diags.Append(resp.Plan.Set(ctx, &plan)...)
 	return diags
 }
 
-// warnings tell what a plan alone does not show: why a key is dead or rotated and since when, which other key an apply
-// revokes, and what nothing is done about.
+// warnings explain why a key is replaced, and which other key is revoked: the plan alone shows neither.
 func (d keyDecision) warnings(state *apiKeyModel, wanted *keyConfig, left *serviceaccounts.APIKey, now time.Time) diag.Diagnostics {
 	var diags diag.Diagnostics
-	text := "API key " + strconv.Quote(state.Name.ValueString()) + " (" + state.ID.ValueString() + ") of service account " + state.ServiceAccountID.ValueString() + ": " + d.reason
+	key := fmt.Sprintf("API key %q (%s) of service account %s", state.Name.ValueString(), state.ID.ValueString(), state.ServiceAccountID.ValueString())
 	switch {
 	case d.action == keyMint && left != nil:
-		diags.AddAttributeWarning(fieldPath(d.field), "API Key Is Dead", text+". A new key is minted in its place. "+revokesSuccessor(left))
+		diags.AddAttributeWarning(fieldPath(d.field), "API Key Will Be Replaced", key+" no longer works: "+d.reason+". The apply creates a new key in its place. "+revokesSuccessor(left))
 	case d.action == keyMint:
-		diags.AddAttributeWarning(fieldPath(d.field), "API Key Is Dead", text+". A new key is minted in its place.")
+		diags.AddAttributeWarning(fieldPath(d.field), "API Key Will Be Replaced", key+" no longer works: "+d.reason+". The apply creates a new key in its place.")
 	case d.action == keyWarn:
-		diags.AddAttributeWarning(fieldPath(d.field), "API Key Needs Attention", text+".")
+		diags.AddAttributeWarning(fieldPath(d.field), "API Key Needs Attention", key+": "+d.reason+".")
 	case d.action == keyRotate && wanted.unknown:
-		diags.AddAttributeWarning(fieldPath(d.field), "API Key May Be Rotated", text+".")
+		diags.AddAttributeWarning(fieldPath(d.field), "API Key May Be Rotated", key+" may be rotated: "+d.reason+".")
 	case d.action == keyRotate:
-		diags.AddAttributeWarning(fieldPath(d.field), "API Key Is Rotated", text+".")
+		diags.AddAttributeWarning(fieldPath(d.field), "API Key Will Be Rotated", key+" will be rotated: "+d.reason+".")
 	}
 	if d.action == keyRotate && !state.PreviousKeyID.IsNull() && now.Before(parseTime(state.RotatedAt).Add(maxGraceMinutes*time.Minute)) {
-		diags.AddAttributeWarning(path.Root("previous_key_id"), "Grace Period of API Key Ends Early", "The rotation of API key "+state.ID.ValueString()+" revokes the key before it, "+state.PreviousKeyID.ValueString()+
-			", which lives out its grace period: only one previous key lives on.")
+		diags.AddAttributeWarning(path.Root("previous_key_id"), "Grace Period Will End Early", "The rotation of API key "+state.ID.ValueString()+" also revokes the previous key "+state.PreviousKeyID.ValueString()+
+			", which is still in its grace period: only one previous key can exist.")
 	}
 	return diags
 }
 
-// planDestruction names the key that is revoked besides those in the state.
 func (r *apiKeyResource) planDestruction(ctx context.Context, req *resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) diag.Diagnostics {
 	var state apiKeyModel
 	diags := req.State.Get(ctx, &state)
@@ -109,12 +106,12 @@ func (r *apiKeyResource) planDestruction(ctx context.Context, req *resource.Modi
 	left := r.successor(ctx, &state, state.request(r.now()))
 	diags.Append(setSuccessor(ctx, resp.Private, left)...)
 	if left != nil {
-		diags.AddWarning("Another API Key Is Revoked", "Destroying API key "+state.ID.ValueString()+": "+revokesSuccessor(left))
+		diags.AddWarning("Another API Key Will Be Revoked", "API key "+state.ID.ValueString()+" will be destroyed. "+revokesSuccessor(left))
 	}
 	return diags
 }
 
-// successor is what an interrupted rotation of a dead key left that asked for the same as n. Nil where nothing is known of it.
+// successor is the key that an interrupted rotation created with the same request; nil if there is none.
 func (r *apiKeyResource) successor(ctx context.Context, state *apiKeyModel, n serviceaccounts.NewAPIKey) *serviceaccounts.APIKey {
 	if !state.IsRevoked.ValueBool() {
 		return nil
@@ -127,10 +124,10 @@ func (r *apiKeyResource) successor(ctx context.Context, state *apiKeyModel, n se
 }
 
 func revokesSuccessor(left *serviceaccounts.APIKey) string {
-	return fmt.Sprintf("API key %s (%q, created at %s) was made when that one ended, as by a rotation, and its value is not in the state: it is revoked.", left.ID, left.Name, left.CreatedAt.Time().Format(time.RFC3339))
+	return fmt.Sprintf("The apply also revokes API key %s (%q, created at %s): it was created when this key ended, as in a rotation, and its value is not in the state.", left.ID, left.Name, left.CreatedAt.Time().Format(time.RFC3339))
 }
 
-// successorMark is the private state of a plan that holds the ID of the key that the plan names. No other is revoked.
+// successorMark is the private state with the ID that the plan shows. The apply revokes no other key.
 const successorMark = "revokes"
 
 func setSuccessor(ctx context.Context, private adopt.Private, left *serviceaccounts.APIKey) diag.Diagnostics {
@@ -149,7 +146,6 @@ func getSuccessor(ctx context.Context, private adopt.Private) string {
 	return id
 }
 
-// newResults plans the results of a key that is to be made: unknown, except for what is the same of every new key.
 func (m *apiKeyModel) newResults(config *apiKeyModel, wanted *keyConfig) {
 	unknown := types.StringUnknown()
 	m.ID, m.Key, m.Fingerprint, m.CreatedAt, m.NextRotationAt = unknown, unknown, unknown, unknown, unknown
@@ -163,24 +159,23 @@ func (m *apiKeyModel) newResults(config *apiKeyModel, wanted *keyConfig) {
 	}
 }
 
-// renewedResults plans the results of a key that takes the place of another one.
 func (m *apiKeyModel) renewedResults(config, state *apiKeyModel, wanted *keyConfig, action keyAction) {
 	m.newResults(config, wanted)
 	m.RotatedAt, m.PreviousKeyID = types.StringUnknown(), types.StringUnknown()
 	if wanted.unknown {
-		// The present key may stay after all, and its time of revocation may be set ahead.
+		// The current key may stay, and its time of revocation may be in the future.
 		m.RevokedAt = types.StringUnknown()
 		if config.ExpiresAt.IsNull() && !state.ExpiresAt.IsNull() {
 			m.ExpiresAt = types.StringUnknown()
 		}
 	}
-	// Until the apply a key that is to be rotated may die, which spares the one before it.
+	// A key that is due may expire before the apply. It is then replaced, and the previous key stays.
 	if action == keyMint || !wanted.unknown && !wanted.settings.hasGrace && state.PreviousKeyID.IsNull() {
 		m.PreviousKeyID = state.PreviousKeyID
 	}
 }
 
-// keepResults makes the results those of the state. Only when the key is due may differ, as the configuration does.
+// keepResults changes only the time of the next rotation, which depends on the configuration.
 func (m *apiKeyModel) keepResults(config, state *apiKeyModel, due time.Time) {
 	m.ID, m.Key, m.Fingerprint, m.CreatedAt, m.RotatedAt = state.ID, state.Key, state.Fingerprint, state.CreatedAt, state.RotatedAt
 	m.IsRevoked, m.RevokedAt, m.PreviousKeyID = state.IsRevoked, state.RevokedAt, state.PreviousKeyID

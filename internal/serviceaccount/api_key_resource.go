@@ -42,18 +42,17 @@ var (
 const (
 	maxKeyName      = 128
 	maxGraceMinutes = 10
-	durationForms   = "A duration such as `90m`, `720h`, `30d` or `2w`"
+	durationForms   = " Must be a duration such as `90m`, `720h`, `30d`, or `2w`."
 )
 
-// keyDurations show how long keys usually live.
+// keyDurations are examples for the errors of validators.
 var keyDurations = []string{"90m", "720h", "30d", "2w"}
 
-// apiKeyFields says where an error about a field of the API is shown.
+// apiKeyFields maps the API's fields to attributes, for errors.
 var apiKeyFields = apierror.Fields{
 	"name": path.Root("name"), "expiresAt": path.Root("expires_at"), "gracePeriodMinutes": path.Root("rotation").AtName("grace_period_minutes"),
 }
 
-// existingKey says what to do about a live key of the same name.
 var existingKey = apierror.Existing(func(e *create.ExistsError) string {
 	return fmt.Sprintf("If an interrupted run created it, revoke it: terraform apply -invoke=action.agentyard_api_key_revoke.NAME, with key_id = %q.", e.ID)
 })
@@ -85,12 +84,12 @@ type apiKeyIdentity struct {
 	ID               types.String `tfsdk:"id"`
 }
 
-// FromAPI takes over a record of a listing. It never has the key's value, so that is kept as it is.
+// FromAPI keeps the key's value, which no listing has.
 func (m *apiKeyModel) FromAPI(ctx context.Context, k *serviceaccounts.APIKey) diag.Diagnostics {
 	m.ServiceAccountID, m.ID, m.Name = types.StringValue(k.AccountID), types.StringValue(k.ID), types.StringValue(k.Name)
 	m.Fingerprint = value.StringOrNull(k.Fingerprint)
-	// The time of creation that a mint told is that of its answer, to the second.
-	if known := parseTime(m.CreatedAt); known.IsZero() || known.Sub(k.CreatedAt.Time()).Abs() >= sameCreation {
+	// The response to a create has the time only to the second.
+	if inState := parseTime(m.CreatedAt); inState.IsZero() || inState.Sub(k.CreatedAt.Time()).Abs() >= sameCreation {
 		m.CreatedAt = value.Time(k.CreatedAt.Time())
 	}
 	m.setExpiry(k.ExpiresAt.Time())
@@ -102,10 +101,10 @@ func (m *apiKeyModel) FromAPI(ctx context.Context, k *serviceaccounts.APIKey) di
 	return diags
 }
 
-// setMinted takes over a new key. Where the answer tells no time of creation, now serves for the time until a listing does.
+// setMinted uses now for the next rotation if the response has no time of creation.
 func (m *apiKeyModel) setMinted(ctx context.Context, k *serviceaccounts.MintedAPIKey, now time.Time) diag.Diagnostics {
 	m.ID, m.Key, m.Fingerprint = types.StringValue(k.ID), types.StringValue(k.Value), value.StringOrNull(k.Fingerprint)
-	if !m.ExpiresAt.IsNull() { // An expiry that the service sets although none is planned is taken by the next refresh.
+	if !m.ExpiresAt.IsNull() { // The next refresh adds an expiry that was not planned.
 		m.setExpiry(k.ExpiresAt.Time())
 	}
 	m.CreatedAt, m.IsRevoked, m.RevokedAt = value.Time(k.CreatedAt.Time()), types.BoolValue(false), types.StringNull()
@@ -118,20 +117,18 @@ func (m *apiKeyModel) setMinted(ctx context.Context, k *serviceaccounts.MintedAP
 	return diags
 }
 
-// setExpiry keeps the spelling of an expiry that is the same.
+// setExpiry keeps the configured spelling of the same time.
 func (m *apiKeyModel) setExpiry(at time.Time) {
-	if known := parseTime(m.ExpiresAt); !at.IsZero() && !known.IsZero() && known.Sub(at).Abs() < sameExpiry {
+	if inState := parseTime(m.ExpiresAt); !at.IsZero() && !inState.IsZero() && inState.Sub(at).Abs() < sameExpiry {
 		return
 	}
 	m.ExpiresAt = value.Time(at)
 }
 
-// Identity is the account's ID and the key's, of which the second one changes with every rotation.
 func (m *apiKeyModel) Identity() any {
 	return &apiKeyIdentity{ServiceAccountID: m.ServiceAccountID, ID: m.ID}
 }
 
-// request asks for a key that is made now.
 func (m *apiKeyModel) request(now time.Time) serviceaccounts.NewAPIKey {
 	n := serviceaccounts.NewAPIKey{AccountID: m.ServiceAccountID.ValueString(), Name: m.Name.ValueString(), ExpiresAt: parseTime(m.ExpiresAt), Lifetime: parseDuration(m.ExpiresIn)}
 	if n.Lifetime != 0 {
@@ -140,7 +137,7 @@ func (m *apiKeyModel) request(now time.Time) serviceaccounts.NewAPIKey {
 	return n
 }
 
-// Metadata declares that a rotation changes the identity, which is the key's ID; without it an apply fails after the rotation was done.
+// Metadata declares a mutable identity: a rotation changes the key's ID.
 func (r *apiKeyResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_api_key"
 	resp.ResourceBehavior = resource.ResourceBehavior{MutableIdentity: true}
@@ -151,70 +148,73 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "An API key of a service account, rotated in place. A rotation that is due shows in the plan as an update with a new `id`, `key` and `fingerprint`, " +
-			"so that everything that uses the key is planned with it. Destroying the resource revokes the key, and the one that lives out its grace period. " +
-			"A key that was revoked or deleted elsewhere, or that has expired, is replaced in place by a newly minted one. " +
-			"The service shows the value once, so it is kept in the state; for a key that is in no state, see the ephemeral resource of the same name." + managersOnly,
+		MarkdownDescription: "Manages an API key of a service account, and rotates it in place." + managersOnly + "\n\n" +
+			"~> The state contains the key's value, because the service returns it only once. For a key that is never stored, use the [ephemeral resource](../ephemeral-resources/api_key).\n\n" +
+			"**Rotation.** The plan shows a due rotation as an update with a new `id`, `key`, and `fingerprint`, so everything that uses the key is updated too. " +
+			"A key that has expired, or was revoked or deleted elsewhere, is also replaced in place. See [Rotating and revoking API keys](../guides/api-key-rotation).\n\n" +
+			"**Destroy.** Destroying the resource revokes the key. If the previous key is still in its grace period, it is revoked too.",
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: "ID of the service account that the key authenticates as. A change replaces the key.",
+				MarkdownDescription: "ID of the service account that the key authenticates as. Changing this forces a new API key.",
 				Validators:          []validator.String{value.NotEmpty()},
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			},
 			"name": schema.StringAttribute{
 				Required: true,
-				MarkdownDescription: "Name of the key, 1 to 128 characters. A rotation keeps it. Creating a key stops with an error where the account has a live key of this name, such as one that an interrupted run created. " +
-					"For the same reason `create_before_destroy` cannot replace a key by one of the same name; use `rotation.triggers`. A change replaces the key.",
+				MarkdownDescription: "Name of the key. Must be 1–128 characters, and different from the account's other live keys. Changing this forces a new API key. " +
+					"With `create_before_destroy`, a replacement needs another name; to renew a key, use `rotation.triggers`.",
 				Validators:    []validator.String{value.Length(1, maxKeyName)},
 				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			},
 			"expires_at": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: "When the key stops authenticating (RFC 3339), in the future. A change rotates the key, as removing it does. Every rotation keeps this time, so a key that is rotated by time should have `expires_in`. Conflicts with `expires_in`. Null if the key never expires.",
-				Validators:          []validator.String{value.RFC3339(), stringvalidator.ConflictsWith(path.MatchRoot("expires_in"))},
+				MarkdownDescription: "When the key expires (RFC 3339). Must be in the future. Conflicts with `expires_in`. Changing or removing this rotates the key. " +
+					"A rotation does not extend it; for scheduled rotations, use `expires_in`. Null if the key never expires.",
+				Validators: []validator.String{value.RFC3339(), stringvalidator.ConflictsWith(path.MatchRoot("expires_in"))},
 			},
 			"expires_in": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: durationForms + " for which the key lives, counted anew from each mint and rotation. A change rotates the key, as removing it does; after an import it is adopted for the next rotation. Conflicts with `expires_at`.",
-				Validators:          []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
+				Optional: true,
+				MarkdownDescription: "How long the key lives, counted from its creation and from each rotation." + durationForms + " Conflicts with `expires_at`. Changing or removing this rotates the key. " +
+					"After an import, the configured value is adopted and applies from the next rotation.",
+				Validators: []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
 			},
 			"rotation": schema.SingleNestedAttribute{
-				Optional:            true,
-				MarkdownDescription: "When the key is rotated: at least one of `triggers`, `interval` and `before_expiry`, without which it would never rotate the key by itself. If omitted, the key is rotated only when its expiry is changed, and replaced when it is dead. Rotations happen in `apply`, so run it more often than keys come due. A key that was imported without its value is rotated once.",
+				Optional: true,
+				MarkdownDescription: "When to rotate the key. At least one of `triggers`, `interval`, or `before_expiry` is required. If omitted, only a changed expiry rotates the key. " +
+					"An imported key is rotated once to get its value. Rotations happen during an apply, so apply more often than keys come due.",
 				Attributes: map[string]schema.Attribute{
 					"triggers": schema.MapAttribute{
 						Optional: true, ElementType: types.StringType,
-						MarkdownDescription: "Any values; the key is rotated when they change, and when they are added. Removing all of them rotates nothing.",
+						MarkdownDescription: "Arbitrary values. Changing, adding, or removing a value rotates the key. Removing the whole map does not.",
 					},
 					"interval": schema.StringAttribute{
 						Optional:            true,
-						MarkdownDescription: durationForms + " from `created_at`, after which the key is due.",
+						MarkdownDescription: "Time after `created_at` at which the key is due." + durationForms,
 						Validators:          []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
 					},
 					"before_expiry": schema.StringAttribute{
 						Optional:            true,
-						MarkdownDescription: durationForms + " before the expiry, from which on the key is due. Shorter than the key's life, and not shorter than the grace period. Without `interval` it needs `expires_in` or `expires_at`.",
+						MarkdownDescription: "Time before the expiry at which the key is due." + durationForms + " Must be shorter than the key's life, and at least the grace period. Requires `expires_in` or `expires_at`, unless `interval` is set.",
 						Validators:          []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
 					},
 					"grace_period_minutes": schema.Int64Attribute{
 						Optional: true,
-						MarkdownDescription: "How long the old key still authenticates after a rotation, whatever caused it, 0 to 10 minutes; null means that it stops at once. " +
-							"For a grace period after a changed expiry alone, `rotation` needs a trigger that never changes, such as `triggers = { v = \"1\" }`. The old key must not expire within that time. " +
-							"Only one previous key lives on: a rotation within a grace period revokes the older key.",
+						MarkdownDescription: "How long the old key keeps working after a rotation, in minutes. Must be 0–10. Defaults to 0. " +
+							"The old key must not expire during this time. A second rotation during this time revokes the older key at once.",
 						Validators: []validator.Int64{int64validator.Between(0, maxGraceMinutes)},
 					},
 				},
 			},
-			"id":               result("The present key's ID. A rotation changes it."),
-			"key":              schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "The key's value. Null after an import, because the service shows a value once; a rotation gives one."},
-			"fingerprint":      result("Identifies the key's value without showing it."),
-			"created_at":       result("When the present key was minted (RFC 3339, UTC)."),
-			"rotated_at":       result("When the key was last rotated, or replaced because it was dead (RFC 3339, UTC); null until the first time."),
-			"next_rotation_at": result("When the key is due by `rotation` (RFC 3339, UTC); null if it never is by time. Within 15 minutes before it, any other change rotates the key too."),
-			"is_revoked":       schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the key was revoked or deleted elsewhere. A key that has expired is dead too, without being revoked."},
-			"revoked_at":       result("When the key was revoked (RFC 3339, UTC); null if it is not."),
-			"previous_key_id":  result("ID of the key before, while it lives out its grace period, else null."),
+			"id":               result("The current key's ID. A rotation changes it."),
+			"key":              schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "The key's value. Null after an import, until the first rotation."},
+			"fingerprint":      result("Fingerprint of the key's value."),
+			"created_at":       result("When the current key was created (RFC 3339, UTC)."),
+			"rotated_at":       result("When the key was last rotated or replaced (RFC 3339, UTC). Null until the first time."),
+			"next_rotation_at": result("When the key is due by `interval` or `before_expiry` (RFC 3339, UTC). Null if it never is. In the 15 minutes before, any other change to the key also rotates it."),
+			"is_revoked":       schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the key was revoked or deleted elsewhere. Does not include expiry."},
+			"revoked_at":       result("When the key was revoked (RFC 3339, UTC). Null if it was not revoked."),
+			"previous_key_id":  result("ID of the previous key during its grace period. Null otherwise."),
 		},
 	}
 }
@@ -222,11 +222,10 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 func (r *apiKeyResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
 	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
 		"service_account_id": identityschema.StringAttribute{RequiredForImport: true, Description: "ID of the service account."},
-		"id":                 identityschema.StringAttribute{RequiredForImport: true, Description: "The present key's ID. A rotation changes it."},
+		"id":                 identityschema.StringAttribute{RequiredForImport: true, Description: "The current key's ID. A rotation changes it."},
 	}}
 }
 
-// ValidateConfig finds what is wrong with the arguments at any time.
 func (r *apiKeyResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var config apiKeyModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
@@ -238,7 +237,6 @@ func (r *apiKeyResource) ValidateConfig(ctx context.Context, req resource.Valida
 	resp.Diagnostics.Append(problemDiagnostics(settings.check(config.ExpiresAt.IsUnknown() || config.ExpiresIn.IsUnknown()))...)
 }
 
-// ModifyPlan shows in the plan what an apply does with the key.
 func (r *apiKeyResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
 	case req.Plan.Raw.IsNull():
@@ -268,8 +266,8 @@ func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest,
 	resp.Diagnostics.Append(markExpiry(ctx, resp.Private, &config)...)
 }
 
-// Read finds the key in the listing of its account. One that is missing while its account exists is dead, and stays in
-// the state as such: its successor is minted in place, so that what depends on it is updated and not replaced.
+// Read keeps a deleted key in the state as revoked, as long as its account exists: it is replaced in place, so that what
+// depends on it is updated and not replaced.
 func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var m apiKeyModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
@@ -297,13 +295,13 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 }
 
-// Update replaces the key where the plan does not know its ID, and else only takes the configuration over.
+// Update makes a new key if the plan does not know its ID. Otherwise, it only stores the configuration.
 func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var m, state, config apiKeyModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	known, diags := state.keyState(ctx, req.Private)
+	current, diags := state.keyState(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	settings, _, diags := m.settings(ctx)
 	resp.Diagnostics.Append(diags...)
@@ -315,7 +313,7 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 		return
 	}
 	verb, previous := "rotate", state.ID
-	if known.isDead(r.now()) {
+	if current.isDead(r.now()) {
 		verb, previous = "replace", state.PreviousKeyID
 	}
 	made, err := r.renew(ctx, &state, m.request(r.now()), verb, serviceaccounts.Renewal{
@@ -336,7 +334,7 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 	resp.Diagnostics.Append(r.store(ctx, &m, &config, resp)...)
 }
 
-// store saves an update. The marks follow the state: what a failed update left of them would speak of what it did not do.
+// store changes the private state only together with the state.
 func (r *apiKeyResource) store(ctx context.Context, m, config *apiKeyModel, resp *resource.UpdateResponse) diag.Diagnostics {
 	diags := crud.Save(ctx, &resp.State, resp.Identity, m, m.Identity())
 	if diags.HasError() {
@@ -348,7 +346,7 @@ func (r *apiKeyResource) store(ctx context.Context, m, config *apiKeyModel, resp
 	return diags
 }
 
-// Delete revokes the key, the one before it, and what an interrupted rotation of it left.
+// Delete revokes the key, the previous key, and the key that an interrupted rotation left.
 func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var m apiKeyModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
@@ -357,19 +355,19 @@ func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest,
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	doomed := []string{m.ID.ValueString(), m.PreviousKeyID.ValueString(), getSuccessor(ctx, req.Private)}
+	toRevoke := []string{m.ID.ValueString(), m.PreviousKeyID.ValueString(), getSuccessor(ctx, req.Private)}
 	if m.IsRevoked.ValueBool() || settings.grace > 0 {
-		others, err := r.others(ctx, &m, doomed)
+		newer, err := r.newerLiveKeys(ctx, &m, toRevoke)
 		if err != nil && !transport.IsGone(err) {
 			resp.Diagnostics.Append(apierror.For("revoke", "API key", crud.About("revoking", "API key", crud.Which(m.Name.ValueString(), m.ID.ValueString()), err))...)
 			return
 		}
-		for _, k := range others {
-			resp.Diagnostics.AddWarning("Another Live API Key of the Same Name", fmt.Sprintf("API key %s (%q, created at %s) of service account %s was made after the key that was destroyed and is in this state no longer, if it ever was. "+
-				"If an interrupted run created it, revoke it: with the action agentyard_api_key_revoke and key_id = %q, or at the service.", k.ID, k.Name, k.CreatedAt.Time().Format(time.RFC3339), k.AccountID, k.ID))
+		for _, k := range newer {
+			resp.Diagnostics.AddWarning("Another Live API Key of the Same Name", fmt.Sprintf("API key %s (%q, created at %s) of service account %s was created after the destroyed key, and this resource does not manage it. "+
+				"If an interrupted run created it, revoke it with the action agentyard_api_key_revoke and key_id = %q.", k.ID, k.Name, k.CreatedAt.Time().Format(time.RFC3339), k.AccountID, k.ID))
 		}
 	}
-	for _, id := range doomed {
+	for _, id := range toRevoke {
 		if id == "" {
 			continue
 		}
@@ -382,8 +380,7 @@ func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest,
 	}
 }
 
-// ImportState takes service_account_id/key_id, or the identity. It says once that values are missing: Terraform does not
-// fold the warnings of an import, and a plan repeats none, because the null value may well be meant.
+// ImportState warns once that the value is missing. Plans do not repeat it, because the null value may be intended.
 func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	var id apiKeyIdentity
 	if req.ID == "" {
@@ -405,11 +402,11 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 		resp.Diagnostics.Append(resp.Identity.Set(ctx, &id)...)
 	}
 	resp.Diagnostics.Append(adopt.Imported(ctx, resp.Private)...)
-	resp.Diagnostics.AddWarning("API Key Imported Without Its Value", fmt.Sprintf("The service shows the value of a key only once, so the attribute key of %s is null. "+
-		"To get a value, add a rotation block, such as rotation = { triggers = { imported = \"1\" } }: the next apply rotates the key, and what uses the old value stops working after the grace period.", id.ID.ValueString()))
+	resp.Diagnostics.AddWarning("API Key Imported Without Its Value", fmt.Sprintf("The service returns a key's value only once, so the attribute key of %s is null. "+
+		"To get a value, add rotation = { triggers = { imported = \"1\" } }. The next apply then rotates the key, and the old value stops working after the grace period.", id.ID.ValueString()))
 }
 
-// renew makes the next key. Only one previous key lives on, so an older one that is still in its grace period ends before a rotation.
+// renew first revokes an older key that is still in its grace period: the state can remember only one previous key.
 func (r *apiKeyResource) renew(ctx context.Context, state *apiKeyModel, n serviceaccounts.NewAPIKey, verb string, old serviceaccounts.Renewal) (*serviceaccounts.MintedAPIKey, error) {
 	if previous := state.PreviousKeyID.ValueString(); previous != "" && verb == "rotate" {
 		if err := r.Client.ServiceAccounts.RevokeExistingKey(ctx, n.AccountID, previous); err != nil && !transport.IsGone(err) {
@@ -419,7 +416,7 @@ func (r *apiKeyResource) renew(ctx context.Context, state *apiKeyModel, n servic
 	return r.Client.ServiceAccounts.RenewKey(ctx, n, old)
 }
 
-// stillLive is the ID of the previous key while it lives out its grace period, or null.
+// stillLive is null once the grace period of the previous key has ended.
 func (r *apiKeyResource) stillLive(ctx context.Context, m *apiKeyModel) (types.String, error) {
 	previous, err := r.Client.ServiceAccounts.GetKey(ctx, m.ServiceAccountID.ValueString(), m.PreviousKeyID.ValueString())
 	if err != nil || previous == nil || !previous.IsLive(r.now()) {
@@ -428,28 +425,27 @@ func (r *apiKeyResource) stillLive(ctx context.Context, m *apiKeyModel) (types.S
 	return m.PreviousKeyID, nil
 }
 
-// others returns the live keys of the name that are newer than this one and are not among the given IDs.
-func (r *apiKeyResource) others(ctx context.Context, m *apiKeyModel, known []string) ([]serviceaccounts.APIKey, error) {
+// newerLiveKeys returns keys with the same name, except those with the given IDs.
+func (r *apiKeyResource) newerLiveKeys(ctx context.Context, m *apiKeyModel, except []string) ([]serviceaccounts.APIKey, error) {
 	keys, err := r.Client.ServiceAccounts.KnownKeysNamed(ctx, m.ServiceAccountID.ValueString(), m.Name.ValueString())
 	return slices.DeleteFunc(keys, func(k serviceaccounts.APIKey) bool {
-		return slices.Contains(known, k.ID) || !k.IsLive(r.now()) || k.CreatedAt.Time().Before(parseTime(m.CreatedAt))
+		return slices.Contains(except, k.ID) || !k.IsLive(r.now()) || k.CreatedAt.Time().Before(parseTime(m.CreatedAt))
 	}), err
 }
 
-// rotationError explains a refusal that does not name the argument at fault.
 func rotationError(verb string, err error, grace time.Duration) diag.Diagnostics {
 	diags := apierror.For(verb, "API key", err, apiKeyFields, existingKey)
 	var rotated *serviceaccounts.RotatedError
 	if verb == "rotate" && grace > 0 && transport.StatusOf(err) == http.StatusBadRequest && !errors.As(err, &rotated) {
 		diags.AddAttributeWarning(path.Root("rotation").AtName(fieldGrace), "Grace Period May Be the Cause",
-			"The service refuses a rotation whose grace period is longer than the old key lives. Shorten grace_period_minutes, or wait until the key has expired: a new one is minted then.")
+			"The service refuses a rotation if the old key expires before its grace period ends. If that is the cause, shorten grace_period_minutes, or apply again when the key has expired.")
 	}
 	return diags
 }
 
 func (r *apiKeyResource) now() time.Time { return r.Client.Conn.Clock.Now() }
 
-// parseTime is the zero time for what is null, unknown or no time.
+// parseTime returns the zero time for null and unknown.
 func parseTime(s types.String) time.Time {
 	at, err := time.Parse(time.RFC3339, s.ValueString())
 	if err != nil {
@@ -458,7 +454,7 @@ func parseTime(s types.String) time.Time {
 	return at
 }
 
-// parseDuration is 0 for what is null, unknown or no duration; a validator has refused the last.
+// parseDuration returns 0 for null and unknown.
 func parseDuration(s types.String) time.Duration {
 	d, err := clock.ParseDuration(s.ValueString())
 	if err != nil {

@@ -247,7 +247,7 @@ func TestAccAPIKey_accountDeletedElsewhereRemovesTheKey(t *testing.T) {
 }
 
 // neverRotates is the error at a rotation that nothing in it would ever cause.
-const neverRotates = `(?s)with agentyard_api_key.test,.*rotation = .*rotation\s+has\s+none\s+of\s+triggers,\s+interval\s+and\s+before_expiry.*by\s+itself.*misspelt\s+name\s+may\s+be.*triggers\s+=\s+{\s+v\s+=\s+"1"\s+}`
+const neverRotates = `(?s)with agentyard_api_key.test,.*rotation = .*rotation\s+requires\s+triggers\s+\(not\s+empty\),\s+interval,\s+or\s+before_expiry.*check\s+the\s+spelling.*triggers\s+=\s+{\s+v\s+=\s+"1"\s+}`
 
 func TestAccAPIKey_badArguments(t *testing.T) {
 	t.Parallel()
@@ -266,11 +266,11 @@ func TestAccAPIKey_badArguments(t *testing.T) {
 		"rotation of empty triggers":   {"name = \"a\"\nrotation = { triggers = {} }", neverRotates},
 		"rotation of nulls":            {"name = \"a\"\nrotation = {\n  triggers = null\n  interval = null\n  before_expiry = null\n}", neverRotates},
 		"rotation of a grace period":   {"name = \"a\"\nexpires_in = \"1d\"\nrotation = { grace_period_minutes = 5 }", neverRotates},
-		"grace longer than the life":   {"name = \"a\"\nexpires_in = \"5m\"\nrotation = {\n  triggers = { v = 1 }\n  grace_period_minutes = 10\n}", `(?s)Grace Period Longer Than the Key's Life.*shorten\s+grace_period_minutes`},
-		"before_expiry of whole life":  {"name = \"a\"\nexpires_in = \"5d\"\nrotation = { before_expiry = \"6d\" }", `(?s)Rotation Before the Key's Whole Life.*Shorten\s+before_expiry`},
+		"grace longer than the life":   {"name = \"a\"\nexpires_in = \"5m\"\nrotation = {\n  triggers = { v = 1 }\n  grace_period_minutes = 10\n}", `(?s)Grace Period Too Long.*Shorten\s+grace_period_minutes`},
+		"before_expiry of whole life":  {"name = \"a\"\nexpires_in = \"5d\"\nrotation = { before_expiry = \"6d\" }", `(?s)Rotation Period Too Long.*Shorten\s+before_expiry`},
 		"before_expiry without expiry": {"name = \"a\"\nrotation = { before_expiry = \"6d\" }", `(?s)Missing Expiry.*Set\s+expires_in`},
-		"expiry in the past":           {"name = \"a\"\nexpires_at = \"2026-03-01T11:59:59Z\"", `(?s)Expiry in the Past.*Set\s+a\s+time\s+in\s+the\s+future`},
-		"before_expiry of fixed life":  {"name = \"a\"\nexpires_at = \"2026-03-02T12:00:00Z\"\nrotation = { before_expiry = \"2d\" }", `(?s)Rotation Before the Key's Whole Life.*later\s+expires_at`},
+		"expiry in the past":           {"name = \"a\"\nexpires_at = \"2026-03-01T11:59:59Z\"", `(?s)Expiry in the Past.*Set\s+a\s+later\s+time`},
+		"before_expiry of fixed life":  {"name = \"a\"\nexpires_at = \"2026-03-02T12:00:00Z\"\nrotation = { before_expiry = \"2d\" }", `(?s)Rotation Period Too Long.*later\s+expires_at`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -34,8 +34,8 @@ func (a *apiKeyRevokeAction) Metadata(_ context.Context, req action.MetadataRequ
 
 func (a *apiKeyRevokeAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Revokes an API key of a service account at once, whether Terraform manages it or not. It may be repeated: a key that is revoked already stays revoked. " +
-			"If the key is an `agentyard_api_key` of a configuration, the next plan there mints a new one." + managersOnly,
+		MarkdownDescription: "Revokes an API key of a service account immediately. Succeeds if the key is already revoked." + managersOnly + "\n\n" +
+			"Terraform does not have to manage the key. If an `agentyard_api_key` resource manages it, the next apply replaces the key.",
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
 				Required:            true,
@@ -44,20 +44,20 @@ func (a *apiKeyRevokeAction) Schema(_ context.Context, _ action.SchemaRequest, r
 			},
 			"key_id": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: "ID of the key. One that does not exist is an error, so that a typing slip does not pass for a revocation.",
+				MarkdownDescription: "ID of the key. The action fails if the key does not exist.",
 				Validators:          []validator.String{value.NotEmpty()},
 			},
 		},
 	}
 }
 
-// ModifyPlan finds a null that validation does not see: the ID usually comes from a variable that only an emergency sets.
+// ModifyPlan rejects null: the ID usually comes from a variable that is set only in an emergency.
 func (a *apiKeyRevokeAction) ModifyPlan(ctx context.Context, req action.ModifyPlanRequest, resp *action.ModifyPlanResponse) {
 	var m apiKeyRevokeModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
 	for name, id := range map[string]types.String{"service_account_id": m.ServiceAccountID, "key_id": m.KeyID} {
 		if id.IsNull() {
-			resp.Diagnostics.AddAttributeError(path.Root(name), "Missing ID", name+" is null, so it is not known which key to revoke. Nothing was revoked. If it comes from a variable, give that a value: -var NAME=ID.")
+			resp.Diagnostics.AddAttributeError(path.Root(name), "Missing ID", name+" is null. Nothing was revoked. If it comes from a variable, set it with -var NAME=ID.")
 		}
 	}
 }
@@ -67,7 +67,7 @@ func (a *apiKeyRevokeAction) Invoke(ctx context.Context, req action.InvokeReques
 		account, key := m.ServiceAccountID.ValueString(), m.KeyID.ValueString()
 		err := a.Client.ServiceAccounts.RevokeKey(ctx, account, key)
 		if err == nil {
-			tell("API key %s of service account %s is revoked.", key, account)
+			tell("Revoked API key %s of service account %s", key, account)
 		}
 		return err
 	})

@@ -30,7 +30,7 @@ func TestAccAPIKeyRevoke_invokedByHand(t *testing.T) {
 	// It may be repeated.
 	for range 2 {
 		r := cli.MustRun("apply", "-invoke=action.agentyard_api_key_revoke.it", "-auto-approve", "-input=false")
-		if !strings.Contains(r.Output, "API key "+leaked.ID+" of service account "+account+" is revoked.") {
+		if !strings.Contains(r.Output, "Revoked API key "+leaked.ID+" of service account "+account) {
 			t.Errorf("no progress is shown: %s", r.Output)
 		}
 	}

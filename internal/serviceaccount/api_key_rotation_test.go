@@ -163,22 +163,22 @@ func TestDecide_namesTimeAndRule(t *testing.T) {
 		after          time.Duration
 		field, mention string
 	}{
-		"interval":           {madeWith(usual()), usual(), 22 * day, fieldInterval, "due since 2026-03-21T12:00:00Z by rotation.interval"},
-		"before_expiry":      {madeWith(usual()), with(func(s *keySettings) { s.interval = 0 }), 25 * day, fieldBeforeExpiry, "due since 2026-03-24T12:00:00Z by rotation.before_expiry"},
-		"soon":               {madeWith(usual()), usual(), 20*day - time.Minute, fieldInterval, "due at 2026-03-21T12:00:00Z by rotation.interval"},
-		"expired":            {madeWith(usual()), usual(), 31 * day, fieldExpiresIn, "expired at 2026-03-31T12:00:00Z"},
-		"expired, fixed":     {madeWith(fixed), keySettings{}, 31 * day, fieldExpiresAt, "expired at 2026-03-31T12:00:00Z"},
-		"expired, not moved": {madeWith(fixed), fixed, 31 * day, fieldExpiresAt, "expired at 2026-03-31T12:00:00Z, and no new key is minted"},
-		"expires soon":       {&keyState{settings: fixed, hasValue: true, createdAt: born.Add(24 * day)}, fixed, 25 * day, fieldExpiresAt, "expires at 2026-03-31T12:00:00Z"},
-		"revoked":            {revoked(born.Add(day)), usual(), 2 * day, fieldIsRevoked, "revoked at 2026-03-02T12:00:00Z"},
-		"deleted":            {revoked(time.Time{}), usual(), 2 * day, fieldIsRevoked, "revoked, or deleted at the service"},
-		"expires_in changed": {madeWith(usual()), with(func(s *keySettings) { s.expiresIn = 40 * day }), day, fieldExpiresIn, "expires_in is changed"},
-		"expires_in removed": {madeWith(usual()), with(func(s *keySettings) { s.expiresIn = 0 }), day, fieldExpiresIn, "expires_in is changed"},
-		"expires_at changed": {madeWith(fixed), keySettings{expiresAt: born.Add(40 * day)}, day, fieldExpiresAt, "expires_at is changed"},
-		"expires_at removed": {madeWith(fixed), keySettings{}, day, fieldExpiresAt, "expires_at is changed"},
-		"triggers":           {madeWith(usual()), with(func(s *keySettings) { s.triggers = map[string]string{"v": "secret", "w": "secret"} }), day, fieldTriggers, "rotation.triggers is changed (v, w)"},
-		"a trigger removed":  {madeWith(usual()), with(func(s *keySettings) { s.triggers = map[string]string{} }), day, fieldTriggers, "rotation.triggers is changed (v)"},
-		"imported":           {&keyState{createdAt: born}, usual(), day, fieldRotation, "its value is not known since its import"},
+		"interval":           {madeWith(usual()), usual(), 22 * day, fieldInterval, "it was due on 2026-03-21T12:00:00Z (interval)"},
+		"before_expiry":      {madeWith(usual()), with(func(s *keySettings) { s.interval = 0 }), 25 * day, fieldBeforeExpiry, "it was due on 2026-03-24T12:00:00Z (before_expiry)"},
+		"soon":               {madeWith(usual()), usual(), 20*day - time.Minute, fieldInterval, "it is due on 2026-03-21T12:00:00Z (interval)"},
+		"expired":            {madeWith(usual()), usual(), 31 * day, fieldExpiresIn, "expired on 2026-03-31T12:00:00Z"},
+		"expired, fixed":     {madeWith(fixed), keySettings{}, 31 * day, fieldExpiresAt, "expired on 2026-03-31T12:00:00Z"},
+		"expired, not moved": {madeWith(fixed), fixed, 31 * day, fieldExpiresAt, "expired on 2026-03-31T12:00:00Z. No new key is created"},
+		"expires soon":       {&keyState{settings: fixed, hasValue: true, createdAt: born.Add(24 * day)}, fixed, 25 * day, fieldExpiresAt, "expires on 2026-03-31T12:00:00Z"},
+		"revoked":            {revoked(born.Add(day)), usual(), 2 * day, fieldIsRevoked, "revoked on 2026-03-02T12:00:00Z"},
+		"deleted":            {revoked(time.Time{}), usual(), 2 * day, fieldIsRevoked, "revoked or deleted"},
+		"expires_in changed": {madeWith(usual()), with(func(s *keySettings) { s.expiresIn = 40 * day }), day, fieldExpiresIn, "expires_in changed"},
+		"expires_in removed": {madeWith(usual()), with(func(s *keySettings) { s.expiresIn = 0 }), day, fieldExpiresIn, "expires_in changed"},
+		"expires_at changed": {madeWith(fixed), keySettings{expiresAt: born.Add(40 * day)}, day, fieldExpiresAt, "expires_at changed"},
+		"expires_at removed": {madeWith(fixed), keySettings{}, day, fieldExpiresAt, "expires_at changed"},
+		"triggers":           {madeWith(usual()), with(func(s *keySettings) { s.triggers = map[string]string{"v": "secret", "w": "secret"} }), day, fieldTriggers, "rotation.triggers changed (v, w)"},
+		"a trigger removed":  {madeWith(usual()), with(func(s *keySettings) { s.triggers = map[string]string{} }), day, fieldTriggers, "rotation.triggers changed (v)"},
+		"imported":           {&keyState{createdAt: born}, usual(), day, fieldRotation, "its value is unknown since the import"},
 	} {
 		d := decide(tc.state, &keyConfig{settings: tc.config, differs: true}, born.Add(tc.after))
 		if d.field != tc.field || !strings.Contains(d.reason, tc.mention) || strings.Contains(d.reason, "secret") {

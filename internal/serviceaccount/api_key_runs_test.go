@@ -298,7 +298,7 @@ func TestAPIKey_warnings(t *testing.T) {
 		t.Errorf("the plan repeats what the import said: %s", out)
 	}
 	revokeKey(e, account, key.ID)
-	if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "update" || !strings.Contains(out.String(), key.ID) || !strings.Contains(out.String(), "A new key is minted") {
+	if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "update" || !strings.Contains(out.String(), key.ID) || !strings.Contains(out.String(), "creates a new key") {
 		t.Errorf("the plan does not say why the key is replaced: %s", out)
 	}
 }
@@ -343,13 +343,13 @@ func TestAPIKey_planSaysWhyItRotates(t *testing.T) {
 	}
 	step("1")
 	e.Clock.Advance(10*day + time.Hour)
-	step("1", `rotation.interval: API Key Is Rotated: API key "ci" (`+i.ID(), "due since 2026-03-11T12:00:00Z by rotation.interval")
+	step("1", `rotation.interval: API Key Will Be Rotated: API key "ci" (`+i.ID(), "it was due on 2026-03-11T12:00:00Z (interval)")
 	e.Clock.Advance(time.Minute)
-	step("2", `rotation.triggers: API Key Is Rotated`, "rotation.triggers is changed (v)", `previous_key_id: Grace Period of API Key Ends Early`, i.Attribute("previous_key_id"))
+	step("2", `rotation.triggers: API Key Will Be Rotated`, "rotation.triggers changed (v)", `previous_key_id: Grace Period Will End Early`, i.Attribute("previous_key_id"))
 	e.Clock.Advance(20 * time.Minute)
-	step("3", `rotation.triggers: API Key Is Rotated`)
+	step("3", `rotation.triggers: API Key Will Be Rotated`)
 	revokeKey(e, account, i.ID())
-	step("3", `is_revoked: API Key Is Dead`, "revoked at 2026-03-11T13:21:00Z")
+	step("3", `is_revoked: API Key Will Be Replaced`, "revoked on 2026-03-11T13:21:00Z")
 	step("3")
 }
 

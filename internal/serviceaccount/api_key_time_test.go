@@ -293,7 +293,7 @@ func TestAccAPIKey_graceThatTheOldKeyDoesNotLiveToSee(t *testing.T) {
 		resource.TestStep{Config: config("1")},
 		resource.TestStep{
 			PreConfig: advance(e, day-9*time.Minute), Config: config("2"), PlanOnly: true,
-			ExpectError: regexp.MustCompile(`(?s)Grace Period Longer Than the Key's Life.*2026-03-02T12:00:00Z.*wait\s+until\s+the\s+key\s+has\s+expired`),
+			ExpectError: regexp.MustCompile(`(?s)Grace Period Too Long.*2026-03-02T12:00:00Z.*apply\s+again\s+when\s+the\s+key\s+has\s+expired`),
 		},
 		resource.TestStep{PreConfig: advance(e, 9*time.Minute), Config: config("2"), Check: inState(e), ConfigPlanChecks: acctest.ThenEmpty},
 	)
