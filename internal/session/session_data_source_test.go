@@ -216,7 +216,7 @@ func TestAccSessionDataSource_ofSomebodyElse(t *testing.T) {
 	e.SessionSettingsOnReads(true)
 	runReads(t, e,
 		reads(providerFor(e.URL(), manager, hcl), shows(x, attributes{"session_settings": usualSettingsAre})...),
-		failsToRead(providerFor(e.URL(), user, hcl), `Cannot read session(.|\n)*getSession(.|\n)*403(.|\n)*the\s+API\s+key\s+of\s+their\s+owner`),
+		failsToRead(providerFor(e.URL(), user, hcl), `Cannot read session(.|\n)*getSession(.|\n)*403(.|\n)*the\s+API\s+key\s+of\s+the\s+session's\s+owner`),
 	)
 }
 

@@ -215,7 +215,7 @@ func TestSession_withTheKeyOfSomebodyElse(t *testing.T) {
 		if len(out.Errors) != 1 {
 			t.Errorf("%s: %s", what, out)
 		}
-		if what != "a new one here" && (!strings.Contains(out.Text(), "403") || !strings.Contains(out.Text(), "API key of their owner")) {
+		if what != "a new one here" && (!strings.Contains(out.Text(), "403") || !strings.Contains(out.Text(), "API key of the session's owner")) {
 			t.Errorf("%s: %s", what, out)
 		}
 	}

@@ -59,7 +59,7 @@ func TestSessionInterrupt(t *testing.T) {
 	for _, status := range []string{"running", "pending", "idle"} {
 		changed(t, e, s.ID, emulator.SessionChange{Status: new(status)})
 		e.Journal().Reset()
-		if got, want := mustInterrupt(t, e, s.ID), "Session "+s.ID+" is idle: nothing is running in it now"; got != want {
+		if got, want := mustInterrupt(t, e, s.ID), "Session "+s.ID+" is idle"; got != want {
 			t.Errorf("%s: told %q, want %q", status, got, want)
 		}
 		if n := len(e.Journal().Entries()); n != 1 || e.Journal().Count("interruptSession") != 1 {
@@ -77,7 +77,7 @@ func TestSessionInterrupt_notStoppedYet(t *testing.T) {
 		e := acctest.New(t)
 		s := makeTalk(e, newComputer(e, "dev"), nil)
 		e.Faults().Add(emulator.Fault{Operation: "interruptSession", Kind: emulator.FaultOtherAnswer, Body: `{"status":"` + status + `","new":1}`})
-		if got, want := mustInterrupt(t, e, s.ID), "Session "+s.ID+" is "+status+": the service has taken the interruption, and has not stopped the agent yet"; !strings.HasPrefix(got, want) {
+		if got, want := mustInterrupt(t, e, s.ID), "Session "+s.ID+" is "+status+": the service accepted the interruption, but the agent has not stopped yet"; !strings.HasPrefix(got, want) {
 			t.Errorf("told %q, want %q", got, want)
 		}
 	}
@@ -102,12 +102,12 @@ func TestSessionInterrupt_errors(t *testing.T) {
 		_, out := acctest.NewProcess(t, e, settings).Invoke(interruptType, acctest.Values{"session_id": id})
 		return out
 	}
-	mustRefuse(t, invoke(nil, "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10"), true, "Cannot interrupt session", "interruptSession", "404", "nothing was interrupted. Check session_id.")
-	mustRefuse(t, invoke(nil, ""), true, "session_id must not be blank: give the ID of a session")
-	mustRefuse(t, invoke(nil, " "), true, "session_id must not be blank: give the ID of a session")
+	mustRefuse(t, invoke(nil, "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10"), true, "Cannot interrupt session", "interruptSession", "404", "Nothing was interrupted. Check session_id.")
+	mustRefuse(t, invoke(nil, ""), true, "session_id must not be blank: set the ID of a session")
+	mustRefuse(t, invoke(nil, " "), true, "session_id must not be blank: set the ID of a session")
 	mustRefuse(t, invoke(nil, ".."), false, "Cannot interrupt session", "cannot be part")
 	mustRefuse(t, invoke(nil, s.ID+"/interrupt?x=#"), true, "404")
-	mustRefuse(t, invoke(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, s.ID), false, "403", "somebody else's", "the API key of their owner, or of a human with the Manager role")
+	mustRefuse(t, invoke(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, s.ID), false, "403", "somebody else's", "the API key of the session's owner, or of a human with the Manager role")
 	mustRefuse(t, invoke(acctest.Values{"api_key": "fk-wrong"}, s.ID), false, "401", "AGENTYARD_API_KEY")
 	e.AllowSessions(false)
 	mustRefuse(t, invoke(nil, s.ID), false, "403", "selected organizations")

@@ -28,14 +28,14 @@ type sessionListModel struct {
 
 func (l *sessionList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Lists the sessions of the API key's owner, in the service's order, which usually has the newest at the top. Each is shown with its title, or with its ID where it has none. " + sessionText + " " +
-			"A new session is listed some seconds after it was made. What a session has consumed is known after its import only. " +
-			"A session that is connected to no computer is listed too; name one in the generated configuration, for the resource has one.",
+		MarkdownDescription: "Lists the sessions of the API key's owner, usually newest first. " + sessionText + "\n\n" +
+			"A new session can take several seconds to appear. `service_credits` is null until the session is imported. " +
+			"Sessions without a computer are included; set `computer_id` in their generated configuration.",
 		Attributes: map[string]schema.Attribute{
 			"computer_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Only the sessions on this computer. Null means those on every computer, and those on none.",
-				Validators:          []validator.String{value.NotBlank("give the ID of a computer, or omit it")},
+				MarkdownDescription: "Return only the sessions on this computer. If omitted, returns all sessions, including those without a computer.",
+				Validators:          []validator.String{value.NotBlank("set the ID of a computer, or omit it")},
 			},
 		},
 	}
@@ -47,15 +47,15 @@ func (l *sessionList) List(ctx context.Context, req list.ListRequest, stream *li
 		stream.Results = list.ListResultsStreamDiagnostics(diags)
 		return
 	}
-	displayName := func(a *answered) string { return cmp.Or(a.Title, a.ID) }
+	displayName := func(a *sessionResponse) string { return cmp.Or(a.Title, a.ID) }
 	crud.List[sessionModel](ctx, "sessions", req, stream, l.sessions(ctx, m.ComputerID.ValueString(), int(req.Limit)), displayName, ofComputer, ownersOnly)
 }
 
-// sessions asks for a page when Terraform has taken what was on those before it.
-func (l *sessionList) sessions(ctx context.Context, computer string, most int) iter.Seq2[answered, error] {
-	return func(yield func(answered, error) bool) {
-		for s, err := range l.Client.Sessions.All(ctx, computer, most) {
-			if !yield(answered{Session: &s}, err) {
+// sessions is lazy: Terraform may need the first page only.
+func (l *sessionList) sessions(ctx context.Context, computer string, limit int) iter.Seq2[sessionResponse, error] {
+	return func(yield func(sessionResponse, error) bool) {
+		for s, err := range l.Client.Sessions.All(ctx, computer, limit) {
+			if !yield(sessionResponse{Session: &s}, err) {
 				return
 			}
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// sessionRecord is what every object that shows sessions has of one.
+// sessionRecord has no updated_at: in a resource, it would change with every step of the agent.
 type sessionRecord struct {
 	ID              types.String  `tfsdk:"id"`
 	ParentSessionID types.String  `tfsdk:"parent_session_id"`
@@ -29,45 +29,41 @@ type sessionRecord struct {
 	ServiceCredits  types.Float64 `tfsdk:"service_credits"`
 }
 
-// sessionDataRecord is a session in a data source.
 type sessionDataRecord struct {
 	sessionRecord
 	UpdatedAt types.String `tfsdk:"updated_at"`
 }
 
-// FromAPI takes over a record.
 func (m *sessionDataRecord) FromAPI(ctx context.Context, s *sessions.Session) diag.Diagnostics {
 	m.UpdatedAt = value.Time(s.UpdatedAt.Time())
 	return m.sessionRecord.FromAPI(ctx, s)
 }
 
-// sessionResults are the fields of a session, wherever they are shown.
+// sessionResults describes the fields of a sessionDataRecord.
 var sessionResults = results.Plain{
 	"id":                {Text: "The session's ID."},
 	"parent_session_id": {Text: "ID of the session that started this one as a subagent."},
-	"title":             {Text: "The session's title, which usually is its first prompt. Null as long as it has none."},
-	"status":            {Text: "What the agent does: `idle`, `pending` or `running`."},
-	"message_count":     {Text: "How many messages the session has.", Type: types.Int64Type},
+	"title":             {Text: "The session's title, usually its first prompt. Null until it has one."},
+	"status":            {Text: "The session's status. One of `idle`, `pending`, or `running`."},
+	"message_count":     {Text: "Number of messages in the session.", Type: types.Int64Type},
 	"created_at":        {Text: "When the session was created (RFC 3339, UTC)."},
-	"updated_at":        {Text: "When the session was changed last (RFC 3339, UTC)."},
+	"updated_at":        {Text: "When the session was last updated (RFC 3339, UTC)."},
 	"completed_at":      {Text: "When the session was completed (RFC 3339, UTC)."},
-	"computer_id":       {Text: "ID of the computer on which the agent works."},
-	"session_settings":  {Text: "The session's settings. Null where the service does not tell them.", Of: settingsResults},
-	"service_credits":   {Text: "How many credits the session and its subagents have consumed. Null where the service does not tell, as in listings.", Type: types.Float64Type},
+	"computer_id":       {Text: "ID of the computer that the agent works on."},
+	"session_settings":  {Text: "The session's settings. Null if the service does not return them.", Of: settingsResults},
+	"service_credits":   {Text: "How much the session and its subagents have consumed, in credits. Null if the service does not return it, as in lists.", Type: types.Float64Type},
 }
 
-// ownersOnly is what to do where the service refuses the caller.
 var ownersOnly = apierror.Advice{
-	http.StatusForbidden: "Sessions are enabled for selected organizations only, and belong to whoever made them: use the API key of their owner, or of a human with the Manager role or higher.",
+	http.StatusForbidden: "Sessions are enabled for selected organizations only. If yours is one of them, use the API key of the session's owner, or of a human with the Manager role or higher.",
 }
 
-// ofComputer shows at the computer what the service refuses to list of it.
+// ofComputer puts errors about the computer on computer_id.
 var ofComputer = apierror.Options{
 	apierror.AtStatus{http.StatusBadRequest: path.Root("computer_id"), http.StatusNotFound: path.Root("computer_id")},
-	apierror.Advice{http.StatusNotFound: "The API key may use no computer with this ID. Check computer_id, or omit it to have the sessions on every computer."},
+	apierror.Advice{http.StatusNotFound: "The computer was not found, or the provider's API key cannot see it. Check computer_id, or omit it to return the sessions on all computers."},
 }
 
-// FromAPI takes over a record.
 func (m *sessionRecord) FromAPI(ctx context.Context, s *sessions.Session) diag.Diagnostics {
 	m.ID = types.StringValue(s.ID)
 	m.ParentSessionID = value.StringOrNull(s.ParentSessionID)

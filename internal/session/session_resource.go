@@ -33,7 +33,6 @@ var (
 	_ resource.ResourceWithValidateConfig = (*sessionResource)(nil)
 )
 
-// sessionOptions say where errors are shown, and what to do about them.
 var sessionOptions = apierror.Options{
 	apierror.Fields{
 		"computerId": path.Root("computer_id"), "cwd": path.Root("cwd"), "systemPrompt": path.Root("system_prompt"), "sessionSettings": path.Root("session_settings"),
@@ -42,11 +41,11 @@ var sessionOptions = apierror.Options{
 	ownersOnly,
 }
 
-// ofCreation shows at the computer what the service refuses to make on it, unless it names something else.
-var ofCreation = apierror.Options{
+// createOptions put a refusal on computer_id, unless the service names another field.
+var createOptions = apierror.Options{
 	apierror.AtStatus{http.StatusBadRequest: path.Root("computer_id"), http.StatusNotFound: path.Root("computer_id")},
-	apierror.Advice{http.StatusBadRequest: "If the service found no such computer, correct computer_id. If the computer is not active, wait until it is, or restart " +
-		"a managed one with the action agentyard_computer_restart. Otherwise, correct the value that the service names."},
+	apierror.Advice{http.StatusBadRequest: "If the computer was not found, correct computer_id. If it is not active, wait until it is, or wake a managed computer " +
+		"with the action agentyard_computer_restart. Otherwise, correct the value that the service names."},
 }
 
 // NewSessionResource returns the resource agentyard_session.
@@ -61,48 +60,46 @@ type sessionModel struct {
 	SystemPromptAppend types.String `tfsdk:"system_prompt_append"`
 }
 
-// sessionIdentity is the identity.
 type sessionIdentity struct {
 	ID         types.String `tfsdk:"id"`
 	ComputerID types.String `tfsdk:"computer_id"`
 }
 
-// answered is a session as an answer told it.
-type answered struct {
+// sessionResponse is a session as a request returned it.
+type sessionResponse struct {
 	*sessions.Session
-	// isOutcome says that it is what came of a change that was planned.
-	isOutcome bool
+	// isPlanned is true for the response to a create or update.
+	isPlanned bool
 }
 
-// FromAPI takes over a record. What an answer leaves out, as many do with settings and credits, stays as it was.
-func (m *sessionModel) FromAPI(ctx context.Context, a *answered) diag.Diagnostics {
-	before := m.sessionRecord
-	known, diags := settingsToAPI(ctx, before.SessionSettings)
-	s := *a.Session
-	s.Settings = s.Settings.Keeping(known)
+// FromAPI keeps what a response omits: many have no settings and no credits.
+func (m *sessionModel) FromAPI(ctx context.Context, r *sessionResponse) diag.Diagnostics {
+	prior := m.sessionRecord
+	priorSettings, diags := settingsToAPI(ctx, prior.SessionSettings)
+	s := *r.Session
+	s.Settings = s.Settings.Keeping(priorSettings)
 	diags.Append(m.sessionRecord.FromAPI(ctx, &s)...)
-	if value.IsSet(before.ComputerID) && (m.ComputerID.IsNull() || strings.EqualFold(before.ComputerID.ValueString(), m.ComputerID.ValueString())) {
-		m.ComputerID = before.ComputerID
+	if value.IsSet(prior.ComputerID) && (m.ComputerID.IsNull() || strings.EqualFold(prior.ComputerID.ValueString(), m.ComputerID.ValueString())) {
+		m.ComputerID = prior.ComputerID
 	}
-	if m.ServiceCredits.IsNull() && value.IsSet(before.ServiceCredits) {
-		m.ServiceCredits = before.ServiceCredits
+	if m.ServiceCredits.IsNull() && value.IsSet(prior.ServiceCredits) {
+		m.ServiceCredits = prior.ServiceCredits
 	}
 	if m.Cwd.IsUnknown() {
 		m.Cwd = types.StringNull()
 	}
-	if settings, ok := asPlanned(ctx, before.SessionSettings, m.SessionSettings).(types.Object); ok && a.isOutcome {
+	if settings, ok := asPlanned(ctx, prior.SessionSettings, m.SessionSettings).(types.Object); ok && r.isPlanned {
 		m.SessionSettings = settings
 	}
 	return diags
 }
 
-// Identity is the session's ID and that of its computer.
 func (m *sessionModel) Identity() any { return &sessionIdentity{ID: m.ID, ComputerID: m.ComputerID} }
 
-// OwnerOnly reports that only the owner's API keys see the session.
+// OwnerOnly is always true: only the owner's API keys can see the session.
 func (m *sessionModel) OwnerOnly() bool { return true }
 
-// createdAt is zero where it is not known.
+// createdAt returns the zero time for null and unknown.
 func (m *sessionModel) createdAt() time.Time {
 	at, _ := time.Parse(time.RFC3339Nano, m.CreatedAt.ValueString())
 	return at
@@ -119,49 +116,51 @@ func (m *sessionModel) createRequest(ctx context.Context) (sessions.CreateReques
 
 func (r *sessionResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_session"
-	// The service may tell the computer only later.
+	// The computer is part of the identity, and some responses omit it.
 	resp.ResourceBehavior.MutableIdentity = true
 }
 
 const (
-	notReturned = " A change replaces the session. The service does not return it, so it is adopted from the configuration after an import."
-	// settingsUnknown explains an error of Terraform's: a provider cannot replace what was planned as an update.
-	settingsUnknown = "The session_settings are known only in the apply. If they change tool_execution_mode or allow_subagents_in_scripts, " +
+	forcesNew   = " Changing this forces a new session."
+	notReturned = forcesNew + " The service does not return this, so the configured value is adopted after an import."
+	// settingsUnknown explains an error of Terraform: a provider cannot replace what was planned as an update.
+	settingsUnknown = "The session_settings are known only during the apply. If they change tool_execution_mode or allow_subagents_in_scripts, " +
 		"this apply fails with \"Provider produced inconsistent final plan\" and changes nothing. The next plan then replaces the session."
 	sessionText = "Sessions are enabled for selected organizations only."
 )
 
 func (r *sessionResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := sessionResults.Resource()
-	delete(attributes, "updated_at") // It would change with every step of the agent.
+	delete(attributes, "updated_at")
 	attributes["computer_id"] = schema.StringAttribute{
 		Required:            true,
-		MarkdownDescription: sessionResults["computer_id"].Text + " It must be active. A change replaces the session; upper and lower case make no difference.",
-		Validators:          []validator.String{value.NotBlank("give the ID of a computer")},
+		MarkdownDescription: sessionResults["computer_id"].Text + " The computer must be active. Case-insensitive." + forcesNew,
+		Validators:          []validator.String{value.NotBlank("set the ID of a computer")},
 		PlanModifiers:       []planmodifier.String{value.KeepCase(), adopt.String()},
 	}
 	attributes["cwd"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: "The working directory on the computer. If omitted, the service chooses, usually the home directory of the computer's `remote_user`." + notReturned,
+		MarkdownDescription: "Working directory on the computer. If omitted, the service chooses, usually the home directory of the computer's `remote_user`." + notReturned,
 		Validators:          []validator.String{value.NotBlank("name a directory")},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), adopt.String()},
 	}
 	attributes["session_settings"] = settingsAttribute()
 	attributes["system_prompt"] = schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: "What the agent is told in place of its usual system prompt. Conflicts with `system_prompt_append`." + notReturned,
+		MarkdownDescription: "System prompt that replaces the agent's default one. Conflicts with `system_prompt_append`." + notReturned,
 		Validators:          []validator.String{value.NotBlank("write a prompt, or omit it"), stringvalidator.ConflictsWith(path.MatchRoot("system_prompt_append"))},
 		PlanModifiers:       []planmodifier.String{adopt.String()},
 	}
 	attributes["system_prompt_append"] = schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: "What is added to the agent's usual system prompt. Conflicts with `system_prompt`." + notReturned,
+		MarkdownDescription: "Text to append to the agent's default system prompt. Conflicts with `system_prompt`." + notReturned,
 		Validators:          []validator.String{value.NotBlank("write an addition, or omit it"), stringvalidator.ConflictsWith(path.MatchRoot("system_prompt"))},
 		PlanModifiers:       []planmodifier.String{adopt.String()},
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A session of a coding agent on a computer. " + sessionText + " It belongs to the owner of the API key. " +
-			"Destroying it deletes it softly: the service keeps it for a while and can restore it.",
+		MarkdownDescription: "Manages a session of a coding agent on a computer. " + sessionText + "\n\n" +
+			"-> Only the owner's API keys can manage a session. If several people use the configuration, use the API key of a service account.\n\n" +
+			"**Destroy.** Destroying the resource deletes the session. The service can restore it for a limited time, but Terraform cannot.",
 		Attributes: attributes,
 	}
 }
@@ -176,7 +175,7 @@ func (r *sessionResource) IdentitySchema(_ context.Context, _ resource.IdentityS
 func (r *sessionResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var settings types.Object
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("session_settings"), &settings)...)
-	// Other settings may be unknown in parts, which cannot be decoded.
+	// settings cannot be decoded as a whole: parts of it may be unknown.
 	given := func(name string) *string {
 		text, _ := settings.Attributes()[name].(types.String)
 		return value.StringPointer(text)
@@ -184,11 +183,11 @@ func (r *sessionResource) ValidateConfig(ctx context.Context, req resource.Valid
 	modes := &sessions.Settings{InteractionMode: given("interaction_mode"), AutonomyLevel: given("autonomy_level")}
 	if mode := given("autonomy_mode"); mode != nil && modes.Contradicts(*mode) {
 		resp.Diagnostics.AddAttributeError(path.Root("session_settings").AtName("autonomy_mode"), "Contradicting Modes",
-			fmt.Sprintf("autonomy_mode = %q says something else than interaction_mode and autonomy_level. It is deprecated: remove it.", *mode))
+			fmt.Sprintf("autonomy_mode = %q contradicts interaction_mode or autonomy_level. It is deprecated: remove it.", *mode))
 	}
 }
 
-// ModifyPlan rejects settings that the service does not know, and checks the access before the first creation.
+// ModifyPlan fails before anything is created if the service refuses the API key.
 func (r *sessionResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() {
 		return
@@ -210,20 +209,20 @@ func (r *sessionResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 }
 
 func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	crud.Create(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*answered, error) {
+	crud.Create(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*sessionResponse, error) {
 		body, diags := m.createRequest(ctx)
 		resp.Diagnostics.Append(diags...)
 		made, err := r.Client.Sessions.Create(ctx, body)
 		if err != nil {
 			return nil, err
 		}
-		resp.Diagnostics.Append(notTaken(body.Settings, made)...)
-		return &answered{made, true}, nil
-	}, sessionOptions, ofCreation)
+		resp.Diagnostics.Append(settingsDiffer(body.Settings, made)...)
+		return &sessionResponse{made, true}, nil
+	}, sessionOptions, createOptions)
 }
 
 func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*answered, error) {
+	crud.Read(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*sessionResponse, error) {
 		id, computer := m.ID.ValueString(), m.ComputerID.ValueString()
 		var found *sessions.Session
 		var err error
@@ -235,40 +234,40 @@ func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, re
 		if err != nil {
 			return nil, err
 		}
-		return &answered{found, false}, nil
+		return &sessionResponse{found, false}, nil
 	}, sessionOptions)
 }
 
 func (r *sessionResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	crud.Update(ctx, "session", req, resp, func(plan, state *sessionModel) (*answered, error) {
+	crud.Update(ctx, "session", req, resp, func(plan, state *sessionModel) (*sessionResponse, error) {
 		wanted, diags := settingsToAPI(ctx, plan.SessionSettings)
 		resp.Diagnostics.Append(diags...)
-		before, diags := settingsToAPI(ctx, state.SessionSettings)
+		prior, diags := settingsToAPI(ctx, state.SessionSettings)
 		resp.Diagnostics.Append(diags...)
-		if wanted == nil || wanted.Changes(before).IsEmpty() {
-			// Nothing is asked of the service: another form of the same, or what only a creation accepts after an import.
+		if wanted == nil || wanted.Changes(prior).IsEmpty() {
+			// The settings differ only in form, or only in what a create accepts and an import adopts.
 			if settings, ok := asPlanned(ctx, plan.SessionSettings, state.SessionSettings).(types.Object); ok {
 				plan.SessionSettings = settings
 			}
 			return nil, nil
 		}
-		changes := wanted.Changes(before)
+		changes := wanted.Changes(prior)
 		updated, err := r.Client.Sessions.Update(ctx, state.ID.ValueString(), state.ComputerID.ValueString(), state.createdAt(), changes)
 		if err != nil {
 			return nil, err
 		}
-		resp.Diagnostics.Append(notTaken(changes, updated)...)
-		return &answered{updated, true}, nil
+		resp.Diagnostics.Append(settingsDiffer(changes, updated)...)
+		return &sessionResponse{updated, true}, nil
 	}, sessionOptions)
 }
 
-// notTaken warns where the service has answered with other settings than it was asked for.
-func notTaken(asked *sessions.Settings, s *sessions.Session) diag.Diagnostics {
-	if s.Settings == nil || asked.HoldsIn(s.Settings) {
+// settingsDiffer warns if the service returned other values than the request had.
+func settingsDiffer(requested *sessions.Settings, s *sessions.Session) diag.Diagnostics {
+	if s.Settings == nil || requested.HoldsIn(s.Settings) {
 		return nil
 	}
-	return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("session_settings"), "Settings Not Taken as Asked",
-		fmt.Sprintf("The service accepted the settings of session %s, but answered that some of them are others than it was asked for. The next plan shows which. The organization's settings may bound them, such as the autonomy level.", s.ID))}
+	return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("session_settings"), "Session Settings Differ",
+		fmt.Sprintf("The service accepted the settings of session %s, but returned different values for some of them. The next plan shows which. The organization's settings may limit them, such as autonomy_level.", s.ID))}
 }
 
 func (r *sessionResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
@@ -277,7 +276,6 @@ func (r *sessionResource) Delete(ctx context.Context, req resource.DeleteRequest
 	}, sessionOptions)
 }
 
-// ImportState takes the session's ID, or the identity, in which the computer may be named.
 func (r *sessionResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	var identity sessionIdentity
 	if req.ID == "" && req.Identity != nil {

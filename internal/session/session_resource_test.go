@@ -556,7 +556,7 @@ func TestAccSession_invalidConfiguration(t *testing.T) {
 		"a tag with an empty name":  {`session_settings = { tags = [{ name = "a" }, { name = "" }] }`, `session_settings.tags\[1\].name`},
 		"metadata that is null":     {`session_settings = { tags = [{ name = "a", metadata = { b = null } }] }`, `Null\s+Map\s+Value`},
 		"a worktree without a root": {`session_settings = { worktree = { branch = "b" } }`, `attribute\s+"repo_root"\s+is\s+required`},
-		"a worktree of no name":     {`session_settings = { worktree = { repo_root = " " } }`, `give\s+the\s+path\s+of\s+the\s+repository`},
+		"a worktree of no name":     {`session_settings = { worktree = { repo_root = " " } }`, `set\s+the\s+path\s+of\s+the\s+repository`},
 		"an empty branch":           {`session_settings = { worktree = { repo_root = "/a", branch = "" } }`, `session_settings.worktree.branch`},
 		"an empty model":            {`session_settings = { model = "" }`, `session_settings.model`},
 		"an empty tool":             {`session_settings = { enabled_tool_ids = ["a", ""] }`, `session_settings.enabled_tool_ids`},
@@ -582,7 +582,7 @@ func TestAccSession_invalidConfiguration(t *testing.T) {
 	for name, tc := range map[string]struct{ hcl, want string }{
 		"no computer":    {"", `argument\s+"computer_id"\s+is\s+required`},
 		"a null one":     {"computer_id = null", `computer_id\s*=\s*null`},
-		"a blank one":    {`computer_id = " "`, `computer_id\s*=\s*" "(.|\n)*give\s+the\s+ID`},
+		"a blank one":    {`computer_id = " "`, `computer_id\s*=\s*" "(.|\n)*set\s+the\s+ID`},
 		"unknown wishes": {"computer_id = \"7\"\n  modle = \"a\"", `An\s+argument\s+named\s+"modle"\s+is\s+not\s+expected`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -609,7 +609,7 @@ func TestSession_refusedByTheService(t *testing.T) {
 		at     string
 	}{
 		"an unknown computer":  {valuesOf("cmp_nowhere", nil), []string{"createSession", "400", "cmp_nowhere"}, `AttributeName("computer_id")`},
-		"one that is no ready": {valuesOf(pending.ID, nil), []string{"createSession", "400", "If the computer is not active, wait until it is", "agentyard_computer_restart"}, `AttributeName("computer_id")`},
+		"one that is no ready": {valuesOf(pending.ID, nil), []string{"createSession", "400", "If it is not active, wait until it is", "agentyard_computer_restart"}, `AttributeName("computer_id")`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -29,7 +29,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// settingsModel are the settings of a session.
 type settingsModel struct {
 	Model                           types.String `tfsdk:"model"`
 	ReasoningEffort                 types.String `tfsdk:"reasoning_effort"`
@@ -73,42 +72,42 @@ var (
 	tagMetadata = types.MapType{ElemType: types.StringType}
 )
 
-// settingsResults are the settings, wherever they are shown.
+// settingsResults describes the fields of a settingsModel.
 var settingsResults = results.Plain{
-	"model":                              {Text: "The model that the agent uses."},
-	"reasoning_effort":                   {Text: "How much the model reasons: " + oneOf(sessions.ReasoningEfforts) + "."},
-	"interaction_mode":                   {Text: "How the agent goes about its work: " + oneOf(sessions.InteractionModes) + ". `agi` is the old spelling of `mission`."},
-	"autonomy_level":                     {Text: "What the agent may do without asking: " + oneOf(sessions.AutonomyLevels) + "."},
-	"autonomy_mode":                      {Text: "Deprecated form of `interaction_mode` together with `autonomy_level`: " + oneOf(sessions.AutonomyModes) + "."},
-	"spec_mode_model":                    {Text: "The model in the interaction mode `spec`."},
-	"spec_mode_reasoning_effort":         {Text: "How much the model reasons in the interaction mode `spec`, with the values of `reasoning_effort`."},
-	"provider_lock":                      {Text: "The kind of model provider to which the session is bound, such as `generic-chat-completion-api`."},
-	"provider_lock_timestamp":            {Text: "When the session was bound to a kind of provider."},
-	"api_provider_lock":                  {Text: "The API provider to which the session is bound."},
-	"archived_at":                        {Text: "When the session was archived. Null as long as it is not."},
-	"tags":                               {Text: "What the session is marked with.", Of: tagResults, IsList: true},
-	"worktree":                           {Text: "The Git worktree in which the agent works.", Of: worktreeResults},
-	"setup_profile_id":                   {Text: "ID of the profile by which the session is set up."},
-	"enabled_tool_ids":                   {Text: "IDs of tools that are enabled beside the usual ones.", Type: toolIDs},
+	"model":                              {Text: "Model that the agent uses."},
+	"reasoning_effort":                   {Text: "Reasoning effort of the model." + oneOf(sessions.ReasoningEfforts)},
+	"interaction_mode":                   {Text: "How the agent works." + oneOf(sessions.InteractionModes) + " `agi` is the old name of `mission`."},
+	"autonomy_level":                     {Text: "What the agent may do without asking." + oneOf(sessions.AutonomyLevels)},
+	"autonomy_mode":                      {Text: "Deprecated: use `interaction_mode` and `autonomy_level` instead." + oneOf(sessions.AutonomyModes)},
+	"spec_mode_model":                    {Text: "Model for the interaction mode `spec`."},
+	"spec_mode_reasoning_effort":         {Text: "Reasoning effort for the interaction mode `spec`." + oneOf(sessions.ReasoningEfforts)},
+	"provider_lock":                      {Text: "Kind of model provider that the session is locked to, such as `generic-chat-completion-api`."},
+	"provider_lock_timestamp":            {Text: "When the session was locked to a kind of model provider."},
+	"api_provider_lock":                  {Text: "API provider that the session is locked to."},
+	"archived_at":                        {Text: "When the session was archived. Null if it is not archived."},
+	"tags":                               {Text: "Tags of the session.", Of: tagResults, IsList: true},
+	"worktree":                           {Text: "Git worktree that the agent works in.", Of: worktreeResults},
+	"setup_profile_id":                   {Text: "ID of the session's setup profile."},
+	"enabled_tool_ids":                   {Text: "IDs of tools that are enabled in addition to the default ones.", Type: toolIDs},
 	"disabled_tool_ids":                  {Text: "IDs of tools that are disabled.", Type: toolIDs},
-	"restrict_tool_ids":                  {Text: "IDs of the only tools that may be used.", Type: toolIDs},
-	"tool_execution_mode":                {Text: "How tools are called: " + oneOf(sessions.ToolExecutionModes) + "."},
+	"restrict_tool_ids":                  {Text: "IDs of the only tools that the agent may use.", Type: toolIDs},
+	"tool_execution_mode":                {Text: "How the agent calls tools." + oneOf(sessions.ToolExecutionModes)},
 	"allow_subagents_in_scripts":         {Text: "Whether scripts may start subagents.", Type: types.BoolType},
-	"compaction_model":                   {Text: "The model that shortens a long session: `current-model`, the ID of a known model, or `custom:` and a name."},
-	"compaction_threshold_check_enabled": {Text: "Whether the session is shortened when it grows too long.", Type: types.BoolType},
+	"compaction_model":                   {Text: "Model that compacts a long session. Can be `current-model`, the ID of a known model, or `custom:` followed by a name."},
+	"compaction_threshold_check_enabled": {Text: "Whether the session is compacted when it grows too long.", Type: types.BoolType},
 }
 
 var tagResults = results.Plain{
 	"name":     {Text: "The tag's name."},
-	"metadata": {Text: "What is kept with the tag.", Type: tagMetadata},
+	"metadata": {Text: "Metadata of the tag.", Type: tagMetadata},
 }
 
 var worktreeResults = results.Plain{
 	"repo_root":            {Text: "Path of the repository on the computer."},
-	"branch":               {Text: "The branch that is checked out."},
-	"lifecycle":            {Text: "How long the worktree is kept: " + oneOf(sessions.WorktreeLifecycles) + "."},
+	"branch":               {Text: "Branch that is checked out."},
+	"lifecycle":            {Text: "How long the worktree is kept." + oneOf(sessions.WorktreeLifecycles)},
 	"path":                 {Text: "Path of the worktree."},
-	"parent_worktree_path": {Text: "Path of the worktree from which this one was made."},
+	"parent_worktree_path": {Text: "Path of the worktree that this one was created from."},
 	"removed_at":           {Text: "When the worktree was removed."},
 }
 
@@ -118,7 +117,6 @@ var (
 	worktreeType = worktreeResults.ObjectType()
 )
 
-// enums are the settings with a fixed set of values.
 var enums = map[string][]string{
 	"reasoning_effort": sessions.ReasoningEfforts, "spec_mode_reasoning_effort": sessions.ReasoningEfforts, "interaction_mode": sessions.InteractionModes,
 	"autonomy_level": sessions.AutonomyLevels, "autonomy_mode": sessions.AutonomyModes, "tool_execution_mode": sessions.ToolExecutionModes,
@@ -130,12 +128,12 @@ func oneOf(values []string) string {
 		quoted[i] = "`" + v + "`"
 	}
 	last := len(quoted) - 1
-	return strings.Join(quoted[:last], ", ") + " or " + quoted[last]
+	if last == 1 {
+		return " One of " + quoted[0] + " or " + quoted[1] + "."
+	}
+	return " One of " + strings.Join(quoted[:last], ", ") + ", or " + quoted[last] + "."
 }
 
-const createOnly = " Only a new session takes it: a change replaces the session."
-
-// settingsAttribute is the argument of the resource. What is left out, or removed later, stays as the service has it.
 func settingsAttribute() schema.Attribute {
 	attributes := settingsResults.Elements()
 	for name, attribute := range attributes {
@@ -158,28 +156,28 @@ func settingsAttribute() schema.Attribute {
 	attributes["autonomy_mode"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: settingsResults["autonomy_mode"].Text,
-		DeprecationMessage:  "Use interaction_mode together with autonomy_level: \"normal\" is \"auto\" with \"off\", \"auto-low\" is \"auto\" with \"low\", \"auto-medium\" is \"auto\" with \"medium\", \"auto-high\" is \"auto\" with \"high\", \"spec\" is \"spec\".",
+		DeprecationMessage:  "Use interaction_mode and autonomy_level instead: \"normal\" is \"auto\" with \"off\", \"auto-low\" is \"auto\" with \"low\", \"auto-medium\" is \"auto\" with \"medium\", \"auto-high\" is \"auto\" with \"high\", \"spec\" is \"spec\".",
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}
 	attributes["compaction_model"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: settingsResults["compaction_model"].Text,
-		Validators:          []validator.String{value.NotEmpty(), value.Except("custom:", "name the model after it, such as custom:my-model")},
+		Validators:          []validator.String{value.NotEmpty(), value.Except("custom:", "append a name, such as custom:my-model")},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}
 	attributes["tool_execution_mode"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: settingsResults["tool_execution_mode"].Text + createOnly,
+		MarkdownDescription: settingsResults["tool_execution_mode"].Text + forcesNew,
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), adopt.String()},
 	}
 	attributes["allow_subagents_in_scripts"] = schema.BoolAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: settingsResults["allow_subagents_in_scripts"].Text + createOnly,
+		MarkdownDescription: settingsResults["allow_subagents_in_scripts"].Text + forcesNew,
 		PlanModifiers:       []planmodifier.Bool{boolplanmodifier.UseStateForUnknown(), adopt.Bool()},
 	}
 	attributes["tags"] = schema.ListNestedAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: settingsResults["tags"].Text + " An empty list removes all of them.",
+		MarkdownDescription: settingsResults["tags"].Text + " An empty list removes all tags.",
 		PlanModifiers:       []planmodifier.List{listplanmodifier.UseStateForUnknown()},
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"name":     schema.StringAttribute{Required: true, MarkdownDescription: tagResults["name"].Text, Validators: []validator.String{value.NotEmpty()}},
@@ -189,7 +187,7 @@ func settingsAttribute() schema.Attribute {
 	attributes["worktree"] = worktreeAttribute()
 	return schema.SingleNestedAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: "The session's settings. Those that are left out are chosen by the service; one that is removed from the configuration stays as it is. Only what differs is sent.",
+		MarkdownDescription: "Settings of the session. If a setting is omitted, the service chooses it. If it is removed, the current value is kept.",
 		Attributes:          attributes,
 		PlanModifiers:       []planmodifier.Object{objectplanmodifier.UseStateForUnknown()},
 	}
@@ -197,8 +195,8 @@ func settingsAttribute() schema.Attribute {
 
 func worktreeAttribute() schema.Attribute {
 	attributes := map[string]schema.Attribute{
-		"repo_root": schema.StringAttribute{Required: true, MarkdownDescription: worktreeResults["repo_root"].Text, Validators: []validator.String{value.NotBlank("give the path of the repository")}},
-		// A worktree that is asked for anew is not removed.
+		"repo_root": schema.StringAttribute{Required: true, MarkdownDescription: worktreeResults["repo_root"].Text, Validators: []validator.String{value.NotBlank("set the path of the repository")}},
+		// A changed worktree is created again, so it is no longer removed.
 		"removed_at": derivedAttribute(worktreeResults["removed_at"].Text, "repo_root", "branch", "lifecycle", "path", "parent_worktree_path"),
 	}
 	for _, name := range []string{"branch", "lifecycle", "path", "parent_worktree_path"} {
@@ -212,7 +210,7 @@ func worktreeAttribute() schema.Attribute {
 	}
 }
 
-// derivedAttribute is a setting that the service derives from others beside it.
+// derivedAttribute is for a setting that the service derives from others.
 func derivedAttribute(text string, from ...string) schema.Attribute {
 	return schema.StringAttribute{
 		Optional: true, Computed: true,
@@ -222,7 +220,7 @@ func derivedAttribute(text string, from ...string) schema.Attribute {
 	}
 }
 
-// keepUnlessChanged plans the prior value, also null, unless the configuration changes an attribute from which it is derived.
+// keepUnlessChanged keeps the prior value, even if it is null.
 type keepUnlessChanged struct{ from []string }
 
 func (k keepUnlessChanged) Description(context.Context) string {
@@ -247,7 +245,7 @@ func (k keepUnlessChanged) PlanModifyString(ctx context.Context, req planmodifie
 	resp.PlanValue = req.StateValue
 }
 
-// settingsToAPI is what of the settings is known; nil if they are null or unknown as a whole.
+// settingsToAPI returns nil for null and unknown.
 func settingsToAPI(ctx context.Context, settings types.Object) (*sessions.Settings, diag.Diagnostics) {
 	if !value.IsSet(settings) {
 		return nil, nil
@@ -311,7 +309,6 @@ func toolsToAPI(ctx context.Context, tools types.Set, diags *diag.Diagnostics) [
 	return ids
 }
 
-// settingsFromAPI is null where the service returns no settings.
 func settingsFromAPI(ctx context.Context, s *sessions.Settings) (types.Object, diag.Diagnostics) {
 	if s == nil {
 		return types.ObjectNull(settingsType.AttrTypes), nil
@@ -368,7 +365,7 @@ func settingsFromAPI(ctx context.Context, s *sessions.Settings) (types.Object, d
 	return settings, diags
 }
 
-// toolsFromAPI takes each tool once: the service may name one twice.
+// toolsFromAPI removes duplicates: the service may return a tool twice.
 func toolsFromAPI(ctx context.Context, ids []string, diags *diag.Diagnostics) types.Set {
 	if ids == nil {
 		return types.SetNull(types.StringType)
@@ -380,8 +377,8 @@ func toolsFromAPI(ctx context.Context, ids []string, diags *diag.Diagnostics) ty
 	return tools
 }
 
-// asPlanned completes what was planned by what came of it: what was known in the plan stays, because an outcome that differs
-// from an approved plan is an error of Terraform's. The next refresh takes what has moved.
+// asPlanned fills only the unknown parts of a plan: Terraform rejects a result that differs from an approved plan. The next
+// refresh shows the actual values.
 func asPlanned(ctx context.Context, planned, made attr.Value) attr.Value {
 	plannedObject, isObject := planned.(types.Object)
 	madeObject, ok := made.(types.Object)
@@ -392,17 +389,16 @@ func asPlanned(ctx context.Context, planned, made attr.Value) attr.Value {
 		return planned
 	}
 	attributes := madeObject.Attributes()
-	for name, before := range plannedObject.Attributes() {
-		attributes[name] = asPlanned(ctx, before, attributes[name])
+	for name, plannedValue := range plannedObject.Attributes() {
+		attributes[name] = asPlanned(ctx, plannedValue, attributes[name])
 	}
 	return types.ObjectValueMust(madeObject.AttributeTypes(ctx), attributes)
 }
 
-// checkEnums refuses values that the service does not know, unless it told them itself: a configuration that was generated
-// from an import may have them.
-func checkEnums(at path.Path, planned, prior types.Object, known map[string][]string) diag.Diagnostics {
+// checkEnums accepts an unknown value that the service returned: configuration generated by an import may contain it.
+func checkEnums(at path.Path, planned, prior types.Object, allowed map[string][]string) diag.Diagnostics {
 	var diags diag.Diagnostics
-	for name, values := range known {
+	for name, values := range allowed {
 		given, ok := planned.Attributes()[name].(types.String)
 		if ok && value.IsSet(given) && !slices.Contains(values, given.ValueString()) && !given.Equal(prior.Attributes()[name]) {
 			diags.AddAttributeError(at.AtName(name), "Invalid Setting", fmt.Sprintf("%s must be one of %s, got: %q.", name, strings.Join(values, ", "), given.ValueString()))
@@ -411,13 +407,12 @@ func checkEnums(at path.Path, planned, prior types.Object, known map[string][]st
 	return diags
 }
 
-// checkSettings is checkEnums for the settings and what is nested in them.
 func checkSettings(planned, prior types.Object) diag.Diagnostics {
 	at := path.Root("session_settings")
 	diags := checkEnums(at, planned, prior, enums)
 	if worktree, ok := planned.Attributes()["worktree"].(types.Object); ok {
-		before, _ := prior.Attributes()["worktree"].(types.Object)
-		diags.Append(checkEnums(at.AtName("worktree"), worktree, before, map[string][]string{"lifecycle": sessions.WorktreeLifecycles})...)
+		priorWorktree, _ := prior.Attributes()["worktree"].(types.Object)
+		diags.Append(checkEnums(at.AtName("worktree"), worktree, priorWorktree, map[string][]string{"lifecycle": sessions.WorktreeLifecycles})...)
 	}
 	return diags
 }

@@ -306,7 +306,7 @@ func TestAccSession_deprecatedModeWarns(t *testing.T) {
 	e := acctest.NewRealTime(t)
 	cli := acctest.NewCLI(t, e, hclOf(newComputer(e, "dev"), `session_settings = { autonomy_mode = "auto-low" }`))
 	out := unframed(cli.MustRun("plan", "-input=false").Output)
-	for _, part := range []string{"Deprecated", "Use interaction_mode together with autonomy_level", `"auto-low" is "auto" with "low"`} {
+	for _, part := range []string{"Deprecated", "Use interaction_mode and autonomy_level instead", `"auto-low" is "auto" with "low"`} {
 		if !strings.Contains(out, part) {
 			t.Errorf("the warning lacks %q: %s", part, out)
 		}
@@ -592,7 +592,7 @@ func TestSession_answersWithoutSettings(t *testing.T) {
 func TestSession_answeredOtherwise(t *testing.T) {
 	t.Parallel()
 	type settings = map[string]any
-	const summary = "Settings Not Taken as Asked"
+	const summary = "Session Settings Differ"
 	e := acctest.New(t, rewrite(func(_ string, session map[string]any) {
 		edited(session, settings{"autonomyLevel": "low", "autonomyMode": nil})
 	}))

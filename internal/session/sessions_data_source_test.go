@@ -138,7 +138,7 @@ func TestAccSessionsDataSource_errors(t *testing.T) {
 		makeTalk(e, computer, nil)
 	}
 	steps := []resource.TestStep{
-		failsToRead(e.Config(sessionsData("computer_id = \""+missing+"\"")), `Cannot list sessions(.|\n)*computer_id\s*=(.|\n)*listSessions(.|\n)*404(.|\n)*no\s+computer\s+with\s+this\s+ID(.|\n)*omit\s+it`),
+		failsToRead(e.Config(sessionsData("computer_id = \""+missing+"\"")), `Cannot list sessions(.|\n)*computer_id\s*=(.|\n)*listSessions(.|\n)*404(.|\n)*computer\s+was\s+not\s+found(.|\n)*omit\s+it`),
 		failsToRead(e.Config(sessionsData("computer_id = \"a b/../c?limit=1&\"")), `Cannot list sessions(.|\n)*computer_id\s*=(.|\n)*404`),
 		failsToRead(e.Config(sessionsData(`computer_id = ""`)), `computer_id\s+must\s+not\s+be\s+blank`),
 		failsToRead(e.Config(sessionsData(`computer_id = " "`)), `computer_id\s+must\s+not\s+be\s+blank:\s+give\s+the\s+ID\s+of\s+a\s+computer,\s+or\s+omit\s+it`),
