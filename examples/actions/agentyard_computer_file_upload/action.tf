@@ -11,7 +11,7 @@ action "agentyard_computer_file_upload" "settings" {
   }
 }
 
-# A file of any size, which is streamed.
+# A local file of any size.
 action "agentyard_computer_file_upload" "data" {
   config {
     computer_id  = agentyard_computer.build.id
@@ -25,8 +25,8 @@ action "agentyard_computer_file_upload" "data" {
   }
 }
 
-# Both files are uploaded once for each computer. The trigger stands in a resource of its own, because an action
-# should not refer to the resource that triggers it.
+# Uploads both files once per computer. The trigger is a separate resource, because an action should not refer to the
+# resource that triggers it.
 resource "terraform_data" "files" {
   triggers_replace = agentyard_computer.build.id
 

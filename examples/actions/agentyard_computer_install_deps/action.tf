@@ -16,12 +16,12 @@ action "agentyard_computer_install_deps" "build" {
 }
 
 variable "toolchain" {
-  description = "Version of the toolchain that the repositories ask for."
+  description = "Version of the toolchain that the repositories need."
   type        = string
   default     = "1"
 }
 
-# Installs the dependencies again when the toolchain changes.
+# Reinstalls the dependencies when the toolchain changes.
 resource "terraform_data" "toolchain" {
   input = var.toolchain
 

@@ -3,7 +3,7 @@ resource "agentyard_computer" "build" {
   repos = ["https://git.example/acme/app"]
 }
 
-# By hand: terraform apply -invoke=action.agentyard_computer_refresh.build
+# Manually: terraform apply -invoke=action.agentyard_computer_refresh.build
 action "agentyard_computer_refresh" "build" {
   config {
     computer_id = agentyard_computer.build.id
@@ -11,7 +11,7 @@ action "agentyard_computer_refresh" "build" {
 }
 
 variable "credentials_version" {
-  description = "Raised whenever a credential or a secret was changed."
+  description = "Number to raise after a credential or secret has changed."
   type        = number
   default     = 1
 }

@@ -2,7 +2,7 @@ resource "agentyard_computer" "build" {
   name = "build-1"
 }
 
-# Wakes the computer by hand: terraform apply -invoke=action.agentyard_computer_restart.build
+# Manually: terraform apply -invoke=action.agentyard_computer_restart.build
 action "agentyard_computer_restart" "build" {
   config {
     computer_id = agentyard_computer.build.id
@@ -15,7 +15,7 @@ variable "release" {
   default     = "1.0"
 }
 
-# Wakes the computer also with each release, so that agents find it running.
+# Also wakes the computer for each release.
 resource "terraform_data" "release" {
   input = var.release
 

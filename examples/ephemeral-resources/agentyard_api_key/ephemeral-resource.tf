@@ -3,14 +3,14 @@ variable "service_account_id" {
   type        = string
 }
 
-# A key for this run alone: it is revoked at the end, and expires after half an hour in any case.
+# A key for this run only. It is revoked at the end, and expires after half an hour at the latest.
 ephemeral "agentyard_api_key" "run" {
   service_account_id = var.service_account_id
   name               = "terraform-run"
   expires_in         = "30m"
 }
 
-# It can be handed to providers, to write-only arguments and to provisioners. No state and no plan holds it.
+# Use the key in provider blocks, write-only arguments, and provisioners.
 provider "agentyard" {
   alias   = "robot"
   api_key = ephemeral.agentyard_api_key.run.key

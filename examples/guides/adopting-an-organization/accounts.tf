@@ -7,7 +7,7 @@ resource "agentyard_service_account" "ci" {
   name = "ci"
 }
 
-# The import ID of a key begins with the account's ID.
+# The import ID of a key starts with the account's ID.
 import {
   to = agentyard_api_key.pipeline
   id = "sa_01hzy3v7k2m4n6p8q0r2s4t6v8/key_01hzy4a8m3n5p7q9r1s3t5v7w9"

@@ -5,7 +5,7 @@ list "agentyard_service_account" "all" {
 }
 
 locals {
-  # The accounts that were found, by ID: two of them may share a name.
+  # The accounts by ID, because names may not be unique.
   accounts = toset([for account in list.agentyard_service_account.all.data : account.identity.id])
 }
 

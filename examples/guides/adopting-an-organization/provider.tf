@@ -6,5 +6,5 @@ terraform {
   }
 }
 
-# The address and the key come from AGENTYARD_BASE_URL and AGENTYARD_API_KEY.
+# Set AGENTYARD_BASE_URL and AGENTYARD_API_KEY.
 provider "agentyard" {}

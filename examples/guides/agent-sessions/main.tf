@@ -22,7 +22,7 @@ resource "agentyard_computer" "agent" {
   name  = "agent-1"
   repos = ["https://git.example/acme/app.git"]
 
-  # A computer starts in what the organization's default environment is at that time.
+  # A new computer uses the organization's default environment.
   depends_on = [agentyard_environment.agents]
 }
 

@@ -1,5 +1,5 @@
 variable "leaked_key_id" {
-  description = "ID of the key to revoke. Only the action needs it, so every other run leaves it out."
+  description = "ID of the key to revoke. Set it only to invoke the action."
   type        = string
   default     = null
 }

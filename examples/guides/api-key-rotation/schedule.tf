@@ -12,7 +12,7 @@ resource "agentyard_api_key" "scheduled" {
   }
 }
 
-# What the service says of the account's keys before anything is applied.
+# The account's current keys.
 data "agentyard_api_keys" "builds" {
   service_account_id = agentyard_service_account.builds.id
 }
@@ -21,7 +21,7 @@ locals {
   scheduled_expiries = [for key in data.agentyard_api_keys.builds.api_keys : key.expires_at if key.name == "scheduled" && !key.is_revoked]
 }
 
-# Warns if nobody has applied for so long that the key is about to expire.
+# Warns if the key is about to expire because nobody has applied.
 check "scheduled_key_is_fresh" {
   assert {
     condition     = length(local.scheduled_expiries) == 0 || anytrue([for at in local.scheduled_expiries : timecmp(at, timeadd(plantimestamp(), "48h")) > 0])

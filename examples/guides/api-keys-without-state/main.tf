@@ -9,7 +9,7 @@ ephemeral "agentyard_api_key" "run" {
   expires_in         = "2h"
 }
 
-# Any provider that takes a credential can stand here; this one acts as the service account.
+# Any provider with a credential works. This one acts as the service account.
 provider "agentyard" {
   alias   = "robot"
   api_key = ephemeral.agentyard_api_key.run.key

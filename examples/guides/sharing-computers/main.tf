@@ -6,10 +6,10 @@ terraform {
   }
 }
 
-# The address and the key come from AGENTYARD_BASE_URL and AGENTYARD_API_KEY, so everybody uses a key of their own.
+# Each person sets AGENTYARD_BASE_URL and their own AGENTYARD_API_KEY.
 provider "agentyard" {}
 
-# Owns what the team shares. Destroying it destroys its computers too.
+# Owns the shared computers. Destroying it also deletes them.
 resource "agentyard_service_account" "team" {
   name        = "team-builds"
   description = "Owns the computers that the team shares"
@@ -28,7 +28,7 @@ resource "agentyard_computer_fleet" "pool" {
   service_account_id = agentyard_service_account.team.id
 }
 
-# The key of a pipeline that works as the service account.
+# The key for a pipeline that works as the service account.
 resource "agentyard_api_key" "pipeline" {
   service_account_id = agentyard_service_account.team.id
   name               = "pipeline"

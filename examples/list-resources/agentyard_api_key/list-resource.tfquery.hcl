@@ -4,7 +4,7 @@ list "agentyard_api_key" "live" {
   include_resource = true
 }
 
-# All keys of one service account, revoked ones too.
+# All keys of one service account, including revoked ones.
 list "agentyard_api_key" "of_ci" {
   provider = agentyard
 

@@ -1,4 +1,4 @@
-# All computers of the key's owner, with what hides from normal listings.
+# All computers of the key's owner, including unlisted ones.
 list "agentyard_computer" "all" {
   provider         = agentyard
   include_resource = true

@@ -1,4 +1,4 @@
-# One's own sessions, wherever they run, with the settings that the generated configuration gets.
+# All sessions of the key's owner, with their settings.
 list "agentyard_session" "all" {
   provider         = agentyard
   include_resource = true

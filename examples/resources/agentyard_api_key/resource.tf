@@ -2,7 +2,7 @@ resource "agentyard_service_account" "builds" {
   name = "builds"
 }
 
-# A key that never expires and is rotated only on demand: by another value of the trigger.
+# A key that never expires. Changing the trigger rotates it.
 resource "agentyard_api_key" "manual" {
   service_account_id = agentyard_service_account.builds.id
   name               = "manual"
@@ -14,7 +14,7 @@ resource "agentyard_api_key" "manual" {
   }
 }
 
-# A key that lives for 30 days and is renewed by the first apply in its last week. The old one works for 10 more minutes.
+# A key that lives for 30 days. The first apply in its last week rotates it, and the old key works for 10 more minutes.
 resource "agentyard_api_key" "pipeline" {
   service_account_id = agentyard_service_account.builds.id
   name               = "pipeline"
@@ -26,7 +26,7 @@ resource "agentyard_api_key" "pipeline" {
   }
 }
 
-# Whatever takes the key is updated by the apply that rotates it.
+# Updated by the apply that rotates the key.
 output "pipeline_key" {
   value     = agentyard_api_key.pipeline.key
   sensitive = true

@@ -1,6 +1,6 @@
 data "agentyard_computer_providers" "available" {}
 
-# A managed computer with two repositories, whose dependencies are installed while it is set up.
+# A managed computer with two repositories and their dependencies.
 resource "agentyard_computer" "build" {
   name              = "build-1"
   provider_type     = data.agentyard_computer_providers.available.providers[0]
@@ -20,7 +20,7 @@ resource "agentyard_computer" "workstation" {
   remote_user   = "dev"
 }
 
-# A managed computer made from a template, without waiting until it is active.
+# A managed computer from a template, without waiting until it is active.
 resource "agentyard_computer" "from_template" {
   name            = "from-template"
   wait_for_active = false

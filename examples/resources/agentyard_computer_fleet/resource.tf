@@ -10,10 +10,10 @@ resource "agentyard_computer_fleet" "build" {
   }
 
   lifecycle {
-    # Fails the run if a computer is missing. The fleet stays as it is, and the next apply creates the missing computers.
+    # Fails the run if a computer is missing. The fleet is not tainted.
     postcondition {
       condition     = alltrue([for c in values(self.computers) : c.status != "missing"])
-      error_message = "The fleet is short of computers. Apply again."
+      error_message = "A computer of the fleet is missing. Apply again."
     }
   }
 }

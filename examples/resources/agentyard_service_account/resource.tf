@@ -4,13 +4,13 @@ resource "agentyard_service_account" "builds" {
   description = "Runs the builds of the main branch"
 }
 
-# An account that is prepared but may not act yet: its keys do not authenticate until it is active.
+# An inactive account. Its keys work only after it is active.
 resource "agentyard_service_account" "releases" {
   name   = "releases"
   status = "inactive"
 }
 
-# A computer that the account owns. Destroying the account destroys the computer too.
+# A computer that the account owns. Destroying the account also deletes the computer.
 resource "agentyard_computer" "builder" {
   name               = "builder-1"
   provider_type      = "byom"

@@ -1,2 +1,2 @@
-# By the session's ID. What the service does not return (cwd, system_prompt, system_prompt_append) is adopted from the configuration.
+# By the session's ID. cwd and the system prompt are adopted from the configuration.
 terraform import agentyard_session.review 7f9c2ba4-e88f-427d-8a1e-0d2d5e6b3c11

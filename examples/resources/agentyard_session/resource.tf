@@ -2,7 +2,7 @@ resource "agentyard_computer" "build" {
   name = "build-1"
 }
 
-# A session that works on a branch of its own. A change of its settings is made in place.
+# A session with its own worktree and branch. Settings are updated in place.
 resource "agentyard_session" "review" {
   computer_id = agentyard_computer.build.id
   cwd         = "/srv/app"
@@ -28,18 +28,18 @@ resource "agentyard_session" "review" {
     }
   }
 
-  # Added to the agent's usual prompt; system_prompt takes its place instead.
+  # Appended to the default system prompt. To replace it, use system_prompt.
   system_prompt_append = <<-EOT
     Review the open pull requests. Change no file.
   EOT
 }
 
-# A session as the organization's settings have it.
+# A session with the organization's default settings.
 resource "agentyard_session" "scratch" {
   computer_id = agentyard_computer.build.id
 }
 
 output "model" {
-  description = "The model that the service chose."
+  description = "Model that the service chose."
   value       = agentyard_session.scratch.session_settings.model
 }

@@ -6,10 +6,10 @@ terraform {
   }
 }
 
-# AGENTYARD_API_KEY holds the key of the service account.
+# Set AGENTYARD_API_KEY to the key of the service account.
 provider "agentyard" {}
 
-# The key's owner is the service account, so the computer is the account's without service_account_id.
+# The service account owns the computer, because it owns the key.
 resource "agentyard_computer" "runner" {
   name = "runner-1"
 }
