@@ -7,8 +7,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 )
 
 const newComputersKey = "never_active"
@@ -17,7 +17,7 @@ const newComputersKey = "never_active"
 // failed to provision: nobody has worked on it, so it can be replaced.
 type newComputers map[string]bool
 
-func getNewComputers(ctx context.Context, private adopt.Private) (newComputers, diag.Diagnostics) {
+func getNewComputers(ctx context.Context, private modifier.Private) (newComputers, diag.Diagnostics) {
 	computers := newComputers{}
 	stored, diags := private.GetKey(ctx, newComputersKey)
 	if len(stored) > 0 {
@@ -29,7 +29,7 @@ func getNewComputers(ctx context.Context, private adopt.Private) (newComputers, 
 }
 
 // store forgets computers that are no longer members.
-func (n newComputers) store(ctx context.Context, private adopt.Private, members []fleetMember) diag.Diagnostics {
+func (n newComputers) store(ctx context.Context, private modifier.Private, members []fleetMember) diag.Diagnostics {
 	kept := newComputers{}
 	for _, id := range memberIDs(members) {
 		if failed, isNew := n[id]; isNew {

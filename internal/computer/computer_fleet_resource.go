@@ -22,11 +22,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -160,7 +160,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				Optional:            true,
 				MarkdownDescription: "ID of the service account that owns the computers. Defaults to the API key's owner. Requires the API key of a human with the Manager role or higher. Changing this forces a new fleet.",
 				Validators:          []validator.String{value.NotEmpty(), stringvalidator.RegexMatches(withoutSlash, "must not contain slashes or whitespace")},
-				PlanModifiers:       []planmodifier.String{adopt.String()},
+				PlanModifiers:       []planmodifier.String{modifier.CreateOnlyString()},
 			},
 			"wait_for_active": schema.BoolAttribute{
 				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
@@ -254,7 +254,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	imported := adopt.Unread(ctx, resp.Private)
+	imported := modifier.IsUnread(ctx, resp.Private)
 	var found []computers.Computer
 	var err error
 	if imported {
@@ -287,7 +287,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	created.update(found)
 	resp.Diagnostics.Append(created.store(ctx, resp.Private, members)...)
 	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
-	resp.Diagnostics.Append(adopt.Read(ctx, resp.Private)...)
+	resp.Diagnostics.Append(modifier.MarkRead(ctx, resp.Private)...)
 }
 
 // Update deletes what the plan shows, then creates what is missing: the numbers of deleted computers are free again.
@@ -320,7 +320,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 		created.add(made)
 		resp.Diagnostics.Append(created.store(ctx, resp.Private, members)...)
-		resp.Diagnostics.Append(adopt.Done(ctx, resp.Private)...)
+		resp.Diagnostics.Append(modifier.ForgetImport(ctx, resp.Private)...)
 	}
 	if resp.Diagnostics.Append(r.stillFailed(updateCtx, change.failed, &m)...); resp.Diagnostics.HasError() {
 		return
@@ -398,11 +398,11 @@ func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStat
 	for name, v := range map[string]any{"id": m.importID(), "name_prefix": m.NamePrefix, "service_account_id": m.ServiceAccountID, "wait_for_active": true, "replace_failed": true} {
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(name), v)...)
 	}
-	resp.Diagnostics.Append(adopt.Imported(ctx, resp.Private)...)
+	resp.Diagnostics.Append(modifier.MarkImported(ctx, resp.Private)...)
 }
 
 // remove returns the computers that it could not delete, with one error for each different reason.
-func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fleetModel, private adopt.Private) ([]fleetMember, diag.Diagnostics) {
+func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fleetModel, private modifier.Private) ([]fleetMember, diag.Diagnostics) {
 	errs := r.Client.Computers.DeleteMany(ctx, memberIDs(members), m.ServiceAccountID.ValueString())
 	if len(errs) > 0 && !slices.ContainsFunc(errs, func(err error) bool { return !transport.IsGone(err) }) {
 		if hidden := crud.NotVisible(ctx, r.Client, "delete", "computer fleet", m.importID(), m, private); hidden.HasError() {

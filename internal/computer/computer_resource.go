@@ -19,10 +19,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
 )
@@ -183,7 +183,7 @@ func reposAttribute(object string) schema.ListAttribute {
 			listvalidator.SizeAtMost(20),
 			listvalidator.ValueStringsAre(value.URI(), value.Length(0, 2048)),
 		},
-		PlanModifiers: []planmodifier.List{adopt.List()},
+		PlanModifiers: []planmodifier.List{modifier.CreateOnlyList()},
 	}
 }
 
@@ -191,7 +191,7 @@ func autoInstallDepsAttribute(object string) schema.BoolAttribute {
 	return schema.BoolAttribute{
 		Optional:            true,
 		MarkdownDescription: "Whether to install the dependencies of the repositories. Changing this forces a new " + object + "." + adopted,
-		PlanModifiers:       []planmodifier.Bool{adopt.Bool()},
+		PlanModifiers:       []planmodifier.Bool{modifier.CreateOnlyBool()},
 	}
 }
 
@@ -269,7 +269,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "computer", req, resp, func(m *computerModel) (*computers.Computer, error) {
 		found, err := r.Client.Computers.Get(ctx, m.ID.ValueString(), m.ServiceAccountID.ValueString())
-		if err == nil && adopt.Unread(ctx, req.Private) {
+		if err == nil && modifier.IsUnread(ctx, req.Private) {
 			err = r.Client.Computers.CompleteOwner(ctx, found)
 		}
 		return found, err

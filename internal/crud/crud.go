@@ -17,11 +17,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 )
 
 // Model is the model of a resource.
@@ -123,12 +123,12 @@ func Read[M, A any, P interface {
 		return
 	}
 	resp.Diagnostics.Append(P(&m).FromAPI(ctx, found)...)
-	if adopt.Unread(ctx, resp.Private) {
+	if modifier.IsUnread(ctx, resp.Private) {
 		if imported, ok := any(P(&m)).(Importable[A]); ok {
 			resp.Diagnostics.Append(imported.FromImport(ctx, found)...)
 		}
 	}
-	resp.Diagnostics.Append(adopt.Read(ctx, resp.Private)...)
+	resp.Diagnostics.Append(modifier.MarkRead(ctx, resp.Private)...)
 	resp.Diagnostics.Append(Seen(ctx, c, P(&m), resp.Private)...)
 	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &m, P(&m).Identity())...)
 }
@@ -157,7 +157,7 @@ func Update[M, A any, P interface {
 	resp.Diagnostics.Append(AsPlanned(&resp.State, req)...)
 	if !resp.Diagnostics.HasError() {
 		// Terraform also keeps the private state of a failed update, which must not mark anything as adopted.
-		resp.Diagnostics.Append(adopt.Done(ctx, resp.Private)...)
+		resp.Diagnostics.Append(modifier.ForgetImport(ctx, resp.Private)...)
 	}
 }
 

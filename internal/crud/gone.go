@@ -11,11 +11,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 )
 
 // OwnerOnly is a model of an object that only its owner may be able to see. A 404 for another API key proves nothing.
@@ -32,14 +32,14 @@ type seenBy struct {
 	Hash string `json:"hash"`
 }
 
-func lastSeenBy(ctx context.Context, private adopt.Private) (seenBy, bool) {
+func lastSeenBy(ctx context.Context, private modifier.Private) (seenBy, bool) {
 	var by seenBy
 	value, _ := private.GetKey(ctx, seenByKey)
 	return by, len(value) > 0 && json.Unmarshal(value, &by) == nil
 }
 
 // Seen records in private state which API key last read an owner-only object. It writes only if the key has changed.
-func Seen(ctx context.Context, c *client.Client, model any, private adopt.Private) diag.Diagnostics {
+func Seen(ctx context.Context, c *client.Client, model any, private modifier.Private) diag.Diagnostics {
 	if _, ok := model.(OwnerOnly); !ok {
 		return nil
 	}
@@ -56,7 +56,7 @@ func Seen(ctx context.Context, c *client.Client, model any, private adopt.Privat
 
 // NotVisible returns an error if a missing object may still exist, because only its owner can see it and another API key last
 // read it. Without an error, the object is gone. Verb is for the summary, such as "read".
-func NotVisible(ctx context.Context, c *client.Client, verb, object, id string, model any, private adopt.Private) diag.Diagnostics {
+func NotVisible(ctx context.Context, c *client.Client, verb, object, id string, model any, private modifier.Private) diag.Diagnostics {
 	visible, ok := model.(OwnerOnly)
 	if !ok || !visible.OwnerOnly() {
 		return nil
@@ -83,7 +83,7 @@ func Unreadable(ctx context.Context, c *client.Client, object string, model Iden
 	case errors.As(err, &unset):
 		remove(ctx, model, resp)
 		resp.Diagnostics.AddWarning(title(object)+" Is Not Set", fmt.Sprintf("No %s is set. It is removed from the state. If it is still configured, the next apply sets it again.", object))
-	case errors.As(err, &missing) && missing.Setting != "" && adopt.Unread(ctx, resp.Private):
+	case errors.As(err, &missing) && missing.Setting != "" && modifier.IsUnread(ctx, resp.Private):
 		// A state with only the ID would be planned as a replacement, which destroys the imported object.
 		resp.Diagnostics.AddError("Cannot Import "+title(object)+" Yet", fmt.Sprintf("The %s cannot be read, because the provider's %s is not known yet. "+
 			"First apply what %s depends on, for example with -target. Then plan the import.", object, missing.Setting, missing.Setting))

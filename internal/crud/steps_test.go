@@ -22,10 +22,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"github.com/hashicorp/terraform-plugin-log/tflogtest"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 )
 
 var (
@@ -198,7 +198,7 @@ func TestRead(t *testing.T) {
 			resp := &resource.ReadResponse{State: prior(), Identity: noIdentity()}
 			resp.Private = private(resp.Private)
 			if tc.imported {
-				adopt.Imported(t.Context(), resp.Private)
+				modifier.MarkImported(t.Context(), resp.Private)
 			}
 			Read(t.Context(), nil, "thing", resource.ReadRequest{State: prior()}, resp, func(m *thingModel) (*thing, error) {
 				if m.ID.ValueString() != "1" {
@@ -333,7 +333,7 @@ func TestUpdate(t *testing.T) {
 			}
 			resp := &resource.UpdateResponse{State: prior(), Identity: noIdentity()}
 			resp.Private = private(resp.Private)
-			adopt.Imported(t.Context(), resp.Private)
+			modifier.MarkImported(t.Context(), resp.Private)
 			Update(t.Context(), "thing", req, resp, func(plan, state *thingModel) (*thing, error) {
 				if plan.Name.ValueString() != "b" || state.Name.ValueString() != "a" {
 					t.Errorf("from %v to %v", state.Name, plan.Name)
@@ -350,7 +350,7 @@ func TestUpdate(t *testing.T) {
 			if got := idIn(t, resp.Identity); (got == "1") != (tc.err == nil) {
 				t.Errorf("the identity is %q", got)
 			}
-			if got := adopt.Allowed(t.Context(), resp.Private, types.StringNull()); got != tc.adopts {
+			if got := modifier.MayAdopt(t.Context(), resp.Private, types.StringNull()); got != tc.adopts {
 				t.Errorf("arguments are adopted after it: %t", got)
 			}
 		})
@@ -428,7 +428,7 @@ func TestImportByID(t *testing.T) {
 			if got := get(t, resp.State, "id"); got != tc.want {
 				t.Errorf("imported %q, want %q", got, tc.want)
 			}
-			if got := adopt.Unread(t.Context(), resp.Private); got != (tc.tells == "") {
+			if got := modifier.IsUnread(t.Context(), resp.Private); got != (tc.tells == "") {
 				t.Errorf("it is to be read: %t", got)
 			}
 		})

@@ -19,10 +19,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -82,8 +82,8 @@ func (m *environmentModel) FromAPI(ctx context.Context, e *environments.Environm
 	prior, spelled := *m, *e
 	spelled.Repositories = keepSpelling(ctx, prior.Repositories, e.Repositories)
 	diags := m.environmentRecord.FromAPI(ctx, &spelled)
-	m.Name = value.Keep(prior.Name, m.Name, environments.SameText)
-	m.SetupScript = value.Keep(prior.SetupScript, m.SetupScript, environments.SameText)
+	m.Name = modifier.Keep(prior.Name, m.Name, environments.SameText)
+	m.SetupScript = modifier.Keep(prior.SetupScript, m.SetupScript, environments.SameText)
 	if e.Scope == "" && value.IsSet(prior.Scope) {
 		m.Scope = prior.Scope
 	}
@@ -178,7 +178,7 @@ func (r *environmentResource) Metadata(_ context.Context, req resource.MetadataR
 func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := environmentResults.Resource()
 	delete(attributes, "updated_at") // It would change by itself.
-	keepText := value.KeepEqual(environments.SameText, "Trailing whitespace is ignored.")
+	keepText := modifier.KeepEqual(environments.SameText, "Trailing whitespace is ignored.")
 	attributes["name"] = schema.StringAttribute{
 		Required:            true,
 		MarkdownDescription: environmentResults["name"].Text + " Renaming does not start a build.",
@@ -199,7 +199,7 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 				Required:            true,
 				MarkdownDescription: repositoryResults["url"].Text + noSecrets,
 				Validators:          []validator.String{value.URI()},
-				PlanModifiers:       []planmodifier.String{value.KeepEqual(environments.SameURL, "A trailing `.git` or slash is ignored.")},
+				PlanModifiers:       []planmodifier.String{modifier.KeepEqual(environments.SameURL, "A trailing `.git` or slash is ignored.")},
 			},
 			"script": schema.StringAttribute{
 				Required:            true,
@@ -258,7 +258,7 @@ const scopeReplaces = "Changing this forces a new environment."
 
 // replacesScope lets the configured scope be adopted after an import from a service that does not tell it.
 func replacesScope(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
-	resp.RequiresReplace = !adopt.Allowed(ctx, req.Private, req.StateValue)
+	resp.RequiresReplace = !modifier.MayAdopt(ctx, req.Private, req.StateValue)
 }
 
 func (r *environmentResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
@@ -370,7 +370,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	resp.Diagnostics.Append(work.left.store(ctx, resp.Private)...)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(crud.AsPlanned(&resp.State, req)...)
-		resp.Diagnostics.Append(adopt.Done(ctx, resp.Private)...)
+		resp.Diagnostics.Append(modifier.ForgetImport(ctx, resp.Private)...)
 	}
 }
 

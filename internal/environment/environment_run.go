@@ -14,12 +14,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
 )
 
@@ -37,13 +37,13 @@ type unfinished struct {
 // unfinishedKey is the key of unfinished in the private state.
 const unfinishedKey = "unfinished"
 
-func unfinishedOf(ctx context.Context, private adopt.Private) (left unfinished) {
+func unfinishedOf(ctx context.Context, private modifier.Private) (left unfinished) {
 	stored, _ := private.GetKey(ctx, unfinishedKey)
 	_ = json.Unmarshal(stored, &left) // Nothing is stored where nothing is left.
 	return left
 }
 
-func (u unfinished) store(ctx context.Context, private adopt.Private) diag.Diagnostics {
+func (u unfinished) store(ctx context.Context, private modifier.Private) diag.Diagnostics {
 	if u == (unfinished{}) {
 		return private.SetKey(ctx, unfinishedKey, nil)
 	}

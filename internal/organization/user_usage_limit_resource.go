@@ -15,10 +15,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -81,7 +81,7 @@ func (r *userUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequ
 				Required:            true,
 				MarkdownDescription: userEmailText + " Changing this forces a new limit.",
 				Validators:          []validator.String{value.Email()},
-				PlanModifiers:       []planmodifier.String{value.KeepCase(), stringplanmodifier.RequiresReplace()},
+				PlanModifiers:       []planmodifier.String{modifier.KeepCase(), stringplanmodifier.RequiresReplace()},
 			},
 			"limit": schema.Int64Attribute{
 				Required:            true,
@@ -151,5 +151,5 @@ func (r *userUsageLimitResource) ImportState(ctx context.Context, req resource.I
 		return
 	}
 	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("email"), path.Root("email"), req, resp)
-	resp.Diagnostics.Append(adopt.Imported(ctx, resp.Private)...)
+	resp.Diagnostics.Append(modifier.MarkImported(ctx, resp.Private)...)
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -130,14 +130,14 @@ func revokesSuccessor(left *serviceaccounts.APIKey) string {
 // successorMark is the private state with the ID that the plan shows. The apply revokes no other key.
 const successorMark = "revokes"
 
-func setSuccessor(ctx context.Context, private adopt.Private, left *serviceaccounts.APIKey) diag.Diagnostics {
+func setSuccessor(ctx context.Context, private modifier.Private, left *serviceaccounts.APIKey) diag.Diagnostics {
 	if left == nil {
 		return private.SetKey(ctx, successorMark, nil)
 	}
 	return private.SetKey(ctx, successorMark, []byte(strconv.Quote(left.ID)))
 }
 
-func getSuccessor(ctx context.Context, private adopt.Private) string {
+func getSuccessor(ctx context.Context, private modifier.Private) string {
 	mark, _ := private.GetKey(ctx, successorMark)
 	id, err := strconv.Unquote(string(mark))
 	if err != nil {

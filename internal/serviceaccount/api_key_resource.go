@@ -21,13 +21,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -274,7 +274,7 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	imported := adopt.Unread(ctx, resp.Private)
+	imported := modifier.IsUnread(ctx, resp.Private)
 	found, err := r.Client.ServiceAccounts.GetKey(ctx, m.ServiceAccountID.ValueString(), m.ID.ValueString())
 	if err == nil && !m.PreviousKeyID.IsNull() {
 		m.PreviousKeyID, err = r.stillLive(ctx, &m)
@@ -291,7 +291,7 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 	default:
 		m.IsRevoked = types.BoolValue(true)
 	}
-	resp.Diagnostics.Append(adopt.Read(ctx, resp.Private)...)
+	resp.Diagnostics.Append(modifier.MarkRead(ctx, resp.Private)...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 }
 
@@ -342,7 +342,7 @@ func (r *apiKeyResource) store(ctx context.Context, m, config *apiKeyModel, resp
 	}
 	diags.Append(markExpiry(ctx, resp.Private, config)...)
 	diags.Append(setSuccessor(ctx, resp.Private, nil)...)
-	diags.Append(adopt.Done(ctx, resp.Private)...)
+	diags.Append(modifier.ForgetImport(ctx, resp.Private)...)
 	return diags
 }
 
@@ -401,7 +401,7 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 	if resp.Identity != nil {
 		resp.Diagnostics.Append(resp.Identity.Set(ctx, &id)...)
 	}
-	resp.Diagnostics.Append(adopt.Imported(ctx, resp.Private)...)
+	resp.Diagnostics.Append(modifier.MarkImported(ctx, resp.Private)...)
 	resp.Diagnostics.AddWarning("API Key Imported Without Its Value", fmt.Sprintf("The service returns a key's value only once, so the attribute key of %s is null. "+
 		"To get a value, add rotation = { triggers = { imported = \"1\" } }. The next apply then rotates the key, and the old value stops working after the grace period.", id.ID.ValueString()))
 }

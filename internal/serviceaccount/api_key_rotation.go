@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -119,7 +119,7 @@ func (s *keyState) isExpired(now time.Time) bool {
 
 func (s *keyState) isDead(now time.Time) bool { return s.isRevoked || s.isExpired(now) }
 
-func (m *apiKeyModel) keyState(ctx context.Context, private adopt.Private) (*keyState, diag.Diagnostics) {
+func (m *apiKeyModel) keyState(ctx context.Context, private modifier.Private) (*keyState, diag.Diagnostics) {
 	settings, _, diags := m.settings(ctx)
 	mark, d := private.GetKey(ctx, expiryMark)
 	diags.Append(d...)
@@ -128,7 +128,7 @@ func (m *apiKeyModel) keyState(ctx context.Context, private adopt.Private) (*key
 	}, diags
 }
 
-func markExpiry(ctx context.Context, private adopt.Private, config *apiKeyModel) diag.Diagnostics {
+func markExpiry(ctx context.Context, private modifier.Private, config *apiKeyModel) diag.Diagnostics {
 	if config.ExpiresAt.IsNull() {
 		return private.SetKey(ctx, expiryMark, []byte("false"))
 	}

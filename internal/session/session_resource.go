@@ -18,10 +18,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -136,26 +136,26 @@ func (r *sessionResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 		Required:            true,
 		MarkdownDescription: sessionResults["computer_id"].Text + " The computer must be active. Case-insensitive." + forcesNew,
 		Validators:          []validator.String{value.NotBlank("set the ID of a computer")},
-		PlanModifiers:       []planmodifier.String{value.KeepCase(), adopt.String()},
+		PlanModifiers:       []planmodifier.String{modifier.KeepCase(), modifier.CreateOnlyString()},
 	}
 	attributes["cwd"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: "Working directory on the computer. If omitted, the service chooses, usually the home directory of the computer's `remote_user`." + notReturned,
 		Validators:          []validator.String{value.NotBlank("name a directory")},
-		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), adopt.String()},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), modifier.CreateOnlyString()},
 	}
 	attributes["session_settings"] = settingsAttribute()
 	attributes["system_prompt"] = schema.StringAttribute{
 		Optional:            true,
 		MarkdownDescription: "System prompt that replaces the agent's default one. Conflicts with `system_prompt_append`." + notReturned,
 		Validators:          []validator.String{value.NotBlank("write a prompt, or omit it"), stringvalidator.ConflictsWith(path.MatchRoot("system_prompt_append"))},
-		PlanModifiers:       []planmodifier.String{adopt.String()},
+		PlanModifiers:       []planmodifier.String{modifier.CreateOnlyString()},
 	}
 	attributes["system_prompt_append"] = schema.StringAttribute{
 		Optional:            true,
 		MarkdownDescription: "Text to append to the agent's default system prompt. Conflicts with `system_prompt`." + notReturned,
 		Validators:          []validator.String{value.NotBlank("write an addition, or omit it"), stringvalidator.ConflictsWith(path.MatchRoot("system_prompt"))},
-		PlanModifiers:       []planmodifier.String{adopt.String()},
+		PlanModifiers:       []planmodifier.String{modifier.CreateOnlyString()},
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a session of a coding agent on a computer. " + sessionText + "\n\n" +
@@ -226,7 +226,7 @@ func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, re
 		id, computer := m.ID.ValueString(), m.ComputerID.ValueString()
 		var found *sessions.Session
 		var err error
-		if adopt.Unread(ctx, req.Private) {
+		if modifier.IsUnread(ctx, req.Private) {
 			found, err = r.Client.Sessions.GetWithSettings(ctx, id, computer)
 		} else {
 			found, err = r.Client.Sessions.Get(ctx, id, computer, m.createdAt())

@@ -22,9 +22,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -168,12 +168,12 @@ func settingsAttribute() schema.Attribute {
 	attributes["tool_execution_mode"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: settingsResults["tool_execution_mode"].Text + forcesNew,
-		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), adopt.String()},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), modifier.CreateOnlyString()},
 	}
 	attributes["allow_subagents_in_scripts"] = schema.BoolAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: settingsResults["allow_subagents_in_scripts"].Text + forcesNew,
-		PlanModifiers:       []planmodifier.Bool{boolplanmodifier.UseStateForUnknown(), adopt.Bool()},
+		PlanModifiers:       []planmodifier.Bool{boolplanmodifier.UseStateForUnknown(), modifier.CreateOnlyBool()},
 	}
 	attributes["tags"] = schema.ListNestedAttribute{
 		Optional: true, Computed: true,

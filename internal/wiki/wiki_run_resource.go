@@ -18,10 +18,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/adopt"
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -136,25 +136,25 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 		Required:            true,
 		MarkdownDescription: repoURLText + equalRepoURL + replacesRun,
 		Validators:          []validator.String{value.RepositoryURL()},
-		PlanModifiers:       []planmodifier.String{value.KeepEqual(wikis.SameRepository, equalRepoURL), stringplanmodifier.RequiresReplace()},
+		PlanModifiers:       []planmodifier.String{modifier.KeepEqual(wikis.SameRepository, equalRepoURL), stringplanmodifier.RequiresReplace()},
 	}
 	attributes["branch"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: wikiRunResults["branch"].Text + " Must be a name such as `main`, without `refs/heads/`. Defaults to the repository's default branch." + replacesRun,
 		Validators:          []validator.String{value.BranchName("to use the default branch, omit it")},
-		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), adopt.String()},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), modifier.CreateOnlyString()},
 	}
 	attributes["commit_hash"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: wikiRunResults["commit_hash"].Text + " Must be 7–64 hexadecimal digits. Defaults to the latest commit of the branch at creation. To describe a later commit, change `triggers`." + replacesRun,
 		Validators:          []validator.String{value.CommitHash("to use the latest commit of the branch, omit it")},
-		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), value.KeepEqual(wikis.SameCommit, "A short hash equals the full one."), adopt.String()},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), modifier.KeepEqual(wikis.SameCommit, "A short hash equals the full one."), modifier.CreateOnlyString()},
 	}
 	for _, name := range []string{"has_local_changes", "has_non_remote_commits"} {
 		attributes[name] = schema.BoolAttribute{
 			Optional: true, Computed: true,
 			MarkdownDescription: wikiRunResults[name].Text + " If omitted, the service chooses, usually `false`." + replacesRun,
-			PlanModifiers:       []planmodifier.Bool{boolplanmodifier.UseStateForUnknown(), adopt.Bool()},
+			PlanModifiers:       []planmodifier.Bool{boolplanmodifier.UseStateForUnknown(), modifier.CreateOnlyBool()},
 		}
 	}
 	attributes["pages"] = schema.StringAttribute{
@@ -162,7 +162,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 		MarkdownDescription: "Pages to upload, as JSON: a list of objects with `path`, `title`, and `content` (Markdown), and optionally `pageId` and `order`. Use `jsonencode`. " +
 			"If omitted, the service writes the pages. Must not contain secrets: the state stores the pages in clear text." + replacesRun + adopted,
 		Validators:    []validator.String{pagesRule},
-		PlanModifiers: []planmodifier.String{value.KeepEqual(sameJSON, equalJSON), adopt.String()},
+		PlanModifiers: []planmodifier.String{modifier.KeepEqual(sameJSON, equalJSON), modifier.CreateOnlyString()},
 	}
 	attributes["page_tree"] = schema.StringAttribute{
 		Optional: true, CustomType: jsontypes.NormalizedType{},
@@ -170,7 +170,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 			"`children` is again such a list, at most five levels deep. Use `jsonencode`. " +
 			"Requires `pages`. The data source `agentyard_wiki_run` returns the tree that the service stores." + replacesRun + adopted,
 		Validators:    []validator.String{treeRule, stringvalidator.AlsoRequires(path.MatchRoot("pages"))},
-		PlanModifiers: []planmodifier.String{value.KeepEqual(sameJSON, equalJSON), adopt.String()},
+		PlanModifiers: []planmodifier.String{modifier.KeepEqual(sameJSON, equalJSON), modifier.CreateOnlyString()},
 	}
 	attributes["privacy_level"] = schema.StringAttribute{
 		Optional: true, Computed: true,
@@ -183,7 +183,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	attributes["triggers"] = schema.MapAttribute{
 		Optional: true, ElementType: types.StringType,
 		MarkdownDescription: "Arbitrary values, such as a commit hash or a release. Changing any value forces a new wiki run." + adopted,
-		PlanModifiers:       []planmodifier.Map{adopt.Map()},
+		PlanModifiers:       []planmodifier.Map{modifier.CreateOnlyMap()},
 	}
 	resp.Schema = schema.Schema{
 		Version: 1,
@@ -279,7 +279,7 @@ func withoutPrivacy(made *wikis.Run, level string, err error) diag.Diagnostics {
 }
 
 // isPrivacyUnset reports whether the level could not be set and the wiki run has not been read since.
-func isPrivacyUnset(ctx context.Context, private adopt.Private) bool {
+func isPrivacyUnset(ctx context.Context, private modifier.Private) bool {
 	mark, _ := private.GetKey(ctx, unsetPrivacy)
 	return len(mark) > 0
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/batch"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
@@ -81,7 +80,7 @@ func (c *Client) RemoveGlobalUsageLimit(ctx context.Context) error {
 }
 
 // sendGlobalUsageLimit sends a batch, which has one entry: all writes of the global limit have the same key.
-func (c *Client) sendGlobalUsageLimit(ctx context.Context, entries []batch.Entry[int64]) ([]struct{}, error) {
+func (c *Client) sendGlobalUsageLimit(ctx context.Context, entries []collection.BatchEntry[int64]) ([]struct{}, error) {
 	return make([]struct{}, len(entries)), c.putGlobalUsageLimit(ctx, entries[0].Value)
 }
 

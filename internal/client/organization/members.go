@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/batch"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
@@ -22,8 +21,8 @@ type Client struct {
 	// usageLimits and globalLimit have one object each. Writes share requests.
 	usageLimits      *collection.Shared[UsageLimits]
 	globalLimit      *collection.Shared[globalUsageLimit]
-	limitBatch       *batch.Batcher[int64, limitResult]
-	globalLimitBatch *batch.Batcher[int64, struct{}]
+	limitBatch       *collection.Batcher[int64, limitResult]
+	globalLimitBatch *collection.Batcher[int64, struct{}]
 	// firstLimits and firstGlobalLimit are as this process read them first.
 	firstLimits      *UsageLimits
 	firstGlobalLimit *int64

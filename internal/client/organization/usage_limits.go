@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/batch"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
@@ -124,8 +123,8 @@ type limitResult struct {
 }
 
 // newLimitBatch combines the writes of limits; a nil value removes a limit.
-func newLimitBatch[R any](c *Client, send func(context.Context, []batch.Entry[int64]) ([]R, error)) *batch.Batcher[int64, R] {
-	return batch.New(c.conn.Clock, batch.Options[int64, R]{
+func newLimitBatch[R any](c *Client, send func(context.Context, []collection.BatchEntry[int64]) ([]R, error)) *collection.Batcher[int64, R] {
+	return collection.NewBatcher(c.conn.Clock, collection.BatchOptions[int64, R]{
 		Window:    limitWindow,
 		Max:       maxLimitEntries,
 		Send:      send,
@@ -250,8 +249,8 @@ func (c *Client) RemoveUserUsageLimit(ctx context.Context, email string) error {
 }
 
 // writeUserUsageLimits sends what is to be written, without removals of limits that this process has set.
-func (c *Client) writeUserUsageLimits(ctx context.Context, entries []batch.Entry[int64]) ([]limitResult, error) {
-	var sent []batch.Entry[int64]
+func (c *Client) writeUserUsageLimits(ctx context.Context, entries []collection.BatchEntry[int64]) ([]limitResult, error) {
+	var sent []collection.BatchEntry[int64]
 	var places []int
 	for i, e := range entries {
 		if e.Value != nil || !c.limitsSet[emailKey(e.Key)] {
@@ -276,7 +275,7 @@ func (c *Client) writeUserUsageLimits(ctx context.Context, entries []batch.Entry
 }
 
 // sendUserUsageLimits sends one request. What its answer does not tell of an entry, a listing does.
-func (c *Client) sendUserUsageLimits(ctx context.Context, entries []batch.Entry[int64]) ([]limitResult, error) {
+func (c *Client) sendUserUsageLimits(ctx context.Context, entries []collection.BatchEntry[int64]) ([]limitResult, error) {
 	defer c.usageLimits.InvalidateAll()
 	type entry struct {
 		Email string `json:"email"`
@@ -368,7 +367,7 @@ func readLimitAnswer(body []byte) limitAnswer {
 
 // result is what an answer tells of an entry. A refusal is not told to the end where there may be nothing to remove, or
 // where the answer says the opposite too.
-func (a limitAnswer) result(r transport.Request, e batch.Entry[int64]) (result limitResult, isTold bool) {
+func (a limitAnswer) result(r transport.Request, e collection.BatchEntry[int64]) (result limitResult, isTold bool) {
 	updated, isUpdated := a.updated[emailKey(e.Key)]
 	if problem, ok := a.problems[emailKey(e.Key)]; ok {
 		refused := &EntryError{Operation: r.Op.Name, Method: r.Op.Method, Route: r.Op.Route, Email: e.Key, Problem: problem}

@@ -1,4 +1,4 @@
-package apart_test
+package provider
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/apart"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -19,10 +18,10 @@ var (
 	object = &tfprotov6.DynamicValue{MsgPack: []byte{0x80}}
 )
 
-// provider answers a change with what its type name stands for.
-type provider struct{ apart.Server }
+// fakeServer answers a change with what its type name stands for.
+type fakeServer struct{ Server }
 
-func (provider) ApplyResourceChange(_ context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
+func (fakeServer) ApplyResourceChange(_ context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	failed := []*tfprotov6.Diagnostic{{Severity: tfprotov6.DiagnosticSeverityWarning}, {Severity: tfprotov6.DiagnosticSeverityError}}
 	switch req.TypeName {
 	case "failed":
@@ -37,7 +36,7 @@ func (provider) ApplyResourceChange(_ context.Context, req *tfprotov6.ApplyResou
 	return &tfprotov6.ApplyResourceChangeResponse{NewState: object}, nil
 }
 
-func (provider) ReadDataSource(context.Context, *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
+func (fakeServer) ReadDataSource(context.Context, *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
 	return &tfprotov6.ReadDataSourceResponse{}, nil
 }
 
@@ -63,7 +62,7 @@ func TestServer_keepsFailedCreationsApart(t *testing.T) {
 			t.Parallel()
 			start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 			clk := clock.NewFake(start)
-			server := apart.New(provider{}, clk)
+			server := newPacedServer(fakeServer{}, clk)
 			var left []int
 			for _, answer := range tc.answers {
 				req := &tfprotov6.ApplyResourceChangeRequest{TypeName: answer, PriorState: null}

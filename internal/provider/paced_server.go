@@ -1,10 +1,4 @@
-// Package apart keeps the answers to failed creations away from other answers.
-//
-// Terraform (1.16.4) holds an object whose creation ended with an error without a status for a moment, until it has marked
-// it as tainted. If another answer makes it save the state in that moment, it panics, and the state file is empty
-// afterwards: everything that the run has made is lost. Several creations that fail at about the same time do that nearly
-// always. OpenTofu and Terraform 1.5 do not have this fault; there the pause costs a moment after a failure.
-package apart
+package provider
 
 import (
 	"context"
@@ -29,10 +23,18 @@ type Server interface {
 	tfprotov6.ActionServer
 }
 
-// New returns a server in front of inner. Other providers of a run are out of its reach.
-func New(inner Server, clk clock.Clock) Server { return &server{Server: inner, clock: clk} }
+// newPacedServer returns a server in front of inner. Other providers of a run are out of its reach.
+func newPacedServer(inner Server, clk clock.Clock) Server {
+	return &pacedServer{Server: inner, clock: clk}
+}
 
-type server struct {
+// pacedServer keeps the answers to failed creations away from other answers.
+//
+// Terraform (1.16.4) holds an object whose creation ended with an error without a status for a moment, until it has marked
+// it as tainted. If another answer makes it save the state in that moment, it panics, and the state file is empty
+// afterwards: everything that the run has made is lost. Several creations that fail at about the same time do that nearly
+// always. OpenTofu and Terraform 1.5 do not have this fault; there the pause costs a moment after a failure.
+type pacedServer struct {
 	Server
 	clock clock.Clock
 
@@ -43,21 +45,21 @@ type server struct {
 	failed bool
 }
 
-func (s *server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
+func (s *pacedServer) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	resp, err := s.Server.ApplyResourceChange(ctx, req)
 	s.leave(context.WithoutCancel(ctx), err == nil && isFailedCreation(req, resp))
 	return resp, err
 }
 
 // ReadDataSource is called in an apply too, where its answer is saved.
-func (s *server) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
+func (s *pacedServer) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
 	resp, err := s.Server.ReadDataSource(ctx, req)
 	s.leave(context.WithoutCancel(ctx), false)
 	return resp, err
 }
 
 // leave waits until an answer may go. Even a run that is being stopped must not lose its state, so ctx does not end.
-func (s *server) leave(ctx context.Context, failed bool) {
+func (s *pacedServer) leave(ctx context.Context, failed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if failed || s.failed {

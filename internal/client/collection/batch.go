@@ -1,5 +1,4 @@
-// Package batch combines what many callers hand in at about the same time into one request, and gives each its own result.
-package batch
+package collection
 
 import (
 	"context"
@@ -11,30 +10,30 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// Entry is one part of a request. A nil value removes what is there.
-type Entry[V comparable] struct {
+// BatchEntry is one part of a request. A nil value removes what is there.
+type BatchEntry[V comparable] struct {
 	// Key is compared case-insensitively.
 	Key   string
 	Value *V
 }
 
-// Options say how entries are combined and sent. All of them are required.
-type Options[V comparable, R any] struct {
+// BatchOptions say how entries are combined and sent. All of them are required.
+type BatchOptions[V comparable, R any] struct {
 	// Window is how long after the last arrival a batch is sent. A batch of Max entries is sent at once.
 	Window time.Duration
 	Max    int
 	// Send carries out entries, no two of which have the same key, and returns their results in the same order.
-	Send func(ctx context.Context, entries []Entry[V]) ([]R, error)
+	Send func(ctx context.Context, entries []BatchEntry[V]) ([]R, error)
 	// IsRefused reports an error after which nothing was done because some entry is invalid.
 	IsRefused func(error) bool
 	// Conflict is the error for a value whose key has another value in the same batch.
 	Conflict func(key string, first, second V) error
 }
 
-// Batcher combines entries. It is safe for concurrent use.
+// Batcher combines what many callers hand in at about the same time into one request, and gives each its own result. It is safe for concurrent use.
 type Batcher[V comparable, R any] struct {
 	clock   clock.Clock
-	options Options[V, R]
+	options BatchOptions[V, R]
 
 	mu sync.Mutex
 	// open takes new entries; nil if no batch does.
@@ -52,13 +51,13 @@ type group[V comparable, R any] struct {
 }
 
 type item[V comparable, R any] struct {
-	Entry[V]
+	BatchEntry[V]
 	result R
 	err    error
 }
 
-// New returns a batcher.
-func New[V comparable, R any](clk clock.Clock, options Options[V, R]) *Batcher[V, R] {
+// NewBatcher returns a batcher.
+func NewBatcher[V comparable, R any](clk clock.Clock, options BatchOptions[V, R]) *Batcher[V, R] {
 	done := make(chan struct{})
 	close(done)
 	return &Batcher[V, R]{clock: clk, options: options, latest: done}
@@ -90,7 +89,7 @@ func (b *Batcher[V, R]) join(ctx context.Context, key string, value *V) (*group[
 	at := slices.IndexFunc(g.items, func(i *item[V, R]) bool { return strings.EqualFold(i.Key, key) })
 	if at < 0 {
 		at = len(g.items)
-		g.items = append(g.items, &item[V, R]{Entry: Entry[V]{Key: key, Value: value}})
+		g.items = append(g.items, &item[V, R]{BatchEntry: BatchEntry[V]{Key: key, Value: value}})
 	}
 	i := g.items[at]
 	switch {
@@ -137,9 +136,9 @@ func (b *Batcher[V, R]) close(g *group[V, R]) {
 
 // send sends items in one request. If it is refused as a whole, each item is sent again alone.
 func (b *Batcher[V, R]) send(ctx context.Context, items []*item[V, R]) {
-	entries := make([]Entry[V], len(items))
+	entries := make([]BatchEntry[V], len(items))
 	for n, i := range items {
-		entries[n] = i.Entry
+		entries[n] = i.BatchEntry
 	}
 	results, err := b.options.Send(ctx, entries)
 	if err != nil && len(items) > 1 && b.options.IsRefused(err) {

@@ -1,4 +1,4 @@
-package batch
+package collection
 
 import (
 	"context"
@@ -38,11 +38,11 @@ func run(t *testing.T, calls []call) []string {
 	t.Helper()
 	var requests []string
 	start := time.Now()
-	b := New(clock.System, Options[string, string]{
+	b := NewBatcher(clock.System, BatchOptions[string, string]{
 		Window: window, Max: 3,
 		IsRefused: func(err error) bool { return errors.Is(err, errRefused) },
 		Conflict:  conflict,
-		Send: func(ctx context.Context, entries []Entry[string]) ([]string, error) {
+		Send: func(ctx context.Context, entries []BatchEntry[string]) ([]string, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
@@ -192,11 +192,11 @@ func TestDo(t *testing.T) {
 func TestDo_onAFakeClock(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
-	b := New(clk, Options[string, string]{
+	b := NewBatcher(clk, BatchOptions[string, string]{
 		Window: window, Max: 3,
 		IsRefused: func(error) bool { return true },
 		Conflict:  conflict,
-		Send:      func(context.Context, []Entry[string]) ([]string, error) { return []string{"done"}, nil },
+		Send:      func(context.Context, []BatchEntry[string]) ([]string, error) { return []string{"done"}, nil },
 	})
 	value := "x"
 	if got, err := b.Do(t.Context(), "a", &value); err != nil || got != "done" {

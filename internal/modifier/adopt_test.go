@@ -1,4 +1,4 @@
-package adopt
+package modifier
 
 import (
 	"context"
@@ -38,22 +38,22 @@ func TestAllowed(t *testing.T) {
 	ctx, p := t.Context(), privateState{}
 	expect := func(when string, unread, null, known bool) {
 		t.Helper()
-		if Unread(ctx, p) != unread || Allowed(ctx, p, types.StringNull()) != null || Allowed(ctx, p, types.StringValue("x")) != known {
-			t.Errorf("%s: unread %v, null is adopted %v, a known value %v", when, Unread(ctx, p), Allowed(ctx, p, types.StringNull()), Allowed(ctx, p, types.StringValue("x")))
+		if IsUnread(ctx, p) != unread || MayAdopt(ctx, p, types.StringNull()) != null || MayAdopt(ctx, p, types.StringValue("x")) != known {
+			t.Errorf("%s: unread %v, null is adopted %v, a known value %v", when, IsUnread(ctx, p), MayAdopt(ctx, p, types.StringNull()), MayAdopt(ctx, p, types.StringValue("x")))
 		}
 	}
 	expect("never imported", false, false, false)
-	Imported(ctx, p)
+	MarkImported(ctx, p)
 	expect("imported", true, true, false)
-	Read(ctx, p)
+	MarkRead(ctx, p)
 	expect("read", false, true, false)
 	read(ctx, p, clock.System.Now().Add(adoptedWithin/2))
 	expect("read later", false, true, false)
 	read(ctx, p, clock.System.Now().Add(adoptedWithin+time.Minute))
 	expect("read after a day", false, false, false)
-	Imported(ctx, p)
-	Read(ctx, p)
-	Done(ctx, p)
+	MarkImported(ctx, p)
+	MarkRead(ctx, p)
+	ForgetImport(ctx, p)
 	expect("updated", false, false, false)
 }
 
@@ -73,25 +73,25 @@ func TestModifiers_withoutAnImport(t *testing.T) {
 		"bool": {types.BoolNull(), types.BoolValue(false), types.BoolValue(true), func(t *testing.T, exists bool, before, after attr.Value) bool {
 			req := planmodifier.BoolRequest{State: stateWith(t, exists, before), Plan: tfsdk.Plan(stateWith(t, true, after)), StateValue: before.(types.Bool), PlanValue: after.(types.Bool)}
 			var resp planmodifier.BoolResponse
-			Bool().PlanModifyBool(t.Context(), req, &resp)
+			CreateOnlyBool().PlanModifyBool(t.Context(), req, &resp)
 			return resp.RequiresReplace
 		}},
 		"string": {types.StringNull(), types.StringValue("a"), types.StringValue("b"), func(t *testing.T, exists bool, before, after attr.Value) bool {
 			req := planmodifier.StringRequest{State: stateWith(t, exists, before), Plan: tfsdk.Plan(stateWith(t, true, after)), StateValue: before.(types.String), PlanValue: after.(types.String)}
 			var resp planmodifier.StringResponse
-			String().PlanModifyString(t.Context(), req, &resp)
+			CreateOnlyString().PlanModifyString(t.Context(), req, &resp)
 			return resp.RequiresReplace
 		}},
 		"list": {types.ListNull(types.StringType), list("a"), list("b"), func(t *testing.T, exists bool, before, after attr.Value) bool {
 			req := planmodifier.ListRequest{State: stateWith(t, exists, before), Plan: tfsdk.Plan(stateWith(t, true, after)), StateValue: before.(types.List), PlanValue: after.(types.List)}
 			var resp planmodifier.ListResponse
-			List().PlanModifyList(t.Context(), req, &resp)
+			CreateOnlyList().PlanModifyList(t.Context(), req, &resp)
 			return resp.RequiresReplace
 		}},
 		"map": {types.MapNull(types.StringType), object("a"), object("b"), func(t *testing.T, exists bool, before, after attr.Value) bool {
 			req := planmodifier.MapRequest{State: stateWith(t, exists, before), Plan: tfsdk.Plan(stateWith(t, true, after)), StateValue: before.(types.Map), PlanValue: after.(types.Map)}
 			var resp planmodifier.MapResponse
-			Map().PlanModifyMap(t.Context(), req, &resp)
+			CreateOnlyMap().PlanModifyMap(t.Context(), req, &resp)
 			return resp.RequiresReplace
 		}},
 	} {
@@ -155,10 +155,10 @@ func TestPlanModifiers(t *testing.T) {
 				State: tfsdk.State{Raw: raw(tc.prior)}, Plan: tfsdk.Plan{Raw: raw(tc.planned)}, StateValue: tc.prior, PlanValue: tc.planned, ConfigValue: tc.planned,
 			}
 			if req.Private = fresh(req.Private); tc.isImported {
-				Imported(t.Context(), req.Private)
+				MarkImported(t.Context(), req.Private)
 			}
 			resp := planmodifier.StringResponse{PlanValue: req.PlanValue}
-			String().PlanModifyString(t.Context(), req, &resp)
+			CreateOnlyString().PlanModifyString(t.Context(), req, &resp)
 			if resp.RequiresReplace != tc.isReplaced || !resp.PlanValue.Equal(tc.planned) || resp.Diagnostics.HasError() {
 				t.Errorf("replaced %v, planned %v, %v", resp.RequiresReplace, resp.PlanValue, resp.Diagnostics)
 			}

@@ -1,4 +1,4 @@
-package value
+package modifier
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
 // keepEqual keeps a string as it is in the state where the configuration has an equal form of it.
@@ -35,7 +37,7 @@ func (k keepEqual) PlanModifyString(_ context.Context, req planmodifier.StringRe
 
 // Keep returns the prior value of a string if the new one is equal to it, and otherwise the new one.
 func Keep(prior, now types.String, equal func(a, b string) bool) types.String {
-	if IsSet(prior) && IsSet(now) && equal(prior.ValueString(), now.ValueString()) {
+	if value.IsSet(prior) && value.IsSet(now) && equal(prior.ValueString(), now.ValueString()) {
 		return prior
 	}
 	return now

@@ -1,7 +1,9 @@
-// Package adopt lets an imported object keep what only a creation accepts and the service does not return. Such an
+// Package modifier holds the plan modifiers that several objects share.
+//
+// An imported object keeps what only a creation accepts and the service does not return. Such an
 // argument is null in the state after an import; the value that is configured then is taken over in place, because
 // replacing would destroy what was just imported. At any other time a change of it replaces the object.
-package adopt
+package modifier
 
 import (
 	"context"
@@ -36,19 +38,19 @@ type Private interface {
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
 
-// Imported marks an object whose ID alone was imported.
-func Imported(ctx context.Context, private Private) diag.Diagnostics {
+// MarkImported marks an object whose ID alone was imported.
+func MarkImported(ctx context.Context, private Private) diag.Diagnostics {
 	return private.SetKey(ctx, mark, unread)
 }
 
-// Unread reports that an object was imported and has not been read yet.
-func Unread(ctx context.Context, private Private) bool {
+// IsUnread reports that an object was imported and has not been read yet.
+func IsUnread(ctx context.Context, private Private) bool {
 	value, _ := private.GetKey(ctx, mark)
 	return string(value) == string(unread)
 }
 
-// Read notes that a read is done. An object that was imported a day ago and not updated since is not just imported any more.
-func Read(ctx context.Context, private Private) diag.Diagnostics {
+// MarkRead notes that a read is done. An object that was imported a day ago and not updated since is not just imported any more.
+func MarkRead(ctx context.Context, private Private) diag.Diagnostics {
 	return read(ctx, private, clock.System.Now())
 }
 
@@ -65,48 +67,48 @@ func read(ctx context.Context, private Private, now time.Time) diag.Diagnostics 
 		}
 		diags.Append(private.SetKey(ctx, mark, since)...)
 	case json.Unmarshal(value, &imported) != nil || now.Sub(imported) > adoptedWithin:
-		diags.Append(Done(ctx, private)...)
+		diags.Append(ForgetImport(ctx, private)...)
 	}
 	return diags
 }
 
-// Done ends the time in which arguments are adopted.
-func Done(ctx context.Context, private Private) diag.Diagnostics {
+// ForgetImport ends the time in which arguments are adopted.
+func ForgetImport(ctx context.Context, private Private) diag.Diagnostics {
 	return private.SetKey(ctx, mark, nil)
 }
 
-// Allowed reports that an object was just imported and not updated since, so that an argument whose prior value is null is adopted.
-func Allowed(ctx context.Context, private Private, prior attr.Value) bool {
+// MayAdopt reports that an object was just imported and not updated since, so that an argument whose prior value is null is adopted.
+func MayAdopt(ctx context.Context, private Private, prior attr.Value) bool {
 	value, _ := private.GetKey(ctx, mark)
 	return len(value) > 0 && prior.IsNull()
 }
 
 const description = "A change replaces the object, except for the first value after an import, which is adopted."
 
-// Bool is the plan modifier of a create-only bool.
-func Bool() planmodifier.Bool {
+// CreateOnlyBool is the plan modifier of a create-only bool.
+func CreateOnlyBool() planmodifier.Bool {
 	return boolplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.BoolRequest, resp *boolplanmodifier.RequiresReplaceIfFuncResponse) {
-		resp.RequiresReplace = !Allowed(ctx, req.Private, req.StateValue)
+		resp.RequiresReplace = !MayAdopt(ctx, req.Private, req.StateValue)
 	}, description, description)
 }
 
-// String is the plan modifier of a create-only string.
-func String() planmodifier.String {
+// CreateOnlyString is the plan modifier of a create-only string.
+func CreateOnlyString() planmodifier.String {
 	return stringplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
-		resp.RequiresReplace = !Allowed(ctx, req.Private, req.StateValue)
+		resp.RequiresReplace = !MayAdopt(ctx, req.Private, req.StateValue)
 	}, description, description)
 }
 
-// List is the plan modifier of a create-only list.
-func List() planmodifier.List {
+// CreateOnlyList is the plan modifier of a create-only list.
+func CreateOnlyList() planmodifier.List {
 	return listplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.ListRequest, resp *listplanmodifier.RequiresReplaceIfFuncResponse) {
-		resp.RequiresReplace = !Allowed(ctx, req.Private, req.StateValue)
+		resp.RequiresReplace = !MayAdopt(ctx, req.Private, req.StateValue)
 	}, description, description)
 }
 
-// Map is the plan modifier of a create-only map.
-func Map() planmodifier.Map {
+// CreateOnlyMap is the plan modifier of a create-only map.
+func CreateOnlyMap() planmodifier.Map {
 	return mapplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.MapRequest, resp *mapplanmodifier.RequiresReplaceIfFuncResponse) {
-		resp.RequiresReplace = !Allowed(ctx, req.Private, req.StateValue)
+		resp.RequiresReplace = !MayAdopt(ctx, req.Private, req.StateValue)
 	}, description, description)
 }
