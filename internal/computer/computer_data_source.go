@@ -3,7 +3,6 @@ package computer
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/datasourcevalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -11,60 +10,56 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-var (
-	_ datasource.DataSourceWithConfigure        = (*computerDataSource)(nil)
-	_ datasource.DataSourceWithConfigValidators = (*computerDataSource)(nil)
-)
+type computerDataModel struct {
+	computerRecord
+	ProvisioningSteps types.List   `tfsdk:"provisioning_steps"`
+	ServiceAccountID  types.String `tfsdk:"service_account_id"`
+}
 
 // NewComputerDataSource returns the data source agentyard_computer.
-func NewComputerDataSource() datasource.DataSource { return &computerDataSource{} }
-
-type computerDataSource struct{ crud.DataSourceBase }
-
-type computerDataSourceModel struct {
-	computerDetails
-	ServiceAccountID types.String `tfsdk:"service_account_id"`
-}
-
-func (d *computerDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_computer"
-}
-
-func (d *computerDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	attributes := computerDetailResults().DataSourceByIDOrName(63)
+func NewComputerDataSource() datasource.DataSource {
+	attributes := computerData.ByIDOrName(63)
 	attributes["service_account_id"] = schema.StringAttribute{
-		Optional:            true,
-		MarkdownDescription: "ID of the service account among whose computers `name` is looked up; those of the API key's owner if omitted. Needs the key of a human with the Manager role or higher.",
-		Validators:          []validator.String{value.NotEmpty(), stringvalidator.AlsoRequires(path.MatchRoot("name"))},
+		Optional: true,
+		MarkdownDescription: "ID of the service account that owns the computer with this `name`. Defaults to the owner of the API key. " +
+			"Requires the API key of a human with the Manager role or higher.",
+		Validators: []validator.String{value.NotEmpty(), stringvalidator.AlsoRequires(path.MatchRoot("name"))},
 	}
-	resp.Schema = schema.Schema{
-		MarkdownDescription: "One computer, by its ID or its name.",
-		Attributes:          attributes,
+	return &crud.DataSource[computerDataModel]{
+		Name:        "computer",
+		Description: "Returns a computer by ID or name.",
+		Attributes:  attributes,
+		Validators:  crud.IDOrName(),
+		Verb:        "read", Object: "computer",
+		Fetch: func(ctx context.Context, c *client.Client, m *computerDataModel) error {
+			found, err := findComputer(ctx, c, m)
+			if err != nil {
+				return err
+			}
+			m.ProvisioningSteps = stepResults.ListOrNull(found.ProvisioningSteps)
+			return crud.Failure(m.FromAPI(ctx, found))
+		},
 	}
 }
 
-func (d *computerDataSource) ConfigValidators(context.Context) []datasource.ConfigValidator {
-	return []datasource.ConfigValidator{datasourcevalidator.ExactlyOneOf(path.MatchRoot("id"), path.MatchRoot("name"))}
-}
-
-func (d *computerDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "read", "computer", req, resp, func(m *computerDataSourceModel) (found *computers.Computer, err error) {
-		at := "name"
-		if value.IsSet(m.ID) {
-			at = "id"
-			found, err = d.Client.Computers.GetWithSteps(ctx, m.ID.ValueString())
-		} else {
-			found, err = d.Client.Computers.GetByName(ctx, m.Name.ValueString(), m.ServiceAccountID.ValueString())
-		}
-		if transport.IsNotFound(err) {
-			err = &crud.Fault{At: path.Root(at), Summary: "Computer Not Found", Detail: "No computer with this " + at + " is visible to the API key. Check the value; computers of a service account are found by name only with service_account_id."}
-		}
-		return found, err
-	})
+// findComputer looks up the computer with the model's ID or name.
+func findComputer(ctx context.Context, c *client.Client, m *computerDataModel) (found *computers.Computer, err error) {
+	at := "name"
+	if value.IsSet(m.ID) {
+		at = "id"
+		found, err = c.Computers.GetWithSteps(ctx, m.ID.ValueString())
+	} else {
+		found, err = c.Computers.GetByName(ctx, m.Name.ValueString(), m.ServiceAccountID.ValueString())
+	}
+	if transport.IsNotFound(err) {
+		err = &crud.Fault{At: path.Root(at), Summary: "Computer Not Found", Detail: "No computer with this " + at + " is visible to the API key. Check the value; computers of a service account are found by name only with service_account_id."}
+	}
+	return found, err
 }

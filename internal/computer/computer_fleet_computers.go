@@ -29,9 +29,9 @@ type fleetComputer struct {
 	ClonedRepoDirectories types.List   `tfsdk:"cloned_repo_directories"`
 }
 
-var fleetComputerResults = results.Plain{
+var fleetComputerResults = results.Record[computers.Computer]{
 	"id":                      computerResults["id"],
-	"status":                  {Text: "The computer's status. One of `provisioning`, `active`, `error`, or `missing`. The next apply creates a missing computer."},
+	"status":                  results.String("The computer's status. One of `provisioning`, `active`, `error`, or `missing`. The next apply creates a missing computer.", func(c *computers.Computer) string { return c.Status }),
 	"hostname":                computerResults["hostname"],
 	"remote_user":             computerResults["remote_user"],
 	"relay_client_url":        computerResults["relay_client_url"],
@@ -51,17 +51,8 @@ func membersFromAPI(ctx context.Context, computers []computers.Computer) ([]flee
 	var diags diag.Diagnostics
 	members := make([]fleetMember, len(computers))
 	for i, c := range computers {
-		directories, d := value.StringListOrNull(ctx, c.ClonedRepoDirectories)
-		diags.Append(d...)
-		members[i] = fleetMember{c.Name, fleetComputer{
-			ID:                    types.StringValue(c.ID),
-			Status:                value.StringOrNull(c.Status),
-			Hostname:              value.StringOrNull(c.Hostname),
-			RemoteUser:            value.StringOrNull(c.RemoteUser),
-			RelayClientURL:        value.StringOrNull(c.RelayClientURL),
-			RelayAgentURL:         value.StringOrNull(c.RelayAgentURL),
-			ClonedRepoDirectories: directories,
-		}}
+		members[i].name = c.Name
+		diags.Append(fleetComputerResults.Into(ctx, &c, &members[i].fleetComputer)...)
 	}
 	return members, diags
 }

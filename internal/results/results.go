@@ -54,6 +54,14 @@ func (r Record[T]) List(records []T) types.List {
 	return r.list(r.ObjectType(), records)
 }
 
+// ListOrNull returns the values of records; nil is null.
+func (r Record[T]) ListOrNull(records []T) types.List {
+	if records == nil {
+		return types.ListNull(r.ObjectType())
+	}
+	return r.List(records)
+}
+
 // Into copies a record's fields into a model that has an attribute for each of them.
 func (r Record[T]) Into(ctx context.Context, record *T, model any) diag.Diagnostics {
 	return r.Object(record).As(ctx, model, basetypes.ObjectAsOptions{})
