@@ -23,6 +23,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
@@ -404,7 +405,7 @@ func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStat
 // remove returns the computers that it could not delete, with one error for each different reason.
 func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fleetModel, private modifier.Private) ([]fleetMember, diag.Diagnostics) {
 	errs := r.Client.Computers.DeleteMany(ctx, memberIDs(members), m.ServiceAccountID.ValueString())
-	if len(errs) > 0 && !slices.ContainsFunc(errs, func(err error) bool { return !transport.IsGone(err) }) {
+	if len(errs) > 0 && !slices.ContainsFunc(errs, func(err error) bool { return !collection.IsGone(err) }) {
 		if hidden := crud.NotVisible(ctx, r.Client, "delete", "computer fleet", m.importID(), m, private); hidden.HasError() {
 			return members, hidden
 		}
@@ -413,7 +414,7 @@ func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fl
 	var reasons []string
 	first, failed := map[string]error{}, map[string][]fleetMember{}
 	for i, err := range errs {
-		if err == nil || transport.IsGone(err) {
+		if err == nil || collection.IsGone(err) {
 			continue
 		}
 		kept = append(kept, members[i])

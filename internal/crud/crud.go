@@ -19,7 +19,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 )
@@ -188,7 +188,7 @@ func Delete[M any](ctx context.Context, c *client.Client, object string, req res
 	err := remove(&m)
 	id := attributeOf(ctx, req.State, "id")
 	switch {
-	case transport.IsGone(err):
+	case collection.IsGone(err):
 		resp.Diagnostics.Append(NotVisible(ctx, c, "delete", object, id, &m, req.Private)...)
 	case err != nil:
 		which := Which(attributeOf(ctx, req.State, "name"), id)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
@@ -78,7 +79,7 @@ func Unreadable(ctx context.Context, c *client.Client, object string, model Iden
 	switch {
 	case errors.As(err, &early):
 		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
-	case transport.IsGone(err):
+	case collection.IsGone(err):
 		Gone(ctx, c, object, model, resp)
 	case errors.As(err, &unset):
 		remove(ctx, model, resp)

@@ -23,6 +23,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflogtest"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
@@ -31,7 +32,7 @@ import (
 var (
 	errRefused  = &transport.APIError{Operation: "doThing", Status: 400, Detail: "odd", FromService: true}
 	errNotFound = &transport.APIError{Operation: "doThing", Status: 404, Detail: "none", FromService: true}
-	errGone     = fmt.Errorf("looking: %w", &transport.GoneError{Err: errNotFound})
+	errGone     = fmt.Errorf("looking: %w", &collection.GoneError{Err: errNotFound})
 )
 
 // said is what diagnostics say, one to a line: "Error: summary: detail".

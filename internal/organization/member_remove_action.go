@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -66,7 +66,7 @@ func (a *memberRemoveAction) Invoke(ctx context.Context, req action.InvokeReques
 	crud.Invoke(ctx, "remove", "member", req, resp, func(m *memberRemoveModel, tell crud.Tell) error {
 		email := m.Email.ValueString()
 		err := a.Client.Organization.RemoveMember(ctx, email)
-		if transport.IsGone(err) {
+		if collection.IsGone(err) {
 			tell("%s is already gone: the service does not list this member.", email)
 			return nil
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -140,7 +140,7 @@ func (e *apiKeyEphemeral) Close(ctx context.Context, req ephemeral.CloseRequest,
 func (e *apiKeyEphemeral) revoke(ctx context.Context, key opened, addError func(summary, detail string)) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
 	defer cancel()
-	if err := e.Client.ServiceAccounts.RevokeExistingKey(ctx, key.AccountID, key.KeyID); err != nil && !transport.IsGone(err) {
+	if err := e.Client.ServiceAccounts.RevokeExistingKey(ctx, key.AccountID, key.KeyID); err != nil && !collection.IsGone(err) {
 		for _, d := range apierror.For("revoke", "API key", err) {
 			addError(d.Summary(), fmt.Sprintf("API key %s of service account %s was not revoked and works until it expires. %s", key.KeyID, key.AccountID, d.Detail()))
 		}

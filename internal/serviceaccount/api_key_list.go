@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -61,7 +61,7 @@ func (l *apiKeyList) List(ctx context.Context, req list.ListRequest, stream *lis
 	if id := config.ServiceAccountID.ValueString(); id != "" {
 		accounts = crud.AtOnce(func() ([]serviceaccounts.Account, error) {
 			account, err := l.Client.ServiceAccounts.Get(ctx, id)
-			if transport.IsGone(err) {
+			if collection.IsGone(err) {
 				err = noSuchAccount("service_account_id", id)
 			}
 			if err != nil {
@@ -83,7 +83,7 @@ func (l *apiKeyList) keys(ctx context.Context, accounts iter.Seq2[serviceaccount
 			var keys []serviceaccounts.APIKey
 			if err == nil {
 				keys, err = l.Client.ServiceAccounts.ListKeys(ctx, account.ID)
-				if transport.IsGone(err) {
+				if collection.IsGone(err) {
 					continue // The account was deleted in the meantime.
 				}
 			}

@@ -22,6 +22,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -358,7 +359,7 @@ func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest,
 	toRevoke := []string{m.ID.ValueString(), m.PreviousKeyID.ValueString(), getSuccessor(ctx, req.Private)}
 	if m.IsRevoked.ValueBool() || settings.grace > 0 {
 		newer, err := r.newerLiveKeys(ctx, &m, toRevoke)
-		if err != nil && !transport.IsGone(err) {
+		if err != nil && !collection.IsGone(err) {
 			resp.Diagnostics.Append(apierror.For("revoke", "API key", crud.About("revoking", "API key", crud.Which(m.Name.ValueString(), m.ID.ValueString()), err))...)
 			return
 		}
@@ -373,7 +374,7 @@ func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest,
 		}
 		which := crud.Which(m.Name.ValueString(), id)
 		err := r.Client.ServiceAccounts.RevokeExistingKey(ctx, m.ServiceAccountID.ValueString(), id)
-		if err != nil && !transport.IsGone(err) {
+		if err != nil && !collection.IsGone(err) {
 			resp.Diagnostics.Append(apierror.For("revoke", "API key", crud.About("revoking", "API key", which, err))...)
 			return
 		}
@@ -409,7 +410,7 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 // renew first revokes an older key that is still in its grace period: the state can remember only one previous key.
 func (r *apiKeyResource) renew(ctx context.Context, state *apiKeyModel, n serviceaccounts.NewAPIKey, verb string, old serviceaccounts.Renewal) (*serviceaccounts.MintedAPIKey, error) {
 	if previous := state.PreviousKeyID.ValueString(); previous != "" && verb == "rotate" {
-		if err := r.Client.ServiceAccounts.RevokeExistingKey(ctx, n.AccountID, previous); err != nil && !transport.IsGone(err) {
+		if err := r.Client.ServiceAccounts.RevokeExistingKey(ctx, n.AccountID, previous); err != nil && !collection.IsGone(err) {
 			return nil, err
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -40,7 +40,7 @@ func NewAPIKeysDataSource() datasource.DataSource {
 		Verb: "list", Object: "API keys",
 		Fetch: func(ctx context.Context, c *client.Client, m *apiKeysModel) error {
 			found, err := c.ServiceAccounts.ListKeys(ctx, m.ServiceAccountID.ValueString())
-			if transport.IsGone(err) {
+			if collection.IsGone(err) {
 				return noSuchAccount("service_account_id", m.ServiceAccountID.ValueString())
 			}
 			sortNewestFirst(found)

@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -36,7 +36,7 @@ func NewServiceAccountDataSource() datasource.DataSource {
 func findAccount(ctx context.Context, c *client.Client, m *accountModel) (*serviceaccounts.Account, error) {
 	if value.IsSet(m.ID) {
 		found, err := c.ServiceAccounts.Get(ctx, m.ID.ValueString())
-		if transport.IsGone(err) {
+		if collection.IsGone(err) {
 			err = noSuchAccount("id", m.ID.ValueString())
 		}
 		return found, err

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
 // freshFor is how old an inventory may be before a creation learns it anew. Within it somebody else may make an object
@@ -153,7 +151,7 @@ func (s *Shared[T]) AfterDelete(key, id string, err error) {
 	switch {
 	case err == nil:
 		s.remove(key, id)
-	case transport.IsGone(err):
+	case IsGone(err):
 		s.markGone(key, id)
 	default:
 		s.Invalidate(key)

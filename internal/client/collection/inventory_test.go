@@ -189,7 +189,7 @@ func TestInventory_beginsAndShrinksWithoutAListing(t *testing.T) {
 	if _, err := sh.All(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
-	sh.AfterDelete("", "1", &transport.GoneError{Err: &transport.APIError{Status: 404}})
+	sh.AfterDelete("", "1", &GoneError{Err: &transport.APIError{Status: 404}})
 	if got := mustKnow(t, sh, "a", clk.Now()).Named; len(got) != 0 {
 		t.Errorf("what is gone is known still: %v", got)
 	}
@@ -250,7 +250,7 @@ func TestConfirmGone(t *testing.T) {
 	} {
 		s := &source{things: tc.things, err: tc.fails}
 		err := s.shared(clock.NewFake(time.Now())).ConfirmGone(t.Context(), "", "1", notFound)
-		if transport.IsGone(err) != tc.gone || err == nil || s.lists.Load() != tc.lists {
+		if IsGone(err) != tc.gone || err == nil || s.lists.Load() != tc.lists {
 			t.Errorf("%s: %v after %d listings", name, err, s.lists.Load())
 		}
 	}

@@ -88,9 +88,9 @@ func (s *Shared[T]) Get(ctx context.Context, key, id string, single func(context
 	case !transport.IsNotFound(err):
 		return found, err
 	case listErr != nil:
-		return nil, &transport.UnprovenGoneError{Err: err, Listing: listErr}
+		return nil, &UnprovenGoneError{Err: err, Listing: listErr}
 	}
-	return nil, &transport.GoneError{Err: err}
+	return nil, &GoneError{Err: err}
 }
 
 // ConfirmGone turns a 404 into a *GoneError where a listing lacks the object, and into another one where a listing shows it or none can be had.
@@ -101,10 +101,10 @@ func (s *Shared[T]) ConfirmGone(ctx context.Context, key, id string, notFound er
 		}
 		l := s.Join(ctx, key, true)
 		if err := l.Wait(ctx); err != nil {
-			return &transport.UnprovenGoneError{Err: notFound, Listing: err}
+			return &UnprovenGoneError{Err: notFound, Listing: err}
 		}
 		if l.ByID[id] == nil {
-			return &transport.GoneError{Err: notFound}
+			return &GoneError{Err: notFound}
 		}
 	}
 	return notFound

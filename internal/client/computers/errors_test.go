@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -32,8 +33,8 @@ func TestErrors_nameWhatIsThere(t *testing.T) {
 		`the answer to creating the session was lost, and nothing proves that it made what is found now, c1: broken`:             &create.LostError{Object: "session", Found: []create.ExistsError{one}, Err: broken},
 		`it is not certain whether the session was created, and no such session is found: ` + failed.Error():                     &create.LostError{Object: "session", Err: failed},
 		`creating the session was answered with the session c1, which is not taken over: broken`:                                 &create.WrongObjectError{Object: "session", Found: one, Err: broken},
-		`it does not exist: broken`: &transport.GoneError{Err: broken},
-		`broken; whether it is gone is not certain, because the listing that would show it failed: ` + failed.Error(): &transport.UnprovenGoneError{Err: broken, Listing: failed},
+		`it does not exist: broken`: &collection.GoneError{Err: broken},
+		`broken; whether it is gone is not certain, because the listing that would show it failed: ` + failed.Error(): &collection.UnprovenGoneError{Err: broken, Listing: failed},
 	} {
 		if got := err.Error(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

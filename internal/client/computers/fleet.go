@@ -113,7 +113,7 @@ func FleetNumber(prefix, name string) (int, bool) {
 func (c *Client) ListFleet(ctx context.Context, prefix, account string) ([]Computer, error) {
 	found, err := c.listings.Find(ctx, account, inFleet(prefix))
 	if transport.IsNotFound(err) {
-		err = c.accounts.GoneWithAccount(ctx, account, &transport.UnprovenGoneError{Err: err, Listing: err})
+		err = c.accounts.GoneWithAccount(ctx, account, &collection.UnprovenGoneError{Err: err, Listing: err})
 	}
 	return found, err
 }
@@ -134,7 +134,7 @@ func (c *Client) GetMany(ctx context.Context, account string, ids []string) ([]C
 	})
 	var computers []Computer
 	for i, err := range errs {
-		if err != nil && !transport.IsGone(err) {
+		if err != nil && !collection.IsGone(err) {
 			return nil, err
 		}
 		if err == nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
@@ -269,7 +270,7 @@ func TestDeleteComputers_losesNone(t *testing.T) {
 	}
 	errs := c.DeleteMany(t.Context(), ids, "")
 	for n, err := range errs {
-		if (err != nil) != (n == 3 || n == 5) || transport.IsGone(err) != (n == 5) {
+		if (err != nil) != (n == 3 || n == 5) || collection.IsGone(err) != (n == 5) {
 			t.Errorf("%s: %v", ids[n], err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
@@ -90,11 +91,11 @@ func TestGone_withItsAccount(t *testing.T) {
 			_, keyErr := c.accounts.GetKey(t.Context(), "sa_1", "key")
 			_, knownErr := c.accounts.KnownKeysNamed(t.Context(), "sa_1", "ci")
 			for what, err := range map[string]error{"computer": computerErr, "keys": keysErr, "key": keyErr, "known keys": knownErr, "end of a key": c.accounts.RevokeExistingKey(t.Context(), "sa_1", "key")} {
-				if transport.IsGone(err) != tc.gone || err == nil {
+				if collection.IsGone(err) != tc.gone || err == nil {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
-			if _, err := c.Get(t.Context(), "c1", ""); err == nil || transport.IsGone(err) {
+			if _, err := c.Get(t.Context(), "c1", ""); err == nil || collection.IsGone(err) {
 				t.Errorf("without an account: %v", err)
 			}
 		})

@@ -22,7 +22,7 @@ const (
 // the error is a *GoneError.
 func (c *Client) Delete(ctx context.Context, id string) error {
 	err := c.deleteOrRetry(ctx, id)
-	if !transport.IsGone(err) {
+	if !collection.IsGone(err) {
 		c.listings.InvalidateAll()
 	}
 	c.listings.AfterDelete(collection.Organization, id, err)

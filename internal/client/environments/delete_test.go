@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
@@ -31,8 +32,8 @@ func TestDeleteEnvironment(t *testing.T) {
 	}{
 		"deleted":                         {deletes: []string{"204 "}, calls: []string{del}},
 		"with a body":                     {deletes: []string{`200 {"id":"env_1"}`}, calls: []string{del}},
-		"lost, and done":                  {deletes: []string{"drop", `404 {"detail":"no"}`}, list: other, wantErr: clienttest.Is[*transport.GoneError], gone: true, calls: []string{del, del, list}},
-		"gone":                            {deletes: []string{`404 {"detail":"no"}`}, list: other, wantErr: clienttest.Is[*transport.GoneError], gone: true, calls: []string{del, list}},
+		"lost, and done":                  {deletes: []string{"drop", `404 {"detail":"no"}`}, list: other, wantErr: clienttest.Is[*collection.GoneError], gone: true, calls: []string{del, del, list}},
+		"gone":                            {deletes: []string{`404 {"detail":"no"}`}, list: other, wantErr: clienttest.Is[*collection.GoneError], gone: true, calls: []string{del, list}},
 		"hidden":                          {deletes: []string{`404 {"detail":"no"}`}, list: listed(env("env_1", "a", "")), wantErr: clienttest.Is[*transport.APIError], calls: []string{del, list, list}},
 		"a stranger's 404":                {deletes: []string{`404 <html>`}, wantErr: clienttest.Is[*transport.APIError], calls: []string{del}},
 		"a page":                          {deletes: []string{`200 <html>`}, wantErr: clienttest.Is[*transport.TransportError], calls: []string{del, del, del, del}},
@@ -43,7 +44,7 @@ func TestDeleteEnvironment(t *testing.T) {
 		"building, and the build is gone": {deletes: []string{busy, "204 "}, reads: []string{building}, cancel: `404 {"detail":"no"}`, calls: []string{del, get, cancel, del}},
 		"building, and not to be stopped": {deletes: []string{busy}, reads: []string{building}, cancel: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: []string{del, get, cancel}},
 		"building, and another one runs":  {deletes: []string{busy, busy, "204 "}, reads: []string{building, record(`,"status":"building","latestBuild":{"id":"bld_2"}`)}, cancel: "204 ", calls: []string{del, get, cancel, del, get, "POST /env_1/builds/bld_2/cancel", del}},
-		"gone meanwhile":                  {deletes: []string{busy, `404 {"detail":"no"}`}, reads: []string{`404 {"detail":"no"}`}, list: other, wantErr: clienttest.Is[*transport.GoneError], gone: true, calls: []string{del, get, del, list}},
+		"gone meanwhile":                  {deletes: []string{busy, `404 {"detail":"no"}`}, reads: []string{`404 {"detail":"no"}`}, list: other, wantErr: clienttest.Is[*collection.GoneError], gone: true, calls: []string{del, get, del, list}},
 		"409, and the cause is gone":      {deletes: []string{busy, "204 "}, reads: []string{ready}, calls: []string{del, get, del}},
 		"409, and not to be read":         {deletes: []string{busy}, reads: []string{`501 {"detail":"no"}`}, wantErr: clienttest.Is[*transport.APIError], calls: []string{del, get}},
 		"a stranger's 409":                {deletes: []string{`409 <html>`}, wantErr: clienttest.Is[*transport.APIError], calls: []string{del}},
@@ -69,7 +70,7 @@ func TestDeleteEnvironment(t *testing.T) {
 				return tc.cancel
 			})
 			err := c.Delete(t.Context(), "env_1")
-			if !clienttest.IsA(err, tc.wantErr) || transport.IsGone(err) != tc.gone {
+			if !clienttest.IsA(err, tc.wantErr) || collection.IsGone(err) != tc.gone {
 				t.Errorf("got %v", err)
 			}
 			if tc.wantErr != nil && slices.Contains(tc.deletes, busy) && !tc.gone && !strings.Contains(err.Error(), "deleteEnvironment (DELETE /api/v0/environments/{environmentId}) answered 409: no; canceling the build failed: ") {

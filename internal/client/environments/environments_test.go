@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
@@ -256,7 +257,7 @@ func TestWithFailure(t *testing.T) {
 	}{
 		"failed":               {alone: "200 " + env("env_1", "a", `,"status":"failed","failureReason":"why"`), want: "why", calls: 2},
 		"recovered meanwhile":  {alone: "200 " + env("env_1", "a", `,"status":"ready","failureReason":"old"`), calls: 2},
-		"gone meanwhile":       {alone: `404 {"detail":"no"}`, again: listed(), wantErr: clienttest.Is[*transport.GoneError], calls: 3},
+		"gone meanwhile":       {alone: `404 {"detail":"no"}`, again: listed(), wantErr: clienttest.Is[*collection.GoneError], calls: 3},
 		"gone, but it is not":  {alone: `404 {"detail":"no"}`, again: listed(failed), wantErr: clienttest.Is[*transport.APIError], calls: 3},
 		"failing":              {alone: `501 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: 2},
 		"another environment":  {alone: "200 " + env("env_2", "a", ""), wantErr: clienttest.Is[*transport.AnswerError], calls: 2},
@@ -280,7 +281,7 @@ func TestWithFailure(t *testing.T) {
 				t.Fatal(found, err)
 			}
 			e, err := c.WithFailure(t.Context(), &found[0])
-			if !clienttest.IsA(err, tc.wantErr) || transport.IsGone(err) != strings.HasPrefix(name, "gone mean") {
+			if !clienttest.IsA(err, tc.wantErr) || collection.IsGone(err) != strings.HasPrefix(name, "gone mean") {
 				t.Errorf("got %v", err)
 			}
 			if err == nil && (e.FailureReason != tc.want || !*e.IsDefault || e.OrganizationDefault != "env_1") {
@@ -322,7 +323,7 @@ func TestEnvironment_aDefaultThatCannotBeTold(t *testing.T) {
 func TestEnvironment_oneThatIsGone(t *testing.T) {
 	t.Parallel()
 	c, _, _ := serveShort(t, clienttest.Answers(map[string]string{"GET /env_1": `404 {"detail":"no"}`, "GET ": listed(env("env_2", "a", ""))}))
-	if _, err := c.Get(t.Context(), "env_1"); !transport.IsGone(err) || !transport.IsNotFound(err) {
+	if _, err := c.Get(t.Context(), "env_1"); !collection.IsGone(err) || !transport.IsNotFound(err) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -131,9 +131,9 @@ func (c *Client) confirmNoMember(ctx context.Context, email string, notFound err
 		}
 		switch {
 		case err != nil:
-			return &transport.UnprovenGoneError{Err: notFound, Listing: err}
+			return &collection.UnprovenGoneError{Err: notFound, Listing: err}
 		case len(found) == 0:
-			return &transport.GoneError{Err: notFound}
+			return &collection.GoneError{Err: notFound}
 		}
 		c.invalidateMembers() // What was read may be older than the removal.
 	}

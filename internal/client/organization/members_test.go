@@ -255,8 +255,8 @@ func TestRemoveMember(t *testing.T) {
 				clienttest.Say(w, tc.answers[n-1])
 			})
 			err := c.RemoveMember(t.Context(), "ada+ci&x@acme.example")
-			if (err != nil) != (tc.want != "") || err != nil && !strings.Contains(err.Error(), tc.want) || transport.IsGone(err) != tc.isGone {
-				t.Errorf("got %v, gone %v", err, transport.IsGone(err))
+			if (err != nil) != (tc.want != "") || err != nil && !strings.Contains(err.Error(), tc.want) || collection.IsGone(err) != tc.isGone {
+				t.Errorf("got %v, gone %v", err, collection.IsGone(err))
 			}
 			if calls := rec.Calls(); len(calls) != tc.calls || calls[0] != remove {
 				t.Errorf("asked %v", calls)

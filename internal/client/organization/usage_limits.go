@@ -161,9 +161,9 @@ func (c *Client) UserUsageLimit(ctx context.Context, email string) (*UserUsageLi
 	found := limits.find(email)
 	switch {
 	case found == nil:
-		return nil, &transport.GoneError{Err: fmt.Errorf("%s is not listed", email)}
+		return nil, &collection.GoneError{Err: fmt.Errorf("%s is not listed", email)}
 	case found.Limit == nil:
-		return nil, &transport.GoneError{Err: fmt.Errorf("%s has no limit of their own", email)}
+		return nil, &collection.GoneError{Err: fmt.Errorf("%s has no limit of their own", email)}
 	}
 	limit := *found
 	return &limit, nil

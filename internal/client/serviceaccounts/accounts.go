@@ -185,11 +185,11 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 // GoneWithAccount turns a 404 that no listing of an account's objects proves into a *GoneError where the account is gone,
 // which took them with it.
 func (c *Client) GoneWithAccount(ctx context.Context, account string, err error) error {
-	var unproven *transport.UnprovenGoneError
+	var unproven *collection.UnprovenGoneError
 	if account == "" || !errors.As(err, &unproven) || !transport.IsNotFound(unproven.Listing) {
 		return err
 	}
-	if gone := c.accounts.ConfirmGone(ctx, collection.Organization, account, unproven.Err); transport.IsGone(gone) {
+	if gone := c.accounts.ConfirmGone(ctx, collection.Organization, account, unproven.Err); collection.IsGone(gone) {
 		return gone
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
@@ -241,7 +242,7 @@ func TestDelete_ofWhatIsGone(t *testing.T) {
 			}
 			clienttest.AnswerJSON(w, tc.status, tc.listing)
 		})
-		if err := c.Delete(t.Context(), "sa_1"); transport.IsGone(err) == tc.wantErr {
+		if err := c.Delete(t.Context(), "sa_1"); collection.IsGone(err) == tc.wantErr {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
@@ -73,7 +74,7 @@ func (c *Client) accountGone(ctx context.Context, accountID string, err error) e
 	if !transport.IsNotFound(err) {
 		return err
 	}
-	return c.GoneWithAccount(ctx, accountID, &transport.UnprovenGoneError{Err: err, Listing: err})
+	return c.GoneWithAccount(ctx, accountID, &collection.UnprovenGoneError{Err: err, Listing: err})
 }
 
 // listKeys always asks the service.

@@ -192,7 +192,7 @@ func (c *Client) mintAmong(ctx context.Context, n NewAPIKey, old Renewal, namesa
 		return nil, create.AlreadyExists(describeKeys(others))
 	}
 	if left != nil {
-		if err := c.RevokeExistingKey(ctx, n.AccountID, left.ID); err != nil && !transport.IsGone(err) {
+		if err := c.RevokeExistingKey(ctx, n.AccountID, left.ID); err != nil && !collection.IsGone(err) {
 			return nil, err
 		}
 	}
@@ -283,7 +283,7 @@ func (c *Client) minted(ctx context.Context, n NewAPIKey, r transport.Request, k
 
 // revokeLost revokes a key whose value was lost with an answer.
 func (c *Client) revokeLost(ctx context.Context, k *APIKey, lost error) error {
-	if err := c.RevokeExistingKey(ctx, k.AccountID, k.ID); err != nil && !transport.IsGone(err) {
+	if err := c.RevokeExistingKey(ctx, k.AccountID, k.ID); err != nil && !collection.IsGone(err) {
 		return &UnrevokedError{Found: describeKeys([]APIKey{*k}), Err: errors.Join(lost, err)}
 	}
 	return nil

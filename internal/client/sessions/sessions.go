@@ -117,7 +117,7 @@ func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Ti
 		}
 		return found, err
 	})
-	var gone *transport.GoneError
+	var gone *collection.GoneError
 	if errors.As(err, &gone) && c.isYoung(createdAt) {
 		return nil, &NotYetVisibleError{gone.Err}
 	}

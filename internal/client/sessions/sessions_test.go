@@ -1,13 +1,10 @@
 package sessions
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,7 +13,6 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
@@ -59,118 +55,6 @@ const (
 	getAny    = "GET /s1"
 	noSession = `404 {"detail":"no such session"}`
 )
-
-func TestCreateSession_sendsOnlyWhatIsSet(t *testing.T) {
-	t.Parallel()
-	for want, body := range map[string]CreateRequest{
-		`{"computerId":"7"}`: {ComputerID: "7", Settings: &Settings{}},
-		`{"computerId":"7","cwd":"/work","sessionSettings":{"model":"m","tags":[],"enabledToolIds":[]},"systemPrompt":"be brief"}`: {
-			ComputerID: "7", Cwd: "/work", Settings: &Settings{Model: new("m"), Tags: []Tag{}, EnabledToolIDs: []string{}}, SystemPrompt: &SystemPrompt{Text: new("be brief")},
-		},
-		`{"computerId":"7","sessionSettings":{"tags":[{"name":"a","metadata":{"k":"v"}},{"name":"b","metadata":{}}],"worktree":{"repoRoot":"/r"},"compactionThresholdCheckEnabled":false,"toolExecutionMode":"direct_only","allowSubagentsInScripts":false},` +
-			`"systemPrompt":{"type":"preset","preset":"agent","append":"and be kind"}}`: {
-			ComputerID: "7", SystemPrompt: &SystemPrompt{Append: new("and be kind")},
-			Settings: &Settings{
-				Tags: []Tag{{Name: "a", Metadata: transport.Metadata{"k": "v"}}, {Name: "b", Metadata: transport.Metadata{}}}, Worktree: &Worktree{RepoRoot: "/r"},
-				CompactionThresholdCheckEnabled: new(false), ToolExecutionMode: new("direct_only"), AllowSubagentsInScripts: new(false),
-			},
-		},
-	} {
-		c, rec, _ := serveSessions(t, func(call string, _ time.Duration) string {
-			if call == "POST " {
-				return "201 " + ses("s1", "")
-			}
-			return `200 {"providers":[]}` // The first request tells the time.
-		})
-		made, err := c.Create(t.Context(), body)
-		if err != nil || made.ID != "s1" {
-			t.Fatalf("got %+v, %v", made, err)
-		}
-		if sent := rec.Bodies[len(rec.Bodies)-1]; sent != want {
-			t.Errorf("sent %s\nwant %s", sent, want)
-		}
-		clienttest.WantCalls(t, rec, "GET /api/v0/computers/providers", "POST ")
-	}
-}
-
-// An answer that has the ID and not the whole session is completed by a read, and the ID is never lost.
-func TestCreateSession_takesEveryAnswer(t *testing.T) {
-	t.Parallel()
-	const idAlone, failed = `201 {"sessionId":"s1"}`, `500 {"detail":"no"}`
-	pending := "200 " + strings.Replace(ses("s1", `,"sessionSettings":{"model":"m"}`), "idle", "pending", 1)
-	for name, tc := range map[string]struct {
-		post, single string
-		// after is for how long the session is not found.
-		after time.Duration
-		want  string // Its status, computer and model.
-		err   func(error) bool
-	}{
-		"the record":                     {post: "201 " + strings.TrimPrefix(pending, "200 "), want: "pending 7 m"},
-		"the ID alone":                   {post: idAlone, single: pending, want: "pending 7 m"},
-		"wrapped":                        {post: `201 {"session":{"sessionId":"s1"}}`, single: pending, want: "pending 7 m"},
-		"another shape":                  {post: `201 {"sessionId":"s1","status":{}}`, single: pending, want: "pending 7 m"},
-		"it shows late":                  {post: idAlone, single: pending, after: 2 * time.Second, want: "pending 7 m"},
-		"it shows too late":              {post: idAlone, single: pending, after: time.Minute, want: "idle 7 "},
-		"no read succeeds":               {post: idAlone, single: failed, want: "idle 7 "},
-		"what the read lacks":            {post: `201 {"sessionId":"s1","sessionSettings":{"model":"n"}}`, single: "200 " + ses("s1", ""), want: "idle 7 n"},
-		"what is told, and no read":      {post: `201 {"sessionId":"s1","sessionSettings":{"model":"n"}}`, single: failed, want: "idle 7 n"},
-		"another computer's":             {post: `201 {"sessionId":"s1","computerId":"8"}`, single: failed, err: clienttest.Is[*create.WrongObjectError]},
-		"another computer's, and a read": {post: idAlone, single: "200 " + strings.Replace(ses("s1", ""), `"7"`, `"8"`, 1), err: clienttest.Is[*create.WrongObjectError]},
-		"one that was created before":    {post: `201 {"sessionId":"s0","createdAt":1}`, single: failed, err: clienttest.Is[*create.WrongObjectError]},
-		"no ID":                          {post: `201 {"status":"idle"}`, err: clienttest.Is[*create.LostError]},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c, rec, clk := serveSessions(t, func(call string, at time.Duration) string {
-				switch {
-				case call == "POST ":
-					return tc.post
-				case call == listSeven:
-					return sessionsPage()
-				case at < tc.after:
-					return noSession
-				}
-				return tc.single
-			})
-			_ = c.conn.CheckAccess(t.Context()) // Tells the service's time.
-			made, err := c.Create(t.Context(), CreateRequest{ComputerID: "7"})
-			if !clienttest.IsA(err, tc.err) {
-				t.Fatalf("got %+v, %v", made, err)
-			}
-			if err == nil {
-				got := made.Status + " " + made.ComputerID + " "
-				if made.Settings != nil {
-					got += *made.Settings.Model
-				}
-				if made.ID != "s1" || got != tc.want {
-					t.Errorf("got %+v, want %s", made, tc.want)
-				}
-			}
-			if waited := clk.Now().Sub(clienttest.Start); rec.Count(http.MethodPost) != 1 || len(rec.Calls()) > 24 || waited > notFoundPatience+10*time.Second {
-				t.Errorf("asked %v in %v", rec.Calls(), waited)
-			}
-		})
-	}
-}
-
-// A run that is being stopped keeps the ID, and does not wait long for the session.
-func TestCreateSession_interruptedBeforeItShows(t *testing.T) {
-	t.Parallel()
-	ctx, interrupt := context.WithCancel(t.Context())
-	c, _, _ := serveSessions(t, func(call string, _ time.Duration) string {
-		switch call {
-		case "POST ":
-			interrupt()
-			return `201 {"sessionId":"s1"}`
-		case listSeven:
-			return sessionsPage()
-		}
-		return noSession
-	})
-	if made, err := c.Create(ctx, CreateRequest{ComputerID: "7"}); err != nil || made.ID != "s1" || made.Status != StatusIdle {
-		t.Errorf("got %+v, %v", made, err)
-	}
-}
 
 func TestSessionRequests(t *testing.T) {
 	t.Parallel()
@@ -350,7 +234,7 @@ func TestSession_beyondTheListing(t *testing.T) {
 		t.Errorf("%d requests, want ten pages and two sessions", n)
 	}
 	for range 2 {
-		if _, err := c.Get(t.Context(), "s1250", "7", clienttest.Start.Add(-time.Hour)); !transport.IsGone(err) {
+		if _, err := c.Get(t.Context(), "s1250", "7", clienttest.Start.Add(-time.Hour)); !collection.IsGone(err) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -362,10 +246,10 @@ func TestSession_beyondTheListing(t *testing.T) {
 func TestSession_isGoneWhereAListingLacksItToo(t *testing.T) {
 	t.Parallel()
 	const refused, broken = `403 {"detail":"no"}`, `501 {"detail":"no"}`
-	gone, unproven := transport.IsGone, clienttest.Is[*transport.UnprovenGoneError]
+	gone, unproven := collection.IsGone, clienttest.Is[*collection.UnprovenGoneError]
 	status := func(code int) func(error) bool {
 		return func(err error) bool {
-			return transport.StatusOf(err) == code && !transport.IsGone(err) && !unproven(err)
+			return transport.StatusOf(err) == code && !collection.IsGone(err) && !unproven(err)
 		}
 	}
 	here, elsewhere := "200 "+ses("s1", ""), "200 "+strings.Replace(ses("s1", ""), `,"computerId":"7"`, "", 1)
@@ -452,7 +336,7 @@ func TestSession_readsShareAListingWhereTheComputerIsGone(t *testing.T) {
 // A plan does not wait for a young session, which may be neither listed nor found at first.
 func TestSession_aYoungOneIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
-	gone, early := transport.IsGone, clienttest.Is[*NotYetVisibleError]
+	gone, early := collection.IsGone, clienttest.Is[*NotYetVisibleError]
 	for name, tc := range map[string]struct {
 		list, one string
 		age       time.Duration
@@ -488,7 +372,7 @@ func TestSession_aYoungOneIsNotWaitedFor(t *testing.T) {
 				createdAt = time.Time{}
 			}
 			found, err := c.Get(t.Context(), "s1", "7", createdAt)
-			if !clienttest.IsA(err, tc.want) || err == nil && found.ID != "s1" || clienttest.Is[*NotYetVisibleError](err) && transport.IsGone(err) {
+			if !clienttest.IsA(err, tc.want) || err == nil && found.ID != "s1" || clienttest.Is[*NotYetVisibleError](err) && collection.IsGone(err) {
 				t.Errorf("got %+v, %v", found, err)
 			}
 			if len(clk.Sleeps()) > 0 {
@@ -551,7 +435,7 @@ func TestSessionWithSettings(t *testing.T) {
 				return "200 " + tc.alone
 			})
 			found, err := c.GetWithSettings(t.Context(), "s1", tc.computer)
-			if (err == nil) != tc.isFound || transport.StatusOf(err) != tc.status || transport.IsGone(err) != tc.isGone || err == nil && (found.ID != "s1" || (found.Settings != nil && found.Settings.Model != nil) != tc.isWhole) {
+			if (err == nil) != tc.isFound || transport.StatusOf(err) != tc.status || collection.IsGone(err) != tc.isGone || err == nil && (found.ID != "s1" || (found.Settings != nil && found.Settings.Model != nil) != tc.isWhole) {
 				t.Errorf("got %+v, %v", found, err)
 			}
 			if waited := clk.Now().Sub(clienttest.Start); waited != tc.waited {
@@ -576,366 +460,5 @@ func TestSessionWithSettings_caseOfTheID(t *testing.T) {
 	found, err := c.GetWithSettings(t.Context(), "S1", "")
 	if err != nil || found.ID != "s1" || found.Settings == nil {
 		t.Errorf("got %+v, %v", found, err)
-	}
-}
-
-// A young session is not found at first, so that what shall change it is sent again.
-func TestUpdateSession(t *testing.T) {
-	t.Parallel()
-	const patched = `,"sessionSettings":{"model":"m"}`
-	for name, tc := range map[string]struct {
-		answer  string
-		from    time.Duration // When the answer is given; 404 before.
-		age     time.Duration
-		unknown bool
-		list    []string
-		alone   string
-		status  int
-		fails   string
-		waited  time.Duration
-		patches int
-	}{
-		"at once":                        {answer: "200 " + ses("s1", patched), patches: 1},
-		"wrapped":                        {answer: `200 {"session":` + ses("s1", patched) + `}`, patches: 1},
-		"when it shows":                  {answer: "200 " + ses("s1", patched), from: 2 * time.Second, waited: 2 * time.Second, patches: 2},
-		"never found":                    {from: time.Hour, status: 404, waited: notFoundPatience, patches: 3},
-		"an old one":                     {from: time.Hour, age: time.Hour, status: 404, patches: 1},
-		"of unknown age, when it shows":  {answer: "200 " + ses("s1", patched), unknown: true, from: 2 * time.Second, waited: 2 * time.Second, patches: 2},
-		"of unknown age, never":          {from: time.Hour, unknown: true, status: 404, waited: notFoundPatience, patches: 3},
-		"refused":                        {answer: `403 {"detail":"no"}`, status: 403, patches: 1},
-		"answered with nothing":          {answer: "200 ", list: []string{ses("s1", patched)}, patches: 1},
-		"answered with nothing, alone":   {answer: "200 {}", alone: ses("s1", patched), patches: 1},
-		"answered with nothing, not so":  {answer: "200 {}", list: []string{ses("s1", "")}, fails: "is not changed", patches: 1},
-		"answered with another session":  {answer: "200 " + ses("s2", patched), fails: "s2 instead of s1", patches: 1},
-		"answered with no settings":      {answer: "200 " + ses("s1", ""), patches: 1},
-		"answered with nothing, no list": {answer: "200 {}", list: []string{"501"}, status: 501, patches: 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c, rec, clk := serveSessions(t, func(call string, at time.Duration) string {
-				switch {
-				case call == "PATCH /s1" && at < tc.from:
-					return noSession
-				case call == "PATCH /s1":
-					return tc.answer
-				case call == listSeven && slices.Contains(tc.list, "501"):
-					return `501 {"detail":"no"}`
-				case call == listSeven:
-					return sessionsPage(tc.list...)
-				case call == getOne && tc.alone != "":
-					return "200 " + tc.alone
-				}
-				return noSession
-			})
-			createdAt := clienttest.Start.Add(-tc.age)
-			if tc.unknown {
-				createdAt = time.Time{}
-			}
-			got, err := c.Update(t.Context(), "s1", "7", createdAt, &Settings{Model: new("m")})
-			if (err == nil) != (tc.status == 0 && tc.fails == "") || transport.StatusOf(err) != tc.status || err != nil && !strings.Contains(err.Error(), tc.fails) || err == nil && got.ID != "s1" {
-				t.Errorf("got %+v, %v", got, err)
-			}
-			if waited := clk.Now().Sub(clienttest.Start); waited != tc.waited || rec.Count(http.MethodPatch) != tc.patches {
-				t.Errorf("waited %v, sent %d times", waited, rec.Count(http.MethodPatch))
-			}
-		})
-	}
-}
-
-// What was read before a change is not told after it.
-func TestSessions_changesOutdateWhatWasRead(t *testing.T) {
-	t.Parallel()
-	for name, change := range map[string]func(ctx context.Context, c *Client) error{
-		"create": func(ctx context.Context, c *Client) error {
-			_, err := c.Create(ctx, CreateRequest{ComputerID: "7"})
-			return err
-		},
-		"update": func(ctx context.Context, c *Client) error {
-			_, err := c.Update(ctx, "s1", "7", clienttest.Start, &Settings{Model: new("m")})
-			return err
-		},
-		"delete":    func(ctx context.Context, c *Client) error { return c.Delete(ctx, "s1", "7", clienttest.Start) },
-		"interrupt": func(ctx context.Context, c *Client) error { _, err := c.Interrupt(ctx, "s1"); return err },
-	} {
-		c, rec, _ := serveSessions(t, func(call string, _ time.Duration) string {
-			switch {
-			case strings.HasPrefix(call, "GET ?"):
-				return sessionsPage(ses("s1", ""))
-			case strings.HasPrefix(call, "DELETE"):
-				return "204 "
-			case call == "POST ":
-				return "201 " + ses("s2", "")
-			}
-			return "200 " + ses("s1", "")
-		})
-		read := func() {
-			for _, computer := range []string{"7", ""} {
-				if _, err := c.Get(t.Context(), "s1", computer, clienttest.Start); err != nil {
-					t.Errorf("%s: %v", name, err)
-				}
-				if _, err := c.List(t.Context(), computer, 0); err != nil {
-					t.Errorf("%s: %v", name, err)
-				}
-			}
-		}
-		read()
-		before := rec.Count(http.MethodGet)
-		if read(); rec.Count(http.MethodGet) != before {
-			t.Errorf("%s: what was read is read again", name)
-		}
-		if err := change(t.Context(), c); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		between := rec.Count(http.MethodGet)
-		if read(); rec.Count(http.MethodGet) != between+before {
-			t.Errorf("%s: %d requests afterwards, want %d", name, rec.Count(http.MethodGet)-between, before)
-		}
-	}
-}
-
-func TestDeleteSession(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		answer    string
-		from      time.Duration // When the answer is given; 404 before.
-		age       time.Duration
-		unknown   bool
-		elsewhere bool          // It is found without its computer only.
-		listed    time.Duration // Until when it is listed.
-		list, all string
-		isGone    bool
-		status    int
-		waited    time.Duration
-		deletions int // With the computer, and without it where that finds nothing.
-	}{
-		"at once":                  {answer: "204 ", deletions: 1},
-		"answered with a record":   {answer: "200 {}", deletions: 1},
-		"when it shows":            {answer: "204 ", from: 2 * time.Second, waited: 2 * time.Second, deletions: 3},
-		"gone":                     {from: time.Hour, age: time.Hour, isGone: true, deletions: 2},
-		"gone, of unknown age":     {from: time.Hour, unknown: true, isGone: true, waited: notFoundPatience, deletions: 6},
-		"gone, but young":          {from: time.Hour, isGone: true, waited: notFoundPatience, deletions: 6},
-		"gone, but listed":         {from: time.Hour, age: time.Hour, listed: time.Hour, status: 404, deletions: 2},
-		"the computer is gone":     {from: time.Hour, age: time.Hour, list: noSession, all: sessionsPage(ses("s0", "")), isGone: true, deletions: 2},
-		"the listing is refused":   {from: time.Hour, age: time.Hour, list: `403 {"detail":"no"}`, all: `403 {"detail":"no"}`, status: 403, deletions: 2},
-		"its computer is":          {answer: "204 ", elsewhere: true, from: time.Hour, age: time.Hour, deletions: 2},
-		"refused":                  {answer: `403 {"detail":"no"}`, status: 403, deletions: 1},
-		"a page of another server": {answer: "404 <html>", status: 404, deletions: 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c, rec, clk := serveSessions(t, func(call string, at time.Duration) string {
-				switch {
-				case at < tc.from && (call == "DELETE /s1?computerId=7" || call == "DELETE /s1" && !tc.elsewhere):
-					return noSession
-				case strings.HasPrefix(call, "DELETE"):
-					return tc.answer
-				case call == listAll && tc.all != "":
-					return tc.all
-				case tc.list != "":
-					return tc.list
-				case at < tc.listed:
-					return sessionsPage(ses("s1", ""), ses("s0", ""))
-				}
-				return sessionsPage(ses("s0", ""))
-			})
-			createdAt := clienttest.Start.Add(-tc.age)
-			if tc.unknown {
-				createdAt = time.Time{}
-			}
-			_, _ = c.List(t.Context(), "7", 0) // What was read before says nothing about what is gone.
-			err := c.Delete(t.Context(), "s1", "7", createdAt)
-			if transport.IsGone(err) != tc.isGone || !tc.isGone && transport.StatusOf(err) != tc.status || (err == nil) != (tc.status == 0 && !tc.isGone) {
-				t.Errorf("got %v", err)
-			}
-			if waited := clk.Now().Sub(clienttest.Start); waited != tc.waited || rec.Count(http.MethodDelete) != tc.deletions {
-				t.Errorf("waited %v, sent %d times", waited, rec.Count(http.MethodDelete))
-			}
-		})
-	}
-}
-
-// A 404 for the second attempt at a deletion is the outcome of the first one, whose response was lost. A new session may
-// only not show yet, so the deletion is tried for a short time.
-func TestDeleteSession_responseIsLost(t *testing.T) {
-	t.Parallel()
-	for _, first := range []string{"drop", `503 {"detail":"later"}`} {
-		deletions := 0
-		c, rec, clk := serveSessions(t, func(string, time.Duration) string {
-			if deletions++; deletions == 1 {
-				return first
-			}
-			return noSession
-		})
-		if err := c.Delete(t.Context(), "s1", "7", clienttest.Start); err != nil || rec.Count(http.MethodDelete) != len(rec.Requests) || clk.Now().Sub(clienttest.Start) > notFoundPatience {
-			t.Errorf("%s: %v, after %d requests and %v", first, err, len(rec.Requests), clk.Now().Sub(clienttest.Start))
-		}
-		deletions = 0
-		begin := clk.Now()
-		if err := c.Delete(t.Context(), "s1", "", clienttest.Start.Add(-time.Hour)); err != nil || deletions != 2 || clk.Now().Sub(begin) > transport.MinBackoff {
-			t.Errorf("%s: %v, after %d requests and %v", first, err, deletions, clk.Now().Sub(begin))
-		}
-	}
-}
-
-// A request that was refused with 429 did nothing, so that a 404 after it is no outcome of its own.
-func TestDeleteSession_refusedBefore(t *testing.T) {
-	t.Parallel()
-	deletions := 0
-	c, _, _ := serveSessions(t, func(string, time.Duration) string {
-		switch deletions++; deletions {
-		case 1:
-			return `429 {"detail":"slow down"}`
-		case 2, 3:
-			return noSession
-		}
-		return "204 "
-	})
-	if err := c.Delete(t.Context(), "s1", "7", clienttest.Start); err != nil || deletions != 4 {
-		t.Errorf("%v after %d requests", err, deletions)
-	}
-}
-
-func TestSessionWrites_interrupted(t *testing.T) {
-	t.Parallel()
-	for name, write := range map[string]func(ctx context.Context, c *Client) error{
-		"update": func(ctx context.Context, c *Client) error {
-			_, err := c.Update(ctx, "s1", "7", clienttest.Start, &Settings{Model: new("m")})
-			return err
-		},
-		"delete": func(ctx context.Context, c *Client) error { return c.Delete(ctx, "s1", "7", clienttest.Start) },
-		"delete an old one": func(ctx context.Context, c *Client) error {
-			return c.Delete(ctx, "s1", "7", clienttest.Start.Add(-time.Hour))
-		},
-		"interrupt": func(ctx context.Context, c *Client) error { _, err := c.Interrupt(ctx, "s1"); return err },
-		"read with settings": func(ctx context.Context, c *Client) error {
-			_, err := c.GetWithSettings(ctx, "s1", "7")
-			return err
-		},
-	} {
-		ctx, interrupt := context.WithCancel(t.Context())
-		c, rec, _ := serveSessions(t, func(string, time.Duration) string {
-			interrupt()
-			return noSession
-		})
-		if err := write(ctx, c); !errors.Is(err, context.Canceled) || transport.IsGone(err) || len(rec.Requests) != 1 {
-			t.Errorf("%s: %v after %d requests", name, err, len(rec.Requests))
-		}
-	}
-}
-
-func TestInterruptSession(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		answers []string
-		want    string
-		fails   string
-		waited  time.Duration
-	}{
-		"idle":           {answers: []string{`200 {"status":"idle"}`}, want: "idle"},
-		"another status": {answers: []string{`200 {"status":"stopping","new":1}`}, want: "stopping"},
-		"when it shows":  {answers: []string{noSession, `200 {"status":"idle"}`}, want: "idle", waited: 2 * time.Second},
-		"repeated":       {answers: []string{"drop", `200 {"status":"pending"}`}, want: "pending", waited: transport.MinBackoff},
-		"never found":    {answers: slices.Repeat([]string{noSession}, 3), fails: "no such session", waited: notFoundPatience},
-		"no status":      {answers: []string{`200 {}`}, fails: "has no status"},
-		"nothing":        {answers: slices.Repeat([]string{`200 `}, 4), fails: "is not JSON"},
-		"refused":        {answers: []string{`403 {"detail":"not yours"}`}, fails: "not yours"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			left := tc.answers
-			c, rec, clk := serveSessions(t, func(string, time.Duration) string {
-				answer := left[0]
-				left = left[1:]
-				return answer
-			})
-			c.conn.Retry.Random = func() float64 { return 1 }
-			got, err := c.Interrupt(t.Context(), "s1")
-			if got != tc.want || (err == nil) != (tc.fails == "") || err != nil && (!strings.Contains(err.Error(), tc.fails) || !strings.Contains(err.Error(), "interruptSession")) {
-				t.Errorf("got %q, %v", got, err)
-			}
-			if len(left) > 0 || rec.Count(http.MethodPost) != len(tc.answers) || name != "nothing" && clk.Now().Sub(clienttest.Start) != tc.waited {
-				t.Errorf("%d requests, waited %v", rec.Count(http.MethodPost), clk.Now().Sub(clienttest.Start))
-			}
-		})
-	}
-}
-
-func TestSessions_most(t *testing.T) {
-	t.Parallel()
-	for most, calls := range map[int]int{1: 1, 100: 1, 101: 2, 250: 3, 0: 3, 999: 3} {
-		c, rec, _ := serveSessions(t, library(250))
-		for range 2 {
-			found, err := c.List(t.Context(), "7", most)
-			if want := min(250, most); err != nil || most > 0 && len(found) != want || most == 0 && len(found) != 250 {
-				t.Errorf("%d: %d sessions, %v", most, len(found), err)
-			}
-		}
-		if rec.Count(http.MethodGet) != calls {
-			t.Errorf("%d: %d requests, want %d", most, rec.Count(http.MethodGet), calls)
-		}
-	}
-	c, _, _ := serveSessions(t, func(string, time.Duration) string { return `403 {"detail":"no"}` })
-	if found, err := c.List(t.Context(), "", 5); transport.StatusOf(err) != 403 || found != nil {
-		t.Errorf("got %v, %v", found, err)
-	}
-}
-
-// A session that may have been left behind is as it was asked for, and nothing has happened in it.
-// A session that has more than was asked for is somebody else's, unless a default may give it.
-func TestCreateSessionRequest_isWanted(t *testing.T) {
-	t.Parallel()
-	plain, model := &Settings{}, &Settings{Model: new("m")}
-	whole := &Settings{
-		Model: new("m"), Tags: []Tag{{Name: "a"}}, Worktree: &Worktree{RepoRoot: "/r"}, EnabledToolIDs: []string{"x", "y"}, ArchivedAt: new("2026-03-01T00:00:00Z"),
-		SetupProfileID: new("p"), AutonomyMode: new("spec"), ProviderLock: new("l"), AllowSubagentsInScripts: new(true),
-	}
-	for name, tc := range map[string]struct {
-		asked, has *Settings
-		session    Session
-		want       bool
-	}{
-		"nothing":                {want: true},
-		"none":                   {has: plain, want: true},
-		"pending":                {session: Session{Status: StatusPending}, want: true},
-		"running":                {session: Session{Status: StatusRunning}},
-		"a title":                {session: Session{Title: "t"}},
-		"messages":               {session: Session{MessageCount: 1}},
-		"a subagent's":           {session: Session{ParentSessionID: "s0"}},
-		"another computer":       {session: Session{ComputerID: "8"}},
-		"no settings":            {asked: model},
-		"other settings":         {asked: model, has: &Settings{Model: new("n")}},
-		"what was asked for":     {asked: model, has: model, want: true},
-		"all that was asked for": {asked: whole, has: whole, want: true},
-		"one less":               {asked: whole, has: model},
-		"defaults": {has: &Settings{
-			Model: new("m"), ReasoningEffort: new("high"), InteractionMode: new("auto"), AutonomyLevel: new("low"), SpecModeModel: new("n"), SpecModeReasoningEffort: new("low"),
-			CompactionModel: new("current-model"), ToolExecutionMode: new("direct_only"),
-		}, want: true},
-		"empty": {has: &Settings{
-			Tags: []Tag{}, EnabledToolIDs: []string{}, DisabledToolIDs: []string{}, RestrictToolIDs: []string{}, SetupProfileID: new(""), AllowSubagentsInScripts: new(false),
-		}, want: true},
-		"tags":             {has: &Settings{Tags: []Tag{{Name: "a"}}}},
-		"more tags":        {asked: &Settings{Tags: []Tag{}}, has: &Settings{Tags: []Tag{{Name: "a"}}}},
-		"a worktree":       {asked: model, has: &Settings{Model: new("m"), Worktree: &Worktree{RepoRoot: "/r"}}},
-		"enabled tools":    {has: &Settings{EnabledToolIDs: []string{"x"}}},
-		"disabled tools":   {has: &Settings{DisabledToolIDs: []string{"x"}}},
-		"restricted tools": {has: &Settings{RestrictToolIDs: []string{"x"}}},
-		"archived":         {has: &Settings{ArchivedAt: new("2026-03-01T00:00:00Z")}},
-		"a profile":        {has: &Settings{SetupProfileID: new("p")}},
-		"a mode":           {has: &Settings{AutonomyMode: new("normal")}},
-		"a provider":       {has: &Settings{ProviderLock: new("l")}},
-		"since when":       {has: &Settings{ProviderLockTimestamp: new("2026-03-01T00:00:00Z")}},
-		"an API provider":  {has: &Settings{APIProviderLock: new("l")}},
-		"compaction":       {has: &Settings{CompactionThresholdCheckEnabled: new(true)}},
-		"subagents":        {has: &Settings{AllowSubagentsInScripts: new(true)}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := tc.session
-			s.Status, s.ComputerID, s.Settings = cmp.Or(s.Status, StatusIdle), cmp.Or(s.ComputerID, "7"), tc.has
-			if got := (CreateRequest{ComputerID: "7", Settings: tc.asked}).isWanted(&s); got != tc.want {
-				t.Errorf("got %v", got)
-			}
-		})
 	}
 }

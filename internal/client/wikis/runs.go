@@ -198,13 +198,13 @@ func (c *Client) GetUncached(ctx context.Context, id string) (*Run, error) {
 // goneFromHistory looks whether a run is gone that the listing of the newest runs lacks, as it lacks all older ones: its
 // repository's history must lack it too, unless the service has none for the caller.
 func (c *Client) goneFromHistory(ctx context.Context, id, repoURL string, err error) error {
-	var gone *transport.GoneError
+	var gone *collection.GoneError
 	if repoURL == "" || !errors.As(err, &gone) {
 		return err
 	}
 	proof := c.listings.ConfirmGone(ctx, repoURL, id, gone.Err)
-	var unproven *transport.UnprovenGoneError
-	if transport.IsGone(proof) || errors.As(proof, &unproven) && collection.CannotList(unproven.Listing) {
+	var unproven *collection.UnprovenGoneError
+	if collection.IsGone(proof) || errors.As(proof, &unproven) && collection.CannotList(unproven.Listing) {
 		return err
 	}
 	return proof
@@ -320,7 +320,7 @@ func (c *Client) Delete(ctx context.Context, id, repoURL string) error {
 	if transport.IsNotFound(err) {
 		err = c.goneFromHistory(ctx, id, repoURL, c.listings.ConfirmGone(ctx, collection.Organization, id, err))
 	}
-	if !transport.IsGone(err) {
+	if !collection.IsGone(err) {
 		c.listings.InvalidateAll()
 	}
 	c.listings.AfterDelete(collection.Organization, id, err)

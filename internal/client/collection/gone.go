@@ -1,4 +1,4 @@
-package transport
+package collection
 
 import (
 	"errors"

@@ -1,0 +1,241 @@
+package organization
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+func TestGlobalUsageLimit_readsEveryForm(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{
+		`{"limit":null}`:                      "none",
+		`{"limit":1000000}`:                   "1000000",
+		`{"limit":9007199254740992,"new":[]}`: "9007199254740992",
+		`{"limit":0}`:                         "0",
+		`{"limit":"1000000"}`:                 "",
+		`{"limit":1.5}`:                       "",
+		`{"limit":{}}`:                        "",
+		`{"globalLimit":1}`:                   "",
+		`{}`:                                  "",
+		`null`:                                "",
+		`[]`:                                  "",
+		`1000000`:                             "",
+		`<html>`:                              "",
+		``:                                    "",
+	} {
+		c, _, _ := serveShort(t, clienttest.Answers(map[string]string{getGlobal: "200 " + answer}))
+		got, err := c.GlobalUsageLimit(t.Context())
+		if (err == nil) != (want != "") || err == nil && shownLimit(got) != want {
+			t.Errorf("%s: got %s, %v", answer, shownLimit(got), err)
+		}
+		if err != nil && !strings.Contains(err.Error(), "getGlobalUsageLimit") {
+			t.Errorf("%s: the error does not name the operation: %v", answer, err)
+		}
+	}
+}
+
+func TestGlobalUsageLimit_oneRequestServesAll(t *testing.T) {
+	t.Parallel()
+	c, rec, clk := serveShort(t, clienttest.Answers(map[string]string{getGlobal: `200 {"limit":5}`, putGlobal: `200 {"limit":1000000}`, putLimits: updated("a@x 1000000")}))
+	read := func() {
+		t.Helper()
+		for range 3 {
+			if got, err := c.GlobalUsageLimit(t.Context()); err != nil || *got != 5 {
+				t.Errorf("got %v, %v", got, err)
+			}
+		}
+	}
+	read()
+	clk.Advance(collection.SharedLifetime)
+	read()
+	if _, err := c.SetGlobalUsageLimit(t.Context(), million); err != nil {
+		t.Error(err)
+	}
+	read()
+	rec.Want(t, getGlobal, getGlobal, putGlobal, getGlobal)
+}
+
+func TestGlobalUsageLimit_writtenTogether(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		first, second *int64
+		wantErr       func(error) bool
+	}{
+		"a value and a removal": {new(int64(million)), nil, nil},
+		"a removal and a value": {nil, new(int64(million)), nil},
+		"two values":            {new(int64(million)), new(int64(2 * million)), clienttest.Is[*LimitConflictError]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, clienttest.Answers(map[string]string{putGlobal: `200 {"limit":1000000}`}), func(t *testing.T, c *Client, b *clienttest.Bubbled) {
+				write := func(limit *int64) error {
+					if limit == nil {
+						return c.RemoveGlobalUsageLimit(t.Context())
+					}
+					_, err := c.SetGlobalUsageLimit(t.Context(), *limit)
+					return err
+				}
+				go func() {
+					if err := write(tc.first); err != nil {
+						t.Error(err)
+					}
+				}()
+				synctest.Wait()
+				if err := write(tc.second); !clienttest.IsA(err, tc.wantErr) {
+					t.Errorf("got %v", err)
+				}
+				_ = clock.System.Sleep(t.Context(), time.Second)
+				b.Want(t, "50ms "+putGlobal)
+			})
+		})
+	}
+}
+
+// An apply plans again after its writes, which must not list the limits again.
+func TestFirstUsageLimits(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{
+		getLimits: limited("a@x 1"), putLimits: updated("a@x 1000000"), getGlobal: `200 {"limit":7}`, putGlobal: `200 {"limit":1000000}`,
+	}))
+	for range 2 {
+		if limits, err := c.FirstUsageLimits(t.Context()); err != nil || shownLimits(limits) != "none a@x=1" {
+			t.Errorf("got %+v, %v", limits, err)
+		}
+		if limit, err := c.FirstGlobalUsageLimit(t.Context()); err != nil || *limit != 7 {
+			t.Errorf("the global limit is %v, %v", limit, err)
+		}
+		_, userErr := c.SetUserUsageLimit(t.Context(), "a@x", million)
+		_, globalErr := c.SetGlobalUsageLimit(t.Context(), million)
+		if err := errors.Join(userErr, globalErr); err != nil {
+			t.Error(err)
+		}
+	}
+	rec.Want(t, getLimits, getGlobal, putLimits, putGlobal, putLimits, putGlobal)
+}
+
+func TestFirstUsageLimits_refused(t *testing.T) {
+	t.Parallel()
+	const no = `403 {"detail":"no"}`
+	c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{getLimits: no, getGlobal: no}))
+	for _, fails := range []bool{true, false} {
+		limits, userErr := c.FirstUsageLimits(t.Context())
+		global, globalErr := c.FirstGlobalUsageLimit(t.Context())
+		if limits != nil || global != nil || (userErr != nil) != fails || (globalErr != nil) != fails {
+			t.Errorf("got %+v, %v, %v, %v", limits, userErr, global, globalErr)
+		}
+	}
+	rec.Want(t, getLimits, getGlobal)
+}
+
+func TestSetAndRemoveGlobalUsageLimit(t *testing.T) {
+	t.Parallel()
+	asked, looked := []string{putGlobal}, []string{putGlobal, getGlobal}
+	lost := []string{putGlobal, putGlobal, putGlobal, putGlobal, getGlobal}
+	const own, none = `200 {"limit":9007199254740992}`, `200 {"limit":null}`
+	for name, tc := range map[string]struct {
+		removes   bool
+		put, read string
+		wantErr   func(error) bool
+		says      string
+		calls     []string
+	}{
+		"set":                        {put: own, calls: asked},
+		"set, with other keys":       {put: `201 {"limit":9007199254740992,"new":1}`, calls: asked},
+		"set, 204":                   {put: "204 ", read: own, calls: looked},
+		"set, {}":                    {put: "200 {}", read: own, calls: looked},
+		"set, []":                    {put: "200 []", read: own, calls: looked},
+		"set, a page":                {put: "200 <html>", read: own, calls: looked},
+		"set, null told":             {put: none, read: own, calls: looked},
+		"set, another told":          {put: `200 {"limit":5}`, read: own, calls: looked},
+		"set, a text":                {put: `200 {"limit":"9007199254740992"}`, read: own, calls: looked},
+		"not set":                    {put: "200 {}", read: none, wantErr: clienttest.Is[*transport.AnswerError], says: "read back", calls: looked},
+		"not set, another told":      {put: `200 {"limit":5}`, read: `200 {"limit":5}`, wantErr: clienttest.Is[*transport.AnswerError], says: "read back", calls: looked},
+		"not told, and not read":     {put: "200 {}", read: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], says: "answer to setGlobalUsageLimit does not tell", calls: looked},
+		"not told twice":             {put: "200 {}", read: "200 {}", wantErr: clienttest.Is[*transport.AnswerError], says: "answer to setGlobalUsageLimit does not tell", calls: looked},
+		"removal not told twice":     {removes: true, put: "200 {}", read: "200 {}", wantErr: clienttest.Is[*transport.AnswerError], calls: looked},
+		"400":                        {put: `400 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: asked},
+		"401":                        {put: `401 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: asked},
+		"403":                        {put: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: asked},
+		"501":                        {put: `501 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: asked},
+		"a page of 404":              {put: "404 <html>", wantErr: transport.IsForeign, calls: asked},
+		"500, but set":               {put: `500 {"detail":"no"}`, read: own, calls: lost},
+		"500, and not set":           {put: `500 {"detail":"no"}`, read: none, wantErr: clienttest.Is[*transport.APIError], says: "answered 500", calls: lost},
+		"lost, but set":              {put: "drop", read: own, calls: lost},
+		"lost, and not set":          {put: "drop", read: `200 {"limit":5}`, wantErr: clienttest.Is[*transport.TransportError], calls: lost},
+		"lost, and not read":         {put: "drop", read: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.TransportError], calls: lost},
+		"removed":                    {removes: true, put: none, calls: asked},
+		"removed, {}":                {removes: true, put: "200 {}", read: none, calls: looked},
+		"removed, lost":              {removes: true, put: "drop", read: none, calls: lost},
+		"removed, a limit told":      {removes: true, put: own, read: none, calls: looked},
+		"not removed":                {removes: true, put: own, read: own, wantErr: clienttest.Is[*transport.AnswerError], says: "read back", calls: looked},
+		"removal lost, and not done": {removes: true, put: "drop", read: own, wantErr: clienttest.Is[*transport.TransportError], calls: lost},
+		"removal refused":            {removes: true, put: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: asked},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{putGlobal: tc.put, getGlobal: tc.read}))
+			var err error
+			body := `{"limit":9007199254740992}`
+			if tc.removes {
+				body = `{"limit":null}`
+				err = c.RemoveGlobalUsageLimit(t.Context())
+			} else {
+				var got *int64
+				if got, err = c.SetGlobalUsageLimit(t.Context(), largest); err == nil && *got != largest {
+					t.Errorf("got %d", *got)
+				}
+			}
+			if !clienttest.IsA(err, tc.wantErr) {
+				t.Errorf("got %v", err)
+			}
+			if err != nil && (!strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), "setGlobalUsageLimit")) {
+				t.Errorf("the error does not say what failed: %v", err)
+			}
+			rec.Want(t, tc.calls...)
+			if rec.Bodies[0] != body {
+				t.Errorf("sent %s", rec.Bodies[0])
+			}
+		})
+	}
+}
+
+// What is under way runs to its answer, and what is to be repeated is read back instead.
+func TestSetGlobalUsageLimit_interrupted(t *testing.T) {
+	t.Parallel()
+	for name, start := range clienttest.Ending(t) {
+		for put, tc := range map[string]struct {
+			read    string
+			wantErr func(error) bool
+			calls   []string
+		}{
+			`200 {"limit":1000000}`: {calls: []string{putGlobal}},
+			`200 {}`:                {read: `200 {"limit":1000000}`, calls: []string{putGlobal, getGlobal}},
+			`503 {"detail":"yes"}`:  {read: `200 {"limit":1000000}`, calls: []string{putGlobal, getGlobal}},
+			`503 {"detail":"no"}`:   {read: `200 {"limit":null}`, wantErr: clienttest.Is[*transport.APIError], calls: []string{putGlobal, getGlobal}},
+		} {
+			ctx, end := start()
+			c, rec, _ := serveShort(t, func(call string) string {
+				if call == getGlobal {
+					return tc.read
+				}
+				end()
+				return put
+			})
+			if _, err := c.SetGlobalUsageLimit(ctx, million); !clienttest.IsA(err, tc.wantErr) {
+				t.Errorf("%s, %s: got %v", name, put, err)
+			}
+			rec.Want(t, tc.calls...)
+			if err := c.RemoveGlobalUsageLimit(ctx); !errors.Is(err, ctx.Err()) {
+				t.Errorf("%s, %s: a removal after the run gets %v", name, put, err)
+			}
+			rec.Want(t, tc.calls...)
+		}
+	}
+}

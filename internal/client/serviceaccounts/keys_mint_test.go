@@ -1,0 +1,442 @@
+package serviceaccounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+func TestCreateAPIKey(t *testing.T) {
+	t.Parallel()
+	amongOthers := (*Client).CreateKeyAmongOthers
+	replaces := func(old Renewal) func(*Client, context.Context, NewAPIKey) (*MintedAPIKey, error) {
+		return func(c *Client, ctx context.Context, n NewAPIKey) (*MintedAPIKey, error) {
+			return c.RenewKey(ctx, n, old)
+		}
+	}
+	for name, tc := range map[string]struct {
+		prepare  func(s *keyring)
+		expires  bool
+		call     func(*Client, context.Context, NewAPIKey) (*MintedAPIKey, error) // Nil is CreateKey.
+		want     string                                                           // ID of the key that is returned; empty for an error.
+		wantErr  []string
+		wantLive string
+	}{
+		"answered":                {want: "made-1", wantLive: "[made-1]"},
+		"lost once":               {prepare: func(s *keyring) { s.breaking = once }, want: "made-2", wantLive: "[made-2]"},
+		"lost always":             {prepare: func(s *keyring) { s.breaking = always }, wantErr: []string{"createApiKey"}, wantLive: "[]"},
+		"a dead namesake":         {prepare: func(s *keyring) { s.add("old", revoked) }, want: "made-1", wantLive: "[made-1]"},
+		"an expired namesake":     {prepare: func(s *keyring) { s.add("old", func(k *APIKey) { k.ExpiresAt = k.CreatedAt }) }, want: "made-1", wantLive: "[made-1]"},
+		"a live namesake":         {prepare: func(s *keyring) { s.add("old", nil) }, wantErr: []string{"old", "2026-03-01T00:00:00Z", "exists already"}, wantLive: "[old]"},
+		"two live namesakes":      {prepare: func(s *keyring) { s.add("key-a", nil); s.add("key-b", nil) }, wantErr: []string{"key-a", "key-b"}, wantLive: "[key-a key-b]"},
+		"another name":            {prepare: func(s *keyring) { s.add("old", func(k *APIKey) { k.Name = "x" }) }, want: "made-1", wantLive: "[old made-1]"},
+		"among others":            {prepare: func(s *keyring) { s.add("old", nil) }, call: amongOthers, want: "made-1", wantLive: "[old made-1]"},
+		"among others, lost once": {prepare: func(s *keyring) { s.add("old", nil); s.breaking = once }, call: amongOthers, want: "made-2", wantLive: "[old made-2]"},
+		"somebody else at the same time": {
+			prepare: func(s *keyring) {
+				s.breaking = always
+				s.meanwhile = func() { s.add("theirs", nil) }
+			},
+			wantErr: []string{"theirs", "made-1"}, wantLive: "[made-1 theirs]",
+		},
+		"somebody else's, the request lost before commit": {
+			prepare: func(s *keyring) { s.swallow = true; s.breaking = always; s.meanwhile = func() { s.add("theirs", nil) } },
+			expires: true, wantErr: []string{"theirs", "nothing proves"}, wantLive: "[theirs]",
+		},
+		"somebody else's before the request": {
+			prepare: func(s *keyring) {
+				s.swallow, s.breaking = true, always
+				s.meanwhile = func() { s.add("theirs", func(k *APIKey) { k.CreatedAt -= 60_000 }) }
+			},
+			wantErr: []string{"theirs", "nothing proves"}, wantLive: "[theirs]",
+		},
+		"the service tells no time": {
+			prepare: func(s *keyring) { s.timeless, s.breaking = true, once },
+			wantErr: []string{"made-1", "nothing proves"}, wantLive: "[made-1]",
+		},
+		"its revocation fails": {
+			prepare: func(s *keyring) { s.breaking, s.keeping = once, true },
+			wantErr: []string{"made-1", "lives on", "createApiKey", "revokeApiKey"}, wantLive: "[made-1]",
+		},
+		"a rotation that left two": {
+			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil); s.add("theirs", nil) },
+			call:    replaces(Renewal{ID: "old", Revokes: "lost"}), wantErr: []string{"lost", "theirs"}, wantLive: "[lost theirs]",
+		},
+		"replaces a revoked key":    {prepare: func(s *keyring) { s.add("old", revoked) }, call: replaces(Renewal{ID: "old", Revokes: "lost"}), want: "made-1", wantLive: "[made-1]"},
+		"replaces one still listed": {prepare: func(s *keyring) { s.add("old", nil) }, call: replaces(Renewal{ID: "old"}), want: "made-1", wantLive: "[made-1]"},
+		"a rotation's newer key that the plan did not name": {
+			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil) },
+			call:    replaces(Renewal{ID: "old"}), wantErr: []string{"lost"}, wantLive: "[lost]",
+		},
+		"a newer key with an expiry that nobody asked for": {
+			prepare: func(s *keyring) {
+				s.add("old", revoked)
+				s.add("lost", func(k *APIKey) { k.ExpiresAt = k.CreatedAt + 3600_000 })
+			},
+			call: replaces(Renewal{ID: "old", Revokes: "lost"}), wantErr: []string{"lost"}, wantLive: "[lost]",
+		},
+		"spares one in its grace": {prepare: func(s *keyring) { s.add("old", revoked); s.add("spare", nil) }, call: replaces(Renewal{ID: "old", Spares: "spare"}), want: "made-1", wantLive: "[spare made-1]"},
+		"a rotation's newer key": {
+			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil) },
+			call:    replaces(Renewal{ID: "old", Revokes: "lost"}), want: "made-1", wantLive: "[made-1]",
+		},
+		"a newer key with grace": {
+			prepare: func(s *keyring) {
+				s.add("old", nil)
+				s.clk.Advance(time.Hour)
+				s.add("lost", nil)
+				s.end("old", s.clk.Now().Add(7*time.Minute))
+				s.clk.Advance(time.Hour)
+			},
+			call: replaces(Renewal{ID: "old", Revokes: "lost"}), want: "made-1", wantLive: "[made-1]",
+		},
+		"made after the revocation": {
+			prepare: func(s *keyring) { s.add("old", revoked); s.clk.Advance(time.Minute); s.add("theirs", nil) },
+			call:    replaces(Renewal{ID: "old", Revokes: "lost"}), wantErr: []string{"theirs"}, wantLive: "[theirs]",
+		},
+		"made before the revocation": {
+			prepare: func(s *keyring) {
+				s.add("old", nil)
+				s.add("theirs", nil)
+				s.clk.Advance(11 * time.Minute)
+				s.end("old", s.clk.Now())
+			},
+			call: replaces(Renewal{ID: "old", Revokes: "lost"}), wantErr: []string{"theirs"}, wantLive: "[theirs]",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, c := newKeyring(t)
+			if tc.prepare != nil {
+				tc.prepare(s)
+			}
+			n := NewAPIKey{AccountID: "sa", Name: "ci"}
+			if tc.expires {
+				n.ExpiresAt = s.clk.Now().Add(time.Hour)
+			}
+			if tc.call == nil {
+				tc.call = (*Client).CreateKey
+			}
+			made, err := tc.call(c, t.Context(), n)
+			checkMade(t, s, made, err, tc.want, tc.wantErr, tc.wantLive)
+		})
+	}
+}
+
+func checkMade(t *testing.T, s *keyring, made *MintedAPIKey, err error, want string, wantErr []string, wantLive string) {
+	t.Helper()
+	if want != "" && (err != nil || made.ID != want || made.Value == "") {
+		t.Errorf("got %+v, %v, want %s", made, err, want)
+	}
+	if want == "" && err == nil {
+		t.Errorf("got %+v, want an error", made)
+	}
+	for _, part := range wantErr {
+		if err != nil && !strings.Contains(err.Error(), part) {
+			t.Errorf("the error lacks %q: %v", part, err)
+		}
+	}
+	if live := fmt.Sprint(s.live()); live != wantLive {
+		t.Errorf("the live keys are %s, want %s", live, wantLive)
+	}
+}
+
+func TestRotateAPIKey(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		prepare  func(s *keyring)
+		grace    int64
+		want     string
+		wantErr  []string
+		wantLive string
+	}{
+		"answered":    {want: "made-1", wantLive: "[made-1]"},
+		"lost once":   {prepare: func(s *keyring) { s.breaking = once }, want: "made-2", wantLive: "[made-2]"},
+		"lost always": {prepare: func(s *keyring) { s.breaking = always }, wantErr: []string{"createApiKey"}, wantLive: "[]"},
+		"lost, and somebody else's appears": {
+			prepare: func(s *keyring) {
+				s.breaking = once
+				s.meanwhile = func() { s.add("theirs", func(k *APIKey) { k.CreatedAt += 5000 }); s.meanwhile = nil }
+			},
+			want: "made-2", wantLive: "[theirs made-2]",
+		},
+		"dead meanwhile": {prepare: func(s *keyring) { s.end("old", s.clk.Now()) }, want: "made-1", wantLive: "[made-1]"},
+		"gone":           {prepare: func(s *keyring) { s.keys = nil }, want: "made-1", wantLive: "[made-1]"},
+		"refused":        {prepare: func(s *keyring) { s.refusing = true }, wantErr: []string{"rotateApiKey", "400"}, wantLive: "[old]"},
+		"refused, and a newer one lives": {
+			prepare: func(s *keyring) { s.refusing = true; s.clk.Advance(time.Minute); s.add("lost", nil) }, grace: 10,
+			wantErr: []string{"old", "lost (created at 2026-03-01T00:01:00Z)", "400"}, wantLive: "[old lost]",
+		},
+		"refused, and the newer one was revoked by hand": {
+			prepare: func(s *keyring) { s.refusing = true; s.add("lost", revoked) }, grace: 10,
+			want: "made-1", wantLive: "[old made-1]",
+		},
+		"refused, two newer ones": {
+			prepare: func(s *keyring) { s.refusing = true; s.add("key-a", nil); s.add("key-b", nil) },
+			wantErr: []string{"key-a", "key-b", "400"}, wantLive: "[old key-a key-b]",
+		},
+		"lost before commit, and somebody else's appears": {
+			prepare:  func(s *keyring) { s.swallow, s.breaking, s.meanwhile = true, once, func() { s.add("theirs", nil) } },
+			wantErr:  []string{"rotateApiKey"},
+			wantLive: "[old theirs]",
+		},
+		"lost, another expiry appears": {
+			prepare: func(s *keyring) {
+				s.breaking = once
+				s.meanwhile = func() { s.add("theirs", func(k *APIKey) { k.ExpiresAt = k.CreatedAt + 3600_000 }); s.meanwhile = nil }
+			},
+			grace: 5, want: "made-2", wantLive: "[old theirs made-2]",
+		},
+		"refused, a newer one that is too old for a grace period": {
+			prepare: func(s *keyring) { s.refusing = true; s.add("theirs", nil); s.clk.Advance(time.Hour) },
+			wantErr: []string{"400"}, wantLive: "[old theirs]",
+		},
+		"refused, and vanished meanwhile": {
+			prepare: func(s *keyring) { s.refusing, s.vanishing = true, true },
+			want:    "made-1", wantLive: "[made-1]",
+		},
+		"refused, a newer one as old as a grace period may be": {
+			prepare: func(s *keyring) {
+				s.refusing = true
+				s.clk.Advance(time.Minute)
+				s.add("lost", nil)
+				s.clk.Advance(maxGrace + sameMoment)
+			},
+			grace: 10, wantErr: []string{"old", "lost (created at", "400"}, wantLive: "[old lost]",
+		},
+		"refused for its grace": {
+			prepare: func(s *keyring) {
+				s.refusing = true
+				s.keys[0].ExpiresAt = transport.Millis(s.clk.Now().Add(5 * time.Minute).UnixMilli())
+				s.add("theirs", nil)
+			},
+			grace: 10, wantErr: []string{"400"}, wantLive: "[old theirs]",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, c := newKeyring(t)
+			s.add("old", nil)
+			if tc.prepare != nil {
+				tc.prepare(s)
+			}
+			made, err := c.RenewKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"}, Renewal{ID: "old", GraceMinutes: tc.grace})
+			checkMade(t, s, made, err, tc.want, tc.wantErr, tc.wantLive)
+		})
+	}
+}
+
+// Whether a rotation without an answer was done is told by the old key where there is no grace period, else by what is new.
+func TestRotateAPIKey_tellsWhatALossLeft(t *testing.T) {
+	t.Parallel()
+	otherwise := func(s *keyring) {
+		s.add("theirs", func(k *APIKey) { k.ExpiresAt = k.CreatedAt + 3600_000 })
+	}
+	for name, tc := range map[string]struct {
+		grace     int64
+		meanwhile func(s *keyring)
+		found     string // The IDs that the error names; empty where it is the plain loss.
+	}{
+		"the old key lives":          {0, otherwise, ""},
+		"the old key vanished":       {0, func(s *keyring) { s.keys = nil }, ""},
+		"grace, and nothing appears": {5, func(*keyring) {}, ""},
+		"grace, and another appears": {5, otherwise, "theirs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, c := newKeyring(t)
+			s.add("old", nil)
+			s.swallow, s.breaking, s.meanwhile = true, always, func() { tc.meanwhile(s) }
+			_, err := c.RenewKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"}, Renewal{ID: "old", GraceMinutes: tc.grace})
+			var lost *create.LostError
+			found := ""
+			if errors.As(err, &lost) {
+				for _, k := range lost.Found {
+					found += k.ID
+				}
+			}
+			if !transport.IsAmbiguous(err) || found != tc.found || (lost != nil) != (tc.found != "") || s.made != 1 {
+				t.Errorf("after %d requests: %v", s.made, err)
+			}
+		})
+	}
+}
+
+// What is known of the keys of a name is asked for anew only where a live one stands in the way.
+func TestCreateAPIKey_looksAgainOnlyAtWhatStandsInTheWay(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		ends   bool
+		listed int
+	}{
+		"none":               {false, 0},
+		"one that has ended": {true, 1},
+	} {
+		s, c := newKeyring(t)
+		if tc.ends {
+			s.add("old", nil)
+		}
+		if _, err := c.KnownKeysNamed(t.Context(), "sa", "ci"); err != nil {
+			t.Fatal(err)
+		}
+		before := s.listed
+		s.end("old", s.clk.Now())
+		if _, err := c.CreateKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"}); err != nil || s.listed-before != tc.listed {
+			t.Errorf("%s: %v, after %d listings", name, err, s.listed-before)
+		}
+	}
+}
+
+// The time of a creation is that of the answer, unless the answer tells it. A refusal is told as it is.
+func TestCreateAPIKey_readsItsAnswer(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		status       int
+		date, answer string
+		want         transport.Millis
+	}{
+		"by the Date":     {201, "Sun, 01 Mar 2026 00:00:09 GMT", `{"apiKey":{"id":"k","value":"fk","name":"ci"}}`, transport.Millis(time.Date(2026, 3, 1, 0, 0, 9, 0, time.UTC).UnixMilli())},
+		"in the answer":   {201, "Sun, 01 Mar 2026 00:00:09 GMT", `{"apiKey":{"id":"k","value":"fk","name":"ci","createdAt":7}}`, 7},
+		"nowhere":         {201, "", `{"apiKey":{"id":"k","value":"fk","name":"ci"}}`, 0},
+		"refused":         {403, "", `{"detail":"no","status":403,"title":"x"}`, 0},
+		"without a value": {201, "", `{"apiKey":{"id":"k","name":"ci"}}`, 0},
+		"without a name":  {201, "", `{"apiKey":{"id":"k","value":"fk"}}`, 0},
+		"of another name": {201, "", `{"apiKey":{"id":"k","value":"fk","name":"deploy"}}`, 0},
+	} {
+		c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+			w.Header()["Date"] = nil
+			if tc.date != "" {
+				w.Header().Set("Date", tc.date)
+			}
+			if r.Method == http.MethodGet {
+				clienttest.AnswerJSON(w, 200, `{"apiKeys":[]}`)
+				return
+			}
+			clienttest.AnswerJSON(w, tc.status, tc.answer)
+		})
+		made, err := c.CreateKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"})
+		var lost *create.LostError
+		useless := name == "without a value" || name == "of another name"
+		switch {
+		case name == "refused" && (transport.StatusOf(err) != 403 || errors.As(err, &lost)), useless && err == nil:
+			t.Errorf("%s: %v", name, err)
+		case tc.status == 201 && !useless && (err != nil || made.CreatedAt != tc.want):
+			t.Errorf("%s: %+v, %v", name, made, err)
+		}
+		if rec.Count(http.MethodPost) != 1 {
+			t.Errorf("%s: %d mints", name, rec.Count(http.MethodPost))
+		}
+	}
+}
+
+// What a killed rotation left is revoked only if the plan named it, and nothing but it.
+func TestRenewAPIKey_revokesOnlyWhatThePlanNamed(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		revokes, want string
+		wantErr       []string
+		wantLive      string
+	}{
+		"it":       {revokes: "left", want: "made-1", wantLive: "[made-1]"},
+		"none":     {wantErr: []string{"exists already", "left"}, wantLive: "[left]"},
+		"of other": {revokes: "other", wantErr: []string{"exists already", "left"}, wantLive: "[left]"},
+	} {
+		s, c := newKeyring(t)
+		s.add("old", nil)
+		s.clk.Advance(time.Hour)
+		s.end("old", s.clk.Now())
+		s.add("left", nil)
+		made, err := c.RenewKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"}, Renewal{ID: "old", Revokes: tc.revokes})
+		t.Log(name)
+		checkMade(t, s, made, err, tc.want, tc.wantErr, tc.wantLive)
+	}
+}
+
+// A run that is stopped while an answer is lost revokes what it made, and makes nothing more.
+func TestCreateAPIKey_interrupted(t *testing.T) {
+	t.Parallel()
+	s, c := newKeyring(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	s.breaking, s.meanwhile = always, interrupt
+	made, err := c.CreateKey(ctx, NewAPIKey{AccountID: "sa", Name: "ci"})
+	checkMade(t, s, made, err, "", []string{"createApiKey"}, "[]")
+	if s.made != 1 || !errors.Is(err, context.Canceled) {
+		t.Errorf("%d keys were made: %v", s.made, err)
+	}
+}
+
+// A rotation of which nobody can store the outcome any more revokes the key that it made, and makes no other.
+func TestRotateAPIKey_interrupted(t *testing.T) {
+	t.Parallel()
+	s, c := newKeyring(t)
+	s.add("old", nil)
+	ctx, interrupt := context.WithCancel(t.Context())
+	s.breaking, s.meanwhile = once, interrupt
+	made, err := c.RenewKey(ctx, NewAPIKey{AccountID: "sa", Name: "ci"}, Renewal{ID: "old"})
+	checkMade(t, s, made, err, "", []string{"rotateApiKey"}, "[]")
+	if s.made != 1 {
+		t.Errorf("%d keys were made", s.made)
+	}
+}
+
+// A key is minted a few times only where every answer is lost, and none of them is left.
+func TestCreateAPIKey_givesUp(t *testing.T) {
+	t.Parallel()
+	s, c := newKeyring(t)
+	s.breaking = always
+	made, err := c.CreateKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"})
+	checkMade(t, s, made, err, "", []string{"createApiKey"}, "[]")
+	if s.made != mintAttempts || len(s.revoked) != mintAttempts {
+		t.Errorf("%d keys were made, %v revoked", s.made, s.revoked)
+	}
+}
+
+func TestCreateAPIKey_cannotLookAfterALoss(t *testing.T) {
+	t.Parallel()
+	s, c := newKeyring(t)
+	s.breaking, s.deaf = always, true
+	_, err := c.CreateKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"})
+	var lost *create.LostError
+	if !errors.As(err, &lost) || lost.Object != "API key" || s.made != 1 {
+		t.Errorf("%d keys were made: %v", s.made, err)
+	}
+}
+
+// Keys of one name are made one after the other, so that none is taken for another's successor.
+func TestCreateAPIKey_concurrently(t *testing.T) {
+	t.Parallel()
+	s, c := newKeyring(t)
+	s.breaking = once
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	made, stopped := 0, 0
+	for range 8 {
+		group.Go(func() {
+			_, err := c.CreateKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"})
+			mu.Lock()
+			defer mu.Unlock()
+			var exists *create.ExistsError
+			switch {
+			case err == nil:
+				made++
+			case errors.As(err, &exists) && exists.ID == "made-2" && exists.ImportID == "sa/made-2":
+				stopped++
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if made != 1 || stopped != 7 || fmt.Sprint(s.live()) != "[made-2]" {
+		t.Errorf("%d made, %d stopped, live: %v", made, stopped, s.live())
+	}
+}

@@ -1,0 +1,157 @@
+package wikis
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+func TestCreateWikiRun_sendsOnlyWhatIsSet(t *testing.T) {
+	t.Parallel()
+	yes, no, order := true, false, 1.5
+	for want, body := range map[string]CreateRequest{
+		`{"repoUrl":"https://code.example/acme/api"}`: {RepoURL: acmeAPI},
+		`{"repoUrl":"https://code.example/acme/api","commitHash":"c","branch":"b","hasLocalChanges":false,"hasNonRemoteCommits":true,"pages":[]}`: {RepoURL: acmeAPI, CommitHash: "c", Branch: "b", HasLocalChanges: &no, HasNonRemoteCommits: &yes, Pages: []PageUpload{}},
+		`{"repoUrl":"https://code.example/acme/api","pages":[{"path":"a.md","title":"","content":"x"}],"pageTree":[{"pageId":"p","title":"T","path":"a.md","order":1.5,"children":[{"title":"U","path":"b.md"}]}]}`: {
+			RepoURL: acmeAPI, Pages: []PageUpload{{Path: "a.md", Content: "x"}},
+			PageTree: []TreeNode{{PageID: "p", Title: "T", Path: "a.md", Order: &order, Children: []TreeNode{{Title: "U", Path: "b.md"}}}},
+		},
+	} {
+		c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{getWikis: wikis(), postWiki: "200 " + wiki("w1", "")}))
+		if _, err := c.Create(t.Context(), body); err != nil {
+			t.Fatal(err)
+		}
+		if sent := rec.Bodies[len(rec.Bodies)-1]; sent != want {
+			t.Errorf("sent %s, want %s", sent, want)
+		}
+	}
+}
+
+func TestCreateWikiRun_takesEveryAnswer(t *testing.T) {
+	t.Parallel()
+	yes := true
+	asked := CreateRequest{RepoURL: acmeAPI + ".git", CommitHash: "c0ffee0", Branch: "main", HasLocalChanges: &yes, Pages: []PageUpload{{Path: "a.md"}}}
+	mine := strings.Replace(wiki("w1", ""), `"hasLocalChanges":false`, `"hasLocalChanges":true`, 1)
+	late := strings.Replace(mine, "1772323200000", "1772323199000", 1)
+	known := wiki("w0", "")
+	lost, stranger := clienttest.Is[*create.LostError], clienttest.Is[*create.WrongObjectError]
+	for name, tc := range map[string]struct {
+		post, single string
+		history      []string
+		want         func(error) bool
+		branch       string
+	}{
+		"the record":                         {post: "200 " + mine, branch: "main"},
+		"wrapped":                            {post: `200 {"wikiRun":` + mine + `}`, branch: "main"},
+		"the ID alone":                       {post: `200 {"wikiRunId":"w1"}`, single: "200 " + mine, branch: "main"},
+		"a record of another shape":          {post: `200 {"wikiRunId":"w1","repoUrl":{}}`, single: "200 " + mine, branch: "main"},
+		"the ID alone, and no read":          {post: `200 {"wikiRunId":"w1"}`, single: noSuchWiki, branch: "main"},
+		"nothing":                            {post: "200 {}", history: []string{known, mine}, branch: "main"},
+		"no body":                            {post: "200 ", history: []string{mine}, branch: "main"},
+		"lost":                               {post: "drop", history: []string{mine}, branch: "main"},
+		"500":                                {post: wikiFailed, history: []string{mine}, branch: "main"},
+		"lost before":                        {post: "drop", history: []string{known}, want: lost},
+		"lost, and one of before appears":    {post: "drop", history: []string{late}, want: lost},
+		"lost, and one without changes":      {post: "drop", history: []string{wiki("w1", "")}, want: lost},
+		"lost, and one of another branch":    {post: "drop", history: []string{strings.Replace(mine, "main", "next", 1)}, want: lost},
+		"lost, and one of another commit":    {post: "drop", history: []string{strings.Replace(mine, "c0ffee", "facade", 1)}, want: lost},
+		"lost, and one with more pages":      {post: "drop", history: []string{strings.Replace(mine, `"pageCount":1`, `"pageCount":2`, 1)}, want: lost},
+		"lost, and one that tells no pages":  {post: "drop", history: []string{`{"wikiRunId":"w1","repoUrl":"` + acmeAPI + `/","branch":"main","createdAt":1772323200000}`}, branch: "main"},
+		"lost, and one that tells no time":   {post: "drop", history: []string{strings.Replace(mine, `"createdAt":1772323200000,`, "", 1)}, want: lost},
+		"lost, and two appear":               {post: "drop", history: []string{mine, strings.Replace(mine, "w1", "w2", 1)}, want: lost},
+		"lost, and the history fails":        {post: "drop", want: lost},
+		"one that was created before":        {post: "200 " + strings.Replace(mine, "1772323200000", "1772319600000", 1), want: stranger},
+		"the repository is not covered":      {post: notCovered, want: clienttest.Is[*transport.APIError]},
+		"a page, as of something in between": {post: "200 <html>", history: []string{}, want: lost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			history := wikiFailed
+			if tc.history != nil {
+				history = wikis(tc.history...)
+			}
+			c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{getWikis: wikis(known), postWiki: tc.post, getWikiOne: tc.single, historyOf + "api.git": history}))
+			_ = c.conn.CheckAccess(t.Context()) // Tells the service's time.
+			got, err := c.Create(t.Context(), asked)
+			if !clienttest.IsA(err, tc.want) || err == nil && (got.ID != "w1" || got.Branch != tc.branch) {
+				t.Errorf("got %+v, %v", got, err)
+			}
+			if rec.Count(http.MethodPost) != 1 {
+				t.Errorf("asked %v", rec.Calls())
+			}
+		})
+	}
+}
+
+// A run that has more than was asked for, or that an agent or another person has made, is somebody else's.
+func TestCreateWikiRunRequest_isWanted(t *testing.T) {
+	t.Parallel()
+	yes, no := true, false
+	a := PageUpload{Path: "a.md", Title: "T"}
+	for name, tc := range map[string]struct {
+		asked    CreateRequest
+		old, new string // What the run has otherwise.
+		more     string
+		want     bool
+	}{
+		"nothing":                 {want: true},
+		"local changes":           {old: `"hasLocalChanges":false`, new: `"hasLocalChanges":true`},
+		"local changes asked for": {asked: CreateRequest{HasLocalChanges: &yes}, old: `"hasLocalChanges":false`, new: `"hasLocalChanges":true`, want: true},
+		"local changes not told":  {asked: CreateRequest{HasLocalChanges: &yes}, old: `"hasLocalChanges":false,`, want: true},
+		"no local changes":        {asked: CreateRequest{HasLocalChanges: &no}, want: true},
+		"local commits":           {old: `"hasNonRemoteCommits":false`, new: `"hasNonRemoteCommits":true`},
+		"local commits asked for": {asked: CreateRequest{HasNonRemoteCommits: &yes}, old: `"hasNonRemoteCommits":false`, new: `"hasNonRemoteCommits":true`, want: true},
+		"an agent's":              {more: `,"sourceSessionId":"s1"`},
+		"another owner's":         {more: `,"canUpdatePrivacy":false`},
+		"one's own":               {more: `,"canUpdatePrivacy":true,"sourceSessionId":""`, want: true},
+		"the page":                {asked: CreateRequest{Pages: []PageUpload{a}}, want: true},
+		"a page less":             {asked: CreateRequest{Pages: []PageUpload{a, a}}},
+		"a page more":             {asked: CreateRequest{Pages: []PageUpload{a}}, old: `"pageCount":1`, new: `"pageCount":2`},
+		"pages not told":          {asked: CreateRequest{Pages: []PageUpload{a, a}}, old: `"pageCount":1,`, want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var run Run
+			if err := json.Unmarshal([]byte(strings.Replace(wiki("w1", tc.more), tc.old, tc.new, 1)), &run); err != nil {
+				t.Fatal(err)
+			}
+			tc.asked.RepoURL = acmeAPI
+			if got := tc.asked.isWanted(&run); got != tc.want {
+				t.Errorf("got %v for %+v", got, run)
+			}
+		})
+	}
+}
+
+// Creating many needs one request for each and a look at what there is, also for one repository at once.
+func TestCreateWikiRun_many(t *testing.T) {
+	t.Parallel()
+	const n = 100
+	made := 0
+	c, rec, _ := serveShort(t, func(call string) string {
+		if call != postWiki {
+			return wikis()
+		}
+		made++
+		return "200 " + wiki(fmt.Sprint("w", made), "")
+	})
+	var creating sync.WaitGroup
+	for range n {
+		creating.Go(func() {
+			if _, err := c.Create(t.Context(), CreateRequest{RepoURL: acmeAPI}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	creating.Wait()
+	if requests := len(rec.Calls()); requests > n*105/100+10 {
+		t.Errorf("%d requests", requests)
+	}
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layers are the packages from top to bottom. A package imports only what is in a lower layer, so there is no cycle.
+var layers = [][]string{
+	{"."},
+	{"internal/provider"},
+	{
+		"internal/analytics", "internal/ci", "internal/computer", "internal/environment", "internal/organization",
+		"internal/serviceaccount", "internal/session", "internal/wiki",
+	},
+	{"internal/crud", "internal/wait"},
+	{"internal/apierror", "internal/modifier", "internal/results"},
+	{"internal/value"},
+	{"internal/client"},
+	{
+		"internal/client/analytics", "internal/client/ci", "internal/client/computers", "internal/client/environments",
+		"internal/client/organization", "internal/client/sessions", "internal/client/wikis",
+	},
+	{"internal/client/serviceaccounts"}, // Its accounts own computers.
+	{"internal/client/create"},
+	{"internal/client/collection"},
+	{"internal/client/transport"},
+	{"internal/contract", "internal/clock", "internal/phrase"},
+}
+
+// layerOf returns the layer of a package in layers, or -1 for a tool or a package for tests, which may import everything.
+func layerOf(folder string) int {
+	return slices.IndexFunc(layers, func(layer []string) bool { return slices.Contains(layer, folder) })
+}
+
+func TestLayout_importsGoDown(t *testing.T) {
+	t.Parallel()
+	const module = "github.com/agentyard/terraform-provider-agentyard"
+	eachFile(t, func(file string, _ []byte) {
+		folder := path.Dir(file)
+		from := layerOf(folder)
+		if from < 0 || strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range parsed.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			inside, ok := strings.CutPrefix(imported, module+"/")
+			if to := layerOf(inside); ok && to <= from {
+				t.Errorf("%s imports %s, which is not in a lower layer", file, inside)
+			}
+		}
+	})
+}
+
+func TestLayout_sizes(t *testing.T) {
+	t.Parallel()
+	packages := map[string]int{}
+	eachFile(t, func(file string, text []byte) {
+		if strings.HasSuffix(file, "_test.go") && !strings.HasPrefix(file, "internal/client/") {
+			return
+		}
+		lines, most := bytes.Count(text, []byte("\n")), 500
+		inClient := strings.HasPrefix(file, "internal/client/") && !strings.HasSuffix(file, "_test.go")
+		if inClient {
+			packages[path.Dir(file)] += lines
+			most = 400
+		}
+		if lines > most {
+			t.Errorf("%s has %d lines, want at most %d", file, lines, most)
+		}
+	})
+	for folder, lines := range packages {
+		if lines > 1700 {
+			t.Errorf("%s has %d lines, want at most 1700", folder, lines)
+		}
+	}
+}
+
+// eachFile visits the Go files of the project.
+func eachFile(t *testing.T, visit func(file string, text []byte)) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(file) != ".go" {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		visit(filepath.ToSlash(file), text)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
