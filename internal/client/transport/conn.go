@@ -151,8 +151,7 @@ type Conn struct {
 	// AllowInsecureHTTP is Config's.
 	AllowInsecureHTTP bool
 
-	Gate *gate
-	// Clock is the source of time.
+	Gate    *gate
 	Clock   clock.Clock
 	Service serviceClock
 	// unconfigured is set while the settings are unknown.
