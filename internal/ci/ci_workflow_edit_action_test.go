@@ -643,23 +643,3 @@ output "jobs" {
 	}
 	cli.MustPlanEmpty()
 }
-
-func TestAccCIWorkflowEdit_example(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsActions(t)
-	e := acctest.New(t)
-	cli := acctest.NewCLI(t, e, acctest.Example(t, "actions/agentyard_ci_workflow_edit/action.tf"))
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	cli.MustPlanEmpty()
-	if pulls(t, e) != 0 {
-		t.Errorf("%d pull requests were opened without a cause", pulls(t, e))
-	}
-	r := cli.MustRun("apply", "-invoke=action.agentyard_ci_workflow_edit.security", "-auto-approve", "-input=false")
-	if pulls(t, e) != 2 || !strings.Contains(r.Output, "acme/api: pull request") || !strings.Contains(r.Output, "acme/web: pull request") {
-		t.Errorf("%d pull requests: %s", pulls(t, e), r.Output)
-	}
-	cli.MustRun("apply", "-var=review_depth=shallow", "-auto-approve", "-input=false")
-	if pulls(t, e) != 3 {
-		t.Errorf("%d pull requests", pulls(t, e))
-	}
-}

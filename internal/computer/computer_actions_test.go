@@ -274,25 +274,6 @@ func TestAccComputerActions_invokedByHand(t *testing.T) {
 	cli.MustPlanEmpty()
 }
 
-func TestAccComputerActions_examples(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsActions(t)
-	for action, operation := range map[string]string{
-		"restart": "restartComputer", "install_deps": "installComputerDeps",
-		// These are for use by hand; creating the computer does not trigger them.
-		"refresh": "", "activity": "",
-	} {
-		t.Run(action, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			acctest.RunExample(t, e, "actions/agentyard_computer_"+action+"/action.tf")
-			if operation != "" && e.Journal().Count(operation) != 1 {
-				t.Errorf("%s was sent %d times", operation, e.Journal().Count(operation))
-			}
-		})
-	}
-}
-
 func TestAccComputerActions_triggered(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)

@@ -326,20 +326,6 @@ func (a *answerRecorder) Header() http.Header         { return a.header }
 func (a *answerRecorder) WriteHeader(status int)      { a.status = status }
 func (a *answerRecorder) Write(p []byte) (int, error) { return a.body.Write(p) }
 
-func TestAccComputerFileUpload_example(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsActions(t)
-	e := acctest.New(t)
-	data := filepath.Join(t.TempDir(), "data.tar.gz")
-	if err := os.WriteFile(data, []byte("packed"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	acctest.RunExample(t, e, "actions/agentyard_computer_file_upload/action.tf", "${path.module}/data.tar.gz", data)
-	if n := e.Journal().Count("completeFileUpload"); n != 2 {
-		t.Errorf("%d uploads were completed", n)
-	}
-}
-
 func TestAccComputerFileUpload_invokedByHand(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)

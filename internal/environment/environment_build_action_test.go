@@ -363,17 +363,3 @@ func TestAccEnvironmentBuild_invokedByHand(t *testing.T) {
 		}
 	}
 }
-
-func TestAccEnvironmentBuild_example(t *testing.T) {
-	acctest.NeedsActions(t)
-	t.Parallel()
-	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = 5 * time.Millisecond })
-	cli := acctest.NewCLI(t, e, acctest.Example(t, "actions/agentyard_environment_build/action.tf"))
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	cli.MustPlanEmpty()
-	cli.MustRun("apply", "-auto-approve", "-input=false", "-var=toolchain=2")
-	if n := e.Journal().Count("createEnvironmentBuild"); n != 1 {
-		t.Errorf("%d builds were started", n)
-	}
-	cli.MustRun("plan", "-detailed-exitcode", "-input=false", "-var=toolchain=2")
-}

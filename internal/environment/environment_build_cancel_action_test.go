@@ -163,18 +163,3 @@ func TestEnvironmentBuildCancel_faults(t *testing.T) {
 		}
 	}
 }
-
-func TestAccEnvironmentBuildCancel_example(t *testing.T) {
-	acctest.NeedsActions(t)
-	t.Parallel()
-	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = time.Hour })
-	id := environmentMade(e, "organization", "a")
-	for _, name := range []string{"latest", "one"} {
-		edit(e, id, name)
-		hcl := strings.NewReplacer("env_01hzy3v7k2m4n6p8q0r2s4t6v8", id, "bld_01hzy3x9d4f6g8h0j2k4m6n8p0", latestBuild(e, id).ID).Replace(acctest.Example(t, "actions/agentyard_environment_build_cancel/action.tf"))
-		r := acctest.NewCLI(t, e, hcl).MustRun("apply", "-invoke=action.agentyard_environment_build_cancel."+name, "-auto-approve", "-input=false")
-		if text := oneLine(r.Output); !strings.Contains(text, "was canceled") || latestBuild(e, id).Status != "failed" {
-			t.Errorf("%s: %s", name, text)
-		}
-	}
-}

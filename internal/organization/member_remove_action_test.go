@@ -246,19 +246,6 @@ func TestAccMemberRemove_fromAVariable(t *testing.T) {
 	}
 }
 
-func TestAccMemberRemove_example(t *testing.T) {
-	acctest.NeedsActions(t)
-	t.Parallel()
-	e := acctest.New(t)
-	join(t, e, emulator.Human{Email: "avery@agentyard.example"})
-	cli := acctest.NewCLI(t, e, acctest.Example(t, "actions/agentyard_member_remove/action.tf"))
-	cli.MustPlanEmpty()
-	r := cli.MustRun("apply", "-invoke=action.agentyard_member_remove.leaver", "-var", "leaver=avery@agentyard.example", "-auto-approve", "-input=false")
-	if left := remaining(t, e); len(left) != 0 || !strings.Contains(r.Output, "was removed") {
-		t.Errorf("left are %v: %s", left, r.Output)
-	}
-}
-
 // One process tells a removal from one that finds nobody, in one message each.
 func TestMemberRemove_progress(t *testing.T) {
 	t.Parallel()

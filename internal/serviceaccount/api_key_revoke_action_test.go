@@ -119,19 +119,6 @@ func TestAccAPIKeyRevoke_lostAnswer(t *testing.T) {
 	}
 }
 
-func TestAccAPIKeyRevoke_example(t *testing.T) {
-	acctest.NeedsActions(t)
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	account := newAccount(e, "ci")
-	key := newKey(e, account, "leaked")
-	hcl := strings.NewReplacer("sa_01hzy3v7k2m4n6p8q0r2s4t6v8", account, "key_01hzy3x9d4f6g8h0j2k4m6n8p0", key.ID).Replace(acctest.Example(t, "actions/agentyard_api_key_revoke/action.tf"))
-	acctest.NewCLI(t, e, hcl).MustRun("apply", "-invoke=action.agentyard_api_key_revoke.leaked", "-auto-approve", "-input=false")
-	if got := answered(e, key.Value); got != 401 {
-		t.Errorf("the key is answered %d", got)
-	}
-}
-
 // A variable that only an emergency sets is null in every other run; invoked without it, the action names the argument.
 func TestAccAPIKeyRevoke_nullID(t *testing.T) {
 	acctest.NeedsActions(t)

@@ -170,27 +170,3 @@ func TestSessionInterrupt_unreachable(t *testing.T) {
 	_, out := acctest.NewProcess(t, e, acctest.Values{"base_url": "https://127.0.0.1:1", "max_retries": 0}).Invoke(interruptType, acctest.Values{"session_id": "s1"})
 	mustRefuse(t, out, false, "Cannot interrupt session", "Check the network and base_url")
 }
-
-func TestAccSessionInterrupt_example(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsActions(t)
-	e := acctest.NewRealTime(t, shownAtOnce)
-	s := makeTalk(e, newComputer(e, "dev"), nil)
-	isRunning(t, e, s.ID)
-	hcl := acctest.Example(t, "actions/agentyard_session_interrupt/action.tf")
-	first, _, _ := strings.Cut(hcl, "\n")
-	_, command, _ := strings.Cut(first, "terraform ")
-	args := append(strings.Fields(strings.ReplaceAll(command, "7f9c2ba4-e88f-427d-8a1e-0d2d5e6b3c11", s.ID)), "-auto-approve", "-input=false")
-	cli := acctest.NewCLI(t, e, hcl)
-	cli.MustPlanEmpty()
-	if r := cli.MustRun(args...); !strings.Contains(unframed(r.Output), "Session "+s.ID+" is idle") || statusOf(e, s.ID) != "idle" {
-		t.Errorf("the session is %s: %s", statusOf(e, s.ID), r.Output)
-	}
-	r := cli.Run("apply", "-invoke=action.agentyard_session_interrupt.stop", "-auto-approve", "-input=false")
-	if r.ExitCode == 0 || !strings.Contains(unframed(r.Output), "Missing Session ID") || !strings.Contains(unframed(r.Output), "-var NAME=ID") {
-		t.Errorf("without a session: exit code %d, %s", r.ExitCode, r.Output)
-	}
-	if n := e.Journal().Count("interruptSession"); n != 1 {
-		t.Errorf("%d interruptions were sent", n)
-	}
-}

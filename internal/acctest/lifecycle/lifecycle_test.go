@@ -172,7 +172,7 @@ var lives = map[string]life{
 // New is an emulator with what others have made in it.
 func newOrganization(t *testing.T) (*acctest.Env, *strings.Replacer) {
 	t.Helper()
-	e := acctest.New(t)
+	e := acctest.New(t, func(o *emulator.Options) { o.SessionDelay, o.SessionListDelay = -1, -1 })
 	for _, email := range []string{"avery@agentyard.example", "blake@agentyard.example"} {
 		if _, _, err := e.AddHuman(emulator.Human{Email: email}); err != nil {
 			t.Fatal(err)

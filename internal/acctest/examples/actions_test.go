@@ -1,0 +1,138 @@
+package examples
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// command is a run of the CLI in the folder of an example. It succeeds and shows all of its texts, or fails and shows them.
+type command struct {
+	args  string
+	fails bool
+	shows []string
+	// sent is how often operations have been sent since the example's first command.
+	sent map[string]int
+}
+
+const (
+	apply  = "apply -auto-approve -input=false"
+	empty  = "plan -detailed-exitcode -input=false"
+	invoke = apply + " -invoke=action."
+)
+
+// actions are the commands that the examples are for, by the names of the actions.
+var actions = map[string]struct {
+	options  []acctest.Option
+	before   func(o organization) (shown, real string) // Makes what the others need not, whose ID the example shows; it may be nil.
+	commands []command
+}{
+	"agentyard_api_key_revoke": {commands: []command{
+		{args: invoke + "agentyard_api_key_revoke.leaked", sent: map[string]int{"revokeApiKey": 1}},
+	}},
+	"agentyard_ci_workflow_edit": {commands: []command{
+		{args: apply},
+		{args: empty, sent: map[string]int{"editCiWorkflow": 0}}, // Nothing is proposed without a cause.
+		{args: invoke + "agentyard_ci_workflow_edit.security", shows: []string{"acme/api: pull request", "acme/web: pull request"}},
+		{args: apply + " -var=review_depth=shallow", sent: map[string]int{"editCiWorkflow": 2}},
+	}},
+	"agentyard_computer_activity": {commands: []command{
+		// For use by hand: creating the computer does not trigger it.
+		{args: apply, sent: map[string]int{"recordComputerActivity": 0}},
+		{args: empty},
+		{args: invoke + "agentyard_computer_activity.build", sent: map[string]int{"recordComputerActivity": 1}},
+	}},
+	"agentyard_computer_file_upload": {commands: []command{
+		{args: apply, sent: map[string]int{"completeFileUpload": 2}},
+		{args: empty},
+	}},
+	"agentyard_computer_install_deps": {commands: []command{
+		{args: apply, sent: map[string]int{"installComputerDeps": 1}},
+		{args: empty},
+	}},
+	"agentyard_computer_refresh": {commands: []command{
+		{args: apply, sent: map[string]int{"refreshComputer": 0}},
+		{args: empty},
+		{args: invoke + "agentyard_computer_refresh.build", sent: map[string]int{"refreshComputer": 1}},
+	}},
+	"agentyard_computer_restart": {commands: []command{
+		{args: apply, sent: map[string]int{"restartComputer": 1}},
+		{args: empty},
+	}},
+	"agentyard_environment_build": {commands: []command{
+		{args: apply},
+		{args: empty},
+		{args: apply + " -var=toolchain=2", sent: map[string]int{"createEnvironmentBuild": 1}},
+		{args: empty + " -var=toolchain=2"},
+	}},
+	"agentyard_environment_build_cancel": {
+		options: []acctest.Option{func(o *emulator.Options) { o.BuildPhase = time.Hour }},
+		before: func(o organization) (shown, real string) {
+			var build struct{ BuildID string }
+			o.API(http.MethodPatch, "/api/v0/environments/"+o.ids["app"], map[string]any{"setupScript": "make"}, &build)
+			return "bld_01hzy3x9d4f6g8h0j2k4m6n8p0", build.BuildID
+		},
+		commands: []command{
+			{args: invoke + "agentyard_environment_build_cancel.one", shows: []string{"was canceled"}, sent: map[string]int{"cancelEnvironmentBuild": 1}},
+			{args: invoke + "agentyard_environment_build_cancel.latest", shows: []string{"nothing was canceled"}},
+		},
+	},
+	"agentyard_member_remove": {commands: []command{
+		{args: empty},
+		{args: invoke + "agentyard_member_remove.leaver -var leaver=avery@agentyard.example", shows: []string{"was removed"}, sent: map[string]int{"removeMember": 1}},
+	}},
+	"agentyard_session_interrupt": {commands: []command{
+		{args: empty},
+		{args: invoke + "agentyard_session_interrupt.stop -var session=7f9c2ba4-e88f-427d-8a1e-0d2d5e6b3c11", shows: []string{"is idle"}},
+		{args: invoke + "agentyard_session_interrupt.stop", fails: true, shows: []string{"Missing Session ID", "-var NAME=ID"}, sent: map[string]int{"interruptSession": 1}},
+	}},
+}
+
+// Each action's example does what it says, by hand and by what triggers it.
+func TestAccExamples_actions(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	for _, name := range names(t, "actions") {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			row, ok := actions[name]
+			if !ok {
+				t.Fatal("the example has no row in actions")
+			}
+			o := newOrganization(t, row.options...)
+			example := acctest.Example(t, "actions/"+name+"/action.tf")
+			if row.before != nil {
+				shown, real := row.before(o)
+				example = strings.ReplaceAll(example, shown, real)
+			}
+			o.Journal().Reset()
+			cli := acctest.NewCLI(t, o.Env, o.replace(example))
+			cli.Write("data.tar.gz", "packed")
+			for _, c := range row.commands {
+				r := cli.Run(strings.Fields(o.replace(c.args))...)
+				if (r.ExitCode != 0) != c.fails {
+					t.Fatalf("%s: exit code %d\n%s", c.args, r.ExitCode, r.Output)
+				}
+				for _, text := range c.shows {
+					if !strings.Contains(unframed(r.Output), text) {
+						t.Errorf("%s does not show %q:\n%s", c.args, text, r.Output)
+					}
+				}
+				for operation, want := range c.sent {
+					if got := o.Journal().Count(operation); got != want {
+						t.Errorf("%s: %s was sent %d times, want %d", c.args, operation, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// unframed is the output of the CLI in one line, without the frames around errors.
+func unframed(output string) string {
+	return strings.Join(strings.Fields(strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(output)), " ")
+}
