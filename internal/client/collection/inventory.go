@@ -96,7 +96,7 @@ func (s *Shared[T]) learn(ctx context.Context, key string, v *inventory[T]) *lis
 		if c := s.collections[key]; c != nil && !c.isUnderWay() && s.clock.Now().Sub(c.since) >= idleFor {
 			delete(s.collections, key) // Its listing may be as old.
 		}
-		v.learning = s.joinLocked(ctx, key, true)
+		v.learning = s.listingLocked(ctx, key)
 	}
 	return v.learning
 }

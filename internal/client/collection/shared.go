@@ -67,13 +67,13 @@ func NewShared[T any](clk clock.Clock, singles int, list func(context.Context, s
 // Get returns one object of the collection, from its listing if there is or should be one, else by single. An object is
 // gone, which is a *GoneError, where single answers 404 and a listing lacks it: a 404 alone may have another cause.
 func (s *Shared[T]) Get(ctx context.Context, key, id string, single func(context.Context) (*T, error)) (*T, error) {
-	l := s.Join(ctx, key, false)
+	l := s.ListingForRead(ctx, key)
 	if l == nil {
 		found, err := single(ctx)
 		if !transport.IsNotFound(err) {
 			return found, err
 		}
-		l = s.Join(ctx, key, true)
+		l = s.Listing(ctx, key)
 	}
 	listErr := l.Wait(ctx)
 	if listErr != nil && !CannotList(listErr) {
@@ -99,7 +99,7 @@ func (s *Shared[T]) ConfirmGone(ctx context.Context, key, id string, notFound er
 		if anew {
 			s.Invalidate(key)
 		}
-		l := s.Join(ctx, key, true)
+		l := s.Listing(ctx, key)
 		if err := l.Wait(ctx); err != nil {
 			return &UnprovenGoneError{Err: notFound, Listing: err}
 		}
@@ -112,7 +112,7 @@ func (s *Shared[T]) ConfirmGone(ctx context.Context, key, id string, notFound er
 
 // Lookup returns one object as the shared listing shows it; nil if it is not there.
 func (s *Shared[T]) Lookup(ctx context.Context, key, id string) (*T, error) {
-	l := s.Join(ctx, key, true)
+	l := s.Listing(ctx, key)
 	if err := l.Wait(ctx); err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (s *Shared[T]) LookupTwice(ctx context.Context, key, id string) (*T, error)
 
 // Find returns the objects of a name as the shared listing shows them.
 func (s *Shared[T]) Find(ctx context.Context, key, name string) ([]T, error) {
-	l := s.Join(ctx, key, true)
+	l := s.Listing(ctx, key)
 	if err := l.Wait(ctx); err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (s *Shared[T]) Find(ctx context.Context, key, name string) ([]T, error) {
 
 // All returns the whole collection, from a listing that others may share.
 func (s *Shared[T]) All(ctx context.Context, key string) ([]T, error) {
-	l := s.Join(ctx, key, true)
+	l := s.Listing(ctx, key)
 	if err := l.Wait(ctx); err != nil {
 		return nil, err
 	}
@@ -173,31 +173,44 @@ func (s *Shared[T]) Listed(key string) *listing[T] {
 	}
 }
 
-// Join returns the listing to wait for, which it starts if needed; nil if this is one of the collection's first reads and need not be a listing.
-func (s *Shared[T]) Join(ctx context.Context, key string, mustList bool) *listing[T] {
+// Listing returns the listing of a collection, and starts one if there is none.
+func (s *Shared[T]) Listing(ctx context.Context, key string) *listing[T] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.joinLocked(ctx, key, mustList)
+	return s.listingLocked(ctx, key)
 }
 
-func (s *Shared[T]) joinLocked(ctx context.Context, key string, mustList bool) *listing[T] {
-	now := s.clock.Now()
-	c := s.collections[key]
-	if c == nil || !c.isUnderWay() && now.Sub(c.since) >= SharedLifetime {
-		c = &collection[T]{since: now}
-		s.collections[key] = c
-	}
-	if c.listing == nil && !mustList {
-		if c.reads++; c.reads <= s.singles {
-			return nil
-		}
-	}
+func (s *Shared[T]) listingLocked(ctx context.Context, key string) *listing[T] {
+	c := s.currentLocked(key)
 	if c.listing == nil {
 		c.listing = &listing[T]{done: make(chan struct{})}
 		// The listing serves others too, so it does not end with the reader that happened to start it.
 		go s.fill(context.WithoutCancel(ctx), key, c, c.listing)
 	}
 	return c.listing
+}
+
+// ListingForRead returns nil for the first reads of a collection that is not listed yet: they cost less than a listing.
+func (s *Shared[T]) ListingForRead(ctx context.Context, key string) *listing[T] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.currentLocked(key); c.listing == nil {
+		if c.reads++; c.reads <= s.singles {
+			return nil
+		}
+	}
+	return s.listingLocked(ctx, key)
+}
+
+// currentLocked returns what was read of a collection, or starts over if that is too old.
+func (s *Shared[T]) currentLocked(key string) *collection[T] {
+	now := s.clock.Now()
+	c := s.collections[key]
+	if c == nil || !c.isUnderWay() && now.Sub(c.since) >= SharedLifetime {
+		c = &collection[T]{since: now}
+		s.collections[key] = c
+	}
+	return c
 }
 
 // isUnderWay reports that the collection is being listed, however long that takes.

@@ -176,7 +176,7 @@ func (c *Client) Get(ctx context.Context, id, repoURL string) (*Run, error) {
 // and alone where that lacks it or cannot be had.
 func (c *Client) getOlder(ctx context.Context, id, repoURL string) (*Run, error) {
 	if repoURL != collection.Organization && c.listings.Listed(collection.Organization) != nil {
-		if l := c.listings.Join(ctx, repoURL, false); l != nil && l.Wait(ctx) == nil {
+		if l := c.listings.ListingForRead(ctx, repoURL); l != nil && l.Wait(ctx) == nil {
 			if found, ok := l.ByID[id]; ok {
 				run := *found
 				return &run, nil
