@@ -357,7 +357,7 @@ func TestAccAnalytics_daysOfTheSameApply(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ start, end, want string }{
 		"right":     {"2026-02-27", "2026-02-28", ""},
-		"malformed": {"2026-02-27", "yesterday", `(?s)Invalid Date.*end_date\s+must\s+be\s+a\s+day`},
+		"malformed": {"2026-02-27", "yesterday", `(?s)Invalid Date.*end_date\s+must\s+be\s+a\s+date`},
 		"too early": {"2026-01-13", "2026-02-28", `(?s)Date Too Early.*start_date\s+must\s+not\s+be\s+before\s+2026-01-14`},
 		"disorder":  {"2026-02-28", "2026-02-27", `(?s)Date Out Of Order.*end_date\s+must\s+not\s+be\s+before\s+start_date`},
 		"too late":  {"2026-02-28", "2026-03-01", `(?s)Date Not Available Yet.*end_date\s+must\s+not\s+be\s+later\s+than\s+2026-02-28`},
