@@ -27,7 +27,7 @@ var (
 	_ resource.ResourceWithModifyPlan  = (*defaultEnvironmentResource)(nil)
 )
 
-// theOrganization is the ID, the identity and the import ID: an organization has one default.
+// theOrganization is the ID, identity, and import ID of a singleton.
 const theOrganization = "organization"
 
 // NewDefaultEnvironmentResource returns the resource agentyard_default_environment.
@@ -40,13 +40,12 @@ type defaultEnvironmentModel struct {
 	EnvironmentID types.String `tfsdk:"environment_id"`
 }
 
-// FromAPI takes over the ID of the default environment.
 func (m *defaultEnvironmentModel) FromAPI(_ context.Context, environmentID *string) diag.Diagnostics {
 	m.ID, m.EnvironmentID = types.StringValue(theOrganization), types.StringValue(*environmentID)
 	return nil
 }
 
-// Identity is the same for every organization: the API key tells which one it is.
+// Identity is the same for every organization, because the API key determines which one it is.
 func (m *defaultEnvironmentModel) Identity() any {
 	return &crud.ID{ID: types.StringValue(theOrganization)}
 }
@@ -98,7 +97,6 @@ func (r *defaultEnvironmentResource) ModifyPlan(ctx context.Context, req resourc
 	}
 }
 
-// setAdvice is what refusals of a new default mean.
 var setAdvice = apierror.Advice{
 	http.StatusBadRequest: "The default must be an environment with scope \"organization\".",
 	http.StatusForbidden:  "Setting the default environment requires the API key of a human with the Manager role or higher.",
@@ -106,7 +104,6 @@ var setAdvice = apierror.Advice{
 	http.StatusConflict:   "The environment has no successful build yet. Apply again when its status is ready. To make Terraform wait, set wait_for_build = true on the agentyard_environment and refer to its id.",
 }
 
-// atEnvironment shows at the argument that names the environment what the service refuses to do with it.
 var atEnvironment = apierror.AtStatus{
 	http.StatusBadRequest: path.Root("environment_id"), http.StatusNotFound: path.Root("environment_id"), http.StatusConflict: path.Root("environment_id"),
 }
@@ -159,13 +156,12 @@ func (r *defaultEnvironmentResource) Update(ctx context.Context, req resource.Up
 	}, setAdvice, atEnvironment)
 }
 
-// Delete changes nothing at the service: it cannot take a default away.
+// Delete sends no request, because the service cannot unset a default.
 func (r *defaultEnvironmentResource) Delete(_ context.Context, _ resource.DeleteRequest, resp *resource.DeleteResponse) {
 	resp.Diagnostics.AddWarning("Default Environment Left Unchanged",
 		"The resource was removed from the state. The organization's default environment was not changed. To use another default, set it at the service.")
 }
 
-// ImportState takes the one ID that there is.
 func (r *defaultEnvironmentResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	given := types.StringValue(req.ID)
 	if req.ID == "" && req.Identity != nil {

@@ -17,34 +17,33 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
 )
 
-// buildStates are the statuses of a build. One that is superseded is waited for until the one that took its place shows.
+// buildStates treats a superseded build as in progress until the newer build is listed.
 var buildStates = wait.States{
 	Done:       []string{environments.BuildSucceeded},
 	InProgress: []string{environments.BuildQueued, environments.BuildBuilding, environments.BuildValidating, environments.BuildSuperseded},
 	Failed:     []string{environments.BuildFailed},
 }
 
-// buildWait follows one build of an environment, and the one that takes its place, if there is one.
+// buildWait waits for a build of an environment, or for the build that supersedes it.
 type buildWait struct {
 	client *client.Client
-	// environment is the environment's ID, build that of the build that is waited for at present; empty means the latest, whichever it is.
+	// environment and build are IDs. An empty build means the latest.
 	environment, build string
-	// before is the build that was the latest before that one was started; a look that shows it is an old one.
+	// before was the latest build before this one. A response that lists it is outdated.
 	before string
-	// replaced are the builds that were waited for before.
+	// replaced are the builds that newer ones replaced during the wait.
 	replaced []replacedBuild
-	// onStatus is called when the status has changed; it may be nil.
+	// onStatus is called when the status changes. It may be nil.
 	onStatus func(*environments.BuildReport)
 }
 
-// replacedBuild is a build that another one was waited for in the place of.
 type replacedBuild struct {
 	id string
-	// failed says that it ended before the other one was started, and was not superseded.
+	// failed is set if it failed or was canceled, and was not superseded.
 	failed bool
 }
 
-// run waits until the build has ended, and returns it as last seen, also beside an error. Errors are those of wait.For.
+// run waits for the build and returns its last report, also with an error. Errors are those of wait.For.
 func (w *buildWait) run(ctx context.Context, timeout time.Duration) (*environments.BuildReport, error) {
 	watch := w.client.Environments.WatchBuild(w.environment)
 	defer watch.Close()
@@ -62,9 +61,8 @@ func (w *buildWait) run(ctx context.Context, timeout time.Duration) (*environmen
 	})
 }
 
-// report returns the build that is waited for. Where another one is the latest, either the look is an old one, or the other
-// has taken its place, or has started after the end of the one that is waited for, which alone can tell. A look without a
-// build tells nothing of one whose ID is known.
+// report returns the build to wait for. If another build is the latest, either the response is outdated, or the other build is
+// newer. Only the status of the first build can tell.
 func (w *buildWait) report(ctx context.Context, seen *environments.BuildStatus) (*environments.BuildReport, error) {
 	latest := seen.LatestBuild
 	if latest.Status == "" {
@@ -84,7 +82,7 @@ func (w *buildWait) report(ctx context.Context, seen *environments.BuildStatus) 
 	isOver := own.Status == "" || own.Status == environments.BuildSuperseded || own.Status == environments.BuildFailed
 	switch {
 	case isOver && w.isNewer(latest.ID):
-		// A build that failed was cancelled perhaps, and says nothing about the one that somebody has started since.
+		// A failed build may have been canceled, so its failure says nothing about the newer build.
 		w.replaced = append(w.replaced, replacedBuild{id: w.build, failed: own.Status == environments.BuildFailed})
 		w.build = latest.ID
 		return &latest, nil
@@ -94,12 +92,12 @@ func (w *buildWait) report(ctx context.Context, seen *environments.BuildStatus) 
 	return &environments.BuildReport{ID: w.build, Status: own.Status, Excerpt: own.Excerpt, Truncated: own.Truncated, Withheld: own.Withheld}, nil
 }
 
-// isNewer reports that a build that a look shows is not one of those that are known to be older than the one that is waited for.
+// isNewer reports whether a build is not one of the known older builds.
 func (w *buildWait) isNewer(build string) bool {
 	return build != "" && build != w.before && !slices.ContainsFunc(w.replaced, func(r replacedBuild) bool { return r.id == build })
 }
 
-// ofEnvironment is the status of a build that the service does not show, as the environment's status tells it.
+// ofEnvironment derives a build's status from the environment's status.
 func ofEnvironment(status string) string {
 	switch status {
 	case environments.StatusReady:
@@ -110,10 +108,9 @@ func ofEnvironment(status string) string {
 	return environments.BuildQueued
 }
 
-// anotherBuild is the summary of what movedOn says.
 const anotherBuild = "Waited for a Newer Build"
 
-// movedOn says that the wait went on with another build; empty if it did not.
+// movedOn describes the builds that replaced each other. Empty if none did.
 func (w *buildWait) movedOn() string {
 	if len(w.replaced) == 0 {
 		return ""
@@ -134,17 +131,16 @@ func (w *buildWait) movedOn() string {
 		"If it used a different configuration, the next plan shows the difference."
 }
 
-// buildFailure is what is known of a build that failed.
 type buildFailure struct {
 	environment, name, build string
-	// newer is the latest build where that is another one, whose reason is the only one that the service tells.
+	// newer is the latest build if it is another one. The service returns a reason only for the latest build.
 	newer               string
 	category, reason    string
 	excerpt             string
 	truncated, withheld bool
 }
 
-// failureOf gathers what the environment's record and the last report tell of the build that failed.
+// failureOf combines the environment's record and the last report of the failed build.
 func failureOf(e *environments.Environment, last *environments.BuildReport) *buildFailure {
 	f := &buildFailure{environment: e.ID, name: e.Name}
 	if last != nil {
@@ -167,13 +163,12 @@ func failureOf(e *environments.Environment, last *environments.BuildReport) *bui
 	return f
 }
 
-// Bounds of what an error shows of a log.
+// Limits of the log in an error.
 const (
 	maxExcerptLines = 20
 	maxExcerptChars = 2000
 )
 
-// text says which build failed, why, how its log ends, and what to do.
 func (f *buildFailure) text() string {
 	lines := []string{f.cause()}
 	end, isCut := f.endOfLog()
@@ -190,7 +185,6 @@ func (f *buildFailure) text() string {
 	return strings.Join(append(lines, "", f.remedy()), "\n")
 }
 
-// cause is one sentence: which build failed, and why.
 func (f *buildFailure) cause() string {
 	text := fmt.Sprintf("Build %s of environment %q (%s) failed", f.build, f.name, f.environment)
 	if f.build == "" {
@@ -208,7 +202,7 @@ func (f *buildFailure) cause() string {
 	return text + ": " + strings.TrimSuffix(f.reason, ".") + "."
 }
 
-// endOfLog is the end of the excerpt, indented, and whether that is less than the excerpt.
+// endOfLog returns the indented end of the excerpt, and whether it was cut.
 func (f *buildFailure) endOfLog() (end string, isCut bool) {
 	excerpt := strings.TrimRight(f.excerpt, "\n")
 	if excerpt == "" {
@@ -221,7 +215,6 @@ func (f *buildFailure) endOfLog() (end string, isCut bool) {
 	return "  " + strings.ReplaceAll(string(shown), "\n", "\n  "), len(string(shown)) < len(excerpt)
 }
 
-// remedy says what to do about the category.
 func (f *buildFailure) remedy() string {
 	if text, ok := remedies[f.category]; ok {
 		return strings.ReplaceAll(text, "{problem}", f.problem())
@@ -251,7 +244,6 @@ func (f *buildFailure) problem() string {
 	return "the problem that the reason and the log show"
 }
 
-// remedies say what to do about each category of failures.
 var remedies = map[string]string{
 	environments.FailureSourceResolution: "A repository could not be read. Check its URL and default branch, and that the organization's code-host integration covers it.",
 	environments.FailureProvider:         "The provider of the source failed. Apply again later. If it still fails, choose another source_id from the data source agentyard_environment_source_options.",
@@ -261,7 +253,6 @@ var remedies = map[string]string{
 	environments.FailureCleanup:          "The cleanup after the build failed. Apply again. If it still fails, contact the service's support.",
 }
 
-// staysActive says that an earlier build is used, where there is one.
 func staysActive(e *environments.Environment) string {
 	if e.LastSuccessfulBuildAt == 0 {
 		return ""
@@ -269,11 +260,10 @@ func staysActive(e *environments.Environment) string {
 	return "Sessions keep using the last successful build. "
 }
 
-// builtFields are the fields of what is built, as a reason or a log may name them.
+// builtFields are the fields that a reason or a log may name.
 var builtFields = apierror.Fields{"repositories": path.Root("repositories"), "setupScript": path.Root("setup_script"), "setup_script": path.Root("setup_script"), "sourceId": path.Root("source_id")}
 
-// at is the attribute that the failure concerns: what the reason or the log names, else what the category points to. Given
-// are the repositories, and which of the other attributes are configured. That repositories are spoken of at all names none.
+// at returns the attribute at fault: one that the reason or the log names, or else one that the category points to.
 func (f *buildFailure) at(repositories []environments.Repository, configured map[string]bool) path.Path {
 	for _, text := range []string{f.reason, f.excerpt} {
 		if at, ok := builtFields.Find(text); ok && (configured[at.String()] || exists(at, len(repositories))) {
@@ -292,8 +282,8 @@ func (f *buildFailure) at(repositories []environments.Repository, configured map
 	return path.Empty()
 }
 
-// lastNamed is the index of the repository whose URL a text names last, for a log ends with what failed; -1 if it names
-// none. One URL may be the start of another.
+// lastNamed returns the index of the repository that a text names last, because a log ends with the failure. It returns -1 if
+// there is none. One URL may be a prefix of another.
 func lastNamed(repositories []environments.Repository, text string) int {
 	last, where := -1, -1
 	for i, r := range repositories {
@@ -305,7 +295,6 @@ func lastNamed(repositories []environments.Repository, text string) int {
 	return last
 }
 
-// exists reports that a path is below one of the repositories.
 func exists(at path.Path, repositories int) bool {
 	for _, step := range at.Steps() {
 		if index, ok := step.(path.PathStepElementKeyInt); ok {
@@ -315,7 +304,7 @@ func exists(at path.Path, repositories int) bool {
 	return false
 }
 
-// isEnd reports an error that is the end of a build, and not merely that of looking at it. The build goes on then.
+// isEnd reports whether an error means that the build has ended. After other errors, it continues.
 func isEnd(err error) bool {
 	var failed *wait.FailedError
 	return errors.As(err, &failed) || transport.IsNotFound(err)

@@ -37,7 +37,6 @@ type environmentBuildModel struct {
 	Timeouts      timeouts.Value `tfsdk:"timeouts"`
 }
 
-// mayBuild ends the descriptions of the actions on builds.
 const mayBuild = " Requires the API key of a human with the Manager role or higher, or the owner's key if the scope is `user`."
 
 func environmentIDArgument() schema.StringAttribute {
@@ -48,7 +47,7 @@ func environmentIDArgument() schema.StringAttribute {
 	}
 }
 
-// environmentNamed reads the environment that the argument of an action names. One that there is not is shown there.
+// environmentNamed reads the environment of an action. A missing one is an error at the argument.
 func environmentNamed(ctx context.Context, c *client.Client, id string) (*environments.Environment, error) {
 	e, err := c.Environments.GetUncached(ctx, id)
 	if transport.IsNotFound(err) {
@@ -107,16 +106,14 @@ func (a *environmentBuildAction) Invoke(ctx context.Context, req action.InvokeRe
 	}, atEnvironmentID, buildAdvice)
 }
 
-// atEnvironmentID shows an environment that is not known at the argument that names it.
 var atEnvironmentID = apierror.AtStatus{http.StatusNotFound: path.Root("environment_id"), http.StatusConflict: path.Root("environment_id")}
 
-// buildAdvice is what refusals of a build mean.
 var buildAdvice = apierror.Advice{
 	http.StatusForbidden: environmentAdvice[http.StatusForbidden],
 	http.StatusConflict:  "Another build of the environment is running. Wait until it ends, or cancel it with the action agentyard_environment_build_cancel. Then invoke the action again.",
 }
 
-// start starts a build. That it is not certain whether one was started is told here, for nothing was created that could be found later.
+// start starts a build. An uncertain start is an error here, because there is no object to find later.
 func (a *environmentBuildAction) start(ctx context.Context, e *environments.Environment) (string, error) {
 	build, err := a.Client.Environments.StartBuild(ctx, e.ID, e.LatestBuildID())
 	var lost *create.LostError
@@ -126,14 +123,13 @@ func (a *environmentBuildAction) start(ctx context.Context, e *environments.Envi
 	return build, err
 }
 
-// notBuilt explains why an environment was not built.
 func (a *environmentBuildAction) notBuilt(ctx context.Context, e *environments.Environment, w *buildWait, last *environments.BuildReport, err error) error {
 	var failed *wait.FailedError
 	var late *wait.TimeoutError
 	switch {
 	case errors.As(err, &failed):
 		f := failureOf(&environments.Environment{ID: e.ID, Name: e.Name}, last)
-		// Category and reason are in the environment's own record only.
+		// Only the environment's own record has the category and the reason.
 		if present, readErr := a.Client.Environments.GetUncached(ctx, e.ID); readErr == nil {
 			f = failureOf(present, last)
 		}
@@ -151,7 +147,6 @@ func (a *environmentBuildAction) notBuilt(ctx context.Context, e *environments.E
 	return err
 }
 
-// buildOf names a build at the start of a sentence.
 func buildOf(e *environments.Environment, build string) string {
 	return fmt.Sprintf("Build %s of environment %q (%s)", build, e.Name, e.ID)
 }

@@ -31,7 +31,7 @@ type environmentBuildCancelModel struct {
 	BuildID       types.String `tfsdk:"build_id"`
 }
 
-// maxSuperseded is how many builds that took the place of a cancelled one are cancelled too.
+// maxSuperseded limits how many superseding builds are canceled too.
 const maxSuperseded = 3
 
 func (a *environmentBuildCancelAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
@@ -69,7 +69,7 @@ func (a *environmentBuildCancelAction) Invoke(ctx context.Context, req action.In
 	})
 }
 
-// cancelLatest cancels the latest build, and where another one has taken its place meanwhile, that one.
+// cancelLatest cancels the latest build, or a newer one that has superseded it.
 func (a *environmentBuildCancelAction) cancelLatest(ctx context.Context, e *environments.Environment, tell crud.Tell) error {
 	for range maxSuperseded {
 		if e.LatestBuild == nil || hasEnded(e.LatestBuild.Status) {
@@ -89,7 +89,7 @@ func (a *environmentBuildCancelAction) cancelLatest(ctx context.Context, e *envi
 			return err
 		}
 		if e.LatestBuildID() == id && e.LatestBuild.Status == environments.BuildFailed {
-			// Where an answer was lost, the service refuses the repetition of what it has done.
+			// If the first response was lost, the service rejects the retry.
 			tell("%s is no longer running: it was canceled or failed", buildOf(e, id))
 			return nil
 		}
@@ -97,7 +97,7 @@ func (a *environmentBuildCancelAction) cancelLatest(ctx context.Context, e *envi
 	return &crud.Fault{Summary: "Build Is Superseded Repeatedly", Detail: fmt.Sprintf("Environment %q (%s) gets a new build whenever one is canceled, because it is being edited. Invoke the action again later.", e.Name, e.ID)}
 }
 
-// cancelGiven cancels one build. How it stood before tells a cancellation whose answer was lost from one of a build that has long ended.
+// cancelGiven reads the status first, to distinguish a lost response from a build that had already ended.
 func (a *environmentBuildCancelAction) cancelGiven(ctx context.Context, e *environments.Environment, id string, tell crud.Tell) error {
 	before, err := a.Client.Environments.BuildDiagnostics(ctx, e.ID, id)
 	if err != nil {
@@ -129,12 +129,10 @@ func hasEnded(status string) bool {
 	return slices.Contains([]string{environments.BuildSucceeded, environments.BuildFailed, environments.BuildSuperseded}, status)
 }
 
-// ended says how a build has ended that was to be cancelled.
 func ended(e *environments.Environment, id, status string) error {
 	return &crud.Fault{At: path.Root("build_id"), Summary: "Build Is Not Running", Detail: fmt.Sprintf("%s has status %q. To cancel the latest build, omit build_id.", buildOf(e, id), status)}
 }
 
-// notRunning says why there is nothing to cancel.
 func notRunning(e *environments.Environment) string {
 	if e.LatestBuild == nil {
 		return fmt.Sprintf("Environment %q (%s) has no build", e.Name, e.ID)

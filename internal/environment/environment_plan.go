@@ -18,8 +18,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// ModifyPlan checks the access of a new environment, and plans builds: those of changes, and those that an
-// environment needs that is not ready although nothing was changed.
+// ModifyPlan checks the access of a new environment, and plans builds for changes and for environments that are not ready.
 func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	resp.Diagnostics.Append(warnOfDefault(ctx, req)...)
 	if req.Plan.Raw.IsNull() {
@@ -48,13 +47,13 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	waits := plan.mayWait() && plan.waitsOn(&state, left)
 	switch {
 	case failed && !changes:
-		resp.Diagnostics.Append(toldRebuild(&state)...)
+		resp.Diagnostics.Append(rebuildWarning(&state)...)
 	case waits && !changes && left.Build:
-		resp.Diagnostics.Append(told(&state, "Apply Waits for an Earlier Build",
+		resp.Diagnostics.Append(planWarning(&state, "Apply Waits for an Earlier Build",
 			fmt.Sprintf("build %s had not ended when an earlier apply stopped waiting. This apply waits for it", state.LatestBuildID.ValueString()))...)
 	}
 	if left.Default && plan.makesDefault(&state, left) {
-		resp.Diagnostics.Append(told(&state, "Apply Sets the Default Environment", "an earlier apply could not make it the organization's default. This apply tries again")...)
+		resp.Diagnostics.Append(planWarning(&state, "Apply Sets the Default Environment", "an earlier apply could not make it the organization's default. This apply tries again")...)
 	}
 	if changes || failed || waits {
 		plan.expectBuild(&state)
@@ -65,7 +64,7 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
 
-// warnOfDefault warns of a plan that deletes or replaces the organization's default environment.
+// warnOfDefault warns if the plan deletes or replaces the organization's default environment.
 func warnOfDefault(ctx context.Context, req resource.ModifyPlanRequest) diag.Diagnostics {
 	if req.State.Raw.IsNull() {
 		return nil
@@ -75,7 +74,7 @@ func warnOfDefault(ctx context.Context, req resource.ModifyPlanRequest) diag.Dia
 		return diags
 	}
 	if !req.Plan.Raw.IsNull() {
-		var scope types.String // The only argument that replaces.
+		var scope types.String // The only argument that forces a replacement.
 		if diags := req.Plan.GetAttribute(ctx, path.Root("scope"), &scope); diags.HasError() || !value.IsSet(scope) || !value.IsSet(state.Scope) || scope.Equal(state.Scope) {
 			return diags
 		}
@@ -85,31 +84,31 @@ func warnOfDefault(ctx context.Context, req resource.ModifyPlanRequest) diag.Dia
 			"To keep a default, make another environment the default before you apply this plan.", label(state.Name.ValueString(), state.ID.ValueString())))}
 }
 
-// changesBuild reports that what is built differs from the prior state. What is not known yet may differ.
+// changesBuild reports whether the plan changes what is built. An unknown value counts as a change.
 func (m *environmentModel) changesBuild(state *environmentModel) bool {
 	return !m.Repositories.Equal(state.Repositories) || !m.SetupScript.Equal(state.SetupScript) || !m.SourceID.Equal(state.SourceID)
 }
 
-// mayWait reports that an apply waits for the build that it starts, as far as is known.
+// mayWait reports whether the apply may wait for its build.
 func (m *environmentModel) mayWait() bool {
 	return m.WaitForBuild.ValueBool() || m.WaitForBuild.IsUnknown()
 }
 
-// makesDefault reports that an update is to make the environment the organization's default, as far as is known.
+// makesDefault reports whether an update may have to make the environment the organization's default.
 func (m *environmentModel) makesDefault(state *environmentModel, left unfinished) bool {
 	wanted := m.MakeOrganizationDefault.ValueBool() || m.MakeOrganizationDefault.IsUnknown()
 	return wanted && (left.Default || !state.MakeOrganizationDefault.ValueBool())
 }
 
-// waitsOn reports that there is a build to wait for that was started before: a run has left it, whatever the stored status
-// is, or the environment is to become the default, which it cannot before a build has succeeded.
+// waitsOn reports whether to wait for an earlier build: an apply stopped waiting for it, or the environment must be built
+// before it can become the default.
 func (m *environmentModel) waitsOn(state *environmentModel, left unfinished) bool {
 	return left.Build || state.Status.ValueString() == environments.StatusBuilding && m.makesDefault(state, left)
 }
 
-// expectBuild plans the results that a build changes as unknown, and keeps the others, which nobody asked to change.
+// expectBuild plans only the results that a build changes as unknown.
 func (m *environmentModel) expectBuild(state *environmentModel) {
-	// The status is not known either where the build is waited for: an interruption leaves it at building.
+	// The status is unknown even with a wait, because an interrupt leaves it at building.
 	m.LatestBuild, m.LatestBuildID, m.Status = types.ObjectUnknown(buildType.AttrTypes), types.StringUnknown(), types.StringUnknown()
 	if !m.SourceID.Equal(state.SourceID) {
 		m.Source = types.ObjectUnknown(sourceType.AttrTypes)
@@ -129,18 +128,18 @@ func (m *environmentModel) expectBuild(state *environmentModel) {
 	}
 }
 
-// toldRebuild says why an environment is built again although nothing was changed.
-func toldRebuild(state *environmentModel) diag.Diagnostics {
+// rebuildWarning explains a rebuild without a change.
+func rebuildWarning(state *environmentModel) diag.Diagnostics {
 	var reason string
 	if text := state.FailureReason.ValueString(); text != "" {
 		reason = ": " + strings.TrimSuffix(text, ".")
 	}
-	return told(state, "Apply Rebuilds Failed Environments",
+	return planWarning(state, "Apply Rebuilds Failed Environments",
 		fmt.Sprintf("its latest build (%s) failed%s. This apply starts a new build", state.LatestBuildID.ValueString(), reason))
 }
 
-// told says why something is planned although nothing was changed.
-func told(state *environmentModel, summary, why string) diag.Diagnostics {
+// planWarning explains an action of the apply without a change.
+func planWarning(state *environmentModel, summary, why string) diag.Diagnostics {
 	return diag.Diagnostics{diag.NewWarningDiagnostic(summary, fmt.Sprintf("Environment %q (%s): %s.", state.Name.ValueString(), state.ID.ValueString(), why))}
 }
 
@@ -149,7 +148,7 @@ func label(name, id string) string { return fmt.Sprintf("%q (%s)", name, id) }
 // named names an environment at the start of a sentence.
 func named(e *environments.Environment) string { return "Environment " + label(e.Name, e.ID) }
 
-// nameOf names an environment as the shared listing shows it, or by its ID alone.
+// nameOf names an environment by its name and ID, or by its ID if it is not listed.
 func nameOf(ctx context.Context, c *client.Client, id string) string {
 	all, err := c.Environments.List(ctx, "")
 	at := slices.IndexFunc(all, func(e environments.Environment) bool { return e.ID == id })
@@ -159,8 +158,8 @@ func nameOf(ctx context.Context, c *client.Client, id string) string {
 	return label(all[at].Name, id)
 }
 
-// checkSource refuses in the plan what a source does not support, where the source is known. State is nil for a new
-// environment. If the options cannot be listed the service decides.
+// checkSource rejects what a known source does not support. State is nil for a new environment. If the sources cannot be
+// listed, the service decides.
 func (r *environmentResource) checkSource(ctx context.Context, plan, state *environmentModel) diag.Diagnostics {
 	if state != nil && plan.SourceID.Equal(state.SourceID) {
 		if !plan.changesBuild(state) {
@@ -201,7 +200,6 @@ func (r *environmentResource) checkSource(ctx context.Context, plan, state *envi
 	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("source_id"), summary, detail+" The data source agentyard_environment_source_options lists all sources.")}
 }
 
-// unsupported says what of a plan a source does not support.
 func unsupported(source environments.SourceOption, plan *environmentModel) diag.Diagnostics {
 	var diags diag.Diagnostics
 	if !source.SupportsRepositories && len(plan.Repositories.Elements()) > 0 {
@@ -215,7 +213,7 @@ func unsupported(source environments.SourceOption, plan *environmentModel) diag.
 	return diags
 }
 
-// sourceFromState is what the present source supports: everything, if that is not known.
+// sourceFromState returns the source in the state. Unknown features count as supported.
 func sourceFromState(source types.Object) environments.SourceOption {
 	supports := func(name string) bool {
 		b, ok := source.Attributes()[name].(types.Bool)

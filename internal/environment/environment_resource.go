@@ -39,18 +39,15 @@ const (
 	defaultDeleteTimeout = 10 * time.Minute
 )
 
-// environmentFields says where an error about a field of the API is shown, and which fields no two objects share.
 var environmentFields = apierror.Options{apierror.Fields{
 	"name": path.Root("name"), "scope": path.Root("scope"), "repositories": path.Root("repositories"), "setupScript": path.Root("setup_script"),
 	"sourceId": path.Root("source_id"), "makeOrganizationDefault": path.Root("make_organization_default"),
 }, apierror.Unique{"name"}}
 
-// environmentAdvice is what refusals to change an environment mean.
 var environmentAdvice = apierror.Advice{
 	http.StatusForbidden: "An environment with scope \"organization\" requires the API key of a human with the Manager role or higher. An environment with scope \"user\" requires its owner's key.",
 }
 
-// creationAdvice is what refusals to create an environment of a scope mean.
 func creationAdvice(scope string) apierror.Advice {
 	advice := apierror.Advice{
 		http.StatusForbidden:        environmentAdvice[http.StatusForbidden],
@@ -76,8 +73,7 @@ type environmentModel struct {
 	Timeouts                timeouts.Value `tfsdk:"timeouts"`
 }
 
-// FromAPI takes over a record, and keeps the spelling of what is equal by meaning. The response to a creation has no source.
-// A scope never changes, so it stays where the service does not return it.
+// FromAPI keeps the configured spelling of equal values. It also keeps the scope and the source if a response omits them.
 func (m *environmentModel) FromAPI(ctx context.Context, e *environments.Environment) diag.Diagnostics {
 	prior, spelled := *m, *e
 	spelled.Repositories = keepSpelling(ctx, prior.Repositories, e.Repositories)
@@ -94,10 +90,9 @@ func (m *environmentModel) FromAPI(ctx context.Context, e *environments.Environm
 	return diags
 }
 
-// OwnerOnly reports that only the owner's API keys see the environment.
 func (m *environmentModel) OwnerOnly() bool { return m.Scope.ValueString() == environments.ScopeUser }
 
-// keepSpelling returns repositories with the URLs and scripts of prior where they are equal by meaning.
+// keepSpelling returns repositories with the prior spelling of equal URLs and scripts.
 func keepSpelling(ctx context.Context, prior types.List, found []environments.Repository) []environments.Repository {
 	known, _ := repositoriesToAPI(ctx, prior) // None where prior is null or unknown.
 	kept := slices.Clone(found)
@@ -112,8 +107,7 @@ func keepSpelling(ctx context.Context, prior types.List, found []environments.Re
 	return kept
 }
 
-// takeResults takes over a record, and keeps what was configured: a service may write it in another way, or somebody may
-// have changed it meanwhile. The next refresh shows both.
+// takeResults keeps the configured values even if the service returns others. The next refresh shows the difference.
 func (m *environmentModel) takeResults(ctx context.Context, e *environments.Environment) diag.Diagnostics {
 	asked := *m
 	diags := m.FromAPI(ctx, e)
@@ -135,12 +129,11 @@ func (m *environmentModel) createRequest(ctx context.Context) (environments.Crea
 		Repositories: repositories,
 		SetupScript:  m.SetupScript.ValueString(),
 		SourceID:     m.SourceID.ValueString(),
-		// An environment that is waited for becomes the default once it is built: the service does not let go of a default.
+		// With a wait, the default is set after the build, because the service never unsets a default.
 		MakeOrganizationDefault: m.MakeOrganizationDefault.ValueBool() && !m.WaitForBuild.ValueBool(),
 	}, diags
 }
 
-// updateRequest holds what differs from the prior state.
 func (m *environmentModel) updateRequest(ctx context.Context, state *environmentModel) (body environments.UpdateRequest, diags diag.Diagnostics) {
 	if !m.Name.Equal(state.Name) {
 		body.Name = value.StringPointer(m.Name)
@@ -177,7 +170,7 @@ func (r *environmentResource) Metadata(_ context.Context, req resource.MetadataR
 
 func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := environmentResults.Resource()
-	delete(attributes, "updated_at") // It would change by itself.
+	delete(attributes, "updated_at") // It changes without an update, so every plan would have a difference.
 	keepText := modifier.KeepEqual(environments.SameText, "Trailing whitespace is ignored.")
 	attributes["name"] = schema.StringAttribute{
 		Required:            true,
@@ -256,7 +249,7 @@ const noSecrets = " Must not contain secrets: plans, state, and errors show it i
 
 const scopeReplaces = "Changing this forces a new environment."
 
-// replacesScope lets the configured scope be adopted after an import from a service that does not tell it.
+// replacesScope adopts the configured scope after an import, because the service may not return it.
 func replacesScope(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
 	resp.RequiresReplace = !modifier.MayAdopt(ctx, req.Private, req.StateValue)
 }
@@ -296,23 +289,19 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 
 	made, err := r.Client.Environments.Create(createCtx, body)
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("create", "environment", err, environmentFields, creationAdvice(body.Scope), atRefused(true, body.SourceID != ""))...)
+		resp.Diagnostics.Append(apierror.For("create", "environment", err, environmentFields, creationAdvice(body.Scope), createRefusedAt(body))...)
 		return
 	}
 	made.Status = environments.StatusBuilding
-	// Stored at once: whatever happens from here on, the environment is known.
+	// Store the environment now, so that the state has it even if the apply fails.
 	resp.Diagnostics.Append(m.takeResults(ctx, made)...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	work := &run{
-		Client: r.Client, plan: &m, deadline: deadline, configured: configured(ctx, req.Config), mayBuild: true,
-		follows: m.WaitForBuild.ValueBool(), build: made.LatestBuildID(),
-		makesDefault: m.MakeOrganizationDefault.ValueBool() && m.WaitForBuild.ValueBool(),
-	}
-	resp.Diagnostics.Append(work.finish(ctx)...)
+	work := &environmentApply{Client: r.Client, plan: &m, deadline: deadline, configured: configured(ctx, req.Config), done: "created"}
+	resp.Diagnostics.Append(work.run(ctx, work.afterCreate(made.LatestBuildID()))...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 	resp.Diagnostics.Append(work.left.store(ctx, resp.Private)...)
 }
@@ -348,23 +337,20 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	defer cancel()
 
 	left := unfinishedOf(ctx, req.Private)
-	work := &run{
-		Client: r.Client, plan: &plan, state: &state, deadline: deadline, configured: configured(ctx, req.Config),
-		makesDefault: plan.makesDefault(&state, left),
-	}
-	changed, err := work.start(updateCtx, body, left)
+	work := &environmentApply{Client: r.Client, plan: &plan, state: &state, deadline: deadline, configured: configured(ctx, req.Config), done: "waited for"}
+	steps, err := work.update(updateCtx, body, left)
 	switch {
 	case err == nil:
-		resp.Diagnostics.Append(work.finish(ctx)...)
-	case !changed:
+		resp.Diagnostics.Append(work.run(ctx, steps)...)
+	case work.done != "updated":
 		left.Build = left.Build || work.left.Build
 		resp.Diagnostics.Append(left.store(ctx, resp.Private)...)
-		resp.Diagnostics.Append(apierror.For("update", "environment", err, environmentFields, environmentAdvice, atRefused(body.Name != nil, body.SourceID != nil), afterRename(body))...)
+		resp.Diagnostics.Append(apierror.For("update", "environment", err, environmentFields, environmentAdvice, updateRefusedAt(body), afterRename(body))...)
 		return
 	default:
 		resp.Diagnostics.Append(apierror.For("build", "environment", err, environmentAdvice)...)
 	}
-	// Also after an error: what was asked for is so now, and the next plan goes on from there.
+	// Store the changes even after an error, because the service has applied them.
 	plan.complete(&state)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
 	resp.Diagnostics.Append(work.left.store(ctx, resp.Private)...)
@@ -384,7 +370,6 @@ func (r *environmentResource) Delete(ctx context.Context, req resource.DeleteReq
 	}, deleteAdvice)
 }
 
-// deleteAdvice is what refusals to delete an environment mean.
 var deleteAdvice = apierror.Advice{
 	http.StatusForbidden: environmentAdvice[http.StatusForbidden],
 	http.StatusConflict: "If a build is running, apply again after it ends. If this is the organization's default environment, make another environment the default first, then apply again. " +
@@ -395,23 +380,30 @@ func (r *environmentResource) ImportState(ctx context.Context, req resource.Impo
 	crud.ImportByID(ctx, "environment", "env_01hzy3v7k2m4n6p8q0r2s4t6v8", req, resp)
 }
 
-// atRefused shows what the service refuses by its status alone at the attribute that this can concern: the name or the
-// source, where only one of them was sent. An environment refers to no other object.
-func atRefused(name, source bool) apierror.AtStatus {
+// createRefusedAt returns the argument that a status concerns. With a source, a conflict may concern the name or the source.
+func createRefusedAt(body environments.CreateRequest) apierror.AtStatus {
+	if body.SourceID == "" {
+		return apierror.AtStatus{http.StatusConflict: path.Root("name")}
+	}
+	return apierror.AtStatus{http.StatusNotFound: path.Root("source_id")}
+}
+
+// updateRefusedAt returns the argument that a status concerns, if only one that was sent can cause it.
+func updateRefusedAt(body environments.UpdateRequest) apierror.AtStatus {
 	at := apierror.AtStatus{}
-	if source {
-		at[http.StatusNotFound], at[http.StatusConflict] = path.Root("source_id"), path.Root("source_id")
+	if body.SourceID != nil {
+		at[http.StatusNotFound] = path.Root("source_id")
 	}
-	if name {
+	switch {
+	case body.Name != nil && body.SourceID == nil:
 		at[http.StatusConflict] = path.Root("name")
-	}
-	if name && source {
-		delete(at, http.StatusConflict)
+	case body.Name == nil && body.SourceID != nil:
+		at[http.StatusConflict] = path.Root("source_id")
 	}
 	return at
 }
 
-// afterRename says what a conflict means where nothing but the name was sent.
+// afterRename is the advice for a conflict if only the name was sent.
 func afterRename(body environments.UpdateRequest) apierror.Advice {
 	if body.Name == nil || body.Builds() {
 		return apierror.Advice{}
@@ -419,7 +411,7 @@ func afterRename(body environments.UpdateRequest) apierror.Advice {
 	return apierror.Advice{http.StatusConflict: "Another environment with the same scope has this name. Choose another name."}
 }
 
-// configured tells which of the optional attributes of what is built a configuration has.
+// configured reports which optional arguments of the build the configuration sets.
 func configured(ctx context.Context, config tfsdk.Config) map[string]bool {
 	has := map[string]bool{}
 	for _, name := range []string{"setup_script", "source_id"} {

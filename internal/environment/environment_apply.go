@@ -1,0 +1,323 @@
+package environment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
+)
+
+// readBackPatience limits a read during an interrupt.
+const readBackPatience = 15 * time.Second
+
+// unfinished is what a later apply must do. It is stored in private state.
+type unfinished struct {
+	// Build is set if the apply did not see the end of a build.
+	Build bool `json:"build,omitempty"`
+	// Default is set if the environment could not be made the organization's default.
+	Default bool `json:"default,omitempty"`
+}
+
+const unfinishedKey = "unfinished"
+
+func unfinishedOf(ctx context.Context, private modifier.Private) (left unfinished) {
+	stored, _ := private.GetKey(ctx, unfinishedKey)
+	_ = json.Unmarshal(stored, &left) // Nothing is stored if nothing is left.
+	return left
+}
+
+func (u unfinished) store(ctx context.Context, private modifier.Private) diag.Diagnostics {
+	if u == (unfinished{}) {
+		return private.SetKey(ctx, unfinishedKey, nil)
+	}
+	encoded, err := json.Marshal(u)
+	if err != nil {
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Private State Cannot Be Stored", err.Error())}
+	}
+	return private.SetKey(ctx, unfinishedKey, encoded)
+}
+
+// since returns what is still left, given the current environment.
+func (u unfinished) since(e *environments.Environment) unfinished {
+	isDefault := e.IsDefault != nil && *e.IsDefault
+	isBuilt := e.Status != "" && e.Status != environments.StatusBuilding
+	return unfinished{Build: u.Build && !isBuilt, Default: u.Default && !isDefault}
+}
+
+// environmentApply does what follows the request that creates or updates an environment, as a sequence of steps.
+type environmentApply struct {
+	*client.Client
+	// plan becomes the new state. state is the prior one, nil for a new environment.
+	plan, state *environmentModel
+	deadline    time.Time
+	// configured are the optional arguments of the build that the configuration sets.
+	configured map[string]bool
+	// done is what the apply has done: "created", "updated", or "waited for".
+	done string
+	// left is what a later apply must do.
+	left unfinished
+}
+
+// step is a part of an apply. If it does not succeed, the later steps do not run.
+type step func(ctx context.Context) (diags diag.Diagnostics, ok bool)
+
+func (a *environmentApply) run(ctx context.Context, steps []step) diag.Diagnostics {
+	var diags diag.Diagnostics
+	for _, step := range steps {
+		found, ok := step(ctx)
+		diags.Append(found...)
+		if !ok {
+			break
+		}
+	}
+	return diags
+}
+
+// afterCreate returns the steps after a create.
+func (a *environmentApply) afterCreate(build string) []step {
+	if !a.plan.WaitForBuild.ValueBool() {
+		return []step{a.refresh}
+	}
+	steps := []step{a.waitForBuild(build, "")}
+	if a.plan.MakeOrganizationDefault.ValueBool() {
+		a.left.Default = true
+		steps = append(steps, a.makeDefault)
+	}
+	return steps
+}
+
+// update sends the changes, rebuilds a failed environment that the changes do not build, and returns the next steps.
+func (a *environmentApply) update(ctx context.Context, body environments.UpdateRequest, left unfinished) (steps []step, err error) {
+	id, latest := a.state.ID.ValueString(), a.state.LatestBuildID.ValueString()
+	a.left.Default = a.plan.makesDefault(a.state, left)
+	var build string
+	if !body.IsEmpty() {
+		if build, err = a.Environments.Update(ctx, id, latest, body); err != nil {
+			a.left.Build = body.Builds() && mayHaveStarted(err)
+			return nil, err
+		}
+		a.done = "updated"
+	}
+	isBuilding := build != ""
+	if a.state.Status.ValueString() == environments.StatusFailed && !isBuilding {
+		if build, err = a.rebuild(ctx, id, latest); err != nil {
+			a.left.Build = mayHaveStarted(err)
+			return nil, err
+		}
+		isBuilding = true
+	}
+	// The build of these changes may not be listed yet.
+	a.left.Build = body.Builds() && !isBuilding && a.plan.WaitForBuild.ValueBool()
+	switch {
+	case a.plan.WaitForBuild.ValueBool() && (isBuilding || a.plan.waitsOn(a.state, left)):
+		steps = append(steps, a.waitForBuild(build, latest))
+	case isBuilding || body.Builds():
+		steps = append(steps, a.refresh)
+	}
+	if a.left.Default {
+		steps = append(steps, a.makeDefault)
+	}
+	return steps, nil
+}
+
+// rebuild starts a build, or returns the one that somebody else has just started.
+func (a *environmentApply) rebuild(ctx context.Context, id, latest string) (string, error) {
+	build, err := a.Environments.StartBuild(ctx, id, latest)
+	var lost *create.LostError
+	switch {
+	case errors.As(err, &lost):
+		return "", fmt.Errorf("the response was lost, and no new build is listed yet: %s. Apply again: a build that is listed by then is used, otherwise one is started", strings.ReplaceAll(lost.Err.Error(), "\n", "; "))
+	case !transport.IsConflict(err):
+		return build, err
+	}
+	present, readErr := a.Environments.GetUncached(ctx, id)
+	if readErr != nil || present.Status != environments.StatusBuilding && present.LatestBuildID() == latest {
+		return "", err
+	}
+	return present.LatestBuildID(), nil
+}
+
+// mayHaveStarted reports whether the service may have started a build despite the error.
+func mayHaveStarted(err error) bool {
+	status := transport.StatusOf(err)
+	return status == 0 || status >= http.StatusInternalServerError
+}
+
+// waitForBuild waits for a build, or for the latest if the ID is empty. Before is the latest build before it.
+func (a *environmentApply) waitForBuild(build, before string) step {
+	return func(ctx context.Context) (diag.Diagnostics, bool) {
+		var diags diag.Diagnostics
+		w := &buildWait{client: a.Client, environment: a.plan.ID.ValueString(), build: build, before: before}
+		last, err := w.run(ctx, a.deadline.Sub(a.Conn.Clock.Now()))
+		if moved := w.movedOn(); moved != "" {
+			diags.AddWarning(anotherBuild, moved)
+		}
+		if err == nil {
+			found, ok := a.refresh(ctx)
+			diags.Append(found...)
+			return diags, ok
+		}
+		present, readErr := a.readBack(ctx)
+		if readErr == nil {
+			diags.Append(a.plan.takeResults(ctx, present)...)
+		}
+		// Another build may be running even if this one has ended.
+		a.left.Build = a.left.Build || !isEnd(err) || present.Status == environments.StatusBuilding
+		diags.Append(a.notReady(ctx, present, last, err)...)
+		return diags, false
+	}
+}
+
+// refresh reads the environment into the plan. A failure is only a warning, because the apply has succeeded.
+func (a *environmentApply) refresh(ctx context.Context) (diag.Diagnostics, bool) {
+	present, err := a.readBack(ctx)
+	if err != nil {
+		return diag.Diagnostics{diag.NewWarningDiagnostic("Environment Not Read Back",
+			fmt.Sprintf("%s was %s, but could not be read afterward: %s The next refresh updates its computed attributes.", named(present), a.done, apierror.Sentences(err)))}, true
+	}
+	return a.plan.takeResults(ctx, present), true
+}
+
+// readBack reads the environment even during an interrupt, so that the state has its results. Beside an error, it returns
+// the environment's ID and name.
+func (a *environmentApply) readBack(ctx context.Context) (*environments.Environment, error) {
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), readBackPatience)
+		defer cancel()
+	}
+	present, err := a.Environments.GetNow(ctx, a.plan.ID.ValueString())
+	if err != nil {
+		return &environments.Environment{ID: a.plan.ID.ValueString(), Name: a.plan.Name.ValueString()}, err
+	}
+	return present, nil
+}
+
+// makeDefault makes the environment the organization's default. After a create, a failure is a warning, because an error
+// would taint the environment.
+func (a *environmentApply) makeDefault(ctx context.Context) (diag.Diagnostics, bool) {
+	id := a.plan.ID.ValueString()
+	err := a.Environments.SetDefault(ctx, id)
+	if err == nil {
+		a.plan.IsDefault, a.left.Default = types.BoolValue(true), false
+		return nil, true
+	}
+	diags := apierror.For("set", "default environment", err, setAdvice, atDefault)
+	if a.state != nil {
+		return diags, false
+	}
+	var warnings diag.Diagnostics
+	for _, d := range diags {
+		warnings.AddWarning("Environment Is Not the Default", fmt.Sprintf("Environment %q (%s) was created, but could not be made the organization's default: %s\n\nThe next apply tries again.", a.plan.Name.ValueString(), id, d.Detail()))
+	}
+	return warnings, false
+}
+
+// notReady explains why an environment is not ready. An interrupt is a warning, because an error would taint a new
+// environment.
+func (a *environmentApply) notReady(ctx context.Context, present *environments.Environment, last *environments.BuildReport, err error) diag.Diagnostics {
+	var failed *wait.FailedError
+	var late *wait.TimeoutError
+	name := named(present)
+	switch {
+	case errors.As(err, &failed):
+		repositories, _ := repositoriesToAPI(ctx, a.plan.Repositories)
+		f := failureOf(present, last)
+		return at(f.at(repositories, a.configured), "Environment Failed to Build", f.text()+"\n\n"+a.afterFailure(present))
+	case errors.As(err, &late):
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Timed Out Waiting for the Build",
+			fmt.Sprintf("%s was %s, but its build did not end: %s. The build continues at the service. %s To allow more time, raise %s in the timeouts block.", name, a.done, late, a.afterTimeout(), a.timeout()))}
+	case errors.Is(err, context.Canceled):
+		return diag.Diagnostics{diag.NewWarningDiagnostic("Interrupted Before the Environment Was Built",
+			fmt.Sprintf("%s was %s and is kept in the state. The build continues at the service. The next apply waits for it.", name, a.done))}
+	case transport.IsNotFound(err):
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Environment Was Deleted During Its Build",
+			fmt.Sprintf("%s was %s, but no longer exists. The next apply creates it again if it is still configured.", name, a.done))}
+	}
+	diags := apierror.For("wait for the build of", "environment", err)
+	diags.AddWarning("Build Result Unknown", fmt.Sprintf("%s was %s, but the result of its build is unknown. %s", name, a.done, a.afterTimeout()))
+	return diags
+}
+
+var atDefault = apierror.AtStatus{
+	http.StatusBadRequest: path.Root("make_organization_default"), http.StatusForbidden: path.Root("make_organization_default"), http.StatusConflict: path.Root("make_organization_default"),
+}
+
+func (a *environmentApply) timeout() string {
+	if a.state == nil {
+		return "create"
+	}
+	return "update"
+}
+
+// afterFailure says what the next apply does after a failed build.
+func (a *environmentApply) afterFailure(present *environments.Environment) string {
+	goesOn := present.Status == environments.StatusBuilding
+	switch {
+	case a.state == nil && goesOn:
+		return "Another build is running. The environment is tainted, so the next apply replaces it. To wait for that build instead, run terraform untaint ADDRESS, then apply."
+	case a.state == nil:
+		return "The environment is tainted, so the next apply replaces it. To rebuild it instead, run terraform untaint ADDRESS, then apply."
+	}
+	text := staysActive(present)
+	if a.done == "updated" {
+		text = "The environment keeps its new configuration. " + text
+	}
+	if goesOn {
+		return text + "Another build is running, and the next apply waits for it."
+	}
+	return text + "The next apply rebuilds the environment."
+}
+
+// afterTimeout says what the next apply does about a build that had not ended.
+func (a *environmentApply) afterTimeout() string {
+	if a.state == nil {
+		return "The environment is tainted, so the next apply replaces it. To wait for its build instead, run terraform untaint ADDRESS, then apply."
+	}
+	return "The next apply waits for the build."
+}
+
+func at(place path.Path, summary, detail string) diag.Diagnostics {
+	if len(place.Steps()) == 0 {
+		return diag.Diagnostics{diag.NewErrorDiagnostic(summary, detail)}
+	}
+	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(place, summary, detail)}
+}
+
+// complete sets unknown results to their prior values, if the environment could not be read.
+func (m *environmentModel) complete(state *environmentModel) {
+	for _, result := range []struct {
+		value attr.Value
+		keep  func()
+	}{
+		{m.Source, func() { m.Source = state.Source }},
+		{m.ActiveSource, func() { m.ActiveSource = state.ActiveSource }},
+		{m.ActiveRepositories, func() { m.ActiveRepositories = state.ActiveRepositories }},
+		{m.Status, func() { m.Status = state.Status }},
+		{m.IsDefault, func() { m.IsDefault = state.IsDefault }},
+		{m.LatestBuild, func() { m.LatestBuild = state.LatestBuild }},
+		{m.LatestBuildID, func() { m.LatestBuildID = state.LatestBuildID }},
+		{m.LastSuccessfulBuildAt, func() { m.LastSuccessfulBuildAt = state.LastSuccessfulBuildAt }},
+		{m.FailureReason, func() { m.FailureReason = state.FailureReason }},
+	} {
+		if result.value.IsUnknown() {
+			result.keep()
+		}
+	}
+}
