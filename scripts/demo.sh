@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Shows the provider at work: the life of examples/demo with a real CLI against the emulator. It needs no account, and
-# leaves nothing behind.
+# Runs examples/demo with a real CLI against the emulator: plan, apply, change, and destroy.
 #
 # usage: scripts/demo.sh
 #
@@ -103,14 +102,14 @@ terraform plan -compact-warnings -out=demo.tfplan
 title "Apply that plan"
 terraform apply -compact-warnings demo.tfplan
 
-title "Plan again: there is nothing to change"
+title "Plan again: no changes"
 terraform plan -detailed-exitcode -compact-warnings
 
-title "A change: a third agent, and another user on the registered machine"
+title "Change: a third agent, and another user on the registered machine"
 terraform apply -auto-approve -compact-warnings "${changed[@]}"
 
 title "Destroy"
 terraform destroy -auto-approve -compact-warnings "${changed[@]}"
 
-title "The requests that the service saw: $(grep -c 'method=' "$scratch/emulator.log" || true)"
-echo "The demo is over. The emulator is stopped and nothing is left behind."
+title "Requests to the service: $(grep -c 'method=' "$scratch/emulator.log" || true)"
+echo "The demo is finished. The emulator has stopped, and all files are removed."

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the provider where Terraform and OpenTofu look for one before they ask a registry, and the emulator among Go's
-# programs; or removes exactly that. A manifest tells what is the installation's: nothing else is overwritten or removed.
+# Installs the provider where Terraform and OpenTofu look before they ask a registry, and the emulator where Go installs
+# programs. A manifest lists the installed files; nothing else is overwritten or removed.
 #
 # usage: scripts/install.sh install|uninstall
 #
@@ -42,12 +42,12 @@ install() {
 
 	for target in "${targets[@]}"; do
 		if { [ -e "$target" ] || [ -L "$target" ]; } && ! same "$target" && ! ours "$target"; then
-			echo "$target exists, and is not what an earlier installation put there." >&2
+			echo "$target exists, but make install did not create it." >&2
 			replaces=yes
 		fi
 	done
 	if [ -n "$replaces" ]; then
-		echo "Nothing was installed. Move away what is named above, then try again." >&2
+		echo "Nothing was installed. Move the files named above, then try again." >&2
 		exit 1
 	fi
 
@@ -100,7 +100,7 @@ uninstall() {
 			rm "$path"
 			echo "Removed $path"
 		elif [ -e "$path" ]; then
-			echo "Kept $path, which is not what was installed"
+			echo "Kept $path, because it was changed after the installation"
 		fi
 	done
 	# Of the folders all stay that hold anything else. Those within another one come before it.

@@ -6,24 +6,24 @@ terraform {
   }
 }
 
-# The address and the key come from AGENTYARD_BASE_URL and AGENTYARD_API_KEY.
+# base_url and api_key come from AGENTYARD_BASE_URL and AGENTYARD_API_KEY.
 provider "agentyard" {}
 
 variable "agents" {
-  description = "Names of the agents that get a managed computer."
+  description = "Names of the agents. Each gets a managed computer."
   type        = set(string)
   default     = ["ada", "grace"]
 }
 
 variable "workstation_user" {
-  description = "User under which agents work on the registered machine."
+  description = "User that agents run as on the registered machine."
   type        = string
   default     = "dev"
 }
 
 data "agentyard_computer_providers" "available" {}
 
-# One managed computer for each agent, with a repository cloned and its dependencies installed.
+# One managed computer for each agent, with a cloned repository and installed dependencies.
 resource "agentyard_computer" "agent" {
   for_each = var.agents
 
@@ -33,7 +33,7 @@ resource "agentyard_computer" "agent" {
   auto_install_deps = true
 }
 
-# A machine of one's own, registered with the service.
+# Your own machine, registered with the service.
 resource "agentyard_computer" "workstation" {
   name          = "workstation"
   provider_type = "byom"
@@ -41,13 +41,13 @@ resource "agentyard_computer" "workstation" {
   remote_user   = var.workstation_user
 }
 
-# Everything that the key can see, once the computers above are there.
+# All computers that the API key can see, including those above.
 data "agentyard_computers" "all" {
   depends_on = [agentyard_computer.agent, agentyard_computer.workstation]
 }
 
 output "agents" {
-  description = "Where each agent works."
+  description = "Computer of each agent."
   value = {
     for agent, computer in agentyard_computer.agent : agent => {
       status      = computer.status
@@ -58,6 +58,6 @@ output "agents" {
 }
 
 output "computers" {
-  description = "The names of all computers."
+  description = "Names of all computers."
   value       = sort(data.agentyard_computers.all.computers[*].name)
 }

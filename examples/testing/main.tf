@@ -1,5 +1,5 @@
 # A team of agents: its service account, a key that rotates, and a managed computer for each agent. The tests in tests/
-# need no account: terraform init, then agentyard-emulator -- terraform test
+# need no account. Run terraform init, then agentyard-emulator -- terraform test.
 
 terraform {
   required_providers {
@@ -15,12 +15,12 @@ variable "name" {
 }
 
 variable "agents" {
-  description = "Names of its agents."
+  description = "Names of the agents."
   type        = set(string)
 
   validation {
     condition     = alltrue([for agent in var.agents : can(regex("^[a-z]+$", agent))])
-    error_message = "An agent's name consists of lower-case letters."
+    error_message = "An agent's name must consist of lowercase letters."
   }
 }
 
@@ -47,7 +47,7 @@ resource "agentyard_computer" "agent" {
 }
 
 output "key_id" {
-  description = "ID of the present key."
+  description = "ID of the current key."
   value       = agentyard_api_key.team.id
 }
 

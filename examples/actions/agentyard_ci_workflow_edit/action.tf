@@ -3,14 +3,14 @@ data "agentyard_ci_repositories" "acme" {
 }
 
 locals {
-  # Repositories to which both the API key's owner and the service's app may write.
+  # Repositories that both the API key's owner and the service's app can write to.
   writable = [
     for repository in data.agentyard_ci_repositories.acme.repositories : repository.full_name
     if coalesce(repository.service_app_writable, false) && contains(["admin", "write"], coalesce(repository.user_permission, "unknown"))
   ]
 }
 
-# By hand: terraform apply -invoke=action.agentyard_ci_workflow_edit.security
+# To invoke it, run terraform apply -invoke=action.agentyard_ci_workflow_edit.security
 action "agentyard_ci_workflow_edit" "security" {
   config {
     action          = "create"
@@ -29,7 +29,7 @@ action "agentyard_ci_workflow_edit" "security" {
 }
 
 variable "review_depth" {
-  description = "How deep pull requests are reviewed: deep or shallow."
+  description = "Depth of pull request reviews: deep or shallow."
   type        = string
   default     = "deep"
 }
@@ -49,7 +49,7 @@ action "agentyard_ci_workflow_edit" "review" {
   }
 }
 
-# Proposes the change to the repository when the depth changes.
+# Opens a pull request when the depth changes.
 resource "terraform_data" "review_depth" {
   input = var.review_depth
 

@@ -8,7 +8,7 @@ resource "agentyard_environment" "workspace" {
   }]
 }
 
-# By hand: terraform apply -invoke=action.agentyard_environment_build.workspace
+# To invoke it, run terraform apply -invoke=action.agentyard_environment_build.workspace
 action "agentyard_environment_build" "workspace" {
   config {
     environment_id = agentyard_environment.workspace.id
@@ -25,7 +25,7 @@ variable "toolchain" {
   default     = "1"
 }
 
-# Builds again when the toolchain changes, and fails the apply if the build fails.
+# Rebuilds when the toolchain changes, and fails the apply if the build fails.
 resource "terraform_data" "toolchain" {
   input = var.toolchain
 

@@ -1,12 +1,12 @@
-# The latest build, whichever that is.
-# By hand: terraform apply -invoke=action.agentyard_environment_build_cancel.latest
+# Cancels the latest build.
+# To invoke it, run terraform apply -invoke=action.agentyard_environment_build_cancel.latest
 action "agentyard_environment_build_cancel" "latest" {
   config {
     environment_id = "env_01hzy3v7k2m4n6p8q0r2s4t6v8"
   }
 }
 
-# One build, and no other.
+# Cancels one specific build.
 action "agentyard_environment_build_cancel" "one" {
   config {
     environment_id = "env_01hzy3v7k2m4n6p8q0r2s4t6v8"

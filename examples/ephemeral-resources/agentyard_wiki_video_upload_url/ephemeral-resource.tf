@@ -1,7 +1,7 @@
-# A signed address for the video of a wiki. It is not stored anywhere.
+# A signed URL for uploading the video of a wiki. It is never stored.
 ephemeral "agentyard_wiki_video_upload_url" "tour" {}
 
-# It can be handed to providers, to write-only arguments and to provisioners.
+# Use it in provider blocks, write-only arguments, and provisioners.
 resource "terraform_data" "upload" {
   provisioner "local-exec" {
     command = "echo uploading the video"

@@ -1,11 +1,11 @@
-# The environments of the organization, and those of the key's owner.
+# The organization's environments, and those of the API key's owner.
 list "agentyard_environment" "all" {
   provider         = agentyard
   include_resource = true
   limit            = 1000
 }
 
-# What a service account sees.
+# The environments that a service account can see.
 list "agentyard_environment" "of_ci" {
   provider = agentyard
 

@@ -1,4 +1,4 @@
-# The limits of all users who have one of their own.
+# The limits of all users who have their own.
 list "agentyard_user_usage_limit" "all" {
   provider         = agentyard
   include_resource = true

@@ -5,7 +5,7 @@ list "agentyard_wiki_run" "newest" {
   limit            = 1000
 }
 
-# All of one repository.
+# All wiki runs of one repository.
 list "agentyard_wiki_run" "of_api" {
   provider = agentyard
 

@@ -8,8 +8,7 @@ resource "agentyard_environment" "next" {
   }]
 }
 
-# The default moves to the environment once its first build has succeeded. Until then, and if the build fails,
-# everybody keeps working in the default that there was.
+# Changes the default after the first build of the environment succeeds. If the build fails, the default does not change.
 resource "agentyard_default_environment" "this" {
   environment_id = agentyard_environment.next.id
 }

@@ -1,5 +1,4 @@
-# What everybody in the organization starts in by default, once its first build has succeeded. The apply ends with the
-# build: with an error that says why, if it fails.
+# Becomes the organization's default environment after its first build succeeds.
 resource "agentyard_environment" "app" {
   name  = "app"
   scope = "organization"
@@ -11,7 +10,7 @@ resource "agentyard_environment" "app" {
     },
     {
       url    = "https://git.example/acme/tools.git"
-      script = "" # Nothing to set up.
+      script = "" # No setup needed.
     },
   ]
 
@@ -28,7 +27,7 @@ resource "agentyard_environment" "app" {
   }
 }
 
-# One's own, from a certain source, without waiting for its builds.
+# Only for its owner, with a specific source, and without waiting for builds.
 resource "agentyard_environment" "scratch" {
   name           = "scratch"
   scope          = "user"
@@ -42,6 +41,6 @@ resource "agentyard_environment" "scratch" {
 }
 
 output "commits" {
-  description = "What the environment was built from."
+  description = "Commits that the environment was built from."
   value       = { for r in agentyard_environment.app.latest_build.repositories : r.name => r.commit_sha }
 }

@@ -1,4 +1,4 @@
-# How much everybody may spend who has no limit of their own.
+# Applies to every user without their own limit.
 resource "agentyard_global_usage_limit" "this" {
   limit = 10000000
 }

@@ -3,7 +3,7 @@ resource "agentyard_user_usage_limit" "avery" {
   limit = 20000000
 }
 
-# The same limit for several users. However many they are, one apply needs few requests for them.
+# The same limit for several users. One apply sends up to 100 limits in each request.
 resource "agentyard_user_usage_limit" "research" {
   for_each = toset(["blake@agentyard.example", "casey@agentyard.example"])
 

@@ -1,4 +1,4 @@
-# The wiki of the default branch. The service writes its pages; another release has it write them again.
+# The wiki of the default branch. The service writes its pages, and writes new ones for each release.
 resource "agentyard_wiki_run" "api" {
   repo_url      = "https://code.example/acme/api"
   privacy_level = "organization"
@@ -12,7 +12,7 @@ resource "agentyard_wiki_run" "api" {
   }
 }
 
-# Finished pages, for their owner alone.
+# Uploaded pages, which only their owner can see.
 resource "agentyard_wiki_run" "web" {
   repo_url      = "https://code.example/acme/web"
   branch        = "main"

@@ -20,7 +20,7 @@ run "agent_leaves" {
   }
   assert {
     condition     = join(" ", keys(agentyard_computer.agent)) == "ada"
-    error_message = "The computer of an agent who left is still there."
+    error_message = "The computer of a removed agent still exists."
   }
 }
 
@@ -43,7 +43,7 @@ run "key_is_rotated" {
   }
   assert {
     condition     = agentyard_api_key.team.previous_key_id != null
-    error_message = "The key before it does not live out its grace period."
+    error_message = "The previous key was revoked before the end of its grace period."
   }
 }
 

@@ -100,7 +100,7 @@ func TestInstall_leavesWhatItDidNotMake_slow(t *testing.T) {
 		before = files(t, m.home)
 		out := m.run(tree, "! make install")
 		says(out, mine+" exists")
-		says(out, "Nothing was installed. Move away")
+		says(out, "Nothing was installed. Move")
 		m.run(tree, "make uninstall")
 		unchanged(before, "a refused installation")
 		if content, err := os.ReadFile(mine); err != nil || string(content) != "mine" {

@@ -1,12 +1,12 @@
-# Moves the clock of the emulator that the tests run with, so that they see what happens later.
+# Moves the emulator's clock, so that the tests can see later states.
 
 variable "advance" {
-  description = "By how much, such as 30d."
+  description = "How far to move the clock, such as 30d."
   type        = string
 }
 
 resource "terraform_data" "clock" {
-  triggers_replace = timestamp() # Each run moves it again.
+  triggers_replace = timestamp() # Each run moves the clock again.
 
   provisioner "local-exec" {
     command = "agentyard-emulator control POST clock '{\"advance\":\"${var.advance}\"}'"
