@@ -109,14 +109,14 @@ func keepSpelling(ctx context.Context, prior types.List, found []environments.Re
 
 // takeResults keeps the configured values even if the service returns others. The next refresh shows the difference.
 func (m *environmentModel) takeResults(ctx context.Context, e *environments.Environment) diag.Diagnostics {
-	asked := *m
+	planned := *m
 	diags := m.FromAPI(ctx, e)
-	m.Name, m.Repositories, m.SetupScript = asked.Name, asked.Repositories, asked.SetupScript
-	if value.IsSet(asked.Scope) {
-		m.Scope = asked.Scope
+	m.Name, m.Repositories, m.SetupScript = planned.Name, planned.Repositories, planned.SetupScript
+	if value.IsSet(planned.Scope) {
+		m.Scope = planned.Scope
 	}
-	if value.IsSet(asked.SourceID) {
-		m.SourceID = asked.SourceID
+	if value.IsSet(planned.SourceID) {
+		m.SourceID = planned.SourceID
 	}
 	return diags
 }

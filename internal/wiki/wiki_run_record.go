@@ -80,7 +80,7 @@ func (m *wikiRunRecord) FromAPI(ctx context.Context, w *wikis.Run) diag.Diagnost
 	if wikis.SameCommit(known.CommitHash.ValueString(), w.CommitHash) {
 		m.CommitHash = known.CommitHash
 	}
-	m.CommitHash, m.Branch, m.PrivacyLevel = told(known.CommitHash, m.CommitHash), told(known.Branch, m.Branch), told(known.PrivacyLevel, m.PrivacyLevel)
+	m.CommitHash, m.Branch, m.PrivacyLevel = keepIfAbsent(known.CommitHash, m.CommitHash), keepIfAbsent(known.Branch, m.Branch), keepIfAbsent(known.PrivacyLevel, m.PrivacyLevel)
 	if m.HasLocalChanges.IsNull() && !known.HasLocalChanges.IsUnknown() {
 		m.HasLocalChanges = known.HasLocalChanges
 	}
@@ -90,8 +90,8 @@ func (m *wikiRunRecord) FromAPI(ctx context.Context, w *wikis.Run) diag.Diagnost
 	return diags
 }
 
-// told is what the service returns, or else what is known.
-func told(known, now types.String) types.String {
+// keepIfAbsent keeps the known value of a field that the service omits.
+func keepIfAbsent(known, now types.String) types.String {
 	if now.IsNull() && !known.IsUnknown() {
 		return known
 	}

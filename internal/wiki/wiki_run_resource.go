@@ -79,15 +79,15 @@ type wikiRunModel struct {
 
 // takeNew keeps the configured values even if the service returns others. The next refresh shows the difference.
 func (m *wikiRunModel) takeNew(ctx context.Context, made *wikis.Run) diag.Diagnostics {
-	asked := *m
+	planned := *m
 	diags := m.FromAPI(ctx, made)
-	m.RepoURL = asked.RepoURL
-	for now, before := range map[*types.String]types.String{&m.Branch: asked.Branch, &m.CommitHash: asked.CommitHash, &m.PrivacyLevel: asked.PrivacyLevel} {
+	m.RepoURL = planned.RepoURL
+	for now, before := range map[*types.String]types.String{&m.Branch: planned.Branch, &m.CommitHash: planned.CommitHash, &m.PrivacyLevel: planned.PrivacyLevel} {
 		if value.IsSet(before) {
 			*now = before
 		}
 	}
-	for now, before := range map[*types.Bool]types.Bool{&m.HasLocalChanges: asked.HasLocalChanges, &m.HasNonRemoteCommits: asked.HasNonRemoteCommits} {
+	for now, before := range map[*types.Bool]types.Bool{&m.HasLocalChanges: planned.HasLocalChanges, &m.HasNonRemoteCommits: planned.HasNonRemoteCommits} {
 		if value.IsSet(before) {
 			*now = before
 		}
