@@ -61,7 +61,7 @@ func TestAccGuide_apiKeyRotation(t *testing.T) {
 		acctest.NeedsActions(t)
 		quiet()
 		runs := cli.Follow(emergency)
-		if text := runs[1].Output; !strings.Contains(text, `API Key Is Dead`) || !strings.Contains(text, leaked) {
+		if text := runs[1].Output; !strings.Contains(text, `API Key Will Be Replaced`) || !strings.Contains(text, leaked) {
 			t.Errorf("the run does not say why it mints a key: %s", text)
 		}
 		if keys := live(e)["scheduled"]; len(keys) != 1 || keys[0] == leaked {
