@@ -24,7 +24,8 @@ func computerIDs(e *acctest.Env) []string {
 	return ids
 }
 
-func TestComputer_faultMatrix(t *testing.T) {
+func TestComputer_faultMatrix_slow(t *testing.T) {
+	acctest.Slow(t)
 	t.Parallel()
 	acctest.Matrix{
 		Type: "agentyard_computer",

@@ -91,7 +91,8 @@ func newFleet(t *testing.T, e *acctest.Env) *acctest.Instance {
 	return acctest.NewProcess(t, e, nil).NewInstance(fleetType)
 }
 
-func TestFleet_faultMatrix(t *testing.T) {
+func TestFleet_faultMatrix_slow(t *testing.T) {
+	acctest.Slow(t)
 	t.Parallel()
 	fleetMatrix(func(*acctest.Env) []acctest.Values {
 		return []acctest.Values{fleetOf(3), fleetOf(5), fleetOf(2)}

@@ -71,7 +71,8 @@ func carriedOut(e *acctest.Env, operation string) int {
 	return n
 }
 
-func TestEnvironment_faultMatrix(t *testing.T) {
+func TestEnvironment_faultMatrix_slow(t *testing.T) {
+	acctest.Slow(t)
 	t.Parallel()
 	acctest.Matrix{
 		Type: environmentType,
