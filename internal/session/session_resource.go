@@ -96,7 +96,7 @@ func (m *sessionModel) FromAPI(ctx context.Context, r *sessionResponse) diag.Dia
 
 func (m *sessionModel) Identity() any { return &sessionIdentity{ID: m.ID, ComputerID: m.ComputerID} }
 
-// OwnerOnly is always true: only the owner's API keys can see the session.
+// OwnerOnly is always true: another owner's API key may not see the session.
 func (m *sessionModel) OwnerOnly() bool { return true }
 
 // createdAt returns the zero time for null and unknown.
@@ -159,7 +159,7 @@ func (r *sessionResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a session of a coding agent on a computer. " + sessionText + "\n\n" +
-			"-> Only the owner's API keys can manage a session. If several people use the configuration, use the API key of a service account.\n\n" +
+			"-> A session belongs to the API key's owner. If several people use the configuration, use the API key of a service account.\n\n" +
 			"**Destroy.** Destroying the resource deletes the session. The service can restore it for a limited time, but Terraform cannot.",
 		Attributes: attributes,
 	}
