@@ -51,8 +51,8 @@ type apiKeyEphemeralModel struct {
 	ExpiresAt        types.String `tfsdk:"expires_at"`
 }
 
-// opened names a key without its value.
-type opened struct {
+// ephemeralKey identifies the key for Close, without its value.
+type ephemeralKey struct {
 	AccountID string `json:"account_id"`
 	KeyID     string `json:"key_id"`
 }
@@ -108,7 +108,7 @@ func (e *apiKeyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, r
 	}
 	m.ID, m.Key, m.Fingerprint = types.StringValue(made.ID), types.StringValue(made.Value), value.StringOrNull(made.Fingerprint)
 	m.ExpiresAt = value.Time(made.ExpiresAt.Time())
-	mark, err := json.Marshal(opened{AccountID: m.ServiceAccountID.ValueString(), KeyID: made.ID})
+	mark, err := json.Marshal(ephemeralKey{AccountID: m.ServiceAccountID.ValueString(), KeyID: made.ID})
 	if err != nil {
 		resp.Diagnostics.AddError("Private Data Cannot Be Stored", err.Error())
 	}
@@ -116,14 +116,14 @@ func (e *apiKeyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, r
 	resp.Diagnostics.Append(resp.Result.Set(ctx, &m)...)
 	if resp.Diagnostics.HasError() {
 		// Terraform does not close what did not open.
-		e.revoke(ctx, opened{AccountID: m.ServiceAccountID.ValueString(), KeyID: made.ID}, resp.Diagnostics.AddError)
+		e.revoke(ctx, ephemeralKey{AccountID: m.ServiceAccountID.ValueString(), KeyID: made.ID}, resp.Diagnostics.AddError)
 	}
 }
 
 func (e *apiKeyEphemeral) Close(ctx context.Context, req ephemeral.CloseRequest, resp *ephemeral.CloseResponse) {
 	mark, diags := req.Private.GetKey(ctx, openedKey)
 	resp.Diagnostics.Append(diags...)
-	var key opened
+	var key ephemeralKey
 	err := json.Unmarshal(mark, &key)
 	if err == nil && (key.AccountID == "" || key.KeyID == "") {
 		err = errors.New("it contains no key ID")
@@ -137,7 +137,7 @@ func (e *apiKeyEphemeral) Close(ctx context.Context, req ephemeral.CloseRequest,
 }
 
 // revoke ignores an interrupt: otherwise, the key would live until it expires.
-func (e *apiKeyEphemeral) revoke(ctx context.Context, key opened, addError func(summary, detail string)) {
+func (e *apiKeyEphemeral) revoke(ctx context.Context, key ephemeralKey, addError func(summary, detail string)) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
 	defer cancel()
 	if err := e.Client.ServiceAccounts.RevokeExistingKey(ctx, key.AccountID, key.KeyID); err != nil && !collection.IsGone(err) {

@@ -61,9 +61,9 @@ func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPla
 	decision := decide(current, wanted, now)
 	tflog.Debug(ctx, "Decided about an API key", map[string]any{"id": state.ID.ValueString(), "action": string(decision.action), "reason": decision.reason})
 	diags.Append(problemDiagnostics(checkAt(current, wanted, decision, now))...)
-	left := r.successor(ctx, &state, config.request(now))
-	diags.Append(setSuccessor(ctx, resp.Private, left)...)
-	diags.Append(decision.warnings(&state, wanted, left, now)...)
+	successor := r.successor(ctx, &state, config.request(now))
+	diags.Append(setSuccessor(ctx, resp.Private, successor)...)
+	diags.Append(decision.warnings(&state, wanted, successor, now)...)
 	if decision.replaces() {
 		plan.renewedResults(&config, &state, wanted, decision.action)
 	} else {
@@ -75,12 +75,12 @@ func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPla
 }
 
 // warnings explain why a key is replaced, and which other key is revoked: the plan alone shows neither.
-func (d keyDecision) warnings(state *apiKeyModel, wanted *keyConfig, left *serviceaccounts.APIKey, now time.Time) diag.Diagnostics {
+func (d keyDecision) warnings(state *apiKeyModel, wanted *keyConfig, successor *serviceaccounts.APIKey, now time.Time) diag.Diagnostics {
 	var diags diag.Diagnostics
 	key := fmt.Sprintf("API key %q (%s) of service account %s", state.Name.ValueString(), state.ID.ValueString(), state.ServiceAccountID.ValueString())
 	switch {
-	case d.action == keyMint && left != nil:
-		diags.AddAttributeWarning(fieldPath(d.field), "API Key Will Be Replaced", key+" no longer works: "+d.reason+". The apply creates a new key in its place. "+revokesSuccessor(left))
+	case d.action == keyMint && successor != nil:
+		diags.AddAttributeWarning(fieldPath(d.field), "API Key Will Be Replaced", key+" no longer works: "+d.reason+". The apply creates a new key in its place. "+revokesSuccessor(successor))
 	case d.action == keyMint:
 		diags.AddAttributeWarning(fieldPath(d.field), "API Key Will Be Replaced", key+" no longer works: "+d.reason+". The apply creates a new key in its place.")
 	case d.action == keyWarn:
@@ -103,10 +103,10 @@ func (r *apiKeyResource) planDestruction(ctx context.Context, req *resource.Modi
 	if diags.HasError() {
 		return diags
 	}
-	left := r.successor(ctx, &state, state.request(r.now()))
-	diags.Append(setSuccessor(ctx, resp.Private, left)...)
-	if left != nil {
-		diags.AddWarning("Another API Key Will Be Revoked", "API key "+state.ID.ValueString()+" will be destroyed. "+revokesSuccessor(left))
+	successor := r.successor(ctx, &state, state.request(r.now()))
+	diags.Append(setSuccessor(ctx, resp.Private, successor)...)
+	if successor != nil {
+		diags.AddWarning("Another API Key Will Be Revoked", "API key "+state.ID.ValueString()+" will be destroyed. "+revokesSuccessor(successor))
 	}
 	return diags
 }
@@ -118,23 +118,23 @@ func (r *apiKeyResource) successor(ctx context.Context, state *apiKeyModel, n se
 	}
 	keys, err := r.Client.ServiceAccounts.KnownKeysNamed(ctx, state.ServiceAccountID.ValueString(), state.Name.ValueString())
 	if err != nil {
-		tflog.Debug(ctx, "What a rotation may have left cannot be looked up", map[string]any{"id": state.ID.ValueString(), "error": err.Error()})
+		tflog.Debug(ctx, "Cannot look up the successor of an API key", map[string]any{"id": state.ID.ValueString(), "error": err.Error()})
 	}
 	return serviceaccounts.Successor(keys, state.ID.ValueString(), n, r.now())
 }
 
-func revokesSuccessor(left *serviceaccounts.APIKey) string {
-	return fmt.Sprintf("The apply also revokes API key %s (%q, created at %s): it was created when this key ended, as in a rotation, and its value is not in the state.", left.ID, left.Name, left.CreatedAt.Time().Format(time.RFC3339))
+func revokesSuccessor(successor *serviceaccounts.APIKey) string {
+	return fmt.Sprintf("The apply also revokes API key %s (%q, created at %s): it was created when this key ended, as in a rotation, and its value is not in the state.", successor.ID, successor.Name, successor.CreatedAt.Time().Format(time.RFC3339))
 }
 
 // successorMark is the private state with the ID that the plan shows. The apply revokes no other key.
 const successorMark = "revokes"
 
-func setSuccessor(ctx context.Context, private modifier.Private, left *serviceaccounts.APIKey) diag.Diagnostics {
-	if left == nil {
+func setSuccessor(ctx context.Context, private modifier.Private, successor *serviceaccounts.APIKey) diag.Diagnostics {
+	if successor == nil {
 		return private.SetKey(ctx, successorMark, nil)
 	}
-	return private.SetKey(ctx, successorMark, []byte(strconv.Quote(left.ID)))
+	return private.SetKey(ctx, successorMark, []byte(strconv.Quote(successor.ID)))
 }
 
 func getSuccessor(ctx context.Context, private modifier.Private) string {

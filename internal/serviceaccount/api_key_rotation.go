@@ -293,10 +293,10 @@ func (s *keySettings) check(expiryUnknown bool) []keyProblem {
 func checkAt(s *keyState, c *keyConfig, d keyDecision, now time.Time) []keyProblem {
 	var problems []keyProblem
 	if at := c.settings.expiresAt; !at.IsZero() && (s == nil || c.changesExpiry(s)) {
-		switch left := at.Sub(now); {
-		case left <= 0:
+		switch remaining := at.Sub(now); {
+		case remaining <= 0:
 			problems = append(problems, keyProblem{fieldExpiresAt, "Expiry in the Past", "expires_at must be in the future. Set a later time, or use expires_in."})
-		case c.settings.beforeExpiry >= left:
+		case c.settings.beforeExpiry >= remaining:
 			problems = append(problems, keyProblem{fieldBeforeExpiry, "Rotation Period Too Long", "before_expiry must be shorter than the time until expires_at. Otherwise, the new key is due at once. Shorten before_expiry, or set a later expires_at."})
 		}
 	}

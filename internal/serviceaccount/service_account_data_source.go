@@ -49,5 +49,5 @@ func findAccount(ctx context.Context, c *client.Client, m *accountModel) (*servi
 }
 
 func noSuchAccount(argument, id string) error {
-	return &crud.Fault{At: path.Root(argument), Summary: "Service Account Not Found", Detail: fmt.Sprintf("The organization has no service account with ID %q. Check the value; a deleted account is not found.", id)}
+	return &crud.Fault{At: path.Root(argument), Summary: "Service Account Not Found", Detail: fmt.Sprintf("Service account %q does not exist, or was deleted. Check the ID.", id)}
 }

@@ -58,7 +58,7 @@ func TestAccServiceAccountDataSource_errors(t *testing.T) {
 		"data \"agentyard_service_account\" \"x\" {\n  id   = \"a\"\n  name = \"b\"\n}": `Exactly one of these attributes must be configured|Invalid Attribute Combination`,
 		`data "agentyard_service_account" "x" { id = "" }`:                              `id\s+must\s+not\s+be\s+empty`,
 		`data "agentyard_service_account" "x" { name = "" }`:                            `name\s+must\s+be\s+1\s+to\s+128\s+characters\s+long`,
-		`data "agentyard_service_account" "x" { id = "sa_unknown" }`:                    `id\s*=\s*"sa_unknown"(.|\n)*no\s+service\s+account\s+with\s+ID`,
+		`data "agentyard_service_account" "x" { id = "sa_unknown" }`:                    `id\s*=\s*"sa_unknown"(.|\n)*does\s+not\s+exist`,
 		`data "agentyard_service_account" "x" { name = "CI" }`:                          `name\s*=\s*"CI"(.|\n)*No\s+service\s+account\s+named(.|\n)*case`,
 		`data "agentyard_service_account" "x" { id = ".." }`:                            `Cannot read service account(.|\n)*cannot\s+be\s+part`,
 	} {

@@ -112,7 +112,7 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	}
 	if err != nil {
 		// The plan is correct without the warning.
-		tflog.Debug(ctx, "The computers of a service account that is to be destroyed cannot be counted", map[string]any{"error": err.Error()})
+		tflog.Debug(ctx, "Cannot count the computers of a service account", map[string]any{"error": err.Error()})
 		return
 	}
 	if len(owned) == 0 {
