@@ -13,7 +13,7 @@ import (
 
 const newComputersKey = "never_active"
 
-// New holds the IDs of computers that the fleet created and has not seen active. The value is true if the computer
+// newComputers holds the IDs of computers that the fleet created and has not seen active. The value is true if the computer
 // failed to provision: nobody has worked on it, so it can be replaced.
 type newComputers map[string]bool
 

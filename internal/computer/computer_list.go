@@ -33,7 +33,7 @@ func (l *computerList) ListResourceConfigSchema(_ context.Context, _ list.ListRe
 		Attributes: map[string]schema.Attribute{
 			"host_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Return only the computer on this host, as a UUID.",
+				MarkdownDescription: "Return only the computer with this `host_id`, as a UUID.",
 				Validators:          []validator.String{value.UUID()},
 			},
 			"service_account_id": schema.StringAttribute{

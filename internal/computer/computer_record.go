@@ -38,7 +38,7 @@ var computerResults = results.Record[computers.Computer]{
 	"host_id":                 results.String("ID of the computer's host, as a UUID. Unique among the owner's computers.", func(c *computers.Computer) string { return c.HostID }),
 	"name":                    results.String("The computer's name.", func(c *computers.Computer) string { return c.Name }),
 	"hostname":                results.String("The machine's hostname.", func(c *computers.Computer) string { return c.Hostname }),
-	"is_listed":               results.Bool("Whether normal listings show the computer.", func(c *computers.Computer) *bool { return c.IsListed }),
+	"is_listed":               results.Bool("Whether listings include the computer by default.", func(c *computers.Computer) *bool { return c.IsListed }),
 	"provider_type":           results.String("The computer's provider: `byom` for a registered machine, or the ID of a managed provider.", func(c *computers.Computer) string { return c.ProviderType }),
 	"status":                  results.String("The computer's status. One of `provisioning`, `active`, or `error`.", func(c *computers.Computer) string { return c.Status }),
 	"created_at":              results.Time("When the computer was created (RFC 3339, UTC).", func(c *computers.Computer) time.Time { return c.CreatedAt.Time() }),

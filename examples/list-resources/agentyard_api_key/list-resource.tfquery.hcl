@@ -1,4 +1,4 @@
-# The live keys of every service account.
+# The keys of every service account, without revoked ones.
 list "agentyard_api_key" "live" {
   provider         = agentyard
   include_resource = true
