@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -48,14 +47,6 @@ type Resource struct{ Client *client.Client }
 // Configure takes the client that the provider made.
 func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
 	r.Client = configured(req.ProviderData, &resp.Diagnostics)
-}
-
-// DataSourceBase gives a data source its client. Embed it.
-type DataSourceBase struct{ Client *client.Client }
-
-// Configure takes the client that the provider made.
-func (d *DataSourceBase) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	d.Client = configured(req.ProviderData, &resp.Diagnostics)
 }
 
 // Ephemeral gives an ephemeral resource its client. Embed it.

@@ -1,55 +1,15 @@
 package crud
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
-
-// Results is what a data source's model needs: it takes over what was read, one record or many.
-type Results[A any] interface {
-	FromAPI(context.Context, *A) diag.Diagnostics
-}
-
-// ReadData runs read on a data source's arguments and stores what it returns. Verb and object are for errors, such as
-// "list" and "computers". An error of read may be a *Fault.
-func ReadData[M, A any, P interface {
-	*M
-	Results[A]
-}](ctx context.Context, verb, object string, req datasource.ReadRequest, resp *datasource.ReadResponse, read func(*M) (*A, error), options ...apierror.Option) {
-	var m M
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	found, err := read(&m)
-	if err != nil {
-		resp.Diagnostics.Append(explain(verb, object, err, options)...)
-		return
-	}
-	resp.Diagnostics.Append(P(&m).FromAPI(ctx, found)...)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
-}
-
-// Each takes a list of records over, each into a model of its own. No records are an empty list.
-func Each[M, A any, P interface {
-	*M
-	Results[A]
-}](ctx context.Context, records []A) ([]M, diag.Diagnostics) {
-	models := make([]M, len(records))
-	var diags diag.Diagnostics
-	for i := range records {
-		diags.Append(P(&models[i]).FromAPI(ctx, &records[i])...)
-	}
-	return models, diags
-}
 
 // OnlyNamed returns the one object of a name, or the error that says that there is none, or which ones there are.
 func OnlyNamed[A any](object, name string, found []A, id func(*A) string) (*A, error) {

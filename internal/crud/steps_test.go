@@ -436,21 +436,28 @@ func TestImportByID(t *testing.T) {
 	}
 }
 
-func TestReadData(t *testing.T) {
+func TestDataSource(t *testing.T) {
 	t.Parallel()
-	schema := dataschema.Schema{Attributes: map[string]dataschema.Attribute{
-		"id": dataschema.StringAttribute{Computed: true}, "name": dataschema.StringAttribute{Required: true},
-		"mood": dataschema.StringAttribute{Computed: true}, "wait": dataschema.BoolAttribute{Computed: true},
-	}}
 	read := func(found *thing, err error) *datasource.ReadResponse {
+		d := &DataSource[thingModel]{
+			Attributes: map[string]dataschema.Attribute{
+				"id": dataschema.StringAttribute{Computed: true}, "name": dataschema.StringAttribute{Required: true},
+				"mood": dataschema.StringAttribute{Computed: true}, "wait": dataschema.BoolAttribute{Computed: true},
+			},
+			Verb: "find", Object: "thing",
+			Fetch: func(ctx context.Context, _ *client.Client, m *thingModel) error {
+				if m.Name.ValueString() != "a" {
+					t.Errorf("wanted is %v", m.Name)
+				}
+				if err != nil {
+					return err
+				}
+				return Failure(m.FromAPI(ctx, found))
+			},
+		}
+		schema := dataschema.Schema{Attributes: d.Attributes}
 		resp := &datasource.ReadResponse{State: tfsdk.State{Raw: tftypes.NewValue(thingType, nil), Schema: schema}}
-		req := datasource.ReadRequest{Config: tfsdk.Config{Raw: raw(map[string]string{"name": "a"}), Schema: schema}}
-		ReadData(t.Context(), "find", "thing", req, resp, func(m *thingModel) (*thing, error) {
-			if m.Name.ValueString() != "a" {
-				t.Errorf("wanted is %v", m.Name)
-			}
-			return found, err
-		})
+		d.Read(t.Context(), datasource.ReadRequest{Config: tfsdk.Config{Raw: raw(map[string]string{"name": "a"}), Schema: schema}}, resp)
 		return resp
 	}
 	found := read(&thing{"1", "a", "calm"}, nil)
@@ -458,21 +465,16 @@ func TestReadData(t *testing.T) {
 	if got := get(t, found.State, "mood"); got != "calm" {
 		t.Errorf("stored %q", got)
 	}
-	failed := read(nil, &Fault{Summary: "Thing Not Found", Detail: "There is none."})
-	tells(t, failed.Diagnostics, "Error: Thing Not Found: There is none.")
-	if !failed.State.Raw.IsNull() {
-		t.Errorf("a failed read stored %v", failed.State.Raw)
-	}
-}
-
-func TestEach(t *testing.T) {
-	t.Parallel()
-	models, diags := Each[thingModel](t.Context(), []thing{{id: "1"}, {id: "2"}})
-	if len(models) != 2 || models[1].ID.ValueString() != "2" || len(diags) != 0 {
-		t.Errorf("%v, %v", models, diags)
-	}
-	if none, _ := Each[thingModel, thing](t.Context(), nil); none == nil || len(none) != 0 {
-		t.Errorf("no records are %v, not an empty list", none)
+	for want, err := range map[string]error{
+		"Error: Thing Not Found: There is none.": &Fault{Summary: "Thing Not Found", Detail: "There is none."},
+		"Error: Cannot find thing: ":             errRefused,
+		"Error: Bad Thing: It is bad.":           Failure(diag.Diagnostics{diag.NewErrorDiagnostic("Bad Thing", "It is bad.")}),
+	} {
+		failed := read(nil, err)
+		tells(t, failed.Diagnostics, want)
+		if !failed.State.Raw.IsNull() {
+			t.Errorf("a failed read stored %v", failed.State.Raw)
+		}
 	}
 }
 

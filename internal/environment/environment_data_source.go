@@ -3,61 +3,58 @@ package environment
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/datasourcevalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
-	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-var (
-	_ datasource.DataSourceWithConfigure        = (*environmentDataSource)(nil)
-	_ datasource.DataSourceWithConfigValidators = (*environmentDataSource)(nil)
-)
-
-// NewEnvironmentDataSource returns the data source agentyard_environment.
-func NewEnvironmentDataSource() datasource.DataSource { return &environmentDataSource{} }
-
-type environmentDataSource struct{ crud.DataSourceBase }
-
-func (d *environmentDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_environment"
+type environmentDataModel struct {
+	environmentRecord
+	UpdatedAt types.String `tfsdk:"updated_at"`
 }
 
-func (d *environmentDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = schema.Schema{
-		MarkdownDescription: "One environment that the API key sees, by its ID or its name. The same name may exist in both scopes; then only the ID tells which one is meant.",
-		Attributes:          environmentResults.DataSourceByIDOrName(0),
+// NewEnvironmentDataSource returns the data source agentyard_environment.
+func NewEnvironmentDataSource() datasource.DataSource {
+	return &crud.DataSource[environmentDataModel]{
+		Name:        "environment",
+		Description: "Returns an environment by ID or name. If both scopes have an environment with the name, use the ID.",
+		Attributes:  environmentData.ByIDOrName(0),
+		Validators:  crud.IDOrName(),
+		Verb:        "read", Object: "environment",
+		Fetch: func(ctx context.Context, c *client.Client, m *environmentDataModel) error {
+			found, err := findEnvironment(ctx, c, m)
+			if err != nil {
+				return err
+			}
+			return crud.Failure(environmentData.Into(ctx, found, m))
+		},
 	}
 }
 
-func (d *environmentDataSource) ConfigValidators(context.Context) []datasource.ConfigValidator {
-	return []datasource.ConfigValidator{datasourcevalidator.ExactlyOneOf(path.MatchRoot("id"), path.MatchRoot("name"))}
-}
-
-func (d *environmentDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "read", "environment", req, resp, func(m *environmentData) (*environments.Environment, error) {
-		if value.IsSet(m.ID) {
-			found, err := d.Client.Environments.Get(ctx, m.ID.ValueString())
-			if transport.IsNotFound(err) {
-				err = &crud.Fault{At: path.Root("id"), Summary: "Environment Not Found", Detail: "No environment with this id is visible to the API key. Check the value; an environment of user scope is visible to its owner alone."}
-			}
-			return found, err
+// findEnvironment looks up the environment with the model's ID or name.
+func findEnvironment(ctx context.Context, c *client.Client, m *environmentDataModel) (*environments.Environment, error) {
+	if value.IsSet(m.ID) {
+		found, err := c.Environments.Get(ctx, m.ID.ValueString())
+		if transport.IsNotFound(err) {
+			err = &crud.Fault{At: path.Root("id"), Summary: "Environment Not Found", Detail: "No environment with this id is visible to the API key. Check the value; an environment of user scope is visible to its owner alone."}
 		}
-		named, err := d.Client.Environments.ListNamed(ctx, m.Name.ValueString())
-		if err != nil {
-			return nil, err
-		}
-		found, err := crud.OnlyNamed("environment", m.Name.ValueString(), named, inItsScope)
-		if err != nil {
-			return nil, err
-		}
-		return d.Client.Environments.WithFailure(ctx, found)
-	})
+		return found, err
+	}
+	named, err := c.Environments.ListNamed(ctx, m.Name.ValueString())
+	if err != nil {
+		return nil, err
+	}
+	found, err := crud.OnlyNamed("environment", m.Name.ValueString(), named, inItsScope)
+	if err != nil {
+		return nil, err
+	}
+	return c.Environments.WithFailure(ctx, found)
 }
 
 // inItsScope is an environment's ID with what may tell it from another one of its name.

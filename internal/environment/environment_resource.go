@@ -170,7 +170,6 @@ func (r *environmentResource) Metadata(_ context.Context, req resource.MetadataR
 
 func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := environmentResults.Resource()
-	delete(attributes, "updated_at") // It changes without an update, so every plan would have a difference.
 	keepText := modifier.KeepEqual(environments.SameText, "Trailing whitespace is ignored.")
 	attributes["name"] = schema.StringAttribute{
 		Required:            true,

@@ -1,27 +1,61 @@
 package results
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	dsschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-var record = Plain{
-	"id":     {Text: "The ID."},
-	"listed": {Text: "Whether.", Type: types.BoolType},
-	"pages":  {Text: "How many.", Type: types.Int64Type},
-	"ratio":  {Text: "How much.", Type: types.Float64Type},
-	"tree":   {Text: "What is open.", Type: jsontypes.NormalizedType{}},
-	"tags":   {Text: "By name.", Type: types.MapType{ElemType: types.Float64Type}},
-	"tools":  {Text: "The tools.", Type: types.SetType{ElemType: types.StringType}},
-	"dirs":   {Text: "The folders.", Type: types.ListType{ElemType: types.StringType}},
-	"source": {Text: "The source.", Of: Plain{"kind": {Text: "Its kind."}}},
-	"steps":  {Text: "The steps.", Of: Plain{"error": {Text: "What went wrong."}}, IsList: true},
+type tool struct {
+	name string
+}
+
+type thing struct {
+	id     string
+	title  *string
+	listed *bool
+	pages  *int64
+	ratio  *float64
+	made   time.Time
+	tree   json.RawMessage
+	tags   map[string]string
+	tools  []string
+	dirs   []string
+	source *tool
+	steps  []tool
+}
+
+var toolRecord = Record[tool]{"name": String("Its name.", func(t *tool) string { return t.name })}
+
+var record = Record[thing]{
+	"id":     String("The ID.", func(t *thing) string { return t.id }),
+	"title":  StringPointer("The title.", func(t *thing) *string { return t.title }),
+	"listed": Bool("Whether.", func(t *thing) *bool { return t.listed }),
+	"pages":  Int64("How many.", func(t *thing) *int64 { return t.pages }),
+	"ratio":  Float64("How much.", func(t *thing) *float64 { return t.ratio }),
+	"made":   Time("When.", func(t *thing) time.Time { return t.made }),
+	"tree":   JSON("What is open.", func(t *thing) json.RawMessage { return t.tree }),
+	"secret": SensitiveJSON("What is hidden.", func(t *thing) json.RawMessage { return t.tree }),
+	"tags":   StringMap("By name.", func(t *thing) map[string]string { return t.tags }),
+	"tools":  StringSet("The tools.", func(t *thing) []string { return t.tools }),
+	"dirs":   StringList("The folders.", func(t *thing) []string { return t.dirs }),
+	"source": Object("The source.", toolRecord, func(t *thing) *tool { return t.source }),
+	"steps":  List("The steps.", toolRecord, func(t *thing) []tool { return t.steps }),
+}
+
+func full() *thing {
+	title, listed, pages, ratio := "", true, int64(2), 0.5
+	return &thing{
+		id: "1", title: &title, listed: &listed, pages: &pages, ratio: &ratio, made: time.Unix(0, 0), tree: json.RawMessage(`{"b":1, "a":2}`),
+		tags: map[string]string{"a": "b"}, tools: []string{"z", "y", "z"}, dirs: []string{"b", "a"}, source: &tool{"s"}, steps: []tool{{"one"}, {}},
+	}
 }
 
 // The same record has the same types wherever it is shown, and every attribute is computed and described.
@@ -33,20 +67,65 @@ func TestRecord_isTheSameEverywhere(t *testing.T) {
 		"data source": data.Type(),
 		"resource":    schema.Schema{Attributes: record.Resource()}.Type(),
 		"elements":    schema.NestedAttributeObject{Attributes: record.Elements()}.Type(),
+		"a value":     record.Object(full()).Type(t.Context()),
+		"no value":    record.Object(nil).Type(t.Context()),
+		"a list":      record.List(nil).ElementType(t.Context()),
+		"no list":     record.ListOrNull(nil).ElementType(t.Context()),
 	} {
 		if got.String() != want.String() {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
 	for name, attribute := range record.Resource() {
-		if !attribute.IsComputed() || attribute.IsOptional() || attribute.GetMarkdownDescription() != record[name].Text {
+		if !attribute.IsComputed() || attribute.IsOptional() || attribute.GetMarkdownDescription() != record[name].Text || attribute.IsSensitive() != (name == "secret") {
 			t.Errorf("%s: computed %v, %q", name, attribute.IsComputed(), attribute.GetMarkdownDescription())
 		}
 	}
 	for name, attribute := range data.Attributes {
-		if !attribute.IsComputed() || attribute.GetMarkdownDescription() != record[name].Text {
+		if !attribute.IsComputed() || attribute.GetMarkdownDescription() != record[name].Text || attribute.IsSensitive() != (name == "secret") {
 			t.Errorf("%s: computed %v, %q", name, attribute.IsComputed(), attribute.GetMarkdownDescription())
 		}
+	}
+}
+
+func TestRecord_values(t *testing.T) {
+	t.Parallel()
+	const values = `{"dirs":["b","a"],"id":"1","listed":true,"made":"1970-01-01T00:00:00Z","pages":2,"ratio":0.5,"secret":"{\"a\":2,\"b\":1}","source":{"name":"s"},` +
+		`"steps":[{"name":"one"},{"name":<null>}],"tags":{"a":"b"},"title":"","tools":["y","z"],"tree":"{\"a\":2,\"b\":1}"}`
+	if got := record.List([]thing{*full()}).String(); got != "["+values+"]" {
+		t.Errorf("got  %s\nwant [%s]", got, values)
+	}
+	for name, got := range record.Object(&thing{}).Attributes() {
+		if !got.IsNull() {
+			t.Errorf("%s is %s where nothing is set", name, got)
+		}
+	}
+	if list := record.List(nil); list.IsNull() || len(list.Elements()) != 0 {
+		t.Errorf("no records are %s", list)
+	}
+	if !record.ListOrNull(nil).IsNull() || record.ListOrNull([]thing{}).IsNull() || !record.Object(nil).IsNull() {
+		t.Error("nothing is not null")
+	}
+	empty := &thing{tags: map[string]string{}, tools: []string{}, dirs: []string{}, steps: []tool{}}
+	for _, name := range []string{"tags", "tools", "dirs", "steps"} {
+		if got := record[name].Value(empty); got.IsNull() {
+			t.Errorf("%s is null where it is empty", name)
+		}
+	}
+}
+
+func TestRecord_Into(t *testing.T) {
+	t.Parallel()
+	var m struct {
+		Name types.String `tfsdk:"name"`
+		Size types.Int64  `tfsdk:"size"`
+	}
+	sized := toolRecord.With(Record[tool]{"size": {Text: "The size.", Type: types.Int64Type, Value: func(*tool) attr.Value { return types.Int64Value(3) }}})
+	if diags := sized.Into(t.Context(), &tool{"a"}, &m); diags.HasError() || m.Name.ValueString() != "a" || m.Size.ValueInt64() != 3 {
+		t.Errorf("got %v, %v", m, diags)
+	}
+	if len(toolRecord) != 1 {
+		t.Error("the record itself has another field")
 	}
 }
 
@@ -88,10 +167,11 @@ func TestRecord_planModifiers(t *testing.T) {
 	}
 }
 
-func TestDataSourceByIDOrName(t *testing.T) {
+var named = toolRecord.With(Record[tool]{"id": toolRecord["name"], "status": toolRecord["name"]})
+
+func TestByIDOrName(t *testing.T) {
 	t.Parallel()
-	named := Plain{"id": {Text: "The ID."}, "name": {Text: "The name."}, "status": {Text: "The status."}}
-	for name, attribute := range named.DataSourceByIDOrName(63) {
+	for name, attribute := range named.ByIDOrName(63) {
 		if attribute.IsOptional() != (name != "status") || !attribute.IsComputed() {
 			t.Errorf("%s: optional %v, computed %v", name, attribute.IsOptional(), attribute.IsComputed())
 		}
@@ -99,14 +179,13 @@ func TestDataSourceByIDOrName(t *testing.T) {
 }
 
 // A name whose maximum nobody knows is only not empty.
-func TestDataSourceByIDOrName_length(t *testing.T) {
+func TestByIDOrName_length(t *testing.T) {
 	t.Parallel()
-	named := Plain{"id": {Text: "The ID."}, "name": {Text: "The name."}}
 	for maxName, refused := range map[int]map[string]bool{
 		3: {"": true, "abc": false, "abcd": true},
 		0: {"": true, "abc": false, strings.Repeat("n", 1000): false},
 	} {
-		attribute, ok := named.DataSourceByIDOrName(maxName)["name"].(dsschema.StringAttribute)
+		attribute, ok := named.ByIDOrName(maxName)["name"].(dsschema.StringAttribute)
 		if !ok || len(attribute.Validators) != 1 {
 			t.Fatalf("the name is %v", attribute)
 		}

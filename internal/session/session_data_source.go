@@ -7,41 +7,26 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-var _ datasource.DataSourceWithConfigure = (*sessionDataSource)(nil)
+type sessionDataModel struct {
+	sessionRecord
+	UpdatedAt types.String `tfsdk:"updated_at"`
+}
 
 // NewSessionDataSource returns the data source agentyard_session.
-func NewSessionDataSource() datasource.DataSource { return &sessionDataSource{} }
-
-type sessionDataSource struct{ crud.DataSourceBase }
-
-type sessionDataModel struct{ sessionDataRecord }
-
-// FromAPI takes over a record. The computer stays as it was given where the service does not tell it.
-func (m *sessionDataModel) FromAPI(ctx context.Context, s *sessions.Session) diag.Diagnostics {
-	computer := m.ComputerID
-	diags := m.sessionDataRecord.FromAPI(ctx, s)
-	if m.ComputerID.IsNull() {
-		m.ComputerID = computer
-	}
-	return diags
-}
-
-func (d *sessionDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_session"
-}
-
-func (d *sessionDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	attributes := sessionResults.DataSource()
+func NewSessionDataSource() datasource.DataSource {
+	attributes := sessionData.DataSource()
 	attributes["id"] = schema.StringAttribute{
 		Required:            true,
 		MarkdownDescription: sessionResults["id"].Text,
@@ -49,25 +34,41 @@ func (d *sessionDataSource) Schema(_ context.Context, _ datasource.SchemaRequest
 	}
 	attributes["computer_id"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: sessionResults["computer_id"].Text + " If it is given, the service asks that computer directly, and a session on another one is an error.",
+		MarkdownDescription: sessionResults["computer_id"].Text + " If set, the session is read from this computer, and a session on another computer is an error.",
 		Validators:          []validator.String{value.NotBlank("give the ID of a computer, or omit it")},
 	}
-	resp.Schema = schema.Schema{
-		MarkdownDescription: "One session of a coding agent, by its ID. " + sessionText + " It is one's own, or anybody's with the key of a human with the Manager role or higher. " +
-			"Where the service leaves the settings out of its answer, they are taken from the listing of the computer's sessions, which holds one's own alone and shows a new session some seconds later.",
+	return &crud.DataSource[sessionDataModel]{
+		Name: "session",
+		Description: "Returns a session of a coding agent by ID. " + sessionText + " Sessions of other owners require the API key of a human with the Manager role or higher. " +
+			"Their `session_settings` may be null.",
 		Attributes: attributes,
+		Verb:       "read", Object: "session", Options: apierror.Options{ownersOnly},
+		Fetch: func(ctx context.Context, c *client.Client, m *sessionDataModel) error {
+			computer := m.ComputerID
+			found, err := findSession(ctx, c, m)
+			if err != nil {
+				return err
+			}
+			if err := crud.Failure(sessionData.Into(ctx, found, m)); err != nil {
+				return err
+			}
+			if m.ComputerID.IsNull() {
+				m.ComputerID = computer
+			}
+			return nil
+		},
 	}
 }
 
-func (d *sessionDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	crud.ReadData(ctx, "read", "session", req, resp, func(m *sessionDataModel) (*sessions.Session, error) {
-		found, err := d.Client.Sessions.GetWithSettings(ctx, m.ID.ValueString(), m.ComputerID.ValueString())
-		switch computer := m.ComputerID.ValueString(); {
-		case transport.IsNotFound(err):
-			return nil, &crud.Fault{At: path.Root("id"), Summary: "Session Not Found", Detail: "There is no session with this id. Check the value; one that was deleted is not found any more."}
-		case err == nil && computer != "" && found.ComputerID != "" && !strings.EqualFold(found.ComputerID, computer):
-			return nil, &crud.Fault{At: path.Root("computer_id"), Summary: "Session on Another Computer", Detail: fmt.Sprintf("The session %s is on the computer %s. Correct computer_id, or omit it.", found.ID, found.ComputerID)}
-		}
-		return found, err
-	}, ownersOnly)
+// findSession reads the session with the model's ID, which must be on the model's computer, if there is one.
+func findSession(ctx context.Context, c *client.Client, m *sessionDataModel) (*sessions.Session, error) {
+	computer := m.ComputerID.ValueString()
+	found, err := c.Sessions.GetWithSettings(ctx, m.ID.ValueString(), computer)
+	switch {
+	case transport.IsNotFound(err):
+		return nil, &crud.Fault{At: path.Root("id"), Summary: "Session Not Found", Detail: "There is no session with this id. Check the value; one that was deleted is not found any more."}
+	case err == nil && computer != "" && found.ComputerID != "" && !strings.EqualFold(found.ComputerID, computer):
+		return nil, &crud.Fault{At: path.Root("computer_id"), Summary: "Session on Another Computer", Detail: fmt.Sprintf("The session %s is on the computer %s. Correct computer_id, or omit it.", found.ID, found.ComputerID)}
+	}
+	return found, err
 }

@@ -4,6 +4,7 @@ package session
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -12,7 +13,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
-	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
 // sessionRecord has no updated_at: in a resource, it would change with every step of the agent.
@@ -29,30 +29,24 @@ type sessionRecord struct {
 	ServiceCredits  types.Float64 `tfsdk:"service_credits"`
 }
 
-type sessionDataRecord struct {
-	sessionRecord
-	UpdatedAt types.String `tfsdk:"updated_at"`
+// sessionResults describes the fields of a sessionRecord.
+var sessionResults = results.Record[sessions.Session]{
+	"id":                results.String("The session's ID.", func(s *sessions.Session) string { return s.ID }),
+	"parent_session_id": results.String("ID of the session that started this one as a subagent.", func(s *sessions.Session) string { return s.ParentSessionID }),
+	"title":             results.String("The session's title, usually its first prompt. Null until it has one.", func(s *sessions.Session) string { return s.Title }),
+	"status":            results.String("The session's status. One of `idle`, `pending`, or `running`.", func(s *sessions.Session) string { return s.Status }),
+	"message_count":     results.Int64("Number of messages in the session.", func(s *sessions.Session) *int64 { return &s.MessageCount }),
+	"created_at":        results.Time("When the session was created (RFC 3339, UTC).", func(s *sessions.Session) time.Time { return s.CreatedAt.Time() }),
+	"completed_at":      results.Time("When the session was completed (RFC 3339, UTC).", func(s *sessions.Session) time.Time { return s.CompletedAt.Time() }),
+	"computer_id":       results.String("ID of the computer that the agent works on.", func(s *sessions.Session) string { return s.ComputerID }),
+	"session_settings":  results.Object("The session's settings. Null if the service does not return them.", settingsResults, func(s *sessions.Session) *sessions.Settings { return s.Settings }),
+	"service_credits":   results.Float64("How much the session and its subagents have consumed, in credits. Null if the service does not return it, as in lists.", func(s *sessions.Session) *float64 { return s.ServiceCredits }),
 }
 
-func (m *sessionDataRecord) FromAPI(ctx context.Context, s *sessions.Session) diag.Diagnostics {
-	m.UpdatedAt = value.Time(s.UpdatedAt.Time())
-	return m.sessionRecord.FromAPI(ctx, s)
-}
-
-// sessionResults describes the fields of a sessionDataRecord.
-var sessionResults = results.Plain{
-	"id":                {Text: "The session's ID."},
-	"parent_session_id": {Text: "ID of the session that started this one as a subagent."},
-	"title":             {Text: "The session's title, usually its first prompt. Null until it has one."},
-	"status":            {Text: "The session's status. One of `idle`, `pending`, or `running`."},
-	"message_count":     {Text: "Number of messages in the session.", Type: types.Int64Type},
-	"created_at":        {Text: "When the session was created (RFC 3339, UTC)."},
-	"updated_at":        {Text: "When the session was last updated (RFC 3339, UTC)."},
-	"completed_at":      {Text: "When the session was completed (RFC 3339, UTC)."},
-	"computer_id":       {Text: "ID of the computer that the agent works on."},
-	"session_settings":  {Text: "The session's settings. Null if the service does not return them.", Of: settingsResults},
-	"service_credits":   {Text: "How much the session and its subagents have consumed, in credits. Null if the service does not return it, as in lists.", Type: types.Float64Type},
-}
+// sessionData describes the fields of a session in data sources.
+var sessionData = sessionResults.With(results.Record[sessions.Session]{
+	"updated_at": results.Time("When the session was last updated (RFC 3339, UTC).", func(s *sessions.Session) time.Time { return s.UpdatedAt.Time() }),
+})
 
 var ownersOnly = apierror.Advice{
 	http.StatusForbidden: "Sessions are enabled for selected organizations only. If yours is one of them, use the API key of the session's owner, or of a human with the Manager role or higher.",
@@ -65,16 +59,5 @@ var ofComputer = apierror.Options{
 }
 
 func (m *sessionRecord) FromAPI(ctx context.Context, s *sessions.Session) diag.Diagnostics {
-	m.ID = types.StringValue(s.ID)
-	m.ParentSessionID = value.StringOrNull(s.ParentSessionID)
-	m.Title = value.StringOrNull(s.Title)
-	m.Status = types.StringValue(s.Status)
-	m.MessageCount = types.Int64Value(s.MessageCount)
-	m.CreatedAt = value.Time(s.CreatedAt.Time())
-	m.CompletedAt = value.Time(s.CompletedAt.Time())
-	m.ComputerID = value.StringOrNull(s.ComputerID)
-	m.ServiceCredits = types.Float64PointerValue(s.ServiceCredits)
-	var diags diag.Diagnostics
-	m.SessionSettings, diags = settingsFromAPI(ctx, s.Settings)
-	return diags
+	return sessionResults.Into(ctx, s, m)
 }

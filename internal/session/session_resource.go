@@ -131,7 +131,6 @@ const (
 
 func (r *sessionResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := sessionResults.Resource()
-	delete(attributes, "updated_at")
 	attributes["computer_id"] = schema.StringAttribute{
 		Required:            true,
 		MarkdownDescription: sessionResults["computer_id"].Text + " The computer must be active. Case-insensitive." + forcesNew,

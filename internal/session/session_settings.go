@@ -67,55 +67,44 @@ type worktreeModel struct {
 	RemovedAt          types.String `tfsdk:"removed_at"`
 }
 
-var (
-	toolIDs     = types.SetType{ElemType: types.StringType}
-	tagMetadata = types.MapType{ElemType: types.StringType}
-)
-
 // settingsResults describes the fields of a settingsModel.
-var settingsResults = results.Plain{
-	"model":                              {Text: "Model that the agent uses."},
-	"reasoning_effort":                   {Text: "Reasoning effort of the model." + oneOf(sessions.ReasoningEfforts)},
-	"interaction_mode":                   {Text: "How the agent works." + oneOf(sessions.InteractionModes) + " `agi` is the old name of `mission`."},
-	"autonomy_level":                     {Text: "What the agent may do without asking." + oneOf(sessions.AutonomyLevels)},
-	"autonomy_mode":                      {Text: "Deprecated: use `interaction_mode` and `autonomy_level` instead." + oneOf(sessions.AutonomyModes)},
-	"spec_mode_model":                    {Text: "Model for the interaction mode `spec`."},
-	"spec_mode_reasoning_effort":         {Text: "Reasoning effort for the interaction mode `spec`." + oneOf(sessions.ReasoningEfforts)},
-	"provider_lock":                      {Text: "Kind of model provider that the session is locked to, such as `generic-chat-completion-api`."},
-	"provider_lock_timestamp":            {Text: "When the session was locked to a kind of model provider."},
-	"api_provider_lock":                  {Text: "API provider that the session is locked to."},
-	"archived_at":                        {Text: "When the session was archived. Null if it is not archived."},
-	"tags":                               {Text: "Tags of the session.", Of: tagResults, IsList: true},
-	"worktree":                           {Text: "Git worktree that the agent works in.", Of: worktreeResults},
-	"setup_profile_id":                   {Text: "ID of the session's setup profile."},
-	"enabled_tool_ids":                   {Text: "IDs of tools that are enabled in addition to the default ones.", Type: toolIDs},
-	"disabled_tool_ids":                  {Text: "IDs of tools that are disabled.", Type: toolIDs},
-	"restrict_tool_ids":                  {Text: "IDs of the only tools that the agent may use.", Type: toolIDs},
-	"tool_execution_mode":                {Text: "How the agent calls tools." + oneOf(sessions.ToolExecutionModes)},
-	"allow_subagents_in_scripts":         {Text: "Whether scripts may start subagents.", Type: types.BoolType},
-	"compaction_model":                   {Text: "Model that compacts a long session. Can be `current-model`, the ID of a known model, or `custom:` followed by a name."},
-	"compaction_threshold_check_enabled": {Text: "Whether the session is compacted when it grows too long.", Type: types.BoolType},
+var settingsResults = results.Record[sessions.Settings]{
+	"model":                              results.StringPointer("Model that the agent uses.", func(s *sessions.Settings) *string { return s.Model }),
+	"reasoning_effort":                   results.StringPointer("Reasoning effort of the model."+oneOf(sessions.ReasoningEfforts), func(s *sessions.Settings) *string { return s.ReasoningEffort }),
+	"interaction_mode":                   results.StringPointer("How the agent works."+oneOf(sessions.InteractionModes)+" `agi` is the old name of `mission`.", func(s *sessions.Settings) *string { return s.InteractionMode }),
+	"autonomy_level":                     results.StringPointer("What the agent may do without asking."+oneOf(sessions.AutonomyLevels), func(s *sessions.Settings) *string { return s.AutonomyLevel }),
+	"autonomy_mode":                      results.StringPointer("Deprecated: use `interaction_mode` and `autonomy_level` instead."+oneOf(sessions.AutonomyModes), func(s *sessions.Settings) *string { return s.AutonomyMode }),
+	"spec_mode_model":                    results.StringPointer("Model for the interaction mode `spec`.", func(s *sessions.Settings) *string { return s.SpecModeModel }),
+	"spec_mode_reasoning_effort":         results.StringPointer("Reasoning effort for the interaction mode `spec`."+oneOf(sessions.ReasoningEfforts), func(s *sessions.Settings) *string { return s.SpecModeReasoningEffort }),
+	"provider_lock":                      results.StringPointer("Kind of model provider that the session is locked to, such as `generic-chat-completion-api`.", func(s *sessions.Settings) *string { return s.ProviderLock }),
+	"provider_lock_timestamp":            results.StringPointer("When the session was locked to a kind of model provider.", func(s *sessions.Settings) *string { return s.ProviderLockTimestamp }),
+	"api_provider_lock":                  results.StringPointer("API provider that the session is locked to.", func(s *sessions.Settings) *string { return s.APIProviderLock }),
+	"archived_at":                        results.StringPointer("When the session was archived. Null if it is not archived.", func(s *sessions.Settings) *string { return s.ArchivedAt }),
+	"tags":                               results.List("Tags of the session.", tagResults, func(s *sessions.Settings) []sessions.Tag { return s.Tags }),
+	"worktree":                           results.Object("Git worktree that the agent works in.", worktreeResults, func(s *sessions.Settings) *sessions.Worktree { return s.Worktree }),
+	"setup_profile_id":                   results.StringPointer("ID of the session's setup profile.", func(s *sessions.Settings) *string { return s.SetupProfileID }),
+	"enabled_tool_ids":                   results.StringSet("IDs of tools that are enabled in addition to the default ones.", func(s *sessions.Settings) []string { return s.EnabledToolIDs }),
+	"disabled_tool_ids":                  results.StringSet("IDs of tools that are disabled.", func(s *sessions.Settings) []string { return s.DisabledToolIDs }),
+	"restrict_tool_ids":                  results.StringSet("IDs of the only tools that the agent may use.", func(s *sessions.Settings) []string { return s.RestrictToolIDs }),
+	"tool_execution_mode":                results.StringPointer("How the agent calls tools."+oneOf(sessions.ToolExecutionModes), func(s *sessions.Settings) *string { return s.ToolExecutionMode }),
+	"allow_subagents_in_scripts":         results.Bool("Whether scripts may start subagents.", func(s *sessions.Settings) *bool { return s.AllowSubagentsInScripts }),
+	"compaction_model":                   results.StringPointer("Model that compacts a long session. Can be `current-model`, the ID of a known model, or `custom:` followed by a name.", func(s *sessions.Settings) *string { return s.CompactionModel }),
+	"compaction_threshold_check_enabled": results.Bool("Whether the session is compacted when it grows too long.", func(s *sessions.Settings) *bool { return s.CompactionThresholdCheckEnabled }),
 }
 
-var tagResults = results.Plain{
-	"name":     {Text: "The tag's name."},
-	"metadata": {Text: "Metadata of the tag.", Type: tagMetadata},
+var tagResults = results.Record[sessions.Tag]{
+	"name":     results.StringPointer("The tag's name.", func(t *sessions.Tag) *string { return &t.Name }),
+	"metadata": results.StringMap("Metadata of the tag.", func(t *sessions.Tag) map[string]string { return t.Metadata }),
 }
 
-var worktreeResults = results.Plain{
-	"repo_root":            {Text: "Path of the repository on the computer."},
-	"branch":               {Text: "Branch that is checked out."},
-	"lifecycle":            {Text: "How long the worktree is kept." + oneOf(sessions.WorktreeLifecycles)},
-	"path":                 {Text: "Path of the worktree."},
-	"parent_worktree_path": {Text: "Path of the worktree that this one was created from."},
-	"removed_at":           {Text: "When the worktree was removed."},
+var worktreeResults = results.Record[sessions.Worktree]{
+	"repo_root":            results.StringPointer("Path of the repository on the computer.", func(w *sessions.Worktree) *string { return &w.RepoRoot }),
+	"branch":               results.StringPointer("Branch that is checked out.", func(w *sessions.Worktree) *string { return w.Branch }),
+	"lifecycle":            results.StringPointer("How long the worktree is kept."+oneOf(sessions.WorktreeLifecycles), func(w *sessions.Worktree) *string { return w.Lifecycle }),
+	"path":                 results.StringPointer("Path of the worktree.", func(w *sessions.Worktree) *string { return w.Path }),
+	"parent_worktree_path": results.StringPointer("Path of the worktree that this one was created from.", func(w *sessions.Worktree) *string { return w.ParentWorktreePath }),
+	"removed_at":           results.StringPointer("When the worktree was removed.", func(w *sessions.Worktree) *string { return w.RemovedAt }),
 }
-
-var (
-	settingsType = settingsResults.ObjectType()
-	tagType      = tagResults.ObjectType()
-	worktreeType = worktreeResults.ObjectType()
-)
 
 var enums = map[string][]string{
 	"reasoning_effort": sessions.ReasoningEfforts, "spec_mode_reasoning_effort": sessions.ReasoningEfforts, "interaction_mode": sessions.InteractionModes,
@@ -307,74 +296,6 @@ func toolsToAPI(ctx context.Context, tools types.Set, diags *diag.Diagnostics) [
 	ids := []string{}
 	diags.Append(tools.ElementsAs(ctx, &ids, false)...)
 	return ids
-}
-
-func settingsFromAPI(ctx context.Context, s *sessions.Settings) (types.Object, diag.Diagnostics) {
-	if s == nil {
-		return types.ObjectNull(settingsType.AttrTypes), nil
-	}
-	var diags, d diag.Diagnostics
-	m := settingsModel{
-		Model:                           types.StringPointerValue(s.Model),
-		ReasoningEffort:                 types.StringPointerValue(s.ReasoningEffort),
-		InteractionMode:                 types.StringPointerValue(s.InteractionMode),
-		AutonomyLevel:                   types.StringPointerValue(s.AutonomyLevel),
-		AutonomyMode:                    types.StringPointerValue(s.AutonomyMode),
-		SpecModeModel:                   types.StringPointerValue(s.SpecModeModel),
-		SpecModeReasoningEffort:         types.StringPointerValue(s.SpecModeReasoningEffort),
-		ProviderLock:                    types.StringPointerValue(s.ProviderLock),
-		ProviderLockTimestamp:           types.StringPointerValue(s.ProviderLockTimestamp),
-		APIProviderLock:                 types.StringPointerValue(s.APIProviderLock),
-		ArchivedAt:                      types.StringPointerValue(s.ArchivedAt),
-		SetupProfileID:                  types.StringPointerValue(s.SetupProfileID),
-		CompactionModel:                 types.StringPointerValue(s.CompactionModel),
-		ToolExecutionMode:               types.StringPointerValue(s.ToolExecutionMode),
-		CompactionThresholdCheckEnabled: types.BoolPointerValue(s.CompactionThresholdCheckEnabled),
-		AllowSubagentsInScripts:         types.BoolPointerValue(s.AllowSubagentsInScripts),
-		EnabledToolIDs:                  toolsFromAPI(ctx, s.EnabledToolIDs, &diags),
-		DisabledToolIDs:                 toolsFromAPI(ctx, s.DisabledToolIDs, &diags),
-		RestrictToolIDs:                 toolsFromAPI(ctx, s.RestrictToolIDs, &diags),
-		Tags:                            types.ListNull(tagType),
-		Worktree:                        types.ObjectNull(worktreeType.AttrTypes),
-	}
-	if s.Tags != nil {
-		tags := make([]tagModel, len(s.Tags))
-		for i, tag := range s.Tags {
-			tags[i] = tagModel{Name: types.StringValue(tag.Name), Metadata: types.MapNull(types.StringType)}
-			if tag.Metadata != nil {
-				tags[i].Metadata, d = types.MapValueFrom(ctx, types.StringType, tag.Metadata)
-				diags.Append(d...)
-			}
-		}
-		m.Tags, d = types.ListValueFrom(ctx, tagType, tags)
-		diags.Append(d...)
-	}
-	if w := s.Worktree; w != nil {
-		m.Worktree, d = types.ObjectValueFrom(ctx, worktreeType.AttrTypes, worktreeModel{
-			RepoRoot:           types.StringValue(w.RepoRoot),
-			Branch:             types.StringPointerValue(w.Branch),
-			Lifecycle:          types.StringPointerValue(w.Lifecycle),
-			Path:               types.StringPointerValue(w.Path),
-			ParentWorktreePath: types.StringPointerValue(w.ParentWorktreePath),
-			RemovedAt:          types.StringPointerValue(w.RemovedAt),
-		})
-		diags.Append(d...)
-	}
-	settings, d := types.ObjectValueFrom(ctx, settingsType.AttrTypes, m)
-	diags.Append(d...)
-	return settings, diags
-}
-
-// toolsFromAPI removes duplicates: the service may return a tool twice.
-func toolsFromAPI(ctx context.Context, ids []string, diags *diag.Diagnostics) types.Set {
-	if ids == nil {
-		return types.SetNull(types.StringType)
-	}
-	unique := append([]string{}, ids...)
-	slices.Sort(unique)
-	tools, d := types.SetValueFrom(ctx, types.StringType, slices.Compact(unique))
-	diags.Append(d...)
-	return tools
 }
 
 // asPlanned fills only the unknown parts of a plan: Terraform rejects a result that differs from an approved plan. The next

@@ -2,11 +2,9 @@
 package value
 
 import (
-	"context"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
@@ -40,14 +38,6 @@ func BoolPointer(b types.Bool) *bool {
 		return nil
 	}
 	return b.ValueBoolPointer()
-}
-
-// StringListOrNull is null for a list that the API omits.
-func StringListOrNull(ctx context.Context, items []string) (types.List, diag.Diagnostics) {
-	if items == nil {
-		return types.ListNull(types.StringType), nil
-	}
-	return types.ListValueFrom(ctx, types.StringType, items)
 }
 
 // Strings returns the elements of a list of strings; nil where it is null or unknown.
