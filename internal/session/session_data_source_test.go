@@ -60,8 +60,21 @@ var (
 		"tags":     []any{map[string]any{"name": "plain"}, map[string]any{"name": "rich", "metadata": map[string]string{"a": "1"}}},
 		"worktree": map[string]any{"repoRoot": "/srv/app", "branch": "b", "lifecycle": "persistent", "path": "/srv/b", "parentWorktreePath": "/srv/a", "removedAt": "2026-02-03T00:00:00Z"},
 	}
-	fullSettingsAre = knownvalue.ObjectExact(attributes{
-		"model": exactly("model-thinking"), "reasoning_effort": exactly("high"), "interaction_mode": exactly("auto"), "autonomy_level": exactly("low"), "autonomy_mode": exactly("auto-low"),
+	fullSettingsAre = fullSettingsWith(exactly("auto-low"))
+	// usualSettingsAre are those that the organization gives to a new session.
+	usualSettingsAre = knownvalue.ObjectExact(attributes{
+		"model": exactly("model-standard"), "reasoning_effort": exactly("medium"), "interaction_mode": exactly("auto"), "autonomy_level": exactly("medium"), "autonomy_mode": nothing,
+		"spec_mode_model": exactly("model-thinking"), "spec_mode_reasoning_effort": exactly("high"), "provider_lock": nothing, "provider_lock_timestamp": nothing, "api_provider_lock": nothing,
+		"archived_at": nothing, "setup_profile_id": nothing, "compaction_model": nothing, "compaction_threshold_check_enabled": nothing, "tool_execution_mode": nothing,
+		"allow_subagents_in_scripts": nothing, "enabled_tool_ids": nothing, "disabled_tool_ids": nothing, "restrict_tool_ids": nothing, "tags": nothing, "worktree": nothing,
+	})
+	nothing = knownvalue.Null()
+)
+
+// fullSettingsWith is what objects show of fullSettings, with the deprecated mode as given.
+func fullSettingsWith(mode knownvalue.Check) knownvalue.Check {
+	return knownvalue.ObjectExact(attributes{
+		"model": exactly("model-thinking"), "reasoning_effort": exactly("high"), "interaction_mode": exactly("auto"), "autonomy_level": exactly("low"), "autonomy_mode": mode,
 		"spec_mode_model": exactly("model-light"), "spec_mode_reasoning_effort": exactly("none"), "provider_lock": exactly("generic-chat-completion-api"),
 		"provider_lock_timestamp": exactly("2026-02-01T00:00:00Z"), "api_provider_lock": exactly("api-a"), "archived_at": exactly("2026-02-02T00:00:00Z"),
 		"setup_profile_id": exactly("profile-1"), "compaction_model": exactly("current-model"), "compaction_threshold_check_enabled": knownvalue.Bool(false),
@@ -76,15 +89,7 @@ var (
 			"parent_worktree_path": exactly("/srv/a"), "removed_at": exactly("2026-02-03T00:00:00Z"),
 		}),
 	})
-	// usualSettingsAre are those that the organization gives to a new session.
-	usualSettingsAre = knownvalue.ObjectExact(attributes{
-		"model": exactly("model-standard"), "reasoning_effort": exactly("medium"), "interaction_mode": exactly("auto"), "autonomy_level": exactly("medium"), "autonomy_mode": nothing,
-		"spec_mode_model": exactly("model-thinking"), "spec_mode_reasoning_effort": exactly("high"), "provider_lock": nothing, "provider_lock_timestamp": nothing, "api_provider_lock": nothing,
-		"archived_at": nothing, "setup_profile_id": nothing, "compaction_model": nothing, "compaction_threshold_check_enabled": nothing, "tool_execution_mode": nothing,
-		"allow_subagents_in_scripts": nothing, "enabled_tool_ids": nothing, "disabled_tool_ids": nothing, "restrict_tool_ids": nothing, "tags": nothing, "worktree": nothing,
-	})
-	nothing = knownvalue.Null()
-)
+}
 
 func exactly(s string) knownvalue.Check { return knownvalue.StringExact(s) }
 

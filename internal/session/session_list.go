@@ -55,6 +55,11 @@ func (l *sessionList) List(ctx context.Context, req list.ListRequest, stream *li
 func (l *sessionList) sessions(ctx context.Context, computer string, limit int) iter.Seq2[sessionResponse, error] {
 	return func(yield func(sessionResponse, error) bool) {
 		for s, err := range l.Client.Sessions.All(ctx, computer, limit) {
+			if s.Settings != nil {
+				settings := *s.Settings
+				settings.AutonomyMode = nil // Deprecated, so generated configuration leaves it out.
+				s.Settings = &settings
+			}
 			if !yield(sessionResponse{Session: &s}, err) {
 				return
 			}

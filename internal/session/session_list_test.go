@@ -36,6 +36,7 @@ func TestAccSessionList(t *testing.T) {
 	for _, name := range []string{"service_credits", "cwd", "system_prompt", "system_prompt_append"} {
 		want[name] = nothing
 	}
+	want["session_settings"] = fullSettingsWith(nothing)
 
 	identity := func(s talk, computer string) map[string]knownvalue.Check {
 		return attributes{"id": exactly(s.ID), "computer_id": exactly(computer)}
@@ -219,6 +220,9 @@ func TestAccSessionList_generatedWithUnknownValues(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s was not generated: %s", want, text)
 		}
+	}
+	if strings.Contains(text, "auto-low") {
+		t.Errorf("the deprecated mode was generated: %s", text)
 	}
 	mustImportUnchanged(t, e, cli, 1)
 }

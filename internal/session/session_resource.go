@@ -180,10 +180,19 @@ func (r *sessionResource) ValidateConfig(ctx context.Context, req resource.Valid
 		return value.StringPointer(text)
 	}
 	modes := &sessions.Settings{InteractionMode: given("interaction_mode"), AutonomyLevel: given("autonomy_level")}
-	if mode := given("autonomy_mode"); mode != nil && modes.Contradicts(*mode) {
-		resp.Diagnostics.AddAttributeError(path.Root("session_settings").AtName("autonomy_mode"), "Contradicting Modes",
-			fmt.Sprintf("autonomy_mode = %q contradicts interaction_mode or autonomy_level. It is deprecated: remove it.", *mode))
+	mode := given("autonomy_mode")
+	if mode == nil {
+		return
 	}
+	at := path.Root("session_settings").AtName("autonomy_mode")
+	if modes.Contradicts(*mode) {
+		resp.Diagnostics.AddAttributeError(at, "Contradicting Modes",
+			fmt.Sprintf("autonomy_mode = %q contradicts interaction_mode or autonomy_level. It is deprecated: remove it.", *mode))
+		return
+	}
+	// A DeprecationMessage would warn of every reference to a whole session too.
+	resp.Diagnostics.AddAttributeWarning(at, "Deprecated Argument", "autonomy_mode is deprecated. "+
+		"Use interaction_mode and autonomy_level instead: \"normal\" is \"auto\" with \"off\", \"auto-low\" is \"auto\" with \"low\", \"auto-medium\" is \"auto\" with \"medium\", \"auto-high\" is \"auto\" with \"high\", \"spec\" is \"spec\".")
 }
 
 // ModifyPlan fails before anything is created if the service refuses the API key.

@@ -145,7 +145,6 @@ func settingsAttribute() schema.Attribute {
 	attributes["autonomy_mode"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: settingsResults["autonomy_mode"].Text,
-		DeprecationMessage:  "Use interaction_mode and autonomy_level instead: \"normal\" is \"auto\" with \"off\", \"auto-low\" is \"auto\" with \"low\", \"auto-medium\" is \"auto\" with \"medium\", \"auto-high\" is \"auto\" with \"high\", \"spec\" is \"spec\".",
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}
 	attributes["compaction_model"] = schema.StringAttribute{

@@ -311,6 +311,11 @@ func TestAccSession_deprecatedModeWarns(t *testing.T) {
 			t.Errorf("the warning lacks %q: %s", part, out)
 		}
 	}
+	// A configuration without it has no warning, also where a whole session is an output.
+	cli.Write("main.tf", hclOf(newComputer(e, "other"), "")+"output \"session\" {\n  value = "+sessionAddress+"\n}\n")
+	if out := cli.MustRun("plan", "-input=false").Output; strings.Contains(out, "eprecated") {
+		t.Errorf("a plan without autonomy_mode warns: %s", out)
+	}
 }
 
 // What is known only in the apply is refused there.
