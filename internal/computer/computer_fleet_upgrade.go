@@ -7,6 +7,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 )
 
 // fleetSchemaV0 is frozen: schema version 0, in which computers was a list. It has only what the upgrade uses, because
@@ -101,5 +103,5 @@ func upgradeFleetFromV0(ctx context.Context, req resource.UpgradeStateRequest, r
 	}
 	missing := newNames(old.NamePrefix.ValueString(), members, int(old.Quantity.ValueInt64())-len(members))
 	resp.Diagnostics.Append(m.setComputers(ctx, members, missing)...)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, nil, &m, nil)...) // With defaults that were added later.
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
@@ -55,5 +56,14 @@ func TestFleet_upgradesTheListToAMap(t *testing.T) {
 	}
 	if got := fleetNames(i); !slices.Equal(got, numbered(1, 3)) || i.ID() != "web" || i.Attribute("provider_type") != "managed-a" {
 		t.Errorf("the fleet is %v %s", got, state)
+	}
+	var values map[string]tftypes.Value
+	if err := state.As(&values); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"wait_for_active": false, "replace_failed": true} {
+		if !values[name].Equal(tftypes.NewValue(tftypes.Bool, want)) {
+			t.Errorf("%s is %s, want %t", name, values[name], want)
+		}
 	}
 }
