@@ -32,7 +32,7 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	}
 	if req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(apierror.For("plan", "environment", r.Client.Environments.CheckAccess(ctx), environmentFields)...)
-		resp.Diagnostics.Append(r.checkSource(ctx, &plan, nil)...)
+		resp.Diagnostics.Append(r.checkSource(ctx, config.SourceID, &plan, nil)...)
 		return
 	}
 	var state environmentModel
@@ -40,7 +40,7 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(r.checkSource(ctx, &plan, &state)...)
+	resp.Diagnostics.Append(r.checkSource(ctx, config.SourceID, &plan, &state)...)
 	left := unfinishedOf(ctx, req.Private)
 	changes := plan.changesBuild(&state)
 	failed := state.Status.ValueString() == environments.StatusFailed
@@ -158,16 +158,11 @@ func nameOf(ctx context.Context, c *client.Client, id string) string {
 	return label(all[at].Name, id)
 }
 
-// checkSource rejects what a known source does not support. State is nil for a new environment. If the sources cannot be
-// listed, the service decides.
-func (r *environmentResource) checkSource(ctx context.Context, plan, state *environmentModel) diag.Diagnostics {
-	if state != nil && plan.SourceID.Equal(state.SourceID) {
-		if !plan.changesBuild(state) {
-			return nil
-		}
-		return unsupported(sourceFromState(state.Source), plan)
-	}
-	if !value.IsSet(plan.SourceID) {
+// checkSource rejects what a configured source does not support. State is nil for a new environment. A source that
+// somebody else chose is not checked: a destroy plans the configuration too, and must not fail because of it. If the
+// sources cannot be listed, the service decides.
+func (r *environmentResource) checkSource(ctx context.Context, configured types.String, plan, state *environmentModel) diag.Diagnostics {
+	if !value.IsSet(configured) || state != nil && !plan.changesBuild(state) {
 		return nil
 	}
 	options, err := r.Client.Environments.SourceOptions(ctx)
@@ -177,11 +172,14 @@ func (r *environmentResource) checkSource(ctx context.Context, plan, state *envi
 	var known []string
 	for _, provider := range options.Providers {
 		for _, source := range provider.Sources {
-			if source.ID == plan.SourceID.ValueString() {
+			if source.ID == configured.ValueString() {
 				return unsupported(source, plan)
 			}
 			known = append(known, source.ID)
 		}
+	}
+	if state != nil && configured.Equal(state.SourceID) {
+		return nil // It is not offered any more, but in use.
 	}
 	there := ""
 	if len(known) > 0 {
@@ -191,11 +189,11 @@ func (r *environmentResource) checkSource(ctx context.Context, plan, state *envi
 	for _, provider := range options.UnavailableProviders {
 		missing = append(missing, provider.Name)
 	}
-	summary, detail := "Unknown Source", fmt.Sprintf("Source %q does not exist.%s", plan.SourceID.ValueString(), there)
+	summary, detail := "Unknown Source", fmt.Sprintf("Source %q does not exist.%s", configured.ValueString(), there)
 	if len(missing) > 0 {
 		summary = "Source Not Available"
 		detail = fmt.Sprintf("Source %q is not available.%s Sources of these providers are currently unavailable: %s. Choose an available source, or plan again later.",
-			plan.SourceID.ValueString(), there, phrase.Names(missing, 10))
+			configured.ValueString(), there, phrase.Names(missing, 10))
 	}
 	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("source_id"), summary, detail+" The data source agentyard_environment_source_options lists all sources.")}
 }
@@ -211,17 +209,4 @@ func unsupported(source environments.SourceOption, plan *environmentModel) diag.
 			fmt.Sprintf("Source %q (%s) does not support setup scripts. Remove setup_script, or choose another source_id from the data source agentyard_environment_source_options.", source.Name, source.ID))
 	}
 	return diags
-}
-
-// sourceFromState returns the source in the state. Unknown features count as supported.
-func sourceFromState(source types.Object) environments.SourceOption {
-	supports := func(name string) bool {
-		b, ok := source.Attributes()[name].(types.Bool)
-		return !ok || b.IsNull() || b.IsUnknown() || b.ValueBool()
-	}
-	text := func(name string) string {
-		s, _ := source.Attributes()[name].(types.String)
-		return s.ValueString()
-	}
-	return environments.SourceOption{ID: text("id"), Name: text("name"), SupportsRepositories: supports("supports_repositories"), SupportsSetupScripts: supports("supports_setup_scripts")}
 }

@@ -90,11 +90,11 @@ func TestAccEnvironment_sourcesAreCheckedInThePlan(t *testing.T) {
 			})
 		}
 	}
-	// A script that is added where the present source has none, which nobody configured.
+	// The service decides about a source that nobody configured.
 	builtEnv(e, map[string]any{"sourceId": "source-repositories"})
 	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{
 		{Config: e.Config(envConfig("")), ResourceName: envAddress, ImportState: true, ImportStateId: onlyEnv(t, e).ID, ImportStatePersist: true},
-		{Config: e.Config(envConfig("setup_script = \"make\"")), PlanOnly: true, ExpectError: regexp.MustCompile(`setup_script\s+= "make"(.|\n)*does\s+not\s+support\s+setup\s+scripts`)},
+		{Config: e.Config(envConfig("setup_script = \"make\"")), ExpectError: regexp.MustCompile(`updateEnvironment(.|\n)*does\s+not\s+support\s+setup\s+scripts`)},
 	}})
 }
 
@@ -115,6 +115,35 @@ func TestEnvironment_sourceThatBecameUnavailable(t *testing.T) {
 	}
 	config["name"] = "renamed"
 	mustDo(t, p.Apply(i, config), "update")
+}
+
+// Somebody else may choose a source that does not support what is configured, or the configured one may become unavailable.
+// A destroy plans the configuration too.
+func TestAccEnvironment_sourcesBlockNoDestroy(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		attributes string
+		other      map[string]any
+	}{
+		"unchanged":                      {`source_id = "source-base"`, nil},
+		"another script":                 {`source_id = "source-base"`, map[string]any{"setupScript": "make"}},
+		"another source, not configured": {"", map[string]any{"sourceId": "source-bare", "repositories": []any{}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.NewRealTime(t, briefBuilds)
+			cli := acctest.NewCLI(t, e, envConfig(tc.attributes))
+			cli.MustRun("apply", "-auto-approve", "-input=false")
+			if tc.other != nil {
+				patchEnv(t, e, tc.other)
+			}
+			if err := e.SetSourceProvider("provider-a", false); err != nil {
+				t.Fatal(err)
+			}
+			cli.MustRun("plan", "-input=false")
+			cli.MustRun("destroy", "-auto-approve", "-input=false")
+		})
+	}
 }
 
 func TestEnvironment_sourcesThatCannotBeListed(t *testing.T) {
