@@ -90,7 +90,7 @@ func TestRecord_isTheSameEverywhere(t *testing.T) {
 
 func TestRecord_values(t *testing.T) {
 	t.Parallel()
-	const values = `{"dirs":["b","a"],"id":"1","listed":true,"made":"1970-01-01T00:00:00Z","pages":2,"ratio":0.5,"secret":"{\"a\":2,\"b\":1}","source":{"name":"s"},` +
+	const values = `{"dirs":["b","a"],"id":"1","listed":true,"made":"1970-01-01T00:00:00Z","pages":2,"ratio":0.500000,"secret":"{\"a\":2,\"b\":1}","source":{"name":"s"},` +
 		`"steps":[{"name":"one"},{"name":<null>}],"tags":{"a":"b"},"title":"","tools":["y","z"],"tree":"{\"a\":2,\"b\":1}"}`
 	if got := record.List([]thing{*full()}).String(); got != "["+values+"]" {
 		t.Errorf("got  %s\nwant [%s]", got, values)
