@@ -1,0 +1,108 @@
+package emulator_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+func TestAnalytics_refusesQueries(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{ValidationErrorsArray: true})
+	all := []string{"/tokens?", "/tools?", "/activity?", "/productivity?", "/users?", "/cost/me/query?queryKey=headline_daily&"}
+	for _, c := range []struct {
+		paths             []string
+		query, rule, want string
+	}{
+		{all, "endDate=2026-04-02", "", `"startDate" is required`},
+		{all, "startDate=2026-04-02", "", `"endDate" is required`},
+		{all, "startDate=2026-02-30&endDate=2026-04-02", "", `"startDate" is "2026-02-30"; it must be a date`},
+		{all, "startDate=2026-04-02&endDate=2026-4-2", "", `"endDate" is "2026-4-2"`},
+		{all, "startDate=2026-04-02T00:00:00Z&endDate=2026-04-02", "", "must be a date"},
+		{all, "startDate=2026-04-02&endDate=2026-04-02&x=1", "", `no query parameter "x"`},
+		{all, "startDate=2026-04-02&endDate=2026-04-01", "date-order", "2026-04-01 is before the startDate 2026-04-02"},
+		{all, "startDate=2026-01-13&endDate=2026-01-14", "date-history", "before 2026-01-14"},
+		{all, "startDate=2026-04-02&endDate=2026-05-02", "date-unavailable", "through yesterday"},
+		{all, "startDate=2026-05-02&endDate=2026-05-01", "date-order, date-unavailable", "before the startDate"},
+		{all[5:], "startDate=2026-01-30&endDate=2026-04-30", "date-range", "from 2026-01-30 to 2026-04-30 are more than 90"},
+		{all[:1], april + "&group_by=tool_name", "", `"model" only, not "tool_name"`},
+		{all[1:2], april + "&group_by=client", "", `"tool_name" only`},
+		{all[2:3], april + "&group_by=Client", "", `"client" only`},
+		{all[3:4], april + "&group_by=language", "", `no query parameter "group_by"`},
+		{all[4:5], april + "&group_by=model", "", `no query parameter "group_by"`},
+		{all[4:5], april + "&limit=0", "", "from 1 to 100"},
+		{all[4:5], april + "&limit=101", "", "from 1 to 100"},
+		{all[4:5], april + "&limit=1.5", "", "from 1 to 100"},
+		{all[4:5], april + "&cursor=user_none", "cursor-unknown", "not the ID of a user"},
+		{all[5:], april + "&userId=x", "", `no query parameter "userId"`},
+		{[]string{"/cost/me/query?"}, april, "", `"queryKey" is required`},
+		{[]string{"/cost/me/query?queryKey=by_user&"}, april, "", `no queryKey "by_user"`},
+	} {
+		for _, path := range c.paths {
+			a := v.call(400, "GET", analytics+path+c.query, nil)
+			v.detail(a, c.want)
+			if got := a.header.Get(emulator.RuleHeader); got != c.rule {
+				t.Errorf("%s%s: by %q, want %q", path, c.query, got, c.rule)
+			}
+			if id := a.object(t)["requestId"]; !strings.HasPrefix(fmt.Sprint(id), "req_") {
+				t.Errorf("%s%s: requestId %v", path, c.query, id)
+			}
+		}
+	}
+	v.call(200, "GET", analytics+"/cost/me/query?queryKey=headline_daily&startDate=2026-01-31&endDate=2026-04-30", nil)
+	v.call(200, "GET", analytics+"/tokens?startDate=2026-01-14&endDate=2026-04-30", nil)
+}
+
+func TestAnalytics_refusesCallers(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	_, user := v.human(emulator.RoleUser)
+	_, owner := v.human(emulator.RoleOwner)
+	_, robot := v.account("ci")
+	organization := []string{"/tokens?", "/tools?", "/activity?", "/productivity?", "/users?"}
+	const own = "/cost/me/query?queryKey=headline_daily&"
+	refused := func(key string, status int, path, want string) {
+		t.Helper()
+		// It does not matter that the query is wrong: the caller is looked at first.
+		for _, query := range []string{april, "startDate=never", "x=1"} {
+			a := v.as(key, status, "GET", analytics+path+query, nil)
+			v.detail(a, want)
+			if id := a.object(t)["requestId"]; !strings.HasPrefix(fmt.Sprint(id), "req_") {
+				t.Errorf("%s: requestId %v", path, id)
+			}
+		}
+	}
+	for _, path := range organization {
+		v.as(owner, 200, "GET", analytics+path+april, nil)
+		refused(user, 403, path, "Manager or Owner")
+		refused(robot, 403, path, "Manager or Owner")
+	}
+	v.as(user, 200, "GET", analytics+own+april, nil)
+	refused(robot, 403, own, "human member")
+
+	v.call(204, "POST", "/_emulator/analytics/off", nil)
+	for _, path := range append(organization, own) {
+		for _, key := range []string{user, owner, robot} {
+			refused(key, 403, path, "Analytics is not enabled for the organization.")
+		}
+	}
+	v.call(204, "POST", "/_emulator/tier", object{"tier": "team"})
+	for _, path := range append(organization, own) {
+		for _, key := range []string{user, owner, robot} {
+			refused(key, 403, path, "has the tier team; analytics needs the tier enterprise")
+		}
+		refused("", 401, path, "API key")
+	}
+	if err := v.SetTier(emulator.TierEnterprise); err != nil {
+		t.Fatal(err)
+	}
+	v.call(403, "GET", analytics+"/tokens?"+april, nil)
+	v.call(204, "POST", "/_emulator/analytics/on", nil)
+	v.call(200, "GET", analytics+"/tokens?"+april, nil)
+	v.AllowAnalytics(false)
+	v.call(403, "GET", analytics+"/tokens?"+april, nil)
+	v.call(204, "POST", "/_emulator/reset", nil)
+	v.call(200, "GET", analytics+"/tokens?"+april, nil)
+}

@@ -1,0 +1,287 @@
+package emulator_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// A pull request changes nothing until it is merged.
+func TestCIMerge(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	const custom = ".github/workflows/agentyard-nightly.yml"
+	v.opens(object{
+		"action": "create", "automationName": "Nightly", "modeId": "custom", "serviceAutomationId": uuidA,
+		"repos": []object{ciTarget("acme/api", "")},
+		"changes": object{
+			"schedule": "0 3 * * MON-FRI", "githubEvents": []string{"label-change", "push", "pr-opened", "push"}, "customPrompt": "Look for dead links.",
+			"customCIModel": "large", "customCIReasoningEffort": "high", "yamlParams": "review_depth: deep\nautomatic_security_review: true\nunknown\n",
+		},
+	}, "https://code.example/acme/api/pull/1")
+	if got := v.workflows(); got != "acme/web "+reviewFile {
+		t.Errorf("before the merge: %s", got)
+	}
+	v.clock.Advance(time.Minute)
+	v.merge("acme/API", custom)
+	if got := v.workflows(); got != "acme/api "+custom+", acme/web "+reviewFile {
+		t.Errorf("after the merge: %s", got)
+	}
+	created := v.workflow("acme/api", custom)
+	sha := created["fileSha"]
+	if !regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString(sha.(string)) {
+		t.Errorf("fileSha: %v", sha)
+	}
+	delete(created, "fileSha")
+	if got, want := fmt.Sprint(created), fmt.Sprint(object{
+		"repoFullName": "acme/api", "filePath": custom, "workflowName": "Nightly", "triggerEvents": []string{"pull_request", "push", "schedule", "workflow_dispatch"},
+		"scheduleCron": "0 3 * * MON-FRI", "githubUrl": "https://code.example/acme/api/blob/main/" + custom, "userPermission": "admin",
+		"agentActionInputs": object{"actionRef": "v1", "reviewDepth": "deep", "automaticSecurityReview": "true", "model": "large", "reasoningEffort": "high"},
+		"authoredBy":        object{"login": "manager", "name": "Avery Manager"},
+	}); got != want {
+		t.Errorf("workflow: %s, want %s", got, want)
+	}
+	jobs, err := v.CIJobs()
+	if err != nil || len(jobs) != 1 || jobs[0].Status != "ready" || jobs[0].UpdatedAt-jobs[0].CreatedAt != time.Minute.Milliseconds() {
+		t.Errorf("jobs: %+v %v", jobs, err)
+	}
+
+	// An edit leaves alone what it does not name, and is compared with what is merged.
+	change := object{"action": "edit", "repos": []object{ciTarget("acme/api", custom)}, "changes": object{"schedule": "", "githubEvents": []string{"push"}}}
+	v.opens(change, "https://code.example/acme/api/pull/2")
+	v.opens(change, "https://code.example/acme/api/pull/3")
+	v.merge("acme/api", custom)
+	changed := v.workflow("acme/api", custom)
+	if got := fmt.Sprint(changed["workflowName"], changed["triggerEvents"], changed["scheduleCron"], changed["agentActionInputs"].(object)["model"]); got != "Nightly[push workflow_dispatch] <nil>large" {
+		t.Errorf("after the edit: %s", got)
+	}
+	if changed["fileSha"] == sha {
+		t.Error("the file has changed and its hash has not")
+	}
+	if got := v.outcomes(change); len(got) != 1 || !strings.Contains(got[0], "message: There is nothing to do") {
+		t.Errorf("the same edit after its merge: %q", got)
+	}
+
+	v.opens(ciBody("delete", ciTarget("acme/api", custom)), "https://code.example/acme/api/pull/4")
+	if got := v.workflows(); !strings.Contains(got, custom) {
+		t.Errorf("before the deletion is merged: %s", got)
+	}
+	v.merge("acme/api", custom)
+	if got := v.workflows(); got != "acme/web "+reviewFile {
+		t.Errorf("after the deletion: %s", got)
+	}
+	for _, again := range []string{custom, ".github/workflows/none.yml"} {
+		if err := v.MergeWorkflow("acme/api", again); err == nil || !strings.Contains(err.Error(), "no open pull request") {
+			t.Errorf("merge %s: %v", again, err)
+		}
+	}
+}
+
+func TestCIWorkflowOfTheStart(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	w := v.workflow("acme/web", reviewFile)
+	if got := fmt.Sprint(w["workflowName"], w["templateId"], w["triggerEvents"], w["scheduleCron"], w["userPermission"], w["authoredBy"], w["agentActionInputs"]); got !=
+		"Agent reviewcode-review[pull_request workflow_dispatch] <nil>writemap[login:robin name:Robin Reviewer] map[actionRef:v1 automaticReview:true reviewDepth:deep]" {
+		t.Errorf("workflow: %s", got)
+	}
+	v.opens(ciBody("delete", ciTarget("acme/web", reviewFile)), "https://code.example/acme/web/pull/1")
+	v.merge("acme/web", reviewFile)
+	if got := v.workflows(); got != "" {
+		t.Errorf("after the deletion: %s", got)
+	}
+	v.call(204, "POST", "/_emulator/reset", nil)
+	if got := v.workflows(); got != "acme/web "+reviewFile {
+		t.Errorf("after a reset: %s", got)
+	}
+}
+
+// A scan is answered again for 30 minutes of the clock, whoever asks.
+func TestCIScanCache(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	_, user := v.human(emulator.RoleUser)
+	began := v.clock.Now()
+	check := func(query string, after time.Duration, workflows int) {
+		t.Helper()
+		o := v.as(user, 200, "GET", ciAutomation+"/scan"+query, nil).object(t)
+		if got := len(o["workflows"].([]any)); got != workflows || o["scannedAt"] != float64(began.Add(after).UnixMilli()) || o["cacheTtlMs"] != 1_800_000.0 {
+			t.Errorf("%d workflows at %v for %v ms, want %d at %d", got, o["scannedAt"], o["cacheTtlMs"], workflows, began.Add(after).UnixMilli())
+		}
+	}
+	check("", 0, 1)
+	v.opens(ciBody("create", ciTarget("acme/api", "")), "https://code.example/acme/api/pull/1")
+	v.merge("acme/api", reviewFile)
+	v.clock.Advance(30*time.Minute - time.Millisecond)
+	check("", 0, 1)
+	check("?forceRefresh=false", 0, 1)
+	v.clock.Advance(time.Millisecond)
+	check("", 30*time.Minute, 2)
+	v.clock.Advance(time.Minute)
+	check("", 30*time.Minute, 2)
+	check("?forceRefresh=true", 31*time.Minute, 2)
+	v.clock.Advance(29 * time.Minute)
+	check("", 31*time.Minute, 2)
+	v.detail(v.call(400, "GET", ciAutomation+"/scan?forceRefresh=yes", nil), "must be true or false")
+	v.call(204, "POST", "/_emulator/reset", nil)
+	if got := v.call(200, "GET", ciAutomation+"/scan", nil).object(t)["scannedAt"]; got != float64(began.Add(time.Hour).UnixMilli()) {
+		t.Errorf("a reset keeps the scan of %v", got)
+	}
+}
+
+// A repository that is disconnected has no workflows, and has them again when it is back.
+func TestCIScanOfConnectedRepositories(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	if err := v.DisconnectRepository("https://code.example/acme/web"); err != nil {
+		t.Fatal(err)
+	}
+	if got := v.workflows(); got != "" {
+		t.Errorf("workflows: %s", got)
+	}
+	if err := v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/web", DefaultBranch: "trunk", UserPermission: "read"}); err != nil {
+		t.Fatal(err)
+	}
+	w := v.workflow("acme/web", reviewFile)
+	if w["userPermission"] != "read" || w["githubUrl"] != "https://code.example/acme/web/blob/trunk/"+reviewFile {
+		t.Errorf("workflow: %v", w)
+	}
+}
+
+func TestCIRuns(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	show := func() string {
+		t.Helper()
+		return string(v.call(200, "GET", ciAutomation+"/runs", nil).raw)
+	}
+	if got := show(); got != `{"runs":[],"integration":{"connected":true}}` {
+		t.Errorf("runs: %s", got)
+	}
+	if err := v.AddCIRun(map[string]any{"id": 7, "status": "queued", "conclusion": nil}); err != nil {
+		t.Fatal(err)
+	}
+	v.call(204, "POST", "/_emulator/ci/runs", object{"repoFullName": "acme/web", "steps": []any{object{"name": "review"}}})
+	if got := show(); got != `{"runs":[{"repoFullName":"acme/web","steps":[{"name":"review"}]},{"conclusion":null,"id":7,"status":"queued"}],"integration":{"connected":true}}` {
+		t.Errorf("runs: %s", got)
+	}
+	v.detail(v.call(400, "POST", "/_emulator/ci/runs", "null"), "must be an object")
+	v.detail(v.call(400, "POST", "/_emulator/ci/runs", "[]"), "cannot be read")
+	if err := v.AddCIRun(map[string]any{"f": func() {}}); err == nil {
+		t.Error("a function was taken for JSON")
+	}
+}
+
+// Without the integration nothing is listed and nothing is edited; what was there comes back with it.
+func TestCIWithoutTheIntegration(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	v.opens(ciBody("create", ciTarget("acme/api", "")), "https://code.example/acme/api/pull/1")
+	if err := v.AddCIRun(map[string]any{"status": "queued"}); err != nil {
+		t.Fatal(err)
+	}
+	show := func() string {
+		t.Helper()
+		var texts []string
+		for _, path := range []string{"/repository-owners", "/repositories", "/jobs", "/runs", "/scan"} {
+			for name, value := range v.call(200, "GET", ciAutomation+path, nil).object(t) {
+				switch value := value.(type) {
+				case []any:
+					texts = append(texts, fmt.Sprint(name, " ", len(value)))
+				case object:
+					texts = append(texts, fmt.Sprint("connected ", value["connected"]))
+				}
+			}
+		}
+		slices.Sort(texts)
+		return strings.Join(texts, ", ")
+	}
+	const on = "connected true, connected true, connected true, jobs 1, owners 2, repositories 4, runs 1, workflows 1"
+	if got := show(); got != on {
+		t.Errorf("with the integration: %s", got)
+	}
+	v.call(204, "POST", "/_emulator/integration/off", nil)
+	if got := show(); got != "connected false, connected false, connected false, jobs 0, owners 0, repositories 0, runs 0, workflows 0" {
+		t.Errorf("without the integration: %s", got)
+	}
+	if got := v.outcomes(ciBody("delete", ciTarget("acme/web", reviewFile))); len(got) != 1 || !strings.Contains(got[0], "error: The code-host integration") {
+		t.Errorf("outcomes: %q", got)
+	}
+	v.call(204, "POST", "/_emulator/integration/on", nil)
+	if got := show(); got != on {
+		t.Errorf("with the integration again: %s", got)
+	}
+	v.ConnectIntegration(false)
+	v.call(204, "POST", "/_emulator/reset", nil)
+	if got := show(); got != strings.NewReplacer("jobs 1", "jobs 0", "runs 1", "runs 0").Replace(on) {
+		t.Errorf("after a reset: %s", got)
+	}
+}
+
+func TestCIListsAreShuffled(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{ShuffleLists: true})
+	for i := range 4 {
+		v.outcomes(ciBody("create", ciTarget("acme/api", fmt.Sprintf(".github/workflows/%d.yml", i))))
+		v.merge("acme/api", fmt.Sprintf(".github/workflows/%d.yml", i))
+		if err := v.ConnectRepository(emulator.Repository{URL: fmt.Sprintf("https://code.example/owner%d/name", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, length := range map[string]int{"/repository-owners": 6, "/repositories": 8, "/scan": 5} {
+		orders := map[string]bool{}
+		for range 20 { // Twenty equal orders of five or more come once in 10^39 times.
+			var o object
+			decode(t, v.call(200, "GET", ciAutomation+path, nil), &o)
+			for name, value := range o {
+				if list, ok := value.([]any); ok {
+					orders[fmt.Sprint(list)] = true
+					if len(list) != length {
+						t.Errorf("%s: %d %s, want %d", path, len(list), name, length)
+					}
+				}
+			}
+		}
+		if len(orders) < 2 {
+			t.Errorf("%s is always in the same order", path)
+		}
+	}
+}
+
+func TestControlMerge(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	body := object{"repoFullName": "acme/api", "filePath": reviewFile}
+	v.detail(v.call(400, "POST", "/_emulator/ci/merge", body), "no open pull request")
+	v.opens(ciBody("create", ciTarget("acme/api", "")), "https://code.example/acme/api/pull/1")
+	v.call(204, "POST", "/_emulator/ci/merge", body)
+	v.detail(v.call(400, "POST", "/_emulator/ci/merge", body), "no open pull request")
+	v.detail(v.call(400, "POST", "/_emulator/ci/merge", object{"repo": "acme/api"}), "unknown field")
+}
+
+// What is merged and what is open is kept in the data file.
+func TestCIStateSurvivesARestart(t *testing.T) {
+	t.Parallel()
+	file := t.TempDir() + "/state.db"
+	v := start(t, emulator.Options{DataFile: file})
+	v.opens(ciBody("create", ciTarget("acme/api", "")), "https://code.example/acme/api/pull/1")
+	if err := v.DisconnectRepository("https://code.example/acme/legacy"); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	v = start(t, emulator.Options{DataFile: file, Clock: v.clock})
+	v.merge("acme/api", reviewFile)
+	if got := v.workflows(); got != "acme/api "+reviewFile+", acme/web "+reviewFile {
+		t.Errorf("workflows: %s", got)
+	}
+	if got := ciNames(v.call(200, "GET", ciAutomation+"/repositories", nil).object(t)["repositories"], "fullName"); got != "acme/api, acme/web, robin/tools" {
+		t.Errorf("repositories: %s", got)
+	}
+}

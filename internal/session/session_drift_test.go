@@ -1,0 +1,300 @@
+package session_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// A value that the service told is kept, also where a configuration repeats it; nobody may set it elsewhere.
+func TestSession_valuesOfALaterService(t *testing.T) {
+	t.Parallel()
+	type settings = map[string]any
+	later := settings{"reasoningEffort": "ultra", "interactionMode": "swarm", "autonomyLevel": "full", "autonomyMode": "auto-full", "specModeReasoningEffort": "ultra", "toolExecutionMode": "sandboxed"}
+	var bodies sent
+	e := acctest.New(t, bodies.option, rewrite(func(_ string, session map[string]any) {
+		edited(session, later)
+		if all, ok := session["sessionSettings"].(map[string]any); ok {
+			all["worktree"] = settings{"repoRoot": "/srv", "lifecycle": "weekly"}
+		}
+	}))
+	computer := newComputer(e, "dev")
+	i := applied(t, e, valuesOf(computer, nil))
+	told := settings{
+		"reasoning_effort": "ultra", "interaction_mode": "swarm", "autonomy_level": "full", "autonomy_mode": "auto-full", "spec_mode_reasoning_effort": "ultra", "tool_execution_mode": "sandboxed",
+		"worktree": settings{"repo_root": "/srv", "lifecycle": "weekly"},
+	}
+	mustSettings(t, i, told)
+	mustPlan(t, e, i, valuesOf(computer, nil), "none")
+	mustPlan(t, e, i, withSettings(computer, told), "none")
+
+	bodies.take()
+	told["model"] = "model-light"
+	mustApply(t, e, i, withSettings(computer, told))
+	bodies.must(t, `PATCH {"sessionSettings":{"model":"model-light"}}`)
+
+	other := applied(t, e, valuesOf(newComputer(e, "other"), nil))
+	unheard := settings{"reasoning_effort": "hyper", "worktree": settings{"repo_root": "/srv", "lifecycle": "daily"}}
+	for name, v := range unheard {
+		out := acctest.NewProcess(t, e, nil).Plan(other, withSettings(other.Attribute("computer_id"), settings{name: v}))
+		if len(out.Errors) != 1 || !strings.Contains(out.Errors[0].Attribute.String(), name) || !strings.Contains(out.Text(), "must be one of") {
+			t.Errorf("%s: %s", name, out)
+		}
+	}
+}
+
+// What somebody else changes is a difference where it is configured, and is taken over where it is not.
+func TestSession_drift(t *testing.T) {
+	t.Parallel()
+	type settings = map[string]any
+	for name, tc := range map[string]struct {
+		configured settings
+		elsewhere  settings
+		told       settings
+		sent       string
+	}{
+		"a text":       {settings{"model": "model-light"}, settings{"model": "m"}, settings{"model": "m"}, `{"model":"model-light"}`},
+		"an effort":    {settings{"reasoning_effort": "low"}, settings{"reasoningEffort": "max"}, settings{"reasoning_effort": "max"}, `{"reasoningEffort":"low"}`},
+		"a mode":       {settings{"interaction_mode": "agi"}, settings{"interactionMode": "auto"}, settings{"interaction_mode": "auto"}, `{"interactionMode":"agi"}`},
+		"a flag":       {settings{"compaction_threshold_check_enabled": false}, settings{"compactionThresholdCheckEnabled": true}, settings{"compaction_threshold_check_enabled": true}, `{"compactionThresholdCheckEnabled":false}`},
+		"tags":         {settings{"tags": []any{settings{"name": "a"}}}, settings{"tags": []any{settings{"name": "b", "metadata": settings{"n": "1"}}}}, settings{"tags": []any{settings{"name": "b", "metadata": settings{"n": "1"}}}}, `{"tags":[{"name":"a"}]}`},
+		"removed tags": {settings{"tags": []any{settings{"name": "a"}}}, settings{"tags": []any{}}, settings{"tags": []any{}}, `{"tags":[{"name":"a"}]}`},
+		"added tags":   {settings{"tags": []any{}}, settings{"tags": []any{settings{"name": "a"}}}, settings{"tags": []any{settings{"name": "a"}}}, `{"tags":[]}`},
+		"tools":        {settings{"restrict_tool_ids": []any{"a", "b"}}, settings{"restrictToolIds": []any{"c", "b"}}, settings{"restrict_tool_ids": []any{"b", "c"}}, `{"restrictToolIds":["a","b"]}`},
+		"a worktree":   {settings{"worktree": settings{"repo_root": "/a"}}, settings{"worktree": settings{"repoRoot": "/b"}}, settings{"worktree": settings{"repo_root": "/b"}}, `{"worktree":{"repoRoot":"/a"}}`},
+		"a branch":     {settings{"worktree": settings{"repo_root": "/a", "branch": "a"}}, settings{"worktree": settings{"repoRoot": "/a", "branch": "b"}}, settings{"worktree": settings{"repo_root": "/a", "branch": "b"}}, `{"worktree":{"repoRoot":"/a","branch":"a"}}`},
+		"a time":       {settings{"provider_lock_timestamp": "2026-02-01T00:00:00Z"}, settings{"providerLockTimestamp": "2026-02-02T00:00:00Z"}, settings{"provider_lock_timestamp": "2026-02-02T00:00:00Z"}, `{"providerLockTimestamp":"2026-02-01T00:00:00Z"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var bodies sent
+			e := acctest.New(t, bodies.option)
+			one, other := newComputer(e, "one"), newComputer(e, "other")
+			configured, bare := applied(t, e, withSettings(one, tc.configured)), applied(t, e, valuesOf(other, nil))
+			for _, id := range []string{configured.ID(), bare.ID()} {
+				patched(e, id, tc.elsewhere)
+			}
+			bodies.take()
+			mustPlan(t, e, bare, valuesOf(other, nil), "none")
+			mustSettings(t, bare, tc.told)
+			mustPlan(t, e, configured, withSettings(one, tc.configured), "update")
+			mustSettings(t, configured, tc.told)
+			mustApply(t, e, configured, withSettings(one, tc.configured))
+			bodies.must(t, `PATCH {"sessionSettings":`+tc.sent+`}`)
+			mustPlan(t, e, configured, withSettings(one, tc.configured), "none")
+		})
+	}
+}
+
+// A setting that answers leave out beside others is unset: that is a difference where it is configured.
+func TestSession_unsetElsewhere(t *testing.T) {
+	t.Parallel()
+	type settings = map[string]any
+	for name, tc := range map[string]struct {
+		configured any
+		sent       string
+	}{
+		"model":                              {"model-light", `{"model":"model-light"}`},
+		"restrict_tool_ids":                  {[]any{"read"}, `{"restrictToolIds":["read"]}`},
+		"tags":                               {[]any{settings{"name": "a"}}, `{"tags":[{"name":"a"}]}`},
+		"compaction_threshold_check_enabled": {false, `{"compactionThresholdCheckEnabled":false}`},
+		"worktree":                           {settings{"repo_root": "/a"}, `{"worktree":{"repoRoot":"/a"}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var isUnset atomic.Bool
+			var bodies sent
+			e := acctest.New(t, bodies.option, rewrite(func(method string, session map[string]any) {
+				if method == http.MethodPatch {
+					isUnset.Store(false)
+				}
+				if isUnset.Load() {
+					edited(session, settings{"model": nil, "restrictToolIds": nil, "tags": nil, "compactionThresholdCheckEnabled": nil, "worktree": nil})
+				}
+			}))
+			computer := newComputer(e, "dev")
+			config := withSettings(computer, settings{name: tc.configured, "provider_lock": "generic"})
+			i := applied(t, e, config)
+			isUnset.Store(true)
+			mustPlan(t, e, i, config, "update")
+			mustSettings(t, i, settings{name: nil, "provider_lock": "generic"})
+			bodies.take()
+			mustApply(t, e, i, config)
+			bodies.must(t, `PATCH {"sessionSettings":`+tc.sent+`}`)
+			mustPlan(t, e, i, config, "none")
+		})
+	}
+}
+
+// The plan shows the setting that changes, and nothing of those beside it.
+func TestAccSession_planShowsWhatChanges(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t, atOnce)
+	computer := newComputer(e, "dev")
+	config := func(level string) string {
+		return hclOf(computer, `session_settings = {
+    autonomy_level = "`+level+`"
+    worktree       = { repo_root = "/srv" }
+  }`)
+	}
+	cli := acctest.NewCLI(t, e, config("low"))
+	cli.MustRun(applying...)
+	cli.Write("main.tf", config("high"))
+	out := cli.MustRun("plan", "-input=false", "-no-color").Output
+	_, diff, _ := strings.Cut(out, "will perform the following actions:")
+	var changes []string
+	for line := range strings.Lines(diff) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "~ ") || strings.HasPrefix(line, "+ ") || strings.HasPrefix(line, "- ") || strings.Contains(line, "known after apply") {
+			changes = append(changes, strings.Join(strings.Fields(line), " "))
+		}
+	}
+	if want := []string{`~ resource "agentyard_session" "test" {`, `~ session_settings = {`, `~ autonomy_level = "low" -> "high"`}; !slices.Equal(changes, want) {
+		t.Errorf("the plan shows %q: %s", changes, out)
+	}
+	cli.MustRun(applying...)
+	cli.MustPlanEmpty()
+}
+
+// What is no longer configured keeps its value, and so does what nobody ever configured beside it.
+func TestAccSession_worktreeBesideTagsOfBefore(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t, atOnce)
+	computer := newComputer(e, "dev")
+	cli := acctest.NewCLI(t, e, hclOf(computer, `session_settings = {
+    tags     = [{ name = "a", metadata = { b = "c" } }, { name = "d" }]
+    worktree = { repo_root = "/srv" }
+  }`))
+	cli.MustRun(applying...)
+	cli.MustPlanEmpty()
+	cli.Write("main.tf", hclOf(computer, `session_settings = { worktree = { repo_root = "/srv" } }`))
+	cli.MustPlanEmpty()
+	cli.MustRun(applying...)
+	cli.MustPlanEmpty()
+}
+
+// What the agent does is no change of the configuration's.
+func TestSession_whatMovesByItself(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	computer := newComputer(e, "dev")
+	config := withSettings(computer, map[string]any{"model": "model-light"})
+	i := applied(t, e, config)
+	title, parent, status, messages, credits, done := "Mend the build", "0b2f7f6e-0000-4000-8000-000000000000", "running", int64(7), 12.5, e.Now().UnixMilli()
+	changed(t, e, i.ID(), emulator.SessionChange{
+		Title: &title, ParentSessionID: &parent, Status: &status, MessageCount: &messages, ServiceCredits: &credits, CompletedAt: &done,
+		Artifacts: []emulator.SessionArtifact{{ID: "a", Kind: "pull-request"}},
+	})
+	// A change of settings leaves all that to the next refresh.
+	after := withSettings(computer, map[string]any{"model": "model-standard"})
+	mustApply(t, e, i, after)
+	e.Clock.Advance(time.Minute)
+	mustPlan(t, e, i, after, "none")
+	for name, want := range map[string]string{"title": title, "status": status, "parent_session_id": parent, "completed_at": "2026-03-01T13:00:00Z"} {
+		if got := i.Attribute(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+// A session that somebody archived is as it was; the state tells when.
+func TestSession_archivedElsewhere(t *testing.T) {
+	t.Parallel()
+	const at, other = "2026-02-03T00:00:00Z", "2026-02-04T00:00:00Z"
+	e := acctest.New(t)
+	computer := newComputer(e, "dev")
+	bare, kept := valuesOf(computer, nil), withSettings(computer, map[string]any{"archived_at": at})
+	i := applied(t, e, bare)
+	archived := at
+	changed(t, e, i.ID(), emulator.SessionChange{ArchivedAt: &archived})
+	mustPlan(t, e, i, bare, "none")
+	mustSettings(t, i, map[string]any{"archived_at": at})
+	mustPlan(t, e, i, kept, "none")
+	archived = other
+	changed(t, e, i.ID(), emulator.SessionChange{ArchivedAt: &archived})
+	mustPlan(t, e, i, kept, "update")
+	mustApply(t, e, i, kept)
+	mustSettings(t, i, map[string]any{"archived_at": at})
+	mustPlan(t, e, i, bare, "none")
+	mustApply(t, e, i, nil)
+	if left := idsOn(t, e, computer); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// Where answers have no settings at all, those in the state stay.
+func TestSession_answersWithoutSettings(t *testing.T) {
+	t.Parallel()
+	type settings = map[string]any
+	all := settings{
+		"model": "model-light", "tags": []any{settings{"name": "a", "metadata": settings{"b": "c"}}}, "enabled_tool_ids": []any{"read"}, "disabled_tool_ids": []any{},
+		"worktree": settings{"repo_root": "/a", "branch": "b"}, "compaction_threshold_check_enabled": false, "autonomy_mode": "auto-low",
+	}
+	for name, edit := range map[string]func(method string, session map[string]any){
+		"as it is": func(string, map[string]any) {},
+		"in reads": func(method string, session map[string]any) {
+			if method == http.MethodGet {
+				delete(session, "sessionSettings")
+			}
+		},
+		"in all answers": func(_ string, session map[string]any) { delete(session, "sessionSettings") },
+	} {
+		for _, onReads := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				e := acctest.New(t, rewrite(edit))
+				e.SessionSettingsOnReads(onReads)
+				computer := newComputer(e, "dev")
+				config := withSettings(computer, all)
+				p := acctest.NewProcess(t, e, nil)
+				i := p.NewInstance(sessionType)
+				if out := p.Apply(i, config); len(out.Errors) > 0 {
+					t.Fatal(out)
+				}
+				mustSettings(t, i, all)
+				for range 2 {
+					mustPlan(t, e, i, config, "none")
+					mustSettings(t, i, all)
+					e.Clock.Advance(time.Minute)
+				}
+				mustApply(t, e, i, withSettings(computer, settings{"model": "model-standard"}))
+				mustSettings(t, i, settings{"model": "model-standard", "tags": all["tags"], "worktree": all["worktree"]})
+				mustPlan(t, e, i, withSettings(computer, settings{"model": "model-standard"}), "none")
+			})
+		}
+	}
+}
+
+// What was asked for and answered otherwise is a warning, and a difference in the next plan. Nothing is replaced for it.
+func TestSession_answeredOtherwise(t *testing.T) {
+	t.Parallel()
+	type settings = map[string]any
+	const summary = "Session Settings Differ"
+	e := acctest.New(t, rewrite(func(_ string, session map[string]any) {
+		edited(session, settings{"autonomyLevel": "low", "autonomyMode": nil})
+	}))
+	computer := newComputer(e, "dev")
+	config := withSettings(computer, settings{"autonomy_level": "high"})
+	p := acctest.NewProcess(t, e, nil)
+	i := p.NewInstance(sessionType)
+	if out := p.Apply(i, config); len(out.Errors) > 0 || i.Tainted || !strings.Contains(warningsOf(out), summary) || !strings.Contains(warningsOf(out), i.ID()) {
+		t.Fatal(out)
+	}
+	id := i.ID()
+	e.Clock.Advance(time.Minute)
+	mustPlan(t, e, i, config, "update")
+	mustSettings(t, i, settings{"autonomy_level": "low"})
+	if out := mustApply(t, e, i, config); i.Tainted || i.ID() != id || !strings.Contains(warningsOf(out), summary) {
+		t.Error(out)
+	}
+	// What is asked for as the service has it is no matter of a warning.
+	if out := mustApply(t, e, i, withSettings(computer, settings{"autonomy_level": "low"})); len(out.Warnings) > 0 {
+		t.Error(out)
+	}
+	mustPlan(t, e, i, withSettings(computer, settings{"autonomy_level": "low"}), "none")
+}

@@ -1,0 +1,96 @@
+package session_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+)
+
+// unknown are values that are known only in the apply.
+func unknown(values map[string]string) string {
+	hcl := ""
+	for _, name := range slices.Sorted(func(yield func(string) bool) {
+		for name := range values {
+			if !yield(name) {
+				return
+			}
+		}
+	}) {
+		hcl += fmt.Sprintf("resource \"terraform_data\" %q {\n  input = %s\n}\n", name, values[name])
+	}
+	return hcl
+}
+
+// Every argument may come from another resource of the same apply, and so may each part of one.
+func TestAccSession_unknownAtPlan(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ value, more string }{
+		"settings":            {`{ model = "m", tags = [{ name = "a", metadata = { b = "c" } }] }`, `session_settings = terraform_data.it.output`},
+		"a text":              {`"low"`, `session_settings = { reasoning_effort = terraform_data.it.output }`},
+		"a flag":              {`true`, `session_settings = { compaction_threshold_check_enabled = terraform_data.it.output }`},
+		"a create-only flag":  {`true`, `session_settings = { allow_subagents_in_scripts = terraform_data.it.output }`},
+		"a create-only text":  {`"script_only"`, `session_settings = { tool_execution_mode = terraform_data.it.output }`},
+		"a set":               {`["a", "b"]`, `session_settings = { enabled_tool_ids = terraform_data.it.output }`},
+		"a tool":              {`"a"`, `session_settings = { disabled_tool_ids = ["b", terraform_data.it.output] }`},
+		"tags":                {`[{ name = "a", metadata = null }]`, `session_settings = { tags = terraform_data.it.output }`},
+		"a tag's name":        {`"a"`, `session_settings = { tags = [{ name = terraform_data.it.output }] }`},
+		"a tag's metadata":    {`{ a = "b" }`, `session_settings = { tags = [{ name = "a", metadata = terraform_data.it.output }] }`},
+		"an entry of it":      {`"b"`, `session_settings = { tags = [{ name = "a", metadata = { a = terraform_data.it.output } }] }`},
+		"a worktree":          {`{ repo_root = "/a", branch = "b", lifecycle = null, path = null, parent_worktree_path = null, removed_at = null }`, `session_settings = { worktree = terraform_data.it.output }`},
+		"a worktree's root":   {`"/a"`, `session_settings = { worktree = { repo_root = terraform_data.it.output } }`},
+		"a worktree's branch": {`"b"`, `session_settings = { worktree = { repo_root = "/a", branch = terraform_data.it.output } }`},
+		"a deprecated mode":   {`"auto-low"`, `session_settings = { autonomy_mode = terraform_data.it.output }`},
+		"a mode beside it":    {`"auto"`, `session_settings = { autonomy_mode = "auto-low", interaction_mode = terraform_data.it.output }`},
+		"a directory":         {`"/srv"`, `cwd = terraform_data.it.output`},
+		"a prompt":            {`"Be brief."`, `system_prompt = terraform_data.it.output`},
+		"an addition":         {`"Be brief."`, `system_prompt_append = terraform_data.it.output`},
+		"no prompt":           {`null`, `system_prompt = terraform_data.it.output`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			computer := newComputer(e, "dev")
+			source := unknown(map[string]string{"it": tc.value})
+			runSessions(t, e,
+				// In a creation, and in an update of what had another value.
+				resource.TestStep{Config: e.Config(source + hclOf(computer, tc.more)), ConfigPlanChecks: plannedThenEmpty(plancheck.ResourceActionCreate)},
+				resource.TestStep{Config: e.Config(hclOf(computer, "")), ConfigPlanChecks: acctest.ThenEmpty},
+				resource.TestStep{Config: e.Config(source + hclOf(computer, tc.more)), ConfigPlanChecks: acctest.ThenEmpty},
+			)
+		})
+	}
+}
+
+// Terraform does not let an update become a replacement in the apply, where alone such settings are known: the plan says so.
+func TestAccSession_settingsUnknownAsAWhole(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t, atOnce)
+	computer := newComputer(e, "dev")
+	config := func(model, mode string) string {
+		return unknown(map[string]string{"it": fmt.Sprintf("{ model = %q, tool_execution_mode = %q }", model, mode)}) + hclOf(computer, "session_settings = terraform_data.it.output")
+	}
+	cli := acctest.NewCLI(t, e, config("model-light", "script_only"))
+	cli.MustRun(applying...)
+	cli.Write("main.tf", config("model-standard", "script_only"))
+	if out := unframed(cli.MustRun(applying...).Output); !strings.Contains(out, "Session Settings Not Known Yet") || !strings.Contains(out, "The next plan then replaces the session") {
+		t.Errorf("the plan of an update says: %s", out)
+	}
+	before := mustHold(t, e, computer, 1)
+	cli.Write("main.tf", config("model-standard", "direct_only"))
+	if r := cli.Run(applying...); r.ExitCode == 0 || !strings.Contains(unframed(r.Output), "Provider produced inconsistent final plan") {
+		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
+	}
+	if after := mustHold(t, e, computer, 1); after[0] != before[0] {
+		t.Errorf("%s became %s at once", before[0], after[0])
+	}
+	if out := unframed(cli.MustRun(applying...).Output); !strings.Contains(out, "1 added, 0 changed, 1 destroyed") || strings.Contains(out, "Session Settings Not Known Yet") {
+		t.Errorf("the next apply says: %s", out)
+	}
+	cli.MustPlanEmpty()
+}

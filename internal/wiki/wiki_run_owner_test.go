@@ -1,0 +1,173 @@
+package wiki_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+func TestAccWikiRun_changedAndDeletedElsewhere(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	cfg := e.Config(ofAPI(`privacy_level = "organization"`))
+	change := func() {
+		e.API(http.MethodPost, "/api/v0/wiki/"+onlyRun(t, e).ID+"/privacy", map[string]any{"privacyLevel": "private"}, nil)
+	}
+	remove := func() { e.API(http.MethodDelete, "/api/v0/wiki/"+onlyRun(t, e).ID, nil, nil) }
+	asWanted := func(*terraform.State) error {
+		if got := onlyRun(t, e); got.PrivacyLevel != "organization" {
+			return fmt.Errorf("the emulator holds %+v", got)
+		}
+		return nil
+	}
+	runSteps(t, e,
+		resource.TestStep{Config: cfg},
+		resource.TestStep{PreConfig: change, Config: cfg, ConfigPlanChecks: runAction(plancheck.ResourceActionUpdate), Check: asWanted},
+		resource.TestStep{PreConfig: remove, Config: cfg, ConfigPlanChecks: runAction(plancheck.ResourceActionCreate), Check: asWanted},
+		resource.TestStep{PreConfig: remove, Config: cfg, Destroy: true},
+	)
+}
+
+// A newer run of the repository does not make an older one gone, which the listing does not show any more.
+func TestAccWikiRun_anOlderRunStays(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	var older, newer string
+	cfg := e.Config(ofAPI())
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		Steps: []resource.TestStep{
+			{Config: cfg, Check: func(*terraform.State) error { older = onlyRun(t, e).ID; return nil }},
+			{
+				PreConfig: func() { e.Clock.Advance(time.Hour); newer = addRun(t, e, emulator.WikiRun{RepoURL: acmeAPI}) },
+				Config:    cfg, ConfigPlanChecks: runAction(plancheck.ResourceActionNoop),
+			},
+			{PreConfig: func() { e.Clock.Advance(time.Hour); e.API(http.MethodDelete, "/api/v0/wiki/"+older, nil, nil) }, Config: cfg, ConfigPlanChecks: runAction(plancheck.ResourceActionCreate)},
+		},
+	})
+	if left := wikiRunsOf(t, e); len(left) != 1 || left[0].ID != newer {
+		t.Errorf("the emulator holds %+v", left)
+	}
+}
+
+// A private run that another key does not see is not gone, neither for a read nor for a deletion. With the key that saw it,
+// it is.
+func TestWikiRun_privateRunsOfOthers(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	owner, other := userKey(t, e, "robin@acme.example"), userKey(t, e, "ada@acme.example")
+	process := func(key string) *acctest.Process { return acctest.NewProcess(t, e, acctest.Values{"api_key": key}) }
+	config := wikiRunOf(acctest.Values{"privacy_level": "private"})
+	i := process(owner).NewInstance(wikiRunType)
+	if out := process(owner).Apply(i, config); len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+	hidden := func(what string, out acctest.Outcome) {
+		t.Helper()
+		if len(out.Errors) != 1 || !strings.Contains(out.Text(), "Wiki run "+i.ID()+" is not visible to the provider's API key") || !strings.Contains(out.Text(), "terraform state rm ADDRESS") {
+			t.Errorf("%s: %s", what, out)
+		}
+	}
+	hidden("read", process(other).Plan(i, config))
+	hidden("deleted", process(other).Destroy(i))
+	if n := len(wikiRunsOf(t, e)); n != 1 || i.State.IsNull() {
+		t.Fatalf("the emulator holds %d runs, the state %v", n, i.State)
+	}
+	if status, _ := e.TryWithKey(owner, http.MethodDelete, "/api/v0/wiki/"+i.ID(), nil); status >= http.StatusMultipleChoices {
+		t.Fatal(status)
+	}
+	if out := process(owner).Destroy(i.Clone()); len(out.Errors) > 0 {
+		t.Errorf("destroyed: %s", out)
+	}
+	if out := process(owner).Plan(i, config); len(out.Errors) > 0 || out.Action != "create" {
+		t.Errorf("read as the owner: %s", out)
+	}
+}
+
+// One's own private run that was deleted elsewhere is planned again, and does not keep anything from being destroyed.
+func TestAccWikiRun_privateRunDeletedElsewhere(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t)
+	cli := acctest.NewCLI(t, e, ofAPI(`privacy_level = "private"`))
+	for range 2 {
+		if r := cli.MustRun("apply", "-auto-approve", "-input=false"); !strings.Contains(r.Output, "1 added, 0 changed, 0 destroyed") {
+			t.Errorf("%s", r.Output)
+		}
+		e.API(http.MethodDelete, "/api/v0/wiki/"+onlyRun(t, e).ID, nil, nil)
+	}
+	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(r.Output, "Wiki Run Not Found") {
+		t.Errorf("%s", r.Output)
+	}
+	cli.MustRun("destroy", "-auto-approve", "-input=false", "-refresh=false")
+	if r := cli.MustRun("state", "list"); r.Output != "" {
+		t.Errorf("the state holds %s", r.Output)
+	}
+}
+
+// A run that becomes private is hidden from others, also where they saw it before it was private.
+func TestWikiRun_becomesPrivate(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	owner, other := userKey(t, e, "robin@acme.example"), userKey(t, e, "ada@acme.example")
+	process := func(key string) *acctest.Process { return acctest.NewProcess(t, e, acctest.Values{"api_key": key}) }
+	i := process(owner).NewInstance(wikiRunType)
+	private := wikiRunOf(acctest.Values{"privacy_level": "private"})
+	for _, config := range []acctest.Values{wikiRunOf(nil), private} {
+		if out := process(owner).Apply(i, config); len(out.Errors) > 0 || len(out.Warnings) > 0 {
+			t.Fatal(out)
+		}
+	}
+	if out := process(other).Plan(i, private); len(out.Errors) != 1 || !strings.Contains(out.Text(), "is not visible to the provider's API key") {
+		t.Errorf("%s", out)
+	}
+}
+
+// Making many runs private costs no request but theirs.
+func TestAccWikiRun_manyBecomePrivate(t *testing.T) {
+	t.Parallel()
+	const n = 20
+	e := acctest.NewRealTime(t)
+	for k := range n {
+		if err := e.ConnectRepository(emulator.Repository{URL: fmt.Sprintf("https://code.example/acme/r%d", k), DefaultBranch: "main"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs := func(level string) string {
+		return hclOf("count = 20", `repo_url = "https://code.example/acme/r${count.index}"`, quoted("privacy_level", level))
+	}
+	cli := acctest.NewCLI(t, e, runs("organization"))
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	cli.Write("main.tf", runs("private"))
+	e.Journal().Reset()
+	cli.MustRun("plan", "-input=false", "-out=plan")
+	if requests := len(e.Journal().Entries()); requests > 3 {
+		t.Errorf("%d requests for the plan: %+v", requests, e.Journal().Entries())
+	}
+	e.Journal().Reset()
+	cli.MustRun("apply", "-input=false", "plan")
+	if requests := len(e.Journal().Entries()); requests > n+1 || e.Journal().Count("updateWikiPrivacy") != n {
+		t.Errorf("%d requests for the apply: %+v", requests, e.Journal().Entries())
+	}
+}
+
+func TestAccWikiRun_goneBetweenPlanAndDestroy(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	runSteps(t, e, resource.TestStep{Config: e.Config(ofAPI()), Check: func(*terraform.State) error {
+		// The destruction that follows is answered 404.
+		e.Faults().Add(emulator.Fault{Operation: "deleteWikiRun", Kind: emulator.FaultStatusAfterCommit, Status: http.StatusNotFound})
+		return nil
+	}})
+	if n := e.Journal().Count("deleteWikiRun"); n != 1 {
+		t.Errorf("%d deletions were sent, want 1", n)
+	}
+}

@@ -1,0 +1,89 @@
+package wiki_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// Whoever is neither the owner nor a manager learns whose key is needed.
+func TestAccWikiRun_isForItsOwner(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	key := userKey(t, e, "robin@acme.example")
+	cfg := func(level string) string { return ofAPI(quoted("privacy_level", level)) }
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories,
+		CheckDestroy:             noRunLeft(t, e),
+		Steps: []resource.TestStep{
+			{Config: e.Config(cfg("organization"))},
+			{Config: asCaller(e, key, cfg("organization")), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: []statecheck.StateCheck{runHas("can_update_privacy", knownvalue.Bool(false))}},
+			{Config: asCaller(e, key, cfg("private")), ExpectError: regexp.MustCompile(`Wiki Run of Another Owner(.|\n)*privacy_level\s*=\s*"private"(.|\n)*can_update_privacy(.|\n)*remove\s+privacy_level`)},
+			{Config: asCaller(e, key, cfg("organization")), Destroy: true, ExpectError: regexp.MustCompile(`Cannot delete wiki run(.|\n)*wiki_(.|\n)*403(.|\n)*Only\s+the\s+owner`)},
+			{Config: e.Config(cfg("organization")), ConfigPlanChecks: acctest.ThenEmpty},
+		},
+	})
+}
+
+// Where only the privacy of a new run is missing, the run is kept, and the next plan changes it in place.
+func TestAccWikiRun_withoutItsPrivacy(t *testing.T) {
+	t.Parallel()
+	for status, refresh := range map[int]string{403: "false", 422: "true", 500: "true"} {
+		t.Run(fmt.Sprintf("%d, refresh %s", status, refresh), func(t *testing.T) {
+			t.Parallel()
+			e := acctest.NewRealTime(t)
+			e.Faults().Add(emulator.Fault{Operation: "updateWikiPrivacy", Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: -1})
+			cli := acctest.NewCLI(t, e, ofAPI(`privacy_level = "private"`))
+			r := cli.MustRun("apply", "-auto-approve", "-input=false")
+			run := onlyRun(t, e)
+			said := strings.Join(strings.Fields(strings.ReplaceAll(r.Output, "│", "")), " ")
+			for _, want := range []string{"Warning: Privacy Level Not Set", run.ID, `is "organization" instead of "private"`, "The next apply sets it", fmt.Sprint(status)} {
+				if !strings.Contains(said, want) {
+					t.Errorf("the output lacks %q:\n%s", want, r.Output)
+				}
+			}
+			e.Faults().Clear()
+			if r := cli.MustRun("plan", "-input=false", "-refresh=false"); !strings.Contains(r.Output, "0 to add, 1 to change, 0 to destroy") || !strings.Contains(r.Output, "Privacy Level Is Set Again") {
+				t.Errorf("the next plan without a refresh:\n%s", r.Output)
+			}
+			if r := cli.MustRun("plan", "-input=false"); !strings.Contains(r.Output, `"organization" -> "private"`) || !strings.Contains(r.Output, "0 to add, 1 to change, 0 to destroy") {
+				t.Errorf("the next plan:\n%s", r.Output)
+			}
+			cli.MustRun("apply", "-auto-approve", "-input=false", "-refresh="+refresh)
+			if r := cli.MustRun("plan", "-input=false", "-refresh=false"); !strings.Contains(r.Output, "No changes") {
+				t.Errorf("the plan after that:\n%s", r.Output)
+			}
+			cli.MustPlanEmpty()
+			if now := onlyRun(t, e); now.ID != run.ID || now.PrivacyLevel != "private" {
+				t.Errorf("the emulator holds %+v", now)
+			}
+		})
+	}
+}
+
+// A run that is interrupted after its creation still gets its privacy level: nobody else shall see it.
+func TestAccWikiRun_interruptedBeforeItsPrivacy(t *testing.T) {
+	t.Parallel()
+	running := make(chan *acctest.Running, 1)
+	e := acctest.NewRealTime(t, acctest.InterruptInFlight("createWikiRun", running))
+	cli := acctest.NewCLI(t, e, ofAPI(`privacy_level = "private"`))
+	run := cli.Start("apply", "-auto-approve", "-input=false")
+	running <- run
+	r := run.Wait()
+	made := onlyRun(t, e)
+	if made.PrivacyLevel != "private" {
+		t.Errorf("the run is left %s: %s", made.PrivacyLevel, r.Output)
+	}
+	cli.MustPlanEmpty()
+	if state := cli.MustRun("state", "pull").Output; !strings.Contains(state, made.ID) || strings.Contains(state, "tainted") {
+		t.Errorf("the state is %s", state)
+	}
+}
