@@ -17,8 +17,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-const sessionsRoute = "/api/v0/sessions"
-
 // serveSessions answers requests such as "GET /s1?computerId=7" and "GET ?computerId=7&limit=100", by the time since the
 // start. The service's clock is the client's.
 func serveSessions(t *testing.T, answer func(call string, at time.Duration) string) (*Client, *clienttest.Recorder, *clock.Fake) {
