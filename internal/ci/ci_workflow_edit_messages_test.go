@@ -34,7 +34,7 @@ func TestCIWorkflowEdit_severalFilesOfARepository(t *testing.T) {
 	}
 }
 
-// What an interrupt must not hide is told before the request is sent.
+// The messages that an interrupt must not hide are sent before the request.
 func TestCIWorkflowEdit_announcement(t *testing.T) {
 	t.Parallel()
 	var requests sent
@@ -58,7 +58,7 @@ func TestCIWorkflowEdit_announcement(t *testing.T) {
 	}
 }
 
-// The service's time is told also where nothing was read before, which one request is for. This machine's clock says nothing.
+// If no response has told the service's time yet, one request asks for it. This machine's clock is never used.
 func TestCIWorkflowEdit_tellsTheServicesTime(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

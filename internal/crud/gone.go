@@ -14,7 +14,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 )
@@ -75,7 +74,7 @@ func NotVisible(ctx context.Context, c *client.Client, verb, object, id string, 
 func Unreadable(ctx context.Context, c *client.Client, object string, model Identified, err error, resp *resource.ReadResponse, options ...apierror.Option) {
 	var missing *transport.UnconfiguredError
 	var unset *UnsetError
-	var early *sessions.NotYetVisibleError
+	var early *collection.NotYetVisibleError
 	switch {
 	case errors.As(err, &early):
 		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)

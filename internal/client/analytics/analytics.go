@@ -40,7 +40,7 @@ type Report[T any] struct {
 	Rows  []T
 }
 
-// place is what the rows of an answer are told from each other by, and ordered by.
+// place identifies a row of an answer, and orders the rows.
 type place struct{ date, key string }
 
 func (r *TokenRow) place() place        { return placed(r.Date, r.GroupKey) }
@@ -152,7 +152,7 @@ func dayOf(date string) string { return date[:min(len(date), len(time.DateOnly))
 type query[T any] struct {
 	client *Client
 	op     transport.Operation
-	// place is what a row is told from others by, and order sorts the lists in it; nil where rows stay as the service writes them.
+	// place identifies a row. Order sorts the lists in it; it is nil if rows stay as the service writes them.
 	place func(*T) place
 	order func(*T)
 	pages *collection.Paged[Report[T]]

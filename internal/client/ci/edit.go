@@ -39,7 +39,7 @@ func (t Target) String() string {
 	return t.RepoFullName + " (" + *t.FilePath + ")"
 }
 
-// Changes are what a workflow shall be like. A text that is empty is sent: it takes something away.
+// Changes are the new values of a workflow. An empty text is sent, too: it removes the value.
 type Changes struct {
 	Name                    *string  `json:"name,omitempty"`
 	YAMLParams              *string  `json:"yamlParams,omitempty"`

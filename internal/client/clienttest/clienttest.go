@@ -21,7 +21,7 @@ import (
 
 const Key = "fk-test-key-0123456789"
 
-// Recorder is a service that answers as it is told and remembers what it was asked.
+// Recorder records the requests that a service receives.
 type Recorder struct {
 	Mu       sync.Mutex
 	Requests []*http.Request
@@ -156,7 +156,7 @@ func WantCalls(t *testing.T, rec *Recorder, calls ...string) {
 // Handler answers the nth request, counted from 1.
 type Handler func(w http.ResponseWriter, r *http.Request, n int)
 
-// Serve starts a service. A client that does not stop asking is told to.
+// Serve starts a service. It rejects everything after 1,000 requests, so that a client in a loop fails.
 func Serve(t testing.TB, handle Handler) (address string, rec *Recorder) {
 	t.Helper()
 	rec = &Recorder{}

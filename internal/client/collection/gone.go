@@ -34,3 +34,15 @@ func IsGone(err error) bool {
 	var gone *GoneError
 	return errors.As(err, &gone)
 }
+
+// NotYetVisibleError says that the service answers 404 for an object that was created a moment ago. It may show it later.
+type NotYetVisibleError struct {
+	// Err is the 404.
+	Err error
+}
+
+func (e *NotYetVisibleError) Error() string {
+	return "the service may not show a new object yet: " + e.Err.Error()
+}
+
+func (e *NotYetVisibleError) Unwrap() error { return e.Err }

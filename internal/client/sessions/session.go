@@ -58,9 +58,9 @@ func (s *Session) isUntouched() bool {
 	return s.ParentSessionID == "" && s.Title == "" && s.MessageCount == 0 && (s.Status == StatusIdle || s.Status == StatusPending)
 }
 
-// SystemPrompt is what a session's agent is told: a text of one's own, or what is appended to the agent's preset.
+// SystemPrompt replaces the agent's preset prompt, or is appended to it.
 type SystemPrompt struct {
-	// Text takes the place of the preset. Append is added to it; one of the two is nil.
+	// One of the two is nil.
 	Text, Append *string
 }
 

@@ -73,8 +73,8 @@ func (c *Client) List(ctx context.Context, computer string, most int) ([]Session
 	return found[:min(most, len(found))], nil
 }
 
-// All is Sessions for who may stop early: a page is asked for when those before it are used up. Most is how many
-// are wanted at most, if that is known; more are yielded to who goes on.
+// All is List for callers that may stop early. It requests a page when the pages before it are used up. Most is the number
+// that the caller needs, or 0 if it is not known.
 func (c *Client) All(ctx context.Context, computer string, most int) iter.Seq2[Session, error] {
 	return collection.Flatten(c.pages.All(ctx, pagesOf(computer, most)), (*Session).Identifier)
 }
@@ -89,18 +89,6 @@ func (c *Client) listForReads(ctx context.Context, computer string) ([]Session, 
 	}
 	return found, err
 }
-
-// NotYetVisibleError says that the service answers 404 for a session that it created less than a minute ago.
-type NotYetVisibleError struct {
-	// Err is the 404.
-	Err error
-}
-
-func (e *NotYetVisibleError) Error() string {
-	return "the service may not show the session yet, which is less than a minute old: " + e.Err.Error()
-}
-
-func (e *NotYetVisibleError) Unwrap() error { return e.Err }
 
 // Get reads one session of a computer, from a listing that the reads of a plan share: only listings always have the
 // settings. A session that is not listed is read alone. If it does not exist, the error is a *GoneError, or for a young
@@ -119,7 +107,7 @@ func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Ti
 	})
 	var gone *collection.GoneError
 	if errors.As(err, &gone) && c.isYoung(createdAt) {
-		return nil, &NotYetVisibleError{gone.Err}
+		return nil, &collection.NotYetVisibleError{Err: gone.Err}
 	}
 	return found, err
 }

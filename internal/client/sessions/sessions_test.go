@@ -334,7 +334,7 @@ func TestSession_readsShareAListingWhereTheComputerIsGone(t *testing.T) {
 // A plan does not wait for a young session, which may be neither listed nor found at first.
 func TestSession_aYoungOneIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
-	gone, early := collection.IsGone, clienttest.Is[*NotYetVisibleError]
+	gone, early := collection.IsGone, clienttest.Is[*collection.NotYetVisibleError]
 	for name, tc := range map[string]struct {
 		list, one string
 		age       time.Duration
@@ -370,7 +370,7 @@ func TestSession_aYoungOneIsNotWaitedFor(t *testing.T) {
 				createdAt = time.Time{}
 			}
 			found, err := c.Get(t.Context(), "s1", "7", createdAt)
-			if !clienttest.IsA(err, tc.want) || err == nil && found.ID != "s1" || clienttest.Is[*NotYetVisibleError](err) && collection.IsGone(err) {
+			if !clienttest.IsA(err, tc.want) || err == nil && found.ID != "s1" || clienttest.Is[*collection.NotYetVisibleError](err) && collection.IsGone(err) {
 				t.Errorf("got %+v, %v", found, err)
 			}
 			if len(clk.Sleeps()) > 0 {
