@@ -89,7 +89,7 @@ func (f *failure) remedy() (string, path.Path) {
 	var others *computers.ForeignComputersError
 	var missing *transport.UnconfiguredError
 	var api *transport.APIError
-	var answer *transport.AnswerError
+	var answer *transport.ResponseError
 	var transport *transport.TransportError
 	var entry *organization.EntryError
 	var conflict *organization.LimitConflictError

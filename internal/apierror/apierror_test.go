@@ -322,12 +322,12 @@ func TestFor_whatExistsAlready(t *testing.T) {
 				"The apply then revokes the newer key and mints another one.\nOr sweep 1.",
 		},
 		"an answer with another object": {
-			err: &create.WrongObjectError{Object: "computer", Name: "n", Found: *made("computer", "1"), Err: &transport.AnswerError{Problem: "the object existed before"}}, options: []Option{thingFields},
+			err: &create.WrongObjectError{Object: "computer", Name: "n", Found: *made("computer", "1"), Err: &transport.ResponseError{Problem: "the object existed before"}}, options: []Option{thingFields},
 			want:   []string{"Creating the computer \"n\" was answered with the computer 1 (created at", "not taken over", "the object existed before"},
 			remedy: "The state was not changed. Before you apply again, check the service for what the request created.",
 		},
 		"an answer that is none": {
-			err:    &transport.TransportError{Operation: "changeThing", Method: "PATCH", Route: idRoute, Changes: true, Err: &transport.AnswerError{Problem: "it holds no ID"}},
+			err:    &transport.TransportError{Operation: "changeThing", Method: "PATCH", Route: idRoute, Changes: true, Err: &transport.ResponseError{Problem: "it holds no ID"}},
 			want:   []string{"changeThing", "it holds no ID."},
 			remedy: "The state was not changed. Check base_url, and any proxy in front of the service. The service may have completed the request. It is safe to run again.",
 		},

@@ -117,9 +117,9 @@ func (c *Client) Productivity(ctx context.Context, days Days) (*Report[Productiv
 // Users returns what each user did each day, ordered by date and user: at most so many rows, those that the
 // service lists first; 0 is all.
 func (c *Client) Users(ctx context.Context, days Days, most int) (*Report[UserRow], error) {
-	size := collection.MaxPage
+	size := collection.MaxPageSize
 	if most > 0 {
-		size = min(most, collection.MaxPage)
+		size = min(most, collection.MaxPageSize)
 	}
 	return c.queries.users.run(ctx, days.query("limit", strconv.Itoa(size)), most)
 }
@@ -212,13 +212,13 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 		q.Set("cursor", cursor)
 	}
 	r := transport.Request{Op: a.op, Query: q}
-	answer, err := a.client.conn.Exchange(ctx, r, transport.WantJSON)
+	answer, err := a.client.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return none, err
 	}
 	rows, err := transport.ReadList[T](answer.Body, "data")
 	if err != nil {
-		return none, transport.Unusable(a.op, err)
+		return none, transport.NewTransportError(a.op, err)
 	}
 	days := Days{Start: q.Get("startDate"), End: q.Get("endDate")}
 	// An operation without pages is not asked for a number of users, and need not say that its answer is whole.
@@ -246,7 +246,7 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 		} `json:"meta"`
 	}
 	if err := transport.ReadEnvelope(answer.Body, &envelope); err != nil {
-		return none, transport.Unusable(a.op, err)
+		return none, transport.NewTransportError(a.op, err)
 	}
 	if told := (Days{cmp.Or(dayOf(envelope.Meta.StartDate), days.Start), cmp.Or(dayOf(envelope.Meta.EndDate), days.End)}); told != days {
 		return none, r.Unexpected(fmt.Sprintf("it is about other days: %s to %s", told.Start, told.End))

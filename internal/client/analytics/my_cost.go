@@ -56,7 +56,7 @@ func (c *Client) MyCost(ctx context.Context, queryKey string, days Days) (*MyCos
 	for i, raw := range answer.Rows {
 		rows[i].raw = raw
 		if err := json.Unmarshal(raw, &rows[i].day); err != nil {
-			return nil, transport.Unusable(asked.op, fmt.Errorf("the answer has an unexpected shape: %w", err))
+			return nil, transport.NewTransportError(asked.op, fmt.Errorf("the answer has an unexpected shape: %w", err))
 		}
 		if problem := days.unlike(i+1, rows[i].day.Date); problem != "" {
 			return nil, transport.Request{Op: asked.op}.Unexpected(problem)

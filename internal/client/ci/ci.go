@@ -317,7 +317,7 @@ func (c *Client) scan(ctx context.Context, isForced string) ([]Scan, error) {
 
 // list asks for a list in an envelope of that name, and reads what else is in its answer unless envelope is nil.
 func list[T any](ctx context.Context, c *transport.Conn, r transport.Request, name string, envelope any) ([]T, error) {
-	answer, err := c.Exchange(ctx, r, transport.WantJSON)
+	answer, err := c.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return nil, err
 	}
@@ -326,7 +326,7 @@ func list[T any](ctx context.Context, c *transport.Conn, r transport.Request, na
 		err = transport.ReadEnvelope(answer.Body, envelope)
 	}
 	if err != nil {
-		return nil, transport.Unusable(r.Op, err)
+		return nil, transport.NewTransportError(r.Op, err)
 	}
 	return items, nil
 }

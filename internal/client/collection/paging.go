@@ -17,7 +17,7 @@ import (
 )
 
 // maxPage is how many objects the service puts on a page at most.
-const MaxPage = 100
+const MaxPageSize = 100
 
 // Page is one answer of a paged listing.
 type Page[T any] struct {
@@ -129,7 +129,7 @@ func (p *Paged[T]) extend(ctx context.Context, key string, l *pages[T]) {
 	got, err := p.fetch(ctx, key, l.next)
 	isRepeated := len(l.cursors) > 0 && slices.EqualFunc(l.last, got.Items, p.same)
 	if err == nil && got.Next != "" && (l.cursors[got.Next] || isRepeated) {
-		err = transport.Unusable(p.op, &transport.AnswerError{Problem: "its cursor leads back to a page that was read before, so the list cannot be completed"})
+		err = transport.NewTransportError(p.op, &transport.ResponseError{Problem: "its cursor leads back to a page that was read before, so the list cannot be completed"})
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -181,10 +181,10 @@ func NewPages[T any, P interface {
 
 // PageSize names the listing from which so many objects are taken; 0 are all.
 func PageSize(most int) string {
-	if most > 0 && most < MaxPage {
+	if most > 0 && most < MaxPageSize {
 		return strconv.Itoa(most)
 	}
-	return strconv.Itoa(MaxPage)
+	return strconv.Itoa(MaxPageSize)
 }
 
 // Gather reads pages until there are at least so many objects, or all where most is 0, each once.
@@ -251,13 +251,13 @@ func callPage[T any, P interface {
 	if cursor != "" {
 		r.Query.Set("cursor", cursor)
 	}
-	answer, err := c.Exchange(ctx, r, transport.WantJSON)
+	answer, err := c.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return Page[T]{}, err
 	}
 	objects, err := transport.ReadList[T](answer.Body, envelope)
 	if err != nil {
-		return Page[T]{}, transport.Unusable(r.Op, err)
+		return Page[T]{}, transport.NewTransportError(r.Op, err)
 	}
 	if objects == nil {
 		return Page[T]{}, r.Unexpected("its " + envelope + " is null")
@@ -272,7 +272,7 @@ func callPage[T any, P interface {
 		} `json:"pagination"`
 	}
 	if err := transport.ReadEnvelope(answer.Body, &paging); err != nil {
-		return Page[T]{}, transport.Unusable(r.Op, err)
+		return Page[T]{}, transport.NewTransportError(r.Op, err)
 	}
 	next, err := NextPage(r, paging.Pagination.HasMore, paging.Pagination.NextCursor, len(objects) >= size)
 	return Page[T]{Items: objects, Next: next}, err
@@ -284,7 +284,7 @@ func NextPage(r transport.Request, hasMore *bool, cursor json.RawMessage, isFull
 	next := ""
 	if cursor != nil {
 		if err := transport.Decode(cursor, "", &next); err != nil {
-			return "", transport.Unusable(r.Op, err)
+			return "", transport.NewTransportError(r.Op, err)
 		}
 	}
 	switch {

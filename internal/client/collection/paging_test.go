@@ -51,7 +51,7 @@ func read(ctx context.Context, p *Paged[int], key string, most int) string {
 	got, n := "", 0
 	for item, err := range p.All(ctx, key) {
 		if err != nil {
-			var answer *transport.AnswerError
+			var answer *transport.ResponseError
 			switch {
 			case errors.As(err, &answer):
 				return got + "circle"

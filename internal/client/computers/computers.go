@@ -240,7 +240,7 @@ func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequ
 // Delete removes a computer: a managed one is shut down, a registration of an own machine is dropped. For one that
 // is gone already the error is a *GoneError.
 func (c *Client) Delete(ctx context.Context, id, account string) error {
-	err := c.conn.CallWithoutAnswer(ctx, transport.Request{
+	err := c.conn.CallIgnoringBody(ctx, transport.Request{
 		Op:   transport.Operation{Name: "deleteComputer", Method: http.MethodDelete, Route: "/api/v0/computers/{computerId}"},
 		Path: []string{id},
 	})
@@ -354,5 +354,5 @@ func (c *Client) CheckAccess(ctx context.Context, account string) error {
 	if account != "" {
 		purpose = "computers of service accounts"
 	}
-	return c.conn.CheckOnce(purpose, func() error { _, err := c.listings.Snapshot(ctx, account, "", c.conn.LastHeard()); return err })
+	return c.conn.CheckOnce(purpose, func() error { _, err := c.listings.Snapshot(ctx, account, "", c.conn.LastResponseAt()); return err })
 }

@@ -176,7 +176,7 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, known 
 		return nil, err
 	}
 	defer release()
-	knew, err := c.listings.Snapshot(ctx, account, names, c.conn.LastHeard())
+	knew, err := c.listings.Snapshot(ctx, account, names, c.conn.LastResponseAt())
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, known c
 		present, err := c.listings.FindNow(ctx, body.ServiceAccountID, inFleet(body.NamePrefix))
 		return slices.DeleteFunc(present, func(found Computer) bool { return known.Contains(found.ID) }), err
 	})
-	proven := slices.DeleteFunc(slices.Clone(found), func(c Computer) bool { return !create.MadeSince(c.CreatedAt, since) })
+	proven := slices.DeleteFunc(slices.Clone(found), func(c Computer) bool { return !create.CreatedSince(c.CreatedAt, since) })
 	switch {
 	case len(found) > body.Quantity || len(proven) < len(found):
 		return nil, &ForeignComputersError{Prefix: body.NamePrefix, Account: body.ServiceAccountID, Found: found, Err: err}

@@ -47,7 +47,7 @@ func (e *ExistsError) Error() string {
 		text += ", created at " + e.CreatedAt.UTC().Format(time.RFC3339)
 	}
 	if len(e.Others) > 0 {
-		text += "; so " + phrase.Verb(len(e.Others), "does", "do") + " " + NameAll(e.Others)
+		text += "; so " + phrase.Verb(len(e.Others), "does", "do") + " " + ListIDs(e.Others)
 	}
 	return text
 }
@@ -63,7 +63,7 @@ type LostError struct {
 
 func (e *LostError) Error() string {
 	if len(e.Found) > 0 {
-		return fmt.Sprintf("%s, and nothing proves that it made what is found now, %s: %s", e.what(), NameAll(e.Found), Causes(e.Err))
+		return fmt.Sprintf("%s, and nothing proves that it made what is found now, %s: %s", e.what(), ListIDs(e.Found), Causes(e.Err))
 	}
 	return fmt.Sprintf("%s, and no such %s is found: %s", e.what(), e.Object, Causes(e.Err))
 }
@@ -96,13 +96,13 @@ type WrongObjectError struct {
 }
 
 func (e *WrongObjectError) Error() string {
-	return fmt.Sprintf("creating the %s was answered with the %s %s, which is not taken over: %v", calling(e.Object, e.Name), e.Object, NameAll([]ExistsError{e.Found}), e.Err)
+	return fmt.Sprintf("creating the %s was answered with the %s %s, which is not taken over: %v", calling(e.Object, e.Name), e.Object, ListIDs([]ExistsError{e.Found}), e.Err)
 }
 
 func (e *WrongObjectError) Unwrap() error { return e.Err }
 
-// NameAll names objects by their IDs.
-func NameAll(found []ExistsError) string {
+// ListIDs names objects by their IDs.
+func ListIDs(found []ExistsError) string {
 	names := make([]string, len(found))
 	for i, e := range found {
 		names[i] = e.ID

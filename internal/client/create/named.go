@@ -48,7 +48,7 @@ func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T,
 		return nil, err
 	}
 	defer release()
-	heard := c.LastHeard()
+	heard := c.LastResponseAt()
 	if n.MayReplay {
 		heard = time.Time{} // The request may have been sent before, a moment ago.
 	}
@@ -67,7 +67,7 @@ func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T,
 	switch {
 	case err == nil:
 		if problem := n.unlike(made, known, since); problem != "" {
-			return nil, &WrongObjectError{Object: n.Object, Name: n.Name, Found: n.Describe(made), Err: &transport.AnswerError{Problem: problem}}
+			return nil, &WrongObjectError{Object: n.Object, Name: n.Name, Found: n.Describe(made), Err: &transport.ResponseError{Problem: problem}}
 		}
 		return made, nil
 	case transport.IsConflict(err):
@@ -81,7 +81,7 @@ func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T,
 	}
 	found, findErr := FindAfterLoss(ctx, c, 1, n.find)
 	proven := slices.DeleteFunc(slices.Clone(found), func(object T) bool {
-		return known.Contains(n.Describe(&object).ID) || !MadeSince(n.CreatedAt(&object), since) || !n.IsWanted(&object)
+		return known.Contains(n.Describe(&object).ID) || !CreatedSince(n.CreatedAt(&object), since) || !n.IsWanted(&object)
 	})
 	if len(proven) == 1 {
 		return &proven[0], nil
@@ -97,7 +97,7 @@ func (n NamedObject[T]) find(ctx context.Context) ([]T, error) {
 // unlike says why the answer to a creation is not the object that was asked for; empty if it is.
 func (n NamedObject[T]) unlike(made *T, known collection.Snapshot[T], since time.Time) string {
 	switch {
-	case known.Contains(n.Describe(made).ID), n.MayReplay && !MadeSince(n.CreatedAt(made), since):
+	case known.Contains(n.Describe(made).ID), n.MayReplay && !CreatedSince(n.CreatedAt(made), since):
 		return "the object existed before"
 	case n.NameOf(made) != n.Name:
 		return fmt.Sprintf("the object is named %q", n.NameOf(made))
@@ -107,7 +107,7 @@ func (n NamedObject[T]) unlike(made *T, known collection.Snapshot[T], since time
 
 // FindAfterLoss looks until so many objects are found or the looks are used up.
 func FindAfterLoss[T any](ctx context.Context, c *transport.Conn, enough int, find func(context.Context) ([]T, error)) ([]T, error) {
-	ctx, cancel := transport.Outlive(ctx, transport.AfterStop)
+	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
 	var found []T
 	var lastErr error
@@ -127,13 +127,13 @@ func FindAfterLoss[T any](ctx context.Context, c *transport.Conn, enough int, fi
 	return found, lastErr
 }
 
-// MadeSince reports that an object was created at or after the service's own time before it was asked for. Where the
+// CreatedSince reports that an object was created at or after the service's own time before it was asked for. Where the
 // service tells no time of creation, or its answers have no time, nothing speaks against it.
-func MadeSince(created transport.Millis, since time.Time) bool {
+func CreatedSince(created transport.Millis, since time.Time) bool {
 	return created == 0 || since.IsZero() || !created.Time().Before(since.Truncate(time.Second))
 }
 
 // provenSince is madeSince where both times are known. Without them nothing tells an object without a name from an older one.
 func provenSince(created transport.Millis, since time.Time) bool {
-	return created != 0 && !since.IsZero() && MadeSince(created, since)
+	return created != 0 && !since.IsZero() && CreatedSince(created, since)
 }

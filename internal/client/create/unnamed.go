@@ -74,7 +74,7 @@ func Unnamed[T any](ctx context.Context, c *transport.Conn, beside *Creations[T]
 		lost.found = slices.Delete(lost.found, at, at+1)
 		return &object, nil
 	}
-	found := collection.Filter(lost.found, func(object *T) bool { return MadeSince(n.CreatedAt(object), since) })
+	found := collection.Filter(lost.found, func(object *T) bool { return CreatedSince(n.CreatedAt(object), since) })
 	if wanted := collection.Filter(found, n.IsWanted); len(wanted) > 0 {
 		found = wanted
 	}
@@ -110,8 +110,8 @@ func sendUnnamed[T any](ctx context.Context, c *transport.Conn, beside *Creation
 	beside.mu.Lock()
 	defer beside.mu.Unlock()
 	switch {
-	case err == nil && (beside.created[n.Describe(made).ID] || !MadeSince(n.CreatedAt(made), since.Add(-skew))):
-		return nil, since, nil, &WrongObjectError{Object: n.Object, Found: n.Describe(made), Err: &transport.AnswerError{Problem: "the object existed before"}}
+	case err == nil && (beside.created[n.Describe(made).ID] || !CreatedSince(n.CreatedAt(made), since.Add(-skew))):
+		return nil, since, nil, &WrongObjectError{Object: n.Object, Found: n.Describe(made), Err: &transport.ResponseError{Problem: "the object existed before"}}
 	case err == nil:
 		beside.created[n.Describe(made).ID] = true
 	case transport.IsAmbiguous(err):
@@ -120,7 +120,7 @@ func sendUnnamed[T any](ctx context.Context, c *transport.Conn, beside *Creation
 		}
 		lost = beside.lost
 		lost.mayHaveCreated = append(lost.mayHaveCreated, func(object *T) bool {
-			return n.IsWanted(object) && MadeSince(n.CreatedAt(object), since)
+			return n.IsWanted(object) && CreatedSince(n.CreatedAt(object), since)
 		})
 	}
 	return made, since, lost, err

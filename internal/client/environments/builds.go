@@ -184,7 +184,7 @@ func (c *Client) StartBuild(ctx context.Context, id, latest string) (string, err
 		Path: []string{id},
 	}
 	since := c.conn.ServiceTime()
-	answer, err := c.conn.Exchange(ctx, r, transport.WantNoPage)
+	answer, err := c.conn.Exchange(ctx, r, transport.EmptyOrJSON)
 	switch {
 	case err == nil:
 		var change Change
@@ -223,7 +223,7 @@ func (c *Client) newerBuild(ctx context.Context, id, latest string, since time.T
 
 // builtSince reports that the latest build is another one than the one that was the latest, and is not older than that time.
 func (e *Environment) builtSince(latest string, since time.Time) bool {
-	return e.LatestBuildID() != "" && e.LatestBuildID() != latest && create.MadeSince(e.LatestBuild.CreatedAt, since)
+	return e.LatestBuildID() != "" && e.LatestBuildID() != latest && create.CreatedSince(e.LatestBuild.CreatedAt, since)
 }
 
 // CancelBuild stops a build. The service answers 409 for one that is not running, unless that is what this call may have done.
@@ -233,12 +233,12 @@ func (c *Client) CancelBuild(ctx context.Context, id, buildID string) error {
 		Op:   transport.Operation{Name: "cancelEnvironmentBuild", Method: http.MethodPost, Route: "/api/v0/environments/{environmentId}/builds/{buildId}/cancel"},
 		Path: []string{id, buildID},
 	}
-	err := c.conn.CallWithoutAnswer(ctx, r)
+	err := c.conn.CallIgnoringBody(ctx, r)
 	if !transport.IsAmbiguous(err) || ctx.Err() != nil {
 		return err
 	}
 	r.Repeatable = true
-	if err = c.conn.CallWithoutAnswer(ctx, r); transport.IsConflict(err) {
+	if err = c.conn.CallIgnoringBody(ctx, r); transport.IsConflict(err) {
 		return nil
 	}
 	return err

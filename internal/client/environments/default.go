@@ -44,7 +44,7 @@ func (c *Client) SetDefault(ctx context.Context, id string) error {
 			EnvironmentID string `json:"environmentId"`
 		}{id},
 	}
-	answer, err := c.conn.Exchange(ctx, r, transport.WantStatus)
+	answer, err := c.conn.Exchange(ctx, r, transport.AnyBody)
 	if err != nil && !transport.IsAmbiguous(err) {
 		return err
 	}
@@ -72,7 +72,7 @@ func (c *Client) SetDefault(ctx context.Context, id string) error {
 // ProvisionDefault makes a default environment where the organization has none. A lost answer is made up for by a read.
 func (c *Client) ProvisionDefault(ctx context.Context) error {
 	defer c.listings.InvalidateAll()
-	err := c.conn.CallWithoutAnswer(ctx, transport.Request{
+	err := c.conn.CallIgnoringBody(ctx, transport.Request{
 		Op: transport.Operation{Name: "provisionDefaultEnvironment", Method: http.MethodPost, Route: "/api/v0/environments/default", Repeatable: true},
 	})
 	if transport.IsAmbiguous(err) {
@@ -85,7 +85,7 @@ func (c *Client) ProvisionDefault(ctx context.Context) error {
 
 // defaultAfterLoss reads the default after a request to set it. What that did must be known, also where the run is stopped.
 func (c *Client) defaultAfterLoss(ctx context.Context) (string, error) {
-	ctx, cancel := transport.Outlive(ctx, transport.AfterStop)
+	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
 	return c.DefaultNow(ctx)
 }

@@ -31,7 +31,7 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 
 func (c *Client) deleteOrRetry(ctx context.Context, id string) error {
 	for deadline := c.conn.Clock.Now().Add(deletePatience); ; {
-		err := c.conn.CallWithoutAnswer(ctx, transport.Request{
+		err := c.conn.CallIgnoringBody(ctx, transport.Request{
 			Op:   transport.Operation{Name: "deleteEnvironment", Method: http.MethodDelete, Route: "/api/v0/environments/{environmentId}"},
 			Path: []string{id},
 		})

@@ -66,13 +66,13 @@ func (c *Client) list(ctx context.Context, account string) ([]Environment, error
 	q := url.Values{}
 	transport.SetIf(q, "serviceAccountId", account)
 	r := transport.Request{Op: transport.Operation{Name: "listEnvironments", Method: http.MethodGet, Route: "/api/v0/environments"}, Query: q}
-	answer, err := c.conn.Exchange(ctx, r, transport.WantJSON)
+	answer, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return nil, err
 	}
 	found, err := transport.ReadList[Environment](answer.Body, "environments")
 	if err != nil {
-		return nil, transport.Unusable(r.Op, err)
+		return nil, transport.NewTransportError(r.Op, err)
 	}
 	var envelope struct {
 		DefaultEnvironmentID string `json:"defaultEnvironmentId"`
@@ -246,7 +246,7 @@ func (c *Client) Update(ctx context.Context, id, latest string, body UpdateReque
 		Body: body,
 	}
 	since := c.conn.ServiceTime()
-	answer, err := c.conn.Exchange(ctx, r, transport.WantStatus)
+	answer, err := c.conn.Exchange(ctx, r, transport.AnyBody)
 	if err != nil {
 		return "", err
 	}
@@ -259,7 +259,7 @@ func (c *Client) Update(ctx context.Context, id, latest string, body UpdateReque
 		return change.BuildID, nil
 	}
 	// A retry of a request whose response was lost changes nothing and names no build.
-	readCtx, cancel := transport.Outlive(ctx, transport.AfterStop)
+	readCtx, cancel := transport.Outlive(ctx)
 	defer cancel()
 	present, err := c.GetUncached(readCtx, id)
 	switch {
@@ -279,7 +279,7 @@ func (c *Client) Update(ctx context.Context, id, latest string, body UpdateReque
 // CheckAccess is CheckAccess for an environment.
 func (c *Client) CheckAccess(ctx context.Context) error {
 	return c.conn.CheckOnce("environments", func() error {
-		_, err := c.listings.Snapshot(ctx, collection.Organization, "", c.conn.LastHeard())
+		_, err := c.listings.Snapshot(ctx, collection.Organization, "", c.conn.LastResponseAt())
 		return err
 	})
 }

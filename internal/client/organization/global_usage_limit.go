@@ -39,13 +39,13 @@ func (c *Client) FirstGlobalUsageLimit(ctx context.Context) (*int64, error) {
 // readGlobalUsageLimit always asks the service.
 func (c *Client) readGlobalUsageLimit(ctx context.Context, _ string) ([]globalUsageLimit, error) {
 	r := transport.Request{Op: transport.Operation{Name: "getGlobalUsageLimit", Method: http.MethodGet, Route: globalLimitRoute}}
-	answer, err := c.conn.Exchange(ctx, r, transport.WantJSON)
+	answer, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return nil, err
 	}
 	limit, err := globalLimitIn(answer.Body)
 	if err != nil {
-		return nil, transport.Unusable(r.Op, err)
+		return nil, transport.NewTransportError(r.Op, err)
 	}
 	return []globalUsageLimit{{limit}}, nil
 }
@@ -58,7 +58,7 @@ func globalLimitIn(body []byte) (limit *int64, err error) {
 	}
 	raw, ok := fields["limit"]
 	if !ok {
-		return nil, &transport.AnswerError{Problem: "it has no limit"}
+		return nil, &transport.ResponseError{Problem: "it has no limit"}
 	}
 	err = transport.Decode(raw, "", &limit)
 	return limit, err
@@ -89,7 +89,7 @@ func (c *Client) putGlobalUsageLimit(ctx context.Context, limit *int64) error {
 	defer c.globalLimit.InvalidateAll()
 	defer c.usageLimits.InvalidateAll()
 	r := transport.Request{Op: transport.Operation{Name: "setGlobalUsageLimit", Method: http.MethodPut, Route: globalLimitRoute}, Body: globalUsageLimit{limit}}
-	answer, err := c.conn.Exchange(ctx, r, transport.WantStatus)
+	answer, err := c.conn.Exchange(ctx, r, transport.AnyBody)
 	if err != nil && !transport.IsAmbiguous(err) {
 		return err
 	}
@@ -98,7 +98,7 @@ func (c *Client) putGlobalUsageLimit(ctx context.Context, limit *int64) error {
 			return nil
 		}
 	}
-	ctx, cancel := transport.Outlive(ctx, transport.AfterStop)
+	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
 	c.globalLimit.InvalidateAll()
 	present, readErr := c.GlobalUsageLimit(ctx)

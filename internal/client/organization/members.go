@@ -108,7 +108,7 @@ func (c *Client) searchByEmail(ctx context.Context, email string) (found []Membe
 
 // RemoveMember ends a membership, or revokes a pending invitation. For an email address of nobody the error is a *GoneError.
 func (c *Client) RemoveMember(ctx context.Context, email string) error {
-	err := c.conn.CallWithoutAnswer(ctx, transport.Request{
+	err := c.conn.CallIgnoringBody(ctx, transport.Request{
 		Op:    transport.Operation{Name: "removeMember", Method: http.MethodDelete, Route: membersRoute},
 		Query: url.Values{"email": {email}},
 	})

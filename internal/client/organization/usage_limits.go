@@ -172,13 +172,13 @@ func (c *Client) UserUsageLimit(ctx context.Context, email string) (*UserUsageLi
 // listUsageLimits always asks the service. Its listing has one object.
 func (c *Client) listUsageLimits(ctx context.Context, _ string) ([]UsageLimits, error) {
 	r := transport.Request{Op: transport.Operation{Name: "getUserUsageLimits", Method: http.MethodGet, Route: "/api/v0/organization/usage/limits/users"}}
-	answer, err := c.conn.Exchange(ctx, r, transport.WantJSON)
+	answer, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return nil, err
 	}
 	global, listed, err := limitsIn(answer.Body)
 	if err != nil {
-		return nil, transport.Unusable(r.Op, err)
+		return nil, transport.NewTransportError(r.Op, err)
 	}
 	if listed, err = transport.CheckObjects[listedLimit](r, listed); err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (c *Client) listUsageLimits(ctx context.Context, _ string) ([]UsageLimits, 
 	for i, l := range listed {
 		users[i].Email = l.Email
 		if err := transport.Decode(l.Limit, "", &users[i].Limit); err != nil {
-			return nil, transport.Unusable(r.Op, err)
+			return nil, transport.NewTransportError(r.Op, err)
 		}
 	}
 	// The API leaves the order open, and a changing order would show up as a change.
@@ -206,10 +206,10 @@ func limitsIn(body []byte) (global *int64, users []listedLimit, err error) {
 		return nil, nil, fmt.Errorf("the answer has an unexpected shape: %w", err)
 	}
 	if _, ok := fields["globalLimit"]; !ok {
-		return nil, nil, &transport.AnswerError{Problem: "it has no globalLimit"}
+		return nil, nil, &transport.ResponseError{Problem: "it has no globalLimit"}
 	}
 	if string(fields["userLimits"]) == "null" {
-		return nil, nil, &transport.AnswerError{Problem: "its userLimits are null"}
+		return nil, nil, &transport.ResponseError{Problem: "its userLimits are null"}
 	}
 	if err := transport.Decode(fields["globalLimit"], "", &global); err != nil {
 		return nil, nil, err
@@ -288,7 +288,7 @@ func (c *Client) sendUserUsageLimits(ctx context.Context, entries []collection.B
 		body.Users[i] = entry{e.Key, e.Value}
 	}
 	r := transport.Request{Op: transport.Operation{Name: "setUserUsageLimits", Method: http.MethodPut, Route: "/api/v0/organization/usage/limits/users"}, Body: body}
-	answer, err := c.conn.Exchange(ctx, r, transport.WantStatus)
+	answer, err := c.conn.Exchange(ctx, r, transport.AnyBody)
 	if err != nil && !transport.IsAmbiguous(err) {
 		return nil, err
 	}
@@ -381,7 +381,7 @@ func (a limitAnswer) result(r transport.Request, e collection.BatchEntry[int64])
 
 // usageLimitsAfterLoss reads the limits after a request to set some. What that did must be known, also where the run is stopped.
 func (c *Client) usageLimitsAfterLoss(ctx context.Context) (*UsageLimits, error) {
-	ctx, cancel := transport.Outlive(ctx, transport.AfterStop)
+	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
 	c.usageLimits.InvalidateAll()
 	return c.UsageLimits(ctx)

@@ -168,7 +168,7 @@ func (b UpdateRequest) matches(a *Account) bool {
 // Delete deletes an account softly: its computers are torn down and its keys stop authenticating. For one
 // that is gone already the error is a *GoneError.
 func (c *Client) Delete(ctx context.Context, id string) error {
-	err := c.conn.CallWithoutAnswer(ctx, transport.Request{
+	err := c.conn.CallIgnoringBody(ctx, transport.Request{
 		Op:   transport.Operation{Name: "deleteServiceAccount", Method: http.MethodDelete, Route: "/api/v0/service-accounts/{serviceAccountId}"},
 		Path: []string{id},
 	})
@@ -198,7 +198,7 @@ func (c *Client) GoneWithAccount(ctx context.Context, account string, err error)
 // CheckAccess is CheckAccess for a service account.
 func (c *Client) CheckAccess(ctx context.Context) error {
 	return c.conn.CheckOnce("service accounts", func() error {
-		_, err := c.accounts.Snapshot(ctx, collection.Organization, "", c.conn.LastHeard())
+		_, err := c.accounts.Snapshot(ctx, collection.Organization, "", c.conn.LastResponseAt())
 		return err
 	})
 }

@@ -92,7 +92,7 @@ func (c *Client) listKeys(ctx context.Context, accountID string) ([]APIKey, erro
 
 // RevokeKey ends a key at once. Revoking a revoked key succeeds.
 func (c *Client) RevokeKey(ctx context.Context, accountID, keyID string) error {
-	err := c.conn.CallWithoutAnswer(ctx, transport.Request{
+	err := c.conn.CallIgnoringBody(ctx, transport.Request{
 		Op:   transport.Operation{Name: "revokeApiKey", Method: http.MethodPost, Route: "/api/v0/service-accounts/{serviceAccountId}/api-keys/{keyId}/revoke", Repeatable: true},
 		Path: []string{accountID, keyID},
 	})
@@ -113,5 +113,5 @@ func (c *Client) RevokeExistingKey(ctx context.Context, accountID, keyID string)
 
 // CheckKeyAccess is CheckAccess for an API key.
 func (c *Client) CheckKeyAccess(ctx context.Context, account string) error {
-	return c.conn.CheckOnce("API keys", func() error { _, err := c.keys.Snapshot(ctx, account, "", c.conn.LastHeard()); return err })
+	return c.conn.CheckOnce("API keys", func() error { _, err := c.keys.Snapshot(ctx, account, "", c.conn.LastResponseAt()); return err })
 }

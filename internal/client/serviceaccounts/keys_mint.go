@@ -77,7 +77,7 @@ func (c *Client) RenewKey(ctx context.Context, n NewAPIKey, old Renewal) (*Minte
 }
 
 func (c *Client) knownKeys(ctx context.Context, n NewAPIKey) (collection.Snapshot[APIKey], error) {
-	known, err := c.keys.Snapshot(ctx, n.AccountID, n.Name, c.conn.LastHeard())
+	known, err := c.keys.Snapshot(ctx, n.AccountID, n.Name, c.conn.LastResponseAt())
 	return known, c.accountGone(ctx, n.AccountID, err)
 }
 
@@ -115,7 +115,7 @@ func (c *Client) rotate(ctx context.Context, n NewAPIKey, old Renewal, known col
 // afterLostRotation revokes the key that a rotation without an answer made, and mints another one. Where none is found,
 // the old key is as it was.
 func (c *Client) afterLostRotation(ctx context.Context, n NewAPIKey, old Renewal, known collection.Snapshot[APIKey], since time.Time, lost error) (*MintedAPIKey, error) {
-	longer, cancel := transport.Outlive(ctx, transport.AfterStop)
+	longer, cancel := transport.Outlive(ctx)
 	defer cancel()
 	proven, found, err := c.lostKeys(longer, n, known, since)
 	if err == nil && old.GraceMinutes == 0 {
@@ -148,7 +148,7 @@ func (c *Client) afterLostRotation(ctx context.Context, n NewAPIKey, old Renewal
 // already and lives out its grace period, which a listing does not show. Whose rotation that was nothing proves before
 // the grace period has ended, so its key is named and not touched.
 func (c *Client) afterRefusedRotation(ctx context.Context, n NewAPIKey, old Renewal, known collection.Snapshot[APIKey], refused error) (*MintedAPIKey, error) {
-	ctx, cancel := transport.Outlive(ctx, transport.AfterStop)
+	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
 	namesakes, err := c.keys.FindNow(ctx, n.AccountID, n.Name)
 	if err != nil {
@@ -236,7 +236,7 @@ func (c *Client) mint(ctx context.Context, n NewAPIKey, known collection.Snapsho
 
 // revokeLostMint revokes the key that a creation without an answer made; nil means that it is done.
 func (c *Client) revokeLostMint(ctx context.Context, n NewAPIKey, known collection.Snapshot[APIKey], since time.Time, lost error) error {
-	ctx, cancel := transport.Outlive(ctx, transport.AfterStop)
+	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
 	proven, found, err := c.lostKeys(ctx, n, known, since)
 	if err == nil && len(proven) == 1 {
@@ -259,14 +259,14 @@ func (c *Client) lostKeys(ctx context.Context, n NewAPIKey, known collection.Sna
 // time of creation is not in it, so that of the answer serves, by the service's own clock.
 func (c *Client) minted(ctx context.Context, n NewAPIKey, r transport.Request, known collection.Snapshot[APIKey]) (*MintedAPIKey, error) {
 	r.Noun = "apiKey"
-	answer, err := c.conn.Exchange(ctx, r, transport.WantJSON)
+	answer, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		c.keys.Invalidate(n.AccountID)
 		return nil, err
 	}
 	made := &MintedAPIKey{}
 	if err := transport.Decode(answer.Body, r.Noun, made); err != nil {
-		return nil, transport.Unusable(r.Op, err)
+		return nil, transport.NewTransportError(r.Op, err)
 	}
 	if made.ID == "" || made.Value == "" {
 		return nil, r.Unexpected("it lacks the key's ID or value")

@@ -208,7 +208,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Session, erro
 	})
 	c.invalidate(key)
 	if err == nil && body.isElsewhere(made) {
-		return nil, &create.WrongObjectError{Object: "session", Found: made.existing(), Err: &transport.AnswerError{Problem: "the session is not on the computer " + body.ComputerID}}
+		return nil, &create.WrongObjectError{Object: "session", Found: made.existing(), Err: &transport.ResponseError{Problem: "the session is not on the computer " + body.ComputerID}}
 	}
 	return made, err
 }
@@ -216,7 +216,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Session, erro
 // send makes a session. An answer that has the ID and not the whole session is completed by a read.
 func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error) {
 	r := transport.Request{Op: transport.Operation{Name: "createSession", Method: http.MethodPost, Route: opList.Route}, Body: body, Noun: "session"}
-	answer, err := c.conn.Exchange(ctx, r, transport.WantJSON)
+	answer, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error)
 	case err == nil && made.MissingField() == "":
 		return &made, nil
 	}
-	ctx, cancel := transport.Outlive(ctx, transport.AfterStop)
+	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
 	createdAt := cmp.Or(made.CreatedAt.Time(), c.conn.ServiceTime(), c.conn.Clock.Now())
 	whole, err := c.sessionOfAnyAge(ctx, made.ID, body.ComputerID, createdAt)
@@ -265,7 +265,7 @@ func (c *Client) Delete(ctx context.Context, id, computer string, createdAt time
 	var isLost bool // An attempt got no response. If it deleted the session, later ones answer 404.
 	err := c.retryNotFound(ctx, createdAt, func() error {
 		return onComputer(computer, func(computer string) error {
-			err := c.conn.CallWithoutAnswer(ctx, transport.Request{
+			err := c.conn.CallIgnoringBody(ctx, transport.Request{
 				Op:    transport.Operation{Name: "deleteSession", Method: http.MethodDelete, Route: route},
 				Path:  []string{id},
 				Query: query(computer),

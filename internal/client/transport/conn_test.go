@@ -336,7 +336,7 @@ func TestReadAnswer_isBounded(t *testing.T) {
 	t.Parallel()
 	for size, want := range map[int]string{maxAnswer: "", maxAnswer + 1: "the answer (status 200) is larger than 67108864 bytes"} {
 		blank := io.NopCloser(bytes.NewReader(bytes.Repeat([]byte(" "), size)))
-		body, err := ReadAnswer(&http.Response{StatusCode: 200, Body: blank}, WantNoPage)
+		body, err := ReadBody(&http.Response{StatusCode: 200, Body: blank}, EmptyOrJSON)
 		if want == "" && (err != nil || len(body) != size) || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%d bytes: read %d, %v", size, len(body), err)
 		}
@@ -413,7 +413,7 @@ func TestServiceTime_followsTheServicesClock(t *testing.T) {
 	})
 	second := func(s int) time.Time { return time.Date(2026, 3, 1, 5, 0, s, 0, time.UTC) }
 	for n, want := range []struct{ at, latest time.Time }{{}, {second(9), second(9)}, {second(7), second(9)}, {time.Time{}, second(9)}} {
-		got, err := c.Exchange(t.Context(), Request{Op: Operation{Name: "getThing", Method: http.MethodGet, Route: "/thing"}}, WantJSON)
+		got, err := c.Exchange(t.Context(), Request{Op: Operation{Name: "getThing", Method: http.MethodGet, Route: "/thing"}}, OnlyJSON)
 		if err != nil || got.status != 200 || !got.At.Equal(want.at) || !c.ServiceTime().Equal(want.latest) {
 			t.Errorf("answer %d: got %+v, %v, latest %v, want %v", n+1, got, err, c.ServiceTime(), want)
 		}

@@ -36,10 +36,10 @@ func TestExchange_aWriteInFlightRunsToItsAnswer(t *testing.T) {
 					end()
 					clienttest.AnswerJSON(w, 201, `{"id":"t1"}`)
 				})
-				if got, err := c.Exchange(ctx, r, WantJSON); err != nil || got.status != 201 || string(got.Body) != `{"id":"t1"}` {
+				if got, err := c.Exchange(ctx, r, OnlyJSON); err != nil || got.status != 201 || string(got.Body) != `{"id":"t1"}` {
 					t.Errorf("got %+v, %v, want the answer", got, err)
 				}
-				if _, err := c.Exchange(ctx, r, WantJSON); !errors.Is(err, ctx.Err()) || IsAmbiguous(err) || rec.Count(r.Op.Method) != 1 {
+				if _, err := c.Exchange(ctx, r, OnlyJSON); !errors.Is(err, ctx.Err()) || IsAmbiguous(err) || rec.Count(r.Op.Method) != 1 {
 					t.Errorf("after the end of the context: %v, %d requests", err, rec.Count(r.Op.Method))
 				}
 			})
@@ -58,7 +58,7 @@ func TestExchange_nothingIsRepeatedAfterTheContext(t *testing.T) {
 					end()
 					clienttest.AnswerJSON(w, status, `{"detail":"no"}`)
 				})
-				_, err := c.Exchange(ctx, aChange, WantJSON)
+				_, err := c.Exchange(ctx, aChange, OnlyJSON)
 				if StatusOf(err) != status || rec.Count(http.MethodPatch) != 1 || IsAmbiguous(err) != (status == 503) {
 					t.Errorf("got %v after %d requests", err, rec.Count(http.MethodPatch))
 				}
@@ -77,7 +77,7 @@ func TestExchange_aReadEndsWithItsContext(t *testing.T) {
 				end()
 				<-r.Context().Done()
 			})
-			_, err := c.Exchange(ctx, aRead, WantJSON)
+			_, err := c.Exchange(ctx, aRead, OnlyJSON)
 			var transport *TransportError
 			if !errors.As(err, &transport) || !errors.Is(err, ctx.Err()) || transport.Changes || rec.Count(http.MethodGet) != 1 {
 				t.Errorf("got %#v after %d requests", err, rec.Count(http.MethodGet))
@@ -101,7 +101,7 @@ func TestExchange_requestTimeoutBoundsAWrite(t *testing.T) {
 				}
 				service := &neverAnswers{begins: inBody}
 				c.api.HTTPClient.Transport = service
-				_, err = c.Exchange(t.Context(), aWrite, WantJSON)
+				_, err = c.Exchange(t.Context(), aWrite, OnlyJSON)
 				var transport *TransportError
 				if !errors.As(err, &transport) || transport.Timeout != "request_timeout" || transport.Unsent || !transport.Changes || !IsAmbiguous(err) || service.requests != 1 {
 					t.Errorf("got %#v after %d requests", err, service.requests)
@@ -129,7 +129,7 @@ func TestExchange_contextEndsBetweenAttempts(t *testing.T) {
 				c, rec, clk := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.fault(w) })
 				sleeping := clienttest.EndAtSleep{Clock: clk, End: end}
 				c.Retry.clock, c.Gate.clock = sleeping, sleeping
-				_, err := c.Exchange(ctx, aChange, WantJSON)
+				_, err := c.Exchange(ctx, aChange, OnlyJSON)
 				var transport *TransportError
 				if !errors.As(err, &transport) || !errors.Is(err, ctx.Err()) || transport.Unsent != tc.unsent || IsAmbiguous(err) == tc.unsent || rec.Count(http.MethodPatch) != 1 {
 					t.Errorf("got %#v after %d requests", err, rec.Count(http.MethodPatch))
@@ -213,7 +213,7 @@ func TestExchange_whatNeverConnectedIsUnsent(t *testing.T) {
 				dials.Add(1)
 				return dial(ctx, network, address)
 			}
-			_, err = c.Exchange(t.Context(), aWrite, WantJSON)
+			_, err = c.Exchange(t.Context(), aWrite, OnlyJSON)
 			var failure *TransportError
 			if !errors.As(err, &failure) || !failure.Unsent || !failure.Changes || IsAmbiguous(err) {
 				t.Errorf("got %#v", err)
@@ -245,7 +245,7 @@ func TestExchange_requestTimeoutWithinTheHandshakeIsUnsent(t *testing.T) {
 			go func() { _, _ = io.Copy(io.Discard, theirs) }()
 			return ours, nil
 		}
-		_, err = c.Exchange(t.Context(), aWrite, WantJSON)
+		_, err = c.Exchange(t.Context(), aWrite, OnlyJSON)
 		var failure *TransportError
 		if !errors.As(err, &failure) || !failure.Unsent || failure.Timeout != "request_timeout" || dials.Load() != 4 {
 			t.Errorf("tried %d times: %#v", dials.Load(), err)
@@ -265,7 +265,7 @@ func TestExchange_whatWasSentOverHTTP2IsAmbiguous(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.api.HTTPClient.Transport = server.Client().Transport
-	_, err = c.Exchange(t.Context(), aWrite, WantJSON)
+	_, err = c.Exchange(t.Context(), aWrite, OnlyJSON)
 	var failure *TransportError
 	if !errors.As(err, &failure) || failure.Unsent {
 		t.Errorf("got %#v", err)

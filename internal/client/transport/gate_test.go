@@ -97,7 +97,7 @@ func TestGate_manyWorkersKeepToTheServicesRate(t *testing.T) {
 				crowd.Go(func() {
 					defer clk.leave()
 					for i := range each {
-						if err := c.CallWithoutAnswer(t.Context(), Request{Op: create, Body: map[string]string{"name": fmt.Sprintf("a-%d-%d", worker, i)}}); err != nil {
+						if err := c.CallIgnoringBody(t.Context(), Request{Op: create, Body: map[string]string{"name": fmt.Sprintf("a-%d-%d", worker, i)}}); err != nil {
 							t.Errorf("account %d of worker %d: %v", i, worker, err)
 						}
 					}

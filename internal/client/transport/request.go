@@ -70,37 +70,36 @@ type answer struct {
 
 // Call sends a request and decodes its answer, which must be JSON.
 func Call[T any](ctx context.Context, c *Conn, r Request) (*T, error) {
-	got, err := c.Exchange(ctx, r, WantJSON)
+	got, err := c.Exchange(ctx, r, OnlyJSON)
 	if err != nil {
 		return nil, err
 	}
 	out := new(T)
 	if err := json.Unmarshal(unwrap(got.Body, r.Noun), out); err != nil {
-		return nil, Unusable(r.Op, fmt.Errorf("the answer has an unexpected shape: %w", err))
+		return nil, NewTransportError(r.Op, fmt.Errorf("the answer has an unexpected shape: %w", err))
 	}
 	return out, nil
 }
 
-// CallWithoutAnswer sends a request whose answer does not matter beyond its status.
-func (c *Conn) CallWithoutAnswer(ctx context.Context, r Request) error {
-	_, err := c.Exchange(ctx, r, WantNoPage)
+// CallIgnoringBody sends a request whose answer does not matter beyond its status.
+func (c *Conn) CallIgnoringBody(ctx context.Context, r Request) error {
+	_, err := c.Exchange(ctx, r, EmptyOrJSON)
 	return err
 }
 
-// want is what an answer with success must be to be one of the service's.
-type want int
+// Body says which bodies are accepted in a successful response.
+type Body int
 
 const (
-	// wantStatus takes any body.
-	WantStatus want = iota
-	// wantNoPage takes no body or JSON, whole or not: a page is no word of the service that anything was done.
-	WantNoPage
-	// wantJSON takes whole JSON only.
-	WantJSON
+	AnyBody Body = iota
+	// EmptyOrJSON rejects the page of another server, which does not mean that the service did anything.
+	EmptyOrJSON
+	// OnlyJSON requires complete JSON.
+	OnlyJSON
 )
 
-// Unusable is the failure of an operation whose answer came but cannot be used.
-func Unusable(op Operation, err error) *TransportError {
+// NewTransportError is the failure of an operation that got no usable response.
+func NewTransportError(op Operation, err error) *TransportError {
 	return &TransportError{Operation: op.Name, Method: op.Method, Route: op.Route, Changes: op.changes(), Err: err}
 }
 
@@ -108,10 +107,10 @@ func Unusable(op Operation, err error) *TransportError {
 //
 // A request that changes something runs to its answer even if ctx ends meanwhile: what it made must be known before the
 // run stops. Before it is sent, and between its repetitions, ctx is obeyed.
-func (c *Conn) Exchange(ctx context.Context, r Request, wanted want) (*answer, error) {
+func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*answer, error) {
 	var body []byte
 	resp, err := c.send(ctx, r, c.apiFor(r.Op), func(resp *http.Response) (err error) {
-		body, err = ReadAnswer(resp, wanted)
+		body, err = ReadBody(resp, accepted)
 		return err
 	})
 	if err != nil {
@@ -234,7 +233,7 @@ func (a *attempts) failure(err error) error {
 	if a.status != 0 {
 		err = fmt.Errorf("%w, after an answer %d", err, a.status)
 	}
-	failure := Unusable(a.op, err)
+	failure := NewTransportError(a.op, err)
 	failure.Unsent, failure.Timeout = !a.acted, timeout
 	if a.timedOut {
 		failure.AtLeast = a.atLeast
@@ -266,8 +265,8 @@ func (c *Conn) ServiceTime() time.Time {
 	return c.Service.Latest
 }
 
-// LastHeard is when the service last answered anything, by this machine's clock.
-func (c *Conn) LastHeard() time.Time {
+// LastResponseAt is when the service last answered anything, by this machine's clock.
+func (c *Conn) LastResponseAt() time.Time {
 	c.Service.mu.Lock()
 	defer c.Service.mu.Unlock()
 	return c.Service.heard
@@ -307,7 +306,8 @@ func (c *Conn) target(r Request) (string, error) {
 	return target, nil
 }
 
-func ReadAnswer(resp *http.Response, wanted want) ([]byte, error) {
+// ReadBody reads a response's body, and rejects a successful response whose body is not accepted.
+func ReadBody(resp *http.Response, accepted Body) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if resp.StatusCode >= 300 {
 		// An error's text is welcome but not needed.
@@ -315,11 +315,11 @@ func ReadAnswer(resp *http.Response, wanted want) ([]byte, error) {
 	}
 	start := bytes.TrimSpace(body)
 	switch {
-	case err != nil && wanted == WantJSON:
+	case err != nil && accepted == OnlyJSON:
 		return nil, fmt.Errorf("the answer (status %d) broke off after %d bytes: %w", resp.StatusCode, len(body), err)
 	case len(body) > maxAnswer:
 		return nil, fmt.Errorf("the answer (status %d) is larger than %d bytes", resp.StatusCode, maxAnswer)
-	case wanted == WantJSON && !json.Valid(body), wanted == WantNoPage && len(start) > 0 && start[0] != '{' && start[0] != '[':
+	case accepted == OnlyJSON && !json.Valid(body), accepted == EmptyOrJSON && len(start) > 0 && start[0] != '{' && start[0] != '[':
 		kind := resp.Header.Get("Content-Type")
 		if kind == "" {
 			kind = "no content type"
@@ -365,14 +365,14 @@ func SetIfTrue(q url.Values, key string, value bool) {
 	}
 }
 
-// afterStop is how long the recovery from a lost answer may still take once the run is being stopped.
-const AfterStop = 15 * time.Second
+// OutliveTime is how long a recovery may still take after the caller's context has ended.
+const OutliveTime = 15 * time.Second
 
-// Outlive returns a context that goes on for a while after ctx has ended: what a request may have left behind must be
-// known, or revoked, before the run stops.
-func Outlive(ctx context.Context, after time.Duration) (context.Context, context.CancelFunc) {
+// Outlive returns a context that ends OutliveTime after ctx has ended: what a request may have created must be known, or
+// revoked, before the run stops.
+func Outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(after, cancel) })
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(OutliveTime, cancel) })
 	return longer, func() {
 		stop()
 		cancel()

@@ -68,7 +68,7 @@ func TestExchange_slowOperations(t *testing.T) {
 				service := &neverAnswers{}
 				c.api.HTTPClient.Transport = service
 				started := time.Now()
-				_, err = c.Exchange(t.Context(), Request{Op: tc.op}, WantJSON)
+				_, err = c.Exchange(t.Context(), Request{Op: tc.op}, OnlyJSON)
 				var failure *TransportError
 				if !errors.As(err, &failure) || failure.Timeout != "request_timeout" || failure.Unsent || failure.AtLeast != tc.atLeast {
 					t.Errorf("got %#v", err)

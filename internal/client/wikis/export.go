@@ -71,7 +71,7 @@ func (c *Client) openExport(ctx context.Context, runID string) (*archive, error)
 		if isZIP = resp.StatusCode < 300 && beginsArchive(start); isZIP {
 			return nil
 		}
-		if body, err = transport.ReadAnswer(resp, transport.WantJSON); err != nil {
+		if body, err = transport.ReadBody(resp, transport.OnlyJSON); err != nil {
 			return fmt.Errorf("it is neither a ZIP archive nor an address of one: %w", err)
 		}
 		return nil
@@ -80,7 +80,7 @@ func (c *Client) openExport(ctx context.Context, runID string) (*archive, error)
 		return nil, err
 	}
 	if isZIP {
-		return &archive{resp.Body, func(err error) error { return transport.Unusable(r.Op, err) }}, nil
+		return &archive{resp.Body, func(err error) error { return transport.NewTransportError(r.Op, err) }}, nil
 	}
 	_ = resp.Body.Close()
 	address, err := c.exportAddress(r, resp, body) //nolint:contextcheck // The response has the context of its own attempt.
@@ -101,7 +101,7 @@ func (c *Client) exportAddress(r transport.Request, resp *http.Response, body []
 			URL string `json:"url"`
 		}
 		if err := transport.Decode(body, "", &link); err != nil {
-			return "", transport.Unusable(r.Op, err)
+			return "", transport.NewTransportError(r.Op, err)
 		}
 		if link.URL == "" {
 			return "", r.Unexpected("it has neither an archive nor an address of one")

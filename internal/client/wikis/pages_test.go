@@ -35,7 +35,7 @@ func TestWikiPage(t *testing.T) {
 				}
 				return
 			}
-			var answer *transport.AnswerError
+			var answer *transport.ResponseError
 			if !errors.As(err, &answer) || answer.Problem != tc.problem || page != nil {
 				t.Errorf("got %+v, %v", page, err)
 			}

@@ -229,7 +229,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Run, error) {
 
 func (c *Client) send(ctx context.Context, body CreateRequest) (*Run, error) {
 	r := transport.Request{Op: transport.Operation{Name: "createWikiRun", Method: http.MethodPost, Route: "/api/v0/wiki"}, Body: body, Noun: "wikiRun"}
-	answer, err := c.conn.Exchange(ctx, r, transport.WantJSON)
+	answer, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +241,7 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Run, error) {
 	case err == nil && made.MissingField() == "":
 		return &made, nil
 	}
-	ctx, cancel := transport.Outlive(ctx, transport.AfterStop)
+	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
 	if whole, err := c.GetUncached(ctx, made.ID); err == nil {
 		return whole, nil
@@ -278,7 +278,7 @@ func (c *Client) SetPrivacy(ctx context.Context, id, level string) (*Run, error)
 		}{level},
 		Noun: "wikiRun",
 	}
-	answer, err := c.conn.Exchange(ctx, r, transport.WantStatus)
+	answer, err := c.conn.Exchange(ctx, r, transport.AnyBody)
 	if err != nil {
 		return nil, err
 	}
@@ -291,7 +291,7 @@ func (c *Client) SetPrivacy(ctx context.Context, id, level string) (*Run, error)
 			return &updated, nil
 		}
 	}
-	ctx, cancel := transport.Outlive(ctx, transport.AfterStop)
+	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
 	present, err := c.GetUncached(ctx, id)
 	switch {
@@ -306,14 +306,14 @@ func (c *Client) SetPrivacy(ctx context.Context, id, level string) (*Run, error)
 // SetNewPrivacy is SetPrivacy as the end of a run's creation: where that is being stopped, it still takes place, so
 // that a private run does not stay visible.
 func (c *Client) SetNewPrivacy(ctx context.Context, id, level string) (*Run, error) {
-	ctx, cancel := transport.Outlive(ctx, transport.AfterStop)
+	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
 	return c.SetPrivacy(ctx, id, level)
 }
 
 // Delete deletes a run. One that does not exist is a *GoneError. The repository may be empty where it is not known.
 func (c *Client) Delete(ctx context.Context, id, repoURL string) error {
-	err := c.conn.CallWithoutAnswer(ctx, transport.Request{
+	err := c.conn.CallIgnoringBody(ctx, transport.Request{
 		Op:   transport.Operation{Name: "deleteWikiRun", Method: http.MethodDelete, Route: "/api/v0/wiki/{wikiRunId}"},
 		Path: []string{id},
 	})

@@ -48,7 +48,7 @@ func TestCreateWikiVideoUpload_needsAnAddress(t *testing.T) {
 		clienttest.AnswerJSON(w, 200, `{"fields":{"key":"k"}}`)
 	})
 	_, err := c.CreateVideoUpload(t.Context())
-	var answer *transport.AnswerError
+	var answer *transport.ResponseError
 	if !errors.As(err, &answer) {
 		t.Errorf("got %v", err)
 	}

@@ -16,10 +16,10 @@ type Record interface {
 	MissingField() string
 }
 
-// AnswerError says that the service answered with success, but not with what was asked for.
-type AnswerError struct{ Problem string }
+// ResponseError says that the service answered with success, but not with what was asked for.
+type ResponseError struct{ Problem string }
 
-func (e *AnswerError) Error() string { return "the answer is not what was asked for: " + e.Problem }
+func (e *ResponseError) Error() string { return "the answer is not what was asked for: " + e.Problem }
 
 // CallObject calls an operation whose answer is an object, and checks that it is the one with the given ID; empty for a new one,
 // whose ID is not known before.
@@ -43,7 +43,7 @@ func PatchObject[T any, P interface {
 	*T
 	Record
 }](ctx context.Context, c *Conn, r Request, id string, read func(context.Context) (*T, error), holds func(*T) bool) (*T, error) {
-	answer, err := c.Exchange(ctx, r, WantStatus)
+	answer, err := c.Exchange(ctx, r, AnyBody)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func PatchObject[T any, P interface {
 		}
 		return updated, nil
 	}
-	ctx, cancel := Outlive(ctx, AfterStop)
+	ctx, cancel := Outlive(ctx)
 	defer cancel()
 	updated, err = read(ctx)
 	switch {
@@ -102,7 +102,7 @@ func Decode(body []byte, noun string, into any) error {
 
 // Unexpected is the error for an answer that is not what was asked for.
 func (r Request) Unexpected(problem string) error {
-	return Unusable(r.Op, &AnswerError{Problem: problem})
+	return NewTransportError(r.Op, &ResponseError{Problem: problem})
 }
 
 // CallList calls an operation that answers with all objects at once, in an envelope of that name or bare.
@@ -110,13 +110,13 @@ func CallList[T any, P interface {
 	*T
 	Record
 }](ctx context.Context, c *Conn, r Request, envelope string) ([]T, error) {
-	answer, err := c.Exchange(ctx, r, WantJSON)
+	answer, err := c.Exchange(ctx, r, OnlyJSON)
 	if err != nil {
 		return nil, err
 	}
 	objects, err := ReadList[T](answer.Body, envelope)
 	if err != nil {
-		return nil, Unusable(r.Op, err)
+		return nil, NewTransportError(r.Op, err)
 	}
 	return CheckObjects[T, P](r, objects)
 }
@@ -131,7 +131,7 @@ func ReadList[T any](body []byte, envelope string) ([]T, error) {
 		}
 		list, ok := fields[envelope]
 		if !ok {
-			return nil, &AnswerError{Problem: "it has no " + envelope}
+			return nil, &ResponseError{Problem: "it has no " + envelope}
 		}
 		body = list
 	}
