@@ -43,9 +43,7 @@ func TestAnalytics_refusesQueries(t *testing.T) {
 		for _, path := range c.paths {
 			a := v.call(400, "GET", analytics+path+c.query, nil)
 			v.detail(a, c.want)
-			if got := a.header.Get(emulator.RuleHeader); got != c.rule {
-				t.Errorf("%s%s: by %q, want %q", path, c.query, got, c.rule)
-			}
+			same(t, fmt.Sprintf("%s%s: by", path, c.query), a.header.Get(emulator.RuleHeader), c.rule)
 			if id := a.object(t)["requestId"]; !strings.HasPrefix(fmt.Sprint(id), "req_") {
 				t.Errorf("%s%s: requestId %v", path, c.query, id)
 			}
@@ -95,9 +93,7 @@ func TestAnalytics_refusesCallers(t *testing.T) {
 		}
 		refused("", 401, path, "API key")
 	}
-	if err := v.SetTier(emulator.TierEnterprise); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.SetTier(emulator.TierEnterprise))
 	v.call(403, "GET", analytics+"/tokens?"+april, nil)
 	v.call(204, "POST", "/_emulator/analytics/on", nil)
 	v.call(200, "GET", analytics+"/tokens?"+april, nil)

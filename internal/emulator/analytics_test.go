@@ -73,9 +73,7 @@ func (v *env) staff() (former string, keys []string) {
 	v.t.Helper()
 	for _, name := range []string{"gone", "ada", "bo", "cy", "di"} {
 		id, key, err := v.AddHuman(emulator.Human{Email: name + "@people.example"})
-		if err != nil {
-			v.t.Fatal(err)
-		}
+		must(v.t, err)
 		if name == "gone" {
 			former = id
 			continue
@@ -196,9 +194,7 @@ func TestAnalytics_endpointsAgree(t *testing.T) {
 	if len(where(spellings, "server", "tracker")) != 1 || len(where(spellings, "server", "Tracker")) != 1 {
 		t.Errorf("servers: %v", spellings)
 	}
-	if names := nested(tools[0], "by_tool"); len(where(names, "tool", "fetch_url\n")) != 1 {
-		t.Errorf("tools: %v", names)
-	}
+	same(t, "tools", len(where(nested(tools[0], "by_tool"), "tool", "fetch_url\n")), 1)
 }
 
 // Only the IDs of users are random, and the order of members is not that of their arrival.
@@ -212,9 +208,7 @@ func TestAnalytics_sameMembersSameNumbers(t *testing.T) {
 		ids := map[string]string{}
 		for _, name := range names {
 			id, key, err := v.AddHuman(emulator.Human{Email: name + "@people.example"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			ids[id] = "ID of " + strings.ToLower(name)
 			if name == "ada" {
 				keys = append(keys, key)
@@ -236,9 +230,7 @@ func TestAnalytics_sameMembersSameNumbers(t *testing.T) {
 		same = strings.ReplaceAll(same, where(manager, "user_email", "manager@agentyard.example")[0]["user_id"].(string), "ID of manager")
 		answers = append(answers, same)
 	}
-	if answers[0] != answers[1] {
-		t.Error("two emulators with the same members differ")
-	}
+	same(t, "two emulators with the same members differ", answers[0], answers[1])
 	for _, want := range []string{`"org_id":"org_01KEVMTN00AGENTYARDEXAMP1E"`, `"start_date":"2026-04-01"`, `"end_date":"2026-04-30"`} {
 		if !strings.Contains(answers[0], want) {
 			t.Errorf("the answers lack %s", want)
@@ -269,9 +261,7 @@ func TestAnalytics_quietDaysHaveNoRows(t *testing.T) {
 	v := start(t, emulator.Options{})
 	all := v.rows("/tokens", "startDate=2026-02-13&endDate=2026-02-16")
 	v.call(204, "POST", "/_emulator/quiet-days", object{"date": "2026-02-14"})
-	if err := v.AddQuietDay("2026-02-15"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.AddQuietDay("2026-02-15"))
 	for _, path := range []string{"/tokens", "/tools", "/activity", "/productivity", "/users", "/cost/me/query"} {
 		query := "startDate=2026-02-13&endDate=2026-02-16"
 		if path == "/cost/me/query" {
@@ -326,15 +316,11 @@ func TestAnalytics_formerMembers(t *testing.T) {
 		"2026-05-01": {2, 2, 2}, "2026-05-02": {1, 2, 2}, "2026-05-07": {1, 2, 2}, "2026-05-08": {1, 1, 2}, "2026-05-30": {1, 1, 2}, "2026-05-31": {1, 1, 1},
 	} {
 		r := v.rows("/activity", "startDate="+date+"&endDate="+date)[0]
-		if got := [3]float64{r["daily_active_users"].(float64), r["weekly_active_users"].(float64), r["monthly_active_users"].(float64)}; got != want {
-			t.Errorf("%s: %v, want %v", date, got, want)
-		}
+		same(t, date, [3]float64{r["daily_active_users"].(float64), r["weekly_active_users"].(float64), r["monthly_active_users"].(float64)}, want)
 	}
 	// Who was active on quiet days only was not active.
 	v.call(204, "POST", "/_emulator/quiet-days", object{"date": "2026-05-01"})
-	if got := v.rows("/activity", "startDate=2026-05-07&endDate=2026-05-07")[0]["weekly_active_users"]; got != 1.0 {
-		t.Errorf("weekly_active_users after a quiet day: %v", got)
-	}
+	same(t, "weekly_active_users after a quiet day", v.rows("/activity", "startDate=2026-05-07&endDate=2026-05-07")[0]["weekly_active_users"], 1.0)
 }
 
 func TestAnalytics_dataThroughYesterday(t *testing.T) {
@@ -382,9 +368,7 @@ func TestAnalytics_usersPageByUser(t *testing.T) {
 			if !p.Meta.HasMore {
 				return rows, sizes
 			}
-			if last := p.Data[len(p.Data)-1]["user_id"]; last != *p.Meta.NextCursor {
-				t.Errorf("the cursor %s is not the last user %v", *p.Meta.NextCursor, last)
-			}
+			same(t, "the cursor", p.Data[len(p.Data)-1]["user_id"], *p.Meta.NextCursor)
 			cursor = "&cursor=" + *p.Meta.NextCursor
 		}
 	}
@@ -393,9 +377,7 @@ func TestAnalytics_usersPageByUser(t *testing.T) {
 		t.Fatalf("one page: %v", sizes)
 	}
 	for i, r := range whole {
-		if r["date"] != fmt.Sprintf("2026-04-%d", 28+i%3) || r["user_id"] != whole[i/3*3]["user_id"] {
-			t.Errorf("row %d is %v of %v", i, r["date"], r["user_id"])
-		}
+		fields(t, fmt.Sprintf("row %d is %v of %v", i, r["date"], r["user_id"]), r, object{"date": fmt.Sprintf("2026-04-%d", 28+i%3), "user_id": whole[i/3*3]["user_id"]})
 	}
 	for query, want := range map[string][]int{"": {60, 18}, "&limit=26": {78}, "&limit=25": {75, 3}, "&limit=13": {39, 39}} {
 		rows, sizes := walk(v, days+query)
@@ -462,13 +444,9 @@ func TestAnalytics_quietDaysSurviveARestart(t *testing.T) {
 	v := start(t, emulator.Options{DataFile: file})
 	v.call(204, "POST", "/_emulator/analytics/off", nil)
 	v.call(204, "POST", "/_emulator/quiet-days", object{"date": "2026-04-30"})
-	if err := v.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.Close())
 	again := start(t, emulator.Options{DataFile: file, Clock: v.clock, Tier: emulator.TierEnterprise})
-	if got := again.rows("/tokens", april); len(got) != 29 {
-		t.Errorf("%d days, want all but the quiet one", len(got))
-	}
+	same(t, "days", len(again.rows("/tokens", april)), 29)
 	team := start(t, emulator.Options{Tier: emulator.TierTeam})
 	team.call(403, "GET", analytics+"/tokens?"+april, nil)
 }

@@ -24,14 +24,10 @@ func TestCIMerge(t *testing.T) {
 			"customCIModel": "large", "customCIReasoningEffort": "high", "yamlParams": "review_depth: deep\nautomatic_security_review: true\nunknown\n",
 		},
 	}, "https://code.example/acme/api/pull/1")
-	if got := v.workflows(); got != "acme/web "+reviewFile {
-		t.Errorf("before the merge: %s", got)
-	}
+	same(t, "before the merge", v.workflows(), "acme/web "+reviewFile)
 	v.clock.Advance(time.Minute)
 	v.merge("acme/API", custom)
-	if got := v.workflows(); got != "acme/api "+custom+", acme/web "+reviewFile {
-		t.Errorf("after the merge: %s", got)
-	}
+	same(t, "after the merge", v.workflows(), "acme/api "+custom+", acme/web "+reviewFile)
 	created := v.workflow("acme/api", custom)
 	sha := created["fileSha"]
 	if !regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString(sha.(string)) {
@@ -57,9 +53,7 @@ func TestCIMerge(t *testing.T) {
 	v.opens(change, "https://code.example/acme/api/pull/3")
 	v.merge("acme/api", custom)
 	changed := v.workflow("acme/api", custom)
-	if got := fmt.Sprint(changed["workflowName"], changed["triggerEvents"], changed["scheduleCron"], changed["agentActionInputs"].(object)["model"]); got != "Nightly[push workflow_dispatch] <nil>large" {
-		t.Errorf("after the edit: %s", got)
-	}
+	same(t, "after the edit", fmt.Sprint(changed["workflowName"], changed["triggerEvents"], changed["scheduleCron"], changed["agentActionInputs"].(object)["model"]), "Nightly[push workflow_dispatch] <nil>large")
 	if changed["fileSha"] == sha {
 		t.Error("the file has changed and its hash has not")
 	}
@@ -72,13 +66,9 @@ func TestCIMerge(t *testing.T) {
 		t.Errorf("before the deletion is merged: %s", got)
 	}
 	v.merge("acme/api", custom)
-	if got := v.workflows(); got != "acme/web "+reviewFile {
-		t.Errorf("after the deletion: %s", got)
-	}
+	same(t, "after the deletion", v.workflows(), "acme/web "+reviewFile)
 	for _, again := range []string{custom, ".github/workflows/none.yml"} {
-		if err := v.MergeWorkflow("acme/api", again); err == nil || !strings.Contains(err.Error(), "no open pull request") {
-			t.Errorf("merge %s: %v", again, err)
-		}
+		fails(t, v.MergeWorkflow("acme/api", again), "no open pull request")
 	}
 }
 
@@ -86,19 +76,12 @@ func TestCIWorkflowOfTheStart(t *testing.T) {
 	t.Parallel()
 	v := start(t, emulator.Options{})
 	w := v.workflow("acme/web", reviewFile)
-	if got := fmt.Sprint(w["workflowName"], w["templateId"], w["triggerEvents"], w["scheduleCron"], w["userPermission"], w["authoredBy"], w["agentActionInputs"]); got !=
-		"Agent reviewcode-review[pull_request workflow_dispatch] <nil>writemap[login:robin name:Robin Reviewer] map[actionRef:v1 automaticReview:true reviewDepth:deep]" {
-		t.Errorf("workflow: %s", got)
-	}
+	same(t, "workflow", fmt.Sprint(w["workflowName"], w["templateId"], w["triggerEvents"], w["scheduleCron"], w["userPermission"], w["authoredBy"], w["agentActionInputs"]), "Agent reviewcode-review[pull_request workflow_dispatch] <nil>writemap[login:robin name:Robin Reviewer] map[actionRef:v1 automaticReview:true reviewDepth:deep]")
 	v.opens(ciBody("delete", ciTarget("acme/web", reviewFile)), "https://code.example/acme/web/pull/1")
 	v.merge("acme/web", reviewFile)
-	if got := v.workflows(); got != "" {
-		t.Errorf("after the deletion: %s", got)
-	}
+	same(t, "after the deletion", v.workflows(), "")
 	v.call(204, "POST", "/_emulator/reset", nil)
-	if got := v.workflows(); got != "acme/web "+reviewFile {
-		t.Errorf("after a reset: %s", got)
-	}
+	same(t, "after a reset", v.workflows(), "acme/web "+reviewFile)
 }
 
 // A scan is answered again for 30 minutes of the clock, whoever asks.
@@ -129,28 +112,18 @@ func TestCIScanCache(t *testing.T) {
 	check("", 31*time.Minute, 2)
 	v.detail(v.call(400, "GET", ciAutomation+"/scan?forceRefresh=yes", nil), "must be true or false")
 	v.call(204, "POST", "/_emulator/reset", nil)
-	if got := v.call(200, "GET", ciAutomation+"/scan", nil).object(t)["scannedAt"]; got != float64(began.Add(time.Hour).UnixMilli()) {
-		t.Errorf("a reset keeps the scan of %v", got)
-	}
+	same(t, "a reset keeps the scan of", v.call(200, "GET", ciAutomation+"/scan", nil).object(t)["scannedAt"], float64(began.Add(time.Hour).UnixMilli()))
 }
 
 // A repository that is disconnected has no workflows, and has them again when it is back.
 func TestCIScanOfConnectedRepositories(t *testing.T) {
 	t.Parallel()
 	v := start(t, emulator.Options{})
-	if err := v.DisconnectRepository("https://code.example/acme/web"); err != nil {
-		t.Fatal(err)
-	}
-	if got := v.workflows(); got != "" {
-		t.Errorf("workflows: %s", got)
-	}
-	if err := v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/web", DefaultBranch: "trunk", UserPermission: "read"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.DisconnectRepository("https://code.example/acme/web"))
+	same(t, "workflows", v.workflows(), "")
+	must(t, v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/web", DefaultBranch: "trunk", UserPermission: "read"}))
 	w := v.workflow("acme/web", reviewFile)
-	if w["userPermission"] != "read" || w["githubUrl"] != "https://code.example/acme/web/blob/trunk/"+reviewFile {
-		t.Errorf("workflow: %v", w)
-	}
+	fields(t, "workflow", w, object{"userPermission": "read", "githubUrl": "https://code.example/acme/web/blob/trunk/" + reviewFile})
 }
 
 func TestCIRuns(t *testing.T) {
@@ -160,16 +133,10 @@ func TestCIRuns(t *testing.T) {
 		t.Helper()
 		return string(v.call(200, "GET", ciAutomation+"/runs", nil).raw)
 	}
-	if got := show(); got != `{"runs":[],"integration":{"connected":true}}` {
-		t.Errorf("runs: %s", got)
-	}
-	if err := v.AddCIRun(map[string]any{"id": 7, "status": "queued", "conclusion": nil}); err != nil {
-		t.Fatal(err)
-	}
+	same(t, "runs", show(), `{"runs":[],"integration":{"connected":true}}`)
+	must(t, v.AddCIRun(map[string]any{"id": 7, "status": "queued", "conclusion": nil}))
 	v.call(204, "POST", "/_emulator/ci/runs", object{"repoFullName": "acme/web", "steps": []any{object{"name": "review"}}})
-	if got := show(); got != `{"runs":[{"repoFullName":"acme/web","steps":[{"name":"review"}]},{"conclusion":null,"id":7,"status":"queued"}],"integration":{"connected":true}}` {
-		t.Errorf("runs: %s", got)
-	}
+	same(t, "runs", show(), `{"runs":[{"repoFullName":"acme/web","steps":[{"name":"review"}]},{"conclusion":null,"id":7,"status":"queued"}],"integration":{"connected":true}}`)
 	v.detail(v.call(400, "POST", "/_emulator/ci/runs", "null"), "must be an object")
 	v.detail(v.call(400, "POST", "/_emulator/ci/runs", "[]"), "cannot be read")
 	if err := v.AddCIRun(map[string]any{"f": func() {}}); err == nil {
@@ -182,9 +149,7 @@ func TestCIWithoutTheIntegration(t *testing.T) {
 	t.Parallel()
 	v := start(t, emulator.Options{})
 	v.opens(ciBody("create", ciTarget("acme/api", "")), "https://code.example/acme/api/pull/1")
-	if err := v.AddCIRun(map[string]any{"status": "queued"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.AddCIRun(map[string]any{"status": "queued"}))
 	show := func() string {
 		t.Helper()
 		var texts []string
@@ -202,25 +167,17 @@ func TestCIWithoutTheIntegration(t *testing.T) {
 		return strings.Join(texts, ", ")
 	}
 	const on = "connected true, connected true, connected true, jobs 1, owners 2, repositories 4, runs 1, workflows 1"
-	if got := show(); got != on {
-		t.Errorf("with the integration: %s", got)
-	}
+	same(t, "with the integration", show(), on)
 	v.call(204, "POST", "/_emulator/integration/off", nil)
-	if got := show(); got != "connected false, connected false, connected false, jobs 0, owners 0, repositories 0, runs 0, workflows 0" {
-		t.Errorf("without the integration: %s", got)
-	}
+	same(t, "without the integration", show(), "connected false, connected false, connected false, jobs 0, owners 0, repositories 0, runs 0, workflows 0")
 	if got := v.outcomes(ciBody("delete", ciTarget("acme/web", reviewFile))); len(got) != 1 || !strings.Contains(got[0], "error: The code-host integration") {
 		t.Errorf("outcomes: %q", got)
 	}
 	v.call(204, "POST", "/_emulator/integration/on", nil)
-	if got := show(); got != on {
-		t.Errorf("with the integration again: %s", got)
-	}
+	same(t, "with the integration again", show(), on)
 	v.ConnectIntegration(false)
 	v.call(204, "POST", "/_emulator/reset", nil)
-	if got := show(); got != strings.NewReplacer("jobs 1", "jobs 0", "runs 1", "runs 0").Replace(on) {
-		t.Errorf("after a reset: %s", got)
-	}
+	same(t, "after a reset", show(), strings.NewReplacer("jobs 1", "jobs 0", "runs 1", "runs 0").Replace(on))
 }
 
 func TestCIListsAreShuffled(t *testing.T) {
@@ -229,21 +186,17 @@ func TestCIListsAreShuffled(t *testing.T) {
 	for i := range 4 {
 		v.outcomes(ciBody("create", ciTarget("acme/api", fmt.Sprintf(".github/workflows/%d.yml", i))))
 		v.merge("acme/api", fmt.Sprintf(".github/workflows/%d.yml", i))
-		if err := v.ConnectRepository(emulator.Repository{URL: fmt.Sprintf("https://code.example/owner%d/name", i)}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, v.ConnectRepository(emulator.Repository{URL: fmt.Sprintf("https://code.example/owner%d/name", i)}))
 	}
 	for path, length := range map[string]int{"/repository-owners": 6, "/repositories": 8, "/scan": 5} {
 		orders := map[string]bool{}
 		for range 20 { // Twenty equal orders of five or more come once in 10^39 times.
 			var o object
 			decode(t, v.call(200, "GET", ciAutomation+path, nil), &o)
-			for name, value := range o {
+			for _, value := range o {
 				if list, ok := value.([]any); ok {
 					orders[fmt.Sprint(list)] = true
-					if len(list) != length {
-						t.Errorf("%s: %d %s, want %d", path, len(list), name, length)
-					}
+					same(t, path, len(list), length)
 				}
 			}
 		}
@@ -270,18 +223,10 @@ func TestCIStateSurvivesARestart(t *testing.T) {
 	file := t.TempDir() + "/state.db"
 	v := start(t, emulator.Options{DataFile: file})
 	v.opens(ciBody("create", ciTarget("acme/api", "")), "https://code.example/acme/api/pull/1")
-	if err := v.DisconnectRepository("https://code.example/acme/legacy"); err != nil {
-		t.Fatal(err)
-	}
-	if err := v.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.DisconnectRepository("https://code.example/acme/legacy"))
+	must(t, v.Close())
 	v = start(t, emulator.Options{DataFile: file, Clock: v.clock})
 	v.merge("acme/api", reviewFile)
-	if got := v.workflows(); got != "acme/api "+reviewFile+", acme/web "+reviewFile {
-		t.Errorf("workflows: %s", got)
-	}
-	if got := ciNames(v.call(200, "GET", ciAutomation+"/repositories", nil).object(t)["repositories"], "fullName"); got != "acme/api, acme/web, robin/tools" {
-		t.Errorf("repositories: %s", got)
-	}
+	same(t, "workflows", v.workflows(), "acme/api "+reviewFile+", acme/web "+reviewFile)
+	same(t, "repositories", ciNames(v.call(200, "GET", ciAutomation+"/repositories", nil).object(t)["repositories"], "fullName"), "acme/api, acme/web, robin/tools")
 }

@@ -42,9 +42,7 @@ func (v *env) outcomes(body any) []string {
 				line += fmt.Sprintf(" %s: %v", field, o[field])
 			}
 		}
-		if (o["sessionId"] != nil) != (o["prUrl"] != nil) {
-			v.t.Errorf("a session without a pull request, or the other way round: %v", o)
-		}
+		same(v.t, fmt.Sprintf("a session without a pull request, or the other way round: %v", o), (o["sessionId"] != nil), (o["prUrl"] != nil))
 		lines = append(lines, line)
 	}
 	return lines
@@ -60,9 +58,7 @@ func (v *env) opens(body any, want string) {
 
 func (v *env) merge(repo, file string) {
 	v.t.Helper()
-	if err := v.MergeWorkflow(repo, file); err != nil {
-		v.t.Fatal(err)
-	}
+	must(v.t, v.MergeWorkflow(repo, file))
 }
 
 // workflows are those of a fresh scan, as "repository path".
@@ -108,9 +104,7 @@ func TestCIRepositories(t *testing.T) {
 	for query, want := range map[string]string{
 		"": all, "?owner=acme": "acme/api, acme/legacy, acme/web", "?owner=ROBIN": "robin/tools", "?owner=acm": "", "?owner=nobody": "",
 	} {
-		if got := list(query); got != want {
-			t.Errorf("%q: %s, want %s", query, got, want)
-		}
+		same(t, query, list(query), want)
 	}
 	o := v.call(200, "GET", ciAutomation+"/repositories?owner=acme", nil).object(t)["repositories"].([]any)
 	if got, want := fmt.Sprint(o[1]), fmt.Sprint(object{
@@ -119,21 +113,15 @@ func TestCIRepositories(t *testing.T) {
 		t.Errorf("repository: %s, want %s", got, want)
 	}
 
-	if err := v.ConnectRepository(emulator.Repository{URL: "https://Code.example/Zed/New.git/", UserPermission: "write"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.ConnectRepository(emulator.Repository{URL: "https://Code.example/Zed/New.git/", UserPermission: "write"}))
 	o = v.call(200, "GET", ciAutomation+"/repositories?owner=zed", nil).object(t)["repositories"].([]any)
 	if got, want := fmt.Sprint(o), fmt.Sprint([]any{object{
 		"fullName": "Zed/New", "url": "https://code.example/Zed/New", "isPrivate": false, "defaultBranch": "main", "userPermission": "write", "serviceAppWritable": false,
 	}}); got != want {
 		t.Errorf("repositories: %s, want %s", got, want)
 	}
-	if err := v.DisconnectRepository("https://code.example/zed/new"); err != nil {
-		t.Fatal(err)
-	}
-	if got := list(""); got != all {
-		t.Errorf("after the repository was disconnected: %s", got)
-	}
+	must(t, v.DisconnectRepository("https://code.example/zed/new"))
+	same(t, "after the repository was disconnected", list(""), all)
 	v.detail(v.call(400, "GET", ciAutomation+"/repositories?owner=", nil), "must not be empty")
 }
 
@@ -145,15 +133,9 @@ func TestCIRepositoryOwners(t *testing.T) {
 		o := v.call(200, "GET", ciAutomation+"/repository-owners", nil).object(t)
 		return fmt.Sprint(ciNames(o["owners"], "login", "type"), " ", o["integration"])
 	}
-	if got := show(); got != "acme organization, robin user map[connected:true]" {
-		t.Errorf("owners: %s", got)
-	}
-	if err := v.DisconnectRepository("https://code.example/robin/tools"); err != nil {
-		t.Fatal(err)
-	}
-	if got := show(); got != "acme organization map[connected:true]" {
-		t.Errorf("owners: %s", got)
-	}
+	same(t, "owners", show(), "acme organization, robin user map[connected:true]")
+	must(t, v.DisconnectRepository("https://code.example/robin/tools"))
+	same(t, "owners", show(), "acme organization map[connected:true]")
 }
 
 // Every member and every service account reads and edits; without a key nobody does.
@@ -173,9 +155,7 @@ func TestCIForEveryPrincipal(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 		v.merge(c.repo, reviewFile)
-		if got := v.workflow(c.repo, reviewFile)["authoredBy"]; fmt.Sprint(got) != fmt.Sprint(object{"login": c.login}) {
-			t.Errorf("author: %v, want %s", got, c.login)
-		}
+		same(t, "author", fmt.Sprint(v.workflow(c.repo, reviewFile)["authoredBy"]), fmt.Sprint(object{"login": c.login}))
 	}
 }
 
@@ -258,9 +238,7 @@ func TestCISchedules(t *testing.T) {
 func TestCIEditOfSeveralRepositories(t *testing.T) {
 	t.Parallel()
 	v := start(t, emulator.Options{})
-	if err := v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/locked"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/locked"}))
 	body := ciBody("create", ciTarget("acme/legacy", ""), ciTarget("robin/tools", ""), ciTarget("acme/none", ""), ciTarget("acme/web", ""),
 		ciTarget("ACME/api", ""), ciTarget("acme/locked", ""))
 	if got, want := v.outcomes(body), []string{

@@ -49,9 +49,7 @@ func TestCreateManagedComputer(t *testing.T) {
 		"relayClientUrl": "wss://relay.agentyard.example/v0/computer/" + id + "/client",
 		"relayAgentUrl":  "wss://relay.agentyard.example/v0/computer/" + id + "/agent",
 	} {
-		if c[field] != want {
-			t.Errorf("%s = %v, want %v", field, c[field], want)
-		}
+		same(t, fmt.Sprintf("%s =", field), c[field], want)
 	}
 	for _, field := range []string{"provisioningSteps", "clonedRepoDirectories", "hostId", "computerSource", "installSessionId"} {
 		if value, found := c[field]; found {
@@ -69,9 +67,7 @@ func TestCreateBYOMComputer(t *testing.T) {
 	t.Parallel()
 	v := start(t, emulator.Options{})
 	c := v.computer(object{"name": "mine", "provider": "byom", "remoteUser": "dev"})
-	if c["status"] != "active" || c["remoteUser"] != "dev" {
-		t.Errorf("computer: %v", c)
-	}
+	fields(t, "computer", c, object{"status": "active", "remoteUser": "dev"})
 	// A host ID does not decide the provider.
 	for i, body := range []object{{"provider": "byom"}, {"provider": "managed-b"}, {}} {
 		body["name"], body["hostId"] = fmt.Sprint("host-", i), fmt.Sprintf("%s%d", uuidA[:35], i)
@@ -79,9 +75,7 @@ func TestCreateBYOMComputer(t *testing.T) {
 		if want == nil {
 			want = "managed-a"
 		}
-		if c["providerType"] != want || c["hostId"] != body["hostId"] {
-			t.Errorf("%v: %v", body, c)
-		}
+		fields(t, body, c, object{"providerType": want, "hostId": body["hostId"]})
 	}
 	got := v.call(200, "GET", computers+"/name/mine?includeProvisioningSteps=true", nil).object(t)
 	if steps, ok := got["provisioningSteps"].([]any); !ok || len(steps) != 0 {
@@ -107,9 +101,7 @@ func TestComputerNamesAndHostIDsAreUniquePerOwner(t *testing.T) {
 	v.call(200, "PATCH", path, object{"hostId": uuidB})
 	v.detail(v.call(409, "PATCH", path, object{"hostId": "33333333-3333-4333-8333-333333333333"}), "cannot be changed")
 	got := v.call(200, "PATCH", path, object{}).object(t)
-	if got["name"] != "b" || got["hostId"] != uuidB || got["remoteUser"] != "dev" {
-		t.Errorf("computer: %v", got)
-	}
+	fields(t, "computer", got, object{"name": "b", "hostId": uuidB, "remoteUser": "dev"})
 
 	// A deleted or renamed computer frees its name and host ID.
 	v.call(204, "DELETE", computers+"/"+a["id"].(string), nil)
@@ -136,18 +128,14 @@ func TestListComputers(t *testing.T) {
 		"?hostId=" + uuidA:       "host",
 		"?hostId=" + uuidB:       "",
 	} {
-		if got := v.names(key, query); got != want {
-			t.Errorf("%s: %q, want %q", query, got, want)
-		}
+		same(t, query, v.names(key, query), want)
 	}
 	if got := v.names(key, "?includeUnlisted=true"); !strings.Contains(got, "hidden") || !strings.HasSuffix(got, "three two one") {
 		t.Errorf("with unlisted: %q", got)
 	}
 	v.call(200, "GET", computers+"/name/hidden", nil)
 	v.detail(v.call(404, "GET", computers+"/name/none", nil), "none")
-	if got := v.call(200, "GET", computers+"/providers", nil); string(got.raw) != `{"providers":["managed-a","managed-b"]}` {
-		t.Errorf("providers: %s", got.raw)
-	}
+	same(t, "providers", string(v.call(200, "GET", computers+"/providers", nil).raw), `{"providers":["managed-a","managed-b"]}`)
 }
 
 // What was created in one millisecond is listed newest first too, also after a restart.
@@ -191,19 +179,13 @@ func TestListingsWithinOneMillisecond(t *testing.T) {
 		return strings.Join(names, " ")
 	}
 	make20(v, "a")
-	if got := lists(v); got != want("a") {
-		t.Errorf("got %s, want %s", got, want("a"))
-	}
-	if err := v.Close(); err != nil {
-		t.Fatal(err)
-	}
+	same(t, "got", lists(v), want("a"))
+	must(t, v.Close())
 	v = start(t, emulator.Options{DataFile: file, Clock: now})
 	make20(v, "b")
 	first := computers + "/name/a0"
 	v.call(200, "PATCH", computers+"/"+v.call(200, "GET", first, nil).object(t)["id"].(string), object{"remoteUser": "dev"})
-	if got := lists(v); got != want("b", "a") {
-		t.Errorf("after a restart: got %s, want %s", got, want("b", "a"))
-	}
+	same(t, "after a restart: got", lists(v), want("b", "a"))
 }
 
 func TestWhoReachesWhichComputer(t *testing.T) {
@@ -233,9 +215,7 @@ func TestWhoReachesWhichComputer(t *testing.T) {
 		}
 	}
 	query := "?serviceAccountId=" + accountID
-	if got := v.names(manager, query) + "|" + v.names(manager, "") + "|" + v.names(user, ""); got != "s|m|u" {
-		t.Errorf("lists: %s", got)
-	}
+	same(t, "lists", v.names(manager, query)+"|"+v.names(manager, "")+"|"+v.names(user, ""), "s|m|u")
 	v.call(200, "GET", computers+"/name/s"+query, nil)
 	v.call(404, "GET", computers+"/name/s", nil)
 	v.call(404, "GET", computers+"?serviceAccountId=sa_none", nil)
@@ -246,9 +226,7 @@ func TestWhoReachesWhichComputer(t *testing.T) {
 		v.as(key, 403, "POST", computers+"/bulk", object{"quantity": 1, "namePrefix": "x", "serviceAccountId": accountID})
 	}
 	made := v.computer(object{"name": "for-account", "serviceAccountId": accountID})
-	if made["ownerId"] != accountID || made["ownerPrincipalKind"] != "service" {
-		t.Errorf("computer of the account: %v", made)
-	}
+	fields(t, "computer of the account", made, object{"ownerId": accountID, "ownerPrincipalKind": "service"})
 	v.as(account, 200, "GET", computers+"/"+made["id"].(string), nil)
 	v.call(404, "POST", computers, object{"name": "x", "serviceAccountId": "sa_none"})
 	v.call(200, "PATCH", computers+"/"+ids["account"], object{"name": "renamed"})
@@ -306,13 +284,9 @@ func TestCreateFromASource(t *testing.T) {
 	v := start(t, emulator.Options{})
 	_, user := v.human(emulator.RoleUser)
 	c := v.computer(object{"name": "t", "source": object{"kind": "execution-template", "templateId": "template-node", "isListed": true}})
-	if fmt.Sprint(c["computerSource"]) != "map[kind:execution-template templateId:template-node]" {
-		t.Errorf("computerSource: %v", c["computerSource"])
-	}
+	same(t, "computerSource", fmt.Sprint(c["computerSource"]), "map[kind:execution-template templateId:template-node]")
 	clone := v.computer(object{"name": "clone", "source": object{"kind": "computer", "sourceComputerId": c["id"]}})
-	if fmt.Sprint(clone["computerSource"]) != fmt.Sprintf("map[computerId:%s kind:computer]", c["id"]) {
-		t.Errorf("computerSource: %v", clone["computerSource"])
-	}
+	same(t, "computerSource", fmt.Sprint(clone["computerSource"]), fmt.Sprintf("map[computerId:%s kind:computer]", c["id"]))
 	byom := v.computer(object{"name": "byom", "provider": "byom"})
 	for _, id := range []string{"x", uuidA, strings.Repeat("x", 257), strings.Repeat("x", 100_000)} {
 		v.detail(v.call(404, "POST", computers, object{"name": "x", "source": object{"kind": "template", "templateId": id, "isListed": true}}), "No template")
@@ -336,9 +310,7 @@ func TestSoftwareDraftIsReplayed(t *testing.T) {
 			"softwareDraft": object{"workstreamId": uuidA, "creationSessionId": uuidA, "firstTurnId": turn}}}
 	}
 	id := v.computer(body("a", uuidA))["id"]
-	if got := v.call(200, "POST", computers, body("b", uuidA)).object(t); got["id"] != id || got["name"] != "a" {
-		t.Errorf("replayed: %v", got)
-	}
+	fields(t, "replayed", v.call(200, "POST", computers, body("b", uuidA)).object(t), object{"id": id, "name": "a"})
 	v.computer(body("other-turn", uuidB))
 	v.as(user, 201, "POST", computers, body("of-user", uuidA))
 	v.call(204, "DELETE", computers+"/"+id.(string), nil)
@@ -364,9 +336,7 @@ func TestBulkCreation(t *testing.T) {
 		t.Errorf("first batch: %v", o)
 	}
 	first := o["computers"].([]any)[0].(object)
-	if first["status"] != "provisioning" || first["providerType"] != "managed-b" {
-		t.Errorf("first computer: %v", first)
-	}
+	fields(t, "first computer", first, object{"status": "provisioning", "providerType": "managed-b"})
 	v.call(204, "DELETE", computers+"/"+first["id"].(string), nil)
 
 	v.FailBulkAfter(2, "out of capacity")
@@ -400,10 +370,6 @@ func TestConcurrentCreates(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := len(strings.Fields(v.names(v.BootstrapKey(), ""))); n != 25 {
-		t.Errorf("%d computers, want 25", n)
-	}
-	if n := v.Journal().Count("createComputer"); n != 50 {
-		t.Errorf("%d journal entries, want 50", n)
-	}
+	same(t, "computers", len(strings.Fields(v.names(v.BootstrapKey(), ""))), 25)
+	same(t, "journal entries", v.Journal().Count("createComputer"), 50)
 }

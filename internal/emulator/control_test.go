@@ -42,9 +42,7 @@ func TestControlAPI(t *testing.T) {
 	v.call(400, "POST", "/_emulator/provisioning-failures", object{"step": "none"})
 	id := v.computer(object{"name": "a"})["id"].(string)
 	v.clock.Advance(time.Minute)
-	if got := v.steps("a"); got != "error cfppp" {
-		t.Errorf("steps: %s", got)
-	}
+	same(t, "steps", v.steps("a"), "error cfppp")
 	v.call(400, "POST", "/_emulator/computers/"+id+"/sleep", nil)
 	v.call(400, "POST", "/_emulator/computers/"+uuidA+"/daemon-down", nil)
 	v.call(404, "POST", "/_emulator/computers/"+id+"/explode", nil)
@@ -67,13 +65,9 @@ func TestControlAPI(t *testing.T) {
 	if first["operation"] != "createComputer" || first["status"] != 503.0 || first["fault"] != "status-before-commit" || first["durationMs"] == nil {
 		t.Errorf("first entry: %v", first)
 	}
-	if n := len(v.Journal().Entries()); n != len(entries) {
-		t.Errorf("the control API shows %d entries of %d", len(entries), n)
-	}
+	same(t, "the control API shows", len(v.Journal().Entries()), len(entries))
 	v.call(204, "DELETE", "/_emulator/journal", nil)
-	if n := len(v.Journal().Entries()); n != 0 {
-		t.Errorf("%d entries after the reset", n)
-	}
+	same(t, "entries after the reset", len(v.Journal().Entries()), 0)
 }
 
 func TestControlClock(t *testing.T) {
@@ -93,9 +87,7 @@ func TestControlClock(t *testing.T) {
 		}
 	}
 	show(v, 0)
-	if got := v.call(200, "POST", "/_emulator/clock", object{"advance": "1d12h"}).object(t); got["ahead"] != "36h0m0s" {
-		t.Errorf("after 36 hours: %v", got)
-	}
+	same(t, "after 36 hours", v.call(200, "POST", "/_emulator/clock", object{"advance": "1d12h"}).object(t)["ahead"], "36h0m0s")
 	show(v, 36*time.Hour)
 	v.call(200, "POST", "/_emulator/clock", object{"to": began.Add(48 * time.Hour).Format(time.RFC3339)})
 	show(v, 48*time.Hour)
@@ -119,9 +111,7 @@ func TestControlClock(t *testing.T) {
 	v.as("", 401, "POST", "/_emulator/clock", object{"advance": "1h"})
 	show(v, 48*time.Hour)
 
-	if err := v.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.Close())
 	show(start(t, emulator.Options{DataFile: file, Clock: v.clock}), 48*time.Hour)
 }
 
@@ -154,33 +144,21 @@ func TestControlReset(t *testing.T) {
 	v.as(human, 401, "POST", "/_emulator/reset", nil)
 
 	v.call(204, "POST", "/_emulator/reset", nil)
-	if n := len(v.Journal().Entries()); n != 0 {
-		t.Errorf("%d requests in the journal", n)
-	}
+	same(t, "requests in the journal", len(v.Journal().Entries()), 0)
 	if left, err := os.ReadDir(v.objects); err != nil || len(left) != 0 {
 		t.Errorf("uploaded files: %v %v", left, err)
 	}
 	for _, key := range []string{human, accountKey} {
 		v.as(key, 401, "GET", computers, nil)
 	}
-	if got := v.names(v.BootstrapKey(), ""); got != "" {
-		t.Errorf("computers: %s", got)
-	}
-	if got := v.call(200, "GET", accounts, nil).object(t)["serviceAccounts"].([]any); len(got) != 0 {
-		t.Errorf("service accounts: %v", got)
-	}
-	if got := v.call(200, "GET", "/_emulator/clock", nil).object(t)["ahead"]; got != "24h0m0s" {
-		t.Errorf("the clock is ahead by %v", got)
-	}
+	same(t, "computers", v.names(v.BootstrapKey(), ""), "")
+	same(t, "service accounts", len(v.call(200, "GET", accounts, nil).object(t)["serviceAccounts"].([]any)), 0)
+	same(t, "the clock is ahead by", v.call(200, "GET", "/_emulator/clock", nil).object(t)["ahead"], "24h0m0s")
 	// Names and email addresses are free again, and nothing fails as it was programmed to.
 	v.env.computer(object{"name": "a"})
 	v.account("robots")
 	v.human(emulator.RoleOwner)
-	if got := v.call(201, "POST", computers+"/bulk", object{"quantity": 2, "namePrefix": "c"}).object(t)["error"]; got != nil {
-		t.Errorf("the bulk creation failed: %v", got)
-	}
+	same(t, "the bulk creation failed", v.call(201, "POST", computers+"/bulk", object{"quantity": 2, "namePrefix": "c"}).object(t)["error"], nil)
 	v.clock.Advance(time.Minute)
-	if got := v.steps("a"); got != "active ccccc" {
-		t.Errorf("steps: %s", got)
-	}
+	same(t, "steps", v.steps("a"), "active ccccc")
 }

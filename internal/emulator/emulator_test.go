@@ -38,9 +38,7 @@ func start(t *testing.T, opts emulator.Options) *env {
 	}
 	opts.Wrap = checked(t, opts.Wrap)
 	e, err := emulator.Start(t.Context(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {
 			t.Error(err)
@@ -53,9 +51,7 @@ func start(t *testing.T, opts emulator.Options) *env {
 func checked(t *testing.T, inner func(http.Handler) http.Handler) func(http.Handler) http.Handler {
 	t.Helper()
 	document, err := contract.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return func(next http.Handler) http.Handler {
 		if inner != nil {
 			next = inner(next)
@@ -94,15 +90,11 @@ func (v *env) try(key, method, path string, body any) (answer, error) {
 		reader = strings.NewReader(text)
 	} else if body != nil {
 		data, err := json.Marshal(body)
-		if err != nil {
-			v.t.Fatal(err)
-		}
+		must(v.t, err)
 		reader = bytes.NewReader(data)
 	}
 	req, err := http.NewRequestWithContext(v.t.Context(), method, v.URL()+path, reader)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	must(v.t, err)
 	if reader != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -146,9 +138,7 @@ func (v *env) call(want int, method, path string, body any) answer {
 func (v *env) human(role string) (id, key string) {
 	v.t.Helper()
 	id, key, err := v.AddHuman(emulator.Human{Email: role + "@people.example", Role: role})
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	must(v.t, err)
 	return id, key
 }
 
@@ -172,9 +162,7 @@ func TestAuthentication(t *testing.T) {
 		"missing": "", "unknown": "Bearer fk-unknown", "scheme": "Basic " + v.BootstrapKey(), "bare": v.BootstrapKey(),
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.URL()+"/api/v0/computers", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if header != "" {
 			req.Header.Set("Authorization", header)
 		}
@@ -193,9 +181,7 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 	v.detail(v.call(404, "GET", "/api/v0/nothing", nil), "no operation")
 	v.call(404, "GET", "/api/v0/computers/", nil)
 	a := v.call(405, "PUT", "/api/v0/computers", object{})
-	if a.header.Get("Allow") != "GET, POST" {
-		t.Errorf("Allow: %q", a.header.Get("Allow"))
-	}
+	same(t, "Allow", a.header.Get("Allow"), "GET, POST")
 	// An encoded slash belongs to the value; it must not lead to another operation.
 	v.detail(v.call(404, "GET", "/api/v0/computers/..%2Fservice-accounts", nil), "../service-accounts")
 	v.detail(v.call(404, "GET", "/api/v0/computers/name/a%2Fb", nil), "a/b")
@@ -204,9 +190,7 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 func TestDateFollowsTheClock(t *testing.T) {
 	t.Parallel()
 	v := start(t, emulator.Options{})
-	if got := v.call(200, "GET", "/api/v0/computers", nil).header.Get("Date"); got != "Fri, 01 May 2026 12:00:00 GMT" {
-		t.Errorf("Date: %s", got)
-	}
+	same(t, "Date", v.call(200, "GET", "/api/v0/computers", nil).header.Get("Date"), "Fri, 01 May 2026 12:00:00 GMT")
 }
 
 func TestStateSurvivesARestart(t *testing.T) {
@@ -218,26 +202,16 @@ func TestStateSurvivesARestart(t *testing.T) {
 	key := first.call(201, "POST", "/api/v0/service-accounts/"+account+"/api-keys", object{"name": "k"}).object(t)["apiKey"].(object)["value"].(string)
 	first.as(key, 201, "POST", "/api/v0/computers", object{"name": "mine"})
 	_, human, err := first.AddHuman(emulator.Human{Email: "u@people.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, first.Close())
 
 	second := start(t, emulator.Options{DataFile: file, Clock: now})
-	if second.BootstrapKey() != first.BootstrapKey() {
-		t.Error("the bootstrap key changed")
-	}
+	same(t, "the bootstrap key changed", second.BootstrapKey(), first.BootstrapKey())
 	second.call(200, "GET", "/api/v0/service-accounts/"+account, nil)
 	second.as(key, 200, "GET", "/api/v0/computers/name/mine", nil)
 	second.as(human, 200, "GET", "/api/v0/computers", nil)
-	if n := len(second.Journal().Entries()); n != 3 {
-		t.Errorf("the journal has %d entries, want only the 3 of this run", n)
-	}
-	if err := second.Close(); err != nil {
-		t.Fatal(err)
-	}
+	same(t, "the journal has", len(second.Journal().Entries()), 3)
+	must(t, second.Close())
 
 	third := start(t, emulator.Options{DataFile: file, Clock: now, BootstrapKey: "fk-chosen"})
 	third.as(first.BootstrapKey(), 401, "GET", "/api/v0/service-accounts", nil)
@@ -248,9 +222,8 @@ func TestDataFileInUse(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "state.db")
 	start(t, emulator.Options{DataFile: file})
-	if _, err := emulator.Start(t.Context(), emulator.Options{DataFile: file}); err == nil || !strings.Contains(err.Error(), "another emulator") {
-		t.Errorf("error: %v", err)
-	}
+	_, err := emulator.Start(t.Context(), emulator.Options{DataFile: file})
+	fails(t, err, "another emulator")
 }
 
 func TestRateLimit(t *testing.T) {
@@ -259,9 +232,7 @@ func TestRateLimit(t *testing.T) {
 	v.call(200, "GET", "/api/v0/computers", nil)
 	v.call(200, "GET", "/api/v0/computers", nil)
 	a := v.call(429, "GET", "/api/v0/computers", nil)
-	if a.header.Get("Retry-After") != "1" {
-		t.Errorf("Retry-After: %q", a.header.Get("Retry-After"))
-	}
+	same(t, "Retry-After", a.header.Get("Retry-After"), "1")
 	v.clock.Advance(time.Second)
 	v.call(200, "GET", "/api/v0/computers", nil)
 }
@@ -304,9 +275,7 @@ func TestJournal(t *testing.T) {
 		t.Errorf("third entry: %+v", e)
 	}
 	v.Journal().Reset()
-	if len(v.Journal().Entries()) != 0 {
-		t.Error("the journal is not empty after a reset")
-	}
+	same(t, "the journal is not empty after a reset", len(v.Journal().Entries()), 0)
 }
 
 func TestCloseEndsRequestsUnderWay(t *testing.T) {
@@ -324,9 +293,7 @@ func TestCloseEndsRequestsUnderWay(t *testing.T) {
 		ended <- err
 	}()
 	<-arrived
-	if err := v.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.Close())
 	if err := <-ended; err == nil {
 		t.Error("the request was answered")
 	}
@@ -342,9 +309,8 @@ func TestAddHumanRefuses(t *testing.T) {
 		"has a":     {Email: "USER@people.example"},
 		"json":      {Email: "x@people.example", Metadata: map[string]any{"f": func() {}}},
 	} {
-		if _, _, err := v.AddHuman(h); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: error %v does not contain %q", h, err, want)
-		}
+		_, _, err := v.AddHuman(h)
+		fails(t, err, want)
 	}
 }
 
@@ -353,5 +319,42 @@ func decode(t *testing.T, a answer, into any) {
 	t.Helper()
 	if err := json.Unmarshal(a.raw, into); err != nil {
 		t.Fatalf("%q: %v", a.raw, err)
+	}
+}
+
+// same compares values by their JSON.
+func same(t *testing.T, what, got, want any) {
+	t.Helper()
+	g, err := json.Marshal(got)
+	must(t, err)
+	w, err := json.Marshal(want)
+	must(t, err)
+	if string(g) != string(w) {
+		t.Errorf("%v: %s, want %s", what, g, w)
+	}
+}
+
+// fields compares some fields of an object. A wanted nil stands for null, and for a missing field.
+func fields(t *testing.T, what any, got, want object) {
+	t.Helper()
+	some := object{}
+	for name := range want {
+		some[name] = got[name]
+	}
+	same(t, what, some, want)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fails expects an error whose text contains a text.
+func fails(t *testing.T, err error, text string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), text) {
+		t.Errorf("error %v does not contain %q", err, text)
 	}
 }

@@ -19,14 +19,10 @@ func (v *env) changeControls(settings object, email string) {
 	raw := map[string]json.RawMessage{}
 	for name, value := range settings {
 		data, err := json.Marshal(value)
-		if err != nil {
-			v.t.Fatal(err)
-		}
+		must(v.t, err)
 		raw[name] = data
 	}
-	if err := v.ChangeEnterpriseControls(raw, email); err != nil {
-		v.t.Fatal(err)
-	}
+	must(v.t, v.ChangeEnterpriseControls(raw, email))
 }
 
 // documentedSettings are the keys of a snapshot.
@@ -75,9 +71,7 @@ func TestSecretsOfTheSettingsAreRecognizable(t *testing.T) {
 	v := start(t, emulator.Options{})
 	raw := string(v.call(200, "GET", history+"?limit=1", nil).raw)
 	for _, secret := range []string{"no-secret-api-key", "no-secret-extra-header", "no-secret-env", "no-secret-telemetry-header"} {
-		if strings.Count(raw, secret) != 1 {
-			t.Errorf("%s is not in the snapshot once", secret)
-		}
+		same(t, fmt.Sprintf("%s is not in the snapshot once", secret), strings.Count(raw, secret), 1)
 	}
 }
 
@@ -98,9 +92,7 @@ func TestChangeEnterpriseControls(t *testing.T) {
 	maps.Copy(want, object{"outputStyle": "verbose", "modelPolicy": object{"allowCustomModels": false}, "addedLater": []int{1}})
 	delete(want, "routerGuidance")
 	same(t, "settings", c["settings"], want)
-	if c["revision"] != 4.0 || c["updatedAt"] != "2026-05-01T13:00:00Z" {
-		t.Errorf("revision %v of %v", c["revision"], c["updatedAt"])
-	}
+	fields(t, fmt.Sprintf("revision %v of %v", c["revision"], c["updatedAt"]), c, object{"revision": 4.0, "updatedAt": "2026-05-01T13:00:00Z"})
 
 	v.changeControls(object{"outputStyle": "concise"}, "")
 	want["outputStyle"] = "concise"
@@ -109,9 +101,7 @@ func TestChangeEnterpriseControls(t *testing.T) {
 	same(t, "user", c["user"], before["user"])
 	// The history says who it was also after that member is gone.
 	v.call(204, "DELETE", remove("ada@people.example"), nil)
-	if got := v.call(200, "GET", history+"?limit=2", nil).object(t)["changes"].([]any)[1].(object)["user"].(object)["email"]; got != "Ada@people.example" {
-		t.Errorf("user of revision 4: %v", got)
-	}
+	same(t, "user of revision 4", v.call(200, "GET", history+"?limit=2", nil).object(t)["changes"].([]any)[1].(object)["user"].(object)["email"], "Ada@people.example")
 
 	for text, err := range map[string]error{
 		"no setting": v.ChangeEnterpriseControls(nil, ""),
@@ -122,9 +112,7 @@ func TestChangeEnterpriseControls(t *testing.T) {
 			t.Errorf("error %v does not contain %q", err, text)
 		}
 	}
-	if got := latest()["revision"]; got != 5.0 {
-		t.Errorf("the latest revision is %v", got)
-	}
+	same(t, "the latest revision is", latest()["revision"], 5.0)
 }
 
 func TestHistoryPages(t *testing.T) {
@@ -144,9 +132,7 @@ func TestHistoryPages(t *testing.T) {
 		// Pages go on where they were, whatever comes on top.
 		v.changeControls(object{"outputStyle": "verbose"}, "")
 	}
-	if strings.Join(got, " ") != "12 11 10 9 8 7 6 5 4 3 2 1" {
-		t.Errorf("revisions: %v", got)
-	}
+	same(t, fmt.Sprintf("revisions: %v", got), strings.Join(got, " "), "12 11 10 9 8 7 6 5 4 3 2 1")
 	v.detail(v.call(400, "GET", history+"?limit=0", nil), "1 to 100")
 	v.detail(v.call(400, "GET", history+"?cursor=none", nil), "not a cursor")
 }

@@ -14,9 +14,7 @@ import (
 // fail programs a failure of builds.
 func (v *env) fail(f emulator.BuildFailure) {
 	v.t.Helper()
-	if err := v.FailBuild(f); err != nil {
-		v.t.Fatal(err)
-	}
+	must(v.t, v.FailBuild(f))
 }
 
 // state shows the status of an environment and of its latest build.
@@ -57,13 +55,9 @@ func TestBuildFollowsTheClock(t *testing.T) {
 			}
 			id := v.environment(nil)
 			for i, want := range c.want {
-				if got := v.state(id); got != want {
-					t.Errorf("%d: %q, want %q", i, got, want)
-				}
+				same(t, i, v.state(id), want)
 				v.clock.Advance(10*time.Second - time.Millisecond)
-				if got := v.state(id); got != want {
-					t.Errorf("just before the end of phase %d: %q, want %q", i, got, want)
-				}
+				same(t, fmt.Sprintf("just before the end of phase %d", i), v.state(id), want)
 				v.clock.Advance(time.Millisecond)
 			}
 		})
@@ -96,9 +90,7 @@ func TestBuildRecord(t *testing.T) {
 			t.Errorf("repository: %v", got)
 		}
 	}
-	if build["startedAt"] != float64(created+10_000) || build["finishedAt"] != nil || build["promotedAt"] != nil {
-		t.Errorf("while it builds: %v", build)
-	}
+	fields(t, "while it builds", build, object{"startedAt": float64(created + 10_000), "finishedAt": nil, "promotedAt": nil})
 	v.clock.Advance(time.Hour)
 	end := float64(created + 30_000)
 	e := v.environmentOf(id)
@@ -165,9 +157,7 @@ func TestFirstBuildFails(t *testing.T) {
 	v.fail(emulator.BuildFailure{})
 	e := v.environmentOf(v.ready(nil))
 	for _, field := range []string{"activeRepositories", "activeSource", "lastSuccessfulBuildAt"} {
-		if e[field] != nil {
-			t.Errorf("%s: %v", field, e[field])
-		}
+		same(t, field, e[field], nil)
 	}
 	build := e["latestBuild"].(object)
 	if e["status"] != "failed" || e["failureReason"] != "The build failed, as programmed." || build["failureCategory"] != "unknown" || build["excerpt"] != nil {
@@ -191,9 +181,7 @@ func TestEditSupersedesARunningBuild(t *testing.T) {
 	}
 	v.clock.Advance(time.Minute)
 	for build, want := range map[string]string{first: "superseded", second: "superseded", third: "succeeded"} {
-		if got := v.buildStatus(id, build); got != want {
-			t.Errorf("later: %s, want %s", got, want)
-		}
+		same(t, "later", v.buildStatus(id, build), want)
 	}
 	if got := v.state(id); got != "ready succeeded" || v.latest(id) != third {
 		t.Errorf("environment: %s", got)
@@ -209,9 +197,7 @@ func TestRetryBuild(t *testing.T) {
 	first := v.latest(id)
 	v.detail(v.call(409, "POST", builds, nil), first+" of the environment \"dev\" is running")
 	v.clock.Advance(time.Minute)
-	if got := v.state(id); got != "failed failed" {
-		t.Errorf("first: %s", got)
-	}
+	same(t, "first", v.state(id), "failed failed")
 	for range 2 { // After a failure, and after a success.
 		answer := v.call(200, "POST", builds, object{}).object(t)
 		if answer["id"] != id || answer["buildId"] != v.latest(id) || answer["buildId"] == first || v.state(id) != "building queued" {
@@ -219,13 +205,9 @@ func TestRetryBuild(t *testing.T) {
 		}
 		v.call(409, "POST", builds, nil)
 		v.clock.Advance(time.Minute)
-		if got := v.state(id); got != "ready succeeded" {
-			t.Errorf("retried: %s", got)
-		}
+		same(t, "retried", v.state(id), "ready succeeded")
 	}
-	if got := v.buildStatus(id, first); got != "failed" {
-		t.Errorf("the first build: %s", got)
-	}
+	same(t, "the first build", v.buildStatus(id, first), "failed")
 	v.call(400, "POST", builds, object{"force": true})
 	v.call(404, "POST", environments+"/env_none/builds", nil)
 }
@@ -385,9 +367,7 @@ func TestDiagnosticsOfFormerBuilds(t *testing.T) {
 	v.call(200, "POST", environments+"/"+id+"/builds", nil)
 	v.clock.Advance(time.Minute)
 	one := environments + "/" + id
-	if got := v.call(200, "GET", one+"/builds/"+first+"/diagnostics", nil).object(t); got["excerpt"] != "first" || got["buildId"] != first || got["status"] != "failed" {
-		t.Errorf("the first build: %v", got)
-	}
+	fields(t, "the first build", v.call(200, "GET", one+"/builds/"+first+"/diagnostics", nil).object(t), object{"excerpt": "first", "buildId": first, "status": "failed"})
 	if got := v.call(200, "GET", one+"/build-diagnostics", nil).object(t); got["excerpt"] != nil || got["buildId"] == first || got["status"] != "ready" {
 		t.Errorf("the latest build: %v", got)
 	}
@@ -425,9 +405,7 @@ func TestBuildStatuses(t *testing.T) {
 		{v.BootstrapKey(), "env_none", ""},
 		{v.BootstrapKey(), "env_none" + strings.Repeat("&environmentIds="+good, 99), "good ready succeeded"},
 	} {
-		if got := statuses(c.key, c.query); got != c.want {
-			t.Errorf("%s: %q, want %q", c.query, got, c.want)
-		}
+		same(t, c.query, statuses(c.key, c.query), c.want)
 	}
 	for query, want := range map[string]string{
 		"":                 "is required",

@@ -1,6 +1,7 @@
 package emulator_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -35,9 +36,7 @@ func TestSetDefaultEnvironment(t *testing.T) {
 	v.detail(put(409, a), "no build of it has succeeded")
 	v.clock.Advance(time.Minute)
 	v.call(409, "PUT", environments+"/default", object{"environmentId": failed})
-	if got := string(put(200, a).raw); got != `{"defaultEnvironmentId":"`+a+`"}` {
-		t.Errorf("answer: %s", got)
-	}
+	same(t, "answer", string(put(200, a).raw), `{"defaultEnvironmentId":"`+a+`"}`)
 	v.defaultIs(a)
 	put(200, a)
 	put(200, b)
@@ -98,14 +97,10 @@ func TestProvisionDefaultEnvironment(t *testing.T) {
 	v.clock.Advance(time.Minute)
 
 	// The name may be taken by others.
-	if err := v.SetDefaultEnvironment(""); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.SetDefaultEnvironment(""))
 	v.environment(object{"name": "Default 2"})
 	v.call(204, "POST", path, nil)
-	if got := v.environmentNames(v.BootstrapKey(), ""); got != "Default 3 Default 2 Default" {
-		t.Errorf("environments: %s", got)
-	}
+	same(t, "environments", v.environmentNames(v.BootstrapKey(), ""), "Default 3 Default 2 Default")
 	v.call(400, "POST", path, object{"name": "x"})
 }
 
@@ -159,9 +154,7 @@ func TestSetDefaultEnvironmentBehindTheBack(t *testing.T) {
 	}
 	v.defaultIs("")
 	for _, want := range []string{id, ""} {
-		if err := v.SetDefaultEnvironment(want); err != nil {
-			t.Fatal(err)
-		}
+		must(t, v.SetDefaultEnvironment(want))
 		v.defaultIs(want)
 	}
 }
@@ -169,9 +162,7 @@ func TestSetDefaultEnvironmentBehindTheBack(t *testing.T) {
 // provider makes a provider of sources available or not.
 func (v *env) provider(id string, available bool) {
 	v.t.Helper()
-	if err := v.SetSourceProvider(id, available); err != nil {
-		v.t.Fatal(err)
-	}
+	must(v.t, v.SetSourceProvider(id, available))
 }
 
 func TestSourceOptions(t *testing.T) {
@@ -225,14 +216,10 @@ func TestSourceOfAnEnvironment(t *testing.T) {
 	}
 	// It keeps the source, but cannot be built from it.
 	one := environments + "/" + other
-	if got := v.call(200, "PATCH", one, object{"name": "renamed", "sourceId": "source-other"}).object(t); got["buildId"] != nil {
-		t.Errorf("renamed: %v", got)
-	}
+	same(t, "renamed", v.call(200, "PATCH", one, object{"name": "renamed", "sourceId": "source-other"}).object(t)["buildId"], nil)
 	v.call(200, "PATCH", one, object{"setupScript": "make"})
 	v.clock.Advance(time.Minute)
-	if b := v.environmentOf(other)["latestBuild"].(object); b["status"] != "failed" || b["failureCategory"] != "provider" || b["failureReason"] != "The provider of the source is unavailable." {
-		t.Errorf("built: %v", b)
-	}
+	fields(t, "built", v.environmentOf(other)["latestBuild"].(object), object{"status": "failed", "failureCategory": "provider", "failureReason": "The provider of the source is unavailable."})
 	v.provider("provider-b", true)
 	v.call(200, "POST", one+"/builds", nil)
 	v.clock.Advance(time.Minute)
@@ -241,9 +228,7 @@ func TestSourceOfAnEnvironment(t *testing.T) {
 	}
 
 	v.provider("provider-a", false)
-	if e := v.environmentOf(v.environment(object{"name": "next"})); e["source"].(object)["id"] != "source-other" {
-		t.Errorf("the default source: %v", e["source"])
-	}
+	same(t, "the default source", v.environmentOf(v.environment(object{"name": "next"}))["source"].(object)["id"], "source-other")
 	v.provider("provider-b", false)
 	v.detail(create(409, object{"name": "none"}), "No source")
 }
@@ -272,9 +257,7 @@ func TestControlOfEnvironments(t *testing.T) {
 	for _, name := range []string{"ci-1", "ci-2", "ci-3"} {
 		e := v.environmentOf(v.ready(object{"name": name}))
 		b := e["latestBuild"].(object)
-		if failed := b["failureReason"] == "make: exit 2" && b["failureCategory"] == "validation" && b["excerpt"] == "the log"; failed != (name != "ci-3") {
-			t.Errorf("%s: %v", name, e)
-		}
+		same(t, fmt.Sprintf("%s: %v", name, e), b["failureReason"] == "make: exit 2" && b["failureCategory"] == "validation" && b["excerpt"] == "the log", (name != "ci-3"))
 	}
 	v.detail(control(400, "build-failures", object{"phase": "queued"}), `"queued" is not a phase`)
 	v.detail(control(400, "build-failures", object{"category": "weather"}), "source-resolution, provider")

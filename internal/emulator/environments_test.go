@@ -1,7 +1,6 @@
 package emulator_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -60,22 +59,6 @@ func (v *env) environmentNames(key, query string) string {
 		names = append(names, e.(object)["name"].(string))
 	}
 	return strings.Join(names, " ")
-}
-
-// same compares decoded values by their JSON.
-func same(t *testing.T, what string, got, want any) {
-	t.Helper()
-	g, err := json.Marshal(got)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(g) != string(w) {
-		t.Errorf("%s: %s, want %s", what, g, w)
-	}
 }
 
 func TestCreateEnvironment(t *testing.T) {
@@ -162,9 +145,7 @@ func TestEnvironmentLimits(t *testing.T) {
 	v.detail(v.call(400, "POST", environments, `{"name":"a","repositories":[],"setupScript":null}`), `"setupScript" must be a string`)
 	v.detail(v.call(400, "PATCH", environments+"/"+id, object{"scope": "user"}), `"scope" is not known`)
 	v.detail(v.call(400, "PATCH", environments+"/"+id, object{"name": ""}), `"name" must have 1 to`)
-	if got := v.environmentNames(v.BootstrapKey(), ""); got != long {
-		t.Errorf("environments: %s", got)
-	}
+	same(t, "environments", v.environmentNames(v.BootstrapKey(), ""), long)
 }
 
 func TestEnvironmentNamesAreUniqueInTheirScope(t *testing.T) {
@@ -204,9 +185,7 @@ func TestUpdateEnvironment(t *testing.T) {
 		if answer["id"] != id || builds != (answer["buildId"] != nil) || builds && (answer["buildId"] != latest["id"] || latest["trigger"] != "edit") {
 			t.Errorf("%v: answer %v, environment %v", body, answer, e)
 		}
-		if isNew := e["updatedAt"] == float64(v.clock.Now().UnixMilli()); isNew != (builds || body["name"] == "renamed") {
-			t.Errorf("%v: updatedAt %v", body, e["updatedAt"])
-		}
+		same(t, fmt.Sprintf("%v: updatedAt %v", body, e["updatedAt"]), e["updatedAt"] == float64(v.clock.Now().UnixMilli()), (builds || body["name"] == "renamed"))
 		return builds
 	}
 	for _, body := range []object{
@@ -217,9 +196,7 @@ func TestUpdateEnvironment(t *testing.T) {
 			t.Errorf("%v: a build was started", body)
 		}
 	}
-	if e := v.environmentOf(id); e["name"] != "renamed" || e["createdAt"] != first["createdAt"] {
-		t.Errorf("renamed: %v", e)
-	}
+	fields(t, "renamed", v.environmentOf(id), object{"name": "renamed", "createdAt": first["createdAt"]})
 	for _, c := range []struct {
 		body  object
 		field string
@@ -327,9 +304,7 @@ func TestListEnvironments(t *testing.T) {
 	v := start(t, emulator.Options{})
 	_, user := v.human(emulator.RoleUser)
 	accountID, account := v.account("ci")
-	if got := string(v.call(200, "GET", environments, nil).raw); got != `{"environments":[]}` {
-		t.Errorf("none: %s", got)
-	}
+	same(t, "none", string(v.call(200, "GET", environments, nil).raw), `{"environments":[]}`)
 	for _, c := range []struct{ name, key, scope string }{
 		{"one", v.BootstrapKey(), "organization"}, {"two", user, "user"}, {"three", account, "user"},
 		{"four", v.BootstrapKey(), "user"}, {"five", v.BootstrapKey(), "organization"},
@@ -342,9 +317,7 @@ func TestListEnvironments(t *testing.T) {
 		{account, "", "five three one"},
 		{v.BootstrapKey(), "?serviceAccountId=" + accountID, "five three one"},
 	} {
-		if got := v.environmentNames(c.key, c.query); got != c.want {
-			t.Errorf("%s: %q, want %q", c.query, got, c.want)
-		}
+		same(t, c.query, v.environmentNames(c.key, c.query), c.want)
 	}
 	for _, path := range []string{environments + "?", environments + "/build-statuses?environmentIds=x&"} {
 		v.detail(v.as(user, 403, "GET", path+"serviceAccountId="+accountID, nil), "serviceAccountId")
@@ -362,9 +335,7 @@ func TestListingLeavesOutReasons(t *testing.T) {
 	v.fail(emulator.BuildFailure{Name: "bad", Category: "validation", Reason: "make: exit 2", Excerpt: "the log"})
 	good, bad := v.environment(object{"name": "good", "makeOrganizationDefault": true}), v.ready(object{"name": "bad"})
 	list := v.call(200, "GET", environments, nil).object(t)
-	if list["defaultEnvironmentId"] != good {
-		t.Errorf("default: %v", list["defaultEnvironmentId"])
-	}
+	same(t, "default", list["defaultEnvironmentId"], good)
 	for i, id := range []string{bad, good} {
 		single := v.environmentOf(id)
 		build := single["latestBuild"].(object)
@@ -394,9 +365,7 @@ func TestDeleteEnvironment(t *testing.T) {
 	} {
 		v.call(404, c.method, c.path, nil)
 	}
-	if got := v.environmentNames(v.BootstrapKey(), ""); got != "" {
-		t.Errorf("environments: %s", got)
-	}
+	same(t, "environments", v.environmentNames(v.BootstrapKey(), ""), "")
 }
 
 func TestEnvironmentsSurviveARestart(t *testing.T) {
@@ -415,9 +384,7 @@ func TestEnvironmentsSurviveARestart(t *testing.T) {
 	for _, id := range ids {
 		single = append(single, first.environmentOf(id))
 	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.Close())
 
 	second := start(t, emulator.Options{DataFile: file, Clock: first.clock})
 	same(t, "listing", second.call(200, "GET", environments, nil).object(t), list)
@@ -425,9 +392,7 @@ func TestEnvironmentsSurviveARestart(t *testing.T) {
 		same(t, id, second.environmentOf(id), single[i])
 	}
 	second.clock.Advance(time.Minute) // A build goes on although nobody watched.
-	if e := second.environmentOf(ids[2]); e["status"] != "ready" {
-		t.Errorf("edited: %v", e)
-	}
+	same(t, "edited", second.environmentOf(ids[2])["status"], "ready")
 	second.call(409, "POST", environments, definition(object{"name": "good"}))
 }
 
@@ -438,15 +403,11 @@ func TestResetRemovesEnvironments(t *testing.T) {
 	v.fail(emulator.BuildFailure{Times: -1})
 	v.AllowEnvironments(false)
 	for provider, available := range map[string]bool{"provider-a": false, "provider-b": true} {
-		if err := v.SetSourceProvider(provider, available); err != nil {
-			t.Fatal(err)
-		}
+		must(t, v.SetSourceProvider(provider, available))
 	}
 	v.call(204, "POST", "/_emulator/reset", nil)
 	v.call(404, "GET", environments+"/"+id, nil)
-	if got := string(v.call(200, "GET", environments, nil).raw); got != `{"environments":[]}` {
-		t.Errorf("environments: %s", got)
-	}
+	same(t, "environments", string(v.call(200, "GET", environments, nil).raw), `{"environments":[]}`)
 	e := v.environmentOf(v.ready(nil))
 	if e["status"] != "ready" || e["source"].(object)["id"] != "source-base" {
 		t.Errorf("environment: %v", e)

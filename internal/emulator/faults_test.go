@@ -58,9 +58,7 @@ func TestFaultKinds(t *testing.T) {
 			if c.status != 0 && a.header.Get(emulator.FaultHeader) != string(c.fault.Kind) {
 				t.Errorf("fault header: %q", a.header.Get(emulator.FaultHeader))
 			}
-			if a.header.Get("Retry-After") != c.retry {
-				t.Errorf("Retry-After: %q", a.header.Get("Retry-After"))
-			}
+			same(t, "Retry-After", a.header.Get("Retry-After"), c.retry)
 			if c.fault.Kind == emulator.FaultNonJSON && (!bytes.Contains(a.raw, []byte("<html>")) || a.header.Get("Content-Type") == "application/json") {
 				t.Errorf("body: %s", a.raw)
 			}
@@ -74,9 +72,7 @@ func TestFaultKinds(t *testing.T) {
 			if e := entries[1]; e.Operation != "createComputer" || e.Fault != string(c.fault.Kind) || e.Status != c.status {
 				t.Errorf("journal: %+v", e)
 			}
-			if len(v.Faults().Pending()) != 0 {
-				t.Error("the fault is still pending")
-			}
+			same(t, "the fault is still pending", len(v.Faults().Pending()), 0)
 			want := http.StatusNotFound
 			if c.committed {
 				want = http.StatusOK
@@ -96,9 +92,7 @@ func TestFaultDelayAndAClientThatGivesUp(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			req, err := http.NewRequestWithContext(ctx, "POST", v.URL()+"/api/v0/computers", strings.NewReader(`{"name":"a"}`))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			req.Header.Set("Authorization", "Bearer "+v.BootstrapKey())
 			req.Header.Set("Content-Type", "application/json")
 			failed := make(chan error)
@@ -112,9 +106,7 @@ func TestFaultDelayAndAClientThatGivesUp(t *testing.T) {
 			}
 			for status := 0; status != want; {
 				a, err := v.try(v.BootstrapKey(), "GET", "/api/v0/computers/name/a", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				status = a.status
 			}
 			cancel()
@@ -167,14 +159,10 @@ func TestFaultNotFoundAfterCreate(t *testing.T) {
 	v := start(t, emulator.Options{})
 	v.Faults().Add(emulator.Fault{Operation: "createComputer", Kind: emulator.FaultNotFoundAfterCreate, Reads: 2})
 	created := v.call(201, "POST", "/api/v0/computers", object{"name": "a"})
-	if created.header.Get(emulator.FaultHeader) != "" {
-		t.Error("the creation itself carries the header, though nothing is wrong with it")
-	}
+	same(t, "the creation itself carries the header, though nothing is wrong with it", created.header.Get(emulator.FaultHeader), "")
 	path := "/api/v0/computers/" + created.object(t)["id"].(string)
 	for range 2 {
-		if a := v.call(404, "GET", path, nil); a.header.Get(emulator.FaultHeader) != string(emulator.FaultNotFoundAfterCreate) {
-			t.Error("the 404 does not carry the header")
-		}
+		same(t, "the 404 does not carry the header", v.call(404, "GET", path, nil).header.Get(emulator.FaultHeader), string(emulator.FaultNotFoundAfterCreate))
 	}
 	v.call(200, "GET", path, nil)
 }
@@ -188,9 +176,7 @@ func TestFaultRepeatedCursor(t *testing.T) {
 	get := func(query string, spoiled bool) (users, next any, more bool) {
 		t.Helper()
 		a := v.call(200, "GET", members+query, nil)
-		if (a.header.Get(emulator.FaultHeader) == string(emulator.FaultRepeatedCursor)) != spoiled {
-			t.Errorf("%s: fault header %q", query, a.header.Get(emulator.FaultHeader))
-		}
+		same(t, fmt.Sprintf("%s: fault header %q", query, a.header.Get(emulator.FaultHeader)), (a.header.Get(emulator.FaultHeader) == string(emulator.FaultRepeatedCursor)), spoiled)
 		o := a.object(t)
 		p := o["pagination"].(object)
 		return o["users"], p["nextCursor"], p["hasMore"].(bool)
@@ -220,9 +206,7 @@ func TestFaultRepeatedCursor(t *testing.T) {
 	v.detail(v.call(400, "GET", members+"?cursor=x", nil), "not a cursor")
 	v.Faults().Add(emulator.Fault{Kind: emulator.FaultRepeatedCursor})
 	v.call(200, "GET", computers, nil)
-	if len(v.Faults().Pending()) != 1 {
-		t.Errorf("pending: %+v", v.Faults().Pending())
-	}
+	same(t, "pending", len(v.Faults().Pending()), 1)
 }
 
 // Analytics has a form of paging of its own.
@@ -260,13 +244,9 @@ func TestFaultKill(t *testing.T) {
 			victim := exec.CommandContext(t.Context(), os.Args[0])
 			victim.Env = append(os.Environ(), victimVariable+"=1")
 			stdin, err := victim.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer func() { _ = stdin.Close() }()
-			if err := victim.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, victim.Start())
 			v := start(t, emulator.Options{})
 			v.Faults().Add(emulator.Fault{Kind: kind, PID: victim.Process.Pid})
 			if _, err := v.try(v.BootstrapKey(), "POST", "/api/v0/computers", object{"name": "a"}); err == nil {

@@ -69,17 +69,13 @@ func (v *filesEnv) upload(url string, fields map[string]string, content io.Reade
 		writer.CloseWithError(err)
 	}()
 	req, err := http.NewRequestWithContext(v.t.Context(), http.MethodPost, url, pipe)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	must(v.t, err)
 	req.Header.Set("Content-Type", form.FormDataContentType())
 	if change != nil {
 		change(req)
 	}
 	a, err := do(req)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	must(v.t, err)
 	return a
 }
 
@@ -87,16 +83,12 @@ func (v *filesEnv) upload(url string, fields map[string]string, content io.Reade
 func (v *filesEnv) get(url, authorization string) answer {
 	v.t.Helper()
 	req, err := http.NewRequestWithContext(v.t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	must(v.t, err)
 	if authorization != "" {
 		req.Header.Set("Authorization", authorization)
 	}
 	a, err := do(req)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	must(v.t, err)
 	return a
 }
 
@@ -113,9 +105,7 @@ func TestUploadAndDownload(t *testing.T) {
 	}
 	v.detail(v.file(404, "notes.txt", "create-download", nil), "no file")
 	v.detail(v.file(400, "notes.txt", "complete-upload", object{"sizeBytes": 6}), "has 5 bytes")
-	if got := string(v.file(200, "notes.txt", "complete-upload", object{}).raw); got != `{"fileName":"notes.txt","sizeBytes":5,"path":"/home/agent/workspace/notes.txt"}` {
-		t.Errorf("complete-upload: %s", got)
-	}
+	same(t, "complete-upload", string(v.file(200, "notes.txt", "complete-upload", object{}).raw), `{"fileName":"notes.txt","sizeBytes":5,"path":"/home/agent/workspace/notes.txt"}`)
 	v.detail(v.file(409, "notes.txt", "complete-upload", nil), "already has a file")
 
 	var link struct {
@@ -126,19 +116,13 @@ func TestUploadAndDownload(t *testing.T) {
 	if a := v.get(link.URL, ""); a.status != 200 || string(a.raw) != "hello" || a.header.Get("Content-Type") != "text/plain" {
 		t.Errorf("download: %d %q %v", a.status, a.raw, a.header)
 	}
-	if a := v.get(link.URL, "Bearer "+v.BootstrapKey()); a.status != 403 {
-		t.Errorf("a download with the key: %d", a.status)
-	}
+	same(t, "a download with the key", v.get(link.URL, "Bearer "+v.BootstrapKey()).status, 403)
 	for _, changed := range []string{link.URL + "0", strings.Replace(link.URL, "text%2Fplain", "text%2Fhtml", 1), v.FilesURL() + "/download/../state.db"} {
-		if a := v.get(changed, ""); a.status != 403 {
-			t.Errorf("%s: %d", changed, a.status)
-		}
+		same(t, changed, v.get(changed, "").status, 403)
 	}
 	var typed struct{ URL string }
 	decode(t, v.file(200, "notes.txt", "create-download", object{"contentType": "text/csv", "sessionId": uuidA}), &typed)
-	if a := v.get(typed.URL, ""); a.header.Get("Content-Type") != "text/csv" {
-		t.Errorf("content type: %v", a.header)
-	}
+	same(t, "content type", v.get(typed.URL, "").header.Get("Content-Type"), "text/csv")
 	v.clock.Advance(15 * time.Minute)
 	if a := v.get(link.URL, ""); a.status != 403 || !bytes.Contains(a.raw, []byte("expired")) {
 		t.Errorf("an expired address: %d %s", a.status, a.raw)
@@ -203,9 +187,7 @@ func TestLargeUploadGoesToDisk(t *testing.T) {
 	if err != nil || info.Size() != size {
 		t.Errorf("stored file: %v %v", info, err)
 	}
-	if got := v.file(200, "big.bin", "complete-upload", nil).object(t)["sizeBytes"]; got != float64(size) {
-		t.Errorf("sizeBytes: %v", got)
-	}
+	same(t, "sizeBytes", v.file(200, "big.bin", "complete-upload", nil).object(t)["sizeBytes"], float64(size))
 }
 
 type zeros struct{}
@@ -240,15 +222,11 @@ func TestFileOperationsRefused(t *testing.T) {
 	v.detail(v.file(404, "f", "complete-upload", nil), "No upload")
 	v.call(404, "POST", computers+"/"+uuidA+"/files/f/create-upload", size)
 
-	if err := v.UnavailableDaemon(v.computer); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.UnavailableDaemon(v.computer))
 	v.detail(v.file(424, "f", "create-upload", size), "daemon")
 	v.file(424, "f", "complete-upload", nil)
 	v.file(424, "f", "create-download", nil)
-	if err := v.RestoreDaemon(v.computer); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.RestoreDaemon(v.computer))
 	v.file(200, "f", "create-upload", size)
 	if v.UnavailableDaemon(uuidA) == nil {
 		t.Error("a computer that does not exist lost its daemon")
@@ -274,7 +252,5 @@ func TestBeginningAnUploadAgainReplacesTheFormer(t *testing.T) {
 	if left, err := os.ReadDir(v.objects); err != nil || len(left) != 0 {
 		t.Errorf("the replaced upload left files: %v %v", left, err)
 	}
-	if a := v.get(v.FilesURL()+"/other", ""); a.status != 404 {
-		t.Errorf("unknown path: %d", a.status)
-	}
+	same(t, "unknown path", v.get(v.FilesURL()+"/other", "").status, 404)
 }

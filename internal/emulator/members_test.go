@@ -23,9 +23,7 @@ func (v *env) join(emails ...string) (ids, keys []string) {
 	v.t.Helper()
 	for _, email := range emails {
 		id, key, err := v.AddHuman(emulator.Human{Email: email})
-		if err != nil {
-			v.t.Fatal(err)
-		}
+		must(v.t, err)
 		ids, keys = append(ids, id), append(keys, key)
 	}
 	return ids, keys
@@ -33,9 +31,7 @@ func (v *env) join(emails ...string) (ids, keys []string) {
 
 func (v *env) invite(email string) {
 	v.t.Helper()
-	if err := v.Invite(email, ""); err != nil {
-		v.t.Fatal(err)
-	}
+	must(v.t, v.Invite(email, ""))
 }
 
 // memberEmails reads all pages of the listing.
@@ -51,9 +47,7 @@ func (v *env) memberEmails(limit int) (emails string, pages int) {
 		pages++
 		p := o["pagination"].(object)
 		if p["hasMore"] != true {
-			if p["nextCursor"] != nil {
-				v.t.Errorf("the last page has the cursor %v", p["nextCursor"])
-			}
+			same(v.t, "the last page has the cursor", p["nextCursor"], nil)
 			return strings.Join(list, " "), pages
 		}
 		query.Set("cursor", p["nextCursor"].(string))
@@ -105,9 +99,7 @@ func TestMemberRecord(t *testing.T) {
 	id, _, err := v.AddHuman(emulator.Human{
 		Email: "Ada@People.example", FirstName: "Ada", LastName: "Byron", Metadata: map[string]any{"team": "engines", "level": 3, "tags": []string{"a"}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	bare, _ := v.join("bare@people.example")
 	list := v.call(200, "GET", members, nil).object(t)["users"].([]any)
 	if len(list) != 3 {
@@ -195,9 +187,7 @@ func TestRemoveMember(t *testing.T) {
 		v.setLimits(object{"email": email, "limit": 2_000_000})
 	}
 	v.as(keys[0], 200, "GET", computers, nil)
-	if a := v.call(204, "DELETE", remove("leaves@PEOPLE.example"), nil); len(a.raw) != 0 {
-		t.Errorf("body: %s", a.raw)
-	}
+	same(t, "body", len(v.call(204, "DELETE", remove("leaves@PEOPLE.example"), nil).raw), 0)
 	v.detail(v.as(keys[0], 401, "GET", computers, nil), "was removed")
 	v.as(keys[1], 200, "GET", computers, nil)
 	v.detail(v.call(404, "DELETE", remove("Leaves@people.example"), nil), `"Leaves@people.example"`)
@@ -284,9 +274,7 @@ func TestRemoveTheFirstManager(t *testing.T) {
 	before := v.call(200, "GET", members, nil).object(t)["users"].([]any)[0]
 	v.as(owner, 204, "DELETE", remove("manager@agentyard.example"), nil)
 	v.call(401, "GET", members, nil)
-	if err := v.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.Close())
 
 	v = start(t, emulator.Options{DataFile: file, Clock: v.clock})
 	v.call(401, "GET", members, nil)
@@ -294,9 +282,7 @@ func TestRemoveTheFirstManager(t *testing.T) {
 	v.call(204, "POST", "/_emulator/reset", nil)
 	v.as(owner, 401, "GET", members, nil)
 	list := v.call(200, "GET", members, nil).object(t)["users"].([]any)
-	if len(list) != 1 {
-		t.Errorf("members: %v", list)
-	}
+	same(t, "members", len(list), 1)
 	same(t, "the first manager", list[0], before)
 }
 
@@ -318,15 +304,11 @@ func TestOrganizationSurvivesARestart(t *testing.T) {
 	for _, path := range paths {
 		before = append(before, string(v.call(200, "GET", path, nil).raw))
 	}
-	if err := v.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.Close())
 
 	v = start(t, emulator.Options{DataFile: file, Clock: v.clock})
 	for i, path := range paths {
-		if got := string(v.call(200, "GET", path, nil).raw); got != before[i] {
-			t.Errorf("%s: %s, before %s", path, got, before[i])
-		}
+		same(t, path, string(v.call(200, "GET", path, nil).raw), before[i])
 	}
 	if _, _, err := v.AddHuman(emulator.Human{Email: "ada@people.example"}); err == nil {
 		t.Error("the email address is free after a restart")
@@ -344,15 +326,11 @@ func TestResetEmptiesTheOrganization(t *testing.T) {
 	v.call(200, "PUT", globalLimits, object{"limit": 5_000_000})
 	v.call(204, "DELETE", remove("gone@people.example"), nil)
 	v.changeControls(object{"outputStyle": "verbose"}, "")
-	if err := v.Reset(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.Reset())
 	if got, _ := v.memberEmails(100); got != "manager@agentyard.example" {
 		t.Errorf("members: %s", got)
 	}
-	if got := v.limits(); got != "<nil> manager@agentyard.example:<nil>" {
-		t.Errorf("limits: %s", got)
-	}
+	same(t, "limits", v.limits(), "<nil> manager@agentyard.example:<nil>")
 	if got := v.call(200, "GET", history, nil).object(t)["changes"].([]any); len(got) != 3 || got[0].(object)["settings"].(object)["outputStyle"] != "concise" {
 		t.Errorf("%d changes", len(got))
 	}

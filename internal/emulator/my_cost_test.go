@@ -1,6 +1,7 @@
 package emulator_test
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -21,14 +22,10 @@ func TestMyCost(t *testing.T) {
 		}
 		fsc := total(days, "fsc")
 		for _, query := range []string{"cost_summary", "by_model", "fsc_by_model_daily", "fsc_by_multiplier_daily", "by_ticket", "by_pr"} {
-			if got := total(v.rowsAs(key, "/cost/me/query", "queryKey="+query+"&"+april), "fsc"); got != fsc {
-				t.Errorf("%s: %s: %v credits, want %v", role, query, got, fsc)
-			}
+			same(t, fmt.Sprintf("%s: %s", role, query), total(v.rowsAs(key, "/cost/me/query", "queryKey="+query+"&"+april), "fsc"), fsc)
 		}
 		sessions := v.rowsAs(key, "/cost/me/query", "queryKey=my_activity_summary&"+april)[0]["sessions"]
-		if got := total(v.rowsAs(key, "/cost/me/query", "queryKey=my_intent_breakdown&"+april), "sessions"); got != sessions {
-			t.Errorf("%s: %v sessions by intent, want %v", role, got, sessions)
-		}
+		same(t, role, total(v.rowsAs(key, "/cost/me/query", "queryKey=my_intent_breakdown&"+april), "sessions"), sessions)
 		for daily, detail := range map[string][2]string{"my_completed_tickets_daily": {"my_completed_tickets", "completed"}, "my_merged_prs_daily": {"my_merged_pr_detail", "merged"}} {
 			if n, want := len(v.rowsAs(key, "/cost/me/query", "queryKey="+detail[0]+"&"+april)), total(v.rowsAs(key, "/cost/me/query", "queryKey="+daily+"&"+april), detail[1]); float64(n) != want {
 				t.Errorf("%s: %d rows of %s, want %v", role, n, detail[0], want)

@@ -41,18 +41,14 @@ func TestProvisioningFollowsTheClock(t *testing.T) {
 		{time.Second, "active ccccccc"},
 	} {
 		v.clock.Advance(c.after)
-		if got := v.steps("a"); got != c.want {
-			t.Errorf("%s later: %q, want %q", c.after, got, c.want)
-		}
+		same(t, fmt.Sprintf("%s later", c.after), v.steps("a"), c.want)
 	}
 	c := v.call(200, "GET", computers+"/name/a?includeProvisioningSteps=true", nil).object(t)
 	if fmt.Sprint(c["clonedRepoDirectories"]) != "[/home/agent/app /home/agent/lib]" || c["installSessionId"] == nil {
 		t.Errorf("computer: %v", c)
 	}
 	first, created := c["provisioningSteps"].([]any)[0].(object), c["createdAt"].(float64)
-	if first["id"] != "create-computer" || first["name"] != "Create computer" || first["startedAt"] != created || first["completedAt"] != created+10_000 {
-		t.Errorf("first step: %v", first)
-	}
+	fields(t, "first step", first, object{"id": "create-computer", "name": "Create computer", "startedAt": created, "completedAt": created + 10_000})
 	one := computers + "/" + c["id"].(string)
 	if steps, _ := v.call(200, "GET", one+"?includeProvisioningSteps=true", nil).object(t)["provisioningSteps"].([]any); len(steps) != 7 {
 		t.Errorf("the steps by ID: %v", steps)
@@ -75,25 +71,17 @@ func TestProgrammedProvisioningFailure(t *testing.T) {
 	v.computer(object{"name": "ci-2", "repos": twoRepos}) // Used up by then.
 	v.clock.Advance(time.Minute)
 	for name, want := range map[string]string{"dev": "active cccccc", "ci-none": "active ccccc", "ci-1": "error cccccf", "ci-2": "active cccccc"} {
-		if got := v.steps(name); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+		same(t, name, v.steps(name), want)
 	}
 	c := v.call(200, "GET", computers+"/name/ci-1?includeProvisioningSteps=true", nil).object(t)
-	if step := c["provisioningSteps"].([]any)[5].(object); step["error"] != "repository not found" {
-		t.Errorf("failed step: %v", step)
-	}
-	if c["clonedRepoDirectories"] != nil {
-		t.Errorf("cloned: %v", c["clonedRepoDirectories"])
-	}
+	same(t, "failed step", c["provisioningSteps"].([]any)[5].(object)["error"], "repository not found")
+	same(t, "cloned", c["clonedRepoDirectories"], nil)
 
 	v.FailProvisioning(emulator.FailStep{Times: -1})
 	for _, name := range []string{"x", "y"} {
 		v.computer(object{"name": name})
 		v.clock.Advance(time.Minute)
-		if got := v.steps(name); got != "error fpppp" {
-			t.Errorf("%s: %q", name, got)
-		}
+		same(t, name, v.steps(name), "error fpppp")
 	}
 }
 
@@ -108,12 +96,8 @@ func TestBreak(t *testing.T) {
 		}
 	}
 	v.clock.Advance(time.Minute)
-	if err := v.Break(id); err != nil {
-		t.Fatal(err)
-	}
-	if got := v.steps("a"); got != "error ccccc" {
-		t.Errorf("broken: %q", got)
-	}
+	must(t, v.Break(id))
+	same(t, "broken", v.steps("a"), "error ccccc")
 }
 
 func TestInstallDeps(t *testing.T) {
@@ -125,9 +109,7 @@ func TestInstallDeps(t *testing.T) {
 	install := func(want int, id string) answer { return v.call(want, "POST", computers+"/"+id+"/install-deps", nil) }
 	v.detail(install(400, id), "is in status provisioning")
 	v.clock.Advance(10 * time.Second)
-	if got := v.steps("a"); got != "provisioning ccccci" {
-		t.Errorf("during the first install: %q", got)
-	}
+	same(t, "during the first install", v.steps("a"), "provisioning ccccci")
 	v.detail(install(409, id), "in progress")
 	v.clock.Advance(time.Minute)
 	before := v.call(200, "GET", computers+"/"+id, nil).object(t)["installSessionId"]
@@ -135,19 +117,13 @@ func TestInstallDeps(t *testing.T) {
 	if got := install(202, id).object(t); got["status"] != "active" || got["installSessionId"] == before {
 		t.Errorf("computer: %v", got)
 	}
-	if got := v.steps("a"); got != "active ccccci" {
-		t.Errorf("while installing: %q", got)
-	}
+	same(t, "while installing", v.steps("a"), "active ccccci")
 	v.detail(install(409, id), "in progress")
 	v.clock.Advance(2 * time.Second)
-	if got := v.steps("a"); got != "active cccccf" {
-		t.Errorf("after the failed install: %q", got)
-	}
+	same(t, "after the failed install", v.steps("a"), "active cccccf")
 	install(202, id)
 	v.clock.Advance(2 * time.Second)
-	if got := v.steps("a"); got != "active cccccc" {
-		t.Errorf("after the second install: %q", got)
-	}
+	same(t, "after the second install", v.steps("a"), "active cccccc")
 	v.detail(install(400, plain), "without autoInstallDeps")
 	v.detail(install(400, byom), "BYOM")
 	install(404, uuidA)
@@ -170,9 +146,7 @@ func TestActivityRestartAndSleep(t *testing.T) {
 		t.Error("a running computer was restarted")
 	}
 	v.clock.Advance(29 * time.Minute)
-	if got := post(200, id, "activity").object(t)["lastActiveAt"]; got != float64(v.clock.Now().UnixMilli()) {
-		t.Errorf("lastActiveAt: %v", got)
-	}
+	same(t, "lastActiveAt", post(200, id, "activity").object(t)["lastActiveAt"], float64(v.clock.Now().UnixMilli()))
 	v.clock.Advance(29 * time.Minute)
 	if restarted() {
 		t.Error("the activity did not advance the inactivity clock")
@@ -182,12 +156,8 @@ func TestActivityRestartAndSleep(t *testing.T) {
 	if !restarted() || restarted() {
 		t.Error("after 30 minutes without activity exactly the first restart should wake the computer")
 	}
-	if err := v.Sleep(id); err != nil {
-		t.Fatal(err)
-	}
-	if got := v.call(200, "GET", computers+"/"+id, nil).object(t)["status"]; got != "active" {
-		t.Errorf("status while asleep: %v", got)
-	}
+	must(t, v.Sleep(id))
+	same(t, "status while asleep", v.call(200, "GET", computers+"/"+id, nil).object(t)["status"], "active")
 	if !restarted() {
 		t.Error("a sleeping computer was not restarted")
 	}
@@ -214,20 +184,14 @@ func TestRestartModes(t *testing.T) {
 		{"reboot, running", false, object{"mode": "reboot"}, true}, {"reboot, asleep", true, object{"mode": "reboot"}, true},
 	} {
 		if c.asleep {
-			if err := v.Sleep(id); err != nil {
-				t.Fatal(err)
-			}
+			must(t, v.Sleep(id))
 		}
-		if got := v.call(200, "POST", path, c.body).object(t)["wasRestarted"]; got != c.want {
-			t.Errorf("%s: wasRestarted %v, want %t", c.name, got, c.want)
-		}
+		same(t, fmt.Sprintf("%s: wasRestarted", c.name), v.call(200, "POST", path, c.body).object(t)["wasRestarted"], c.want)
 	}
 	v.clock.Advance(29 * time.Minute)
 	v.call(200, "POST", path, object{"mode": "reboot"})
 	v.clock.Advance(29 * time.Minute)
-	if v.call(200, "POST", path, nil).object(t)["wasRestarted"] != false {
-		t.Error("the inactivity clock ran on through a reboot")
-	}
+	same(t, "the inactivity clock ran on through a reboot", v.call(200, "POST", path, nil).object(t)["wasRestarted"], false)
 	v.detail(v.call(400, "POST", path, object{"mode": "off"}), `"mode" must be one of resume, reboot`)
 	v.detail(v.call(400, "POST", path, object{"force": true}), `"force" is not known`)
 }
@@ -278,15 +242,11 @@ func TestMetrics(t *testing.T) {
 	if len(first) != 12 || first[0].(object)["timestamp"] != "2026-05-01T13:00:00Z" {
 		t.Errorf("the last hour: %d samples, first %v", len(first), first[0])
 	}
-	if fmt.Sprint(first) != fmt.Sprint(samples(v.clock.Now().Add(-time.Hour))) {
-		t.Error("the same period gave other samples")
-	}
+	same(t, "the same period gave other samples", fmt.Sprint(first), fmt.Sprint(samples(v.clock.Now().Add(-time.Hour))))
 	if n := len(samples(began)); n != 23 { // None while it was set up, at 12:00.
 		t.Errorf("since the beginning: %d samples", n)
 	}
-	if n := len(samples(v.clock.Now().Add(time.Hour))); n != 0 {
-		t.Errorf("in the future: %d samples", n)
-	}
+	same(t, "in the future", len(samples(v.clock.Now().Add(time.Hour))), 0)
 	s := first[0].(object)
 	for used, total := range map[string]string{"memUsed": "memTotal", "diskUsed": "diskTotal"} {
 		if s[used].(float64) <= 0 || s[used].(float64) > s[total].(float64) {
@@ -296,19 +256,13 @@ func TestMetrics(t *testing.T) {
 
 	v.clock.Advance(time.Hour) // It falls asleep at 14:30.
 	slept := v.clock.Now()
-	if n := len(samples(slept.Add(-20 * time.Minute))); n != 0 {
-		t.Errorf("while asleep: %d samples", n)
-	}
+	same(t, "while asleep", len(samples(slept.Add(-20*time.Minute))), 0)
 	v.call(200, "POST", computers+"/"+id+"/restart", nil)
 	v.clock.Advance(10 * time.Minute)
-	if n := len(samples(slept.Add(-time.Hour))); n != 6+2 {
-		t.Errorf("around the sleep: %d samples", n)
-	}
+	same(t, "around the sleep", len(samples(slept.Add(-time.Hour))), 6+2)
 	keepAwake(5 * time.Minute)
 	keepAwake(5 * 24 * time.Hour)
-	if n := len(samples(began)); n != 4*24*12 {
-		t.Errorf("after five days: %d samples", n)
-	}
+	same(t, "after five days", len(samples(began)), 4*24*12)
 }
 
 // TestListingManyComputers bounds nothing but completeness; the benchmark beside it tells the time.
@@ -318,7 +272,5 @@ func TestListingManyComputers(t *testing.T) {
 	for i := range 10 {
 		v.call(201, "POST", computers+"/bulk", object{"quantity": 20, "namePrefix": fmt.Sprintf("p%d", i), "repos": twoRepos})
 	}
-	if n := len(strings.Fields(v.names(v.BootstrapKey(), "?includeProvisioningSteps=true"))); n != 200 {
-		t.Errorf("%d computers", n)
-	}
+	same(t, "computers", len(strings.Fields(v.names(v.BootstrapKey(), "?includeProvisioningSteps=true"))), 200)
 }

@@ -2,7 +2,6 @@ package emulator_test
 
 import (
 	"net/url"
-	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -25,9 +24,7 @@ func TestConnectRepositoryRefuses(t *testing.T) {
 		{emulator.Repository{URL: "https://code.example/acme/new", UserPermission: "king"}, `"king" is not admin, write or read`},
 		{emulator.Repository{URL: "https://other.example/Acme/API"}, "https://code.example/acme/api is connected already"},
 	} {
-		if err := v.ConnectRepository(c.given); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: error %v does not contain %q", c.given, err, c.want)
-		}
+		fails(t, v.ConnectRepository(c.given), c.want)
 	}
 }
 
@@ -39,15 +36,11 @@ func TestRepositoryAddresses(t *testing.T) {
 		"https://code.example/acme/new", "https://code.example/acme/new/", "https://code.example/acme/new.git",
 		"https://code.example/acme/new.git/", "https://CODE.example/Acme/NEW.GIT",
 	} {
-		if err := v.ConnectRepository(emulator.Repository{URL: "https://Code.example/acme/new"}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, v.ConnectRepository(emulator.Repository{URL: "https://Code.example/acme/new"}))
 		if err := v.DisconnectRepository(address); err != nil {
 			t.Error(err)
 		}
-		if err := v.DisconnectRepository(address); err == nil || !strings.Contains(err.Error(), "is not connected") {
-			t.Errorf("%s is connected twice: %v", address, err)
-		}
+		fails(t, v.DisconnectRepository(address), "is not connected")
 	}
 	for _, other := range []string{"", "acme/api", "https://other.example/acme/api", "https://code.example/acme/ap", "https://code.example/acme/.git"} {
 		if err := v.DisconnectRepository(other); err == nil {
@@ -75,12 +68,8 @@ func TestControlRepositories(t *testing.T) {
 func TestRepositoriesAfterAReset(t *testing.T) {
 	t.Parallel()
 	v := start(t, emulator.Options{})
-	if err := v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/new"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := v.DisconnectRepository("https://code.example/acme/api"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/new"}))
+	must(t, v.DisconnectRepository("https://code.example/acme/api"))
 	v.call(204, "POST", "/_emulator/reset", nil)
 	if err := v.DisconnectRepository("https://code.example/acme/new"); err == nil {
 		t.Error("the repository of the test is still connected")

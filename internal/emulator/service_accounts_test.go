@@ -26,18 +26,14 @@ func TestServiceAccountLifecycle(t *testing.T) {
 	v.detail(v.call(409, "POST", accounts, object{"name": "ci"}), "already has")
 	v.detail(v.call(400, "PATCH", path, object{"name": "x"}), "immutable")
 	v.detail(v.call(400, "PATCH", path, object{"status": "asleep"}), "must be one of")
-	if got := v.call(200, "PATCH", path, object{"description": "", "status": "disabled"}).object(t); got["status"] != "disabled" || got["description"] != nil {
-		t.Errorf("updated: %v", got)
-	}
+	fields(t, "updated", v.call(200, "PATCH", path, object{"description": "", "status": "disabled"}).object(t), object{"status": "disabled", "description": nil})
 	v.clock.Advance(time.Second)
 	v.call(201, "POST", accounts, object{"name": "other"})
 	list := v.call(200, "GET", accounts, nil).object(t)["serviceAccounts"].([]any)
 	if len(list) != 2 || list[0].(object)["name"] != "other" || list[1].(object)["id"] != id {
 		t.Errorf("list: %v", list)
 	}
-	if got := string(v.call(200, "DELETE", path, nil).raw); got != `{"deleted":true}` {
-		t.Errorf("delete: %s", got)
-	}
+	same(t, "delete", string(v.call(200, "DELETE", path, nil).raw), `{"deleted":true}`)
 	v.call(404, "GET", path, nil)
 	v.call(404, "PATCH", path, object{})
 	v.call(404, "DELETE", path, nil)
@@ -135,9 +131,7 @@ func TestAPIKeyLifecycle(t *testing.T) {
 	v.clock.Advance(time.Minute)
 	v.call(204, "POST", revoke, nil)
 	got := v.call(200, "GET", keys, nil).object(t)["apiKeys"].([]any)[0].(object)
-	if got["isRevoked"] != true || got["revokedAt"] != revokedAt {
-		t.Errorf("revoked: %v", got)
-	}
+	fields(t, "revoked", got, object{"isRevoked": true, "revokedAt": revokedAt})
 	v.detail(v.as(value, 401, "GET", computers, nil), "revoked")
 	v.detail(v.call(409, "POST", keys+"/"+k["id"].(string)+"/rotate", nil), "revoked")
 	v.call(400, "POST", keys+"/"+k["id"].(string)+"/rotate", object{"gracePeriodMinutes": 11})
@@ -206,13 +200,9 @@ func TestKeysAreStoredAsHashes(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "state.db")
 	v := start(t, emulator.Options{DataFile: file})
 	_, key := v.account("ci")
-	if err := v.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.Close())
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if bytes.Contains(data, []byte(key)) {
 		t.Error("the data file holds the key itself")
 	}

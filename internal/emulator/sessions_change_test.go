@@ -1,6 +1,7 @@
 package emulator_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,21 +17,15 @@ func TestInterruptSession(t *testing.T) {
 		id := v.session(object{"computerId": computerID})
 		v.change(id, emulator.SessionChange{Status: &status})
 		one := sessions + "/" + id
-		if got := v.call(200, "GET", one, nil).object(t)["status"]; got != status {
-			t.Errorf("before: %v, want %s", got, status)
-		}
+		same(t, "before", v.call(200, "GET", one, nil).object(t)["status"], status)
 		for range 2 {
 			v.clock.Advance(time.Second)
 			same(t, status+", interrupted", v.call(200, "POST", one+"/interrupt", nil).object(t), object{"status": "idle"})
-			if got := v.call(200, "GET", one, nil).object(t)["status"]; got != "idle" {
-				t.Errorf("after: %v", got)
-			}
+			same(t, "after", v.call(200, "GET", one, nil).object(t)["status"], "idle")
 		}
 		// What was idle already is not updated.
 		updated := v.call(200, "GET", one, nil).object(t)["updatedAt"].(float64)
-		if moved := updated == float64(v.clock.Now().Add(-time.Second).UnixMilli()); moved != (status != "idle") {
-			t.Errorf("%s was updated at %v", status, updated)
-		}
+		same(t, fmt.Sprintf("%s was updated at %v", status, updated), updated == float64(v.clock.Now().Add(-time.Second).UnixMilli()), (status != "idle"))
 	}
 }
 
@@ -51,21 +46,15 @@ func TestDeletedSessionIsGone(t *testing.T) {
 		v.call(404, "POST", sessions+"/"+gone+"/interrupt", nil)
 		v.as(user, 404, "GET", sessions+"/"+gone, nil)
 		for _, query := range []string{"", "?computerId=" + computerID} {
-			if got := sessionIDs(v.sessionPage(v.BootstrapKey(), query)); got != kept {
-				t.Errorf("listed%s: %s, want %s", query, got, kept)
-			}
+			same(t, fmt.Sprintf("listed%s", query), sessionIDs(v.sessionPage(v.BootstrapKey(), query)), kept)
 		}
-		if err := v.ChangeSession(gone, emulator.SessionChange{Title: ptr("x")}); err == nil || !strings.Contains(err.Error(), gone+": there is none") {
-			t.Errorf("change: %v", err)
-		}
+		fails(t, v.ChangeSession(gone, emulator.SessionChange{Title: ptr("x")}), gone+": there is none")
 		if got, err := v.Sessions(); err != nil || len(got) != 1 || got[0].ID != kept {
 			t.Errorf("kept: %v %v", got, err)
 		}
 	}
 	check(v)
-	if err := v.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.Close())
 	check(start(t, emulator.Options{DataFile: file, Clock: v.clock}))
 }
 
@@ -98,12 +87,8 @@ func TestSessionsOfADeletedComputer(t *testing.T) {
 	}
 	v.call(200, "GET", sessions+"/"+archived, nil)
 	list := v.sessionPage(v.BootstrapKey(), "")
-	if got := sessionIDs(list); got != strings.Join([]string{elsewhere, untouched, before, archived}, " ") {
-		t.Errorf("listed: %s", got)
-	}
-	if got := list[3].(object)["sessionSettings"].(object)["archivedAt"]; got != now.Format(time.RFC3339) {
-		t.Errorf("listed as archived at %v", got)
-	}
+	same(t, "listed", sessionIDs(list), strings.Join([]string{elsewhere, untouched, before, archived}, " "))
+	same(t, "listed as archived at", list[3].(object)["sessionSettings"].(object)["archivedAt"], now.Format(time.RFC3339))
 	for _, id := range []string{managed, byom} {
 		v.detail(v.call(404, "GET", sessions+"?computerId="+id, nil), "No computer")
 		v.detail(v.call(404, "GET", sessions+"/"+archived+"?computerId="+id, nil), "No computer")
@@ -127,9 +112,7 @@ func TestSessionsOfADeletedServiceAccount(t *testing.T) {
 	mine := v.session(object{"computerId": box})
 	v.call(200, "DELETE", "/api/v0/service-accounts/"+accountID, nil)
 	for _, id := range []string{robots, mine} {
-		if got := v.settingsOf(id)["archivedAt"]; got != v.clock.Now().Format(time.RFC3339) {
-			t.Errorf("archived at %v", got)
-		}
+		same(t, "archived at", v.settingsOf(id)["archivedAt"], v.clock.Now().Format(time.RFC3339))
 	}
 	v.as(account, 401, "GET", sessions, nil)
 }
@@ -157,9 +140,7 @@ func TestSessionsOutliveMembersAndKeys(t *testing.T) {
 		v.call(200, "POST", sessions+"/"+id+"/interrupt", nil)
 	}
 	again := v.mint(201, keys, object{"name": "k2"})["value"].(string)
-	if got := sessionIDs(v.sessionPage(again, "")); got != robots {
-		t.Errorf("another key of the account lists %s", got)
-	}
+	same(t, "another key of the account lists", sessionIDs(v.sessionPage(again, "")), robots)
 }
 
 func TestSessionsSurviveARestart(t *testing.T) {
@@ -179,18 +160,12 @@ func TestSessionsSurviveARestart(t *testing.T) {
 		return []any{v.call(200, "GET", sessions+"/"+id, nil).object(t), v.sessionPage(v.BootstrapKey(), "")}
 	}
 	want := read(v)
-	if err := v.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.Close())
 	v = start(t, emulator.Options{DataFile: file, Clock: v.clock})
 	same(t, "after a restart", read(v), want)
 	v.clock.Advance(5 * time.Second)
-	if got := sessionIDs(v.sessionPage(v.BootstrapKey(), "")); got != young+" "+id {
-		t.Errorf("listed: %s", got)
-	}
-	if got := v.sessionPage(v.BootstrapKey(), "")[1].(object)["status"]; got != "running" {
-		t.Errorf("listed as %v", got)
-	}
+	same(t, "listed", sessionIDs(v.sessionPage(v.BootstrapKey(), "")), young+" "+id)
+	same(t, "listed as", v.sessionPage(v.BootstrapKey(), "")[1].(object)["status"], "running")
 }
 
 func TestResetForgetsSessions(t *testing.T) {
@@ -199,17 +174,11 @@ func TestResetForgetsSessions(t *testing.T) {
 	id := v.session(object{"computerId": computerID})
 	v.SessionSettingsOnReads(true)
 	v.AllowSessions(false)
-	if err := v.Reset(); err != nil {
-		t.Fatal(err)
-	}
-	if got := v.sessionPage(v.BootstrapKey(), ""); len(got) != 0 {
-		t.Errorf("listed: %v", got)
-	}
+	must(t, v.Reset())
+	same(t, "listed", len(v.sessionPage(v.BootstrapKey(), "")), 0)
 	v.call(404, "GET", sessions+"/"+id, nil)
 	byom := v.computer(object{"name": "byom", "provider": "byom"})["id"].(string)
-	if got := v.call(200, "GET", sessions+"/"+v.session(object{"computerId": byom}), nil).object(t); got["sessionSettings"] != nil {
-		t.Errorf("read: %v", got)
-	}
+	same(t, "read", v.call(200, "GET", sessions+"/"+v.session(object{"computerId": byom}), nil).object(t)["sessionSettings"], nil)
 }
 
 // What the agent and others do shows in reads and listings, each in its own way.
@@ -242,12 +211,8 @@ func TestControlSessions(t *testing.T) {
 	delete(want, "serviceCredits")
 	want["artifacts"] = []any{artifact}
 	same(t, "listed", v.sessionPage(v.BootstrapKey(), ""), []any{want})
-	if got := v.call(200, "GET", one, nil).object(t)["sessionSettings"]; got != nil {
-		t.Errorf("read without settings: %v", got)
-	}
-	if got := v.sessionPage(v.BootstrapKey(), "?computerId="+computerID); len(got) != 0 {
-		t.Errorf("still on the first computer: %v", got)
-	}
+	same(t, "read without settings", v.call(200, "GET", one, nil).object(t)["sessionSettings"], nil)
+	same(t, "still on the first computer", len(v.sessionPage(v.BootstrapKey(), "?computerId="+computerID)), 0)
 
 	v.call(204, "POST", control, object{})
 	same(t, "nothing changed", v.sessionPage(v.BootstrapKey(), ""), []any{want})

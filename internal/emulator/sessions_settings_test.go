@@ -126,9 +126,7 @@ func TestSessionAutonomy(t *testing.T) {
 			v.call(400, "POST", sessions, object{"computerId": computerID, "sessionSettings": c.settings}),
 		} {
 			v.detail(a, c.want)
-			if a.header.Get(emulator.RuleHeader) != "autonomy-contradiction" {
-				t.Errorf("%v: rule %q", c.settings, a.header.Get(emulator.RuleHeader))
-			}
+			same(t, fmt.Sprintf("%v: rule", c.settings), a.header.Get(emulator.RuleHeader), "autonomy-contradiction")
 		}
 	}
 }
@@ -140,9 +138,7 @@ func TestSessionUpdateIsPartial(t *testing.T) {
 	one := sessions + "/" + id
 	before := v.call(200, "PATCH", one, object{}).object(t)
 	same(t, "nothing given", v.call(200, "PATCH", one, object{"sessionSettings": object{}}).object(t), before)
-	if before["updatedAt"] != before["createdAt"] {
-		t.Errorf("updated at %v, created at %v", before["updatedAt"], before["createdAt"])
-	}
+	same(t, "updated at", before["updatedAt"], before["createdAt"])
 	want := everySetting(true)
 	for _, change := range []object{
 		{"model": "other"},
@@ -154,9 +150,7 @@ func TestSessionUpdateIsPartial(t *testing.T) {
 		maps.Copy(want, change)
 		same(t, fmt.Sprint(change), v.call(200, "PATCH", one, object{"sessionSettings": change}).object(t)["sessionSettings"], want)
 	}
-	if got := v.call(200, "PATCH", one, object{}).object(t)["updatedAt"]; got != float64(v.clock.Now().UnixMilli()) {
-		t.Errorf("updated at %v", got)
-	}
+	same(t, "updated at", v.call(200, "PATCH", one, object{}).object(t)["updatedAt"], float64(v.clock.Now().UnixMilli()))
 }
 
 // Two updates at once of different settings both count.
@@ -272,12 +266,8 @@ func TestSessionRefusals(t *testing.T) {
 	} {
 		v.detail(v.call(400, c.method, c.path, c.body), c.want)
 	}
-	if got := v.call(400, "PATCH", one, `{"sessionSettings":{"tags":[{"name":"a","name":"b"}]}}`).header.Get(emulator.RuleHeader); got != "repeated-field" {
-		t.Errorf("rule %q", got)
-	}
-	if got := sessionIDs(v.sessionPage(v.BootstrapKey(), "")); got != strings.TrimPrefix(one, sessions+"/") {
-		t.Errorf("a refused request made a session: %s", got)
-	}
+	same(t, "rule", v.call(400, "PATCH", one, `{"sessionSettings":{"tags":[{"name":"a","name":"b"}]}}`).header.Get(emulator.RuleHeader), "repeated-field")
+	same(t, "a refused request made a session", sessionIDs(v.sessionPage(v.BootstrapKey(), "")), strings.TrimPrefix(one, sessions+"/"))
 	same(t, "settings", v.settingsOf(strings.TrimPrefix(one, sessions+"/")), defaultSettings())
 }
 
@@ -301,9 +291,7 @@ func TestSessionsAsTheyAreKept(t *testing.T) {
 		v.clock.Advance(time.Millisecond)
 	}
 	kept, err := v.Sessions()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var ids, prompts []string
 	for _, s := range kept {
 		ids, prompts = append(ids, s.ID), append(prompts, string(s.SystemPrompt))

@@ -77,9 +77,7 @@ func TestSessionLife(t *testing.T) {
 		v.detail(v.call(404, method, path, nil), id)
 	}
 	v.detail(v.call(404, "PATCH", one, object{}), id)
-	if got := v.sessionPage(v.BootstrapKey(), ""); len(got) != 0 {
-		t.Errorf("listed after the deletion: %v", got)
-	}
+	same(t, "listed after the deletion", len(v.sessionPage(v.BootstrapKey(), "")), 0)
 }
 
 // Until a new session is everywhere, whoever names it meets 404, also with the computer's ID, and listings lack it.
@@ -129,9 +127,7 @@ func TestNewSessionShowsUpLate(t *testing.T) {
 					v.detail(v.call(404, "DELETE", one, nil), "No session with the ID")
 				}
 				for _, query := range []string{"", "?computerId=" + computerID} {
-					if got := v.sessionPage(v.BootstrapKey(), query); len(got) != listed {
-						t.Errorf("listed %q after %s: %d, want %d", query, after, len(got), listed)
-					}
+					same(t, fmt.Sprintf("listed %q after %s", query, after), len(v.sessionPage(v.BootstrapKey(), query)), listed)
 				}
 			}
 			v.call(204, "DELETE", one, nil)
@@ -150,12 +146,8 @@ func TestListingOfSessionsLags(t *testing.T) {
 	}
 	expect := func(read, listed string) {
 		t.Helper()
-		if got := shown(v.call(200, "GET", sessions+"/"+id, nil).object(t)); got != read {
-			t.Errorf("read: %s, want %s", got, read)
-		}
-		if got := shown(v.sessionPage(v.BootstrapKey(), "")[0].(object)); got != listed {
-			t.Errorf("listed: %s, want %s", got, listed)
-		}
+		same(t, "read", shown(v.call(200, "GET", sessions+"/"+id, nil).object(t)), read)
+		same(t, "listed", shown(v.sessionPage(v.BootstrapKey(), "")[0].(object)), listed)
 	}
 	expect("idle <nil> 0 -5000", "idle <nil> 0 -5000")
 	v.change(id, emulator.SessionChange{Status: ptr("running"), Title: ptr("Fix it"), MessageCount: ptr(int64(2))})
@@ -168,9 +160,7 @@ func TestListingOfSessionsLags(t *testing.T) {
 	v.call(200, "POST", sessions+"/"+id+"/interrupt", object{})
 	v.call(200, "PATCH", sessions+"/"+id, object{"sessionSettings": object{"model": "model-light"}})
 	expect("idle Fix it 4 5000", "running Fix it 2 5000")
-	if got := v.sessionPage(v.BootstrapKey(), "")[0].(object)["sessionSettings"].(object)["model"]; got != "model-light" {
-		t.Errorf("listed model: %v", got)
-	}
+	same(t, "listed model", v.sessionPage(v.BootstrapKey(), "")[0].(object)["sessionSettings"].(object)["model"], "model-light")
 	v.clock.Advance(3 * time.Second)
 	expect("idle Fix it 4 5000", "running Fix it 4 5000")
 	v.clock.Advance(2 * time.Second)
@@ -187,9 +177,7 @@ func TestSessionsOfOthers(t *testing.T) {
 	_, user := v.human(emulator.RoleUser)
 	_, owner := v.human(emulator.RoleOwner)
 	_, colleague, err := v.AddHuman(emulator.Human{Email: "other@people.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	accountID, account := v.account("ci")
 	byom := func(key, name string) string {
 		return v.as(key, 201, "POST", computers, object{"name": name, "provider": "byom"}).object(t)["id"].(string)
@@ -232,9 +220,7 @@ func TestSessionsOfOthers(t *testing.T) {
 		{user, "", mine}, {account, "", robots}, {v.BootstrapKey(), "", managers}, {owner, "", ""}, {colleague, "", ""},
 		{v.BootstrapKey(), "?computerId=" + accounts, managers}, {account, "?computerId=" + accounts, robots},
 	} {
-		if got := sessionIDs(v.sessionPage(c.key, c.query)); got != c.want {
-			t.Errorf("listed%s: %q, want %q", c.query, got, c.want)
-		}
+		same(t, fmt.Sprintf("listed%s", c.query), sessionIDs(v.sessionPage(c.key, c.query)), c.want)
 	}
 	// Deletion by a manager, also of a session whose account is gone.
 	v.call(200, "DELETE", "/api/v0/service-accounts/"+accountID, nil)
@@ -256,9 +242,7 @@ func TestSessionsByComputer(t *testing.T) {
 	for query, want := range map[string]string{
 		"": c + " " + b + " " + a, "?computerId=" + managed: c + " " + a, "?computerId=" + byom: b, "?computerId=" + managed + "&limit=1": c,
 	} {
-		if got := sessionIDs(v.sessionPage(v.BootstrapKey(), query)); got != want {
-			t.Errorf("%q: %s, want %s", query, got, want)
-		}
+		same(t, query, sessionIDs(v.sessionPage(v.BootstrapKey(), query)), want)
 	}
 	for _, computerID := range []string{foreign, uuidA, "x"} {
 		v.detail(v.call(400, "POST", sessions, object{"computerId": computerID}), "No computer with the ID")
@@ -272,9 +256,7 @@ func TestSessionsByComputer(t *testing.T) {
 	v.call(200, "GET", sessions+"/"+strings.ToUpper(a)+"?computerId="+managed, nil)
 	v.call(204, "DELETE", sessions+"/"+a+"?computerId="+managed, nil)
 
-	if err := v.Break(managed); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.Break(managed))
 	v.detail(v.call(400, "POST", sessions, object{"computerId": managed}), `"box" is in status error`)
 	starting := v.computer(object{"name": "new"})["id"].(string)
 	v.detail(v.call(400, "POST", sessions, object{"computerId": starting}), `"new" is in status provisioning`)
@@ -337,9 +319,7 @@ func TestColdListingOfSessions(t *testing.T) {
 	slow(0, user, "")
 	v.clock.Advance(5 * time.Minute)
 	slow(cold, user, "")
-	if err := v.Reset(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.Reset())
 	slow(cold, v.BootstrapKey(), "")
 	// Only listings are cold.
 	before := v.clock.Now()
@@ -354,16 +334,12 @@ func TestColdListingThatNobodyWaitsFor(t *testing.T) {
 	t.Parallel()
 	clk := &waiting{Fake: clock.NewFake(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)), asked: make(chan struct{})}
 	e, err := emulator.Start(t.Context(), emulator.Options{Clock: clk, SessionColdStart: time.Hour, Wrap: checked(t, nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = e.Close() })
 	v := &env{e, t, clk.Fake}
 	ctx, cancel := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, "GET", v.URL()+sessions, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	req.Header.Set("Authorization", "Bearer "+v.BootstrapKey())
 	ended := make(chan error, 1)
 	go func() {
@@ -474,7 +450,5 @@ func ptr[T any](value T) *T { return &value }
 // change plays the agent.
 func (v *env) change(id string, c emulator.SessionChange) {
 	v.t.Helper()
-	if err := v.ChangeSession(id, c); err != nil {
-		v.t.Fatal(err)
-	}
+	must(v.t, v.ChangeSession(id, c))
 }

@@ -2,7 +2,6 @@ package emulator_test
 
 import (
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,9 +17,7 @@ func TestTier(t *testing.T) {
 	id := v.call(200, "GET", computers+"/name/a", nil).object(t)["id"].(string)
 	v.clock.Advance(time.Minute)
 
-	if err := v.SetTier(emulator.TierFree); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.SetTier(emulator.TierFree))
 	_, user := v.human(emulator.RoleUser)
 	one := accounts + "/" + account
 	for _, c := range []struct{ method, path, body string }{
@@ -54,15 +51,12 @@ func TestTier(t *testing.T) {
 	v.call(200, "GET", accounts, nil)
 	v.call(204, "POST", "/_emulator/tier", object{"tier": "free"})
 	v.call(402, "GET", accounts, nil)
-	if err := v.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.Close())
 	start(t, emulator.Options{DataFile: file, Clock: v.clock}).call(200, "GET", accounts, nil)
 }
 
 func TestTierThatDoesNotExist(t *testing.T) {
 	t.Parallel()
-	if _, err := emulator.Start(t.Context(), emulator.Options{Tier: "gold"}); err == nil || !strings.Contains(err.Error(), `"gold" is not free, team or enterprise`) {
-		t.Errorf("error: %v", err)
-	}
+	_, err := emulator.Start(t.Context(), emulator.Options{Tier: "gold"})
+	fails(t, err, `"gold" is not free, team or enterprise`)
 }

@@ -52,9 +52,7 @@ func TestGlobalUsageLimit(t *testing.T) {
 	v := start(t, emulator.Options{})
 	check := func(method string, body any, want string) {
 		t.Helper()
-		if got := string(v.call(200, method, globalLimits, body).raw); got != want {
-			t.Errorf("%s: %s, want %s", method, got, want)
-		}
+		same(t, method, string(v.call(200, method, globalLimits, body).raw), want)
 	}
 	check("GET", nil, `{"limit":null}`)
 	check("PUT", object{"limit": nil}, `{"limit":null}`)
@@ -89,9 +87,7 @@ func TestUsageLimitsThatAreRefused(t *testing.T) {
 	}
 	v.detail(v.call(400, "PUT", globalLimits, object{"limit": nil, "unit": "credits"}), "not known")
 	v.call(400, "PUT", globalLimits, nil)
-	if got := v.limits(); got != "<nil> ada@people.example:<nil> manager@agentyard.example:<nil>" {
-		t.Errorf("limits: %s", got)
-	}
+	same(t, "limits", v.limits(), "<nil> ada@people.example:<nil> manager@agentyard.example:<nil>")
 }
 
 func TestUserUsageLimits(t *testing.T) {
@@ -101,9 +97,7 @@ func TestUserUsageLimits(t *testing.T) {
 	v.invite("pending@people.example")
 	check := func(want string) {
 		t.Helper()
-		if got := v.limits(); got != want {
-			t.Errorf("limits: %s, want %s", got, want)
-		}
+		same(t, "limits", v.limits(), want)
 	}
 	check("<nil> Ada@People.example:<nil> bob@people.example:<nil> manager@agentyard.example:<nil>")
 	v.call(200, "PUT", globalLimits, object{"limit": 9_000_000})
@@ -112,9 +106,7 @@ func TestUserUsageLimits(t *testing.T) {
 		{"email": "nobody@people.example", "limit": 1_000_000}, {"email": "no address", "limit": 1_000_000}, {"email": "", "limit": nil},
 		{"email": "Pending@people.example", "limit": nil}, {"email": "manager@agentyard.example", "limit": nil},
 	}}).object(t)
-	if got := pairs(o["updated"], "limit"); got != "Ada@People.example:1000000 bob@people.example:2000000 manager@agentyard.example:<nil>" {
-		t.Errorf("updated: %s", got)
-	}
+	same(t, "updated", pairs(o["updated"], "limit"), "Ada@People.example:1000000 bob@people.example:2000000 manager@agentyard.example:<nil>")
 	same(t, "errors", o["errors"], []object{
 		{"email": "nobody@people.example", "error": "The organization has no member with this email address."},
 		{"email": "no address", "error": "The email address is malformed."},
@@ -129,9 +121,7 @@ func TestUserUsageLimits(t *testing.T) {
 		same(t, email, o["errors"], []object{{"email": email, "error": "The email address is malformed."}})
 	}
 	// All failed, and still the status is 200.
-	if got := string(v.call(200, "PUT", userLimits, object{"users": []object{{"email": "x", "limit": nil}}}).raw); got != `{"updated":[],"errors":[{"email":"x","error":"The email address is malformed."}]}` {
-		t.Errorf("answer: %s", got)
-	}
+	same(t, "answer", string(v.call(200, "PUT", userLimits, object{"users": []object{{"email": "x", "limit": nil}}}).raw), `{"updated":[],"errors":[{"email":"x","error":"The email address is malformed."}]}`)
 }
 
 func TestUserUsageLimitsInOneRequest(t *testing.T) {
@@ -165,9 +155,7 @@ func TestUserUsageLimitsInOneRequest(t *testing.T) {
 	} {
 		v.detail(v.call(400, "PUT", userLimits, body), want)
 	}
-	if v.limits() != before {
-		t.Error("a refused request changed a limit")
-	}
+	same(t, "a refused request changed a limit", v.limits(), before)
 }
 
 // The order of limits is open, and so is that of what a request did.

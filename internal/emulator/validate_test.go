@@ -95,9 +95,7 @@ func TestBodiesRefused(t *testing.T) {
 		}
 		v.detail(a, c.want)
 	}
-	if n := len(v.call(200, "GET", create, nil).object(t)["computers"].([]any)); n != 0 {
-		t.Errorf("%d computers were created", n)
-	}
+	same(t, "computers were created", len(v.call(200, "GET", create, nil).object(t)["computers"].([]any)), 0)
 }
 
 func TestEscapedCharacters(t *testing.T) {
@@ -106,12 +104,8 @@ func TestEscapedCharacters(t *testing.T) {
 	for _, name := range []string{`\ud83d\uDE00`, `\\ud800`, `\\\ud83d\ude00`, `\ud7ff\ue000`, `\"\u0041`} {
 		var want struct{ Name string }
 		body := `{"name":"` + name + `"}`
-		if err := json.Unmarshal([]byte(body), &want); err != nil {
-			t.Fatal(err)
-		}
-		if got := v.call(201, "POST", computers, body).object(t)["name"]; got != want.Name {
-			t.Errorf("%s: %v", body, got)
-		}
+		must(t, json.Unmarshal([]byte(body), &want))
+		same(t, body, v.call(201, "POST", computers, body).object(t)["name"], want.Name)
 	}
 }
 
@@ -157,9 +151,7 @@ func TestContentTypeIsRequired(t *testing.T) {
 		"application/json": 201, "application/json; charset=utf-8": 201, "Application/JSON;charset=UTF-8": 201, "application/json; charset": 201,
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), "POST", v.URL()+"/api/v0/computers", strings.NewReader(fmt.Sprintf(`{"name":%q}`, uuid.NewString())))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		req.Header.Set("Authorization", "Bearer "+v.BootstrapKey())
 		req.Header.Set("Content-Type", contentType)
 		a, err := do(req)

@@ -43,15 +43,11 @@ func (v *filesEnv) link(export string) string {
 func unpack(t *testing.T, data []byte, made int64) map[string]string {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	files := map[string]string{}
 	for _, f := range z.File {
 		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		content, err := io.ReadAll(r)
 		if _, twice := files[f.Name]; err != nil || twice || f.Modified.UnixMilli() != made {
 			t.Errorf("%s: twice %v, modified %s, error %v", f.Name, twice, f.Modified, err)
@@ -74,9 +70,7 @@ func TestExportWiki(t *testing.T) {
 	}
 	files := unpack(t, a.raw, int64(run["createdAt"].(float64)))
 	var index object
-	if err := json.Unmarshal([]byte(files["wiki.json"]), &index); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(files["wiki.json"]), &index))
 	for _, name := range []string{"wikiRunId", "createdAt", "repoUrl", "commitHash", "branch", "pageTree"} {
 		same(t, name, index[name], run[name])
 	}
@@ -84,9 +78,7 @@ func TestExportWiki(t *testing.T) {
 	same(t, "pages", files, map[string]string{"z.md": "# Z\n", "dir/ä.md": ""})
 
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodHead, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if head, err := do(req); err != nil || head.status != 200 || head.header.Get("Content-Length") != strconv.Itoa(len(a.raw)) {
 		t.Errorf("HEAD: %d, %v, error %v", head.status, head.header, err)
 	}
@@ -94,21 +86,15 @@ func TestExportWiki(t *testing.T) {
 	// The bytes are the same at all times, in every form, and whatever may change about the run.
 	v.call(200, "POST", wiki+"/"+run["wikiRunId"].(string)+"/privacy", object{"privacyLevel": "private"})
 	v.clock.Advance(time.Hour)
-	if err := v.SetVideoOverview(run["wikiRunId"].(string), map[string]any{"a": 1}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.SetVideoOverview(run["wikiRunId"].(string), map[string]any{"a": 1}))
 	if again := v.get(v.link(export), ""); !bytes.Equal(again.raw, a.raw) {
 		t.Error("a later export has other bytes")
 	}
-	if err := v.SetWikiExport(emulator.WikiExportArchive, 0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.SetWikiExport(emulator.WikiExportArchive, 0))
 	if direct := v.call(200, "GET", export, nil); direct.header.Get("Content-Type") != "application/zip" || !bytes.Equal(direct.raw, a.raw) {
 		t.Errorf("the archive in the answer: %s", direct.header.Get("Content-Type"))
 	}
-	if err := v.SetWikiExport(emulator.WikiExportRedirect, 0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.SetWikiExport(emulator.WikiExportRedirect, 0))
 	to := v.call(302, "GET", export, nil)
 	if got := v.get(to.header.Get("Location"), ""); !bytes.Equal(got.raw, a.raw) || len(to.raw) != 0 {
 		t.Errorf("the redirection to %s: %d", to.header.Get("Location"), got.status)
@@ -120,34 +106,24 @@ func TestExportWikiExpires(t *testing.T) {
 	v, run, export := startWiki(t, emulator.Options{})
 	address := v.link(export)
 	v.clock.Advance(time.Minute - time.Millisecond)
-	if a := v.get(address, ""); a.status != 200 {
-		t.Errorf("just before the end: %d", a.status)
-	}
+	same(t, "just before the end", v.get(address, "").status, 200)
 	v.clock.Advance(time.Millisecond)
 	if a := v.get(address, ""); a.status != 403 || !strings.Contains(string(a.raw), "has expired") {
 		t.Errorf("afterwards: %d %s", a.status, a.raw)
 	}
-	if a := v.get(v.link(export), ""); a.status != 200 {
-		t.Errorf("a new address: %d", a.status)
-	}
+	same(t, "a new address", v.get(v.link(export), "").status, 200)
 
 	v.call(204, "POST", "/_emulator/wiki-export", object{"form": "redirect", "lifetimeSeconds": 5})
 	address = v.call(302, "GET", export, nil).header.Get("Location")
 	v.clock.Advance(5*time.Second - time.Millisecond)
-	if a := v.get(address, ""); a.status != 200 {
-		t.Errorf("a redirection just before the end: %d", a.status)
-	}
+	same(t, "a redirection just before the end", v.get(address, "").status, 200)
 	v.clock.Advance(time.Millisecond)
-	if a := v.get(address, ""); a.status != 403 {
-		t.Errorf("a redirection afterwards: %d", a.status)
-	}
+	same(t, "a redirection afterwards", v.get(address, "").status, 403)
 	// A run that was deleted is gone from the storage too.
 	v.call(204, "POST", "/_emulator/wiki-export", object{})
 	address = v.link(export)
 	v.call(200, "DELETE", wiki+"/"+run["wikiRunId"].(string), nil)
-	if a := v.get(address, ""); a.status != 404 {
-		t.Errorf("after the deletion: %d %s", a.status, a.raw)
-	}
+	same(t, "after the deletion", v.get(address, "").status, 404)
 }
 
 func TestExportWikiRefuses(t *testing.T) {
@@ -169,9 +145,7 @@ func TestExportWikiRefuses(t *testing.T) {
 		}
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if a, err := do(req); err != nil || a.status != 404 {
 		t.Errorf("POST: %d, %v", a.status, err)
 	}
@@ -180,9 +154,8 @@ func TestExportWikiRefuses(t *testing.T) {
 	for _, wrong := range []object{{"form": "tar"}, {"lifetimeSeconds": -1}, {"lifetime": 1}} {
 		v.call(400, "POST", "/_emulator/wiki-export", wrong)
 	}
-	if _, err := emulator.Start(t.Context(), emulator.Options{WikiExport: emulator.WikiExport{Form: "tar"}}); err == nil || !strings.Contains(err.Error(), "not link, archive or redirect") {
-		t.Errorf("start with a wrong form: %v", err)
-	}
+	_, err = emulator.Start(t.Context(), emulator.Options{WikiExport: emulator.WikiExport{Form: "tar"}})
+	fails(t, err, "not link, archive or redirect")
 }
 
 func TestExportWikiOptions(t *testing.T) {
@@ -190,9 +163,7 @@ func TestExportWikiOptions(t *testing.T) {
 	v, _, export := startWiki(t, emulator.Options{WikiExport: emulator.WikiExport{Form: emulator.WikiExportRedirect, Lifetime: time.Second}})
 	address := v.call(302, "GET", export, nil).header.Get("Location")
 	v.clock.Advance(time.Second)
-	if a := v.get(address, ""); a.status != 403 {
-		t.Errorf("after a second: %d", a.status)
-	}
+	same(t, "after a second", v.get(address, "").status, 403)
 }
 
 func TestUploadWikiVideo(t *testing.T) {
@@ -222,9 +193,7 @@ func TestUploadWikiVideo(t *testing.T) {
 		t.Error("two uploads have one key")
 	}
 	withKey := func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+v.BootstrapKey()) }
-	if a := v.upload(address, fields, strings.NewReader("a"), withKey); a.status != 403 {
-		t.Errorf("with the API key: %d %s", a.status, a.raw)
-	}
+	same(t, "with the API key", v.upload(address, fields, strings.NewReader("a"), withKey).status, 403)
 	address, fields = begin()
 	v.clock.Advance(15 * time.Minute)
 	if a := v.upload(address, fields, strings.NewReader("a"), nil); a.status != 403 || !strings.Contains(string(a.raw), "has expired") {

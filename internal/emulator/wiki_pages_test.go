@@ -63,9 +63,7 @@ func (v *env) pagesOf(run object) map[string]object {
 		for _, n := range nodes.([]any) {
 			n := n.(object)
 			page := v.call(200, "GET", wiki+"/"+run["wikiRunId"].(string)+"/pages/"+url.PathEscape(n["pageId"].(string)), nil).object(v.t)
-			if page["pageId"] != n["pageId"] || page["path"] != n["path"] {
-				v.t.Errorf("page %v of the node %v", page, n)
-			}
+			fields(v.t, "page", page, object{"pageId": n["pageId"], "path": n["path"]})
 			pages[page["path"].(string)] = page
 			visit(n["children"])
 		}
@@ -80,9 +78,7 @@ func TestGeneratedWiki(t *testing.T) {
 	counts := map[float64]bool{}
 	for i := range 12 {
 		address := fmt.Sprintf("https://code.example/many/r%d", i)
-		if err := v.ConnectRepository(emulator.Repository{URL: address}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, v.ConnectRepository(emulator.Repository{URL: address}))
 		run := v.wikiRun(address, nil)
 		text, levels := treeOf(run["pageTree"])
 		pages := v.pagesOf(run)
@@ -115,9 +111,7 @@ func TestGeneratedWiki(t *testing.T) {
 			}
 		}
 	}
-	if len(counts) != 4 {
-		t.Errorf("numbers of pages: %v", counts)
-	}
+	same(t, "numbers of pages", len(counts), 4)
 }
 
 func TestUploadedWiki(t *testing.T) {
@@ -188,22 +182,16 @@ func TestUploadedWikiRefuses(t *testing.T) {
 	} {
 		a := v.call(400, "POST", wiki, c.body)
 		v.detail(a, c.text)
-		if got := a.header.Get(emulator.RuleHeader); got != c.rule {
-			t.Errorf("%s: rule %q, want %q", c.text, got, c.rule)
-		}
+		same(t, fmt.Sprintf("%s: rule", c.text), a.header.Get(emulator.RuleHeader), c.rule)
 	}
 	for _, wrong := range []string{
 		"", "/", "/a.md", "..", "../a.md", "a/../b.md", "a..md", ".", "./a.md", "a//b.md", "a/", `a\b.md`, `..\a.md`, `C:\a.md`, "wiki.json",
 	} {
 		a := v.call(400, "POST", wiki, upload(object{"path": wrong}))
 		v.detail(a, `"pages[0].path" must name a file of the wiki`)
-		if got := a.header.Get(emulator.RuleHeader); got != "wiki-path" {
-			t.Errorf("%q: rule %q", wrong, got)
-		}
+		same(t, fmt.Sprintf("%q: rule", wrong), a.header.Get(emulator.RuleHeader), "wiki-path")
 	}
-	if got := string(v.call(200, "GET", wiki, nil).raw); got != `{"wikiRuns":[]}` {
-		t.Errorf("refused uploads left %s", got)
-	}
+	same(t, "refused uploads left", string(v.call(200, "GET", wiki, nil).raw), `{"wikiRuns":[]}`)
 }
 
 func TestSearchWiki(t *testing.T) {
@@ -222,30 +210,22 @@ func TestSearchWiki(t *testing.T) {
 		for _, r := range v.call(200, "GET", at+"?"+query, nil).object(t)["results"].([]any) {
 			r := r.(object)
 			page := v.call(200, "GET", wiki+"/"+run["wikiRunId"].(string)+"/pages/"+r["pageId"].(string), nil).object(t)
-			if page["path"] != r["path"] || page["title"] != r["title"] {
-				t.Errorf("result %v of the page %v", r, page)
-			}
+			fields(t, fmt.Sprintf("result %v of the page", r), page, object{"path": r["path"], "title": r["title"]})
 			paths, snippets = append(paths, fmt.Sprintf("%v %v", r["path"], r["matchCount"])), append(snippets, r["snippet"].(string))
 		}
 		return paths, snippets
 	}
 	paths, snippets := search("q=nEEdle")
-	if got := strings.Join(paths, ", "); got != "z.md 3, b.md 1, c.md 1" {
-		t.Errorf("results: %s", got)
-	}
+	same(t, "results", strings.Join(paths, ", "), "z.md 3, b.md 1, c.md 1")
 	want := []string{"needle NEEDLE", "none of it", strings.Repeat("ä", 58) + "İ Needle" + strings.Repeat("z", 60)}
-	if got := strings.Join(snippets, "\n"); got != strings.Join(want, "\n") {
-		t.Errorf("snippets: %q", snippets)
-	}
+	same(t, fmt.Sprintf("snippets: %q", snippets), strings.Join(snippets, "\n"), strings.Join(want, "\n"))
 	if paths, _ := search("q=needle&limit=1"); strings.Join(paths, ", ") != "z.md 3" {
 		t.Errorf("the first: %s", paths)
 	}
 	if paths, _ := search("q=50%25+%C3%9F&limit=100"); strings.Join(paths, ", ") != "a.md 1" {
 		t.Errorf("characters that are escaped: %s", paths)
 	}
-	if got := string(v.call(200, "GET", at+"?q=nothing+of+the+kind", nil).raw); got != `{"results":[]}` {
-		t.Errorf("nothing: %s", got)
-	}
+	same(t, "nothing", string(v.call(200, "GET", at+"?q=nothing+of+the+kind", nil).raw), `{"results":[]}`)
 	for query, text := range map[string]string{
 		"": `"q" is required`, "?limit=5": `"q" is required`, "?q=": `"q" must not be empty`, "?q=a&limit=0": "from 1 to 100", "?q=a&limit=101": "from 1 to 100",
 		"?q=a&limit=x": "from 1 to 100", "?q=a&limit=05": "from 1 to 100", "?q=a&cursor=x": "no query parameter", "?q=a&q=b": "2 times",

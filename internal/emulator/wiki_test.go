@@ -1,6 +1,7 @@
 package emulator_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -41,9 +42,7 @@ func (v *env) runsAt(key, path string) string {
 func (v *env) addRun(given emulator.WikiRun) string {
 	v.t.Helper()
 	id, err := v.AddWikiRun(given)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	must(v.t, err)
 	return id
 }
 
@@ -66,16 +65,12 @@ func TestWikiRunLife(t *testing.T) {
 		}
 		same(t, path, list[0], run)
 	}
-	if got := string(v.call(200, "DELETE", wiki+"/"+id, nil).raw); got != `{"deleted":true}` {
-		t.Errorf("answer: %s", got)
-	}
+	same(t, "answer", string(v.call(200, "DELETE", wiki+"/"+id, nil).raw), `{"deleted":true}`)
 	for _, c := range [][2]string{{"GET", ""}, {"DELETE", ""}, {"GET", "/export"}, {"GET", "/search?q=a"}, {"GET", "/pages/" + run["pageTree"].([]any)[0].(object)["pageId"].(string)}} {
 		v.detail(v.call(404, c[0], wiki+"/"+id+c[1], nil), "no wiki run with the ID")
 	}
 	for _, path := range []string{wiki, historyOf(api), historyOf(web)} {
-		if got := string(v.call(200, "GET", path, nil).raw); got != `{"wikiRuns":[]}` {
-			t.Errorf("%s: %s", path, got)
-		}
+		same(t, path, string(v.call(200, "GET", path, nil).raw), `{"wikiRuns":[]}`)
 	}
 }
 
@@ -83,9 +78,7 @@ func TestCreateWikiRun(t *testing.T) {
 	t.Parallel()
 	v := start(t, emulator.Options{})
 	given := v.wikiRun(web+".git/", object{"branch": "topic", "commitHash": "abc", "hasLocalChanges": true, "hasNonRemoteCommits": true})
-	if given["repoUrl"] != web || given["branch"] != "topic" || given["commitHash"] != "abc" || given["hasLocalChanges"] != true || given["hasNonRemoteCommits"] != true {
-		t.Errorf("run: %v", given)
-	}
+	fields(t, "run", given, object{"repoUrl": web, "branch": "topic", "commitHash": "abc", "hasLocalChanges": true, "hasNonRemoteCommits": true})
 	// The head follows from the repository and the branch, and the branch from the repository.
 	head := func(repo string, more object) any { return v.wikiRun(repo, more)["commitHash"] }
 	if a, b := head("https://CODE.example/ACME/Api", nil), head(api, object{"branch": "main"}); a != b {
@@ -94,9 +87,7 @@ func TestCreateWikiRun(t *testing.T) {
 	if a, b, c := head(api, nil), head(api, object{"branch": "topic"}), head(web, nil); a == b || a == c {
 		t.Errorf("heads of different branches: %v, %v, %v", a, b, c)
 	}
-	if run := v.wikiRun("https://code.example/acme/legacy", nil); run["branch"] != "master" {
-		t.Errorf("the default branch is %v", run["branch"])
-	}
+	same(t, "the default branch is", v.wikiRun("https://code.example/acme/legacy", nil)["branch"], "master")
 	// Nothing tells two requests apart.
 	if a, b := v.wikiRun(api, nil)["wikiRunId"], v.wikiRun(api, nil)["wikiRunId"]; a == b {
 		t.Error("one run for two requests")
@@ -104,9 +95,7 @@ func TestCreateWikiRun(t *testing.T) {
 
 	account, key := v.account("ci")
 	run := v.as(key, 200, "POST", wiki, object{"repoUrl": api}).object(t)
-	if run["ownerUserId"] != nil || run["canUpdatePrivacy"] != true {
-		t.Errorf("run of the service account %s: %v", account, run)
-	}
+	fields(t, fmt.Sprintf("run of the service account %s", account), run, object{"ownerUserId": nil, "canUpdatePrivacy": true})
 
 	for _, c := range []struct {
 		want int
@@ -140,30 +129,22 @@ func TestListWikiRuns(t *testing.T) {
 	third := create(api)
 	check := func(path string, want ...string) {
 		t.Helper()
-		if got := v.runsAt(v.BootstrapKey(), path); got != strings.Join(want, " ") {
-			t.Errorf("%s: %s, want %v", path, got, want)
-		}
+		same(t, path, v.runsAt(v.BootstrapKey(), path), strings.Join(want, " "))
 	}
 	check(wiki, third, other)
 	check(historyOf(api), third, second, first)
 	check(historyOf(web), other)
 
 	// A repository that is no longer covered has no history; its runs remain.
-	if err := v.DisconnectRepository(api); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.DisconnectRepository(api))
 	v.detail(v.call(403, "GET", historyOf(api), nil), "does not cover the repository")
 	check(wiki, third, other)
-	if run := v.call(200, "GET", wiki+"/"+first, nil).object(t); run["isRepoCoveredByOrgIntegration"] != false {
-		t.Errorf("run: %v", run)
-	}
+	same(t, "run", v.call(200, "GET", wiki+"/"+first, nil).object(t)["isRepoCoveredByOrgIntegration"], false)
 	v.ConnectIntegration(false)
 	v.call(403, "GET", historyOf(web), nil)
 	v.call(403, "POST", wiki, object{"repoUrl": web})
 	v.ConnectIntegration(true)
-	if err := v.ConnectRepository(emulator.Repository{URL: "https://code.example/Acme/API"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.ConnectRepository(emulator.Repository{URL: "https://code.example/Acme/API"}))
 	check(historyOf(api), third, second, first)
 	fourth := create(api)
 	check(wiki, fourth, other)
@@ -190,9 +171,7 @@ func TestWikiHistoryTakesWholeAddresses(t *testing.T) {
 	for _, path := range []string{
 		"https%3A%2F%2Fcode.example%2Facme%2Fapi", "https%3a%2f%2fcode.example%2facme%2fapi", "https:%2F%2Fcode.example%2Facme%2Fapi.git", "HTTPS%3A%2F%2FCode.Example%2FAcme%2FApi%2F",
 	} {
-		if got := v.runsAt(v.BootstrapKey(), wiki+"/history/"+path); got != id {
-			t.Errorf("%s: %q", path, got)
-		}
+		same(t, path, v.runsAt(v.BootstrapKey(), wiki+"/history/"+path), id)
 	}
 	for _, address := range []string{
 		"acme/api", "acme", "..", "../" + id, "%2F", " ", "a b", api + "?x=1", api + "#x", api + "/..", api + "/tree/main", "https://code.example/acme/none", "https://u:p@code.example/acme/api", id,
@@ -232,9 +211,7 @@ func TestWikiPrivacy(t *testing.T) {
 	t.Parallel()
 	v := start(t, emulator.Options{})
 	_, owner, err := v.AddHuman(emulator.Human{Email: "author@people.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, user := v.human(emulator.RoleUser)
 	_, top := v.human(emulator.RoleOwner)
 	_, machine := v.account("ci")
@@ -245,9 +222,7 @@ func TestWikiPrivacy(t *testing.T) {
 		return v.as(key, want, "POST", path+"/privacy", object{"privacyLevel": to})
 	}
 	for key, may := range map[string]bool{owner: true, v.BootstrapKey(): true, top: true, user: false, machine: false} {
-		if run := v.as(key, 200, "GET", path, nil).object(t); run["canUpdatePrivacy"] != may || run["sourceSessionId"] != "session" {
-			t.Errorf("may %v: %v", may, run)
-		}
+		fields(t, fmt.Sprintf("may %v", may), v.as(key, 200, "GET", path, nil).object(t), object{"canUpdatePrivacy": may, "sourceSessionId": "session"})
 		if !may {
 			v.detail(level(key, 403, "private"), "its owner or a human Manager or Owner")
 			v.as(key, 403, "DELETE", path, nil)
@@ -260,9 +235,7 @@ func TestWikiPrivacy(t *testing.T) {
 	older := v.wikiRun(api, nil)
 	newer := v.addRun(emulator.WikiRun{RepoURL: api, OwnerEmail: "author@people.example"})
 	path = wiki + "/" + newer
-	if run := level(v.BootstrapKey(), 200, "private").object(t); run["privacyLevel"] != "private" {
-		t.Errorf("answer: %v", run)
-	}
+	same(t, "answer", level(v.BootstrapKey(), 200, "private").object(t)["privacyLevel"], "private")
 	page := v.as(owner, 200, "GET", path, nil).object(t)["pageTree"].([]any)[0].(object)["pageId"].(string)
 	for _, key := range []string{v.BootstrapKey(), top, user, machine} {
 		for _, suffix := range []string{"", "/export", "/search?q=a", "/pages/" + page} {
@@ -270,16 +243,12 @@ func TestWikiPrivacy(t *testing.T) {
 		}
 		v.as(key, 404, "DELETE", path, nil)
 		level(key, 404, "organization")
-		if got := v.runsAt(key, wiki); got != older["wikiRunId"] {
-			t.Errorf("the newest run that another sees: %s", got)
-		}
+		same(t, "the newest run that another sees", v.runsAt(key, wiki), older["wikiRunId"])
 		if got := v.runsAt(key, historyOf(api)); strings.Contains(got, newer) || !strings.Contains(got, id) {
 			t.Errorf("history for another: %s", got)
 		}
 	}
-	if got := v.runsAt(owner, wiki); got != newer {
-		t.Errorf("the newest run for its owner: %s", got)
-	}
+	same(t, "the newest run for its owner", v.runsAt(owner, wiki), newer)
 	level(owner, 200, "organization")
 	v.as(top, 200, "GET", path, nil)
 
@@ -336,43 +305,27 @@ func TestWikiRunsSurviveARestart(t *testing.T) {
 	file, now := filepath.Join(t.TempDir(), "state.db"), clock.NewFake(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
 	v := start(t, emulator.Options{DataFile: file, Clock: now})
 	a, b := v.wikiRun(api, nil)["wikiRunId"].(string), v.wikiRun(api, nil)["wikiRunId"].(string)
-	if err := v.SetVideoOverview(a, map[string]any{"status": "ready"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.SetVideoOverview(a, map[string]any{"status": "ready"}))
 	paths := []string{wiki, historyOf(api), wiki + "/" + a, wiki + "/" + a + "/search?q=the"}
 	before := map[string]string{}
 	for _, path := range paths {
 		before[path] = string(v.call(200, "GET", path, nil).raw)
 	}
-	if err := v.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.Close())
 	v = start(t, emulator.Options{DataFile: file, Clock: now})
 	for _, path := range paths {
-		if got := string(v.call(200, "GET", path, nil).raw); got != before[path] {
-			t.Errorf("%s: %s, before %s", path, got, before[path])
-		}
+		same(t, path, string(v.call(200, "GET", path, nil).raw), before[path])
 	}
 	// What comes later is newer, also within the same millisecond.
 	c := v.wikiRun(api, nil)["wikiRunId"].(string)
-	if got := v.runsAt(v.BootstrapKey(), historyOf(api)); got != c+" "+b+" "+a {
-		t.Errorf("history: %s", got)
-	}
+	same(t, "history", v.runsAt(v.BootstrapKey(), historyOf(api)), c+" "+b+" "+a)
 
-	if err := v.SetWikiExport(emulator.WikiExportArchive, 0); err != nil {
-		t.Fatal(err)
-	}
-	if err := v.Reset(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.SetWikiExport(emulator.WikiExportArchive, 0))
+	must(t, v.Reset())
 	v.call(404, "GET", wiki+"/"+a, nil)
-	if got := string(v.call(200, "GET", wiki, nil).raw); got != `{"wikiRuns":[]}` {
-		t.Errorf("after the reset: %s", got)
-	}
+	same(t, "after the reset", string(v.call(200, "GET", wiki, nil).raw), `{"wikiRuns":[]}`)
 	id := v.wikiRun(api, nil)["wikiRunId"].(string)
-	if got := v.call(200, "GET", wiki+"/"+id+"/export", nil).header.Get("Content-Type"); got != "application/json" {
-		t.Errorf("an export after the reset is %s", got)
-	}
+	same(t, "an export after the reset is", v.call(200, "GET", wiki+"/"+id+"/export", nil).header.Get("Content-Type"), "application/json")
 }
 
 func TestWikiRunIsFoundLate(t *testing.T) {
@@ -410,18 +363,14 @@ func TestWikiControls(t *testing.T) {
 	want := emulator.WikiRun{
 		ID: id, RepoURL: api, Branch: "b", CommitHash: "c", OwnerEmail: "dev@people.example", PrivacyLevel: "private", SourceSessionID: "s", PageCount: runs[0].PageCount,
 	}
-	if runs[2] != want {
-		t.Errorf("the run of the member: %+v, want %+v", runs[2], want)
-	}
+	same(t, "the run of the member", runs[2], want)
 
 	v.call(204, "POST", control+"/"+own+"/video-overview", object{"videoOverview": object{"status": "ready"}})
 	if got := v.call(200, "GET", wiki+"/"+own, nil).object(t)["videoOverview"]; got == nil || got.(object)["status"] != "ready" {
 		t.Errorf("video overview: %v", got)
 	}
 	for _, run := range v.call(200, "GET", historyOf(api), nil).object(t)["wikiRuns"].([]any) {
-		if run.(object)["videoOverview"] != nil {
-			t.Errorf("in a list: %v", run)
-		}
+		same(t, "in a list", run.(object)["videoOverview"], nil)
 	}
 	v.call(204, "POST", control+"/"+own+"/video-overview", object{"videoOverview": nil})
 	if got, found := v.call(200, "GET", wiki+"/"+own, nil).object(t)["videoOverview"]; found {
