@@ -287,7 +287,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		},
 		"one that a lost answer left and nobody could remove": {
 			err: &serviceaccounts.UnrevokedError{Found: []create.ExistsError{*made("API key", "1")}, Err: errors.Join(sent, refused)}, options: []Option{thingFields, sweep},
-			want:   []string{"1 (created at 2026-03-01T00:00:00Z) lives on", "createThing (POST /api/v0/things) got no usable answer: EOF; revokeThing (POST /api/v0/things/{thingId}) answered 403: no."},
+			want:   []string{"1 (created at 2026-03-01T00:00:00Z) is still valid", "createThing (POST /api/v0/things) got no usable answer: EOF; revokeThing (POST /api/v0/things/{thingId}) answered 403: no."},
 			remedy: "Its value is lost. Revoke it.\nOr sweep 1.",
 		},
 		"computers with a fleet's names": {

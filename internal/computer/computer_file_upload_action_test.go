@@ -257,7 +257,7 @@ func TestComputerFileUpload_whenNobodyCanTell(t *testing.T) {
 		emulator.Fault{Operation: "createFileDownload", Kind: emulator.FaultDropBeforeCommit, Times: -1})
 	_, out := acctest.NewProcess(t, e, acctest.Values{"max_retries": 1}).Invoke("agentyard_computer_file_upload", arguments)
 	e.Faults().Clear()
-	for _, want := range []string{"Cannot upload file", "completeFileUpload", `whether the file "a.txt" is in the workspace could not be determined`, "Check the workspace"} {
+	for _, want := range []string{"Cannot upload file", "completeFileUpload", `could not check whether the file "a.txt" is in the workspace`, "Check the workspace"} {
 		if !strings.Contains(out.Text(), want) {
 			t.Errorf("the error lacks %q: %s", want, out.Text())
 		}

@@ -139,7 +139,7 @@ func (d Days) unlike(row int, date string) string {
 	case date == "":
 		return fmt.Sprintf("its row %d has no date", row)
 	case dayOf(date) < d.Start || dayOf(date) > d.End:
-		return fmt.Sprintf("its row %d is about another day: %s", row, date)
+		return fmt.Sprintf("its row %d is outside the requested days: %s", row, date)
 	}
 	return ""
 }
@@ -176,7 +176,7 @@ func (a *query[T]) run(ctx context.Context, query url.Values, most int) (*Report
 		}
 		if found.OrgID != "" && part.OrgID != "" && found.OrgID != part.OrgID {
 			a.pages.Invalidate() // As any other failure, this one is not kept.
-			return nil, transport.Request{Op: a.op}.Unexpected(fmt.Sprintf("a page is of another organization than the one before it: %s instead of %s", part.OrgID, found.OrgID))
+			return nil, transport.Request{Op: a.op}.Unexpected(fmt.Sprintf("it belongs to organization %s, and an earlier page to %s", part.OrgID, found.OrgID))
 		}
 		found.OrgID = cmp.Or(found.OrgID, part.OrgID)
 		for _, row := range part.Rows {
@@ -249,7 +249,7 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 		return none, transport.NewTransportError(a.op, err)
 	}
 	if told := (Days{cmp.Or(dayOf(envelope.Meta.StartDate), days.Start), cmp.Or(dayOf(envelope.Meta.EndDate), days.End)}); told != days {
-		return none, r.Unexpected(fmt.Sprintf("it is about other days: %s to %s", told.Start, told.End))
+		return none, r.Unexpected(fmt.Sprintf("it covers other days than requested: %s to %s", told.Start, told.End))
 	}
 	next, err := collection.NextPage(r, envelope.Meta.HasMore, envelope.Meta.NextCursor, isPaged && a.users(rows) >= size)
 	return collection.Page[Report[T]]{Items: []Report[T]{{OrgID: envelope.Meta.OrgID, Rows: rows}}, Next: next}, err

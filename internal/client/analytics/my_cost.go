@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -55,8 +54,8 @@ func (c *Client) MyCost(ctx context.Context, queryKey string, days Days) (*MyCos
 	rows := make([]dayRow, len(answer.Rows))
 	for i, raw := range answer.Rows {
 		rows[i].raw = raw
-		if err := json.Unmarshal(raw, &rows[i].day); err != nil {
-			return nil, transport.NewTransportError(asked.op, fmt.Errorf("the answer has an unexpected shape: %w", err))
+		if err := transport.Decode(raw, "", &rows[i].day); err != nil {
+			return nil, transport.NewTransportError(asked.op, err)
 		}
 		if problem := days.unlike(i+1, rows[i].day.Date); problem != "" {
 			return nil, transport.Request{Op: asked.op}.Unexpected(problem)

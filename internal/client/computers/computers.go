@@ -163,7 +163,7 @@ func (c *Client) WithSteps(ctx context.Context, found *Computer) (*Computer, err
 	case err != nil:
 		return nil, err
 	case !strings.EqualFold(named.ID, found.ID):
-		return nil, fmt.Errorf("getComputerByName found the computer %s instead of %s, which may have been renamed meanwhile", named.ID, found.ID)
+		return nil, fmt.Errorf("getComputerByName returned computer %s instead of %s, which may have been renamed; plan again", named.ID, found.ID)
 	}
 	named.IsCallers = found.IsCallers
 	return named, nil

@@ -2,7 +2,6 @@ package computers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -32,7 +31,7 @@ type UnprovenUploadError struct {
 }
 
 func (e *UnprovenUploadError) Error() string {
-	return fmt.Sprintf("%v; whether the file %q is in the workspace could not be determined: %v", e.Err, e.FileName, e.Check)
+	return fmt.Sprintf("%v; the provider could not check whether the file %q is in the workspace: %v", e.Err, e.FileName, e.Check)
 }
 
 func (e *UnprovenUploadError) Unwrap() error { return e.Err }
@@ -64,7 +63,7 @@ func (c *Client) CreateFileUpload(ctx context.Context, computerID, fileName stri
 		upload.fields = answer.FormFields
 	}
 	if upload.url == "" {
-		return nil, &transport.TransportError{Operation: op.Name, Method: op.Method, Route: op.Route, Err: errors.New("the answer has no address for the upload")}
+		return nil, transport.Request{Op: op}.Unexpected("it has no upload URL")
 	}
 	return upload, nil
 }
@@ -132,7 +131,7 @@ func (c *Client) CreateFileDownload(ctx context.Context, computerID, fileName, s
 		download.URL = answer.DownloadURL
 	}
 	if download.URL == "" {
-		return nil, &transport.TransportError{Operation: op.Name, Method: op.Method, Route: op.Route, Err: errors.New("the answer has no address for the download")}
+		return nil, transport.Request{Op: op}.Unexpected("it has no download URL")
 	}
 	return download, nil
 }

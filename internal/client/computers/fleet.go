@@ -247,17 +247,17 @@ func unlikeBatch(result *BulkCreateResult, body BulkCreateRequest, known collect
 	for i := range result.Computers {
 		made := &result.Computers[i]
 		if problem := transport.Mismatch(made, transport.NewObject); problem != "" {
-			return fmt.Sprintf("its computer %d is none: %s", i+1, problem)
+			return fmt.Sprintf("its computer %d is invalid: %s", i+1, problem)
 		}
 		if _, ok := FleetNumber(body.NamePrefix, made.Name); !ok || known.Contains(made.ID) {
-			return fmt.Sprintf("it holds the computer %s (%s), which is not one of the fleet or was there before", made.Name, made.ID)
+			return fmt.Sprintf("it contains computer %s (%s), which existed before or does not belong to the fleet", made.Name, made.ID)
 		}
 	}
 	switch {
 	case len(result.Computers) > body.Quantity:
-		return fmt.Sprintf("it holds %d computers where %d were asked for", len(result.Computers), body.Quantity)
+		return fmt.Sprintf("it contains %d computers instead of %d", len(result.Computers), body.Quantity)
 	case len(result.Computers) < body.Quantity && result.Error == nil:
-		return "it does not say which computers were made"
+		return "it does not name the computers that were created"
 	}
 	return ""
 }

@@ -375,11 +375,11 @@ func TestUnlikeBatch(t *testing.T) {
 		"all":               {BulkCreateResult{Computers: []Computer{whole(1), whole(2)}}, ""},
 		"all, and an error": {BulkCreateResult{Computers: []Computer{whole(1), whole(2)}, Error: failed}, ""},
 		"fewer, explained":  {BulkCreateResult{Computers: []Computer{whole(1)}, Error: failed}, ""},
-		"fewer":             {BulkCreateResult{Computers: []Computer{whole(1)}}, "does not say which"},
-		"more":              {BulkCreateResult{Computers: []Computer{whole(1), whole(2), whole(3)}}, "it holds 3 computers where 2 were asked for"},
-		"no computer":       {BulkCreateResult{Computers: []Computer{whole(1), {}}}, "its computer 2 is none: it holds no ID"},
-		"of another name":   {BulkCreateResult{Computers: []Computer{{ID: "id", Name: "db-1", ProviderType: "x"}}}, "db-1 (id), which is not one of the fleet"},
-		"there before":      {BulkCreateResult{Computers: []Computer{whole(7)}}, "web-7 (id-7), which is not one of the fleet or was there before"},
+		"fewer":             {BulkCreateResult{Computers: []Computer{whole(1)}}, "does not name the computers"},
+		"more":              {BulkCreateResult{Computers: []Computer{whole(1), whole(2), whole(3)}}, "it contains 3 computers instead of 2"},
+		"no computer":       {BulkCreateResult{Computers: []Computer{whole(1), {}}}, "its computer 2 is invalid: it holds no ID"},
+		"of another name":   {BulkCreateResult{Computers: []Computer{{ID: "id", Name: "db-1", ProviderType: "x"}}}, "db-1 (id), which existed before or does not belong"},
+		"there before":      {BulkCreateResult{Computers: []Computer{whole(7)}}, "web-7 (id-7), which existed before or does not belong to the fleet"},
 	} {
 		c := serveBulk(t, &bulkService{})
 		old := whole(7)

@@ -158,7 +158,7 @@ func TestWithSteps(t *testing.T) {
 			func(w http.ResponseWriter, _ *http.Request) { clienttest.NotFound(w) }, 0, "includeProvisioningSteps=true&serviceAccountId=sa_1", "404",
 		},
 		"refused":          {managed, func(w http.ResponseWriter, _ *http.Request) { clienttest.Forbidden(w) }, 0, "includeProvisioningSteps=true", "403"},
-		"another computer": {of(func(c *Computer) { c.ID = "c2" }), func(w http.ResponseWriter, _ *http.Request) { clienttest.AnswerJSON(w, 200, stepped) }, 0, "includeProvisioningSteps=true", "the computer C1 instead of c2"},
+		"another computer": {of(func(c *Computer) { c.ID = "c2" }), func(w http.ResponseWriter, _ *http.Request) { clienttest.AnswerJSON(w, 200, stepped) }, 0, "includeProvisioningSteps=true", "computer C1 instead of c2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -116,7 +116,7 @@ func sameBytes(a, b io.Reader) (bool, error) {
 		m, errB := io.ReadFull(b, right)
 		for _, err := range []error{errA, errB} {
 			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-				return false, fmt.Errorf("comparing the file broke off: %w", transport.WithoutURL(err))
+				return false, fmt.Errorf("the files could not be compared: %w", transport.WithoutURL(err))
 			}
 		}
 		if !bytes.Equal(left[:n], right[:m]) {

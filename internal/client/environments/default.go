@@ -53,7 +53,7 @@ func (c *Client) SetDefault(ctx context.Context, id string) error {
 	}
 	if err == nil && transport.Decode(answer.Body, "", &set) == nil && set.DefaultEnvironmentID != "" {
 		if !strings.EqualFold(set.DefaultEnvironmentID, id) {
-			return r.Unexpected(fmt.Sprintf("the default is %s instead of %s", set.DefaultEnvironmentID, id))
+			return r.Unexpected(fmt.Sprintf("it names environment %s instead of %s", set.DefaultEnvironmentID, id))
 		}
 		return nil
 	}
@@ -64,9 +64,9 @@ func (c *Client) SetDefault(ctx context.Context, id string) error {
 	case err != nil:
 		return err
 	case readErr != nil:
-		return fmt.Errorf("%w (the answer to %s names no environment, so the default was read back)", readErr, r.Op.Name)
+		return fmt.Errorf("%w (the response to %s names no environment, so the provider read the default back)", readErr, r.Op.Name)
 	}
-	return r.Unexpected("it names no environment, and the default, read back, is not changed")
+	return r.Unexpected("it names no environment, and the default read back differs")
 }
 
 // ProvisionDefault makes a default environment where the organization has none. A lost answer is made up for by a read.
@@ -132,7 +132,7 @@ func (c *Client) SourceOptions(ctx context.Context) (*SourceOptions, error) {
 	})
 	select {
 	case <-ctx.Done():
-		return nil, fmt.Errorf("waiting for the source options, which are read once for all: %w", ctx.Err())
+		return nil, fmt.Errorf("waiting for the source options that several reads share: %w", ctx.Err())
 	case <-c.sources.done:
 		return c.sources.read, c.sources.err
 	}

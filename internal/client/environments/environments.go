@@ -264,9 +264,9 @@ func (c *Client) Update(ctx context.Context, id, latest string, body UpdateReque
 	present, err := c.GetUncached(readCtx, id)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("%w (the answer to %s names no build, so the environment was read back)", err, r.Op.Name)
+		return "", fmt.Errorf("%w (the response to %s names no build, so the provider read the environment back)", err, r.Op.Name)
 	case !isNamed && !body.matches(present):
-		return "", r.Unexpected("it holds no object, and the environment, read back, is not changed")
+		return "", r.Unexpected("it contains no object, and the environment read back differs")
 	case !body.Builds():
 		return "", nil
 	case present.builtSince(latest, since):

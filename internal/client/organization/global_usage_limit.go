@@ -108,7 +108,7 @@ func (c *Client) putGlobalUsageLimit(ctx context.Context, limit *int64) error {
 	case err != nil:
 		return err
 	case readErr != nil:
-		return fmt.Errorf("%w (the answer to %s does not tell the limit, so it was read back)", readErr, r.Op.Name)
+		return fmt.Errorf("%w (the response to %s has no limit, so the provider read the limit back)", readErr, r.Op.Name)
 	}
-	return r.Unexpected("it does not tell the limit, and the limit, read back, differs")
+	return r.Unexpected("it has no limit, and the limit read back differs")
 }

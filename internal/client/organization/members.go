@@ -127,7 +127,7 @@ func (c *Client) confirmNoMember(ctx context.Context, email string, notFound err
 	for range 2 {
 		found, seen, err := c.searchByEmail(ctx, email)
 		if err == nil && seen == 0 {
-			err = transport.Request{Op: opListMembers}.Unexpected("it lists no member at all, though the owner of the API key is one")
+			err = transport.Request{Op: opListMembers}.Unexpected("it lists no members, although the owner of the API key is one")
 		}
 		switch {
 		case err != nil:

@@ -237,7 +237,7 @@ func TestRemoveMember(t *testing.T) {
 		"still listed":                 {[]string{gone, with, with}, false, "answered 404", 3},
 		"gone in a new listing":        {[]string{gone, with, others}, true, "does not exist", 3},
 		"nobody at all":                {[]string{gone, usersPage("")}, false, "whether it is gone is not certain", 2},
-		"nobody at all any more":       {[]string{gone, with, usersPage("")}, false, "lists no member at all", 3},
+		"nobody at all any more":       {[]string{gone, with, usersPage("")}, false, "lists no members", 3},
 		"nothing to list":              {[]string{gone, gone}, false, "whether it is gone is not certain", 2},
 		"a 404 of something else":      {[]string{"404 <html>"}, false, "answered 404", 1},
 		"a page of something else":     {[]string{"200 <html>", "200 <html>", "200 <html>", "200 <html>"}, false, "not JSON", 4},

@@ -202,8 +202,8 @@ func (c *Client) listUsageLimits(ctx context.Context, _ string) ([]UsageLimits, 
 // limitsIn reads a listing. One that lacks a key is refused: taken for null, it would make limits look removed.
 func limitsIn(body []byte) (global *int64, users []listedLimit, err error) {
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(body, &fields); err != nil {
-		return nil, nil, fmt.Errorf("the answer has an unexpected shape: %w", err)
+	if err := transport.Decode(body, "", &fields); err != nil {
+		return nil, nil, err
 	}
 	if _, ok := fields["globalLimit"]; !ok {
 		return nil, nil, &transport.ResponseError{Problem: "it has no globalLimit"}
@@ -317,9 +317,9 @@ func (c *Client) sendUserUsageLimits(ctx context.Context, entries []collection.B
 			results[i].err = err
 		case results[i].err != nil: // What the service says is wrong with it.
 		case readErr != nil:
-			results[i].err = fmt.Errorf("%w (the answer to %s does not tell what became of the limit of %s, so the limits were read back)", readErr, r.Op.Name, email)
+			results[i].err = fmt.Errorf("%w (the response to %s does not report the limit of %s, so the provider read the limits back)", readErr, r.Op.Name, email)
 		default:
-			results[i].err = r.Unexpected(fmt.Sprintf("it does not tell what became of the limit of %s, and the limit, read back, differs", email))
+			results[i].err = r.Unexpected(fmt.Sprintf("it does not report the limit of %s, and the limit read back differs", email))
 		}
 	}
 	return results, nil

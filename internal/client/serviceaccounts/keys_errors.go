@@ -14,7 +14,7 @@ type UnrevokedError struct {
 }
 
 func (e *UnrevokedError) Error() string {
-	return fmt.Sprintf("the answer that held the value of a new API key was lost, and revoking the key failed: %s lives on: %s", create.ListIDs(e.Found), create.Causes(e.Err))
+	return fmt.Sprintf("the response with the value of a new API key was lost, and revoking the key failed, so API key %s is still valid: %s", create.ListIDs(e.Found), create.Causes(e.Err))
 }
 
 func (e *UnrevokedError) Unwrap() error { return e.Err }
@@ -30,7 +30,7 @@ type RotatedError struct {
 }
 
 func (e *RotatedError) Error() string {
-	return fmt.Sprintf("API key %s cannot be rotated, and there is a newer live key of its name, %s: %s", e.KeyID, create.ListIDs(e.Found), create.Causes(e.Err))
+	return fmt.Sprintf("API key %s cannot be rotated, and a newer valid API key with the same name exists, %s: %s", e.KeyID, create.ListIDs(e.Found), create.Causes(e.Err))
 }
 
 func (e *RotatedError) Unwrap() error { return e.Err }

@@ -269,10 +269,10 @@ func (c *Client) minted(ctx context.Context, n NewAPIKey, r transport.Request, k
 		return nil, transport.NewTransportError(r.Op, err)
 	}
 	if made.ID == "" || made.Value == "" {
-		return nil, r.Unexpected("it lacks the key's ID or value")
+		return nil, r.Unexpected("it lacks the ID or the value of the key")
 	}
 	if known.Contains(made.ID) || made.Name != "" && made.Name != n.Name {
-		return nil, r.Unexpected(fmt.Sprintf("it holds the key %s (%q), which is not a new one of the name %q", made.ID, made.Name, n.Name))
+		return nil, r.Unexpected(fmt.Sprintf("it contains API key %s (%q) instead of a new one named %q", made.ID, made.Name, n.Name))
 	}
 	if made.CreatedAt == 0 && !answer.At.IsZero() {
 		made.CreatedAt = transport.Millis(answer.At.UnixMilli())

@@ -65,7 +65,7 @@ func TestCreateAPIKey(t *testing.T) {
 		},
 		"its revocation fails": {
 			prepare: func(s *keyring) { s.breaking, s.keeping = once, true },
-			wantErr: []string{"made-1", "lives on", "createApiKey", "revokeApiKey"}, wantLive: "[made-1]",
+			wantErr: []string{"made-1", "is still valid", "createApiKey", "revokeApiKey"}, wantLive: "[made-1]",
 		},
 		"a rotation that left two": {
 			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil); s.add("theirs", nil) },
