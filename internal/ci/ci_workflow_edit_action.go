@@ -31,7 +31,9 @@ var (
 const defaultMode = "code-review"
 
 // NewCIWorkflowEditAction returns the action agentyard_ci_workflow_edit.
-func NewCIWorkflowEditAction() action.Action { return &ciWorkflowEditAction{} }
+func NewCIWorkflowEditAction() action.Action {
+	return &ciWorkflowEditAction{crud.Action{Name: "ci_workflow_edit"}}
+}
 
 type ciWorkflowEditAction struct{ crud.Action }
 
@@ -94,10 +96,6 @@ func (m *ciChangesModel) request() *ci.Changes {
 		changes.GithubEvents = append([]string{}, value.Strings(m.GithubEvents)...) // An empty list must be sent, not omitted.
 	}
 	return changes
-}
-
-func (a *ciWorkflowEditAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_ci_workflow_edit"
 }
 
 func (a *ciWorkflowEditAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {

@@ -12,13 +12,11 @@ import (
 var _ action.ActionWithConfigure = (*computerActivityAction)(nil)
 
 // NewComputerActivityAction returns the action agentyard_computer_activity.
-func NewComputerActivityAction() action.Action { return &computerActivityAction{} }
+func NewComputerActivityAction() action.Action {
+	return &computerActivityAction{crud.Action{Name: "computer_activity"}}
+}
 
 type computerActivityAction struct{ crud.Action }
-
-func (a *computerActivityAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_computer_activity"
-}
 
 func (a *computerActivityAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	resp.Schema = computerActionSchema("Records activity on a managed computer, so that it does not go to sleep. The computer must be active.\n\n" +

@@ -18,7 +18,7 @@ var _ ephemeral.EphemeralResourceWithConfigure = (*computerFileDownloadEphemeral
 
 // NewComputerFileDownloadEphemeral returns the ephemeral resource agentyard_computer_file_download.
 func NewComputerFileDownloadEphemeral() ephemeral.EphemeralResource {
-	return &computerFileDownloadEphemeral{}
+	return &computerFileDownloadEphemeral{crud.Ephemeral{Name: "computer_file_download"}}
 }
 
 type computerFileDownloadEphemeral struct{ crud.Ephemeral }
@@ -30,10 +30,6 @@ type computerFileDownloadModel struct {
 	ContentType types.String `tfsdk:"content_type"`
 	URL         types.String `tfsdk:"url"`
 	ExpiresAt   types.String `tfsdk:"expires_at"`
-}
-
-func (e *computerFileDownloadEphemeral) Metadata(_ context.Context, req ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_computer_file_download"
 }
 
 func (e *computerFileDownloadEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {

@@ -45,7 +45,9 @@ const (
 )
 
 // NewComputerFileUploadAction returns the action agentyard_computer_file_upload.
-func NewComputerFileUploadAction() action.Action { return &computerFileUploadAction{} }
+func NewComputerFileUploadAction() action.Action {
+	return &computerFileUploadAction{crud.Action{Name: "computer_file_upload"}}
+}
 
 type computerFileUploadAction struct{ crud.Action }
 
@@ -104,10 +106,6 @@ func (m *computerFileUploadModel) contentType() string {
 
 func invalidBase64() *crud.Fault {
 	return &crud.Fault{At: path.Root("content_base64"), Summary: "Invalid Base64", Detail: "content_base64 must be standard Base64 with padding. Use filebase64() or base64encode()."}
-}
-
-func (a *computerFileUploadAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_computer_file_upload"
 }
 
 const exactlyOne = " Exactly one of `source_path`, `content`, or `content_base64` is required."

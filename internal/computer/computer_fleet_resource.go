@@ -58,7 +58,10 @@ var fleetFields = apierror.Fields{
 }
 
 // NewComputerFleetResource returns the resource agentyard_computer_fleet.
-func NewComputerFleetResource() resource.Resource { return &fleetResource{} }
+func NewComputerFleetResource() resource.Resource {
+	// A fleet that was imported with its account's own key adopts the account, which changes the identity.
+	return &fleetResource{crud.Resource{Name: "computer_fleet", MutableIdentity: true}}
+}
 
 // fleetResource manages computers that share a name prefix. The IDs in the state decide which computers belong to the fleet.
 // A computer that only has such a name is never counted or deleted, and nothing is created while one exists: an interrupted
@@ -107,12 +110,6 @@ func (m *fleetModel) importID() string {
 		return account + "/" + m.NamePrefix.ValueString()
 	}
 	return m.NamePrefix.ValueString()
-}
-
-func (r *fleetResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_computer_fleet"
-	// A fleet that was imported with its account's own key adopts the account, which changes the identity.
-	resp.ResourceBehavior = resource.ResourceBehavior{MutableIdentity: true}
 }
 
 func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {

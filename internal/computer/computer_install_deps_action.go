@@ -34,7 +34,9 @@ var installStates = wait.States{
 }
 
 // NewComputerInstallDepsAction returns the action agentyard_computer_install_deps.
-func NewComputerInstallDepsAction() action.Action { return &computerInstallDepsAction{} }
+func NewComputerInstallDepsAction() action.Action {
+	return &computerInstallDepsAction{crud.Action{Name: "computer_install_deps"}}
+}
 
 type computerInstallDepsAction struct{ crud.Action }
 
@@ -42,10 +44,6 @@ type computerInstallDepsModel struct {
 	ComputerID     types.String   `tfsdk:"computer_id"`
 	WaitForInstall types.Bool     `tfsdk:"wait_for_install"`
 	Timeouts       timeouts.Value `tfsdk:"timeouts"`
-}
-
-func (a *computerInstallDepsAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_computer_install_deps"
 }
 
 func (a *computerInstallDepsAction) Schema(ctx context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {

@@ -16,7 +16,9 @@ import (
 var _ list.ListResourceWithConfigure = (*computerList)(nil)
 
 // NewComputerList returns the list resource agentyard_computer.
-func NewComputerList() list.ListResource { return &computerList{} }
+func NewComputerList() list.ListResource {
+	return &computerList{computerResource{crud.Resource{Name: "computer"}}}
+}
 
 // computerList has the type name of computerResource, as a list resource must.
 type computerList struct{ computerResource }

@@ -11,13 +11,11 @@ import (
 var _ action.ActionWithConfigure = (*computerRefreshAction)(nil)
 
 // NewComputerRefreshAction returns the action agentyard_computer_refresh.
-func NewComputerRefreshAction() action.Action { return &computerRefreshAction{} }
+func NewComputerRefreshAction() action.Action {
+	return &computerRefreshAction{crud.Action{Name: "computer_refresh"}}
+}
 
 type computerRefreshAction struct{ crud.Action }
-
-func (a *computerRefreshAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_computer_refresh"
-}
 
 func (a *computerRefreshAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	resp.Schema = computerActionSchema("Updates the Git credentials and the owner's secrets on a managed computer. On a registered machine (`byom`), the action changes nothing.")

@@ -55,7 +55,9 @@ var computerFields = apierror.Options{apierror.Fields{
 }, apierror.Unique{"name", "hostId"}}
 
 // NewComputerResource returns the resource agentyard_computer.
-func NewComputerResource() resource.Resource { return &computerResource{} }
+func NewComputerResource() resource.Resource {
+	return &computerResource{crud.Resource{Name: "computer"}}
+}
 
 type computerResource struct{ crud.Resource }
 
@@ -111,10 +113,6 @@ func (m *computerModel) updateRequest(state *computerModel) computers.UpdateRequ
 		body.RemoteUser = value.StringPointer(m.RemoteUser)
 	}
 	return body
-}
-
-func (r *computerResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_computer"
 }
 
 func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {

@@ -11,13 +11,11 @@ import (
 var _ action.ActionWithConfigure = (*computerRestartAction)(nil)
 
 // NewComputerRestartAction returns the action agentyard_computer_restart.
-func NewComputerRestartAction() action.Action { return &computerRestartAction{} }
+func NewComputerRestartAction() action.Action {
+	return &computerRestartAction{crud.Action{Name: "computer_restart"}}
+}
 
 type computerRestartAction struct{ crud.Action }
-
-func (a *computerRestartAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_computer_restart"
-}
 
 func (a *computerRestartAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	resp.Schema = computerActionSchema("Wakes a sleeping managed computer. A running computer is left unchanged. Registered machines (`byom`) are not supported.")

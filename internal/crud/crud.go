@@ -41,24 +41,54 @@ type Importable[A any] interface {
 	FromImport(context.Context, *A) diag.Diagnostics
 }
 
-// Resource gives a managed resource or a list resource its client. Embed it.
-type Resource struct{ Client *client.Client }
+// Resource gives a managed resource or a list resource its type name and its client. Embed it.
+type Resource struct {
+	Client *client.Client
+	// Name is the type's name without the provider's prefix.
+	Name string
+	// MutableIdentity says that an update may change the identity.
+	MutableIdentity bool
+}
+
+// Metadata returns the type's name.
+func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + r.Name
+	resp.ResourceBehavior.MutableIdentity = r.MutableIdentity
+}
 
 // Configure takes the client that the provider made.
 func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
 	r.Client = configured(req.ProviderData, &resp.Diagnostics)
 }
 
-// Ephemeral gives an ephemeral resource its client. Embed it.
-type Ephemeral struct{ Client *client.Client }
+// Ephemeral gives an ephemeral resource its type name and its client. Embed it.
+type Ephemeral struct {
+	Client *client.Client
+	// Name is the type's name without the provider's prefix.
+	Name string
+}
+
+// Metadata returns the type's name.
+func (e *Ephemeral) Metadata(_ context.Context, req ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + e.Name
+}
 
 // Configure takes the client that the provider made.
 func (e *Ephemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse) {
 	e.Client = configured(req.ProviderData, &resp.Diagnostics)
 }
 
-// Action gives an action its client. Embed it.
-type Action struct{ Client *client.Client }
+// Action gives an action its type name and its client. Embed it.
+type Action struct {
+	Client *client.Client
+	// Name is the type's name without the provider's prefix.
+	Name string
+}
+
+// Metadata returns the type's name.
+func (a *Action) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + a.Name
+}
 
 // Configure takes the client that the provider made.
 func (a *Action) Configure(_ context.Context, req action.ConfigureRequest, resp *action.ConfigureResponse) {

@@ -31,7 +31,9 @@ var (
 const theOrganization = "organization"
 
 // NewDefaultEnvironmentResource returns the resource agentyard_default_environment.
-func NewDefaultEnvironmentResource() resource.Resource { return &defaultEnvironmentResource{} }
+func NewDefaultEnvironmentResource() resource.Resource {
+	return &defaultEnvironmentResource{crud.Resource{Name: "default_environment"}}
+}
 
 type defaultEnvironmentResource struct{ crud.Resource }
 
@@ -48,10 +50,6 @@ func (m *defaultEnvironmentModel) FromAPI(_ context.Context, environmentID *stri
 // Identity is the same for every organization, because the API key determines which one it is.
 func (m *defaultEnvironmentModel) Identity() any {
 	return &crud.ID{ID: types.StringValue(theOrganization)}
-}
-
-func (r *defaultEnvironmentResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_default_environment"
 }
 
 func (r *defaultEnvironmentResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {

@@ -27,7 +27,9 @@ import (
 var _ action.ActionWithConfigure = (*environmentBuildAction)(nil)
 
 // NewEnvironmentBuildAction returns the action agentyard_environment_build.
-func NewEnvironmentBuildAction() action.Action { return &environmentBuildAction{} }
+func NewEnvironmentBuildAction() action.Action {
+	return &environmentBuildAction{crud.Action{Name: "environment_build"}}
+}
 
 type environmentBuildAction struct{ crud.Action }
 
@@ -54,10 +56,6 @@ func environmentNamed(ctx context.Context, c *client.Client, id string) (*enviro
 		return nil, &crud.Fault{At: path.Root("environment_id"), Summary: "Environment Not Found", Detail: fmt.Sprintf("Environment %s does not exist, or the provider's API key cannot see it. %s", id, apierror.Sentences(err))}
 	}
 	return e, err
-}
-
-func (a *environmentBuildAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_environment_build"
 }
 
 func (a *environmentBuildAction) Schema(ctx context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {

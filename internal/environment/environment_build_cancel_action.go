@@ -22,7 +22,9 @@ import (
 var _ action.ActionWithConfigure = (*environmentBuildCancelAction)(nil)
 
 // NewEnvironmentBuildCancelAction returns the action agentyard_environment_build_cancel.
-func NewEnvironmentBuildCancelAction() action.Action { return &environmentBuildCancelAction{} }
+func NewEnvironmentBuildCancelAction() action.Action {
+	return &environmentBuildCancelAction{crud.Action{Name: "environment_build_cancel"}}
+}
 
 type environmentBuildCancelAction struct{ crud.Action }
 
@@ -33,10 +35,6 @@ type environmentBuildCancelModel struct {
 
 // maxSuperseded limits how many superseding builds are canceled too.
 const maxSuperseded = 3
-
-func (a *environmentBuildCancelAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_environment_build_cancel"
-}
 
 func (a *environmentBuildCancelAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	resp.Schema = schema.Schema{

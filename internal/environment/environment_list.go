@@ -16,7 +16,9 @@ import (
 var _ list.ListResourceWithConfigure = (*environmentList)(nil)
 
 // NewEnvironmentList returns the list resource agentyard_environment.
-func NewEnvironmentList() list.ListResource { return &environmentList{} }
+func NewEnvironmentList() list.ListResource {
+	return &environmentList{environmentResource{crud.Resource{Name: "environment"}}}
+}
 
 // environmentList has the type name of environmentResource, as a list resource must.
 type environmentList struct{ environmentResource }

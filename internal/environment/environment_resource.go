@@ -60,7 +60,9 @@ func creationAdvice(scope string) apierror.Advice {
 }
 
 // NewEnvironmentResource returns the resource agentyard_environment.
-func NewEnvironmentResource() resource.Resource { return &environmentResource{} }
+func NewEnvironmentResource() resource.Resource {
+	return &environmentResource{crud.Resource{Name: "environment"}}
+}
 
 type environmentResource struct{ crud.Resource }
 
@@ -162,10 +164,6 @@ func repositoriesToAPI(ctx context.Context, list types.List) ([]environments.Rep
 		repositories[i] = environments.Repository{URL: m.URL.ValueString(), Script: m.Script.ValueString()}
 	}
 	return repositories, diags
-}
-
-func (r *environmentResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_environment"
 }
 
 func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {

@@ -24,7 +24,9 @@ var (
 )
 
 // NewGlobalUsageLimitResource returns the resource agentyard_global_usage_limit.
-func NewGlobalUsageLimitResource() resource.Resource { return &globalUsageLimitResource{} }
+func NewGlobalUsageLimitResource() resource.Resource {
+	return &globalUsageLimitResource{crud.Resource{Name: "global_usage_limit"}}
+}
 
 type globalUsageLimitResource struct{ crud.Resource }
 
@@ -41,10 +43,6 @@ func (m *globalUsageLimitModel) FromAPI(_ context.Context, limit *int64) diag.Di
 // Identity is the same for every organization, because the API key determines which one it is.
 func (m *globalUsageLimitModel) Identity() any {
 	return &crud.ID{ID: types.StringValue(theOrganization)}
-}
-
-func (r *globalUsageLimitResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_global_usage_limit"
 }
 
 func (r *globalUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {

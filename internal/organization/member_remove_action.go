@@ -22,16 +22,14 @@ var (
 )
 
 // NewMemberRemoveAction returns the action agentyard_member_remove.
-func NewMemberRemoveAction() action.Action { return &memberRemoveAction{} }
+func NewMemberRemoveAction() action.Action {
+	return &memberRemoveAction{crud.Action{Name: "member_remove"}}
+}
 
 type memberRemoveAction struct{ crud.Action }
 
 type memberRemoveModel struct {
 	Email types.String `tfsdk:"email"`
-}
-
-func (a *memberRemoveAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_member_remove"
 }
 
 func (a *memberRemoveAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {

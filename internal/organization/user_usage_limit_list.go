@@ -14,7 +14,9 @@ import (
 var _ list.ListResourceWithConfigure = (*userUsageLimitList)(nil)
 
 // NewUserUsageLimitList returns the list resource agentyard_user_usage_limit.
-func NewUserUsageLimitList() list.ListResource { return &userUsageLimitList{} }
+func NewUserUsageLimitList() list.ListResource {
+	return &userUsageLimitList{userUsageLimitResource{crud.Resource{Name: "user_usage_limit"}}}
+}
 
 // userUsageLimitList has the type name of userUsageLimitResource, as a list resource must.
 type userUsageLimitList struct{ userUsageLimitResource }

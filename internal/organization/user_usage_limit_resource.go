@@ -30,7 +30,9 @@ var (
 )
 
 // NewUserUsageLimitResource returns the resource agentyard_user_usage_limit.
-func NewUserUsageLimitResource() resource.Resource { return &userUsageLimitResource{} }
+func NewUserUsageLimitResource() resource.Resource {
+	return &userUsageLimitResource{crud.Resource{Name: "user_usage_limit"}}
+}
 
 type userUsageLimitResource struct{ crud.Resource }
 
@@ -54,10 +56,6 @@ func (m *userUsageLimitModel) FromAPI(_ context.Context, l *organization.UserUsa
 }
 
 func (m *userUsageLimitModel) Identity() any { return &userUsageLimitIdentity{Email: m.Email} }
-
-func (r *userUsageLimitResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_user_usage_limit"
-}
 
 const (
 	userEmailText = "Email address of an active member of the organization. Case-insensitive."

@@ -37,7 +37,9 @@ const (
 var apiKeyEphemeralFields = apierror.Fields{"name": path.Root("name"), "expiresAt": path.Root("expires_in")}
 
 // NewAPIKeyEphemeral returns the ephemeral resource agentyard_api_key.
-func NewAPIKeyEphemeral() ephemeral.EphemeralResource { return &apiKeyEphemeral{} }
+func NewAPIKeyEphemeral() ephemeral.EphemeralResource {
+	return &apiKeyEphemeral{crud.Ephemeral{Name: "api_key"}}
+}
 
 type apiKeyEphemeral struct{ crud.Ephemeral }
 
@@ -55,10 +57,6 @@ type apiKeyEphemeralModel struct {
 type ephemeralKey struct {
 	AccountID string `json:"account_id"`
 	KeyID     string `json:"key_id"`
-}
-
-func (e *apiKeyEphemeral) Metadata(_ context.Context, req ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_api_key"
 }
 
 func (e *apiKeyEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {

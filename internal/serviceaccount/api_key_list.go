@@ -6,7 +6,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -19,17 +18,13 @@ import (
 var _ list.ListResourceWithConfigure = (*apiKeyList)(nil)
 
 // NewAPIKeyList returns the list resource agentyard_api_key.
-func NewAPIKeyList() list.ListResource { return &apiKeyList{} }
+func NewAPIKeyList() list.ListResource { return &apiKeyList{crud.Resource{Name: "api_key"}} }
 
 type apiKeyList struct{ crud.Resource }
 
 type apiKeyListConfig struct {
 	ServiceAccountID types.String `tfsdk:"service_account_id"`
 	IncludeRevoked   types.Bool   `tfsdk:"include_revoked"`
-}
-
-func (l *apiKeyList) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_api_key"
 }
 
 func (l *apiKeyList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {

@@ -58,8 +58,10 @@ var existingKey = apierror.Existing(func(e *create.ExistsError) string {
 	return fmt.Sprintf("If an interrupted run created it, revoke it: terraform apply -invoke=action.agentyard_api_key_revoke.NAME, with key_id = %q.", e.ID)
 })
 
-// NewAPIKeyResource returns the resource agentyard_api_key.
-func NewAPIKeyResource() resource.Resource { return &apiKeyResource{} }
+// NewAPIKeyResource returns the resource agentyard_api_key. A rotation changes its identity.
+func NewAPIKeyResource() resource.Resource {
+	return &apiKeyResource{crud.Resource{Name: "api_key", MutableIdentity: true}}
+}
 
 type apiKeyResource struct{ crud.Resource }
 
@@ -136,12 +138,6 @@ func (m *apiKeyModel) request(now time.Time) serviceaccounts.NewAPIKey {
 		n.ExpiresAt = now.Add(n.Lifetime)
 	}
 	return n
-}
-
-// Metadata declares a mutable identity: a rotation changes the key's ID.
-func (r *apiKeyResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_api_key"
-	resp.ResourceBehavior = resource.ResourceBehavior{MutableIdentity: true}
 }
 
 func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {

@@ -19,17 +19,15 @@ var (
 )
 
 // NewAPIKeyRevokeAction returns the action agentyard_api_key_revoke.
-func NewAPIKeyRevokeAction() action.Action { return &apiKeyRevokeAction{} }
+func NewAPIKeyRevokeAction() action.Action {
+	return &apiKeyRevokeAction{crud.Action{Name: "api_key_revoke"}}
+}
 
 type apiKeyRevokeAction struct{ crud.Action }
 
 type apiKeyRevokeModel struct {
 	ServiceAccountID types.String `tfsdk:"service_account_id"`
 	KeyID            types.String `tfsdk:"key_id"`
-}
-
-func (a *apiKeyRevokeAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_api_key_revoke"
 }
 
 func (a *apiKeyRevokeAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
@@ -14,13 +13,11 @@ import (
 var _ list.ListResourceWithConfigure = (*accountList)(nil)
 
 // NewServiceAccountList returns the list resource agentyard_service_account.
-func NewServiceAccountList() list.ListResource { return &accountList{} }
+func NewServiceAccountList() list.ListResource {
+	return &accountList{crud.Resource{Name: "service_account"}}
+}
 
 type accountList struct{ crud.Resource }
-
-func (l *accountList) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_service_account"
-}
 
 func (l *accountList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{MarkdownDescription: "Lists the service accounts of the organization, ordered by name." + managersOnly}

@@ -29,7 +29,9 @@ var (
 )
 
 // NewServiceAccountResource returns the resource agentyard_service_account.
-func NewServiceAccountResource() resource.Resource { return &accountResource{} }
+func NewServiceAccountResource() resource.Resource {
+	return &accountResource{crud.Resource{Name: "service_account"}}
+}
 
 type accountResource struct{ crud.Resource }
 
@@ -48,10 +50,6 @@ func (m *accountModel) updateRequest(state *accountModel) serviceaccounts.Update
 		body.Status = value.StringPointer(m.Status)
 	}
 	return body
-}
-
-func (r *accountResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_service_account"
 }
 
 func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {

@@ -22,16 +22,14 @@ var (
 )
 
 // NewSessionInterruptAction returns the action agentyard_session_interrupt.
-func NewSessionInterruptAction() action.Action { return &sessionInterruptAction{} }
+func NewSessionInterruptAction() action.Action {
+	return &sessionInterruptAction{crud.Action{Name: "session_interrupt"}}
+}
 
 type sessionInterruptAction struct{ crud.Action }
 
 type sessionInterruptModel struct {
 	SessionID types.String `tfsdk:"session_id"`
-}
-
-func (a *sessionInterruptAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_session_interrupt"
 }
 
 func (a *sessionInterruptAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {

@@ -17,7 +17,9 @@ import (
 var _ list.ListResourceWithConfigure = (*sessionList)(nil)
 
 // NewSessionList returns the list resource agentyard_session.
-func NewSessionList() list.ListResource { return &sessionList{} }
+func NewSessionList() list.ListResource {
+	return &sessionList{sessionResource{crud.Resource{Name: "session"}}}
+}
 
 // sessionList has the type name of sessionResource, as a list resource must.
 type sessionList struct{ sessionResource }

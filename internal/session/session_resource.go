@@ -48,8 +48,10 @@ var createOptions = apierror.Options{
 		"with the action agentyard_computer_restart. Otherwise, correct the value that the service names."},
 }
 
-// NewSessionResource returns the resource agentyard_session.
-func NewSessionResource() resource.Resource { return &sessionResource{} }
+// NewSessionResource returns the resource agentyard_session. Its identity contains the computer, which some responses omit.
+func NewSessionResource() resource.Resource {
+	return &sessionResource{crud.Resource{Name: "session", MutableIdentity: true}}
+}
 
 type sessionResource struct{ crud.Resource }
 
@@ -112,12 +114,6 @@ func (m *sessionModel) createRequest(ctx context.Context) (sessions.CreateReques
 		body.SystemPrompt = &sessions.SystemPrompt{Text: value.StringPointer(m.SystemPrompt), Append: value.StringPointer(m.SystemPromptAppend)}
 	}
 	return body, diags
-}
-
-func (r *sessionResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_session"
-	// The computer is part of the identity, and some responses omit it.
-	resp.ResourceBehavior.MutableIdentity = true
 }
 
 const (

@@ -17,7 +17,9 @@ import (
 var _ list.ListResourceWithConfigure = (*wikiRunList)(nil)
 
 // NewWikiRunList returns the list resource agentyard_wiki_run.
-func NewWikiRunList() list.ListResource { return &wikiRunList{} }
+func NewWikiRunList() list.ListResource {
+	return &wikiRunList{wikiRunResource{crud.Resource{Name: "wiki_run"}}}
+}
 
 // wikiRunList has the type name of wikiRunResource, as a list resource must.
 type wikiRunList struct{ wikiRunResource }

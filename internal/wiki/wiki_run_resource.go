@@ -66,7 +66,7 @@ var deletionAdvice = apierror.Advice{
 }
 
 // NewWikiRunResource returns the resource agentyard_wiki_run.
-func NewWikiRunResource() resource.Resource { return &wikiRunResource{} }
+func NewWikiRunResource() resource.Resource { return &wikiRunResource{crud.Resource{Name: "wiki_run"}} }
 
 type wikiRunResource struct{ crud.Resource }
 
@@ -116,10 +116,6 @@ func (m *wikiRunModel) createRequest() wikis.CreateRequest {
 		body.PageTree, _ = readTree(m.PageTree.ValueString())
 	}
 	return body
-}
-
-func (r *wikiRunResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_wiki_run"
 }
 
 const (

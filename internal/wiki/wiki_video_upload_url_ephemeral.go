@@ -17,7 +17,7 @@ var _ ephemeral.EphemeralResourceWithConfigure = (*wikiVideoUploadURLEphemeral)(
 
 // NewWikiVideoUploadURLEphemeral returns the ephemeral resource agentyard_wiki_video_upload_url.
 func NewWikiVideoUploadURLEphemeral() ephemeral.EphemeralResource {
-	return &wikiVideoUploadURLEphemeral{}
+	return &wikiVideoUploadURLEphemeral{crud.Ephemeral{Name: "wiki_video_upload_url"}}
 }
 
 type wikiVideoUploadURLEphemeral struct{ crud.Ephemeral }
@@ -26,10 +26,6 @@ type wikiVideoUploadURLModel struct {
 	URL       types.String `tfsdk:"url"`
 	ExpiresAt types.String `tfsdk:"expires_at"`
 	Fields    types.Map    `tfsdk:"fields"`
-}
-
-func (e *wikiVideoUploadURLEphemeral) Metadata(_ context.Context, req ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_wiki_video_upload_url"
 }
 
 func (e *wikiVideoUploadURLEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
