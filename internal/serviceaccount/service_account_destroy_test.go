@@ -167,6 +167,21 @@ func TestServiceAccount_faultMatrixWithAStatus(t *testing.T) {
 	}.Run(t)
 }
 
+// The warning follows from the account alone, not from how many others the plan destroys.
+func TestServiceAccount_destroyWarnsForEachOfMany(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	p := acctest.NewProcess(t, e, nil)
+	for n := range 12 {
+		i := p.NewInstance("agentyard_service_account")
+		p.Apply(i, acctest.Values{"name": fmt.Sprint("ci-", n)})
+		newComputer(e, i.ID(), fmt.Sprint("c-", n))
+		if text := warnings(p.Plan(i, nil)); !strings.Contains(text, fmt.Sprint("c-", n)) {
+			t.Errorf("account %d: %q", n, text)
+		}
+	}
+}
+
 func TestAccServiceAccount_warnsInThePlan(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)

@@ -3,7 +3,6 @@ package serviceaccount
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -14,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
@@ -102,15 +100,10 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	owned, err := r.Client.Computers.ListCounted(ctx, state.ID.ValueString())
-	if errors.Is(err, computers.ErrNotCounted) {
-		resp.Diagnostics.AddWarning("Destroying Service Accounts Deletes Their Computers",
-			fmt.Sprintf("Destroying service account %q (%s) also deletes all its computers, and its API keys stop working. A plan counts the computers of the first few accounts only.", state.Name.ValueString(), state.ID.ValueString()))
-		return
-	}
+	owned, err := r.Client.Computers.ListOwned(ctx, state.ID.ValueString())
 	if err != nil {
 		// The plan is correct without the warning.
-		tflog.Debug(ctx, "Cannot count the computers of a service account", map[string]any{"error": err.Error()})
+		tflog.Debug(ctx, "Cannot list the computers of a service account", map[string]any{"error": err.Error()})
 		return
 	}
 	if len(owned) == 0 {

@@ -3,12 +3,10 @@ package computers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -24,8 +22,6 @@ type Client struct {
 	accounts *serviceaccounts.Client
 	listings *collection.Shared[Computer]
 	polls    *collection.Poller[Computer]
-	// counted is how many accounts' computers were counted.
-	counted atomic.Int32
 }
 
 // New returns the calls on computers.
@@ -332,18 +328,8 @@ func (c *Client) Restart(ctx context.Context, id string) (bool, error) {
 	return answer.WasRestarted, nil
 }
 
-// maxCounted is how many accounts' computers one client counts.
-const maxCounted = 8
-
-// ErrNotCounted says that the computers of enough accounts were counted.
-var ErrNotCounted = errors.New("the computers of no more accounts are counted")
-
-// ListCounted lists the computers of a service account for a warning. Each count is a request, so only the first few
-// accounts of a client are counted; for the others the error is ErrNotCounted.
-func (c *Client) ListCounted(ctx context.Context, account string) ([]Computer, error) {
-	if c.counted.Add(1) > maxCounted {
-		return nil, ErrNotCounted
-	}
+// ListOwned lists all computers of a service account, those that are hidden too. It shares the listing of the reads.
+func (c *Client) ListOwned(ctx context.Context, account string) ([]Computer, error) {
 	return c.listings.All(ctx, account)
 }
 

@@ -301,22 +301,6 @@ func TestComputerOperations(t *testing.T) {
 	}
 }
 
-func TestCountedComputers_countsAFewAccountsOnly(t *testing.T) {
-	t.Parallel()
-	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-		clienttest.AnswerJSON(w, 200, `{"computers":[{"id":"c1","name":"a","providerType":"x"}]}`)
-	})
-	for n := range maxCounted + 2 {
-		counted, err := c.ListCounted(t.Context(), string(rune('a'+n)))
-		if n < maxCounted && (err != nil || len(counted) != 1) || n >= maxCounted && !errors.Is(err, ErrNotCounted) {
-			t.Errorf("account %d: %v, %v", n+1, counted, err)
-		}
-	}
-	if rec.Count(http.MethodGet) != maxCounted {
-		t.Errorf("%d listings", rec.Count(http.MethodGet))
-	}
-}
-
 func TestListing_saysWhichObjectIsNone(t *testing.T) {
 	t.Parallel()
 	for listing, want := range map[string]string{
