@@ -3,7 +3,6 @@ package emulator_test
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -123,9 +122,7 @@ func TestAnalytics_endpointsAgree(t *testing.T) {
 			equal("by_model of a user", total(nested(u, "by_model"), "billable_tokens"), u["billable_tokens"].(float64))
 			own := where(theirs, "user_id", u["user_id"])[0]
 			equal("a user", own["billable_tokens"].(float64), u["billable_tokens"].(float64))
-			if (u["user_email"] == nil) != (u["user_id"] == former) || own["user_email"] != u["user_email"] {
-				t.Errorf("%s: email %v of %v, in /users %v", date, u["user_email"], u["user_id"], own["user_email"])
-			}
+			same(t, date, []any{(u["user_email"] == nil), own["user_email"]}, []any{(u["user_id"] == former), u["user_email"]})
 			if models := nested(u, "by_model"); own["primary_model"] != models[0]["model_id"] || own["primary_model_tier"] != models[0]["model_tier"] {
 				t.Errorf("%s: primary model %v of %v", date, own["primary_model"], models)
 			}
@@ -191,9 +188,7 @@ func TestAnalytics_endpointsAgree(t *testing.T) {
 	}
 	// What a client has to bear: a server in two spellings, a malformed name.
 	spellings := nested(tools[0], "mcp_by_server")
-	if len(where(spellings, "server", "tracker")) != 1 || len(where(spellings, "server", "Tracker")) != 1 {
-		t.Errorf("servers: %v", spellings)
-	}
+	same(t, fmt.Sprintf("servers: %v", spellings), []any{len(where(spellings, "server", "tracker")), len(where(spellings, "server", "Tracker"))}, []any{1, 1})
 	same(t, "tools", len(where(nested(tools[0], "by_tool"), "tool", "fetch_url\n")), 1)
 }
 
@@ -267,13 +262,9 @@ func TestAnalytics_quietDaysHaveNoRows(t *testing.T) {
 		if path == "/cost/me/query" {
 			query += "&queryKey=headline_daily"
 		}
-		if got := dates(v.rows(path, query)); !slices.Equal(got, []string{"2026-02-13", "2026-02-16"}) {
-			t.Errorf("%s: %v", path, got)
-		}
+		same(t, path, dates(v.rows(path, query)), []string{"2026-02-13", "2026-02-16"})
 	}
-	if got := v.rows("/tokens", "startDate=2026-02-16&endDate=2026-02-16"); !reflect.DeepEqual(got[0], all[3]) {
-		t.Error("a quiet day changes another one")
-	}
+	same(t, "a quiet day changes another one", v.rows("/tokens", "startDate=2026-02-16&endDate=2026-02-16")[0], all[3])
 	for _, path := range []string{"/tokens?", "/users?", "/cost/me/query?queryKey=cost_summary&"} {
 		if a := v.call(200, "GET", analytics+path+"startDate=2026-02-14&endDate=2026-02-15", nil); !strings.Contains(string(a.raw), `"data":[]`) {
 			t.Errorf("%s: %s", path, a.raw)
@@ -285,9 +276,7 @@ func TestAnalytics_quietDaysHaveNoRows(t *testing.T) {
 	v.call(400, "POST", "/_emulator/quiet-days", object{"day": "2026-02-14"})
 
 	v.call(204, "POST", "/_emulator/reset", nil)
-	if got := v.rows("/tokens", "startDate=2026-02-13&endDate=2026-02-16"); !reflect.DeepEqual(dates(got), dates(all)) {
-		t.Errorf("after the reset: %v", dates(got))
-	}
+	same(t, "after the reset", dates(v.rows("/tokens", "startDate=2026-02-13&endDate=2026-02-16")), dates(all))
 }
 
 // A former member keeps the rows of the days until the removal, without an email, and counts as long as they are recent.
@@ -305,13 +294,9 @@ func TestAnalytics_formerMembers(t *testing.T) {
 		delete(before[i], "user_email")
 		delete(after[i], "user_email")
 	}
-	if !reflect.DeepEqual(before, after) {
-		t.Error("the removal changes what was before")
-	}
+	same(t, "the removal changes what was before", before, after)
 	v.clock.Advance(60 * 24 * time.Hour) // The removal was on May 1st.
-	if got := dates(where(v.rows("/users", "startDate=2026-04-29&endDate=2026-06-01"), "user_id", id)); !slices.Equal(got, []string{"2026-04-29", "2026-04-30", "2026-05-01"}) {
-		t.Errorf("days of the former member: %v", got)
-	}
+	same(t, "days of the former member", dates(where(v.rows("/users", "startDate=2026-04-29&endDate=2026-06-01"), "user_id", id)), []string{"2026-04-29", "2026-04-30", "2026-05-01"})
 	for date, want := range map[string][3]float64{
 		"2026-05-01": {2, 2, 2}, "2026-05-02": {1, 2, 2}, "2026-05-07": {1, 2, 2}, "2026-05-08": {1, 1, 2}, "2026-05-30": {1, 1, 2}, "2026-05-31": {1, 1, 1},
 	} {
@@ -440,13 +425,10 @@ func TestAnalytics_shuffledLists(t *testing.T) {
 // Days are part of what the emulator holds; a switch is not.
 func TestAnalytics_quietDaysSurviveARestart(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "state.db")
-	v := start(t, emulator.Options{DataFile: file})
+	v := start(t, emulator.Options{DataFile: dataFile(t)})
 	v.call(204, "POST", "/_emulator/analytics/off", nil)
 	v.call(204, "POST", "/_emulator/quiet-days", object{"date": "2026-04-30"})
-	must(t, v.Close())
-	again := start(t, emulator.Options{DataFile: file, Clock: v.clock, Tier: emulator.TierEnterprise})
-	same(t, "days", len(again.rows("/tokens", april)), 29)
+	same(t, "days", len(v.restart().rows("/tokens", april)), 29)
 	team := start(t, emulator.Options{Tier: emulator.TierTeam})
 	team.call(403, "GET", analytics+"/tokens?"+april, nil)
 }

@@ -139,9 +139,7 @@ func TestCIRuns(t *testing.T) {
 	same(t, "runs", show(), `{"runs":[{"repoFullName":"acme/web","steps":[{"name":"review"}]},{"conclusion":null,"id":7,"status":"queued"}],"integration":{"connected":true}}`)
 	v.detail(v.call(400, "POST", "/_emulator/ci/runs", "null"), "must be an object")
 	v.detail(v.call(400, "POST", "/_emulator/ci/runs", "[]"), "cannot be read")
-	if err := v.AddCIRun(map[string]any{"f": func() {}}); err == nil {
-		t.Error("a function was taken for JSON")
-	}
+	fails(t, v.AddCIRun(map[string]any{"f": func() {}}), "")
 }
 
 // Without the integration nothing is listed and nothing is edited; what was there comes back with it.
@@ -220,12 +218,10 @@ func TestControlMerge(t *testing.T) {
 // What is merged and what is open is kept in the data file.
 func TestCIStateSurvivesARestart(t *testing.T) {
 	t.Parallel()
-	file := t.TempDir() + "/state.db"
-	v := start(t, emulator.Options{DataFile: file})
+	v := start(t, emulator.Options{DataFile: dataFile(t)})
 	v.opens(ciBody("create", ciTarget("acme/api", "")), "https://code.example/acme/api/pull/1")
 	must(t, v.DisconnectRepository("https://code.example/acme/legacy"))
-	must(t, v.Close())
-	v = start(t, emulator.Options{DataFile: file, Clock: v.clock})
+	v = v.restart()
 	v.merge("acme/api", reviewFile)
 	same(t, "workflows", v.workflows(), "acme/api "+reviewFile+", acme/web "+reviewFile)
 	same(t, "repositories", ciNames(v.call(200, "GET", ciAutomation+"/repositories", nil).object(t)["repositories"], "fullName"), "acme/api, acme/web, robin/tools")

@@ -166,10 +166,7 @@ func TestCIEditThatIsRefused(t *testing.T) {
 	changes := func(c object) object {
 		return object{"action": "create", "repos": []object{ciTarget("acme/api", "")}, "changes": c}
 	}
-	for _, c := range []struct {
-		body any
-		want string
-	}{
+	for _, c := range []refusal{
 		{nil, "body is required"},
 		{object{"repos": []object{ciTarget("acme/api", "")}}, `"action" is required`},
 		{ciBody("replace", ciTarget("acme/api", "")), "must be one of create, edit, delete"},
@@ -268,9 +265,7 @@ func TestCIEditOfSeveralRepositories(t *testing.T) {
 	} {
 		body := ciBody(action, ciTarget("acme/web", ""), ciTarget("acme/web", other), ciTarget("acme/api", reviewFile), ciTarget("acme/web", reviewFile))
 		body["changes"] = object{}
-		if got := v.outcomes(body); !slices.Equal(got, want) {
-			t.Errorf("%s:\n%s\nwant:\n%s", action, strings.Join(got, "\n"), strings.Join(want, "\n"))
-		}
+		same(t, action, v.outcomes(body), want)
 	}
 }
 
@@ -308,9 +303,7 @@ func TestCIEditIsNotIdempotent(t *testing.T) {
 	}
 	var answered struct{ Jobs []emulator.CIJob }
 	decode(t, v.call(200, "GET", ciAutomation+"/jobs", nil), &answered)
-	if !slices.Equal(answered.Jobs, want) {
-		t.Errorf("jobs: %+v, want %+v", answered.Jobs, want)
-	}
+	same(t, "jobs", answered.Jobs, want)
 }
 
 func TestCIFileNames(t *testing.T) {

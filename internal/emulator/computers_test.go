@@ -2,13 +2,11 @@ package emulator_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -58,9 +56,7 @@ func TestCreateManagedComputer(t *testing.T) {
 	}
 	v.clock.Advance(time.Minute)
 	c = v.call(200, "GET", computers+"/"+strings.ToUpper(id), nil).object(t)
-	if c["status"] != "active" || fmt.Sprint(c["clonedRepoDirectories"]) != "[/home/agent/app]" {
-		t.Errorf("after a minute: %v", c)
-	}
+	same(t, "after a minute", []any{c["status"], fmt.Sprint(c["clonedRepoDirectories"])}, []any{"active", "[/home/agent/app]"})
 }
 
 func TestCreateBYOMComputer(t *testing.T) {
@@ -141,9 +137,7 @@ func TestListComputers(t *testing.T) {
 // What was created in one millisecond is listed newest first too, also after a restart.
 func TestListingsWithinOneMillisecond(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "state.db")
-	now := clock.NewFake(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
-	v := start(t, emulator.Options{DataFile: file, Clock: now})
+	v := start(t, emulator.Options{DataFile: dataFile(t)})
 	var accountID string
 	lists := func(v *env) string {
 		var names []string
@@ -180,8 +174,7 @@ func TestListingsWithinOneMillisecond(t *testing.T) {
 	}
 	make20(v, "a")
 	same(t, "got", lists(v), want("a"))
-	must(t, v.Close())
-	v = start(t, emulator.Options{DataFile: file, Clock: now})
+	v = v.restart()
 	make20(v, "b")
 	first := computers + "/name/a0"
 	v.call(200, "PATCH", computers+"/"+v.call(200, "GET", first, nil).object(t)["id"].(string), object{"remoteUser": "dev"})
@@ -254,10 +247,7 @@ func TestComputersOfOthersDoNotExist(t *testing.T) {
 		{"account", account, "manager"}, {"other account", otherAccount, "account"},
 		{"manager", manager, "user"}, {"owner", owner, "user"}, {"owner", owner, "manager"},
 	} {
-		for _, o := range []struct {
-			method, path string
-			body         any
-		}{
+		for _, o := range []request{
 			{"GET", "", nil}, {"GET", "?includeProvisioningSteps=true", nil}, {"PATCH", "", object{"name": "x"}}, {"DELETE", "", nil},
 			{"GET", "/metrics", nil}, {"POST", "/activity", nil}, {"POST", "/refresh", nil}, {"POST", "/restart", nil}, {"POST", "/install-deps", nil},
 			{"POST", "/files/f/create-upload", object{"sizeBytes": 1}}, {"POST", "/files/f/complete-upload", nil}, {"POST", "/files/f/create-download", nil},

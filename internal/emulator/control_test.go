@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -72,8 +71,7 @@ func TestControlAPI(t *testing.T) {
 
 func TestControlClock(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "state.db")
-	v := start(t, emulator.Options{DataFile: file})
+	v := start(t, emulator.Options{DataFile: dataFile(t)})
 	began := v.clock.Now()
 	show := func(v *env, ahead time.Duration) {
 		t.Helper()
@@ -92,10 +90,7 @@ func TestControlClock(t *testing.T) {
 	v.call(200, "POST", "/_emulator/clock", object{"to": began.Add(48 * time.Hour).Format(time.RFC3339)})
 	show(v, 48*time.Hour)
 
-	for _, tc := range []struct {
-		body any
-		want string
-	}{
+	for _, tc := range []refusal{
 		{object{}, `Give either "advance"`},
 		{object{"advance": "1h", "to": "2030-01-01T00:00:00Z"}, `Give either "advance"`},
 		{object{"advance": "soon"}, "a number with a unit"},
@@ -111,8 +106,7 @@ func TestControlClock(t *testing.T) {
 	v.as("", 401, "POST", "/_emulator/clock", object{"advance": "1h"})
 	show(v, 48*time.Hour)
 
-	must(t, v.Close())
-	show(start(t, emulator.Options{DataFile: file, Clock: v.clock}), 48*time.Hour)
+	show(v.restart(), 48*time.Hour)
 }
 
 // The clock decides what has expired.

@@ -52,9 +52,7 @@ func TestHistoryFromTheStart(t *testing.T) {
 		if !strings.HasPrefix(fmt.Sprint(user["id"]), "user_") {
 			t.Errorf("user of revision %v: %v", c["revision"], user)
 		}
-		if in := slices.Sorted(maps.Keys(settings)); !slices.Equal(in, keys) {
-			t.Errorf("revision %v has the keys %v", c["revision"], in)
-		}
+		same(t, fmt.Sprintf("revision %v has the keys", c["revision"]), slices.Sorted(maps.Keys(settings)), keys)
 	}
 	if want := []string{
 		fmt.Sprint(3.0, "2026-05-01T12:00:00Z", "manager@agentyard.example", "Avery Manager", "high", 90.0),

@@ -95,9 +95,7 @@ func TestBuildRecord(t *testing.T) {
 	end := float64(created + 30_000)
 	e := v.environmentOf(id)
 	done := e["latestBuild"].(object)
-	if done["finishedAt"] != end || done["promotedAt"] != end || e["lastSuccessfulBuildAt"] != end || e["failureReason"] != nil {
-		t.Errorf("succeeded: %v", e)
-	}
+	same(t, "succeeded", []any{done["finishedAt"], done["promotedAt"], e["lastSuccessfulBuildAt"], e["failureReason"]}, []any{end, end, end, nil})
 	same(t, "repositories later", done["repositories"], build["repositories"])
 	v.fail(emulator.BuildFailure{})
 	v.call(200, "POST", environments+"/"+id+"/builds", nil)
@@ -121,9 +119,7 @@ func TestActiveAgainstPending(t *testing.T) {
 		e := v.environmentOf(id)
 		repos, _ := e["activeRepositories"].([]any)
 		got, _ := e["activeSource"].(object)
-		if len(repos) != want || fmt.Sprint(got["id"]) != source || e["lastSuccessfulBuildAt"] != at {
-			t.Errorf("%d repositories of %v at %v, want %d of %s at %v", len(repos), got["id"], e["lastSuccessfulBuildAt"], want, source, at)
-		}
+		same(t, "repositories", []any{len(repos), fmt.Sprint(got["id"]), e["lastSuccessfulBuildAt"]}, []any{want, source, at})
 	}
 	patch := func(body object) {
 		t.Helper()
@@ -160,9 +156,7 @@ func TestFirstBuildFails(t *testing.T) {
 		same(t, field, e[field], nil)
 	}
 	build := e["latestBuild"].(object)
-	if e["status"] != "failed" || e["failureReason"] != "The build failed, as programmed." || build["failureCategory"] != "unknown" || build["excerpt"] != nil {
-		t.Errorf("environment: %v", e)
-	}
+	same(t, "environment", []any{e["status"], e["failureReason"], build["failureCategory"], build["excerpt"]}, []any{"failed", "The build failed, as programmed.", "unknown", nil})
 }
 
 func TestEditSupersedesARunningBuild(t *testing.T) {
@@ -276,9 +270,7 @@ func TestProgrammedBuildFailure(t *testing.T) {
 		for _, id := range []string{dev, first, second, always, twice} {
 			got = append(got, strings.Fields(v.state(id))[0])
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("states: %v, want %v", got, want)
-		}
+		same(t, "states", got, want)
 	}
 	retry := func() {
 		for _, id := range []string{dev, first, second, always, twice} {
@@ -297,9 +289,7 @@ func TestProgrammedBuildFailure(t *testing.T) {
 		t.Errorf("environment: %v", e)
 	}
 	for _, wrong := range []emulator.BuildFailure{{Phase: "queued"}, {Category: "weather"}} {
-		if err := v.FailBuild(wrong); err == nil {
-			t.Errorf("%+v was taken", wrong)
-		}
+		fails(t, v.FailBuild(wrong), "")
 	}
 }
 

@@ -17,9 +17,7 @@ func (v *env) defaultIs(want string) {
 	}
 	for _, e := range list["environments"].([]any) {
 		e := e.(object)
-		if e["isDefault"] != (e["id"] == want) || v.environmentOf(e["id"].(string))["isDefault"] != e["isDefault"] {
-			v.t.Errorf("isDefault of %v: %v", e["name"], e["isDefault"])
-		}
+		same(v.t, fmt.Sprintf("isDefault of %v", e["name"]), []any{e["isDefault"], v.environmentOf(e["id"].(string))["isDefault"]}, []any{(e["id"] == want), e["isDefault"]})
 	}
 }
 
@@ -148,9 +146,7 @@ func TestSetDefaultEnvironmentBehindTheBack(t *testing.T) {
 	v := start(t, emulator.Options{})
 	id, mine := v.environment(nil), v.environment(object{"scope": "user"})
 	for _, wrong := range []string{mine, "env_none"} {
-		if err := v.SetDefaultEnvironment(wrong); err == nil {
-			t.Errorf("%s is the default", wrong)
-		}
+		fails(t, v.SetDefaultEnvironment(wrong), "")
 	}
 	v.defaultIs("")
 	for _, want := range []string{id, ""} {
@@ -190,9 +186,7 @@ func TestSourceOptions(t *testing.T) {
 	options([]object{b}, []object{gone(a)})
 	v.provider("provider-b", false)
 	options([]object{}, []object{gone(a), gone(b)})
-	if err := v.SetSourceProvider("provider-c", true); err == nil {
-		t.Error("a provider that does not exist was switched")
-	}
+	fails(t, v.SetSourceProvider("provider-c", true), "")
 }
 
 func TestSourceOfAnEnvironment(t *testing.T) {
@@ -211,9 +205,7 @@ func TestSourceOfAnEnvironment(t *testing.T) {
 	other := v.ready(object{"name": "other", "sourceId": "source-other"})
 	v.provider("provider-b", false)
 	e := v.environmentOf(other)
-	if e["source"].(object)["unavailable"] != true || e["activeSource"].(object)["unavailable"] != true || e["status"] != "ready" {
-		t.Errorf("a provider that became unavailable: %v", e)
-	}
+	same(t, "a provider that became unavailable", []any{e["source"].(object)["unavailable"], e["activeSource"].(object)["unavailable"], e["status"]}, []any{true, true, "ready"})
 	// It keeps the source, but cannot be built from it.
 	one := environments + "/" + other
 	same(t, "renamed", v.call(200, "PATCH", one, object{"name": "renamed", "sourceId": "source-other"}).object(t)["buildId"], nil)

@@ -3,7 +3,6 @@ package emulator_test
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -101,13 +100,9 @@ func TestCreateEnvironmentByDefault(t *testing.T) {
 	t.Parallel()
 	v := start(t, emulator.Options{})
 	e := v.environmentOf(v.environment(object{"scope": nil}))
-	if e["scope"] != "user" || e["source"].(object)["id"] != "source-base" || e["setupScript"] != nil || e["isDefault"] != false {
-		t.Errorf("environment: %v", e)
-	}
+	same(t, "environment", []any{e["scope"], e["source"].(object)["id"], e["setupScript"], e["isDefault"]}, []any{"user", "source-base", nil, false})
 	e = v.environmentOf(v.environment(object{"scope": "user", "name": "other", "sourceId": "source-repositories", "makeOrganizationDefault": false}))
-	if e["source"].(object)["id"] != "source-repositories" || e["isDefault"] != false {
-		t.Errorf("environment: %v", e)
-	}
+	same(t, "environment", []any{e["source"].(object)["id"], e["isDefault"]}, []any{"source-repositories", false})
 }
 
 func TestEnvironmentLimits(t *testing.T) {
@@ -370,30 +365,28 @@ func TestDeleteEnvironment(t *testing.T) {
 
 func TestEnvironmentsSurviveARestart(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "state.db")
-	first := start(t, emulator.Options{DataFile: file})
-	first.fail(emulator.BuildFailure{Name: "bad", Reason: "no such branch", Excerpt: "fatal"})
+	v := start(t, emulator.Options{DataFile: dataFile(t)})
+	v.fail(emulator.BuildFailure{Name: "bad", Reason: "no such branch", Excerpt: "fatal"})
 	var ids []string
 	for _, name := range []string{"good", "bad", "edited"} {
-		ids = append(ids, first.environment(object{"name": name, "setupScript": "one", "makeOrganizationDefault": name == "good"}))
+		ids = append(ids, v.environment(object{"name": name, "setupScript": "one", "makeOrganizationDefault": name == "good"}))
 	}
-	first.clock.Advance(time.Minute)
-	first.call(200, "PATCH", environments+"/"+ids[2], object{"setupScript": "two", "repositories": repositories(2)})
-	list := first.call(200, "GET", environments, nil).object(t)
+	v.clock.Advance(time.Minute)
+	v.call(200, "PATCH", environments+"/"+ids[2], object{"setupScript": "two", "repositories": repositories(2)})
+	list := v.call(200, "GET", environments, nil).object(t)
 	var single []object
 	for _, id := range ids {
-		single = append(single, first.environmentOf(id))
+		single = append(single, v.environmentOf(id))
 	}
-	must(t, first.Close())
 
-	second := start(t, emulator.Options{DataFile: file, Clock: first.clock})
-	same(t, "listing", second.call(200, "GET", environments, nil).object(t), list)
+	v = v.restart()
+	same(t, "listing", v.call(200, "GET", environments, nil).object(t), list)
 	for i, id := range ids {
-		same(t, id, second.environmentOf(id), single[i])
+		same(t, id, v.environmentOf(id), single[i])
 	}
-	second.clock.Advance(time.Minute) // A build goes on although nobody watched.
-	same(t, "edited", second.environmentOf(ids[2])["status"], "ready")
-	second.call(409, "POST", environments, definition(object{"name": "good"}))
+	v.clock.Advance(time.Minute) // A build goes on although nobody watched.
+	same(t, "edited", v.environmentOf(ids[2])["status"], "ready")
+	v.call(409, "POST", environments, definition(object{"name": "good"}))
 }
 
 func TestResetRemovesEnvironments(t *testing.T) {
@@ -409,9 +402,7 @@ func TestResetRemovesEnvironments(t *testing.T) {
 	v.call(404, "GET", environments+"/"+id, nil)
 	same(t, "environments", string(v.call(200, "GET", environments, nil).raw), `{"environments":[]}`)
 	e := v.environmentOf(v.ready(nil))
-	if e["status"] != "ready" || e["source"].(object)["id"] != "source-base" {
-		t.Errorf("environment: %v", e)
-	}
+	same(t, "environment", []any{e["status"], e["source"].(object)["id"]}, []any{"ready", "source-base"})
 	v.call(409, "POST", environments, definition(object{"name": "b", "sourceId": "source-other"}))
 }
 

@@ -23,11 +23,10 @@ type filesEnv struct {
 
 func startFiles(t *testing.T) *filesEnv {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "state.db")
-	v := start(t, emulator.Options{DataFile: file})
+	v := start(t, emulator.Options{DataFile: dataFile(t)})
 	id := v.computer(object{"name": "a"})["id"].(string)
 	v.clock.Advance(time.Minute)
-	return &filesEnv{v, id, file + ".objects"}
+	return &filesEnv{v, id, v.file + ".objects"}
 }
 
 func (v *filesEnv) file(want int, name, act string, body any) answer {

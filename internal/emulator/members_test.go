@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -154,9 +153,7 @@ func TestMembersOfOneMoment(t *testing.T) {
 		}
 		query = "?cursor=" + fmt.Sprint(o["pagination"].(object)["nextCursor"])
 	}
-	if !slices.Equal(got, ids) {
-		t.Errorf("order: %v, want %v", got, ids)
-	}
+	same(t, "order", got, ids)
 }
 
 // A cursor stays good when somebody joins or leaves, unless it is the very member that it names.
@@ -267,16 +264,13 @@ func TestInvitations(t *testing.T) {
 // Somebody else may remove the manager that every emulator begins with; a reset brings it back.
 func TestRemoveTheFirstManager(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "state.db")
-	v := start(t, emulator.Options{DataFile: file})
+	v := start(t, emulator.Options{DataFile: dataFile(t)})
 	v.clock.Advance(time.Second)
 	_, owner := v.human(emulator.RoleOwner)
 	before := v.call(200, "GET", members, nil).object(t)["users"].([]any)[0]
 	v.as(owner, 204, "DELETE", remove("manager@agentyard.example"), nil)
 	v.call(401, "GET", members, nil)
-	must(t, v.Close())
-
-	v = start(t, emulator.Options{DataFile: file, Clock: v.clock})
+	v = v.restart()
 	v.call(401, "GET", members, nil)
 	v.call(204, "POST", "/_emulator/enterprise-controls", object{"settings": object{"outputStyle": "verbose"}})
 	v.call(204, "POST", "/_emulator/reset", nil)
@@ -288,8 +282,7 @@ func TestRemoveTheFirstManager(t *testing.T) {
 
 func TestOrganizationSurvivesARestart(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "state.db")
-	v := start(t, emulator.Options{DataFile: file})
+	v := start(t, emulator.Options{DataFile: dataFile(t)})
 	if _, _, err := v.AddHuman(emulator.Human{Email: "Ada@people.example", Metadata: map[string]any{"team": "engines"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -304,9 +297,7 @@ func TestOrganizationSurvivesARestart(t *testing.T) {
 	for _, path := range paths {
 		before = append(before, string(v.call(200, "GET", path, nil).raw))
 	}
-	must(t, v.Close())
-
-	v = start(t, emulator.Options{DataFile: file, Clock: v.clock})
+	v = v.restart()
 	for i, path := range paths {
 		same(t, path, string(v.call(200, "GET", path, nil).raw), before[i])
 	}
@@ -354,9 +345,7 @@ func TestControlOrganization(t *testing.T) {
 
 	v.call(204, "POST", "/_emulator/enterprise-controls", object{"settings": object{"outputStyle": "verbose"}, "email": "ADA@people.example"})
 	latest := v.call(200, "GET", history+"?limit=1", nil).object(t)["changes"].([]any)[0].(object)
-	if latest["revision"] != 4.0 || latest["settings"].(object)["outputStyle"] != "verbose" || latest["user"].(object)["email"] != "ada@people.example" {
-		t.Errorf("latest change: %v by %v", latest["revision"], latest["user"])
-	}
+	same(t, "latest change", []any{latest["revision"], latest["settings"].(object)["outputStyle"], latest["user"].(object)["email"]}, []any{4.0, "verbose", "ada@people.example"})
 	for want, body := range map[string]object{
 		"no setting":               {},
 		"no member with the email": {"settings": object{"outputStyle": "x"}, "email": "nobody@people.example"},

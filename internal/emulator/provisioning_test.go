@@ -91,9 +91,7 @@ func TestBreak(t *testing.T) {
 	id := v.computer(object{"name": "a"})["id"].(string)
 	byom := v.computer(object{"name": "byom", "provider": "byom"})["id"].(string)
 	for _, wrong := range []string{id, byom, "unknown"} { // The first one is still being set up.
-		if err := v.Break(wrong); err == nil {
-			t.Errorf("computer %s was broken", wrong)
-		}
+		fails(t, v.Break(wrong), "")
 	}
 	v.clock.Advance(time.Minute)
 	must(t, v.Break(id))
@@ -239,9 +237,7 @@ func TestMetrics(t *testing.T) {
 	}
 	keepAwake(2 * time.Hour)
 	first := samples(time.Time{})
-	if len(first) != 12 || first[0].(object)["timestamp"] != "2026-05-01T13:00:00Z" {
-		t.Errorf("the last hour: %d samples, first %v", len(first), first[0])
-	}
+	same(t, "the last hour", []any{len(first), first[0].(object)["timestamp"]}, []any{12, "2026-05-01T13:00:00Z"})
 	same(t, "the same period gave other samples", fmt.Sprint(first), fmt.Sprint(samples(v.clock.Now().Add(-time.Hour))))
 	if n := len(samples(began)); n != 23 { // None while it was set up, at 12:00.
 		t.Errorf("since the beginning: %d samples", n)

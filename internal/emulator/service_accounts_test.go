@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -30,9 +29,7 @@ func TestServiceAccountLifecycle(t *testing.T) {
 	v.clock.Advance(time.Second)
 	v.call(201, "POST", accounts, object{"name": "other"})
 	list := v.call(200, "GET", accounts, nil).object(t)["serviceAccounts"].([]any)
-	if len(list) != 2 || list[0].(object)["name"] != "other" || list[1].(object)["id"] != id {
-		t.Errorf("list: %v", list)
-	}
+	same(t, "list", []any{len(list), list[0].(object)["name"], list[1].(object)["id"]}, []any{2, "other", id})
 	same(t, "delete", string(v.call(200, "DELETE", path, nil).raw), `{"deleted":true}`)
 	v.call(404, "GET", path, nil)
 	v.call(404, "PATCH", path, object{})
@@ -49,10 +46,7 @@ func TestServiceAccountsAreForManagers(t *testing.T) {
 	_, owner := v.human(emulator.RoleOwner)
 	id, account := v.account("ci")
 	v.as(owner, 200, "GET", accounts+"/"+id, nil)
-	for _, c := range []struct {
-		method, path string
-		body         any
-	}{
+	for _, c := range []request{
 		{"GET", accounts, nil}, {"POST", accounts, object{"name": "x"}}, {"GET", accounts + "/" + id, nil},
 		{"PATCH", accounts + "/" + id, object{"status": "inactive"}}, {"DELETE", accounts + "/" + id, nil},
 		{"GET", accounts + "/" + id + "/api-keys", nil}, {"POST", accounts + "/" + id + "/api-keys", object{"name": "x"}},
@@ -197,11 +191,10 @@ func TestRotation(t *testing.T) {
 
 func TestKeysAreStoredAsHashes(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "state.db")
-	v := start(t, emulator.Options{DataFile: file})
+	v := start(t, emulator.Options{DataFile: dataFile(t)})
 	_, key := v.account("ci")
 	must(t, v.Close())
-	data, err := os.ReadFile(file)
+	data, err := os.ReadFile(v.file)
 	must(t, err)
 	if bytes.Contains(data, []byte(key)) {
 		t.Error("the data file holds the key itself")

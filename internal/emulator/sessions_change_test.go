@@ -2,7 +2,6 @@ package emulator_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -32,8 +31,7 @@ func TestInterruptSession(t *testing.T) {
 // A session that is deleted is found nowhere and stays so.
 func TestDeletedSessionIsGone(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "state.db")
-	v, computerID := startSessions(t, emulator.Options{DataFile: file})
+	v, computerID := startSessions(t, emulator.Options{DataFile: dataFile(t)})
 	kept, gone := v.session(object{"computerId": computerID}), v.session(object{"computerId": computerID})
 	_, user := v.human(emulator.RoleUser)
 	v.call(204, "DELETE", sessions+"/"+gone, nil)
@@ -54,8 +52,7 @@ func TestDeletedSessionIsGone(t *testing.T) {
 		}
 	}
 	check(v)
-	must(t, v.Close())
-	check(start(t, emulator.Options{DataFile: file, Clock: v.clock}))
+	check(v.restart())
 }
 
 // The sessions of a managed computer are archived with it; those of a registered machine do not notice.
@@ -82,9 +79,7 @@ func TestSessionsOfADeletedComputer(t *testing.T) {
 	same(t, "others", states(untouched, elsewhere, before), want)
 
 	got := states(archived)[0].(object)
-	if got["sessionSettings"].(object)["archivedAt"] != now.Format(time.RFC3339) || got["updatedAt"] != float64(now.UnixMilli()) || got["computerId"] != managed {
-		t.Errorf("archived: %v", got)
-	}
+	same(t, "archived", []any{got["sessionSettings"].(object)["archivedAt"], got["updatedAt"], got["computerId"]}, []any{now.Format(time.RFC3339), float64(now.UnixMilli()), managed})
 	v.call(200, "GET", sessions+"/"+archived, nil)
 	list := v.sessionPage(v.BootstrapKey(), "")
 	same(t, "listed", sessionIDs(list), strings.Join([]string{elsewhere, untouched, before, archived}, " "))
@@ -145,8 +140,7 @@ func TestSessionsOutliveMembersAndKeys(t *testing.T) {
 
 func TestSessionsSurviveARestart(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "state.db")
-	v, computerID := startSessions(t, emulator.Options{DataFile: file})
+	v, computerID := startSessions(t, emulator.Options{DataFile: dataFile(t)})
 	id := v.session(object{"computerId": computerID, "systemPrompt": "p", "sessionSettings": everySetting(true)})
 	v.change(id, emulator.SessionChange{
 		Status: ptr("running"), Title: ptr("t"), MessageCount: ptr(int64(3)), ServiceCredits: ptr(0.5), ParentSessionID: ptr("parent"), CompletedAt: ptr(int64(7)),
@@ -160,8 +154,7 @@ func TestSessionsSurviveARestart(t *testing.T) {
 		return []any{v.call(200, "GET", sessions+"/"+id, nil).object(t), v.sessionPage(v.BootstrapKey(), "")}
 	}
 	want := read(v)
-	must(t, v.Close())
-	v = start(t, emulator.Options{DataFile: file, Clock: v.clock})
+	v = v.restart()
 	same(t, "after a restart", read(v), want)
 	v.clock.Advance(5 * time.Second)
 	same(t, "listed", sessionIDs(v.sessionPage(v.BootstrapKey(), "")), young+" "+id)

@@ -232,11 +232,7 @@ func TestSessionRefusals(t *testing.T) {
 		// What is wrong is said before the session is looked for.
 		v.detail(v.call(400, "PATCH", sessions+"/"+uuidA, object{"sessionSettings": c.settings}), c.want)
 	}
-	for _, c := range []struct {
-		method, path string
-		body         any
-		want         string
-	}{
+	for _, c := range []badRequest{
 		{"PATCH", one, object{"sessionSettings": object{"toolExecutionMode": "direct_only"}}, `"sessionSettings.toolExecutionMode" is not known`},
 		{"PATCH", one, object{"sessionSettings": object{"allowSubagentsInScripts": true}}, `"sessionSettings.allowSubagentsInScripts" is not known`},
 		{"PATCH", one, object{"sessionSettings": nil}, "must be an object"},

@@ -1,7 +1,6 @@
 package emulator_test
 
 import (
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -10,8 +9,7 @@ import (
 
 func TestTier(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "state.db")
-	v := start(t, emulator.Options{DataFile: file, Tier: emulator.TierTeam})
+	v := start(t, emulator.Options{DataFile: dataFile(t), Tier: emulator.TierTeam})
 	account, _ := v.account("ci")
 	v.computer(object{"name": "a"})
 	id := v.call(200, "GET", computers+"/name/a", nil).object(t)["id"].(string)
@@ -39,9 +37,7 @@ func TestTier(t *testing.T) {
 	v.call(200, "GET", environments, nil)
 
 	for _, wrong := range []string{"", "gold", "Team"} {
-		if err := v.SetTier(wrong); err == nil {
-			t.Errorf("the tier %q was taken", wrong)
-		}
+		fails(t, v.SetTier(wrong), "")
 		v.detail(v.call(400, "POST", "/_emulator/tier", object{"tier": wrong}), "not free, team or enterprise")
 	}
 	v.call(402, "GET", accounts, nil)
@@ -51,8 +47,7 @@ func TestTier(t *testing.T) {
 	v.call(200, "GET", accounts, nil)
 	v.call(204, "POST", "/_emulator/tier", object{"tier": "free"})
 	v.call(402, "GET", accounts, nil)
-	must(t, v.Close())
-	start(t, emulator.Options{DataFile: file, Clock: v.clock}).call(200, "GET", accounts, nil)
+	v.restart().call(200, "GET", accounts, nil)
 }
 
 func TestTierThatDoesNotExist(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 // startWiki is an emulator with an uploaded wiki, and the path of its export.
 func startWiki(t *testing.T, opts emulator.Options) (v *filesEnv, run object, export string) {
 	t.Helper()
-	opts.DataFile = filepath.Join(t.TempDir(), "state.db")
+	opts.DataFile = dataFile(t)
 	v = &filesEnv{env: start(t, opts), objects: opts.DataFile + ".objects"}
 	run = v.call(200, "POST", wiki, upload(object{"path": "z.md", "content": "# Z\n"}, object{"path": "dir/ä.md", "content": ""})).object(t)
 	return v, run, wiki + "/" + run["wikiRunId"].(string) + "/export"

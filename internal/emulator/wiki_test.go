@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -272,10 +269,7 @@ func TestWikiSwitchedOff(t *testing.T) {
 		t.Helper()
 		v.call(204, "POST", "/_emulator/enterprise-controls", `{"settings":{"wikiCloudSync":`+value+`}}`)
 	}
-	operations := []struct {
-		method, path string
-		body         any
-	}{
+	operations := []request{
 		{"GET", wiki + "?x=1", nil},
 		{"POST", wiki, object{"x": 1}},
 		{"GET", historyOf("acme/api"), nil},
@@ -302,8 +296,7 @@ func TestWikiSwitchedOff(t *testing.T) {
 
 func TestWikiRunsSurviveARestart(t *testing.T) {
 	t.Parallel()
-	file, now := filepath.Join(t.TempDir(), "state.db"), clock.NewFake(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
-	v := start(t, emulator.Options{DataFile: file, Clock: now})
+	v := start(t, emulator.Options{DataFile: dataFile(t)})
 	a, b := v.wikiRun(api, nil)["wikiRunId"].(string), v.wikiRun(api, nil)["wikiRunId"].(string)
 	must(t, v.SetVideoOverview(a, map[string]any{"status": "ready"}))
 	paths := []string{wiki, historyOf(api), wiki + "/" + a, wiki + "/" + a + "/search?q=the"}
@@ -311,8 +304,7 @@ func TestWikiRunsSurviveARestart(t *testing.T) {
 	for _, path := range paths {
 		before[path] = string(v.call(200, "GET", path, nil).raw)
 	}
-	must(t, v.Close())
-	v = start(t, emulator.Options{DataFile: file, Clock: now})
+	v = v.restart()
 	for _, path := range paths {
 		same(t, path, string(v.call(200, "GET", path, nil).raw), before[path])
 	}
@@ -357,9 +349,7 @@ func TestWikiControls(t *testing.T) {
 	if runs[0].ID != own || runs[0].OwnerEmail != "manager@agentyard.example" || runs[0].PrivacyLevel != "organization" || runs[0].Branch != "main" || runs[0].PageCount < 5 {
 		t.Errorf("the run of the manager: %+v", runs[0])
 	}
-	if runs[1].ID != ofMachine["wikiRunId"] || runs[1].OwnerEmail != "" || runs[1].CommitHash != ofMachine["commitHash"] {
-		t.Errorf("the run of the service account: %+v", runs[1])
-	}
+	same(t, "the run of the service account", []any{runs[1].ID, runs[1].OwnerEmail, runs[1].CommitHash}, []any{ofMachine["wikiRunId"], "", ofMachine["commitHash"]})
 	want := emulator.WikiRun{
 		ID: id, RepoURL: api, Branch: "b", CommitHash: "c", OwnerEmail: "dev@people.example", PrivacyLevel: "private", SourceSessionID: "s", PageCount: runs[0].PageCount,
 	}
