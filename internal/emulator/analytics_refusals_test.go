@@ -54,8 +54,7 @@ func TestAnalytics_refusesQueries(t *testing.T) {
 }
 
 func TestAnalytics_refusesCallers(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	_, user := v.human(emulator.RoleUser)
 	_, owner := v.human(emulator.RoleOwner)
 	_, robot := v.account("ci")

@@ -84,8 +84,7 @@ func (v *env) staff() (former string, keys []string) {
 }
 
 func TestAnalytics_endpointsAgree(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	former, keys := v.staff()
 	tokens, users := v.rows("/tokens", april), v.rows("/users", april)
 	tools, activity, productivity := v.rows("/tools", april), v.rows("/activity", april), v.rows("/productivity", april)
@@ -235,8 +234,7 @@ func TestAnalytics_sameMembersSameNumbers(t *testing.T) {
 
 // Numbers that were handed out once are what modules are tested against; a later emulator must not change them.
 func TestAnalytics_numbersNeverChange(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	got := v.rows("/users", "startDate=2026-04-01&endDate=2026-04-01")[0]
 	delete(got, "user_id")
 	want := object{
@@ -252,8 +250,7 @@ func TestAnalytics_numbersNeverChange(t *testing.T) {
 }
 
 func TestAnalytics_quietDaysHaveNoRows(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	all := v.rows("/tokens", "startDate=2026-02-13&endDate=2026-02-16")
 	v.call(204, "POST", "/_emulator/quiet-days", object{"date": "2026-02-14"})
 	must(t, v.AddQuietDay("2026-02-15"))
@@ -281,8 +278,7 @@ func TestAnalytics_quietDaysHaveNoRows(t *testing.T) {
 
 // A former member keeps the rows of the days until the removal, without an email, and counts as long as they are recent.
 func TestAnalytics_formerMembers(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	id, _ := v.human(emulator.RoleUser)
 	before := where(v.rows("/users", april), "user_id", id)
 	v.call(204, "DELETE", members+"?email=user@people.example", nil)
@@ -324,13 +320,10 @@ func TestAnalytics_dataThroughYesterday(t *testing.T) {
 }
 
 func TestAnalytics_usersPageByUser(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	former, _ := v.staff()
 	for i := range 20 {
-		if _, _, err := v.AddHuman(emulator.Human{Email: fmt.Sprintf("x%02d@people.example", i)}); err != nil {
-			t.Fatal(err)
-		}
+		v.join(fmt.Sprintf("x%02d@people.example", i))
 	}
 	const days = "startDate=2026-04-28&endDate=2026-04-30"
 	type page struct {

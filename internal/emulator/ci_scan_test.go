@@ -13,8 +13,7 @@ import (
 
 // A pull request changes nothing until it is merged.
 func TestCIMerge(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	const custom = ".github/workflows/agentyard-nightly.yml"
 	v.opens(object{
 		"action": "create", "automationName": "Nightly", "modeId": "custom", "serviceAutomationId": uuidA,
@@ -73,8 +72,7 @@ func TestCIMerge(t *testing.T) {
 }
 
 func TestCIWorkflowOfTheStart(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	w := v.workflow("acme/web", reviewFile)
 	same(t, "workflow", fmt.Sprint(w["workflowName"], w["templateId"], w["triggerEvents"], w["scheduleCron"], w["userPermission"], w["authoredBy"], w["agentActionInputs"]), "Agent reviewcode-review[pull_request workflow_dispatch] <nil>writemap[login:robin name:Robin Reviewer] map[actionRef:v1 automaticReview:true reviewDepth:deep]")
 	v.opens(ciBody("delete", ciTarget("acme/web", reviewFile)), "https://code.example/acme/web/pull/1")
@@ -86,8 +84,7 @@ func TestCIWorkflowOfTheStart(t *testing.T) {
 
 // A scan is answered again for 30 minutes of the clock, whoever asks.
 func TestCIScanCache(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	_, user := v.human(emulator.RoleUser)
 	began := v.clock.Now()
 	check := func(query string, after time.Duration, workflows int) {
@@ -117,8 +114,7 @@ func TestCIScanCache(t *testing.T) {
 
 // A repository that is disconnected has no workflows, and has them again when it is back.
 func TestCIScanOfConnectedRepositories(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	must(t, v.DisconnectRepository("https://code.example/acme/web"))
 	same(t, "workflows", v.workflows(), "")
 	must(t, v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/web", DefaultBranch: "trunk", UserPermission: "read"}))
@@ -127,8 +123,7 @@ func TestCIScanOfConnectedRepositories(t *testing.T) {
 }
 
 func TestCIRuns(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	show := func() string {
 		t.Helper()
 		return string(v.call(200, "GET", ciAutomation+"/runs", nil).raw)
@@ -144,8 +139,7 @@ func TestCIRuns(t *testing.T) {
 
 // Without the integration nothing is listed and nothing is edited; what was there comes back with it.
 func TestCIWithoutTheIntegration(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	v.opens(ciBody("create", ciTarget("acme/api", "")), "https://code.example/acme/api/pull/1")
 	must(t, v.AddCIRun(map[string]any{"status": "queued"}))
 	show := func() string {
@@ -178,35 +172,8 @@ func TestCIWithoutTheIntegration(t *testing.T) {
 	same(t, "after a reset", show(), strings.NewReplacer("jobs 1", "jobs 0", "runs 1", "runs 0").Replace(on))
 }
 
-func TestCIListsAreShuffled(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{ShuffleLists: true})
-	for i := range 4 {
-		v.outcomes(ciBody("create", ciTarget("acme/api", fmt.Sprintf(".github/workflows/%d.yml", i))))
-		v.merge("acme/api", fmt.Sprintf(".github/workflows/%d.yml", i))
-		must(t, v.ConnectRepository(emulator.Repository{URL: fmt.Sprintf("https://code.example/owner%d/name", i)}))
-	}
-	for path, length := range map[string]int{"/repository-owners": 6, "/repositories": 8, "/scan": 5} {
-		orders := map[string]bool{}
-		for range 20 { // Twenty equal orders of five or more come once in 10^39 times.
-			var o object
-			decode(t, v.call(200, "GET", ciAutomation+path, nil), &o)
-			for _, value := range o {
-				if list, ok := value.([]any); ok {
-					orders[fmt.Sprint(list)] = true
-					same(t, path, len(list), length)
-				}
-			}
-		}
-		if len(orders) < 2 {
-			t.Errorf("%s is always in the same order", path)
-		}
-	}
-}
-
 func TestControlMerge(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	body := object{"repoFullName": "acme/api", "filePath": reviewFile}
 	v.detail(v.call(400, "POST", "/_emulator/ci/merge", body), "no open pull request")
 	v.opens(ciBody("create", ciTarget("acme/api", "")), "https://code.example/acme/api/pull/1")

@@ -94,8 +94,7 @@ func ciNames(list any, fields ...string) string {
 }
 
 func TestCIRepositories(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	list := func(query string) string {
 		t.Helper()
 		return ciNames(v.call(200, "GET", ciAutomation+"/repositories"+query, nil).object(t)["repositories"], "fullName")
@@ -126,8 +125,7 @@ func TestCIRepositories(t *testing.T) {
 }
 
 func TestCIRepositoryOwners(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	show := func() string {
 		t.Helper()
 		o := v.call(200, "GET", ciAutomation+"/repository-owners", nil).object(t)
@@ -140,8 +138,7 @@ func TestCIRepositoryOwners(t *testing.T) {
 
 // Every member and every service account reads and edits; without a key nobody does.
 func TestCIForEveryPrincipal(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	_, user := v.human(emulator.RoleUser)
 	_, service := v.account("robots")
 	for _, c := range []struct{ key, repo, login string }{{user, "acme/api", "user"}, {service, "robin/tools", "robots"}} {
@@ -160,8 +157,7 @@ func TestCIForEveryPrincipal(t *testing.T) {
 }
 
 func TestCIEditThatIsRefused(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	file := func(path string) object { return ciBody("create", ciTarget("acme/api", path)) }
 	changes := func(c object) object {
 		return object{"action": "create", "repos": []object{ciTarget("acme/api", "")}, "changes": c}
@@ -215,8 +211,7 @@ func TestCIEditThatIsRefused(t *testing.T) {
 }
 
 func TestCISchedules(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	body := func(schedule string) object {
 		return object{"action": "create", "repos": []object{ciTarget("acme/none", "")}, "changes": object{"schedule": schedule}}
 	}
@@ -233,8 +228,7 @@ func TestCISchedules(t *testing.T) {
 
 // Each repository has an outcome of its own, in the order of the request; the status is 200 even where none succeeds.
 func TestCIEditOfSeveralRepositories(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	must(t, v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/locked"}))
 	body := ciBody("create", ciTarget("acme/legacy", ""), ciTarget("robin/tools", ""), ciTarget("acme/none", ""), ciTarget("acme/web", ""),
 		ciTarget("ACME/api", ""), ciTarget("acme/locked", ""))
@@ -271,8 +265,7 @@ func TestCIEditOfSeveralRepositories(t *testing.T) {
 
 // The same request opens another pull request each time, and the job is the latest.
 func TestCIEditIsNotIdempotent(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	body := ciBody("create", ciTarget("acme/api", ""))
 	v.opens(body, "https://code.example/acme/api/pull/1")
 	v.clock.Advance(time.Second)
@@ -307,8 +300,7 @@ func TestCIEditIsNotIdempotent(t *testing.T) {
 }
 
 func TestCIFileNames(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	for i, c := range []struct {
 		body object
 		want string

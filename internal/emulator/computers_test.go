@@ -37,8 +37,7 @@ func (v *env) names(key, query string) string {
 }
 
 func TestCreateManagedComputer(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	c := v.computer(object{"name": "dev", "repos": []string{"https://git.example/acme/app"}})
 	id := c["id"].(string)
 	for field, want := range map[string]any{
@@ -60,8 +59,7 @@ func TestCreateManagedComputer(t *testing.T) {
 }
 
 func TestCreateBYOMComputer(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	c := v.computer(object{"name": "mine", "provider": "byom", "remoteUser": "dev"})
 	fields(t, "computer", c, object{"status": "active", "remoteUser": "dev"})
 	// A host ID does not decide the provider.
@@ -80,8 +78,7 @@ func TestCreateBYOMComputer(t *testing.T) {
 }
 
 func TestComputerNamesAndHostIDsAreUniquePerOwner(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	_, user := v.human(emulator.RoleUser)
 	a := v.computer(object{"name": "a", "hostId": uuidA})
 	b := v.computer(object{"name": "b"})
@@ -110,8 +107,7 @@ func TestComputerNamesAndHostIDsAreUniquePerOwner(t *testing.T) {
 }
 
 func TestListComputers(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	key := v.BootstrapKey()
 	for _, name := range []string{"one", "two", "three"} {
 		v.computer(object{"name": name})
@@ -182,8 +178,7 @@ func TestListingsWithinOneMillisecond(t *testing.T) {
 }
 
 func TestWhoReachesWhichComputer(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	_, user := v.human(emulator.RoleUser)
 	_, owner := v.human(emulator.RoleOwner)
 	accountID, account := v.account("ci")
@@ -230,8 +225,7 @@ func TestWhoReachesWhichComputer(t *testing.T) {
 
 // A computer that the caller may not reach answers as one that does not exist, in every operation.
 func TestComputersOfOthersDoNotExist(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	_, user := v.human(emulator.RoleUser)
 	_, owner := v.human(emulator.RoleOwner)
 	_, account := v.account("ci")
@@ -270,8 +264,7 @@ func TestComputersOfOthersDoNotExist(t *testing.T) {
 }
 
 func TestCreateFromASource(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	_, user := v.human(emulator.RoleUser)
 	c := v.computer(object{"name": "t", "source": object{"kind": "execution-template", "templateId": "template-node", "isListed": true}})
 	same(t, "computerSource", fmt.Sprint(c["computerSource"]), "map[kind:execution-template templateId:template-node]")
@@ -292,8 +285,7 @@ func TestCreateFromASource(t *testing.T) {
 }
 
 func TestSoftwareDraftIsReplayed(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	_, user := v.human(emulator.RoleUser)
 	body := func(name, turn string) object {
 		return object{"name": name, "source": object{"kind": "template", "templateId": "template-base", "isListed": true,
@@ -308,8 +300,7 @@ func TestSoftwareDraftIsReplayed(t *testing.T) {
 }
 
 func TestBulkCreation(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	v.computer(object{"name": "ci-2"})
 	bulk := func(quantity int) object {
 		return v.call(201, "POST", computers+"/bulk", object{"quantity": quantity, "namePrefix": "ci", "provider": "managed-b"}).object(t)
@@ -347,8 +338,7 @@ func TestBulkCreation(t *testing.T) {
 }
 
 func TestConcurrentCreates(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	var wg sync.WaitGroup
 	for i := range 50 {
 		wg.Go(func() {

@@ -12,8 +12,7 @@ import (
 )
 
 func TestControlAPI(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	_, user := v.human(emulator.RoleOwner)
 	for _, key := range []string{"", "fk-wrong", user} {
 		v.as(key, 401, "GET", "/_emulator/journal", nil)
@@ -111,8 +110,7 @@ func TestControlClock(t *testing.T) {
 
 // The clock decides what has expired.
 func TestControlClock_aKeyExpires(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	account := v.call(201, "POST", accounts, object{"name": "ci"}).object(t)["id"].(string)
 	expires := v.clock.Now().Add(time.Hour)
 	key := v.mint(201, accounts+"/"+account+"/api-keys", object{"name": "k", "expiresAt": expires.UnixMilli()})["value"].(string)

@@ -48,6 +48,13 @@ type env struct {
 	file  string // Of its data.
 }
 
+// startParallel starts a default emulator for a test that runs in parallel with others.
+func startParallel(t *testing.T) *env {
+	t.Helper()
+	t.Parallel()
+	return start(t, emulator.Options{})
+}
+
 // dataFile is the path of a state that can outlive an emulator.
 func dataFile(t *testing.T) string { return filepath.Join(t.TempDir(), "state.db") }
 
@@ -185,8 +192,7 @@ func (v *env) detail(a answer, text string) {
 }
 
 func TestAuthentication(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	for name, header := range map[string]string{
 		"missing": "", "unknown": "Bearer fk-unknown", "scheme": "Basic " + v.BootstrapKey(), "bare": v.BootstrapKey(),
 	} {
@@ -205,8 +211,7 @@ func TestAuthentication(t *testing.T) {
 }
 
 func TestUnknownPathsAndMethods(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	v.detail(v.call(404, "GET", "/api/v0/nothing", nil), "no operation")
 	v.call(404, "GET", "/api/v0/computers/", nil)
 	a := v.call(405, "PUT", "/api/v0/computers", object{})
@@ -217,8 +222,7 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 }
 
 func TestDateFollowsTheClock(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	same(t, "Date", v.call(200, "GET", "/api/v0/computers", nil).header.Get("Date"), "Fri, 01 May 2026 12:00:00 GMT")
 }
 
@@ -280,8 +284,7 @@ func TestWrapSeesRealAnswersOnly(t *testing.T) {
 }
 
 func TestJournal(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	v.call(200, "GET", "/api/v0/computers?includeUnlisted=true", nil)
 	id := v.call(201, "POST", "/api/v0/computers", object{"name": "a"}).object(t)["id"].(string)
 	v.as("", 401, "GET", "/api/v0/computers/"+id, nil)
@@ -320,8 +323,7 @@ func TestCloseEndsRequestsUnderWay(t *testing.T) {
 }
 
 func TestAddHumanRefuses(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	v.human(emulator.RoleUser)
 	for want, h := range map[string]emulator.Human{
 		"role":      {Email: "x@people.example", Role: "king"},

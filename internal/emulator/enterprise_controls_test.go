@@ -38,8 +38,7 @@ const documentedSettings = `sessionDefaultSettings missionOrchestratorModel miss
 	personaConnectors sessionRetentionDays routerGuidance routerRules telemetry permissionRules`
 
 func TestHistoryFromTheStart(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	o := v.call(200, "GET", history, nil).object(t)
 	same(t, "pagination", o["pagination"], object{"hasMore": false, "nextCursor": nil})
 	keys := strings.Fields(documentedSettings)
@@ -65,8 +64,7 @@ func TestHistoryFromTheStart(t *testing.T) {
 
 // What looks like a secret says that it is none, so that it is found wherever it leaks.
 func TestSecretsOfTheSettingsAreRecognizable(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	raw := string(v.call(200, "GET", history+"?limit=1", nil).raw)
 	for _, secret := range []string{"no-secret-api-key", "no-secret-extra-header", "no-secret-env", "no-secret-telemetry-header"} {
 		same(t, fmt.Sprintf("%s is not in the snapshot once", secret), strings.Count(raw, secret), 1)
@@ -74,8 +72,7 @@ func TestSecretsOfTheSettingsAreRecognizable(t *testing.T) {
 }
 
 func TestChangeEnterpriseControls(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	latest := func() object {
 		t.Helper()
 		return v.call(200, "GET", history+"?limit=1", nil).object(t)["changes"].([]any)[0].(object)
@@ -106,9 +103,7 @@ func TestChangeEnterpriseControls(t *testing.T) {
 		`"a" is not`: v.ChangeEnterpriseControls(map[string]json.RawMessage{"a": json.RawMessage("{")}, ""),
 		"no member":  v.ChangeEnterpriseControls(map[string]json.RawMessage{"a": json.RawMessage("1")}, "ada@people.example"),
 	} {
-		if err == nil || !strings.Contains(err.Error(), text) {
-			t.Errorf("error %v does not contain %q", err, text)
-		}
+		fails(t, err, text)
 	}
 	same(t, "the latest revision is", latest()["revision"], 5.0)
 }

@@ -61,8 +61,7 @@ func (v *env) environmentNames(key, query string) string {
 }
 
 func TestCreateEnvironment(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	now := v.clock.Now().UnixMilli()
 	created := v.call(201, "POST", environments, definition(object{"repositories": repositories(2), "setupScript": "apt-get install jq"})).object(t)
 	id, build := created["id"].(string), created["buildId"].(string)
@@ -82,8 +81,7 @@ func TestCreateEnvironment(t *testing.T) {
 
 // A source need not support repositories, so an environment may have none. A script may be empty.
 func TestEnvironmentOfNothing(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	id := v.environment(object{"repositories": []object{}, "setupScript": "", "sourceId": "source-bare"})
 	if e := v.environmentOf(id); len(e["repositories"].([]any)) != 0 || e["setupScript"] != nil {
 		t.Errorf("environment: %v", e)
@@ -97,8 +95,7 @@ func TestEnvironmentOfNothing(t *testing.T) {
 
 // The least is a name and a repository: the scope is then the caller's own.
 func TestCreateEnvironmentByDefault(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	e := v.environmentOf(v.environment(object{"scope": nil}))
 	same(t, "environment", []any{e["scope"], e["source"].(object)["id"], e["setupScript"], e["isDefault"]}, []any{"user", "source-base", nil, false})
 	e = v.environmentOf(v.environment(object{"scope": "user", "name": "other", "sourceId": "source-repositories", "makeOrganizationDefault": false}))
@@ -106,8 +103,7 @@ func TestCreateEnvironmentByDefault(t *testing.T) {
 }
 
 func TestEnvironmentLimits(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	long := strings.Repeat("ä", 128)
 	id := v.environment(object{"name": long, "repositories": repositories(50), "setupScript": strings.Repeat("ä", 32<<10)})
 	v.call(200, "PATCH", environments+"/"+id, object{"repositories": []object{{"url": "ssh://git@git.example/a", "script": strings.Repeat("x", 64<<10)}}})
@@ -144,8 +140,7 @@ func TestEnvironmentLimits(t *testing.T) {
 }
 
 func TestEnvironmentNamesAreUniqueInTheirScope(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	_, user := v.human(emulator.RoleUser)
 	_, owner := v.human(emulator.RoleOwner)
 	dev := v.environment(nil)
@@ -166,8 +161,7 @@ func TestEnvironmentNamesAreUniqueInTheirScope(t *testing.T) {
 
 // What starts a build is another definition, not another name.
 func TestUpdateEnvironment(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	id := v.ready(object{"setupScript": "one"})
 	first := v.environmentOf(id)
 	changed := func(body object) bool {
@@ -227,8 +221,7 @@ func TestUpdateEnvironment(t *testing.T) {
 
 // The scope decides who sees an environment, who changes it, and what others are answered.
 func TestEnvironmentAccess(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	_, user := v.human(emulator.RoleUser)
 	_, owner := v.human(emulator.RoleOwner)
 	_, account := v.account("ci")
@@ -295,8 +288,7 @@ func TestEnvironmentAccess(t *testing.T) {
 }
 
 func TestListEnvironments(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	_, user := v.human(emulator.RoleUser)
 	accountID, account := v.account("ci")
 	same(t, "none", string(v.call(200, "GET", environments, nil).raw), `{"environments":[]}`)
@@ -325,8 +317,7 @@ func TestListEnvironments(t *testing.T) {
 
 // The listing has all that the single read has, but for the reasons of failures.
 func TestListingLeavesOutReasons(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	v.fail(emulator.BuildFailure{Name: "bad", Category: "validation", Reason: "make: exit 2", Excerpt: "the log"})
 	good, bad := v.environment(object{"name": "good", "makeOrganizationDefault": true}), v.ready(object{"name": "bad"})
 	list := v.call(200, "GET", environments, nil).object(t)
@@ -346,8 +337,7 @@ func TestListingLeavesOutReasons(t *testing.T) {
 }
 
 func TestDeleteEnvironment(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	id := v.environment(nil)
 	one := environments + "/" + id
 	v.detail(v.call(409, "DELETE", one, nil), "is running")
@@ -390,8 +380,7 @@ func TestEnvironmentsSurviveARestart(t *testing.T) {
 }
 
 func TestResetRemovesEnvironments(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	id := v.ready(object{"makeOrganizationDefault": true})
 	v.fail(emulator.BuildFailure{Times: -1})
 	v.AllowEnvironments(false)
@@ -408,8 +397,7 @@ func TestResetRemovesEnvironments(t *testing.T) {
 
 // A fault hits environments as everything else.
 func TestEnvironmentFaults(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	v.Faults().Add(
 		emulator.Fault{Operation: "createEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: 402},
 		emulator.Fault{Operation: "createEnvironment", Kind: emulator.FaultNotFoundAfterCreate},

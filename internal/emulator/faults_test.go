@@ -43,8 +43,7 @@ func TestFaultKinds(t *testing.T) {
 		{fault: emulator.Fault{Kind: emulator.FaultDelayAfterCommit, Delay: time.Millisecond}, status: 201, committed: true},
 	} {
 		t.Run(fmt.Sprint(c.fault.Kind, c.status, c.retry), func(t *testing.T) {
-			t.Parallel()
-			v := start(t, emulator.Options{})
+			v := startParallel(t)
 			c.fault.Operation = "createComputer"
 			v.Faults().Add(c.fault)
 			v.call(200, "GET", "/api/v0/computers", nil) // Another operation is not hit.
@@ -86,8 +85,7 @@ func TestFaultDelayAndAClientThatGivesUp(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[emulator.FaultKind]int{emulator.FaultDelayBeforeCommit: 404, emulator.FaultDelayAfterCommit: 200} {
 		t.Run(string(kind), func(t *testing.T) {
-			t.Parallel()
-			v := start(t, emulator.Options{})
+			v := startParallel(t)
 			v.Faults().Add(emulator.Fault{Kind: kind, Delay: time.Hour})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -133,8 +131,7 @@ func TestFaultSpoilsAnEmptyAnswer(t *testing.T) {
 }
 
 func TestFaultCounting(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	v.Faults().Add(
 		emulator.Fault{Operation: "listComputers", Kind: emulator.FaultStatusBeforeCommit, Status: 503, After: 1, Times: 2},
 		emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, Match: "/providers", Times: -1},
@@ -155,8 +152,7 @@ func TestFaultCounting(t *testing.T) {
 }
 
 func TestFaultNotFoundAfterCreate(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	v.Faults().Add(emulator.Fault{Operation: "createComputer", Kind: emulator.FaultNotFoundAfterCreate, Reads: 2})
 	created := v.call(201, "POST", "/api/v0/computers", object{"name": "a"})
 	same(t, "the creation itself carries the header, though nothing is wrong with it", created.header.Get(emulator.FaultHeader), "")
@@ -261,8 +257,7 @@ func TestFaultKill(t *testing.T) {
 }
 
 func TestFaultThatMakesNoSense(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	for want, f := range map[string]emulator.Fault{
 		"kind":       {Kind: "explode"},
 		"process ID": {Kind: emulator.FaultKillBeforeCommit, PID: 1},

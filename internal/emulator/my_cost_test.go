@@ -10,8 +10,7 @@ import (
 )
 
 func TestMyCost(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	keys := map[string]string{"manager": v.BootstrapKey()}
 	_, keys["user"] = v.human(emulator.RoleUser)
 	_, keys["owner"] = v.human(emulator.RoleOwner)

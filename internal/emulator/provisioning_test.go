@@ -61,8 +61,7 @@ func TestProvisioningFollowsTheClock(t *testing.T) {
 }
 
 func TestProgrammedProvisioningFailure(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	v.FailProvisioning(emulator.FailStep{Name: "ci-*", Step: "clone-repos", Error: "repository not found"})
 	v.computer(object{"name": "dev", "repos": twoRepos})                         // Another name.
 	v.computer(object{"name": "ci-none"})                                        // No such step.
@@ -86,8 +85,7 @@ func TestProgrammedProvisioningFailure(t *testing.T) {
 }
 
 func TestBreak(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	id := v.computer(object{"name": "a"})["id"].(string)
 	byom := v.computer(object{"name": "byom", "provider": "byom"})["id"].(string)
 	for _, wrong := range []string{id, byom, "unknown"} { // The first one is still being set up.
@@ -99,8 +97,7 @@ func TestBreak(t *testing.T) {
 }
 
 func TestInstallDeps(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	id := v.computer(object{"name": "a", "autoInstallDeps": true})["id"].(string)
 	plain := v.computer(object{"name": "plain"})["id"].(string)
 	byom := v.computer(object{"name": "byom", "provider": "byom"})["id"].(string)
@@ -128,8 +125,7 @@ func TestInstallDeps(t *testing.T) {
 }
 
 func TestActivityRestartAndSleep(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	id := v.computer(object{"name": "a"})["id"].(string)
 	byom := v.computer(object{"name": "byom", "provider": "byom"})["id"].(string)
 	post := func(want int, id, what string) answer { return v.call(want, "POST", computers+"/"+id+"/"+what, nil) }
@@ -165,8 +161,7 @@ func TestActivityRestartAndSleep(t *testing.T) {
 }
 
 func TestRestartModes(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	id := v.computer(object{"name": "a"})["id"].(string)
 	path := computers + "/" + id + "/restart"
 	v.clock.Advance(time.Minute)
@@ -195,8 +190,7 @@ func TestRestartModes(t *testing.T) {
 }
 
 func TestRefresh(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	managed := v.computer(object{"name": "a", "repos": append([]string{"https://code.example/acme/x"}, twoRepos...)})["id"].(string)
 	byom := v.computer(object{"name": "b", "provider": "byom"})["id"].(string)
 	for id, want := range map[string]string{
@@ -210,8 +204,7 @@ func TestRefresh(t *testing.T) {
 }
 
 func TestMetrics(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	id := v.computer(object{"name": "a"})["id"].(string)
 	byom := v.computer(object{"name": "b", "provider": "byom"})["id"].(string)
 	v.detail(v.call(400, "GET", computers+"/"+id+"/metrics", nil), "provisioning")
@@ -259,14 +252,4 @@ func TestMetrics(t *testing.T) {
 	keepAwake(5 * time.Minute)
 	keepAwake(5 * 24 * time.Hour)
 	same(t, "after five days", len(samples(began)), 4*24*12)
-}
-
-// TestListingManyComputers bounds nothing but completeness; the benchmark beside it tells the time.
-func TestListingManyComputers(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
-	for i := range 10 {
-		v.call(201, "POST", computers+"/bulk", object{"quantity": 20, "namePrefix": fmt.Sprintf("p%d", i), "repos": twoRepos})
-	}
-	same(t, "computers", len(strings.Fields(v.names(v.BootstrapKey(), "?includeProvisioningSteps=true"))), 200)
 }

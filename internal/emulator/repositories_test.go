@@ -8,8 +8,7 @@ import (
 )
 
 func TestConnectRepositoryRefuses(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	for _, c := range []struct {
 		given emulator.Repository
 		want  string
@@ -30,8 +29,7 @@ func TestConnectRepositoryRefuses(t *testing.T) {
 
 // One repository has many addresses; whichever is used, it is there once.
 func TestRepositoryAddresses(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	for _, address := range []string{
 		"https://code.example/acme/new", "https://code.example/acme/new/", "https://code.example/acme/new.git",
 		"https://code.example/acme/new.git/", "https://CODE.example/Acme/NEW.GIT",
@@ -48,8 +46,7 @@ func TestRepositoryAddresses(t *testing.T) {
 }
 
 func TestControlRepositories(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	const address = "https://code.example/acme/new"
 	v.call(204, "POST", "/_emulator/repositories", object{
 		"url": address, "defaultBranch": "trunk", "isPrivate": true, "userPermission": "write", "serviceAppWritable": true,
@@ -64,8 +61,7 @@ func TestControlRepositories(t *testing.T) {
 
 // Repositories of the start come back with a reset, and those of the test go.
 func TestRepositoriesAfterAReset(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	must(t, v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/new"}))
 	must(t, v.DisconnectRepository("https://code.example/acme/api"))
 	v.call(204, "POST", "/_emulator/reset", nil)

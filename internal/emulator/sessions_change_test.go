@@ -98,8 +98,7 @@ func TestSessionsOfADeletedComputer(t *testing.T) {
 
 // The computers of a service account go with it, and their sessions are archived, also those of a manager.
 func TestSessionsOfADeletedServiceAccount(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	accountID, account := v.account("ci")
 	box := v.as(account, 201, "POST", computers, object{"name": "box"}).object(t)["id"].(string)
 	v.clock.Advance(time.Minute)
@@ -114,8 +113,7 @@ func TestSessionsOfADeletedServiceAccount(t *testing.T) {
 
 // Who is removed, and a key that ends, leave their sessions behind.
 func TestSessionsOutliveMembersAndKeys(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	_, user := v.human(emulator.RoleUser)
 	box := v.as(user, 201, "POST", computers, object{"name": "box", "provider": "byom"}).object(t)["id"].(string)
 	members := v.as(user, 201, "POST", sessions, object{"computerId": box}).object(t)["sessionId"].(string)

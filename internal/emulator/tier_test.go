@@ -18,18 +18,14 @@ func TestTier(t *testing.T) {
 	must(t, v.SetTier(emulator.TierFree))
 	_, user := v.human(emulator.RoleUser)
 	one := accounts + "/" + account
-	for _, c := range []struct{ method, path, body string }{
-		{"GET", computers, ""}, {"GET", computers + "?colour=red", ""}, {"POST", computers, "{"}, {"POST", computers + "/bulk", "{}"},
-		{"GET", computers + "/name/a", ""}, {"POST", computers + "/" + id + "/restart", ""},
-		{"GET", accounts, ""}, {"POST", accounts, "{}"}, {"GET", one, ""}, {"PATCH", one, "{}"}, {"DELETE", one, ""}, {"GET", one + "/api-keys", ""},
-		{"POST", one + "/api-keys", "{}"}, {"POST", one + "/api-keys/k/revoke", ""}, {"POST", one + "/api-keys/k/rotate", ""},
+	for _, c := range []request{
+		{"GET", computers, nil}, {"GET", computers + "?colour=red", nil}, {"POST", computers, "{"}, {"POST", computers + "/bulk", "{}"},
+		{"GET", computers + "/name/a", nil}, {"POST", computers + "/" + id + "/restart", nil},
+		{"GET", accounts, nil}, {"POST", accounts, "{}"}, {"GET", one, nil}, {"PATCH", one, "{}"}, {"DELETE", one, nil}, {"GET", one + "/api-keys", nil},
+		{"POST", one + "/api-keys", "{}"}, {"POST", one + "/api-keys/k/revoke", nil}, {"POST", one + "/api-keys/k/rotate", nil},
 	} {
 		for _, key := range []string{v.BootstrapKey(), user} {
-			var body any
-			if c.body != "" {
-				body = c.body
-			}
-			v.detail(v.as(key, 402, c.method, c.path, body), "has the tier free; this needs at least the tier team")
+			v.detail(v.as(key, 402, c.method, c.path, c.body), "has the tier free; this needs at least the tier team")
 		}
 	}
 	v.as("", 401, "GET", accounts, nil)
@@ -37,7 +33,6 @@ func TestTier(t *testing.T) {
 	v.call(200, "GET", environments, nil)
 
 	for _, wrong := range []string{"", "gold", "Team"} {
-		fails(t, v.SetTier(wrong), "")
 		v.detail(v.call(400, "POST", "/_emulator/tier", object{"tier": wrong}), "not free, team or enterprise")
 	}
 	v.call(402, "GET", accounts, nil)

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 const (
@@ -48,8 +46,7 @@ func pairs(list any, field string) string {
 }
 
 func TestGlobalUsageLimit(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	check := func(method string, body any, want string) {
 		t.Helper()
 		same(t, method, string(v.call(200, method, globalLimits, body).raw), want)
@@ -68,8 +65,7 @@ func TestGlobalUsageLimit(t *testing.T) {
 
 // What is wrong with a limit is so in both operations that set one, and then nothing is set.
 func TestUsageLimitsThatAreRefused(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	v.join("ada@people.example")
 	for _, c := range []struct{ limit, want string }{
 		{"999999", "at least 1000000"}, {"0", "at least"}, {"-1", "at least"}, {"-1e400", "integer"},
@@ -91,8 +87,7 @@ func TestUsageLimitsThatAreRefused(t *testing.T) {
 }
 
 func TestUserUsageLimits(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	v.join("Ada@People.example", "bob@people.example")
 	v.invite("pending@people.example")
 	check := func(want string) {
@@ -125,8 +120,7 @@ func TestUserUsageLimits(t *testing.T) {
 }
 
 func TestUserUsageLimitsInOneRequest(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	entries := func(n int) object {
 		list := make([]object, n)
 		for i := range list {
@@ -156,32 +150,4 @@ func TestUserUsageLimitsInOneRequest(t *testing.T) {
 		v.detail(v.call(400, "PUT", userLimits, body), want)
 	}
 	same(t, "a refused request changed a limit", v.limits(), before)
-}
-
-// The order of limits is open, and so is that of what a request did.
-func TestUsageLimitsInAnyOrder(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{ShuffleLists: true})
-	var entries []object
-	for i := range 8 {
-		v.join(fmt.Sprintf("m%d@people.example", i))
-		entries = append(entries, object{"email": fmt.Sprintf("m%d@people.example", i), "limit": 1_000_000}, object{"email": fmt.Sprintf("x%d", i), "limit": nil})
-	}
-	seen := map[string]bool{}
-	for range 4 {
-		seen["limits "+string(v.call(200, "GET", userLimits, nil).raw)] = true
-		o := v.call(200, "PUT", userLimits, object{"users": entries}).object(t)
-		seen["updated "+fmt.Sprint(o["updated"])], seen["errors "+fmt.Sprint(o["errors"])] = true, true
-	}
-	for _, part := range []string{"limits", "updated", "errors"} {
-		n := 0
-		for text := range seen {
-			if strings.HasPrefix(text, part) {
-				n++
-			}
-		}
-		if n < 2 {
-			t.Errorf("%s always have the same order", part)
-		}
-	}
 }

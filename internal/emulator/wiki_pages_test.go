@@ -73,8 +73,7 @@ func (v *env) pagesOf(run object) map[string]object {
 }
 
 func TestGeneratedWiki(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	counts := map[float64]bool{}
 	for i := range 12 {
 		address := fmt.Sprintf("https://code.example/many/r%d", i)
@@ -115,8 +114,7 @@ func TestGeneratedWiki(t *testing.T) {
 }
 
 func TestUploadedWiki(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	long := strings.Repeat("long ", 1<<19) // More than other bodies may have.
 	body := upload(object{"path": "b.md", "title": "B", "content": ""}, object{"path": "dir/a.md", "title": "", "content": long, "pageId": "own/ID", "order": 7.5})
 	body["commitHash"] = "c"
@@ -125,9 +123,7 @@ func TestUploadedWiki(t *testing.T) {
 		t.Errorf("%s: %v", text, run)
 	}
 	pages := v.pagesOf(run)
-	if p := pages["dir/a.md"]; p["pageId"] != "own/ID" || p["title"] != "" || p["content"] != long || p["order"] != 7.5 {
-		t.Errorf("page: %v", p["pageId"])
-	}
+	fields(t, "page", pages["dir/a.md"], object{"pageId": "own/ID", "title": "", "content": long, "order": 7.5})
 	if p := pages["b.md"]; p["pageId"] == "" || p["title"] != "B" || p["content"] != "" || p["order"] != 0.0 {
 		t.Errorf("page: %v", p)
 	}
@@ -151,8 +147,7 @@ func TestUploadedWiki(t *testing.T) {
 }
 
 func TestUploadedWikiRefuses(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	page := func() object { return object{"path": "a.md", "pageId": "p"} }
 	for _, c := range []struct {
 		rule, text string
@@ -195,8 +190,7 @@ func TestUploadedWikiRefuses(t *testing.T) {
 }
 
 func TestSearchWiki(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	far := strings.Repeat("ä", 100) + "İ Needle" + strings.Repeat("z", 100)
 	run := v.call(200, "POST", wiki, upload(
 		object{"path": "z.md", "title": "Needle", "content": "needle NEEDLE"},

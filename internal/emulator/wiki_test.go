@@ -44,8 +44,7 @@ func (v *env) addRun(given emulator.WikiRun) string {
 }
 
 func TestWikiRunLife(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	run := v.wikiRun(api, nil)
 	id := run["wikiRunId"].(string)
 	manager := v.call(200, "GET", members, nil).object(t)["users"].([]any)[0].(object)["id"]
@@ -72,8 +71,7 @@ func TestWikiRunLife(t *testing.T) {
 }
 
 func TestCreateWikiRun(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	given := v.wikiRun(web+".git/", object{"branch": "topic", "commitHash": "abc", "hasLocalChanges": true, "hasNonRemoteCommits": true})
 	fields(t, "run", given, object{"repoUrl": web, "branch": "topic", "commitHash": "abc", "hasLocalChanges": true, "hasNonRemoteCommits": true})
 	// The head follows from the repository and the branch, and the branch from the repository.
@@ -119,8 +117,7 @@ func TestCreateWikiRun(t *testing.T) {
 }
 
 func TestListWikiRuns(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	create := func(repo string) string { return v.wikiRun(repo, nil)["wikiRunId"].(string) }
 	first, second, other := create(api), create(api+".git"), create(web)
 	third := create(api)
@@ -147,23 +144,8 @@ func TestListWikiRuns(t *testing.T) {
 	check(wiki, fourth, other)
 }
 
-func TestListWikiRunsShuffled(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{ShuffleLists: true})
-	v.wikiRun(api, nil)
-	v.wikiRun(web, nil)
-	first := v.runsAt(v.BootstrapKey(), wiki)
-	for range 100 {
-		if v.runsAt(v.BootstrapKey(), wiki) != first {
-			return
-		}
-	}
-	t.Error("the list is always in the same order")
-}
-
 func TestWikiHistoryTakesWholeAddresses(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	id := v.wikiRun(api, nil)["wikiRunId"].(string)
 	for _, path := range []string{
 		"https%3A%2F%2Fcode.example%2Facme%2Fapi", "https%3a%2f%2fcode.example%2facme%2fapi", "https:%2F%2Fcode.example%2Facme%2Fapi.git", "HTTPS%3A%2F%2FCode.Example%2FAcme%2FApi%2F",
@@ -189,8 +171,7 @@ func TestWikiHistoryTakesWholeAddresses(t *testing.T) {
 }
 
 func TestWikiIDsReachNoOtherOperation(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	run := v.wikiRun(api, nil)
 	id := run["wikiRunId"].(string)
 	for _, wrong := range []string{"none", "..", "%2f", "a?b", " ", id + "/export", "history/x", id + " ", strings.ToLower(id)} {
@@ -205,8 +186,7 @@ func TestWikiIDsReachNoOtherOperation(t *testing.T) {
 }
 
 func TestWikiPrivacy(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	_, owner, err := v.AddHuman(emulator.Human{Email: "author@people.example"})
 	must(t, err)
 	_, user := v.human(emulator.RoleUser)
@@ -262,8 +242,7 @@ func TestWikiPrivacy(t *testing.T) {
 
 // The setting comes before whatever else may be wrong, but after the key.
 func TestWikiSwitchedOff(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	id := v.wikiRun(api, nil)["wikiRunId"].(string)
 	change := func(value string) {
 		t.Helper()
@@ -321,8 +300,7 @@ func TestWikiRunsSurviveARestart(t *testing.T) {
 }
 
 func TestWikiRunIsFoundLate(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
+	v := startParallel(t)
 	v.Faults().Add(emulator.Fault{Operation: "createWikiRun", Kind: emulator.FaultNotFoundAfterCreate})
 	path := wiki + "/" + v.wikiRun(api, nil)["wikiRunId"].(string)
 	v.call(404, "GET", path, nil)
@@ -330,11 +308,8 @@ func TestWikiRunIsFoundLate(t *testing.T) {
 }
 
 func TestWikiControls(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{})
-	if _, _, err := v.AddHuman(emulator.Human{Email: "dev@people.example"}); err != nil {
-		t.Fatal(err)
-	}
+	v := startParallel(t)
+	v.join("dev@people.example")
 	const control = "/_emulator/wiki-runs"
 	id := v.call(201, "POST", control, object{
 		"repoUrl": api, "email": "dev@people.example", "privacyLevel": "private", "branch": "b", "commitHash": "c", "sourceSessionId": "s",
