@@ -1,0 +1,85 @@
+package acctest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+// ReadData validates the configuration of a data source and reads it, as a plan does. It returns the attributes that
+// were read, and an outcome whose Action is "none".
+func (p *Process) ReadData(typeName string, config Values) (map[string]tftypes.Value, Outcome) {
+	p.t.Helper()
+	ctx := context.Background()
+	out := Outcome{Action: "none"}
+	schemas, err := p.server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	schema, ok := schemas.DataSourceSchemas[typeName]
+	if !ok {
+		p.t.Fatalf("there is no data source %s", typeName)
+	}
+	typ := schema.ValueType()
+	configured := dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(config)))
+	validated, err := p.server.ValidateDataResourceConfig(ctx, &tfprotov6.ValidateDataResourceConfigRequest{TypeName: typeName, Config: configured})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.collect(&out, validated.Diagnostics, nil)
+	if len(out.Errors) > 0 {
+		return nil, out
+	}
+	resp, err := p.server.ReadDataSource(ctx, &tfprotov6.ReadDataSourceRequest{TypeName: typeName, Config: configured})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.collect(&out, resp.Diagnostics, nil)
+	if len(out.Errors) > 0 {
+		return nil, out
+	}
+	var attributes map[string]tftypes.Value
+	if err := p.value(typ, resp.State).As(&attributes); err != nil {
+		p.t.Fatal(err)
+	}
+	return attributes, out
+}
+
+// MustFail fails the test unless the outcome is one error that contains all parts. The error must be at the attribute,
+// such as "repos[0].url"; an empty attribute stands for none.
+func (o Outcome) MustFail(t testing.TB, attribute string, parts ...string) {
+	t.Helper()
+	if len(o.Errors) != 1 {
+		t.Errorf("%d errors, want one: %s", len(o.Errors), o.Text())
+		return
+	}
+	if at := attributePath(o.Errors[0].Attribute); at != attribute {
+		t.Errorf("the error is at %q, want %q: %s", at, attribute, o.Text())
+	}
+	for _, part := range parts {
+		if !strings.Contains(o.Text(), part) {
+			t.Errorf("the error lacks %q: %s", part, o.Text())
+		}
+	}
+}
+
+func attributePath(path *tftypes.AttributePath) string {
+	var text strings.Builder
+	for _, step := range path.Steps() {
+		switch step := step.(type) {
+		case tftypes.AttributeName:
+			text.WriteString("." + string(step))
+		case tftypes.ElementKeyInt:
+			fmt.Fprintf(&text, "[%d]", int64(step))
+		case tftypes.ElementKeyString:
+			fmt.Fprintf(&text, "[%q]", string(step))
+		default:
+			text.WriteString("[…]") // An element of a set.
+		}
+	}
+	return strings.TrimPrefix(text.String(), ".")
+}
