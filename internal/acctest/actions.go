@@ -31,11 +31,15 @@ func (p *Process) Invoke(typeName string, config Values) ([]string, Outcome) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	p.collect(&out, validated.Diagnostics, nil)
+	if len(out.Errors) > 0 {
+		return nil, out
+	}
 	planned, err := server.PlanAction(ctx, &tfprotov6.PlanActionRequest{ActionType: typeName, Config: configured})
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	p.collect(&out, append(validated.Diagnostics, planned.Diagnostics...), nil)
+	p.collect(&out, planned.Diagnostics, nil)
 	if len(out.Errors) > 0 {
 		return nil, out
 	}
