@@ -80,61 +80,12 @@ func TestAccEnterpriseControlHistory_everyField(t *testing.T) {
 	)))
 }
 
-func TestAccEnterpriseControlHistory_pages(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t) // Its pages hold two.
-	changeControls(t, e, "outputStyle", `"terse"`, "")
-	changeControls(t, e, "outputStyle", `"long"`, "")
-	for most, tc := range map[int]struct {
-		revisions string
-		requests  int
-	}{0: {"5 4 3 2 1", 3}, 1: {"5", 1}, 2: {"5 4", 1}, 3: {"5 4 3", 2}, 5: {"5 4 3 2 1", 3}, 200: {"5 4 3 2 1", 3}} {
-		bound := ""
-		if most > 0 {
-			bound = fmt.Sprintf("  max_results = %d\n", most)
-		}
-		cli := acctest.NewCLI(t, e, "data \"agentyard_enterprise_control_history\" \"x\" {\n"+bound+"}\noutput \"revisions\" {\n  value = join(\" \", data.agentyard_enterprise_control_history.x.changes[*].revision)\n}\n")
-		e.Journal().Reset()
-		r := cli.MustRun("plan", "-input=false")
-		if want := `revisions = "` + tc.revisions + `"`; !strings.Contains(r.Output, want) {
-			t.Errorf("max_results %d: want %s\n%s", most, want, r.Output)
-		}
-		if n := e.Journal().Count("listEnterpriseControlHistory"); n != tc.requests || len(e.Journal().Entries()) != n {
-			t.Errorf("max_results %d: %d requests, want %d", most, n, tc.requests)
-		}
-	}
-}
-
 func TestAccEnterpriseControlHistory_drift(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	later := readStep(e, wholeHistory, withRevisions(4, 3, 2, 1))
 	later.PreConfig = func() { changeControls(t, e, "outputStyle", `"terse"`, "") }
 	runSteps(t, e, readStep(e, wholeHistory, withRevisions(3, 2, 1)), later)
-}
-
-func TestAccEnterpriseControlHistory_errors(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		fault emulator.Fault
-		want  string
-	}{
-		"a circle":        {emulator.Fault{Kind: emulator.FaultRepeatedCursor, Times: -1}, `leads\s+back\s+to\s+a\s+page`},
-		"second page":     {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1, Times: -1}, `500`},
-		"refused":         {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, `403(.|\n)*Manager\s+role`},
-		"no key":          {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 401}, `401(.|\n)*AGENTYARD_API_KEY`},
-		"changes missing": {emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{}`}, `has\s+no\s+changes`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			tc.fault.Operation = "listEnterpriseControlHistory"
-			e.Faults().Add(tc.fault)
-			runSteps(t, e, failingStep(e, wholeHistory, `Cannot read enterprise control history(.|\n)*listEnterpriseControlHistory(.|\n)*`+tc.want))
-		})
-	}
-	e := acctest.New(t)
-	runSteps(t, e, failingStep(e, "data \"agentyard_enterprise_control_history\" \"x\" {\n  max_results = 0\n}", `max_results\s+value\s+must\s+be\s+at\s+least\s+1`))
 }
 
 var fakeSecret = regexp.MustCompile(`no-secret-[a-z-]+`)

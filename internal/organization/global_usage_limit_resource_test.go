@@ -2,8 +2,6 @@ package organization_test
 
 import (
 	"fmt"
-	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -20,11 +18,10 @@ import (
 
 const (
 	globalAddress = "agentyard_global_usage_limit.test"
-	globalType    = "agentyard_global_usage_limit"
 )
 
 func globalConfig(limit int64) string {
-	return fmt.Sprintf("resource %q \"test\" {\n  limit = %d\n}\n", globalType, limit)
+	return fmt.Sprintf("resource %q \"test\" {\n  limit = %d\n}\n", globalLimitType, limit)
 }
 
 // holdsGlobal demands a global limit of the emulator; 0 is none.
@@ -72,26 +69,11 @@ func TestAccGlobalUsageLimit_setChangedAndRemovedElsewhere(t *testing.T) {
 	mustHold(t, e, limits{avery: 7_000_000})
 }
 
-func TestAccGlobalUsageLimit_invalidConfiguration(t *testing.T) {
-	t.Parallel()
-	e := limitEnv(t)
-	for argument, want := range map[string]string{
-		``:               `argument\s+"limit"\s+is\s+required`,
-		`limit = null`:   `limit\s*=\s*null(.|\n)*value\s+for\s+the\s+limit\s+attribute`,
-		`limit = 999999`: `limit\s*=\s*999999(.|\n)*at\s+least\s+1000000\s+when\s+set\s+or\s+changed,\s+got:\s+999999`,
-	} {
-		runGlobal(t, e, resource.TestStep{Config: e.Config("resource \"agentyard_global_usage_limit\" \"test\" {\n" + argument + "\n}\n"), PlanOnly: true, ExpectError: regexp.MustCompile(want)})
-	}
-	if n := e.Journal().Count("setGlobalUsageLimit"); n > 0 {
-		t.Errorf("%d requests to set the limit", n)
-	}
-}
-
 func TestAccGlobalUsageLimit_unknownAtPlan(t *testing.T) {
 	t.Parallel()
 	e := limitEnv(t)
 	config := func(limit int64) string {
-		return e.Config(fmt.Sprintf("resource \"terraform_data\" \"it\" {\n  input = %d\n}\nresource %q \"test\" {\n  limit = terraform_data.it.output\n}\n", limit, globalType))
+		return e.Config(fmt.Sprintf("resource \"terraform_data\" \"it\" {\n  input = %d\n}\nresource %q \"test\" {\n  limit = terraform_data.it.output\n}\n", limit, globalLimitType))
 	}
 	runGlobal(t, e,
 		resource.TestStep{Config: config(2_000_000), Check: holdsGlobal(e, 2_000_000), ConfigPlanChecks: acctest.ThenEmpty},
@@ -106,60 +88,12 @@ func TestAccGlobalUsageLimit_settingsUnknownAtPlan(t *testing.T) {
 	runGlobal(t, e, resource.TestStep{Config: settingsUnknownAtPlan(e, globalConfig(2_000_000)), Check: holdsGlobal(e, 2_000_000), ConfigPlanChecks: acctest.ThenEmpty})
 }
 
-func TestAccGlobalUsageLimit_refusedByTheService(t *testing.T) {
-	t.Parallel()
-	for status, want := range map[int]string{
-		http.StatusBadRequest:          `Cannot create global usage limit(.|\n)*setGlobalUsageLimit(.|\n)*400(.|\n)*Correct\s+the\s+configuration`,
-		http.StatusUnauthorized:        `Cannot create global usage limit(.|\n)*401(.|\n)*AGENTYARD_API_KEY`,
-		http.StatusPaymentRequired:     `Cannot create global usage limit(.|\n)*402(.|\n)*plan\s+does\s+not\s+include(.|\n)*global\s+usage\s+limit`,
-		http.StatusForbidden:           `Cannot create global usage limit(.|\n)*403(.|\n)*humans?\s+with\s+the\s+Manager\s+role`,
-		http.StatusInternalServerError: `Cannot create global usage limit(.|\n)*setGlobalUsageLimit(.|\n)*500(.|\n)*Try\s+again\s+later`,
-	} {
-		t.Run(fmt.Sprint(status), func(t *testing.T) {
-			t.Parallel()
-			e := limitEnv(t)
-			e.Faults().Add(emulator.Fault{Operation: "setGlobalUsageLimit", Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: -1})
-			runGlobal(t, e,
-				resource.TestStep{Config: e.Config(globalConfig(2_000_000)), ExpectError: regexp.MustCompile(want)},
-				resource.TestStep{PreConfig: e.Faults().Clear, Config: e.Config(globalConfig(2_000_000)), ConfigPlanChecks: plannedThenEmpty(globalAddress, plancheck.ResourceActionCreate)},
-			)
-		})
-	}
-}
-
-func TestAccGlobalUsageLimit_faultsThroughTheCLI(t *testing.T) {
-	t.Parallel()
-	for name, fault := range map[string]emulator.Fault{
-		"dropped after commit":        {Kind: emulator.FaultDropAfterCommit},
-		"dropped after commit always": {Kind: emulator.FaultDropAfterCommit, Times: -1},
-		"500 after commit always":     {Kind: emulator.FaultStatusAfterCommit, Status: 500, Times: -1},
-		"truncated":                   {Kind: emulator.FaultTruncatedBody},
-		"rate limited":                {Kind: emulator.FaultRateLimited},
-		"an empty object":             {Kind: emulator.FaultOtherAnswer, Body: `{}`, Times: -1},
-		"nothing":                     {Kind: emulator.FaultOtherAnswer, Status: http.StatusNoContent, Times: -1},
-		"another number":              {Kind: emulator.FaultOtherAnswer, Body: `{"limit": 4000000}`, Times: -1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := limitEnv(t)
-			fault.Operation = "setGlobalUsageLimit"
-			step := func(limit int64) resource.TestStep {
-				return resource.TestStep{
-					PreConfig: func() { e.Faults().Clear(); e.Faults().Add(fault) },
-					Config:    e.Config(globalConfig(limit)), ConfigPlanChecks: acctest.ThenEmpty, Check: holdsGlobal(e, limit), ConfigStateChecks: globalHas(limit),
-				}
-			}
-			runGlobal(t, e, step(2_000_000), step(3_000_000))
-		})
-	}
-}
-
 // A creation tells of a limit that somebody else has set, unless it is the same.
 func TestGlobalUsageLimit_warnsBeforeItReplacesAnother(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	process := func() *acctest.Process { return acctest.NewProcess(t, e, nil) }
-	i := process().NewInstance(globalType)
+	i := process().NewInstance(globalLimitType)
 	config := acctest.Values{"limit": 2_000_000}
 	quiet := func(out acctest.Outcome) {
 		t.Helper()
@@ -186,7 +120,7 @@ func TestGlobalUsageLimit_managedTwice(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	p := acctest.NewProcess(t, e, nil)
-	first, second, config := p.NewInstance(globalType), p.NewInstance(globalType), acctest.Values{"limit": 2_000_000}
+	first, second, config := p.NewInstance(globalLimitType), p.NewInstance(globalLimitType), acctest.Values{"limit": 2_000_000}
 	said(t, p.Apply(first, config))
 	said(t, p.Apply(second, config))
 	for range 2 {
@@ -201,7 +135,7 @@ func TestGlobalUsageLimit_removedElsewhere(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	process := func() *acctest.Process { return acctest.NewProcess(t, e, nil) }
-	i, config := process().NewInstance(globalType), acctest.Values{"limit": 2_000_000}
+	i, config := process().NewInstance(globalLimitType), acctest.Values{"limit": 2_000_000}
 	process().Apply(i, config)
 	globalLimitElsewhere(e, nil)
 	out := process().Apply(i, config)
@@ -220,7 +154,7 @@ func TestGlobalUsageLimit_answersThatDoNotTell(t *testing.T) {
 		t.Run(body, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
-			i, config := acctest.NewProcess(t, e, nil).NewInstance(globalType), acctest.Values{"limit": 2_000_000}
+			i, config := acctest.NewProcess(t, e, nil).NewInstance(globalLimitType), acctest.Values{"limit": 2_000_000}
 			acctest.NewProcess(t, e, nil).Apply(i, config)
 			e.Faults().Add(emulator.Fault{Operation: "getGlobalUsageLimit", Kind: emulator.FaultOtherAnswer, Body: body, Times: -1})
 			out := acctest.NewProcess(t, e, nil).Plan(i, config)
@@ -252,7 +186,7 @@ func TestAccGlobalUsageLimit_renamed(t *testing.T) {
 func TestGlobalUsageLimit_requests(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := acctest.NewProcess(t, e, nil).NewInstance(globalType)
+	i := acctest.NewProcess(t, e, nil).NewInstance(globalLimitType)
 	for n, step := range []struct {
 		limit int
 		want  string

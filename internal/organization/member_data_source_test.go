@@ -37,25 +37,6 @@ func TestAccMember_byEmail(t *testing.T) {
 	}
 }
 
-func TestAccMember_errors(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	joinMany(t, e, 3)
-	if err := e.Invite("invited@acme.example", ""); err != nil {
-		t.Fatal(err)
-	}
-	const notFound = `email\s*=(.|\n)*Member Not Found|Member Not Found(.|\n)*email\s*=(.|\n)*no\s+member\s+with\s+the\s+email\s+address(.|\n)*pending\s+is\s+no\s+member\s+yet`
-	for hcl, want := range map[string]string{
-		memberConfig("nobody@acme.example"):  notFound,
-		memberConfig("invited@acme.example"): notFound,
-		memberConfig(""):                     `email\s+must\s+be\s+an\s+email\s+address`,
-		memberConfig("M0 <m0@acme.example>"): `email\s+must\s+be\s+an\s+email\s+address`,
-		`data "agentyard_member" "x" {}`:     `"email"\s+is\s+required`,
-	} {
-		runSteps(t, e, failingStep(e, hcl, want))
-	}
-}
-
 // Whether email addresses that differ in case are those of one member is open. The emulator's are, so another server stands in for the service.
 func TestAccMember_twoOfTheSameEmail(t *testing.T) {
 	t.Parallel()
@@ -105,16 +86,4 @@ func TestAccMember_leavesBetweenRuns(t *testing.T) {
 	gone := failingStep(e, memberConfig("m1@acme.example"), `Member Not Found`)
 	gone.PreConfig = func() { e.API(http.MethodDelete, "/api/v0/organization/users?email=m1%40acme.example", nil, nil) }
 	runSteps(t, e, readStep(e, memberConfig("m1@acme.example")), gone)
-}
-
-// What base_url depends on may not exist yet; then a look-up says what to do.
-func TestAccMember_unknownSettings(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	for _, hcl := range []string{memberConfig("m1@acme.example"), allMembers, `data "agentyard_enterprise_control_history" "x" {}`} {
-		runSteps(t, e, resource.TestStep{
-			Config:      "resource \"terraform_data\" \"address\" {\n  input = \"" + e.URL() + "\"\n}\nprovider \"agentyard\" {\n  base_url = terraform_data.address.output\n  api_key = \"fk-x\"\n}\n" + hcl,
-			ExpectError: regexp.MustCompile(`apply\s+what\s+base_url\s+depends\s+on\s+first`),
-		})
-	}
 }

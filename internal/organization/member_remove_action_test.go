@@ -119,111 +119,6 @@ resource "terraform_data" "leave" {
 	}
 }
 
-// An answer that is lost leaves nobody in doubt: who was removed is gone, and the run says so.
-func TestAccMemberRemove_lostAnswer(t *testing.T) {
-	acctest.NeedsActions(t)
-	t.Parallel()
-	for kind, want := range map[emulator.FaultKind]string{
-		emulator.FaultDropBeforeCommit: "was removed", emulator.FaultStatusBeforeCommit: "was removed", emulator.FaultRateLimited: "was removed",
-		emulator.FaultDropAfterCommit: "already gone", emulator.FaultStatusAfterCommit: "already gone", emulator.FaultNonJSON: "already gone",
-	} {
-		t.Run(string(kind), func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			joinMany(t, e, 2)
-			e.Faults().Add(emulator.Fault{Operation: "removeMember", Kind: kind})
-			if code, shown := invoke(acctest.NewCLI(t, e, removeAction("m0@acme.example"))); code != 0 || !strings.Contains(shown, want) {
-				t.Errorf("exit code %d: %s", code, shown)
-			}
-			if left := remaining(t, e); !slices.Equal(left, []string{"m1@acme.example"}) {
-				t.Errorf("left are %v", left)
-			}
-		})
-	}
-}
-
-func TestAccMemberRemove_errors(t *testing.T) {
-	acctest.NeedsActions(t)
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		email string
-		fault *emulator.Fault
-		want  []string
-	}{
-		"no address":                {"nobody", nil, []string{`email must be an email address`, `got: "nobody"`}},
-		"with a name":               {"M <m0@acme.example>", nil, []string{`email must be an email address`}},
-		"empty":                     {"", nil, []string{`email must be an email address`}},
-		"oneself":                   {bootstrap, nil, []string{"Cannot remove member", "409", "The last manager", "API key of another manager or owner"}},
-		"not an address there":      {"m0@acme.example", &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 400}, []string{"removeMember", "400", "without a name or brackets"}},
-		"401":                       {"m0@acme.example", &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 401}, []string{"removeMember", "401", "AGENTYARD_API_KEY"}},
-		"403":                       {"m0@acme.example", &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, []string{"removeMember", "403", "Manager role or higher"}},
-		"another member stays":      {"m0@acme.example", &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 404}, []string{"removeMember", "404", "did not confirm", "invoke the action again"}},
-		"404 of something else":     {"m0@acme.example", &emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404, Body: "<html>404</html>"}, []string{"removeMember", "404", "not in the service's format"}},
-		"success of something else": {"m0@acme.example", &emulator.Fault{Kind: emulator.FaultOtherServer, Status: 200, Body: "<html>Log in</html>", Times: -1}, []string{"removeMember", "not JSON", "base_url"}},
-		"500":                       {"m0@acme.example", &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1}, []string{"removeMember", "500", "may have completed"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			joinMany(t, e, 2)
-			if tc.fault != nil {
-				tc.fault.Operation = "removeMember"
-				e.Faults().Add(*tc.fault)
-			}
-			code, shown := invoke(acctest.NewCLI(t, e, removeAction(tc.email)))
-			for _, part := range tc.want {
-				if code == 0 || !strings.Contains(shown, part) {
-					t.Errorf("exit code %d, want %s: %s", code, part, shown)
-				}
-			}
-			if strings.Contains(shown, "was removed") || strings.Contains(shown, "already gone") || len(remaining(t, e)) != 2 {
-				t.Errorf("left are %v: %s", remaining(t, e), shown)
-			}
-		})
-	}
-}
-
-// Nobody is reported gone where no member is listed: the address may be wrong, or the key.
-func TestAccMemberRemove_unproven(t *testing.T) {
-	acctest.NeedsActions(t)
-	t.Parallel()
-	e := acctest.New(t)
-	for _, fault := range []emulator.Fault{
-		{Kind: emulator.FaultStatusBeforeCommit, Status: 404},
-		{Kind: emulator.FaultOtherAnswer, Body: `{"users":[],"pagination":{"hasMore":false,"nextCursor":null}}`}, // The caller is a member.
-	} {
-		fault.Operation, fault.Times = "listMembers", -1
-		e.Faults().Clear()
-		e.Faults().Add(fault)
-		if code, shown := invoke(acctest.NewCLI(t, e, removeAction("nobody@acme.example"))); code == 0 || !strings.Contains(shown, "not certain") || !strings.Contains(shown, "base_url") || strings.Contains(shown, "already gone") {
-			t.Errorf("exit code %d: %s", code, shown)
-		}
-	}
-}
-
-// Another manager can be removed, until one is the last; and nobody but managers can remove anybody.
-func TestAccMemberRemove_roles(t *testing.T) {
-	acctest.NeedsActions(t)
-	t.Parallel()
-	e := acctest.New(t)
-	_, manager := join(t, e, emulator.Human{Email: "ada@acme.example", Role: emulator.RoleManager})
-	_, user := join(t, e, emulator.Human{Email: "ben@acme.example"})
-	for _, tc := range []struct{ key, email, want string }{
-		{user, "ada@acme.example", "403"},
-		{serviceAccountKey(e), "ben@acme.example", "403"},
-		{manager, "ada@acme.example", "409"},
-		{manager, bootstrap, "was removed"},
-		{manager, "ada@acme.example", "Use the API key of another manager or owner"},
-		{manager, "ben@acme.example", "was removed"},
-	} {
-		cli := acctest.NewCLI(t, e, removeAction(tc.email))
-		cli.Setenv("AGENTYARD_API_KEY", tc.key)
-		if code, shown := invoke(cli); (code == 0) != (tc.want == "was removed") || !strings.Contains(shown, tc.want) {
-			t.Errorf("%s: exit code %d, want %s: %s", tc.email, code, tc.want, shown)
-		}
-	}
-}
-
 // The address may come from a variable: what it holds is checked in the plan, and a null removes nobody.
 func TestAccMemberRemove_fromAVariable(t *testing.T) {
 	acctest.NeedsActions(t)
@@ -256,6 +151,108 @@ func TestMemberRemove_progress(t *testing.T) {
 		progress, out := p.Invoke("agentyard_member_remove", acctest.Values{"email": "m0@acme.example"})
 		if len(out.Errors)+len(out.Warnings) > 0 || !slices.Equal(progress, []string{want}) {
 			t.Errorf("progress %q, %s", progress, out)
+		}
+	}
+}
+
+// remove invokes the action in a process of its own.
+func remove(t *testing.T, e *acctest.Env, settings acctest.Values, email string) (string, acctest.Outcome) {
+	t.Helper()
+	progress, out := acctest.NewProcess(t, e, settings).Invoke("agentyard_member_remove", acctest.Values{"email": email})
+	return strings.Join(progress, "\n"), out
+}
+
+// An answer that is lost leaves nobody in doubt: who was removed is gone, and the run says so.
+func TestMemberRemove_lostAnswer(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[emulator.FaultKind]string{
+		emulator.FaultDropBeforeCommit: "was removed", emulator.FaultStatusBeforeCommit: "was removed", emulator.FaultRateLimited: "was removed",
+		emulator.FaultDropAfterCommit: "already gone", emulator.FaultStatusAfterCommit: "already gone", emulator.FaultNonJSON: "already gone",
+	} {
+		e := acctest.New(t)
+		joinMany(t, e, 2)
+		e.Faults().Add(emulator.Fault{Operation: "removeMember", Kind: kind})
+		if told, out := remove(t, e, nil, "m0@acme.example"); len(out.Errors) > 0 || !strings.Contains(told, want) {
+			t.Errorf("%s: %q, %s", kind, told, out)
+		}
+		if left := remaining(t, e); !slices.Equal(left, []string{"m1@acme.example"}) {
+			t.Errorf("%s: left are %v", kind, left)
+		}
+	}
+}
+
+func TestMemberRemove_errors(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		email string
+		fault emulator.Fault
+		at    string
+		want  []string
+	}{
+		"no address":                {"nobody", emulator.Fault{}, "email", []string{`email must be an email address`, `got: "nobody"`}},
+		"with a name":               {"M <m0@acme.example>", emulator.Fault{}, "email", []string{`email must be an email address`}},
+		"empty":                     {"", emulator.Fault{}, "email", []string{`email must be an email address`}},
+		"oneself":                   {bootstrap, emulator.Fault{}, "email", []string{"Cannot remove member", "409", "The last manager", "API key of another manager or owner"}},
+		"not an address there":      {"m0@acme.example", emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 400}, "email", []string{"removeMember", "400", "without a name or brackets"}},
+		"401":                       {"m0@acme.example", emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 401}, "", []string{"removeMember", "401", "AGENTYARD_API_KEY"}},
+		"403":                       {"m0@acme.example", emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, "", []string{"removeMember", "403", "Manager role or higher"}},
+		"another member stays":      {"m0@acme.example", emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 404}, "", []string{"removeMember", "404", "did not confirm", "invoke the action again"}},
+		"404 of something else":     {"m0@acme.example", emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404, Body: "<html>404</html>"}, "", []string{"removeMember", "404", "not in the service's format"}},
+		"success of something else": {"m0@acme.example", emulator.Fault{Kind: emulator.FaultOtherServer, Status: 200, Body: "<html>Log in</html>", Times: -1}, "", []string{"removeMember", "not JSON", "base_url"}},
+		"500":                       {"m0@acme.example", emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1}, "", []string{"removeMember", "500", "may have completed"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			joinMany(t, e, 2)
+			if tc.fault.Kind != "" {
+				tc.fault.Operation = "removeMember"
+				e.Faults().Add(tc.fault)
+			}
+			told, out := remove(t, e, nil, tc.email)
+			out.MustFail(t, tc.at, tc.want...)
+			if told != "" || len(remaining(t, e)) != 2 {
+				t.Errorf("left are %v: %s", remaining(t, e), told)
+			}
+		})
+	}
+}
+
+// Nobody is reported gone where no member is listed: the address may be wrong, or the key.
+func TestMemberRemove_unproven(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []emulator.Fault{
+		{Kind: emulator.FaultStatusBeforeCommit, Status: 404},
+		{Kind: emulator.FaultOtherAnswer, Body: `{"users":[],"pagination":{"hasMore":false,"nextCursor":null}}`}, // The caller is a member.
+	} {
+		e := acctest.New(t)
+		fault.Operation, fault.Times = "listMembers", -1
+		e.Faults().Add(fault)
+		told, out := remove(t, e, nil, "nobody@acme.example")
+		out.MustFail(t, "", "not certain", "base_url")
+		if told != "" {
+			t.Error(told)
+		}
+	}
+}
+
+// Another manager can be removed, until one is the last; and nobody but managers can remove anybody.
+func TestMemberRemove_roles(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	_, manager := join(t, e, emulator.Human{Email: "ada@acme.example", Role: emulator.RoleManager})
+	_, user := join(t, e, emulator.Human{Email: "ben@acme.example"})
+	for _, tc := range []struct{ key, email, want string }{
+		{user, "ada@acme.example", "403"},
+		{serviceAccountKey(e), "ben@acme.example", "403"},
+		{manager, "ada@acme.example", "409"},
+		{manager, bootstrap, "was removed"},
+		{manager, "ada@acme.example", "Use the API key of another manager or owner"},
+		{manager, "ben@acme.example", "was removed"},
+	} {
+		told, out := remove(t, e, acctest.Values{"api_key": tc.key}, tc.email)
+		if (told == "") != (tc.want != "was removed") || !strings.Contains(told+out.Text(), tc.want) {
+			t.Errorf("%s: %q, want %s: %s", tc.email, told, tc.want, out)
 		}
 	}
 }

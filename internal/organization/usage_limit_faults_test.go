@@ -3,7 +3,6 @@ package organization_test
 import (
 	"fmt"
 	"math/big"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -24,31 +23,11 @@ const (
 // people are the members whose limits these tests set.
 var people = []string{"ada@people.example", "bob@people.example", "cleo@people.example"}
 
-// withPeople has people join the organization of an emulator.
-func withPeople(t *testing.T, e *acctest.Env) *acctest.Env {
-	t.Helper()
-	for _, email := range people {
-		if _, _, err := e.AddHuman(emulator.Human{Email: email}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return e
-}
-
 // atService are the limits of users that the emulator holds, as "address=limit".
 func atService(e *acctest.Env) []string {
-	var listed struct {
-		UserLimits []struct {
-			Email string
-			Limit *int64
-		}
-	}
-	e.API(http.MethodGet, "/api/v0/organization/usage/limits/users", nil, &listed)
 	var held []string
-	for _, l := range listed.UserLimits {
-		if l.Limit != nil {
-			held = append(held, fmt.Sprintf("%s=%d", l.Email, *l.Limit))
-		}
+	for email, limit := range liveLimits(e) {
+		held = append(held, fmt.Sprintf("%s=%d", email, limit))
 	}
 	slices.Sort(held)
 	return held
@@ -56,12 +35,10 @@ func atService(e *acctest.Env) []string {
 
 // globalAtService is the global limit that the emulator holds, in the same form.
 func globalAtService(e *acctest.Env) []string {
-	var global struct{ Limit *int64 }
-	e.API(http.MethodGet, "/api/v0/organization/usage/limits/global", nil, &global)
-	if global.Limit == nil {
-		return nil
+	if limit := liveGlobalLimit(e); limit > 0 {
+		return []string{fmt.Sprintf("organization=%d", limit)}
 	}
-	return []string{fmt.Sprintf("organization=%d", *global.Limit)}
+	return nil
 }
 
 // inState is the limit that a state holds, in the same form.
@@ -80,7 +57,7 @@ func TestUsageLimits_faultMatrixOfAUser(t *testing.T) {
 	acctest.Matrix{
 		Type: userLimitType,
 		Setup: func(e *acctest.Env) []acctest.Values {
-			withPeople(t, e)
+			haveJoined(t, e, people...)
 			return []acctest.Values{
 				{"email": people[0], "limit": 2_000_000},
 				{"email": people[0], "limit": 3_000_000},
@@ -169,7 +146,8 @@ func TestUsageLimits_faultsOfASharedRequest(t *testing.T) {
 		for name, faults := range sharedFaults() {
 			t.Run(step+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				e := withPeople(t, acctest.NewRealTime(t))
+				e := acctest.NewRealTime(t)
+				haveJoined(t, e, people...)
 				var instances []*acctest.Instance
 				for range people {
 					instances = append(instances, acctest.NewProcess(t, e, nil).NewInstance(userLimitType))
@@ -240,7 +218,7 @@ func TestUsageLimits_setWithoutAWord(t *testing.T) {
 	} {
 		t.Run(typeName, func(t *testing.T) {
 			t.Parallel()
-			e := withPeople(t, acctest.New(t))
+			e := limitEnv(t, people...)
 			// The plan's read passes.
 			e.Faults().Add(emulator.Fault{Operation: tc.write, Kind: emulator.FaultDropAfterCommit, Times: -1}, emulator.Fault{Operation: tc.read, Kind: emulator.FaultDropBeforeCommit, After: 1, Times: -1})
 			p := acctest.NewProcess(t, e, nil)

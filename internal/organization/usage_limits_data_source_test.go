@@ -1,7 +1,6 @@
 package organization_test
 
 import (
-	"regexp"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -10,7 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 const limitsData = "data.agentyard_usage_limits.all"
@@ -58,32 +56,5 @@ func TestAccUsageLimitsDataSource_shared(t *testing.T) {
 	cli.MustPlanEmpty()
 	if n := len(e.Journal().Entries()); n != 1 || e.Journal().Count("getUserUsageLimits") != 1 {
 		t.Errorf("%d requests: %+v", n, e.Journal().Entries())
-	}
-}
-
-func TestAccUsageLimitsDataSource_errors(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		fault emulator.Fault
-		want  string
-	}{
-		"401":               {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 401}, `Cannot read usage limits(.|\n)*getUserUsageLimits(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},
-		"402":               {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 402}, `Cannot read usage limits(.|\n)*402(.|\n)*Upgrade\s+the\s+plan`},
-		"403":               {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, `Cannot read usage limits(.|\n)*403(.|\n)*humans?\s+with\s+the\s+Manager\s+role`},
-		"500":               {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, `Cannot read usage limits(.|\n)*500(.|\n)*Try\s+again\s+later`},
-		"an empty object":   {emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{}`}, `Cannot read usage limits(.|\n)*getUserUsageLimits(.|\n)*state\s+was\s+not\s+changed`},
-		"no address":        {emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"globalLimit": null, "userLimits": [{"limit": 1000000}]}`}, `Cannot read usage limits(.|\n)*getUserUsageLimits(.|\n)*object\s+1`},
-		"a text for number": {emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"globalLimit": "many", "userLimits": []}`}, `Cannot read usage limits(.|\n)*getUserUsageLimits`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := limitEnv(t)
-			tc.fault.Operation, tc.fault.Times = "getUserUsageLimits", -1
-			e.Faults().Add(tc.fault)
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: e.Factories,
-				Steps:                    []resource.TestStep{{Config: e.Config(`data "agentyard_usage_limits" "all" {}`), ExpectError: regexp.MustCompile(tc.want)}},
-			})
-		})
 	}
 }

@@ -31,7 +31,7 @@ func TestAccUserUsageLimitList(t *testing.T) {
 	of := func(email string) map[string]knownvalue.Check {
 		return map[string]knownvalue.Check{"email": knownvalue.StringExact(email)}
 	}
-	at := func(list string) string { return limitType + "." + list }
+	at := func(list string) string { return userLimitType + "." + list }
 	e.Journal().Reset()
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: e.Factories,

@@ -9,8 +9,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-const limitType = "agentyard_user_usage_limit"
-
 // said fails the test unless an outcome has no errors and its warnings contain the parts; without parts there must be none.
 func said(t *testing.T, out acctest.Outcome, parts ...string) {
 	t.Helper()
@@ -30,7 +28,7 @@ func TestUserUsageLimit_warnsBeforeItReplacesAnother(t *testing.T) {
 	t.Parallel()
 	e := limitEnv(t, avery, blake)
 	process := func() *acctest.Process { return acctest.NewProcess(t, e, nil) }
-	i := process().NewInstance(limitType)
+	i := process().NewInstance(userLimitType)
 	config := acctest.Values{"email": avery, "limit": 2_000_000}
 	limitElsewhere(e, blake, 7_000_000)
 	globalLimitElsewhere(e, 4_000_000)
@@ -59,7 +57,7 @@ func TestUserUsageLimit_manyWarnings(t *testing.T) {
 	}
 	e.Journal().Reset()
 	for _, email := range people {
-		out := p.Plan(p.NewInstance(limitType), acctest.Values{"email": email, "limit": 2_000_000})
+		out := p.Plan(p.NewInstance(userLimitType), acctest.Values{"email": email, "limit": 2_000_000})
 		said(t, out, "Limit Will Be Replaced: "+email)
 	}
 	if n := e.Journal().Count("getUserUsageLimits"); n != 1 {
@@ -74,19 +72,19 @@ func TestAccUserUsageLimit_warningsThroughTheCLI(t *testing.T) {
 	haveJoined(t, e, avery)
 	limitElsewhere(e, avery, 5_000_000)
 	cli := acctest.NewCLI(t, e, limitConfig(avery, 2_000_000))
-	if text := unframed(cli.MustRun("plan", "-input=false").Output); !strings.Contains(text, "Limit Will Be Replaced") || !strings.Contains(text, "already has a limit of 5000000 credits") {
+	if text := oneLine(cli.MustRun("plan", "-input=false").Output); !strings.Contains(text, "Limit Will Be Replaced") || !strings.Contains(text, "already has a limit of 5000000 credits") {
 		t.Errorf("the plan: %s", text)
 	}
 	cli.MustRun("apply", "-auto-approve", "-input=false")
-	if text := unframed(cli.MustPlanEmpty().Output); strings.Contains(text, "Limit ") {
+	if text := oneLine(cli.MustPlanEmpty().Output); strings.Contains(text, "Limit ") {
 		t.Errorf("an empty plan warns: %s", text)
 	}
 	// The value wins over the removal that a rename without a moved block also sends.
 	cli.Write("main.tf", limitNamed("renamed", avery, 2_000_000))
-	if text := unframed(cli.MustRun("plan", "-input=false").Output); strings.Contains(text, "Limit ") {
+	if text := oneLine(cli.MustRun("plan", "-input=false").Output); strings.Contains(text, "Limit ") {
 		t.Errorf("the plan of a rename warns: %s", text)
 	}
-	if text := unframed(cli.MustRun("plan", "-destroy", "-input=false").Output); strings.Contains(text, "Limit ") {
+	if text := oneLine(cli.MustRun("plan", "-destroy", "-input=false").Output); strings.Contains(text, "Limit ") {
 		t.Errorf("the plan of the destruction warns: %s", text)
 	}
 }
@@ -101,14 +99,14 @@ func TestAccUserUsageLimit_managedTwice(t *testing.T) {
 	cli.Write("main.tf", limitNamed("a", avery, 2_000_000)+limitNamed("b", "AVERY@agentyard.example", 2_000_000))
 	cli.MustRun("import", "agentyard_user_usage_limit.b", "AVERY@agentyard.example")
 	for _, args := range [][]string{{"plan"}, {"plan", "-parallelism=1"}, {"plan", "-refresh-only"}} {
-		text := unframed(cli.MustRun(append(args, "-input=false")...).Output)
+		text := oneLine(cli.MustRun(append(args, "-input=false")...).Output)
 		if strings.Count(text, "Warning: Limit Managed Twice") != 1 || !strings.Contains(text, "terraform state rm ADDRESS") {
 			t.Errorf("%v: %s", args, text)
 		}
 	}
 	cli.MustRun("state", "rm", "agentyard_user_usage_limit.b")
 	cli.Write("main.tf", limitNamed("a", avery, 2_000_000))
-	if text := unframed(cli.MustPlanEmpty().Output); strings.Contains(text, "Limit ") {
+	if text := oneLine(cli.MustPlanEmpty().Output); strings.Contains(text, "Limit ") {
 		t.Errorf("the plan without the second resource: %s", text)
 	}
 }
@@ -117,8 +115,8 @@ func TestAccUserUsageLimit_managedTwice(t *testing.T) {
 func TestAccUsageLimits_belowTheMinimum(t *testing.T) {
 	t.Parallel()
 	for typeName, tc := range map[string]struct{ id, read, body, arguments string }{
-		limitType:  {avery, "getUserUsageLimits", `{"globalLimit": null, "userLimits": [{"email": "avery@agentyard.example", "limit": 5000}]}`, "email = \"avery@agentyard.example\""},
-		globalType: {"organization", "getGlobalUsageLimit", `{"limit": 5000}`, ""},
+		userLimitType:   {avery, "getUserUsageLimits", `{"globalLimit": null, "userLimits": [{"email": "avery@agentyard.example", "limit": 5000}]}`, "email = \"avery@agentyard.example\""},
+		globalLimitType: {"organization", "getGlobalUsageLimit", `{"limit": 5000}`, ""},
 	} {
 		t.Run(typeName, func(t *testing.T) {
 			t.Parallel()
@@ -129,13 +127,13 @@ func TestAccUsageLimits_belowTheMinimum(t *testing.T) {
 			}
 			cli := acctest.NewCLI(t, e, config(5000))
 			const refused = "must be at least 1000000 when set or changed, got: "
-			if r := cli.Run("plan", "-input=false"); r.ExitCode != 1 || !strings.Contains(unframed(r.Output), refused+"5000") || !strings.Contains(r.Output, "limit = 5000") {
+			if r := cli.Run("plan", "-input=false"); r.ExitCode != 1 || !strings.Contains(oneLine(r.Output), refused+"5000") || !strings.Contains(r.Output, "limit = 5000") {
 				t.Errorf("a new limit: %s", r.Output)
 			}
 			cli.MustRun("import", typeName+".test", tc.id)
 			cli.MustPlanEmpty()
 			cli.Write("main.tf", config(6000))
-			if r := cli.Run("plan", "-input=false"); r.ExitCode != 1 || !strings.Contains(unframed(r.Output), refused+"6000") {
+			if r := cli.Run("plan", "-input=false"); r.ExitCode != 1 || !strings.Contains(oneLine(r.Output), refused+"6000") {
 				t.Errorf("a changed limit: %s", r.Output)
 			}
 			cli.Write("main.tf", config(1_000_000))

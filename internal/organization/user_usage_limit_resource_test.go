@@ -127,30 +127,6 @@ func plannedThenEmpty(address string, action plancheck.ResourceActionType) resou
 	}
 }
 
-// withKey is a configuration whose provider uses another API key than the bootstrap one.
-func withKey(e *acctest.Env, key, hcl string) string {
-	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", e.URL(), key, hcl)
-}
-
-// keysWithoutTheRole are API keys that may not manage limits, by what their owners are.
-func keysWithoutTheRole(t *testing.T, e *acctest.Env) map[string]string {
-	t.Helper()
-	_, user, err := e.AddHuman(emulator.Human{Email: "user@agentyard.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var account struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robots"}, &account)
-	var minted struct{ APIKey struct{ Value string } }
-	e.API(http.MethodPost, "/api/v0/service-accounts/"+account.ID+"/api-keys", map[string]any{"name": "ci"}, &minted)
-	return map[string]string{"a user's": user, "a service account's": minted.APIKey.Value}
-}
-
-// unframed is the output of a CLI without frames and line breaks.
-func unframed(output string) string {
-	return regexp.MustCompile(`[\s│╷╵]+`).ReplaceAllString(output, " ")
-}
-
 // settingsUnknownAtPlan is a configuration whose provider's key is made in the same apply.
 func settingsUnknownAtPlan(e *acctest.Env, hcl string) string {
 	return fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\nprovider \"agentyard\" {\n  base_url = %q\n  api_key  = terraform_data.key.output\n}\n%s", e.BootstrapKey(), e.URL(), hcl)
@@ -294,32 +270,6 @@ func TestAccUserUsageLimit_destroyOfWhatIsGone(t *testing.T) {
 	}
 }
 
-func TestAccUserUsageLimit_invalidConfiguration(t *testing.T) {
-	t.Parallel()
-	e := limitEnv(t)
-	for name, tc := range map[string]struct{ attributes, want string }{
-		"no email":          {`limit = 1000000`, `The\s+argument\s+"email"\s+is\s+required`},
-		"no limit":          {`email = "a@b.example"`, `The\s+argument\s+"limit"\s+is\s+required`},
-		"null email":        {"email = null\nlimit = 1000000", `email\s*=\s*null(.|\n)*value\s+for\s+the\s+email\s+attribute`},
-		"null limit":        {"email = \"a@b.example\"\nlimit = null", `limit\s*=\s*null(.|\n)*value\s+for\s+the\s+limit\s+attribute`},
-		"below the minimum": {"email = \"a@b.example\"\nlimit = 999999", `limit\s*=\s*999999(.|\n)*at\s+least\s+1000000\s+when\s+set\s+or\s+changed,\s+got:\s+999999`},
-		"fraction":          {"email = \"a@b.example\"\nlimit = 1000000.5", `limit\s*=\s*1000000.5`},
-		"no address":        {"email = \"avery\"\nlimit = 1000000", `email\s*=\s*"avery"(.|\n)*email\s+address`},
-		"empty":             {"email = \"\"\nlimit = 1000000", `email\s*=\s*""(.|\n)*email\s+address`},
-		"a name too":        {"email = \"Avery <a@b.example>\"\nlimit = 1000000", `email\s*=\s*"Avery(.|\n)*email\s+address`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			runLimits(t, e, resource.TestStep{Config: e.Config("resource \"agentyard_user_usage_limit\" \"test\" {\n" + tc.attributes + "\n}\n"), PlanOnly: true, ExpectError: regexp.MustCompile(tc.want)})
-		})
-	}
-	t.Cleanup(func() {
-		if n := e.Journal().Count("setUserUsageLimits"); n > 0 {
-			t.Errorf("%d requests to set limits", n)
-		}
-	})
-}
-
 // unknownLimit is a configuration whose values are known only in the apply.
 func unknownLimit(email string, limit int64) string {
 	return fmt.Sprintf("resource \"terraform_data\" \"email\" {\n  input = %q\n}\nresource \"terraform_data\" \"limit\" {\n  input = %d\n}\n", email, limit) +
@@ -356,107 +306,6 @@ func TestAccUserUsageLimit_settingsUnknownAtPlan(t *testing.T) {
 	})
 }
 
-func TestAccUserUsageLimit_refusedByTheService(t *testing.T) {
-	t.Parallel()
-	status := func(operation string, code, times int) emulator.Fault {
-		return emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: code, Times: times}
-	}
-	const atEmail = `Cannot create user usage limit(.|\n)*with\s+agentyard_user_usage_limit\.test(.|\n)*email\s*=\s*"(.|\n)*setUserUsageLimits(.|\n)*`
-	for name, tc := range map[string]struct {
-		email string
-		fault emulator.Fault
-		want  string
-	}{
-		"nobody":         {"nobody@agentyard.example", emulator.Fault{}, atEmail + `nobody@agentyard.example(.|\n)*no\s+member(.|\n)*Nothing\s+was\s+changed(.|\n)*active\s+member`},
-		"invited":        {"invited@agentyard.example", emulator.Fault{}, atEmail + `invitation(.|\n)*pending(.|\n)*accepts\s+the\s+invitation`},
-		"too large":      {avery, emulator.Fault{}, `limit\s*=\s*9007199254740992(.|\n)*400(.|\n)*at\s+most\s+9007199254740991(.|\n)*Correct\s+the\s+value\s+of`},
-		"400":            {avery, status("setUserUsageLimits", 400, -1), `Cannot create user usage limit(.|\n)*setUserUsageLimits(.|\n)*400(.|\n)*Correct\s+the\s+configuration`},
-		"401":            {avery, status("setUserUsageLimits", 401, -1), `Cannot create user usage limit(.|\n)*setUserUsageLimits(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},
-		"402":            {avery, status("setUserUsageLimits", 402, -1), `Cannot create user usage limit(.|\n)*402(.|\n)*plan\s+does\s+not\s+include(.|\n)*user\s+usage\s+limit`},
-		"403":            {avery, status("setUserUsageLimits", 403, -1), `Cannot create user usage limit(.|\n)*403(.|\n)*humans?\s+with\s+the\s+Manager\s+role`},
-		"429 always":     {avery, emulator.Fault{Operation: "setUserUsageLimits", Kind: emulator.FaultRateLimited, Times: -1}, `429(.|\n)*requests_per_second`},
-		"500 always":     {avery, status("setUserUsageLimits", 500, -1), `Cannot create user usage limit(.|\n)*setUserUsageLimits(.|\n)*500(.|\n)*Try\s+again\s+later`},
-		"dropped always": {avery, emulator.Fault{Operation: "setUserUsageLimits", Kind: emulator.FaultDropBeforeCommit, Times: -1}, `Cannot create user usage limit(.|\n)*setUserUsageLimits(.|\n)*base_url`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e, amount := limitEnv(t, avery), int64(2_000_000)
-			if name == "too large" {
-				amount = 9_007_199_254_740_992
-			}
-			if err := e.Invite("invited@agentyard.example", ""); err != nil {
-				t.Fatal(err)
-			}
-			runLimits(t, e, resource.TestStep{
-				PreConfig: func() {
-					if tc.fault.Kind != "" {
-						e.Faults().Add(tc.fault)
-					}
-				},
-				Config: e.Config(limitConfig(tc.email, amount)), ExpectError: regexp.MustCompile(tc.want),
-			}, resource.TestStep{
-				// Nothing is tainted by it.
-				PreConfig: e.Faults().Clear, Config: e.Config(limitConfig(avery, 2_000_000)), ConfigPlanChecks: plannedThenEmpty(limitAddress, plancheck.ResourceActionCreate), Check: holds(e, limits{avery: 2_000_000}),
-			})
-		})
-	}
-}
-
-// Whoever is no human manager learns which key is needed, whatever they do.
-func TestAccUserUsageLimit_isForManagers(t *testing.T) {
-	t.Parallel()
-	e := limitEnv(t, avery)
-	limitElsewhere(e, avery, 2_000_000)
-	for owner, key := range keysWithoutTheRole(t, e) {
-		for object, hcl := range map[string]string{
-			"user limit":   limitConfig(avery, 3_000_000),
-			"global limit": globalConfig(3_000_000),
-			"data source":  `data "agentyard_usage_limits" "all" {}`,
-		} {
-			t.Run(owner+"/"+object, func(t *testing.T) {
-				t.Parallel()
-				resource.UnitTest(t, resource.TestCase{
-					ProtoV6ProviderFactories: e.Factories,
-					Steps:                    []resource.TestStep{{Config: withKey(e, key, hcl), PlanOnly: true, ExpectError: regexp.MustCompile(`usage\s+limit(.|\n)*403(.|\n)*humans?\s+with\s+the\s+Manager\s+role`)}},
-				})
-			})
-		}
-	}
-}
-
-func TestAccUserUsageLimit_wrongKey(t *testing.T) {
-	t.Parallel()
-	e := limitEnv(t, avery)
-	runLimits(t, e, resource.TestStep{Config: withKey(e, "fk-wrong", limitConfig(avery, 2_000_000)), PlanOnly: true, ExpectError: regexp.MustCompile(`Cannot plan user usage limit(.|\n)*401(.|\n)*AGENTYARD_API_KEY`)})
-}
-
-func TestAccUserUsageLimit_faultsThroughTheCLI(t *testing.T) {
-	t.Parallel()
-	for name, fault := range map[string]emulator.Fault{
-		"dropped after commit":        {Kind: emulator.FaultDropAfterCommit},
-		"dropped after commit always": {Kind: emulator.FaultDropAfterCommit, Times: -1},
-		"500 after commit always":     {Kind: emulator.FaultStatusAfterCommit, Status: 500, Times: -1},
-		"truncated always":            {Kind: emulator.FaultTruncatedBody, Times: -1},
-		"not JSON":                    {Kind: emulator.FaultNonJSON},
-		"rate limited":                {Kind: emulator.FaultRateLimited},
-		"another shape":               {Kind: emulator.FaultOtherAnswer, Body: `{}`, Times: -1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := limitEnv(t, avery, blake)
-			fault.Operation = "setUserUsageLimits"
-			step := func(email string, limit int64) resource.TestStep {
-				return resource.TestStep{
-					PreConfig: func() { e.Faults().Clear(); e.Faults().Add(fault) },
-					Config:    e.Config(limitConfig(email, limit)), ConfigPlanChecks: acctest.ThenEmpty, Check: holds(e, limits{email: limit}), ConfigStateChecks: limitHas(email, limit),
-				}
-			}
-			// The fault is there in the destruction too.
-			runLimits(t, e, step(avery, 2_000_000), step(avery, 3_000_000), step(blake, 3_000_000))
-		})
-	}
-}
-
 // An interruption loses nothing of what the service has done, whether its answer comes or is lost.
 func TestUserUsageLimit_interrupted(t *testing.T) {
 	t.Parallel()
@@ -472,7 +321,7 @@ func TestUserUsageLimit_interrupted(t *testing.T) {
 			e := acctest.New(t, stopped(func() { process.Stop() }))
 			haveJoined(t, e, avery)
 			process = acctest.NewProcess(t, e, nil)
-			i := process.NewInstance("agentyard_user_usage_limit")
+			i := process.NewInstance(userLimitType)
 			out := process.Apply(i, acctest.Values{"email": avery, "limit": 2_000_000})
 			if i.ID() != avery || i.Tainted {
 				t.Errorf("%s: the state is %s", out, i.State)

@@ -67,7 +67,7 @@ func TestAccUserUsageLimit_oneOfThreeIsNoMember(t *testing.T) {
 	haveJoined(t, e, avery, blake)
 	cli := acctest.NewCLI(t, e, limitsFor(2_000_000, avery, blake, casey))
 	r := cli.Run("apply", "-auto-approve", "-input=false")
-	text := unframed(r.Output)
+	text := oneLine(r.Output)
 	if r.ExitCode != 1 || strings.Count(text, "Error: ") != 1 || !strings.Contains(text, `each["casey@agentyard.example"]`) || !strings.Contains(text, "email = each.key") || !strings.Contains(text, "no member") {
 		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
 	}
@@ -128,7 +128,7 @@ func TestAccUserUsageLimit_oneRefusedValue(t *testing.T) {
 	haveJoined(t, e, avery, blake, casey)
 	cli := acctest.NewCLI(t, e, limitsFor(2_000_000, avery, blake)+limitNamed("test", casey, 9_007_199_254_740_992))
 	r := cli.Run("apply", "-auto-approve", "-input=false")
-	text := unframed(r.Output)
+	text := oneLine(r.Output)
 	if r.ExitCode != 1 || strings.Count(text, "Error: ") != 1 || !strings.Contains(text, "limit = 9007199254740992") || !strings.Contains(text, "at most 9007199254740991") {
 		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
 	}
@@ -147,7 +147,7 @@ func TestAccUserUsageLimit_lostAnswers(t *testing.T) {
 			e.Faults().Add(fault)
 			cli := acctest.NewCLI(t, e, "provider \"agentyard\" {\n  max_retries = 1\n}\n"+limitsFor(2_000_000, avery, blake, casey))
 			r := cli.Run("apply", "-auto-approve", "-input=false")
-			if text := unframed(r.Output); r.ExitCode != 1 || strings.Count(text, "Error: ") != 1 || !strings.Contains(text, `each["casey@agentyard.example"]`) {
+			if text := oneLine(r.Output); r.ExitCode != 1 || strings.Count(text, "Error: ") != 1 || !strings.Contains(text, `each["casey@agentyard.example"]`) {
 				t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
 			}
 			mustHold(t, e, limited(2_000_000, avery, blake))
@@ -175,13 +175,13 @@ func TestAccUserUsageLimit_leavesBetweenPlanAndApply(t *testing.T) {
 	leaves(e, avery)
 	leaves(e, casey)
 	r := cli.Run("apply", "-input=false", "saved")
-	text := unframed(r.Output)
+	text := oneLine(r.Output)
 	if r.ExitCode != 1 || strings.Count(text, "Error: Cannot update user usage limit") != 1 || strings.Count(text, "Error: Cannot create user usage limit") != 1 || strings.Count(text, "no member with this email") != 2 {
 		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
 	}
 	mustHold(t, e, limited(3_000_000, blake))
 	// Whoever has left is told of, and the others' limits stay.
-	text = unframed(cli.MustRun("plan", "-input=false").Output)
+	text = oneLine(cli.MustRun("plan", "-input=false").Output)
 	if !strings.Contains(text, "User Usage Limit Not Found") || !strings.Contains(text, "2 to add, 0 to change, 0 to destroy") {
 		t.Errorf("the next plan: %s", text)
 	}

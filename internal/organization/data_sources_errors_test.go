@@ -1,0 +1,148 @@
+package organization_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// pagedSources are the data sources that read pages, with one of their lists that the emulator answers on three pages.
+var pagedSources = map[string]struct{ operation, list, result string }{
+	"agentyard_members":                    {"listMembers", "users", "members"},
+	"agentyard_enterprise_control_history": {"listEnterpriseControlHistory", "changes", "changes"},
+}
+
+// readList reads a data source and returns how long its list is.
+func readList(t *testing.T, e *acctest.Env, typeName string, config acctest.Values) (int, acctest.Outcome) {
+	t.Helper()
+	attributes, out := acctest.NewProcess(t, e, nil).ReadData(typeName, config)
+	var items []tftypes.Value
+	if attributes != nil {
+		if err := attributes[pagedSources[typeName].result].As(&items); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return len(items), out
+}
+
+// All pages are read, and no more of them than max_results needs.
+func TestOrganization_pages(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t) // Its pages hold two.
+	joinMany(t, e, 6)
+	for range 4 {
+		changeControls(t, e, "outputStyle", `"terse"`, "")
+	}
+	for typeName, source := range pagedSources {
+		for most, tc := range map[int]struct{ found, requests int }{0: {7, 4}, 1: {1, 1}, 2: {2, 1}, 3: {3, 2}, 6: {6, 3}, 7: {7, 4}, 100: {7, 4}, 1000: {7, 4}} {
+			config, limit := acctest.Values{"max_results": most}, fmt.Sprint("limit=", most)
+			if most == 0 {
+				config = nil
+			}
+			if most == 0 || most > 100 {
+				limit = "limit=100"
+			}
+			e.Journal().Reset()
+			if found, out := readList(t, e, typeName, config); found != tc.found || len(out.Errors) > 0 {
+				t.Errorf("%s, max_results %d: %d found, want %d: %s", typeName, most, found, tc.found, out)
+			}
+			if n := e.Journal().Count(source.operation); n != tc.requests || len(e.Journal().Entries()) != n {
+				t.Errorf("%s, max_results %d: %d requests, want %d", typeName, most, n, tc.requests)
+			}
+			for _, entry := range e.Journal().Entries() {
+				if !strings.HasSuffix(entry.Query, limit) {
+					t.Errorf("%s, max_results %d: asked for %s", typeName, most, entry.Query)
+				}
+			}
+		}
+		for _, most := range []int{0, -1} {
+			_, out := readList(t, e, typeName, acctest.Values{"max_results": most})
+			out.MustFail(t, "max_results", "max_results value must be at least 1")
+		}
+	}
+}
+
+// A listing that breaks off half-way is an error, and never a short list.
+func TestOrganization_brokenListing(t *testing.T) {
+	t.Parallel()
+	for typeName, source := range pagedSources {
+		for want, fault := range map[string]emulator.Fault{
+			"leads back to a page":        {Kind: emulator.FaultRepeatedCursor, Times: -1},
+			"500":                         {Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1, Times: -1},
+			"not JSON":                    {Kind: emulator.FaultNonJSON, After: 1, Times: -1},
+			"not in the service's format": {Kind: emulator.FaultOtherServer, Status: 404, After: 1, Times: -1},
+			"has no " + source.list:       {Kind: emulator.FaultOtherAnswer, Body: `{"pagination":{"hasMore":false,"nextCursor":null}}`, After: 1},
+		} {
+			e := acctest.New(t)
+			joinMany(t, e, 5)
+			fault.Operation = source.operation
+			e.Faults().Add(fault)
+			_, out := readList(t, e, typeName, nil)
+			out.MustFail(t, "", source.operation, want)
+			if typeName == "agentyard_members" {
+				e.Faults().Clear()
+				e.Faults().Add(fault)
+				_, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_member", acctest.Values{"email": "nobody@acme.example"})
+				out.MustFail(t, "", source.operation, want)
+			}
+		}
+	}
+}
+
+// Passing faults delay a listing, and nothing else.
+func TestOrganization_passingFaults(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []emulator.FaultKind{emulator.FaultStatusBeforeCommit, emulator.FaultDropAfterCommit, emulator.FaultTruncatedBody, emulator.FaultNonJSON, emulator.FaultRateLimited} {
+		e := acctest.New(t)
+		joinMany(t, e, 2)
+		e.Faults().Add(emulator.Fault{Operation: "listMembers", Kind: kind, After: 1})
+		if found, out := readList(t, e, "agentyard_members", nil); found != 3 || len(out.Errors) > 0 {
+			t.Errorf("%s: %d found: %s", kind, found, out)
+		}
+	}
+}
+
+func TestMember_errors(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	joinMany(t, e, 3)
+	if err := e.Invite("invited@acme.example", ""); err != nil {
+		t.Fatal(err)
+	}
+	notFound := []string{"Member Not Found", "no member with the email address", "pending is no member yet"}
+	for email, want := range map[string][]string{
+		"nobody@acme.example":  notFound,
+		"invited@acme.example": notFound,
+		"":                     {"email must be an email address"},
+		"M0 <m0@acme.example>": {"email must be an email address"},
+	} {
+		_, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_member", acctest.Values{"email": email})
+		out.MustFail(t, "email", want...)
+	}
+	_, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_member", nil)
+	out.MustFail(t, "email", "required")
+}
+
+func TestUsageLimitsDataSource_errors(t *testing.T) {
+	t.Parallel()
+	for want, fault := range map[string]emulator.Fault{
+		"answered 401|AGENTYARD_API_KEY":           {Kind: emulator.FaultStatusBeforeCommit, Status: 401},
+		"answered 402|Upgrade the plan":            {Kind: emulator.FaultStatusBeforeCommit, Status: 402},
+		"answered 403|human with the Manager role": {Kind: emulator.FaultStatusBeforeCommit, Status: 403},
+		"answered 500|Try again later":             {Kind: emulator.FaultStatusBeforeCommit, Status: 500},
+		"state was not changed":                    {Kind: emulator.FaultOtherAnswer, Body: `{}`},
+		"object 1":                                 {Kind: emulator.FaultOtherAnswer, Body: `{"globalLimit": null, "userLimits": [{"limit": 1000000}]}`},
+		"unexpected shape":                         {Kind: emulator.FaultOtherAnswer, Body: `{"globalLimit": "many", "userLimits": []}`},
+	} {
+		e := acctest.New(t)
+		fault.Operation, fault.Times = "getUserUsageLimits", -1
+		e.Faults().Add(fault)
+		_, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_usage_limits", nil)
+		out.MustFail(t, "", append(strings.Split(want, "|"), "Cannot read usage limits", "getUserUsageLimits")...)
+	}
+}

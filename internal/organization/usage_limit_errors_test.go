@@ -1,0 +1,165 @@
+package organization_test
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// limitConfigs are a valid configuration of each type of limit.
+func limitConfigs() map[string]acctest.Values {
+	return map[string]acctest.Values{
+		userLimitType:   {"email": avery, "limit": 2_000_000},
+		globalLimitType: {"limit": 2_000_000},
+	}
+}
+
+func TestUsageLimits_invalidConfiguration(t *testing.T) {
+	t.Parallel()
+	const least, noAddress = "at least 1000000 when set or changed, got: 999999", "email must be an email address"
+	for name, tc := range map[string]struct {
+		typeName string
+		config   acctest.Values
+		at, want string
+	}{
+		"user without email":       {userLimitType, acctest.Values{"limit": 1_000_000}, "email", "required"},
+		"user without limit":       {userLimitType, acctest.Values{"email": avery}, "limit", "required"},
+		"user below the minimum":   {userLimitType, acctest.Values{"email": avery, "limit": 999_999}, "limit", least},
+		"no address":               {userLimitType, acctest.Values{"email": "avery", "limit": 1_000_000}, "email", noAddress},
+		"an empty address":         {userLimitType, acctest.Values{"email": "", "limit": 1_000_000}, "email", noAddress},
+		"a name too":               {userLimitType, acctest.Values{"email": "Avery <a@b.example>", "limit": 1_000_000}, "email", noAddress},
+		"global without limit":     {globalLimitType, acctest.Values{}, "limit", "required"},
+		"global below the minimum": {globalLimitType, acctest.Values{"limit": 999_999}, "limit", least},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := limitEnv(t, avery)
+			p := acctest.NewProcess(t, e, nil)
+			p.Apply(p.NewInstance(tc.typeName), tc.config).MustFail(t, tc.at, tc.want)
+			if n := e.Journal().Count("setUserUsageLimits") + e.Journal().Count("setGlobalUsageLimit"); n > 0 {
+				t.Errorf("%d requests to set limits", n)
+			}
+		})
+	}
+}
+
+// A refused creation leaves nothing in the state, and the next apply creates the limit.
+func TestUsageLimits_refusedByTheService(t *testing.T) {
+	t.Parallel()
+	for typeName, config := range limitConfigs() {
+		object := map[string]string{userLimitType: "user usage limit", globalLimitType: "global usage limit"}[typeName]
+		operation := brokenTypes()[typeName].write
+		for want, fault := range map[string]emulator.Fault{
+			"answered 400|Correct the configuration":       {Kind: emulator.FaultStatusBeforeCommit, Status: 400},
+			"answered 401|AGENTYARD_API_KEY":               {Kind: emulator.FaultStatusBeforeCommit, Status: 401},
+			"answered 402|plan does not include|" + object: {Kind: emulator.FaultStatusBeforeCommit, Status: 402},
+			"answered 403|human with the Manager role":     {Kind: emulator.FaultStatusBeforeCommit, Status: 403},
+			"answered 429|requests_per_second":             {Kind: emulator.FaultRateLimited},
+			"answered 500|Try again later":                 {Kind: emulator.FaultStatusBeforeCommit, Status: 500},
+			"base_url":                                     {Kind: emulator.FaultDropBeforeCommit},
+		} {
+			t.Run(object+" "+want, func(t *testing.T) {
+				t.Parallel()
+				e := limitEnv(t, avery)
+				fault.Operation, fault.Times = operation, -1
+				e.Faults().Add(fault)
+				i := acctest.NewProcess(t, e, nil).NewInstance(typeName)
+				acctest.NewProcess(t, e, nil).Apply(i, config).MustFail(t, "", append(strings.Split(want, "|"), "Cannot create "+object, operation)...)
+				e.Faults().Clear()
+				if out := acctest.NewProcess(t, e, nil).Apply(i, config); len(out.Errors) > 0 || out.Action != "create" {
+					t.Errorf("the next apply: %s", out)
+				}
+			})
+		}
+	}
+}
+
+func TestUserUsageLimit_refusedAtItsAttribute(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery)
+	if err := e.Invite("invited@agentyard.example", ""); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		config acctest.Values
+		at     string
+		want   []string
+	}{
+		"nobody":    {acctest.Values{"email": "nobody@agentyard.example", "limit": 2_000_000}, "email", []string{"setUserUsageLimits", "nobody@agentyard.example", "no member", "Nothing was changed", "active member"}},
+		"invited":   {acctest.Values{"email": "invited@agentyard.example", "limit": 2_000_000}, "email", []string{"setUserUsageLimits", "invitation", "pending", "accepts the invitation"}},
+		"too large": {acctest.Values{"email": avery, "limit": 9_007_199_254_740_992}, "limit", []string{"400", "at most 9007199254740991", "Correct the value of"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := acctest.NewProcess(t, e, nil)
+			p.Apply(p.NewInstance(userLimitType), tc.config).MustFail(t, tc.at, append(tc.want, "Cannot create user usage limit")...)
+		})
+	}
+}
+
+// Faults that leave a limit set are no errors: the provider reads it back.
+func TestUsageLimits_setDespiteFaults(t *testing.T) {
+	t.Parallel()
+	for typeName, config := range limitConfigs() {
+		operation, live := brokenTypes()[typeName].write, brokenTypes()[typeName].live
+		for name, fault := range map[string]emulator.Fault{
+			"dropped":         {Kind: emulator.FaultDropAfterCommit},
+			"dropped always":  {Kind: emulator.FaultDropAfterCommit, Times: -1},
+			"500 always":      {Kind: emulator.FaultStatusAfterCommit, Status: 500, Times: -1},
+			"truncated":       {Kind: emulator.FaultTruncatedBody, Times: -1},
+			"not JSON":        {Kind: emulator.FaultNonJSON, Times: -1},
+			"rate limited":    {Kind: emulator.FaultRateLimited},
+			"an empty object": {Kind: emulator.FaultOtherAnswer, Body: `{}`, Times: -1},
+			"nothing":         {Kind: emulator.FaultOtherAnswer, Status: http.StatusNoContent, Times: -1},
+			"another number":  {Kind: emulator.FaultOtherAnswer, Body: `{"limit": 4000000}`, Times: -1},
+		} {
+			t.Run(typeName+" "+name, func(t *testing.T) {
+				t.Parallel()
+				e := limitEnv(t, avery)
+				fault.Operation = operation
+				i, config := acctest.NewProcess(t, e, nil).NewInstance(typeName), maps.Clone(config)
+				for _, limit := range []int{2_000_000, 3_000_000, 0} {
+					var wanted acctest.Values
+					if config["limit"] = limit; limit > 0 {
+						wanted = config
+					}
+					e.Faults().Add(fault)
+					if out := acctest.NewProcess(t, e, nil).Apply(i, wanted); len(out.Errors) > 0 {
+						t.Errorf("%d: %s", limit, out)
+					}
+					e.Faults().Clear()
+					if at := live(e); !slices.Equal(at, inState(i)) || len(at) != min(limit, 1) {
+						t.Errorf("%d: the emulator holds %v, the state %v", limit, at, inState(i))
+					}
+					if out := acctest.NewProcess(t, e, nil).Plan(i, wanted); out.Action != "none" {
+						t.Errorf("%d: the next plan: %s", limit, out)
+					}
+				}
+			})
+		}
+	}
+}
+
+// Every object of the organization needs the key of a human manager, and says so.
+func TestOrganization_isForManagers(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery)
+	_, user := join(t, e, emulator.Human{Email: "user@agentyard.example"})
+	for key, want := range map[string]string{user: "human with the Manager role", serviceAccountKey(e): "human with the Manager role", "fk-wrong": "AGENTYARD_API_KEY"} {
+		p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
+		for typeName, config := range limitConfigs() {
+			p.Plan(p.NewInstance(typeName), config).MustFail(t, "", "Cannot plan", "usage limit", want)
+		}
+		for name, object := range map[string]string{"usage_limits": "read usage limits", "members": "list members", "enterprise_control_history": "read enterprise control history"} {
+			_, out := p.ReadData("agentyard_"+name, nil)
+			out.MustFail(t, "", "Cannot "+object, want)
+		}
+		_, out := p.ReadData("agentyard_member", acctest.Values{"email": avery})
+		out.MustFail(t, "", "Cannot read member", want)
+	}
+}
