@@ -46,9 +46,6 @@ func makeTalk(e *acctest.Env, computer string, settings map[string]any) talk {
 	return made
 }
 
-// shownAtOnce lets sessions show everywhere without delay, for tests by the machine's clock.
-func shownAtOnce(o *emulator.Options) { o.SessionDelay, o.SessionListDelay = -1, -1 }
-
 // fullSettings are settings with every field, and fullSettingsAre what objects show of them.
 var (
 	fullSettings = map[string]any{
@@ -225,48 +222,50 @@ func TestAccSessionDataSource_ofSomebodyElse(t *testing.T) {
 	)
 }
 
-func TestAccSessionDataSource_errors(t *testing.T) {
+const missing = "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10"
+
+func TestSessionDataSource_errors(t *testing.T) {
 	t.Parallel()
-	const missing = "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10"
+	const cannot, notFound = "Cannot read session", "Session Not Found"
 	e := acctest.New(t)
 	there := newComputer(e, "there")
 	s := makeTalk(e, newComputer(e, "here"), nil)
-	on := func(computer string) string { return fmt.Sprintf("  computer_id = %q\n", computer) }
-	runReads(t, e,
-		failsToRead(e.Config(sessionByID(missing, "")), `Session Not Found(.|\n)*id\s*=\s*"`+missing+`"(.|\n)*no\s+session\s+with\s+this\s+id\.\s+Check\s+the\s+value`),
-		failsToRead(e.Config(sessionByID(s.ID, on(there))), `Session on Another Computer(.|\n)*computer_id\s*=(.|\n)*Correct\s+computer_id,\s+or\s+omit\s+it`),
-		failsToRead(e.Config(sessionByID(s.ID, on(missing))), `Session on Another Computer`),
-		failsToRead(e.Config(sessionByID("", "")), `id\s+must\s+not\s+be\s+blank`),
-		failsToRead(e.Config(sessionByID(" ", "")), `id\s+must\s+not\s+be\s+blank:\s+give\s+the\s+ID\s+of\s+a\s+session`),
-		failsToRead(e.Config(sessionByID(s.ID, on(""))), `computer_id\s+must\s+not\s+be\s+blank`),
-		failsToRead(e.Config(sessionByID(s.ID, on(" "))), `computer_id\s+must\s+not\s+be\s+blank:\s+give\s+the\s+ID\s+of\s+a\s+computer,\s+or\s+omit\s+it`),
-		failsToRead(e.Config(`data "agentyard_session" "x" {}`), `The\s+argument\s+"id"\s+is\s+required`),
-		failsToRead(e.Config(sessionByID("..", "")), `Cannot read session(.|\n)*cannot\s+be\s+part`),
-		failsToRead(e.Config(sessionByID(s.ID+"/interrupt", "")), `Session Not Found`),
-		failsToRead(e.Config(sessionByID("%2e%2e?x=1#", "")), `Session Not Found`),
-		failsToRead(providerFor(e.URL(), "fk-wrong", sessionByID(s.ID, "")), `Cannot read session(.|\n)*getSession(.|\n)*401(.|\n)*AGENTYARD_API_KEY`),
-	)
-	for _, tc := range []struct {
-		fault emulator.Fault
-		want  string
-	}{
-		{emulator.Fault{Operation: "getSession", Kind: emulator.FaultStatusBeforeCommit, Status: 503}, `Cannot read session(.|\n)*getSession(.|\n)*503`},
-		{emulator.Fault{Operation: "listSessions", Kind: emulator.FaultStatusBeforeCommit, Status: 500}, `Cannot read session(.|\n)*listSessions(.|\n)*500`},
-		{emulator.Fault{Operation: "getSession", Kind: emulator.FaultOtherServer, Status: 404}, `Cannot read session(.|\n)*not\s+in\s+the\s+service's\s+format`},
-		{emulator.Fault{Operation: "getSession", Kind: emulator.FaultOtherAnswer, Body: `{"sessionId":"another","status":"idle"}`}, `Cannot read session(.|\n)*getSession(.|\n)*another`},
-		{emulator.Fault{Operation: "getSession", Kind: emulator.FaultOtherAnswer, Body: `{"sessionId":"` + s.ID + `"}`}, `Cannot read session(.|\n)*lacks\s+the\s+field\s+status`},
+	fails := func(settings, config acctest.Values, at string, want ...string) {
+		t.Helper()
+		_, out := acctest.NewProcess(t, e, settings).ReadData("agentyard_session", config)
+		out.MustFail(t, at, want...)
+	}
+	on := func(computer string) acctest.Values {
+		return acctest.Values{"id": s.ID, "computer_id": computer}
+	}
+	fails(nil, acctest.Values{"id": missing}, "id", notFound, "There is no session with this id. Check the value")
+	fails(nil, on(there), "computer_id", "Session on Another Computer", "Correct computer_id, or omit it")
+	fails(nil, on(missing), "computer_id", "Session on Another Computer")
+	fails(nil, acctest.Values{"id": ""}, "id", "id must not be blank")
+	fails(nil, acctest.Values{"id": " "}, "id", "id must not be blank: give the ID of a session")
+	fails(nil, on(""), "computer_id", "computer_id must not be blank")
+	fails(nil, on(" "), "computer_id", "computer_id must not be blank: give the ID of a computer, or omit it")
+	fails(nil, nil, "id", "required")
+	fails(nil, acctest.Values{"id": ".."}, "", cannot, "cannot be part")
+	fails(nil, acctest.Values{"id": s.ID + "/interrupt"}, "id", notFound)
+	fails(nil, acctest.Values{"id": "%2e%2e?x=1#"}, "id", notFound)
+	fails(acctest.Values{"api_key": "fk-wrong"}, acctest.Values{"id": s.ID}, "", cannot, "getSession", "401", "AGENTYARD_API_KEY")
+	for want, fault := range map[string]emulator.Fault{
+		"getSession|503":                         {Operation: "getSession", Kind: emulator.FaultStatusBeforeCommit, Status: 503},
+		"listSessions|500":                       {Operation: "listSessions", Kind: emulator.FaultStatusBeforeCommit, Status: 500},
+		"getSession|not in the service's format": {Operation: "getSession", Kind: emulator.FaultOtherServer, Status: 404},
+		"getSession|another":                     {Operation: "getSession", Kind: emulator.FaultOtherAnswer, Body: `{"sessionId":"another","status":"idle"}`},
+		"getSession|lacks the field status":      {Operation: "getSession", Kind: emulator.FaultOtherAnswer, Body: `{"sessionId":"` + s.ID + `"}`},
 	} {
-		tc.fault.Times = -1
-		e.Faults().Add(tc.fault)
-		runReads(t, e, failsToRead(e.Config(sessionByID(s.ID, "")), tc.want))
+		fault.Times = -1
+		e.Faults().Add(fault)
+		fails(nil, acctest.Values{"id": s.ID}, "", append(strings.Split(want, "|"), cannot)...)
 		e.Faults().Clear()
 	}
 	e.AllowSessions(false)
-	runReads(t, e, failsToRead(e.Config(sessionByID(s.ID, "")), `Cannot read session(.|\n)*403(.|\n)*not\s+enabled(.|\n)*selected\s+organizations`))
-	for _, entry := range e.Journal().Entries() {
-		if entry.Operation == "interruptSession" {
-			t.Error("an ID reached another operation")
-		}
+	fails(nil, acctest.Values{"id": s.ID}, "", cannot, "403", "not enabled", "selected organizations")
+	if n := e.Journal().Count("interruptSession"); n > 0 {
+		t.Error("an ID reached another operation")
 	}
 }
 
@@ -330,7 +329,7 @@ func TestAccSessionDataSources_otherShapes(t *testing.T) {
 // Every session is asked for alone, for its credits; the settings of all of them come from one listing of their computer.
 func TestAccSessionDataSource_sharesListings(t *testing.T) {
 	t.Parallel()
-	e := acctest.NewRealTime(t, shownAtOnce, func(o *emulator.Options) { o.MaxPageSize = 0 })
+	e := acctest.NewRealTime(t, atOnce, func(o *emulator.Options) { o.MaxPageSize = 0 })
 	computer := newComputer(e, "dev")
 	var ids []string
 	for range 30 {
@@ -355,22 +354,5 @@ output "models" {
 	}
 	if singles, listings, all := e.Journal().Count("getSession"), e.Journal().Count("listSessions"), len(e.Journal().Entries()); singles != 30 || listings != 1 || all != 31 {
 		t.Errorf("%d reads, %d listings, %d requests", singles, listings, all)
-	}
-}
-
-// While the provider's settings are unknown nothing can be read: the plan says what to apply first.
-func TestAccSessionDataSources_unknownProvider(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	for _, hcl := range []string{sessionByID("s1", ""), `data "agentyard_sessions" "x" {}`} {
-		runReads(t, e, failsToRead(fmt.Sprintf(`
-resource "terraform_data" "address" {
-  input = %q
-}
-provider "agentyard" {
-  base_url = terraform_data.address.output
-  api_key  = "fk-x"
-}
-%s`, e.URL(), hcl), `Cannot (read|list) sessions?(.|\n)*base_url\s+is\s+not\s+known\s+yet;\s+apply\s+what\s+base_url`))
 	}
 }

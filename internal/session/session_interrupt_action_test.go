@@ -34,23 +34,6 @@ func mustInterrupt(t *testing.T, e *acctest.Env, id string) string {
 	return progress[0]
 }
 
-// mustRefuse fails the test unless an outcome is one error with all parts, at the session's ID if so.
-func mustRefuse(t *testing.T, out acctest.Outcome, atID bool, parts ...string) {
-	t.Helper()
-	if len(out.Errors) != 1 {
-		t.Fatalf("%d errors: %s", len(out.Errors), out.Text())
-	}
-	for _, part := range parts {
-		if !strings.Contains(out.Text(), part) {
-			t.Errorf("the error lacks %q: %s", part, out.Text())
-		}
-	}
-	attribute := out.Errors[0].Attribute
-	if isAtID := attribute != nil && strings.Contains(attribute.String(), "session_id"); isAtID != atID {
-		t.Errorf("the error is at %s", attribute)
-	}
-}
-
 // An interruption may be repeated, and takes one request: nothing is asked before it that could hold it up.
 func TestSessionInterrupt(t *testing.T) {
 	t.Parallel()
@@ -102,31 +85,31 @@ func TestSessionInterrupt_errors(t *testing.T) {
 		_, out := acctest.NewProcess(t, e, settings).Invoke(interruptType, acctest.Values{"session_id": id})
 		return out
 	}
-	mustRefuse(t, invoke(nil, "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10"), true, "Cannot interrupt session", "interruptSession", "404", "Nothing was interrupted. Check session_id.")
-	mustRefuse(t, invoke(nil, ""), true, "session_id must not be blank: set the ID of a session")
-	mustRefuse(t, invoke(nil, " "), true, "session_id must not be blank: set the ID of a session")
-	mustRefuse(t, invoke(nil, ".."), false, "Cannot interrupt session", "cannot be part")
-	mustRefuse(t, invoke(nil, s.ID+"/interrupt?x=#"), true, "404")
-	mustRefuse(t, invoke(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, s.ID), false, "403", "somebody else's", "the API key of the session's owner, or of a human with the Manager role")
-	mustRefuse(t, invoke(acctest.Values{"api_key": "fk-wrong"}, s.ID), false, "401", "AGENTYARD_API_KEY")
+	invoke(nil, "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10").MustFail(t, "session_id", "Cannot interrupt session", "interruptSession", "404", "Nothing was interrupted. Check session_id.")
+	invoke(nil, "").MustFail(t, "session_id", "session_id must not be blank: set the ID of a session")
+	invoke(nil, " ").MustFail(t, "session_id", "session_id must not be blank: set the ID of a session")
+	invoke(nil, "..").MustFail(t, "", "Cannot interrupt session", "cannot be part")
+	invoke(nil, s.ID+"/interrupt?x=#").MustFail(t, "session_id", "404")
+	invoke(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, s.ID).MustFail(t, "", "403", "somebody else's", "the API key of the session's owner, or of a human with the Manager role")
+	invoke(acctest.Values{"api_key": "fk-wrong"}, s.ID).MustFail(t, "", "401", "AGENTYARD_API_KEY")
 	e.AllowSessions(false)
-	mustRefuse(t, invoke(nil, s.ID), false, "403", "selected organizations")
+	invoke(nil, s.ID).MustFail(t, "", "403", "selected organizations")
 	e.AllowSessions(true)
 	for _, tc := range []struct {
 		fault emulator.Fault
-		atID  bool
+		at    string
 		want  string
 	}{
-		{emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 400}, true, "400"},
-		{emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, false, "500"},
-		{emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404}, false, "not in the service's format"},
-		{emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: "{}"}, false, "it has no status"},
-		{emulator.Fault{Kind: emulator.FaultNonJSON}, false, "not JSON"},
+		{emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 400}, "session_id", "400"},
+		{emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, "", "500"},
+		{emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404}, "", "not in the service's format"},
+		{emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: "{}"}, "", "it has no status"},
+		{emulator.Fault{Kind: emulator.FaultNonJSON}, "", "not JSON"},
 	} {
 		isRunning(t, e, s.ID)
 		tc.fault.Operation, tc.fault.Times = "interruptSession", -1
 		e.Faults().Add(tc.fault)
-		mustRefuse(t, invoke(nil, s.ID), tc.atID, "Cannot interrupt session", "interruptSession", tc.want)
+		invoke(nil, s.ID).MustFail(t, tc.at, "Cannot interrupt session", "interruptSession", tc.want)
 		e.Faults().Clear()
 	}
 	isRunning(t, e, s.ID)
@@ -168,5 +151,5 @@ func TestSessionInterrupt_unreachable(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	_, out := acctest.NewProcess(t, e, acctest.Values{"base_url": "https://127.0.0.1:1", "max_retries": 0}).Invoke(interruptType, acctest.Values{"session_id": "s1"})
-	mustRefuse(t, out, false, "Cannot interrupt session", "Check the network and base_url")
+	out.MustFail(t, "", "Cannot interrupt session", "Check the network and base_url")
 }

@@ -74,7 +74,7 @@ func TestAccSessionList(t *testing.T) {
 func TestAccSessionList_requests(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)
-	e := acctest.NewRealTime(t, shownAtOnce, func(o *emulator.Options) { o.MaxPageSize = 10 })
+	e := acctest.NewRealTime(t, atOnce, func(o *emulator.Options) { o.MaxPageSize = 10 })
 	computer := newComputer(e, "dev")
 	for range 35 {
 		makeTalk(e, computer, nil)
@@ -165,7 +165,7 @@ func TestAccSessionList_generatedConfigurationPlansClean(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)
 	const total = 120
-	e := acctest.NewRealTime(t, shownAtOnce, func(o *emulator.Options) { o.MaxPageSize = 0 })
+	e := acctest.NewRealTime(t, atOnce, func(o *emulator.Options) { o.MaxPageSize = 0 })
 	computer, gone := newComputer(e, "dev"), newComputer(e, "gone")
 	makeTalk(e, gone, fullSettings)
 	for n := range total - 1 {
@@ -200,7 +200,7 @@ func TestAccSessionList_generatedConfigurationPlansClean(t *testing.T) {
 func TestAccSessionList_generatedWithUnknownValues(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)
-	e := acctest.NewRealTime(t, shownAtOnce)
+	e := acctest.NewRealTime(t, atOnce)
 	s := makeTalk(e, newComputer(e, "dev"), nil)
 	var listing map[string]any
 	e.API(http.MethodGet, sessionsRoute, nil, &listing)
@@ -231,7 +231,7 @@ func TestAccSessionList_generatedWithUnknownValues(t *testing.T) {
 func TestAccSessionList_onNoComputer(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)
-	e := acctest.NewRealTime(t, shownAtOnce)
+	e := acctest.NewRealTime(t, atOnce)
 	computer := newComputer(e, "dev")
 	if err := e.ChangeSession(makeTalk(e, computer, nil).ID, emulator.SessionChange{ComputerID: new("")}); err != nil {
 		t.Fatal(err)

@@ -2,62 +2,60 @@ package session_test
 
 import (
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-func TestAccSession_invalidConfiguration(t *testing.T) {
+func TestSession_invalidConfiguration(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	computer := newComputer(e, "dev")
-	long := func(lines ...string) string { return strings.Join(lines, "\n") }
-	for name, tc := range map[string]struct{ more, want string }{
-		"both prompts":              {long(`system_prompt = "a"`, `system_prompt_append = "b"`), `system_prompt\s*=\s*"a"(.|\n)*"system_prompt_append"\s+cannot\s+be\s+specified`},
-		"a blank prompt":            {`system_prompt = "  "`, `system_prompt\s*=\s*"  "(.|\n)*write\s+a\s+prompt`},
-		"a blank addition":          {`system_prompt_append = "\t"`, `system_prompt_append\s*=\s*"\\t"(.|\n)*write\s+an\s+addition`},
-		"a blank directory":         {`cwd = ""`, `cwd\s*=\s*""(.|\n)*name\s+a\s+directory`},
-		"a tag without a name":      {`session_settings = { tags = [{ metadata = { a = "b" } }] }`, `tags(.|\n)*attribute\s+"name"\s+is\s+required`},
-		"a tag with an empty name":  {`session_settings = { tags = [{ name = "a" }, { name = "" }] }`, `session_settings.tags\[1\].name`},
-		"metadata that is null":     {`session_settings = { tags = [{ name = "a", metadata = { b = null } }] }`, `Null\s+Map\s+Value`},
-		"a worktree without a root": {`session_settings = { worktree = { branch = "b" } }`, `attribute\s+"repo_root"\s+is\s+required`},
-		"a worktree of no name":     {`session_settings = { worktree = { repo_root = " " } }`, `set\s+the\s+path\s+of\s+the\s+repository`},
-		"an empty branch":           {`session_settings = { worktree = { repo_root = "/a", branch = "" } }`, `session_settings.worktree.branch`},
-		"an empty model":            {`session_settings = { model = "" }`, `session_settings.model`},
-		"an empty tool":             {`session_settings = { enabled_tool_ids = ["a", ""] }`, `session_settings.enabled_tool_ids`},
-		"a null tool":               {`session_settings = { enabled_tool_ids = ["a", null] }`, `Null\s+Set\s+Value`},
-		"a model without a name":    {`session_settings = { compaction_model = "custom:" }`, `compaction_model(.|\n)*such\s+as\s+custom:my-model`},
-		"an effort":                 {`session_settings = { reasoning_effort = "some" }`, `Invalid Setting(.|\n)*reasoning_effort\s+must\s+be\s+one\s+of\s+none,\s+dynamic,(.|\n)*got:\s+"some"`},
-		"an effort in spec mode":    {`session_settings = { spec_mode_reasoning_effort = "Low" }`, `spec_mode_reasoning_effort\s+must\s+be(.|\n)*"Low"`},
-		"an interaction mode":       {`session_settings = { interaction_mode = "manual" }`, `interaction_mode\s+must\s+be\s+one\s+of\s+auto,\s+spec,\s+agi,\s+mission`},
-		"a level":                   {`session_settings = { autonomy_level = "none" }`, `autonomy_level\s+must\s+be\s+one\s+of\s+off,\s+low,\s+medium,\s+high`},
-		"a deprecated mode":         {`session_settings = { autonomy_mode = "auto" }`, `autonomy_mode\s+must\s+be\s+one\s+of\s+normal,\s+spec,\s+auto-low`},
-		"a way of calling tools":    {`session_settings = { tool_execution_mode = "scripts" }`, `tool_execution_mode\s+must\s+be\s+one\s+of\s+direct_only`},
-		"a life cycle":              {`session_settings = { worktree = { repo_root = "/a", lifecycle = "forever" } }`, `lifecycle\s+must\s+be\s+one\s+of\s+ephemeral,\s+persistent`},
-		"a mode against another":    {`session_settings = { autonomy_mode = "auto-low", interaction_mode = "spec" }`, `Contradicting Modes(.|\n)*It\s+is\s+deprecated:\s+remove\s+it`},
-		"a mode against a level":    {`session_settings = { autonomy_mode = "normal", autonomy_level = "high" }`, `Contradicting Modes`},
-		"a null tag":                {`session_settings = { tags = [null] }`, `session_settings.tags\[0\]`},
-		"no tags at all":            {`session_settings = { tags = "a" }`, `session_settings`},
+	type settings = map[string]any
+	tags := func(tags ...any) settings { return settings{"tags": tags} }
+	for name, tc := range map[string]struct {
+		config   acctest.Values
+		at, want string
+	}{
+		"no computer":       {acctest.Values{}, "computer_id", "required"},
+		"a blank computer":  {acctest.Values{"computer_id": " "}, "computer_id", "set the ID"},
+		"a blank prompt":    {valuesOf(computer, acctest.Values{"system_prompt": "  "}), "system_prompt", "write a prompt"},
+		"a blank addition":  {valuesOf(computer, acctest.Values{"system_prompt_append": "\t"}), "system_prompt_append", "write an addition"},
+		"a blank directory": {valuesOf(computer, acctest.Values{"cwd": ""}), "cwd", "name a directory"},
+
+		"a tag without a name":      {withSettings(computer, tags(settings{"metadata": settings{"a": "b"}})), "session_settings.tags[0].name", "required"},
+		"a tag with an empty name":  {withSettings(computer, tags(settings{"name": "a"}, settings{"name": ""})), "session_settings.tags[1].name", "must not be empty"},
+		"a null tag":                {withSettings(computer, tags(nil)), "session_settings.tags[0].name", "required"},
+		"metadata that is null":     {withSettings(computer, tags(settings{"name": "a", "metadata": settings{"b": nil}})), "session_settings.tags[0].metadata", "Null Map Value"},
+		"a worktree without a root": {withSettings(computer, settings{"worktree": settings{"branch": "b"}}), "session_settings.worktree.repo_root", "required"},
+		"a worktree of no name":     {withSettings(computer, settings{"worktree": settings{"repo_root": " "}}), "session_settings.worktree.repo_root", "set the path of the repository"},
+		"an empty branch":           {withSettings(computer, settings{"worktree": settings{"repo_root": "/a", "branch": ""}}), "session_settings.worktree.branch", "must not be empty"},
+		"a life cycle":              {withSettings(computer, settings{"worktree": settings{"repo_root": "/a", "lifecycle": "forever"}}), "session_settings.worktree.lifecycle", "must be one of ephemeral, persistent"},
+		"an empty model":            {withSettings(computer, settings{"model": ""}), "session_settings.model", "must not be empty"},
+		"an empty tool":             {withSettings(computer, settings{"enabled_tool_ids": []any{"a", ""}}), "session_settings.enabled_tool_ids[…]", "must not be empty"},
+		"a null tool":               {withSettings(computer, settings{"enabled_tool_ids": []any{"a", nil}}), "session_settings.enabled_tool_ids", "Null Set Value"},
+		"a model without a name":    {withSettings(computer, settings{"compaction_model": "custom:"}), "session_settings.compaction_model", "such as custom:my-model"},
+
+		"an effort":              {withSettings(computer, settings{"reasoning_effort": "some"}), "session_settings.reasoning_effort", `must be one of none, dynamic,`},
+		"an effort in spec mode": {withSettings(computer, settings{"spec_mode_reasoning_effort": "Low"}), "session_settings.spec_mode_reasoning_effort", `got: "Low"`},
+		"an interaction mode":    {withSettings(computer, settings{"interaction_mode": "manual"}), "session_settings.interaction_mode", "must be one of auto, spec, agi, mission"},
+		"a level":                {withSettings(computer, settings{"autonomy_level": "none"}), "session_settings.autonomy_level", "must be one of off, low, medium, high"},
+		"a deprecated mode":      {withSettings(computer, settings{"autonomy_mode": "auto"}), "session_settings.autonomy_mode", "must be one of normal, spec, auto-low"},
+		"a way of calling tools": {withSettings(computer, settings{"tool_execution_mode": "scripts"}), "session_settings.tool_execution_mode", "must be one of direct_only"},
+		"a mode against another": {withSettings(computer, settings{"autonomy_mode": "auto-low", "interaction_mode": "spec"}), "session_settings.autonomy_mode", "It is deprecated: remove it"},
+		"a mode against a level": {withSettings(computer, settings{"autonomy_mode": "normal", "autonomy_level": "high"}), "session_settings.autonomy_mode", "Contradicting Modes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			runSessions(t, e, resource.TestStep{Config: e.Config(hclOf(computer, tc.more)), PlanOnly: true, ExpectError: regexp.MustCompile(tc.want)})
+			p := acctest.NewProcess(t, e, nil)
+			p.Apply(p.NewInstance(sessionType), tc.config).MustFail(t, tc.at, tc.want)
 		})
 	}
-	for name, tc := range map[string]struct{ hcl, want string }{
-		"no computer":    {"", `argument\s+"computer_id"\s+is\s+required`},
-		"a null one":     {"computer_id = null", `computer_id\s*=\s*null`},
-		"a blank one":    {`computer_id = " "`, `computer_id\s*=\s*" "(.|\n)*set\s+the\s+ID`},
-		"unknown wishes": {"computer_id = \"7\"\n  modle = \"a\"", `An\s+argument\s+named\s+"modle"\s+is\s+not\s+expected`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			runSessions(t, e, resource.TestStep{Config: e.Config("resource \"agentyard_session\" \"test\" {\n  " + tc.hcl + "\n}\n"), PlanOnly: true, ExpectError: regexp.MustCompile(tc.want)})
-		})
+	p := acctest.NewProcess(t, e, nil)
+	both := p.Plan(p.NewInstance(sessionType), valuesOf(computer, acctest.Values{"system_prompt": "a", "system_prompt_append": "b"}))
+	if !strings.Contains(both.Text(), `"system_prompt_append" cannot be specified`) {
+		t.Errorf("both prompts: %s", both)
 	}
 	t.Cleanup(func() {
 		if n := e.Journal().Count("createSession"); n > 0 {

@@ -135,7 +135,7 @@ func TestSession_lostAmongMany(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := acctest.NewRealTime(t, wholePages, func(o *emulator.Options) { o.SessionDelay, o.SessionListDelay = -1, -1 })
+			e := acctest.NewRealTime(t, wholePages, atOnce)
 			computer := newComputer(e, "dev")
 			fault.Operation = "createSession"
 			e.Faults().Add(fault)

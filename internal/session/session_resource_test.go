@@ -330,7 +330,7 @@ func otherChecks() []statecheck.StateCheck {
 func TestAccSession_everySettingSetChangedAndRemoved(t *testing.T) {
 	t.Parallel()
 	var bodies sent
-	e := acctest.New(t, bodies.option, shownAtOnce)
+	e := acctest.New(t, bodies.option, atOnce)
 	computer := newComputer(e, "dev")
 	sends := func(want ...string) resource.TestCheckFunc {
 		return func(*terraform.State) error {
@@ -390,7 +390,7 @@ func TestAccSession_everySettingSetChangedAndRemoved(t *testing.T) {
 func TestAccSession_settingsAddedLater(t *testing.T) {
 	t.Parallel()
 	var bodies sent
-	e := acctest.New(t, bodies.option, shownAtOnce)
+	e := acctest.New(t, bodies.option, atOnce)
 	computer := newComputer(e, "dev")
 	runSessions(t, e,
 		resource.TestStep{

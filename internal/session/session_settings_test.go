@@ -3,6 +3,7 @@ package session_test
 import (
 	"encoding/json"
 	"maps"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -99,6 +100,10 @@ func plain(t *testing.T, v tftypes.Value) any {
 		var b bool
 		must(t, v.As(&b))
 		return b
+	case v.Type().Is(tftypes.Number):
+		var n big.Float
+		must(t, v.As(&n))
+		return n.String()
 	case v.Type().Is(tftypes.Object{}) || v.Type().Is(tftypes.Map{}):
 		var entries map[string]tftypes.Value
 		must(t, v.As(&entries))

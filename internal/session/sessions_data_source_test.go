@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 
@@ -63,31 +62,10 @@ func TestAccSessionsDataSource_everyAttribute(t *testing.T) {
 	}
 }
 
-func TestAccSessionsDataSource_manyPages(t *testing.T) {
-	t.Parallel()
-	const total = 105
-	e := acctest.New(t)
-	computer := newComputer(e, "dev")
-	var ids []string
-	for range total {
-		ids = append(ids, makeTalk(e, computer, nil).ID)
-	}
-	slices.Reverse(ids)
-	runReads(t, e,
-		reads(e.Config(sessionsData("")), listsIDs(ids...)...),
-		reads(e.Config(sessionsData(fmt.Sprintf("computer_id = %q\nmax_results = %d", computer, total-1))), listsIDs(ids[:total-1]...)...),
-	)
-	for _, entry := range e.Journal().Entries() {
-		if entry.Operation == "listSessions" && !strings.Contains(entry.Query, "limit=100") {
-			t.Errorf("a page was asked for with %s", entry.Query)
-		}
-	}
-}
-
 // No page is asked for that nobody needs, and those with the same question share their pages.
 func TestAccSessionsDataSource_requests(t *testing.T) {
 	t.Parallel()
-	e := acctest.NewRealTime(t, shownAtOnce, func(o *emulator.Options) { o.MaxPageSize = 10 })
+	e := acctest.NewRealTime(t, atOnce, func(o *emulator.Options) { o.MaxPageSize = 10 })
 	computer := newComputer(e, "dev")
 	for range 25 {
 		makeTalk(e, computer, nil)
@@ -129,59 +107,91 @@ func TestAccSessionsDataSource_computerOfTheSameApply(t *testing.T) {
 	runReads(t, e, reads(e.Config("resource \"agentyard_computer\" \"new\" {\n  name = \"new\"\n}\n"+sessionsData("computer_id = agentyard_computer.new.id")), listsIDs()...))
 }
 
-func TestAccSessionsDataSource_errors(t *testing.T) {
+func TestSessionsDataSource_manyPages(t *testing.T) {
 	t.Parallel()
-	const missing = "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10"
+	const total = 105
+	e := acctest.New(t)
+	computer := newComputer(e, "dev")
+	var ids []string
+	for range total {
+		ids = append(ids, makeTalk(e, computer, nil).ID)
+	}
+	slices.Reverse(ids)
+	mustListSessions(t, e, nil, ids...)
+	mustListSessions(t, e, acctest.Values{"computer_id": computer, "max_results": total - 1}, ids[:total-1]...)
+	for _, entry := range e.Journal().Entries() {
+		if entry.Operation == "listSessions" && !strings.Contains(entry.Query, "limit=100") {
+			t.Errorf("a page was asked for with %s", entry.Query)
+		}
+	}
+}
+
+// mustListSessions reads the data source, which must list these sessions in this order.
+func mustListSessions(t *testing.T, e *acctest.Env, config acctest.Values, want ...string) {
+	t.Helper()
+	read, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_sessions", config)
+	if len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+	var ids []string
+	for _, listed := range plain(t, read["sessions"]).([]any) {
+		ids = append(ids, listed.(map[string]any)["id"].(string))
+	}
+	if !slices.Equal(ids, want) {
+		t.Errorf("got %v, want %v", ids, want)
+	}
+}
+
+func TestSessionsDataSource_errors(t *testing.T) {
+	t.Parallel()
+	const cannot = "Cannot list sessions"
 	e := acctest.New(t)
 	computer := newComputer(e, "dev")
 	for range 5 {
 		makeTalk(e, computer, nil)
 	}
-	steps := []resource.TestStep{
-		failsToRead(e.Config(sessionsData("computer_id = \""+missing+"\"")), `Cannot list sessions(.|\n)*computer_id\s*=(.|\n)*listSessions(.|\n)*404(.|\n)*computer\s+was\s+not\s+found(.|\n)*omit\s+it`),
-		failsToRead(e.Config(sessionsData("computer_id = \"a b/../c?limit=1&\"")), `Cannot list sessions(.|\n)*computer_id\s*=(.|\n)*404`),
-		failsToRead(e.Config(sessionsData(`computer_id = ""`)), `computer_id\s+must\s+not\s+be\s+blank`),
-		failsToRead(e.Config(sessionsData(`computer_id = " "`)), `computer_id\s+must\s+not\s+be\s+blank:\s+give\s+the\s+ID\s+of\s+a\s+computer,\s+or\s+omit\s+it`),
-		failsToRead(e.Config(sessionsData("max_results = 0")), `max_results\s+value\s+must\s+be\s+at\s+least\s+1`),
-		failsToRead(providerFor(e.URL(), "fk-wrong", sessionsData("")), `Cannot list sessions(.|\n)*401(.|\n)*AGENTYARD_API_KEY`),
-		failsToRead(providerFor(e.URL(), somebody(t, e, emulator.RoleUser), sessionsData(fmt.Sprintf("computer_id = %q", computer))), `Cannot list sessions(.|\n)*computer_id\s*=(.|\n)*404`),
+	fails := func(settings, config acctest.Values, at string, want ...string) {
+		t.Helper()
+		_, out := acctest.NewProcess(t, e, settings).ReadData("agentyard_sessions", config)
+		out.MustFail(t, at, want...)
 	}
-	runReads(t, e, steps...)
-	for _, tc := range []struct {
-		fault emulator.Fault
-		want  string
-	}{
-		{emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1}, `listSessions(.|\n)*500`},
-		{emulator.Fault{Kind: emulator.FaultRepeatedCursor}, `listSessions(.|\n)*its\s+cursor\s+leads\s+back`},
-		{emulator.Fault{Kind: emulator.FaultNonJSON, After: 1}, `not\s+JSON`},
-		{emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404}, `not\s+in\s+the\s+service's\s+format`},
-		{emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"pagination":{"hasMore":false,"nextCursor":null}}`}, `has\s+no\s+sessions`},
-		{emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"sessions":[{"sessionId":"s1"}],"pagination":{"hasMore":false,"nextCursor":null}}`}, `lacks\s+the\s+field\s+status`},
+	on := func(computer string) acctest.Values { return acctest.Values{"computer_id": computer} }
+	fails(nil, on(missing), "computer_id", cannot, "listSessions", "404", "computer was not found", "omit it")
+	fails(nil, on("a b/../c?limit=1&"), "computer_id", cannot, "404")
+	fails(nil, on(""), "computer_id", "computer_id must not be blank")
+	fails(nil, on(" "), "computer_id", "computer_id must not be blank: give the ID of a computer, or omit it")
+	fails(nil, acctest.Values{"max_results": 0}, "max_results", "max_results value must be at least 1")
+	fails(acctest.Values{"api_key": "fk-wrong"}, nil, "", cannot, "401", "AGENTYARD_API_KEY")
+	fails(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, on(computer), "computer_id", cannot, "404")
+	for want, fault := range map[string]emulator.Fault{
+		"500":                         {Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1},
+		"its cursor leads back":       {Kind: emulator.FaultRepeatedCursor},
+		"not JSON":                    {Kind: emulator.FaultNonJSON, After: 1},
+		"not in the service's format": {Kind: emulator.FaultOtherServer, Status: 404},
+		"has no sessions":             {Kind: emulator.FaultOtherAnswer, Body: `{"pagination":{"hasMore":false,"nextCursor":null}}`},
+		"lacks the field status":      {Kind: emulator.FaultOtherAnswer, Body: `{"sessions":[{"sessionId":"s1"}],"pagination":{"hasMore":false,"nextCursor":null}}`},
 	} {
-		tc.fault.Operation, tc.fault.Times = "listSessions", -1
-		e.Faults().Add(tc.fault)
-		runReads(t, e, failsToRead(e.Config(sessionsData("")), `Cannot list sessions(.|\n)*`+tc.want))
+		fault.Operation, fault.Times = "listSessions", -1
+		e.Faults().Add(fault)
+		fails(nil, nil, "", cannot, "listSessions", want)
 		e.Faults().Clear()
 	}
 	e.AllowSessions(false)
-	runReads(t, e, failsToRead(e.Config(sessionsData("")), `Cannot list sessions(.|\n)*403(.|\n)*selected\s+organizations`))
+	fails(nil, nil, "", cannot, "403", "selected organizations")
 }
 
 // Passing faults delay a listing, and nothing else.
-func TestAccSessionsDataSource_passingFaults(t *testing.T) {
+func TestSessionsDataSource_passingFaults(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []emulator.FaultKind{emulator.FaultStatusBeforeCommit, emulator.FaultDropBeforeCommit, emulator.FaultTruncatedBody, emulator.FaultNonJSON, emulator.FaultRateLimited} {
-		t.Run(string(kind), func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			computer := newComputer(e, "dev")
-			ids := []string{makeTalk(e, computer, nil).ID, makeTalk(e, computer, nil).ID, makeTalk(e, computer, nil).ID}
-			slices.Reverse(ids)
-			e.Faults().Add(emulator.Fault{Operation: "listSessions", Kind: kind, After: 1})
-			runReads(t, e, reads(e.Config(sessionsData("")), listsIDs(ids...)...))
-			if left := e.Faults().Pending(); len(left) > 0 {
-				t.Errorf("the fault did not hit: %+v", left)
-			}
-		})
+		e := acctest.New(t)
+		computer := newComputer(e, "dev")
+		ids := []string{makeTalk(e, computer, nil).ID, makeTalk(e, computer, nil).ID, makeTalk(e, computer, nil).ID}
+		slices.Reverse(ids)
+		e.Faults().Add(emulator.Fault{Operation: "listSessions", Kind: kind, After: 1})
+		mustListSessions(t, e, nil, ids...)
+		if left := e.Faults().Pending(); len(left) > 0 {
+			t.Errorf("the fault did not hit: %+v", left)
+		}
 	}
 }
