@@ -116,7 +116,7 @@ func (r *apiKeyResource) successor(ctx context.Context, state *apiKeyModel, n se
 	if !state.IsRevoked.ValueBool() {
 		return nil
 	}
-	keys, err := r.Client.ServiceAccounts.KnownKeysNamed(ctx, state.ServiceAccountID.ValueString(), state.Name.ValueString())
+	keys, err := r.Client.ServiceAccounts.CachedKeysNamed(ctx, state.ServiceAccountID.ValueString(), state.Name.ValueString())
 	if err != nil {
 		tflog.Debug(ctx, "Cannot look up the successor of an API key", map[string]any{"id": state.ID.ValueString(), "error": err.Error()})
 	}

@@ -314,7 +314,7 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 		verb, previous = "replace", state.PreviousKeyID
 	}
 	made, err := r.renew(ctx, &state, m.request(r.now()), verb, serviceaccounts.Renewal{
-		ID: state.ID.ValueString(), Spares: previous.ValueString(), Revokes: getSuccessor(ctx, req.Private), GraceMinutes: int64(settings.grace / time.Minute),
+		ID: state.ID.ValueString(), KeepID: previous.ValueString(), RevokeID: getSuccessor(ctx, req.Private), GraceMinutes: int64(settings.grace / time.Minute),
 	})
 	if err != nil {
 		resp.Diagnostics.Append(rotationError(verb, err, settings.grace)...)
@@ -424,7 +424,7 @@ func (r *apiKeyResource) stillLive(ctx context.Context, m *apiKeyModel) (types.S
 
 // newerLiveKeys returns keys with the same name, except those with the given IDs.
 func (r *apiKeyResource) newerLiveKeys(ctx context.Context, m *apiKeyModel, except []string) ([]serviceaccounts.APIKey, error) {
-	keys, err := r.Client.ServiceAccounts.KnownKeysNamed(ctx, m.ServiceAccountID.ValueString(), m.Name.ValueString())
+	keys, err := r.Client.ServiceAccounts.CachedKeysNamed(ctx, m.ServiceAccountID.ValueString(), m.Name.ValueString())
 	return slices.DeleteFunc(keys, func(k serviceaccounts.APIKey) bool {
 		return slices.Contains(except, k.ID) || !k.IsLive(r.now()) || k.CreatedAt.Time().Before(parseTime(m.CreatedAt))
 	}), err

@@ -89,8 +89,8 @@ func TestGone_withItsAccount(t *testing.T) {
 			_, computerErr := c.Get(t.Context(), "c1", "sa_1")
 			_, keysErr := c.accounts.ListKeys(t.Context(), "sa_1")
 			_, keyErr := c.accounts.GetKey(t.Context(), "sa_1", "key")
-			_, knownErr := c.accounts.KnownKeysNamed(t.Context(), "sa_1", "ci")
-			for what, err := range map[string]error{"computer": computerErr, "keys": keysErr, "key": keyErr, "known keys": knownErr, "end of a key": c.accounts.RevokeExistingKey(t.Context(), "sa_1", "key")} {
+			_, cachedErr := c.accounts.CachedKeysNamed(t.Context(), "sa_1", "ci")
+			for what, err := range map[string]error{"computer": computerErr, "keys": keysErr, "key": keyErr, "cached keys": cachedErr, "end of a key": c.accounts.RevokeExistingKey(t.Context(), "sa_1", "key")} {
 				if collection.IsGone(err) != tc.gone || err == nil {
 					t.Errorf("%s: %v", what, err)
 				}

@@ -19,11 +19,10 @@ type Client struct {
 
 	accounts *collection.Shared[Account]
 	keys     *collection.Shared[APIKey]
-	// owned are the collections of objects that service accounts own.
-	owned []ownedCollection
+	owned    []ownedCollection
 }
 
-// ownedCollection holds objects that belong to service accounts.
+// ownedCollection is a collection of objects that belong to service accounts.
 type ownedCollection interface {
 	StartEmpty(account string)
 	Forget(account string)
@@ -38,18 +37,18 @@ func New(conn *transport.Conn) *Client {
 	return c
 }
 
-// Owns adds a collection that is empty for a new account and gone with a deleted one.
+// Owns adds a collection of objects that belong to service accounts.
 func (c *Client) Owns(owned ownedCollection) { c.owned = append(c.owned, owned) }
 
-// Account is a non-human principal of the organization. Every operation on it needs the key of a human with
-// the Manager role or higher.
+// Account is a non-human principal of the organization. Every operation on it requires the key of a human with the Manager
+// role or higher.
 type Account struct {
 	ID          string `json:"id"`
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	// Status is "active" for an account whose keys authenticate; its other values are open.
+	// Status is "active" if the account's keys authenticate. Its other values are not documented.
 	Status string `json:"status"`
-	// CreatedAt is zero where the service does not return it.
+	// CreatedAt is zero if the service does not return it.
 	CreatedAt transport.Millis `json:"createdAt"`
 }
 
@@ -74,13 +73,13 @@ func (a *Account) MissingField() string {
 	return ""
 }
 
-// List returns all accounts of the organization, ordered by name; many calls in a short time share one listing.
+// List returns all accounts of the organization, ordered by name. Calls in a short time share one listing.
 func (c *Client) List(ctx context.Context) ([]Account, error) {
 	all, err := c.accounts.All(ctx, collection.Organization)
 	if err != nil {
 		return nil, err
 	}
-	// The API leaves the order open, and a changing order would show up as a change.
+	// The API does not define the order, and a changing order would show up as drift.
 	slices.SortFunc(all, func(a, b Account) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
 	return all, nil
 }
@@ -90,12 +89,11 @@ func (c *Client) ListNamed(ctx context.Context, name string) ([]Account, error) 
 	return c.accounts.Find(ctx, collection.Organization, name)
 }
 
-// list always asks the service.
 func (c *Client) list(ctx context.Context, _ string) ([]Account, error) {
 	return transport.CallList[Account](ctx, c.conn, transport.Request{Op: transport.Operation{Name: "listServiceAccounts", Method: http.MethodGet, Route: "/api/v0/service-accounts"}}, "serviceAccounts")
 }
 
-// Get reads one account. Many reads in a short time share one listing. One that does not exist is a *GoneError.
+// Get reads one account. Reads in a short time share one listing. If the account does not exist, the error is a *GoneError.
 func (c *Client) Get(ctx context.Context, id string) (*Account, error) {
 	return c.accounts.Get(ctx, collection.Organization, id, func(ctx context.Context) (*Account, error) { return c.getUncached(ctx, id) })
 }
@@ -108,15 +106,14 @@ func (c *Client) getUncached(ctx context.Context, id string) (*Account, error) {
 	}, id)
 }
 
-// existing is what an error tells of an account that stands in the way.
-func (a *Account) existing() create.ExistsError {
+func (a *Account) describe() create.ExistsError {
 	return create.ExistsError{Object: "service account", Name: a.Name, ID: a.ID, ImportID: a.ID, CreatedAt: a.CreatedAt.Time()}
 }
 
-// Create makes an account and reconciles a lost answer; see creation. Whether names are unique is open,
-// so an account of that name is an *ExistsError before anything is sent.
+// Create creates an account; create.Named handles a lost response. The API does not say whether names are unique, so an
+// existing account of the name is an *ExistsError, and nothing is sent.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, error) {
-	made, err := create.Named(ctx, c.conn, create.NamedObject[Account]{
+	created, err := create.Named(ctx, c.conn, create.NamedObject[Account]{
 		Object:     "service account",
 		Name:       body.Name,
 		Collection: c.accounts,
@@ -132,17 +129,17 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, erro
 		NameOf:    func(a *Account) string { return a.Name },
 		CreatedAt: func(a *Account) transport.Millis { return a.CreatedAt },
 		IsWanted:  func(a *Account) bool { return a.Name == body.Name && a.Description == body.Description },
-		Describe:  (*Account).existing,
+		Describe:  (*Account).describe,
 	})
 	if err != nil {
 		c.accounts.Invalidate(collection.Organization)
 		return nil, err
 	}
-	c.accounts.Put(collection.Organization, made)
+	c.accounts.Put(collection.Organization, created)
 	for _, owned := range c.owned {
-		owned.StartEmpty(made.ID)
+		owned.StartEmpty(created.ID)
 	}
-	return made, nil
+	return created, nil
 }
 
 // Update changes what is set in body.
@@ -165,8 +162,8 @@ func (b UpdateRequest) matches(a *Account) bool {
 	return (b.Description == nil || *b.Description == a.Description) && (b.Status == nil || *b.Status == a.Status)
 }
 
-// Delete deletes an account softly: its computers are torn down and its keys stop authenticating. For one
-// that is gone already the error is a *GoneError.
+// Delete soft-deletes an account: its computers are torn down, and its keys stop authenticating. If the account is already
+// gone, the error is a *GoneError.
 func (c *Client) Delete(ctx context.Context, id string) error {
 	err := c.conn.CallIgnoringBody(ctx, transport.Request{
 		Op:   transport.Operation{Name: "deleteServiceAccount", Method: http.MethodDelete, Route: "/api/v0/service-accounts/{serviceAccountId}"},
@@ -182,8 +179,7 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 	return err
 }
 
-// GoneWithAccount turns a 404 that no listing of an account's objects proves into a *GoneError where the account is gone,
-// which took them with it.
+// GoneWithAccount turns the 404 of an account's object into a *GoneError if the account is gone, and its objects with it.
 func (c *Client) GoneWithAccount(ctx context.Context, account string, err error) error {
 	var unproven *collection.UnprovenGoneError
 	if account == "" || !errors.As(err, &unproven) || !transport.IsNotFound(unproven.Listing) {
@@ -195,7 +191,7 @@ func (c *Client) GoneWithAccount(ctx context.Context, account string, err error)
 	return err
 }
 
-// CheckAccess is CheckAccess for a service account.
+// CheckAccess reports a key, role, or URL that cannot work when a service account is planned.
 func (c *Client) CheckAccess(ctx context.Context) error {
 	return c.conn.CheckOnce("service accounts", func() error {
 		_, err := c.accounts.Snapshot(ctx, collection.Organization, "", c.conn.LastResponseAt())

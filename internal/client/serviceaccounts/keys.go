@@ -17,25 +17,25 @@ type APIKey struct {
 	Name        string           `json:"name"`
 	Fingerprint string           `json:"fingerprint"`
 	CreatedAt   transport.Millis `json:"createdAt"`
-	// IsRevoked is false while a key that was rotated lives out its grace period.
+	// IsRevoked is false while a rotated key is in its grace period.
 	IsRevoked bool             `json:"isRevoked"`
 	ExpiresAt transport.Millis `json:"expiresAt"`
 	RevokedAt transport.Millis `json:"revokedAt"`
 }
 
-// IsLive reports that the key authenticates at the given time, as far as the key itself decides it.
+// IsLive reports that the key is neither revoked nor expired.
 func (k *APIKey) IsLive(now time.Time) bool {
 	return !k.IsRevoked && (k.ExpiresAt == 0 || k.ExpiresAt.Time().After(now))
 }
 
-// MintedAPIKey is the answer to a mint or a rotation, the only one that holds the value.
+// MintedAPIKey is the response to a mint or a rotation, the only one with the value.
 type MintedAPIKey struct {
 	ID          string           `json:"id"`
 	Value       string           `json:"value"`
 	Fingerprint string           `json:"fingerprint"`
 	Name        string           `json:"name"`
 	ExpiresAt   transport.Millis `json:"expiresAt"`
-	// CreatedAt is the time of the answer, to the second, where the answer does not hold it.
+	// CreatedAt is the time of the response, to the second, if the response has no time of creation.
 	CreatedAt transport.Millis `json:"createdAt"`
 }
 
@@ -48,25 +48,25 @@ func (k *APIKey) MissingField() string {
 	return ""
 }
 
-// ListKeys lists all keys of a service account, dead ones too, in no particular order. There is no read of a single
-// key, so reads in a short time share one listing. If the account does not exist, the error is a *GoneError.
+// ListKeys lists all keys of a service account, including dead ones, in no particular order. Calls in a short time share
+// one listing. If the account does not exist, the error is a *GoneError.
 func (c *Client) ListKeys(ctx context.Context, accountID string) ([]APIKey, error) {
 	keys, err := c.keys.All(ctx, accountID)
 	return keys, c.accountGone(ctx, accountID, err)
 }
 
-// GetKey returns one key of a service account from the same listing; nil if it is not there, nor in another one that is
-// made then. A key that is taken for dead is replaced, and listings show dead keys too.
+// GetKey returns one key of a service account from the same listing; nil if neither it nor a second listing has the key.
+// The second one is needed because a missing key is replaced.
 func (c *Client) GetKey(ctx context.Context, accountID, keyID string) (*APIKey, error) {
 	found, err := c.keys.LookupTwice(ctx, accountID, keyID)
 	return found, c.accountGone(ctx, accountID, err)
 }
 
-// KnownKeysNamed returns the keys of a name as far as this process knows. Unlike a shared listing, that is not asked for
-// anew after each write. Dead keys are among them, except those that this process revoked.
-func (c *Client) KnownKeysNamed(ctx context.Context, accountID, name string) ([]APIKey, error) {
-	known, err := c.knownKeys(ctx, NewAPIKey{AccountID: accountID, Name: name})
-	return known.Named, err
+// CachedKeysNamed returns the keys of a name from the snapshot that this process keeps up to date with its own writes.
+// Dead keys are among them, except those that this process revoked.
+func (c *Client) CachedKeysNamed(ctx context.Context, accountID, name string) ([]APIKey, error) {
+	snapshot, err := c.snapshotKeys(ctx, accountID, name)
+	return snapshot.Named, err
 }
 
 // accountGone turns a 404 for an account's keys into a *GoneError where the account itself is gone.
@@ -77,7 +77,6 @@ func (c *Client) accountGone(ctx context.Context, accountID string, err error) e
 	return c.GoneWithAccount(ctx, accountID, &collection.UnprovenGoneError{Err: err, Listing: err})
 }
 
-// listKeys always asks the service.
 func (c *Client) listKeys(ctx context.Context, accountID string) ([]APIKey, error) {
 	r := transport.Request{
 		Op:   transport.Operation{Name: "listApiKeys", Method: http.MethodGet, Route: "/api/v0/service-accounts/{serviceAccountId}/api-keys"},
@@ -90,19 +89,19 @@ func (c *Client) listKeys(ctx context.Context, accountID string) ([]APIKey, erro
 	return keys, err
 }
 
-// RevokeKey ends a key at once. Revoking a revoked key succeeds.
+// RevokeKey revokes a key immediately. Revoking a revoked key succeeds.
 func (c *Client) RevokeKey(ctx context.Context, accountID, keyID string) error {
 	err := c.conn.CallIgnoringBody(ctx, transport.Request{
 		Op:   transport.Operation{Name: "revokeApiKey", Method: http.MethodPost, Route: "/api/v0/service-accounts/{serviceAccountId}/api-keys/{keyId}/revoke", Repeatable: true},
 		Path: []string{accountID, keyID},
 	})
-	if !transport.IsNotFound(err) { // What was read of the account's keys serves to tell why there is none.
+	if !transport.IsNotFound(err) { // RevokeExistingKey needs the listing after a 404.
 		c.keys.AfterDelete(accountID, keyID, err)
 	}
 	return err
 }
 
-// RevokeExistingKey revokes a key. For one that is gone the error is a *GoneError.
+// RevokeExistingKey revokes a key. If it is gone, the error is a *GoneError.
 func (c *Client) RevokeExistingKey(ctx context.Context, accountID, keyID string) error {
 	err := c.RevokeKey(ctx, accountID, keyID)
 	if transport.IsNotFound(err) {
@@ -111,7 +110,7 @@ func (c *Client) RevokeExistingKey(ctx context.Context, accountID, keyID string)
 	return err
 }
 
-// CheckKeyAccess is CheckAccess for an API key.
+// CheckKeyAccess is CheckAccess for the keys of an account.
 func (c *Client) CheckKeyAccess(ctx context.Context, account string) error {
 	return c.conn.CheckOnce("API keys", func() error { _, err := c.keys.Snapshot(ctx, account, "", c.conn.LastResponseAt()); return err })
 }

@@ -12,279 +12,286 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// mintAttempts bounds how often a key is minted when every answer is lost.
+// mintAttempts is how often a mint is sent if every response is lost.
 const mintAttempts = 3
 
-// NewAPIKey says which key is minted.
+// NewAPIKey describes the key to mint.
 type NewAPIKey struct {
 	AccountID, Name string
 	// ExpiresAt is zero for a key that never expires.
 	ExpiresAt time.Time
-	// Lifetime is set where ExpiresAt was counted from now.
+	// Lifetime is set if ExpiresAt was counted from now.
 	Lifetime time.Duration
 }
 
-// Renewal says in whose place a key is made, and how.
+// Renewal describes the key that a new one replaces.
 type Renewal struct {
-	// ID is the present key's.
+	// ID is the ID of the present key.
 	ID string
-	// Spares is the ID of another live key of the same name that may stay, such as one in its grace period; empty for none.
-	Spares string
-	// Revokes is the ID of the key that a rotation of the present one left and that the plan named; empty for none.
-	Revokes string
-	// GraceMinutes is how long a present key that lives still authenticates, 0 to 10.
+	// KeepID is the ID of another live key of the same name that may stay, such as one in its grace period; empty for none.
+	KeepID string
+	// RevokeID is the ID of the present key's successor that the plan announced to revoke; empty for none.
+	RevokeID string
+	// GraceMinutes is how long the present key still authenticates after a rotation, 0 to 10.
 	GraceMinutes int64
 }
 
-// CreateKey mints a key. A live key of the same name stops it with an *ExistsError before anything is sent: it may be
-// what an interrupted run left, and nobody has its value then.
+// keyCreation is the creation of one key.
+type keyCreation struct {
+	client  *Client
+	key     NewAPIKey
+	renewal Renewal
+	// snapshot has the keys that existed before.
+	snapshot collection.Snapshot[APIKey]
+}
+
+// CreateKey mints a key. If a live key of the same name exists, the error is an *ExistsError and nothing is sent: an
+// interrupted run may have left it, and its value is lost then.
 func (c *Client) CreateKey(ctx context.Context, n NewAPIKey) (*MintedAPIKey, error) {
-	return c.locked(ctx, n, func() (*MintedAPIKey, error) {
-		known, err := c.knownKeys(ctx, n)
-		if err != nil {
-			return nil, err
-		}
-		return c.mintWhereFree(ctx, n, Renewal{}, known)
-	})
+	return c.createKey(ctx, n, Renewal{}, (*keyCreation).mintIfUnique)
 }
 
-// CreateKeyAmongOthers mints a key although there may be live keys of the same name.
+// CreateKeyAmongOthers mints a key even if live keys of the same name exist.
 func (c *Client) CreateKeyAmongOthers(ctx context.Context, n NewAPIKey) (*MintedAPIKey, error) {
-	return c.locked(ctx, n, func() (*MintedAPIKey, error) {
-		known, err := c.knownKeys(ctx, n)
-		if err != nil {
-			return nil, err
-		}
-		return c.mint(ctx, n, known)
-	})
+	return c.createKey(ctx, n, Renewal{}, (*keyCreation).mint)
 }
 
-// RenewKey makes a key in the place of another one. If that lives it is rotated; if the answer is lost, so is the new
-// value: the key that was provably made is revoked, and another one is minted. If it is dead a key is minted, and what an
-// interrupted rotation provably left is revoked, provided that the plan named it; any other live key of the name stops it
-// as in CreateKey.
+// RenewKey replaces a key. A live key is rotated. If the response is lost, so is the new value: the key that was provably
+// created is revoked, and another one is minted. For a dead key, a key is minted, and the dead key's successor is revoked
+// if the plan announced that. Any other live key of the name stops it as in CreateKey.
 func (c *Client) RenewKey(ctx context.Context, n NewAPIKey, old Renewal) (*MintedAPIKey, error) {
-	return c.locked(ctx, n, func() (*MintedAPIKey, error) {
-		known, err := c.knownKeys(ctx, n)
-		if err != nil {
-			return nil, err
-		}
-		if present := withID(known.Named, old.ID); present == nil || !present.IsLive(c.conn.Clock.Now()) {
-			return c.mintWhereFree(ctx, n, old, known)
-		}
-		return c.rotate(ctx, n, old, known)
-	})
+	return c.createKey(ctx, n, old, (*keyCreation).renew)
 }
 
-func (c *Client) knownKeys(ctx context.Context, n NewAPIKey) (collection.Snapshot[APIKey], error) {
-	known, err := c.keys.Snapshot(ctx, n.AccountID, n.Name, c.conn.LastResponseAt())
-	return known, c.accountGone(ctx, n.AccountID, err)
-}
-
-// locked keeps two creations of one name apart, which would not know of each other's keys.
-func (c *Client) locked(ctx context.Context, n NewAPIKey, work func() (*MintedAPIKey, error)) (*MintedAPIKey, error) {
+// createKey keeps two creations of one name apart: neither would see the other's key.
+func (c *Client) createKey(ctx context.Context, n NewAPIKey, old Renewal, send func(*keyCreation, context.Context) (*MintedAPIKey, error)) (*MintedAPIKey, error) {
 	release, err := c.keys.Creating.Lock(ctx, n.AccountID+"/"+n.Name)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	return work()
+	snapshot, err := c.snapshotKeys(ctx, n.AccountID, n.Name)
+	if err != nil {
+		return nil, err
+	}
+	return send(&keyCreation{client: c, key: n, renewal: old, snapshot: snapshot}, ctx)
 }
 
-func (c *Client) rotate(ctx context.Context, n NewAPIKey, old Renewal, known collection.Snapshot[APIKey]) (*MintedAPIKey, error) {
-	since := c.conn.ServiceTime()
-	made, err := c.minted(ctx, n, transport.Request{
+func (c *Client) snapshotKeys(ctx context.Context, accountID, name string) (collection.Snapshot[APIKey], error) {
+	snapshot, err := c.keys.Snapshot(ctx, accountID, name, c.conn.LastResponseAt())
+	return snapshot, c.accountGone(ctx, accountID, err)
+}
+
+func (k *keyCreation) isLive(key *APIKey) bool { return key.IsLive(k.client.conn.Clock.Now()) }
+
+// keysNow lists the keys of the name anew.
+func (k *keyCreation) keysNow(ctx context.Context) ([]APIKey, error) {
+	return k.client.keys.FindNow(ctx, k.key.AccountID, k.key.Name)
+}
+
+func (k *keyCreation) lostError(found []APIKey, err error) error {
+	return &create.LostError{Object: "API key", Name: k.key.Name, Found: describeKeys(found), Err: err}
+}
+
+func (k *keyCreation) renew(ctx context.Context) (*MintedAPIKey, error) {
+	if old := findByID(k.snapshot.Named, k.renewal.ID); old == nil || !k.isLive(old) {
+		return k.mintIfUnique(ctx)
+	}
+	since := k.client.conn.ServiceTime()
+	minted, err := k.send(ctx, transport.Request{
 		Op:   transport.Operation{Name: "rotateApiKey", Method: http.MethodPost, Route: "/api/v0/service-accounts/{serviceAccountId}/api-keys/{keyId}/rotate"},
-		Path: []string{n.AccountID, old.ID},
+		Path: []string{k.key.AccountID, k.renewal.ID},
 		Body: struct {
 			ExpiresAt    int64 `json:"expiresAt,omitempty"`
 			GraceMinutes int64 `json:"gracePeriodMinutes,omitempty"`
-		}{millisOf(n.ExpiresAt), old.GraceMinutes},
-	}, known)
+		}{millisOf(k.key.ExpiresAt), k.renewal.GraceMinutes},
+	})
 	switch {
 	case err == nil:
-		return made, nil
+		return minted, nil
 	case transport.IsAmbiguous(err):
-		return c.afterLostRotation(ctx, n, old, known, since, err)
+		return k.afterLostRotation(ctx, since, err)
 	case transport.StatusOf(err) == http.StatusBadRequest || transport.IsNotFound(err) || transport.IsConflict(err):
-		return c.afterRefusedRotation(ctx, n, old, known, err)
+		return k.afterRefusedRotation(ctx, err)
 	}
 	return nil, err
 }
 
-// afterLostRotation revokes the key that a rotation without an answer made, and mints another one. Where none is found,
-// the old key is as it was.
-func (c *Client) afterLostRotation(ctx context.Context, n NewAPIKey, old Renewal, known collection.Snapshot[APIKey], since time.Time, lost error) (*MintedAPIKey, error) {
+// afterLostRotation revokes the key that a rotation without a response created, and mints another one. If there is none,
+// nothing was rotated.
+func (k *keyCreation) afterLostRotation(ctx context.Context, since time.Time, lostErr error) (*MintedAPIKey, error) {
 	longer, cancel := transport.Outlive(ctx)
 	defer cancel()
-	proven, found, err := c.lostKeys(longer, n, known, since)
-	if err == nil && old.GraceMinutes == 0 {
-		// The service makes the new key and ends the old one at once.
-		present, readErr := c.keys.Lookup(longer, n.AccountID, old.ID)
-		if present != nil && present.IsLive(c.conn.Clock.Now()) {
-			return nil, lost
+	proven, found, err := k.findLost(longer, since)
+	if err == nil && k.renewal.GraceMinutes == 0 {
+		// The service creates the new key and revokes the old one in one step.
+		old, readErr := k.client.keys.Lookup(longer, k.key.AccountID, k.renewal.ID)
+		if old != nil && k.isLive(old) {
+			return nil, lostErr
 		}
 		err = readErr
-		proven = collection.Filter(proven, func(k *APIKey) bool { return present != nil && isSuccessor(present, k) })
+		proven = collection.Filter(proven, func(key *APIKey) bool { return old != nil && isSuccessor(old, key) })
 	}
 	switch {
 	case err != nil:
-		return nil, &create.LostError{Object: "API key", Name: n.Name, Err: errors.Join(lost, err)}
+		return nil, k.lostError(nil, errors.Join(lostErr, err))
 	case len(proven) == 1:
-		if err := c.revokeLost(longer, &proven[0], lost); err != nil {
+		if err := k.revokeLost(longer, &proven[0], lostErr); err != nil {
 			return nil, err
 		}
 		if ctx.Err() != nil {
-			return nil, lost // Nobody is left to store the value of another key.
+			return nil, lostErr // The run is being stopped, so nothing could store the value of another key.
 		}
-		return c.mint(ctx, n, known)
+		return k.mint(ctx)
 	case len(found) > 0:
-		return nil, &create.LostError{Object: "API key", Name: n.Name, Found: describeKeys(found), Err: lost}
+		return nil, k.lostError(found, lostErr)
 	}
-	return nil, lost
+	return nil, lostErr
 }
 
-// afterRefusedRotation finds out why a key that was live could not be rotated: it died meanwhile; or it was rotated
-// already and lives out its grace period, which a listing does not show. Whose rotation that was nothing proves before
-// the grace period has ended, so its key is named and not touched.
-func (c *Client) afterRefusedRotation(ctx context.Context, n NewAPIKey, old Renewal, known collection.Snapshot[APIKey], refused error) (*MintedAPIKey, error) {
+// afterRefusedRotation finds out why a live key could not be rotated: it was revoked in the meantime, or it was already
+// rotated and is in its grace period, which a listing does not show. Until that ends, nothing proves who rotated it, so the
+// newer key is only named.
+func (k *keyCreation) afterRefusedRotation(ctx context.Context, refused error) (*MintedAPIKey, error) {
 	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
-	namesakes, err := c.keys.FindNow(ctx, n.AccountID, n.Name)
+	named, err := k.keysNow(ctx)
 	if err != nil {
 		return nil, errors.Join(refused, err)
 	}
-	now := c.conn.Clock.Now()
-	present := withID(namesakes, old.ID)
-	if present == nil || !present.IsLive(now) {
-		return c.mintAmong(ctx, n, old, namesakes, known)
+	old := findByID(named, k.renewal.ID)
+	if old == nil || !k.isLive(old) {
+		return k.mintIfUniqueAmong(ctx, named)
 	}
-	newer := collection.Filter(namesakes, func(k *APIKey) bool {
-		return k.ID != old.ID && k.ID != old.Spares && k.CreatedAt >= present.CreatedAt && now.Sub(k.CreatedAt.Time()) <= maxGrace+sameMoment
+	now := k.client.conn.Clock.Now()
+	newer := collection.Filter(named, func(key *APIKey) bool {
+		return key.ID != old.ID && key.ID != k.renewal.KeepID && key.CreatedAt >= old.CreatedAt && now.Sub(key.CreatedAt.Time()) <= maxGracePeriod+tolerance
 	})
-	live := collection.Filter(newer, func(k *APIKey) bool { return k.IsLive(now) })
+	live := collection.Filter(newer, k.isLive)
 	switch {
 	case transport.IsNotFound(refused) || len(newer) == 0:
 		return nil, refused
 	case len(live) > 0:
 		return nil, &RotatedError{KeyID: old.ID, Found: describeKeys(live), Err: refused}
 	}
-	// The replacement that stood in the way was revoked by hand.
-	return c.mint(ctx, n, known)
+	return k.mint(ctx) // The newer key was revoked.
 }
 
-// mintWhereFree mints a key where nothing but a spared key, and what a rotation of the present one left, is in its way.
-func (c *Client) mintWhereFree(ctx context.Context, n NewAPIKey, old Renewal, known collection.Snapshot[APIKey]) (*MintedAPIKey, error) {
-	namesakes := known.Named
-	if _, others := c.successors(namesakes, n, old); len(others) > 0 {
-		// What is known may be out of date by now.
+// mintIfUnique mints a key unless another live key of the name exists.
+func (k *keyCreation) mintIfUnique(ctx context.Context) (*MintedAPIKey, error) {
+	named := k.snapshot.Named
+	if _, others := k.successorAndOthers(named); len(others) > 0 {
+		// The snapshot may be out of date.
 		var err error
-		if namesakes, err = c.keys.FindNow(ctx, n.AccountID, n.Name); err != nil {
-			return nil, c.accountGone(ctx, n.AccountID, err)
+		if named, err = k.keysNow(ctx); err != nil {
+			return nil, k.client.accountGone(ctx, k.key.AccountID, err)
 		}
 	}
-	return c.mintAmong(ctx, n, old, namesakes, known)
+	return k.mintIfUniqueAmong(ctx, named)
 }
 
-func (c *Client) mintAmong(ctx context.Context, n NewAPIKey, old Renewal, namesakes []APIKey, known collection.Snapshot[APIKey]) (*MintedAPIKey, error) {
-	left, others := c.successors(namesakes, n, old)
+func (k *keyCreation) mintIfUniqueAmong(ctx context.Context, named []APIKey) (*MintedAPIKey, error) {
+	successor, others := k.successorAndOthers(named)
 	if len(others) > 0 {
 		return nil, create.AlreadyExists(describeKeys(others))
 	}
-	if left != nil {
-		if err := c.RevokeExistingKey(ctx, n.AccountID, left.ID); err != nil && !collection.IsGone(err) {
+	if successor != nil {
+		if err := k.client.RevokeExistingKey(ctx, k.key.AccountID, successor.ID); err != nil && !collection.IsGone(err) {
 			return nil, err
 		}
 	}
-	return c.mint(ctx, n, known)
+	return k.mint(ctx)
 }
 
-// successors returns the key that a rotation of the present one left and that the plan named, and the other live keys that
-// a new one must not stand beside.
-func (c *Client) successors(namesakes []APIKey, n NewAPIKey, old Renewal) (left *APIKey, others []APIKey) {
-	now := c.conn.Clock.Now()
-	namesakes = collection.Filter(namesakes, func(k *APIKey) bool { return k.ID != old.Spares })
-	if left = Successor(namesakes, old.ID, n, now); left != nil && left.ID != old.Revokes {
-		left = nil
+// successorAndOthers returns the present key's successor if the plan announced to revoke it, and the other live keys that
+// prevent a mint.
+func (k *keyCreation) successorAndOthers(named []APIKey) (successor *APIKey, others []APIKey) {
+	named = collection.Filter(named, func(key *APIKey) bool { return key.ID != k.renewal.KeepID })
+	successor = Successor(named, k.renewal.ID, k.key, k.client.conn.Clock.Now())
+	if successor != nil && successor.ID != k.renewal.RevokeID {
+		successor = nil
 	}
-	return left, collection.Filter(namesakes, func(k *APIKey) bool { return k.IsLive(now) && (left == nil || k.ID != left.ID) })
+	return successor, collection.Filter(named, func(key *APIKey) bool { return k.isLive(key) && (successor == nil || key.ID != successor.ID) })
 }
 
-// mint sends the creation, and revokes what a lost answer provably left before it sends it again.
-func (c *Client) mint(ctx context.Context, n NewAPIKey, known collection.Snapshot[APIKey]) (*MintedAPIKey, error) {
+// mint sends the mint. After a lost response, it revokes the key that was provably created before it sends the mint again.
+func (k *keyCreation) mint(ctx context.Context) (*MintedAPIKey, error) {
 	for attempt := 1; ; attempt++ {
-		since := c.conn.ServiceTime()
-		made, lost := c.minted(ctx, n, transport.Request{
+		since := k.client.conn.ServiceTime()
+		minted, err := k.send(ctx, transport.Request{
 			Op:   transport.Operation{Name: "createApiKey", Method: http.MethodPost, Route: "/api/v0/service-accounts/{serviceAccountId}/api-keys"},
-			Path: []string{n.AccountID},
+			Path: []string{k.key.AccountID},
 			Body: struct {
 				Name      string `json:"name"`
 				ExpiresAt int64  `json:"expiresAt,omitempty"`
-			}{n.Name, millisOf(n.ExpiresAt)},
-		}, known)
-		if lost == nil || !transport.IsAmbiguous(lost) {
-			return made, lost
+			}{k.key.Name, millisOf(k.key.ExpiresAt)},
+		})
+		if err == nil || !transport.IsAmbiguous(err) {
+			return minted, err
 		}
-		if err := c.revokeLostMint(ctx, n, known, since, lost); err != nil {
+		if err := k.revokeLostMint(ctx, since, err); err != nil {
 			return nil, err
 		}
 		if attempt == mintAttempts || ctx.Err() != nil {
-			return nil, lost
+			return nil, err
 		}
 	}
 }
 
-// revokeLostMint revokes the key that a creation without an answer made; nil means that it is done.
-func (c *Client) revokeLostMint(ctx context.Context, n NewAPIKey, known collection.Snapshot[APIKey], since time.Time, lost error) error {
+// revokeLostMint revokes the key that a mint without a response created.
+func (k *keyCreation) revokeLostMint(ctx context.Context, since time.Time, lostErr error) error {
 	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
-	proven, found, err := c.lostKeys(ctx, n, known, since)
+	proven, found, err := k.findLost(ctx, since)
 	if err == nil && len(proven) == 1 {
-		return c.revokeLost(ctx, &proven[0], lost)
+		return k.revokeLost(ctx, &proven[0], lostErr)
 	}
-	return &create.LostError{Object: "API key", Name: n.Name, Found: describeKeys(found), Err: errors.Join(lost, err)}
+	return k.lostError(found, errors.Join(lostErr, err))
 }
 
-// lostKeys looks for what a request without an answer made: what is proven to be it, and every live key of the name that is new.
-func (c *Client) lostKeys(ctx context.Context, n NewAPIKey, known collection.Snapshot[APIKey], since time.Time) (proven, found []APIKey, err error) {
-	found, err = create.FindAfterLoss(ctx, c.conn, 1, func(ctx context.Context) ([]APIKey, error) {
-		now, err := c.keys.FindNow(ctx, n.AccountID, n.Name)
-		return collection.Filter(now, func(k *APIKey) bool { return k.IsLive(c.conn.Clock.Now()) && !known.Contains(k.ID) }), err
+// findLost looks for what a request without a response created: found is every new live key of the name, and proven are
+// those that only this request can have created.
+func (k *keyCreation) findLost(ctx context.Context, since time.Time) (proven, found []APIKey, err error) {
+	conn := k.client.conn
+	found, err = create.FindAfterLoss(ctx, conn, 1, func(ctx context.Context) ([]APIKey, error) {
+		named, err := k.keysNow(ctx)
+		return collection.Filter(named, func(key *APIKey) bool { return k.isLive(key) && !k.snapshot.Contains(key.ID) }), err
 	})
-	proof := mintProof{expiresAt: transport.Millis(millisOf(n.ExpiresAt)), since: since, until: c.conn.ServiceTime(), knows: known.Contains}
-	return collection.Filter(found, proof.covers), found, err
+	proof := mintProof{expiresAt: transport.Millis(millisOf(k.key.ExpiresAt)), since: since, until: conn.ServiceTime(), existed: k.snapshot.Contains}
+	return collection.Filter(found, proof.holds), found, err
 }
 
-// minted sends a request that makes a key. An answer without the value, or with another key, is no better than none. The
-// time of creation is not in it, so that of the answer serves, by the service's own clock.
-func (c *Client) minted(ctx context.Context, n NewAPIKey, r transport.Request, known collection.Snapshot[APIKey]) (*MintedAPIKey, error) {
+// send sends a mint or a rotation. A response without the value, or with another key, counts as lost. It has no time of
+// creation, so the time of the response stands in for it.
+func (k *keyCreation) send(ctx context.Context, r transport.Request) (*MintedAPIKey, error) {
+	keys, n := k.client.keys, k.key
 	r.Noun = "apiKey"
-	answer, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
+	response, err := k.client.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
-		c.keys.Invalidate(n.AccountID)
+		keys.Invalidate(n.AccountID)
 		return nil, err
 	}
-	made := &MintedAPIKey{}
-	if err := transport.Decode(answer.Body, r.Noun, made); err != nil {
+	minted := &MintedAPIKey{}
+	if err := transport.Decode(response.Body, r.Noun, minted); err != nil {
 		return nil, transport.NewTransportError(r.Op, err)
 	}
-	if made.ID == "" || made.Value == "" {
+	if minted.ID == "" || minted.Value == "" {
 		return nil, r.Unexpected("it lacks the ID or the value of the key")
 	}
-	if known.Contains(made.ID) || made.Name != "" && made.Name != n.Name {
-		return nil, r.Unexpected(fmt.Sprintf("it contains API key %s (%q) instead of a new one named %q", made.ID, made.Name, n.Name))
+	if k.snapshot.Contains(minted.ID) || minted.Name != "" && minted.Name != n.Name {
+		return nil, r.Unexpected(fmt.Sprintf("it contains API key %s (%q) instead of a new one named %q", minted.ID, minted.Name, n.Name))
 	}
-	if made.CreatedAt == 0 && !answer.At.IsZero() {
-		made.CreatedAt = transport.Millis(answer.At.UnixMilli())
+	if minted.CreatedAt == 0 && !response.At.IsZero() {
+		minted.CreatedAt = transport.Millis(response.At.UnixMilli())
 	}
-	c.keys.Put(n.AccountID, &APIKey{AccountID: n.AccountID, ID: made.ID, Name: n.Name, Fingerprint: made.Fingerprint, CreatedAt: made.CreatedAt, ExpiresAt: made.ExpiresAt})
-	return made, nil
+	keys.Put(n.AccountID, &APIKey{AccountID: n.AccountID, ID: minted.ID, Name: n.Name, Fingerprint: minted.Fingerprint, CreatedAt: minted.CreatedAt, ExpiresAt: minted.ExpiresAt})
+	return minted, nil
 }
 
-// revokeLost revokes a key whose value was lost with an answer.
-func (c *Client) revokeLost(ctx context.Context, k *APIKey, lost error) error {
-	if err := c.RevokeExistingKey(ctx, k.AccountID, k.ID); err != nil && !collection.IsGone(err) {
-		return &UnrevokedError{Found: describeKeys([]APIKey{*k}), Err: errors.Join(lost, err)}
+// revokeLost revokes a key whose value was lost with a response.
+func (k *keyCreation) revokeLost(ctx context.Context, key *APIKey, lostErr error) error {
+	if err := k.client.RevokeExistingKey(ctx, key.AccountID, key.ID); err != nil && !collection.IsGone(err) {
+		return &UnrevokedError{Found: describeKeys([]APIKey{*key}), Err: errors.Join(lostErr, err)}
 	}
 	return nil
 }

@@ -69,9 +69,9 @@ func TestCreateAPIKey(t *testing.T) {
 		},
 		"a rotation that left two": {
 			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil); s.add("theirs", nil) },
-			call:    replaces(Renewal{ID: "old", Revokes: "lost"}), wantErr: []string{"lost", "theirs"}, wantLive: "[lost theirs]",
+			call:    replaces(Renewal{ID: "old", RevokeID: "lost"}), wantErr: []string{"lost", "theirs"}, wantLive: "[lost theirs]",
 		},
-		"replaces a revoked key":    {prepare: func(s *keyring) { s.add("old", revoked) }, call: replaces(Renewal{ID: "old", Revokes: "lost"}), want: "made-1", wantLive: "[made-1]"},
+		"replaces a revoked key":    {prepare: func(s *keyring) { s.add("old", revoked) }, call: replaces(Renewal{ID: "old", RevokeID: "lost"}), want: "made-1", wantLive: "[made-1]"},
 		"replaces one still listed": {prepare: func(s *keyring) { s.add("old", nil) }, call: replaces(Renewal{ID: "old"}), want: "made-1", wantLive: "[made-1]"},
 		"a rotation's newer key that the plan did not name": {
 			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil) },
@@ -82,12 +82,12 @@ func TestCreateAPIKey(t *testing.T) {
 				s.add("old", revoked)
 				s.add("lost", func(k *APIKey) { k.ExpiresAt = k.CreatedAt + 3600_000 })
 			},
-			call: replaces(Renewal{ID: "old", Revokes: "lost"}), wantErr: []string{"lost"}, wantLive: "[lost]",
+			call: replaces(Renewal{ID: "old", RevokeID: "lost"}), wantErr: []string{"lost"}, wantLive: "[lost]",
 		},
-		"spares one in its grace": {prepare: func(s *keyring) { s.add("old", revoked); s.add("spare", nil) }, call: replaces(Renewal{ID: "old", Spares: "spare"}), want: "made-1", wantLive: "[spare made-1]"},
+		"spares one in its grace": {prepare: func(s *keyring) { s.add("old", revoked); s.add("spare", nil) }, call: replaces(Renewal{ID: "old", KeepID: "spare"}), want: "made-1", wantLive: "[spare made-1]"},
 		"a rotation's newer key": {
 			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil) },
-			call:    replaces(Renewal{ID: "old", Revokes: "lost"}), want: "made-1", wantLive: "[made-1]",
+			call:    replaces(Renewal{ID: "old", RevokeID: "lost"}), want: "made-1", wantLive: "[made-1]",
 		},
 		"a newer key with grace": {
 			prepare: func(s *keyring) {
@@ -97,11 +97,11 @@ func TestCreateAPIKey(t *testing.T) {
 				s.end("old", s.clk.Now().Add(7*time.Minute))
 				s.clk.Advance(time.Hour)
 			},
-			call: replaces(Renewal{ID: "old", Revokes: "lost"}), want: "made-1", wantLive: "[made-1]",
+			call: replaces(Renewal{ID: "old", RevokeID: "lost"}), want: "made-1", wantLive: "[made-1]",
 		},
 		"made after the revocation": {
 			prepare: func(s *keyring) { s.add("old", revoked); s.clk.Advance(time.Minute); s.add("theirs", nil) },
-			call:    replaces(Renewal{ID: "old", Revokes: "lost"}), wantErr: []string{"theirs"}, wantLive: "[theirs]",
+			call:    replaces(Renewal{ID: "old", RevokeID: "lost"}), wantErr: []string{"theirs"}, wantLive: "[theirs]",
 		},
 		"made before the revocation": {
 			prepare: func(s *keyring) {
@@ -110,7 +110,7 @@ func TestCreateAPIKey(t *testing.T) {
 				s.clk.Advance(11 * time.Minute)
 				s.end("old", s.clk.Now())
 			},
-			call: replaces(Renewal{ID: "old", Revokes: "lost"}), wantErr: []string{"theirs"}, wantLive: "[theirs]",
+			call: replaces(Renewal{ID: "old", RevokeID: "lost"}), wantErr: []string{"theirs"}, wantLive: "[theirs]",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestRotateAPIKey(t *testing.T) {
 				s.refusing = true
 				s.clk.Advance(time.Minute)
 				s.add("lost", nil)
-				s.clk.Advance(maxGrace + sameMoment)
+				s.clk.Advance(maxGracePeriod + tolerance)
 			},
 			grace: 10, wantErr: []string{"old", "lost (created at", "400"}, wantLive: "[old lost]",
 		},
@@ -285,7 +285,7 @@ func TestCreateAPIKey_looksAgainOnlyAtWhatStandsInTheWay(t *testing.T) {
 		if tc.ends {
 			s.add("old", nil)
 		}
-		if _, err := c.KnownKeysNamed(t.Context(), "sa", "ci"); err != nil {
+		if _, err := c.CachedKeysNamed(t.Context(), "sa", "ci"); err != nil {
 			t.Fatal(err)
 		}
 		before := s.listed
@@ -355,7 +355,7 @@ func TestRenewAPIKey_revokesOnlyWhatThePlanNamed(t *testing.T) {
 		s.clk.Advance(time.Hour)
 		s.end("old", s.clk.Now())
 		s.add("left", nil)
-		made, err := c.RenewKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"}, Renewal{ID: "old", Revokes: tc.revokes})
+		made, err := c.RenewKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"}, Renewal{ID: "old", RevokeID: tc.revokes})
 		t.Log(name)
 		checkMade(t, s, made, err, tc.want, tc.wantErr, tc.wantLive)
 	}

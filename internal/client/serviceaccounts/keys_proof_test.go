@@ -95,7 +95,7 @@ func TestIsSuccessor_takesEverySign(t *testing.T) {
 func TestMintProof_takesEverySign(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	proof := mintProof{expiresAt: 7, since: at, until: at.Add(2 * time.Second), knows: func(id string) bool { return id == "old" }}
+	proof := mintProof{expiresAt: 7, since: at, until: at.Add(2 * time.Second), existed: func(id string) bool { return id == "old" }}
 	for name, tc := range map[string]struct {
 		change func(p *mintProof, k *APIKey)
 		want   bool
@@ -116,13 +116,13 @@ func TestMintProof_takesEverySign(t *testing.T) {
 	} {
 		p, k := proof, APIKey{ID: "new", CreatedAt: transport.Millis(at.UnixMilli()), ExpiresAt: 7}
 		tc.change(&p, &k)
-		if got := p.covers(&k); got != tc.want {
+		if got := p.holds(&k); got != tc.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
 }
 
-func TestNewAPIKey_asksFor(t *testing.T) {
+func TestNewAPIKey_hasExpiryOf(t *testing.T) {
 	t.Parallel()
 	at := time.UnixMilli(1772323200123)
 	for name, tc := range map[string]struct {
@@ -136,7 +136,7 @@ func TestNewAPIKey_asksFor(t *testing.T) {
 		"an expiry nobody asked for": {time.Time{}, 1772323200123, false},
 		"none of what was asked for": {at, 0, false},
 	} {
-		if got := (NewAPIKey{ExpiresAt: tc.wanted}).asksFor(&APIKey{ExpiresAt: tc.expires}); got != tc.want {
+		if got := (NewAPIKey{ExpiresAt: tc.wanted}).hasExpiryOf(&APIKey{ExpiresAt: tc.expires}); got != tc.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
