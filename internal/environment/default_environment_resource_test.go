@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
@@ -16,57 +15,15 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 const defaultAddress = "agentyard_default_environment.test"
-
-// builtBy is how long an environment of the emulator takes to be ready, at most.
-const builtBy = time.Minute
-
-// environmentMade makes an environment behind Terraform's back, and returns its ID.
-func environmentMade(e *acctest.Env, scope, name string) string {
-	var made struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/environments", map[string]any{
-		"name": name, "scope": scope, "repositories": []any{map[string]any{"url": "https://git.example/acme/app", "script": "make"}},
-	}, &made)
-	return made.ID
-}
-
-// environmentsReady makes environments of the organization whose builds have succeeded.
-func environmentsReady(e *acctest.Env, names ...string) []string {
-	var ids []string
-	for _, name := range names {
-		ids = append(ids, environmentMade(e, "organization", name))
-	}
-	letBuild(e)
-	return ids
-}
-
-// letBuild moves the emulator's time to where every build has ended.
-func letBuild(e *acctest.Env) {
-	e.API(http.MethodPost, "/_emulator/clock", map[string]any{"advance": builtBy.String()}, nil)
-}
 
 // liveDefault is the ID of the emulator's default environment, or empty.
 func liveDefault(e *acctest.Env) string {
 	var answer struct{ DefaultEnvironmentID string }
 	e.API(http.MethodGet, "/api/v0/environments", nil, &answer)
 	return answer.DefaultEnvironmentID
-}
-
-func environmentCount(e *acctest.Env) int {
-	var answer struct{ Environments []any }
-	e.API(http.MethodGet, "/api/v0/environments", nil, &answer)
-	return len(answer.Environments)
-}
-
-// mustDefault changes the default behind Terraform's back; empty leaves none.
-func mustDefault(t *testing.T, e *acctest.Env, id string) {
-	t.Helper()
-	if err := e.SetDefaultEnvironment(id); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func defaultConfig(id string) string {
@@ -77,8 +34,8 @@ func defaultConfig(id string) string {
 	return "resource \"agentyard_default_environment\" \"test\" {\n" + argument + "}\n"
 }
 
-// isDefault checks what the emulator holds.
-func isDefault(e *acctest.Env, id string) resource.TestCheckFunc {
+// defaultIs checks what the emulator holds.
+func defaultIs(e *acctest.Env, id string) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		if got := liveDefault(e); got != id {
 			return fmt.Errorf("the default is %q, want %q", got, id)
@@ -102,7 +59,7 @@ func TestAccDefaultEnvironment_setMovedAndLeft(t *testing.T) {
 	mustDefault(t, e, base)
 	step := func(id string, action plancheck.ResourceActionType, want string) resource.TestStep {
 		return resource.TestStep{
-			Config: e.Config(defaultConfig(id)), Check: isDefault(e, want), ConfigStateChecks: defaultHas(want),
+			Config: e.Config(defaultConfig(id)), Check: defaultIs(e, want), ConfigStateChecks: defaultHas(want),
 			ConfigPlanChecks: resource.ConfigPlanChecks{
 				PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(defaultAddress, action)},
 				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
@@ -111,7 +68,7 @@ func TestAccDefaultEnvironment_setMovedAndLeft(t *testing.T) {
 	}
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             isDefault(e, base),
+		CheckDestroy:             defaultIs(e, base),
 		Steps: []resource.TestStep{
 			step(a, plancheck.ResourceActionCreate, a),
 			step(b, plancheck.ResourceActionUpdate, b),
@@ -119,10 +76,10 @@ func TestAccDefaultEnvironment_setMovedAndLeft(t *testing.T) {
 			step("", plancheck.ResourceActionNoop, b),
 			step(a, plancheck.ResourceActionUpdate, a),
 			{ResourceName: defaultAddress, ImportState: true, ImportStateId: "organization", ImportStateVerify: true},
-			{PreConfig: func() { mustDefault(t, e, b) }, Config: e.Config(defaultConfig(a)), Check: isDefault(e, a), ConfigPlanChecks: resource.ConfigPlanChecks{
+			{PreConfig: func() { mustDefault(t, e, b) }, Config: e.Config(defaultConfig(a)), Check: defaultIs(e, a), ConfigPlanChecks: resource.ConfigPlanChecks{
 				PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(defaultAddress, plancheck.ResourceActionUpdate)}, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 			}},
-			{PreConfig: func() { mustDefault(t, e, "") }, Config: e.Config(defaultConfig(a)), Check: isDefault(e, a), ConfigPlanChecks: resource.ConfigPlanChecks{
+			{PreConfig: func() { mustDefault(t, e, "") }, Config: e.Config(defaultConfig(a)), Check: defaultIs(e, a), ConfigPlanChecks: resource.ConfigPlanChecks{
 				PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(defaultAddress, plancheck.ResourceActionCreate)}, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 			}, ConfigStateChecks: defaultHas(a)},
 			{PreConfig: func() { mustDefault(t, e, base) }, Config: e.Config(defaultConfig(a)), Destroy: true},
@@ -149,8 +106,8 @@ func TestAccDefaultEnvironment_provisioned(t *testing.T) {
 					statecheck.ExpectKnownValue(defaultAddress, tfjsonpath.New("environment_id"), knownvalue.StringRegexp(regexp.MustCompile("^env_"))),
 				}}},
 			})
-			if n := e.Journal().Count("provisionDefaultEnvironment"); n != requests || environmentCount(e) != 1 {
-				t.Errorf("%d requests, and %d environments", n, environmentCount(e))
+			if n := e.Journal().Count("provisionDefaultEnvironment"); n != requests || len(environmentsOf(e)) != 1 {
+				t.Errorf("%d requests, and %d environments", n, len(environmentsOf(e)))
 			}
 			if got := liveDefault(e); got == "" || exists && got != found {
 				t.Errorf("the default is %q after the destruction, was %q", got, found)
@@ -170,10 +127,10 @@ func TestAccDefaultEnvironment_unknownAtPlan(t *testing.T) {
 	}
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             isDefault(e, ids[2]),
+		CheckDestroy:             defaultIs(e, ids[2]),
 		Steps: []resource.TestStep{
-			{Config: config(ids[1]), Check: isDefault(e, ids[1]), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: defaultHas(ids[1])},
-			{Config: config(ids[2]), Check: isDefault(e, ids[2]), ConfigPlanChecks: resource.ConfigPlanChecks{
+			{Config: config(ids[1]), Check: defaultIs(e, ids[1]), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: defaultHas(ids[1])},
+			{Config: config(ids[2]), Check: defaultIs(e, ids[2]), ConfigPlanChecks: resource.ConfigPlanChecks{
 				PreApply: []plancheck.PlanCheck{
 					plancheck.ExpectResourceAction(defaultAddress, plancheck.ResourceActionUpdate),
 					plancheck.ExpectUnknownValue(defaultAddress, tfjsonpath.New("environment_id")),
@@ -184,83 +141,57 @@ func TestAccDefaultEnvironment_unknownAtPlan(t *testing.T) {
 	})
 }
 
-func TestAccDefaultEnvironment_errors(t *testing.T) {
+func TestDefaultEnvironment_errors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	private := environmentMade(e, "user", "mine")
+	private := newEnv(e, map[string]any{"name": "mine"})
 	ready := environmentsReady(e, "a")[0]
-	building := environmentMade(e, "organization", "building")
-	_, user, err := e.AddHuman(emulator.Human{Email: "user@acme.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, tc := range map[string]struct{ id, key, want string }{
-		"empty":       {`""`, "", `environment_id\s+must\s+not\s+be\s+empty`},
-		"unknown":     {`"env_unknown"`, "", `environment_id\s*=\s*"env_unknown"(.|\n)*setDefaultEnvironment(.|\n)*404(.|\n)*The\s+environment\s+does\s+not\s+exist`},
-		"user scope":  {`"` + private + `"`, "", `environment_id\s*=(.|\n)*setDefaultEnvironment(.|\n)*400(.|\n)*scope\s+.organization.`},
-		"never built": {`"` + building + `"`, "", `environment_id\s*=(.|\n)*setDefaultEnvironment(.|\n)*409(.|\n)*has\s+no\s+successful\s+build\s+yet(.|\n)*wait_for_build`},
-		"no manager":  {`"` + ready + `"`, user, `setDefaultEnvironment(.|\n)*403(.|\n)*human\s+with\s+the\s+Manager\s+role`},
-		"provisioned": {`null`, user, `provisionDefaultEnvironment(.|\n)*403(.|\n)*human\s+with\s+the\s+Manager\s+role`},
+	building := newEnv(e, map[string]any{"name": "building", "scope": "organization"})
+	user := userKey(t, e)
+	at := attribute("environment_id")
+	for _, tc := range []struct {
+		id   any
+		key  string
+		at   string
+		want []string
+	}{
+		{"", "", at, []string{"environment_id must not be empty"}},
+		{"env_unknown", "", at, []string{"setDefaultEnvironment", "404", "The environment does not exist"}},
+		{private, "", at, []string{"setDefaultEnvironment", "400", `scope "organization"`}},
+		{building, "", at, []string{"setDefaultEnvironment", "409", "has no successful build yet", "wait_for_build"}},
+		{ready, user, "", []string{"setDefaultEnvironment", "403", "human with the Manager role"}},
+		{nil, user, "", []string{"provisionDefaultEnvironment", "403", "human with the Manager role"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			hcl := "resource \"agentyard_default_environment\" \"test\" {\n  environment_id = " + tc.id + "\n}\n"
-			config := e.Config(hcl)
-			if tc.key != "" {
-				config = strings.Replace(config, e.BootstrapKey(), tc.key, 1)
-			}
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: e.Factories,
-				Steps:                    []resource.TestStep{{Config: config, ExpectError: regexp.MustCompile(tc.want)}},
-			})
-			if got := liveDefault(e); got != "" {
-				t.Errorf("the default is %s", got)
-			}
-		})
-	}
-}
-
-// warned is what the warnings of an outcome say, in one line.
-func warned(out acctest.Outcome) string {
-	var all []string
-	for _, w := range out.Warnings {
-		all = append(all, w.Summary+": "+w.Detail)
-	}
-	return strings.Join(all, "\n")
-}
-
-// defaultSaid fails the test unless the warnings contain the parts; without parts there must be none.
-func defaultSaid(t *testing.T, out acctest.Outcome, parts ...string) {
-	t.Helper()
-	if len(out.Errors) > 0 || len(parts) == 0 && len(out.Warnings) > 0 || len(parts) > 0 && len(out.Warnings) != 1 {
-		t.Errorf("errors %s, warnings %s", out.Text(), warned(out))
-	}
-	for _, part := range parts {
-		if !strings.Contains(warned(out), part) {
-			t.Errorf("the warning lacks %q: %s", part, warned(out))
+		settings := acctest.Values{}
+		if tc.key != "" {
+			settings["api_key"] = tc.key
+		}
+		p := acctest.NewProcess(t, e, settings)
+		mustFail(t, p.Apply(p.NewInstance("agentyard_default_environment"), acctest.Values{"environment_id": tc.id}), tc.at, tc.want...)
+		if got := liveDefault(e); got != "" {
+			t.Errorf("%v: the default is %s", tc.id, got)
 		}
 	}
 }
 
-// Creating the resource warns if it replaces another default. Terraform itself shows every later change.
 func TestDefaultEnvironment_warnsBeforeItReplacesADefault(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	ids := environmentsReady(e, "base", "a", "b")
 	base, a, b := ids[0], ids[1], ids[2]
 	on := func(id string) acctest.Values { return acctest.Values{"environment_id": id} }
-	process := func() *acctest.Process { return acctest.NewProcess(t, e, nil) }
-	i := process().NewInstance("agentyard_default_environment")
+	i := acctest.NewProcess(t, e, nil).NewInstance("agentyard_default_environment")
 
-	defaultSaid(t, process().Plan(i, on(a)))
+	mustBeSilent(t, plan(t, e, i, on(a)))
 	mustDefault(t, e, a)
-	defaultSaid(t, process().Plan(i, on(a)))
+	mustBeSilent(t, plan(t, e, i, on(a)))
 	mustDefault(t, e, base)
-	defaultSaid(t, process().Plan(i, acctest.Values{}))
-	defaultSaid(t, process().Apply(i, on(a)), "Default Environment Will Be Replaced", `is "base" (`+base+")", `changes it to "a" (`+a+")")
-	defaultSaid(t, process().Plan(i, on(a)))
-	defaultSaid(t, process().Apply(i, on(b)))
+	mustBeSilent(t, plan(t, e, i, acctest.Values{}))
+	mustWarnOnce(t, apply(t, e, i, on(a)), "Default Environment Will Be Replaced", `is "base" (`+base+")", `changes it to "a" (`+a+")")
+	mustBeSilent(t, plan(t, e, i, on(a)))
+	mustBeSilent(t, apply(t, e, i, on(b)))
 	mustDefault(t, e, a)
-	if out := process().Apply(i, on(b)); out.Action != "update" || len(out.Warnings) > 0 || liveDefault(e) != b {
+	if out := apply(t, e, i, on(b)); out.Action != "update" || len(out.Warnings) > 0 || liveDefault(e) != b {
 		t.Errorf("%s, and the default is %s", out, liveDefault(e))
 	}
 }
@@ -277,7 +208,7 @@ func TestDefaultEnvironment_destroyed(t *testing.T) {
 			t.Fatal(out)
 		}
 		e.Journal().Reset()
-		defaultSaid(t, acctest.NewProcess(t, e, nil).Destroy(i), "Default Environment Left Unchanged", "was not changed")
+		mustWarnOnce(t, acctest.NewProcess(t, e, nil).Destroy(i), "Default Environment Left Unchanged", "was not changed")
 		if got := liveDefault(e); got != ids[1] || !i.State.IsNull() || e.Journal().Count("setDefaultEnvironment") > 0 {
 			t.Errorf("the default is %q; the state is %s", got, i.State)
 		}
@@ -315,7 +246,7 @@ func TestDefaultEnvironment_faultMatrixOfAProvisionedOne(t *testing.T) {
 		Setup: func(*acctest.Env) []acctest.Values { return []acctest.Values{{}} },
 		// The environment that was made stays, but there is only one.
 		Live: func(e *acctest.Env) []string {
-			if n := environmentCount(e); n > 1 {
+			if n := len(environmentsOf(e)); n > 1 {
 				return []string{fmt.Sprint(n, " environments")}
 			}
 			return nil
@@ -323,61 +254,6 @@ func TestDefaultEnvironment_faultMatrixOfAProvisionedOne(t *testing.T) {
 		IDs:    func(*acctest.Instance) []string { return nil },
 		Verify: defaultHolds,
 	}.Run(t)
-}
-
-func TestAccDefaultEnvironment_faultsThroughTheCLI(t *testing.T) {
-	t.Parallel()
-	for name, fault := range map[string]emulator.Fault{
-		"dropped after commit": {Kind: emulator.FaultDropAfterCommit},
-		"500 always":           {Kind: emulator.FaultStatusAfterCommit, Status: 500, Times: -1},
-		"truncated":            {Kind: emulator.FaultTruncatedBody},
-		"rate limited":         {Kind: emulator.FaultRateLimited},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			ids := environmentsReady(e, "base", "a", "b")
-			mustDefault(t, e, ids[0])
-			fault.Operation = "setDefaultEnvironment"
-			inject := func() { e.Faults().Clear(); e.Faults().Add(fault) }
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: e.Factories,
-				CheckDestroy:             isDefault(e, ids[2]),
-				Steps: []resource.TestStep{
-					{PreConfig: inject, Config: e.Config(defaultConfig(ids[1])), Check: isDefault(e, ids[1]), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: defaultHas(ids[1])},
-					{PreConfig: inject, Config: e.Config(defaultConfig(ids[2])), Check: isDefault(e, ids[2]), ConfigPlanChecks: acctest.ThenEmpty},
-				},
-			})
-		})
-	}
-}
-
-// The plan that a person reads has the warnings, as has a destruction.
-func TestAccDefaultEnvironment_warningsThroughTheCLI(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	ids := environmentsReady(e, "a", "base")
-	a, base := ids[0], ids[1]
-	mustDefault(t, e, base)
-	cli := acctest.NewCLI(t, e, defaultConfig(a))
-	for _, command := range []string{"plan", "apply"} {
-		args := []string{command, "-input=false"}
-		if command == "apply" {
-			args = append(args, "-auto-approve")
-		}
-		if text := oneLine(cli.MustRun(args...).Output); !strings.Contains(text, `The organization's default environment is "base" (`+base+`).`) {
-			t.Errorf("%s: %s", command, text)
-		}
-	}
-	cli.MustPlanEmpty()
-	if text := oneLine(cli.MustRun("destroy", "-auto-approve", "-input=false").Output); !strings.Contains(text, "Default Environment Left Unchanged") {
-		t.Errorf("destroy: %s", text)
-	}
-}
-
-// oneLine is the output of a CLI without frames and line breaks.
-func oneLine(output string) string {
-	return regexp.MustCompile(`[\s│╷╵]+`).ReplaceAllString(output, " ")
 }
 
 // Whether the answer comes or is lost, an interruption does not lose what was done.
@@ -445,6 +321,6 @@ func TestAccDefaultEnvironment_settingsUnknownAtPlan(t *testing.T) {
 	config := fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\nprovider \"agentyard\" {\n  base_url = %q\n  api_key  = terraform_data.key.output\n}\n", e.BootstrapKey(), e.URL())
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: e.Factories,
-		Steps:                    []resource.TestStep{{Config: config + defaultConfig(a), Check: isDefault(e, a), ConfigPlanChecks: acctest.ThenEmpty}},
+		Steps:                    []resource.TestStep{{Config: config + defaultConfig(a), Check: defaultIs(e, a), ConfigPlanChecks: acctest.ThenEmpty}},
 	})
 }

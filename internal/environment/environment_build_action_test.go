@@ -12,29 +12,9 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// buildJSON is what the tests look at in an environment's latest build.
-type buildJSON struct{ ID, Status, Trigger string }
-
-// latestBuild takes the listing, which no test holds up.
-func latestBuild(e *acctest.Env, id string) buildJSON {
-	var answer struct {
-		Environments []struct {
-			ID          string
-			LatestBuild buildJSON
-		}
-	}
-	e.API(http.MethodGet, "/api/v0/environments", nil, &answer)
-	for _, environment := range answer.Environments {
-		if environment.ID == id {
-			return environment.LatestBuild
-		}
-	}
-	return buildJSON{}
-}
-
-// edit gives an environment another repository, which starts a build.
-func edit(e *acctest.Env, environment, repository string) {
-	e.API(http.MethodPatch, "/api/v0/environments/"+environment, map[string]any{"repositories": []any{map[string]any{"url": "https://git.example/acme/" + repository, "script": "make"}}}, nil)
+// edit gives an environment another setup script, which starts a build.
+func edit(e *acctest.Env, environment string) {
+	e.API(http.MethodPatch, environmentsRoute+"/"+environment, map[string]any{"setupScript": "after " + latestBuild(e, environment).ID}, nil)
 }
 
 func cancelBuild(e *acctest.Env, environment string) {
@@ -50,23 +30,8 @@ func invokeBuild(t *testing.T, e *acctest.Env, action string, config acctest.Val
 func mustInvokeBuild(t *testing.T, e *acctest.Env, action string, config acctest.Values) []string {
 	t.Helper()
 	progress, out := invokeBuild(t, e, action, config)
-	if len(out.Errors)+len(out.Warnings) > 0 {
-		t.Fatalf("%s: %s%s", action, out.Text(), warned(out))
-	}
+	mustBeSilent(t, out)
 	return progress
-}
-
-// refusedWith fails the test unless there is one error that has all parts.
-func refusedWith(t *testing.T, out acctest.Outcome, parts ...string) {
-	t.Helper()
-	if len(out.Errors) != 1 {
-		t.Errorf("%d errors: %s", len(out.Errors), out.Text())
-	}
-	for _, part := range parts {
-		if !strings.Contains(out.Text(), part) {
-			t.Errorf("the error lacks %q: %s", part, out.Text())
-		}
-	}
 }
 
 func TestEnvironmentBuild_waitsAndReportsEachStatusOnce(t *testing.T) {
@@ -100,7 +65,7 @@ func TestEnvironmentBuild_inTheBackground(t *testing.T) {
 		t.Errorf("%s; the build is %+v", got, running)
 	}
 	_, out := invokeBuild(t, e, "build", off)
-	refusedWith(t, out, "Cannot build environment", "createEnvironmentBuild", "409", running.ID, "Wait until it ends", "agentyard_environment_build_cancel")
+	mustFail(t, out, attribute("environment_id"), "Cannot build environment", "createEnvironmentBuild", "409", running.ID, "Wait until it ends", "agentyard_environment_build_cancel")
 }
 
 func TestEnvironmentBuild_fails(t *testing.T) {
@@ -119,11 +84,9 @@ func TestEnvironmentBuild_fails(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
 			id := environmentsReady(e, "a")[0]
-			if err := e.FailBuild(tc.failure); err != nil {
-				t.Fatal(err)
-			}
+			failBuild(t, e, tc.failure)
 			progress, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id})
-			refusedWith(t, out, append(tc.want, "Environment Failed to Build", "Build "+latestBuild(e, id).ID+` of environment "a"`, "Sessions keep using the last successful build", "invoke the action again")...)
+			mustFail(t, out, "", append(tc.want, "Environment Failed to Build", "Build "+latestBuild(e, id).ID+` of environment "a"`, "Sessions keep using the last successful build", "invoke the action again")...)
 			if tc.lacks != "" && strings.Contains(out.Text(), tc.lacks) {
 				t.Errorf("the error has %q: %s", tc.lacks, out.Text())
 			}
@@ -140,31 +103,31 @@ func TestEnvironmentBuild_whatOthersDoMeanwhile(t *testing.T) {
 		others func(e *acctest.Env, id string)
 		check  func(t *testing.T, e *acctest.Env, id string, progress []string, out acctest.Outcome)
 	}{
-		"superseded": {func(e *acctest.Env, id string) { edit(e, id, "other") }, func(t *testing.T, e *acctest.Env, id string, progress []string, out acctest.Outcome) {
+		"superseded": {func(e *acctest.Env, id string) { edit(e, id) }, func(t *testing.T, e *acctest.Env, id string, progress []string, out acctest.Outcome) {
 			newest := latestBuild(e, id)
-			defaultSaid(t, out, "Waited for a Newer Build", "superseded by build "+newest.ID)
+			mustWarnOnce(t, out, "Waited for a Newer Build", "superseded by build "+newest.ID)
 			if got := progress[len(progress)-1]; !strings.Contains(got, newest.ID) || !strings.HasSuffix(got, ": succeeded") || newest.Status != "succeeded" {
 				t.Errorf("the last progress is %q, and the latest build %+v", got, newest)
 			}
 		}},
 		"superseded by one that fails": {func(e *acctest.Env, id string) {
 			_ = e.FailBuild(emulator.BuildFailure{Reason: "the edit is bad"})
-			edit(e, id, "other")
+			edit(e, id)
 		}, func(t *testing.T, e *acctest.Env, id string, _ []string, out acctest.Outcome) {
-			refusedWith(t, out, "Build "+latestBuild(e, id).ID, "the edit is bad.")
-			if !strings.Contains(warned(out), "Waited for a Newer Build") {
-				t.Errorf("the warnings: %s", warned(out))
+			mustFail(t, out, "", "Build "+latestBuild(e, id).ID, "the edit is bad.")
+			if !strings.Contains(warnings(out), "Waited for a Newer Build") {
+				t.Errorf("the warnings: %s", warnings(out))
 			}
 		}},
 		"cancelled": {cancelBuild, func(t *testing.T, _ *acctest.Env, _ string, _ []string, out acctest.Outcome) {
-			refusedWith(t, out, "Environment Failed to Build", "The build was cancelled.")
+			mustFail(t, out, "", "Environment Failed to Build", "The build was cancelled.")
 		}},
 		"cancelled and started again": {func(e *acctest.Env, id string) {
 			cancelBuild(e, id)
 			e.API(http.MethodPost, "/api/v0/environments/"+id+"/builds", nil, nil)
 		}, func(t *testing.T, e *acctest.Env, id string, progress []string, out acctest.Outcome) {
 			newest := latestBuild(e, id)
-			defaultSaid(t, out, "Waited for a Newer Build", "failed or was canceled, and build "+newest.ID)
+			mustWarnOnce(t, out, "Waited for a Newer Build", "failed or was canceled, and build "+newest.ID)
 			if got := progress[len(progress)-1]; !strings.Contains(got, newest.ID) || !strings.HasSuffix(got, ": succeeded") {
 				t.Errorf("the last progress is %q", got)
 			}
@@ -173,7 +136,7 @@ func TestEnvironmentBuild_whatOthersDoMeanwhile(t *testing.T) {
 			cancelBuild(e, id)
 			e.API(http.MethodDelete, "/api/v0/environments/"+id, nil, nil)
 		}, func(t *testing.T, _ *acctest.Env, id string, _ []string, out acctest.Outcome) {
-			refusedWith(t, out, "Environment Was Deleted During Its Build", `"a" (`+id+")", "the environment no longer exists")
+			mustFail(t, out, "", "Environment Was Deleted During Its Build", `"a" (`+id+")", "the environment no longer exists")
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -191,7 +154,7 @@ func TestEnvironmentBuild_whatOthersDoMeanwhile(t *testing.T) {
 func TestEnvironmentBuild_takesTooLong(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t, func(o *emulator.Options) { o.BuildPhase = time.Hour })
-	id := environmentMade(e, "organization", "a")
+	id := newEnv(e, map[string]any{"name": "a", "scope": "organization"})
 	e.Clock.Advance(4 * time.Hour)
 	for _, tc := range []struct {
 		timeouts any
@@ -199,7 +162,7 @@ func TestEnvironmentBuild_takesTooLong(t *testing.T) {
 	}{{map[string]any{"invoke": "10m"}, 10 * time.Minute}, {nil, time.Hour}} {
 		begin := e.Clock.Now()
 		_, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id, "timeouts": tc.timeouts})
-		refusedWith(t, out, "Timed Out Waiting for the Build", "Build "+latestBuild(e, id).ID, "The build continues at the service", "raise invoke in the timeouts block")
+		mustFail(t, out, "", "Timed Out Waiting for the Build", "Build "+latestBuild(e, id).ID, "The build continues at the service", "raise invoke in the timeouts block")
 		if took := e.Clock.Now().Sub(begin); took < tc.took || took > tc.took+time.Minute {
 			t.Errorf("it waited %s", took)
 		}
@@ -214,42 +177,36 @@ func TestEnvironmentBuild_interrupted(t *testing.T) {
 	id := environmentsReady(e, "a")[0]
 	process = acctest.NewProcess(t, e, nil)
 	_, out := process.Invoke("agentyard_environment_build", acctest.Values{"environment_id": id})
-	refusedWith(t, out, "Interrupted Before the Environment Was Built", "Build "+latestBuild(e, id).ID, "continues at the service", "agentyard_environment_build_cancel")
+	mustFail(t, out, "", "Interrupted Before the Environment Was Built", "Build "+latestBuild(e, id).ID, "continues at the service", "agentyard_environment_build_cancel")
 }
 
 func TestEnvironmentBuild_errors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	id := environmentsReady(e, "a")[0]
-	_, user, err := e.AddHuman(emulator.Human{Email: "user@acme.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	user := userKey(t, e)
 	for _, action := range []string{"build", "build_cancel"} {
 		for name, tc := range map[string]struct {
 			id, key string
 			want    []string
 			at      string
 		}{
-			"no ID":      {"", "", []string{"environment_id must not be empty"}, "environment_id"},
-			"unknown":    {"env_unknown", "", []string{"Environment Not Found", "Environment env_unknown does not exist, or the provider's API key cannot see it. getEnvironment", "answered 404: ", "env_unknown"}, "environment_id"},
+			"no ID":      {"", "", []string{"environment_id must not be empty"}, attribute("environment_id")},
+			"unknown":    {"env_unknown", "", []string{"Environment Not Found", "Environment env_unknown does not exist, or the provider's API key cannot see it. getEnvironment", "answered 404: ", "env_unknown"}, attribute("environment_id")},
 			"odd":        {"..", "", []string{"cannot be part of a request's path"}, ""},
 			"no manager": {id, user, []string{"403", "human with the Manager role or higher"}, ""},
 		} {
 			if action == "build_cancel" && name == "no manager" {
-				edit(e, id, "other")
+				edit(e, id)
 			}
 			settings := acctest.Values{}
 			if tc.key != "" {
 				settings["api_key"] = tc.key
 			}
 			_, out := acctest.NewProcess(t, e, settings).Invoke("agentyard_environment_"+action, acctest.Values{"environment_id": tc.id})
-			refusedWith(t, out, tc.want...)
+			mustFail(t, out, tc.at, tc.want...)
 			if name != "odd" && strings.Contains(out.Text(), "..") {
 				t.Errorf("%s, %s: a sentence ends twice: %s", action, name, out.Text())
-			}
-			if at := out.Errors[0].Attribute.String(); (tc.at == "") != (out.Errors[0].Attribute == nil) || !strings.Contains(at, tc.at) {
-				t.Errorf("%s, %s: the error is at %s", action, name, at)
 			}
 		}
 	}
@@ -302,7 +259,7 @@ func TestEnvironmentBuild_answerWithoutABuild(t *testing.T) {
 		id := environmentsReady(e, "a")[0]
 		e.Faults().Add(emulator.Fault{Operation: "createEnvironmentBuild", Kind: emulator.FaultOtherServer, Status: http.StatusOK, Body: body})
 		_, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id})
-		refusedWith(t, out, "Build May Not Have Started", "has no new build yet", "it names no build", "Invoke the action again")
+		mustFail(t, out, "", "Build May Not Have Started", "has no new build yet", "it names no build", "Invoke the action again")
 		mustInvokeBuild(t, e, "build", acctest.Values{"environment_id": id})
 	}
 }
@@ -314,52 +271,19 @@ func TestEnvironmentBuild_sharesLooks(t *testing.T) {
 	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = 200 * time.Millisecond })
 	var ids []string
 	for k := range n {
-		ids = append(ids, environmentMade(e, "organization", fmt.Sprint("e", k)))
+		ids = append(ids, newEnv(e, map[string]any{"name": fmt.Sprint("e", k), "scope": "organization"}))
 	}
 	letBuild(e)
 	process := acctest.NewProcess(t, e, nil)
 	begin := time.Now()
-	done := make(chan string)
-	for _, id := range ids {
-		go func() {
-			_, out := process.Invoke("agentyard_environment_build", acctest.Values{"environment_id": id})
-			done <- out.Text()
-		}()
-	}
-	for range n {
-		if text := <-done; text != "" {
-			t.Error(text)
+	together(n, n, func(k int) {
+		if _, out := process.Invoke("agentyard_environment_build", acctest.Values{"environment_id": ids[k]}); len(out.Errors) > 0 {
+			t.Error(out)
 		}
-	}
+	})
 	// Each pause of half a second has one look at the most, however slow the machine is; each alone would look twice at least.
 	looks, pauses := e.Journal().Count("getEnvironmentBuildStatuses"), int(time.Since(begin)/(500*time.Millisecond))
 	if t.Logf("%d looks in %d pauses", looks, pauses); looks > pauses || looks == 0 {
 		t.Errorf("%d looks in %d pauses", looks, pauses)
-	}
-}
-
-func buildAction(action, id, more string) string {
-	return fmt.Sprintf("action \"agentyard_environment_%s\" \"it\" {\n  config {\n    environment_id = %q\n%s  }\n}\n", action, id, more)
-}
-
-func TestAccEnvironmentBuild_invokedByHand(t *testing.T) {
-	acctest.NeedsActions(t)
-	t.Parallel()
-	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = 5 * time.Millisecond })
-	id := environmentsReady(e, "a")[0]
-	cli := acctest.NewCLI(t, e, buildAction("build", id, ""))
-	invoke := []string{"apply", "-invoke=action.agentyard_environment_build.it", "-auto-approve", "-input=false"}
-	text := oneLine(cli.MustRun(invoke...).Output)
-	if want := "Build " + latestBuild(e, id).ID + ` of environment "a" (` + id + "): succeeded"; !strings.Contains(text, want) {
-		t.Errorf("the output lacks %q: %s", want, text)
-	}
-	if err := e.FailBuild(emulator.BuildFailure{Category: "validation", Reason: "the check did not pass", Excerpt: "no rule to make target"}); err != nil {
-		t.Fatal(err)
-	}
-	r := cli.Run(invoke...)
-	for _, want := range []string{"Environment Failed to Build", "category validation: the check did not pass.", "no rule to make target", "invoke the action again"} {
-		if text := oneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, want) {
-			t.Errorf("exit code %d, and the output lacks %q: %s", r.ExitCode, want, text)
-		}
 	}
 }

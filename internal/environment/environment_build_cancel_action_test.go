@@ -13,9 +13,9 @@ import (
 func TestEnvironmentBuildCancel_latestOrGiven(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	id := environmentMade(e, "organization", "a")
+	id := newEnv(e, map[string]any{"name": "a", "scope": "organization"})
 	for _, given := range []bool{false, true} {
-		edit(e, id, fmt.Sprint("given-", given))
+		edit(e, id)
 		running := latestBuild(e, id)
 		config := acctest.Values{"environment_id": id}
 		if given {
@@ -37,10 +37,10 @@ func TestEnvironmentBuildCancel_notRunning(t *testing.T) {
 	e := acctest.New(t)
 	ids := environmentsReady(e, "succeeded", "failed", "superseded")
 	for _, id := range ids[1:] {
-		edit(e, id, "other")
+		edit(e, id)
 	}
 	superseded := latestBuild(e, ids[2]).ID
-	edit(e, ids[2], "another")
+	edit(e, ids[2])
 	cancelBuild(e, ids[1])
 	letBuild(e)
 	for k, tc := range []struct {
@@ -56,10 +56,7 @@ func TestEnvironmentBuildCancel_notRunning(t *testing.T) {
 			t.Errorf("progress %q, want %q", progress, want)
 		}
 		_, out := invokeBuild(t, e, "build_cancel", acctest.Values{"environment_id": ids[k], "build_id": tc.build})
-		refusedWith(t, out, append(tc.said, "Build Is Not Running", "Build "+tc.build+" of environment")...)
-		if at := out.Errors[0].Attribute; at == nil || !strings.Contains(at.String(), "build_id") {
-			t.Errorf("the error is at %s", at)
-		}
+		mustFail(t, out, attribute("build_id"), append(tc.said, "Build Is Not Running", "Build "+tc.build+" of environment")...)
 	}
 	if n := e.Journal().Count("cancelEnvironmentBuild"); n != 1 {
 		t.Errorf("%d cancellations were sent", n)
@@ -71,12 +68,9 @@ func TestEnvironmentBuildCancel_unknownBuild(t *testing.T) {
 	e := acctest.New(t)
 	id := environmentsReady(e, "a")[0]
 	_, out := invokeBuild(t, e, "build_cancel", acctest.Values{"environment_id": id, "build_id": "bld_unknown"})
-	refusedWith(t, out, "Cannot cancel build", "404", "no build with this ID", "omit it")
-	if at := out.Errors[0].Attribute; at == nil || !strings.Contains(at.String(), "build_id") {
-		t.Errorf("the error is at %s", at)
-	}
+	mustFail(t, out, attribute("build_id"), "Cannot cancel build", "404", "no build with this ID", "omit it")
 	_, out = invokeBuild(t, e, "build_cancel", acctest.Values{"environment_id": id, "build_id": ""})
-	refusedWith(t, out, "build_id must not be empty")
+	mustFail(t, out, attribute("build_id"), "build_id must not be empty")
 }
 
 // The build may end, or another one take its place, between the look and the cancellation.
@@ -93,8 +87,8 @@ func TestEnvironmentBuildCancel_quickerThanTheRequest(t *testing.T) {
 		"a given one succeeds":                  {true, func(e *acctest.Env, _ string) { letBuild(e) }, `has status "succeeded"`, true},
 		"it is cancelled":                       {false, cancelBuild, "is no longer running", false},
 		"a given one is cancelled":              {true, cancelBuild, "is no longer running", false},
-		"it has status \"superseded\"":          {false, func(e *acctest.Env, id string) { edit(e, id, "other") }, "was canceled", false},
-		"a given one has status \"superseded\"": {true, func(e *acctest.Env, id string) { edit(e, id, "other") }, `has status "superseded"`, true},
+		"it has status \"superseded\"":          {false, func(e *acctest.Env, id string) { edit(e, id) }, "was canceled", false},
+		"a given one has status \"superseded\"": {true, func(e *acctest.Env, id string) { edit(e, id) }, `has status "superseded"`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -106,14 +100,14 @@ func TestEnvironmentBuildCancel_quickerThanTheRequest(t *testing.T) {
 			}
 			armed := false
 			e = acctest.New(t, acctest.Hold(operation, func(<-chan struct{}) { armed = true; tc.before(e, id) }))
-			id = environmentMade(e, "organization", "a")
+			id = newEnv(e, map[string]any{"name": "a", "scope": "organization"})
 			config := acctest.Values{"environment_id": id}
 			if tc.given {
 				config["build_id"] = latestBuild(e, id).ID
 			}
 			progress, out := invokeBuild(t, e, "build_cancel", config)
 			if tc.fails {
-				refusedWith(t, out, tc.said)
+				mustFail(t, out, attribute("build_id"), tc.said)
 			} else if len(out.Errors) > 0 || !strings.Contains(progress[len(progress)-1], tc.said) {
 				t.Errorf("%s, %q", out, progress)
 			}
@@ -138,7 +132,7 @@ func TestEnvironmentBuildCancel_faults(t *testing.T) {
 						t.Parallel()
 						// Retries take time, in which the build must not end by itself.
 						e := acctest.New(t, func(o *emulator.Options) { o.BuildPhase = time.Hour })
-						id := environmentMade(e, "organization", "a")
+						id := newEnv(e, map[string]any{"name": "a", "scope": "organization"})
 						config := acctest.Values{"environment_id": id}
 						if given {
 							config["build_id"] = latestBuild(e, id).ID

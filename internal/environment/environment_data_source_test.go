@@ -20,17 +20,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-const environmentsRoute = "/api/v0/environments"
-
-// buildTime is longer than a build takes by the emulator's clock.
-const buildTime = time.Minute
-
-// madeEnvironment is the answer to what started a build.
-type madeEnvironment struct {
-	ID      string `json:"id"`
-	BuildID string `json:"buildId"`
-}
-
 func appRepository(script string) []map[string]any {
 	return []map[string]any{{"url": "https://git.example/acme/app.git", "script": script}}
 }
@@ -46,9 +35,7 @@ func makeEnvironment(e *acctest.Env, name, scope string) madeEnvironment {
 func makeFailed(t *testing.T, e *acctest.Env, name string, f emulator.BuildFailure) madeEnvironment {
 	t.Helper()
 	f.Name = name
-	if err := e.FailBuild(f); err != nil {
-		t.Fatal(err)
-	}
+	failBuild(t, e, f)
 	made := makeEnvironment(e, name, "user")
 	e.Clock.Advance(buildTime)
 	return made
@@ -121,10 +108,7 @@ func standInURL(t *testing.T, answers map[string]string) string {
 // plainUser returns the configuration of a provider with the key of a human who manages nothing.
 func plainUser(t *testing.T, e *acctest.Env) func(hcl string) string {
 	t.Helper()
-	_, key, err := e.AddHuman(emulator.Human{Email: "dev@people.example", Role: emulator.RoleUser})
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := userKey(t, e)
 	return func(hcl string) string { return providerAt(e.URL(), key, hcl) }
 }
 
@@ -180,9 +164,7 @@ data "agentyard_environment" "by_name" {
 		}),
 	})...))
 
-	if err := e.FailBuild(emulator.BuildFailure{Category: "validation", Reason: "The tests failed.", Excerpt: "1 of 2 failed"}); err != nil {
-		t.Fatal(err)
-	}
+	failBuild(t, e, emulator.BuildFailure{Category: "validation", Reason: "The tests failed.", Excerpt: "1 of 2 failed"})
 	var edited madeEnvironment
 	e.API(http.MethodPatch, environmentsRoute+"/"+made.ID, map[string]any{"repositories": appRepository("make test"), "setupScript": "apt-get update"}, &edited)
 	e.Clock.Advance(buildTime)

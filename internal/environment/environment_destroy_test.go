@@ -4,71 +4,16 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
-
-// quickBuilds has builds take a part of a second of the machine's time.
-func quickBuilds(o *emulator.Options) { o.BuildPhase = 30 * time.Millisecond }
-
-// meanwhile calls do before each request whose method and path start so, with the number of those before.
-func meanwhile(request string, do func(n int)) acctest.Option {
-	return func(o *emulator.Options) {
-		inner := o.Wrap
-		var seen atomic.Int64
-		o.Wrap = func(next http.Handler) http.Handler {
-			if inner != nil {
-				next = inner(next)
-			}
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if strings.HasPrefix(r.Method+" "+r.URL.Path, request) {
-					do(int(seen.Add(1)) - 1)
-				}
-				next.ServeHTTP(w, r)
-			})
-		}
-	}
-}
-
-func applied(t *testing.T, e *acctest.Env, configs ...acctest.Values) []*acctest.Instance {
-	t.Helper()
-	var made []*acctest.Instance
-	for _, config := range configs {
-		p := acctest.NewProcess(t, e, nil)
-		i := p.NewInstance(environmentType)
-		if out := p.Apply(i, config); len(out.Errors) > 0 {
-			t.Fatal(out)
-		}
-		made = append(made, i)
-	}
-	return made
-}
-
-func mustApply(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values) acctest.Outcome {
-	t.Helper()
-	out := acctest.NewProcess(t, e, nil).Apply(i, config)
-	if len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
-	return out
-}
-
-func noneLeft(t *testing.T, e *acctest.Env, i *acctest.Instance) {
-	t.Helper()
-	if left := environmentsOf(e); len(left) > 0 || !i.State.IsNull() {
-		t.Errorf("left: %+v, the state: %s", left, i.State)
-	}
-}
 
 func TestEnvironment_destroyedWhileItIsBuilt(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := applied(t, e, environmentOf("a", acctest.Values{"wait_for_build": false}))[0]
+	_, i := created(t, e, environmentOf("a", acctest.Values{"wait_for_build": false}))
 	e.Journal().Reset()
 	mustApply(t, e, i, nil)
 	noneLeft(t, e, i)
@@ -90,7 +35,7 @@ func TestEnvironment_destroyedWhileItsBuildEnds(t *testing.T) {
 					e.Clock.Advance(time.Minute)
 				}
 			}))
-			i := applied(t, e, environmentOf("a", acctest.Values{"wait_for_build": false}))[0]
+			_, i := created(t, e, environmentOf("a", acctest.Values{"wait_for_build": false}))
 			destroying = true
 			if out := acctest.NewProcess(t, e, nil).Destroy(i); len(out.Errors) > 0 {
 				t.Fatal(out)
@@ -103,11 +48,11 @@ func TestEnvironment_destroyedWhileItsBuildEnds(t *testing.T) {
 func TestEnvironment_whyACancellationFailsIsSaid(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := applied(t, e, environmentOf("a", acctest.Values{"wait_for_build": false}))[0]
-	e.Faults().Add(emulator.Fault{Operation: "cancelEnvironmentBuild", Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusForbidden, Times: -1})
-	out := acctest.NewProcess(t, e, nil).Apply(i, nil)
-	if text := out.Text(); len(out.Errors) != 1 || !strings.Contains(text, "cancelEnvironmentBuild") || !strings.Contains(text, "Manager role") || !strings.Contains(text, "is running") || i.State.IsNull() {
-		t.Errorf("%s", out)
+	_, i := created(t, e, environmentOf("a", acctest.Values{"wait_for_build": false}))
+	refuse(e, "cancelEnvironmentBuild", http.StatusForbidden, -1)
+	mustFail(t, apply(t, e, i, nil), "", "cancelEnvironmentBuild", "Manager role", "is running")
+	if i.State.IsNull() {
+		t.Error("the state is lost")
 	}
 }
 
@@ -115,18 +60,17 @@ func TestEnvironment_whyACancellationFailsIsSaid(t *testing.T) {
 func TestEnvironment_aConflictIsRetried(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := applied(t, e, environmentOf("a", nil))[0]
-	e.Faults().Add(emulator.Fault{Operation: "deleteEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusConflict, Times: 3})
+	_, i := created(t, e, environmentOf("a", nil))
+	refuse(e, "deleteEnvironment", http.StatusConflict, 3)
 	mustApply(t, e, i, nil)
 	noneLeft(t, e, i)
 
-	i = applied(t, e, environmentOf("a", nil))[0]
-	e.Faults().Add(emulator.Fault{Operation: "deleteEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusConflict, Times: -1})
-	e.Journal().Reset()
+	_, i = created(t, e, environmentOf("a", nil))
+	refuse(e, "deleteEnvironment", http.StatusConflict, -1)
 	begin := e.Clock.Now()
-	out := acctest.NewProcess(t, e, nil).Apply(i, nil)
-	if took := e.Clock.Now().Sub(begin); len(out.Errors) != 1 || !strings.Contains(out.Text(), "answered 409") || i.State.IsNull() || took > 40*time.Second {
-		t.Errorf("after %s: %s", took, out)
+	mustFail(t, apply(t, e, i, nil), "", "answered 409")
+	if took := e.Clock.Now().Sub(begin); i.State.IsNull() || took > 40*time.Second {
+		t.Errorf("after %s the state is %s", took, i.State)
 	}
 }
 
@@ -135,66 +79,35 @@ func TestEnvironment_theDefaultIsDeleted(t *testing.T) {
 	t.Parallel()
 	const warning = "Default Environment Will Be Deleted"
 	e := acctest.New(t)
-	made := applied(t, e, environmentOf("a", acctest.Values{"make_organization_default": true}), environmentOf("b", nil))
-	if out := acctest.NewProcess(t, e, nil).Plan(made[1], nil); len(out.Warnings) > 0 {
-		t.Errorf("an environment that is not the default: %s", warnings(out))
+	_, a := created(t, e, environmentOf("a", acctest.Values{"make_organization_default": true}))
+	_, b := created(t, e, environmentOf("b", nil))
+	mustBeSilent(t, plan(t, e, b, nil))
+	out := apply(t, e, a, nil)
+	mustFail(t, out, "", "is the organization's default", "make another environment the default first")
+	if mustWarn(t, out, warning, a.ID()); len(out.Warnings) != 1 || a.State.IsNull() {
+		t.Errorf("%s; the state is %s", out, a.State)
 	}
-	out := acctest.NewProcess(t, e, nil).Apply(made[0], nil)
-	if text := out.Text(); len(out.Errors) != 1 || !strings.Contains(text, "is the organization's default") || !strings.Contains(text, "make another environment the default first") || made[0].State.IsNull() {
-		t.Errorf("%s", out)
-	}
-	if text := warnings(out); len(out.Warnings) != 1 || !strings.Contains(text, warning) || !strings.Contains(text, made[0].ID()) {
-		t.Errorf("the warnings: %s", text)
-	}
-	mustApply(t, e, made[1], nil)
-	mustApply(t, e, made[0], nil)
-	noneLeft(t, e, made[0])
-}
-
-// destroyTogether destroys all in one run, as Terraform does it: some at a time, in the order given.
-func destroyTogether(t *testing.T, e *acctest.Env, made []*acctest.Instance, parallelism int) []acctest.Outcome {
-	t.Helper()
-	p := acctest.NewProcess(t, e, nil)
-	outs := make([]acctest.Outcome, len(made))
-	var running sync.WaitGroup
-	slots := make(chan struct{}, parallelism)
-	for n, i := range made {
-		slots <- struct{}{}
-		running.Go(func() {
-			outs[n] = p.Destroy(i)
-			<-slots
-		})
-	}
-	running.Wait()
-	return outs
+	mustApply(t, e, b, nil)
+	mustApply(t, e, a, nil)
+	noneLeft(t, e, a)
 }
 
 func TestEnvironment_goneWhenItIsDestroyed(t *testing.T) {
 	t.Parallel()
-	t.Run("before the refresh", func(t *testing.T) {
-		t.Parallel()
-		e := acctest.New(t)
-		i := applied(t, e, environmentOf("a", nil))[0]
-		e.API(http.MethodDelete, "/api/v0/environments/"+i.ID(), nil, nil)
-		mustApply(t, e, i, nil)
-		noneLeft(t, e, i)
-	})
 	t.Run("after the refresh", func(t *testing.T) {
 		t.Parallel()
 		e := acctest.New(t)
-		i := applied(t, e, environmentOf("a", nil))[0]
-		e.API(http.MethodDelete, "/api/v0/environments/"+i.ID(), nil, nil)
-		if out := acctest.NewProcess(t, e, nil).Destroy(i); len(out.Errors) > 0 {
-			t.Fatal(out)
-		}
+		p, i := created(t, e, environmentOf("a", nil))
+		e.API(http.MethodDelete, environmentsRoute+"/"+i.ID(), nil, nil)
+		mustDo(t, p.Destroy(i), "delete")
 		noneLeft(t, e, i)
 	})
 	for name, isDeleted := range map[string]bool{"deleted elsewhere during the retries": true, "not the default any more": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var e *acctest.Env
-			var made []*acctest.Instance
-			e = acctest.New(t, meanwhile("DELETE /api/v0/environments/", func(n int) {
+			var i *acctest.Instance
+			e = acctest.New(t, meanwhile("DELETE "+environmentsRoute, func(n int) {
 				if n != 2 {
 					return
 				}
@@ -202,14 +115,13 @@ func TestEnvironment_goneWhenItIsDestroyed(t *testing.T) {
 					t.Error(err)
 				}
 				if isDeleted {
-					e.API(http.MethodDelete, "/api/v0/environments/"+made[0].ID(), nil, nil)
+					e.API(http.MethodDelete, environmentsRoute+"/"+i.ID(), nil, nil)
 				}
 			}))
-			made = applied(t, e, environmentOf("a", acctest.Values{"make_organization_default": true}), environmentOf("b", nil))
-			if out := acctest.NewProcess(t, e, nil).Destroy(made[0]); len(out.Errors) > 0 {
-				t.Fatal(out)
-			}
-			if left := environmentsOf(e); len(left) != 1 || left[0].Name != "b" {
+			_, i = created(t, e, environmentOf("a", acctest.Values{"make_organization_default": true}))
+			other := newEnv(e, map[string]any{"name": "b", "scope": "organization"})
+			mustDo(t, acctest.NewProcess(t, e, nil).Destroy(i), "delete")
+			if left := onlyEnv(t, e); left.ID != other {
 				t.Errorf("left: %+v", left)
 			}
 		})
@@ -222,14 +134,11 @@ func TestEnvironment_refusedDeletions(t *testing.T) {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
-			i := applied(t, e, environmentOf("a", nil))[0]
-			e.Faults().Add(emulator.Fault{Operation: "deleteEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: -1})
-			out := acctest.NewProcess(t, e, nil).Apply(i, nil)
-			if len(out.Errors) != 1 || i.State.IsNull() {
-				t.Fatalf("%s", out)
-			}
-			if !strings.Contains(out.Text(), want) {
-				t.Errorf("the error lacks %q: %s", want, out)
+			_, i := created(t, e, environmentOf("a", nil))
+			refuse(e, "deleteEnvironment", status, -1)
+			mustFail(t, apply(t, e, i, nil), "", want)
+			if i.State.IsNull() {
+				t.Error("the state is lost")
 			}
 			e.Faults().Clear()
 			mustApply(t, e, i, nil)
@@ -242,7 +151,7 @@ func TestEnvironment_refusedDeletions(t *testing.T) {
 func TestEnvironment_theDefaultIsReplaced(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := applied(t, e, environmentOf("a", acctest.Values{"make_organization_default": true}))[0]
+	_, i := created(t, e, environmentOf("a", acctest.Values{"make_organization_default": true}))
 	out := mustApply(t, e, i, environmentOf("a", acctest.Values{"scope": "user"}))
 	if !strings.Contains(warnings(out), "Default Environment Will Be Deleted") {
 		t.Errorf("the warnings: %s", warnings(out))

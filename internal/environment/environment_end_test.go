@@ -7,9 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
@@ -30,9 +28,7 @@ func TestEnvironment_staleLooks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
-			p := acctest.NewProcess(t, e, nil)
-			i := p.NewInstance(envType)
-			mustDo(t, p.Apply(i, envValues(nil)), "create")
+			p, i := created(t, e, envValues(nil))
 			body := strings.NewReplacer("ID", i.ID(), "BEFORE", latestOf(e)).Replace(body)
 			e.Faults().Add(emulator.Fault{Operation: "getEnvironmentBuildStatuses", Kind: emulator.FaultOtherAnswer, Body: body})
 			e.Journal().Reset()
@@ -62,14 +58,12 @@ func TestEnvironment_staleLooksAtTheEnd(t *testing.T) {
 			t.Parallel()
 			option, arm := atFirstLook()
 			e := acctest.New(t, option)
-			p := acctest.NewProcess(t, e, nil)
-			i := p.NewInstance(envType)
-			mustDo(t, p.Apply(i, envValues(nil)), "create")
+			p, i := created(t, e, envValues(nil))
 			body := strings.NewReplacer("ID", i.ID(), "BEFORE", latestOf(e)).Replace(body)
 			failBuild(t, e, emulator.BuildFailure{Reason: "The disk is full."})
 			arm(func() {
 				e.Faults().Add(emulator.Fault{Operation: "getEnvironmentBuildStatuses", Kind: emulator.FaultOtherAnswer, Body: body})
-				e.Clock.Advance(buildsBy)
+				e.Clock.Advance(buildTime)
 			})
 			out := p.Apply(i, envValues(acctest.Values{"setup_script": "make"}))
 			mustFail(t, out, "", "Environment Failed to Build", "The disk is full.", latestOf(e))
@@ -88,9 +82,9 @@ func TestEnvironment_builtAgainRightAfterTheEnd(t *testing.T) {
 			t.Parallel()
 			var e *acctest.Env
 			option, arm := atFirstLook()
-			e = acctest.New(t, option, acctest.Hold(operation, func(<-chan struct{}) { e.Clock.Advance(buildsBy) }))
+			e = acctest.New(t, option, acctest.Hold(operation, func(<-chan struct{}) { e.Clock.Advance(buildTime) }))
 			p := acctest.NewProcess(t, e, nil)
-			i := p.NewInstance(envType)
+			i := p.NewInstance(environmentType)
 			if operation == "updateEnvironment" {
 				mustDo(t, p.Apply(i, envValues(acctest.Values{"setup_script": "before"})), "create")
 			}
@@ -98,12 +92,12 @@ func TestEnvironment_builtAgainRightAfterTheEnd(t *testing.T) {
 			var own string
 			arm(func() {
 				own = latestOf(e)
-				e.API(http.MethodPost, envRoute+"/"+onlyEnv(t, e).ID+"/builds", nil, nil)
+				e.API(http.MethodPost, environmentsRoute+"/"+onlyEnv(t, e).ID+"/builds", nil, nil)
 			})
 			mustFail(t, p.Apply(i, envValues(nil)), "", "Build "+own+" of", "returns a reason only for the latest build", latestOf(e), says)
 			i.Tainted = false
 			e.Journal().Reset()
-			mustDo(t, acctest.NewProcess(t, e, nil).Apply(i, envValues(nil)), "update")
+			mustDo(t, apply(t, e, i, envValues(nil)), "update")
 			if sent := changesSent(e); sent != "" || i.Attribute("status") != "ready" {
 				t.Errorf("the next apply sends %q, and the status is %q", sent, i.Attribute("status"))
 			}
@@ -119,7 +113,7 @@ func TestEnvironment_timeouts(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t, func(o *emulator.Options) { o.BuildPhase = time.Hour })
 			p := acctest.NewProcess(t, e, nil)
-			i := p.NewInstance(envType)
+			i := p.NewInstance(environmentType)
 			config := envValues(acctest.Values{"timeouts": map[string]any{"create": "5h", "update": "5h"}})
 			if updates {
 				mustDo(t, p.Apply(i, config), "create")
@@ -140,9 +134,9 @@ func TestEnvironment_timeouts(t *testing.T) {
 			}
 			i.Tainted = false
 			config["timeouts"] = map[string]any{"update": "5h"}
-			mustWarn(t, acctest.NewProcess(t, e, nil).Plan(i, config), "Apply Waits for an Earlier Build", i.ID(), "build "+i.Attribute("latest_build_id")+" had not ended when an earlier apply stopped waiting. This apply waits for it.")
+			mustWarn(t, plan(t, e, i, config), "Apply Waits for an Earlier Build", i.ID(), "build "+i.Attribute("latest_build_id")+" had not ended when an earlier apply stopped waiting. This apply waits for it.")
 			e.Journal().Reset()
-			mustDo(t, acctest.NewProcess(t, e, nil).Apply(i, config), "update")
+			mustDo(t, apply(t, e, i, config), "update")
 			if sent := changesSent(e); sent != "" {
 				t.Errorf("the next apply sends %s", sent)
 			}
@@ -174,12 +168,12 @@ func TestAccEnvironment_interruptedThenContinued(t *testing.T) {
 		run := cli.Start("apply", "-auto-approve", "-input=false")
 		running <- run
 		r := run.Wait()
-		if !containsAll(unwrapped(r.Output), "Interrupted Before the Environment Was Built", step.text, "The next apply waits for it") {
+		if !containsAll(oneLine(r.Output), "Interrupted Before the Environment Was Built", step.text, "The next apply waits for it") {
 			t.Fatal(r.Output)
 		}
 		made := onlyEnv(t, e)
-		state := cli.MustRun("state", "show", envAddress).Output
-		if !strings.Contains(state, made.ID) || strings.Contains(state, made.LatestBuild.ID) != (step.stored == "building") || strings.Contains(state, "tainted") || !strings.Contains(unwrapped(state), ` status = "`+step.stored+`"`) {
+		state := cli.MustRun("state", "show", environmentAddress).Output
+		if !strings.Contains(state, made.ID) || strings.Contains(state, made.LatestBuild.ID) != (step.stored == "building") || strings.Contains(state, "tainted") || !strings.Contains(oneLine(state), ` status = "`+step.stored+`"`) {
 			t.Errorf("the state: %s", state)
 		}
 		// The mark alone tells that there is a build to wait for.
@@ -192,37 +186,36 @@ func TestAccEnvironment_interruptedThenContinued(t *testing.T) {
 	}
 }
 
-// Whether the answer to a request has come or not, what it did is in the state, and the next apply goes on from there.
-func TestAccEnvironment_interruptedInFlight(t *testing.T) {
+// What a request did is in the state even if the run is interrupted, and the next apply goes on from there.
+func TestEnvironment_interruptedInFlight(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []string{"createEnvironment", "updateEnvironment", "createEnvironmentBuild", "setDefaultEnvironment"} {
 		t.Run(operation, func(t *testing.T) {
 			t.Parallel()
-			running := make(chan *acctest.Running, 1)
-			e := acctest.NewRealTime(t, acctest.InterruptInFlight(operation, running), briefBuilds)
-			config := "scope = \"organization\"\nmake_organization_default = true\n"
-			cli := acctest.NewCLI(t, e, envConfig(config))
-			if strings.HasSuffix(operation, "Build") {
+			var p *acctest.Process
+			e := acctest.New(t, acctest.Hold(operation, func(<-chan struct{}) { p.Stop() }))
+			config := environmentOf("dev", acctest.Values{"make_organization_default": true})
+			i := newInstance(t, e)
+			switch operation {
+			case "createEnvironmentBuild":
 				failBuild(t, e, emulator.BuildFailure{})
-				cli.Run("apply", "-auto-approve", "-input=false")
-				cli.MustRun("untaint", envAddress)
-			} else if operation == "updateEnvironment" {
-				cli.MustRun("apply", "-auto-approve", "-input=false")
-				config += "setup_script = \"make\"\n"
-				cli.Write("main.tf", envConfig(config))
+				apply(t, e, i, config)
+				i.Tainted = false // As untaint does.
+			case "updateEnvironment":
+				mustApply(t, e, i, config)
+				config["setup_script"] = "make"
 			}
-			run := cli.Start("apply", "-auto-approve", "-input=false")
-			running <- run
-			run.Wait()
+			p = acctest.NewProcess(t, e, nil)
+			p.Apply(i, config)
 			made := onlyEnv(t, e)
-			if state := cli.MustRun("state", "show", envAddress).Output; !strings.Contains(state, made.ID) || !strings.Contains(state, made.LatestBuild.ID) || strings.Contains(state, "tainted") {
-				t.Errorf("the state: %s", state)
+			if i.ID() != made.ID || i.Attribute("latest_build_id") != made.LatestBuild.ID || i.Tainted {
+				t.Errorf("tainted %v, the state is %s", i.Tainted, i.State)
 			}
-			cli.MustRun("apply", "-auto-approve", "-input=false")
-			if got := onlyEnv(t, e); got.ID != made.ID || got.LatestBuild.ID != made.LatestBuild.ID || got.Status != "ready" || !got.IsDefault {
+			mustApply(t, e, i, config)
+			if got := onlyEnv(t, e); got.ID != made.ID || got.LatestBuild.ID != made.LatestBuild.ID || !got.IsDefault {
 				t.Errorf("%+v, was %+v", got, made)
 			}
-			cli.MustPlanEmpty()
+			mustRest(t, e, i, config)
 		})
 	}
 }
@@ -231,16 +224,18 @@ func TestAccEnvironment_interruptedInFlight(t *testing.T) {
 func TestEnvironment_marksOfUnfinishedWaits(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		then func(e *acctest.Env, path string, config acctest.Values)
-		next string
+		initial acctest.Values
+		then    func(e *acctest.Env, path string, config acctest.Values)
+		next    string
 	}{
-		"still building": {nil, "update"},
-		"ready":          {func(e *acctest.Env, _ string, _ acctest.Values) { e.Clock.Advance(buildsBy) }, "none"},
-		"not waited for": {func(_ *acctest.Env, _ string, config acctest.Values) { config["wait_for_build"] = false }, "update"},
-		"failed":         {func(e *acctest.Env, path string, _ acctest.Values) { e.API(http.MethodPost, path+"/cancel", nil, nil) }, "update"},
-		"renamed":        {func(_ *acctest.Env, _ string, config acctest.Values) { config["name"] = "renamed" }, "update"},
-		"ready, then edited": {func(e *acctest.Env, _ string, config acctest.Values) {
-			e.Clock.Advance(buildsBy)
+		"still building":    {nil, nil, "update"},
+		"to be the default": {acctest.Values{"scope": "organization", "make_organization_default": true}, nil, "update"},
+		"ready":             {nil, func(e *acctest.Env, _ string, _ acctest.Values) { e.Clock.Advance(buildTime) }, "none"},
+		"not waited for":    {nil, func(_ *acctest.Env, _ string, config acctest.Values) { config["wait_for_build"] = false }, "update"},
+		"failed":            {nil, func(e *acctest.Env, path string, _ acctest.Values) { e.API(http.MethodPost, path+"/cancel", nil, nil) }, "update"},
+		"renamed":           {nil, func(_ *acctest.Env, _ string, config acctest.Values) { config["name"] = "renamed" }, "update"},
+		"ready, then edited": {nil, func(e *acctest.Env, _ string, config acctest.Values) {
+			e.Clock.Advance(buildTime)
 			config["setup_script"] = "make"
 		}, "update"},
 	} {
@@ -249,82 +244,99 @@ func TestEnvironment_marksOfUnfinishedWaits(t *testing.T) {
 			option, arm := atFirstLook()
 			e := acctest.New(t, option)
 			p := acctest.NewProcess(t, e, nil)
-			i := p.NewInstance(envType)
-			config := envValues(nil)
+			i := p.NewInstance(environmentType)
+			config := envValues(tc.initial)
 			arm(p.Stop)
-			mustWarn(t, p.Apply(i, config), "Interrupted")
+			mustWarnOnce(t, p.Apply(i, config), "Interrupted")
 			if tc.then != nil {
-				tc.then(e, envRoute+"/"+i.ID()+"/builds/"+latestOf(e), config)
+				tc.then(e, environmentsRoute+"/"+i.ID()+"/builds/"+latestOf(e), config)
 			}
-			p = acctest.NewProcess(t, e, nil)
-			mustDo(t, p.Apply(i, config), tc.next)
-			waits := config["wait_for_build"] == nil
-			if got := onlyEnv(t, e).Status; waits != (got == "ready") {
-				t.Errorf("the environment is %s", got)
+			mustDo(t, apply(t, e, i, config), tc.next)
+			if got := onlyEnv(t, e); (config["wait_for_build"] == nil) != (got.Status == "ready") || got.IsDefault != (tc.initial != nil) {
+				t.Errorf("the environment is %+v", got)
 			}
 			// The mark is gone: what somebody else builds is not waited for.
-			e.Clock.Advance(buildsBy)
-			e.API(http.MethodPost, envRoute+"/"+i.ID()+"/builds", nil, nil)
-			mustDo(t, acctest.NewProcess(t, e, nil).Apply(i, config), "none")
+			e.Clock.Advance(buildTime)
+			rebuilt(t, e, 0)
+			mustDo(t, apply(t, e, i, config), "none")
 		})
 	}
 }
 
-func TestAccEnvironment_makeOrganizationDefault(t *testing.T) {
+func TestEnvironment_makeOrganizationDefault(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	keeper := builtEnv(e, map[string]any{"name": "keeper", "scope": "organization"})
-	steal := func() { e.API(http.MethodPut, envRoute+"/default", map[string]any{"environmentId": keeper}, nil) }
-	step := func(more string, before func(), action plancheck.ResourceActionType, isDefault bool, sent map[string]int) resource.TestStep {
-		return resource.TestStep{
-			PreConfig: func() {
-				if before != nil {
-					before()
-				}
-				e.Journal().Reset()
-			},
-			Config: e.Config(envConfig("scope = \"organization\"\n" + more)), ConfigPlanChecks: envAction(action),
-			ConfigStateChecks: []statecheck.StateCheck{envDefault(isDefault)}, Check: requested(e, sent),
-		}
-	}
-	const wanted, update, noop = "make_organization_default = true\n", plancheck.ResourceActionUpdate, plancheck.ResourceActionNoop
-	put := map[string]int{"setDefaultEnvironment": 1}
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{
-		step(wanted, nil, plancheck.ResourceActionCreate, true, map[string]int{"createEnvironment": 1, "setDefaultEnvironment": 1}),
+	i := newInstance(t, e)
+	wanted := acctest.Values{"make_organization_default": true}
+	for n, step := range []struct {
+		stolen       bool
+		values       acctest.Values
+		action, sent string
+		isDefault    bool
+	}{
+		{false, wanted, "create", "createEnvironment setDefaultEnvironment", true},
 		// Another default is nobody's difference, and neither is not wanting it any more.
-		step(wanted, steal, noop, false, nil),
-		step("make_organization_default = false\n", nil, update, false, nil),
-		step(wanted, nil, update, true, put),
-		step("", nil, update, true, nil),
-		step(wanted, steal, update, true, put),
-		step("", steal, update, false, nil),
-		step(wanted+"setup_script = \"make\"\n", nil, update, true, map[string]int{"updateEnvironment": 1, "setDefaultEnvironment": 1}),
-		{PreConfig: steal, Config: e.Config("")},
-		step(wanted+"wait_for_build = false\n", nil, plancheck.ResourceActionCreate, true, map[string]int{"createEnvironment": 1}),
-		{PreConfig: func() { e.Clock.Advance(buildsBy); steal() }, Config: e.Config("")},
-	}})
+		{true, wanted, "none", "", false},
+		{false, acctest.Values{"make_organization_default": false}, "update", "", false},
+		{false, wanted, "update", "setDefaultEnvironment", true},
+		{false, nil, "update", "", true},
+		{true, wanted, "update", "setDefaultEnvironment", true},
+		{true, nil, "update", "", false},
+		{false, acctest.Values{"make_organization_default": true, "setup_script": "make"}, "update", "updateEnvironment setDefaultEnvironment", true},
+	} {
+		if step.stolen {
+			mustDefault(t, e, keeper)
+		}
+		e.Journal().Reset()
+		config := environmentOf("dev", step.values)
+		mustDo(t, apply(t, e, i, config), step.action)
+		if got := changesSent(e); got != step.sent {
+			t.Errorf("step %d sent %q", n, got)
+		}
+		if isDefault(i) != step.isDefault || (liveDefault(e) == i.ID()) != step.isDefault {
+			t.Errorf("step %d: the default is %s, and the state is %s", n, liveDefault(e), i.State)
+		}
+		mustDo(t, plan(t, e, i, config), "none")
+	}
+	// Without a wait, the service makes it the default as soon as it is created.
+	unwatched := environmentOf("other", acctest.Values{"make_organization_default": true, "wait_for_build": false})
+	e.Journal().Reset()
+	_, i = created(t, e, unwatched)
+	if sent := changesSent(e); sent != "createEnvironment" || liveDefault(e) != i.ID() {
+		t.Errorf("sent %s; the default is %s", sent, liveDefault(e))
+	}
+	if mustDo(t, plan(t, e, i, unwatched), "none"); !isDefault(i) {
+		t.Errorf("the state is %s", i.State)
+	}
+}
+
+// isDefault is the attribute in the state.
+func isDefault(i *acctest.Instance) (is bool) {
+	var attributes map[string]tftypes.Value
+	_ = i.State.As(&attributes)
+	_ = attributes["is_default"].As(&is)
+	return is
 }
 
 func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 	t.Parallel()
 	wanted := acctest.Values{"scope": "organization", "make_organization_default": true}
-	refuse := func(e *acctest.Env, status int) {
-		e.Faults().Add(emulator.Fault{Operation: "setDefaultEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: status})
-	}
 	t.Run("on creation", func(t *testing.T) {
 		t.Parallel()
 		e := acctest.New(t)
 		p := acctest.NewProcess(t, e, nil)
-		i := p.NewInstance(envType)
-		refuse(e, 403)
+		i := p.NewInstance(environmentType)
+		refuse(e, "setDefaultEnvironment", 403, 1)
 		out := p.Apply(i, envValues(wanted))
 		mustDo(t, out, "create")
-		mustWarn(t, out, "Environment Is Not the Default", "was created, but could not be made the organization's default", "403", "Manager role", "The next apply tries again.")
+		mustWarnOnce(t, out, "Environment Is Not the Default", "was created, but could not be made the organization's default", "403", "Manager role", "The next apply tries again.")
 		if i.Tainted || onlyEnv(t, e).IsDefault {
 			t.Errorf("tainted: %v", i.Tainted)
 		}
+		mustWarn(t, plan(t, e, i, envValues(wanted)), "Apply Sets the Default Environment", "an earlier apply could not make it the organization's default. This apply tries again.", i.ID())
 		e.Journal().Reset()
-		mustDo(t, acctest.NewProcess(t, e, nil).Apply(i, envValues(wanted)), "update")
+		mustDo(t, apply(t, e, i, envValues(wanted)), "update")
 		if got := changesSent(e); got != "setDefaultEnvironment" || !onlyEnv(t, e).IsDefault {
 			t.Errorf("sent %s", got)
 		}
@@ -334,25 +346,23 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 		t.Parallel()
 		e := acctest.New(t)
 		p := acctest.NewProcess(t, e, nil)
-		i := p.NewInstance(envType)
-		refuse(e, 403)
+		i := p.NewInstance(environmentType)
+		refuse(e, "setDefaultEnvironment", 403, 1)
 		mustDo(t, p.Apply(i, envValues(wanted)), "create")
-		e.API(http.MethodPut, envRoute+"/default", map[string]any{"environmentId": i.ID()}, nil)
+		e.API(http.MethodPut, environmentsRoute+"/default", map[string]any{"environmentId": i.ID()}, nil)
 		mustRest(t, e, i, envValues(wanted))
 		other := builtEnv(e, map[string]any{"name": "other", "scope": "organization"})
-		e.API(http.MethodPut, envRoute+"/default", map[string]any{"environmentId": other}, nil)
-		mustDo(t, acctest.NewProcess(t, e, nil).Plan(i, envValues(wanted)), "none")
+		e.API(http.MethodPut, environmentsRoute+"/default", map[string]any{"environmentId": other}, nil)
+		mustDo(t, plan(t, e, i, envValues(wanted)), "none")
 	})
 	for status, says := range map[int]string{400: `scope "organization"`, 403: "Manager role", 409: "has no successful build yet"} {
 		t.Run(fmt.Sprintf("on update/%d", status), func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
-			p := acctest.NewProcess(t, e, nil)
-			i := p.NewInstance(envType)
-			mustDo(t, p.Apply(i, envValues(acctest.Values{"scope": "organization"})), "create")
-			refuse(e, status)
+			p, i := created(t, e, envValues(acctest.Values{"scope": "organization"}))
+			refuse(e, "setDefaultEnvironment", status, 1)
 			mustFail(t, p.Apply(i, envValues(wanted)), `AttributeName("make_organization_default")`, "Cannot set default environment", says)
-			mustDo(t, acctest.NewProcess(t, e, nil).Apply(i, envValues(wanted)), "update")
+			mustDo(t, apply(t, e, i, envValues(wanted)), "update")
 			mustRest(t, e, i, envValues(wanted))
 		})
 	}
@@ -360,14 +370,14 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 		t.Parallel()
 		e := acctest.New(t)
 		p := acctest.NewProcess(t, e, nil)
-		i := p.NewInstance(envType)
+		i := p.NewInstance(environmentType)
 		failBuild(t, e, emulator.BuildFailure{})
 		mustFail(t, p.Apply(i, envValues(wanted)), "", "Environment Failed to Build")
 		if n := e.Journal().Count("setDefaultEnvironment"); n != 0 || onlyEnv(t, e).IsDefault {
 			t.Errorf("%d", n)
 		}
 		i.Tainted = false
-		mustDo(t, acctest.NewProcess(t, e, nil).Apply(i, envValues(wanted)), "update")
+		mustDo(t, apply(t, e, i, envValues(wanted)), "update")
 		mustRest(t, e, i, envValues(wanted))
 		if !onlyEnv(t, e).IsDefault {
 			t.Error("it is not the default")

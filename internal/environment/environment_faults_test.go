@@ -10,53 +10,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-const environmentType = "agentyard_environment"
-
-// environmentJSON is what these tests look at of an environment.
-type environmentJSON struct {
-	ID          string
-	Name        string
-	Scope       string
-	Status      string
-	IsDefault   bool
-	SetupScript string
-	LatestBuild struct{ ID, Status, Trigger string }
-}
-
-func environmentsOf(e *acctest.Env) []environmentJSON {
-	var listed struct{ Environments []environmentJSON }
-	e.API(http.MethodGet, "/api/v0/environments", nil, &listed)
-	return listed.Environments
-}
-
-func idsOf(e *acctest.Env) []string {
-	var ids []string
-	for _, found := range environmentsOf(e) {
-		ids = append(ids, found.ID)
-	}
-	return ids
-}
-
-// environmentOf is a configuration with one repository, changed as given.
-func environmentOf(name string, changes acctest.Values) acctest.Values {
-	config := acctest.Values{"name": name, "scope": "organization", "repositories": []any{map[string]any{"url": "https://git.example/acme/app.git", "script": "make"}}}
-	for attribute, v := range changes {
-		config[attribute] = v
-	}
-	return config
-}
-
-// rebuilt starts another build of the only environment, as somebody else would, and lets it run for a while.
-func rebuilt(t *testing.T, e *acctest.Env, runs time.Duration) {
-	t.Helper()
-	all := environmentsOf(e)
-	if len(all) != 1 {
-		t.Fatalf("the emulator holds %+v", all)
-	}
-	e.API(http.MethodPost, "/api/v0/environments/"+all[0].ID+"/builds", nil, nil)
-	e.Clock.Advance(runs)
-}
-
 // carriedOut counts the requests of an operation that the emulator carried out.
 func carriedOut(e *acctest.Env, operation string) int {
 	n := 0
@@ -109,10 +62,9 @@ func TestEnvironment_faultMatrixOfRebuilding(t *testing.T) {
 			if step != 1 {
 				return
 			}
-			if err := e.FailBuild(emulator.BuildFailure{Reason: "The disk is full."}); err != nil {
-				t.Error(err)
-			}
-			rebuilt(t, e, time.Minute)
+			_ = e.FailBuild(emulator.BuildFailure{Reason: "The disk is full."})
+			e.API(http.MethodPost, environmentsRoute+"/"+idsOf(e)[0]+"/builds", nil, nil)
+			e.Clock.Advance(time.Minute)
 		},
 		Live: idsOf,
 		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
@@ -133,7 +85,7 @@ func TestEnvironment_faultMatrixOfDeletingWhileItIsBuilt(t *testing.T) {
 		From:  1,
 		Before: func(e *acctest.Env, step int) {
 			if step == 1 {
-				rebuilt(t, e, 0)
+				e.API(http.MethodPost, environmentsRoute+"/"+idsOf(e)[0]+"/builds", nil, nil)
 			}
 		},
 		Live: idsOf,
@@ -148,8 +100,8 @@ func TestEnvironment_faultMatrixOfTheDefault(t *testing.T) {
 		Setup: func(e *acctest.Env) []acctest.Values {
 			return []acctest.Values{
 				environmentOf("m", acctest.Values{"make_organization_default": true}),
-				environmentOf("m", acctest.Values{"wait_for_build": false}),
-				environmentOf("m", acctest.Values{"wait_for_build": false, "make_organization_default": true}),
+				environmentOf("m", acctest.Values{"wait_for_build": false, "setup_script": "make tools"}),
+				environmentOf("m", acctest.Values{"wait_for_build": false, "setup_script": "make tools", "make_organization_default": true}),
 			}
 		},
 		Before: func(e *acctest.Env, step int) {

@@ -2,7 +2,6 @@ package environment_test
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,34 +11,12 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// slowBuilds has builds take half an hour, which no pause between requests lets pass.
-func slowBuilds(o *emulator.Options) { o.BuildPhase = 10 * time.Minute }
-
 func breaks(e *acctest.Env, faults ...emulator.Fault) {
 	for _, fault := range faults {
 		if fault.Times == 0 {
 			fault.Times = -1
 		}
 		e.Faults().Add(fault)
-	}
-}
-
-func TestEnvironment_whatOnlyTheProviderUsesCostsNoRequest(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	i := applied(t, e, environmentOf("a", acctest.Values{"make_organization_default": true}))[0]
-	for _, changes := range []acctest.Values{
-		{"wait_for_build": false},
-		{"wait_for_build": false, "timeouts": map[string]any{"create": "2h"}},
-		{"wait_for_build": true, "make_organization_default": false},
-	} {
-		e.Journal().Reset()
-		config := environmentOf("a", acctest.Values{"make_organization_default": true})
-		maps.Copy(config, changes)
-		// The refresh is the only request.
-		if out := mustApply(t, e, i, config); out.Action != "update" || len(e.Journal().Entries()) != 1 {
-			t.Errorf("%v: %s with the requests %+v", changes, out, e.Journal().Entries())
-		}
 	}
 }
 
@@ -57,9 +34,7 @@ func TestEnvironment_aBuildWhoseStartWasLostIsWaitedFor(t *testing.T) {
 		},
 		"of a rebuild": {
 			prepare: func(t *testing.T, e *acctest.Env) {
-				if err := e.FailBuild(emulator.BuildFailure{}); err != nil {
-					t.Error(err)
-				}
+				failBuild(t, e, emulator.BuildFailure{})
 				rebuilt(t, e, time.Hour)
 			},
 			faults: []emulator.Fault{
@@ -71,13 +46,13 @@ func TestEnvironment_aBuildWhoseStartWasLostIsWaitedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t, slowBuilds)
-			i := applied(t, e, environmentOf("a", nil))[0]
+			_, i := created(t, e, environmentOf("a", nil))
 			if tc.prepare != nil {
 				tc.prepare(t, e)
 			}
 			breaks(e, tc.faults...)
 			config := environmentOf("a", tc.changes)
-			if out := acctest.NewProcess(t, e, nil).Apply(i, config); len(out.Errors) == 0 {
+			if out := apply(t, e, i, config); len(out.Errors) == 0 {
 				t.Fatalf("%s", out)
 			}
 			e.Faults().Clear()
@@ -89,31 +64,10 @@ func TestEnvironment_aBuildWhoseStartWasLostIsWaitedFor(t *testing.T) {
 			if n := carriedOut(e, "updateEnvironment") + carriedOut(e, "createEnvironmentBuild"); n != started {
 				t.Errorf("%d more builds were started", n-started)
 			}
-			if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "none" {
+			if out := plan(t, e, i, config); out.Action != "none" {
 				t.Errorf("the plan is not empty: %s", out)
 			}
 		})
-	}
-}
-
-// What ends the looks at a build does not end the build: an environment that is kept is waited for by the next apply.
-func TestEnvironment_aKeyIsRevokedDuringTheWait(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t, slowBuilds)
-	p := acctest.NewProcess(t, e, nil)
-	i := p.NewInstance(environmentType)
-	breaks(e, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusUnauthorized, After: 4})
-	out := p.Apply(i, environmentOf("a", nil))
-	if text := out.Text(); len(out.Errors) != 1 || !i.Tainted || !strings.Contains(text, "getEnvironmentBuildStatuses") || !strings.Contains(text, "api_key") {
-		t.Fatalf("%s", out)
-	}
-	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0].Detail, "untaint ADDRESS") {
-		t.Errorf("%s", out)
-	}
-	e.Faults().Clear()
-	i.Tainted = false
-	if out := mustApply(t, e, i, environmentOf("a", nil)); out.Action != "update" || i.Attribute("status") != "ready" {
-		t.Errorf("%s; the status is %q", out, i.Attribute("status"))
 	}
 }
 
@@ -122,7 +76,7 @@ func TestEnvironment_looksThatAreHeldBack(t *testing.T) {
 	e := acctest.New(t)
 	e.Faults().Add(emulator.Fault{Operation: "getEnvironmentBuildStatuses", Kind: emulator.FaultRateLimited, RetryAfter: "7", Times: 3})
 	begin := e.Clock.Now()
-	i := applied(t, e, environmentOf("a", nil))[0]
+	_, i := created(t, e, environmentOf("a", nil))
 	if took := e.Clock.Now().Sub(begin); i.Attribute("status") != "ready" || took < 21*time.Second {
 		t.Errorf("the status is %q after %s", i.Attribute("status"), took)
 	}
@@ -193,17 +147,16 @@ func TestEnvironment_theAnswerNamesAnotherOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
-			other := applied(t, e, environmentOf("other", nil))[0].ID()
-			if id == "" {
+			if other := builtEnv(e, map[string]any{"name": "other"}); id == "" {
 				id = other
 			}
 			e.Faults().Add(emulator.Fault{Operation: "createEnvironment", Kind: emulator.FaultOtherAnswer, Status: http.StatusCreated, Body: fmt.Sprintf(`{"id":%q,"buildId":"bld_x"}`, id)})
-			i := acctest.NewProcess(t, e, nil).NewInstance(environmentType)
-			out := acctest.NewProcess(t, e, nil).Apply(i, environmentOf("a", nil))
+			i := newInstance(t, e)
+			out := apply(t, e, i, environmentOf("a", nil))
 			if len(out.Errors) != 1 || !strings.Contains(out.Text(), id) {
 				t.Fatalf("%s", out)
 			}
-			out = acctest.NewProcess(t, e, nil).Apply(i, environmentOf("a", nil))
+			out = apply(t, e, i, environmentOf("a", nil))
 			for _, left := range environmentsOf(e) {
 				if left.Name == "a" && !strings.Contains(out.Text(), "terraform import ADDRESS "+left.ID) {
 					t.Errorf("the next apply does not name %s: %s", left.ID, out)
@@ -237,7 +190,7 @@ func TestEnvironment_pagesOfOthers(t *testing.T) {
 				t.Run(fmt.Sprint(name, "/", step, " after ", after), func(t *testing.T) {
 					t.Parallel()
 					e := acctest.New(t)
-					i := applied(t, e, environmentOf("a", nil))[0]
+					_, i := created(t, e, environmentOf("a", nil))
 					id, before := i.ID(), len(e.Journal().Entries())
 					fault.After = after
 					breaks(e, fault)
@@ -264,43 +217,12 @@ func TestEnvironment_pagesOfOthers(t *testing.T) {
 	}
 }
 
-// An environment that could not be made the default is good all the same; the next apply makes it the default, unless
-// somebody has done that already.
-func TestEnvironment_theDefaultIsSetByTheNextApply(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	breaks(e, emulator.Fault{Operation: "setDefaultEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusForbidden})
-	config := environmentOf("a", acctest.Values{"make_organization_default": true})
-	p := acctest.NewProcess(t, e, nil)
-	i := p.NewInstance(environmentType)
-	if out := p.Apply(i, config); len(out.Errors) > 0 || len(out.Warnings) != 1 || i.Tainted {
-		t.Fatalf("%s", out)
-	}
-	e.Faults().Clear()
-	other := applied(t, e, environmentOf("b", nil))[0]
-	if err := e.SetDefaultEnvironment(i.ID()); err != nil {
-		t.Fatal(err)
-	}
-	if out := mustApply(t, e, i, config); out.Action != "none" {
-		t.Errorf("it is the default: %s", out)
-	}
-	if err := e.SetDefaultEnvironment(other.ID()); err != nil {
-		t.Fatal(err)
-	}
-	if out := mustApply(t, e, i, config); out.Action != "none" {
-		t.Errorf("it was the default, and is not held: %s", out)
-	}
-}
-
 // An environment becomes the default once it is built, which the apply waits for.
 func TestEnvironment_theDefaultWaitsForABuildThatRuns(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t, slowBuilds)
-	var made struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/environments", environmentOf("a", nil), &made)
-	p := acctest.NewProcess(t, e, nil)
-	i := p.NewInstance(environmentType)
-	if out := p.Import(i, made.ID); len(out.Errors) > 0 {
+	i := newInstance(t, e)
+	if out := acctest.NewProcess(t, e, nil).Import(i, newEnv(e, map[string]any{"name": "a", "scope": "organization"})); len(out.Errors) > 0 {
 		t.Fatal(out)
 	}
 	mustApply(t, e, i, environmentOf("a", acctest.Values{"make_organization_default": true}))
@@ -309,98 +231,29 @@ func TestEnvironment_theDefaultWaitsForABuildThatRuns(t *testing.T) {
 	}
 }
 
-// The environment may be deleted by somebody else while an apply waits for its build.
-func TestEnvironment_deletedDuringTheWait(t *testing.T) {
-	t.Parallel()
-	var e *acctest.Env
-	e = acctest.New(t, meanwhile("GET /api/v0/environments/build-statuses", func(n int) {
-		if n == 1 {
-			e.Clock.Advance(time.Minute)
-			e.API(http.MethodDelete, "/api/v0/environments/"+environmentsOf(e)[0].ID, nil, nil)
-		}
-	}))
-	p := acctest.NewProcess(t, e, nil)
-	i := p.NewInstance(environmentType)
-	out := p.Apply(i, environmentOf("a", nil))
-	if !strings.Contains(out.Text(), "Was Deleted During Its Build") {
-		t.Fatalf("%s", out)
-	}
-	mustApply(t, e, i, environmentOf("a", nil))
-	if all := environmentsOf(e); len(all) != 1 || all[0].ID != i.ID() {
-		t.Errorf("the emulator holds %+v", all)
-	}
-}
-
-// Somebody else may start the build that the plan wanted, which runs or has just ended when the apply wants to start it.
+// Somebody else may start the build that the plan wanted, which has just ended when the apply learns why it may not start one.
 func TestEnvironment_somebodyElseRebuilds(t *testing.T) {
 	t.Parallel()
-	for name, runs := range map[string]time.Duration{"and it runs": 0, "and it ends": time.Hour} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var e *acctest.Env
-			isPlanned := false
-			e = acctest.New(t, meanwhile("POST /api/v0/environments/env_", func(int) {
-				if isPlanned {
-					isPlanned = false
-					rebuilt(t, e, 0)
-				}
-			}), meanwhile("GET /api/v0/environments/env_", func(n int) {
-				if n == 2 {
-					e.Clock.Advance(runs)
-				}
-			}))
-			i := applied(t, e, environmentOf("a", nil))[0] // Reads it once.
-			if err := e.FailBuild(emulator.BuildFailure{}); err != nil {
-				t.Fatal(err)
-			}
-			rebuilt(t, e, time.Hour)
-			isPlanned = true
-			if out := mustApply(t, e, i, environmentOf("a", nil)); out.Action != "update" || i.Attribute("status") != "ready" {
-				t.Errorf("%s; the status is %q", out, i.Attribute("status"))
-			}
-			if n := carriedOut(e, "createEnvironmentBuild"); n != 2 {
-				t.Errorf("%d builds were started: %+v", n, e.Journal().Entries())
-			}
-		})
+	var e *acctest.Env
+	isPlanned := false
+	e = acctest.New(t, meanwhile("POST "+environmentsRoute+"/env_", func(int) {
+		if isPlanned {
+			isPlanned = false
+			rebuilt(t, e, 0)
+		}
+	}), meanwhile("GET "+environmentsRoute+"/env_", func(n int) {
+		if n == 2 {
+			e.Clock.Advance(time.Hour)
+		}
+	}))
+	_, i := created(t, e, environmentOf("a", nil)) // Reads it once.
+	failBuild(t, e, emulator.BuildFailure{})
+	rebuilt(t, e, time.Hour)
+	isPlanned = true
+	if out := mustApply(t, e, i, environmentOf("a", nil)); out.Action != "update" || i.Attribute("status") != "ready" {
+		t.Errorf("%s; the status is %q", out, i.Attribute("status"))
 	}
-}
-
-// An interruption ends the wait, not the build: the environment is kept as it is, and the next apply waits on.
-func TestEnvironment_interruptedDuringTheWait(t *testing.T) {
-	t.Parallel()
-	for name, configs := range map[string][]acctest.Values{
-		"of a creation":                        {environmentOf("a", nil)},
-		"of an update":                         {environmentOf("a", nil), environmentOf("a", acctest.Values{"setup_script": "make tools"})},
-		"of a creation that makes the default": {environmentOf("a", acctest.Values{"make_organization_default": true})},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			last := configs[len(configs)-1]
-			var p *acctest.Process
-			e := acctest.New(t, slowBuilds, meanwhile("GET /api/v0/environments/build-statuses", func(int) {
-				if p != nil {
-					p.Stop()
-					p = nil
-				}
-			}))
-			i := acctest.NewProcess(t, e, nil).NewInstance(environmentType)
-			for _, config := range configs[:len(configs)-1] {
-				mustApply(t, e, i, config)
-			}
-			p = acctest.NewProcess(t, e, nil)
-			out := p.Apply(i, last)
-			if len(out.Errors) > 0 || len(out.Warnings) != 1 || i.Tainted || i.State.IsNull() {
-				t.Fatalf("%s", out)
-			}
-			if out := mustApply(t, e, i, last); out.Action != "update" || i.Attribute("status") != "ready" {
-				t.Errorf("%s; the status is %q", out, i.Attribute("status"))
-			}
-			if all := environmentsOf(e); all[0].IsDefault != (last["make_organization_default"] == true) {
-				t.Errorf("%+v", all)
-			}
-			if n := carriedOut(e, "createEnvironmentBuild"); n != 0 {
-				t.Errorf("%d builds were started besides", n)
-			}
-		})
+	if n := carriedOut(e, "createEnvironmentBuild"); n != 2 {
+		t.Errorf("%d builds were started: %+v", n, e.Journal().Entries())
 	}
 }

@@ -37,7 +37,7 @@ func TestEnvironment_aServiceThatNormalizes(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t, normalizes)
 	config := environmentOf("a", acctest.Values{"setup_script": "make tools\n", "repositories": []any{map[string]any{"url": "https://git.example/acme/app.git", "script": "make\n"}}})
-	i := applied(t, e, config)[0]
+	_, i := created(t, e, config)
 	if out := mustApply(t, e, i, config); out.Action != "none" {
 		t.Errorf("the second apply: %s", out)
 	}
@@ -54,7 +54,7 @@ func TestEnvironment_aServiceThatNormalizes(t *testing.T) {
 		t.Errorf("a change: %s; the state holds %q", out, i.Attribute("setup_script"))
 	}
 
-	imported := acctest.NewProcess(t, e, nil).NewInstance(environmentType)
+	imported := newInstance(t, e)
 	if out := acctest.NewProcess(t, e, nil).Import(imported, i.ID()); len(out.Errors) > 0 {
 		t.Fatal(out)
 	}
@@ -68,11 +68,11 @@ func TestEnvironment_withoutRepositories(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	bare := acctest.Values{"source_id": "source-bare", "repositories": []any{}}
-	i := applied(t, e, environmentOf("a", bare))[0]
+	_, i := created(t, e, environmentOf("a", bare))
 	if out := mustApply(t, e, i, environmentOf("a", bare)); out.Action != "none" {
 		t.Errorf("the second apply: %s", out)
 	}
-	mustFail(t, acctest.NewProcess(t, e, nil).Plan(i, environmentOf("a", acctest.Values{"source_id": "source-bare"})), `AttributeName("repositories")`, "does not support repositories", "[]")
+	mustFail(t, plan(t, e, i, environmentOf("a", acctest.Values{"source_id": "source-bare"})), `AttributeName("repositories")`, "does not support repositories", "[]")
 	empty := acctest.Values{"repositories": []any{map[string]any{"url": "https://git.example/acme/app.git", "script": ""}}, "source_id": "source-base"}
 	if out := mustApply(t, e, i, environmentOf("a", empty)); out.Action != "update" {
 		t.Errorf("%s", out)

@@ -3,7 +3,6 @@ package environment_test
 import (
 	"fmt"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,20 +20,6 @@ func mostListings(took time.Duration) int {
 	return 10 + int(took/(250*time.Millisecond)) + int(took/(2*time.Second))
 }
 
-// together calls do for each number below n, so many at a time.
-func together(n, parallelism int, do func(k int)) {
-	var running sync.WaitGroup
-	slots := make(chan struct{}, parallelism)
-	for k := range n {
-		slots <- struct{}{}
-		running.Go(func() {
-			do(k)
-			<-slots
-		})
-	}
-	running.Wait()
-}
-
 // counted returns how many requests were sent, and how many of them asked for build statuses.
 func counted(e *acctest.Env) (all, looks int) {
 	return len(e.Journal().Entries()), e.Journal().Count("getEnvironmentBuildStatuses")
@@ -46,9 +31,7 @@ func TestEnvironment_aPlanOfMany(t *testing.T) {
 	e := acctest.New(t)
 	ids := make([]string, n)
 	for k := range n {
-		var made struct{ ID string }
-		e.API(http.MethodPost, "/api/v0/environments", environmentOf(fmt.Sprint("e", k), nil), &made)
-		ids[k] = made.ID
+		ids[k] = newEnv(e, map[string]any{"name": fmt.Sprint("e", k), "scope": "organization"})
 	}
 	e.Clock.Advance(time.Hour)
 	importing := acctest.NewProcess(t, e, nil)
@@ -82,15 +65,28 @@ func TestEnvironment_aPlanOfMany(t *testing.T) {
 	}
 
 	for k := range failed {
-		if err := e.FailBuild(emulator.BuildFailure{}); err != nil {
-			t.Fatal(err)
-		}
-		e.API(http.MethodPost, "/api/v0/environments/"+ids[k]+"/builds", nil, nil)
+		failBuild(t, e, emulator.BuildFailure{})
+		e.API(http.MethodPost, environmentsRoute+"/"+ids[k]+"/builds", nil, nil)
 	}
 	e.Clock.Advance(time.Hour)
 	changed = plan()
 	if requests, _ := counted(e); changed != failed || requests > 3+failed {
 		t.Errorf("with %d failed ones: %d changes, %d requests: %+v", failed, changed, requests, e.Journal().Entries())
+	}
+}
+
+// New environments cost one listing, and one request for the sources that they name.
+func TestEnvironment_aPlanOfManyNewOnes(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	p := acctest.NewProcess(t, e, nil)
+	together(20, 10, func(k int) {
+		if out := p.Plan(p.NewInstance(environmentType), environmentOf(fmt.Sprint("e", k), acctest.Values{"source_id": "source-base"})); len(out.Errors) > 0 {
+			t.Error(out)
+		}
+	})
+	if requests := e.Journal().Entries(); len(requests) != 2 {
+		t.Errorf("%+v", requests)
 	}
 }
 
@@ -164,22 +160,22 @@ func TestEnvironment_destroyingMany(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
-			var configs []acctest.Values
+			made := make([]*acctest.Instance, n)
 			for k := range n {
-				configs = append(configs, environmentOf(fmt.Sprint("e", k), acctest.Values{"wait_for_build": false}))
+				_, made[k] = created(t, e, environmentOf(fmt.Sprint("e", k), acctest.Values{"wait_for_build": false}))
 			}
-			made := applied(t, e, configs...)
 			if !tc.running {
 				e.Clock.Advance(time.Hour)
 			} else {
 				e.Clock.Advance(-e.Clock.Now().Sub(acctest.Start)) // All began at the same time, and none has ended.
 			}
 			e.Journal().Reset()
-			for _, out := range destroyTogether(t, e, made, 10) {
-				if len(out.Errors) > 0 {
+			p := acctest.NewProcess(t, e, nil)
+			together(n, 10, func(k int) {
+				if out := p.Destroy(made[k]); len(out.Errors) > 0 {
 					t.Error(out)
 				}
-			}
+			})
 			if all, _ := counted(e); all > tc.most || len(environmentsOf(e)) > 0 {
 				t.Errorf("%d requests, %d environments are left", all, len(environmentsOf(e)))
 			}

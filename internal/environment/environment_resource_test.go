@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/compare"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -18,124 +17,35 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
-
-const (
-	envType    = "agentyard_environment"
-	envAddress = envType + ".test"
-	envRoute   = "/api/v0/environments"
-
-	// buildsBy is more than a build takes.
-	buildsBy = time.Minute
-)
-
-// envJSON is what the tests look at in the emulator.
-type envJSON struct {
-	ID, Name, Scope, Status, SetupScript string
-	IsDefault                            bool
-	Repositories                         []struct{ URL, Script string }
-	Source                               struct{ ID string }
-	LatestBuild                          struct{ ID, Status, Trigger string }
-}
-
-func envs(e *acctest.Env) []envJSON {
-	var answer struct{ Environments []envJSON }
-	e.API(http.MethodGet, envRoute, nil, &answer)
-	return answer.Environments
-}
-
-func onlyEnv(t testing.TB, e *acctest.Env) envJSON {
-	t.Helper()
-	all := envs(e)
-	if len(all) != 1 {
-		t.Fatalf("the emulator holds %d environments, want 1: %+v", len(all), all)
-	}
-	return all[0]
-}
 
 // noEnvLeft is a CheckDestroy.
 func noEnvLeft(e *acctest.Env) resource.TestCheckFunc {
 	return func(*terraform.State) error {
-		if left := envs(e); len(left) > 0 {
+		if left := environmentsOf(e); len(left) > 0 {
 			return fmt.Errorf("the emulator still holds %+v", left)
 		}
 		return nil
 	}
 }
 
-// envRepos is the attribute repositories, of pairs of a URL's last part and a script.
-func envRepos(pairs ...string) string {
-	var list strings.Builder
-	for i := 0; i < len(pairs); i += 2 {
-		fmt.Fprintf(&list, "  { url = \"https://git.example/acme/%s\", script = %q },\n", pairs[i], pairs[i+1])
-	}
-	return "repositories = [\n" + list.String() + "]\n"
-}
-
-// envConfig is the environment of the tests: further attributes after its least ones, or in place of them.
-func envConfig(more string) string {
-	least := ""
-	if !strings.Contains(more, "name ") {
-		least += "name = \"dev\"\n"
-	}
-	if !strings.Contains(more, "repositories ") {
-		least += envRepos("app", "make")
-	}
-	return "resource \"agentyard_environment\" \"test\" {\n" + least + more + "\n}\n"
-}
-
-// envBody creates the same at the service, with other fields than usual.
-func envBody(other map[string]any) map[string]any {
-	body := map[string]any{"name": "dev", "repositories": []map[string]any{{"url": "https://git.example/acme/app", "script": "make"}}}
-	maps.Copy(body, other)
-	return body
-}
-
-// newEnv creates an environment as somebody else and returns its ID.
-func newEnv(e *acctest.Env, other map[string]any) string {
-	var made struct{ ID string }
-	e.API(http.MethodPost, envRoute, envBody(other), &made)
-	return made.ID
-}
-
-// builtEnv is newEnv whose build has succeeded.
-func builtEnv(e *acctest.Env, other map[string]any) string {
-	id := newEnv(e, other)
-	e.Clock.Advance(buildsBy)
-	return id
-}
-
-// patchEnv changes the only environment as somebody else.
-func patchEnv(t testing.TB, e *acctest.Env, fields map[string]any) {
-	t.Helper()
-	e.API(http.MethodPatch, envRoute+"/"+onlyEnv(t, e).ID, fields, nil)
-}
-
-func failBuild(t testing.TB, e *acctest.Env, f emulator.BuildFailure) {
-	t.Helper()
-	if err := e.FailBuild(f); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func envAction(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
 	return resource.ConfigPlanChecks{
-		PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(envAddress, action)},
+		PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(environmentAddress, action)},
 		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 	}
 }
 
 func envHas(name, want string) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue(envAddress, tfjsonpath.New(name), knownvalue.StringExact(want))
+	return statecheck.ExpectKnownValue(environmentAddress, tfjsonpath.New(name), knownvalue.StringExact(want))
 }
 
 func envLacks(name string) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue(envAddress, tfjsonpath.New(name), knownvalue.Null())
+	return statecheck.ExpectKnownValue(environmentAddress, tfjsonpath.New(name), knownvalue.Null())
 }
 
 func envDefault(want bool) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue(envAddress, tfjsonpath.New("is_default"), knownvalue.Bool(want))
+	return statecheck.ExpectKnownValue(environmentAddress, tfjsonpath.New("is_default"), knownvalue.Bool(want))
 }
 
 // requested is a check of how many requests of each operation were sent since the one before.
@@ -148,21 +58,6 @@ func requested(e *acctest.Env, want map[string]int) resource.TestCheckFunc {
 			}
 		}
 		return nil
-	}
-}
-
-// envValues is the environment of the tests for the driver in process, with other attributes than usual.
-func envValues(other acctest.Values) acctest.Values {
-	values := acctest.Values{"name": "dev", "repositories": []any{map[string]any{"url": "https://git.example/acme/app", "script": "make"}}}
-	maps.Copy(values, other)
-	return values
-}
-
-// mustDo fails the test unless a configuration was applied or planned without an error, as the given action.
-func mustDo(t testing.TB, out acctest.Outcome, action string) {
-	t.Helper()
-	if len(out.Errors) > 0 || out.Action != action {
-		t.Fatalf("%q, want %q; %s", out.Action, action, out.Text())
 	}
 }
 
@@ -187,7 +82,7 @@ timeouts {
 }
 ` + envRepos("app", "make", "tools", "true")))
 	state := func(path tfjsonpath.Path, want knownvalue.Check) statecheck.StateCheck {
-		return statecheck.ExpectKnownValue(envAddress, path, want)
+		return statecheck.ExpectKnownValue(environmentAddress, path, want)
 	}
 	at := tfjsonpath.New[string]
 	aTime := knownvalue.StringRegexp(regexp.MustCompile(`^2026-03-01T12:\d\d:\d\d(\.\d+)?Z$`))
@@ -204,12 +99,12 @@ timeouts {
 				state(at("latest_build").AtMapKey("trigger"), knownvalue.StringExact("create")),
 				state(at("latest_build").AtMapKey("repositories").AtSliceIndex(0).AtMapKey("name"), knownvalue.StringExact("app")),
 				state(at("latest_build").AtMapKey("promoted_at"), aTime), state(at("last_successful_build_at"), aTime), state(at("created_at"), aTime),
-				statecheck.CompareValuePairs(envAddress, at("latest_build_id"), envAddress, at("latest_build").AtMapKey("id"), compare.ValuesSame()),
+				statecheck.CompareValuePairs(environmentAddress, at("latest_build_id"), environmentAddress, at("latest_build").AtMapKey("id"), compare.ValuesSame()),
 			},
 			Check: requested(e, map[string]int{"createEnvironment": 1, "setDefaultEnvironment": 1}),
 		},
 		resource.TestStep{
-			ResourceName: envAddress, ImportState: true, ImportStateVerify: true,
+			ResourceName: environmentAddress, ImportState: true, ImportStateVerify: true,
 			// The first is an act, and the second is the provider's alone.
 			ImportStateVerifyIgnore: []string{"make_organization_default", "timeouts"},
 		},
@@ -223,7 +118,7 @@ func TestAccEnvironment_eachAttribute(t *testing.T) {
 		return resource.TestStep{Config: e.Config(envConfig(more)), ConfigPlanChecks: envAction(action), Check: requested(e, sent), ConfigStateChecks: checks}
 	}
 	script := func(i int, want string) statecheck.StateCheck {
-		return statecheck.ExpectKnownValue(envAddress, tfjsonpath.New("active_repositories").AtSliceIndex(i).AtMapKey("script"), knownvalue.StringExact(want))
+		return statecheck.ExpectKnownValue(environmentAddress, tfjsonpath.New("active_repositories").AtSliceIndex(i).AtMapKey("script"), knownvalue.StringExact(want))
 	}
 	const update = plancheck.ResourceActionUpdate
 	create, patch, none := map[string]int{"createEnvironment": 1}, map[string]int{"updateEnvironment": 1}, map[string]int{}
@@ -240,7 +135,7 @@ func TestAccEnvironment_eachAttribute(t *testing.T) {
 		step("name = \"renamed\"\nsetup_script = \"one\"\n"+two, update, patch, envHas("setup_script", "one")),
 		step("name = \"renamed\"\nsetup_script = \"two\"\n"+two, update, patch, envHas("setup_script", "two")),
 		step("name = \"renamed\"\n"+two, update, patch, envLacks("setup_script")),
-		step("name = \"renamed\"\n"+withSource+two, update, patch, envHas("source_id", "source-repositories"), statecheck.ExpectKnownValue(envAddress, tfjsonpath.New("active_source").AtMapKey("id"), knownvalue.StringExact("source-repositories"))),
+		step("name = \"renamed\"\n"+withSource+two, update, patch, envHas("source_id", "source-repositories"), statecheck.ExpectKnownValue(environmentAddress, tfjsonpath.New("active_source").AtMapKey("id"), knownvalue.StringExact("source-repositories"))),
 		// Removed from the configuration, the service's values stay.
 		step("name = \"renamed\"\n"+two, plancheck.ResourceActionNoop, none, envHas("source_id", "source-repositories")),
 		step("name = \"renamed\"\nscope = \"user\"\n"+two, plancheck.ResourceActionNoop, none),
@@ -266,6 +161,7 @@ func TestEnvironment_requestsOfUpdates(t *testing.T) {
 	}{
 		"wait_for_build":  {acctest.Values{"wait_for_build": false}, nil},
 		"timeouts":        {acctest.Values{"timeouts": map[string]any{"create": "1h"}}, nil},
+		"no default":      {acctest.Values{"make_organization_default": false}, nil},
 		"name":            {acctest.Values{"name": "renamed"}, []string{"updateEnvironment"}},
 		"default":         {acctest.Values{"make_organization_default": true}, []string{"setDefaultEnvironment"}},
 		"setup_script":    {acctest.Values{"setup_script": "make"}, []string{"updateEnvironment", "getEnvironmentBuildStatuses", "getEnvironment"}},
@@ -274,10 +170,8 @@ func TestEnvironment_requestsOfUpdates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
-			p := acctest.NewProcess(t, e, nil)
-			i := p.NewInstance(envType)
 			config := envValues(acctest.Values{"scope": "organization"})
-			mustDo(t, p.Apply(i, config), "create")
+			p, i := created(t, e, config)
 			before := onlyEnv(t, e).LatestBuild.ID
 			e.Journal().Reset()
 			mustDo(t, p.Plan(i, config), "none")
@@ -323,7 +217,7 @@ wait_for_build            = terraform_data.input.output.script != ""
 		resource.TestStep{Config: e.Config(dependent("b", "two")), ConfigPlanChecks: envAction(plancheck.ResourceActionUpdate), ConfigStateChecks: []statecheck.StateCheck{
 			envHas("name", "b"), envHas("setup_script", "two"), envHas("status", "ready"), envDefault(true),
 			statecheck.ExpectKnownOutputValue("is_default", knownvalue.Bool(true)),
-			statecheck.ExpectKnownValue(envAddress, tfjsonpath.New("active_repositories").AtSliceIndex(0).AtMapKey("url"), knownvalue.StringExact("https://git.example/acme/b")),
+			statecheck.ExpectKnownValue(environmentAddress, tfjsonpath.New("active_repositories").AtSliceIndex(0).AtMapKey("url"), knownvalue.StringExact("https://git.example/acme/b")),
 		}},
 	)
 }
@@ -344,91 +238,54 @@ func TestAccEnvironment_withTheKeyOfAServiceAccount(t *testing.T) {
 	const forbidden = `403(.|\n)*human\s+with\s+the\s+Manager\s+role`
 	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{
 		{Config: cfg("name = \"robots\"\nscope = \"organization\""), ExpectError: regexp.MustCompile(`createEnvironment(.|\n)*` + forbidden)},
-		{Config: cfg(""), ResourceName: envAddress, ImportState: true, ImportStateId: hidden, ExpectError: regexp.MustCompile(`Cannot import non-existent remote object`)},
+		{Config: cfg(""), ResourceName: environmentAddress, ImportState: true, ImportStateId: hidden, ExpectError: regexp.MustCompile(`Cannot import non-existent remote object`)},
 		{Config: cfg("name = \"robots\"\nscope = \"user\""), ConfigPlanChecks: envAction(plancheck.ResourceActionCreate)},
 	}})
 	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{
-		{Config: cfg(""), ResourceName: envAddress, ImportState: true, ImportStateId: theirs, ImportStatePersist: true},
+		{Config: cfg(""), ResourceName: environmentAddress, ImportState: true, ImportStateId: theirs, ImportStatePersist: true},
 		{Config: cfg("name = \"mine\""), ExpectError: regexp.MustCompile(`updateEnvironment(.|\n)*` + forbidden)},
 		{Config: cfg(""), Destroy: true, ExpectError: regexp.MustCompile(`deleteEnvironment(.|\n)*` + forbidden)},
 		{Config: e.Config(envConfig("")), Destroy: true},
 	}})
 }
 
-func TestAccEnvironment_importThenPlanIsEmpty(t *testing.T) {
+func TestEnvironment_driftOfEachAttribute(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	id := builtEnv(e, map[string]any{"scope": "organization", "setupScript": "make"})
-	const attributes = "scope = \"organization\"\nsetup_script = \"make\"\n"
-	runEnv(t, e,
-		resource.TestStep{
-			Config:       e.Config(envConfig(attributes)),
-			ResourceName: envAddress, ImportState: true, ImportStateId: id, ImportStatePersist: true,
-		},
-		resource.TestStep{
-			Config:           e.Config(envConfig(attributes)),
-			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-		},
-		resource.TestStep{
-			Config:           e.Config(envConfig(attributes + "make_organization_default = true\n")),
-			ConfigPlanChecks: envAction(plancheck.ResourceActionUpdate), ConfigStateChecks: []statecheck.StateCheck{envHas("id", id), envDefault(true)},
-			Check: requested(e, map[string]int{"createEnvironment": 1, "setDefaultEnvironment": 1}),
-		},
-	)
-}
-
-func TestAccEnvironment_driftOfEachAttribute(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	cfg := e.Config(envConfig("setup_script = \"make\"\nsource_id = \"source-base\"\n"))
-	steps := []resource.TestStep{{Config: cfg}}
+	config := envValues(acctest.Values{"setup_script": "make", "source_id": "source-base"})
+	_, i := created(t, e, config)
 	for _, change := range []map[string]any{
 		{"name": "elsewhere"},
 		{"setupScript": nil},
 		{"setupScript": "other"},
 		{"setupScript": nil, "sourceId": "source-repositories"},
-		{"repositories": []map[string]any{{"url": "https://git.example/acme/app", "script": "make all"}}},
-		{"repositories": []map[string]any{{"url": "https://git.example/acme/app", "script": "make"}, {"url": "https://git.example/acme/b", "script": "true"}}},
+		{"repositories": repositories("app", "make all")},
+		{"repositories": repositories("app", "make", "b", "true")},
 	} {
-		steps = append(steps, resource.TestStep{
-			PreConfig: func() { e.Journal().Reset(); patchEnv(t, e, change); e.Clock.Advance(buildsBy) },
-			Config:    cfg, ConfigPlanChecks: envAction(plancheck.ResourceActionUpdate),
-			// Somebody else's, and the one that takes it back.
-			Check: requested(e, map[string]int{"updateEnvironment": 2}),
-			ConfigStateChecks: []statecheck.StateCheck{envHas("name", "dev"), envHas("setup_script", "make"), envHas("source_id", "source-base"), envHas("status", "ready"),
-				statecheck.ExpectKnownValue(envAddress, tfjsonpath.New("active_repositories"), knownvalue.ListExact([]knownvalue.Check{knownvalue.ObjectExact(map[string]knownvalue.Check{
-					"url": knownvalue.StringExact("https://git.example/acme/app"), "script": knownvalue.StringExact("make"),
-				})}))},
-		})
+		e.Journal().Reset()
+		patchEnv(t, e, change)
+		e.Clock.Advance(buildTime)
+		mustDo(t, apply(t, e, i, config), "update")
+		// Somebody else's, and the one that takes it back.
+		if sent := changesSent(e); sent != "updateEnvironment updateEnvironment" {
+			t.Errorf("%v: sent %s", change, sent)
+		}
+		mustRest(t, e, i, config)
 	}
-	gone := func() { e.API(http.MethodDelete, envRoute+"/"+onlyEnv(t, e).ID, nil, nil) }
-	steps = append(steps,
-		resource.TestStep{PreConfig: gone, Config: cfg, ConfigPlanChecks: envAction(plancheck.ResourceActionCreate)},
-		resource.TestStep{PreConfig: gone, Config: cfg, Destroy: true},
-	)
-	runEnv(t, e, steps...)
+	e.API(http.MethodDelete, environmentsRoute+"/"+i.ID(), nil, nil)
+	mustDo(t, apply(t, e, i, config), "create")
+	e.API(http.MethodDelete, environmentsRoute+"/"+i.ID(), nil, nil)
+	mustDo(t, apply(t, e, i, nil), "none")
+	noneLeft(t, e, i)
 }
 
 // A build that somebody else has started is no difference, and neither is its success.
-func TestAccEnvironment_buildsElsewhereAreNoDrift(t *testing.T) {
+func TestEnvironment_buildsElsewhereAreNoDrift(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	cfg := e.Config(envConfig(""))
-	quiet := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
-	build := func() { e.API(http.MethodPost, envRoute+"/"+onlyEnv(t, e).ID+"/builds", nil, nil) }
-	runEnv(t, e,
-		resource.TestStep{Config: cfg},
-		resource.TestStep{PreConfig: build, Config: cfg, ConfigPlanChecks: quiet},
-		resource.TestStep{PreConfig: func() { e.Clock.Advance(buildsBy) }, Config: cfg, ConfigPlanChecks: quiet},
-		resource.TestStep{PreConfig: func() { build(); e.Clock.Advance(buildsBy) }, RefreshState: true},
-	)
-}
-
-func TestAccEnvironment_oneNameInTwoScopes(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	runEnv(t, e, resource.TestStep{
-		Config:           e.Config(strings.Replace(envConfig("scope = \"user\"\n"), "\"test\"", "\"own\"", 1) + envConfig("scope = \"organization\"\n")),
-		ConfigPlanChecks: acctest.ThenEmpty,
-	})
+	_, i := created(t, e, envValues(nil))
+	rebuilt(t, e, 0)
+	mustDo(t, apply(t, e, i, envValues(nil)), "none")
+	e.Clock.Advance(buildTime)
+	mustRest(t, e, i, envValues(nil))
 }

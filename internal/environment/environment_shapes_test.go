@@ -11,10 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -48,7 +44,7 @@ func TestEnvironment_answersOfAnotherShape(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
 			p := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0})
-			i := p.NewInstance(envType)
+			i := p.NewInstance(environmentType)
 			config := envValues(acctest.Values{"scope": "organization"})
 			action := "create"
 			if tc.operation != "createEnvironment" {
@@ -56,8 +52,8 @@ func TestEnvironment_answersOfAnotherShape(t *testing.T) {
 				action, config["make_organization_default"] = "update", true
 				if tc.operation == "createEnvironmentBuild" {
 					failBuild(t, e, emulator.BuildFailure{})
-					e.API(http.MethodPost, envRoute+"/"+i.ID()+"/builds", nil, nil)
-					e.Clock.Advance(buildsBy)
+					e.API(http.MethodPost, environmentsRoute+"/"+i.ID()+"/builds", nil, nil)
+					e.Clock.Advance(buildTime)
 					p = acctest.NewProcess(t, e, acctest.Values{"max_retries": 0})
 				} else {
 					config["setup_script"] = "make"
@@ -71,8 +67,8 @@ func TestEnvironment_answersOfAnotherShape(t *testing.T) {
 			}
 			e.Faults().Clear()
 			if tc.fails != "" {
-				e.Clock.Advance(buildsBy)
-				mustDo(t, acctest.NewProcess(t, e, nil).Apply(i, config), "update")
+				e.Clock.Advance(buildTime)
+				mustDo(t, apply(t, e, i, config), "update")
 			}
 			mustRest(t, e, i, config)
 			if got := onlyEnv(t, e); action == "update" && !got.IsDefault {
@@ -90,7 +86,7 @@ func showsOld(armed *atomic.Bool, old func() string) acctest.Option {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				isRead := r.Method == http.MethodGet
 				changed.CompareAndSwap(false, armed.Load() && !isRead)
-				if armed.Load() && changed.Load() && isRead && strings.HasPrefix(r.URL.Path, envRoute+"/env_") {
+				if armed.Load() && changed.Load() && isRead && strings.HasPrefix(r.URL.Path, environmentsRoute+"/env_") {
 					w.Header().Set("Content-Type", "application/json")
 					_, _ = w.Write([]byte(old()))
 					return
@@ -111,20 +107,18 @@ func TestEnvironment_buildsThatShowLate(t *testing.T) {
 				var armed atomic.Bool
 				var old string
 				e := acctest.New(t, slowBuilds, showsOld(&armed, func() string { return old }))
-				p := acctest.NewProcess(t, e, nil)
-				i := p.NewInstance(envType)
 				config := envValues(nil)
-				mustDo(t, p.Apply(i, config), "create")
+				p, i := created(t, e, config)
 				rebuilds := operation == "createEnvironmentBuild"
 				if rebuilds {
 					failBuild(t, e, emulator.BuildFailure{})
-					e.API(http.MethodPost, envRoute+"/"+i.ID()+"/builds", nil, nil)
+					e.API(http.MethodPost, environmentsRoute+"/"+i.ID()+"/builds", nil, nil)
 					e.Clock.Advance(time.Hour)
 				} else {
 					config["setup_script"] = "make"
 				}
 				var record map[string]any
-				e.API(http.MethodGet, envRoute+"/"+i.ID(), nil, &record)
+				e.API(http.MethodGet, environmentsRoute+"/"+i.ID(), nil, &record)
 				if !rebuilds {
 					record["setupScript"] = "make"
 				}
@@ -150,7 +144,7 @@ func TestEnvironment_buildsThatShowLate(t *testing.T) {
 				}
 				running := latestOf(e)
 				e.Journal().Reset()
-				mustDo(t, acctest.NewProcess(t, e, nil).Apply(i, config), "update")
+				mustDo(t, apply(t, e, i, config), "update")
 				if sent := changesSent(e); (sent == "") != shows || (latestOf(e) == running) != shows || i.Attribute("status") != "ready" {
 					t.Errorf("the next apply sends %q, and the status is %q", sent, i.Attribute("status"))
 				}
@@ -169,7 +163,7 @@ func stripped(names ...string) acctest.Option {
 				next.ServeHTTP(answer, r)
 				var decoded any
 				body := answer.Body.Bytes()
-				if strings.HasPrefix(r.URL.Path, envRoute) && json.Unmarshal(body, &decoded) == nil {
+				if strings.HasPrefix(r.URL.Path, environmentsRoute) && json.Unmarshal(body, &decoded) == nil {
 					strip(decoded, names)
 					body, _ = json.Marshal(decoded)
 				}
@@ -209,15 +203,15 @@ func TestEnvironment_answersWithTheLeast(t *testing.T) {
 		t.Run(strings.Join(names, " "), func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t, stripped(names...))
-			i := acctest.NewProcess(t, e, nil).NewInstance(envType)
+			i := newInstance(t, e)
 			config := envValues(acctest.Values{"scope": "organization", "make_organization_default": true})
 			for _, step := range []struct {
 				change acctest.Values
 				action string
 			}{{nil, "create"}, {acctest.Values{"setup_script": "make"}, "update"}, {acctest.Values{"name": "renamed"}, "update"}} {
 				maps.Copy(config, step.change)
-				mustDo(t, acctest.NewProcess(t, e, nil).Apply(i, config), step.action)
-				mustDo(t, acctest.NewProcess(t, e, nil).Plan(i, config), "none")
+				mustDo(t, apply(t, e, i, config), step.action)
+				mustDo(t, plan(t, e, i, config), "none")
 			}
 			if n := e.Journal().Count("createEnvironment") + e.Journal().Count("createEnvironmentBuild"); n != 1 {
 				t.Errorf("%d creations and builds", n)
@@ -227,14 +221,19 @@ func TestEnvironment_answersWithTheLeast(t *testing.T) {
 }
 
 // A scope that the service does not tell is adopted after an import, and replaces at any other time.
-func TestAccEnvironment_scopeThatTheServiceDoesNotTell(t *testing.T) {
+func TestEnvironment_scopeThatTheServiceDoesNotTell(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t, stripped("scope"))
 	id := builtEnv(e, map[string]any{"scope": "organization"})
-	cfg := func(more string) string { return e.Config(envConfig(more)) }
-	runEnv(t, e,
-		resource.TestStep{Config: cfg(""), ResourceName: envAddress, ImportState: true, ImportStateId: id, ImportStatePersist: true},
-		resource.TestStep{Config: cfg("scope = \"organization\""), ConfigPlanChecks: envAction(plancheck.ResourceActionUpdate), ConfigStateChecks: []statecheck.StateCheck{envHas("id", id), envHas("scope", "organization")}},
-		resource.TestStep{Config: cfg("scope = \"user\""), ConfigPlanChecks: envAction(plancheck.ResourceActionReplace), ConfigStateChecks: []statecheck.StateCheck{envHas("scope", "user")}},
-	)
+	i := newInstance(t, e)
+	if out := acctest.NewProcess(t, e, nil).Import(i, id); len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+	for _, step := range []struct{ scope, action string }{{"organization", "update"}, {"user", "replace"}} {
+		mustDo(t, apply(t, e, i, envValues(acctest.Values{"scope": step.scope})), step.action)
+		if i.Attribute("scope") != step.scope || (i.ID() == id) != (step.action == "update") {
+			t.Errorf("%s: the state is %s", step.scope, i.State)
+		}
+		mustRest(t, e, i, envValues(acctest.Values{"scope": step.scope}))
+	}
 }
