@@ -33,34 +33,34 @@ func New(conn *transport.Conn) *Client {
 // Days are a range of days in UTC, as YYYY-MM-DD. Both ends belong to it.
 type Days struct{ Start, End string }
 
-// Report is the answer to a question about days.
+// Report is the result of a query about days.
 type Report[T any] struct {
-	// OrgID is the organization's ID; empty where the service does not say.
+	// OrgID is the organization's ID; empty if the service does not return it.
 	OrgID string
 	Rows  []T
 }
 
-// place identifies a row of an answer, and orders the rows.
-type place struct{ date, key string }
+// rowKey identifies a row, and orders the rows.
+type rowKey struct{ date, group string }
 
-func (r *TokenRow) place() place        { return placed(r.Date, r.GroupKey) }
-func (r *ToolRow) place() place         { return placed(r.Date, r.GroupKey) }
-func (r *ActivityRow) place() place     { return placed(r.Date, r.GroupKey) }
-func (r *ProductivityRow) place() place { return placed(r.Date, nil) }
-func (r *UserRow) place() place         { return placed(r.Date, &r.UserID) }
+func (r *TokenRow) key() rowKey        { return keyOf(r.Date, r.GroupKey) }
+func (r *ToolRow) key() rowKey         { return keyOf(r.Date, r.GroupKey) }
+func (r *ActivityRow) key() rowKey     { return keyOf(r.Date, r.GroupKey) }
+func (r *ProductivityRow) key() rowKey { return keyOf(r.Date, nil) }
+func (r *UserRow) key() rowKey         { return keyOf(r.Date, &r.UserID) }
 
-func placed(date string, key *string) place {
-	if key == nil {
-		return place{date, ""}
+func keyOf(date string, group *string) rowKey {
+	if group == nil {
+		return rowKey{date, ""}
 	}
-	return place{date, *key}
+	return rowKey{date, *group}
 }
 
-// verbatim is the place of a row whose fields are open.
-func verbatim(row *json.RawMessage) place { return place{"", string(*row)} }
+// rawKey is the key of a row whose fields are not documented.
+func rawKey(row *json.RawMessage) rowKey { return rowKey{"", string(*row)} }
 
-// compareTexts puts what the service leaves out first.
-func compareTexts(a, b *string) int {
+// compareStrings orders nil first.
+func compareStrings(a, b *string) int {
 	switch {
 	case a == b:
 		return 0
@@ -72,7 +72,6 @@ func compareTexts(a, b *string) int {
 	return cmp.Compare(*a, *b)
 }
 
-// queries are those to the operations of analytics.
 type queries struct {
 	tokens       *query[TokenRow]
 	tools        *query[ToolRow]
@@ -84,47 +83,43 @@ type queries struct {
 
 func newQueries(c *Client) queries {
 	return queries{
-		tokens:       newQuery(c, "getTokenAnalytics", "tokens", (*TokenRow).place, (*TokenRow).order),
-		tools:        newQuery(c, "getToolAnalytics", "tools", (*ToolRow).place, (*ToolRow).order),
-		activity:     newQuery(c, "getActivityAnalytics", "activity", (*ActivityRow).place, (*ActivityRow).order),
-		productivity: newQuery(c, "getProductivityAnalytics", "productivity", (*ProductivityRow).place, (*ProductivityRow).order),
-		users:        newQuery(c, "getUserAnalytics", "users", (*UserRow).place, (*UserRow).order),
-		myCost:       newQuery[json.RawMessage](c, "queryMyCost", "cost/me/query", verbatim, nil),
+		tokens:       newQuery(c, "getTokenAnalytics", "tokens", (*TokenRow).key, (*TokenRow).order),
+		tools:        newQuery(c, "getToolAnalytics", "tools", (*ToolRow).key, (*ToolRow).order),
+		activity:     newQuery(c, "getActivityAnalytics", "activity", (*ActivityRow).key, (*ActivityRow).order),
+		productivity: newQuery(c, "getProductivityAnalytics", "productivity", (*ProductivityRow).key, (*ProductivityRow).order),
+		users:        newQuery(c, "getUserAnalytics", "users", (*UserRow).key, (*UserRow).order),
+		myCost:       newQuery[json.RawMessage](c, "queryMyCost", "cost/me/query", rawKey, nil),
 	}
 }
 
-// Tokens returns what was used each day, and of each model if groupBy says so; empty does not. Rows are ordered by
-// date and group, here and in what follows.
+// Tokens returns the tokens used each day, for each model if groupBy is set. All rows of analytics are ordered by date and
+// group.
 func (c *Client) Tokens(ctx context.Context, days Days, groupBy string) (*Report[TokenRow], error) {
 	return c.queries.tokens.run(ctx, days.query("group_by", groupBy), 0)
 }
 
-// Tools returns the use of tools each day, and of each tool if groupBy says so.
+// Tools returns the use of tools each day, for each tool if groupBy is set.
 func (c *Client) Tools(ctx context.Context, days Days, groupBy string) (*Report[ToolRow], error) {
 	return c.queries.tools.run(ctx, days.query("group_by", groupBy), 0)
 }
 
-// Activity returns who was active each day, and on each client if groupBy says so.
+// Activity returns the active users of each day, for each client if groupBy is set.
 func (c *Client) Activity(ctx context.Context, days Days, groupBy string) (*Report[ActivityRow], error) {
 	return c.queries.activity.run(ctx, days.query("group_by", groupBy), 0)
 }
 
-// Productivity returns what was made each day.
+// Productivity returns the files and commits of each day.
 func (c *Client) Productivity(ctx context.Context, days Days) (*Report[ProductivityRow], error) {
 	return c.queries.productivity.run(ctx, days.query("", ""), 0)
 }
 
-// Users returns what each user did each day, ordered by date and user: at most so many rows, those that the
-// service lists first; 0 is all.
-func (c *Client) Users(ctx context.Context, days Days, most int) (*Report[UserRow], error) {
-	size := collection.MaxPageSize
-	if most > 0 {
-		size = min(most, collection.MaxPageSize)
-	}
-	return c.queries.users.run(ctx, days.query("limit", strconv.Itoa(size)), most)
+// Users returns what each user did each day, ordered by date and user: at most limit rows, those that the service lists
+// first; 0 is all.
+func (c *Client) Users(ctx context.Context, days Days, limit int) (*Report[UserRow], error) {
+	return c.queries.users.run(ctx, days.query("limit", collection.PageSize(limit)), limit)
 }
 
-// query is the question about the days, with one more parameter unless its value is empty.
+// query returns the query parameters, with one more unless its value is empty.
 func (d Days) query(name, value string) url.Values {
 	q := url.Values{"startDate": {d.Start}, "endDate": {d.End}}
 	if value != "" {
@@ -133,8 +128,8 @@ func (d Days) query(name, value string) url.Values {
 	return q
 }
 
-// unlike says why a row with such a date does not belong to an answer about the days; empty if it does.
-func (d Days) unlike(row int, date string) string {
+// rowProblem says why a row does not belong to the days; empty if it does.
+func (d Days) rowProblem(row int, date string) string {
 	switch {
 	case date == "":
 		return fmt.Sprintf("its row %d has no date", row)
@@ -144,64 +139,64 @@ func (d Days) unlike(row int, date string) string {
 	return ""
 }
 
-// dayOf is the day of a date, which the service may write with a time of day.
+// dayOf returns the day of a date that may have a time.
 func dayOf(date string) string { return date[:min(len(date), len(time.DateOnly))] }
 
-// query are the answers to the questions that one process has put to an operation of analytics, by their queries. Those
-// who ask the same within sharedLifetime share the requests, because such an answer may be large and slow.
+// query is an operation of analytics. Calls with the same parameters share their requests for collection.SharedLifetime,
+// because responses may be large and slow.
 type query[T any] struct {
 	client *Client
 	op     transport.Operation
-	// place identifies a row. Order sorts the lists in it; it is nil if rows stay as the service writes them.
-	place func(*T) place
+	key    func(*T) rowKey
+	// order sorts the lists in a row. It is nil if rows stay as the service writes them.
 	order func(*T)
 	pages *collection.Paged[Report[T]]
 }
 
-func newQuery[T any](c *Client, name, path string, place func(*T) place, order func(*T)) *query[T] {
-	a := &query[T]{client: c, op: transport.Operation{Name: name, Method: http.MethodGet, Route: "/api/v1/analytics/" + path}, place: place, order: order}
+func newQuery[T any](c *Client, name, path string, key func(*T) rowKey, order func(*T)) *query[T] {
+	a := &query[T]{client: c, op: transport.Operation{Name: name, Method: http.MethodGet, Route: "/api/v1/analytics/" + path}, key: key, order: order}
 	a.pages = collection.NewPaged(c.conn.Clock, a.op, a.fetch, func(one, other Report[T]) bool {
-		return slices.EqualFunc(one.Rows, other.Rows, func(x, y T) bool { return place(&x) == place(&y) })
+		return slices.EqualFunc(one.Rows, other.Rows, func(x, y T) bool { return key(&x) == key(&y) })
 	})
 	return a
 }
 
-// run returns the rows of all pages, or of as many as hold enough of them; 0 is all. No rows are an empty list. A
-// row that an earlier page had is dropped: a user may have moved to a later page meanwhile.
-func (a *query[T]) run(ctx context.Context, query url.Values, most int) (*Report[T], error) {
-	found, earlier := &Report[T]{Rows: []T{}}, map[place]bool{}
-	for part, err := range a.pages.All(ctx, query.Encode()) {
+// run returns at most limit rows; 0 is all. A row that an earlier page had is dropped: a user may have moved to a later page in
+// the meantime.
+func (a *query[T]) run(ctx context.Context, query url.Values, limit int) (*Report[T], error) {
+	found, earlier := &Report[T]{Rows: []T{}}, map[rowKey]bool{}
+	for page, err := range a.pages.All(ctx, query.Encode()) {
 		if err != nil {
 			return nil, err
 		}
-		if found.OrgID != "" && part.OrgID != "" && found.OrgID != part.OrgID {
-			a.pages.Invalidate() // As any other failure, this one is not kept.
-			return nil, transport.Request{Op: a.op}.Unexpected(fmt.Sprintf("it belongs to organization %s, and an earlier page to %s", part.OrgID, found.OrgID))
+		if found.OrgID != "" && page.OrgID != "" && found.OrgID != page.OrgID {
+			a.pages.Invalidate() // Failures are not cached.
+			return nil, transport.Request{Op: a.op}.Unexpected(fmt.Sprintf("it belongs to organization %s, and an earlier page to %s", page.OrgID, found.OrgID))
 		}
-		found.OrgID = cmp.Or(found.OrgID, part.OrgID)
-		for _, row := range part.Rows {
-			if a.order == nil || !earlier[a.place(&row)] {
+		found.OrgID = cmp.Or(found.OrgID, page.OrgID)
+		for _, row := range page.Rows {
+			if a.order == nil || !earlier[a.key(&row)] {
 				found.Rows = append(found.Rows, row)
 			}
 		}
-		for i := range part.Rows {
-			earlier[a.place(&part.Rows[i])] = true
+		for i := range page.Rows {
+			earlier[a.key(&page.Rows[i])] = true
 		}
-		if most > 0 && len(found.Rows) >= most {
-			found.Rows = found.Rows[:most]
+		if limit > 0 && len(found.Rows) >= limit {
+			found.Rows = found.Rows[:limit]
 			break
 		}
 	}
 	if a.order != nil {
 		slices.SortStableFunc(found.Rows, func(x, y T) int {
-			one, other := a.place(&x), a.place(&y)
-			return cmp.Or(cmp.Compare(one.date, other.date), cmp.Compare(one.key, other.key))
+			one, other := a.key(&x), a.key(&y)
+			return cmp.Or(cmp.Compare(one.date, other.date), cmp.Compare(one.group, other.group))
 		})
 	}
 	return found, nil
 }
 
-// fetch asks for a page. It is one item of the listing, because the organization's ID is known without any row too.
+// fetch reads a page. The page is one item of the listing, because it has the organization's ID even without rows.
 func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.Page[Report[T]], error) {
 	var none collection.Page[Report[T]]
 	q, err := url.ParseQuery(query)
@@ -212,16 +207,16 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 		q.Set("cursor", cursor)
 	}
 	r := transport.Request{Op: a.op, Query: q}
-	answer, err := a.client.conn.Exchange(ctx, r, transport.OnlyJSON)
+	response, err := a.client.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return none, err
 	}
-	rows, err := transport.ReadList[T](answer.Body, "data")
+	rows, err := transport.ReadList[T](response.Body, "data")
 	if err != nil {
 		return none, transport.NewTransportError(a.op, err)
 	}
 	days := Days{Start: q.Get("startDate"), End: q.Get("endDate")}
-	// An operation without pages is not asked for a number of users, and need not say that its answer is whole.
+	// Operations without pages have no limit parameter, and their responses need not say that they are complete.
 	size, err := strconv.Atoi(q.Get("limit"))
 	isPaged := err == nil
 	if isPaged && rows == nil {
@@ -231,7 +226,7 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 		if a.order == nil {
 			break
 		}
-		if problem := days.unlike(i+1, a.place(&rows[i]).date); problem != "" {
+		if problem := days.rowProblem(i+1, a.key(&rows[i]).date); problem != "" {
 			return none, r.Unexpected(problem)
 		}
 		a.order(&rows[i])
@@ -245,21 +240,21 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 			NextCursor json.RawMessage `json:"next_cursor"`
 		} `json:"meta"`
 	}
-	if err := transport.ReadEnvelope(answer.Body, &envelope); err != nil {
+	if err := transport.ReadEnvelope(response.Body, &envelope); err != nil {
 		return none, transport.NewTransportError(a.op, err)
 	}
-	if told := (Days{cmp.Or(dayOf(envelope.Meta.StartDate), days.Start), cmp.Or(dayOf(envelope.Meta.EndDate), days.End)}); told != days {
-		return none, r.Unexpected(fmt.Sprintf("it covers other days than requested: %s to %s", told.Start, told.End))
+	if covered := (Days{cmp.Or(dayOf(envelope.Meta.StartDate), days.Start), cmp.Or(dayOf(envelope.Meta.EndDate), days.End)}); covered != days {
+		return none, r.Unexpected(fmt.Sprintf("it covers other days than requested: %s to %s", covered.Start, covered.End))
 	}
 	next, err := collection.NextPage(r, envelope.Meta.HasMore, envelope.Meta.NextCursor, isPaged && a.users(rows) >= size)
 	return collection.Page[Report[T]]{Items: []Report[T]{{OrgID: envelope.Meta.OrgID, Rows: rows}}, Next: next}, err
 }
 
-// users counts those whom rows of pages are about: the size of such a page is a number of users.
+// users counts the users in rows: the size of a page is a number of users.
 func (a *query[T]) users(rows []T) int {
 	users := map[string]bool{}
 	for i := range rows {
-		users[a.place(&rows[i]).key] = true
+		users[a.key(&rows[i]).group] = true
 	}
 	return len(users)
 }

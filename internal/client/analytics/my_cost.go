@@ -9,10 +9,10 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// CostHeadlineDaily is the query about one's own cost whose rows are known: what was used each day.
+// CostHeadlineDaily is the query whose rows are documented: the credits used each day.
 const CostHeadlineDaily = "headline_daily"
 
-// CostQueryKeys are the queries about one's own cost.
+// CostQueryKeys are the queries of MyCost.
 func CostQueryKeys() []string {
 	return []string{
 		CostHeadlineDaily, "cost_summary", "top_sessions", "by_model", "fsc_by_model_daily", "fsc_by_multiplier_daily", "by_ticket", "by_pr", "my_activity_summary",
@@ -20,30 +20,30 @@ func CostQueryKeys() []string {
 	}
 }
 
-// MyCost is the answer to a query about one's own cost.
+// MyCost is the result of a query about the cost of the API key's owner.
 type MyCost struct {
-	// OrgID is the organization's ID; empty where the service does not say.
+	// OrgID is the organization's ID; empty if the service does not return it.
 	OrgID string
-	// Rows are as the service writes them: the fields of most queries are open.
+	// Rows are as the service writes them: the fields of most queries are not documented.
 	Rows []json.RawMessage
 	// Days are the rows of CostHeadlineDaily; nil for another query.
 	Days []CostDay
 }
 
-// CostDay is what was used on a day, in credits; nil where the service leaves it out.
+// CostDay has the credits used on a day; nil if the service leaves them out.
 type CostDay struct {
 	Date string   `json:"date"`
 	FSC  *float64 `json:"fsc"`
 }
 
-// MyCost asks about what the API key's owner used. The rows of CostHeadlineDaily are ordered by date, others by the service.
+// MyCost returns the cost of the API key's owner. The rows of CostHeadlineDaily are ordered by date, others by the service.
 func (c *Client) MyCost(ctx context.Context, queryKey string, days Days) (*MyCost, error) {
-	asked := c.queries.myCost
-	answer, err := asked.run(ctx, days.query("queryKey", queryKey), 0)
+	query := c.queries.myCost
+	report, err := query.run(ctx, days.query("queryKey", queryKey), 0)
 	if err != nil {
 		return nil, err
 	}
-	found := &MyCost{OrgID: answer.OrgID, Rows: answer.Rows}
+	found := &MyCost{OrgID: report.OrgID, Rows: report.Rows}
 	if queryKey != CostHeadlineDaily {
 		return found, nil
 	}
@@ -51,14 +51,14 @@ func (c *Client) MyCost(ctx context.Context, queryKey string, days Days) (*MyCos
 		day CostDay
 		raw json.RawMessage
 	}
-	rows := make([]dayRow, len(answer.Rows))
-	for i, raw := range answer.Rows {
+	rows := make([]dayRow, len(report.Rows))
+	for i, raw := range report.Rows {
 		rows[i].raw = raw
 		if err := transport.Decode(raw, "", &rows[i].day); err != nil {
-			return nil, transport.NewTransportError(asked.op, err)
+			return nil, transport.NewTransportError(query.op, err)
 		}
-		if problem := days.unlike(i+1, rows[i].day.Date); problem != "" {
-			return nil, transport.Request{Op: asked.op}.Unexpected(problem)
+		if problem := days.rowProblem(i+1, rows[i].day.Date); problem != "" {
+			return nil, transport.Request{Op: query.op}.Unexpected(problem)
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b dayRow) int { return cmp.Compare(a.day.Date, b.day.Date) })

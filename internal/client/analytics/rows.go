@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// TokenRow is what was used on a day, of all models or of one. What the service leaves out is nil, here and in every
-// row of analytics; an empty text is a value, as the extension of a file without one.
+// TokenRow is the tokens used on a day, by all models or one. In all rows of analytics, nil is what the service leaves out. An
+// empty string is a value, such as the extension of a file without one.
 type TokenRow struct {
 	Date             string        `json:"date"`
 	GroupKey         *string       `json:"group_key"`
@@ -19,7 +19,7 @@ type TokenRow struct {
 	ByUser           []UserTokens  `json:"by_user"`
 }
 
-// ModelTokens is what was used of a model.
+// ModelTokens is the tokens of a model.
 type ModelTokens struct {
 	ModelID        *string  `json:"model_id"`
 	ModelTier      *string  `json:"model_tier"`
@@ -28,7 +28,7 @@ type ModelTokens struct {
 	OutputTokens   *float64 `json:"output_tokens"`
 }
 
-// UserTokens is what a user used. UserEmail is nil for somebody who has left.
+// UserTokens is the tokens of a user. UserEmail is nil for a former member.
 type UserTokens struct {
 	UserID         *string       `json:"user_id"`
 	UserEmail      *string       `json:"user_email"`
@@ -36,7 +36,7 @@ type UserTokens struct {
 	ByModel        []ModelTokens `json:"by_model"`
 }
 
-// ToolRow is the use of tools on a day, of all or of one.
+// ToolRow is the use of tools on a day, of all or one.
 type ToolRow struct {
 	Date                     string            `json:"date"`
 	GroupKey                 *string           `json:"group_key"`
@@ -93,7 +93,7 @@ type AutonomyLevels struct {
 	Manual     *float64 `json:"manual"`
 }
 
-// ActivityRow is who was active on a day, on all clients or on one.
+// ActivityRow is the activity on a day, on all clients or one.
 type ActivityRow struct {
 	Date                     string              `json:"date"`
 	GroupKey                 *string             `json:"group_key"`
@@ -106,7 +106,7 @@ type ActivityRow struct {
 	UserMessages             *float64            `json:"user_messages"`
 }
 
-// ProductivityRow is what was made on a day.
+// ProductivityRow is the files and commits of a day.
 type ProductivityRow struct {
 	Date          string           `json:"date"`
 	FilesCreated  *float64         `json:"files_created"`
@@ -129,7 +129,7 @@ type LanguageCount struct {
 	Count    *float64 `json:"count"`
 }
 
-// UserRow is what a user did on a day. UserEmail is nil for somebody who has left.
+// UserRow is what a user did on a day. UserEmail is nil for a former member.
 type UserRow struct {
 	UserID            string   `json:"user_id"`
 	UserEmail         *string  `json:"user_email"`
@@ -155,10 +155,10 @@ type UserRow struct {
 	Languages         []string `json:"languages"`
 }
 
-// order sorts the lists within a row, whose order the API leaves open: a changing one would show up as a change.
+// order sorts the lists in a row. The API does not define their order, and a changing order would show up as drift.
 func (r *TokenRow) order() {
 	orderModels(r.ByModel)
-	slices.SortStableFunc(r.ByUser, func(a, b UserTokens) int { return compareTexts(a.UserID, b.UserID) })
+	slices.SortStableFunc(r.ByUser, func(a, b UserTokens) int { return compareStrings(a.UserID, b.UserID) })
 	for _, user := range r.ByUser {
 		orderModels(user.ByModel)
 	}
@@ -166,26 +166,26 @@ func (r *TokenRow) order() {
 
 func orderModels(models []ModelTokens) {
 	slices.SortStableFunc(models, func(a, b ModelTokens) int {
-		return cmp.Or(compareTexts(a.ModelID, b.ModelID), compareTexts(a.ModelTier, b.ModelTier))
+		return cmp.Or(compareStrings(a.ModelID, b.ModelID), compareStrings(a.ModelTier, b.ModelTier))
 	})
 }
 
 func (r *ToolRow) order() {
-	slices.SortStableFunc(r.ByTool, func(a, b ToolInvocations) int { return compareTexts(a.Tool, b.Tool) })
-	slices.SortStableFunc(r.MCPByServer, func(a, b MCPInvocations) int { return compareTexts(a.Server, b.Server) })
-	byName := func(a, b NameCount) int { return compareTexts(a.Name, b.Name) }
+	slices.SortStableFunc(r.ByTool, func(a, b ToolInvocations) int { return compareStrings(a.Tool, b.Tool) })
+	slices.SortStableFunc(r.MCPByServer, func(a, b MCPInvocations) int { return compareStrings(a.Server, b.Server) })
+	byName := func(a, b NameCount) int { return compareStrings(a.Name, b.Name) }
 	slices.SortStableFunc(r.SkillsByName, byName)
 	slices.SortStableFunc(r.SlashCommandsByName, byName)
 	slices.SortStableFunc(r.HooksByEvent, func(a, b HookCount) int {
-		return cmp.Or(compareTexts(a.Event, b.Event), compareTexts(a.Matcher, b.Matcher), compareTexts(a.Command, b.Command))
+		return cmp.Or(compareStrings(a.Event, b.Event), compareStrings(a.Matcher, b.Matcher), compareStrings(a.Command, b.Command))
 	})
 }
 
 func (r *ActivityRow) order() {}
 
 func (r *ProductivityRow) order() {
-	slices.SortStableFunc(r.ByExtension, func(a, b ExtensionCount) int { return compareTexts(a.Extension, b.Extension) })
-	slices.SortStableFunc(r.ByLanguage, func(a, b LanguageCount) int { return compareTexts(a.Language, b.Language) })
+	slices.SortStableFunc(r.ByExtension, func(a, b ExtensionCount) int { return compareStrings(a.Extension, b.Extension) })
+	slices.SortStableFunc(r.ByLanguage, func(a, b LanguageCount) int { return compareStrings(a.Language, b.Language) })
 }
 
 func (r *UserRow) order() { slices.Sort(r.Languages) }

@@ -17,10 +17,10 @@ const (
 // OwnerService is the kind of an owner that is a service account.
 const OwnerService = "service"
 
-// ProviderBYOM is the provider type of a machine that somebody brings along.
+// ProviderBYOM is the provider type of a registered machine.
 const ProviderBYOM = "byom"
 
-// Statuses of a provisioning step. The service's word for a failed one is open; see Failed.
+// Statuses of a provisioning step. The service does not document the status of a failed step; see Failed.
 const (
 	StepCompleted  = "completed"
 	StepInProgress = "in_progress"
@@ -28,8 +28,8 @@ const (
 	StepFailed     = "failed"
 )
 
-// StepInstall is the ID of the provisioning step that installs dependencies, also when that is done again later.
-// x-assumption: the service documents neither the IDs nor that a later installation shows in its step.
+// StepInstall is the ID of the provisioning step that installs dependencies, at first and again later.
+// x-assumption: the service documents neither the IDs nor that a later installation reuses the step.
 const StepInstall = "install-dependencies"
 
 // Computer is a machine on which agents work.
@@ -42,7 +42,7 @@ type Computer struct {
 	ProviderType string           `json:"providerType"`
 	Status       string           `json:"status"`
 	CreatedAt    transport.Millis `json:"createdAt"`
-	// ProvisioningSteps is nil where the operation does not return them.
+	// ProvisioningSteps is nil if the operation does not return them.
 	ProvisioningSteps     []ProvisioningStep `json:"provisioningSteps"`
 	InstallSessionID      string             `json:"installSessionId"`
 	RelayClientURL        string             `json:"relayClientUrl"`
@@ -52,9 +52,9 @@ type Computer struct {
 	OwnerPrincipalKind    string             `json:"ownerPrincipalKind"`
 	OwnerID               string             `json:"ownerId"`
 	Source                *Source            `json:"computerSource"`
-	// WithoutSteps says that steps were asked for and the service returned none.
+	// WithoutSteps says that steps were requested and the service returned none.
 	WithoutSteps bool `json:"-"`
-	// IsCallers says that the API key's owner owns the computer. It is known only where CompleteOwner was asked.
+	// IsCallers says that the API key's owner owns the computer. CompleteOwner sets it.
 	IsCallers bool `json:"-"`
 }
 
@@ -69,30 +69,23 @@ type ProvisioningStep struct {
 	InstallSessionID string           `json:"installSessionId"`
 }
 
-// Source is what a computer was made from.
+// Source is what a computer was created from.
 type Source struct {
 	Kind       string `json:"kind"`
 	TemplateID string `json:"templateId"`
 	ComputerID string `json:"computerId"`
 }
 
-// Failed reports that the step went wrong.
+// Failed reports that the step failed.
 func (s *ProvisioningStep) Failed() bool {
 	return s.Error != "" || s.Status == StepFailed || s.Status == "error"
 }
 
-// FailedStep returns the step that went wrong, or nil.
-func (c *Computer) FailedStep() *ProvisioningStep {
-	for i := range c.ProvisioningSteps {
-		if c.ProvisioningSteps[i].Failed() {
-			return &c.ProvisioningSteps[i]
-		}
-	}
-	return nil
-}
+// FailedStep returns the first failed step, or nil.
+func (c *Computer) FailedStep() *ProvisioningStep { return c.firstStep((*ProvisioningStep).Failed) }
 
-// SetUpFailed reports that the record proves that the computer was never active: a step of its set-up failed. The step that
-// installs dependencies proves nothing, because it may be taken again later.
+// SetUpFailed reports that the computer was never active, because a step of its set-up failed. The step that installs
+// dependencies proves nothing, because it may run again later.
 func (c *Computer) SetUpFailed() bool {
 	step := c.FailedStep()
 	return c.Status == StatusError && step != nil && step.ID != StepInstall
@@ -100,15 +93,19 @@ func (c *Computer) SetUpFailed() bool {
 
 // InstallStep returns the step that installs dependencies, or nil.
 func (c *Computer) InstallStep() *ProvisioningStep {
+	return c.firstStep(func(s *ProvisioningStep) bool { return s.ID == StepInstall })
+}
+
+func (c *Computer) firstStep(matches func(*ProvisioningStep) bool) *ProvisioningStep {
 	for i := range c.ProvisioningSteps {
-		if c.ProvisioningSteps[i].ID == StepInstall {
+		if matches(&c.ProvisioningSteps[i]) {
 			return &c.ProvisioningSteps[i]
 		}
 	}
 	return nil
 }
 
-// ServiceAccount returns the ID of the service account that owns the computer; empty for any other owner.
+// ServiceAccount returns the ID of the service account that owns the computer, or empty.
 func (c *Computer) ServiceAccount() string {
 	if c.OwnerPrincipalKind == OwnerService {
 		return c.OwnerID
@@ -128,19 +125,18 @@ func (c *Computer) MissingField() string {
 	return ""
 }
 
-// names are what a computer is found by: its name, its owner, and the prefix of a fleet whose name it may bear.
+// names are the keys under which listings find a computer: its name, and the fleet that its name may belong to.
 func (c *Computer) names() []string {
 	names := []string{c.Name}
 	if i := strings.LastIndexByte(c.Name, '-'); i > 0 {
 		if _, ok := FleetNumber(c.Name[:i], c.Name); ok {
-			names = append(names, inFleet(c.Name[:i]))
+			names = append(names, fleetKey(c.Name[:i]))
 		}
 	}
 	return names
 }
 
-// existing is what an error tells of a computer that stands in the way.
-func (c *Computer) existing() create.ExistsError {
+func (c *Computer) describe() create.ExistsError {
 	return create.ExistsError{Object: "computer", Name: c.Name, ID: c.ID, ImportID: c.ID, CreatedAt: c.CreatedAt.Time()}
 }
 
@@ -156,7 +152,7 @@ type CreateRequest struct {
 	Source           *CreateSource `json:"source,omitempty"`
 }
 
-// CreateSource is the source of a new computer; which fields belong to which kind is in the contract.
+// CreateSource is the source of a new computer. The contract says which fields belong to which kind.
 type CreateSource struct {
 	Kind             string         `json:"kind"`
 	TemplateID       string         `json:"templateId,omitempty"`
@@ -165,21 +161,21 @@ type CreateSource struct {
 	SourceComputerID string         `json:"sourceComputerId,omitempty"`
 }
 
-// SoftwareDraft is a receipt: sent again it returns the computer that was made for it.
+// SoftwareDraft identifies a request: sent again, it returns the computer that was created for it.
 type SoftwareDraft struct {
 	WorkstreamID      string `json:"workstreamId"`
 	CreationSessionID string `json:"creationSessionId"`
 	FirstTurnID       string `json:"firstTurnId"`
 }
 
-// UpdateRequest is the body of updateComputer. Nil means "leave as it is".
+// UpdateRequest is the body of updateComputer. Nil means "unchanged".
 type UpdateRequest struct {
 	Name       *string `json:"name,omitempty"`
 	HostID     *string `json:"hostId,omitempty"`
 	RemoteUser *string `json:"remoteUser,omitempty"`
 }
 
-// isWanted reports that a computer is what the request asked for, as far as its record tells.
+// isWanted reports that a computer matches the request, in the fields that its record has.
 func (b CreateRequest) isWanted(c *Computer) bool {
 	if source := c.Source; source != nil {
 		wanted := b.Source

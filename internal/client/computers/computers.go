@@ -27,7 +27,7 @@ type Client struct {
 // New returns the calls on computers.
 func New(conn *transport.Conn, accounts *serviceaccounts.Client) *Client {
 	c := &Client{conn: conn, accounts: accounts}
-	// The first read of a collection is a plain GET; from the second on a listing costs less.
+	// The first read of a collection is a GET. From the second on, a listing costs less.
 	c.listings = collection.NewShared(conn.Clock, 1, c.listForReads, (*Computer).Identifier, (*Computer).names)
 	c.polls = collection.NewPoller(conn.Clock, collection.PollSource[Computer]{
 		Single: c.GetUncached,
@@ -41,9 +41,8 @@ func New(conn *transport.Conn, accounts *serviceaccounts.Client) *Client {
 	return c
 }
 
-// inFleet stands beside the names of computers, none of which holds a NUL.
-
-func inFleet(prefix string) string { return "fleet\x00" + prefix }
+// fleetKey differs from every name of a computer, because no name contains a NUL.
+func fleetKey(prefix string) string { return "fleet\x00" + prefix }
 
 // Filter narrows a listing of computers.
 type Filter struct {
@@ -67,8 +66,8 @@ func (c *Client) List(ctx context.Context, filter Filter) ([]Computer, error) {
 	return transport.CallList[Computer](ctx, c.conn, transport.Request{Op: transport.Operation{Name: "listComputers", Method: http.MethodGet, Route: "/api/v0/computers"}, Query: filter.query()}, "computers")
 }
 
-// listForReads lists everything that may be in a state: what is hidden too, and with steps.
-// The key of the collection is the service account that owns the computers; empty is the caller.
+// listForReads lists every computer that may be in a state, including unlisted ones, with steps. The key of the collection
+// is the service account that owns the computers; empty is the caller.
 func (c *Client) listForReads(ctx context.Context, account string) ([]Computer, error) {
 	all, err := c.List(ctx, Filter{ServiceAccountID: account, IncludeUnlisted: true, IncludeProvisioningSteps: true})
 	for i := range all {
@@ -77,20 +76,19 @@ func (c *Client) listForReads(ctx context.Context, account string) ([]Computer, 
 	return all, err
 }
 
-// Get reads one computer. Many reads in a short time share one listing of the account's computers. Steps are present
-// only where a listing answered. One that does not exist is a *GoneError.
+// Get reads one computer. Reads in a short time share one listing of the account's computers. Steps are present only if
+// the computer comes from a listing. If it does not exist, the error is a *GoneError.
 func (c *Client) Get(ctx context.Context, id, account string) (*Computer, error) {
 	found, err := c.listings.Get(ctx, account, id, func(ctx context.Context) (*Computer, error) { return c.GetUncached(ctx, id) })
 	return found, c.accounts.GoneWithAccount(ctx, account, err)
 }
 
-// GetListed returns a computer as the listing shows it that all reads of the account's computers share, with its
-// steps; nil if it is not there.
+// GetListed returns a computer with its steps from the listing that reads of the account's computers share, or nil.
 func (c *Client) GetListed(ctx context.Context, id, account string) (*Computer, error) {
 	return c.listings.Lookup(ctx, account, id)
 }
 
-// GetWithSteps reads one computer with its provisioning steps, which only listings and the look-up by name return.
+// GetWithSteps reads one computer with its provisioning steps, which only listings and getComputerByName return.
 func (c *Client) GetWithSteps(ctx context.Context, id string) (*Computer, error) {
 	found, err := c.listings.Lookup(ctx, "", id)
 	if found != nil || err != nil && !collection.CannotList(err) {
@@ -107,18 +105,18 @@ func (c *Client) GetWithSteps(ctx context.Context, id string) (*Computer, error)
 	return listed, err
 }
 
-// CompleteOwner completes a record with whether the API key's own account owns it, which an account's computer itself does not tell.
+// CompleteOwner sets IsCallers, which the record of a service account's computer does not show.
 func (c *Client) CompleteOwner(ctx context.Context, found *Computer) error {
 	if found.ServiceAccount() == "" {
 		found.IsCallers = true
 		return nil
 	}
-	own, err := c.listings.Lookup(ctx, "", found.ID)
-	found.IsCallers = own != nil
+	callers, err := c.listings.Lookup(ctx, "", found.ID)
+	found.IsCallers = callers != nil
 	return err
 }
 
-// GetUncached reads one computer with a request of its own. The answer has no steps.
+// GetUncached reads one computer with its own request. The response has no steps.
 func (c *Client) GetUncached(ctx context.Context, id string) (*Computer, error) {
 	return transport.CallObject[Computer](ctx, c.conn, transport.Request{
 		Op:   transport.Operation{Name: "getComputer", Method: http.MethodGet, Route: "/api/v0/computers/{computerId}"},
@@ -127,13 +125,13 @@ func (c *Client) GetUncached(ctx context.Context, id string) (*Computer, error) 
 	}, id)
 }
 
-// Watch follows a computer; all watches of one account's computers share their looks. Steps are present only
-// where a listing answered.
+// Watch follows a computer. All watches of an account's computers share their polls. Steps are present only if the computer
+// comes from a listing.
 func (c *Client) Watch(id, account string) *collection.Watch[Computer] {
 	return c.polls.Watch(account, id)
 }
 
-// GetByName reads the computer of that name, with its steps, among those of the service account, or of the caller if account is empty.
+// GetByName reads the computer of a name, with its steps. An empty account is the caller.
 func (c *Client) GetByName(ctx context.Context, name, account string) (*Computer, error) {
 	q := url.Values{"includeProvisioningSteps": {"true"}}
 	transport.SetIf(q, "serviceAccountId", account)
@@ -145,8 +143,8 @@ func (c *Client) GetByName(ctx context.Context, name, account string) (*Computer
 	}, transport.NewObject)
 }
 
-// WithSteps completes a record that came without its steps, which only listings and the look-up by name return. An
-// account that asks for its own computers may not name itself, so a refusal is followed by the look-up among the caller's.
+// WithSteps adds the steps to a record that has none, with getComputerByName. A service account that reads its own
+// computers may not name itself, so after a 403 the request is sent without an account.
 func (c *Client) WithSteps(ctx context.Context, found *Computer) (*Computer, error) {
 	if found.ProvisioningSteps != nil || found.WithoutSteps || found.ProviderType == ProviderBYOM {
 		return found, nil
@@ -167,21 +165,20 @@ func (c *Client) WithSteps(ctx context.Context, found *Computer) (*Computer, err
 
 // Providers returns the managed providers that the organization may use.
 func (c *Client) Providers(ctx context.Context) ([]string, error) {
-	answer, err := transport.Call[struct {
+	response, err := transport.Call[struct {
 		Providers []string `json:"providers"`
 	}](ctx, c.conn, transport.Request{Op: transport.ListProviders})
 	if err != nil {
 		return nil, err
 	}
-	return answer.Providers, nil
+	return response.Providers, nil
 }
 
-// Create makes a computer and reconciles a lost answer; see creation. With a software draft the service
-// itself recognizes a repetition, so that the request may be repeated; a computer that was made for the draft earlier is
-// not taken over.
+// Create creates a computer; create.Named handles a lost response. The service recognizes a repeated software draft, so the
+// request is retried then. A computer that was created earlier for the draft is an error.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, error) {
 	account, mayReplay := body.ServiceAccountID, body.Source != nil && body.Source.SoftwareDraft != nil
-	made, err := create.Named(ctx, c.conn, create.NamedObject[Computer]{
+	created, err := create.Named(ctx, c.conn, create.NamedObject[Computer]{
 		Object:     "computer",
 		Name:       body.Name,
 		Collection: c.listings,
@@ -195,33 +192,32 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, err
 				Repeatable: mayReplay,
 			}, transport.NewObject)
 		},
-		NameOf:    func(made *Computer) string { return made.Name },
-		CreatedAt: func(made *Computer) transport.Millis { return made.CreatedAt },
+		NameOf:    func(c *Computer) string { return c.Name },
+		CreatedAt: func(c *Computer) transport.Millis { return c.CreatedAt },
 		IsWanted:  body.isWanted,
 		MayReplay: mayReplay,
-		Describe:  (*Computer).existing,
+		Describe:  (*Computer).describe,
 	})
 	if err != nil {
 		c.listings.Invalidate(account)
 		return nil, err
 	}
-	c.listings.Put(account, made)
-	return made, nil
+	c.listings.Put(account, created)
+	return created, nil
 }
 
-// Update changes what is set in body. A host ID can be assigned once, so a repetition after a lost answer meets
-// a conflict; it counts as success where the computer is as wanted. Account is the service account under which the
-// computer was made; empty is the owner of the API key.
+// Update changes what is set in body. A host ID can be set once, so a retry after a lost response gets a 409, which counts as
+// success if the computer matches the request. Account is the service account that owns the computer; empty is the caller.
 func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequest) (*Computer, error) {
-	alone := func(ctx context.Context) (*Computer, error) { return c.GetUncached(ctx, id) }
+	get := func(ctx context.Context) (*Computer, error) { return c.GetUncached(ctx, id) }
 	updated, err := transport.PatchObject(ctx, c.conn, transport.Request{
 		Op:   transport.Operation{Name: "updateComputer", Method: http.MethodPatch, Route: "/api/v0/computers/{computerId}"},
 		Path: []string{id},
 		Body: body,
 		Noun: "computer",
-	}, id, alone, body.matches)
+	}, id, get, body.matches)
 	if transport.IsConflict(err) {
-		if present, readErr := alone(ctx); readErr == nil && body.matches(present) {
+		if present, readErr := get(ctx); readErr == nil && body.matches(present) {
 			updated, err = present, nil
 		}
 	}
@@ -233,8 +229,8 @@ func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequ
 	return updated, nil
 }
 
-// Delete removes a computer: a managed one is shut down, a registration of an own machine is dropped. For one that
-// is gone already the error is a *GoneError.
+// Delete deletes a computer. Of a registered machine, only the registration is deleted. If it is already gone, the error is a
+// *GoneError.
 func (c *Client) Delete(ctx context.Context, id, account string) error {
 	err := c.conn.CallIgnoringBody(ctx, transport.Request{
 		Op:   transport.Operation{Name: "deleteComputer", Method: http.MethodDelete, Route: "/api/v0/computers/{computerId}"},
@@ -249,7 +245,7 @@ func (c *Client) Delete(ctx context.Context, id, account string) error {
 
 // RecordActivity advances the inactivity clock of an active managed computer and returns the new time.
 func (c *Client) RecordActivity(ctx context.Context, id string) (time.Time, error) {
-	answer, err := transport.Call[struct {
+	response, err := transport.Call[struct {
 		LastActiveAt transport.Millis `json:"lastActiveAt"`
 	}](ctx, c.conn, transport.Request{
 		Op:   transport.Operation{Name: "recordComputerActivity", Method: http.MethodPost, Route: "/api/v0/computers/{computerId}/activity", Repeatable: true},
@@ -258,10 +254,10 @@ func (c *Client) RecordActivity(ctx context.Context, id string) (time.Time, erro
 	if err != nil {
 		return time.Time{}, err
 	}
-	return answer.LastActiveAt.Time(), nil
+	return response.LastActiveAt.Time(), nil
 }
 
-// InstallDeps starts an installation of dependencies. The service answers 409 while one runs.
+// InstallDeps starts an installation of dependencies. The service returns 409 while one runs.
 func (c *Client) InstallDeps(ctx context.Context, id string) (*Computer, error) {
 	defer c.listings.InvalidateAll()
 	return transport.CallObject[Computer](ctx, c.conn, transport.Request{
@@ -288,7 +284,7 @@ func (c *Client) Metrics(ctx context.Context, id string, start time.Time) ([]Met
 	if !start.IsZero() {
 		q.Set("start", start.UTC().Format(time.RFC3339))
 	}
-	answer, err := transport.Call[[]MetricsSample](ctx, c.conn, transport.Request{
+	samples, err := transport.Call[[]MetricsSample](ctx, c.conn, transport.Request{
 		Op:    transport.Operation{Name: "getComputerMetrics", Method: http.MethodGet, Route: "/api/v0/computers/{computerId}/metrics"},
 		Path:  []string{id},
 		Query: q,
@@ -296,16 +292,16 @@ func (c *Client) Metrics(ctx context.Context, id string, start time.Time) ([]Met
 	if err != nil {
 		return nil, err
 	}
-	return *answer, nil
+	return *samples, nil
 }
 
-// RefreshResult counts what was renewed on a computer.
+// RefreshResult counts what was refreshed on a computer.
 type RefreshResult struct {
 	Configured        int64 `json:"configured"`
 	SecretsConfigured int64 `json:"secretsConfigured"`
 }
 
-// Refresh renews Git credentials and secrets on a managed computer.
+// Refresh refreshes Git credentials and secrets on a managed computer.
 func (c *Client) Refresh(ctx context.Context, id string) (*RefreshResult, error) {
 	return transport.Call[RefreshResult](ctx, c.conn, transport.Request{
 		Op:   transport.Operation{Name: "refreshComputer", Method: http.MethodPost, Route: "/api/v0/computers/{computerId}/refresh", Repeatable: true},
@@ -316,7 +312,7 @@ func (c *Client) Refresh(ctx context.Context, id string) (*RefreshResult, error)
 // Restart resumes a managed computer and reports whether it had to be restarted.
 func (c *Client) Restart(ctx context.Context, id string) (bool, error) {
 	defer c.listings.InvalidateAll()
-	answer, err := transport.Call[struct {
+	response, err := transport.Call[struct {
 		WasRestarted bool `json:"wasRestarted"`
 	}](ctx, c.conn, transport.Request{
 		Op:   transport.Operation{Name: "restartComputer", Method: http.MethodPost, Route: "/api/v0/computers/{computerId}/restart", Repeatable: true},
@@ -325,7 +321,7 @@ func (c *Client) Restart(ctx context.Context, id string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return answer.WasRestarted, nil
+	return response.WasRestarted, nil
 }
 
 // ListOwned lists all computers of a service account, those that are hidden too. It shares the listing of the reads.
@@ -333,8 +329,8 @@ func (c *Client) ListOwned(ctx context.Context, account string) ([]Computer, err
 	return c.listings.All(ctx, account)
 }
 
-// CheckAccess says in the plan of a new computer or fleet whether the service refuses the provider. The creation needs
-// the same listing, so the check adds no request.
+// CheckAccess reports a key, role, or URL that cannot work when a computer or fleet is planned. Its creation needs the same
+// listing, so the check adds no request.
 func (c *Client) CheckAccess(ctx context.Context, account string) error {
 	purpose := "computers"
 	if account != "" {

@@ -1,6 +1,7 @@
 package computers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -9,24 +10,24 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// FileDownload is a signed address of a workspace file. The address is a secret.
+// FileDownload is a signed URL of a workspace file. The URL is a secret.
 type FileDownload struct {
 	URL string
-	// ExpiresAt is zero where the service does not say.
+	// ExpiresAt is zero if the service does not return it.
 	ExpiresAt time.Time
 }
 
-// WorkspaceFile is a file in a computer's workspace. What the service does not tell is empty.
+// WorkspaceFile is a file in a computer's workspace. What the service does not return is empty.
 type WorkspaceFile struct {
 	FileName  string `json:"fileName"`
 	SizeBytes int64  `json:"sizeBytes"`
 	Path      string `json:"path"`
 }
 
-// UnprovenUploadError says that it is not known whether a file was written into the workspace.
+// UnprovenUploadError says that a file may have been written to the workspace.
 type UnprovenUploadError struct {
 	FileName string
-	// Err is why the answer is missing, Check why the workspace could not be looked at.
+	// Err is why the response is missing, Check why the workspace could not be checked.
 	Err, Check error
 }
 
@@ -36,16 +37,16 @@ func (e *UnprovenUploadError) Error() string {
 
 func (e *UnprovenUploadError) Unwrap() error { return e.Err }
 
-// CreateFileUpload begins the upload of a workspace file. An upload of that name that was begun before is forgotten,
-// so the request may be repeated.
+// CreateFileUpload starts the upload of a workspace file. It replaces an unfinished upload of that name, so the request may be
+// retried.
 func (c *Client) CreateFileUpload(ctx context.Context, computerID, fileName string, content FileContent) (*FileUpload, error) {
 	type body struct {
 		SizeBytes   int64  `json:"sizeBytes"`
 		ContentType string `json:"contentType,omitempty"`
 	}
 	op := transport.Operation{Name: "createFileUpload", Method: http.MethodPost, Route: "/api/v0/computers/{computerId}/files/{fileName}/create-upload", Repeatable: true}
-	// The names of the keys are not documented, so the likely ones are read.
-	answer, err := transport.Call[struct {
+	// The names of the fields are not documented, so the likely ones are read.
+	response, err := transport.Call[struct {
 		URL        string            `json:"url"`
 		UploadURL  string            `json:"uploadUrl"`
 		Fields     map[string]string `json:"fields"`
@@ -55,12 +56,9 @@ func (c *Client) CreateFileUpload(ctx context.Context, computerID, fileName stri
 	if err != nil {
 		return nil, err
 	}
-	upload := &FileUpload{url: answer.URL, fields: answer.Fields, ExpiresAt: answer.ExpiresAt.Time()}
-	if upload.url == "" {
-		upload.url = answer.UploadURL
-	}
+	upload := &FileUpload{url: cmp.Or(response.URL, response.UploadURL), fields: response.Fields, ExpiresAt: response.ExpiresAt.Time()}
 	if upload.fields == nil {
-		upload.fields = answer.FormFields
+		upload.fields = response.FormFields
 	}
 	if upload.url == "" {
 		return nil, transport.Request{Op: op}.Unexpected("it has no upload URL")
@@ -68,10 +66,10 @@ func (c *Client) CreateFileUpload(ctx context.Context, computerID, fileName stri
 	return upload, nil
 }
 
-// CompleteFileUpload writes an uploaded file into the workspace, where no file of that name may be (409).
+// CompleteFileUpload writes an uploaded file to the workspace. The service returns 409 if a file of that name exists.
 //
-// A repetition after a lost answer meets the file that the first attempt may have written, but also any other of that
-// name. So what the workspace holds is compared with what was uploaded: the same bytes are success, whoever wrote them.
+// After a lost response, a retry may find the file of the first attempt or another one of that name. So the file in the
+// workspace is compared with the upload: the same bytes are success.
 func (c *Client) CompleteFileUpload(ctx context.Context, computerID, fileName string, content FileContent) (*WorkspaceFile, error) {
 	type body struct {
 		SizeBytes int64 `json:"sizeBytes"`
@@ -111,14 +109,14 @@ func (c *Client) CompleteFileUpload(ctx context.Context, computerID, fileName st
 	}
 }
 
-// CreateFileDownload returns a signed address of a workspace file. Empty arguments are not sent.
+// CreateFileDownload returns a signed URL of a workspace file. Empty arguments are not sent.
 func (c *Client) CreateFileDownload(ctx context.Context, computerID, fileName, sessionID, contentType string) (*FileDownload, error) {
 	type body struct {
 		SessionID   string `json:"sessionId,omitempty"`
 		ContentType string `json:"contentType,omitempty"`
 	}
 	op := transport.Operation{Name: "createFileDownload", Method: http.MethodPost, Route: "/api/v0/computers/{computerId}/files/{fileName}/create-download", Repeatable: true}
-	answer, err := transport.Call[struct {
+	response, err := transport.Call[struct {
 		URL         string           `json:"url"`
 		DownloadURL string           `json:"downloadUrl"`
 		ExpiresAt   transport.Millis `json:"expiresAt"`
@@ -126,17 +124,14 @@ func (c *Client) CreateFileDownload(ctx context.Context, computerID, fileName, s
 	if err != nil {
 		return nil, err
 	}
-	download := &FileDownload{URL: answer.URL, ExpiresAt: answer.ExpiresAt.Time()}
-	if download.URL == "" {
-		download.URL = answer.DownloadURL
-	}
+	download := &FileDownload{URL: cmp.Or(response.URL, response.DownloadURL), ExpiresAt: response.ExpiresAt.Time()}
 	if download.URL == "" {
 		return nil, transport.Request{Op: op}.Unexpected("it has no download URL")
 	}
 	return download, nil
 }
 
-// workspaceHas reports whether a file of that name is in the workspace and has this content.
+// workspaceHas reports whether the workspace has a file of that name with this content.
 func (c *Client) workspaceHas(ctx context.Context, computerID, fileName string, content FileContent) (bool, error) {
 	download, err := c.CreateFileDownload(ctx, computerID, fileName, "", "")
 	if transport.IsNotFound(err) {

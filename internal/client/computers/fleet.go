@@ -17,13 +17,13 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
-// MaxBulk is how many computers one bulkCreateComputers may ask for.
+// MaxBulk is how many computers one bulkCreateComputers can request.
 const MaxBulk = 20
 
-// fleetWorkers bounds the requests that go out at once for the computers of one fleet.
+// fleetWorkers is the maximum number of concurrent requests for the computers of one fleet.
 const fleetWorkers = 8
 
-// BulkCreateRequest is the body of bulkCreateComputers. Quantity is 1 to MaxBulk there; CreateFleet splits a larger one.
+// BulkCreateRequest is the body of bulkCreateComputers. CreateFleet splits a Quantity above MaxBulk.
 type BulkCreateRequest struct {
 	Quantity         int      `json:"quantity"`
 	NamePrefix       string   `json:"namePrefix"`
@@ -33,7 +33,7 @@ type BulkCreateRequest struct {
 	ServiceAccountID string   `json:"serviceAccountId,omitempty"`
 }
 
-// BulkCreateResult is what a bulk creation made. Error says why it stopped early; what was made by then stays.
+// BulkCreateResult has the created computers, and in Error why the creation stopped early.
 type BulkCreateResult struct {
 	Computers         []Computer `json:"computers"`
 	RequestedQuantity int        `json:"requestedQuantity"`
@@ -42,11 +42,11 @@ type BulkCreateResult struct {
 	} `json:"error"`
 }
 
-// ShortfallError says that a bulk creation made fewer computers than it was asked for.
+// ShortfallError says that a bulk creation created fewer computers than requested.
 type ShortfallError struct {
-	// Requested and Made are numbers of computers of the one request that fell short.
+	// Requested and Made are numbers of computers in one request.
 	Requested, Made int
-	// Message is the service's explanation; Err is set instead where its answer was lost.
+	// Message is the service's explanation. If the response was lost, Err is set instead.
 	Message string
 	Err     error
 }
@@ -60,18 +60,18 @@ func (e *ShortfallError) Error() string {
 
 func (e *ShortfallError) Unwrap() error { return e.Err }
 
-// ForeignComputersError says that computers bear names of a fleet, and that nothing proves them to be the fleet's own.
+// ForeignComputersError says that computers have names of a fleet, but nothing proves that they belong to it.
 type ForeignComputersError struct {
 	Prefix, Account string
 	Found           []Computer
-	// Err is why a creation cannot tell them from its own: its answer was lost. Nil before anything is sent.
+	// Err is why the response to a creation was lost. Nil if nothing was sent.
 	Err error
 }
 
 func (e *ForeignComputersError) Error() string {
 	names := make([]string, len(e.Found))
 	for i := range e.Found {
-		names[i] = e.Found[i].describe()
+		names[i] = e.Found[i].label()
 	}
 	text := fmt.Sprintf("computers named \"%s-<number>\" exist that do not belong to this fleet: %s", e.Prefix, phrase.Names(names, phrase.MaxNamed))
 	if e.Err != nil {
@@ -80,7 +80,7 @@ func (e *ForeignComputersError) Error() string {
 	return text
 }
 
-func (c *Computer) describe() string {
+func (c *Computer) label() string {
 	text := fmt.Sprintf("%s (%s", c.Name, c.ID)
 	if at := c.CreatedAt.Time(); !at.IsZero() {
 		text += ", created at " + at.UTC().Format(time.RFC3339)
@@ -90,9 +90,9 @@ func (c *Computer) describe() string {
 
 func (e *ForeignComputersError) Unwrap() error { return e.Err }
 
-// Existing describes the computers, which are imported together, as a fleet.
+// Existing describes the computers. They are imported together, as a fleet.
 func (e *ForeignComputersError) Existing() []create.ExistsError {
-	found := create.Describe(e.Found, (*Computer).existing)
+	found := create.Describe(e.Found, (*Computer).describe)
 	for i := range found {
 		found[i].ImportID = strings.TrimPrefix(e.Account+"/"+e.Prefix, "/")
 	}
@@ -111,15 +111,15 @@ func FleetNumber(prefix, name string) (int, bool) {
 
 // ListFleet returns the account's computers named "<prefix>-<number>".
 func (c *Client) ListFleet(ctx context.Context, prefix, account string) ([]Computer, error) {
-	found, err := c.listings.Find(ctx, account, inFleet(prefix))
+	found, err := c.listings.Find(ctx, account, fleetKey(prefix))
 	if transport.IsNotFound(err) {
 		err = c.accounts.GoneWithAccount(ctx, account, &collection.UnprovenGoneError{Err: err, Listing: err})
 	}
 	return found, err
 }
 
-// GetMany returns those of an account's computers that exist, from the listing that all reads share. It asks for a
-// computer that the listing lacks by itself.
+// GetMany returns those of an account's computers that exist, from the shared listing. A computer that the listing lacks is
+// read on its own.
 func (c *Client) GetMany(ctx context.Context, account string, ids []string) ([]Computer, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -150,71 +150,69 @@ func (c *Client) GetManyNow(ctx context.Context, account string, ids []string) (
 	return c.GetMany(ctx, account, ids)
 }
 
-// foreignAmong returns the computers whose IDs are not known.
-func foreignAmong(named []Computer, known []string) []Computer {
-	ours := make(map[string]bool, len(known))
-	for _, id := range known {
-		ours[id] = true
+// foreignAmong returns the computers that are not members of the fleet.
+func foreignAmong(named []Computer, memberIDs []string) []Computer {
+	isMember := make(map[string]bool, len(memberIDs))
+	for _, id := range memberIDs {
+		isMember[id] = true
 	}
-	return slices.DeleteFunc(named, func(c Computer) bool { return ours[c.ID] })
+	return slices.DeleteFunc(named, func(c Computer) bool { return isMember[c.ID] })
 }
 
-// CreateFleet makes body.Quantity computers named "<prefix>-<n>", in as many requests as that takes, one after the
-// other, because the service hands out the lowest free suffixes. Known are the IDs that the fleet has already.
-//
-// No request is repeated after a lost answer. If there are computers of these names that are not known, nothing is sent
-// and the error is an *ForeignComputersError; hence what is there after a lost answer, was not before and is not older than the
-// request is what the request made. What was made is returned also beside an error, which ends the creation:
-// *ShortfallError, *ForeignComputersError, *LostError or the service's own.
-func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, known []string) ([]Computer, error) {
+// CreateFleet creates body.Quantity computers named "<prefix>-<n>". The requests follow one another, because the service
+// assigns the lowest free suffixes. If computers with such names exist that are not in memberIDs, the error is a
+// *ForeignComputersError and nothing is sent. No request is retried after a lost response: what appeared since is what it
+// created. An error (*ShortfallError, *ForeignComputersError, *LostError, or the service's) ends the creation, and the
+// computers created until then are returned with it.
+func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, memberIDs []string) ([]Computer, error) {
 	if body.Quantity <= 0 {
 		return nil, nil
 	}
-	account, names := body.ServiceAccountID, inFleet(body.NamePrefix)
-	release, err := c.listings.Creating.Lock(ctx, account+"/"+names)
+	account, fleet := body.ServiceAccountID, fleetKey(body.NamePrefix)
+	release, err := c.listings.Creating.Lock(ctx, account+"/"+fleet)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	knew, err := c.listings.Snapshot(ctx, account, names, c.conn.LastResponseAt())
+	snapshot, err := c.listings.Snapshot(ctx, account, fleet, c.conn.LastResponseAt())
 	if err != nil {
 		return nil, err
 	}
-	if len(foreignAmong(knew.Named, known)) > 0 {
-		// What is known may be out of date by now.
-		present, err := c.listings.FindNow(ctx, account, names)
+	if len(foreignAmong(snapshot.Named, memberIDs)) > 0 {
+		// The snapshot may be out of date.
+		present, err := c.listings.FindNow(ctx, account, fleet)
 		if err != nil {
 			return nil, err
 		}
-		if others := foreignAmong(present, known); len(others) > 0 {
+		if others := foreignAmong(present, memberIDs); len(others) > 0 {
 			return nil, &ForeignComputersError{Prefix: body.NamePrefix, Account: account, Found: others}
 		}
 	}
-	var made []Computer
-	for wanted := body.Quantity; len(made) < wanted; {
+	var created []Computer
+	for wanted := body.Quantity; len(created) < wanted; {
 		if err := ctx.Err(); err != nil {
-			return made, fmt.Errorf("bulkCreateComputers was not sent for the remaining %d computers: %w", wanted-len(made), err)
+			return created, fmt.Errorf("bulkCreateComputers was not sent for the remaining %d computers: %w", wanted-len(created), err)
 		}
-		body.Quantity = min(wanted-len(made), MaxBulk)
-		batch, err := c.bulkCreate(ctx, body, knew)
+		body.Quantity = min(wanted-len(created), MaxBulk)
+		batch, err := c.bulkCreate(ctx, body, snapshot)
 		for i := range batch {
 			c.listings.Put(account, &batch[i])
 		}
-		if made = append(made, batch...); err != nil {
+		if created = append(created, batch...); err != nil {
 			c.listings.Invalidate(account)
-			return made, err
+			return created, err
 		}
 	}
-	return made, nil
+	return created, nil
 }
 
-// bulkCreate sends one request and, if its answer is lost or leaves open what was made, looks for what is new.
-func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, known collection.Snapshot[Computer]) ([]Computer, error) {
+// bulkCreate sends one request. If its response is lost or unusable, it looks for computers that appeared since.
+func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, snapshot collection.Snapshot[Computer]) ([]Computer, error) {
 	r := transport.Request{Op: transport.Operation{Name: "bulkCreateComputers", Method: http.MethodPost, Route: "/api/v0/computers/bulk"}, Body: body}
 	since := c.conn.ServiceTime()
 	result, err := transport.Call[BulkCreateResult](ctx, c.conn, r)
 	if err == nil {
-		if problem := unlikeBatch(result, body, known); problem != "" {
+		if problem := batchProblem(result, body, snapshot); problem != "" {
 			err = r.Unexpected(problem)
 		}
 	}
@@ -227,8 +225,8 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, known c
 		return nil, err
 	}
 	found, findErr := create.FindAfterLoss(ctx, c.conn, body.Quantity, func(ctx context.Context) ([]Computer, error) {
-		present, err := c.listings.FindNow(ctx, body.ServiceAccountID, inFleet(body.NamePrefix))
-		return slices.DeleteFunc(present, func(found Computer) bool { return known.Contains(found.ID) }), err
+		present, err := c.listings.FindNow(ctx, body.ServiceAccountID, fleetKey(body.NamePrefix))
+		return slices.DeleteFunc(present, func(found Computer) bool { return snapshot.Contains(found.ID) }), err
 	})
 	proven := slices.DeleteFunc(slices.Clone(found), func(c Computer) bool { return !create.CreatedSince(c.CreatedAt, since) })
 	switch {
@@ -242,15 +240,15 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, known c
 	return nil, &create.LostError{Object: "computer", Name: body.NamePrefix + "-<number>", Err: errors.Join(err, findErr)}
 }
 
-// unlikeBatch says why an answer is not what a bulk creation made, or leaves open what that is.
-func unlikeBatch(result *BulkCreateResult, body BulkCreateRequest, known collection.Snapshot[Computer]) string {
+// batchProblem says why a result does not fit the request; empty if it does.
+func batchProblem(result *BulkCreateResult, body BulkCreateRequest, snapshot collection.Snapshot[Computer]) string {
 	for i := range result.Computers {
-		made := &result.Computers[i]
-		if problem := transport.Mismatch(made, transport.NewObject); problem != "" {
+		c := &result.Computers[i]
+		if problem := transport.Mismatch(c, transport.NewObject); problem != "" {
 			return fmt.Sprintf("its computer %d is invalid: %s", i+1, problem)
 		}
-		if _, ok := FleetNumber(body.NamePrefix, made.Name); !ok || known.Contains(made.ID) {
-			return fmt.Sprintf("it contains computer %s (%s), which existed before or does not belong to the fleet", made.Name, made.ID)
+		if _, ok := FleetNumber(body.NamePrefix, c.Name); !ok || snapshot.Contains(c.ID) {
+			return fmt.Sprintf("it contains computer %s (%s), which existed before or does not belong to the fleet", c.Name, c.ID)
 		}
 	}
 	switch {
@@ -262,13 +260,12 @@ func unlikeBatch(result *BulkCreateResult, body BulkCreateRequest, known collect
 	return ""
 }
 
-// DeleteMany removes computers, several at a time. A failure does not keep the others from being removed. The
-// errors are in the order of the IDs, and as those of Delete.
+// DeleteMany deletes computers concurrently and returns the error of each, as Delete does.
 func (c *Client) DeleteMany(ctx context.Context, ids []string, account string) []error {
 	return inParallel(len(ids), func(i int) error { return c.Delete(ctx, ids[i], account) })
 }
 
-// inParallel runs work for 0 to n-1, at most fleetWorkers at a time, and returns the error of each.
+// inParallel runs work for 0 to n-1, at most fleetWorkers at a time, and returns their errors in that order.
 func inParallel(n int, work func(i int) error) []error {
 	errs := make([]error, n)
 	var running sync.WaitGroup

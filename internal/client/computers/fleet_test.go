@@ -360,7 +360,7 @@ func TestCreateFleet_allInSpiteOfAnExplanation(t *testing.T) {
 	}
 }
 
-func TestUnlikeBatch(t *testing.T) {
+func TestBatchProblem(t *testing.T) {
 	t.Parallel()
 	whole := func(n int) Computer {
 		return Computer{ID: fmt.Sprint("id-", n), Name: fmt.Sprint("web-", n), ProviderType: "x"}
@@ -389,7 +389,7 @@ func TestUnlikeBatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := unlikeBatch(&tc.result, BulkCreateRequest{Quantity: 2, NamePrefix: "web"}, known); got == "" != (tc.want == "") || !strings.Contains(got, tc.want) {
+		if got := batchProblem(&tc.result, BulkCreateRequest{Quantity: 2, NamePrefix: "web"}, known); got == "" != (tc.want == "") || !strings.Contains(got, tc.want) {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}

@@ -59,7 +59,7 @@ func TestComputer_namesTheFleetItMayBelongTo(t *testing.T) {
 		names := (&Computer{Name: name, OwnerID: "user_1"}).names()
 		want := []string{name}
 		if fleet != "" {
-			want = append(want, inFleet(fleet))
+			want = append(want, fleetKey(fleet))
 		}
 		if !slices.Equal(names, want) {
 			t.Errorf("%s: found by %q, want %q", name, names, want)

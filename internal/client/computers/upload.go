@@ -17,15 +17,14 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// Upload posts a file to its signed address as a browser's form does: the signed fields, then the file. The same form
-// stores the same object, so it is repeated like an idempotent request. Progress, which may be nil, is told how many
-// bytes of the file were sent so far.
+// Upload posts a file to its signed URL as a form: the signed fields, then the file. The same form stores the same object, so
+// the request is retried like an idempotent one. Progress, which may be nil, receives the number of bytes sent so far.
 func (c *Client) Upload(ctx context.Context, upload *FileUpload, fileName string, content FileContent, progress func(sent int64)) error {
 	head, tail, boundary, err := formAround(upload.fields, fileName, content.Type)
 	if err != nil {
 		return err
 	}
-	// The transport may still read the file when the answer has come; nobody is told of that any more.
+	// The transport may still read the file after the response. That is no longer reported.
 	var mu sync.Mutex
 	report := func(sent int64) {
 		mu.Lock()
@@ -39,7 +38,7 @@ func (c *Client) Upload(ctx context.Context, upload *FileUpload, fileName string
 		defer mu.Unlock()
 		progress = nil
 	}()
-	answer, err := c.conn.SendToStorage(ctx, "upload", upload.url, func(ctx context.Context) (*http.Request, error) {
+	response, err := c.conn.SendToStorage(ctx, "upload", upload.url, func(ctx context.Context) (*http.Request, error) {
 		file, err := content.Open()
 		if err != nil {
 			return nil, err
@@ -60,11 +59,11 @@ func (c *Client) Upload(ctx context.Context, upload *FileUpload, fileName string
 	if err != nil {
 		return err
 	}
-	_ = answer.Close()
+	_ = response.Close()
 	return nil
 }
 
-// formAround returns what stands before and after the file's bytes in a form.
+// formAround returns the parts of a form before and after the file's bytes.
 func formAround(fields map[string]string, fileName, contentType string) (head, tail []byte, boundary string, err error) {
 	var buffer bytes.Buffer
 	form := multipart.NewWriter(&buffer)
@@ -88,7 +87,7 @@ func formAround(fields map[string]string, fileName, contentType string) (head, t
 	return buffer.Bytes()[:split], buffer.Bytes()[split:], form.Boundary(), nil
 }
 
-// exactReader reads a file of which the length was announced, and fails if it has another one.
+// exactReader fails if the file does not have the announced length.
 type exactReader struct {
 	file       io.Reader
 	left, size int64
@@ -107,7 +106,7 @@ func (r *exactReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// sameBytes compares two streams to the first difference.
+// sameBytes reports whether two streams are equal.
 func sameBytes(a, b io.Reader) (bool, error) {
 	const chunk = 64 << 10
 	left, right := make([]byte, chunk), make([]byte, chunk)
@@ -128,17 +127,17 @@ func sameBytes(a, b io.Reader) (bool, error) {
 	}
 }
 
-// FileContent is what an upload sends. It is streamed, never held in memory.
+// FileContent is what an upload sends. It is streamed and never kept in memory.
 type FileContent struct {
-	// Size is its length in bytes.
+	// Size is in bytes.
 	Size int64
-	// Type is its media type.
+	// Type is the media type.
 	Type string
-	// Open returns its bytes from the start; it is called for every attempt.
+	// Open returns the bytes from the start. It is called for every attempt.
 	Open func() (io.ReadCloser, error)
 }
 
-// FileUpload says where and how a workspace file is uploaded. The address and the fields are secrets.
+// FileUpload says where and how a workspace file is uploaded. The URL and the fields are secrets.
 type FileUpload struct {
 	url       string
 	fields    map[string]string

@@ -20,7 +20,7 @@ const (
 	BuildValidating = "validating"
 	BuildSucceeded  = "succeeded"
 	BuildFailed     = "failed"
-	// BuildSuperseded is a build that a newer one has taken the place of.
+	// BuildSuperseded is a build that a newer one replaced.
 	BuildSuperseded = "superseded"
 )
 
@@ -35,20 +35,20 @@ const (
 	FailureUnknown          = "unknown"
 )
 
-// maxStatuses is how many environments one request for build statuses names.
-// x-assumption: the service documents no limit; a longer request would also meet limits on the length of an address.
+// maxStatuses is the maximum number of environments in one request for build statuses.
+// x-assumption: the service documents no limit, but URLs have one.
 const maxStatuses = 100
 
 // Build is one build of an environment.
 type Build struct {
 	ID     string `json:"id"`
 	Status string `json:"status"`
-	// Trigger is what started it: create, edit, manual, scheduled or base-update.
+	// Trigger is what started it: create, edit, manual, scheduled, or base-update.
 	Trigger         string            `json:"trigger"`
 	Repositories    []BuildRepository `json:"repositories"`
 	FailureReason   string            `json:"failureReason"`
 	FailureCategory string            `json:"failureCategory"`
-	// Excerpt is a part of the log, Truncated says that there is more of it, Withheld that the service shows none.
+	// Excerpt is a part of the log. Truncated says that the log has more, Withheld that the service does not show it.
 	Excerpt    string           `json:"excerpt"`
 	Truncated  bool             `json:"truncated"`
 	Withheld   bool             `json:"withheld"`
@@ -78,7 +78,7 @@ type BuildStatus struct {
 	LatestBuild       BuildReport `json:"latestBuild"`
 }
 
-// BuildReport is what build statuses tell of a build.
+// BuildReport is a build in a build status.
 type BuildReport struct {
 	ID        string `json:"id"`
 	Status    string `json:"status"`
@@ -87,8 +87,8 @@ type BuildReport struct {
 	Withheld  bool   `json:"withheld"`
 }
 
-// BuildDiagnostics is what the service tells of how a build went. Status is the environment's for its latest build, and
-// the build's own for a given one.
+// BuildDiagnostics describes the result of a build. Status is the environment's for its latest build, and the build's own for
+// a given one.
 type BuildDiagnostics struct {
 	BuildID   string `json:"buildId"`
 	Status    string `json:"status"`
@@ -99,15 +99,14 @@ type BuildDiagnostics struct {
 
 func (s *BuildStatus) Identifier() string { return s.EnvironmentID }
 
-// Without a build, the environment's status tells what there is to know.
 func (s *BuildStatus) MissingField() string { return "" }
 
 func (d *BuildDiagnostics) Identifier() string { return d.BuildID }
 
 func (d *BuildDiagnostics) MissingField() string { return "" }
 
-// BuildStatuses returns the states of the latest builds of environments, in the order of the IDs. What the service does
-// not know, or has never built, is not among them.
+// BuildStatuses returns the states of the latest builds of environments, in the order of the IDs. The service leaves out
+// environments that do not exist or were never built.
 func (c *Client) BuildStatuses(ctx context.Context, account string, ids []string) ([]BuildStatus, error) {
 	byID := make(map[string]BuildStatus, len(ids))
 	for chunk := range slices.Chunk(ids, maxStatuses) {
@@ -133,24 +132,23 @@ func (c *Client) BuildStatuses(ctx context.Context, account string, ids []string
 	return statuses, nil
 }
 
-// WatchBuild follows an environment's latest build. All who wait for builds share their looks.
+// WatchBuild follows an environment's latest build. All watches share their polls.
 func (c *Client) WatchBuild(environmentID string) *collection.Watch[BuildStatus] {
 	return c.buildPolls.Watch(collection.Organization, environmentID)
 }
 
 func (c *Client) newBuildPolls() *collection.Poller[BuildStatus] {
 	return collection.NewPoller(c.conn.Clock, collection.PollSource[BuildStatus]{
-		Single: c.buildStatusAlone,
-		// One that the statuses lack is not asked for there again.
-		AfterMany: c.buildStatusOfRecord,
+		Single:    c.singleBuildStatus,
+		AfterMany: c.buildStatusFromRecord,
 		Many:      c.BuildStatuses,
 		ID:        (*BuildStatus).Identifier,
 		AfterWait: func(string) { c.listings.InvalidateAll() },
 	})
 }
 
-// buildStatusAlone tells an environment that is gone, whose status is merely left out, by a read of the environment.
-func (c *Client) buildStatusAlone(ctx context.Context, id string) (*BuildStatus, error) {
+// singleBuildStatus reads the environment if its status is missing, because a 404 shows whether it is gone.
+func (c *Client) singleBuildStatus(ctx context.Context, id string) (*BuildStatus, error) {
 	found, err := c.BuildStatuses(ctx, "", []string{id})
 	if err == nil && len(found) == 1 {
 		return &found[0], nil
@@ -158,11 +156,10 @@ func (c *Client) buildStatusAlone(ctx context.Context, id string) (*BuildStatus,
 	if err != nil && !collection.CannotList(err) {
 		return nil, err
 	}
-	return c.buildStatusOfRecord(ctx, id)
+	return c.buildStatusFromRecord(ctx, id)
 }
 
-// buildStatusOfRecord is what the environment's own record tells of its latest build.
-func (c *Client) buildStatusOfRecord(ctx context.Context, id string) (*BuildStatus, error) {
+func (c *Client) buildStatusFromRecord(ctx context.Context, id string) (*BuildStatus, error) {
 	e, err := c.GetUncached(ctx, id)
 	if err != nil {
 		return nil, err
@@ -174,9 +171,9 @@ func (c *Client) buildStatusOfRecord(ctx context.Context, id string) (*BuildStat
 	return status, nil
 }
 
-// StartBuild builds an environment again and returns the ID of the new build. The service answers 409 while a build runs.
-// Latest is the latest build as it was known before: where the answer is lost, or names no build, another one that was
-// created since is the one that was asked for. If there is none, the error is a *LostError.
+// StartBuild builds an environment again and returns the ID of the new build. The service returns 409 while a build runs.
+// Latest is the ID of the latest build before: if the response is lost or names no build, a newer build is the new one. If
+// there is none, the error is a *LostError.
 func (c *Client) StartBuild(ctx context.Context, id, latest string) (string, error) {
 	defer c.listings.InvalidateAll()
 	r := transport.Request{
@@ -184,17 +181,17 @@ func (c *Client) StartBuild(ctx context.Context, id, latest string) (string, err
 		Path: []string{id},
 	}
 	since := c.conn.ServiceTime()
-	answer, err := c.conn.Exchange(ctx, r, transport.EmptyOrJSON)
+	response, err := c.conn.Exchange(ctx, r, transport.EmptyOrJSON)
 	switch {
 	case err == nil:
 		var change Change
-		if transport.Decode(answer.Body, "environment", &change) == nil && change.BuildID != "" {
+		if transport.Decode(response.Body, "environment", &change) == nil && change.BuildID != "" {
 			if problem := transport.Mismatch(&change, id); change.ID != "" && problem != "" {
 				return "", r.Unexpected(problem)
 			}
 			return change.BuildID, nil
 		}
-		// The spec shows no body. An ID without a build beside it may be anything's.
+		// The API documents no body, so an ID without a build may be any object's.
 		err = r.Unexpected("it names no build")
 	case !transport.IsAmbiguous(err):
 		return "", err
@@ -206,7 +203,7 @@ func (c *Client) StartBuild(ctx context.Context, id, latest string) (string, err
 	return build, nil
 }
 
-// newerBuild looks for a build that an answer did not name, for as long as one may take to show; empty if none does.
+// newerBuild looks for a build that the response did not name. It returns empty if none appears.
 func (c *Client) newerBuild(ctx context.Context, id, latest string, since time.Time) (string, error) {
 	found, err := create.FindAfterLoss(ctx, c.conn, 1, func(ctx context.Context) ([]Build, error) {
 		e, err := c.GetUncached(ctx, id)
@@ -221,12 +218,12 @@ func (c *Client) newerBuild(ctx context.Context, id, latest string, since time.T
 	return found[0].ID, nil
 }
 
-// builtSince reports that the latest build is another one than the one that was the latest, and is not older than that time.
+// builtSince reports that the latest build is not the given one and was created since then.
 func (e *Environment) builtSince(latest string, since time.Time) bool {
 	return e.LatestBuildID() != "" && e.LatestBuildID() != latest && create.CreatedSince(e.LatestBuild.CreatedAt, since)
 }
 
-// CancelBuild stops a build. The service answers 409 for one that is not running, unless that is what this call may have done.
+// CancelBuild cancels a build. For a build that is not running, the service returns 409. After a lost response, that is success.
 func (c *Client) CancelBuild(ctx context.Context, id, buildID string) error {
 	defer c.listings.InvalidateAll()
 	r := transport.Request{
@@ -244,7 +241,7 @@ func (c *Client) CancelBuild(ctx context.Context, id, buildID string) error {
 	return err
 }
 
-// LatestBuildDiagnostics returns how an environment's latest build went.
+// LatestBuildDiagnostics returns the diagnostics of an environment's latest build.
 func (c *Client) LatestBuildDiagnostics(ctx context.Context, id string) (*BuildDiagnostics, error) {
 	return transport.CallObject[BuildDiagnostics](ctx, c.conn, transport.Request{
 		Op:   transport.Operation{Name: "getEnvironmentBuildDiagnostics", Method: http.MethodGet, Route: "/api/v0/environments/{environmentId}/build-diagnostics"},
@@ -252,7 +249,7 @@ func (c *Client) LatestBuildDiagnostics(ctx context.Context, id string) (*BuildD
 	}, transport.NewObject)
 }
 
-// BuildDiagnostics returns how one build went. The spec shows no fields of the answer, so one without the build's ID is taken for it.
+// BuildDiagnostics returns the diagnostics of one build. The API documents no fields, so the response may lack the build's ID.
 func (c *Client) BuildDiagnostics(ctx context.Context, id, buildID string) (*BuildDiagnostics, error) {
 	r := transport.Request{
 		Op:   transport.Operation{Name: "getBuildDiagnostics", Method: http.MethodGet, Route: "/api/v0/environments/{environmentId}/builds/{buildId}/diagnostics"},

@@ -11,8 +11,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// Default returns the ID of the organization's default environment, or empty. Reads in a short time share one
-// listing, which Environments and Environment share too.
+// Default returns the ID of the organization's default environment, or empty. It shares the listing of List and Get.
 func (c *Client) Default(ctx context.Context) (string, error) {
 	all, err := c.listings.All(ctx, collection.Organization)
 	if err != nil {
@@ -21,13 +20,13 @@ func (c *Client) Default(ctx context.Context) (string, error) {
 	return DefaultAmong(all), nil
 }
 
-// DefaultNow is Default from a listing that starts now.
+// DefaultNow is Default with a new listing.
 func (c *Client) DefaultNow(ctx context.Context) (string, error) {
 	c.listings.Invalidate(collection.Organization)
 	return c.Default(ctx)
 }
 
-// DefaultAmong returns the ID of the organization's default environment that a listing named, or empty.
+// DefaultAmong returns the ID of the organization's default environment according to a listing, or empty.
 func DefaultAmong(listed []Environment) string {
 	if len(listed) == 0 {
 		return ""
@@ -44,14 +43,14 @@ func (c *Client) SetDefault(ctx context.Context, id string) error {
 			EnvironmentID string `json:"environmentId"`
 		}{id},
 	}
-	answer, err := c.conn.Exchange(ctx, r, transport.AnyBody)
+	response, err := c.conn.Exchange(ctx, r, transport.AnyBody)
 	if err != nil && !transport.IsAmbiguous(err) {
 		return err
 	}
 	var set struct {
 		DefaultEnvironmentID string `json:"defaultEnvironmentId"`
 	}
-	if err == nil && transport.Decode(answer.Body, "", &set) == nil && set.DefaultEnvironmentID != "" {
+	if err == nil && transport.Decode(response.Body, "", &set) == nil && set.DefaultEnvironmentID != "" {
 		if !strings.EqualFold(set.DefaultEnvironmentID, id) {
 			return r.Unexpected(fmt.Sprintf("it names environment %s instead of %s", set.DefaultEnvironmentID, id))
 		}
@@ -69,7 +68,7 @@ func (c *Client) SetDefault(ctx context.Context, id string) error {
 	return r.Unexpected("it names no environment, and the default read back differs")
 }
 
-// ProvisionDefault makes a default environment where the organization has none. A lost answer is made up for by a read.
+// ProvisionDefault creates a default environment if the organization has none. If the response is lost, the default is read back.
 func (c *Client) ProvisionDefault(ctx context.Context) error {
 	defer c.listings.InvalidateAll()
 	err := c.conn.CallIgnoringBody(ctx, transport.Request{
@@ -83,7 +82,7 @@ func (c *Client) ProvisionDefault(ctx context.Context) error {
 	return err
 }
 
-// defaultAfterLoss reads the default after a request to set it. What that did must be known, also where the run is stopped.
+// defaultAfterLoss reads the default back, even if the run is being stopped.
 func (c *Client) defaultAfterLoss(ctx context.Context) (string, error) {
 	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
@@ -111,7 +110,7 @@ type SourceOption struct {
 	SupportsSetupScripts bool   `json:"supportsSetupScripts"`
 }
 
-// sourceOptions is what was read of them, once in a process.
+// sourceOptions are read once in a process.
 type sourceOptions struct {
 	once sync.Once
 	// done is closed when read and err are set.
@@ -120,13 +119,13 @@ type sourceOptions struct {
 	err  error
 }
 
-// SourceOptions returns what environments can be built from. One request in a process serves all who ask, also where it fails.
+// SourceOptions returns what environments can be built from. All calls in a process share one request and its error.
 func (c *Client) SourceOptions(ctx context.Context) (*SourceOptions, error) {
 	c.sources.once.Do(func() {
 		c.sources.done = make(chan struct{})
 		go func() {
 			defer close(c.sources.done)
-			// It serves others too, so it does not end with the one who happened to come first.
+			// Others share the request, so it does not end with the first caller.
 			c.sources.read, c.sources.err = c.readSourceOptions(context.WithoutCancel(ctx))
 		}()
 	})
@@ -142,7 +141,7 @@ func (c *Client) readSourceOptions(ctx context.Context) (*SourceOptions, error) 
 	r := transport.Request{Op: transport.Operation{Name: "getEnvironmentSourceOptions", Method: http.MethodGet, Route: "/api/v0/environments/source-options"}}
 	found, err := transport.Call[SourceOptions](ctx, c.conn, r)
 	if err == nil && found.Providers == nil {
-		// Taken for no providers at all, it would make every source look unknown.
+		// As an empty list, it would make every source look unknown.
 		return nil, r.Unexpected("it lacks the field providers")
 	}
 	return found, err

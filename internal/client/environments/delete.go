@@ -11,15 +11,13 @@ import (
 )
 
 const (
-	// deletePatience is how long a refused deletion is retried.
-	deletePatience = 30 * time.Second
-	// deletePause is the time between two attempts.
-	deletePause = 2 * time.Second
+	// deleteRetryTime is how long a deletion is retried after a 409.
+	deleteRetryTime = 30 * time.Second
+	deletePause     = 2 * time.Second
 )
 
-// Delete deletes an environment. The service refuses this with a 409 while a build runs, which is canceled, and for
-// the organization's default while others exist. After a 409 it tries again for a while. If the environment is already gone,
-// the error is a *GoneError.
+// Delete deletes an environment. The service returns 409 while a build runs, and for the organization's default while others
+// exist. After a 409, Delete cancels a running build and retries. If the environment is already gone, the error is a *GoneError.
 func (c *Client) Delete(ctx context.Context, id string) error {
 	err := c.deleteOrRetry(ctx, id)
 	if !collection.IsGone(err) {
@@ -30,7 +28,7 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 }
 
 func (c *Client) deleteOrRetry(ctx context.Context, id string) error {
-	for deadline := c.conn.Clock.Now().Add(deletePatience); ; {
+	for deadline := c.conn.Clock.Now().Add(deleteRetryTime); ; {
 		err := c.conn.CallIgnoringBody(ctx, transport.Request{
 			Op:   transport.Operation{Name: "deleteEnvironment", Method: http.MethodDelete, Route: "/api/v0/environments/{environmentId}"},
 			Path: []string{id},

@@ -100,7 +100,7 @@ func serveDefault(t *testing.T) (c *Client, tries *[]time.Duration) {
 func TestDeleteEnvironment_retriesAConflict(t *testing.T) {
 	t.Parallel()
 	c, tries := serveDefault(t)
-	if err := c.Delete(t.Context(), "env_1"); !transport.IsConflict(err) || len(*tries) != 16 || (*tries)[15] != deletePatience {
+	if err := c.Delete(t.Context(), "env_1"); !transport.IsConflict(err) || len(*tries) != 16 || (*tries)[15] != deleteRetryTime {
 		t.Errorf("got %v after attempts at %v", err, *tries)
 	}
 }

@@ -25,9 +25,9 @@ const (
 type Environment struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	// Scope is who may use it: "user" or "organization"; empty where the service does not tell.
+	// Scope is who may use it: "user" or "organization"; empty if the service does not return it.
 	Scope string `json:"scope"`
-	// Repositories, SetupScript and Source are what was asked for last; the active ones are what the last successful build was made of.
+	// Repositories, SetupScript, and Source are the latest settings. The active ones are those of the last successful build.
 	Repositories       []Repository `json:"repositories"`
 	ActiveRepositories []Repository `json:"activeRepositories"`
 	SetupScript        string       `json:"setupScript"`
@@ -38,14 +38,14 @@ type Environment struct {
 	LatestBuild        *Build       `json:"latestBuild"`
 	// LastSuccessfulBuildAt is zero before the first success.
 	LastSuccessfulBuildAt transport.Millis `json:"lastSuccessfulBuildAt"`
-	// FailureReason may be in the single read only, as may be the failure of the latest build and its excerpt.
+	// FailureReason, and the failure of the latest build, may be missing in a listing.
 	FailureReason string           `json:"failureReason"`
 	CreatedAt     transport.Millis `json:"createdAt"`
 	UpdatedAt     transport.Millis `json:"updatedAt"`
 
-	// OrganizationDefault is the ID of the organization's default environment, where the record comes from a listing that told it.
+	// OrganizationDefault is the ID of the organization's default environment, if the record comes from a listing.
 	OrganizationDefault string `json:"-"`
-	// isListed says that the record comes from a listing, which lacks the reasons of failures.
+	// isListed says that the record comes from a listing.
 	isListed bool
 }
 
@@ -71,7 +71,7 @@ type SourceProvider struct {
 	Name string `json:"name"`
 }
 
-// CreateRequest is the body of createEnvironment. What is empty is not sent.
+// CreateRequest is the body of createEnvironment. Empty fields are not sent.
 type CreateRequest struct {
 	Name                    string       `json:"name"`
 	Scope                   string       `json:"scope,omitempty"`
@@ -81,7 +81,7 @@ type CreateRequest struct {
 	MakeOrganizationDefault bool         `json:"makeOrganizationDefault,omitempty"`
 }
 
-// UpdateRequest is the body of updateEnvironment. Nil means "leave as it is".
+// UpdateRequest is the body of updateEnvironment. Nil means "unchanged".
 type UpdateRequest struct {
 	Name         *string      `json:"name,omitempty"`
 	Repositories []Repository `json:"repositories,omitzero"`
@@ -106,15 +106,15 @@ func (b UpdateRequest) MarshalJSON() ([]byte, error) {
 	}{fields(b), script})
 }
 
-// IsEmpty reports that nothing is to be changed.
+// IsEmpty reports that the request changes nothing.
 func (b UpdateRequest) IsEmpty() bool { return b.Name == nil && !b.Builds() }
 
-// Builds reports that the change concerns what is built.
+// Builds reports that the change starts a build.
 func (b UpdateRequest) Builds() bool {
 	return b.Repositories != nil || b.SetupScript != nil || b.SourceID != nil
 }
 
-// Change is the answer to what may start a build. BuildID is empty where none was started.
+// Change is the response to a request that may start a build. BuildID is empty if it did not.
 type Change struct {
 	ID      string `json:"id"`
 	BuildID string `json:"buildId"`
@@ -131,7 +131,7 @@ func (e *Environment) MissingField() string {
 	case e.Name == "":
 		return "name"
 	case e.Repositories == nil:
-		// Taken for none, it would have all of them built anew. An environment without any has an empty list.
+		// As an empty list, it would plan a rebuild. An environment without repositories has an empty list.
 		return "repositories"
 	}
 	return ""
@@ -153,26 +153,26 @@ func (e *Environment) SourceID() string {
 	return e.Source.ID
 }
 
-// hasFailed reports that the environment or its latest build failed, of which the single read tells more.
+// hasFailed reports that the environment or its latest build failed.
 func (e *Environment) hasFailed() bool {
 	return e.Status == StatusFailed || e.LatestBuild != nil && e.LatestBuild.Status == BuildFailed
 }
 
-// names are the name, and the name within its scope: the same one may stand in both scopes.
+// names are the keys under which listings find an environment: its name, and its name within its scope. Each scope may have
+// an environment of the same name.
 func (e *Environment) names() []string {
 	if e.Scope == "" {
-		return []string{e.Name, inScope(ScopeUser, e.Name), inScope(ScopeOrganization, e.Name)}
+		return []string{e.Name, nameKey(ScopeUser, e.Name), nameKey(ScopeOrganization, e.Name)}
 	}
-	return []string{e.Name, inScope(e.Scope, e.Name)}
+	return []string{e.Name, nameKey(e.Scope, e.Name)}
 }
 
-// existing is what an error tells of an environment that stands in the way.
-func (e *Environment) existing() create.ExistsError {
+func (e *Environment) describe() create.ExistsError {
 	return create.ExistsError{Object: "environment", Name: e.Name, ID: e.ID, ImportID: e.ID, CreatedAt: e.CreatedAt.Time()}
 }
 
-// asked is the environment as the request asked for it.
-func (b CreateRequest) asked(change *Change) *Environment {
+// requested is the environment that the request describes.
+func (b CreateRequest) requested(change *Change) *Environment {
 	e := &Environment{ID: change.ID, Name: b.Name, Scope: b.Scope, Repositories: b.Repositories, SetupScript: b.SetupScript}
 	if change.BuildID != "" {
 		e.LatestBuild = &Build{ID: change.BuildID}
@@ -180,14 +180,13 @@ func (b CreateRequest) asked(change *Change) *Environment {
 	return e
 }
 
-// isWanted reports that an environment is what the request asked for, as far as its record tells.
+// isWanted reports that an environment matches the request, in the fields that its record has.
 func (b CreateRequest) isWanted(e *Environment) bool {
 	return SameText(b.Name, e.Name) && (b.Scope == "" || e.Scope == "" || b.Scope == e.Scope) &&
 		slices.EqualFunc(b.Repositories, e.Repositories, sameRepository) &&
 		SameText(b.SetupScript, e.SetupScript) && (b.SourceID == "" || b.SourceID == e.SourceID())
 }
 
-// matches reports that an environment is as the request wants it.
 func (b UpdateRequest) matches(e *Environment) bool {
 	return (b.Name == nil || SameText(*b.Name, e.Name)) &&
 		(b.Repositories == nil || slices.EqualFunc(b.Repositories, e.Repositories, sameRepository)) &&

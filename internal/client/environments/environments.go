@@ -24,34 +24,35 @@ type Client struct {
 
 	listings   *collection.Shared[Environment]
 	buildPolls *collection.Poller[BuildStatus]
-	// reads are those after a write or a build.
-	reads   *collection.Poller[Environment]
-	sources sourceOptions
+	// uncached are the reads of GetNow.
+	uncached *collection.Poller[Environment]
+	sources  sourceOptions
 }
 
 // New returns the calls on environments and their builds.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
 	c.listings = collection.NewShared(conn.Clock, 1, c.list, (*Environment).Identifier, (*Environment).names)
-	c.buildPolls, c.reads = c.newBuildPolls(), c.newReads()
+	c.buildPolls, c.uncached = c.newBuildPolls(), c.newUncachedReads()
 	return c
 }
 
-// inScope is what an environment of a name and a scope is found by. Without a scope, which the service chooses then, any counts.
-func inScope(scope, name string) string {
+// nameKey is the key under which listings find an environment. An empty scope matches any, because the service chooses it.
+func nameKey(scope, name string) string {
 	if scope == "" {
 		return name
 	}
 	return scope + "\x00" + name
 }
 
-// List returns the environments that the API key sees, or those of a service account, ordered by name; many calls in a short time share one listing.
+// List returns the environments that the API key sees, or those of a service account, ordered by name. Calls in a short time
+// share one listing.
 func (c *Client) List(ctx context.Context, account string) ([]Environment, error) {
 	all, err := c.listings.All(ctx, account)
 	if err != nil {
 		return nil, err
 	}
-	// The API leaves the order open, and a changing order would show up as a change.
+	// The API does not define the order, and a changing order would show up as drift.
 	slices.SortFunc(all, func(a, b Environment) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
 	return all, nil
 }
@@ -61,24 +62,23 @@ func (c *Client) ListNamed(ctx context.Context, name string) ([]Environment, err
 	return c.listings.Find(ctx, collection.Organization, name)
 }
 
-// list always asks the service.
 func (c *Client) list(ctx context.Context, account string) ([]Environment, error) {
 	q := url.Values{}
 	transport.SetIf(q, "serviceAccountId", account)
 	r := transport.Request{Op: transport.Operation{Name: "listEnvironments", Method: http.MethodGet, Route: "/api/v0/environments"}, Query: q}
-	answer, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
+	response, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return nil, err
 	}
-	found, err := transport.ReadList[Environment](answer.Body, "environments")
+	found, err := transport.ReadList[Environment](response.Body, "environments")
 	if err != nil {
 		return nil, transport.NewTransportError(r.Op, err)
 	}
 	var envelope struct {
 		DefaultEnvironmentID string `json:"defaultEnvironmentId"`
 	}
-	// A bare list has no envelope, and its objects say themselves which is the default.
-	_ = json.Unmarshal(answer.Body, &envelope)
+	// A bare list has no envelope. Its objects say which one is the default.
+	_ = json.Unmarshal(response.Body, &envelope)
 	for i := range found {
 		if found[i].IsDefault != nil && *found[i].IsDefault {
 			envelope.DefaultEnvironmentID = cmp.Or(envelope.DefaultEnvironmentID, found[i].ID)
@@ -94,8 +94,8 @@ func (c *Client) list(ctx context.Context, account string) ([]Environment, error
 	return transport.CheckObjects[Environment](r, found)
 }
 
-// Get reads one environment. Many reads in a short time share one listing, and only a failed one costs a read of
-// its own. One that does not exist is a *GoneError.
+// Get reads one environment. Reads in a short time share one listing; only a failed environment needs its own request. If it
+// does not exist, the error is a *GoneError.
 func (c *Client) Get(ctx context.Context, id string) (*Environment, error) {
 	found, err := c.listings.Get(ctx, collection.Organization, id, func(ctx context.Context) (*Environment, error) { return c.GetUncached(ctx, id) })
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *Client) Get(ctx context.Context, id string) (*Environment, error) {
 	return c.WithFailure(ctx, found)
 }
 
-// GetUncached reads one environment from the service itself.
+// GetUncached reads one environment with its own request.
 func (c *Client) GetUncached(ctx context.Context, id string) (*Environment, error) {
 	return transport.CallObject[Environment](ctx, c.conn, transport.Request{
 		Op:   transport.Operation{Name: "getEnvironment", Method: http.MethodGet, Route: "/api/v0/environments/{environmentId}"},
@@ -113,20 +113,19 @@ func (c *Client) GetUncached(ctx context.Context, id string) (*Environment, erro
 	}, id)
 }
 
-// WithFailure returns a record with all that it may show, and nothing else, however it was read: one of a failure that
-// comes from a listing is read alone, one without a failure loses what a listing lacks, and one that does not say whether
-// it is the default is completed from the shared listing.
+// WithFailure makes records from listings and single reads equal: it adds the reason of a failure, which a listing may lack,
+// removes the reason of an earlier failure, and adds whether the environment is the default.
 func (c *Client) WithFailure(ctx context.Context, e *Environment) (*Environment, error) {
 	whole := *e
 	if e.isListed && e.hasFailed() {
-		alone, err := c.GetUncached(ctx, e.ID)
+		single, err := c.GetUncached(ctx, e.ID)
 		if transport.IsNotFound(err) {
 			err = c.listings.ConfirmGone(ctx, collection.Organization, e.ID, err)
 		}
 		if err != nil {
 			return nil, err
 		}
-		whole = *alone
+		whole = *single
 		whole.OrganizationDefault = e.OrganizationDefault
 		if whole.IsDefault == nil {
 			whole.IsDefault = e.IsDefault
@@ -135,20 +134,20 @@ func (c *Client) WithFailure(ctx context.Context, e *Environment) (*Environment,
 	if !whole.hasFailed() && (whole.Status == StatusReady || whole.Status == StatusBuilding) {
 		whole.FailureReason = ""
 		if whole.LatestBuild != nil {
-			// Others may hold the same build.
+			// The listing shares the build.
 			build := *whole.LatestBuild
 			build.FailureReason, build.FailureCategory, build.Excerpt = "", "", ""
 			whole.LatestBuild = &build
 		}
 	}
-	if err := c.tellDefault(ctx, &whole); err != nil {
+	if err := c.completeDefault(ctx, &whole); err != nil {
 		return nil, err
 	}
 	return &whole, nil
 }
 
-// tellDefault completes a record that does not say whether it is the default, which every listing does.
-func (c *Client) tellDefault(ctx context.Context, e *Environment) error {
+// completeDefault sets IsDefault if the record lacks it.
+func (c *Client) completeDefault(ctx context.Context, e *Environment) error {
 	if e.IsDefault != nil {
 		return nil
 	}
@@ -164,19 +163,19 @@ func (c *Client) tellDefault(ctx context.Context, e *Environment) error {
 	return nil
 }
 
-// gatherReads is how long a read after a write waits for others to share its listing.
-const gatherReads = 250 * time.Millisecond
+// readWindow is how long GetNow waits for other reads to share a listing.
+const readWindow = 250 * time.Millisecond
 
-// GetNow reads one environment with a request that is sent after the call. Reads made within gatherReads share a listing.
+// GetNow reads one environment with a request that starts after the call. Reads within readWindow share a listing.
 func (c *Client) GetNow(ctx context.Context, id string) (*Environment, error) {
-	found, err := c.reads.Watch(collection.Organization, id).Next(ctx, gatherReads)
+	found, err := c.uncached.Watch(collection.Organization, id).Next(ctx, readWindow)
 	if err != nil {
 		return nil, err
 	}
 	return c.WithFailure(ctx, found)
 }
 
-func (c *Client) newReads() *collection.Poller[Environment] {
+func (c *Client) newUncachedReads() *collection.Poller[Environment] {
 	return collection.NewPoller(c.conn.Clock, collection.PollSource[Environment]{
 		Single: c.GetUncached,
 		Many: func(ctx context.Context, account string, _ []string) ([]Environment, error) {
@@ -187,15 +186,15 @@ func (c *Client) newReads() *collection.Poller[Environment] {
 	})
 }
 
-// Create makes an environment, whose first build the service starts, and reconciles a lost answer; see creation.
-// The service answers with IDs alone: what is returned otherwise is what was asked for.
+// Create creates an environment and starts its first build; create.Named handles a lost response. The response has only IDs,
+// so the other fields are those of the request.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, error) {
-	made, err := create.Named(ctx, c.conn, create.NamedObject[Environment]{
+	created, err := create.Named(ctx, c.conn, create.NamedObject[Environment]{
 		Object:     "environment",
 		Name:       body.Name,
 		Collection: c.listings,
 		Key:        collection.Organization,
-		ListedAs:   inScope(body.Scope, body.Name),
+		ListedAs:   nameKey(body.Scope, body.Name),
 		Send: func(ctx context.Context) (*Environment, error) {
 			change, err := transport.CallObject[Change](ctx, c.conn, transport.Request{
 				Op:   transport.Operation{Name: "createEnvironment", Method: http.MethodPost, Route: "/api/v0/environments"},
@@ -205,27 +204,27 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, 
 			if err != nil {
 				return nil, err
 			}
-			return body.asked(change), nil
+			return body.requested(change), nil
 		},
 		NameOf:    func(e *Environment) string { return e.Name },
 		CreatedAt: func(e *Environment) transport.Millis { return e.CreatedAt },
 		IsWanted:  body.isWanted,
-		Describe:  (*Environment).existing,
+		Describe:  (*Environment).describe,
 	})
 	c.listings.InvalidateAll()
 	if err != nil {
 		return nil, err
 	}
-	c.listings.Put(collection.Organization, made)
-	return made, nil
+	c.listings.Put(collection.Organization, created)
+	return created, nil
 }
 
-// SameText reports that two texts differ at most in trailing blanks, which a service may trim.
+// SameText compares texts without trailing blanks, which the service may trim.
 func SameText(a, b string) bool {
 	return strings.TrimRightFunc(a, unicode.IsSpace) == strings.TrimRightFunc(b, unicode.IsSpace)
 }
 
-// SameURL reports that two URLs of a repository differ at most in ".git" or a slash at their ends.
+// SameURL compares repository URLs without ".git" or a slash at the end.
 func SameURL(a, b string) bool { return trimURL(a) == trimURL(b) }
 
 func trimURL(address string) string {
@@ -236,8 +235,8 @@ func sameRepository(a, b Repository) bool {
 	return SameURL(a.URL, b.URL) && SameText(a.Script, b.Script)
 }
 
-// Update changes what is set in body and returns the ID of the build that this started; empty if none shows.
-// Latest is the environment's latest build as it was known before.
+// Update changes what is set in body and returns the ID of the build that this started, or empty. Latest is the ID of the
+// environment's latest build before.
 func (c *Client) Update(ctx context.Context, id, latest string, body UpdateRequest) (string, error) {
 	defer c.listings.InvalidateAll()
 	r := transport.Request{
@@ -246,19 +245,19 @@ func (c *Client) Update(ctx context.Context, id, latest string, body UpdateReque
 		Body: body,
 	}
 	since := c.conn.ServiceTime()
-	answer, err := c.conn.Exchange(ctx, r, transport.AnyBody)
+	response, err := c.conn.Exchange(ctx, r, transport.AnyBody)
 	if err != nil {
 		return "", err
 	}
 	var change Change
-	isNamed := transport.Decode(answer.Body, "environment", &change) == nil && change.ID != ""
+	isNamed := transport.Decode(response.Body, "environment", &change) == nil && change.ID != ""
 	if problem := transport.Mismatch(&change, id); isNamed && problem != "" {
 		return "", r.Unexpected(problem)
 	}
 	if isNamed && (change.BuildID != "" || !body.Builds()) {
 		return change.BuildID, nil
 	}
-	// A retry of a request whose response was lost changes nothing and names no build.
+	// A retry after a lost response changes nothing and names no build.
 	readCtx, cancel := transport.Outlive(ctx)
 	defer cancel()
 	present, err := c.GetUncached(readCtx, id)
@@ -272,11 +271,11 @@ func (c *Client) Update(ctx context.Context, id, latest string, body UpdateReque
 	case present.builtSince(latest, since):
 		return present.LatestBuildID(), nil
 	}
-	build, _ := c.newerBuild(ctx, id, latest, since) // The change itself is known to have succeeded.
+	build, _ := c.newerBuild(ctx, id, latest, since) // The change itself has succeeded.
 	return build, nil
 }
 
-// CheckAccess is CheckAccess for an environment.
+// CheckAccess reports a key, role, or URL that cannot work when an environment is planned.
 func (c *Client) CheckAccess(ctx context.Context) error {
 	return c.conn.CheckOnce("environments", func() error {
 		_, err := c.listings.Snapshot(ctx, collection.Organization, "", c.conn.LastResponseAt())

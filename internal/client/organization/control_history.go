@@ -16,15 +16,15 @@ var opListControlChanges = transport.Operation{Name: "listEnterpriseControlHisto
 
 // ControlChange is a change of the organization's enterprise control settings.
 type ControlChange struct {
-	// Revision is nil only where the service does not tell it.
+	// Revision is nil only if the service does not return it.
 	Revision *int64 `json:"revision"`
-	// Settings are all settings as they were after the change. They may hold secrets, and their keys come and go.
+	// Settings are all settings after the change. They may contain secrets.
 	Settings  json.RawMessage     `json:"settings"`
 	User      *ControlUser        `json:"user"`
 	UpdatedAt transport.Timestamp `json:"updatedAt"`
 }
 
-// ControlUser made a change. Email and name are empty where the service does not know them.
+// ControlUser made a change. Email and Name may be empty.
 type ControlUser struct {
 	ID    string `json:"id"`
 	Email string `json:"email"`
@@ -45,16 +45,16 @@ func (c *ControlChange) MissingField() string {
 	return ""
 }
 
-// ControlHistory returns the latest changes of the enterprise control settings, the newest first; 0 is all of
-// them. No page is asked for once there are enough. It needs the key of a human with the Manager role or higher.
-func (c *Client) ControlHistory(ctx context.Context, most int) ([]ControlChange, error) {
-	found, err := collection.Gather(c.controlChanges.All(ctx, collection.PageSize(most)), most, (*ControlChange).Identifier)
+// ControlHistory returns at most limit changes of the enterprise control settings, the newest first; 0 is all. It requires the
+// key of a human with the Manager role or higher.
+func (c *Client) ControlHistory(ctx context.Context, limit int) ([]ControlChange, error) {
+	found, err := collection.Gather(c.controlChanges.All(ctx, collection.PageSize(limit)), limit, (*ControlChange).Identifier)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortFunc(found, func(a, b ControlChange) int { return cmp.Compare(*b.Revision, *a.Revision) })
-	if most > 0 {
-		found = found[:min(most, len(found))]
+	if limit > 0 {
+		found = found[:min(limit, len(found))]
 	}
 	return found, nil
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// globalUsageLimit is what is sent to set the global limit, and the one object of its collection.
+// globalUsageLimit is the body that sets the global limit, and the one object of its collection.
 type globalUsageLimit struct {
 	Limit *int64 `json:"limit"`
 }
 
 const globalLimitRoute = "/api/v0/organization/usage/limits/global"
 
-// GlobalUsageLimit returns the limit of every user without one of their own, in credits; nil where there is none. Calls in
-// a short time share one request.
+// GlobalUsageLimit returns the limit of every user without an own limit, in credits, or nil. Calls in a short time share one
+// request.
 func (c *Client) GlobalUsageLimit(ctx context.Context) (*int64, error) {
 	found, err := c.globalLimit.All(ctx, collection.Organization)
 	if err != nil {
@@ -36,22 +36,21 @@ func (c *Client) FirstGlobalUsageLimit(ctx context.Context) (*int64, error) {
 	return c.firstGlobalLimit, err
 }
 
-// readGlobalUsageLimit always asks the service.
 func (c *Client) readGlobalUsageLimit(ctx context.Context, _ string) ([]globalUsageLimit, error) {
 	r := transport.Request{Op: transport.Operation{Name: "getGlobalUsageLimit", Method: http.MethodGet, Route: globalLimitRoute}}
-	answer, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
+	response, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return nil, err
 	}
-	limit, err := globalLimitIn(answer.Body)
+	limit, err := decodeGlobalLimit(response.Body)
 	if err != nil {
 		return nil, transport.NewTransportError(r.Op, err)
 	}
 	return []globalUsageLimit{{limit}}, nil
 }
 
-// globalLimitIn reads an answer. One without the key is refused: taken for null, it would make a limit look removed.
-func globalLimitIn(body []byte) (limit *int64, err error) {
+// decodeGlobalLimit requires the field, because a missing one would look like a removed limit.
+func decodeGlobalLimit(body []byte) (limit *int64, err error) {
 	var fields map[string]json.RawMessage
 	if err := transport.Decode(body, "", &fields); err != nil {
 		return nil, err
@@ -64,18 +63,19 @@ func globalLimitIn(body []byte) (limit *int64, err error) {
 	return limit, err
 }
 
-// SetGlobalUsageLimit sets the global limit, in credits. Of two values that come together the second is a *LimitConflictError.
+// SetGlobalUsageLimit sets the global limit, in credits. If another value is set at the same time, the error is a
+// *LimitConflictError.
 func (c *Client) SetGlobalUsageLimit(ctx context.Context, limit int64) (*int64, error) {
-	_, err := c.globalLimitBatch.Do(ctx, everybody, &limit)
+	_, err := c.globalLimitBatch.Do(ctx, globalLimitKey, &limit)
 	return &limit, err
 }
 
-// everybody stands for an address where the limit is the global one.
-const everybody = ""
+// globalLimitKey stands for the email address in batches of the global limit.
+const globalLimitKey = ""
 
 // RemoveGlobalUsageLimit removes the global limit. If another resource sets it at the same time, it stays.
 func (c *Client) RemoveGlobalUsageLimit(ctx context.Context) error {
-	_, err := c.globalLimitBatch.Do(ctx, everybody, nil)
+	_, err := c.globalLimitBatch.Do(ctx, globalLimitKey, nil)
 	return err
 }
 
@@ -84,17 +84,17 @@ func (c *Client) sendGlobalUsageLimit(ctx context.Context, entries []collection.
 	return make([]struct{}, len(entries)), c.putGlobalUsageLimit(ctx, entries[0].Value)
 }
 
-// putGlobalUsageLimit sets or removes the global limit. A lost answer is made up for by a read.
+// putGlobalUsageLimit sets or removes the global limit. If the response is lost, the limit is read back.
 func (c *Client) putGlobalUsageLimit(ctx context.Context, limit *int64) error {
 	defer c.globalLimit.InvalidateAll()
 	defer c.usageLimits.InvalidateAll()
 	r := transport.Request{Op: transport.Operation{Name: "setGlobalUsageLimit", Method: http.MethodPut, Route: globalLimitRoute}, Body: globalUsageLimit{limit}}
-	answer, err := c.conn.Exchange(ctx, r, transport.AnyBody)
+	response, err := c.conn.Exchange(ctx, r, transport.AnyBody)
 	if err != nil && !transport.IsAmbiguous(err) {
 		return err
 	}
 	if err == nil {
-		if set, unread := globalLimitIn(answer.Body); unread == nil && sameLimit(set, limit) {
+		if set, decodeErr := decodeGlobalLimit(response.Body); decodeErr == nil && sameLimit(set, limit) {
 			return nil
 		}
 	}

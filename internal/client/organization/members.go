@@ -18,17 +18,17 @@ type Client struct {
 
 	members        *collection.Paged[[]Member]
 	controlChanges *collection.Paged[[]ControlChange]
-	// usageLimits and globalLimit have one object each. Writes share requests.
+	// usageLimits and globalLimit have one object each.
 	usageLimits      *collection.Shared[UsageLimits]
 	globalLimit      *collection.Shared[globalUsageLimit]
 	limitBatch       *collection.Batcher[int64, limitResult]
 	globalLimitBatch *collection.Batcher[int64, struct{}]
-	// firstLimits and firstGlobalLimit are as this process read them first.
+	// firstLimits and firstGlobalLimit are the results of the first reads in this process.
 	firstLimits      *UsageLimits
 	firstGlobalLimit *int64
-	// limitReads are the limits that resources have read.
+	// limitReads has the keys of the limits that resources have read.
 	limitReads sync.Map
-	// limitsSet has the keys of the addresses whose limits this process has set. Only batches use it, one at a time.
+	// limitsSet has the keys of the users whose limits this process has set. Only batches use it, one at a time.
 	limitsSet map[string]bool
 }
 
@@ -42,21 +42,20 @@ func New(conn *transport.Conn) *Client {
 	return c
 }
 
-// membersRoute serves both operations on members.
 const membersRoute = "/api/v0/organization/users"
 
 var opListMembers = transport.Operation{Name: "listMembers", Method: http.MethodGet, Route: membersRoute}
 
-// Member is a human who belongs to the organization; an invitation that is pending is no member yet. Every operation on
-// members needs the key of a human with the Manager role or higher.
+// Member is a human who belongs to the organization. A pending invitation is not a member. Every operation on members
+// requires the key of a human with the Manager role or higher.
 type Member struct {
 	ID    string `json:"id"`
 	Email string `json:"email"`
-	// FirstName and LastName are empty where the service does not know them.
+	// FirstName and LastName may be empty.
 	FirstName string              `json:"firstName"`
 	LastName  string              `json:"lastName"`
 	CreatedAt transport.Timestamp `json:"createdAt"`
-	// LastSignInAt is zero for one who never signed in.
+	// LastSignInAt is zero if the member never signed in.
 	LastSignInAt transport.Timestamp `json:"lastSignInAt"`
 	Metadata     transport.Metadata  `json:"metadata"`
 }
@@ -70,24 +69,24 @@ func (m *Member) MissingField() string {
 	return ""
 }
 
-// Members returns the members of the organization, the oldest first as the service lists them; 0 is all of them. Many
-// calls in a short time share the pages, and no page is asked for once there are enough.
-func (c *Client) Members(ctx context.Context, most int) ([]Member, error) {
-	found, err := collection.Gather(c.members.All(ctx, collection.PageSize(most)), most, (*Member).Identifier)
-	if err != nil || most == 0 {
+// Members returns at most limit members of the organization, the oldest first as the service lists them; 0 is all. Calls in a
+// short time share the pages.
+func (c *Client) Members(ctx context.Context, limit int) ([]Member, error) {
+	found, err := collection.Gather(c.members.All(ctx, collection.PageSize(limit)), limit, (*Member).Identifier)
+	if err != nil || limit == 0 {
 		return found, err
 	}
-	return found[:min(most, len(found))], nil
+	return found[:min(limit, len(found))], nil
 }
 
-// MembersByEmail returns the members with an email address, compared without case; none if there is nobody. It reads the
-// pages that all such calls share, and goes no further than the first page that shows one.
+// MembersByEmail returns the members with an email address, compared without case. It reads the pages that all such calls
+// share, up to the first page with a match.
 func (c *Client) MembersByEmail(ctx context.Context, email string) ([]Member, error) {
 	found, _, err := c.searchByEmail(ctx, email)
 	return found, err
 }
 
-// searchByEmail returns the members with an email address, and how many members it went through.
+// searchByEmail returns the members with an email address, and how many members it read.
 func (c *Client) searchByEmail(ctx context.Context, email string) (found []Member, seen int, err error) {
 	for members, err := range c.members.All(ctx, collection.PageSize(0)) {
 		if err != nil {
@@ -106,23 +105,22 @@ func (c *Client) searchByEmail(ctx context.Context, email string) (found []Membe
 	return found, seen, nil
 }
 
-// RemoveMember ends a membership, or revokes a pending invitation. For an email address of nobody the error is a *GoneError.
+// RemoveMember removes a member, or revokes a pending invitation. If there is neither, the error is a *GoneError.
 func (c *Client) RemoveMember(ctx context.Context, email string) error {
 	err := c.conn.CallIgnoringBody(ctx, transport.Request{
 		Op:    transport.Operation{Name: "removeMember", Method: http.MethodDelete, Route: membersRoute},
 		Query: url.Values{"email": {email}},
 	})
-	c.usageLimits.InvalidateAll() // A limit goes with its member, also where only the answer was lost.
+	c.usageLimits.InvalidateAll() // The service removes the limit with its member.
 	if transport.IsNotFound(err) {
 		return c.confirmNoMember(ctx, email, err)
 	}
-	c.invalidateMembers()
+	c.members.Invalidate()
 	return err
 }
 
-// confirmNoMember proves a 404 by a listing without the member: somebody who is still there must not pass for one who is
-// gone, and a listing without anybody is no proof, because the API key's owner is a member. Without that proof the error
-// is the 404 itself, or an *UnprovenGoneError.
+// confirmNoMember turns a 404 into a *GoneError if a listing lacks the member, and into an *UnprovenGoneError if the listing
+// fails. A listing without members proves nothing, because the API key's owner is a member.
 func (c *Client) confirmNoMember(ctx context.Context, email string, notFound error) error {
 	for range 2 {
 		found, seen, err := c.searchByEmail(ctx, email)
@@ -135,12 +133,7 @@ func (c *Client) confirmNoMember(ctx context.Context, email string, notFound err
 		case len(found) == 0:
 			return &collection.GoneError{Err: notFound}
 		}
-		c.invalidateMembers() // What was read may be older than the removal.
+		c.members.Invalidate() // The listing may be older than the removal.
 	}
 	return notFound
-}
-
-// invalidateMembers drops all that a removal changes.
-func (c *Client) invalidateMembers() {
-	c.members.Invalidate()
 }

@@ -14,35 +14,35 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// MinUsageLimit is the least limit that the service takes, in credits.
+// MinUsageLimit is the lowest limit that the service accepts, in credits.
 const MinUsageLimit = 1_000_000
 
 const (
-	// limitWindow is how long after the last write of a limit the request with all of them is sent.
+	// limitWindow is how long after the last write of a limit the batch is sent.
 	limitWindow = 50 * time.Millisecond
-	// maxLimitEntries is how many users' limits the service takes in one request.
+	// maxLimitEntries is how many users' limits the service accepts in one request.
 	maxLimitEntries = 100
 )
 
 // UsageLimits are the credit limits of an organization.
 type UsageLimits struct {
-	// Global is the limit of every user without one of their own, in credits; nil is none.
+	// Global is the limit of every user without an own limit, in credits; nil is none.
 	Global *int64
-	// Users are ordered by their addresses. One without a limit of their own may be among them.
+	// Users are ordered by email address. Some may have no own limit.
 	Users []UserUsageLimit
-	// byEmail has each address as it is spelled, and by its key.
+	// byEmail has the exact spelling as key, byKey the emailKey.
 	byEmail, byKey map[string]*UserUsageLimit
 }
 
 // UserUsageLimit is the credit limit of one user.
 type UserUsageLimit struct {
-	// Email compares without case.
+	// Email is case-insensitive.
 	Email string
 	// Limit is in credits; nil means that the global limit applies.
 	Limit *int64
 }
 
-// listedLimit is an entry of a listing. Its limit may be null, but is there.
+// listedLimit is an entry of a listing. Its limit may be null, but must be present.
 type listedLimit struct {
 	Email string          `json:"email"`
 	Limit json.RawMessage `json:"limit"`
@@ -57,7 +57,7 @@ func (l *listedLimit) MissingField() string {
 	return ""
 }
 
-// Of is the limit that a user has, in credits; nil where only the global limit applies.
+// Of is the limit of a user, in credits; nil if only the global limit applies.
 func (l *UsageLimits) Of(email string) *int64 {
 	if found := l.find(email); found != nil {
 		return found.Limit
@@ -65,16 +65,16 @@ func (l *UsageLimits) Of(email string) *int64 {
 	return nil
 }
 
-// find prefers the very spelling where a listing has an address in several.
+// find prefers the exact spelling if a listing has several of an address.
 func (l *UsageLimits) find(email string) *UserUsageLimit {
 	return cmp.Or(l.byEmail[email], l.byKey[emailKey(email)])
 }
 
-// index has the limits found by address. Of two for one address, the one that is a limit counts.
+// index indexes the limits by email address. Of two entries for one address, the one with a limit counts.
 func (l *UsageLimits) index() {
 	l.byEmail, l.byKey = make(map[string]*UserUsageLimit, len(l.Users)), make(map[string]*UserUsageLimit, len(l.Users))
 	add := func(to map[string]*UserUsageLimit, key string, user *UserUsageLimit) {
-		if known := to[key]; known == nil || known.Limit == nil {
+		if present := to[key]; present == nil || present.Limit == nil {
 			to[key] = user
 		}
 	}
@@ -87,12 +87,12 @@ func (l *UsageLimits) index() {
 // emailKey is the same for all spellings of an address.
 func emailKey(email string) string { return strings.ToLower(email) }
 
-// EntryError says that the service carried out a request for several users, but not for this one.
+// EntryError says that the service rejected one user of a request for several.
 type EntryError struct {
 	// Operation, Method and Route are as in APIError.
 	Operation, Method, Route string
 	Email                    string
-	// Problem is what the service says.
+	// Problem is the service's message.
 	Problem string
 }
 
@@ -100,11 +100,11 @@ func (e *EntryError) Error() string {
 	return fmt.Sprintf("%s (%s %s) was refused for %s: %s", e.Operation, e.Method, e.Route, e.Email, e.Problem)
 }
 
-// LimitConflictError says that a limit was not set because another value for it is part of the same request.
+// LimitConflictError says that a limit was not set because the same request has another value for it.
 type LimitConflictError struct {
 	// Email is empty for the global limit.
 	Email string
-	// First is the value that is sent, Second the one that is not. Both are in credits.
+	// First is the value that is sent, Second the one that is not, both in credits.
 	First, Second int64
 }
 
@@ -116,13 +116,13 @@ func (e *LimitConflictError) Error() string {
 	return fmt.Sprintf("%s was not set to %d, because another resource of this run sets it to %d", which, e.Second, e.First)
 }
 
-// limitResult is what became of one user's part of a request.
+// limitResult is the result for one user of a request.
 type limitResult struct {
 	set *UserUsageLimit
 	err error
 }
 
-// newLimitBatch combines the writes of limits; a nil value removes a limit.
+// newLimitBatch combines writes of limits. A nil value removes a limit.
 func newLimitBatch[R any](c *Client, send func(context.Context, []collection.BatchEntry[int64]) ([]R, error)) *collection.Batcher[int64, R] {
 	return collection.NewBatcher(c.conn.Clock, collection.BatchOptions[int64, R]{
 		Window:    limitWindow,
@@ -135,7 +135,7 @@ func newLimitBatch[R any](c *Client, send func(context.Context, []collection.Bat
 	})
 }
 
-// isInvalid reports that the service itself refused what was sent.
+// isInvalid reports that the service rejected the request as invalid.
 func isInvalid(err error) bool {
 	status := transport.StatusOf(err)
 	return (status == http.StatusBadRequest || status == http.StatusUnprocessableEntity) && !transport.IsForeign(err)
@@ -143,7 +143,7 @@ func isInvalid(err error) bool {
 
 func sameLimit(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// UsageLimits returns all limits. Many calls in a short time share one listing.
+// UsageLimits returns all limits. Calls in a short time share one listing.
 func (c *Client) UsageLimits(ctx context.Context) (*UsageLimits, error) {
 	found, err := c.usageLimits.All(ctx, collection.Organization)
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *Client) UsageLimits(ctx context.Context) (*UsageLimits, error) {
 	return &found[0], nil
 }
 
-// UserUsageLimit reads one user's limit from the same listing. Where only the global limit applies, it is a *GoneError.
+// UserUsageLimit reads one user's limit from the same listing. If only the global limit applies, the error is a *GoneError.
 func (c *Client) UserUsageLimit(ctx context.Context, email string) (*UserUsageLimit, error) {
 	limits, err := c.UsageLimits(ctx)
 	if err != nil {
@@ -169,14 +169,14 @@ func (c *Client) UserUsageLimit(ctx context.Context, email string) (*UserUsageLi
 	return &limit, nil
 }
 
-// listUsageLimits always asks the service. Its listing has one object.
+// listUsageLimits returns one object with all limits.
 func (c *Client) listUsageLimits(ctx context.Context, _ string) ([]UsageLimits, error) {
 	r := transport.Request{Op: transport.Operation{Name: "getUserUsageLimits", Method: http.MethodGet, Route: "/api/v0/organization/usage/limits/users"}}
-	answer, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
+	response, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return nil, err
 	}
-	global, listed, err := limitsIn(answer.Body)
+	global, listed, err := decodeLimits(response.Body)
 	if err != nil {
 		return nil, transport.NewTransportError(r.Op, err)
 	}
@@ -190,7 +190,7 @@ func (c *Client) listUsageLimits(ctx context.Context, _ string) ([]UsageLimits, 
 			return nil, transport.NewTransportError(r.Op, err)
 		}
 	}
-	// The API leaves the order open, and a changing order would show up as a change.
+	// The API does not define the order, and a changing order would show up as drift.
 	slices.SortFunc(users, func(a, b UserUsageLimit) int {
 		return cmp.Or(cmp.Compare(emailKey(a.Email), emailKey(b.Email)), cmp.Compare(a.Email, b.Email))
 	})
@@ -199,8 +199,8 @@ func (c *Client) listUsageLimits(ctx context.Context, _ string) ([]UsageLimits, 
 	return []UsageLimits{limits}, nil
 }
 
-// limitsIn reads a listing. One that lacks a key is refused: taken for null, it would make limits look removed.
-func limitsIn(body []byte) (global *int64, users []listedLimit, err error) {
+// decodeLimits requires both fields, because missing ones would look like removed limits.
+func decodeLimits(body []byte) (global *int64, users []listedLimit, err error) {
 	var fields map[string]json.RawMessage
 	if err := transport.Decode(body, "", &fields); err != nil {
 		return nil, nil, err
@@ -218,8 +218,8 @@ func limitsIn(body []byte) (global *int64, users []listedLimit, err error) {
 	return global, users, err
 }
 
-// FirstUsageLimits returns the limits as this process read them first, and an error like CheckAccess. An apply plans
-// again, and would otherwise list the limits after each write.
+// FirstUsageLimits returns the limits that this process read first, and errors like CheckAccess. An apply plans again, and
+// would otherwise list the limits after each write.
 func (c *Client) FirstUsageLimits(ctx context.Context) (*UsageLimits, error) {
 	err := c.conn.CheckOnce("usage limits", func() (err error) {
 		c.firstLimits, err = c.UsageLimits(ctx)
@@ -230,31 +230,31 @@ func (c *Client) FirstUsageLimits(ctx context.Context) (*UsageLimits, error) {
 
 // IsFirstLimitRead reports whether a resource reads a limit for the first time in this process.
 func (c *Client) IsFirstLimitRead(id string) bool {
-	_, known := c.limitReads.LoadOrStore(emailKey(id), true)
-	return !known
+	_, wasRead := c.limitReads.LoadOrStore(emailKey(id), true)
+	return !wasRead
 }
 
-// SetUserUsageLimit sets a user's limit, in credits. Writes that come together share a request. Besides the service's own
-// errors it returns *EntryError, and *LimitConflictError if the request has another value for the user.
+// SetUserUsageLimit sets a user's limit, in credits. Writes within limitWindow share a request. Besides the service's errors,
+// it returns *EntryError, and *LimitConflictError if the request has another value for the user.
 func (c *Client) SetUserUsageLimit(ctx context.Context, email string, limit int64) (*UserUsageLimit, error) {
 	result, err := c.limitBatch.Do(ctx, email, &limit)
 	return result.set, cmp.Or(err, result.err)
 }
 
-// RemoveUserUsageLimit removes a user's limit, so that the global one applies. A limit that this process has set stays: a
-// renamed resource is created and destroyed in any order, and must not leave its user without a limit.
+// RemoveUserUsageLimit removes a user's limit, so that the global one applies. A limit that this process has set stays: the
+// create and the destroy of a renamed resource come in any order, and its user must keep the limit.
 func (c *Client) RemoveUserUsageLimit(ctx context.Context, email string) error {
 	result, err := c.limitBatch.Do(ctx, email, nil)
 	return cmp.Or(err, result.err)
 }
 
-// writeUserUsageLimits sends what is to be written, without removals of limits that this process has set.
+// writeUserUsageLimits sends entries, except removals of limits that this process has set.
 func (c *Client) writeUserUsageLimits(ctx context.Context, entries []collection.BatchEntry[int64]) ([]limitResult, error) {
 	var sent []collection.BatchEntry[int64]
-	var places []int
+	var positions []int
 	for i, e := range entries {
 		if e.Value != nil || !c.limitsSet[emailKey(e.Key)] {
-			sent, places = append(sent, e), append(places, i)
+			sent, positions = append(sent, e), append(positions, i)
 		}
 	}
 	results := make([]limitResult, len(entries))
@@ -265,7 +265,7 @@ func (c *Client) writeUserUsageLimits(ctx context.Context, entries []collection.
 	if err != nil {
 		return nil, err
 	}
-	for n, i := range places {
+	for n, i := range positions {
 		results[i] = written[n]
 		if written[n].err == nil && entries[i].Value != nil {
 			c.limitsSet[emailKey(entries[i].Key)] = true
@@ -274,7 +274,7 @@ func (c *Client) writeUserUsageLimits(ctx context.Context, entries []collection.
 	return results, nil
 }
 
-// sendUserUsageLimits sends one request. What its answer does not tell of an entry, a listing does.
+// sendUserUsageLimits sends one request. Entries that its response does not report are read back.
 func (c *Client) sendUserUsageLimits(ctx context.Context, entries []collection.BatchEntry[int64]) ([]limitResult, error) {
 	defer c.usageLimits.InvalidateAll()
 	type entry struct {
@@ -288,34 +288,34 @@ func (c *Client) sendUserUsageLimits(ctx context.Context, entries []collection.B
 		body.Users[i] = entry{e.Key, e.Value}
 	}
 	r := transport.Request{Op: transport.Operation{Name: "setUserUsageLimits", Method: http.MethodPut, Route: "/api/v0/organization/usage/limits/users"}, Body: body}
-	answer, err := c.conn.Exchange(ctx, r, transport.AnyBody)
+	response, err := c.conn.Exchange(ctx, r, transport.AnyBody)
 	if err != nil && !transport.IsAmbiguous(err) {
 		return nil, err
 	}
-	var told limitAnswer
+	var reported limitResponse
 	if err == nil {
-		told = readLimitAnswer(answer.Body)
+		reported = decodeLimitResponse(response.Body)
 	}
 	results := make([]limitResult, len(entries))
-	var open []int
+	var unreported []int
 	for i, e := range entries {
-		var isTold bool
-		if results[i], isTold = told.result(r, e); !isTold {
-			open = append(open, i)
+		var isReported bool
+		if results[i], isReported = reported.result(r, e); !isReported {
+			unreported = append(unreported, i)
 		}
 	}
-	if len(open) == 0 {
+	if len(unreported) == 0 {
 		return results, nil
 	}
 	present, readErr := c.usageLimitsAfterLoss(ctx)
-	for _, i := range open {
+	for _, i := range unreported {
 		email, wanted := entries[i].Key, entries[i].Value
 		switch {
 		case readErr == nil && sameLimit(present.Of(email), wanted):
 			results[i] = limitResult{set: &UserUsageLimit{Email: email, Limit: wanted}}
 		case err != nil:
 			results[i].err = err
-		case results[i].err != nil: // What the service says is wrong with it.
+		case results[i].err != nil: // The service's own message.
 		case readErr != nil:
 			results[i].err = fmt.Errorf("%w (the response to %s does not report the limit of %s, so the provider read the limits back)", readErr, r.Op.Name, email)
 		default:
@@ -325,15 +325,15 @@ func (c *Client) sendUserUsageLimits(ctx context.Context, entries []collection.B
 	return results, nil
 }
 
-// limitAnswer is what the answer to a request tells, by address. Updated is nil for one that is told with different limits.
-type limitAnswer struct {
+// limitResponse has the parts of a response by emailKey. An entry of updated is nil if the response has different limits for it.
+type limitResponse struct {
 	updated  map[string]*UserUsageLimit
 	problems map[string]string
 }
 
-// readLimitAnswer takes what can be read of an answer; the rest is not told.
-func readLimitAnswer(body []byte) limitAnswer {
-	told := limitAnswer{map[string]*UserUsageLimit{}, map[string]string{}}
+// decodeLimitResponse leaves out what it cannot decode.
+func decodeLimitResponse(body []byte) limitResponse {
+	reported := limitResponse{map[string]*UserUsageLimit{}, map[string]string{}}
 	var lists struct {
 		Updated, Errors []json.RawMessage
 	}
@@ -346,10 +346,10 @@ func readLimitAnswer(body []byte) limitAnswer {
 		var limit *int64
 		if json.Unmarshal(raw, &l) == nil && len(l.Limit) > 0 && json.Unmarshal(l.Limit, &limit) == nil {
 			set := &UserUsageLimit{Email: l.Email, Limit: limit}
-			if other, ok := told.updated[emailKey(l.Email)]; ok && (other == nil || !sameLimit(other.Limit, limit)) {
+			if other, ok := reported.updated[emailKey(l.Email)]; ok && (other == nil || !sameLimit(other.Limit, limit)) {
 				set = nil
 			}
-			told.updated[emailKey(l.Email)] = set
+			reported.updated[emailKey(l.Email)] = set
 		}
 	}
 	for _, raw := range lists.Errors {
@@ -359,19 +359,19 @@ func readLimitAnswer(body []byte) limitAnswer {
 		}
 		if json.Unmarshal(raw, &e) == nil {
 			text, _ := transport.TextOf(e.Error)
-			told.problems[emailKey(e.Email)] = cmp.Or(text, "no explanation")
+			reported.problems[emailKey(e.Email)] = cmp.Or(text, "no explanation")
 		}
 	}
-	return told
+	return reported
 }
 
-// result is what an answer tells of an entry. A refusal is not told to the end where there may be nothing to remove, or
-// where the answer says the opposite too.
-func (a limitAnswer) result(r transport.Request, e collection.BatchEntry[int64]) (result limitResult, isTold bool) {
+// result returns the result for an entry, and whether it is final. A rejection is not final if there may be nothing to remove,
+// or if the response also reports a success.
+func (a limitResponse) result(r transport.Request, e collection.BatchEntry[int64]) (result limitResult, isFinal bool) {
 	updated, isUpdated := a.updated[emailKey(e.Key)]
 	if problem, ok := a.problems[emailKey(e.Key)]; ok {
-		refused := &EntryError{Operation: r.Op.Name, Method: r.Op.Method, Route: r.Op.Route, Email: e.Key, Problem: problem}
-		return limitResult{err: refused}, e.Value != nil && !isUpdated
+		rejected := &EntryError{Operation: r.Op.Name, Method: r.Op.Method, Route: r.Op.Route, Email: e.Key, Problem: problem}
+		return limitResult{err: rejected}, e.Value != nil && !isUpdated
 	}
 	if updated == nil || !sameLimit(updated.Limit, e.Value) {
 		return limitResult{}, false
@@ -379,7 +379,7 @@ func (a limitAnswer) result(r transport.Request, e collection.BatchEntry[int64])
 	return limitResult{set: updated}, true
 }
 
-// usageLimitsAfterLoss reads the limits after a request to set some. What that did must be known, also where the run is stopped.
+// usageLimitsAfterLoss reads the limits back, even if the run is being stopped.
 func (c *Client) usageLimitsAfterLoss(ctx context.Context) (*UsageLimits, error) {
 	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
