@@ -3,6 +3,8 @@ package contract
 import (
 	"bytes"
 	"fmt"
+	"iter"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -14,32 +16,30 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-func document(t *testing.T) *Document {
+func must(t *testing.T, err error) {
 	t.Helper()
-	d, err := Load()
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func document(t *testing.T) *Document {
+	t.Helper()
+	d, err := Load()
+	must(t, err)
 	return d
 }
 
 func TestEveryOperationIsDeclared(t *testing.T) {
 	t.Parallel()
 	d := document(t)
-	counts := map[string]int{"computers": 16, "service-accounts": 9, "environments": 13, "wiki": 10, "ci": 6, "sessions": 6, "organization": 7, "analytics": 6}
-	var want []string
+	var want []Operation
 	for tag, operations := range expectedByTag {
-		if len(operations) != counts[tag] {
-			t.Errorf("the test's list has %d operations of %s, want %d", len(operations), tag, counts[tag])
-		}
 		for _, o := range operations {
-			want = append(want, fmt.Sprint(Operation{o.id, o.method, o.path, tag}))
+			want = append(want, Operation{o.id, o.method, o.path, tag})
 		}
 	}
-	var got []string
-	for _, o := range d.Operations() {
-		got = append(got, fmt.Sprint(o))
-	}
+	got := d.Operations()
 	for _, o := range want {
 		if !slices.Contains(got, o) {
 			t.Errorf("the contract lacks %s", o)
@@ -65,9 +65,7 @@ func TestStatuses(t *testing.T) {
 				var success, documented, assumed []int
 				for code, response := range operation(t, d, o.id).Responses.Map() {
 					status, err := strconv.Atoi(code)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					switch {
 					case status < 400:
 						success = append(success, status)
@@ -132,16 +130,8 @@ func TestOperationsAreComplete(t *testing.T) {
 		if o.RequestBody != nil && o.RequestBody.Value.Content["application/json"] == nil {
 			t.Errorf("%s: the request body is not JSON", rt.ID)
 		}
-	}
-}
-
-// Many clients send {} where an operation takes no body, so every POST takes that; no other method does.
-func TestPostsTakeAnEmptyObject(t *testing.T) {
-	t.Parallel()
-	d := document(t)
-	for i := range d.routes {
-		rt := &d.routes[i]
-		if body := rt.declared.Operation.RequestBody; rt.Method == post && body == nil || (rt.Method == get || rt.Method == remove) && body != nil {
+		// Many clients send {} where an operation takes no body, so every POST takes that; GET and DELETE do not.
+		if body := o.RequestBody; rt.Method == post && body == nil || (rt.Method == get || rt.Method == remove) && body != nil {
 			t.Errorf("%s: a body is declared: %t", rt.ID, body != nil)
 		}
 	}
@@ -203,21 +193,11 @@ func TestAssumptionsSayWhy(t *testing.T) {
 func TestComponentsAreUsed(t *testing.T) {
 	t.Parallel()
 	c := document(t).routes[0].declared.Spec.Components
-	names := map[string][]string{}
-	for name := range c.Schemas {
-		names["schemas"] = append(names["schemas"], name)
-	}
-	for name := range c.Responses {
-		names["responses"] = append(names["responses"], name)
-	}
-	for name := range c.RequestBodies {
-		names["requestBodies"] = append(names["requestBodies"], name)
-	}
-	for name := range c.Parameters {
-		names["parameters"] = append(names["parameters"], name)
-	}
-	for kind, list := range names {
-		for _, name := range list {
+	for kind, names := range map[string]iter.Seq[string]{
+		"schemas": maps.Keys(c.Schemas), "responses": maps.Keys(c.Responses),
+		"requestBodies": maps.Keys(c.RequestBodies), "parameters": maps.Keys(c.Parameters),
+	} {
+		for name := range names {
 			if !bytes.Contains(source, fmt.Appendf(nil, `"#/components/%s/%s"`, kind, name)) {
 				t.Errorf("the component %s/%s is not used", kind, name)
 			}

@@ -42,20 +42,40 @@ func (a answer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// exchange sends one request through the validation and returns what was reported.
-func exchange(t *testing.T, next http.Handler, method, target, body string, header map[string]string) (violations []Violation, got *httptest.ResponseRecorder) {
+// newRequest is one with a credential.
+func newRequest(t *testing.T, method, target, body string) *http.Request {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer key")
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
+	return r
+}
+
+// reports collects violations.
+type reports struct {
+	mu         sync.Mutex
+	violations []Violation
+}
+
+func (r *reports) add(v Violation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.violations = append(r.violations, v)
+}
+
+// exchange sends one request through the validation and returns what was reported.
+func exchange(t *testing.T, next http.Handler, method, target, body string, header map[string]string) (violations []Violation, got *httptest.ResponseRecorder) {
+	t.Helper()
+	r := newRequest(t, method, target, body)
 	for name, value := range header {
 		r.Header.Set(name, value)
 	}
+	var seen reports
 	got = httptest.NewRecorder()
-	document(t).Handler(next, func(v Violation) { violations = append(violations, v) }).ServeHTTP(got, r)
-	return violations, got
+	document(t).Handler(next, seen.add).ServeHTTP(got, r)
+	return seen.violations, got
 }
 
 func TestHandlerChecksRequests(t *testing.T) {
@@ -276,8 +296,7 @@ func TestHandlerWithoutAnAnswer(t *testing.T) {
 // What the emulator does to a connection has to work with the validation around it.
 func TestHandlerOverTheNetwork(t *testing.T) {
 	t.Parallel()
-	var mu sync.Mutex
-	var violations []Violation
+	var seen reports
 	flushed := make(chan struct{})
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v0/computers/aborts", func(w http.ResponseWriter, _ *http.Request) {
@@ -290,32 +309,20 @@ func TestHandlerOverTheNetwork(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		if err := conn.Close(); err != nil {
-			t.Error(err)
-		}
+		_ = conn.Close()
 	})
 	mux.HandleFunc("GET /api/v0/computers/streams", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		if _, err := io.WriteString(w, computerJSON[:10]); err != nil {
-			t.Error(err)
-		}
+		_, _ = io.WriteString(w, computerJSON[:10]) // The client notices if it is missing.
 		w.(http.Flusher).Flush()
 		<-flushed // The client has the first part before the second one is written.
-		if _, err := io.WriteString(w, computerJSON[10:]); err != nil {
-			t.Error(err)
-		}
+		_, _ = io.WriteString(w, computerJSON[10:])
 	})
-	server := httptest.NewServer(document(t).Handler(mux, func(v Violation) {
-		mu.Lock()
-		defer mu.Unlock()
-		violations = append(violations, v)
-	}))
+	server := httptest.NewServer(document(t).Handler(mux, seen.add))
 	defer server.Close()
 	send := func(path string) (*http.Response, error) {
 		r, err := http.NewRequestWithContext(t.Context(), get, server.URL+path, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r.Header.Set("Authorization", "Bearer key")
 		return server.Client().Do(r)
 	}
@@ -323,75 +330,56 @@ func TestHandlerOverTheNetwork(t *testing.T) {
 		answer, err := send(path)
 		if err == nil {
 			t.Errorf("%s: got status %d, want a broken connection", path, answer.StatusCode)
-			if err := answer.Body.Close(); err != nil {
-				t.Error(err)
-			}
+			_ = answer.Body.Close()
 		}
 	}
 	streamed, err := send("/api/v0/computers/streams")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := streamed.Body.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	must(t, err)
+	defer func() { _ = streamed.Body.Close() }()
 	first := make([]byte, 10)
-	if _, err := io.ReadFull(streamed.Body, first); err != nil {
-		t.Fatal(err)
-	}
+	_, err = io.ReadFull(streamed.Body, first)
+	must(t, err)
 	close(flushed)
 	rest, err := io.ReadAll(streamed.Body)
 	if err != nil || !bytes.Equal(append(first, rest...), []byte(computerJSON)) {
 		t.Errorf("got %q and %q, error %v", first, rest, err)
 	}
 	server.Close()
-	if len(violations) > 0 {
-		t.Error(violations)
+	if len(seen.violations) > 0 {
+		t.Error(seen.violations)
 	}
 }
 
 func TestHandlerReportsTheRequestThatWasAborted(t *testing.T) {
 	t.Parallel()
-	var violations []Violation
+	var seen reports
 	defer func() {
 		if got := recover(); got != http.ErrAbortHandler { //nolint:errorlint // A panic's value is no error that is wrapped.
 			t.Errorf("got the panic %v, want %v", got, http.ErrAbortHandler)
 		}
-		checkViolation(t, violations, Request, 0, `"page" is not declared`)
+		checkViolation(t, seen.violations, Request, 0, `"page" is not declared`)
 	}()
 	handler := document(t).Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		panic(http.ErrAbortHandler)
-	}), func(v Violation) { violations = append(violations, v) })
-	r := httptest.NewRequestWithContext(t.Context(), get, "/api/v0/computers?page=1", http.NoBody)
-	r.Header.Set("Authorization", "Bearer key")
-	handler.ServeHTTP(httptest.NewRecorder(), r)
+	}), seen.add)
+	handler.ServeHTTP(httptest.NewRecorder(), newRequest(t, get, "/api/v0/computers?page=1", ""))
 }
 
 func TestHandlerIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
-	var mu sync.Mutex
-	var violations []Violation
-	handler := document(t).Handler(answer{status: 201, body: computerJSON}, func(v Violation) {
-		mu.Lock()
-		defer mu.Unlock()
-		violations = append(violations, v)
-	})
+	var seen reports
+	handler := document(t).Handler(answer{status: 201, body: computerJSON}, seen.add)
 	var wg sync.WaitGroup
 	for range 50 {
 		wg.Go(func() {
 			for _, body := range []string{`{"name":"a","source":{"kind":"computer","sourceComputerId":"c"}}`, `{"name":"a","hostId":1}`} {
-				r := httptest.NewRequestWithContext(t.Context(), post, "/api/v0/computers", strings.NewReader(body))
-				r.Header.Set("Authorization", "Bearer key")
-				r.Header.Set("Content-Type", "application/json")
-				handler.ServeHTTP(httptest.NewRecorder(), r)
+				handler.ServeHTTP(httptest.NewRecorder(), newRequest(t, post, "/api/v0/computers", body))
 			}
 		})
 	}
 	wg.Wait()
-	if len(violations) != 50 {
-		t.Errorf("got %d violations, want 50", len(violations))
+	if got := len(seen.violations); got != 50 {
+		t.Errorf("got %d violations, want 50", got)
 	}
 }
 
