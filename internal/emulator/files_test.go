@@ -1,7 +1,6 @@
 package emulator_test
 
 import (
-	"bytes"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -29,6 +28,14 @@ func startFiles(t *testing.T) *filesEnv {
 	return &filesEnv{v, id, v.file + ".objects"}
 }
 
+// noObjects expects that no file is stored.
+func (v *filesEnv) noObjects() {
+	v.t.Helper()
+	left, err := os.ReadDir(v.objects)
+	must(v.t, err)
+	same(v.t, "stored files", len(left), 0)
+}
+
 func (v *filesEnv) file(want int, name, act string, body any) answer {
 	v.t.Helper()
 	return v.call(want, "POST", computers+"/"+v.computer+"/files/"+name+"/"+act, body)
@@ -49,8 +56,8 @@ func (v *filesEnv) begin(name string, body object) (string, map[string]string) {
 	return form.URL, form.Fields
 }
 
-// upload posts a form with a file of a given size, which is made while it is sent.
-func (v *filesEnv) upload(url string, fields map[string]string, content io.Reader, change func(*http.Request)) answer {
+// upload posts a form with a file, which is made while it is sent, and expects a status.
+func (v *filesEnv) upload(want int, url string, fields map[string]string, content io.Reader, change func(*http.Request)) answer {
 	v.t.Helper()
 	pipe, writer := io.Pipe()
 	form := multipart.NewWriter(writer)
@@ -75,11 +82,12 @@ func (v *filesEnv) upload(url string, fields map[string]string, content io.Reade
 	}
 	a, err := do(req)
 	must(v.t, err)
+	same(v.t, url, a.status, want)
 	return a
 }
 
-// get fetches a signed address.
-func (v *filesEnv) get(url, authorization string) answer {
+// get fetches a signed address and expects a status.
+func (v *filesEnv) get(want int, url, authorization string) answer {
 	v.t.Helper()
 	req, err := http.NewRequestWithContext(v.t.Context(), http.MethodGet, url, nil)
 	must(v.t, err)
@@ -88,6 +96,7 @@ func (v *filesEnv) get(url, authorization string) answer {
 	}
 	a, err := do(req)
 	must(v.t, err)
+	same(v.t, url, a.status, want)
 	return a
 }
 
@@ -99,9 +108,7 @@ func TestUploadAndDownload(t *testing.T) {
 		t.Errorf("the address %s is not on the second listener", url)
 	}
 	v.detail(v.file(400, "notes.txt", "complete-upload", nil), "not uploaded yet")
-	if a := v.upload(url, fields, strings.NewReader("hello"), nil); a.status != 204 {
-		t.Fatalf("upload: %d %s", a.status, a.raw)
-	}
+	v.upload(204, url, fields, strings.NewReader("hello"), nil)
 	v.detail(v.file(404, "notes.txt", "create-download", nil), "no file")
 	v.detail(v.file(400, "notes.txt", "complete-upload", object{"sizeBytes": 6}), "has 5 bytes")
 	same(t, "complete-upload", string(v.file(200, "notes.txt", "complete-upload", object{}).raw), `{"fileName":"notes.txt","sizeBytes":5,"path":"/home/agent/workspace/notes.txt"}`)
@@ -112,25 +119,21 @@ func TestUploadAndDownload(t *testing.T) {
 		ExpiresAt int64
 	}
 	decode(t, v.file(200, "notes.txt", "create-download", nil), &link)
-	if a := v.get(link.URL, ""); a.status != 200 || string(a.raw) != "hello" || a.header.Get("Content-Type") != "text/plain" {
+	if a := v.get(200, link.URL, ""); string(a.raw) != "hello" || a.header.Get("Content-Type") != "text/plain" {
 		t.Errorf("download: %d %q %v", a.status, a.raw, a.header)
 	}
-	same(t, "a download with the key", v.get(link.URL, "Bearer "+v.BootstrapKey()).status, 403)
+	v.get(403, link.URL, "Bearer "+v.BootstrapKey())
 	for _, changed := range []string{link.URL + "0", strings.Replace(link.URL, "text%2Fplain", "text%2Fhtml", 1), v.FilesURL() + "/download/../state.db"} {
-		same(t, changed, v.get(changed, "").status, 403)
+		v.get(403, changed, "")
 	}
 	var typed struct{ URL string }
 	decode(t, v.file(200, "notes.txt", "create-download", object{"contentType": "text/csv", "sessionId": uuidA}), &typed)
-	same(t, "content type", v.get(typed.URL, "").header.Get("Content-Type"), "text/csv")
+	same(t, "content type", v.get(200, typed.URL, "").header.Get("Content-Type"), "text/csv")
 	v.clock.Advance(15 * time.Minute)
-	if a := v.get(link.URL, ""); a.status != 403 || !bytes.Contains(a.raw, []byte("expired")) {
-		t.Errorf("an expired address: %d %s", a.status, a.raw)
-	}
+	v.detail(v.get(403, link.URL, ""), "expired")
 
 	v.call(204, "DELETE", computers+"/"+v.computer, nil)
-	if left, err := os.ReadDir(v.objects); err != nil || len(left) != 0 {
-		t.Errorf("files left after the computer was deleted: %v %v", left, err)
-	}
+	v.noObjects()
 }
 
 func TestUploadsRefused(t *testing.T) {
@@ -158,20 +161,13 @@ func TestUploadsRefused(t *testing.T) {
 		if c.change != nil {
 			c.change(fields)
 		}
-		a := v.upload(url, fields, strings.NewReader(c.content), c.request)
-		if a.status != c.want || !strings.Contains(string(a.raw), strings.ReplaceAll(c.text, `"`, `\"`)) {
-			t.Errorf("%s: %d %s", c.name, a.status, a.raw)
-		}
+		v.detail(v.upload(c.want, url, fields, strings.NewReader(c.content), c.request), c.text)
 		v.file(400, "f", "complete-upload", nil)
 	}
 	url, fields := v.begin("f", object{"sizeBytes": 5})
 	v.clock.Advance(15 * time.Minute)
-	if a := v.upload(url, fields, strings.NewReader("hello"), nil); a.status != 403 || !bytes.Contains(a.raw, []byte("expired")) {
-		t.Errorf("expired form: %d %s", a.status, a.raw)
-	}
-	if left, err := os.ReadDir(v.objects); err != nil || len(left) != 0 {
-		t.Errorf("refused uploads left files: %v %v", left, err)
-	}
+	v.detail(v.upload(403, url, fields, strings.NewReader("hello"), nil), "expired")
+	v.noObjects()
 }
 
 func TestLargeUploadGoesToDisk(t *testing.T) {
@@ -179,9 +175,7 @@ func TestLargeUploadGoesToDisk(t *testing.T) {
 	v := startFiles(t)
 	const size = 64 << 20
 	url, fields := v.begin("big.bin", object{"sizeBytes": size})
-	if a := v.upload(url, fields, io.LimitReader(zeros{}, size), nil); a.status != 204 {
-		t.Fatalf("upload: %d %s", a.status, a.raw)
-	}
+	v.upload(204, url, fields, io.LimitReader(zeros{}, size), nil)
 	info, err := os.Stat(filepath.Join(v.objects, fields["key"]))
 	if err != nil || info.Size() != size {
 		t.Errorf("stored file: %v %v", info, err)
@@ -245,11 +239,9 @@ func TestBeginningAnUploadAgainReplacesTheFormer(t *testing.T) {
 	t.Parallel()
 	v := startFiles(t)
 	url, fields := v.begin("f", object{"sizeBytes": 1})
-	v.upload(url, fields, strings.NewReader("1"), nil)
+	v.upload(204, url, fields, strings.NewReader("1"), nil)
 	v.begin("f", object{"sizeBytes": 2})
 	v.detail(v.file(400, "f", "complete-upload", nil), "not uploaded yet")
-	if left, err := os.ReadDir(v.objects); err != nil || len(left) != 0 {
-		t.Errorf("the replaced upload left files: %v %v", left, err)
-	}
-	same(t, "unknown path", v.get(v.FilesURL()+"/other", "").status, 404)
+	v.noObjects()
+	v.get(404, v.FilesURL()+"/other", "")
 }

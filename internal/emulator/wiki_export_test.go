@@ -64,8 +64,8 @@ func TestExportWiki(t *testing.T) {
 	if !strings.HasPrefix(address, v.FilesURL()+"/") || strings.HasPrefix(address, v.URL()) {
 		t.Errorf("the address %s is not on the second listener", address)
 	}
-	a := v.get(address, "")
-	if a.status != 200 || a.header.Get("Content-Type") != "application/zip" {
+	a := v.get(200, address, "")
+	if a.header.Get("Content-Type") != "application/zip" {
 		t.Fatalf("%d %s: %s", a.status, a.header.Get("Content-Type"), a.raw)
 	}
 	files := unpack(t, a.raw, int64(run["createdAt"].(float64)))
@@ -87,7 +87,7 @@ func TestExportWiki(t *testing.T) {
 	v.call(200, "POST", wiki+"/"+run["wikiRunId"].(string)+"/privacy", object{"privacyLevel": "private"})
 	v.clock.Advance(time.Hour)
 	must(t, v.SetVideoOverview(run["wikiRunId"].(string), map[string]any{"a": 1}))
-	if again := v.get(v.link(export), ""); !bytes.Equal(again.raw, a.raw) {
+	if again := v.get(200, v.link(export), ""); !bytes.Equal(again.raw, a.raw) {
 		t.Error("a later export has other bytes")
 	}
 	must(t, v.SetWikiExport(emulator.WikiExportArchive, 0))
@@ -96,8 +96,8 @@ func TestExportWiki(t *testing.T) {
 	}
 	must(t, v.SetWikiExport(emulator.WikiExportRedirect, 0))
 	to := v.call(302, "GET", export, nil)
-	if got := v.get(to.header.Get("Location"), ""); !bytes.Equal(got.raw, a.raw) || len(to.raw) != 0 {
-		t.Errorf("the redirection to %s: %d", to.header.Get("Location"), got.status)
+	if got := v.get(200, to.header.Get("Location"), ""); !bytes.Equal(got.raw, a.raw) || len(to.raw) != 0 {
+		t.Errorf("the redirection to %s has other bytes", to.header.Get("Location"))
 	}
 }
 
@@ -106,33 +106,29 @@ func TestExportWikiExpires(t *testing.T) {
 	v, run, export := startWiki(t, emulator.Options{})
 	address := v.link(export)
 	v.clock.Advance(time.Minute - time.Millisecond)
-	same(t, "just before the end", v.get(address, "").status, 200)
+	v.get(200, address, "")
 	v.clock.Advance(time.Millisecond)
-	if a := v.get(address, ""); a.status != 403 || !strings.Contains(string(a.raw), "has expired") {
-		t.Errorf("afterwards: %d %s", a.status, a.raw)
-	}
-	same(t, "a new address", v.get(v.link(export), "").status, 200)
+	v.detail(v.get(403, address, ""), "has expired")
+	v.get(200, v.link(export), "")
 
 	v.call(204, "POST", "/_emulator/wiki-export", object{"form": "redirect", "lifetimeSeconds": 5})
 	address = v.call(302, "GET", export, nil).header.Get("Location")
 	v.clock.Advance(5*time.Second - time.Millisecond)
-	same(t, "a redirection just before the end", v.get(address, "").status, 200)
+	v.get(200, address, "")
 	v.clock.Advance(time.Millisecond)
-	same(t, "a redirection afterwards", v.get(address, "").status, 403)
+	v.get(403, address, "")
 	// A run that was deleted is gone from the storage too.
 	v.call(204, "POST", "/_emulator/wiki-export", object{})
 	address = v.link(export)
 	v.call(200, "DELETE", wiki+"/"+run["wikiRunId"].(string), nil)
-	same(t, "after the deletion", v.get(address, "").status, 404)
+	v.get(404, address, "")
 }
 
 func TestExportWikiRefuses(t *testing.T) {
 	t.Parallel()
 	v, run, export := startWiki(t, emulator.Options{})
 	address := v.link(export)
-	if a := v.get(address, "Bearer "+v.BootstrapKey()); a.status != 403 || !strings.Contains(string(a.raw), "do not send the API key here") {
-		t.Errorf("with the API key: %d %s", a.status, a.raw)
-	}
+	v.detail(v.get(403, address, "Bearer "+v.BootstrapKey()), "do not send the API key here")
 	other := v.wikiRun(web, nil)["wikiRunId"].(string)
 	for name, changed := range map[string]string{
 		"a later end":    strings.Replace(address, "expires=", "expires=9", 1),
@@ -140,8 +136,8 @@ func TestExportWikiRefuses(t *testing.T) {
 		"no signature":   address[:strings.Index(address, "&signature")],
 		"another object": strings.Replace(address, "/wiki-export/", "/download/", 1),
 	} {
-		if a := v.get(changed, ""); changed == address || a.status != 403 {
-			t.Errorf("%s: %d %s", name, a.status, a.raw)
+		if v.get(403, changed, ""); changed == address {
+			t.Errorf("%s: the address is the same", name)
 		}
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, nil)
@@ -163,7 +159,7 @@ func TestExportWikiOptions(t *testing.T) {
 	v, _, export := startWiki(t, emulator.Options{WikiExport: emulator.WikiExport{Form: emulator.WikiExportRedirect, Lifetime: time.Second}})
 	address := v.call(302, "GET", export, nil).header.Get("Location")
 	v.clock.Advance(time.Second)
-	same(t, "after a second", v.get(address, "").status, 403)
+	v.get(403, address, "")
 }
 
 func TestUploadWikiVideo(t *testing.T) {
@@ -183,9 +179,7 @@ func TestUploadWikiVideo(t *testing.T) {
 		return form.URL, form.Fields
 	}
 	address, fields := begin()
-	if a := v.upload(address, fields, strings.NewReader("a video"), nil); a.status != 204 {
-		t.Fatalf("upload: %d %s", a.status, a.raw)
-	}
+	v.upload(204, address, fields, strings.NewReader("a video"), nil)
 	if data, err := os.ReadFile(filepath.Join(v.objects, fields["key"])); err != nil || string(data) != "a video" {
 		t.Errorf("stored %q, error %v", data, err)
 	}
@@ -193,12 +187,10 @@ func TestUploadWikiVideo(t *testing.T) {
 		t.Error("two uploads have one key")
 	}
 	withKey := func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+v.BootstrapKey()) }
-	same(t, "with the API key", v.upload(address, fields, strings.NewReader("a"), withKey).status, 403)
+	v.upload(403, address, fields, strings.NewReader("a"), withKey)
 	address, fields = begin()
 	v.clock.Advance(15 * time.Minute)
-	if a := v.upload(address, fields, strings.NewReader("a"), nil); a.status != 403 || !strings.Contains(string(a.raw), "has expired") {
-		t.Errorf("too late: %d %s", a.status, a.raw)
-	}
+	v.detail(v.upload(403, address, fields, strings.NewReader("a"), nil), "has expired")
 	v.call(200, "POST", wiki+"/video-upload-url", object{})
 	v.call(400, "POST", wiki+"/video-upload-url", object{"sizeBytes": 1})
 }
