@@ -125,7 +125,7 @@ func TestCIWorkflowEdit_outcomes(t *testing.T) {
 		},
 		"an edit that changes nothing": {
 			acctest.Values{"action": "edit", "repos": []any{repo("acme/web", review)}, "changes": map[string]any{}},
-			[]string{"acme/web (" + review + "): no pull request: There is nothing to do: the workflow " + review + " of acme/web is as it is asked for."}, nil, 0,
+			[]string{"acme/web (" + review + "): no pull request: There is nothing to do: the workflow " + review + " of acme/web is already as requested."}, nil, 0,
 		},
 		"some fail": {
 			creation(repo("acme/web"), repo("acme/api"), repo("acme/legacy"), repo("acme/none")),

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// organizationID is the organization of every emulator, so that all of them answer alike.
+	// organizationID is the same in every emulator, so that all of them return the same analytics.
 	organizationID = "org_01KEVMTN00AGENTYARDEXAMP1E"
-	// historyBegins is the first day that there is data of.
+	// historyBegins is the first day with data.
 	historyBegins = "2026-01-14"
-	// maxMyCostDays is how many days one question about the caller's own cost may cover.
+	// maxMyCostDays is how many days one query of the caller's own cost can cover.
 	maxMyCostDays = 90
 )
 
-// analyticsMeta says what an answer is about.
+// analyticsMeta describes the rows of a response.
 type analyticsMeta struct {
 	OrgID     string `json:"org_id"`
 	StartDate string `json:"start_date"`
@@ -58,7 +58,7 @@ func (e *Emulator) analyticsRoutes() []route {
 	}
 }
 
-// analyticsServed answers whether the organization has analytics at all.
+// analyticsServed returns 403 unless the organization has analytics.
 func analyticsServed(r *request) error {
 	if tier := r.e.tier(); tier != TierEnterprise {
 		return forbidden("The organization has the tier %s; analytics needs the tier enterprise.", tier)
@@ -71,18 +71,18 @@ func analyticsServed(r *request) error {
 	return nil
 }
 
-// admitManagers admits callers to what is about the whole organization.
+// admitManagers admits callers to the analytics of the whole organization.
 func admitManagers(r *request) error {
 	if err := analyticsServed(r); err != nil {
 		return err
 	}
 	if !r.who.manages() {
-		return forbidden("The analytics of the organization need a human with the Manager or Owner role.")
+		return forbidden("The analytics of the organization require a human with the Manager or Owner role.")
 	}
 	return nil
 }
 
-// admitHumans admits callers to what is about themselves.
+// admitHumans admits callers to their own analytics.
 func admitHumans(r *request) error {
 	if err := analyticsServed(r); err != nil {
 		return err
@@ -213,14 +213,14 @@ func getUserAnalytics(r *request) (reply, error) {
 	return reply{200, analyticsAnswer{data, answer}}, nil
 }
 
-// AllowAnalytics says whether the organization has Analytics enabled. Where it has not, all of it is answered 403.
+// AllowAnalytics enables or disables analytics for the organization. While disabled, all its operations return 403.
 func (e *Emulator) AllowAnalytics(allowed bool) {
 	e.programmed.mu.Lock()
 	defer e.programmed.mu.Unlock()
 	e.programmed.noAnalytics = !allowed
 }
 
-// AddQuietDay makes a day, such as 2026-02-14, one on which nobody was active. It is an error if there is no such day.
+// AddQuietDay adds a day, such as 2026-02-14, without any activity. It returns an error if the date does not exist.
 func (e *Emulator) AddQuietDay(date string) error {
 	if _, err := time.Parse(time.DateOnly, date); err != nil {
 		return fmt.Errorf("add the quiet day %q: it must be a date such as 2026-02-28", date)
@@ -228,20 +228,20 @@ func (e *Emulator) AddQuietDay(date string) error {
 	return e.store.db.Update(func(tx *bolt.Tx) error { return put(tx, bucketQuietDays, date, true) })
 }
 
-// formerMember is a member who was removed; the rows of the days until then stay.
+// formerMember is a removed member. The rows of the days before the removal remain.
 type formerMember struct {
 	member
 	RemovedAt int64
 }
 
-// workforce is everybody who ever used the service, and when they did not.
+// workforce is all present and former members, and the days without activity.
 type workforce struct {
-	// people are ordered by what is the same in every emulator: the email address that they have or had.
+	// people are ordered by email address, which is the same in every emulator, unlike an ID.
 	people []person
 	quiet  map[string]bool
 }
 
-// person is a present or former member as analytics sees them.
+// person is a present or former member.
 type person struct {
 	id, address string
 	email       *string // Nil for a former member.

@@ -13,7 +13,7 @@ type day struct {
 	shuffled  bool
 }
 
-// arranged returns a list whose order the API leaves open.
+// arranged shuffles a list if ShuffleLists is set.
 func arranged[T any](d *day, list []T) []T {
 	if d.shuffled {
 		shuffle(list)
@@ -255,7 +255,7 @@ func (u usage) autonomyRatio() float64 { return ratio(u.toolCalls(), u.userMessa
 
 func ratio(part, whole int64) float64 { return float64(part) / float64(whole) }
 
-// percentile returns the least of the sorted values that so large a part of them does not exceed.
+// percentile returns the smallest of the sorted values that the given part of them does not exceed.
 func percentile(sorted []float64, part float64) float64 {
 	return sorted[int(math.Ceil(part*float64(len(sorted))))-1]
 }
@@ -303,7 +303,7 @@ func activityByClient(d *day) []any {
 	return rows
 }
 
-// usersByClient counts a person once for each of their clients. Every client is there, also one that nobody used.
+// usersByClient counts a person once for each of their clients. Unused clients have 0.
 func usersByClient(usages []usage) map[string]int64 {
 	users := map[string]int64{}
 	for i, name := range clientNames {

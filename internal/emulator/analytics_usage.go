@@ -33,7 +33,7 @@ type (
 type usage struct {
 	person person
 	date   string
-	lot    lot
+	seed   seed
 
 	models                          []modelUsage // Not empty; the one that cost most is the first.
 	tools                           [len(toolNames)]int64
@@ -63,11 +63,11 @@ func (m *modelUsage) add(other modelUsage) {
 	m.cacheWrite += other.cacheWrite
 }
 
-// usageOf makes up a person's day, always the same one.
+// usageOf generates a person's day. The same person and date lead to the same numbers.
 func usageOf(p person, date string) usage {
-	l := newLot(p.address).of(date)
+	l := newSeed(p.address).of(date)
 	u := usage{
-		person: p, date: date, lot: l,
+		person: p, date: date, seed: l,
 		commits: l.of("commits").between(0, 6), pullRequests: l.of("pull requests").between(0, 2),
 		sessions: l.of("sessions").between(1, 8), level: levels[l.of("level").between(0, int64(len(levels))-1)],
 	}
@@ -98,7 +98,7 @@ func usageOf(p person, date string) usage {
 }
 
 // usageOfModel counts reads from the cache as a tenth of other input.
-func usageOfModel(m model, l lot) modelUsage {
+func usageOfModel(m model, l seed) modelUsage {
 	l = l.of(m.id)
 	n := modelUsage{model: m, input: l.of("input").between(20_000, 900_000), output: l.of("output").between(1_000, 60_000)}
 	n.cacheRead = n.input * l.of("cache read").between(30, 90) / 100
@@ -140,26 +140,26 @@ func addAll(to, counts []int64) {
 	}
 }
 
-// lot is a place in an endless table of random numbers that never changes: the same names lead to the same number.
-type lot uint64
+// seed is a hash that generates numbers: the same names lead to the same numbers, in this and every later version.
+type seed uint64
 
-// newLot returns the lots of a name, by the hash FNV-1a.
-func newLot(name string) lot { return lot(14695981039346656037).of(name) }
+// newSeed hashes a name with FNV-1a.
+func newSeed(name string) seed { return seed(14695981039346656037).of(name) }
 
-// of returns the lot of a name among these lots.
-func (l lot) of(name string) lot {
+// of continues the hash with a name.
+func (s seed) of(name string) seed {
 	for i := range len(name) {
-		l = (l ^ lot(name[i])) * 1099511628211
+		s = (s ^ seed(name[i])) * 1099511628211
 	}
-	return (l ^ 0xff) * 1099511628211 // It ends the name: no byte of UTF-8 is 0xff.
+	return (s ^ 0xff) * 1099511628211 // It ends the name: no byte of UTF-8 is 0xff.
 }
 
-// at returns the lot of a number among these lots.
-func (l lot) at(i int) lot { return (l ^ lot(i)) * 1099511628211 }
+// at continues the hash with a number.
+func (s seed) at(i int) seed { return (s ^ seed(i)) * 1099511628211 }
 
-// between returns the number of the lot, from low to high. The last bits of the hash alone are not random enough.
-func (l lot) between(low, high int64) int64 {
-	n := uint64(l)
+// between returns a number from low to high. The last bits of the hash alone are not random enough.
+func (s seed) between(low, high int64) int64 {
+	n := uint64(s)
 	n = (n ^ n>>33) * 0xff51afd7ed558ccd
 	n = (n ^ n>>33) * 0xc4ceb9fe1a85ec53
 	n ^= n >> 33
@@ -167,8 +167,8 @@ func (l lot) between(low, high int64) int64 {
 }
 
 // draw fills in counts from 0 to most; about half of them are 0 where most is small.
-func draw(counts []int64, l lot, most int64) {
+func draw(counts []int64, s seed, most int64) {
 	for i := range counts {
-		counts[i] = max(0, l.at(i).between(-most/2, most))
+		counts[i] = max(0, s.at(i).between(-most/2, most))
 	}
 }

@@ -43,7 +43,7 @@ func orNull(ms int64) *int64 {
 	return &ms
 }
 
-// view shows a key. While it lives out a grace period it is not revoked yet.
+// view shows a key. During its grace period, a rotated key is not revoked yet.
 func (k keyRecord) view(now time.Time) keyView {
 	v := keyView{
 		ID: k.ID, Name: k.Name, Fingerprint: k.fingerprint(), CreatedAt: k.CreatedAt, IsRevoked: k.revoked(now), ExpiresAt: orNull(k.ExpiresAt),
@@ -75,7 +75,7 @@ func listAPIKeys(r *request) (reply, error) {
 	return reply{200, list}, nil
 }
 
-// readExpiry reads expiresAt, in Unix milliseconds. A time that is over is refused: the key would be dead at birth.
+// readExpiry reads expiresAt, in Unix milliseconds. A time in the past is refused, because the key could never be used.
 func (r *request) readExpiry(f *fields) int64 {
 	at := f.integer("expiresAt", 1, maxInteger)
 	if at > 0 && at <= millis(r.now) {
@@ -135,7 +135,7 @@ func (r *request) accountKey() (keyRecord, error) {
 	return k, get(r.tx, bucketKeys, hash, &k)
 }
 
-// revokeKey ends a key now. One that is revoked keeps the time at which it was.
+// revokeKey revokes a key now. A key that is already revoked keeps its revocation time.
 func revokeKey(tx *bolt.Tx, k keyRecord, now time.Time) error {
 	if k.revoked(now) {
 		return nil
@@ -173,7 +173,7 @@ func rotateAPIKey(r *request) (reply, error) {
 	case old.revoked(r.now):
 		return reply{}, conflict("The API key %q is revoked and cannot be rotated; create a new one.", old.Name)
 	case old.RevokedAt != 0:
-		return reply{}, conflict("The API key %q was already rotated and lives out its grace period.", old.Name)
+		return reply{}, conflict("The API key %q was already rotated; it remains valid until its grace period ends.", old.Name)
 	case old.expired(r.now):
 		return reply{}, refuse("grace-beyond-expiry", "The API key %q has expired and cannot be rotated; create a new one.", old.Name)
 	case grace > 0 && old.ExpiresAt != 0 && old.ExpiresAt < graceUntil:

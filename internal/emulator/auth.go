@@ -62,7 +62,7 @@ func memberByEmail(tx *bolt.Tx, email string) (member, error) {
 	return m, err
 }
 
-// keyRecord is an API key of a member or a service account. The key itself is nowhere stored.
+// keyRecord is an API key of a member or a service account. Only a hash of the key is stored.
 type keyRecord struct {
 	ID, Name, Hash     string
 	OwnerKind, OwnerID string
@@ -75,7 +75,7 @@ func (k keyRecord) revoked(now time.Time) bool { return k.RevokedAt != 0 && k.Re
 
 func (k keyRecord) expired(now time.Time) bool { return k.ExpiresAt != 0 && k.ExpiresAt <= millis(now) }
 
-// fingerprint identifies a key without giving it away.
+// fingerprint identifies a key without revealing it.
 func (k keyRecord) fingerprint() string { return "SHA256:" + k.Hash[:16] }
 
 func hashKey(value string) string {
@@ -93,7 +93,7 @@ func putKey(tx *bolt.Tx, k keyRecord) error {
 	return put(tx, bucketKeysByOwner, key(k.OwnerID, k.ID), k.Hash)
 }
 
-// removeKey forgets a key as if it had never been.
+// removeKey deletes a key, so that no listing shows it.
 func removeKey(tx *bolt.Tx, hash string) error {
 	var k keyRecord
 	if err := get(tx, bucketKeys, hash, &k); errors.Is(err, errNotStored) {
@@ -151,8 +151,8 @@ type Human struct {
 }
 
 // AddHuman adds a member to the organization and returns its ID and an API key that acts with its role. A pending
-// invitation of the email address is accepted thereby.
-// An error means that the email is malformed or taken, that the role does not exist or that the metadata is no JSON.
+// invitation of the email address counts as accepted.
+// It returns an error if the email is malformed or taken, the role does not exist, or the metadata is not JSON.
 func (e *Emulator) AddHuman(h Human) (id, key string, err error) {
 	if h.Role == "" {
 		h.Role = RoleUser
@@ -180,7 +180,7 @@ func (e *Emulator) AddHuman(h Human) (id, key string, err error) {
 	return id, key, nil
 }
 
-// checkHuman says why nobody with this email address and role can be of the organization.
+// checkHuman returns an error if a human with this email address and role cannot be added.
 func checkHuman(email, role string) error {
 	if role != RoleUser && role != RoleManager && role != RoleOwner {
 		return fmt.Errorf("the role %q is not user, manager or owner", role)

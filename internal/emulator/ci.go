@@ -12,10 +12,10 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// scanTTL is how long the result of a scan is answered again.
+// scanTTL is how long the result of a scan is cached.
 const scanTTL = 30 * time.Minute
 
-// ownerTypes are those of owners that are not organizations.
+// ownerTypes has the owners that are not organizations.
 var ownerTypes = map[string]string{"robin": "user"}
 
 // CIJob is the latest pull request for one workflow file.
@@ -157,7 +157,7 @@ func ciJobs(tx *bolt.Tx) ([]CIJob, error) {
 	return list, err
 }
 
-// listRuns shows what AddCIRun added, as it was given: the service's runs are not known.
+// listRuns returns runs as AddCIRun received them: their fields are not documented.
 func listCIRuns(r *request) (reply, error) {
 	list := struct {
 		Runs        []json.RawMessage `json:"runs"`
@@ -174,8 +174,8 @@ func listCIRuns(r *request) (reply, error) {
 	return reply{200, list}, err
 }
 
-// scan answers the latest scan unless it is too old or another one is asked for. Without the integration
-// there is nothing to scan, and nothing is kept.
+// scan returns the cached scan unless it is too old or a refresh is requested. Without the integration,
+// there is nothing to scan, and nothing is cached.
 func scanCIWorkflows(r *request) (reply, error) {
 	force, err := r.flag("forceRefresh")
 	if err != nil {
@@ -262,8 +262,8 @@ func (e *Emulator) MergeWorkflow(repoFullName, filePath string) error {
 	})
 }
 
-// AddCIRun adds a run of a workflow, as newest. Its fields are not known, so they are answered as they are given.
-// It is an error if they are no JSON object.
+// AddCIRun adds a run of a workflow as the newest. Its fields are not documented, so they are returned as given.
+// It returns an error if they are not a JSON object.
 func (e *Emulator) AddCIRun(run map[string]any) error {
 	if run == nil {
 		return errors.New("add a CI run: it must be an object")

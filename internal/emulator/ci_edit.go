@@ -34,7 +34,7 @@ var ciEvents = map[string]string{
 	"label-change": "pull_request", "checks-completed": "check_suite",
 }
 
-// ciTemplates are what a scan tells a workflow was made from; it knows no other modes.
+// ciTemplates are the modes that a scan reports as the template of a workflow.
 var ciTemplates = []string{codeReview, "wiki", "qa", "security-audit"}
 
 var (
@@ -171,7 +171,7 @@ type ciChanges struct {
 	events                                                           []string
 }
 
-// ciOutcome is what became of the workflow of one repository.
+// ciOutcome is the result for one repository.
 type ciOutcome struct {
 	RepoFullName string `json:"repoFullName"`
 	SessionID    string `json:"sessionId,omitempty"`
@@ -180,7 +180,7 @@ type ciOutcome struct {
 	Error        string `json:"error,omitempty"`
 }
 
-// editCIWorkflow answers 200 whatever becomes of the single repositories, once the request is well-formed.
+// editCIWorkflow returns 200 for a well-formed request, even if it fails for every repository.
 func editCIWorkflow(r *request) (reply, error) {
 	f, err := r.fields()
 	if err != nil {
@@ -352,7 +352,7 @@ func (r *request) editTarget(in ciEdit, target ciTarget) (ciOutcome, error) {
 	case in.action == ciDelete && !exists:
 		out.Message = fmt.Sprintf("There is nothing to do: the repository %s has no workflow %s.", repo.FullName, target.file)
 	case in.action == ciChange && wanted.sha() == present.sha():
-		out.Message = fmt.Sprintf("There is nothing to do: the workflow %s of %s is as it is asked for.", target.file, repo.FullName)
+		out.Message = fmt.Sprintf("There is nothing to do: the workflow %s of %s is already as requested.", target.file, repo.FullName)
 	default:
 		out.SessionID = uuid.NewString()
 		out.PRURL, err = r.openPullRequest(in.action, repo, wanted)
@@ -360,7 +360,7 @@ func (r *request) editTarget(in ciEdit, target ciTarget) (ciOutcome, error) {
 	return out, err
 }
 
-// wantedWorkflow is what the file is to become; a deletion makes nothing of it.
+// wantedWorkflow is the workflow that a creation or an edit results in.
 func (r *request) wantedWorkflow(in ciEdit, target ciTarget, present ciWorkflow) (ciWorkflow, error) {
 	w := present
 	w.FilePath = target.file

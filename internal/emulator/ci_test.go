@@ -248,7 +248,7 @@ func TestCIEditOfSeveralRepositories(t *testing.T) {
 			"acme/web error: The action edit needs the filePath of the workflow.",
 			"acme/web error: The repository acme/web has no workflow .github/workflows/other.yaml.",
 			"acme/api error: The repository acme/api has no workflow .github/workflows/agent-review.yml.",
-			"acme/web message: There is nothing to do: the workflow .github/workflows/agent-review.yml of acme/web is as it is asked for.",
+			"acme/web message: There is nothing to do: the workflow .github/workflows/agent-review.yml of acme/web is already as requested.",
 		},
 		"delete": {
 			"acme/web error: The action delete needs the filePath of the workflow.",

@@ -97,7 +97,7 @@ func createComputer(r *request) (reply, error) {
 	return reply{201, c.view(r.now, false)}, nil
 }
 
-// refuseForBYOM notes what only a managed computer can have.
+// refuseForBYOM reports the fields that only a managed computer can have.
 func refuseForBYOM(f *fields) {
 	for _, name := range []string{"repos", "autoInstallDeps", "source"} {
 		if f.has(name) {

@@ -126,7 +126,7 @@ func getComputerMetrics(r *request) (reply, error) {
 	if r.query.Has("start") {
 		var err error
 		if start, err = time.Parse(time.RFC3339, r.query.Get("start")); err != nil {
-			return reply{}, invalid("The query parameter %q must be a date and time as of ISO 8601, such as 2026-05-01T12:00:00Z.", "start")
+			return reply{}, invalid("The query parameter %q must be a date and time in ISO 8601, such as 2026-05-01T12:00:00Z.", "start")
 		}
 	}
 	c, readyAt, err := r.runningComputer("Reading metrics")
@@ -209,7 +209,7 @@ func (e *Emulator) UnavailableDaemon(computerID string) error {
 	return e.changeComputer("stop the daemon of", computerID, func(c *computer) error { c.DaemonDown = true; return nil })
 }
 
-// RestoreDaemon ends what UnavailableDaemon began.
+// RestoreDaemon reverts UnavailableDaemon.
 func (e *Emulator) RestoreDaemon(computerID string) error {
 	return e.changeComputer("restore the daemon of", computerID, func(c *computer) error { c.DaemonDown = false; return nil })
 }

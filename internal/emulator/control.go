@@ -12,7 +12,7 @@ import (
 )
 
 // controlPrefix begins the paths of the control API, which lets people and outside programs do what a test does in Go.
-// README.md describes it. Its requests are neither journalled nor hit by faults, and it takes the bootstrap key only.
+// README.md describes it. Faults and the journal do not apply to its requests, and it accepts the bootstrap key only.
 const controlPrefix = "/_emulator/"
 
 // The bodies of the control API.

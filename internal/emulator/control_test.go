@@ -96,8 +96,8 @@ func TestControlClock(t *testing.T) {
 		{object{"advance": "-1s"}, "never goes back"},
 		{object{"to": "tomorrow"}, "RFC 3339"},
 		{object{"to": began.Add(47 * time.Hour).Format(time.RFC3339)}, "never goes back, and \"to\" is before its present time " + began.Add(48*time.Hour).Format(time.RFC3339)},
-		{object{"to": "2300-01-01T00:00:00Z"}, "36500 days in all"},
-		{object{"advance": "36499d"}, "36500 days in all; it is ahead by 48h0m0s already"},
+		{object{"to": "2300-01-01T00:00:00Z"}, "at most 36500 days ahead"},
+		{object{"advance": "36499d"}, "36500 days ahead; it is already ahead by 48h0m0s"},
 		{object{"by": "1h"}, "unknown field"},
 	} {
 		v.detail(v.call(400, "POST", "/_emulator/clock", tc.body), tc.want)

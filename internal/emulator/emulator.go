@@ -1,6 +1,6 @@
-// Package emulator is a faithful server of the Agentyard API: real HTTP, a real database, and the rules of the API.
-// Provider tests and module authors run it instead of the service. It refuses what it does not know, and it can be
-// told to misbehave in every way a network or a service can (see Faults).
+// Package emulator is a server of the Agentyard API: real HTTP, a real database, and the rules of the API.
+// Provider tests and module authors run it instead of the service. It rejects unknown fields and parameters, and it can be
+// programmed to fail as a network or a service does (see Faults).
 package emulator
 
 import (
@@ -35,37 +35,37 @@ type Options struct {
 	Listen, FilesListen string
 	// Latency is a real delay before each answer of the API.
 	Latency time.Duration
-	// RequestsPerSecond is the rate limit of the whole API, measured by Clock; beyond it the answer is 429
+	// RequestsPerSecond is the rate limit of the whole API, measured by Clock; above it, the answer is 429
 	// with Retry-After. 0 means none.
 	RequestsPerSecond float64
-	// MaxPageSize bounds every page although a larger limit was asked for. 0 means 100.
+	// MaxPageSize bounds every page, even if the request has a larger limit. 0 means 100.
 	MaxPageSize int
-	// ShuffleLists returns lists whose order the API leaves open in a random order.
+	// ShuffleLists returns lists in random order where the API does not define one.
 	ShuffleLists bool
 	// ValidationErrorsArray makes a 400 for a bad body or query carry an errors array and no detail.
 	ValidationErrorsArray bool
-	// Wrap wraps the handler of the API, inside faults, rate limit and journal: what it sees are real answers only.
+	// Wrap wraps the handler of the API, inside faults, rate limit and journal: it sees real answers only.
 	Wrap func(http.Handler) http.Handler
 	// Logger receives one line per request; never a body or a key. nil means silence.
 	Logger *slog.Logger
-	// Provisioning says how long the set-up of managed computers takes.
+	// Provisioning configures how long the setup of managed computers takes.
 	Provisioning Provisioning
-	// BuildPhase is how long a build of an environment is queued, how long it builds and how long it validates, each;
+	// BuildPhase is the length of each phase of an environment's build (queued, building, validating);
 	// 0 means 2 seconds, the least is a millisecond.
 	BuildPhase time.Duration
 	// Tier is the organization's tier: TierFree, TierTeam or TierEnterprise; empty means TierEnterprise.
 	Tier string
-	// SessionDelay is how long a new session answers 404 to whoever names it; 0 means 2 seconds, less means none.
+	// SessionDelay is how long requests for a new session return 404; 0 means 2 seconds, less means none.
 	SessionDelay time.Duration
-	// SessionListDelay is how late listings show a new session, and what a session does; 0 means 5 seconds, less means none.
+	// SessionListDelay is how late listings show a new session or a changed status; 0 means 5 seconds, less means none.
 	SessionListDelay time.Duration
-	// SessionColdStart is how long a listing of sessions takes that nobody asked for in the last 5 minutes.
+	// SessionColdStart is how long a listing of sessions takes that was not requested in the last 5 minutes.
 	SessionColdStart time.Duration
-	// Export says how exports of wiki runs are answered.
+	// WikiExport configures the answers to exports of wiki runs.
 	WikiExport WikiExport
 }
 
-// Provisioning says how long each step of a managed computer's set-up takes on the emulator's clock.
+// Provisioning configures how long each step of a managed computer's setup takes on the emulator's clock.
 type Provisioning struct {
 	// Step is the length of every step; 0 means 2 seconds, the least is a millisecond.
 	Step time.Duration
@@ -196,7 +196,7 @@ func (e *Emulator) bootstrap() error {
 		if e.bootstrapKey == "" {
 			e.bootstrapKey = newKeyValue()
 		}
-		if stored != "" { // Another key was asked for: the former one must not live on.
+		if stored != "" { // The options have another key: the former one must stop working.
 			if err := removeKey(tx, hashKey(stored)); err != nil {
 				return err
 			}

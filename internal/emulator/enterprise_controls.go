@@ -14,7 +14,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// defaultSettings is a snapshot with every key that is documented. What looks like a secret in it says that it is none.
+// defaultSettings is a snapshot with every documented key. Values that look like secrets begin with "no-secret".
 //
 //go:embed enterprise_settings.json
 var defaultSettings []byte
@@ -64,7 +64,7 @@ func listControlChanges(r *request) (reply, error) {
 	return reply{200, list}, nil
 }
 
-// changeControls adds a revision on top of the latest. A null takes its key away, for keys come and go.
+// changeControls adds a revision on top of the latest. A null removes its key.
 func changeControls(tx *bolt.Tx, settings map[string]json.RawMessage, by controlUser, at time.Time) error {
 	var c controlChange
 	latest, value := tx.Bucket(bucketControlChanges).Cursor().Last()
@@ -81,8 +81,8 @@ func changeControls(tx *bolt.Tx, settings map[string]json.RawMessage, by control
 	return put(tx, bucketControlChanges, fmt.Sprintf("%010d", c.Revision), c)
 }
 
-// firstChanges makes the history that every emulator begins with. The first user is one whom the identity provider no
-// longer knows.
+// firstChanges adds the history that every emulator starts with. The identity provider no longer knows the first
+// user.
 func firstChanges(tx *bolt.Tx, manager member, now time.Time) error {
 	unknown := controlUser{ID: newID("user_", now.Add(-48*time.Hour))}
 	return errors.Join(
@@ -93,9 +93,9 @@ func firstChanges(tx *bolt.Tx, manager member, now time.Time) error {
 }
 
 // ChangeEnterpriseControls makes a new revision of the enterprise control settings: the latest with other values of the
-// given keys. A null takes a key away. The change is made by the member with the email address; empty means the manager
+// given keys. A null removes a key. The author is the member with the email address; empty means the manager
 // that every emulator begins with.
-// An error means that there is nothing to change, that a value is no JSON, or that there is no such member.
+// It returns an error if there is nothing to change, a value is not JSON, or there is no such member.
 func (e *Emulator) ChangeEnterpriseControls(settings map[string]json.RawMessage, email string) error {
 	if len(settings) == 0 {
 		return errors.New("change the enterprise controls: no setting is given")

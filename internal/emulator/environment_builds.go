@@ -27,7 +27,7 @@ type build struct {
 	definition
 	Phase   int64         // Milliseconds that each of the three phases takes.
 	Failure *BuildFailure `json:",omitempty"`
-	// StoppedAt is when a running build was superseded or cancelled; 0 means that it was not.
+	// StoppedAt is when a running build was superseded or cancelled, or 0.
 	StoppedAt  int64 `json:",omitempty"`
 	Superseded bool  `json:",omitempty"`
 }

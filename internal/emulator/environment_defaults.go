@@ -110,7 +110,7 @@ func (e *Emulator) checkSource(id string) error {
 	return nil
 }
 
-// defaultSource is the source of an environment whose creator names none. Without one the status is the answer.
+// defaultSource is the source of an environment created without one. If none is available, it returns an error with the status.
 func (e *Emulator) defaultSource(status int) (string, error) {
 	for _, p := range sourceProviders {
 		for _, s := range p.sources {
@@ -122,7 +122,7 @@ func (e *Emulator) defaultSource(status int) (string, error) {
 	return "", fail(status, "No source that supports repositories and setup scripts is available.")
 }
 
-// supported refuses what the source of a definition cannot do.
+// supported refuses a definition with features that its source lacks.
 func (d definition) supported() error {
 	s, _, _ := findSource(d.SourceID)
 	switch {
@@ -164,15 +164,15 @@ func (e *Emulator) SetSourceProvider(id string, available bool) error {
 	return nil
 }
 
-// AllowEnvironments says whether the organization allows new environments. Where it does not, they are answered 405.
+// AllowEnvironments allows or forbids new environments in the organization. While forbidden, their creation returns 405.
 func (e *Emulator) AllowEnvironments(allowed bool) {
 	e.programmed.mu.Lock()
 	defer e.programmed.mu.Unlock()
 	e.programmed.noEnvironments = !allowed
 }
 
-// SetDefault changes the organization's default behind everybody's back, also to one that was never built;
-// the empty ID leaves none. It is an error if the organization has no such environment.
+// SetDefaultEnvironment changes the organization's default without a request, even to one that was never built;
+// an empty ID removes the default. It returns an error if the organization has no such environment.
 func (e *Emulator) SetDefaultEnvironment(id string) error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {
 		env := &environment{}
@@ -201,7 +201,7 @@ func putDefaultEnvironment(tx *bolt.Tx, id string) error {
 	return put(tx, bucketDefaults, scopeOrganization, id)
 }
 
-// provisionDefaultEnvironment makes a default of no repositories where there is none.
+// provisionDefaultEnvironment creates a default without repositories if there is none.
 func provisionDefaultEnvironment(r *request) (reply, error) {
 	id, err := defaultEnvironment(r.tx)
 	if err != nil || id != "" {

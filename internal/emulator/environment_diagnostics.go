@@ -28,7 +28,7 @@ type BuildFailure struct {
 	Reason string
 	// Excerpt is the build's log. Of a long one only the end is shown.
 	Excerpt string
-	// Withheld keeps the log from everybody.
+	// Withheld hides the log.
 	Withheld bool
 	// Times is how many builds fail; 0 means 1, -1 means all.
 	Times int
@@ -147,7 +147,7 @@ type buildStatus struct {
 	} `json:"latestBuild"`
 }
 
-// getEnvironmentBuildStatuses leaves out what the caller does not see.
+// getEnvironmentBuildStatuses omits environments that the caller cannot see.
 func getEnvironmentBuildStatuses(r *request) (reply, error) {
 	ids := slices.Compact(slices.Sorted(slices.Values(r.query["environmentIds"])))
 	switch asked := len(r.query["environmentIds"]); {

@@ -62,7 +62,7 @@ type environmentView struct {
 	UpdatedAt             int64        `json:"updatedAt"`
 }
 
-// environmentChange answers what may have started a build.
+// environmentChange is the answer to a request that may start a build.
 type environmentChange struct {
 	ID      string `json:"id"`
 	BuildID string `json:"buildId,omitempty"`
@@ -151,7 +151,7 @@ func (r *request) mayChangeOrganization() error {
 	return nil
 }
 
-// viewer returns through whose eyes a request looks: the caller's, or those of the service account it names.
+// viewer returns the principal whose environments a request shows: the caller, or the service account it names.
 func (r *request) viewer() (principal, error) {
 	id, named := r.query.Get("serviceAccountId"), r.query.Has("serviceAccountId")
 	who, err := r.owner(id, named)
@@ -218,7 +218,7 @@ func getEnvironment(r *request) (reply, error) {
 	return reply{200, view}, err
 }
 
-// deleteOrRetry refuses while a build runs, and keeps the default as long as another one could take its place.
+// deleteEnvironment refuses while a build runs, and refuses to delete the default while another one could replace it.
 func deleteEnvironment(r *request) (reply, error) {
 	env, err := r.environmentToChange()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 type apiError struct {
 	status int
 	detail string
-	// problems are the single findings of a failed validation, for the form of the body that lists them.
+	// problems are the findings of a failed validation, for the error body that lists them.
 	problems []string
 	header   http.Header
 }
@@ -27,10 +27,10 @@ func badRequest(format string, args ...any) error {
 	return fail(http.StatusBadRequest, format, args...)
 }
 
-// RuleHeader is in a 400 for a request that is well-formed by the contract; it names the rules that refuse it all the same.
+// RuleHeader names the rules behind a 400 for a request that the contract's schemas allow.
 const RuleHeader = "X-Agentyard-Emulator-Rule"
 
-// refuse is a 400 by a rule that no schema can express. The contract lists these rules, so that none is made up here alone.
+// refuse is a 400 by a rule that no schema can express. The contract lists these rules.
 func refuse(rule, format string, args ...any) error {
 	return &apiError{status: http.StatusBadRequest, detail: fmt.Sprintf(format, args...), header: http.Header{RuleHeader: {rule}}}
 }

@@ -53,7 +53,7 @@ const (
 	// FaultNotFoundAfterCreate lets a creation pass and answers 404 to the next Fault.Reads reads of what it made.
 	FaultNotFoundAfterCreate FaultKind = "not-found-after-create"
 	// FaultRepeatedCursor lets a page that was asked for by a cursor say that there is more, with that same cursor. A
-	// first page passes, for its cursor is the one that comes once more.
+	// first page passes, because its cursor is the one that repeats.
 	FaultRepeatedCursor FaultKind = "repeated-cursor"
 )
 
@@ -84,7 +84,7 @@ type Fault struct {
 	Reads int
 }
 
-// problem says what is wrong with a fault, or nothing.
+// problem says what is wrong with a fault; empty means nothing.
 func (f Fault) problem() string {
 	switch f.Kind {
 	case FaultOtherAnswer, FaultOtherServer:
@@ -115,7 +115,7 @@ type Faults struct {
 	hidden  map[string]int // ID of a created object → how many reads of it still answer 404.
 }
 
-// Add appends faults to the list. One that makes no sense shows when it hits: the answer is then 500 and says why.
+// Add appends faults to the list. An invalid fault makes the request that it hits return 500 with the reason.
 func (f *Faults) Add(faults ...Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -134,7 +134,7 @@ func (f *Faults) Clear() {
 	f.pending, f.hidden = nil, nil
 }
 
-// Pending returns the faults that have not yet hit as often as they shall, with After and Times counted down.
+// Pending returns the faults with hits left, with After and Times counted down.
 func (f *Faults) Pending() []Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()

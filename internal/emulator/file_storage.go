@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// The file storage is the second listener. It stands for storage of another operator: it knows no API keys,
-// trusts signed requests only, and refuses any that carries an Authorization header, because that leaks the key.
+// The file storage is the second listener. It stands for the storage of another operator: it knows no API keys,
+// accepts signed requests only, and refuses an Authorization header, because it would leak the key.
 
 // uploadPolicy says what a signed upload form allows.
 type uploadPolicy struct {
@@ -70,7 +70,7 @@ func (e *Emulator) serveFiles(w http.ResponseWriter, r *http.Request) {
 	var err error
 	switch {
 	case r.Header.Get("Authorization") != "":
-		err = forbidden("Signed addresses take no Authorization header; do not send the API key here.")
+		err = forbidden("Signed URLs do not accept an Authorization header; do not send the API key here.")
 	case r.URL.Path == "/upload" && r.Method == http.MethodPost:
 		err = e.receiveFile(r)
 		if err == nil {
@@ -125,7 +125,7 @@ func (e *Emulator) receiveFile(r *http.Request) error {
 func (e *Emulator) checkForm(given map[string]string) (uploadPolicy, error) {
 	var policy uploadPolicy
 	if !hmac.Equal([]byte(given["signature"]), []byte(e.sign("upload "+given["policy"]))) {
-		return policy, forbidden("The signature of the form is wrong.")
+		return policy, forbidden("The signature of the form is not valid.")
 	}
 	data, err := base64.StdEncoding.DecodeString(given["policy"])
 	if err == nil {
@@ -154,7 +154,7 @@ func (e *Emulator) checkForm(given map[string]string) (uploadPolicy, error) {
 	return policy, nil
 }
 
-// storeFile writes the file beside its final place first, so that a broken upload leaves nothing behind.
+// storeFile writes to a temporary file first, so that an interrupted upload leaves nothing behind.
 func (e *Emulator) storeFile(form *multipart.Reader, part *multipart.Part, policy uploadPolicy) (err error) {
 	f, err := os.CreateTemp(e.store.objects, "upload-")
 	if err != nil {
@@ -170,7 +170,7 @@ func (e *Emulator) storeFile(form *multipart.Reader, part *multipart.Part, polic
 		return fmt.Errorf("store an uploaded file: %w", closeErr)
 	}
 	if err != nil {
-		return badRequest("The upload broke off: %v.", err)
+		return badRequest("The upload was interrupted: %v.", err)
 	}
 	switch {
 	case policy.AtMost && size > policy.Size:
@@ -190,11 +190,11 @@ func (e *Emulator) storeFile(form *multipart.Reader, part *multipart.Part, polic
 // checkAddress verifies that a signed address is as it was signed, and in time.
 func (e *Emulator) checkAddress(text string, q url.Values) error {
 	if !hmac.Equal([]byte(q.Get("signature")), []byte(e.sign(text))) {
-		return forbidden("The signature of the address is wrong.")
+		return forbidden("The signature of the URL is not valid.")
 	}
 	expires, err := strconv.ParseInt(q.Get("expires"), 10, 64)
 	if err != nil || !e.clock.Now().Before(timeOf(expires)) {
-		return forbidden("The address has expired.")
+		return forbidden("The URL has expired.")
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func (e *Emulator) sendFile(w http.ResponseWriter, r *http.Request, object strin
 	}
 	f, err := os.Open(e.objectPath(object))
 	if errors.Is(err, os.ErrNotExist) {
-		return notFound("The file is gone.")
+		return notFound("The file no longer exists.")
 	}
 	if err != nil {
 		return fmt.Errorf("open a stored file: %w", err)

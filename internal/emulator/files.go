@@ -129,7 +129,7 @@ func completeFileUpload(r *request) (reply, error) {
 	}
 	var object storedObject
 	if err := get(r.tx, bucketUploads, key(c.ID, fileName), &object); errors.Is(err, errNotStored) {
-		return reply{}, notFound("No upload was begun for a file named %q.", fileName)
+		return reply{}, notFound("No upload was started for a file named %q.", fileName)
 	} else if err != nil {
 		return reply{}, err
 	}

@@ -78,7 +78,7 @@ func (j *Journal) begin(e *Entry) {
 	j.entries = append(j.entries, e)
 }
 
-// change edits an entry while nobody reads it.
+// change edits an entry under the journal's lock.
 func (j *Journal) change(edit func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -34,7 +34,7 @@ func (m member) view() memberView {
 	return v
 }
 
-// invitation waits for somebody to join.
+// invitation is pending until a member joins.
 type invitation struct {
 	Email, Role string
 	CreatedAt   int64
@@ -82,7 +82,7 @@ func listMembers(r *request) (reply, error) {
 	return reply{200, list}, nil
 }
 
-// isAddress reports whether a text is an email address and nothing else, whoever it may be of.
+// isAddress reports whether a text is an email address and nothing else.
 func isAddress(text string) bool {
 	address, err := mail.ParseAddress(text)
 	return err == nil && address.Address == text
@@ -107,7 +107,7 @@ func removeMember(r *request) (reply, error) {
 	case err != nil:
 		return reply{}, err
 	case m.ID == r.who.ID:
-		return reply{}, r.cannotLeave()
+		return reply{}, r.refuseSelfRemoval()
 	}
 	return reply{status: 204}, errors.Join(
 		put(r.tx, bucketFormerMembers, m.ID, formerMember{m, millis(r.now)}), remove(r.tx, bucketMembers, m.ID), remove(r.tx, bucketMemberEmails, emailKey(m.Email)),
@@ -115,8 +115,8 @@ func removeMember(r *request) (reply, error) {
 	)
 }
 
-// cannotLeave refuses the removal of the caller. So the last manager or owner can never go, since nobody else may remove it.
-func (r *request) cannotLeave() error {
+// refuseSelfRemoval says why callers cannot remove themselves. This also protects the last manager or owner.
+func (r *request) refuseSelfRemoval() error {
 	others := false
 	err := eachMember(r.tx, func(m member) {
 		others = others || m.ID != r.who.ID && m.Role != RoleUser
@@ -125,7 +125,7 @@ func (r *request) cannotLeave() error {
 	case err != nil:
 		return err
 	case others:
-		return conflict("Nobody can remove themselves; another manager or owner can.")
+		return conflict("You cannot remove yourself; another manager or owner can remove you.")
 	}
 	return conflict("The last manager or owner of the organization cannot be removed.")
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // myCostQueries are the query keys and their rows. The API shows the fields of headline_daily only; those of the others
-// are made up, with values of every kind that a client has to bear.
+// are invented, with values of every kind that a client must accept.
 var myCostQueries = map[string]func([]usage) []any{
 	"headline_daily":             headlineDaily,
 	"cost_summary":               costSummary,
@@ -177,7 +177,7 @@ func myActivitySummary(mine []usage) []any {
 func myTimeSpent(mine []usage) []any {
 	var rows []any
 	for _, u := range mine {
-		minutes := u.lot.of("minutes").between(10, 480)
+		minutes := u.seed.of("minutes").between(10, 480)
 		byClient := costRow{}
 		for i, name := range clientNames {
 			if u.clients[i] {
@@ -194,7 +194,7 @@ func myIntentBreakdown(mine []usage) []any {
 	counts, all := make([]int64, len(intents)), int64(0)
 	for _, u := range mine {
 		for i := range u.sessions {
-			counts[u.lot.of("intent").at(int(i)).between(0, int64(len(intents))-1)]++
+			counts[u.seed.of("intent").at(int(i)).between(0, int64(len(intents))-1)]++
 		}
 		all += u.sessions
 	}
@@ -237,7 +237,7 @@ func myMergedPRDetail(mine []usage) []any {
 	var rows []any
 	for _, u := range mine {
 		for i, number := range u.merged() {
-			l := u.lot.of("merged").at(i)
+			l := u.seed.of("merged").at(i)
 			rows = append(rows, costRow{
 				"repository": "acme/app", "number": number, "merged_on": u.date,
 				"lines": []int64{l.of("added").between(1, 900), l.of("removed").between(0, 300)},
@@ -262,7 +262,7 @@ func (u usage) merged() []int { return u.numbers("merged") }
 func (u usage) numbers(kind string) []int {
 	d, _ := time.Parse(time.DateOnly, u.date) // It is one of our own.
 	first := int(d.Unix()/86400) * 2
-	if u.lot.of(kind).between(0, 1) == 0 {
+	if u.seed.of(kind).between(0, 1) == 0 {
 		return []int{first}
 	}
 	return []int{first, first + 1}

@@ -31,7 +31,7 @@ const (
 	statusError        = "error"
 )
 
-// plannedStep is one step of a set-up. Its state is never stored: it follows from the clock.
+// plannedStep is one step of a setup. Its state is never stored: it follows from the clock.
 type plannedStep struct {
 	ID       string
 	Duration int64  // Milliseconds.
@@ -51,7 +51,7 @@ type provisioningStep struct {
 	CompletedAt int64  `json:"completedAt,omitempty"`
 }
 
-// FailStep makes the set-up of the next computers fail. It also fails a later install-deps, where Step is install-dependencies.
+// FailStep makes the setup of the next computers fail. If Step is install-dependencies, it also fails a later install-deps.
 type FailStep struct {
 	// Name is a computer's name or a pattern as of path.Match, such as "ci-*"; empty means any.
 	Name string
@@ -63,7 +63,7 @@ type FailStep struct {
 	Times int
 }
 
-// programmed holds what tests and people ordered beforehand. It lives in memory only.
+// programmed holds the behavior that tests and people programmed. It lives in memory only.
 type programmed struct {
 	mu        sync.Mutex
 	failSteps []FailStep
@@ -99,7 +99,7 @@ func (p *programmed) clear() {
 	p.wikiExport = WikiExport{}
 }
 
-// FailProvisioning makes the set-up of the next matching managed computers fail.
+// FailProvisioning makes the setup of the next matching managed computers fail.
 func (e *Emulator) FailProvisioning(f FailStep) {
 	if f.Step == "" {
 		f.Step = stepCreate
@@ -115,7 +115,7 @@ func (e *Emulator) FailProvisioning(f FailStep) {
 	e.programmed.failSteps = append(e.programmed.failSteps, f)
 }
 
-// matchesName reports whether a programmed failure is for the object of a name: by a name, by a pattern, or for any.
+// matchesName reports whether a programmed failure applies to a name. The pattern may be empty, for any name.
 func matchesName(pattern, name string) bool {
 	matched, err := path.Match(pattern, name)
 	return pattern == "" || pattern == name || err == nil && matched
@@ -164,14 +164,14 @@ func (e *Emulator) plan(c *computer) []plannedStep {
 	return steps
 }
 
-// progress is the state of a computer's set-up at one moment.
+// progress is the state of a computer's setup at one moment.
 type progress struct {
 	status  string
 	steps   []provisioningStep
 	endedAt int64 // When the status left provisioning; 0 before.
 }
 
-// progressAt computes the state of the set-up from the plan and the clock.
+// progressAt computes the state of the setup from the plan and the clock.
 func (c *computer) progressAt(now time.Time) progress {
 	if c.ProviderType == providerBYOM {
 		return progress{status: statusActive, steps: []provisioningStep{}, endedAt: c.CreatedAt}

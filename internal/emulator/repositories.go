@@ -34,13 +34,13 @@ type Repository struct {
 	ServiceAppWritable bool
 }
 
-// connectedRepository is a repository as it is stored. Its FullName, such as acme/api, is its alone, whatever the case.
+// connectedRepository is a repository as it is stored. Its FullName, such as acme/api, is unique, ignoring case.
 type connectedRepository struct {
 	Repository
 	FullName string
 }
 
-// firstRepositories connects what every emulator begins with.
+// firstRepositories connects the repositories that every emulator starts with.
 func firstRepositories(tx *bolt.Tx) error {
 	var errs []error
 	for _, given := range []Repository{

@@ -85,7 +85,7 @@ func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 		}
 		for name, value := range x.params {
 			if strings.ContainsRune(value, 0) {
-				return refuse("nul-character", "The path parameter %s holds a NUL character.", name)
+				return refuse("nul-character", "The path parameter %s contains a NUL character.", name)
 			}
 		}
 		answer, err = x.route.handle(req)
@@ -135,7 +135,7 @@ func checkQuery(raw string, rt *route) (url.Values, error) {
 			case v == "":
 				return nil, invalid("The query parameter %q must not be empty.", name)
 			case strings.ContainsRune(v, 0):
-				return nil, invalidBy("nul-character", "The query parameter %q holds a NUL character.", name)
+				return nil, invalidBy("nul-character", "The query parameter %q contains a NUL character.", name)
 			}
 		}
 	}

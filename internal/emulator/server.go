@@ -165,7 +165,7 @@ func (e *Emulator) limitRate(w http.ResponseWriter, r *http.Request) bool {
 	}
 	reservation.CancelAt(now)
 	w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-	e.writeError(w, r, fail(http.StatusTooManyRequests, "More than %g requests per second. Try again after the time in Retry-After.", e.opts.RequestsPerSecond))
+	e.writeError(w, r, fail(http.StatusTooManyRequests, "The rate limit of %g requests per second is exceeded. Retry after the time in Retry-After.", e.opts.RequestsPerSecond))
 	return true
 }
 

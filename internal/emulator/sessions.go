@@ -24,7 +24,7 @@ const (
 const (
 	defaultSessionDelay     = 2 * time.Second
 	defaultSessionListDelay = 5 * time.Second
-	// listingWarm is how long a listing answers fast after it was asked for.
+	// listingWarm is how long a listing is fast after a request for it.
 	listingWarm = 5 * time.Minute
 )
 
@@ -96,7 +96,7 @@ func (e *Emulator) sessionRoutes() []route {
 	}
 }
 
-// sessionsServed answers whether the organization has sessions at all.
+// sessionsServed returns 403 unless the organization has sessions.
 func sessionsServed(r *request) error {
 	r.e.programmed.mu.Lock()
 	defer r.e.programmed.mu.Unlock()
@@ -129,7 +129,7 @@ func (s *session) listed(e *Emulator, now time.Time) *sessionActivity {
 	return &s.Activities[at]
 }
 
-// change makes the session do something else from now on, and forgets what no listing shows any more.
+// change starts another activity of the session, and drops activities that no listing shows any more.
 func (s *session) change(e *Emulator, now time.Time, edit func(*sessionActivity)) {
 	next := *s.now()
 	edit(&next)
@@ -188,7 +188,7 @@ func (r *request) session() (*session, error) {
 		}
 	}
 	if s.OwnerID != r.who.ID && !r.who.manages() {
-		return nil, forbidden("The session %s is somebody else's; only they and humans with the manager role or higher may use it.", s.ID)
+		return nil, forbidden("The session %s belongs to another user or service account; only its owner or a human with the manager role or higher may use it.", s.ID)
 	}
 	return s, nil
 }
@@ -232,7 +232,7 @@ func listSessions(r *request) (reply, error) {
 	return reply{200, list}, nil
 }
 
-// sessionsOf returns the IDs of the caller's sessions that are listed already, on one computer or, with "", on all.
+// sessionsOf returns the IDs of the caller's sessions that listings show, on one computer or, with "", on all.
 func (r *request) sessionsOf(computerID string) (ids []string, err error) {
 	seen := millis(r.now.Add(-orDefault(r.e.opts.SessionListDelay, defaultSessionListDelay)))
 	last := key(r.who.ID, fmt.Sprintf("%015d", seen+1))
@@ -250,7 +250,7 @@ func (r *request) sessionsOf(computerID string) (ids []string, err error) {
 	return ids, err
 }
 
-// warmUp returns how late a listing answers because nobody asked for it lately. Who asks meanwhile waits as well.
+// warmUp returns how long a listing takes after a pause. Requests in the meantime wait until the same time.
 func (p *programmed) warmUp(listing string, now time.Time, takes time.Duration) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -53,26 +53,26 @@ func interruptSession(r *request) (reply, error) {
 	}{s.now().Status}}, s.save(r.tx)
 }
 
-// SessionChange is what the agent or other people change of a session behind everybody's back. What is nil stays.
+// SessionChange is a change of a session by the agent or another person. Nil fields stay as they are.
 type SessionChange struct {
 	// Status is idle, pending or running.
 	Status *string
-	// An empty Title, ParentSessionID or ComputerID leaves the session without one. Neither of the IDs is looked up.
+	// An empty Title, ParentSessionID or ComputerID removes the value. The IDs are not checked.
 	Title           *string
 	ParentSessionID *string
 	ComputerID      *string
 	MessageCount    *int64
 	ServiceCredits  *float64
-	// ArchivedAt is the setting of this name; empty takes it away.
+	// ArchivedAt is the setting of this name; empty removes it.
 	ArchivedAt *string
-	// CompletedAt is in Unix milliseconds; 0 takes it away.
+	// CompletedAt is in Unix milliseconds; 0 removes it.
 	CompletedAt *int64
 	// Artifacts are all that listings show from now on.
 	Artifacts []SessionArtifact
 }
 
-// ChangeSession plays the agent, or other people: a new session is idle and stays so until somebody changes it.
-// An error means that there is no such session or that a value is none.
+// ChangeSession changes a session as the agent or another person would: a new session stays idle until it is changed.
+// It returns an error if there is no such session or a value is not valid.
 func (e *Emulator) ChangeSession(id string, c SessionChange) error {
 	err := e.store.db.Update(func(tx *bolt.Tx) error {
 		s := &session{}
@@ -95,7 +95,7 @@ func (e *Emulator) ChangeSession(id string, c SessionChange) error {
 	return nil
 }
 
-// check says why a change cannot be.
+// check returns an error if a value is not valid.
 func (c *SessionChange) check() error {
 	switch {
 	case c.Status != nil && !slices.Contains([]string{sessionIdle, sessionPending, sessionRunning}, *c.Status):
@@ -107,7 +107,7 @@ func (c *SessionChange) check() error {
 	}
 	for _, a := range c.Artifacts {
 		if a.ID == "" || a.Kind == "" {
-			return errors.New("an artifact has an ID and a kind")
+			return errors.New("an artifact needs an ID and a kind")
 		}
 		if _, err := time.Parse(time.RFC3339, a.CreatedAt); a.CreatedAt != "" && err != nil {
 			return fmt.Errorf("the time %q of an artifact is not in RFC 3339", a.CreatedAt)
@@ -140,22 +140,22 @@ func (c *SessionChange) apply(e *Emulator, s *session, now time.Time) {
 	}
 }
 
-// replace changes a value to another, if there is another.
+// replace sets a value unless the new one is nil.
 func replace[T any](value, by *T) {
 	if by != nil {
 		*value = *by
 	}
 }
 
-// AllowSessions says whether the organization has sessions enabled. Where it has not, all of them are answered 403.
+// AllowSessions enables or disables sessions for the organization. While disabled, all their operations return 403.
 func (e *Emulator) AllowSessions(allowed bool) {
 	e.programmed.mu.Lock()
 	defer e.programmed.mu.Unlock()
 	e.programmed.noSessions = !allowed
 }
 
-// SessionSettingsOnReads says whether also a read of one session shows its settings, as is documented. The service
-// leaves them out there.
+// SessionSettingsOnReads makes reads of one session show its settings, as is documented. By default they do not, as in
+// the service.
 func (e *Emulator) SessionSettingsOnReads(on bool) {
 	e.programmed.mu.Lock()
 	defer e.programmed.mu.Unlock()

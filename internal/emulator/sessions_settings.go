@@ -45,7 +45,7 @@ func (s sessionSettings) text(name string) string {
 	return text
 }
 
-// changed returns the settings with others. One that replaces the deprecated mode ends it.
+// changed returns the settings with changes. A setting that contradicts the deprecated mode removes it.
 func (s sessionSettings) changed(given sessionSettings) sessionSettings {
 	next := maps.Clone(s)
 	maps.Copy(next, given)
@@ -70,8 +70,8 @@ func (s sessionSettings) shown(shuffled bool) sessionSettings {
 	return view
 }
 
-// defaultSessionSettings are those of the organization for new sessions, by the latest enterprise controls. What has
-// no form of a setting there is left out, for the controls are a generic object.
+// defaultSessionSettings are the organization's settings for new sessions, from the latest enterprise controls. The
+// controls are a generic object, so values that are not valid settings are left out.
 func defaultSessionSettings(tx *bolt.Tx) (sessionSettings, error) {
 	defaults := sessionSettings{}
 	_, latest := tx.Bucket(bucketControlChanges).Cursor().Last()
@@ -182,7 +182,7 @@ func readSetting(f *fields, name string) {
 	}
 }
 
-// readToolIDs reads a set of tools, in which nobody is twice.
+// readToolIDs reads a set of tools and removes duplicates.
 func readToolIDs(f *fields, name string) {
 	var items []json.RawMessage
 	if !f.read(name, "a list of strings", &items) {
@@ -195,7 +195,7 @@ func readToolIDs(f *fields, name string) {
 		case string(raw) == "null" || json.Unmarshal(raw, &id) != nil:
 			f.problem(fmt.Sprintf("%s[%d]", name, i), "must be a string")
 		case strings.ContainsRune(id, 0):
-			f.problemBy("nul-character", fmt.Sprintf("%s[%d]", name, i), "must not hold a NUL character")
+			f.problemBy("nul-character", fmt.Sprintf("%s[%d]", name, i), "must not contain a NUL character")
 		case !slices.Contains(ids, id):
 			ids = append(ids, id)
 		}

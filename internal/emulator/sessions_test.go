@@ -201,7 +201,7 @@ func TestSessionsOfOthers(t *testing.T) {
 			a := v.as(c.key, c.status, request.method, sessions+"/"+c.session+request.path, request.body)
 			switch c.status {
 			case 403:
-				v.detail(a, "somebody else's")
+				v.detail(a, "belongs to another user")
 			case 404:
 				v.detail(a, "No session")
 			}

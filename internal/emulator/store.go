@@ -139,19 +139,19 @@ func put(tx *bolt.Tx, bucket []byte, key string, value any) error {
 	return tx.Bucket(bucket).Put([]byte(key), data)
 }
 
-// born is when something was created. Seq tells apart what was created in the same millisecond.
+// born is when an object was created. Seq orders objects of the same millisecond.
 type born struct {
 	CreatedAt int64
 	Seq       uint64
 }
 
-// bornNow returns the birth of what a request creates in a bucket. Numbers go on after a restart.
+// bornNow is for an object that a request creates in a bucket. Numbers continue after a restart.
 func (r *request) bornNow(bucket []byte) (born, error) {
 	seq, err := r.tx.Bucket(bucket).NextSequence()
 	return born{CreatedAt: millis(r.now), Seq: seq}, err
 }
 
-// compareNewest orders what was created, newest first.
+// compareNewest orders objects, newest first.
 func compareNewest(a, b born) int {
 	return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.Seq, a.Seq))
 }

@@ -24,7 +24,7 @@ func checkTier(tier string) error {
 	return nil
 }
 
-// SetTier changes the organization's tier, from Options.Tier until Reset. It is an error if there is no such tier.
+// SetTier changes the organization's tier, from Options.Tier until Reset. It returns an error if there is no such tier.
 func (e *Emulator) SetTier(tier string) error {
 	if err := checkTier(tier); err != nil {
 		return fmt.Errorf("set the tier: %w", err)

@@ -11,7 +11,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// maxAhead is how far the clock can be moved in all; it keeps every time in the form that the API shows.
+// maxAhead is how far ahead the clock can be. It keeps every time within the range of the API's formats.
 const maxAhead = 100 * 365 * 24 * time.Hour
 
 // The bodies of the control API's clock.
@@ -30,7 +30,7 @@ func (e *Emulator) clockView() clockView {
 	return clockView{Time: e.clock.Now().UTC(), Ahead: e.clock.By().String()}
 }
 
-// moveClock moves the emulator's time forward, and keeps it there over a restart: what exists must not be of the future.
+// moveClock moves the emulator's time forward. A restart keeps it, so that no object has a creation time in the future.
 func (e *Emulator) moveClock(in clockBody) error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {
 		by, err := in.distance(e.clock.Now())
@@ -38,7 +38,7 @@ func (e *Emulator) moveClock(in clockBody) error {
 		case err != nil:
 			return err
 		case by > maxAhead-e.clock.By():
-			return badRequest("The clock can be moved by 36500 days in all; it is ahead by %s already.", e.clock.By())
+			return badRequest("The clock can be at most 36500 days ahead; it is already ahead by %s.", e.clock.By())
 		}
 		ahead := e.clock.By() + by
 		if err := errors.Join(put(tx, bucketMeta, "ahead", ahead), e.store.writeClock(ahead)); err != nil {
@@ -56,7 +56,7 @@ func (s *store) writeClock(ahead time.Duration) error {
 	return nil
 }
 
-// distance is how far the clock is to be moved.
+// distance is how far to move the clock.
 func (b clockBody) distance(now time.Time) (time.Duration, error) {
 	if (b.Advance == "") == (b.To == "") {
 		return 0, badRequest(`Give either "advance", a duration such as "30d", or "to", a time such as "2027-01-31T08:00:00Z".`)

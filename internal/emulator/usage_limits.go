@@ -14,7 +14,7 @@ const (
 	maxLimitEntries = 100
 )
 
-// userLimit is the limit of one user. A null limit is none of their own.
+// userLimit is the limit of one user; null means no limit of their own.
 type userLimit struct {
 	Email string `json:"email"`
 	Limit *int64 `json:"limit"`
@@ -24,7 +24,7 @@ type globalLimit struct {
 	Limit *int64 `json:"limit"`
 }
 
-// limitError says why an entry of a request was not carried out.
+// limitError is an entry of a request that failed.
 type limitError struct {
 	Email string `json:"email"`
 	Error string `json:"error"`
@@ -125,7 +125,7 @@ func setUserLimits(r *request) (reply, error) {
 	for _, entry := range entries {
 		m, err := memberByEmail(r.tx, entry.Email)
 		if errors.Is(err, errNotStored) {
-			answer.Errors = append(answer.Errors, limitError{entry.Email, r.whyNoLimit(entry.Email)})
+			answer.Errors = append(answer.Errors, limitError{entry.Email, r.unknownMember(entry.Email)})
 			continue
 		}
 		if err := errors.Join(err, setLimit(r.tx, m.ID, entry.Limit)); err != nil {
@@ -155,15 +155,15 @@ func readUserLimits(f *fields) []userLimit {
 		entries[i] = userLimit{item.text("email", 0, maxBody), readLimit(item)}
 		item.unknown()
 		if other, twice := first[emailKey(entries[i].Email)]; twice && entries[i].Email != "" {
-			item.problemBy("email-twice", "email", "repeats that of users[%d], whatever its case", other)
+			item.problemBy("email-twice", "email", "repeats that of users[%d]; letter case is ignored", other)
 		}
 		first[emailKey(entries[i].Email)] = i
 	}
 	return entries
 }
 
-// whyNoLimit explains why an email address that is no member's gets no limit.
-func (r *request) whyNoLimit(email string) string {
+// unknownMember is the error for an email address that is not a member's.
+func (r *request) unknownMember(email string) string {
 	switch {
 	case !isAddress(email):
 		return "The email address is malformed."

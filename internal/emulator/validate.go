@@ -32,7 +32,7 @@ func invalid(format string, args ...any) error {
 	return invalidFor(problem{text: fmt.Sprintf(format, args...)})
 }
 
-// invalidBy is invalid by a rule as of refuse.
+// invalidBy is invalid with a rule, as in refuse.
 func invalidBy(rule, format string, args ...any) error {
 	return invalidFor(problem{fmt.Sprintf(format, args...), rule})
 }
@@ -88,7 +88,7 @@ func parseObject(data []byte) (map[string]json.RawMessage, error) {
 	}
 	for _, escape := range escapes.FindAllSubmatchIndex(data, -1) {
 		if escape[2] >= 0 {
-			return nil, errors.New("holds a lone surrogate, which is no character")
+			return nil, errors.New("contains a lone surrogate, which is not a character")
 		}
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -148,7 +148,7 @@ func (f *fields) unknown() {
 
 func (f *fields) problem(name, format string, args ...any) { f.problemBy("", name, format, args...) }
 
-// problemBy notes a problem with a rule as of refuse.
+// problemBy adds a problem with a rule, as in refuse.
 func (f *fields) problemBy(rule, name, format string, args ...any) {
 	text := fmt.Sprintf("The field %q %s.", f.path+name, fmt.Sprintf(format, args...))
 	*f.problems = append(*f.problems, problem{text, rule})
@@ -160,7 +160,7 @@ func (f *fields) has(name string) bool {
 	return ok
 }
 
-// required notes a problem when a field was not sent.
+// required adds a problem if a field was not sent.
 func (f *fields) required(name string) {
 	if !f.has(name) {
 		f.problem(name, "is required")
@@ -191,12 +191,12 @@ func (f *fields) text(name string, minLen, maxLen int) string {
 		f.problem(name, "must have %d to %d characters, not %d", minLen, maxLen, n)
 	}
 	if strings.ContainsRune(s, 0) {
-		f.problemBy("nul-character", name, "must not hold a NUL character")
+		f.problemBy("nul-character", name, "must not contain a NUL character")
 	}
 	return s
 }
 
-// id reads the ID of another object. One that is not known is for the caller to answer, whatever its length.
+// id reads the ID of another object. The caller handles IDs that do not exist.
 func (f *fields) id(name string) string { return f.text(name, 1, maxBody) }
 
 // matching reads a string that has to match a pattern.
@@ -211,7 +211,7 @@ func (f *fields) matching(name string, pattern *regexp.Regexp, maxLen int) strin
 // enum reads a string that is one of the given values.
 func (f *fields) enum(name string, values ...string) string { return f.enumBy("", name, values...) }
 
-// enumBy is enum where the contract leaves the values open and a rule as of refuse has them.
+// enumBy is enum for values that a rule restricts, as in refuse, and the contract does not.
 func (f *fields) enumBy(rule, name string, values ...string) string {
 	var s string
 	if f.read(name, "a string", &s) && !slices.Contains(values, s) {
@@ -297,7 +297,7 @@ func (f *fields) uris(name string, maxItems, maxLen int) []string {
 	return list
 }
 
-// null reports whether a field was sent as null, which is a value of its own where an operation asks for it.
+// null reports whether a field was sent as null, for fields where null has a meaning.
 func (f *fields) null(name string) bool {
 	f.asked = append(f.asked, name)
 	return string(f.values[name]) == "null"

@@ -18,7 +18,7 @@ const (
 	privacyOrganization = "organization"
 )
 
-// What made the pages of a run that came without any.
+// The model and the agent of generated pages.
 const (
 	wikiModel  = "model-a"
 	wikiEffort = "medium"
@@ -46,7 +46,7 @@ type wikiModelView struct {
 	ReasoningEffort string `json:"reasoningEffort"`
 }
 
-// wikiRunView is a run as the API shows it. What is not known about one is left out.
+// wikiRunView is a run as the API shows it. Unset fields are left out.
 type wikiRunView struct {
 	WikiRunID           string         `json:"wikiRunId"`
 	CreatedAt           int64          `json:"createdAt"`
@@ -91,7 +91,7 @@ func (e *Emulator) wikiRoutes() []route {
 	return routes
 }
 
-// admitWiki answers whether the organization keeps wikis at all. A setting that the newest snapshot lacks is on.
+// admitWiki returns 403 if the organization has disabled wikis. A setting that the newest snapshot lacks is on.
 func admitWiki(r *request) error {
 	var latest controlChange
 	if revision, value := r.tx.Bucket(bucketControlChanges).Cursor().Last(); revision != nil {
@@ -100,7 +100,7 @@ func admitWiki(r *request) error {
 		}
 	}
 	if strings.TrimSpace(string(latest.Settings["wikiCloudSync"])) == "false" {
-		return forbidden("The organization keeps no wikis: its enterprise control setting wikiCloudSync is off.")
+		return forbidden("Wikis are disabled for the organization: its enterprise control setting wikiCloudSync is off.")
 	}
 	return nil
 }
@@ -207,7 +207,7 @@ func (r *request) coveredRepository(address string) (connectedRepository, error)
 	return repo, err
 }
 
-// createWikiRun stores the pages that are sent with the request, or makes some. Nothing tells two such requests apart.
+// createWikiRun stores the pages of the request, or generates some. A repeated request creates another run.
 func createWikiRun(r *request) (reply, error) {
 	f, err := r.fields()
 	if err != nil {
@@ -235,7 +235,7 @@ func createWikiRun(r *request) (reply, error) {
 	return reply{200, view}, err
 }
 
-// finishWikiRun fills in what a run of the caller was not given and stores it. Without pages it makes some.
+// finishWikiRun fills in the missing fields of a caller's run and stores it. Without pages, it generates some.
 func (r *request) finishWikiRun(run *wikiRun, repo connectedRepository, pages []wikiPage) (err error) {
 	run.ID, run.Owner, run.RepoURL = newID("wiki_", r.now), r.who, repo.URL
 	run.Branch = cmp.Or(run.Branch, repo.DefaultBranch)
@@ -249,7 +249,7 @@ func (r *request) finishWikiRun(run *wikiRun, repo connectedRepository, pages []
 	return putWikiRun(r.tx, run, pages)
 }
 
-// wikiRun finds the run that a path names. Whether there is one that the caller does not see is not told.
+// wikiRun finds the run that a path names. A run that the caller cannot see answers 404.
 func (r *request) wikiRun() (*wikiRun, error) {
 	run := &wikiRun{}
 	err := get(r.tx, bucketWikiRuns, r.params["wikiRunId"], run)
@@ -266,7 +266,7 @@ func (r *request) wikiRun() (*wikiRun, error) {
 func (r *request) wikiRunToChange() (*wikiRun, error) {
 	run, err := r.wikiRun()
 	if err == nil && !r.changes(run) {
-		err = forbidden("The wiki run %q is another one's; its owner or a human Manager or Owner of the organization may do this.", run.ID)
+		err = forbidden("The wiki run %q belongs to another member; only its owner or a human Manager or Owner may do this.", run.ID)
 	}
 	return run, err
 }

@@ -15,7 +15,7 @@ type WikiRun struct {
 	// RepoURL is the address of a connected repository; the branch and the commit follow from it if they are empty.
 	RepoURL, Branch, CommitHash string
 	// OwnerEmail is of the member whose run it is; empty means the manager that every emulator begins with. It is empty in
-	// what List returns for the run of a service account.
+	// what WikiRuns returns for the run of a service account.
 	OwnerEmail string
 	// PrivacyLevel is private or organization; empty means organization.
 	PrivacyLevel string
@@ -62,7 +62,7 @@ func (e *Emulator) AddWikiRun(given WikiRun) (id string, err error) {
 	return id, nil
 }
 
-// List returns all runs, whoever may see them, newest first.
+// WikiRuns returns all runs, including private ones, newest first.
 func (e *Emulator) WikiRuns() ([]WikiRun, error) {
 	list := []WikiRun{}
 	err := e.store.db.View(func(tx *bolt.Tx) error {
@@ -86,7 +86,7 @@ func (e *Emulator) WikiRuns() ([]WikiRun, error) {
 	return list, err
 }
 
-// SetVideoOverview gives a run a video overview, which has any fields; nil takes it away. It is an error if there is no
+// SetVideoOverview sets a run's video overview, with any fields; nil removes it. It returns an error if there is no
 // such run.
 func (e *Emulator) SetVideoOverview(runID string, overview map[string]any) error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {

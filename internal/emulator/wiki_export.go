@@ -21,7 +21,7 @@ const (
 	wikiExportPath = "/wiki-export/"
 )
 
-// WikiExportForm is what the answer to an export of a wiki run holds.
+// WikiExportForm is the form of the answer to an export of a wiki run.
 type WikiExportForm string
 
 // The forms of an export. The service's documentation has the second; others were seen.
@@ -31,7 +31,7 @@ const (
 	WikiExportRedirect WikiExportForm = "redirect" // 302 with a signed address.
 )
 
-// Export says how exports of wiki runs are answered.
+// WikiExport configures the answers to exports of wiki runs.
 type WikiExport struct {
 	// Form is WikiExportLink if it is empty.
 	Form WikiExportForm
@@ -39,7 +39,7 @@ type WikiExport struct {
 	Lifetime time.Duration
 }
 
-// completed checks what is given and fills in the rest.
+// completed validates the fields and fills in defaults.
 func (x WikiExport) completed() (WikiExport, error) {
 	switch x.Form {
 	case "":
@@ -57,7 +57,7 @@ func (x WikiExport) completed() (WikiExport, error) {
 	return x, nil
 }
 
-// SetWikiExport changes how exports are answered, from Options.Export until Reset. Addresses given out keep their
+// SetWikiExport changes the answers to exports, from Options.WikiExport until Reset. Existing URLs keep their
 // lifetime. It is an error if there is no such form, or the lifetime is negative.
 func (e *Emulator) SetWikiExport(form WikiExportForm, lifetime time.Duration) error {
 	x, err := WikiExport{form, lifetime}.completed()
@@ -119,7 +119,7 @@ func (e *Emulator) sendWikiExport(w http.ResponseWriter, r *http.Request, runID 
 		run := &wikiRun{}
 		err := get(tx, bucketWikiRuns, runID, run)
 		if errors.Is(err, errNotStored) {
-			return notFound("The file is gone.")
+			return notFound("The file no longer exists.")
 		}
 		if err != nil {
 			return err

@@ -46,7 +46,7 @@ type wikiNode struct {
 func (r *request) uploadedPages(f *fields) []wikiPage {
 	list, _ := f.objects("pages")
 	if f.has("pages") && len(list) == 0 {
-		f.problem("pages", "must hold a page, or be left out")
+		f.problem("pages", "must have at least 1 item")
 	}
 	var pages []wikiPage
 	paths, ids := map[string]bool{}, map[string]bool{}
@@ -95,7 +95,7 @@ func (f *fields) order(index int) float64 {
 // uploadedTree reads the tree of an upload. Without one all pages are side by side.
 func uploadedTree(f *fields, pages []wikiPage) []wikiNode {
 	if f.has("pageTree") && !f.has("pages") {
-		f.problemBy("wiki-tree", "pageTree", "needs the pages that it orders")
+		f.problemBy("wiki-tree", "pageTree", "requires pages")
 	}
 	if f.has("pageTree") {
 		ids := map[string]string{}
@@ -120,7 +120,7 @@ func uploadedNodes(f *fields, name string, ids map[string]string, level int) []w
 	list, _ := f.objects(name)
 	nodes := make([]wikiNode, 0, len(list))
 	if len(list) > 0 && level > maxWikiLevels {
-		f.problemBy("wiki-depth", name, "must be empty, for a tree has at most %d levels", maxWikiLevels)
+		f.problemBy("wiki-depth", name, "must be empty: a tree has at most %d levels", maxWikiLevels)
 		return nodes
 	}
 	for i, n := range list {

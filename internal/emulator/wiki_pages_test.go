@@ -155,7 +155,7 @@ func TestUploadedWikiRefuses(t *testing.T) {
 	}{
 		{"wiki-tree", `"pages[1].path" must not be the path of another page`, upload(page(), object{"path": "a.md"})},
 		{"wiki-tree", `"pages[1].pageId" must not be the ID of another page`, upload(page(), object{"path": "b.md", "pageId": "p"})},
-		{"wiki-tree", `"pageTree" needs the pages`, object{"repoUrl": api, "pageTree": []object{}}},
+		{"wiki-tree", `"pageTree" requires pages`, object{"repoUrl": api, "pageTree": []object{}}},
 		{"wiki-tree", `"pageTree[0].path" must be the path of a page`, withTree(upload(page()), object{"path": "b.md", "title": ""})},
 		{"wiki-tree", `"pageTree[0].children[1].path" must be the path of a page`,
 			withTree(upload(page()), object{"path": "a.md", "title": "", "children": []object{{"path": "a.md", "title": ""}, {"path": "A.md", "title": ""}}})},
@@ -163,7 +163,7 @@ func TestUploadedWikiRefuses(t *testing.T) {
 		{"wiki-depth", "at most 5 levels", deepUpload(6)},
 		{"wiki-depth", "at most 5 levels", deepUpload(60)},
 		{"body-size", "larger than 16777216 bytes", upload(object{"path": "a.md", "content": strings.Repeat("x", 16<<20)})},
-		{"", `"pages" must hold a page`, upload()},
+		{"", `"pages" must have at least 1 item`, upload()},
 		{"", `"pages" must be a list`, object{"repoUrl": api, "pages": nil}},
 		{"", `"pages[0]"`, object{"repoUrl": api, "pages": []any{nil}}},
 		{"", `"pages[0].path" is required. The field "pages[0].title" is required. The field "pages[0].content" is required.`, object{"repoUrl": api, "pages": []object{{}}}},
