@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
@@ -18,10 +17,9 @@ import (
 
 func TestAccAnalytics_access(t *testing.T) {
 	t.Parallel()
-	const needs = `.*Three\s+things\s+are\s+required:\s+the\s+Enterprise\s+tier,\s+Analytics\s+enabled\s+for\s+the\s+organization,\s+and\s+the\s+API\s+key\s+of\s+a\s+human`
+	const needs = "Three things are required: the Enterprise tier, Analytics enabled for the organization, and the API key of a human"
 	forEach(t, func(t *testing.T, s source) {
 		e := acctest.New(t)
-		body := s.config("2026-02-27", "2026-02-28", "")
 		var account struct{ ID string }
 		e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
 		var robot struct{ APIKey struct{ Value string } }
@@ -30,29 +28,31 @@ func TestAccAnalytics_access(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		with := func(key string) string {
-			return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", e.URL(), key, body)
-		}
 		own := s.name == "my_cost"
-		needed := needs + `\s+with\s+the\s+Manager\s+or\s+Owner\s+role.*service\s+accounts\s+have\s+no\s+access`
+		needed := []string{needs + " with the Manager or Owner role", "service accounts have no access"}
 		if own {
-			needed = needs + `\.\s+Keys\s+of\s+service\s+accounts\s+have\s+no\s+access`
+			needed = []string{needs + ". Keys of service accounts have no access"}
 		}
-		run(t, e, refused(with(robot.APIKey.Value), `(?s)Cannot read analytics of .*`+s.operation+`.*answered\s+403.*`+needed))
+		refused := func(key string, want ...string) {
+			t.Helper()
+			s.mustFail(t, e, acctest.Values{"api_key": key}, s.values("2026-02-27", "2026-02-28"), "", append(want, "Cannot read analytics of ", s.operation)...)
+		}
+		refused(robot.APIKey.Value, append(needed, "answered 403")...)
 		if own {
 			rows, _ := s.answerWith(e, plain)
-			run(t, e, read(with(plain), s.known(map[string]knownvalue.Check{"data": s.rows(rows)})...))
+			hcl := fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", e.URL(), plain, s.config("2026-02-27", "2026-02-28", ""))
+			run(t, e, read(hcl, s.known(map[string]knownvalue.Check{"data": s.rows(rows)})...))
 		} else {
-			run(t, e, refused(with(plain), `(?s)Cannot read analytics of .*`+s.operation+`.*answered\s+403.*`+needed))
+			refused(plain, append(needed, "answered 403")...)
 		}
-		run(t, e, refused(with("fk-wrong"), `(?s)`+s.operation+`.*answered\s+401.*AGENTYARD_API_KEY`))
+		refused("fk-wrong", "answered 401", "AGENTYARD_API_KEY")
 		e.AllowAnalytics(false)
-		run(t, e, refused(e.Config(body), `(?s)`+s.operation+`.*answered\s+403:\s+Analytics\s+is\s+not\s+enabled.*`+needed))
+		refused(e.BootstrapKey(), append(needed, "answered 403: Analytics is not enabled")...)
 		e.AllowAnalytics(true)
 		if err := e.SetTier(emulator.TierTeam); err != nil {
 			t.Fatal(err)
 		}
-		run(t, e, refused(e.Config(body), `(?s)`+s.operation+`.*answered\s+403:.*team.*enterprise.*`+needed))
+		refused(e.BootstrapKey(), append(needed, "answered 403:", "team", "enterprise")...)
 	})
 }
 
@@ -68,16 +68,16 @@ func (s source) answerWith(e *acctest.Env, key string) (rows []map[string]any, e
 	return answer.Data, nil
 }
 
-func TestAccAnalytics_failures(t *testing.T) {
+func TestAnalytics_failures(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, s source) {
 		e := acctest.New(t)
-		hcl := e.Config(s.config("2026-02-27", "2026-02-28", ""))
+		days := s.values("2026-02-27", "2026-02-28")
 		e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1})
-		run(t, e, refused(hcl, `(?s)Cannot read analytics of .*`+s.operation+`.*answered\s+500:.*\(request\s+req_\w+\).*max_retries`))
+		s.mustFail(t, e, nil, days, "", "Cannot read analytics of ", s.operation, "answered 500:", "(request req_", "max_retries")
 		e.Faults().Clear()
 		e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultTruncatedBody}, emulator.Fault{Operation: s.operation, Kind: emulator.FaultStatusBeforeCommit, Status: 503})
-		run(t, e, read(hcl))
+		s.mustRead(t, e, days)
 	})
 }
 
@@ -124,15 +124,10 @@ func TestAccAnalytics_clockOfTheEmulator(t *testing.T) {
 	cli.MustRun("plan", "-input=false")
 }
 
-func TestAccAnalytics_unknownSettings(t *testing.T) {
+func TestAnalytics_unknownSettings(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, s source) {
-		e := acctest.New(t)
-		config := "resource \"terraform_data\" \"address\" {\n  input = \"" + e.URL() + "\"\n}\nprovider \"agentyard\" {\n  base_url = terraform_data.address.output\n  api_key = \"" + e.BootstrapKey() + "\"\n}\n"
 		// The day may be one of the past by the service's clock, which is not known.
-		run(t, e, resource.TestStep{
-			Config:      config + s.config("2026-02-27", "2026-03-01", ""),
-			ExpectError: regexp.MustCompile(`base_url\s+is\s+not\s+known\s+yet(.|\n)*apply\s+what\s+base_url\s+depends\s+on\s+first`),
-		})
+		s.mustFail(t, acctest.New(t), acctest.Values{"base_url": tftypes.UnknownValue}, s.values("2026-02-27", "2026-03-01"), "", "base_url is not known yet", "apply what base_url depends on first")
 	})
 }

@@ -183,6 +183,30 @@ func refused(hcl, want string) resource.TestStep {
 	return resource.TestStep{Config: hcl, PlanOnly: true, ExpectError: regexp.MustCompile(want)}
 }
 
+// values are the same configuration for a process without a CLI.
+func (s source) values(start, end string) acctest.Values {
+	config := acctest.Values{"start_date": start, "end_date": end}
+	if s.name == "my_cost" {
+		config["query_key"] = "headline_daily"
+	}
+	return config
+}
+
+// mustFail reads some days in a process with these settings, which must fail.
+func (s source) mustFail(t *testing.T, e *acctest.Env, settings, config acctest.Values, at string, want ...string) {
+	t.Helper()
+	_, out := acctest.NewProcess(t, e, settings).ReadData("agentyard_analytics_"+s.name, config)
+	out.MustFail(t, at, want...)
+}
+
+// mustRead reads some days in a process of its own.
+func (s source) mustRead(t *testing.T, e *acctest.Env, config acctest.Values) {
+	t.Helper()
+	if _, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_analytics_"+s.name, config); len(out.Errors) > 0 {
+		t.Error(out)
+	}
+}
+
 // people adds members, so that there are several pages of them.
 func people(t *testing.T, e *acctest.Env) {
 	t.Helper()
@@ -297,57 +321,63 @@ func TestAccAnalytics_otherAnswers(t *testing.T) {
 	})
 }
 
-func TestAccAnalytics_dates(t *testing.T) {
+func TestAnalytics_dates(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, s source) {
 		e := acctest.New(t)
-		for hcl, want := range map[string]string{
-			s.config("2026-02-30", "2026-02-28", ""): `(?s)Invalid Date.*start_date = "2026-02-30".*start_date\s+must\s+be\s+a\s+date\s+in\s+the\s+format\s+YYYY-MM-DD,\s+such\s+as\s+2026-02-28,\s+got:\s+"2026-02-30"`,
-			s.config("2026-02-01", "28.02.26", ""):   `(?s)Invalid Date.*end_date = "28.02.26".*end_date\s+must\s+be\s+a\s+date`,
-			s.config("2026-01-13", "2026-02-28", ""): `(?s)Date Too Early.*start_date = "2026-01-13".*start_date\s+must\s+not\s+be\s+before\s+2026-01-14,\s+because\s+the\s+service\s+has\s+numbers\s+from\s+that\s+day\s+on`,
-			s.config("2026-01-14", "2026-01-13", ""): `(?s)Date Too Early.*end_date = "2026-01-13".*end_date\s+must\s+not\s+be\s+before\s+2026-01-14`,
-			s.config("2026-02-28", "2026-02-27", ""): `(?s)Date Out Of Order.*end_date = "2026-02-27".*end_date\s+must\s+not\s+be\s+before\s+start_date,\s+which\s+is\s+2026-02-28,\s+got:\s+"2026-02-27"`,
-			s.config("2026-02-28", "2026-03-01", ""): `(?s)Date Not Available Yet.*end_date = "2026-03-01".*end_date\s+must\s+not\s+be\s+later\s+than\s+2026-02-28,\s+got:\s+"2026-03-01".*The\s+time\s+in\s+UTC\s+is`,
-			s.config("2026-03-01", "2026-03-02", ""): `(?s)Date Not Available Yet.*end_date = "2026-03-02".*not\s+be\s+later\s+than\s+2026-02-28`,
+		for _, tc := range []struct{ start, end, at, want string }{
+			{"2026-02-30", "2026-02-28", "start_date", `Invalid Date: start_date must be a date in the format YYYY-MM-DD, such as 2026-02-28, got: "2026-02-30"`},
+			{"2026-02-01", "28.02.26", "end_date", "Invalid Date: end_date must be a date"},
+			{"2026-01-13", "2026-02-28", "start_date", "Date Too Early: start_date must not be before 2026-01-14, because the service has numbers from that day on"},
+			{"2026-02-28", "2026-02-27", "end_date", `Date Out Of Order: end_date must not be before start_date, which is 2026-02-28, got: "2026-02-27"`},
+			{"2026-02-28", "2026-03-01", "end_date", `Date Not Available Yet: end_date must not be later than 2026-02-28, got: "2026-03-01"`},
+			{"2026-03-01", "2026-03-02", "end_date", "Date Not Available Yet: end_date must not be later than 2026-02-28"},
 		} {
-			run(t, e, refused(e.Config(hcl), want))
+			_, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_analytics_"+s.name, s.values(tc.start, tc.end))
+			if out.MustFail(t, tc.at, tc.want); strings.Contains(tc.want, "Not Available") && !strings.Contains(out.Text(), "The time in UTC is") {
+				t.Error(out)
+			}
+		}
+		_, both := acctest.NewProcess(t, e, nil).ReadData("agentyard_analytics_"+s.name, s.values("2026-01-14", "2026-01-13"))
+		if !strings.Contains(both.Text(), "Date Too Early: end_date must not be before 2026-01-14") {
+			t.Errorf("too early and out of order: %s", both)
 		}
 		if n := len(e.Journal().Entries()); n != 0 {
 			t.Errorf("%d requests were sent", n)
 		}
-		run(t, e, read(e.Config(s.config("2026-01-14", "2026-01-14", ""))), read(e.Config(s.config("2026-02-28", "2026-02-28", ""))))
+		s.mustRead(t, e, s.values("2026-01-14", "2026-01-14"))
+		s.mustRead(t, e, s.values("2026-02-28", "2026-02-28"))
 	})
 }
 
 // A day can be asked about from the midnight on that ends it in UTC.
-func TestAccAnalytics_midnight(t *testing.T) {
+func TestAnalytics_midnight(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	s := sources[0]
-	hcl := e.Config(s.config("2026-03-01", "2026-03-01", ""))
+	today := s.values("2026-03-01", "2026-03-01")
 	e.Clock.Advance(12*time.Hour - time.Second)
-	run(t, e, refused(hcl, `Date Not Available Yet`))
+	s.mustFail(t, e, nil, today, "end_date", "Date Not Available Yet")
 	if n := e.Journal().Count(s.operation); n != 0 {
 		t.Errorf("%d requests were sent", n)
 	}
 	e.Clock.Advance(time.Second)
-	run(t, e, read(hcl, s.known(map[string]knownvalue.Check{"data": knownvalue.ListSizeExact(1)})...))
+	s.mustRead(t, e, today)
 }
 
 // Where the provider's clock is behind that of the service, the service refuses the day, at the same place.
-func TestAccAnalytics_refusedByTheService(t *testing.T) {
+func TestAnalytics_refusedByTheService(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, s source) {
 		e := acctest.New(t)
-		hcl := e.Config(s.config("2026-02-27", "2026-02-28", ""))
 		for detail, at := range map[string]string{
-			"There is no data of the endDate 2026-02-28 yet.":                `end_date = "2026-02-28"`,
-			"The query parameter startDate is before the first day of data.": `start_date = "2026-02-27"`,
+			"There is no data of the endDate 2026-02-28 yet.":                "end_date",
+			"The query parameter startDate is before the first day of data.": "start_date",
 			"Something else is wrong.":                                       "",
 		} {
 			e.Faults().Clear()
 			e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultOtherServer, Status: 400, Times: -1, Body: `{"title": "Bad Request", "detail": "` + detail + `", "status": 400, "requestId": "req_7"}`})
-			run(t, e, refused(hcl, `(?s)Cannot read analytics of .*`+at+`.*`+s.operation+`.*400:\s+`+strings.ReplaceAll(strings.TrimSuffix(detail, "."), " ", `\s+`)+`\s+\(request\s+req_7\)\.`))
+			s.mustFail(t, e, nil, s.values("2026-02-27", "2026-02-28"), at, "Cannot read analytics of ", s.operation, "400: "+strings.TrimSuffix(detail, ".")+" (request req_7).")
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
@@ -239,39 +240,64 @@ func TestAccCI_withoutIntegration(t *testing.T) {
 	})
 }
 
+// length is how long the list of a data source is, which must be readable.
+func (s source) length(t *testing.T, e *acctest.Env) (int, map[string]tftypes.Value) {
+	t.Helper()
+	read, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_ci_"+s.name, nil)
+	if len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+	var items []tftypes.Value
+	if err := read[s.list].As(&items); err != nil {
+		t.Fatal(err)
+	}
+	return len(items), read
+}
+
+func (s source) mustFail(t *testing.T, e *acctest.Env, settings acctest.Values, at string, want ...string) {
+	t.Helper()
+	_, out := acctest.NewProcess(t, e, settings).ReadData("agentyard_ci_"+s.name, nil)
+	out.MustFail(t, at, want...)
+}
+
 // What the service leaves out or adds later breaks nothing.
-func TestAccCI_otherShapes(t *testing.T) {
+func TestCI_otherShapes(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, s source) {
 		e := acctest.New(t)
-		for body, length := range map[string]int{`{"` + s.list + `":[]}`: 0, `{"` + s.list + `":null,"new":1}`: 0, `{"` + s.list + `":[{},{"new":{"a":1},"id":null,"status":"of-tomorrow","userPermission":"of-tomorrow","type":"of-tomorrow"}]}`: 2} {
+		answer := func(body string) {
 			e.Faults().Clear()
 			e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultOtherAnswer, Body: body, Times: -1})
-			checks := []statecheck.StateCheck{s.is(s.list, knownvalue.ListSizeExact(length))}
-			if s.name != "jobs" && s.name != "repositories" {
-				checks = append(checks, s.is("integration", knownvalue.Null()))
-			}
-			runSteps(t, e, readStep(e, s.data(""), checks...))
 		}
-		e.Faults().Clear()
-		e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultOtherAnswer, Body: `{"items":[]}`, Times: -1})
-		runSteps(t, e, failingStep(e, s.data(""), `has\s+no\s+`+s.list+`(.|\n)*base_url`))
+		for body, want := range map[string]int{`{"` + s.list + `":[]}`: 0, `{"` + s.list + `":null,"new":1}`: 0, `{"` + s.list + `":[{},{"new":{"a":1},"id":null,"status":"of-tomorrow","userPermission":"of-tomorrow","type":"of-tomorrow"}]}`: 2} {
+			answer(body)
+			n, read := s.length(t, e)
+			if integration, ok := read["integration"]; n != want || ok && !integration.IsNull() {
+				t.Errorf("%s: %d, %s", body, n, integration)
+			}
+		}
+		answer(`{"items":[]}`)
+		s.mustFail(t, e, nil, "", "has no "+s.list, "base_url")
 	})
 }
 
-func TestAccCI_failures(t *testing.T) {
+func TestCI_failures(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, s source) {
 		e := acctest.New(t)
-		for status, remedy := range map[int]string{400: `Correct\s+the\s+configuration`, 401: `AGENTYARD_API_KEY`, 403: `forbid\s+CI\s+automation`, 404: `path\s+in\s+base_url`, 500: `max_retries`, 501: `does\s+not\s+offer`} {
+		for status, remedy := range map[int]string{400: "Correct the configuration", 401: "AGENTYARD_API_KEY", 403: "forbid CI automation", 404: "path in base_url", 500: "max_retries", 501: "does not offer"} {
 			e.Faults().Clear()
 			e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: -1})
-			runSteps(t, e, failingStep(e, s.data(""), fmt.Sprintf(`Cannot\s+(list|scan)\s+CI(.|\n)*%s(.|\n)*answered\s+%d(.|\n)*%s`, s.operation, status, remedy)))
+			at := ""
+			if status == http.StatusBadRequest && s.name == "repositories" {
+				at = "owner"
+			}
+			s.mustFail(t, e, nil, at, "Cannot ", " CI", s.operation, fmt.Sprint("answered ", status), remedy)
 		}
 		for _, kind := range []emulator.FaultKind{emulator.FaultRateLimited, emulator.FaultDropBeforeCommit, emulator.FaultTruncatedBody, emulator.FaultNonJSON} {
 			e.Faults().Clear()
 			e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: kind})
-			runSteps(t, e, readStep(e, s.data("")))
+			s.length(t, e)
 		}
 	})
 }
@@ -318,15 +344,10 @@ func serviceAccountKey(e *acctest.Env) string {
 	return minted.APIKey.Value
 }
 
-func TestAccCI_unknownSettings(t *testing.T) {
+func TestCI_unknownSettings(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, s source) {
-		e := acctest.New(t)
-		config := "resource \"terraform_data\" \"address\" {\n  input = \"" + e.URL() + "\"\n}\nprovider \"agentyard\" {\n  base_url = terraform_data.address.output\n  api_key = \"" + e.BootstrapKey() + "\"\n}\n"
-		runSteps(t, e, resource.TestStep{
-			Config:      config + s.data(""),
-			ExpectError: regexp.MustCompile(`base_url\s+is\s+not\s+known\s+yet(.|\n)*apply\s+what\s+base_url\s+depends\s+on\s+first`),
-		})
+		s.mustFail(t, acctest.New(t), acctest.Values{"base_url": tftypes.UnknownValue}, "", "base_url is not known yet", "apply what base_url depends on first")
 	})
 }
 

@@ -71,7 +71,7 @@ func TestAPIKey_keysOfOthersAreLeftAlone(t *testing.T) {
 			t.Parallel()
 			e, account := newAccountEnv(t)
 			p := acctest.NewProcess(t, e, patient)
-			i := p.NewInstance("agentyard_api_key")
+			i := p.NewInstance(keyType)
 			if out := p.Apply(i, config(account, "1")); len(out.Errors) > 0 {
 				t.Fatal(out)
 			}
@@ -100,7 +100,7 @@ func TestAPIKey_killedRotationConvergesAfterTheGracePeriod(t *testing.T) {
 		return acctest.Values{"service_account_id": account, "name": "ci", "rotation": map[string]any{"triggers": triggers(v), "grace_period_minutes": 10}}
 	}
 	p := acctest.NewProcess(t, e, patient)
-	i := p.NewInstance("agentyard_api_key")
+	i := p.NewInstance(keyType)
 	if out := p.Apply(i, config("1")); len(out.Errors) > 0 {
 		t.Fatal(out)
 	}
@@ -140,7 +140,7 @@ func TestAPIKey_lostKeyThatCannotBeRevoked(t *testing.T) {
 				return acctest.Values{"service_account_id": account, "name": "ci", "rotation": map[string]any{"triggers": triggers(v)}}
 			}
 			p := acctest.NewProcess(t, e, patient)
-			i := p.NewInstance("agentyard_api_key")
+			i := p.NewInstance(keyType)
 			if before != "" {
 				if out := p.Apply(i, config(before)); len(out.Errors) > 0 {
 					t.Fatal(out)

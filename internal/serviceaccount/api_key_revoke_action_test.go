@@ -2,7 +2,6 @@ package serviceaccount_test
 
 import (
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -68,57 +67,6 @@ resource "terraform_data" "migration" {
 	}
 }
 
-func TestAccAPIKeyRevoke_errors(t *testing.T) {
-	acctest.NeedsActions(t)
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	account := newAccount(e, "ci")
-	key := newKey(e, account, "k")
-	for name, tc := range map[string]struct {
-		account, key string
-		fault        *emulator.Fault
-		want         string
-	}{
-		"no account ID":   {"", key.ID, nil, `service_account_id must not be empty`},
-		"no key ID":       {account, "", nil, `key_id must not be empty`},
-		"unknown account": {"sa_unknown", key.ID, nil, `Cannot revoke API key.*404.*Check the IDs`},
-		"unknown key":     {account, "key_unknown", nil, `Cannot revoke API key.*404.*Check the IDs`},
-		"402":             {account, key.ID, &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 402}, `revokeApiKey.*402.*Upgrade the plan`},
-		"403":             {account, key.ID, &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, `revokeApiKey.*403.*Manager role`},
-	} {
-		e.Faults().Clear()
-		if tc.fault != nil {
-			tc.fault.Operation = "revokeApiKey"
-			e.Faults().Add(*tc.fault)
-		}
-		cli := acctest.NewCLI(t, e, revokeAction(tc.account, tc.key))
-		r := cli.Run("apply", "-invoke=action.agentyard_api_key_revoke.it", "-auto-approve", "-input=false")
-		text := regexp.MustCompile(`[\s│]+`).ReplaceAllString(r.Output, " ")
-		if r.ExitCode == 0 || !regexp.MustCompile(tc.want).MatchString(text) {
-			t.Errorf("%s: exit code %d, %s", name, r.ExitCode, r.Output)
-		}
-	}
-	if answered(e, key.Value) != 200 {
-		t.Errorf("the key is answered %d", answered(e, key.Value))
-	}
-}
-
-// A revocation whose answer is lost is repeated, because that does no harm.
-func TestAccAPIKeyRevoke_lostAnswer(t *testing.T) {
-	acctest.NeedsActions(t)
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	account := newAccount(e, "ci")
-	for _, kind := range []emulator.FaultKind{emulator.FaultDropBeforeCommit, emulator.FaultDropAfterCommit, emulator.FaultStatusAfterCommit} {
-		key := newKey(e, account, string(kind))
-		e.Faults().Add(emulator.Fault{Operation: "revokeApiKey", Kind: kind})
-		acctest.NewCLI(t, e, revokeAction(account, key.ID)).MustRun("apply", "-invoke=action.agentyard_api_key_revoke.it", "-auto-approve", "-input=false")
-		if got := answered(e, key.Value); got != 401 {
-			t.Errorf("%s: the key is answered %d", kind, got)
-		}
-	}
-}
-
 // A variable that only an emergency sets is null in every other run; invoked without it, the action names the argument.
 func TestAccAPIKeyRevoke_nullID(t *testing.T) {
 	acctest.NeedsActions(t)
@@ -133,5 +81,52 @@ func TestAccAPIKeyRevoke_nullID(t *testing.T) {
 	}
 	if n := e.Journal().Count("revokeApiKey"); n != 0 {
 		t.Errorf("%d revocations", n)
+	}
+}
+
+// revoke invokes the action in a process of its own.
+func revoke(t *testing.T, e *acctest.Env, account, key string) acctest.Outcome {
+	t.Helper()
+	_, out := acctest.NewProcess(t, e, nil).Invoke("agentyard_api_key_revoke", acctest.Values{"service_account_id": account, "key_id": key})
+	return out
+}
+
+func TestAPIKeyRevoke_errors(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	key := newKey(e, account, "k")
+	for _, tc := range []struct {
+		account, key string
+		status       int
+		at           string
+		want         []string
+	}{
+		{"", key.ID, 0, "service_account_id", []string{"service_account_id must not be empty"}},
+		{account, "", 0, "key_id", []string{"key_id must not be empty"}},
+		{"sa_unknown", key.ID, 0, "", []string{"Cannot revoke API key", "404", "Check the IDs"}},
+		{account, "key_unknown", 0, "", []string{"Cannot revoke API key", "404", "Check the IDs"}},
+		{account, key.ID, 402, "", []string{"revokeApiKey", "402", "Upgrade the plan"}},
+		{account, key.ID, 403, "", []string{"revokeApiKey", "403", "Manager role"}},
+	} {
+		if tc.status != 0 {
+			e.Faults().Add(emulator.Fault{Operation: "revokeApiKey", Kind: emulator.FaultStatusBeforeCommit, Status: tc.status})
+		}
+		revoke(t, e, tc.account, tc.key).MustFail(t, tc.at, tc.want...)
+	}
+	if answered(e, key.Value) != 200 {
+		t.Errorf("the key is answered %d", answered(e, key.Value))
+	}
+}
+
+// A revocation whose answer is lost is repeated, because that does no harm.
+func TestAPIKeyRevoke_lostAnswer(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	for _, kind := range []emulator.FaultKind{emulator.FaultDropBeforeCommit, emulator.FaultDropAfterCommit, emulator.FaultStatusAfterCommit} {
+		key := newKey(e, account, string(kind))
+		e.Faults().Add(emulator.Fault{Operation: "revokeApiKey", Kind: kind})
+		if out := revoke(t, e, account, key.ID); len(out.Errors) > 0 || answered(e, key.Value) != 401 {
+			t.Errorf("%s: the key is answered %d: %s", kind, answered(e, key.Value), out)
+		}
 	}
 }

@@ -37,7 +37,7 @@ func TestAPIKey_planOfAThousandKeys(t *testing.T) {
 	for a := range accounts {
 		name := fmt.Sprint("robots-", a)
 		account := newAccount(e, name)
-		i := importing.NewInstance("agentyard_service_account")
+		i := importing.NewInstance(accountType)
 		if out := importing.Import(i, account); len(out.Errors) > 0 {
 			t.Fatal(out)
 		}
@@ -47,7 +47,7 @@ func TestAPIKey_planOfAThousandKeys(t *testing.T) {
 			made = append(made, newKey(e, account, fmt.Sprint("key-", k)))
 		}
 		for k, key := range made {
-			i := importing.NewInstance("agentyard_api_key")
+			i := importing.NewInstance(keyType)
 			if out := importing.Import(i, account+"/"+key.ID); len(out.Errors) > 0 {
 				t.Fatal(out)
 			}
@@ -242,7 +242,7 @@ func TestAPIKey_destroyAfterAKilledRotation(t *testing.T) {
 				return acctest.Values{"service_account_id": account, "name": "ci", "rotation": map[string]any{"triggers": triggers(v), "grace_period_minutes": grace}}
 			}
 			p := acctest.NewProcess(t, e, nil)
-			i := p.NewInstance("agentyard_api_key")
+			i := p.NewInstance(keyType)
 			if out := p.Apply(i, config("1")); len(out.Errors) > 0 {
 				t.Fatal(out)
 			}
@@ -290,7 +290,7 @@ func TestAPIKey_warnings(t *testing.T) {
 	key := newKey(e, account, "ci")
 	config := acctest.Values{"service_account_id": account, "name": "ci"}
 	p := acctest.NewProcess(t, e, nil)
-	i := p.NewInstance("agentyard_api_key")
+	i := p.NewInstance(keyType)
 	if out := p.Import(i, account+"/"+key.ID); !strings.Contains(out.String(), "rotation = { triggers") || i.Attribute("key") != "" {
 		t.Errorf("the import does not say how to get a value: %s", out)
 	}
@@ -331,7 +331,7 @@ func TestAPIKey_planSaysWhyItRotates(t *testing.T) {
 	config := func(v string) acctest.Values {
 		return acctest.Values{"service_account_id": account, "name": "ci", "rotation": map[string]any{"triggers": triggers(v), "interval": "10d", "grace_period_minutes": 10}}
 	}
-	i := acctest.NewProcess(t, e, nil).NewInstance("agentyard_api_key")
+	i := acctest.NewProcess(t, e, nil).NewInstance(keyType)
 	step := func(v string, want ...string) {
 		t.Helper()
 		id := i.ID()
@@ -381,7 +381,7 @@ func TestAPIKey_mintNeedsNoOtherRequest(t *testing.T) {
 	config := func(v string) acctest.Values {
 		return acctest.Values{"service_account_id": account, "name": "ci", "rotation": map[string]any{"triggers": triggers(v), "interval": "10d"}}
 	}
-	i := acctest.NewProcess(t, e, nil).NewInstance("agentyard_api_key")
+	i := acctest.NewProcess(t, e, nil).NewInstance(keyType)
 	for n, v := range []string{"1", "2"} {
 		before := n + 1 // The listings that succeed: of the names in use, and in the second apply of the refresh.
 		e.Faults().Add(emulator.Fault{Operation: "listApiKeys", Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: before, Times: -1})

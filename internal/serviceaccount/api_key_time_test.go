@@ -411,31 +411,3 @@ func TestAccAPIKey_unknownTrigger(t *testing.T) {
 		},
 	)
 }
-
-func TestAccAPIKey_faultsThroughTheCLI(t *testing.T) {
-	t.Parallel()
-	for name, fault := range map[string]emulator.Fault{
-		"dropped after commit": {Kind: emulator.FaultDropAfterCommit},
-		"500 after commit":     {Kind: emulator.FaultStatusAfterCommit, Status: 500},
-		"truncated":            {Kind: emulator.FaultTruncatedBody},
-		"not JSON":             {Kind: emulator.FaultNonJSON},
-		"rate limited":         {Kind: emulator.FaultRateLimited},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e, account := newAccountEnv(t)
-			step := func(operation, v string) resource.TestStep {
-				return resource.TestStep{
-					PreConfig: func() {
-						f := fault
-						f.Operation = operation
-						e.Faults().Add(f)
-					},
-					Config:           e.Config(keyConfig(account, fmt.Sprintf("name = \"ci\"\nrotation = { triggers = { v = %q } }", v))),
-					ConfigPlanChecks: acctest.ThenEmpty, Check: inState(e),
-				}
-			}
-			runKeys(t, e, step("createApiKey", "1"), step("rotateApiKey", "2"), step("revokeApiKey", "2"))
-		})
-	}
-}

@@ -43,18 +43,6 @@ func TestAccAPIKeysDataSource(t *testing.T) {
 	)))
 }
 
-func TestAccAPIKeysDataSource_errors(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	for id, want := range map[string]string{
-		"":           `service_account_id\s+must\s+not\s+be\s+empty`,
-		"sa_unknown": `service_account_id\s*=\s*"sa_unknown"(.|\n)*Service Account Not Found|Service Account Not Found(.|\n)*service_account_id`,
-		"..":         `Cannot list API keys(.|\n)*cannot\s+be\s+part`,
-	} {
-		runSteps(t, e, failingStep(e, "data \"agentyard_api_keys\" \"x\" {\n  service_account_id = \""+id+"\"\n}\n", want))
-	}
-}
-
 func TestAccAPIKeysDataSource_showsNoValue(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)

@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 func runSteps(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
@@ -47,32 +46,6 @@ data "agentyard_service_account" "by_name" {
 		is("by_id", "name", "ci / ../x"), is("by_id", "description", "builds"), is("by_id", "status", "inactive"),
 		is("by_name", "id", id), is("by_name", "description", "builds"), is("by_name", "status", "inactive"),
 	))
-}
-
-func TestAccServiceAccountDataSource_errors(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	newAccount(e, "ci")
-	for hcl, want := range map[string]string{
-		`data "agentyard_service_account" "x" {}`:                                       `Exactly one of these attributes must be configured: \[id,name\]|Missing Attribute Configuration`,
-		"data \"agentyard_service_account\" \"x\" {\n  id   = \"a\"\n  name = \"b\"\n}": `Exactly one of these attributes must be configured|Invalid Attribute Combination`,
-		`data "agentyard_service_account" "x" { id = "" }`:                              `id\s+must\s+not\s+be\s+empty`,
-		`data "agentyard_service_account" "x" { name = "" }`:                            `name\s+must\s+be\s+1\s+to\s+128\s+characters\s+long`,
-		`data "agentyard_service_account" "x" { id = "sa_unknown" }`:                    `id\s*=\s*"sa_unknown"(.|\n)*does\s+not\s+exist`,
-		`data "agentyard_service_account" "x" { name = "CI" }`:                          `name\s*=\s*"CI"(.|\n)*No\s+service\s+account\s+named(.|\n)*case`,
-		`data "agentyard_service_account" "x" { id = ".." }`:                            `Cannot read service account(.|\n)*cannot\s+be\s+part`,
-	} {
-		runSteps(t, e, failingStep(e, hcl, want))
-	}
-	for operation, hcl := range map[string]string{
-		"getServiceAccount":   `data "agentyard_service_account" "x" { id = "sa_1" }`,
-		"listServiceAccounts": `data "agentyard_service_accounts" "x" {}`,
-		"listApiKeys":         `data "agentyard_api_keys" "x" { service_account_id = "sa_1" }`,
-	} {
-		e.Faults().Clear()
-		e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: 402, Times: -1})
-		runSteps(t, e, failingStep(e, hcl, operation+`(.|\n)*402(.|\n)*Upgrade\s+the\s+plan`))
-	}
 }
 
 // Whether the names of accounts are unique is open. The emulator's are, so another server stands in for the service.

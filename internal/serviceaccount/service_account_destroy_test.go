@@ -15,14 +15,6 @@ func newComputer(e *acctest.Env, account, name string) {
 	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": name, "serviceAccountId": account}, nil)
 }
 
-func warnings(o acctest.Outcome) string {
-	var text strings.Builder
-	for _, w := range o.Warnings {
-		text.WriteString(w.Summary + ": " + w.Detail + "\n")
-	}
-	return text.String()
-}
-
 func TestServiceAccount_destroyWarnsHowManyComputersGoWithIt(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -46,7 +38,7 @@ func TestServiceAccount_destroyWarnsHowManyComputersGoWithIt(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
 			p := acctest.NewProcess(t, e, nil)
-			i := p.NewInstance("agentyard_service_account")
+			i := p.NewInstance(accountType)
 			if out := p.Apply(i, acctest.Values{"name": "ci"}); len(out.Errors) > 0 {
 				t.Fatal(out)
 			}
@@ -59,7 +51,7 @@ func TestServiceAccount_destroyWarnsHowManyComputersGoWithIt(t *testing.T) {
 			}
 			e.Journal().Reset()
 			out := p.Plan(i, tc.config)
-			text := warnings(out)
+			text := warningsOf(out)
 			if len(out.Errors) > 0 || (text == "") != (len(tc.want) == 0) {
 				t.Errorf("got %s", out)
 			}
@@ -80,7 +72,7 @@ func TestServiceAccount_refusedDestructionSaysOfWhat(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	p := acctest.NewProcess(t, e, nil)
-	account, key := p.NewInstance("agentyard_service_account"), p.NewInstance("agentyard_api_key")
+	account, key := p.NewInstance(accountType), p.NewInstance(keyType)
 	if out := p.Apply(account, acctest.Values{"name": "ci"}); len(out.Errors) > 0 {
 		t.Fatal(out)
 	}
@@ -106,7 +98,7 @@ func TestServiceAccount_destroyTakesComputersAndKeys(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	p := acctest.NewProcess(t, e, nil)
-	i := p.NewInstance("agentyard_service_account")
+	i := p.NewInstance(accountType)
 	if out := p.Apply(i, acctest.Values{"name": "ci"}); len(out.Errors) > 0 {
 		t.Fatal(out)
 	}
@@ -173,10 +165,10 @@ func TestServiceAccount_destroyWarnsForEachOfMany(t *testing.T) {
 	e := acctest.New(t)
 	p := acctest.NewProcess(t, e, nil)
 	for n := range 12 {
-		i := p.NewInstance("agentyard_service_account")
+		i := p.NewInstance(accountType)
 		p.Apply(i, acctest.Values{"name": fmt.Sprint("ci-", n)})
 		newComputer(e, i.ID(), fmt.Sprint("c-", n))
-		if text := warnings(p.Plan(i, nil)); !strings.Contains(text, fmt.Sprint("c-", n)) {
+		if text := warningsOf(p.Plan(i, nil)); !strings.Contains(text, fmt.Sprint("c-", n)) {
 			t.Errorf("account %d: %q", n, text)
 		}
 	}
@@ -230,35 +222,6 @@ func TestAccServiceAccount_killedAfterCommitStopsAtWhatItFinds(t *testing.T) {
 	}
 }
 
-func TestAccServiceAccount_faultsThroughTheCLI(t *testing.T) {
-	t.Parallel()
-	for name, fault := range map[string]emulator.Fault{
-		"dropped after commit": {Kind: emulator.FaultDropAfterCommit},
-		"500 after commit":     {Kind: emulator.FaultStatusAfterCommit, Status: 500},
-		"truncated":            {Kind: emulator.FaultTruncatedBody},
-		"not JSON":             {Kind: emulator.FaultNonJSON},
-		"rate limited":         {Kind: emulator.FaultRateLimited},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			inject := func(operation string) func() {
-				return func() {
-					fault.Operation = operation
-					e.Faults().Add(fault)
-				}
-			}
-			runSteps(t, e,
-				stepThenEmpty(e, accountConfig(`name = "a"`), inject("createServiceAccount")),
-				stepThenEmpty(e, accountConfig("name = \"a\"\ndescription = \"d\""), inject("updateServiceAccount")),
-			)
-			if left := listAccounts(e); len(left) > 0 {
-				t.Errorf("left: %+v", left)
-			}
-		})
-	}
-}
-
 func TestAccServiceAccount_planSharesItsReads(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -285,7 +248,7 @@ func TestServiceAccount_interruptedBeforeItsStatus(t *testing.T) {
 	var p *acctest.Process
 	e := acctest.New(t, acctest.Hold("createServiceAccount", func(<-chan struct{}) { p.Stop() }))
 	p = acctest.NewProcess(t, e, nil)
-	i := p.NewInstance("agentyard_service_account")
+	i := p.NewInstance(accountType)
 	config := acctest.Values{"name": "robots", "status": "inactive"}
 	out := p.Apply(i, config)
 	if len(out.Errors) > 0 || i.Tainted || i.ID() == "" || !strings.Contains(out.String(), "Interrupted Before the Status Was Set") {

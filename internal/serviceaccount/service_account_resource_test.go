@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -84,11 +83,6 @@ func accountHas(name string, check knownvalue.Check) statecheck.StateCheck {
 
 func accountConfig(attributes string) string {
 	return "resource \"agentyard_service_account\" \"test\" {\n" + attributes + "\n}\n"
-}
-
-// asCaller is a configuration whose provider uses another API key than the bootstrap one.
-func asCaller(e *acctest.Env, key, hcl string) string {
-	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", e.URL(), key, hcl)
 }
 
 func TestAccServiceAccount_leastThenEachAttribute(t *testing.T) {
@@ -203,68 +197,6 @@ func TestAccServiceAccount_goneBetweenPlanAndDestroy(t *testing.T) {
 	}
 }
 
-func TestAccServiceAccount_invalidConfiguration(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	for name, tc := range map[string]struct{ attributes, want string }{
-		"no name":           {``, `The\s+argument\s+"name"\s+is\s+required`},
-		"empty name":        {`name = ""`, `name\s+must\s+be\s+1\s+to\s+128\s+characters\s+long`},
-		"long name":         {fmt.Sprintf("name = %q", strings.Repeat("ü", 129)), `name\s+must\s+be\s+1\s+to\s+128\s+characters\s+long`},
-		"empty description": {"name = \"n\"\ndescription = \"\"", `description\s+must\s+not\s+be\s+empty`},
-		"empty status":      {"name = \"n\"\nstatus = \"\"", `status\s+must\s+not\s+be\s+empty`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: e.Factories,
-				Steps:                    []resource.TestStep{{Config: e.Config(accountConfig(tc.attributes)), PlanOnly: true, ExpectError: regexp.MustCompile(tc.want)}},
-			})
-			if requests := e.Journal().Entries(); len(requests) > 0 {
-				t.Errorf("the service was asked: %+v", requests)
-			}
-		})
-	}
-}
-
-func TestAccServiceAccount_errorsOfTheService(t *testing.T) {
-	t.Parallel()
-	status := func(code int) emulator.Fault {
-		return emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: code}
-	}
-	for name, tc := range map[string]struct {
-		fault emulator.Fault
-		want  string
-	}{
-		"name taken": {want: `with\s+agentyard_service_account\.test(.|\n)*name\s*=\s*"ci"(.|\n)*exists\s+already(.|\n)*terraform\s+import\s+ADDRESS\s+sa_`},
-		"400":        {fault: status(400), want: `Cannot create service account(.|\n)*400(.|\n)*Correct\s+the\s+configuration`},
-		"401":        {fault: status(401), want: `Cannot create service account(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},
-		"402":        {fault: status(402), want: `createServiceAccount(.|\n)*402(.|\n)*plan\s+does\s+not\s+include(.|\n)*service\s+account`},
-		"403":        {fault: status(403), want: `createServiceAccount(.|\n)*403(.|\n)*Manager\s+role`},
-		"409":        {fault: status(409), want: `createServiceAccount(.|\n)*409(.|\n)*conflict`},
-		"429":        {fault: emulator.Fault{Kind: emulator.FaultRateLimited, Times: -1}, want: `createServiceAccount(.|\n)*429(.|\n)*requests_per_second`},
-		"500":        {fault: status(500), want: `not\s+certain(.|\n)*createServiceAccount(.|\n)*500(.|\n)*Apply\s+again`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			if name == "name taken" {
-				newAccount(e, "ci")
-			} else {
-				tc.fault.Operation = "createServiceAccount"
-				e.Faults().Add(tc.fault)
-			}
-			before := len(listAccounts(e))
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: e.Factories,
-				Steps:                    []resource.TestStep{{Config: e.Config(accountConfig(`name = "ci"`)), ExpectError: regexp.MustCompile(tc.want)}},
-			})
-			if after := len(listAccounts(e)); after != before {
-				t.Errorf("%d service accounts, were %d", after, before)
-			}
-		})
-	}
-}
-
 // refuse has the service know fewer statuses than the contract allows: which ones there are is open.
 func refuse(status string) acctest.Option {
 	return func(o *emulator.Options) {
@@ -300,33 +232,4 @@ func TestAccServiceAccount_refusedStatusIsAnErrorAtTheAttribute(t *testing.T) {
 			{Config: e.Config(accountConfig("name = \"ci\"\nstatus = \"inactive\"")), ConfigPlanChecks: accountAction(plancheck.ResourceActionNoop), Check: func(*terraform.State) error { onlyAccount(t, e); return nil }},
 		},
 	})
-}
-
-// Whoever is no human manager learns which key is needed.
-func TestAccServiceAccount_isForManagers(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	account := newAccount(e, "ci")
-	robot := newKey(e, account, "robot").Value
-	_, user, err := e.AddHuman(emulator.Human{Email: "user@acme.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for caller, key := range map[string]string{"service account": robot, "user": user} {
-		for object, hcl := range map[string]string{
-			"resource":     accountConfig(`name = "x"`),
-			"data by id":   `data "agentyard_service_account" "x" { id = "` + account + `" }`,
-			"data by name": `data "agentyard_service_account" "x" { name = "ci" }`,
-			"data list":    `data "agentyard_service_accounts" "x" {}`,
-			"data keys":    `data "agentyard_api_keys" "x" { service_account_id = "` + account + `" }`,
-		} {
-			t.Run(caller+"/"+object, func(t *testing.T) {
-				t.Parallel()
-				resource.UnitTest(t, resource.TestCase{
-					ProtoV6ProviderFactories: e.Factories,
-					Steps:                    []resource.TestStep{{Config: asCaller(e, key, hcl), ExpectError: regexp.MustCompile(`403(.|\n)*human\s+with\s+the\s+Manager\s+role`)}},
-				})
-			})
-		}
-	}
 }

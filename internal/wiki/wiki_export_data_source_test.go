@@ -29,6 +29,10 @@ func exportConfig(run, output string) string {
 	return fmt.Sprintf("data \"agentyard_wiki_export\" \"x\" {\n  wiki_run_id = %q\n  output_path = %q\n}\n", run, output)
 }
 
+func exportValues(run, output string) acctest.Values {
+	return acctest.Values{"wiki_run_id": run, "output_path": output}
+}
+
 func exported(attribute string, want knownvalue.Check) statecheck.StateCheck {
 	return statecheck.ExpectKnownValue("data.agentyard_wiki_export.x", tfjsonpath.New(attribute), want)
 }
@@ -152,20 +156,20 @@ func afterwards(suffix string, done func()) acctest.Option {
 	}
 }
 
-func TestAccWikiExport_paths(t *testing.T) {
+func TestWikiExport_paths(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	run := uploadWiki(e, page{Path: "index.md", Title: "Index"})
 	dir := t.TempDir()
-	for output, want := range map[string]string{
-		"":                             `output_path\s+must\s+not\s+be\s+blank`,
-		" ":                            `output_path\s+must\s+not\s+be\s+blank`,
-		dir:                            `Cannot Replace File(.|\n)*output_path\s+=(.|\n)*not\s+a\s+ZIP\s+archive`,
-		dir + "/new/":                  `Cannot Write Archive(.|\n)*output_path\s+=(.|\n)*no\s+such\s+file\s+or\s+directory`,
-		filepath.Join(dir, "no/w.zip"): `Cannot Write Archive(.|\n)*output_path\s+=(.|\n)*no\s+such\s+file\s+or\s+directory(.|\n)*in\s+an\s+existing\s+directory`,
-		"/dev/full":                    `Cannot Replace File(.|\n)*output_path\s+=(.|\n)*not\s+a\s+ZIP\s+archive`,
+	for output, want := range map[string][]string{
+		"":                             {"output_path must not be blank"},
+		" ":                            {"output_path must not be blank"},
+		dir:                            {"Cannot Replace File", "not a ZIP archive"},
+		dir + "/new/":                  {"Cannot Write Archive", "no such file or directory"},
+		filepath.Join(dir, "no/w.zip"): {"Cannot Write Archive", "no such file or directory", "in an existing directory"},
+		"/dev/full":                    {"Cannot Replace File", "not a ZIP archive"},
 	} {
-		fails(t, e, exportConfig(run, output), want)
+		fails(t, e, "export", exportValues(run, output), "output_path", want...)
 	}
 	if n := e.Journal().Count("exportWikiRun"); n != 0 || len(filesIn(t, dir)) > 0 {
 		t.Errorf("%d exports were asked for, and there are %v", n, filesIn(t, dir))
@@ -216,28 +220,24 @@ func TestAccWikiExport_samePath(t *testing.T) {
 	}
 }
 
-func TestAccWikiExport_refusals(t *testing.T) {
+func TestWikiExport_refusals(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	run, private := uploadWiki(e, page{Path: "index.md", Title: "Index"}), privateRun(t, e)
 	path, isUntouched := older(t)
-	const notFound = `Cannot export wiki run(.|\n)*wiki_run_id\s+=(.|\n)*the\s+wiki\s+run\s+%s(.|\n)*404(.|\n)*does\s+not\s+exist,\s+or`
-	for id, want := range map[string]string{
-		"none":  fmt.Sprintf(notFound, "none"),
-		private: fmt.Sprintf(notFound, private),
-		"a/b?c": fmt.Sprintf(notFound, `a/b\?c`),
-		"..":    `cannot\s+be\s+part\s+of\s+a\s+request's\s+path`,
-		"":      `wiki_run_id\s+must\s+not\s+be\s+blank`,
-	} {
-		fails(t, e, exportConfig(id, path), want)
+	const cannot = "Cannot export wiki run"
+	for _, id := range []string{"none", private, "a/b?c"} {
+		fails(t, e, "export", exportValues(id, path), "wiki_run_id", cannot, "the wiki run "+id, "404", "does not exist, or")
 	}
-	switchOff(t, e)
-	fails(t, e, exportConfig(run, path), `Cannot export wiki run(.|\n)*403(.|\n)*wikiCloudSync`)
+	fails(t, e, "export", exportValues("..", path), "", "cannot be part of a request's path")
+	fails(t, e, "export", exportValues("", path), "wiki_run_id", "wiki_run_id must not be blank")
+	switchWikis(t, e, "false")
+	fails(t, e, "export", exportValues(run, path), "wiki_run_id", cannot, "403", "wikiCloudSync")
 	isUntouched()
 }
 
 // Whatever the service does, its answer is either used or leaves everything as it was.
-func TestAccWikiExport_faults(t *testing.T) {
+func TestWikiExport_faults(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		form  emulator.WikiExportForm
@@ -247,11 +247,11 @@ func TestAccWikiExport_faults(t *testing.T) {
 		"a link after a failure":     {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 503}, ""},
 		"a link that was cut":        {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultTruncatedBody}, ""},
 		"an archive after a refusal": {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultRateLimited}, ""},
-		"an archive that was cut":    {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultTruncatedBody, Times: -1}, `the\s+archive\s+broke\s+off\s+after\s+\d+\s+bytes`},
-		"a page":                     {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: "<html>", Times: -1}, `neither\s+a\s+ZIP\s+archive\s+nor\s+an\s+address`},
-		"JSON of another kind":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"status":"done"}`, Times: -1}, `neither\s+an\s+archive\s+nor\s+an\s+address`},
-		"a link in clear text":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"url":"http://files.example/x?sig=s3cret"}`, Times: -1}, `plain\s+http\s+to\s+files.example;\s+set\s+allow_insecure_http`},
-		"a failure that stays":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1}, `500(.|\n)*The\s+service\s+failed`},
+		"an archive that was cut":    {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultTruncatedBody, Times: -1}, "the archive broke off after "},
+		"a page":                     {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: "<html>", Times: -1}, "neither a ZIP archive nor an address"},
+		"JSON of another kind":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"status":"done"}`, Times: -1}, "neither an archive nor an address"},
+		"a link in clear text":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"url":"http://files.example/x?sig=s3cret"}`, Times: -1}, "plain http to files.example; set allow_insecure_http"},
+		"a failure that stays":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1}, "The service failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -261,13 +261,13 @@ func TestAccWikiExport_faults(t *testing.T) {
 			e.Faults().Add(tc.fault)
 			path, isUntouched := older(t)
 			if tc.want == "" {
-				reads(t, e, exportConfig(run, path), exported("output_size", knownvalue.NotNull()))
-				if len(e.Faults().Pending()) > 0 {
-					t.Error("the fault did not hit")
+				read, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_wiki_export", exportValues(run, path))
+				if len(out.Errors) > 0 || read["output_size"].IsNull() || len(e.Faults().Pending()) > 0 {
+					t.Errorf("%s; faults that did not hit: %v", out, e.Faults().Pending())
 				}
 				return
 			}
-			fails(t, e, exportConfig(run, path), `Cannot export wiki run(.|\n)*Exporting\s+the\s+wiki\s+run\s+`+run+`(.|\n)*`+tc.want)
+			fails(t, e, "export", exportValues(run, path), "", "Cannot export wiki run", "Exporting the wiki run "+run, tc.want)
 			isUntouched()
 		})
 	}

@@ -37,34 +37,25 @@ func TestAccWikiPage(t *testing.T) {
 	}
 }
 
-func TestAccWikiPage_errors(t *testing.T) {
+func TestWikiPage_errors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	run := uploadWiki(e, page{PageID: "p1", Path: "index.md", Title: "Index"})
-	const notFound = `Cannot read wiki page(.|\n)*page_id\s+=(.|\n)*%s(.|\n)*getWikiPage(.|\n)*404(.|\n)*Either\s+the\s+wiki\s+run\s+does\s+not\s+exist(.|\n)*page_tree`
-	for hcl, want := range map[string]string{
-		pageConfig(run, "none"):                                fmt.Sprintf(notFound, `page\s+"none"\s+of\s+the\s+wiki\s+run\s+`+run),
-		pageConfig("none", "p1"):                               fmt.Sprintf(notFound, `page\s+"p1"\s+of\s+the\s+wiki\s+run\s+none`),
-		pageConfig(privateRun(t, e), "p1"):                     fmt.Sprintf(notFound, `page\s+"p1"`),
-		pageConfig(run, "%2f"):                                 fmt.Sprintf(notFound, `page\s+"%2f"`),
-		pageConfig(run, ".."):                                  `getWikiPage:\s+"\.\."\s+cannot\s+be\s+part\s+of\s+a\s+request's\s+path`,
-		pageConfig("..", "p1"):                                 `wiki\s+run\s+\.\.(.|\n)*cannot\s+be\s+part\s+of\s+a\s+request's\s+path`,
-		pageConfig(run, ""):                                    `page_id\s+must\s+not\s+be\s+blank`,
-		pageConfig(run, " "):                                   `page_id\s+must\s+not\s+be\s+blank`,
-		pageConfig(" ", "p1"):                                  `wiki_run_id\s+must\s+not\s+be\s+blank`,
-		`data "agentyard_wiki_page" "x" { wiki_run_id = "r" }`: `"page_id"\s+is\s+required`,
-	} {
-		fails(t, e, hcl, want)
+	private := privateRun(t, e)
+	pageOf := func(run, page string) acctest.Values { return acctest.Values{"wiki_run_id": run, "page_id": page} }
+	for _, tc := range [][2]string{{run, "none"}, {"none", "p1"}, {private, "p1"}, {run, "%2f"}} {
+		fails(t, e, "page", pageOf(tc[0], tc[1]), "page_id", "Cannot read wiki page", fmt.Sprintf("page %q of the wiki run %s", tc[1], tc[0]), "getWikiPage", "404", "Either the wiki run does not exist", "page_tree")
 	}
-	switchOff(t, e)
-	fails(t, e, pageConfig(run, "p1"), `Cannot read wiki page(.|\n)*wiki_run_id\s+=(.|\n)*403(.|\n)*Wikis\s+are\s+disabled(.|\n)*wikiCloudSync`)
-}
-
-// An answer about another page is no answer.
-func TestAccWikiPage_anotherPage(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	run := uploadWiki(e, page{PageID: "p1", Path: "index.md", Title: "Index"})
+	fails(t, e, "page", pageOf(run, ".."), "", `getWikiPage: ".." cannot be part of a request's path`)
+	fails(t, e, "page", pageOf("..", "p1"), "", "wiki run ..", "cannot be part of a request's path")
+	fails(t, e, "page", pageOf(run, ""), "page_id", "page_id must not be blank")
+	fails(t, e, "page", pageOf(run, " "), "page_id", "page_id must not be blank")
+	fails(t, e, "page", pageOf(" ", "p1"), "wiki_run_id", "wiki_run_id must not be blank")
+	fails(t, e, "page", acctest.Values{"wiki_run_id": "r"}, "page_id", "required")
+	// An answer about another page is no answer.
 	e.Faults().Add(emulator.Fault{Operation: "getWikiPage", Kind: emulator.FaultOtherAnswer, Times: -1, Body: `{"pageId":"p2","path":"a.md","title":"A","content":"","order":1}`})
-	fails(t, e, pageConfig(run, "p1"), `Cannot read wiki page(.|\n)*it\s+holds\s+the\s+object\s+p2\s+instead\s+of\s+p1`)
+	fails(t, e, "page", pageOf(run, "p1"), "", "Cannot read wiki page", "it holds the object p2 instead of p1")
+	e.Faults().Clear()
+	switchWikis(t, e, "false")
+	fails(t, e, "page", pageOf(run, "p1"), "wiki_run_id", "Cannot read wiki page", "403", "Wikis are disabled", "wikiCloudSync")
 }

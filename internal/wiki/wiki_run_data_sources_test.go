@@ -33,10 +33,6 @@ func dataStep(hcl, address, attribute string, want knownvalue.Check) resource.Te
 	}
 }
 
-func dataError(hcl, want string) resource.TestStep {
-	return resource.TestStep{Config: hcl, PlanOnly: true, ExpectError: regexp.MustCompile(want)}
-}
-
 // runIs is a run in a list, with further fields.
 func runIs(id, repoURL string, more map[string]knownvalue.Check) knownvalue.Check {
 	fields := map[string]knownvalue.Check{"id": text(id), "repo_url": text(repoURL), "branch": text("main"), "video_overview": null, "page_tree": knownvalue.NotNull()}
@@ -56,21 +52,19 @@ func TestAccWikiRunDataSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	hcl := func(id string) string { return fmt.Sprintf("data \"agentyard_wiki_run\" \"x\" {\n  id = %q\n}\n", id) }
-	const x = "agentyard_wiki_run.x"
-	var steps []resource.TestStep
+	var checks []statecheck.StateCheck
 	for name, check := range map[string]knownvalue.Check{
 		"id": text(id), "repo_url": text(acmeAPI), "commit_hash": text("c0ffee0"), "branch": text("main"), "created_at": text("2026-03-01T12:00:00Z"), "source_session_id": text("session-1"),
 		"video_overview": text(`{"a":["b"],"z":1.5}`), "model_used": knownvalue.ObjectExact(map[string]knownvalue.Check{"id": text("model-a"), "reasoning_effort": text("medium")}),
 		"privacy_level": text("organization"), "can_update_privacy": knownvalue.Bool(true), "has_local_changes": knownvalue.Bool(false), "page_count": knownvalue.NotNull(), "owner_user_id": knownvalue.NotNull(),
 	} {
-		steps = append(steps, dataStep(e.Config(hcl(id)), x, name, check))
+		checks = append(checks, statecheck.ExpectKnownValue("data.agentyard_wiki_run.x", tfjsonpath.New(name), check))
 	}
-	runData(t, e, append(steps,
-		dataError(e.Config(hcl("wiki_unknown")), `Wiki Run Not Found(.|\n)*private\s+one`),
-		dataError(e.Config(hcl("")), `id\s+must\s+not\s+be\s+blank`),
-		dataError(e.Config(hcl("..")), `cannot\s+be\s+part\s+of\s+a\s+request's\s+path`),
-		dataError(asCaller(e, "fk-wrong", hcl(id)), `Cannot read wiki run(.|\n)*getWikiRun(.|\n)*401(.|\n)*AGENTYARD_API_KEY`),
-	)...)
+	reads(t, e, hcl(id), checks...)
+	fails(t, e, "run", acctest.Values{"id": "wiki_unknown"}, "id", "Wiki Run Not Found", "its owner")
+	fails(t, e, "run", acctest.Values{"id": ""}, "id", "id must not be blank")
+	fails(t, e, "run", acctest.Values{"id": ".."}, "", "cannot be part of a request's path")
+	failsWith(t, e, acctest.Values{"api_key": "fk-wrong"}, "run", acctest.Values{"id": id}, "", "Cannot read wiki run", "getWikiRun", "401", "AGENTYARD_API_KEY")
 }
 
 func TestAccWikiRunsDataSource(t *testing.T) {
@@ -93,7 +87,7 @@ func TestAccWikiRunsDataSource(t *testing.T) {
 		t.Errorf("more was sent than listings: %+v", e.Journal().Entries())
 	}
 	switchWikis(t, e, "false")
-	runData(t, e, dataError(e.Config(hcl), `Cannot list wiki runs(.|\n)*listWikiRuns(.|\n)*403(.|\n)*wikiCloudSync`))
+	fails(t, e, "runs", nil, "", "Cannot list wiki runs", "listWikiRuns", "403", "wikiCloudSync")
 }
 
 func TestAccWikiRunHistoryDataSource(t *testing.T) {
@@ -113,10 +107,11 @@ func TestAccWikiRunHistoryDataSource(t *testing.T) {
 		dataStep(e.Config(hcl(strings.ToUpper(acmeAPI)+".git/")), x, "wiki_runs", both),
 		dataStep(asCaller(e, userKey(t, e, "robin@acme.example"), hcl(acmeAPI)), x, "wiki_runs", listOf(runIs(older, acmeAPI, nil))),
 		dataStep(e.Config(hcl("https://code.example/acme/legacy")), x, "wiki_runs", listOf()),
-		dataError(e.Config(hcl("acme/api")), `repo_url\s+must\s+be\s+the\s+http`),
-		dataError(e.Config(hcl("https://code.example/acme/api/../web%2f..")), `repo_url\s+must\s+be\s+the\s+http`),
-		dataError(e.Config(hcl("https://code.example/acme/unknown")), `repo_url\s*=(.|\n)*getWikiHistory(.|\n)*403(.|\n)*lists\s+the\s+connected\s+repositories`),
 	)
+	for _, address := range []string{"acme/api", "https://code.example/acme/api/../web%2f.."} {
+		fails(t, e, "run_history", acctest.Values{"repo_url": address}, "repo_url", "repo_url must be the http")
+	}
+	fails(t, e, "run_history", acctest.Values{"repo_url": "https://code.example/acme/unknown"}, "repo_url", "getWikiHistory", "403", "lists the connected repositories")
 }
 
 func runsList(name, arguments, config string) string {

@@ -1,14 +1,11 @@
 package wiki_test
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -90,7 +87,8 @@ func TestWikiRun_faultMatrixOfAnUpload(t *testing.T) {
 	}.Run(t)
 }
 
-func TestAccWikiRun_faultsThroughTheCLI(t *testing.T) {
+// One fault at each request costs nothing: both applies succeed with the same run.
+func TestWikiRun_passingFaults(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]emulator.Fault{
 		"dropped after commit": {Kind: emulator.FaultDropAfterCommit},
@@ -102,24 +100,24 @@ func TestAccWikiRun_faultsThroughTheCLI(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
-			inject := func(operation string) func() {
-				return func() {
-					fault.Operation = operation
-					e.Faults().Add(fault)
+			i := acctest.NewProcess(t, e, nil).NewInstance(wikiRunType)
+			for _, step := range []struct{ operation, level, want string }{{"createWikiRun", "", "create"}, {"updateWikiPrivacy", "private", "update"}} {
+				config := wikiRunOf(nil)
+				if step.level != "" {
+					config["privacy_level"] = step.level
+				}
+				fault.Operation = step.operation
+				e.Faults().Add(fault)
+				if out := acctest.NewProcess(t, e, nil).Apply(i, config); len(out.Errors) > 0 || out.Action != step.want {
+					t.Errorf("%s: %s", step.operation, out)
+				}
+				if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "none" {
+					t.Errorf("after %s: %s", step.operation, out)
+				}
+				if run := onlyRun(t, e); run.ID != i.ID() || run.PrivacyLevel != cmp.Or(step.level, "organization") {
+					t.Errorf("the emulator holds %+v", run)
 				}
 			}
-			one := func(level string) func(*terraform.State) error {
-				return func(*terraform.State) error {
-					if run := onlyRun(t, e); run.PrivacyLevel != level {
-						return fmt.Errorf("the emulator holds %+v", run)
-					}
-					return nil
-				}
-			}
-			runSteps(t, e,
-				resource.TestStep{PreConfig: inject("createWikiRun"), Config: e.Config(ofAPI()), ConfigPlanChecks: acctest.ThenEmpty, Check: one("organization")},
-				resource.TestStep{PreConfig: inject("updateWikiPrivacy"), Config: e.Config(ofAPI(`privacy_level = "private"`)), ConfigPlanChecks: runAction(plancheck.ResourceActionUpdate), Check: one("private")},
-			)
 		})
 	}
 }

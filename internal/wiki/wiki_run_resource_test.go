@@ -324,85 +324,90 @@ func TestAccWikiRun_stateWithTheServicesTree(t *testing.T) {
 	}
 }
 
-func TestAccWikiRun_invalidConfiguration(t *testing.T) {
+func TestWikiRun_invalidConfiguration(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	deep := `{"title":"t","path":"p"}`
 	for range 5 {
 		deep = `{"title":"t","path":"p","children":[` + deep + `]}`
 	}
-	pages := func(text string) string { return quoted("pages", text) }
-	tree := func(text string) string { return pages(pagesJSON) + "\n  " + quoted("page_tree", text) }
-	for name, tc := range map[string]struct{ lines, want string }{
-		"no repository":         {``, `The\s+argument\s+"repo_url"\s+is\s+required`},
-		"owner and name":        {`repo_url = "acme/api"`, `repo_url\s+must\s+be\s+the\s+http\s+or\s+https\s+URL`},
-		"a user in the address": {`repo_url = "https://me:hunter2@code.example/acme/api"`, `repo_url\s+must\s+be(.|\n)*…@code\.example`},
-		"a query":               {`repo_url = "https://code.example/acme/api?x=1"`, `repo_url\s+must\s+be`},
-		"ssh":                   {`repo_url = "ssh://code.example/acme/api"`, `repo_url\s+must\s+be`},
-		"blank branch":          {`branch = " "`, `branch\s+must\s+be\s+the\s+name\s+of\s+a\s+branch(.|\n)*default\s+branch,\s+omit\s+it`},
-		"a reference":           {`branch = "refs/heads/main"`, `branch\s+must\s+be\s+the\s+name\s+of\s+a\s+branch(.|\n)*refs/heads/main`},
-		"no commit":             {`commit_hash = ""`, `commit_hash\s+must\s+be\s+7\s+to\s+64\s+hexadecimal\s+digits`},
-		"a symbolic commit":     {`commit_hash = "HEAD"`, `commit_hash\s+must\s+be\s+7\s+to\s+64\s+hexadecimal\s+digits(.|\n)*latest\s+commit\s+of\s+the\s+branch,\s+omit\s+it`},
-		"a short commit":        {`commit_hash = "c0ffee"`, `commit_hash\s+must\s+be\s+7\s+to\s+64\s+hexadecimal\s+digits`},
-		"another level":         {`privacy_level = "public"`, `privacy_level\s+value\s+must\s+be\s+one\s+of`},
-		"pages are no JSON":     {pages(`[`), `Invalid JSON String Value`},
-		"pages are no list":     {pages(`{}`), `pages\s+must\s+be\s+a\s+list\s+of\s+pages\s+with\s+path,\s+title,\s+and\s+content:\s+pages\s+is\s+not\s+a\s+list\.`},
-		"pages are null":        {pages(`null`), `pages\s+is\s+not\s+a\s+list`},
-		"no pages":              {pages(`[]`), `the\s+list\s+is\s+empty;\s+to\s+let\s+the\s+service`},
-		"a page is no object":   {pages(`[1]`), `pages\[0\]\s+is\s+not\s+an\s+object`},
-		"a page is null":        {pages(`[null]`), `pages\[0\]\s+is\s+not\s+an\s+object`},
-		"a page has no path":    {pages(`[{"title":"t","content":"c"}]`), `pages\[0\]\s+has\s+no\s+path`},
-		"a page has no title":   {pages(`[{"path":"p","title":null,"content":"c"}]`), `pages\[0\]\s+has\s+no\s+title`},
-		"a page has no content": {pages(`[{"path":"p","title":"t","content":"c"},{"path":"p","title":"t"}]`), `pages\[1\]\s+has\s+no\s+content`},
-		"a page has more":       {pages(`[{"path":"p","title":"t","content":"c","body":"x"}]`), `pages\[0\]\s+has\s+an\s+unknown\s+field\s+"body"`},
-		"a title is no string":  {pages(`[{"path":"p","title":1,"content":"c"}]`), `pages\[0\]\.title\s+must\s+not\s+be\s+a\s+number`},
-		"an order is no number": {pages(`[{"path":"p","title":"t","content":"c","order":"1"}]`), `pages\[0\]\.order\s+must\s+not\s+be\s+a\s+string`},
-		"a tree is no list":     {tree(`{}`), `page_tree\s+is\s+not\s+a\s+list`},
-		"a node has no title":   {tree(`[{"path":"p"}]`), `page_tree\[0\]\s+has\s+no\s+title`},
-		"a node has content":    {tree(`[{"path":"p","title":"t","content":"c"}]`), `page_tree\[0\]\s+has\s+an\s+unknown\s+field\s+"content"`},
-		"a child has no path":   {tree(`[{"path":"p","title":"t","children":[{"title":"t"}]}]`), `page_tree\[0\]\.children\[0\]\s+has\s+no\s+path`},
-		"children are no list":  {tree(`[{"path":"p","title":"t","children":"x"}]`), `page_tree\[0\]\.children\s+is\s+not\s+a\s+list`},
-		"six levels":            {tree(`[` + deep + `]`), `at\s+most\s+five\s+levels\s+deep(.|\n)*is\s+on\s+level\s+6`},
-		"a tree without pages":  {quoted("page_tree", treeJSON), `"pages"\s+must\s+be\s+specified\s+when\s+"page_tree"\s+is\s+specified`},
+	const noURL, noHash = "repo_url must be the http or https URL", "commit_hash must be 7 to 64 hexadecimal digits"
+	for name, tc := range map[string]struct{ at, value, want string }{
+		"owner and name":        {"repo_url", "acme/api", noURL},
+		"a user in the address": {"repo_url", "https://me:hunter2@code.example/acme/api", "…@code.example"},
+		"a query":               {"repo_url", "https://code.example/acme/api?x=1", noURL},
+		"ssh":                   {"repo_url", "ssh://code.example/acme/api", noURL},
+		"blank branch":          {"branch", " ", "default branch, omit it"},
+		"a reference":           {"branch", "refs/heads/main", `branch must be the name of a branch`},
+		"no commit":             {"commit_hash", "", noHash},
+		"a symbolic commit":     {"commit_hash", "HEAD", "latest commit of the branch, omit it"},
+		"a short commit":        {"commit_hash", "c0ffee", noHash},
+		"another level":         {"privacy_level", "public", "privacy_level value must be one of"},
+		"pages are no JSON":     {"pages", `[`, "Invalid JSON String Value"},
+		"pages are no list":     {"pages", `{}`, "pages must be a list of pages with path, title, and content: pages is not a list."},
+		"pages are null":        {"pages", `null`, "pages is not a list"},
+		"no pages":              {"pages", `[]`, "the list is empty; to let the service"},
+		"a page is no object":   {"pages", `[1]`, "pages[0] is not an object"},
+		"a page is null":        {"pages", `[null]`, "pages[0] is not an object"},
+		"a page has no path":    {"pages", `[{"title":"t","content":"c"}]`, "pages[0] has no path"},
+		"a page has no title":   {"pages", `[{"path":"p","title":null,"content":"c"}]`, "pages[0] has no title"},
+		"a page has no content": {"pages", `[{"path":"p","title":"t","content":"c"},{"path":"p","title":"t"}]`, "pages[1] has no content"},
+		"a page has more":       {"pages", `[{"path":"p","title":"t","content":"c","body":"x"}]`, `pages[0] has an unknown field "body"`},
+		"a title is no string":  {"pages", `[{"path":"p","title":1,"content":"c"}]`, "pages[0].title must not be a number"},
+		"an order is no number": {"pages", `[{"path":"p","title":"t","content":"c","order":"1"}]`, "pages[0].order must not be a string"},
+		"a page outside":        {"pages", `[{"path":"../p","title":"t","content":"c"}]`, "pages[0].path"},
+		"a tree is no list":     {"page_tree", `{}`, "page_tree is not a list"},
+		"a node has no title":   {"page_tree", `[{"path":"p"}]`, "page_tree[0] has no title"},
+		"a node has content":    {"page_tree", `[{"path":"p","title":"t","content":"c"}]`, `page_tree[0] has an unknown field "content"`},
+		"a child has no path":   {"page_tree", `[{"path":"p","title":"t","children":[{"title":"t"}]}]`, "page_tree[0].children[0] has no path"},
+		"children are no list":  {"page_tree", `[{"path":"p","title":"t","children":"x"}]`, "page_tree[0].children is not a list"},
+		"six levels":            {"page_tree", `[` + deep + `]`, "at most five levels deep"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			config := ofAPI(tc.lines)
-			if tc.lines == "" || strings.HasPrefix(tc.lines, "repo_url") {
-				config = hclOf(tc.lines)
+			config := wikiRunOf(acctest.Values{tc.at: tc.value})
+			if tc.at == "page_tree" {
+				config["pages"] = pagesJSON
 			}
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: e.Factories,
-				Steps:                    []resource.TestStep{{Config: e.Config(config), PlanOnly: true, ExpectError: regexp.MustCompile(tc.want)}},
-			})
-			if requests := e.Journal().Entries(); len(requests) > 0 {
-				t.Errorf("the service was asked: %+v", requests)
+			p := acctest.NewProcess(t, e, nil)
+			out := p.Plan(p.NewInstance(wikiRunType), config)
+			if out.MustFail(t, tc.at, tc.want); strings.Contains(out.Text(), "hunter2") {
+				t.Errorf("the error shows a password: %s", out)
 			}
 		})
 	}
+	p := acctest.NewProcess(t, e, nil)
+	p.Plan(p.NewInstance(wikiRunType), acctest.Values{}).MustFail(t, "repo_url", "required")
+	p.Plan(p.NewInstance(wikiRunType), wikiRunOf(acctest.Values{"page_tree": treeJSON})).MustFail(t, "page_tree", `"pages" must be specified when "page_tree" is specified`)
+	t.Cleanup(func() {
+		if requests := e.Journal().Entries(); len(requests) > 0 {
+			t.Errorf("the service was asked: %+v", requests)
+		}
+	})
 }
 
-func TestAccWikiRun_errorsOfTheService(t *testing.T) {
+func TestWikiRun_errorsOfTheService(t *testing.T) {
 	t.Parallel()
 	status := func(code int) emulator.Fault {
 		return emulator.Fault{Operation: "createWikiRun", Kind: emulator.FaultStatusBeforeCommit, Status: code}
 	}
+	const connected = "lists the connected repositories"
 	for name, tc := range map[string]struct {
 		fault  emulator.Fault
 		before func(t *testing.T, e *acctest.Env)
-		config string
-		want   string
+		config acctest.Values
+		at     string
+		want   []string
 	}{
-		"not connected":       {config: hclOf(`repo_url = "https://code.example/acme/unknown"`), want: `repo_url\s*=\s*"https://code.example/acme/unknown"(.|\n)*403(.|\n)*acme/unknown(.|\n)*lists\s+the\s+connected\s+repositories`},
-		"no integration":      {before: func(_ *testing.T, e *acctest.Env) { e.ConnectIntegration(false) }, want: `createWikiRun(.|\n)*403(.|\n)*lists\s+the\s+connected\s+repositories`},
-		"switched off":        {before: func(t *testing.T, e *acctest.Env) { switchWikis(t, e, "false") }, want: `createWikiRun(.|\n)*403(.|\n)*wikiCloudSync`},
-		"two pages of a path": {config: ofAPI(quoted("pages", `[{"path":"p","title":"t","content":"c"},{"path":"p","title":"t","content":"c"}]`)), want: `pages\s*=(.|\n)*400(.|\n)*pages\[1\]\.path(.|\n)*Correct\s+the\s+value\s+of`},
-		"a page outside":      {config: ofAPI(quoted("pages", `[{"path":"../p","title":"t","content":"c"}]`)), want: `pages\s*=(.|\n)*Invalid Pages(.|\n)*pages\[0\]\.path|Invalid Pages(.|\n)*pages\s*=(.|\n)*pages\[0\]\.path`},
-		"a page in the way":   {config: ofAPI(quoted("pages", `[{"path":"wiki.json","title":"t","content":"c"}]`)), want: `pages\s*=(.|\n)*400(.|\n)*pages\[0\]\.path`},
-		"a tree of others":    {config: ofAPI(quoted("pages", pagesJSON), quoted("page_tree", `[{"path":"index.md","title":"t","children":[{"path":"x","title":"x"}]}]`)), want: `page_tree\s*=(.|\n)*400(.|\n)*pageTree\[0\]\.children\[0\]\.path`},
-		"401":                 {fault: status(401), want: `createWikiRun(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},
-		"429":                 {fault: emulator.Fault{Operation: "createWikiRun", Kind: emulator.FaultRateLimited, Times: -1}, want: `createWikiRun(.|\n)*429(.|\n)*requests_per_second`},
-		"500":                 {fault: status(500), want: `not\s+certain(.|\n)*wiki\s+run\s+of\s+https://code.example/acme/api(.|\n)*createWikiRun(.|\n)*500(.|\n)*Before\s+you\s+apply\s+again`},
+		"not connected":       {config: acctest.Values{"repo_url": "https://code.example/acme/unknown"}, at: "repo_url", want: []string{"403", "acme/unknown", connected}},
+		"no integration":      {before: func(_ *testing.T, e *acctest.Env) { e.ConnectIntegration(false) }, at: "repo_url", want: []string{"403", connected}},
+		"switched off":        {before: func(t *testing.T, e *acctest.Env) { switchWikis(t, e, "false") }, at: "repo_url", want: []string{"403", "wikiCloudSync"}},
+		"two pages of a path": {config: wikiRunOf(acctest.Values{"pages": `[{"path":"p","title":"t","content":"c"},{"path":"p","title":"t","content":"c"}]`}), at: "pages", want: []string{"400", "pages[1].path", "Correct the value of"}},
+		"a page in the way":   {config: wikiRunOf(acctest.Values{"pages": `[{"path":"wiki.json","title":"t","content":"c"}]`}), at: "pages", want: []string{"400", "pages[0].path"}},
+		"a tree of others":    {config: wikiRunOf(acctest.Values{"pages": pagesJSON, "page_tree": `[{"path":"index.md","title":"t","children":[{"path":"x","title":"x"}]}]`}), at: "page_tree", want: []string{"400", "pageTree[0].children[0].path"}},
+		"401":                 {fault: status(401), want: []string{"401", "AGENTYARD_API_KEY"}},
+		"429":                 {fault: emulator.Fault{Operation: "createWikiRun", Kind: emulator.FaultRateLimited, Times: -1}, want: []string{"429", "requests_per_second"}},
+		"500":                 {fault: status(500), want: []string{"not certain", "wiki run of https://code.example/acme/api", "500", "Before you apply again"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -413,13 +418,11 @@ func TestAccWikiRun_errorsOfTheService(t *testing.T) {
 			if tc.before != nil {
 				tc.before(t, e)
 			}
-			if tc.config == "" {
-				tc.config = ofAPI()
+			if tc.config == nil {
+				tc.config = wikiRunOf(nil)
 			}
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: e.Factories,
-				Steps:                    []resource.TestStep{{Config: e.Config(tc.config), ExpectError: regexp.MustCompile(tc.want)}},
-			})
+			p := acctest.NewProcess(t, e, nil)
+			p.Apply(p.NewInstance(wikiRunType), tc.config).MustFail(t, tc.at, append(tc.want, "createWikiRun")...)
 			if left := wikiRunsOf(t, e); len(left) != 0 {
 				t.Errorf("the emulator holds %+v", left)
 			}

@@ -80,27 +80,25 @@ func watching(suffix string, see func(*http.Request)) acctest.Option {
 	}
 }
 
-func TestAccWikiSearch_errors(t *testing.T) {
+func TestWikiSearch_errors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	run := uploadWiki(e, page{Path: "index.md", Title: "Index"})
-	const notFound = `Cannot search wiki run(.|\n)*wiki_run_id\s+=(.|\n)*the\s+wiki\s+run\s+%s(.|\n)*404(.|\n)*does\s+not\s+exist,\s+or`
-	private := privateRun(t, e)
-	for hcl, want := range map[string]string{
-		searchConfig("none", "x", ""):         fmt.Sprintf(notFound, "none"),
-		searchConfig(private, "x", ""):        fmt.Sprintf(notFound, private),
-		searchConfig("..", "x", ""):           `cannot\s+be\s+part\s+of\s+a\s+request's\s+path`,
-		searchConfig("", "x", ""):             `wiki_run_id\s+must\s+not\s+be\s+blank`,
-		searchConfig(run, "", ""):             `q\s+must\s+not\s+be\s+blank`,
-		searchConfig(run, " \t", ""):          `q\s+must\s+not\s+be\s+blank`,
-		searchConfig(run, "x", "limit = 0"):   `limit\s+value\s+must\s+be\s+between\s+1\s+and\s+100`,
-		searchConfig(run, "x", "limit = 101"): `limit\s+value\s+must\s+be\s+between\s+1\s+and\s+100`,
-	} {
-		fails(t, e, hcl, want)
+	run, private := uploadWiki(e, page{Path: "index.md", Title: "Index"}), privateRun(t, e)
+	search := func(run, q string) acctest.Values { return acctest.Values{"wiki_run_id": run, "q": q} }
+	const cannot = "Cannot search wiki run"
+	for _, id := range []string{"none", private} {
+		fails(t, e, "search", search(id, "x"), "wiki_run_id", cannot, "the wiki run "+id, "404", "does not exist, or")
+	}
+	fails(t, e, "search", search("..", "x"), "", "cannot be part of a request's path")
+	fails(t, e, "search", search("", "x"), "wiki_run_id", "wiki_run_id must not be blank")
+	fails(t, e, "search", search(run, ""), "q", "q must not be blank")
+	fails(t, e, "search", search(run, " \t"), "q", "q must not be blank")
+	for _, limit := range []int{0, 101} {
+		fails(t, e, "search", acctest.Values{"wiki_run_id": run, "q": "x", "limit": limit}, "limit", "limit value must be between 1 and 100")
 	}
 	e.Faults().Add(emulator.Fault{Operation: "searchWikiRun", Kind: emulator.FaultOtherAnswer, Times: -1, Body: `{"results":null}`})
-	fails(t, e, searchConfig(run, "x", ""), `Cannot search wiki run(.|\n)*its\s+results\s+are\s+null`)
+	fails(t, e, "search", search(run, "x"), "", cannot, "its results are null")
 	e.Faults().Clear()
-	switchOff(t, e)
-	fails(t, e, searchConfig(run, "x", ""), `Cannot search wiki run(.|\n)*403(.|\n)*wikiCloudSync`)
+	switchWikis(t, e, "false")
+	fails(t, e, "search", search(run, "x"), "wiki_run_id", cannot, "403", "wikiCloudSync")
 }

@@ -1,9 +1,7 @@
 package wiki_test
 
 import (
-	"encoding/json"
 	"net/http"
-	"regexp"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -21,12 +19,17 @@ func reads(t *testing.T, e *acctest.Env, hcl string, checks ...statecheck.StateC
 	}})
 }
 
-// fails demands an error of a configuration.
-func fails(t *testing.T, e *acctest.Env, hcl, want string) {
+// fails demands an error of a data source, at an attribute or at none.
+func fails(t *testing.T, e *acctest.Env, name string, config acctest.Values, at string, want ...string) {
 	t.Helper()
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{
-		{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)},
-	}})
+	failsWith(t, e, nil, name, config, at, want...)
+}
+
+// failsWith is fails in a process with further settings.
+func failsWith(t *testing.T, e *acctest.Env, settings acctest.Values, name string, config acctest.Values, at string, want ...string) {
+	t.Helper()
+	_, out := acctest.NewProcess(t, e, settings).ReadData("agentyard_wiki_"+name, config)
+	out.MustFail(t, at, want...)
 }
 
 // page is what is uploaded of a page.
@@ -58,12 +61,4 @@ func privateRun(t *testing.T, e *acctest.Env) string {
 		t.Fatal(err)
 	}
 	return id
-}
-
-// switchOff lets the organization have no wikis any more.
-func switchOff(t *testing.T, e *acctest.Env) {
-	t.Helper()
-	if err := e.ChangeEnterpriseControls(map[string]json.RawMessage{"wikiCloudSync": json.RawMessage("false")}, ""); err != nil {
-		t.Fatal(err)
-	}
 }

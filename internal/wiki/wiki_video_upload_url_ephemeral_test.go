@@ -123,6 +123,6 @@ func TestAccWikiVideoUploadURL_errors(t *testing.T) {
 	e.Faults().Add(emulator.Fault{Operation: "createWikiVideoUploadUrl", Kind: emulator.FaultOtherAnswer, Times: -1, Body: `{}`})
 	echoing(t, e, resource.TestStep{Config: e.Config(videoConfig), ExpectError: regexp.MustCompile(`Cannot open wiki video upload URL(.|\n)*it\s+has\s+no\s+address`)})
 	e.Faults().Clear()
-	switchOff(t, e)
+	switchWikis(t, e, "false")
 	echoing(t, e, resource.TestStep{Config: e.Config(videoConfig), ExpectError: regexp.MustCompile(`Cannot open wiki video upload URL(.|\n)*403(.|\n)*wikiCloudSync`)})
 }

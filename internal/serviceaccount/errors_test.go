@@ -1,0 +1,242 @@
+package serviceaccount_test
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const accountType, keyType = "agentyard_service_account", "agentyard_api_key"
+
+// objects are a valid configuration of each resource, and its operations.
+func objects(account string) map[string]struct {
+	noun           string
+	config, change acctest.Values
+	operations     []string
+} {
+	rotation := func(v string) map[string]any { return map[string]any{"triggers": triggers(v)} }
+	return map[string]struct {
+		noun           string
+		config, change acctest.Values
+		operations     []string
+	}{
+		accountType: {"service account", acctest.Values{"name": "new"}, acctest.Values{"name": "new", "description": "d"}, []string{"createServiceAccount", "updateServiceAccount", "deleteServiceAccount"}},
+		keyType: {
+			"API key", acctest.Values{"service_account_id": account, "name": "new", "rotation": rotation("1")},
+			acctest.Values{"service_account_id": account, "name": "new", "rotation": rotation("2")}, []string{"createApiKey", "rotateApiKey", "revokeApiKey"},
+		},
+	}
+}
+
+func TestServiceAccounts_invalidConfiguration(t *testing.T) {
+	t.Parallel()
+	type rotation = map[string]any
+	key := func(more acctest.Values) acctest.Values {
+		config := acctest.Values{"service_account_id": "sa_1", "name": "a"}
+		maps.Copy(config, more)
+		return config
+	}
+	neverRotates := []string{"rotation requires triggers (not empty), interval, or before_expiry", "check the spelling", `triggers = { v = "1" }`}
+	for name, tc := range map[string]struct {
+		typeName string
+		config   acctest.Values
+		at       string
+		want     []string
+	}{
+		"no name":           {accountType, acctest.Values{}, "name", []string{"required"}},
+		"empty name":        {accountType, acctest.Values{"name": ""}, "name", []string{"name must be 1 to 128 characters long"}},
+		"long name":         {accountType, acctest.Values{"name": strings.Repeat("ü", 129)}, "name", []string{"name must be 1 to 128 characters long"}},
+		"empty description": {accountType, acctest.Values{"name": "n", "description": ""}, "description", []string{"description must not be empty"}},
+		"empty status":      {accountType, acctest.Values{"name": "n", "status": ""}, "status", []string{"status must not be empty"}},
+
+		"key name of 129 characters":   {keyType, key(acctest.Values{"name": strings.Repeat("n", 129)}), "name", []string{"128"}},
+		"empty key name":               {keyType, key(acctest.Values{"name": ""}), "name", []string{"name must be 1 to 128 characters long"}},
+		"no time":                      {keyType, key(acctest.Values{"expires_at": "tomorrow"}), "expires_at", []string{"Invalid Time", "RFC 3339"}},
+		"no duration":                  {keyType, key(acctest.Values{"expires_in": "soon"}), "expires_in", []string{"Invalid Duration", "30d"}},
+		"no interval":                  {keyType, key(acctest.Values{"rotation": rotation{"interval": "1y"}}), "rotation.interval", []string{"Invalid Duration", "30d"}},
+		"grace above 10":               {keyType, key(acctest.Values{"rotation": rotation{"triggers": triggers("1"), "grace_period_minutes": 11}}), "rotation.grace_period_minutes", []string{"between 0 and 10"}},
+		"negative grace":               {keyType, key(acctest.Values{"rotation": rotation{"triggers": triggers("1"), "grace_period_minutes": -1}}), "rotation.grace_period_minutes", []string{"between 0 and 10"}},
+		"rotation of nothing":          {keyType, key(acctest.Values{"rotation": rotation{}}), "rotation", neverRotates},
+		"rotation of empty triggers":   {keyType, key(acctest.Values{"rotation": rotation{"triggers": rotation{}}}), "rotation", neverRotates},
+		"rotation of a grace period":   {keyType, key(acctest.Values{"expires_in": "1d", "rotation": rotation{"grace_period_minutes": 5}}), "rotation", neverRotates},
+		"grace longer than the life":   {keyType, key(acctest.Values{"expires_in": "5m", "rotation": rotation{"triggers": triggers("1"), "grace_period_minutes": 10}}), "rotation.grace_period_minutes", []string{"Grace Period Too Long", "Shorten grace_period_minutes"}},
+		"before_expiry of whole life":  {keyType, key(acctest.Values{"expires_in": "5d", "rotation": rotation{"before_expiry": "6d"}}), "rotation.before_expiry", []string{"Rotation Period Too Long", "Shorten before_expiry"}},
+		"before_expiry without expiry": {keyType, key(acctest.Values{"rotation": rotation{"before_expiry": "6d"}}), "rotation.before_expiry", []string{"Missing Expiry", "Set expires_in"}},
+		"expiry in the past":           {keyType, key(acctest.Values{"expires_at": "2026-03-01T11:59:59Z"}), "expires_at", []string{"Expiry in the Past", "Set a later time"}},
+		"before_expiry of fixed life":  {keyType, key(acctest.Values{"expires_at": "2026-03-02T12:00:00Z", "rotation": rotation{"before_expiry": "2d"}}), "rotation.before_expiry", []string{"Rotation Period Too Long", "later expires_at"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			if tc.typeName == keyType {
+				tc.config["service_account_id"] = newAccount(e, "robots")
+			}
+			before := len(e.Journal().Entries())
+			p := acctest.NewProcess(t, e, nil)
+			p.Plan(p.NewInstance(tc.typeName), tc.config).MustFail(t, tc.at, tc.want...)
+			if sent := len(e.Journal().Entries()) - before; sent > 0 && tc.typeName == accountType || e.Journal().Count("createApiKey") > 0 {
+				t.Errorf("the service was asked: %+v", e.Journal().Entries())
+			}
+		})
+	}
+	p := acctest.NewProcess(t, acctest.New(t), nil)
+	both := p.Plan(p.NewInstance(keyType), key(acctest.Values{"expires_in": "1d", "expires_at": "2027-01-01T00:00:00Z"}))
+	if !strings.Contains(both.Text(), "Invalid Attribute Combination") {
+		t.Errorf("both expiries: %s", both)
+	}
+	negative := p.Plan(p.NewInstance(keyType), key(acctest.Values{"expires_in": "1d", "rotation": rotation{"before_expiry": "-1h"}}))
+	if !strings.Contains(negative.Text(), "Invalid Duration: rotation.before_expiry must be a duration") {
+		t.Errorf("a negative duration: %s", negative)
+	}
+}
+
+// A refused creation leaves nothing in the state, and the next apply creates the object.
+func TestServiceAccounts_refusedByTheService(t *testing.T) {
+	t.Parallel()
+	for typeName := range objects("") {
+		for want, fault := range map[string]emulator.Fault{
+			"answered 400|Correct the configuration": {Kind: emulator.FaultStatusBeforeCommit, Status: 400},
+			"answered 401|AGENTYARD_API_KEY":         {Kind: emulator.FaultStatusBeforeCommit, Status: 401},
+			"answered 402|plan does not include":     {Kind: emulator.FaultStatusBeforeCommit, Status: 402},
+			"answered 403|Manager role":              {Kind: emulator.FaultStatusBeforeCommit, Status: 403},
+			"answered 409|conflict":                  {Kind: emulator.FaultStatusBeforeCommit, Status: 409},
+			"answered 429|requests_per_second":       {Kind: emulator.FaultRateLimited, Times: -1},
+			"answered 500|not certain|pply again":    {Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1},
+		} {
+			t.Run(typeName+" "+want, func(t *testing.T) {
+				t.Parallel()
+				e, account := newAccountEnv(t)
+				object := objects(account)[typeName]
+				fault.Operation = object.operations[0]
+				e.Faults().Add(fault)
+				i := acctest.NewProcess(t, e, nil).NewInstance(typeName)
+				out := acctest.NewProcess(t, e, nil).Apply(i, object.config)
+				out.MustFail(t, "", append(strings.Split(want, "|"), object.noun, fault.Operation)...)
+				if len(listAccounts(e)) != 1 || len(liveKeys(e)) != 0 || !i.State.IsNull() {
+					t.Errorf("the emulator holds %+v, the state %s", listAccounts(e), i.State)
+				}
+				e.Faults().Clear()
+				if out := acctest.NewProcess(t, e, nil).Apply(i, object.config); len(out.Errors) > 0 || out.Action != "create" {
+					t.Errorf("the next apply: %s", out)
+				}
+			})
+		}
+	}
+	e := acctest.New(t)
+	taken := newAccount(e, "ci")
+	p := acctest.NewProcess(t, e, nil)
+	p.Apply(p.NewInstance(accountType), acctest.Values{"name": "ci"}).MustFail(t, "name", "exists already", "terraform import ADDRESS "+taken)
+	if n := len(listAccounts(e)); n != 1 {
+		t.Errorf("%d service accounts", n)
+	}
+}
+
+// One fault at each request of a life costs nothing: every apply succeeds, and nothing is left at its end.
+func TestServiceAccounts_passingFaults(t *testing.T) {
+	t.Parallel()
+	for typeName := range objects("") {
+		for name, fault := range map[string]emulator.Fault{
+			"dropped after commit": {Kind: emulator.FaultDropAfterCommit},
+			"500 after commit":     {Kind: emulator.FaultStatusAfterCommit, Status: 500},
+			"truncated":            {Kind: emulator.FaultTruncatedBody},
+			"not JSON":             {Kind: emulator.FaultNonJSON},
+			"rate limited":         {Kind: emulator.FaultRateLimited},
+		} {
+			t.Run(typeName+" "+name, func(t *testing.T) {
+				t.Parallel()
+				e, account := newAccountEnv(t)
+				object := objects(account)[typeName]
+				i := acctest.NewProcess(t, e, nil).NewInstance(typeName)
+				for n, config := range []acctest.Values{object.config, object.change, nil} {
+					fault.Operation = object.operations[n]
+					e.Faults().Add(fault)
+					if out := acctest.NewProcess(t, e, nil).Apply(i, config); len(out.Errors) > 0 {
+						t.Errorf("%s: %s", fault.Operation, out)
+					}
+					if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "none" {
+						t.Errorf("after %s: %s", fault.Operation, out)
+					}
+					if key := i.Attribute("key"); key != "" && !authenticates(e, key) {
+						t.Errorf("after %s: the key in the state does not authenticate", fault.Operation)
+					}
+				}
+				if len(e.Faults().Pending()) > 0 || len(listAccounts(e)) != 1 || len(liveKeys(e)) != 0 {
+					t.Errorf("left: %+v, %v", listAccounts(e), liveKeys(e))
+				}
+			})
+		}
+	}
+}
+
+// Whoever is no human manager learns which key is needed.
+func TestServiceAccounts_areForManagers(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	_, user, err := e.AddHuman(emulator.Human{Email: "user@acme.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{newKey(e, account, "robot").Value, user} {
+		p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
+		for typeName, object := range objects(account) {
+			p.Plan(p.NewInstance(typeName), object.config).MustFail(t, "", "Cannot plan "+object.noun, "403", "human with the Manager role")
+		}
+		for _, source := range []dataSource{
+			{"agentyard_service_account", acctest.Values{"id": account}}, {"agentyard_service_account", acctest.Values{"name": "robots"}},
+			{"agentyard_service_accounts", nil}, {"agentyard_api_keys", acctest.Values{"service_account_id": account}},
+		} {
+			source.mustFail(t, p, "", "403", "human with the Manager role")
+		}
+	}
+}
+
+// dataSource is a configuration of a data source.
+type dataSource struct {
+	typeName string
+	config   acctest.Values
+}
+
+func (d dataSource) mustFail(t *testing.T, p *acctest.Process, at string, want ...string) {
+	t.Helper()
+	_, out := p.ReadData(d.typeName, d.config)
+	out.MustFail(t, at, want...)
+}
+
+func TestServiceAccounts_dataSourceErrors(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	newAccount(e, "ci")
+	byID := func(id string) dataSource { return dataSource{"agentyard_service_account", acctest.Values{"id": id}} }
+	byName := func(name string) dataSource {
+		return dataSource{"agentyard_service_account", acctest.Values{"name": name}}
+	}
+	keysOf := func(id string) dataSource {
+		return dataSource{"agentyard_api_keys", acctest.Values{"service_account_id": id}}
+	}
+	for _, tc := range []struct {
+		source dataSource
+		at     string
+		want   []string
+	}{
+		{dataSource{"agentyard_service_account", nil}, "", []string{"Exactly one of these attributes must be configured: [id,name]"}},
+		{dataSource{"agentyard_service_account", acctest.Values{"id": "a", "name": "b"}}, "id", []string{"Exactly one of these attributes must be configured"}},
+		{byID(""), "id", []string{"id must not be empty"}},
+		{byName(""), "name", []string{"name must be 1 to 128 characters long"}},
+		{byID("sa_unknown"), "id", []string{"sa_unknown", "does not exist"}},
+		{byName("CI"), "name", []string{"No service account named", "case"}},
+		{byID(".."), "", []string{"Cannot read service account", "cannot be part"}},
+		{keysOf(""), "service_account_id", []string{"service_account_id must not be empty"}},
+		{keysOf("sa_unknown"), "service_account_id", []string{"Service Account Not Found"}},
+		{keysOf(".."), "", []string{"Cannot list API keys", "cannot be part"}},
+	} {
+		tc.source.mustFail(t, acctest.NewProcess(t, e, nil), tc.at, tc.want...)
+	}
+	for operation, source := range map[string]dataSource{"getServiceAccount": byID("sa_1"), "listServiceAccounts": {"agentyard_service_accounts", nil}, "listApiKeys": keysOf("sa_1")} {
+		e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: 402, Times: -1})
+		source.mustFail(t, acctest.NewProcess(t, e, nil), "", operation, "402", "Upgrade the plan")
+		e.Faults().Clear()
+	}
+}
