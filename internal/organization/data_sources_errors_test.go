@@ -114,7 +114,7 @@ func TestMember_errors(t *testing.T) {
 	if err := e.Invite("invited@acme.example", ""); err != nil {
 		t.Fatal(err)
 	}
-	notFound := []string{"Member Not Found", "no member with the email address", "pending is no member yet"}
+	notFound := []string{"Member Not Found", "no member with the email address", "A pending invitation is not a member yet. Check the address."}
 	for email, want := range map[string][]string{
 		"nobody@acme.example":  notFound,
 		"invited@acme.example": notFound,

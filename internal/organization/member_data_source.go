@@ -67,12 +67,12 @@ func (m *memberModel) FromAPI(ctx context.Context, u *organization.Member) diag.
 	return diags
 }
 
-// onlyMember returns the one member with an email address, or the error that says that there is none, or who has it.
+// onlyMember returns the one member with an email address, or an error if there is none, or more than one.
 func onlyMember(email string, found []organization.Member) (*organization.Member, error) {
 	switch len(found) {
 	case 0:
 		return nil, &crud.Fault{At: path.Root("email"), Summary: "Member Not Found", Detail: fmt.Sprintf("The organization has no member with the email address %q. "+
-			"An invitation that is pending is no member yet: who is invited is found once they have joined. Check the address; upper and lower case do not matter.", email)}
+			"A pending invitation is not a member yet. Check the address.", email)}
 	case 1:
 		return &found[0], nil
 	}
@@ -80,6 +80,6 @@ func onlyMember(email string, found []organization.Member) (*organization.Member
 	for i, m := range found {
 		names[i] = fmt.Sprintf("%s (%s)", m.Email, m.ID)
 	}
-	return nil, &crud.Fault{At: path.Root("email"), Summary: "Member Is Ambiguous", Detail: fmt.Sprintf("%d members have the email address %q, but for upper and lower case: %s. "+
-		"Take the one that is meant from the data source agentyard_members, by its id.", len(found), email, phrase.Names(names, 10))}
+	return nil, &crud.Fault{At: path.Root("email"), Summary: "Member Is Ambiguous", Detail: fmt.Sprintf("%d members have the email address %q in different upper and lower case: %s. "+
+		"Use the data source agentyard_members, and select the member by its ID.", len(found), email, phrase.Names(names, 10))}
 }

@@ -66,7 +66,7 @@ func findSession(ctx context.Context, c *client.Client, m *sessionDataModel) (*s
 	found, err := c.Sessions.GetWithSettings(ctx, m.ID.ValueString(), computer)
 	switch {
 	case transport.IsNotFound(err):
-		return nil, &crud.Fault{At: path.Root("id"), Summary: "Session Not Found", Detail: "There is no session with this id. Check the value; one that was deleted is not found any more."}
+		return nil, &crud.Fault{At: path.Root("id"), Summary: "Session Not Found", Detail: fmt.Sprintf("Session %q does not exist, or was deleted. Check the ID.", m.ID.ValueString())}
 	case err == nil && computer != "" && found.ComputerID != "" && !strings.EqualFold(found.ComputerID, computer):
 		return nil, &crud.Fault{At: path.Root("computer_id"), Summary: "Session on Another Computer", Detail: fmt.Sprintf("The session %s is on the computer %s. Correct computer_id, or omit it.", found.ID, found.ComputerID)}
 	}

@@ -238,7 +238,7 @@ func TestSessionDataSource_errors(t *testing.T) {
 	on := func(computer string) acctest.Values {
 		return acctest.Values{"id": s.ID, "computer_id": computer}
 	}
-	fails(nil, acctest.Values{"id": missing}, "id", notFound, "There is no session with this id. Check the value")
+	fails(nil, acctest.Values{"id": missing}, "id", notFound, missing+"\" does not exist, or was deleted. Check the ID.")
 	fails(nil, on(there), "computer_id", "Session on Another Computer", "Correct computer_id, or omit it")
 	fails(nil, on(missing), "computer_id", "Session on Another Computer")
 	fails(nil, acctest.Values{"id": ""}, "id", "id must not be blank")

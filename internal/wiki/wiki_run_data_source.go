@@ -2,6 +2,7 @@ package wiki
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -31,7 +32,7 @@ func NewWikiRunDataSource() datasource.DataSource {
 			// Listings do not include the video.
 			found, err := c.Wikis.GetUncached(ctx, m.ID.ValueString())
 			if transport.IsNotFound(err) {
-				return &crud.Fault{At: path.Root("id"), Summary: "Wiki Run Not Found", Detail: "No wiki run with this id is visible to the API key. Check the value; a private one is visible to its owner alone."}
+				return &crud.Fault{At: path.Root("id"), Summary: "Wiki Run Not Found", Detail: fmt.Sprintf("Wiki run %q was not found, or the provider's API key cannot see it. Check the ID. If the run is private, use its owner's API key.", m.ID.ValueString())}
 			}
 			if err != nil {
 				return err
