@@ -40,32 +40,44 @@ type pacedServer struct {
 
 	// mu is held by the answer that leaves next, while it waits.
 	mu sync.Mutex
-	// left is when the last answer left, and failed says that it was that to a failed creation.
-	left   time.Time
-	failed bool
+	// left is when the last answer left, and last is its kind.
+	left time.Time
+	last answer
 }
+
+// answer is the kind of an answer.
+type answer int
+
+const (
+	ordinary answer = iota
+	failedCreation
+)
 
 func (s *pacedServer) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	resp, err := s.Server.ApplyResourceChange(ctx, req)
-	s.leave(context.WithoutCancel(ctx), err == nil && isFailedCreation(req, resp))
+	kind := ordinary
+	if err == nil && isFailedCreation(req, resp) {
+		kind = failedCreation
+	}
+	s.leave(context.WithoutCancel(ctx), kind)
 	return resp, err
 }
 
 // ReadDataSource is called in an apply too, where its answer is saved.
 func (s *pacedServer) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
 	resp, err := s.Server.ReadDataSource(ctx, req)
-	s.leave(context.WithoutCancel(ctx), false)
+	s.leave(context.WithoutCancel(ctx), ordinary)
 	return resp, err
 }
 
 // leave waits until an answer may go. Even a run that is being stopped must not lose its state, so ctx does not end.
-func (s *pacedServer) leave(ctx context.Context, failed bool) {
+func (s *pacedServer) leave(ctx context.Context, kind answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if failed || s.failed {
+	if kind == failedCreation || s.last == failedCreation {
 		_ = s.clock.Sleep(ctx, distance-s.clock.Now().Sub(s.left))
 	}
-	s.left, s.failed = s.clock.Now(), failed
+	s.left, s.last = s.clock.Now(), kind
 }
 
 // isFailedCreation reports an answer that holds an error and the object that was made nevertheless.

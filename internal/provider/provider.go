@@ -186,8 +186,14 @@ func (p *agentyardProvider) Configure(ctx context.Context, req provider.Configur
 		}
 		cfg.RequestTimeout = timeout
 	}
-	requireSetting(resp, "base_url", "Missing Base URL", cfg.BaseURL, EnvBaseURL, "the service's address")
-	requireSetting(resp, "api_key", "Missing API Key", cfg.APIKey, EnvAPIKey, "an API key of the organization")
+	for _, required := range []struct{ name, value, summary, remedy string }{
+		{"base_url", cfg.BaseURL, "Missing Base URL", "Set base_url in the provider block, or the environment variable " + EnvBaseURL + ", to the service's address."},
+		{"api_key", cfg.APIKey, "Missing API Key", "Set api_key in the provider block, or the environment variable " + EnvAPIKey + ", to an API key of the organization."},
+	} {
+		if required.value == "" {
+			resp.Diagnostics.AddAttributeError(path.Root(required.name), required.summary, required.remedy)
+		}
+	}
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -218,12 +224,6 @@ func fromEnv(configured types.String, name string) string {
 		return os.Getenv(name)
 	}
 	return configured.ValueString()
-}
-
-func requireSetting(resp *provider.ConfigureResponse, name, summary, value, env, what string) {
-	if value == "" {
-		resp.Diagnostics.AddAttributeError(path.Root(name), summary, fmt.Sprintf("Set %s in the provider block, or the environment variable %s, to %s.", name, env, what))
-	}
 }
 
 func (p *agentyardProvider) Resources(context.Context) []func() resource.Resource {

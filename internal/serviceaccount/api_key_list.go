@@ -52,35 +52,40 @@ func (l *apiKeyList) List(ctx context.Context, req list.ListRequest, stream *lis
 		stream.Results = list.ListResultsStreamDiagnostics(diags)
 		return
 	}
-	accounts := crud.AtOnce(func() ([]serviceaccounts.Account, error) { return l.Client.ServiceAccounts.List(ctx) })
-	if id := config.ServiceAccountID.ValueString(); id != "" {
-		accounts = crud.AtOnce(func() ([]serviceaccounts.Account, error) {
-			account, err := l.Client.ServiceAccounts.Get(ctx, id)
-			if collection.IsGone(err) {
-				err = noSuchAccount("service_account_id", id)
-			}
-			if err != nil {
-				return nil, err
-			}
-			return []serviceaccounts.Account{*account}, nil
-		})
-	}
 	// A key does not contain its account's name.
 	names := map[string]string{}
 	displayName := func(k *serviceaccounts.APIKey) string { return names[k.AccountID] + "/" + k.Name }
-	crud.List[apiKeyModel](ctx, "API keys", req, stream, l.keys(ctx, accounts, names, config.IncludeRevoked.ValueBool()), displayName)
+	crud.List[apiKeyModel](ctx, "API keys", req, stream, l.keys(ctx, config, names), displayName)
+}
+
+// accounts are the configured account, or all.
+func (l *apiKeyList) accounts(ctx context.Context, config apiKeyListConfig) ([]serviceaccounts.Account, error) {
+	id := config.ServiceAccountID.ValueString()
+	if id == "" {
+		return l.Client.ServiceAccounts.List(ctx)
+	}
+	account, err := l.Client.ServiceAccounts.Get(ctx, id)
+	if collection.IsGone(err) {
+		err = noSuchAccount("service_account_id", id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []serviceaccounts.Account{*account}, nil
 }
 
 // keys is lazy: Terraform may need the keys of the first accounts only.
-func (l *apiKeyList) keys(ctx context.Context, accounts iter.Seq2[serviceaccounts.Account, error], names map[string]string, includeRevoked bool) iter.Seq2[serviceaccounts.APIKey, error] {
+func (l *apiKeyList) keys(ctx context.Context, config apiKeyListConfig, names map[string]string) iter.Seq2[serviceaccounts.APIKey, error] {
 	return func(yield func(serviceaccounts.APIKey, error) bool) {
-		for account, err := range accounts {
-			var keys []serviceaccounts.APIKey
-			if err == nil {
-				keys, err = l.Client.ServiceAccounts.ListKeys(ctx, account.ID)
-				if collection.IsGone(err) {
-					continue // The account was deleted in the meantime.
-				}
+		accounts, err := l.accounts(ctx, config)
+		if err != nil {
+			yield(serviceaccounts.APIKey{}, err)
+			return
+		}
+		for _, account := range accounts {
+			keys, err := l.Client.ServiceAccounts.ListKeys(ctx, account.ID)
+			if collection.IsGone(err) {
+				continue // The account was deleted in the meantime.
 			}
 			if err != nil {
 				yield(serviceaccounts.APIKey{}, err)
@@ -89,7 +94,7 @@ func (l *apiKeyList) keys(ctx context.Context, accounts iter.Seq2[serviceaccount
 			names[account.ID] = account.Name
 			sortNewestFirst(keys)
 			for _, key := range keys {
-				if key.IsRevoked && !includeRevoked {
+				if key.IsRevoked && !config.IncludeRevoked.ValueBool() {
 					continue
 				}
 				if !yield(key, nil) {
