@@ -261,7 +261,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		found, err = r.Client.Computers.GetMany(ctx, m.ServiceAccountID.ValueString(), memberIDs(prior))
 	}
 	if err != nil {
-		crud.Unreadable(ctx, r.Client, "computer fleet", &m, err, resp)
+		crud.Unreadable(ctx, r.Client, crud.FailedRead{Object: "computer fleet", Model: &m, Err: err}, resp)
 		return
 	}
 	if imported && len(found) == 0 {
@@ -272,7 +272,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	resp.Diagnostics.Append(diags...)
 	lost := without(prior, members)
 	if len(prior) > 0 && len(lost) == len(prior) {
-		resp.Diagnostics.Append(crud.NotVisible(ctx, r.Client, "read", "computer fleet", m.importID(), &m, resp.Private)...)
+		resp.Diagnostics.Append(crud.NotVisible(ctx, r.Client, crud.Missing{Verb: "read", Object: "computer fleet", ID: m.importID(), Model: &m, Private: resp.Private})...)
 		if resp.Diagnostics.HasError() {
 			return
 		}
@@ -403,7 +403,7 @@ func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStat
 func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fleetModel, private modifier.Private) ([]fleetMember, diag.Diagnostics) {
 	errs := r.Client.Computers.DeleteMany(ctx, memberIDs(members), m.ServiceAccountID.ValueString())
 	if len(errs) > 0 && !slices.ContainsFunc(errs, func(err error) bool { return !collection.IsGone(err) }) {
-		if hidden := crud.NotVisible(ctx, r.Client, "delete", "computer fleet", m.importID(), m, private); hidden.HasError() {
+		if hidden := crud.NotVisible(ctx, r.Client, crud.Missing{Verb: "delete", Object: "computer fleet", ID: m.importID(), Model: m, Private: private}); hidden.HasError() {
 			return members, hidden
 		}
 	}

@@ -140,7 +140,7 @@ func Read[M, A any, P interface {
 	}
 	found, err := read(&m)
 	if err != nil {
-		Unreadable(ctx, c, object, P(&m), err, resp, options...)
+		Unreadable(ctx, c, FailedRead{object, P(&m), err, options}, resp)
 		return
 	}
 	resp.Diagnostics.Append(P(&m).FromAPI(ctx, found)...)
@@ -210,7 +210,7 @@ func Delete[M any](ctx context.Context, c *client.Client, object string, req res
 	id := attributeOf(ctx, req.State, "id")
 	switch {
 	case collection.IsGone(err):
-		resp.Diagnostics.Append(NotVisible(ctx, c, "delete", object, id, &m, req.Private)...)
+		resp.Diagnostics.Append(NotVisible(ctx, c, Missing{"delete", object, id, &m, req.Private})...)
 	case err != nil:
 		which := Which(attributeOf(ctx, req.State, "name"), id)
 		resp.Diagnostics.Append(apierror.For("delete", object, About("deleting", object, which, err), options...)...)

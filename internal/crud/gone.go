@@ -54,24 +54,45 @@ func Seen(ctx context.Context, c *client.Client, model any, private modifier.Pri
 	return private.SetKey(ctx, seenByKey, value)
 }
 
+// Missing is an object that a call did not find.
+type Missing struct {
+	// Verb is for the summary, such as "read".
+	Verb string
+	// Object is its type in words, such as "API key".
+	Object  string
+	ID      string
+	Model   any
+	Private modifier.Private
+}
+
 // NotVisible returns an error if a missing object may still exist, because only its owner can see it and another API key last
-// read it. Without an error, the object is gone. Verb is for the summary, such as "read".
-func NotVisible(ctx context.Context, c *client.Client, verb, object, id string, model any, private modifier.Private) diag.Diagnostics {
-	visible, ok := model.(OwnerOnly)
+// read it. Without an error, the object is gone.
+func NotVisible(ctx context.Context, c *client.Client, m Missing) diag.Diagnostics {
+	visible, ok := m.Model.(OwnerOnly)
 	if !ok || !visible.OwnerOnly() {
 		return nil
 	}
-	by, ok := lastSeenBy(ctx, private)
+	by, ok := lastSeenBy(ctx, m.Private)
 	if !ok || by.Hash == c.Conn.KeyFingerprint(by.Salt) {
 		return nil
 	}
-	return diag.Diagnostics{diag.NewErrorDiagnostic("Cannot "+verb+" "+object, fmt.Sprintf("%s %s is not visible to the provider's API key. Another API key last read it. "+
-		"Use that key. If the %s was deleted, run terraform state rm ADDRESS.", strings.ToUpper(object[:1])+object[1:], id, object))}
+	return diag.Diagnostics{diag.NewErrorDiagnostic("Cannot "+m.Verb+" "+m.Object, fmt.Sprintf("%s %s is not visible to the provider's API key. Another API key last read it. "+
+		"Use that key. If the %s was deleted, run terraform state rm ADDRESS.", strings.ToUpper(m.Object[:1])+m.Object[1:], m.ID, m.Object))}
+}
+
+// FailedRead is what a Read of an object could not read.
+type FailedRead struct {
+	// Object is its type in words, such as "API key".
+	Object  string
+	Model   Identified
+	Err     error
+	Options []apierror.Option
 }
 
 // Unreadable ends a Read that failed: gone means removed from the state, with a warning; an object that is not visible
 // yet, and settings that are unknown during a plan, leave the state as it is; anything else is an error.
-func Unreadable(ctx context.Context, c *client.Client, object string, model Identified, err error, resp *resource.ReadResponse, options ...apierror.Option) {
+func Unreadable(ctx context.Context, c *client.Client, failed FailedRead, resp *resource.ReadResponse) {
+	object, model, err := failed.Object, failed.Model, failed.Err
 	var missing *transport.UnconfiguredError
 	var unset *UnsetError
 	var early *collection.NotYetVisibleError
@@ -91,14 +112,14 @@ func Unreadable(ctx context.Context, c *client.Client, object string, model Iden
 		resp.Diagnostics.AddWarning("State Not Refreshed", "The provider's "+missing.Setting+" is not known yet, so objects in the state were not compared with the service.")
 		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
 	default:
-		resp.Diagnostics.Append(apierror.For("read", object, err, options...)...)
+		resp.Diagnostics.Append(apierror.For("read", object, err, failed.Options...)...)
 	}
 }
 
 // Gone removes a missing object from the state, unless it may only be invisible.
 func Gone(ctx context.Context, c *client.Client, object string, model Identified, resp *resource.ReadResponse) {
 	id := attributeOf(ctx, resp.State, "id")
-	if hidden := NotVisible(ctx, c, "read", object, id, model, resp.Private); hidden.HasError() {
+	if hidden := NotVisible(ctx, c, Missing{"read", object, id, model, resp.Private}); hidden.HasError() {
 		resp.Diagnostics.Append(hidden...)
 		return
 	}

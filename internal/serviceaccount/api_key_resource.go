@@ -278,7 +278,7 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 	}
 	switch {
 	case err != nil:
-		crud.Unreadable(ctx, r.Client, "API key", &m, err, resp)
+		crud.Unreadable(ctx, r.Client, crud.FailedRead{Object: "API key", Model: &m, Err: err}, resp)
 		return
 	case found != nil:
 		resp.Diagnostics.Append(m.FromAPI(ctx, found)...)
