@@ -18,16 +18,24 @@ import (
 
 // Client calls the operations of analytics.
 type Client struct {
-	conn *transport.Conn
-
-	queries queries
+	tokens       *query[TokenRow]
+	tools        *query[ToolRow]
+	activity     *query[ActivityRow]
+	productivity *query[ProductivityRow]
+	users        *query[UserRow]
+	myCost       *query[json.RawMessage]
 }
 
 // New returns the calls of analytics.
 func New(conn *transport.Conn) *Client {
-	c := &Client{conn: conn}
-	c.queries = newQueries(c)
-	return c
+	return &Client{
+		tokens:       newQuery(conn, "getTokenAnalytics", "tokens", (*TokenRow).key, (*TokenRow).order),
+		tools:        newQuery(conn, "getToolAnalytics", "tools", (*ToolRow).key, (*ToolRow).order),
+		activity:     newQuery(conn, "getActivityAnalytics", "activity", (*ActivityRow).key, (*ActivityRow).order),
+		productivity: newQuery(conn, "getProductivityAnalytics", "productivity", (*ProductivityRow).key, (*ProductivityRow).order),
+		users:        newQuery(conn, "getUserAnalytics", "users", (*UserRow).key, (*UserRow).order),
+		myCost:       newQuery[json.RawMessage](conn, "queryMyCost", "cost/me/query", rawKey, nil),
+	}
 }
 
 // Days are a range of days in UTC, as YYYY-MM-DD. Both ends belong to it.
@@ -72,51 +80,31 @@ func compareStrings(a, b *string) int {
 	return cmp.Compare(*a, *b)
 }
 
-type queries struct {
-	tokens       *query[TokenRow]
-	tools        *query[ToolRow]
-	activity     *query[ActivityRow]
-	productivity *query[ProductivityRow]
-	users        *query[UserRow]
-	myCost       *query[json.RawMessage]
-}
-
-func newQueries(c *Client) queries {
-	return queries{
-		tokens:       newQuery(c, "getTokenAnalytics", "tokens", (*TokenRow).key, (*TokenRow).order),
-		tools:        newQuery(c, "getToolAnalytics", "tools", (*ToolRow).key, (*ToolRow).order),
-		activity:     newQuery(c, "getActivityAnalytics", "activity", (*ActivityRow).key, (*ActivityRow).order),
-		productivity: newQuery(c, "getProductivityAnalytics", "productivity", (*ProductivityRow).key, (*ProductivityRow).order),
-		users:        newQuery(c, "getUserAnalytics", "users", (*UserRow).key, (*UserRow).order),
-		myCost:       newQuery[json.RawMessage](c, "queryMyCost", "cost/me/query", rawKey, nil),
-	}
-}
-
 // Tokens returns the tokens used each day, for each model if groupBy is set. All rows of analytics are ordered by date and
 // group.
 func (c *Client) Tokens(ctx context.Context, days Days, groupBy string) (*Report[TokenRow], error) {
-	return c.queries.tokens.run(ctx, days.query("group_by", groupBy), 0)
+	return c.tokens.run(ctx, days.query("group_by", groupBy), 0)
 }
 
 // Tools returns the use of tools each day, for each tool if groupBy is set.
 func (c *Client) Tools(ctx context.Context, days Days, groupBy string) (*Report[ToolRow], error) {
-	return c.queries.tools.run(ctx, days.query("group_by", groupBy), 0)
+	return c.tools.run(ctx, days.query("group_by", groupBy), 0)
 }
 
 // Activity returns the active users of each day, for each client if groupBy is set.
 func (c *Client) Activity(ctx context.Context, days Days, groupBy string) (*Report[ActivityRow], error) {
-	return c.queries.activity.run(ctx, days.query("group_by", groupBy), 0)
+	return c.activity.run(ctx, days.query("group_by", groupBy), 0)
 }
 
 // Productivity returns the files and commits of each day.
 func (c *Client) Productivity(ctx context.Context, days Days) (*Report[ProductivityRow], error) {
-	return c.queries.productivity.run(ctx, days.query("", ""), 0)
+	return c.productivity.run(ctx, days.query("", ""), 0)
 }
 
 // Users returns what each user did each day, ordered by date and user: at most limit rows, those that the service lists
 // first; 0 is all.
 func (c *Client) Users(ctx context.Context, days Days, limit int) (*Report[UserRow], error) {
-	return c.queries.users.run(ctx, days.query("limit", collection.PageSize(limit)), limit)
+	return c.users.run(ctx, days.query("limit", collection.PageSize(limit)), limit)
 }
 
 // query returns the query parameters, with one more unless its value is empty.
@@ -145,17 +133,17 @@ func dayOf(date string) string { return date[:min(len(date), len(time.DateOnly))
 // query is an operation of analytics. Calls with the same parameters share their requests for collection.SharedLifetime,
 // because responses may be large and slow.
 type query[T any] struct {
-	client *Client
-	op     transport.Operation
-	key    func(*T) rowKey
+	conn *transport.Conn
+	op   transport.Operation
+	key  func(*T) rowKey
 	// order sorts the lists in a row. It is nil if rows stay as the service writes them.
 	order func(*T)
 	pages *collection.Paged[Report[T]]
 }
 
-func newQuery[T any](c *Client, name, path string, key func(*T) rowKey, order func(*T)) *query[T] {
-	a := &query[T]{client: c, op: transport.Operation{Name: name, Method: http.MethodGet, Route: "/api/v1/analytics/" + path}, key: key, order: order}
-	a.pages = collection.NewPaged(c.conn.Clock, a.op, a.fetch, func(one, other Report[T]) bool {
+func newQuery[T any](conn *transport.Conn, name, path string, key func(*T) rowKey, order func(*T)) *query[T] {
+	a := &query[T]{conn: conn, op: transport.Operation{Name: name, Method: http.MethodGet, Route: "/api/v1/analytics/" + path}, key: key, order: order}
+	a.pages = collection.NewPaged(conn.Clock, a.op, a.fetch, func(one, other Report[T]) bool {
 		return slices.EqualFunc(one.Rows, other.Rows, func(x, y T) bool { return key(&x) == key(&y) })
 	})
 	return a
@@ -207,7 +195,7 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 		q.Set("cursor", cursor)
 	}
 	r := transport.Request{Op: a.op, Query: q}
-	response, err := a.client.conn.Exchange(ctx, r, transport.OnlyJSON)
+	response, err := a.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return none, err
 	}

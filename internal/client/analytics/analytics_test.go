@@ -401,13 +401,9 @@ func TestMyCost(t *testing.T) {
 	}
 }
 
-func TestConfigured(t *testing.T) {
+func TestAnalytics_unconfigured(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serveShort(t, clienttest.Answers(nil))
-	if err := c.conn.Configured(); err != nil {
-		t.Error(err)
-	}
-	if err := unconfigured().conn.Configured(); !clienttest.Is[*transport.UnconfiguredError](err) {
+	if _, err := unconfigured().Productivity(t.Context(), Days{}); !clienttest.Is[*transport.UnconfiguredError](err) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -38,7 +38,7 @@ type CostDay struct {
 
 // MyCost returns the cost of the API key's owner. The rows of CostHeadlineDaily are ordered by date, others by the service.
 func (c *Client) MyCost(ctx context.Context, queryKey string, days Days) (*MyCost, error) {
-	query := c.queries.myCost
+	query := c.myCost
 	report, err := query.run(ctx, days.query("queryKey", queryKey), 0)
 	if err != nil {
 		return nil, err

@@ -137,16 +137,6 @@ func (c *Client) WatchBuild(environmentID string) *collection.Watch[BuildStatus]
 	return c.buildPolls.Watch(collection.Organization, environmentID)
 }
 
-func (c *Client) newBuildPolls() *collection.Poller[BuildStatus] {
-	return collection.NewPoller(c.conn.Clock, collection.PollSource[BuildStatus]{
-		Single:    c.singleBuildStatus,
-		AfterMany: c.buildStatusFromRecord,
-		Many:      c.BuildStatuses,
-		ID:        (*BuildStatus).Identifier,
-		AfterWait: func(string) { c.listings.InvalidateAll() },
-	})
-}
-
 // singleBuildStatus reads the environment if its status is missing, because a 404 shows whether it is gone.
 func (c *Client) singleBuildStatus(ctx context.Context, id string) (*BuildStatus, error) {
 	found, err := c.BuildStatuses(ctx, "", []string{id})

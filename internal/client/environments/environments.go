@@ -33,7 +33,21 @@ type Client struct {
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
 	c.listings = collection.NewShared(conn.Clock, 1, c.list, (*Environment).Identifier, (*Environment).names)
-	c.buildPolls, c.uncached = c.newBuildPolls(), c.newUncachedReads()
+	c.buildPolls = collection.NewPoller(conn.Clock, collection.PollSource[BuildStatus]{
+		Single:    c.singleBuildStatus,
+		AfterMany: c.buildStatusFromRecord,
+		Many:      c.BuildStatuses,
+		ID:        (*BuildStatus).Identifier,
+		AfterWait: func(string) { c.listings.InvalidateAll() },
+	})
+	c.uncached = collection.NewPoller(conn.Clock, collection.PollSource[Environment]{
+		Single: c.GetUncached,
+		Many: func(ctx context.Context, account string, _ []string) ([]Environment, error) {
+			return c.list(ctx, account)
+		},
+		ManyIsAll: true,
+		ID:        (*Environment).Identifier,
+	})
 	return c
 }
 
@@ -173,17 +187,6 @@ func (c *Client) GetNow(ctx context.Context, id string) (*Environment, error) {
 		return nil, err
 	}
 	return c.WithFailure(ctx, found)
-}
-
-func (c *Client) newUncachedReads() *collection.Poller[Environment] {
-	return collection.NewPoller(c.conn.Clock, collection.PollSource[Environment]{
-		Single: c.GetUncached,
-		Many: func(ctx context.Context, account string, _ []string) ([]Environment, error) {
-			return c.list(ctx, account)
-		},
-		ManyIsAll: true,
-		ID:        (*Environment).Identifier,
-	})
 }
 
 // Create creates an environment and starts its first build; create.Named handles a lost response. The response has only IDs,

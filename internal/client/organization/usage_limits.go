@@ -307,7 +307,10 @@ func (c *Client) sendUserUsageLimits(ctx context.Context, entries []collection.B
 	if len(unreported) == 0 {
 		return results, nil
 	}
-	present, readErr := c.usageLimitsAfterLoss(ctx)
+	ctx, cancel := transport.Outlive(ctx)
+	defer cancel()
+	c.usageLimits.InvalidateAll()
+	present, readErr := c.UsageLimits(ctx)
 	for _, i := range unreported {
 		email, wanted := entries[i].Key, entries[i].Value
 		switch {
@@ -377,12 +380,4 @@ func (a limitResponse) result(r transport.Request, e collection.BatchEntry[int64
 		return limitResult{}, false
 	}
 	return limitResult{set: updated}, true
-}
-
-// usageLimitsAfterLoss reads the limits back, even if the run is being stopped.
-func (c *Client) usageLimitsAfterLoss(ctx context.Context) (*UsageLimits, error) {
-	ctx, cancel := transport.Outlive(ctx)
-	defer cancel()
-	c.usageLimits.InvalidateAll()
-	return c.UsageLimits(ctx)
 }
