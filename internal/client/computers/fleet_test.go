@@ -189,20 +189,6 @@ func TestCreateFleet_splits(t *testing.T) {
 	}
 }
 
-func TestCreateFleet_isFoundAlthoughTheRunIsInterrupted(t *testing.T) {
-	t.Parallel()
-	ctx, interrupt := context.WithCancel(t.Context())
-	s := &bulkService{answer: func(w http.ResponseWriter, _ int, commit func(int) string) {
-		commit(20)
-		interrupt()
-		clienttest.Drop(w)
-	}}
-	made, err := serveBulk(t, s).CreateFleet(ctx, BulkCreateRequest{Quantity: 40, NamePrefix: "web"}, nil)
-	if len(made) != 20 || !errors.Is(err, context.Canceled) || len(s.requests) != 1 {
-		t.Errorf("made %d, %v, by %d requests", len(made), err, len(s.requests))
-	}
-}
-
 func TestComputersByID_asksAloneForWhatTheListingLacks(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -323,40 +309,42 @@ func TestCreateFleet_looksAgainOnlyAtWhatStandsInTheWay(t *testing.T) {
 	}
 }
 
-// A run that is stopped between two requests says how many computers are missing.
-func TestCreateFleet_saysWhatWasNotSent(t *testing.T) {
+// A creation ends when all computers are found, or when the run is stopped, which says how many are missing.
+func TestCreateFleet_ends(t *testing.T) {
 	t.Parallel()
-	ctx, interrupt := context.WithCancel(t.Context())
-	s := &bulkService{answer: func(w http.ResponseWriter, _ int, commit func(int) string) {
-		made := commit(20)
-		interrupt()
-		bulkMade(w, made)
-	}}
-	made, err := serveBulk(t, s).CreateFleet(ctx, BulkCreateRequest{Quantity: 25, NamePrefix: "web"}, nil)
-	if len(made) != 20 || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "remaining 5 computers") {
-		t.Errorf("made %d, %v", len(made), err)
-	}
-}
-
-// Looking for what a lost answer made ends as soon as all of it is there.
-func TestCreateFleet_looksNoLongerThanNeeded(t *testing.T) {
-	t.Parallel()
-	s := &bulkService{answer: func(w http.ResponseWriter, _ int, commit func(int) string) { commit(2); clienttest.Drop(w) }}
-	made, err := serveBulk(t, s).CreateFleet(t.Context(), BulkCreateRequest{Quantity: 2, NamePrefix: "web"}, nil)
-	if err != nil || len(made) != 2 || s.listed != 2 {
-		t.Errorf("made %v, %v, after %d listings", made, err, s.listed)
-	}
-}
-
-// An explanation beside all computers that were asked for is no failure.
-func TestCreateFleet_allInSpiteOfAnExplanation(t *testing.T) {
-	t.Parallel()
-	s := &bulkService{answer: func(w http.ResponseWriter, _ int, commit func(int) string) {
-		clienttest.AnswerJSON(w, 201, `{"computers":[`+commit(2)+`],"requestedQuantity":2,"error":{"message":"no capacity for more"}}`)
-	}}
-	made, err := serveBulk(t, s).CreateFleet(t.Context(), BulkCreateRequest{Quantity: 2, NamePrefix: "web"}, nil)
-	if err != nil || len(made) != 2 || s.listed != 1 {
-		t.Errorf("made %v, %v, after %d listings", made, err, s.listed)
+	for name, tc := range map[string]struct {
+		quantity, made, listed int
+		answer                 func(w http.ResponseWriter, commit func(int) string, interrupt func())
+		want                   string // A part of the error of a stopped run.
+	}{
+		"stopped, and the response is lost": {40, 20, 2, func(w http.ResponseWriter, commit func(int) string, interrupt func()) {
+			commit(20)
+			interrupt()
+			clienttest.Drop(w)
+		}, "remaining 20 computers"},
+		"stopped between two requests": {25, 20, 1, func(w http.ResponseWriter, commit func(int) string, interrupt func()) {
+			computers := commit(20)
+			interrupt()
+			bulkMade(w, computers)
+		}, "remaining 5 computers"},
+		"the first look shows all": {2, 2, 2, func(w http.ResponseWriter, commit func(int) string, _ func()) { commit(2); clienttest.Drop(w) }, ""},
+		"all, with an explanation": {2, 2, 1, func(w http.ResponseWriter, commit func(int) string, _ func()) {
+			clienttest.AnswerJSON(w, 201, `{"computers":[`+commit(2)+`],"requestedQuantity":2,"error":{"message":"no capacity for more"}}`)
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			s := &bulkService{answer: func(w http.ResponseWriter, _ int, commit func(int) string) { tc.answer(w, commit, interrupt) }}
+			made, err := serveBulk(t, s).CreateFleet(ctx, BulkCreateRequest{Quantity: tc.quantity, NamePrefix: "web"}, nil)
+			if len(made) != tc.made || s.listed != tc.listed || len(s.requests) != 1 {
+				t.Errorf("made %d by %d requests, after %d listings", len(made), len(s.requests), s.listed)
+			}
+			if tc.want == "" && err != nil || tc.want != "" && (!errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 

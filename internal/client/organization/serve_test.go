@@ -31,7 +31,7 @@ func serveShort(t testing.TB, answer func(call string) string) (*Client, *client
 	return serve(t, clienttest.InShort(answer))
 }
 
-// inBubble runs a test in which time passes only while globalLimitKey waits.
+// inBubble runs a test in which time passes only while everybody waits.
 func inBubble(t *testing.T, answer func(call string) string, test func(t *testing.T, c *Client, b *clienttest.Bubbled)) {
 	t.Helper()
 	t.Parallel()

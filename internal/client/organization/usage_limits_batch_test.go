@@ -267,19 +267,19 @@ func TestUserUsageLimits_writtenTogether(t *testing.T) {
 			puts:   []string{"51ms a@x=1000000 c@x=2000000", "51ms a@x=1000000", "51ms c@x=2000000"},
 			want:   "a@x 1000000,b@x 5,c@x 2000000",
 		},
-		"400 of another server is globalLimitKey's": {
+		"400 of another server is everybody's": {
 			writes: []write{{0, 0, "a@x", one, "answered 400"}, {ms, 0, "c@x", two, "answered 400"}},
 			faults: []string{"400 <html>"},
 			puts:   []string{"51ms a@x=1000000 c@x=2000000"},
 			want:   "a@x null,b@x 5,c@x null",
 		},
-		"403 is globalLimitKey's": {
+		"403 is everybody's": {
 			writes: []write{{0, 0, "a@x", one, no}, {ms, 0, "b@x", 0, no}},
 			faults: []string{refuse},
 			puts:   []string{"51ms a@x=1000000 b@x=null"},
 			want:   "a@x null,b@x 5,c@x null",
 		},
-		"404 is globalLimitKey's": {
+		"404 is everybody's": {
 			writes: []write{{0, 0, "a@x", one, "answered 404"}, {ms, 0, "b@x", 0, "answered 404"}},
 			faults: []string{`404 {"detail":"no"}`},
 			puts:   []string{"51ms a@x=1000000 b@x=null"},

@@ -33,7 +33,6 @@ func TestCreateAPIKey(t *testing.T) {
 	}{
 		"answered":                {want: "made-1", wantLive: "[made-1]"},
 		"lost once":               {prepare: func(s *keyring) { s.breaking = once }, want: "made-2", wantLive: "[made-2]"},
-		"lost always":             {prepare: func(s *keyring) { s.breaking = always }, wantErr: []string{"createApiKey"}, wantLive: "[]"},
 		"a dead namesake":         {prepare: func(s *keyring) { s.add("old", revoked) }, want: "made-1", wantLive: "[made-1]"},
 		"an expired namesake":     {prepare: func(s *keyring) { s.add("old", func(k *APIKey) { k.ExpiresAt = k.CreatedAt }) }, want: "made-1", wantLive: "[made-1]"},
 		"a live namesake":         {prepare: func(s *keyring) { s.add("old", nil) }, wantErr: []string{"old", "2026-03-01T00:00:00Z", "exists already"}, wantLive: "[old]"},
@@ -76,6 +75,10 @@ func TestCreateAPIKey(t *testing.T) {
 		"a rotation's newer key that the plan did not name": {
 			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil) },
 			call:    replaces(Renewal{ID: "old"}), wantErr: []string{"lost"}, wantLive: "[lost]",
+		},
+		"a rotation's newer key, and the plan named another": {
+			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil) },
+			call:    replaces(Renewal{ID: "old", RevokeID: "other"}), wantErr: []string{"exists already", "lost"}, wantLive: "[lost]",
 		},
 		"a newer key with an expiry that nobody asked for": {
 			prepare: func(s *keyring) {
@@ -338,80 +341,56 @@ func TestCreateAPIKey_readsItsAnswer(t *testing.T) {
 	}
 }
 
-// What a killed rotation left is revoked only if the plan named it, and nothing but it.
-func TestRenewAPIKey_revokesOnlyWhatThePlanNamed(t *testing.T) {
+// No key is left whose value is lost, and no more keys are minted than needed.
+func TestAPIKeys_stopMinting(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		revokes, want string
-		wantErr       []string
-		wantLive      string
+		prepare  func(s *keyring, interrupt func())
+		rotates  bool
+		minted   int
+		wantErr  string
+		wantLive string
+		isErr    func(error) bool
 	}{
-		"it":       {revokes: "left", want: "made-1", wantLive: "[made-1]"},
-		"none":     {wantErr: []string{"exists already", "left"}, wantLive: "[left]"},
-		"of other": {revokes: "other", wantErr: []string{"exists already", "left"}, wantLive: "[left]"},
+		"every response is lost": {
+			prepare: func(s *keyring, _ func()) { s.breaking = always },
+			minted:  mintAttempts, wantErr: "createApiKey", wantLive: "[]", isErr: transport.IsAmbiguous,
+		},
+		"interrupted": {
+			prepare: func(s *keyring, interrupt func()) { s.breaking, s.meanwhile = always, interrupt },
+			minted:  1, wantErr: "createApiKey", wantLive: "[]", isErr: func(err error) bool { return errors.Is(err, context.Canceled) },
+		},
+		"interrupted rotation": {
+			prepare: func(s *keyring, interrupt func()) { s.add("old", nil); s.breaking, s.meanwhile = once, interrupt },
+			rotates: true, minted: 1, wantErr: "rotateApiKey", wantLive: "[]", isErr: transport.IsAmbiguous,
+		},
+		"no listing after the loss": {
+			prepare: func(s *keyring, _ func()) { s.breaking, s.deaf = always, true },
+			minted:  1, wantErr: "API key", wantLive: "[made-1]", isErr: clienttest.Is[*create.LostError],
+		},
 	} {
-		s, c := newKeyring(t)
-		s.add("old", nil)
-		s.clk.Advance(time.Hour)
-		s.end("old", s.clk.Now())
-		s.add("left", nil)
-		made, err := c.RenewKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"}, Renewal{ID: "old", RevokeID: tc.revokes})
-		t.Log(name)
-		checkMade(t, s, made, err, tc.want, tc.wantErr, tc.wantLive)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, c := newKeyring(t)
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			tc.prepare(s, interrupt)
+			n, call := NewAPIKey{AccountID: "sa", Name: "ci"}, (*Client).CreateKey
+			if tc.rotates {
+				call = func(c *Client, ctx context.Context, n NewAPIKey) (*MintedAPIKey, error) {
+					return c.RenewKey(ctx, n, Renewal{ID: "old"})
+				}
+			}
+			made, err := call(c, ctx, n)
+			checkMade(t, s, made, err, "", []string{tc.wantErr}, tc.wantLive)
+			if lives := tc.wantLive != "[]"; s.made != tc.minted || !tc.isErr(err) || !lives && len(s.revoked) != tc.minted {
+				t.Errorf("%d keys were created, %v revoked: %v", s.made, s.revoked, err)
+			}
+		})
 	}
 }
 
-// A run that is stopped while an answer is lost revokes what it made, and makes nothing more.
-func TestCreateAPIKey_interrupted(t *testing.T) {
-	t.Parallel()
-	s, c := newKeyring(t)
-	ctx, interrupt := context.WithCancel(t.Context())
-	s.breaking, s.meanwhile = always, interrupt
-	made, err := c.CreateKey(ctx, NewAPIKey{AccountID: "sa", Name: "ci"})
-	checkMade(t, s, made, err, "", []string{"createApiKey"}, "[]")
-	if s.made != 1 || !errors.Is(err, context.Canceled) {
-		t.Errorf("%d keys were made: %v", s.made, err)
-	}
-}
-
-// A rotation of which nobody can store the outcome any more revokes the key that it made, and makes no other.
-func TestRotateAPIKey_interrupted(t *testing.T) {
-	t.Parallel()
-	s, c := newKeyring(t)
-	s.add("old", nil)
-	ctx, interrupt := context.WithCancel(t.Context())
-	s.breaking, s.meanwhile = once, interrupt
-	made, err := c.RenewKey(ctx, NewAPIKey{AccountID: "sa", Name: "ci"}, Renewal{ID: "old"})
-	checkMade(t, s, made, err, "", []string{"rotateApiKey"}, "[]")
-	if s.made != 1 {
-		t.Errorf("%d keys were made", s.made)
-	}
-}
-
-// A key is minted a few times only where every answer is lost, and none of them is left.
-func TestCreateAPIKey_givesUp(t *testing.T) {
-	t.Parallel()
-	s, c := newKeyring(t)
-	s.breaking = always
-	made, err := c.CreateKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"})
-	checkMade(t, s, made, err, "", []string{"createApiKey"}, "[]")
-	if s.made != mintAttempts || len(s.revoked) != mintAttempts {
-		t.Errorf("%d keys were made, %v revoked", s.made, s.revoked)
-	}
-}
-
-func TestCreateAPIKey_cannotLookAfterALoss(t *testing.T) {
-	t.Parallel()
-	s, c := newKeyring(t)
-	s.breaking, s.deaf = always, true
-	_, err := c.CreateKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"})
-	var lost *create.LostError
-	if !errors.As(err, &lost) || lost.Object != "API key" || s.made != 1 {
-		t.Errorf("%d keys were made: %v", s.made, err)
-	}
-}
-
-// Keys of one name are made one after the other, so that none is taken for another's successor.
+// Keys of one name are created one after the other, so that none is taken for another's successor.
 func TestCreateAPIKey_concurrently(t *testing.T) {
 	t.Parallel()
 	s, c := newKeyring(t)
