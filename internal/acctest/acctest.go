@@ -1,5 +1,5 @@
 // Package acctest is what every acceptance test needs: an emulator of its own, provider factories that point at it,
-// checks, and drivers for what the acceptance library cannot do.
+// checks, and drivers for features that the acceptance library lacks.
 package acctest
 
 import (
@@ -26,10 +26,10 @@ import (
 // Start is the time every fake clock starts at.
 var Start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// inProcess is the version of a provider that no CLI drives. What it asks for does not count as driven through Terraform.
+// inProcess is the version of a provider that no CLI drives. Its requests do not count as driven through Terraform.
 const inProcess = "in-process"
 
-// ThenEmpty demands that a plan after apply and refresh has nothing to do.
+// ThenEmpty expects an empty plan after apply and refresh.
 var ThenEmpty = resource.ConfigPlanChecks{
 	PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 }
@@ -61,11 +61,24 @@ func New(t testing.TB, options ...Option) *Env {
 	return e
 }
 
-// NewRealTime is New with the machine's clock: for tests that run the provider as a process of its own, or in which many
-// wait at once. On a fake clock whoever waits moves the time for all others.
+// NewRealTime is New with the machine's clock: for tests that run the provider as a process of its own, or in which
+// several things wait at once. With a fake clock, each wait moves the time for all others.
 func NewRealTime(t testing.TB, options ...Option) *Env {
 	t.Helper()
 	return &Env{Emulator: start(t, clock.System, options), t: t}
+}
+
+// wrap adds a layer around the layers that the options already have.
+func wrap(layer func(next http.Handler) http.Handler) Option {
+	return func(opts *emulator.Options) {
+		inner := opts.Wrap
+		opts.Wrap = func(next http.Handler) http.Handler {
+			if inner != nil {
+				next = inner(next)
+			}
+			return layer(next)
+		}
+	}
 }
 
 func start(t testing.TB, clk clock.Clock, options []Option) *emulator.Emulator {
@@ -78,13 +91,8 @@ func start(t testing.TB, clk clock.Clock, options []Option) *emulator.Emulator {
 	for _, option := range options {
 		option(&opts)
 	}
-	var handler http.Handler
-	inner := opts.Wrap
-	opts.Wrap = func(next http.Handler) http.Handler {
-		if inner != nil {
-			next = inner(next)
-		}
-		handler = document.Handler(next, func(v contract.Violation) {
+	wrap(func(next http.Handler) http.Handler {
+		handler := document.Handler(next, func(v contract.Violation) {
 			t.Errorf("contract: %s of %s %s (%s, status %d): %v", v.Side, v.Method, v.Path, v.Operation, v.Status, v.Err)
 		})
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -93,7 +101,7 @@ func start(t testing.TB, clk clock.Clock, options []Option) *emulator.Emulator {
 			}
 			handler.ServeHTTP(w, r)
 		})
-	}
+	})(&opts)
 	e, err := emulator.Start(context.Background(), opts)
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +132,7 @@ func (e *Env) ConfigWith(settings, hcl string) string {
 	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n%s\n}\n%s", e.URL(), e.BootstrapKey(), settings, hcl)
 }
 
-// API sends a request to the emulator as the test itself, with the bootstrap key, as somebody else than Terraform would.
+// API sends a request to the emulator with the bootstrap key, as a change outside of Terraform.
 // It fails the test unless the answer's status is in the 200s, and decodes the answer into out unless that is nil.
 func (e *Env) API(method, path string, body, out any) {
 	e.t.Helper()
@@ -176,7 +184,7 @@ func (e *Env) TryWithKey(key, method, path string, body any) (int, []byte) {
 	return resp.StatusCode, answer
 }
 
-// Slow marks a test that takes long for itself. Its name ends in _slow, by which `make test-slow` finds it.
+// Slow skips a slow test in short mode. The test's name ends in _slow, by which `make test-slow` finds it.
 func Slow(t testing.TB) {
 	t.Helper()
 	if testing.Short() {

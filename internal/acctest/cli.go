@@ -17,14 +17,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
 // EnvCLI names the variable with the path of the CLI under test; the acceptance library reads it too.
 const EnvCLI = "TF_ACC_TERRAFORM_PATH"
 
-// cliTimeout ends a CLI that hangs, so that the test fails with its output instead of the whole run without.
+// cliTimeout ends a CLI that hangs, so that its test fails with the output.
 const cliTimeout = 10 * time.Minute
 
 // CLI runs the real CLI in a folder of its own, with the provider as a process of its own. It does what the acceptance
@@ -38,10 +37,10 @@ type CLI struct {
 	env  []string
 }
 
-// Result is what a run of the CLI left.
+// Result is the result of a run of the CLI.
 type Result struct {
 	ExitCode int
-	// Output is standard output and standard error together, without colours.
+	// Output is standard output and standard error together, without colors.
 	Output string
 	// CPU is the processor time of the CLI and of its providers.
 	CPU time.Duration
@@ -64,7 +63,7 @@ func NewCLI(t testing.TB, e *Env, hcl string) *CLI {
 	return c
 }
 
-// UseProvider has later runs take another binary for the provider. Its file name must be that of a provider.
+// UseProvider makes later runs use another provider binary, whose file name must be that of a provider.
 func (c *CLI) UseProvider(binary string) {
 	c.t.Helper()
 	c.Write("cli.rc", fmt.Sprintf("provider_installation {\n  dev_overrides {\n    \"agentyard/agentyard\" = %q\n  }\n  direct {}\n}\n", filepath.Dir(binary)))
@@ -82,7 +81,7 @@ func (c *CLI) Write(name, content string) {
 	}
 }
 
-// Run runs the CLI to its end, whatever that is.
+// Run runs the CLI until it exits, with any exit code.
 func (c *CLI) Run(args ...string) Result {
 	c.t.Helper()
 	return c.Start(args...).Wait()
@@ -98,7 +97,7 @@ func (c *CLI) MustRun(args ...string) Result {
 	return r
 }
 
-// MustPlanEmpty fails the test unless a plan has nothing to do.
+// MustPlanEmpty fails the test unless the plan is empty.
 func (c *CLI) MustPlanEmpty() Result {
 	c.t.Helper()
 	r := c.Run("plan", "-detailed-exitcode", "-input=false")
@@ -108,7 +107,7 @@ func (c *CLI) MustPlanEmpty() Result {
 	return r
 }
 
-// Running is a CLI under way.
+// Running is a CLI that has started.
 type Running struct {
 	t      testing.TB
 	cmd    *exec.Cmd
@@ -146,7 +145,7 @@ func (r *Running) Wait() Result {
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
 		r.t.Fatal(err)
 	}
-	// A process's times hold those of the children that it has waited for.
+	// A process's times include those of the children that it has waited for.
 	ended := r.cmd.ProcessState
 	return Result{ExitCode: ended.ExitCode(), Output: r.output.String(), CPU: ended.UserTime() + ended.SystemTime()}
 }
@@ -166,7 +165,7 @@ var buildProvider = sync.OnceValues(func() (string, error) {
 	return binary, nil
 })
 
-// EnvProvider names a provider that is built already; without it each test binary builds its own.
+// EnvProvider names a variable with the path of a built provider. Without it, each test binary builds its own.
 const EnvProvider = "AGENTYARD_PROVIDER_BINARY"
 
 // ProviderBinary returns the path of the provider as a program.
@@ -182,28 +181,22 @@ func ProviderBinary(t testing.TB) string {
 	return path
 }
 
-// Hold has hit called once, at the first request of an operation after the emulator has carried it out. The answer is
-// sent when hit returns; hung is closed if the client does not wait for it.
+// Hold calls hit once, at the first request of an operation, after the emulator has carried it out. The answer is sent
+// when hit returns; hung is closed if the client does not wait for it.
 func Hold(operation string, hit func(hung <-chan struct{})) Option {
 	var once sync.Once
-	return func(opts *emulator.Options) {
-		inner := opts.Wrap
-		opts.Wrap = func(next http.Handler) http.Handler {
-			if inner != nil {
-				next = inner(next)
+	return wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(w, r)
+			if operationOf(r) == operation {
+				once.Do(func() { hit(r.Context().Done()) })
 			}
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				next.ServeHTTP(w, r)
-				if operationOf(r) == operation {
-					once.Do(func() { hit(r.Context().Done()) })
-				}
-			})
-		}
-	}
+		})
+	})
 }
 
-// InterruptInFlight interrupts a run at the first request of an operation that the emulator has carried out, and answers
-// once the client has had its chance to hang up. The run is sent to the channel when it has started.
+// InterruptInFlight interrupts a run at the first request of an operation that the emulator has carried out, and sends
+// the answer after the client had time to hang up. The run is sent to the channel when it has started.
 func InterruptInFlight(operation string, running <-chan *Running) Option {
 	return Hold(operation, func(hung <-chan struct{}) {
 		(<-running).Interrupt()
@@ -214,33 +207,27 @@ func InterruptInFlight(operation string, running <-chan *Running) Option {
 	})
 }
 
-// Intercept has hit called once, at the first request of an operation, before or after the emulator has carried it
-// out. The request gets no answer.
+// Intercept calls hit once, at the first request of an operation, before or after the emulator has carried it out. The
+// request gets no answer.
 func Intercept(operation string, afterCommit bool, hit func()) Option {
 	var once sync.Once
-	return func(opts *emulator.Options) {
-		inner := opts.Wrap
-		opts.Wrap = func(next http.Handler) http.Handler {
-			if inner != nil {
-				next = inner(next)
+	return wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			matched := false
+			if operationOf(r) == operation {
+				once.Do(func() { matched = true })
 			}
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				matched := false
-				if operationOf(r) == operation {
-					once.Do(func() { matched = true })
-				}
-				if !matched {
-					next.ServeHTTP(w, r)
-					return
-				}
-				if afterCommit {
-					next.ServeHTTP(httptest.NewRecorder(), r)
-				}
-				hit()
-				panic(http.ErrAbortHandler)
-			})
-		}
-	}
+			if !matched {
+				next.ServeHTTP(w, r)
+				return
+			}
+			if afterCommit {
+				next.ServeHTTP(httptest.NewRecorder(), r)
+			}
+			hit()
+			panic(http.ErrAbortHandler)
+		})
+	})
 }
 
 // IsOpenTofu reports that the CLI under test is OpenTofu, whose version numbers say nothing about Terraform's features.

@@ -9,8 +9,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 )
 
-// EnvDrivenDir names a folder in which every operation that an acceptance test drove through Terraform leaves a file.
-// The test runner sets it; the coverage test reads it after all others.
+// EnvDrivenDir names the variable with a folder. Each operation that an acceptance test drives through Terraform creates
+// a file there. The test runner sets the variable; the coverage test reads the folder after all other tests.
 const EnvDrivenDir = "AGENTYARD_DRIVEN_DIR"
 
 func recordDriven(t testing.TB, document *contract.Document, r *http.Request) {

@@ -4,10 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
-
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 )
 
 // Example returns the text of a file below examples/.
@@ -19,17 +16,4 @@ func Example(t testing.TB, path string) string {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-// RunExample applies an example as it stands in the documentation, demands an empty plan after it, and destroys it.
-// Replacements are pairs of old and new text, for what an example can only show, such as an ID.
-func RunExample(t *testing.T, e *Env, path string, replacements ...string) {
-	t.Helper()
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		Steps: []resource.TestStep{{
-			Config:           e.Config(strings.NewReplacer(replacements...).Replace(Example(t, path))),
-			ConfigPlanChecks: ThenEmpty,
-		}},
-	})
 }

@@ -35,7 +35,7 @@ func NewGuide(t testing.TB, name string) *Guide {
 	t.Cleanup(func() {
 		for _, block := range g.blocks {
 			if !t.Failed() && !t.Skipped() {
-				t.Errorf("%s: nobody has tried\n%s", name, block.text)
+				t.Errorf("%s: the test does not use this block:\n%s", name, block.text)
 			}
 		}
 	})
@@ -47,7 +47,7 @@ func NewGuide(t testing.TB, name string) *Guide {
 func (g *Guide) Next(language string, replacements ...string) string {
 	g.t.Helper()
 	if len(g.blocks) == 0 || g.blocks[0].language != language {
-		g.t.Fatalf("%s: the next of these blocks is none of %s: %v", g.name, language, g.blocks)
+		g.t.Fatalf("%s: the next of these blocks is not in %s: %v", g.name, language, g.blocks)
 	}
 	text := g.blocks[0].text
 	g.blocks = g.blocks[1:]
@@ -74,7 +74,7 @@ func (c *CLI) Follow(block string) []Result {
 	for line := range strings.Lines(block) {
 		words := strings.Fields(line)
 		if len(words) < 2 || words[0] != "terraform" || strings.ContainsAny(line, `'"\$|;&`) {
-			c.t.Fatalf("%q is no plain command of terraform", line)
+			c.t.Fatalf("%q is not a plain terraform command", line)
 		}
 		results = append(results, c.MustRun(words[1:]...))
 	}
@@ -98,7 +98,7 @@ func (c *CLI) Patch(name, diff string) {
 		}
 	}
 	if strings.Count(string(text), before.String()) != 1 {
-		c.t.Fatalf("%s has not exactly once\n%s", name, before.String())
+		c.t.Fatalf("%s does not contain exactly once:\n%s", name, before.String())
 	}
 	c.Write(name, strings.Replace(string(text), before.String(), after.String(), 1))
 }

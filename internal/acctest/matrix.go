@@ -12,8 +12,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// Matrix breaks every request of every step of a configuration's life in every way, and looks whether the next
-// clean apply converges with nothing duplicated, orphaned or lost.
+// Matrix breaks every request of every step of a configuration's life in every way, and checks that the next apply
+// without faults converges, with nothing duplicated, orphaned or lost.
 type Matrix struct {
 	// Type is the resource type.
 	Type string
@@ -23,17 +23,17 @@ type Matrix struct {
 	Setup func(e *Env) []Values
 	// Before changes what a step finds, such as what others have done since the one before; it may be nil.
 	Before func(e *Env, step int)
-	// From is the first step that is broken: those before it may be another matrix's.
+	// From is the first step that is broken. Another matrix may break those before it.
 	From int
 	// Live returns the IDs of everything in the emulator that the configurations may have made.
 	Live func(e *Env) []string
 	// IDs returns the IDs that a state holds; nil means the attribute "id".
 	IDs func(i *Instance) []string
-	// Verify looks at what else must hold after convergence, such as that a key in the state authenticates; it may be nil.
+	// Verify checks what else must hold after convergence, such as that a key in the state authenticates; it may be nil.
 	Verify func(t *testing.T, e *Env, i *Instance)
-	// Nameless says that nothing tells what a killed run has created from what others have: one object may be left behind.
+	// Nameless says that the objects have no unique name: after a killed run, one object may be left behind.
 	Nameless bool
-	// Adopt is called after a killed run, when an apply stopped at an object that it found. It does what the error asks for; nil imports by ID.
+	// Adopt does what the error of an apply asks for when it stops at an object of a killed run; nil imports by ID.
 	Adopt func(t *testing.T, e *Env, p *Process, i *Instance, errorText, id string)
 }
 
@@ -230,7 +230,7 @@ func (m Matrix) before(e *Env, step int) {
 	}
 }
 
-// settled demands that nothing is left to do and that state and emulator hold the same objects.
+// settled checks that nothing is left to do and that state and emulator hold the same objects.
 func (m Matrix) settled(t *testing.T, e *Env, i *Instance, config Values) {
 	t.Helper()
 	if out := NewProcess(t, e, fewRetries).Plan(i, config); out.Action != "none" || len(out.Errors) > 0 {

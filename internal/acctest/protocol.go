@@ -16,14 +16,14 @@ import (
 // Values is a configuration: attributes by name. Absent means null. Values are string, bool, int, []any and map[string]any.
 type Values map[string]any
 
-// Process is one life of the provider, driven in process over the plugin protocol as a run of Terraform drives it.
+// Process is one provider process, driven over the plugin protocol in the test's own process, as Terraform drives it.
 type Process struct {
 	t       testing.TB
 	server  tfprotov6.ProviderServer
 	schemas map[string]*tfprotov6.Schema
 }
 
-// Instance is what a state holds of one resource.
+// Instance is one resource in a state.
 type Instance struct {
 	Type    string
 	State   tftypes.Value // Null while there is none.
@@ -33,7 +33,7 @@ type Instance struct {
 	identity *tfprotov6.ResourceIdentityData
 }
 
-// Outcome is what applying a configuration did.
+// Outcome is the result of applying a configuration.
 type Outcome struct {
 	// Action is "none", "create", "update", "replace" or "delete".
 	Action   string
@@ -83,7 +83,7 @@ func NewProcess(t testing.TB, e *Env, settings Values) *Process {
 	return &Process{t: t, server: server, schemas: schema.ResourceSchemas}
 }
 
-// Stop cancels what is under way, as an interruption of Terraform does.
+// Stop cancels running operations, as an interruption of Terraform does.
 func (p *Process) Stop() {
 	p.t.Helper()
 	if _, err := p.server.StopProvider(context.Background(), &tfprotov6.StopProviderRequest{}); err != nil {
@@ -91,7 +91,7 @@ func (p *Process) Stop() {
 	}
 }
 
-// NewInstance returns a resource of which nothing exists yet.
+// NewInstance returns a resource that does not exist yet.
 func (p *Process) NewInstance(typeName string) *Instance {
 	return &Instance{Type: typeName, State: tftypes.NewValue(p.schemas[typeName].ValueType(), nil)}
 }
@@ -112,7 +112,7 @@ func (i *Instance) Attribute(name string) string {
 	return s
 }
 
-// Clone returns an independent copy: what is on disk while a run is under way.
+// Clone returns an independent copy, such as the state on disk during a run.
 func (i *Instance) Clone() *Instance {
 	c := *i
 	return &c
@@ -142,7 +142,7 @@ func (p *Process) Plan(i *Instance, config Values) Outcome {
 	return out
 }
 
-// Destroy deletes what the state holds without a refresh, as destroy -refresh=false does.
+// Destroy deletes the resource without a refresh, as destroy -refresh=false does.
 func (p *Process) Destroy(i *Instance) Outcome {
 	p.t.Helper()
 	out := Outcome{Action: "delete"}
@@ -244,7 +244,7 @@ func (p *Process) planChange(i *Instance, schema *tfprotov6.Schema, prior, confi
 	}, len(resp.RequiresReplace) > 0
 }
 
-// planRequest is what Terraform asks for where a state and a configuration are at hand. A null configuration destroys.
+// planRequest is the request of Terraform for a state and a configuration. A null configuration destroys.
 func planRequest(t testing.TB, typeName string, schema *tfprotov6.Schema, prior, config tftypes.Value) *tfprotov6.PlanResourceChangeRequest {
 	t.Helper()
 	typ := schema.ValueType()
@@ -288,7 +288,7 @@ func (p *Process) refresh(i *Instance, out *Outcome) {
 	}
 }
 
-// applyChange keeps what the provider returns also beside an error, and demands what Terraform demands of it.
+// applyChange keeps the returned state even after an error, and checks it for consistency as Terraform does.
 func (p *Process) applyChange(i *Instance, request *tfprotov6.ApplyResourceChangeRequest, out *Outcome) {
 	p.t.Helper()
 	typ := p.schemas[i.Type].ValueType()
@@ -367,7 +367,7 @@ func valueOf(t testing.TB, typ tftypes.Type, v any) tftypes.Value {
 	case tftypes.Object:
 		given, ok := v.(map[string]any)
 		if !ok {
-			t.Fatalf("%v is no object", v)
+			t.Fatalf("%v is not an object", v)
 		}
 		attributes := make(map[string]tftypes.Value, len(typ.AttributeTypes))
 		for name, attribute := range typ.AttributeTypes {
@@ -412,7 +412,7 @@ func proposed(t testing.TB, attributes []*tfprotov6.SchemaAttribute, prior, conf
 	}
 	var before, wanted map[string]tftypes.Value
 	if prior.As(&before) != nil || config.As(&wanted) != nil {
-		t.Fatal("the values are no objects")
+		t.Fatal("the values are not objects")
 	}
 	merged := make(map[string]tftypes.Value, len(wanted))
 	for name, v := range wanted {
