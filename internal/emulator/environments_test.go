@@ -107,10 +107,7 @@ func TestEnvironmentLimits(t *testing.T) {
 	long := strings.Repeat("ä", 128)
 	id := v.environment(object{"name": long, "repositories": repositories(50), "setupScript": strings.Repeat("ä", 32<<10)})
 	v.call(200, "PATCH", environments+"/"+id, object{"repositories": []object{{"url": "ssh://git@git.example/a", "script": strings.Repeat("x", 64<<10)}}})
-	for _, c := range []struct {
-		body object
-		want string
-	}{
+	for _, c := range []refusal{
 		{object{"name": nil}, `"name" is required`},
 		{object{"name": ""}, `"name" must have 1 to`},
 		{object{"name": long + "x"}, "must have at most 128 characters, not 129"},
@@ -131,7 +128,7 @@ func TestEnvironmentLimits(t *testing.T) {
 		{object{"scope": "user", "makeOrganizationDefault": true}, "needs the scope organization"},
 		{object{"colour": "red"}, `"colour" is not known`},
 	} {
-		v.detail(v.call(400, "POST", environments, definition(c.body)), c.want)
+		v.detail(v.call(400, "POST", environments, definition(c.body.(object))), c.want)
 	}
 	v.detail(v.call(400, "POST", environments, `{"name":"a","repositories":[],"setupScript":null}`), `"setupScript" must be a string`)
 	v.detail(v.call(400, "PATCH", environments+"/"+id, object{"scope": "user"}), `"scope" is not known`)

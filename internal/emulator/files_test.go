@@ -44,15 +44,19 @@ func (v *filesEnv) file(want int, name, act string, body any) answer {
 // begin asks for an upload and returns its address and form fields.
 func (v *filesEnv) begin(name string, body object) (string, map[string]string) {
 	v.t.Helper()
+	return v.form(v.file(200, name, "create-upload", body))
+}
+
+// form reads the address and the fields of a new upload.
+func (v *env) form(a answer) (string, map[string]string) {
+	v.t.Helper()
 	var form struct {
 		URL       string
 		Fields    map[string]string
 		ExpiresAt int64
 	}
-	decode(v.t, v.file(200, name, "create-upload", body), &form)
-	if want := v.clock.Now().Add(15 * time.Minute).UnixMilli(); form.ExpiresAt != want {
-		v.t.Errorf("expiresAt %d, want %d", form.ExpiresAt, want)
-	}
+	decode(v.t, a, &form)
+	same(v.t, "expiresAt", form.ExpiresAt, v.clock.Now().Add(15*time.Minute).UnixMilli())
 	return form.URL, form.Fields
 }
 

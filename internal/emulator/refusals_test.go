@@ -119,13 +119,9 @@ func TestNamedRefusals(t *testing.T) {
 	v.clock.Advance(time.Minute)
 	starting := one(object{"name": "starting", "repos": twoRepos, "autoInstallDeps": true})
 	for _, name := range []string{"promised", "sent"} {
-		var form struct {
-			URL    string
-			Fields map[string]string
-		}
-		decode(t, v.call(200, "POST", active+"/files/"+name+"/create-upload", object{"sizeBytes": 5}), &form)
+		url, fields := v.form(v.call(200, "POST", active+"/files/"+name+"/create-upload", object{"sizeBytes": 5}))
 		if name == "sent" {
-			(&filesEnv{env: v}).upload(204, form.URL, form.Fields, strings.NewReader("hello"), nil)
+			(&filesEnv{env: v}).upload(204, url, fields, strings.NewReader("hello"), nil)
 		}
 	}
 	environment := environments + "/" + v.environment(object{"name": "env"})

@@ -10,8 +10,7 @@ import (
 )
 
 func TestInterruptSession(t *testing.T) {
-	t.Parallel()
-	v, computerID := startSessions(t, emulator.Options{})
+	v, computerID := startSessions(t)
 	for _, status := range []string{"idle", "pending", "running"} {
 		id := v.session(object{"computerId": computerID})
 		v.change(id, emulator.SessionChange{Status: &status})
@@ -31,7 +30,7 @@ func TestInterruptSession(t *testing.T) {
 // A session that is deleted is found nowhere and stays so.
 func TestDeletedSessionIsGone(t *testing.T) {
 	t.Parallel()
-	v, computerID := startSessions(t, emulator.Options{DataFile: dataFile(t)})
+	v, computerID := startSessionsWith(t, emulator.Options{DataFile: dataFile(t)})
 	kept, gone := v.session(object{"computerId": computerID}), v.session(object{"computerId": computerID})
 	_, user := v.human(emulator.RoleUser)
 	v.call(204, "DELETE", sessions+"/"+gone, nil)
@@ -57,8 +56,7 @@ func TestDeletedSessionIsGone(t *testing.T) {
 
 // The sessions of a managed computer are archived with it; those of a registered machine do not notice.
 func TestSessionsOfADeletedComputer(t *testing.T) {
-	t.Parallel()
-	v, managed := startSessions(t, emulator.Options{})
+	v, managed := startSessions(t)
 	byom := v.computer(object{"name": "byom", "provider": "byom"})["id"].(string)
 	other := v.computer(object{"name": "other", "provider": "byom"})["id"].(string)
 	archived, before := v.session(object{"computerId": managed}), v.session(object{"computerId": managed, "sessionSettings": object{"archivedAt": "before"}})
@@ -138,7 +136,7 @@ func TestSessionsOutliveMembersAndKeys(t *testing.T) {
 
 func TestSessionsSurviveARestart(t *testing.T) {
 	t.Parallel()
-	v, computerID := startSessions(t, emulator.Options{DataFile: dataFile(t)})
+	v, computerID := startSessionsWith(t, emulator.Options{DataFile: dataFile(t)})
 	id := v.session(object{"computerId": computerID, "systemPrompt": "p", "sessionSettings": everySetting(true)})
 	v.change(id, emulator.SessionChange{
 		Status: ptr("running"), Title: ptr("t"), MessageCount: ptr(int64(3)), ServiceCredits: ptr(0.5), ParentSessionID: ptr("parent"), CompletedAt: ptr(int64(7)),
@@ -160,8 +158,7 @@ func TestSessionsSurviveARestart(t *testing.T) {
 }
 
 func TestResetForgetsSessions(t *testing.T) {
-	t.Parallel()
-	v, computerID := startSessions(t, emulator.Options{})
+	v, computerID := startSessions(t)
 	id := v.session(object{"computerId": computerID})
 	v.SessionSettingsOnReads(true)
 	v.AllowSessions(false)
@@ -174,8 +171,7 @@ func TestResetForgetsSessions(t *testing.T) {
 
 // What the agent and others do shows in reads and listings, each in its own way.
 func TestControlSessions(t *testing.T) {
-	t.Parallel()
-	v, computerID := startSessions(t, emulator.Options{})
+	v, computerID := startSessions(t)
 	id := v.session(object{"computerId": computerID})
 	control, one := "/_emulator/sessions/"+id, sessions+"/"+id
 	created := v.clock.Now().Add(-5 * time.Second).UnixMilli()

@@ -35,8 +35,7 @@ func (v *env) settingsOf(id string) object {
 }
 
 func TestEverySettingIsKept(t *testing.T) {
-	t.Parallel()
-	v, computerID := startSessions(t, emulator.Options{})
+	v, computerID := startSessions(t)
 	created := v.call(201, "POST", sessions, object{"computerId": computerID, "sessionSettings": everySetting(true)}).object(t)
 	same(t, "created", created["sessionSettings"], everySetting(true))
 	id := v.session(object{"computerId": computerID})
@@ -48,8 +47,7 @@ func TestEverySettingIsKept(t *testing.T) {
 }
 
 func TestSessionSettingsDefaults(t *testing.T) {
-	t.Parallel()
-	v, computerID := startSessions(t, emulator.Options{})
+	v, computerID := startSessions(t)
 	created := func(settings object) object {
 		t.Helper()
 		return v.call(201, "POST", sessions, object{"computerId": computerID, "sessionSettings": settings}).object(t)["sessionSettings"].(object)
@@ -76,8 +74,7 @@ func TestSessionSettingsDefaults(t *testing.T) {
 
 // The deprecated mode is answered with what it means, until something else says what the session does by itself.
 func TestSessionAutonomy(t *testing.T) {
-	t.Parallel()
-	v, computerID := startSessions(t, emulator.Options{})
+	v, computerID := startSessions(t)
 	v.changeControls(object{"sessionDefaultSettings": nil}, "")
 	for _, c := range []struct {
 		name          string
@@ -112,28 +109,24 @@ func TestSessionAutonomy(t *testing.T) {
 		}
 	}
 	one := sessions + "/" + v.session(object{"computerId": computerID})
-	for _, c := range []struct {
-		settings object
-		want     string
-	}{
+	for _, c := range []refusal{
 		{object{"autonomyMode": "normal", "interactionMode": "spec"}, `"sessionSettings.interactionMode" contradicts the deprecated autonomyMode "normal", which means "auto"`},
 		{object{"autonomyMode": "normal", "autonomyLevel": "low"}, `"sessionSettings.autonomyLevel" contradicts the deprecated autonomyMode "normal", which means "off"`},
 		{object{"autonomyMode": "auto-high", "interactionMode": "agi"}, `which means "auto"`},
 		{object{"autonomyMode": "spec", "interactionMode": "auto"}, `which means "spec"`},
 	} {
 		for _, a := range []answer{
-			v.call(400, "PATCH", one, object{"sessionSettings": c.settings}),
-			v.call(400, "POST", sessions, object{"computerId": computerID, "sessionSettings": c.settings}),
+			v.call(400, "PATCH", one, object{"sessionSettings": c.body}),
+			v.call(400, "POST", sessions, object{"computerId": computerID, "sessionSettings": c.body}),
 		} {
 			v.detail(a, c.want)
-			same(t, fmt.Sprintf("%v: rule", c.settings), a.header.Get(emulator.RuleHeader), "autonomy-contradiction")
+			same(t, fmt.Sprintf("%v: rule", c.body), a.header.Get(emulator.RuleHeader), "autonomy-contradiction")
 		}
 	}
 }
 
 func TestSessionUpdateIsPartial(t *testing.T) {
-	t.Parallel()
-	v, computerID := startSessions(t, emulator.Options{})
+	v, computerID := startSessions(t)
 	id := v.session(object{"computerId": computerID, "sessionSettings": everySetting(true)})
 	one := sessions + "/" + id
 	before := v.call(200, "PATCH", one, object{}).object(t)
@@ -155,8 +148,7 @@ func TestSessionUpdateIsPartial(t *testing.T) {
 
 // Two updates at once of different settings both count.
 func TestSessionUpdatesAtOnce(t *testing.T) {
-	t.Parallel()
-	v, computerID := startSessions(t, emulator.Options{})
+	v, computerID := startSessions(t)
 	id := v.session(object{"computerId": computerID})
 	want := defaultSettings()
 	var wg sync.WaitGroup
@@ -176,7 +168,7 @@ func TestSessionUpdatesAtOnce(t *testing.T) {
 // A list of tools is a set: each is in it once, in any order.
 func TestSessionToolsAreSets(t *testing.T) {
 	t.Parallel()
-	v, computerID := startSessions(t, emulator.Options{ShuffleLists: true})
+	v, computerID := startSessionsWith(t, emulator.Options{ShuffleLists: true})
 	var given []any
 	for i := range 26 {
 		given = append(given, string(rune('a'+i)))
@@ -195,13 +187,9 @@ func TestSessionToolsAreSets(t *testing.T) {
 }
 
 func TestSessionRefusals(t *testing.T) {
-	t.Parallel()
-	v, computerID := startSessions(t, emulator.Options{})
+	v, computerID := startSessions(t)
 	one := sessions + "/" + v.session(object{"computerId": computerID})
-	for _, c := range []struct {
-		settings object
-		want     string
-	}{
+	for _, c := range []refusal{
 		{object{"colour": "red"}, `"sessionSettings.colour" is not known`},
 		{object{"model": nil}, `"sessionSettings.model" must be a string`},
 		{object{"reasoningEffort": "extreme"}, "none, dynamic, off, minimal, low, medium, high, xhigh, max"},
@@ -227,10 +215,10 @@ func TestSessionRefusals(t *testing.T) {
 		{object{"restrictToolIds": []any{nil}}, `"sessionSettings.restrictToolIds[0]" must be a string`},
 		{object{"restrictToolIds": []any{"\x00"}}, "NUL character"},
 	} {
-		v.detail(v.call(400, "PATCH", one, object{"sessionSettings": c.settings}), c.want)
-		v.detail(v.call(400, "POST", sessions, object{"computerId": computerID, "sessionSettings": c.settings}), c.want)
+		v.detail(v.call(400, "PATCH", one, object{"sessionSettings": c.body}), c.want)
+		v.detail(v.call(400, "POST", sessions, object{"computerId": computerID, "sessionSettings": c.body}), c.want)
 		// What is wrong is said before the session is looked for.
-		v.detail(v.call(400, "PATCH", sessions+"/"+uuidA, object{"sessionSettings": c.settings}), c.want)
+		v.detail(v.call(400, "PATCH", sessions+"/"+uuidA, object{"sessionSettings": c.body}), c.want)
 	}
 	for _, c := range []badRequest{
 		{"PATCH", one, object{"sessionSettings": object{"toolExecutionMode": "direct_only"}}, `"sessionSettings.toolExecutionMode" is not known`},
@@ -269,8 +257,7 @@ func TestSessionRefusals(t *testing.T) {
 
 // What a creation gives and no answer shows is kept all the same.
 func TestSessionsAsTheyAreKept(t *testing.T) {
-	t.Parallel()
-	v, computerID := startSessions(t, emulator.Options{})
+	v, computerID := startSessions(t)
 	if got, err := v.Sessions(); err != nil || len(got) != 0 {
 		t.Errorf("at the start: %v %v", got, err)
 	}

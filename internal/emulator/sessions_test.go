@@ -15,8 +15,15 @@ import (
 
 const sessions = "/api/v0/sessions"
 
-// startSessions starts an emulator with an active managed computer of the manager and returns the computer's ID.
-func startSessions(t *testing.T, opts emulator.Options) (*env, string) {
+// startSessions is startSessionsWith the default options, for a test that runs in parallel with others.
+func startSessions(t *testing.T) (*env, string) {
+	t.Helper()
+	t.Parallel()
+	return startSessionsWith(t, emulator.Options{})
+}
+
+// startSessionsWith starts an emulator with an active managed computer of the manager and returns the computer's ID.
+func startSessionsWith(t *testing.T, opts emulator.Options) (*env, string) {
 	t.Helper()
 	v := start(t, opts)
 	id := v.computer(object{"name": "box"})["id"].(string)
@@ -47,8 +54,7 @@ func defaultSettings() object {
 }
 
 func TestSessionLife(t *testing.T) {
-	t.Parallel()
-	v, computerID := startSessions(t, emulator.Options{})
+	v, computerID := startSessions(t)
 	began := v.clock.Now()
 	created := v.call(201, "POST", sessions, object{"computerId": computerID, "cwd": "/srv/ä", "systemPrompt": "Be brief."}).object(t)
 	id := created["sessionId"].(string)
@@ -97,7 +103,7 @@ func TestNewSessionShowsUpLate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v, computerID := startSessions(t, c.opts)
+			v, computerID := startSessionsWith(t, c.opts)
 			one := sessions + "/" + v.call(201, "POST", sessions, object{"computerId": computerID}).object(t)["sessionId"].(string)
 			began := v.clock.Now()
 			moments := []time.Duration{0, c.found - time.Millisecond, c.found, c.listed - time.Millisecond, c.listed, max(c.found, c.listed) + time.Millisecond}
@@ -134,8 +140,7 @@ func TestNewSessionShowsUpLate(t *testing.T) {
 
 // Listings show late what a session does, and at once everything else.
 func TestListingOfSessionsLags(t *testing.T) {
-	t.Parallel()
-	v, computerID := startSessions(t, emulator.Options{})
+	v, computerID := startSessions(t)
 	id := v.session(object{"computerId": computerID})
 	began := v.clock.Now()
 	shown := func(of object) string {
@@ -169,8 +174,7 @@ func TestListingOfSessionsLags(t *testing.T) {
 
 // A session belongs to whose key made it; managers and owners may use it by ID, and nobody else lists it.
 func TestSessionsOfOthers(t *testing.T) {
-	t.Parallel()
-	v, _ := startSessions(t, emulator.Options{})
+	v, _ := startSessions(t)
 	_, user := v.human(emulator.RoleUser)
 	_, owner := v.human(emulator.RoleOwner)
 	_, colleague, err := v.AddHuman(emulator.Human{Email: "other@people.example"})
@@ -226,8 +230,7 @@ func TestSessionsOfOthers(t *testing.T) {
 
 // Whoever asks for a computer is asked whether it may use it, before anything else is said about the session.
 func TestSessionsByComputer(t *testing.T) {
-	t.Parallel()
-	v, managed := startSessions(t, emulator.Options{})
+	v, managed := startSessions(t)
 	byom := v.computer(object{"name": "byom", "provider": "byom"})["id"].(string)
 	_, user := v.human(emulator.RoleUser)
 	foreign := v.as(user, 201, "POST", computers, object{"name": "users", "provider": "byom"}).object(t)["id"].(string)
@@ -258,8 +261,7 @@ func TestSessionsByComputer(t *testing.T) {
 }
 
 func TestSessionsSwitchedOff(t *testing.T) {
-	t.Parallel()
-	v, computerID := startSessions(t, emulator.Options{})
+	v, computerID := startSessions(t)
 	one := sessions + "/" + v.session(object{"computerId": computerID})
 	v.AllowSessions(false)
 	_, user := v.human(emulator.RoleUser)
@@ -280,7 +282,7 @@ func TestSessionsSwitchedOff(t *testing.T) {
 func TestColdListingOfSessions(t *testing.T) {
 	t.Parallel()
 	const cold = 45 * time.Second
-	v, computerID := startSessions(t, emulator.Options{SessionColdStart: cold})
+	v, computerID := startSessionsWith(t, emulator.Options{SessionColdStart: cold})
 	_, user := v.human(emulator.RoleUser)
 	for i := range 3 {
 		v.session(object{"computerId": computerID, "cwd": fmt.Sprint(i)})
@@ -364,7 +366,7 @@ func (w *waiting) Sleep(ctx context.Context, _ time.Duration) error {
 // Sessions that come while somebody reads page after page are on none of the pages that follow, and shift nothing.
 func TestPagesOfSessionsWhileSomeAreAdded(t *testing.T) {
 	t.Parallel()
-	v, computerID := startSessions(t, emulator.Options{MaxPageSize: 3})
+	v, computerID := startSessionsWith(t, emulator.Options{MaxPageSize: 3})
 	var want []string
 	for i := range 7 {
 		// Some are of the same millisecond.
@@ -403,7 +405,7 @@ func TestPagesOfSessionsWhileSomeAreAdded(t *testing.T) {
 
 func TestSessionsListTwentyByDefault(t *testing.T) {
 	t.Parallel()
-	v, computerID := startSessions(t, emulator.Options{SessionListDelay: -1})
+	v, computerID := startSessionsWith(t, emulator.Options{SessionListDelay: -1})
 	for range 21 {
 		v.call(201, "POST", sessions, object{"computerId": computerID})
 	}

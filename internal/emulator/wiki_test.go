@@ -344,15 +344,12 @@ func TestWikiControls(t *testing.T) {
 	v.detail(v.call(400, "POST", control+"/none/video-overview", object{}), `no wiki run with the ID "none"`)
 	v.call(400, "POST", control+"/"+own+"/video-overview", object{"video": 1})
 	v.call(http.StatusNotFound, "POST", control+"/"+own+"/explode", object{})
-	for _, c := range []struct {
-		body any
-		text string
-	}{
+	for _, c := range []refusal{
 		{object{"repoUrl": "https://code.example/acme/none"}, "is not connected"},
 		{object{"repoUrl": api, "email": "nobody@people.example"}, "no member with the email address"},
 		{object{"repoUrl": api, "privacyLevel": "public"}, "is not private or organization"},
 		{object{"url": api}, "cannot be read"},
 	} {
-		v.detail(v.call(400, "POST", control, c.body), c.text)
+		v.detail(v.call(400, "POST", control, c.body), c.want)
 	}
 }
