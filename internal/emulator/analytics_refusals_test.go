@@ -43,7 +43,7 @@ func TestAnalytics_refusesQueries(t *testing.T) {
 		for _, path := range c.paths {
 			a := v.call(400, "GET", analytics+path+c.query, nil)
 			v.detail(a, c.want)
-			same(t, fmt.Sprintf("%s%s: by", path, c.query), a.header.Get(emulator.RuleHeader), c.rule)
+			same(t, path+c.query+": rule", a.header.Get(emulator.RuleHeader), c.rule)
 			if id := a.object(t)["requestId"]; !strings.HasPrefix(fmt.Sprint(id), "req_") {
 				t.Errorf("%s%s: requestId %v", path, c.query, id)
 			}

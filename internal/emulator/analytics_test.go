@@ -121,7 +121,7 @@ func TestAnalytics_endpointsAgree(t *testing.T) {
 			equal("by_model of a user", total(nested(u, "by_model"), "billable_tokens"), u["billable_tokens"].(float64))
 			own := where(theirs, "user_id", u["user_id"])[0]
 			equal("a user", own["billable_tokens"].(float64), u["billable_tokens"].(float64))
-			same(t, date, []any{(u["user_email"] == nil), own["user_email"]}, []any{(u["user_id"] == former), u["user_email"]})
+			same(t, date, []any{u["user_email"] == nil, own["user_email"]}, []any{u["user_id"] == former, u["user_email"]})
 			if models := nested(u, "by_model"); own["primary_model"] != models[0]["model_id"] || own["primary_model_tier"] != models[0]["model_tier"] {
 				t.Errorf("%s: primary model %v of %v", date, own["primary_model"], models)
 			}
@@ -187,7 +187,7 @@ func TestAnalytics_endpointsAgree(t *testing.T) {
 	}
 	// What a client has to bear: a server in two spellings, a malformed name.
 	spellings := nested(tools[0], "mcp_by_server")
-	same(t, fmt.Sprintf("servers: %v", spellings), []any{len(where(spellings, "server", "tracker")), len(where(spellings, "server", "Tracker"))}, []any{1, 1})
+	same(t, "spellings of a server", []any{len(where(spellings, "server", "tracker")), len(where(spellings, "server", "Tracker"))}, []any{1, 1})
 	same(t, "tools", len(where(nested(tools[0], "by_tool"), "tool", "fetch_url\n")), 1)
 }
 
@@ -224,7 +224,7 @@ func TestAnalytics_sameMembersSameNumbers(t *testing.T) {
 		same = strings.ReplaceAll(same, where(manager, "user_email", "manager@agentyard.example")[0]["user_id"].(string), "ID of manager")
 		answers = append(answers, same)
 	}
-	same(t, "two emulators with the same members differ", answers[0], answers[1])
+	same(t, "answers of two emulators with the same members", answers[0], answers[1])
 	for _, want := range []string{`"org_id":"org_01KEVMTN00AGENTYARDEXAMP1E"`, `"start_date":"2026-04-01"`, `"end_date":"2026-04-30"`} {
 		if !strings.Contains(answers[0], want) {
 			t.Errorf("the answers lack %s", want)
@@ -261,7 +261,7 @@ func TestAnalytics_quietDaysHaveNoRows(t *testing.T) {
 		}
 		same(t, path, dates(v.rows(path, query)), []string{"2026-02-13", "2026-02-16"})
 	}
-	same(t, "a quiet day changes another one", v.rows("/tokens", "startDate=2026-02-16&endDate=2026-02-16")[0], all[3])
+	same(t, "the day after the quiet days", v.rows("/tokens", "startDate=2026-02-16&endDate=2026-02-16")[0], all[3])
 	for _, path := range []string{"/tokens?", "/users?", "/cost/me/query?queryKey=cost_summary&"} {
 		if a := v.call(200, "GET", analytics+path+"startDate=2026-02-14&endDate=2026-02-15", nil); !strings.Contains(string(a.raw), `"data":[]`) {
 			t.Errorf("%s: %s", path, a.raw)
@@ -290,7 +290,7 @@ func TestAnalytics_formerMembers(t *testing.T) {
 		delete(before[i], "user_email")
 		delete(after[i], "user_email")
 	}
-	same(t, "the removal changes what was before", before, after)
+	same(t, "rows before the removal", before, after)
 	v.clock.Advance(60 * 24 * time.Hour) // The removal was on May 1st.
 	same(t, "days of the former member", dates(where(v.rows("/users", "startDate=2026-04-29&endDate=2026-06-01"), "user_id", id)), []string{"2026-04-29", "2026-04-30", "2026-05-01"})
 	for date, want := range map[string][3]float64{
@@ -355,7 +355,7 @@ func TestAnalytics_usersPageByUser(t *testing.T) {
 		t.Fatalf("one page: %v", sizes)
 	}
 	for i, r := range whole {
-		fields(t, fmt.Sprintf("row %d is %v of %v", i, r["date"], r["user_id"]), r, object{"date": fmt.Sprintf("2026-04-%d", 28+i%3), "user_id": whole[i/3*3]["user_id"]})
+		fields(t, fmt.Sprint("row ", i), r, object{"date": fmt.Sprintf("2026-04-%d", 28+i%3), "user_id": whole[i/3*3]["user_id"]})
 	}
 	for query, want := range map[string][]int{"": {60, 18}, "&limit=26": {78}, "&limit=25": {75, 3}, "&limit=13": {39, 39}} {
 		rows, sizes := walk(v, days+query)

@@ -109,7 +109,7 @@ func TestCIScanCache(t *testing.T) {
 	check("", 31*time.Minute, 2)
 	v.detail(v.call(400, "GET", ciAutomation+"/scan?forceRefresh=yes", nil), "must be true or false")
 	v.call(204, "POST", "/_emulator/reset", nil)
-	same(t, "a reset keeps the scan of", v.call(200, "GET", ciAutomation+"/scan", nil).object(t)["scannedAt"], float64(began.Add(time.Hour).UnixMilli()))
+	same(t, "the scan after a reset", v.call(200, "GET", ciAutomation+"/scan", nil).object(t)["scannedAt"], float64(began.Add(time.Hour).UnixMilli()))
 }
 
 // A repository that is disconnected has no workflows, and has them again when it is back.

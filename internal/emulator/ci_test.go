@@ -42,7 +42,7 @@ func (v *env) outcomes(body any) []string {
 				line += fmt.Sprintf(" %s: %v", field, o[field])
 			}
 		}
-		same(v.t, fmt.Sprintf("a session without a pull request, or the other way round: %v", o), (o["sessionId"] != nil), (o["prUrl"] != nil))
+		same(v.t, fmt.Sprintf("session beside a pull request: %v", o), o["sessionId"] != nil, o["prUrl"] != nil)
 		lines = append(lines, line)
 	}
 	return lines

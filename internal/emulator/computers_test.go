@@ -46,7 +46,7 @@ func TestCreateManagedComputer(t *testing.T) {
 		"relayClientUrl": "wss://relay.agentyard.example/v0/computer/" + id + "/client",
 		"relayAgentUrl":  "wss://relay.agentyard.example/v0/computer/" + id + "/agent",
 	} {
-		same(t, fmt.Sprintf("%s =", field), c[field], want)
+		same(t, field, c[field], want)
 	}
 	for _, field := range []string{"provisioningSteps", "clonedRepoDirectories", "hostId", "computerSource", "installSessionId"} {
 		if value, found := c[field]; found {

@@ -146,7 +146,7 @@ func TestControlReset(t *testing.T) {
 	v.env.computer(object{"name": "a"})
 	v.account("robots")
 	v.human(emulator.RoleOwner)
-	same(t, "the bulk creation failed", v.call(201, "POST", computers+"/bulk", object{"quantity": 2, "namePrefix": "c"}).object(t)["error"], nil)
+	same(t, "error of the bulk creation", v.call(201, "POST", computers+"/bulk", object{"quantity": 2, "namePrefix": "c"}).object(t)["error"], nil)
 	v.clock.Advance(time.Minute)
 	same(t, "steps", v.steps("a"), "active ccccc")
 }

@@ -300,7 +300,7 @@ func TestJournal(t *testing.T) {
 		t.Errorf("third entry: %+v", e)
 	}
 	v.Journal().Reset()
-	same(t, "the journal is not empty after a reset", len(v.Journal().Entries()), 0)
+	same(t, "journal entries after a reset", len(v.Journal().Entries()), 0)
 }
 
 func TestCloseEndsRequestsUnderWay(t *testing.T) {

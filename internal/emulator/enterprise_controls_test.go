@@ -51,7 +51,7 @@ func TestHistoryFromTheStart(t *testing.T) {
 		if !strings.HasPrefix(fmt.Sprint(user["id"]), "user_") {
 			t.Errorf("user of revision %v: %v", c["revision"], user)
 		}
-		same(t, fmt.Sprintf("revision %v has the keys", c["revision"]), slices.Sorted(maps.Keys(settings)), keys)
+		same(t, fmt.Sprint("keys of revision ", c["revision"]), slices.Sorted(maps.Keys(settings)), keys)
 	}
 	if want := []string{
 		fmt.Sprint(3.0, "2026-05-01T12:00:00Z", "manager@agentyard.example", "Avery Manager", "high", 90.0),
@@ -67,7 +67,7 @@ func TestSecretsOfTheSettingsAreRecognizable(t *testing.T) {
 	v := startParallel(t)
 	raw := string(v.call(200, "GET", history+"?limit=1", nil).raw)
 	for _, secret := range []string{"no-secret-api-key", "no-secret-extra-header", "no-secret-env", "no-secret-telemetry-header"} {
-		same(t, fmt.Sprintf("%s is not in the snapshot once", secret), strings.Count(raw, secret), 1)
+		same(t, "occurrences of "+secret, strings.Count(raw, secret), 1)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestChangeEnterpriseControls(t *testing.T) {
 	maps.Copy(want, object{"outputStyle": "verbose", "modelPolicy": object{"allowCustomModels": false}, "addedLater": []int{1}})
 	delete(want, "routerGuidance")
 	same(t, "settings", c["settings"], want)
-	fields(t, fmt.Sprintf("revision %v of %v", c["revision"], c["updatedAt"]), c, object{"revision": 4.0, "updatedAt": "2026-05-01T13:00:00Z"})
+	fields(t, "latest change", c, object{"revision": 4.0, "updatedAt": "2026-05-01T13:00:00Z"})
 
 	v.changeControls(object{"outputStyle": "concise"}, "")
 	want["outputStyle"] = "concise"
@@ -125,7 +125,7 @@ func TestHistoryPages(t *testing.T) {
 		// Pages go on where they were, whatever comes on top.
 		v.changeControls(object{"outputStyle": "verbose"}, "")
 	}
-	same(t, fmt.Sprintf("revisions: %v", got), strings.Join(got, " "), "12 11 10 9 8 7 6 5 4 3 2 1")
+	same(t, "revisions", strings.Join(got, " "), "12 11 10 9 8 7 6 5 4 3 2 1")
 	v.detail(v.call(400, "GET", history+"?limit=0", nil), "1 to 100")
 	v.detail(v.call(400, "GET", history+"?cursor=none", nil), "not a cursor")
 }

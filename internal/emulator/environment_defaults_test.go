@@ -17,7 +17,7 @@ func (v *env) defaultIs(want string) {
 	}
 	for _, e := range list["environments"].([]any) {
 		e := e.(object)
-		same(v.t, fmt.Sprintf("isDefault of %v", e["name"]), []any{e["isDefault"], v.environmentOf(e["id"].(string))["isDefault"]}, []any{(e["id"] == want), e["isDefault"]})
+		same(v.t, fmt.Sprintf("isDefault of %v", e["name"]), []any{e["isDefault"], v.environmentOf(e["id"].(string))["isDefault"]}, []any{e["id"] == want, e["isDefault"]})
 	}
 }
 

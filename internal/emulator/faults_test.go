@@ -71,7 +71,7 @@ func TestFaultKinds(t *testing.T) {
 			if e := entries[1]; e.Operation != "createComputer" || e.Fault != string(c.fault.Kind) || e.Status != c.status {
 				t.Errorf("journal: %+v", e)
 			}
-			same(t, "the fault is still pending", len(v.Faults().Pending()), 0)
+			same(t, "pending faults", len(v.Faults().Pending()), 0)
 			want := http.StatusNotFound
 			if c.committed {
 				want = http.StatusOK
@@ -155,10 +155,10 @@ func TestFaultNotFoundAfterCreate(t *testing.T) {
 	v := startParallel(t)
 	v.Faults().Add(emulator.Fault{Operation: "createComputer", Kind: emulator.FaultNotFoundAfterCreate, Reads: 2})
 	created := v.call(201, "POST", "/api/v0/computers", object{"name": "a"})
-	same(t, "the creation itself carries the header, though nothing is wrong with it", created.header.Get(emulator.FaultHeader), "")
+	same(t, "fault header of the creation", created.header.Get(emulator.FaultHeader), "")
 	path := "/api/v0/computers/" + created.object(t)["id"].(string)
 	for range 2 {
-		same(t, "the 404 does not carry the header", v.call(404, "GET", path, nil).header.Get(emulator.FaultHeader), string(emulator.FaultNotFoundAfterCreate))
+		same(t, "fault header of the 404", v.call(404, "GET", path, nil).header.Get(emulator.FaultHeader), string(emulator.FaultNotFoundAfterCreate))
 	}
 	v.call(200, "GET", path, nil)
 }
@@ -172,7 +172,7 @@ func TestFaultRepeatedCursor(t *testing.T) {
 	get := func(query string, spoiled bool) (users, next any, more bool) {
 		t.Helper()
 		a := v.call(200, "GET", members+query, nil)
-		same(t, fmt.Sprintf("%s: fault header %q", query, a.header.Get(emulator.FaultHeader)), (a.header.Get(emulator.FaultHeader) == string(emulator.FaultRepeatedCursor)), spoiled)
+		same(t, query+": fault header", a.header.Get(emulator.FaultHeader) == string(emulator.FaultRepeatedCursor), spoiled)
 		o := a.object(t)
 		p := o["pagination"].(object)
 		return o["users"], p["nextCursor"], p["hasMore"].(bool)

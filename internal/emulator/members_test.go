@@ -46,7 +46,7 @@ func (v *env) memberEmails(limit int) (emails string, pages int) {
 		pages++
 		p := o["pagination"].(object)
 		if p["hasMore"] != true {
-			same(v.t, "the last page has the cursor", p["nextCursor"], nil)
+			same(v.t, "cursor of the last page", p["nextCursor"], nil)
 			return strings.Join(list, " "), pages
 		}
 		query.Set("cursor", p["nextCursor"].(string))

@@ -1,7 +1,6 @@
 package emulator_test
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -21,7 +20,7 @@ func TestMyCost(t *testing.T) {
 		}
 		fsc := total(days, "fsc")
 		for _, query := range []string{"cost_summary", "by_model", "fsc_by_model_daily", "fsc_by_multiplier_daily", "by_ticket", "by_pr"} {
-			same(t, fmt.Sprintf("%s: %s", role, query), total(v.rowsAs(key, "/cost/me/query", "queryKey="+query+"&"+april), "fsc"), fsc)
+			same(t, role+": "+query, total(v.rowsAs(key, "/cost/me/query", "queryKey="+query+"&"+april), "fsc"), fsc)
 		}
 		sessions := v.rowsAs(key, "/cost/me/query", "queryKey=my_activity_summary&"+april)[0]["sessions"]
 		same(t, role, total(v.rowsAs(key, "/cost/me/query", "queryKey=my_intent_breakdown&"+april), "sessions"), sessions)

@@ -184,7 +184,7 @@ func TestRestartModes(t *testing.T) {
 	v.clock.Advance(29 * time.Minute)
 	v.call(200, "POST", path, object{"mode": "reboot"})
 	v.clock.Advance(29 * time.Minute)
-	same(t, "the inactivity clock ran on through a reboot", v.call(200, "POST", path, nil).object(t)["wasRestarted"], false)
+	same(t, "asleep after a reboot", v.call(200, "POST", path, nil).object(t)["wasRestarted"], false)
 	v.detail(v.call(400, "POST", path, object{"mode": "off"}), `"mode" must be one of resume, reboot`)
 	v.detail(v.call(400, "POST", path, object{"force": true}), `"force" is not known`)
 }
@@ -231,7 +231,7 @@ func TestMetrics(t *testing.T) {
 	keepAwake(2 * time.Hour)
 	first := samples(time.Time{})
 	same(t, "the last hour", []any{len(first), first[0].(object)["timestamp"]}, []any{12, "2026-05-01T13:00:00Z"})
-	same(t, "the same period gave other samples", fmt.Sprint(first), fmt.Sprint(samples(v.clock.Now().Add(-time.Hour))))
+	same(t, "samples of the same period", fmt.Sprint(first), fmt.Sprint(samples(v.clock.Now().Add(-time.Hour))))
 	if n := len(samples(began)); n != 23 { // None while it was set up, at 12:00.
 		t.Errorf("since the beginning: %d samples", n)
 	}

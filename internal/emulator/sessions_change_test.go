@@ -1,7 +1,6 @@
 package emulator_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +22,7 @@ func TestInterruptSession(t *testing.T) {
 		}
 		// What was idle already is not updated.
 		updated := v.call(200, "GET", one, nil).object(t)["updatedAt"].(float64)
-		same(t, fmt.Sprintf("%s was updated at %v", status, updated), updated == float64(v.clock.Now().Add(-time.Second).UnixMilli()), (status != "idle"))
+		same(t, status+": updated by the first interrupt", updated == float64(v.clock.Now().Add(-time.Second).UnixMilli()), status != "idle")
 	}
 }
 
@@ -43,7 +42,7 @@ func TestDeletedSessionIsGone(t *testing.T) {
 		v.call(404, "POST", sessions+"/"+gone+"/interrupt", nil)
 		v.as(user, 404, "GET", sessions+"/"+gone, nil)
 		for _, query := range []string{"", "?computerId=" + computerID} {
-			same(t, fmt.Sprintf("listed%s", query), sessionIDs(v.sessionPage(v.BootstrapKey(), query)), kept)
+			same(t, "listed"+query, sessionIDs(v.sessionPage(v.BootstrapKey(), query)), kept)
 		}
 		fails(t, v.ChangeSession(gone, emulator.SessionChange{Title: ptr("x")}), gone+": there is none")
 		if got, err := v.Sessions(); err != nil || len(got) != 1 || got[0].ID != kept {
@@ -131,7 +130,7 @@ func TestSessionsOutliveMembersAndKeys(t *testing.T) {
 		v.call(200, "POST", sessions+"/"+id+"/interrupt", nil)
 	}
 	again := v.mint(201, keys, object{"name": "k2"})["value"].(string)
-	same(t, "another key of the account lists", sessionIDs(v.sessionPage(again, "")), robots)
+	same(t, "listed for another key of the account", sessionIDs(v.sessionPage(again, "")), robots)
 }
 
 func TestSessionsSurviveARestart(t *testing.T) {
@@ -199,7 +198,7 @@ func TestControlSessions(t *testing.T) {
 	want["artifacts"] = []any{artifact}
 	same(t, "listed", v.sessionPage(v.BootstrapKey(), ""), []any{want})
 	same(t, "read without settings", v.call(200, "GET", one, nil).object(t)["sessionSettings"], nil)
-	same(t, "still on the first computer", len(v.sessionPage(v.BootstrapKey(), "?computerId="+computerID)), 0)
+	same(t, "sessions on the first computer", len(v.sessionPage(v.BootstrapKey(), "?computerId="+computerID)), 0)
 
 	v.call(204, "POST", control, object{})
 	same(t, "nothing changed", v.sessionPage(v.BootstrapKey(), ""), []any{want})

@@ -63,7 +63,7 @@ func TestSessionSettingsDefaults(t *testing.T) {
 
 	old := v.session(object{"computerId": computerID})
 	v.changeControls(object{"sessionDefaultSettings": object{"interactionMode": "agi", "autonomyMode": "spec", "outputStyle": "x", "model": "m\x00", "reasoningEffort": 5, "autonomyLevel": "full", "specModeModel": "s"}}, "")
-	same(t, "what is no setting is left out", created(object{}), object{"interactionMode": "mission", "specModeModel": "s"})
+	same(t, "only valid settings", created(object{}), object{"interactionMode": "mission", "specModeModel": "s"})
 	same(t, "settings of an older session", v.settingsOf(old), defaultSettings())
 	for _, none := range []any{object{}, "x", nil} {
 		v.changeControls(object{"sessionDefaultSettings": none}, "")
@@ -251,7 +251,7 @@ func TestSessionRefusals(t *testing.T) {
 		v.detail(v.call(400, c.method, c.path, c.body), c.want)
 	}
 	same(t, "rule", v.call(400, "PATCH", one, `{"sessionSettings":{"tags":[{"name":"a","name":"b"}]}}`).header.Get(emulator.RuleHeader), "repeated-field")
-	same(t, "a refused request made a session", sessionIDs(v.sessionPage(v.BootstrapKey(), "")), strings.TrimPrefix(one, sessions+"/"))
+	same(t, "sessions after the refusals", sessionIDs(v.sessionPage(v.BootstrapKey(), "")), strings.TrimPrefix(one, sessions+"/"))
 	same(t, "settings", v.settingsOf(strings.TrimPrefix(one, sessions+"/")), defaultSettings())
 }
 

@@ -218,7 +218,7 @@ func TestSessionsOfOthers(t *testing.T) {
 		{user, "", mine}, {account, "", robots}, {v.BootstrapKey(), "", managers}, {owner, "", ""}, {colleague, "", ""},
 		{v.BootstrapKey(), "?computerId=" + accounts, managers}, {account, "?computerId=" + accounts, robots},
 	} {
-		same(t, fmt.Sprintf("listed%s", c.query), sessionIDs(v.sessionPage(c.key, c.query)), c.want)
+		same(t, "listed"+c.query, sessionIDs(v.sessionPage(c.key, c.query)), c.want)
 	}
 	// Deletion by a manager, also of a session whose account is gone.
 	v.call(200, "DELETE", "/api/v0/service-accounts/"+accountID, nil)

@@ -149,5 +149,5 @@ func TestUserUsageLimitsInOneRequest(t *testing.T) {
 	} {
 		v.detail(v.call(400, "PUT", userLimits, body), want)
 	}
-	same(t, "a refused request changed a limit", v.limits(), before)
+	same(t, "limits after the refusals", v.limits(), before)
 }

@@ -177,14 +177,14 @@ func TestUploadedWikiRefuses(t *testing.T) {
 	} {
 		a := v.call(400, "POST", wiki, c.body)
 		v.detail(a, c.text)
-		same(t, fmt.Sprintf("%s: rule", c.text), a.header.Get(emulator.RuleHeader), c.rule)
+		same(t, c.text+": rule", a.header.Get(emulator.RuleHeader), c.rule)
 	}
 	for _, wrong := range []string{
 		"", "/", "/a.md", "..", "../a.md", "a/../b.md", "a..md", ".", "./a.md", "a//b.md", "a/", `a\b.md`, `..\a.md`, `C:\a.md`, "wiki.json",
 	} {
 		a := v.call(400, "POST", wiki, upload(object{"path": wrong}))
 		v.detail(a, `"pages[0].path" must name a file of the wiki`)
-		same(t, fmt.Sprintf("%q: rule", wrong), a.header.Get(emulator.RuleHeader), "wiki-path")
+		same(t, wrong+": rule", a.header.Get(emulator.RuleHeader), "wiki-path")
 	}
 	same(t, "refused uploads left", string(v.call(200, "GET", wiki, nil).raw), `{"wikiRuns":[]}`)
 }
@@ -204,7 +204,7 @@ func TestSearchWiki(t *testing.T) {
 		for _, r := range v.call(200, "GET", at+"?"+query, nil).object(t)["results"].([]any) {
 			r := r.(object)
 			page := v.call(200, "GET", wiki+"/"+run["wikiRunId"].(string)+"/pages/"+r["pageId"].(string), nil).object(t)
-			fields(t, fmt.Sprintf("result %v of the page", r), page, object{"path": r["path"], "title": r["title"]})
+			fields(t, "page of a result", page, object{"path": r["path"], "title": r["title"]})
 			paths, snippets = append(paths, fmt.Sprintf("%v %v", r["path"], r["matchCount"])), append(snippets, r["snippet"].(string))
 		}
 		return paths, snippets
@@ -212,7 +212,7 @@ func TestSearchWiki(t *testing.T) {
 	paths, snippets := search("q=nEEdle")
 	same(t, "results", strings.Join(paths, ", "), "z.md 3, b.md 1, c.md 1")
 	want := []string{"needle NEEDLE", "none of it", strings.Repeat("ä", 58) + "İ Needle" + strings.Repeat("z", 60)}
-	same(t, fmt.Sprintf("snippets: %q", snippets), strings.Join(snippets, "\n"), strings.Join(want, "\n"))
+	same(t, "snippets", strings.Join(snippets, "\n"), strings.Join(want, "\n"))
 	if paths, _ := search("q=needle&limit=1"); strings.Join(paths, ", ") != "z.md 3" {
 		t.Errorf("the first: %s", paths)
 	}

@@ -88,9 +88,9 @@ func TestCreateWikiRun(t *testing.T) {
 		t.Error("one run for two requests")
 	}
 
-	account, key := v.account("ci")
+	_, key := v.account("ci")
 	run := v.as(key, 200, "POST", wiki, object{"repoUrl": api}).object(t)
-	fields(t, fmt.Sprintf("run of the service account %s", account), run, object{"ownerUserId": nil, "canUpdatePrivacy": true})
+	fields(t, "run of the service account", run, object{"ownerUserId": nil, "canUpdatePrivacy": true})
 
 	for _, c := range []struct {
 		want int
@@ -199,7 +199,7 @@ func TestWikiPrivacy(t *testing.T) {
 		return v.as(key, want, "POST", path+"/privacy", object{"privacyLevel": to})
 	}
 	for key, may := range map[string]bool{owner: true, v.BootstrapKey(): true, top: true, user: false, machine: false} {
-		fields(t, fmt.Sprintf("may %v", may), v.as(key, 200, "GET", path, nil).object(t), object{"canUpdatePrivacy": may, "sourceSessionId": "session"})
+		fields(t, fmt.Sprintf("run of a caller who may change it: %v", may), v.as(key, 200, "GET", path, nil).object(t), object{"canUpdatePrivacy": may, "sourceSessionId": "session"})
 		if !may {
 			v.detail(level(key, 403, "private"), "its owner or a human Manager or Owner")
 			v.as(key, 403, "DELETE", path, nil)
@@ -296,7 +296,7 @@ func TestWikiRunsSurviveARestart(t *testing.T) {
 	v.call(404, "GET", wiki+"/"+a, nil)
 	same(t, "after the reset", string(v.call(200, "GET", wiki, nil).raw), `{"wikiRuns":[]}`)
 	id := v.wikiRun(api, nil)["wikiRunId"].(string)
-	same(t, "an export after the reset is", v.call(200, "GET", wiki+"/"+id+"/export", nil).header.Get("Content-Type"), "application/json")
+	same(t, "type of an export after the reset", v.call(200, "GET", wiki+"/"+id+"/export", nil).header.Get("Content-Type"), "application/json")
 }
 
 func TestWikiRunIsFoundLate(t *testing.T) {
