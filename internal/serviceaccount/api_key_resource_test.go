@@ -284,25 +284,6 @@ func TestAccAPIKey_twoOfOneName(t *testing.T) {
 	}
 }
 
-func TestAccAPIKey_import(t *testing.T) {
-	t.Parallel()
-	e, account := newAccountEnv(t)
-	id := func(s *terraform.State) (string, error) {
-		return account + "/" + s.RootModule().Resources[keyAddress].Primary.ID, nil
-	}
-	config := e.Config(keyConfig(account, `
-		name       = "ci"
-		expires_at = "2026-06-01T00:00:00Z"
-		rotation   = { triggers = { v = "1" } }`))
-	runKeys(t, e,
-		resource.TestStep{Config: config},
-		resource.TestStep{
-			ResourceName: keyAddress, ImportState: true, ImportStateVerify: true, ImportStateIdFunc: id,
-			ImportStateVerifyIgnore: []string{"key", "rotation"},
-		},
-	)
-}
-
 // A status other than active stops every key at once, and rotates none.
 func TestAccAPIKey_inactiveAccount(t *testing.T) {
 	t.Parallel()
