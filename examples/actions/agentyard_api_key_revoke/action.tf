@@ -1,4 +1,5 @@
-# In an emergency: terraform apply -invoke=action.agentyard_api_key_revoke.leaked
+# In an emergency:
+#   terraform apply -invoke=action.agentyard_api_key_revoke.leaked
 action "agentyard_api_key_revoke" "leaked" {
   config {
     service_account_id = "sa_01hzy3v7k2m4n6p8q0r2s4t6v8"

@@ -3,14 +3,16 @@ data "agentyard_ci_repositories" "acme" {
 }
 
 locals {
-  # Repositories that both the API key's owner and the service's app can write to.
+  # Repositories that the API key's owner and the service's app can write to.
   writable = [
-    for repository in data.agentyard_ci_repositories.acme.repositories : repository.full_name
-    if coalesce(repository.service_app_writable, false) && contains(["admin", "write"], coalesce(repository.user_permission, "unknown"))
+    for r in data.agentyard_ci_repositories.acme.repositories : r.full_name
+    if r.service_app_writable == true &&
+    contains(["admin", "write"], coalesce(r.user_permission, "unknown"))
   ]
 }
 
-# To invoke it, run terraform apply -invoke=action.agentyard_ci_workflow_edit.security
+# To invoke it:
+#   terraform apply -invoke=action.agentyard_ci_workflow_edit.security
 action "agentyard_ci_workflow_edit" "security" {
   config {
     action          = "create"
@@ -21,7 +23,7 @@ action "agentyard_ci_workflow_edit" "security" {
 
     changes = {
       name          = "Weekly audit"
-      custom_prompt = "Look for secrets in the code, and for dependencies with known weaknesses."
+      custom_prompt = "Look for secrets and for vulnerable dependencies."
       schedule      = "0 6 * * 1"
       github_events = ["pr-opened"]
     }
@@ -44,7 +46,10 @@ action "agentyard_ci_workflow_edit" "review" {
     }]
 
     changes = {
-      yaml_params = "automatic_review: true\nreview_depth: ${var.review_depth}\n"
+      yaml_params = <<-YAML
+        automatic_review: true
+        review_depth: ${var.review_depth}
+      YAML
     }
   }
 }

@@ -25,15 +25,18 @@ action "agentyard_computer_file_upload" "data" {
   }
 }
 
-# Uploads both files once per computer. The trigger is a separate resource, because an action should not refer to the
-# resource that triggers it.
+# Uploads both files once per computer. The trigger is a separate resource,
+# because an action should not refer to the resource that triggers it.
 resource "terraform_data" "files" {
   triggers_replace = agentyard_computer.build.id
 
   lifecycle {
     action_trigger {
-      events  = [after_create]
-      actions = [action.agentyard_computer_file_upload.settings, action.agentyard_computer_file_upload.data]
+      events = [after_create]
+      actions = [
+        action.agentyard_computer_file_upload.settings,
+        action.agentyard_computer_file_upload.data,
+      ]
     }
   }
 }

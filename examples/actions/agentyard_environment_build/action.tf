@@ -8,7 +8,8 @@ resource "agentyard_environment" "workspace" {
   }]
 }
 
-# To invoke it, run terraform apply -invoke=action.agentyard_environment_build.workspace
+# To invoke it:
+#   terraform apply -invoke=action.agentyard_environment_build.workspace
 action "agentyard_environment_build" "workspace" {
   config {
     environment_id = agentyard_environment.workspace.id

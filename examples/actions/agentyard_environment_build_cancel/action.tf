@@ -1,5 +1,6 @@
 # Cancels the latest build.
-# To invoke it, run terraform apply -invoke=action.agentyard_environment_build_cancel.latest
+# To invoke it:
+#   terraform apply -invoke=action.agentyard_environment_build_cancel.latest
 action "agentyard_environment_build_cancel" "latest" {
   config {
     environment_id = "env_01hzy3v7k2m4n6p8q0r2s4t6v8"

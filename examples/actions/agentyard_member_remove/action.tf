@@ -1,4 +1,6 @@
-# To remove a member, run terraform apply -invoke=action.agentyard_member_remove.leaver -var leaver=avery@agentyard.example
+# To remove a member:
+#   terraform apply -invoke=action.agentyard_member_remove.leaver \
+#     -var leaver=avery@agentyard.example
 variable "leaver" {
   type    = string
   default = null

@@ -11,9 +11,15 @@ data "agentyard_analytics_activity" "by_client" {
 }
 
 output "active_users_at_the_end" {
-  value = try(data.agentyard_analytics_activity.february.data[length(data.agentyard_analytics_activity.february.data) - 1].monthly_active_users, null)
+  value = one([
+    for row in data.agentyard_analytics_activity.february.data :
+    row.monthly_active_users if row.date == "2026-02-28"
+  ])
 }
 
 output "active_on_the_web" {
-  value = { for row in data.agentyard_analytics_activity.by_client.data : row.date => row.daily_active_users if row.group_key == "web" }
+  value = {
+    for row in data.agentyard_analytics_activity.by_client.data :
+    row.date => row.daily_active_users if row.group_key == "web"
+  }
 }

@@ -4,5 +4,8 @@ data "agentyard_analytics_productivity" "february" {
 }
 
 output "commits" {
-  value = sum(concat([0], data.agentyard_analytics_productivity.february.data[*].git_commits))
+  value = sum(concat(
+    [0],
+    data.agentyard_analytics_productivity.february.data[*].git_commits,
+  ))
 }

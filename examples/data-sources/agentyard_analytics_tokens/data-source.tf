@@ -10,13 +10,20 @@ data "agentyard_analytics_tokens" "by_model" {
   group_by   = "model"
 }
 
+locals {
+  credits_by_model = {
+    for row in data.agentyard_analytics_tokens.by_model.data :
+    row.group_key => row.billable_tokens...
+  }
+}
+
 output "credits" {
-  value = sum(concat([0], data.agentyard_analytics_tokens.february.data[*].billable_tokens))
+  value = sum(concat(
+    [0],
+    data.agentyard_analytics_tokens.february.data[*].billable_tokens,
+  ))
 }
 
 output "credits_by_model" {
-  value = {
-    for model, credits in { for row in data.agentyard_analytics_tokens.by_model.data : row.group_key => row.billable_tokens... } :
-    model => sum(credits)
-  }
+  value = { for model, all in local.credits_by_model : model => sum(all) }
 }

@@ -11,7 +11,10 @@ data "agentyard_analytics_tools" "by_name" {
 }
 
 output "tool_calls_each_day" {
-  value = { for row in data.agentyard_analytics_tools.february.data : row.date => row.tool_calls }
+  value = {
+    for row in data.agentyard_analytics_tools.february.data :
+    row.date => row.tool_calls
+  }
 }
 
 output "tools" {

@@ -3,9 +3,13 @@ data "agentyard_analytics_users" "february" {
   end_date   = "2026-02-28"
 }
 
-output "credits_by_user" {
-  value = {
-    for user, credits in { for row in data.agentyard_analytics_users.february.data : row.user_id => row.billable_tokens... } :
-    user => sum(credits)
+locals {
+  credits_by_user = {
+    for row in data.agentyard_analytics_users.february.data :
+    row.user_id => row.billable_tokens...
   }
+}
+
+output "credits_by_user" {
+  value = { for user, credits in local.credits_by_user : user => sum(credits) }
 }

@@ -8,5 +8,8 @@ data "agentyard_api_keys" "ci" {
 
 # Keys that authenticate and never stop doing so.
 output "keys_without_expiry" {
-  value = [for key in data.agentyard_api_keys.ci.api_keys : key.name if !key.is_revoked && key.expires_at == null]
+  value = [
+    for key in data.agentyard_api_keys.ci.api_keys :
+    key.name if !key.is_revoked && key.expires_at == null
+  ]
 }

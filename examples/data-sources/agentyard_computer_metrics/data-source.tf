@@ -9,5 +9,8 @@ data "agentyard_computer_metrics" "build" {
 
 # Null while there are no samples, as when the computer sleeps.
 output "highest_cpu_usage" {
-  value = try(max(data.agentyard_computer_metrics.build.samples[*].cpu_used_pct...), null)
+  value = try(
+    max(data.agentyard_computer_metrics.build.samples[*].cpu_used_pct...),
+    null,
+  )
 }

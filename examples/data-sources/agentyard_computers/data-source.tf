@@ -3,5 +3,8 @@ data "agentyard_computers" "all" {
 }
 
 output "not_active" {
-  value = [for c in data.agentyard_computers.all.computers : c.name if c.status != "active"]
+  value = [
+    for c in data.agentyard_computers.all.computers :
+    c.name if c.status != "active"
+  ]
 }

@@ -2,11 +2,20 @@ data "agentyard_enterprise_control_history" "latest" {
   max_results = 10
 }
 
-output "who_changed_the_controls" {
-  value = [for change in data.agentyard_enterprise_control_history.latest.changes : "${change.updated_at} ${coalesce(change.user.email, change.user.id)}"]
+locals {
+  changes = data.agentyard_enterprise_control_history.latest.changes
 }
 
-# The settings as a whole are sensitive; a single one that is no secret may be shown.
+output "who_changed_the_controls" {
+  value = [
+    for change in local.changes :
+    "${change.updated_at} ${coalesce(change.user.email, change.user.id)}"
+  ]
+}
+
+# The settings as a whole are sensitive. This setting is not a secret.
 output "session_retention_days" {
-  value = nonsensitive(try(jsondecode(data.agentyard_enterprise_control_history.latest.changes[0].settings).sessionRetentionDays, null))
+  value = nonsensitive(
+    try(jsondecode(local.changes[0].settings).sessionRetentionDays, null)
+  )
 }

@@ -1,11 +1,12 @@
 data "agentyard_environment" "by_name" {
   name = "app"
 
-  # Stops the run here, with the reason, instead of where something uses an environment that is not ready.
+  # Stops the run here, with the reason, instead of where something uses an
+  # environment that is not ready.
   lifecycle {
     postcondition {
       condition     = self.status != "failed"
-      error_message = "The environment app is not ready: ${coalesce(self.failure_reason, "the service gives no reason")}"
+      error_message = coalesce(self.failure_reason, "The build of app failed.")
     }
   }
 }
@@ -16,5 +17,8 @@ data "agentyard_environment" "by_id" {
 
 # The commits that sessions start from, by repository.
 output "built_commits" {
-  value = { for r in coalesce(data.agentyard_environment.by_id.latest_build.repositories, []) : r.url => r.commit_sha }
+  value = {
+    for r in data.agentyard_environment.by_id.latest_build.repositories :
+    r.url => r.commit_sha
+  }
 }

@@ -2,13 +2,19 @@ data "agentyard_environments" "all" {}
 
 # The latest build of every environment that has failed.
 data "agentyard_environment_build_diagnostics" "failed" {
-  for_each = toset([for e in data.agentyard_environments.all.environments : e.id if e.status == "failed"])
+  for_each = toset([
+    for e in data.agentyard_environments.all.environments :
+    e.id if e.status == "failed"
+  ])
 
   environment_id = each.value
 }
 
 output "why" {
-  value = { for id, build in data.agentyard_environment_build_diagnostics.failed : id => build.withheld ? "The log is withheld." : build.excerpt }
+  value = {
+    for id, build in data.agentyard_environment_build_diagnostics.failed :
+    id => build.withheld ? "The log is withheld." : build.excerpt
+  }
 }
 
 # One build that is known.

@@ -1,13 +1,19 @@
 data "agentyard_environment_source_options" "all" {}
 
 locals {
-  sources = flatten(data.agentyard_environment_source_options.all.providers[*].sources)
+  sources = flatten(
+    data.agentyard_environment_source_options.all.providers[*].sources
+  )
 }
 
-# Built from the first source with which it may have repositories and a setup script.
+# Built from the first source with which it may have repositories and a setup
+# script.
 resource "agentyard_environment" "app" {
-  name      = "app"
-  source_id = [for s in local.sources : s.id if s.supports_repositories && s.supports_setup_scripts][0]
+  name = "app"
+  source_id = [
+    for s in local.sources :
+    s.id if s.supports_repositories && s.supports_setup_scripts
+  ][0]
 
   repositories = [{
     url    = "https://git.example/acme/app"

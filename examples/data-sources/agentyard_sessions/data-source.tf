@@ -1,4 +1,4 @@
-# One's own sessions, wherever they run.
+# The sessions of the API key's owner, on all computers.
 data "agentyard_sessions" "all" {}
 
 # The ten newest on one computer.
@@ -8,12 +8,15 @@ data "agentyard_sessions" "on_build" {
 }
 
 output "running" {
-  value = { for s in data.agentyard_sessions.all.sessions : s.id => s.title if s.status == "running" }
+  value = {
+    for s in data.agentyard_sessions.all.sessions :
+    s.id => s.title if s.status == "running"
+  }
 }
 
 output "tagged_nightly" {
   value = [
     for s in data.agentyard_sessions.on_build.sessions : s.id
-    if contains(coalesce(try(s.session_settings.tags[*].name, null), []), "nightly")
+    if contains(try(s.session_settings.tags[*].name, []), "nightly")
   ]
 }

@@ -5,5 +5,8 @@ output "global_limit" {
 }
 
 output "limits_by_user" {
-  value = { for u in data.agentyard_usage_limits.all.user_limits : u.email => u.limit if u.limit != null }
+  value = {
+    for u in data.agentyard_usage_limits.all.user_limits :
+    u.email => u.limit if u.limit != null
+  }
 }

@@ -10,5 +10,8 @@ data "agentyard_wiki_search" "storage" {
 }
 
 output "pages_about_storage" {
-  value = { for page in data.agentyard_wiki_search.storage.results : page.path => page.match_count }
+  value = {
+    for page in data.agentyard_wiki_search.storage.results :
+    page.path => page.match_count
+  }
 }

@@ -3,7 +3,8 @@ variable "service_account_id" {
   type        = string
 }
 
-# A key for this run only. It is revoked at the end, and expires after half an hour at the latest.
+# A key for this run only. It is revoked at the end, and expires after half an
+# hour at the latest.
 ephemeral "agentyard_api_key" "run" {
   service_account_id = var.service_account_id
   name               = "terraform-run"

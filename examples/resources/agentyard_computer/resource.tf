@@ -2,9 +2,12 @@ data "agentyard_computer_providers" "available" {}
 
 # A managed computer with two repositories and their dependencies.
 resource "agentyard_computer" "build" {
-  name              = "build-1"
-  provider_type     = data.agentyard_computer_providers.available.providers[0]
-  repos             = ["https://git.example/acme/app", "https://git.example/acme/tools"]
+  name          = "build-1"
+  provider_type = data.agentyard_computer_providers.available.providers[0]
+  repos = [
+    "https://git.example/acme/app",
+    "https://git.example/acme/tools",
+  ]
   auto_install_deps = true
 
   timeouts {

@@ -12,7 +12,9 @@ resource "agentyard_computer_fleet" "build" {
   lifecycle {
     # Fails the run if a computer is missing. The fleet is not tainted.
     postcondition {
-      condition     = alltrue([for c in values(self.computers) : c.status != "missing"])
+      condition = alltrue([
+        for c in values(self.computers) : c.status != "missing"
+      ])
       error_message = "A computer of the fleet is missing. Apply again."
     }
   }
@@ -27,5 +29,8 @@ resource "agentyard_computer_fleet" "spare" {
 }
 
 output "build_computer_ids" {
-  value = { for name, computer in agentyard_computer_fleet.build.computers : name => computer.id }
+  value = {
+    for name, computer in agentyard_computer_fleet.build.computers :
+    name => computer.id
+  }
 }

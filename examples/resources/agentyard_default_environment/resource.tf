@@ -8,7 +8,8 @@ resource "agentyard_environment" "next" {
   }]
 }
 
-# Changes the default after the first build of the environment succeeds. If the build fails, the default does not change.
+# Changes the default after the first build of the environment succeeds. If the
+# build fails, the default does not change.
 resource "agentyard_default_environment" "this" {
   environment_id = agentyard_environment.next.id
 }

@@ -42,5 +42,8 @@ resource "agentyard_environment" "scratch" {
 
 output "commits" {
   description = "Commits that the environment was built from."
-  value       = { for r in agentyard_environment.app.latest_build.repositories : r.name => r.commit_sha }
+  value = {
+    for r in agentyard_environment.app.latest_build.repositories :
+    r.name => r.commit_sha
+  }
 }

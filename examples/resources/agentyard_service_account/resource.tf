@@ -10,7 +10,8 @@ resource "agentyard_service_account" "releases" {
   status = "inactive"
 }
 
-# A computer that the account owns. Destroying the account also deletes the computer.
+# A computer that the account owns. Destroying the account also deletes the
+# computer.
 resource "agentyard_computer" "builder" {
   name               = "builder-1"
   provider_type      = "byom"

@@ -3,7 +3,8 @@ resource "agentyard_user_usage_limit" "avery" {
   limit = 20000000
 }
 
-# The same limit for several users. One apply sends up to 100 limits in each request.
+# The same limit for several users. One apply sends up to 100 limits in each
+# request.
 resource "agentyard_user_usage_limit" "research" {
   for_each = toset(["blake@agentyard.example", "casey@agentyard.example"])
 

@@ -1,4 +1,5 @@
-# The wiki of the default branch. The service writes its pages, and writes new ones for each release.
+# The wiki of the default branch. The service writes its pages, and writes new
+# ones for each release.
 resource "agentyard_wiki_run" "api" {
   repo_url      = "https://code.example/acme/api"
   privacy_level = "organization"
@@ -23,8 +24,16 @@ resource "agentyard_wiki_run" "web" {
   has_non_remote_commits = false
 
   pages = jsonencode([
-    { path = "index.md", title = "Overview", content = "# Overview\n\nSee [how it is built](build/index.md)." },
-    { path = "build/index.md", title = "Build", content = "# Build\n\nRun `make`." },
+    {
+      path    = "index.md"
+      title   = "Overview"
+      content = "# Overview\n\nSee [Build](build/index.md)."
+    },
+    {
+      path    = "build/index.md"
+      title   = "Build"
+      content = "# Build\n\nRun `make`."
+    },
   ])
 
   page_tree = jsonencode([{

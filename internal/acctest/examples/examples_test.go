@@ -357,7 +357,7 @@ func TestAccExamples_imports(t *testing.T) {
 				}
 				cli := acctest.NewCLI(t, o.Env, fmt.Sprintf("resource %q %q {\n%s\n}\n", to[1], to[2], config))
 				if file == "import.sh" {
-					_, command, _ := strings.Cut(example, "\nterraform ")
+					_, command, _ := strings.Cut(strings.ReplaceAll(example, "\\\n", ""), "\nterraform ")
 					command, _, _ = strings.Cut(command, "\n")
 					cli.MustRun(strings.Fields(command)...)
 				} else {
