@@ -1,13 +1,13 @@
 terraform {
+  required_version = ">= 1.5"
+
   required_providers {
     agentyard = {
-      source = "agentyard/agentyard"
+      source  = "agentyard/agentyard"
+      version = "~> 0.1.0"
     }
   }
 }
 
 # base_url and api_key come from AGENTYARD_BASE_URL and AGENTYARD_API_KEY.
-provider "agentyard" {
-  request_timeout     = "90s"
-  requests_per_second = 20
-}
+provider "agentyard" {}

@@ -92,7 +92,8 @@ func (p *agentyardProvider) Metadata(_ context.Context, _ provider.MetadataReque
 
 func (p *agentyardProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages computers, service accounts, environments, sessions, and settings of an Agentyard organization.",
+		MarkdownDescription: "Manages an Agentyard organization: computers for coding agents, environments, sessions, wikis, and CI workflows. " +
+			"It also manages who may use them and what they may spend: service accounts, rotating API keys, and usage limits.",
 		Attributes: map[string]schema.Attribute{
 			"base_url": schema.StringAttribute{
 				Optional:            true,
