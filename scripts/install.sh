@@ -33,8 +33,9 @@ install() {
 	local host target targets=("$program") replaces=
 	scratch=$(mktemp -d)
 	trap 'rm -rf "$scratch"' EXIT
-	go build -trimpath -ldflags "-s -w -X main.version=$version" -o "$scratch/terraform-provider-agentyard$suffix" .
-	go build -trimpath -o "$scratch/agentyard-emulator$suffix" "$emulator"
+	local flags=(-trimpath -ldflags "-s -w -X main.version=$version")
+	go build "${flags[@]}" -o "$scratch/terraform-provider-agentyard$suffix" .
+	go build "${flags[@]}" -o "$scratch/agentyard-emulator$suffix" "$emulator"
 	# The same address means another host to each CLI.
 	for host in registry.terraform.io registry.opentofu.org; do
 		targets+=("$data/$terraform/plugins/$host/agentyard/agentyard/$version/${os}_$arch/terraform-provider-agentyard$suffix")

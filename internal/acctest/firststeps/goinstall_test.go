@@ -91,8 +91,8 @@ func TestGoInstall_emulator(t *testing.T) {
 	fetched := strings.TrimSpace(m.run(t.TempDir(), "go env GOMODCACHE")) + "/cache/download"
 	// A module cache of its own, as the user's must not hold a release that was never made. Trimmed paths let Go build once.
 	m.env = append(m.env, "GOPROXY=file://"+proxy+",file://"+fetched, "GOMODCACHE="+t.TempDir(), "GOFLAGS=-modcacherw -trimpath", "GOSUMDB=off")
-	out := m.run(t.TempDir(), lines[0]+"\n\"$HOME/go/bin/agentyard-emulator\" -- env")
-	if !strings.Contains(out, "\nAGENTYARD_BASE_URL=http://127.0.0.1:") {
+	out := m.run(t.TempDir(), lines[0]+"\n\"$HOME/go/bin/agentyard-emulator\" -version\n\"$HOME/go/bin/agentyard-emulator\" -- env")
+	if !strings.Contains(out, "agentyard-emulator 0.1.0\n") || !strings.Contains(out, "\nAGENTYARD_BASE_URL=http://127.0.0.1:") {
 		t.Errorf("the installed emulator:\n%s", out)
 	}
 }

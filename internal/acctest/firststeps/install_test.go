@@ -47,8 +47,8 @@ func TestAccInstall_initOfOnesOwnModules_everyCLI(t *testing.T) {
 	before := append(files(t, data), files(t, filepath.Join(m.home, "go"))...)
 
 	m.run(project(t), "make install")
-	out := m.run(module, cli+" init -input=false && PATH=$PATH:$(go env GOPATH)/bin agentyard-emulator -- "+cli+" apply -auto-approve -input=false")
-	for _, want := range []string{"agentyard v2.3.4", "1 added, 0 changed, 0 destroyed"} {
+	out := m.run(module, cli+" init -input=false && PATH=$PATH:$(go env GOPATH)/bin && agentyard-emulator -version && agentyard-emulator -- "+cli+" apply -auto-approve -input=false")
+	for _, want := range []string{"agentyard v2.3.4", "agentyard-emulator 2.3.4", "1 added, 0 changed, 0 destroyed"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output does not contain %q:\n%s", want, out)
 		}

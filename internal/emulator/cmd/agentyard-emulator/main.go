@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -43,6 +44,9 @@ Without -data, the state is lost when the emulator stops.
 Flags:
 `
 
+// version is set by the release build.
+var version = ""
+
 // stopTime is how long requests under way may take after an interrupt.
 const stopTime = 5 * time.Second
 
@@ -65,6 +69,8 @@ func main() {
 	case errors.Is(err, flag.ErrHelp):
 	case err != nil:
 		fail(err)
+	case s.printVersion:
+		fmt.Println("agentyard-emulator", versionText())
 	case s.command != nil:
 		code, err := runCommand(context.Background(), s, os.Stdin, os.Stdout, os.Stderr)
 		if err != nil {
@@ -90,6 +96,21 @@ type settings struct {
 	emulator.Options
 	// command is what to run beside the emulator; nil is nothing.
 	command []string
+	// printVersion is for a version and nothing else.
+	printVersion bool
+}
+
+// versionText is the version of a release, or the one that `go install` has built.
+func versionText() string {
+	info, ok := debug.ReadBuildInfo()
+	switch {
+	case version != "":
+		return version
+	case ok && strings.HasPrefix(info.Main.Version, "v"):
+		return info.Main.Version[1:]
+	default:
+		return "dev"
+	}
 }
 
 // parse reads the command line. Warnings and the help go to stderr.
@@ -125,6 +146,7 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	flags.DurationVar(&s.SessionDelay, "session-delay", sessionDelay, "how long a new session returns 404; 0 for none")
 	flags.DurationVar(&s.SessionListDelay, "session-list-delay", sessionListDelay, "delay until lists show a new or changed session; 0 for none")
 	flags.DurationVar(&s.SessionColdStart, "session-cold-start", 0, "duration of a list of sessions that was not requested in the last 5 minutes")
+	flags.BoolVar(&s.printVersion, "version", false, "print the version and exit")
 	quiet := flags.Bool("quiet", runs, "do not log requests")
 	if err := flags.Parse(args); err != nil {
 		return nil, err

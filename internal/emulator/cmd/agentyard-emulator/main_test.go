@@ -89,6 +89,9 @@ func TestParse(t *testing.T) {
 	if _, err := parse([]string{"-help"}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "-data file") {
 		t.Errorf("help: %v %s", err, help.String())
 	}
+	if s, err := parse([]string{"-version"}, io.Discard); err != nil || !s.printVersion {
+		t.Errorf("version: %v", err)
+	}
 	if _, err := parse([]string{"-listen", "0.0.0.0:0"}, &warning); err != nil || !strings.Contains(warning.String(), "without encryption") {
 		t.Errorf("open to all: %v %s", err, warning.String())
 	}
