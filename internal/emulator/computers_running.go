@@ -204,6 +204,19 @@ func (e *Emulator) Break(computerID string) error {
 	})
 }
 
+// LoseComputer deletes a computer, as somebody does outside Terraform. It is an error if there is no such computer.
+func (e *Emulator) LoseComputer(computerID string) error {
+	return e.store.db.Update(func(tx *bolt.Tx) error {
+		c := &computer{}
+		if err := get(tx, bucketComputers, computerID, c); errors.Is(err, errNotStored) {
+			return fmt.Errorf("delete computer %s: there is none with this ID", computerID)
+		} else if err != nil {
+			return err
+		}
+		return e.removeComputer(tx, c)
+	})
+}
+
 // UnavailableDaemon makes the file operations on a computer answer 424 until RestoreDaemon is called.
 func (e *Emulator) UnavailableDaemon(computerID string) error {
 	return e.changeComputer("stop the daemon of", computerID, func(c *computer) error { c.DaemonDown = true; return nil })

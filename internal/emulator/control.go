@@ -208,12 +208,14 @@ func newControls(e *Emulator) *http.ServeMux {
 
 		"POST computers/{id}/sleep":       onObject(e.Sleep),
 		"POST computers/{id}/break":       onObject(e.Break),
+		"DELETE computers/{id}":           onObject(e.LoseComputer),
 		"POST computers/{id}/daemon-down": onObject(e.UnavailableDaemon),
 		"POST computers/{id}/daemon-up":   onObject(e.RestoreDaemon),
 
-		"POST environments/on":     does(func() { e.AllowEnvironments(true) }),
-		"POST environments/off":    does(func() { e.AllowEnvironments(false) }),
-		"POST default-environment": takes(func(in defaultEnvironmentBody) error { return e.SetDefaultEnvironment(in.EnvironmentID) }),
+		"POST environments/on":         does(func() { e.AllowEnvironments(true) }),
+		"POST environments/off":        does(func() { e.AllowEnvironments(false) }),
+		"POST environments/{id}/build": onObject(e.StartBuild),
+		"POST default-environment":     takes(func(in defaultEnvironmentBody) error { return e.SetDefaultEnvironment(in.EnvironmentID) }),
 		"POST source-providers/{id}/available": onObject(func(id string) error {
 			return e.SetSourceProvider(id, true)
 		}),

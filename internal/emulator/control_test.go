@@ -49,6 +49,9 @@ func TestControlAPI(t *testing.T) {
 	for _, act := range []string{"sleep", "daemon-down", "daemon-up", "break"} {
 		v.call(204, "POST", "/_emulator/computers/"+b+"/"+act, nil)
 	}
+	v.call(204, "DELETE", "/_emulator/computers/"+b, nil)
+	v.call(400, "DELETE", "/_emulator/computers/"+b, nil)
+	v.call(404, "GET", computers+"/"+b, nil)
 	v.call(204, "POST", "/_emulator/bulk-failures", object{"after": 1, "message": "full"})
 	if got := v.call(201, "POST", computers+"/bulk", object{"quantity": 2, "namePrefix": "c"}).object(t)["error"]; got == nil {
 		t.Error("the bulk creation did not fail")

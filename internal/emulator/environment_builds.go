@@ -4,10 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"net/url"
 	"path"
 	"strings"
 	"time"
+
+	bolt "go.etcd.io/bbolt"
 )
 
 // The states of a build.
@@ -200,6 +203,23 @@ func (r *request) startBuild(env *environment, trigger string) (err error) {
 	}
 	env.LatestBuild = b.ID
 	return put(r.tx, bucketBuilds, key(env.ID, b.ID), b)
+}
+
+// StartBuild builds an environment again, as the service does on its own. It is an error if there is no such environment.
+func (e *Emulator) StartBuild(environmentID string) error {
+	return e.store.db.Update(func(tx *bolt.Tx) error {
+		env := &environment{}
+		if err := get(tx, bucketEnvironments, environmentID, env); errors.Is(err, errNotStored) {
+			return fmt.Errorf("build environment %s: there is none with this ID", environmentID)
+		} else if err != nil {
+			return err
+		}
+		r := &request{e: e, tx: tx, now: e.clock.Now()}
+		if err := r.startBuild(env, "scheduled"); err != nil {
+			return err
+		}
+		return put(tx, bucketEnvironments, env.ID, env)
+	})
 }
 
 // createEnvironmentBuild builds again what is asked for; a build that runs is not superseded by it.

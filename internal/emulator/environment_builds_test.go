@@ -68,6 +68,20 @@ func TestBuildFollowsTheClock(t *testing.T) {
 	}
 }
 
+func TestStartBuild(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	id := v.environment(nil)
+	v.clock.Advance(time.Minute)
+	first := v.latest(id)
+	v.call(204, "POST", "/_emulator/environments/"+id+"/build", nil)
+	same(t, "the environment", v.state(id), "building queued")
+	if latest := v.environmentOf(id)["latestBuild"].(object); latest["id"] == first || latest["trigger"] != "scheduled" {
+		t.Errorf("the latest build: %v", latest)
+	}
+	v.call(400, "POST", "/_emulator/environments/unknown/build", nil)
+}
+
 func TestBuildRecord(t *testing.T) {
 	t.Parallel()
 	v := start(t, emulator.Options{BuildPhase: 10 * time.Second})
