@@ -1,0 +1,46 @@
+# A pool of agents: its service account with a key that rotates, its environment, its computers, and its members' limits.
+
+resource "agentyard_service_account" "this" {
+  name        = var.name
+  description = "Owns the agent pool ${var.name}"
+}
+
+resource "agentyard_api_key" "this" {
+  service_account_id = agentyard_service_account.this.id
+  name               = var.name
+  expires_in         = var.key_lifetime
+
+  rotation = {
+    interval             = var.rotation_interval
+    grace_period_minutes = 10 # For jobs that still use the previous key.
+  }
+}
+
+resource "agentyard_environment" "this" {
+  name         = var.name
+  scope        = "organization"
+  setup_script = var.setup_script
+  repositories = [for url, script in var.repositories : { url = url, script = script }]
+}
+
+resource "agentyard_computer_fleet" "this" {
+  name_prefix        = var.name
+  quantity           = var.size
+  service_account_id = agentyard_service_account.this.id
+  repos              = keys(var.repositories)
+}
+
+resource "agentyard_user_usage_limit" "member" {
+  for_each = var.members
+
+  email = each.key
+  limit = var.member_limit
+}
+
+# The service also builds on its own. A failure there is a warning of the next plan.
+check "build" {
+  assert {
+    condition     = agentyard_environment.this.status != "failed"
+    error_message = "The latest build of ${var.name} failed: ${coalesce(agentyard_environment.this.failure_reason, "unknown")}"
+  }
+}
