@@ -1,0 +1,143 @@
+package main
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestLicensesOf(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Mozilla Public License, version 2.0\n\n1. Definitions":                                               "MPL-2.0",
+		"Copyright (c) 2023\n\nMozilla Public License Version 2.0\n==":                                        "MPL-2.0",
+		"Apache License\n  Version 2.0, January 2004":                                                         "Apache-2.0",
+		"Permission is hereby granted, free of charge,\nto any person":                                        "MIT",
+		"Redistribution and use in source and binary forms, with":                                             "BSD-2-Clause",
+		"Redistribution and use in source and binary forms\n may not be used to endorse or promote\nproducts": "BSD-3-Clause",
+		"GNU GENERAL PUBLIC LICENSE Version 3":                                                                "",
+	} {
+		if got := strings.Join(licensesOf(text), " "); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestLicenseIn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if got, err := licenseIn(dir); err == nil {
+		t.Errorf("without a license: %q", got)
+	}
+	for name, text := range map[string]string{"LICENSE": "Apache License Version 2.0", "LICENSE.libyaml": "Permission is hereby granted, free of charge"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := licenseIn(dir); err != nil || got != "Apache-2.0 AND MIT" {
+		t.Errorf("two licenses: %q, %v", got, err)
+	}
+}
+
+// A direct dependency of the project is there for a reason that a contributor can read.
+func TestContributing_justifiesDirectDependencies(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..", "..")
+	contributing, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "mod", "edit", "-json")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mod struct {
+		Require []struct {
+			Path     string
+			Indirect bool
+		}
+	}
+	if err := json.Unmarshal(out, &mod); err != nil {
+		t.Fatal(err)
+	}
+	for _, required := range mod.Require {
+		if row := "| `" + required.Path + "` |"; required.Indirect == strings.Contains(string(contributing), row) {
+			t.Errorf("CONTRIBUTING.md must list direct dependencies, and no others: %s", required.Path)
+		}
+	}
+}
+
+func TestWriteSBOM(t *testing.T) {
+	t.Parallel()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := filepath.Join(t.TempDir(), "p.zip")
+	zipOf(t, archive, map[string]string{"LICENSE": "", "program": string(read(t, program))})
+	files := []string{archive + "1", archive + "2"}
+	for _, file := range files {
+		if err := writeSBOM(t.Context(), "1.2.3", archive, file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := read(t, files[0])
+	if !slices.Equal(first, read(t, files[1])) {
+		t.Error("the same archive got two documents")
+	}
+	var document struct {
+		Format     string `json:"bomFormat"`
+		Components []component
+		Metadata   struct{ Component component }
+	}
+	if err := json.Unmarshal(first, &document); err != nil {
+		t.Fatal(err)
+	}
+	if document.Format != "CycloneDX" || document.Metadata.Component.Version != "v1.2.3" || document.Components[0].Name != "std" {
+		t.Errorf("the document:\n%s", first)
+	}
+	zipOf(t, archive, map[string]string{"LICENSE": ""})
+	if err := writeSBOM(t.Context(), "1.2.3", archive, files[0]); err == nil {
+		t.Error("no error without a program")
+	}
+}
+
+func read(t *testing.T, file string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func zipOf(t *testing.T, archive string, files map[string]string) {
+	t.Helper()
+	file, err := os.Create(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writer := zip.NewWriter(file)
+	for name, content := range files {
+		entry, err := writer.Create(name)
+		if err == nil {
+			_, err = entry.Write([]byte(content))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
