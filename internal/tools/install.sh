@@ -45,7 +45,8 @@ install() {
 		echo "install.sh: $here/$name/go.mod names no tool, or no version of it" >&2
 		return 2
 	fi
-	binary=$cache/${package##*/}-${version#v}
+	binary=${package%/v[0-9]} # Not the major version of the module.
+	binary=$cache/${binary##*/}-${version#v}
 	if [ ! -x "$binary" ]; then
 		# The variables by which `make demo` and `make test` take a CLI that is there.
 		case $name in
