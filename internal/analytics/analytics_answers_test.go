@@ -37,22 +37,22 @@ func TestAccAnalytics_access(t *testing.T) {
 			t.Helper()
 			s.mustFail(t, e, acctest.Values{"api_key": key}, s.values("2026-02-27", "2026-02-28"), "", append(want, "Cannot read analytics of ", s.operation)...)
 		}
-		refused(robot.APIKey.Value, append(needed, "answered 403")...)
+		refused(robot.APIKey.Value, append(needed, "returned 403")...)
 		if own {
 			rows, _ := s.answerWith(e, plain)
 			hcl := fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", e.URL(), plain, s.config("2026-02-27", "2026-02-28", ""))
 			run(t, e, read(hcl, s.known(map[string]knownvalue.Check{"data": s.rows(rows)})...))
 		} else {
-			refused(plain, append(needed, "answered 403")...)
+			refused(plain, append(needed, "returned 403")...)
 		}
-		refused("fk-wrong", "answered 401", "AGENTYARD_API_KEY")
+		refused("fk-wrong", "returned 401", "AGENTYARD_API_KEY")
 		e.AllowAnalytics(false)
-		refused(e.BootstrapKey(), append(needed, "answered 403: Analytics is not enabled")...)
+		refused(e.BootstrapKey(), append(needed, "returned 403: Analytics is not enabled")...)
 		e.AllowAnalytics(true)
 		if err := e.SetTier(emulator.TierTeam); err != nil {
 			t.Fatal(err)
 		}
-		refused(e.BootstrapKey(), append(needed, "answered 403:", "team", "enterprise")...)
+		refused(e.BootstrapKey(), append(needed, "returned 403:", "team", "enterprise")...)
 	})
 }
 
@@ -74,7 +74,7 @@ func TestAnalytics_failures(t *testing.T) {
 		e := acctest.New(t)
 		days := s.values("2026-02-27", "2026-02-28")
 		e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1})
-		s.mustFail(t, e, nil, days, "", "Cannot read analytics of ", s.operation, "answered 500:", "(request req_", "max_retries")
+		s.mustFail(t, e, nil, days, "", "Cannot read analytics of ", s.operation, "returned 500:", "(request req_", "max_retries")
 		e.Faults().Clear()
 		e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultTruncatedBody}, emulator.Fault{Operation: s.operation, Kind: emulator.FaultStatusBeforeCommit, Status: 503})
 		s.mustRead(t, e, days)

@@ -196,7 +196,7 @@ func TestFor_whatElseGoesWrong(t *testing.T) {
 	}{
 		"lost": {
 			err:  &create.LostError{Object: "computer", Name: "n", Err: sent},
-			want: "The answer to creating the computer \"n\" was lost, and no such computer is found:", remedy: appears,
+			want: "The request to create the computer \"n\" has an unknown outcome, and no such computer was found:", remedy: appears,
 		},
 		"lost after request_timeout": {
 			err:    &create.LostError{Object: "computer", Name: "n", Err: &transport.TransportError{Changes: true, Timeout: "request_timeout", Err: context.DeadlineExceeded}},
@@ -244,7 +244,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		return &create.ExistsError{Object: object, Name: "n", ID: id, ImportID: "import-" + id, CreatedAt: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
 	}
 	said := func(article, id string) string {
-		return fmt.Sprintf("%s named \"n\" exists already, with ID %s, created at 2026-03-01T00:00:00Z.", article, id)
+		return fmt.Sprintf("%s named \"n\" already exists with ID %s, created at 2026-03-01T00:00:00Z.", article, id)
 	}
 	sent := &transport.TransportError{Operation: "createThing", Method: "POST", Route: fixedRoute, Changes: true, Err: errors.New("EOF")}
 	refused := &transport.APIError{Operation: "revokeThing", Method: "POST", Route: idRoute, Status: 403, Detail: "no", FromService: true}
@@ -278,7 +278,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		},
 		"two": {
 			err: &create.ExistsError{Object: "API key", Name: "n", ID: "1", ImportID: "import-1", Others: []create.ExistsError{*made("API key", "2")}}, options: []Option{thingFields, sweep}, at: "name",
-			want:   []string{"An API key named \"n\" exists already, with ID 1; so does 2 (created at 2026-03-01T00:00:00Z)."},
+			want:   []string{"An API key named \"n\" already exists with ID 1; others with this name: 2 (created at 2026-03-01T00:00:00Z)."},
 			remedy: exists + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2\nOr sweep 1.\nOr sweep 2.",
 		},
 		"two of which the same is said": {
@@ -287,7 +287,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		},
 		"one that a lost answer left and nobody could remove": {
 			err: &serviceaccounts.UnrevokedError{Found: []create.ExistsError{*made("API key", "1")}, Err: errors.Join(sent, refused)}, options: []Option{thingFields, sweep},
-			want:   []string{"1 (created at 2026-03-01T00:00:00Z) is still valid", "createThing (POST /api/v0/things) got no usable answer: EOF; revokeThing (POST /api/v0/things/{thingId}) answered 403: no."},
+			want:   []string{"1 (created at 2026-03-01T00:00:00Z) is still valid", "createThing (POST /api/v0/things) failed: EOF; revokeThing (POST /api/v0/things/{thingId}) returned 403: no."},
 			remedy: "Its value is lost. Revoke it.\nOr sweep 1.",
 		},
 		"computers with a fleet's names": {
@@ -302,33 +302,33 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		},
 		"two after a lost answer": {
 			err: &create.LostError{Object: "computer", Name: "n", Found: []create.ExistsError{*made("computer", "1"), *made("computer", "2")}, Err: sent}, options: []Option{thingFields},
-			want:   []string{"was lost", "createThing", "nothing proves", "1 (created at", "2 (created at"},
+			want:   []string{"unknown outcome", "createThing", "may have created", "1 (created at", "2 (created at"},
 			remedy: "No object was changed or added to the state.\n" + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
 		},
 		"one after a lost answer, without a name": {
 			err: &create.LostError{Object: "session on the computer 7", Found: []create.ExistsError{*made("session", "1")}, Err: sent}, options: []Option{sweep},
-			want:   []string{"The answer to creating the session on the computer 7 was lost, and nothing proves that it made what is found now, 1 (created at"},
+			want:   []string{"The request to create the session on the computer 7 has an unknown outcome, and it may have created 1 (created at"},
 			remedy: "No object was changed or added to the state.\n" + adopt + " terraform import ADDRESS import-1" + another,
 		},
 		"none after a lost answer, without a name": {
 			err: &create.LostError{Object: "session on the computer 7", Err: sent}, options: []Option{sweep},
-			want:   []string{"and no such session on the computer 7 is found: createThing"},
+			want:   []string{"and no such session on the computer 7 was found: createThing"},
 			remedy: "It may still appear. Before you apply again, check the service: the next apply creates another one.",
 		},
 		"a rotation that another one stands in the way of": {
 			err: &serviceaccounts.RotatedError{KeyID: "old", Found: []create.ExistsError{*made("API key", "1")}, Err: refused}, options: []Option{thingFields, sweep},
-			want: []string{"API key old cannot be rotated", "1 (created at 2026-03-01T00:00:00Z)", "answered 403: no."},
+			want: []string{"API key old cannot be rotated", "1 (created at 2026-03-01T00:00:00Z)", "returned 403: no."},
 			remedy: "If an interrupted run rotated the key, the value of the newer key is lost. Apply again after the grace period of the old key, at most ten minutes. " +
 				"The apply then revokes the newer key and mints another one.\nOr sweep 1.",
 		},
 		"an answer with another object": {
-			err: &create.WrongObjectError{Object: "computer", Name: "n", Found: *made("computer", "1"), Err: &transport.ResponseError{Problem: "the object existed before"}}, options: []Option{thingFields},
-			want:   []string{"Creating the computer \"n\" was answered with the computer 1 (created at", "not taken over", "the object existed before"},
+			err: &create.WrongObjectError{Object: "computer", Name: "n", Found: *made("computer", "1"), Problem: "existed before"}, options: []Option{thingFields},
+			want:   []string{"The request to create the computer \"n\" returned the wrong object, 1 (created at", "it existed before."},
 			remedy: "The state was not changed. Before you apply again, check the service for what the request created.",
 		},
 		"an answer that is none": {
-			err:    &transport.TransportError{Operation: "changeThing", Method: "PATCH", Route: idRoute, Changes: true, Err: &transport.ResponseError{Problem: "it holds no ID"}},
-			want:   []string{"changeThing", "it holds no ID."},
+			err:    &transport.TransportError{Operation: "changeThing", Method: "PATCH", Route: idRoute, Changes: true, Err: &transport.ResponseError{Problem: "it has no ID"}},
+			want:   []string{"changeThing", "it has no ID."},
 			remedy: "The state was not changed. Check base_url, and any proxy in front of the service. The service may have completed the request. It is safe to run again.",
 		},
 	} {

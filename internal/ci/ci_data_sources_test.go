@@ -277,7 +277,7 @@ func TestCI_otherShapes(t *testing.T) {
 			}
 		}
 		answer(`{"items":[]}`)
-		s.mustFail(t, e, nil, "", "has no "+s.list, "base_url")
+		s.mustFail(t, e, nil, "", "the field "+s.list+" is missing", "base_url")
 	})
 }
 

@@ -94,7 +94,7 @@ func TestComputer_aWaitWithoutOneAnswerKnowsTheStatusFromTheStart(t *testing.T) 
 	}
 	p := acctest.NewProcess(t, e, nil)
 	out := p.Apply(p.NewInstance("agentyard_computer"), acctest.Values{"name": "a", "timeouts": map[string]any{"create": "2m"}})
-	for _, want := range []string{`the status is still "provisioning" after 2m`, "the last request failed: getComputer", "answered 500"} {
+	for _, want := range []string{`the status is still "provisioning" after 2m`, "the last request failed: getComputer", "returned 500"} {
 		if !strings.Contains(out.Text(), want) {
 			t.Errorf("the error lacks %q: %s", want, out.Text())
 		}

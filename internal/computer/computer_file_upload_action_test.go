@@ -274,7 +274,7 @@ func TestComputerFileUpload_storageIsGone(t *testing.T) {
 	}))
 	c := makeComputer(e, map[string]any{"name": "a"})
 	_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": c.ID, "file_name": "a", "content": "x"})
-	for _, want := range []string{"Cannot upload file", "file storage answered the upload with 404", "Nothing was written to the workspace", "invoke the action again"} {
+	for _, want := range []string{"Cannot upload file", "file storage returned 404 for the upload", "Nothing was written to the workspace", "invoke the action again"} {
 		if !strings.Contains(out.Text(), want) {
 			t.Errorf("the error lacks %q: %s", want, out.Text())
 		}

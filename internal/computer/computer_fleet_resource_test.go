@@ -323,8 +323,8 @@ func TestAccFleet_errorsOfTheService(t *testing.T) {
 		"404":              {config: fleetConfig(1, ""), fault: status(404), want: `bulkCreateComputers(.|\n)*404(.|\n)*Check\s+the\s+IDs`},
 		"409":              {config: fleetConfig(1, ""), fault: status(409), want: `bulkCreateComputers(.|\n)*409(.|\n)*Resolve\s+the\s+conflict`},
 		"429":              {config: fleetConfig(1, ""), fault: emulator.Fault{Kind: emulator.FaultRateLimited, Times: -1}, want: `bulkCreateComputers(.|\n)*429(.|\n)*requests_per_second`},
-		"500":              {config: fleetConfig(1, ""), fault: status(500), want: `not\s+certain(.|\n)*bulkCreateComputers(.|\n)*500(.|\n)*Apply\s+again`},
-		"503":              {config: fleetConfig(1, ""), fault: status(503), want: `not\s+certain(.|\n)*bulkCreateComputers(.|\n)*503(.|\n)*Apply\s+again`},
+		"500":              {config: fleetConfig(1, ""), fault: status(500), want: `unknown\s+outcome(.|\n)*bulkCreateComputers(.|\n)*500(.|\n)*Apply\s+again`},
+		"503":              {config: fleetConfig(1, ""), fault: status(503), want: `unknown\s+outcome(.|\n)*bulkCreateComputers(.|\n)*503(.|\n)*Apply\s+again`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -101,7 +101,7 @@ func TestAccComputer_a404ThatTheListingContradicts(t *testing.T) {
 	}
 	e.Faults().Add(emulator.Fault{Operation: "listComputers", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
 	out := acctest.NewProcess(t, e, nil).Plan(i, acctest.Values{"name": "a", "provider_type": "byom"})
-	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "not certain") || !strings.Contains(out.Text(), "listComputers") || i.State.IsNull() {
+	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "may still exist") || !strings.Contains(out.Text(), "listComputers") || i.State.IsNull() {
 		t.Error(out)
 	}
 }
@@ -191,7 +191,7 @@ source = {
   software_draft = { workstream_id = %q, creation_session_id = %q, first_turn_id = %q }
 }`, hostA, hostB, hostA)))
 	for range 2 {
-		mustSay(t, cli.Run("apply", "-auto-approve", "-input=false"), made.ID, "not taken over", "Before you apply again, check the service")
+		mustSay(t, cli.Run("apply", "-auto-approve", "-input=false"), made.ID, "returned the wrong object", "Before you apply again, check the service")
 	}
 	if left := only(t, e); left.ID != made.ID {
 		t.Errorf("the emulator holds %+v", left)
@@ -209,17 +209,17 @@ func TestComputer_answersOfAnotherShape(t *testing.T) {
 	}{
 		"an update without an object":  {operation: "updateComputer", body: `{}`},
 		"an update without anything":   {operation: "updateComputer", body: ``},
-		"an update of another object":  {operation: "updateComputer", body: other, wantErr: []string{"updateComputer", "not what was asked for"}},
-		"an update without a name":     {operation: "updateComputer", body: `{"id":"ID","providerType":"byom"}`, wantErr: []string{"lacks the field name"}},
-		"a read without an object":     {operation: "getComputer", body: `{}`, wantErr: []string{"getComputer", "it holds no ID"}},
+		"an update of another object":  {operation: "updateComputer", body: other, wantErr: []string{"updateComputer", "unexpected response"}},
+		"an update without a name":     {operation: "updateComputer", body: `{"id":"ID","providerType":"byom"}`, wantErr: []string{"the field name is missing"}},
+		"a read without an object":     {operation: "getComputer", body: `{}`, wantErr: []string{"getComputer", "it has no ID"}},
 		"a read of another object":     {operation: "getComputer", body: other, wantErr: []string{"instead of"}},
-		"a read without a provider":    {operation: "getComputer", body: `{"id":"ID","name":"a"}`, wantErr: []string{"lacks the field providerType"}},
+		"a read without a provider":    {operation: "getComputer", body: `{"id":"ID","name":"a"}`, wantErr: []string{"the field providerType is missing"}},
 		"a read in another form":       {operation: "getComputer", body: `{"computer":{"id":"ID","name":"a","providerType":"byom","isListed":true,"status":"asleep","createdAt":1772366400000},"new":1}`},
-		"a read that is a list":        {operation: "getComputer", body: `[]`, wantErr: []string{"unexpected shape"}},
-		"a creation of another object": {operation: "createComputer", body: other, wantErr: []string{"not taken over", "Before you apply again, check the service"}},
+		"a read that is a list":        {operation: "getComputer", body: `[]`, wantErr: []string{"unexpected format"}},
+		"a creation of another object": {operation: "createComputer", body: other, wantErr: []string{"returned the wrong object", "Before you apply again, check the service"}},
 		"a creation without an object": {operation: "createComputer", body: `{}`},
-		"a listing without a list":     {operation: "listComputers", body: `{}`, wantErr: []string{"listComputers", "has no computers"}},
-		"a listing with empty objects": {operation: "listComputers", body: `{"computers":[{}]}`, wantErr: []string{"listComputers", "holds no ID"}},
+		"a listing without a list":     {operation: "listComputers", body: `{}`, wantErr: []string{"listComputers", "the field computers is missing"}},
+		"a listing with empty objects": {operation: "listComputers", body: `{"computers":[{}]}`, wantErr: []string{"listComputers", "has no ID"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

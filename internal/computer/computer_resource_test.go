@@ -365,12 +365,12 @@ func TestAccComputer_errorsOfTheService(t *testing.T) {
 	}{
 		"unknown provider": {attributes: `provider_type = "managed-z"`, want: `provider_type(.|\n)*Cannot create computer|Cannot create computer(.|\n)*provider_type`},
 		"unknown template": {attributes: "source = {\n  kind = \"template\"\n  template_id = \"unknown\"\n  is_listed = true\n}", want: `Cannot create computer(.|\n)*404(.|\n)*Check\s+the\s+IDs`},
-		"name taken":       {attributes: "", want: `Cannot create computer(.|\n)*exists\s+already(.|\n)*2026-03-01T12:00:00Z(.|\n)*terraform\s+import\s+ADDRESS`},
+		"name taken":       {attributes: "", want: `Cannot create computer(.|\n)*already\s+exists(.|\n)*2026-03-01T12:00:00Z(.|\n)*terraform\s+import\s+ADDRESS`},
 		"401":              {fault: emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 401}, want: `createComputer(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},
 		"402":              {fault: emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 402}, want: `createComputer(.|\n)*402(.|\n)*plan\s+does\s+not\s+include`},
 		"403":              {fault: emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, want: `createComputer(.|\n)*403(.|\n)*Manager`},
 		"429":              {fault: emulator.Fault{Kind: emulator.FaultRateLimited, Times: -1}, want: `createComputer(.|\n)*429(.|\n)*requests_per_second`},
-		"500":              {fault: emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, want: `not\s+certain(.|\n)*createComputer(.|\n)*500(.|\n)*Apply\s+again`},
+		"500":              {fault: emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, want: `unknown\s+outcome(.|\n)*createComputer(.|\n)*500(.|\n)*Apply\s+again`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -97,7 +97,7 @@ func TestAccEnvironmentBuildDiagnosticsDataSource_otherShapes(t *testing.T) {
 		runData(t, e, dataStep(standIn(t, map[string]string{tc.path: tc.answer})(diagnosticsOf("env_1", tc.buildID)), known("agentyard_environment_build_diagnostics.x", tc.want)...))
 	}
 	runData(t, e,
-		dataError(standIn(t, map[string]string{latest: `{}`})(diagnosticsOf("env_1", "")), `holds\s+no\s+ID`),
+		dataError(standIn(t, map[string]string{latest: `{}`})(diagnosticsOf("env_1", "")), `has\s+no\s+ID`),
 		dataError(standIn(t, map[string]string{one: `{"buildId":"bld_2"}`})(diagnosticsOf("env_1", "bld_1")), `bld_2\s+instead\s+of\s+bld_1`),
 	)
 }

@@ -97,7 +97,7 @@ func TestAccEnvironmentBuildStatusesDataSource_otherShapes(t *testing.T) {
 			"id": text("bld_2"), "status": text("paused"), "excerpt": text("log"), "truncated": yes, "withheld": no,
 		})}),
 	)})...))
-	runData(t, e, dataError(standIn(t, map[string]string{route: `{}`})(statusesOf("", "env_1")), `Cannot list build statuses of environments(.|\n)*has\s+no\s+builds`))
+	runData(t, e, dataError(standIn(t, map[string]string{route: `{}`})(statusesOf("", "env_1")), `Cannot list build statuses of environments(.|\n)*the\s+field\s+builds\s+is\s+missing`))
 }
 
 // More IDs than one request may name are asked for in as few requests as possible.

@@ -298,10 +298,10 @@ data "agentyard_environments" "all" {}
 	runData(t, e, dataStep(config(`data "agentyard_environment" "x" { name = "env_4" }`), known("agentyard_environment.x", map[string]knownvalue.Check{"is_default": yes})...))
 
 	for answer, want := range map[string]string{
-		`{}`:                                `Cannot list environments(.|\n)*has\s+no\s+environments`,
-		`{"environments":[{"name":"app"}]}`: `Cannot list environments(.|\n)*holds\s+no\s+ID`,
-		`{"environments":[{"id":"env_1"}]}`: `Cannot list environments(.|\n)*lacks\s+the\s+field\s+name`,
-		`{"environments":[{"id":"env_1","name":"app"}]}`: `Cannot list environments(.|\n)*lacks\s+the\s+field\s+repositories`,
+		`{}`:                                `Cannot list environments(.|\n)*the\s+field\s+environments\s+is\s+missing`,
+		`{"environments":[{"name":"app"}]}`: `Cannot list environments(.|\n)*has\s+no\s+ID`,
+		`{"environments":[{"id":"env_1"}]}`: `Cannot list environments(.|\n)*the\s+field\s+name\s+is\s+missing`,
+		`{"environments":[{"id":"env_1","name":"app"}]}`: `Cannot list environments(.|\n)*the\s+field\s+repositories\s+is\s+missing`,
 	} {
 		runData(t, e, dataError(standIn(t, map[string]string{environmentsRoute: answer})(`data "agentyard_environments" "x" {}`), want))
 	}

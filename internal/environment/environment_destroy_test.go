@@ -68,7 +68,7 @@ func TestEnvironment_aConflictIsRetried(t *testing.T) {
 	_, i = created(t, e, environmentOf("a", nil))
 	refuse(e, "deleteEnvironment", http.StatusConflict, -1)
 	begin := e.Clock.Now()
-	mustFail(t, apply(t, e, i, nil), "", "answered 409")
+	mustFail(t, apply(t, e, i, nil), "", "returned 409")
 	if took := e.Clock.Now().Sub(begin); i.State.IsNull() || took > 40*time.Second {
 		t.Errorf("after %s the state is %s", took, i.State)
 	}

@@ -46,7 +46,7 @@ func TestEnvironment_refusalsOfACreation(t *testing.T) {
 	}{
 		"long name":       {values: acctest.Values{"name": strings.Repeat("n", 129)}, at: attribute("name"), want: []string{"at most 128 characters", "Correct the value of"}},
 		"long set-up":     {values: acctest.Values{"setup_script": long}, at: attribute("setup_script"), want: []string{"at most 65536 bytes"}},
-		"name taken":      {before: func(e *acctest.Env) { newEnv(e, nil) }, at: attribute("name"), want: []string{"exists already", "2026-03-01T12:00:00Z", "terraform import ADDRESS"}},
+		"name taken":      {before: func(e *acctest.Env) { newEnv(e, nil) }, at: attribute("name"), want: []string{"already exists", "2026-03-01T12:00:00Z", "terraform import ADDRESS"}},
 		"no source":       {before: func(e *acctest.Env) { _ = e.SetSourceProvider("provider-a", false) }, at: attribute("name"), want: []string{"createEnvironment", "409", "No source"}},
 		"401":             {status: 401, want: []string{"AGENTYARD_API_KEY"}},
 		"402":             {status: 402, want: []string{"plan does not include"}},

@@ -72,11 +72,11 @@ func TestOrganization_brokenListing(t *testing.T) {
 	t.Parallel()
 	for typeName, source := range pagedSources {
 		for want, fault := range map[string]emulator.Fault{
-			"leads back to a page":        {Kind: emulator.FaultRepeatedCursor, Times: -1},
-			"500":                         {Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1, Times: -1},
-			"not JSON":                    {Kind: emulator.FaultNonJSON, After: 1, Times: -1},
-			"not in the service's format": {Kind: emulator.FaultOtherServer, Status: 404, After: 1, Times: -1},
-			"has no " + source.list:       {Kind: emulator.FaultOtherAnswer, Body: `{"pagination":{"hasMore":false,"nextCursor":null}}`, After: 1},
+			"leads back to an earlier page": {Kind: emulator.FaultRepeatedCursor, Times: -1},
+			"500":                           {Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1, Times: -1},
+			"not JSON":                      {Kind: emulator.FaultNonJSON, After: 1, Times: -1},
+			"not in the service's format":   {Kind: emulator.FaultOtherServer, Status: 404, After: 1, Times: -1},
+			"the field " + source.list + " is missing": {Kind: emulator.FaultOtherAnswer, Body: `{"pagination":{"hasMore":false,"nextCursor":null}}`, After: 1},
 		} {
 			e := acctest.New(t)
 			joinMany(t, e, 5)
@@ -131,13 +131,13 @@ func TestMember_errors(t *testing.T) {
 func TestUsageLimitsDataSource_errors(t *testing.T) {
 	t.Parallel()
 	for want, fault := range map[string]emulator.Fault{
-		"answered 401|AGENTYARD_API_KEY":           {Kind: emulator.FaultStatusBeforeCommit, Status: 401},
-		"answered 402|Upgrade the plan":            {Kind: emulator.FaultStatusBeforeCommit, Status: 402},
-		"answered 403|human with the Manager role": {Kind: emulator.FaultStatusBeforeCommit, Status: 403},
-		"answered 500|Try again later":             {Kind: emulator.FaultStatusBeforeCommit, Status: 500},
+		"returned 401|AGENTYARD_API_KEY":           {Kind: emulator.FaultStatusBeforeCommit, Status: 401},
+		"returned 402|Upgrade the plan":            {Kind: emulator.FaultStatusBeforeCommit, Status: 402},
+		"returned 403|human with the Manager role": {Kind: emulator.FaultStatusBeforeCommit, Status: 403},
+		"returned 500|Try again later":             {Kind: emulator.FaultStatusBeforeCommit, Status: 500},
 		"state was not changed":                    {Kind: emulator.FaultOtherAnswer, Body: `{}`},
 		"object 1":                                 {Kind: emulator.FaultOtherAnswer, Body: `{"globalLimit": null, "userLimits": [{"limit": 1000000}]}`},
-		"unexpected shape":                         {Kind: emulator.FaultOtherAnswer, Body: `{"globalLimit": "many", "userLimits": []}`},
+		"unexpected format":                        {Kind: emulator.FaultOtherAnswer, Body: `{"globalLimit": "many", "userLimits": []}`},
 	} {
 		e := acctest.New(t)
 		fault.Operation, fault.Times = "getUserUsageLimits", -1

@@ -229,7 +229,7 @@ func TestMemberRemove_unproven(t *testing.T) {
 		fault.Operation, fault.Times = "listMembers", -1
 		e.Faults().Add(fault)
 		told, out := remove(t, e, nil, "nobody@acme.example")
-		out.MustFail(t, "", "not certain", "base_url")
+		out.MustFail(t, "", "may still exist", "base_url")
 		if told != "" {
 			t.Error(told)
 		}

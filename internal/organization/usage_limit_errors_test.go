@@ -55,12 +55,12 @@ func TestUsageLimits_refusedByTheService(t *testing.T) {
 		object := map[string]string{userLimitType: "user usage limit", globalLimitType: "global usage limit"}[typeName]
 		operation := brokenTypes()[typeName].write
 		for want, fault := range map[string]emulator.Fault{
-			"answered 400|Correct the configuration":       {Kind: emulator.FaultStatusBeforeCommit, Status: 400},
-			"answered 401|AGENTYARD_API_KEY":               {Kind: emulator.FaultStatusBeforeCommit, Status: 401},
-			"answered 402|plan does not include|" + object: {Kind: emulator.FaultStatusBeforeCommit, Status: 402},
-			"answered 403|human with the Manager role":     {Kind: emulator.FaultStatusBeforeCommit, Status: 403},
-			"answered 429|requests_per_second":             {Kind: emulator.FaultRateLimited},
-			"answered 500|Try again later":                 {Kind: emulator.FaultStatusBeforeCommit, Status: 500},
+			"returned 400|Correct the configuration":       {Kind: emulator.FaultStatusBeforeCommit, Status: 400},
+			"returned 401|AGENTYARD_API_KEY":               {Kind: emulator.FaultStatusBeforeCommit, Status: 401},
+			"returned 402|plan does not include|" + object: {Kind: emulator.FaultStatusBeforeCommit, Status: 402},
+			"returned 403|human with the Manager role":     {Kind: emulator.FaultStatusBeforeCommit, Status: 403},
+			"returned 429|requests_per_second":             {Kind: emulator.FaultRateLimited},
+			"returned 500|Try again later":                 {Kind: emulator.FaultStatusBeforeCommit, Status: 500},
 			"base_url":                                     {Kind: emulator.FaultDropBeforeCommit},
 		} {
 			t.Run(object+" "+want, func(t *testing.T) {

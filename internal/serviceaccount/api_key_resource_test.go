@@ -277,7 +277,7 @@ func TestAccAPIKey_twoOfOneName(t *testing.T) {
 	e.Faults().Add(emulator.Fault{Operation: "createApiKey", Kind: emulator.FaultDropAfterCommit})
 	runKeys(t, e, resource.TestStep{
 		Config:      e.Config(keyConfig(account, `name = "ci"`) + fmt.Sprintf("resource \"agentyard_api_key\" \"other\" {\n  service_account_id = %q\n  name = \"ci\"\n}\n", account)),
-		ExpectError: regexp.MustCompile(`(?s)Cannot create API key.*exists\s+already`),
+		ExpectError: regexp.MustCompile(`(?s)Cannot create API key.*already\s+exists`),
 	})
 	if n := e.Journal().Count("createApiKey"); n != 2 {
 		t.Errorf("%d creations, want the lost one and its repetition", n)

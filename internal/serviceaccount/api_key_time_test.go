@@ -213,7 +213,7 @@ func TestAccAPIKey_foreignNamesakeStopsAMint(t *testing.T) {
 				e.Clock.Advance(90 * time.Second)
 				foreign = newKey(e, account, "ci")
 			},
-			Config: config, ExpectError: regexp.MustCompile(`(?s)Cannot replace API key.*exists\s+already.*terraform\s+import`),
+			Config: config, ExpectError: regexp.MustCompile(`(?s)Cannot replace API key.*already\s+exists.*terraform\s+import`),
 		},
 		resource.TestStep{
 			PreConfig: func() {

@@ -98,13 +98,13 @@ func TestServiceAccounts_refusedByTheService(t *testing.T) {
 	t.Parallel()
 	for typeName := range objects("") {
 		for want, fault := range map[string]emulator.Fault{
-			"answered 400|Correct the configuration": {Kind: emulator.FaultStatusBeforeCommit, Status: 400},
-			"answered 401|AGENTYARD_API_KEY":         {Kind: emulator.FaultStatusBeforeCommit, Status: 401},
-			"answered 402|plan does not include":     {Kind: emulator.FaultStatusBeforeCommit, Status: 402},
-			"answered 403|Manager role":              {Kind: emulator.FaultStatusBeforeCommit, Status: 403},
-			"answered 409|conflict":                  {Kind: emulator.FaultStatusBeforeCommit, Status: 409},
-			"answered 429|requests_per_second":       {Kind: emulator.FaultRateLimited, Times: -1},
-			"answered 500|not certain|pply again":    {Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1},
+			"returned 400|Correct the configuration":  {Kind: emulator.FaultStatusBeforeCommit, Status: 400},
+			"returned 401|AGENTYARD_API_KEY":          {Kind: emulator.FaultStatusBeforeCommit, Status: 401},
+			"returned 402|plan does not include":      {Kind: emulator.FaultStatusBeforeCommit, Status: 402},
+			"returned 403|Manager role":               {Kind: emulator.FaultStatusBeforeCommit, Status: 403},
+			"returned 409|conflict":                   {Kind: emulator.FaultStatusBeforeCommit, Status: 409},
+			"returned 429|requests_per_second":        {Kind: emulator.FaultRateLimited, Times: -1},
+			"returned 500|unknown outcome|pply again": {Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1},
 		} {
 			t.Run(typeName+" "+want, func(t *testing.T) {
 				t.Parallel()
@@ -128,7 +128,7 @@ func TestServiceAccounts_refusedByTheService(t *testing.T) {
 	e := acctest.New(t)
 	taken := newAccount(e, "ci")
 	p := acctest.NewProcess(t, e, nil)
-	p.Apply(p.NewInstance(accountType), acctest.Values{"name": "ci"}).MustFail(t, "name", "exists already", "terraform import ADDRESS "+taken)
+	p.Apply(p.NewInstance(accountType), acctest.Values{"name": "ci"}).MustFail(t, "name", "already exists", "terraform import ADDRESS "+taken)
 	if n := len(listAccounts(e)); n != 1 {
 		t.Errorf("%d service accounts", n)
 	}

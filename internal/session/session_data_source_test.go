@@ -255,7 +255,7 @@ func TestSessionDataSource_errors(t *testing.T) {
 		"listSessions|500":                       {Operation: "listSessions", Kind: emulator.FaultStatusBeforeCommit, Status: 500},
 		"getSession|not in the service's format": {Operation: "getSession", Kind: emulator.FaultOtherServer, Status: 404},
 		"getSession|another":                     {Operation: "getSession", Kind: emulator.FaultOtherAnswer, Body: `{"sessionId":"another","status":"idle"}`},
-		"getSession|lacks the field status":      {Operation: "getSession", Kind: emulator.FaultOtherAnswer, Body: `{"sessionId":"` + s.ID + `"}`},
+		"getSession|the field status is missing": {Operation: "getSession", Kind: emulator.FaultOtherAnswer, Body: `{"sessionId":"` + s.ID + `"}`},
 	} {
 		fault.Times = -1
 		e.Faults().Add(fault)

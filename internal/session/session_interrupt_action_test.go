@@ -103,7 +103,7 @@ func TestSessionInterrupt_errors(t *testing.T) {
 		{emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 400}, "session_id", "400"},
 		{emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, "", "500"},
 		{emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404}, "", "not in the service's format"},
-		{emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: "{}"}, "", "it has no status"},
+		{emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: "{}"}, "", "the field status is missing"},
 		{emulator.Fault{Kind: emulator.FaultNonJSON}, "", "not JSON"},
 	} {
 		isRunning(t, e, s.ID)

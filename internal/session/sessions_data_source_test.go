@@ -164,12 +164,12 @@ func TestSessionsDataSource_errors(t *testing.T) {
 	fails(acctest.Values{"api_key": "fk-wrong"}, nil, "", cannot, "401", "AGENTYARD_API_KEY")
 	fails(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, on(computer), "computer_id", cannot, "404")
 	for want, fault := range map[string]emulator.Fault{
-		"500":                         {Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1},
-		"its cursor leads back":       {Kind: emulator.FaultRepeatedCursor},
-		"not JSON":                    {Kind: emulator.FaultNonJSON, After: 1},
-		"not in the service's format": {Kind: emulator.FaultOtherServer, Status: 404},
-		"has no sessions":             {Kind: emulator.FaultOtherAnswer, Body: `{"pagination":{"hasMore":false,"nextCursor":null}}`},
-		"lacks the field status":      {Kind: emulator.FaultOtherAnswer, Body: `{"sessions":[{"sessionId":"s1"}],"pagination":{"hasMore":false,"nextCursor":null}}`},
+		"500":                           {Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1},
+		"its cursor leads back":         {Kind: emulator.FaultRepeatedCursor},
+		"not JSON":                      {Kind: emulator.FaultNonJSON, After: 1},
+		"not in the service's format":   {Kind: emulator.FaultOtherServer, Status: 404},
+		"the field sessions is missing": {Kind: emulator.FaultOtherAnswer, Body: `{"pagination":{"hasMore":false,"nextCursor":null}}`},
+		"the field status is missing":   {Kind: emulator.FaultOtherAnswer, Body: `{"sessions":[{"sessionId":"s1"}],"pagination":{"hasMore":false,"nextCursor":null}}`},
 	} {
 		fault.Operation, fault.Times = "listSessions", -1
 		e.Faults().Add(fault)

@@ -134,7 +134,7 @@ func TestAccWikiExport_expiredAddress(t *testing.T) {
 			}
 			if name == "always" {
 				isUntouched()
-				if text := strings.Join(strings.Fields(r.Output), " "); !strings.Contains(text, "answered the download with 403") || !strings.Contains(text, "wiki run "+run) || strings.Contains(text, "signature") {
+				if text := strings.Join(strings.Fields(r.Output), " "); !strings.Contains(text, "returned 403 for the download") || !strings.Contains(text, "wiki run "+run) || strings.Contains(text, "signature") {
 					t.Errorf("the output is %s", r.Output)
 				}
 			}
@@ -247,9 +247,9 @@ func TestWikiExport_faults(t *testing.T) {
 		"a link after a failure":     {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 503}, ""},
 		"a link that was cut":        {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultTruncatedBody}, ""},
 		"an archive after a refusal": {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultRateLimited}, ""},
-		"an archive that was cut":    {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultTruncatedBody, Times: -1}, "the archive broke off after "},
-		"a page":                     {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: "<html>", Times: -1}, "neither a ZIP archive nor an address"},
-		"JSON of another kind":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"status":"done"}`, Times: -1}, "neither an archive nor an address"},
+		"an archive that was cut":    {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultTruncatedBody, Times: -1}, "the archive was cut off after "},
+		"a page":                     {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: "<html>", Times: -1}, "neither a ZIP archive nor a signed URL"},
+		"JSON of another kind":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"status":"done"}`, Times: -1}, "neither a ZIP archive nor a signed URL"},
 		"a link in clear text":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"url":"http://files.example/x?sig=s3cret"}`, Times: -1}, "plain http to files.example; set allow_insecure_http"},
 		"a failure that stays":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1}, "The service failed"},
 	} {

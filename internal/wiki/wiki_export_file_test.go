@@ -162,7 +162,7 @@ func TestWriteArchive_permissions(t *testing.T) {
 // Whatever fails, an older archive stays and no unfinished one does.
 func TestWriteArchive_failures(t *testing.T) {
 	t.Parallel()
-	broken := errors.New("it broke off")
+	broken := errors.New("it was cut off")
 	for name, tc := range map[string]struct {
 		path   string
 		export func(io.Writer) (*wikis.Export, error)

@@ -54,7 +54,7 @@ func TestWikiPage_errors(t *testing.T) {
 	fails(t, e, "page", acctest.Values{"wiki_run_id": "r"}, "page_id", "required")
 	// An answer about another page is no answer.
 	e.Faults().Add(emulator.Fault{Operation: "getWikiPage", Kind: emulator.FaultOtherAnswer, Times: -1, Body: `{"pageId":"p2","path":"a.md","title":"A","content":"","order":1}`})
-	fails(t, e, "page", pageOf(run, "p1"), "", "Cannot read wiki page", "it holds the object p2 instead of p1")
+	fails(t, e, "page", pageOf(run, "p1"), "", "Cannot read wiki page", "it contains p2 instead of p1")
 	e.Faults().Clear()
 	switchWikis(t, e, "false")
 	fails(t, e, "page", pageOf(run, "p1"), "wiki_run_id", "Cannot read wiki page", "403", "Wikis are disabled", "wikiCloudSync")

@@ -407,7 +407,7 @@ func TestWikiRun_errorsOfTheService(t *testing.T) {
 		"a tree of others":    {config: wikiRunOf(acctest.Values{"pages": pagesJSON, "page_tree": `[{"path":"index.md","title":"t","children":[{"path":"x","title":"x"}]}]`}), at: "page_tree", want: []string{"400", "pageTree[0].children[0].path"}},
 		"401":                 {fault: status(401), want: []string{"401", "AGENTYARD_API_KEY"}},
 		"429":                 {fault: emulator.Fault{Operation: "createWikiRun", Kind: emulator.FaultRateLimited, Times: -1}, want: []string{"429", "requests_per_second"}},
-		"500":                 {fault: status(500), want: []string{"not certain", "wiki run of https://code.example/acme/api", "500", "Before you apply again"}},
+		"500":                 {fault: status(500), want: []string{"unknown outcome", "wiki run of https://code.example/acme/api", "500", "Before you apply again"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -121,7 +121,7 @@ func TestAccWikiVideoUploadURL_errors(t *testing.T) {
 	acctest.NeedsEphemeral(t)
 	e := acctest.New(t)
 	e.Faults().Add(emulator.Fault{Operation: "createWikiVideoUploadUrl", Kind: emulator.FaultOtherAnswer, Times: -1, Body: `{}`})
-	echoing(t, e, resource.TestStep{Config: e.Config(videoConfig), ExpectError: regexp.MustCompile(`Cannot open wiki video upload URL(.|\n)*it\s+has\s+no\s+address`)})
+	echoing(t, e, resource.TestStep{Config: e.Config(videoConfig), ExpectError: regexp.MustCompile(`Cannot open wiki video upload URL(.|\n)*field\s+url\s+is\s+missing`)})
 	e.Faults().Clear()
 	switchWikis(t, e, "false")
 	echoing(t, e, resource.TestStep{Config: e.Config(videoConfig), ExpectError: regexp.MustCompile(`Cannot open wiki video upload URL(.|\n)*403(.|\n)*wikiCloudSync`)})

@@ -172,14 +172,14 @@ func TestAnalytics_envelopes(t *testing.T) {
 		`{"data":[{"date":"2026-02-01"}]}`:                                        " 1",
 		`{"data":[{"date":"2026-02-01"}],"meta":{"org_id":null},"new":{}}`:        " 1",
 		` [{"date":"2026-02-01"},{"date":"2026-02-02"}]`:                          " 2",
-		`{"rows":[]}`:                        "has no data",
-		`{"data":{}}`:                        "unexpected shape",
-		`{"data":[],"meta":"x"}`:             "unexpected shape",
-		`{"data":[{"date":"2026-02-01"},1]}`: "unexpected shape",
+		`{"rows":[]}`:                        "the field data is missing",
+		`{"data":{}}`:                        "unexpected format",
+		`{"data":[],"meta":"x"}`:             "unexpected format",
+		`{"data":[{"date":"2026-02-01"},1]}`: "unexpected format",
 		`{"data":[{"date":"2026-02-01"},{"git_commits":1}]}`: "its row 2 has no date",
 		`{"data":[null]}`: "its row 1 has no date",
-		`{"data":[{"date":"2026-02-01","git_commits":"many"}]}`:                  "unexpected shape",
-		`{"data":[],"meta":{"has_more":true}}`:                                   "names no cursor",
+		`{"data":[{"date":"2026-02-01","git_commits":"many"}]}`:                  "unexpected format",
+		`{"data":[],"meta":{"has_more":true}}`:                                   "has no cursor",
 		`{"data":[],"meta":{"start_date":"2026-02-01","end_date":"2026-02-28"}}`: " 0",
 		`{"data":[],"meta":{"start_date":null,"end_date":null}}`:                 " 0",
 		`{"data":[],"meta":{"start_date":"2026-02-02","end_date":"2026-02-28"}}`: "it covers other days than requested: 2026-02-02 to 2026-02-28",
@@ -207,7 +207,7 @@ func TestAnalytics_refusal(t *testing.T) {
 		return `403 {"title":"Forbidden","detail":"Analytics is not enabled for the organization.","status":403,"requestId":"req_1"}`
 	})
 	_, err := c.Tools(t.Context(), february, "")
-	if want := "getToolAnalytics (GET /api/v1/analytics/tools) answered 403: Analytics is not enabled for the organization (request req_1)"; err == nil || err.Error() != want {
+	if want := "getToolAnalytics (GET /api/v1/analytics/tools) returned 403: Analytics is not enabled for the organization (request req_1)"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	// A failure is not kept: what was refused may be allowed now.
@@ -285,8 +285,8 @@ func TestUserAnalytics_pages(t *testing.T) {
 		"other organization": {0, "100", `200 {"data":[],"meta":{"org_id":"p","has_more":false}}`, "it belongs to organization p, and an earlier page to o", 2},
 		"no organization":    {0, "100", `200 {"data":[],"meta":{"has_more":false}}`, "1d 1e 2d 2e ", 2},
 		"same rows":          {0, "100", rows("ed") + `,"has_more":true,"next_cursor":"b"}}`, "cursor leads back", 2},
-		"no cursor":          {0, "100", rows("b") + `,"has_more":true,"next_cursor":null}}`, "names no cursor", 2},
-		"broken half-way":    {0, "100", `400 {"title":"Bad Request","detail":"cursor is no user.","requestId":"req_9"}`, "answered 400: cursor is no user (request req_9)", 2},
+		"no cursor":          {0, "100", rows("b") + `,"has_more":true,"next_cursor":null}}`, "has no cursor", 2},
+		"broken half-way":    {0, "100", `400 {"title":"Bad Request","detail":"cursor is no user.","requestId":"req_9"}`, "returned 400: cursor is no user (request req_9)", 2},
 		"ends without meta":  {0, "100", `200 {"data":[{"user_id":"b","date":"2026-02-01"}]}`, "1b 1d 1e 2d 2e ", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -342,13 +342,13 @@ func TestUserAnalytics_envelopes(t *testing.T) {
 		`{"data":[` + two + `],"meta":{"has_more":false}}`:   "2",
 		`{"data":[` + two + `],"meta":{"next_cursor":null}}`: "2",
 		`[` + one + `]`:                                                   "2",
-		`{"data":[` + two + `]}`:                                          "does not say whether there are more pages",
-		`{"data":[` + two + `],"meta":null}`:                              "does not say whether there are more pages",
-		`{"data":[` + two + `],"meta":{"org_id":"o"}}`:                    "does not say whether there are more pages",
-		`{"data":[` + two + `],"meta":{"has_more":null}}`:                 "does not say whether there are more pages",
-		`[` + two + `]`:                                                   "does not say whether there are more pages",
+		`{"data":[` + two + `]}`:                                          "does not report whether there are more pages",
+		`{"data":[` + two + `],"meta":null}`:                              "does not report whether there are more pages",
+		`{"data":[` + two + `],"meta":{"org_id":"o"}}`:                    "does not report whether there are more pages",
+		`{"data":[` + two + `],"meta":{"has_more":null}}`:                 "does not report whether there are more pages",
+		`[` + two + `]`:                                                   "does not report whether there are more pages",
 		`{"data":null,"meta":{"has_more":false,"next_cursor":null}}`:      "its data is null",
-		`{"data":[` + one + `],"meta":{"has_more":true,"next_cursor":7}}`: "unexpected shape",
+		`{"data":[` + one + `],"meta":{"has_more":true,"next_cursor":7}}`: "unexpected format",
 	} {
 		c, _, _ := serveShort(t, func(string) string { return "200 " + body })
 		got, err := c.Users(t.Context(), february, 2)
@@ -376,7 +376,7 @@ func TestMyCost(t *testing.T) {
 		"other days":          {CostHeadlineDaily, `{"data":[],"meta":{"start_date":"2026-01-01"}}`, "it covers other days than requested"},
 		"another, other days": {"by_pr", `{"data":[],"meta":{"end_date":"2026-01-01"}}`, "it covers other days than requested"},
 		"another, open rows":  {"by_pr", `{"data":[{"date":"2026-01-01"}]}`, ` [{"date":"2026-01-01"}] null`},
-		"no credits":          {CostHeadlineDaily, `{"data":[{"date":"2026-02-02","fsc":"many"}]}`, "unexpected shape"},
+		"no credits":          {CostHeadlineDaily, `{"data":[{"date":"2026-02-02","fsc":"many"}]}`, "unexpected format"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

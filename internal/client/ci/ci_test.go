@@ -126,7 +126,7 @@ func TestCIRepositoryOwners_readsEveryField(t *testing.T) {
 		c, rec, _ := serveShort(t, func(string) string { return answer })
 		found, err := c.RepositoryOwners(t.Context())
 		if !strings.Contains(answer, "owners") && !strings.Contains(answer, "200 [") {
-			if err == nil || !strings.Contains(err.Error(), "has no owners") {
+			if err == nil || !strings.Contains(err.Error(), "the field owners is missing") {
 				t.Errorf("%s: got %+v, %v", answer, found, err)
 			}
 			continue
@@ -223,14 +223,14 @@ func TestCIReads_failures(t *testing.T) {
 			want     string
 			requests int
 		}{
-			`200 {}`:                              {"it has no " + of.list, 1},
-			`200 {"` + of.list + `":{}}`:          {"unexpected shape", 1},
-			`200 {"` + of.list + `":"x"}`:         {"unexpected shape", 1},
+			`200 {}`:                              {"the field " + of.list + " is missing", 1},
+			`200 {"` + of.list + `":{}}`:          {"unexpected format", 1},
+			`200 {"` + of.list + `":"x"}`:         {"unexpected format", 1},
 			`200 "x"`:                             {"cannot unmarshal", 1},
 			`200 <html>`:                          {"not JSON", 4},
-			`403 {"detail":"no","title":"x"}`:     {"answered 403: no", 1},
-			`500 {"detail":"broken","title":"x"}`: {"answered 500: broken", 4},
-			"drop":                                {"no usable answer", 4},
+			`403 {"detail":"no","title":"x"}`:     {"returned 403: no", 1},
+			`500 {"detail":"broken","title":"x"}`: {"returned 500: broken", 4},
+			"drop":                                {") failed: ", 4},
 		} {
 			t.Run(operation+answer, func(t *testing.T) {
 				t.Parallel()

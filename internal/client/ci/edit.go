@@ -88,7 +88,7 @@ func (e *UncertainEditError) Error() string {
 	for i, t := range e.Targets {
 		names[i] = t.String()
 	}
-	return fmt.Sprintf("pull requests may have been opened in %s, but the answer does not tell: %s", strings.Join(names, ", "), create.Causes(e.Err))
+	return fmt.Sprintf("pull requests may have been opened in %s, but no response lists them: %s", strings.Join(names, ", "), create.Causes(e.Err))
 }
 
 func (e *UncertainEditError) Unwrap() error { return e.Err }

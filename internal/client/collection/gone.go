@@ -12,7 +12,7 @@ type GoneError struct {
 	Err error
 }
 
-func (e *GoneError) Error() string { return "it does not exist: " + e.Err.Error() }
+func (e *GoneError) Error() string { return "the object does not exist: " + e.Err.Error() }
 
 func (e *GoneError) Unwrap() error { return e.Err }
 
@@ -24,7 +24,7 @@ type UnprovenGoneError struct {
 }
 
 func (e *UnprovenGoneError) Error() string {
-	return fmt.Sprintf("%v; whether it is gone is not certain, because the listing that would show it failed: %v", e.Err, e.Listing)
+	return fmt.Sprintf("%v; the object may still exist, because the list that would show it failed: %v", e.Err, e.Listing)
 }
 
 func (e *UnprovenGoneError) Unwrap() error { return e.Listing }
@@ -42,7 +42,7 @@ type NotYetVisibleError struct {
 }
 
 func (e *NotYetVisibleError) Error() string {
-	return "the service may not show a new object yet: " + e.Err.Error()
+	return "a new object may not be visible yet: " + e.Err.Error()
 }
 
 func (e *NotYetVisibleError) Unwrap() error { return e.Err }

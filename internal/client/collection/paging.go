@@ -118,7 +118,7 @@ func (p *Paged[T]) after(ctx context.Context, key string, l *pages[T], first int
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("waiting for a page of a listing that several reads share: %w", ctx.Err())
+			return nil, fmt.Errorf("waiting for a page of a list: %w", ctx.Err())
 		case <-coming:
 		}
 	}
@@ -129,7 +129,7 @@ func (p *Paged[T]) extend(ctx context.Context, key string, l *pages[T]) {
 	got, err := p.fetch(ctx, key, l.next)
 	isRepeated := len(l.cursors) > 0 && slices.EqualFunc(l.last, got.Items, p.same)
 	if err == nil && got.Next != "" && (l.cursors[got.Next] || isRepeated) {
-		err = transport.NewTransportError(p.op, &transport.ResponseError{Problem: "its cursor leads back to a page that was read before, so the list cannot be completed"})
+		err = transport.NewTransportError(p.op, &transport.ResponseError{Problem: "its cursor leads back to an earlier page, so the list cannot be completed"})
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -260,7 +260,7 @@ func callPage[T any, P interface {
 		return Page[T]{}, transport.NewTransportError(r.Op, err)
 	}
 	if objects == nil {
-		return Page[T]{}, r.Unexpected("its " + envelope + " is null")
+		return Page[T]{}, r.Unexpected("the field " + envelope + " is null")
 	}
 	if objects, err = transport.CheckObjects[T, P](r, objects); err != nil {
 		return Page[T]{}, err
@@ -293,9 +293,9 @@ func NextPage(r transport.Request, hasMore *bool, cursor json.RawMessage, isFull
 	case next != "":
 		return next, nil
 	case hasMore != nil:
-		return "", r.Unexpected("it says that there are more pages, and names no cursor for the next one")
+		return "", r.Unexpected("it reports more pages but has no cursor for the next one")
 	case cursor == nil && isFull:
-		return "", r.Unexpected("it does not say whether there are more pages")
+		return "", r.Unexpected("it does not report whether there are more pages")
 	}
 	return "", nil
 }

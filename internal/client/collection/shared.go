@@ -260,7 +260,7 @@ func (l *listing[T]) Wait(ctx context.Context) error {
 	}
 	select {
 	case <-ctx.Done():
-		return fmt.Errorf("waiting for a listing that several reads share: %w", ctx.Err())
+		return fmt.Errorf("waiting for a list: %w", ctx.Err())
 	case <-l.done:
 		return l.err
 	}

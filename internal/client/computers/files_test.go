@@ -114,19 +114,19 @@ func TestUpload_isRepeated(t *testing.T) {
 		requests int
 		message  string
 	}{
-		"500":      {func(w http.ResponseWriter) { w.WriteHeader(500) }, 4, "answered the upload with 500"},
-		"503":      {func(w http.ResponseWriter) { w.WriteHeader(503) }, 4, "answered the upload with 503"},
-		"dropped":  {clienttest.Drop, 4, "got no usable answer"},
-		"403 JSON": {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 403, `{"detail":"The form has expired."}`) }, 1, "403: The form has expired."},
+		"500":      {func(w http.ResponseWriter) { w.WriteHeader(500) }, 4, "returned 500 for the upload"},
+		"503":      {func(w http.ResponseWriter) { w.WriteHeader(503) }, 4, "returned 503 for the upload"},
+		"dropped":  {clienttest.Drop, 4, "the file upload failed: "},
+		"403 JSON": {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 403, `{"detail":"The form has expired."}`) }, 1, "for the upload: The form has expired."},
 		"403 XML": {func(w http.ResponseWriter) {
 			w.WriteHeader(403)
 			_, _ = io.WriteString(w, `<Error><Code>X</Code><Message>Signature wrong.</Message><StringToSign>s3cret</StringToSign></Error>`)
-		}, 1, "403: Signature wrong."},
-		"300": {func(w http.ResponseWriter) { w.WriteHeader(300) }, 1, "answered the upload with 300"},
+		}, 1, "for the upload: Signature wrong."},
+		"300": {func(w http.ResponseWriter) { w.WriteHeader(300) }, 1, "returned 300 for the upload"},
 		"redirect": {func(w http.ResponseWriter) {
 			w.Header().Set("Location", "http://elsewhere.example/?sig=s3cret")
 			w.WriteHeader(307)
-		}, 1, "answered the upload with 307"},
+		}, 1, "returned 307 for the upload"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -179,9 +179,9 @@ func TestUpload_onlyOverHTTPS(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"http://files.example/put?sig=s3cret": "allow_insecure_http",
-		"ftp://files.example/put":             "no http or https URL",
-		"://":                                 "no http or https URL",
-		"/put":                                "no http or https URL",
+		"ftp://files.example/put":             "not an http or https URL",
+		"://":                                 "not an http or https URL",
+		"/put":                                "not an http or https URL",
 	} {
 		c, _, _ := serve(t, func(http.ResponseWriter, *http.Request, int) {})
 		err := c.Upload(t.Context(), &FileUpload{url: address}, "a", inline("x"), nil)
@@ -205,7 +205,7 @@ func TestUpload_fileThatChanges(t *testing.T) {
 			content := inline(text)
 			content.Size = 5
 			err := c.Upload(t.Context(), &FileUpload{url: storage.URL}, "a", content, nil)
-			if err == nil || !strings.Contains(err.Error(), "changed while it was uploaded") || len(clk.Sleeps()) != 0 {
+			if err == nil || !strings.Contains(err.Error(), "changed during the upload") || len(clk.Sleeps()) != 0 {
 				t.Errorf("%d pauses, error %v", len(clk.Sleeps()), err)
 			}
 		})

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
@@ -42,64 +41,55 @@ func AlreadyExists(found []ExistsError) error {
 }
 
 func (e *ExistsError) Error() string {
-	text := fmt.Sprintf("%s named %q exists already, with ID %s", phrase.WithArticle(e.Object), e.Name, e.ID)
+	text := fmt.Sprintf("%s named %q already exists with ID %s", phrase.WithArticle(e.Object), e.Name, e.ID)
 	if !e.CreatedAt.IsZero() {
 		text += ", created at " + e.CreatedAt.UTC().Format(time.RFC3339)
 	}
 	if len(e.Others) > 0 {
-		text += "; so " + phrase.Verb(len(e.Others), "does", "do") + " " + ListIDs(e.Others)
+		text += "; others with this name: " + ListIDs(e.Others)
 	}
 	return text
 }
 
-// LostError is a request that creates something and whose answer was lost, where nothing proves what it made.
+// LostError is a create request whose outcome is unknown: its response was lost, or does not tell whether the service acted.
 type LostError struct {
 	Object, Name string
-	// Found are objects that were not known before, which may be what the request made or what others did. They are not touched.
+	// Found are new objects, which the request or somebody else may have created.
 	Found []ExistsError
-	// Err is why the answer is missing, and why recovering failed, if it did.
+	// Err is why the outcome is unknown, and why looking for the object failed, if it did.
 	Err error
 }
 
 func (e *LostError) Error() string {
+	result := "no such " + e.Object + " was found"
 	if len(e.Found) > 0 {
-		return fmt.Sprintf("%s, and nothing proves that it made what is found now, %s: %s", e.what(), ListIDs(e.Found), Causes(e.Err))
+		result = "it may have created " + ListIDs(e.Found)
 	}
-	return fmt.Sprintf("%s, and no such %s is found: %s", e.what(), e.Object, Causes(e.Err))
+	return fmt.Sprintf("the request to create the %s has an unknown outcome, and %s: %s", withName(e.Object, e.Name), result, Causes(e.Err))
 }
 
-// what says whether there was an answer: one of a failing service does not tell whether it acted.
-func (e *LostError) what() string {
-	if transport.StatusOf(e.Err) != 0 {
-		return fmt.Sprintf("it is not certain whether the %s was created", calling(e.Object, e.Name))
-	}
-	return fmt.Sprintf("the answer to creating the %s was lost", calling(e.Object, e.Name))
-}
+func (e *LostError) Unwrap() error { return e.Err }
 
-// calling is an object with its name, where it has one.
-func calling(object, name string) string {
+// withName adds the name of an object that has one.
+func withName(object, name string) string {
 	if name == "" {
 		return object
 	}
 	return fmt.Sprintf("%s %q", object, name)
 }
 
-func (e *LostError) Unwrap() error { return e.Err }
-
-// WrongObjectError says that the service answered a creation with another object than the one that was asked for.
+// WrongObjectError says that a create request returned another object than a new one as requested.
 type WrongObjectError struct {
 	Object, Name string
-	// Found is the object in the answer. It is not taken over.
+	// Found is the object in the response.
 	Found ExistsError
-	// Err says what is wrong with it.
-	Err error
+	// Problem completes a sentence that starts with "it".
+	Problem string
 }
 
 func (e *WrongObjectError) Error() string {
-	return fmt.Sprintf("creating the %s was answered with the %s %s, which is not taken over: %v", calling(e.Object, e.Name), e.Object, ListIDs([]ExistsError{e.Found}), e.Err)
+	return fmt.Sprintf("the request to create the %s returned the wrong object, %s: it %s", withName(e.Object, e.Name), ListIDs([]ExistsError{e.Found}), e.Problem)
 }
-
-func (e *WrongObjectError) Unwrap() error { return e.Err }
 
 // ListIDs names objects by their IDs.
 func ListIDs(found []ExistsError) string {

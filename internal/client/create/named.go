@@ -67,7 +67,7 @@ func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T,
 	switch {
 	case err == nil:
 		if problem := n.unlike(made, known, since); problem != "" {
-			return nil, &WrongObjectError{Object: n.Object, Name: n.Name, Found: n.Describe(made), Err: &transport.ResponseError{Problem: problem}}
+			return nil, &WrongObjectError{Object: n.Object, Name: n.Name, Found: n.Describe(made), Problem: problem}
 		}
 		return made, nil
 	case transport.IsConflict(err):
@@ -98,9 +98,9 @@ func (n NamedObject[T]) find(ctx context.Context) ([]T, error) {
 func (n NamedObject[T]) unlike(made *T, known collection.Snapshot[T], since time.Time) string {
 	switch {
 	case known.Contains(n.Describe(made).ID), n.MayReplay && !CreatedSince(n.CreatedAt(made), since):
-		return "the object existed before"
+		return "existed before"
 	case n.NameOf(made) != n.Name:
-		return fmt.Sprintf("the object is named %q", n.NameOf(made))
+		return fmt.Sprintf("is named %q", n.NameOf(made))
 	}
 	return ""
 }

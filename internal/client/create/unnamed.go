@@ -111,7 +111,7 @@ func sendUnnamed[T any](ctx context.Context, c *transport.Conn, beside *Creation
 	defer beside.mu.Unlock()
 	switch {
 	case err == nil && (beside.created[n.Describe(made).ID] || !CreatedSince(n.CreatedAt(made), since.Add(-skew))):
-		return nil, since, nil, &WrongObjectError{Object: n.Object, Found: n.Describe(made), Err: &transport.ResponseError{Problem: "the object existed before"}}
+		return nil, since, nil, &WrongObjectError{Object: n.Object, Found: n.Describe(made), Problem: "existed before"}
 	case err == nil:
 		beside.created[n.Describe(made).ID] = true
 	case transport.IsAmbiguous(err):

@@ -142,7 +142,7 @@ func (c *Client) readSourceOptions(ctx context.Context) (*SourceOptions, error) 
 	found, err := transport.Call[SourceOptions](ctx, c.conn, r)
 	if err == nil && found.Providers == nil {
 		// As an empty list, it would make every source look unknown.
-		return nil, r.Unexpected("it lacks the field providers")
+		return nil, r.Unexpected("the field providers is missing")
 	}
 	return found, err
 }

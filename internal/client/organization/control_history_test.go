@@ -101,11 +101,11 @@ func TestEnterpriseControlHistory_failures(t *testing.T) {
 	t.Parallel()
 	const secret = "no-secret-api-key"
 	for name, tc := range map[string]struct{ answer, want string }{
-		"refused":     {`403 {"detail":"no"}`, "answered 403: no"},
-		"no changes":  {`200 {"pagination":{}}`, "has no changes"},
-		"no revision": {changesPage("", `{"settings":{"apiKey":"`+secret+`"}}`), "holds no ID"},
-		"no settings": {changesPage("", `{"revision":1}`), "lacks the field settings"},
-		"odd types":   {changesPage("", `{"revision":"`+secret+`","settings":{"apiKey":"`+secret+`"}}`), "unexpected shape"},
+		"refused":     {`403 {"detail":"no"}`, "returned 403: no"},
+		"no changes":  {`200 {"pagination":{}}`, "the field changes is missing"},
+		"no revision": {changesPage("", `{"settings":{"apiKey":"`+secret+`"}}`), "has no ID"},
+		"no settings": {changesPage("", `{"revision":1}`), "the field settings is missing"},
+		"odd types":   {changesPage("", `{"revision":"`+secret+`","settings":{"apiKey":"`+secret+`"}}`), "unexpected format"},
 		"a circle":    {changesPage("a", change(1)), "leads back"},
 	} {
 		t.Run(name, func(t *testing.T) {

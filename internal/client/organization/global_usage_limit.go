@@ -57,7 +57,7 @@ func decodeGlobalLimit(body []byte) (limit *int64, err error) {
 	}
 	raw, ok := fields["limit"]
 	if !ok {
-		return nil, &transport.ResponseError{Problem: "it has no limit"}
+		return nil, &transport.ResponseError{Problem: "the field limit is missing"}
 	}
 	err = transport.Decode(raw, "", &limit)
 	return limit, err

@@ -166,7 +166,7 @@ func TestSetAndRemoveGlobalUsageLimit(t *testing.T) {
 		"501":                        {put: `501 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: asked},
 		"a page of 404":              {put: "404 <html>", wantErr: transport.IsForeign, calls: asked},
 		"500, but set":               {put: `500 {"detail":"no"}`, read: own, calls: lost},
-		"500, and not set":           {put: `500 {"detail":"no"}`, read: none, wantErr: clienttest.Is[*transport.APIError], says: "answered 500", calls: lost},
+		"500, and not set":           {put: `500 {"detail":"no"}`, read: none, wantErr: clienttest.Is[*transport.APIError], says: "returned 500", calls: lost},
 		"lost, but set":              {put: "drop", read: own, calls: lost},
 		"lost, and not set":          {put: "drop", read: `200 {"limit":5}`, wantErr: clienttest.Is[*transport.TransportError], calls: lost},
 		"lost, and not read":         {put: "drop", read: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.TransportError], calls: lost},

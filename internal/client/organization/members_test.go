@@ -125,16 +125,16 @@ func TestMembers_failures(t *testing.T) {
 	t.Parallel()
 	first := usersPage("a", user("u1", "ada@acme.example", ""))
 	for name, tc := range map[string]struct{ second, want string }{
-		"refused":             {`403 {"detail":"no"}`, "listMembers (GET " + membersRoute + ") answered 403: no"},
-		"broken":              {`501 {"detail":"no"}`, "answered 501"},
-		"a circle":            {usersPage("a", user("u2", "ben@acme.example", "")), "leads back to a page that was read before"},
-		"the same again":      {usersPage("b", user("u1", "ada@acme.example", "")), "leads back to a page that was read before"},
-		"more, but not where": {`200 {"users":[],"pagination":{"hasMore":true,"nextCursor":null}}`, "names no cursor"},
-		"no members":          {`200 {"pagination":{"hasMore":false}}`, "has no users"},
-		"no object":           {usersPage("", `{}`), "object 1 is none: it holds no ID"},
-		"no email":            {usersPage("", user("u2", "", "")), "lacks the field email"},
+		"refused":             {`403 {"detail":"no"}`, "listMembers (GET " + membersRoute + ") returned 403: no"},
+		"broken":              {`501 {"detail":"no"}`, "returned 501"},
+		"a circle":            {usersPage("a", user("u2", "ben@acme.example", "")), "leads back to an earlier page"},
+		"the same again":      {usersPage("b", user("u1", "ada@acme.example", "")), "leads back to an earlier page"},
+		"more, but not where": {`200 {"users":[],"pagination":{"hasMore":true,"nextCursor":null}}`, "has no cursor"},
+		"no members":          {`200 {"pagination":{"hasMore":false}}`, "the field users is missing"},
+		"no object":           {usersPage("", `{}`), "object 1 of the list is invalid: it has no ID"},
+		"no email":            {usersPage("", user("u2", "", "")), "the field email is missing"},
 		"odd metadata":        {usersPage("", `{"id":"u2","email":"b@c","metadata":"x"}`), "metadata"},
-		"odd time":            {usersPage("", `{"id":"u2","email":"b@c","createdAt":"soon"}`), "no point in time"},
+		"odd time":            {usersPage("", `{"id":"u2","email":"b@c","createdAt":"soon"}`), "not a timestamp"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -234,15 +234,15 @@ func TestRemoveMember(t *testing.T) {
 		"with a body":                  {[]string{"200 {}"}, false, "", 1},
 		"nobody":                       {[]string{gone, others}, true, "does not exist", 2},
 		"answer lost":                  {[]string{"drop", gone, others}, true, "does not exist", 3},
-		"still listed":                 {[]string{gone, with, with}, false, "answered 404", 3},
+		"still listed":                 {[]string{gone, with, with}, false, "returned 404", 3},
 		"gone in a new listing":        {[]string{gone, with, others}, true, "does not exist", 3},
-		"nobody at all":                {[]string{gone, usersPage("")}, false, "whether it is gone is not certain", 2},
+		"nobody at all":                {[]string{gone, usersPage("")}, false, "may still exist", 2},
 		"nobody at all any more":       {[]string{gone, with, usersPage("")}, false, "lists no members", 3},
-		"nothing to list":              {[]string{gone, gone}, false, "whether it is gone is not certain", 2},
-		"a 404 of something else":      {[]string{"404 <html>"}, false, "answered 404", 1},
+		"nothing to list":              {[]string{gone, gone}, false, "may still exist", 2},
+		"a 404 of something else":      {[]string{"404 <html>"}, false, "returned 404", 1},
 		"a page of something else":     {[]string{"200 <html>", "200 <html>", "200 <html>", "200 <html>"}, false, "not JSON", 4},
-		"oneself":                      {[]string{`409 {"detail":"not yourself"}`}, false, "answered 409: not yourself", 1},
-		"not allowed":                  {[]string{`403 {"detail":"no"}`}, false, "answered 403", 1},
+		"oneself":                      {[]string{`409 {"detail":"not yourself"}`}, false, "returned 409: not yourself", 1},
+		"not allowed":                  {[]string{`403 {"detail":"no"}`}, false, "returned 403", 1},
 		"a failure before the removal": {[]string{"503 {}", "204 "}, false, "", 2},
 	} {
 		t.Run(name, func(t *testing.T) {

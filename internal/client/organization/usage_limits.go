@@ -206,10 +206,10 @@ func decodeLimits(body []byte) (global *int64, users []listedLimit, err error) {
 		return nil, nil, err
 	}
 	if _, ok := fields["globalLimit"]; !ok {
-		return nil, nil, &transport.ResponseError{Problem: "it has no globalLimit"}
+		return nil, nil, &transport.ResponseError{Problem: "the field globalLimit is missing"}
 	}
 	if string(fields["userLimits"]) == "null" {
-		return nil, nil, &transport.ResponseError{Problem: "its userLimits are null"}
+		return nil, nil, &transport.ResponseError{Problem: "the field userLimits is null"}
 	}
 	if err := transport.Decode(fields["globalLimit"], "", &global); err != nil {
 		return nil, nil, err

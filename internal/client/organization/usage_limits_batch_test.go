@@ -152,7 +152,7 @@ func TestUserUsageLimits_writtenTogether(t *testing.T) {
 		ms     = time.Millisecond
 		one    = 1_000_000
 		two    = 2_000_000
-		no     = "answered 403: no"
+		no     = "returned 403: no"
 		refuse = `403 {"detail":"no"}`
 		left   = "context deadline exceeded"
 		other  = "because another resource of this run sets it to 1000000"
@@ -256,7 +256,7 @@ func TestUserUsageLimits_writtenTogether(t *testing.T) {
 			want:   "a@x null,b@x null,c@x null",
 		},
 		"400 for all is followed by each": {
-			writes: []write{{0, 0, "a@x", one, ""}, {ms, 0, "b@x", 1, "answered 400: too little"}, {2 * ms, 0, "c@x", 0, ""}},
+			writes: []write{{0, 0, "a@x", one, ""}, {ms, 0, "b@x", 1, "returned 400: too little"}, {2 * ms, 0, "c@x", 0, ""}},
 			faults: []string{`400 {"detail":"some are too little"}`, "", `400 {"detail":"too little"}`},
 			puts:   []string{"52ms a@x=1000000 b@x=1 c@x=null", "52ms a@x=1000000", "52ms b@x=1", "52ms c@x=null"},
 			want:   "a@x 1000000,b@x 5,c@x null",
@@ -268,7 +268,7 @@ func TestUserUsageLimits_writtenTogether(t *testing.T) {
 			want:   "a@x 1000000,b@x 5,c@x 2000000",
 		},
 		"400 of another server is everybody's": {
-			writes: []write{{0, 0, "a@x", one, "answered 400"}, {ms, 0, "c@x", two, "answered 400"}},
+			writes: []write{{0, 0, "a@x", one, "returned 400"}, {ms, 0, "c@x", two, "returned 400"}},
 			faults: []string{"400 <html>"},
 			puts:   []string{"51ms a@x=1000000 c@x=2000000"},
 			want:   "a@x null,b@x 5,c@x null",
@@ -280,7 +280,7 @@ func TestUserUsageLimits_writtenTogether(t *testing.T) {
 			want:   "a@x null,b@x 5,c@x null",
 		},
 		"404 is everybody's": {
-			writes: []write{{0, 0, "a@x", one, "answered 404"}, {ms, 0, "b@x", 0, "answered 404"}},
+			writes: []write{{0, 0, "a@x", one, "returned 404"}, {ms, 0, "b@x", 0, "returned 404"}},
 			faults: []string{`404 {"detail":"no"}`},
 			puts:   []string{"51ms a@x=1000000 b@x=null"},
 			want:   "a@x null,b@x 5,c@x null",

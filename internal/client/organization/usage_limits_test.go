@@ -111,10 +111,10 @@ func TestUsageLimits_readsEveryForm(t *testing.T) {
 func TestUsageLimits_lacksWhatIsRequired(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{
-		`{"userLimits":[]}`:                                "it has no globalLimit",
-		`{"globalLimit":1}`:                                "it has no userLimits",
-		`{"globalLimit":1,"userLimits":null}`:              "its userLimits are null",
-		`{"globalLimit":1,"userLimits":[{"email":"b@x"}]}`: "its object 1 is none: it lacks the field limit",
+		`{"userLimits":[]}`:                                "the field globalLimit is missing",
+		`{"globalLimit":1}`:                                "the field userLimits is missing",
+		`{"globalLimit":1,"userLimits":null}`:              "the field userLimits is null",
+		`{"globalLimit":1,"userLimits":[{"email":"b@x"}]}`: "object 1 of the list is invalid: the field limit is missing",
 	} {
 		c, _, _ := serveShort(t, clienttest.Answers(map[string]string{getLimits: "200 " + answer}))
 		if _, err := c.UserUsageLimit(t.Context(), "b@x"); !clienttest.IsA(err, clienttest.Is[*transport.ResponseError]) || collection.IsGone(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "getUserUsageLimits") {
@@ -300,7 +300,7 @@ func TestSetAndRemoveUserUsageLimit(t *testing.T) {
 		"a page of 403":             {answer: "403 <html>", wantErr: transport.IsForeign, calls: asked},
 		"500, but set":              {answer: `500 {"detail":"no"}`, list: limited("A@x 1000000"), want: "a@x=1000000", calls: lost},
 		"500, and not set":          {answer: `500 {"detail":"no"}`, list: limited("A@x 5"), wantErr: clienttest.Is[*transport.APIError], says: "setUserUsageLimits", calls: lost},
-		"500, and no list":          {answer: `500 {"detail":"no"}`, list: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], says: "answered 500", calls: lost},
+		"500, and no list":          {answer: `500 {"detail":"no"}`, list: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], says: "returned 500", calls: lost},
 		"a page of 502, but set":    {answer: "502 <html>", list: limited("A@x 1000000"), want: "a@x=1000000", calls: lost},
 		"lost, but set":             {answer: "drop", list: limited("A@x 1000000"), want: "a@x=1000000", calls: lost},
 		"lost, and not set":         {answer: "drop", list: limited("A@x null"), wantErr: clienttest.Is[*transport.TransportError], calls: lost},
@@ -324,7 +324,7 @@ func TestSetAndRemoveUserUsageLimit(t *testing.T) {
 		"removal lost, and not done":   {removes: true, answer: "drop", list: limited("A@x 5"), wantErr: clienttest.Is[*transport.TransportError], calls: lost},
 		"removal, 400":                 {removes: true, answer: `400 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: asked},
 		"removal, 403":                 {removes: true, answer: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: asked},
-		"removal, 500, and no list":    {removes: true, answer: `500 {"detail":"no"}`, list: `500 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], says: "answered 500", calls: append(slices.Clone(tried), lookUp, lookUp, lookUp, lookUp)},
+		"removal, 500, and no list":    {removes: true, answer: `500 {"detail":"no"}`, list: `500 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], says: "returned 500", calls: append(slices.Clone(tried), lookUp, lookUp, lookUp, lookUp)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -197,10 +197,10 @@ func TestChanged(t *testing.T) {
 		"nothing":                 {answer: ``, stored: `{"id":"sa_1","name":"a","status":"inactive"}`, reads: 1},
 		"an empty object":         {answer: `{}`, stored: `{"id":"sa_1","name":"a","status":"inactive"}`, reads: 1},
 		"a page":                  {answer: `<html>`, stored: `{"id":"sa_1","name":"a","status":"inactive"}`, reads: 1},
-		"nothing, and no change":  {answer: `{}`, stored: `{"id":"sa_1","name":"a","status":"active"}`, reads: 1, wantErr: "is not changed"},
-		"nothing, and none again": {answer: `{}`, stored: `{}`, reads: 1, wantErr: "read back"},
+		"nothing, and no change":  {answer: `{}`, stored: `{"id":"sa_1","name":"a","status":"active"}`, reads: 1, wantErr: "read back differs"},
+		"nothing, and none again": {answer: `{}`, stored: `{}`, reads: 1, wantErr: "read the object back"},
 		"another object":          {answer: `{"id":"sa_2","name":"a","status":"inactive"}`, wantErr: "instead of sa_1"},
-		"no name":                 {answer: `{"id":"sa_1"}`, wantErr: "lacks the field name"},
+		"no name":                 {answer: `{"id":"sa_1"}`, wantErr: "the field name is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

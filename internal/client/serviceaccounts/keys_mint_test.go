@@ -35,7 +35,7 @@ func TestCreateAPIKey(t *testing.T) {
 		"lost once":               {prepare: func(s *keyring) { s.breaking = once }, want: "made-2", wantLive: "[made-2]"},
 		"a dead namesake":         {prepare: func(s *keyring) { s.add("old", revoked) }, want: "made-1", wantLive: "[made-1]"},
 		"an expired namesake":     {prepare: func(s *keyring) { s.add("old", func(k *APIKey) { k.ExpiresAt = k.CreatedAt }) }, want: "made-1", wantLive: "[made-1]"},
-		"a live namesake":         {prepare: func(s *keyring) { s.add("old", nil) }, wantErr: []string{"old", "2026-03-01T00:00:00Z", "exists already"}, wantLive: "[old]"},
+		"a live namesake":         {prepare: func(s *keyring) { s.add("old", nil) }, wantErr: []string{"old", "2026-03-01T00:00:00Z", "already exists"}, wantLive: "[old]"},
 		"two live namesakes":      {prepare: func(s *keyring) { s.add("key-a", nil); s.add("key-b", nil) }, wantErr: []string{"key-a", "key-b"}, wantLive: "[key-a key-b]"},
 		"another name":            {prepare: func(s *keyring) { s.add("old", func(k *APIKey) { k.Name = "x" }) }, want: "made-1", wantLive: "[old made-1]"},
 		"among others":            {prepare: func(s *keyring) { s.add("old", nil) }, call: amongOthers, want: "made-1", wantLive: "[old made-1]"},
@@ -49,18 +49,18 @@ func TestCreateAPIKey(t *testing.T) {
 		},
 		"somebody else's, the request lost before commit": {
 			prepare: func(s *keyring) { s.swallow = true; s.breaking = always; s.meanwhile = func() { s.add("theirs", nil) } },
-			expires: true, wantErr: []string{"theirs", "nothing proves"}, wantLive: "[theirs]",
+			expires: true, wantErr: []string{"theirs", "may have created"}, wantLive: "[theirs]",
 		},
 		"somebody else's before the request": {
 			prepare: func(s *keyring) {
 				s.swallow, s.breaking = true, always
 				s.meanwhile = func() { s.add("theirs", func(k *APIKey) { k.CreatedAt -= 60_000 }) }
 			},
-			wantErr: []string{"theirs", "nothing proves"}, wantLive: "[theirs]",
+			wantErr: []string{"theirs", "may have created"}, wantLive: "[theirs]",
 		},
 		"the service tells no time": {
 			prepare: func(s *keyring) { s.timeless, s.breaking = true, once },
-			wantErr: []string{"made-1", "nothing proves"}, wantLive: "[made-1]",
+			wantErr: []string{"made-1", "may have created"}, wantLive: "[made-1]",
 		},
 		"its revocation fails": {
 			prepare: func(s *keyring) { s.breaking, s.keeping = once, true },
@@ -78,7 +78,7 @@ func TestCreateAPIKey(t *testing.T) {
 		},
 		"a rotation's newer key, and the plan named another": {
 			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil) },
-			call:    replaces(Renewal{ID: "old", RevokeID: "other"}), wantErr: []string{"exists already", "lost"}, wantLive: "[lost]",
+			call:    replaces(Renewal{ID: "old", RevokeID: "other"}), wantErr: []string{"already exists", "lost"}, wantLive: "[lost]",
 		},
 		"a newer key with an expiry that nobody asked for": {
 			prepare: func(s *keyring) {

@@ -179,7 +179,7 @@ func (c *Client) retryNotFound(ctx context.Context, createdAt time.Time, send fu
 			return err
 		}
 		if sleepErr := c.conn.Clock.Sleep(ctx, min(notFoundPause, left)); sleepErr != nil {
-			return fmt.Errorf("waiting for the session to be visible: %w", sleepErr)
+			return fmt.Errorf("waiting for the session to become visible: %w", sleepErr)
 		}
 	}
 }
@@ -208,7 +208,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Session, erro
 	})
 	c.invalidate(key)
 	if err == nil && body.isElsewhere(made) {
-		return nil, &create.WrongObjectError{Object: "session", Found: made.existing(), Err: &transport.ResponseError{Problem: "the session is not on the computer " + body.ComputerID}}
+		return nil, &create.WrongObjectError{Object: "session", Found: made.existing(), Problem: "is not on the computer " + body.ComputerID}
 	}
 	return made, err
 }
@@ -224,7 +224,7 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error)
 	err = transport.Decode(answer.Body, r.Noun, &made)
 	switch {
 	case made.ID == "":
-		return nil, r.Unexpected("it holds no ID")
+		return nil, r.Unexpected("it has no ID")
 	case err == nil && made.MissingField() == "":
 		return &made, nil
 	}
@@ -310,7 +310,7 @@ func (c *Client) Interrupt(ctx context.Context, id string) (string, error) {
 	case err != nil:
 		return "", err
 	case answer.Status == "":
-		return "", r.Unexpected("it has no status")
+		return "", r.Unexpected("the field status is missing")
 	}
 	return answer.Status, nil
 }

@@ -147,14 +147,14 @@ func TestSessions_readsEveryForm(t *testing.T) {
 		"nulls":                 {answer: `{"sessionId":"s1","status":"idle","title":null,"parent_session_id":null,"createdAt":null,"computerId":null,"sessionSettings":null,"serviceCredits":null,"completedAt":null}`},
 		"null settings":         {answer: ses("s1", `,"sessionSettings":{"tags":null,"worktree":null,"enabledToolIds":null,"model":null,"compactionThresholdCheckEnabled":null}`)},
 		"a tag without a map":   {answer: ses("s1", `,"sessionSettings":{"tags":[{"name":"a","metadata":null},{"name":"b"}]}`)},
-		"no ID":                 {answer: `{"status":"idle"}`, fails: "holds no ID"},
-		"no status":             {answer: `{"sessionId":"s1"}`, fails: "lacks the field status"},
-		"another one":           {answer: ses("s2", ""), fails: "the object s2 instead of s1"},
+		"no ID":                 {answer: `{"status":"idle"}`, fails: "has no ID"},
+		"no status":             {answer: `{"sessionId":"s1"}`, fails: "the field status is missing"},
+		"another one":           {answer: ses("s2", ""), fails: "contains s2 instead of s1"},
 		"another spelling":      {answer: ses("S1", "")},
-		"settings of no kind":   {answer: ses("s1", `,"sessionSettings":"x"`), fails: "unexpected shape"},
-		"no object":             {answer: `[]`, fails: "unexpected shape"},
+		"settings of no kind":   {answer: ses("s1", `,"sessionSettings":"x"`), fails: "unexpected format"},
+		"no object":             {answer: `[]`, fails: "unexpected format"},
 		"a page":                {answer: `<html>`, fails: "is not JSON"},
-		"a count with a letter": {answer: `{"sessionId":"s1","status":"idle","messageCount":"3"}`, fails: "unexpected shape"},
+		"a count with a letter": {answer: `{"sessionId":"s1","status":"idle","messageCount":"3"}`, fails: "unexpected format"},
 	} {
 		c, _, _ := serveSessions(t, func(string, time.Duration) string { return "200 " + tc.answer })
 		got, err := c.getUncached(t.Context(), "s1", "")

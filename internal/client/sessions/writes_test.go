@@ -41,7 +41,7 @@ func TestUpdateSession(t *testing.T) {
 		"refused":                        {answer: `403 {"detail":"no"}`, status: 403, patches: 1},
 		"answered with nothing":          {answer: "200 ", list: []string{ses("s1", patched)}, patches: 1},
 		"answered with nothing, alone":   {answer: "200 {}", alone: ses("s1", patched), patches: 1},
-		"answered with nothing, not so":  {answer: "200 {}", list: []string{ses("s1", "")}, fails: "is not changed", patches: 1},
+		"answered with nothing, not so":  {answer: "200 {}", list: []string{ses("s1", "")}, fails: "read back differs", patches: 1},
 		"answered with another session":  {answer: "200 " + ses("s2", patched), fails: "s2 instead of s1", patches: 1},
 		"answered with no settings":      {answer: "200 " + ses("s1", ""), patches: 1},
 		"answered with nothing, no list": {answer: "200 {}", list: []string{"501"}, status: 501, patches: 1},
@@ -272,7 +272,7 @@ func TestInterruptSession(t *testing.T) {
 		"when it shows":  {answers: []string{noSession, `200 {"status":"idle"}`}, want: "idle", waited: 2 * time.Second},
 		"repeated":       {answers: []string{"drop", `200 {"status":"pending"}`}, want: "pending", waited: transport.MinBackoff},
 		"never found":    {answers: slices.Repeat([]string{noSession}, 3), fails: "no such session", waited: notFoundPatience},
-		"no status":      {answers: []string{`200 {}`}, fails: "has no status"},
+		"no status":      {answers: []string{`200 {}`}, fails: "the field status is missing"},
 		"nothing":        {answers: slices.Repeat([]string{`200 `}, 4), fails: "is not JSON"},
 		"refused":        {answers: []string{`403 {"detail":"not yours"}`}, fails: "not yours"},
 	} {

@@ -79,21 +79,21 @@ func ParseBaseURL(raw string, allowInsecure bool) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	switch {
 	case raw == "":
-		return nil, fault("is empty; give the service's address, such as https://api.agentyard.example")
+		return nil, fault("is empty; set it to the service's address, such as https://api.agentyard.example")
 	case err != nil:
-		return nil, fault("is not a URL; give the service's address, such as https://api.agentyard.example")
+		return nil, fault("is not a URL; set it to the service's address, such as https://api.agentyard.example")
 	case u.Scheme != "https" && u.Scheme != "http":
 		return nil, fault("must start with https:// (or http:// for an emulator on this machine)")
 	case u.Hostname() == "":
-		return nil, fault("has no host; give the service's address, such as https://api.agentyard.example")
+		return nil, fault("has no host; set it to the service's address, such as https://api.agentyard.example")
 	case u.User != nil:
-		return nil, fault("must not carry a user name or password; the credential is api_key")
+		return nil, fault("must not contain a user name or password; set api_key instead")
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, fault("must not have a query or a fragment")
 	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/api/v0"), strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/api/v1"):
 		return nil, fault("must not include /api/v0 or /api/v1; the provider adds the path of each operation")
 	case u.Scheme == "http" && !allowInsecure && !isLoopback(u.Hostname()):
-		return nil, fault("is plain http to %s, which would send the API key in clear text; use https, or set allow_insecure_http = true if the network is trusted", u.Hostname())
+		return nil, fault("uses plain http to %s, which sends the API key in clear text; use https, or set allow_insecure_http = true if you trust the network", u.Hostname())
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	u.RawPath = ""
@@ -107,7 +107,7 @@ func CheckAPIKey(key string) error {
 	}
 	for _, r := range key {
 		if r <= ' ' || r > '~' {
-			return &ConfigError{Setting: "api_key", Problem: "contains a blank, a line break or another character that no API key has; check how it was copied"}
+			return &ConfigError{Setting: "api_key", Problem: "contains a space, a line break, or another character that an API key cannot have; copy the key again"}
 		}
 	}
 	return nil

@@ -317,9 +317,9 @@ func TestTarget_takesAValueForEachPlaceholder(t *testing.T) {
 		"/a":       {Op: Operation{Route: "/a"}},
 		"/a/1/b/2": {Op: Operation{Route: "/a/{x}/b/{y}"}, Path: []string{"1", "2"}},
 		"/a/1?q=2": {Op: Operation{Route: "/a/{x}"}, Path: []string{"1"}, Query: url.Values{"q": {"2"}}},
-		"more path values than placeholders in /a/{x}":                                         {Op: Operation{Route: "/a/{x}"}, Path: []string{"1", "2"}},
-		"a path value is missing for /a/{x}/{y}":                                               {Op: Operation{Route: "/a/{x}/{y}"}, Path: []string{"1"}},
-		`do: ".." cannot be part of a request's path; check the ID or the name that was given`: {Op: Operation{Name: "do", Route: "/a/{x}"}, Path: []string{".."}},
+		"more path values than placeholders in /a/{x}":                        {Op: Operation{Route: "/a/{x}"}, Path: []string{"1", "2"}},
+		"a path value is missing for /a/{x}/{y}":                              {Op: Operation{Route: "/a/{x}/{y}"}, Path: []string{"1"}},
+		`do: ".." cannot be part of a request's path; correct the ID or name`: {Op: Operation{Name: "do", Route: "/a/{x}"}, Path: []string{".."}},
 	} {
 		got, err := c.target(r)
 		if err != nil {
@@ -334,7 +334,7 @@ func TestTarget_takesAValueForEachPlaceholder(t *testing.T) {
 // An answer is read up to a size, so that none can use up the memory.
 func TestReadAnswer_isBounded(t *testing.T) {
 	t.Parallel()
-	for size, want := range map[int]string{maxAnswer: "", maxAnswer + 1: "the answer (status 200) is larger than 67108864 bytes"} {
+	for size, want := range map[int]string{maxAnswer: "", maxAnswer + 1: "the response (status 200) is larger than 67108864 bytes"} {
 		blank := io.NopCloser(bytes.NewReader(bytes.Repeat([]byte(" "), size)))
 		body, err := ReadBody(&http.Response{StatusCode: 200, Body: blank}, EmptyOrJSON)
 		if want == "" && (err != nil || len(body) != size) || want != "" && (err == nil || err.Error() != want) {

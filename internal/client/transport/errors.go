@@ -36,7 +36,7 @@ type APIError struct {
 }
 
 func (e *APIError) Error() string {
-	text := fmt.Sprintf("%s (%s %s) answered %d: %s", e.Operation, e.Method, e.Route, e.Status, e.Detail)
+	text := fmt.Sprintf("%s (%s %s) returned %d: %s", e.Operation, e.Method, e.Route, e.Status, e.Detail)
 	if e.RequestID != "" {
 		text = strings.TrimSuffix(text, ".") + " (request " + e.RequestID + ")"
 	}
@@ -60,7 +60,7 @@ type TransportError struct {
 }
 
 func (e *TransportError) Error() string {
-	return fmt.Sprintf("%s (%s %s) got no usable answer: %v", e.Operation, e.Method, e.Route, e.Err)
+	return fmt.Sprintf("%s (%s %s) failed: %v", e.Operation, e.Method, e.Route, e.Err)
 }
 
 func (e *TransportError) Unwrap() error { return e.Err }
@@ -119,7 +119,7 @@ func newAPIError(op Operation, resp *http.Response, body []byte) *APIError {
 	e := &APIError{Operation: op.Name, Method: op.Method, Route: op.Route, Status: resp.StatusCode, RetryAfter: resp.Header.Get("Retry-After"), Slow: op.Slow}
 	e.readBody(body)
 	if location := resp.Header.Get("Location"); e.Detail == "" && resp.StatusCode < http.StatusBadRequest && location != "" {
-		e.Detail = "a redirect, which is not followed because the API key goes only to base_url; check base_url"
+		e.Detail = "a redirect, which the provider does not follow because it sends the API key only to base_url; correct base_url"
 	}
 	if e.Detail == "" {
 		e.Detail = "no explanation (" + http.StatusText(resp.StatusCode) + ")"

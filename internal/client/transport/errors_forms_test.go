@@ -53,7 +53,7 @@ func TestAPIError_readsEveryForm(t *testing.T) {
 // Only what redirects is called a redirect, and only where the answer says nothing itself.
 func TestAPIError_tellsARedirect(t *testing.T) {
 	t.Parallel()
-	const redirect = "a redirect, which is not followed because the API key goes only to base_url; check base_url"
+	const redirect = "a redirect, which the provider does not follow because it sends the API key only to base_url; correct base_url"
 	for name, tc := range map[string]struct {
 		status         int
 		location, body string

@@ -119,7 +119,7 @@ func TestExchange_contextEndsBetweenAttempts(t *testing.T) {
 		answer string // The last answer, as the error tells it.
 	}{
 		"after a refusal": {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 429, `{"detail":"slow down"}`) }, true, ""},
-		"after a fault":   {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 500, `{"detail":"no"}`) }, false, ", after an answer 500"},
+		"after a fault":   {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 500, `{"detail":"no"}`) }, false, ", after a response with status 500"},
 		"after a drop":    {clienttest.Drop, false, ""},
 	} {
 		for kind, start := range clienttest.Ending(t) {

@@ -23,7 +23,7 @@ const (
 )
 
 // errHeldBack says that a request was not sent because a rate limit leaves no time for it.
-var errHeldBack = errors.New("the rate limit holds the request back")
+var errHeldBack = errors.New("the rate limit delays the request")
 
 // gate lets the requests of a client pass at the configured rate. An answer 429 shuts it until the time that the service
 // asks for, and halves the rate. Each accepted request raises the rate a little.

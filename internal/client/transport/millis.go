@@ -37,7 +37,7 @@ func (m *Millis) UnmarshalJSON(data []byte) error {
 	}
 	number, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return fmt.Errorf("%q is no point in time", text)
+		return fmt.Errorf("%q is not a timestamp", text)
 	}
 	*m = Millis(number)
 	return nil

@@ -76,7 +76,7 @@ func Call[T any](ctx context.Context, c *Conn, r Request) (*T, error) {
 	}
 	out := new(T)
 	if err := json.Unmarshal(unwrap(got.Body, r.Noun), out); err != nil {
-		return nil, NewTransportError(r.Op, fmt.Errorf("the answer has an unexpected shape: %w", err))
+		return nil, NewTransportError(r.Op, fmt.Errorf("the response has an unexpected format: %w", err))
 	}
 	return out, nil
 }
@@ -231,7 +231,7 @@ func (a *attempts) failure(err error) error {
 		err = fmt.Errorf("%w (%w)", ended, err)
 	}
 	if a.status != 0 {
-		err = fmt.Errorf("%w, after an answer %d", err, a.status)
+		err = fmt.Errorf("%w, after a response with status %d", err, a.status)
 	}
 	failure := NewTransportError(a.op, err)
 	failure.Unsent, failure.Timeout = !a.acted, timeout
@@ -286,7 +286,7 @@ func (c *Conn) target(r Request) (string, error) {
 	path := r.Op.Route
 	for _, value := range r.Path {
 		if value == "" || value == "." || value == ".." {
-			return "", fmt.Errorf("%s: %q cannot be part of a request's path; check the ID or the name that was given", r.Op.Name, value)
+			return "", fmt.Errorf("%s: %q cannot be part of a request's path; correct the ID or name", r.Op.Name, value)
 		}
 		head, rest, found := strings.Cut(path, "{")
 		_, tail, _ := strings.Cut(rest, "}")
@@ -316,15 +316,15 @@ func ReadBody(resp *http.Response, accepted Body) ([]byte, error) {
 	start := bytes.TrimSpace(body)
 	switch {
 	case err != nil && accepted == OnlyJSON:
-		return nil, fmt.Errorf("the answer (status %d) broke off after %d bytes: %w", resp.StatusCode, len(body), err)
+		return nil, fmt.Errorf("the response (status %d) was cut off after %d bytes: %w", resp.StatusCode, len(body), err)
 	case len(body) > maxAnswer:
-		return nil, fmt.Errorf("the answer (status %d) is larger than %d bytes", resp.StatusCode, maxAnswer)
+		return nil, fmt.Errorf("the response (status %d) is larger than %d bytes", resp.StatusCode, maxAnswer)
 	case accepted == OnlyJSON && !json.Valid(body), accepted == EmptyOrJSON && len(start) > 0 && start[0] != '{' && start[0] != '[':
 		kind := resp.Header.Get("Content-Type")
 		if kind == "" {
 			kind = "no content type"
 		}
-		return nil, fmt.Errorf("the answer (status %d, %s, %d bytes) is not JSON, as if something else than the service stood at base_url", resp.StatusCode, kind, len(body))
+		return nil, fmt.Errorf("the response (status %d, %s, %d bytes) is not JSON; it may come from another server at base_url", resp.StatusCode, kind, len(body))
 	}
 	return body, nil
 }

@@ -19,7 +19,7 @@ type Record interface {
 // ResponseError says that the service answered with success, but not with what was asked for.
 type ResponseError struct{ Problem string }
 
-func (e *ResponseError) Error() string { return "the answer is not what was asked for: " + e.Problem }
+func (e *ResponseError) Error() string { return "unexpected response: " + e.Problem }
 
 // CallObject calls an operation whose answer is an object, and checks that it is the one with the given ID; empty for a new one,
 // whose ID is not known before.
@@ -59,9 +59,9 @@ func PatchObject[T any, P interface {
 	updated, err = read(ctx)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%w (the answer to %s held no object, so it was read back)", err, r.Op.Name)
+		return nil, fmt.Errorf("%w (the response to %s has no object, so the provider read the object back)", err, r.Op.Name)
 	case !holds(updated):
-		return nil, r.Unexpected("it holds no object, and the object, read back, is not changed")
+		return nil, r.Unexpected("it has no object, and the object read back differs")
 	}
 	return updated, nil
 }
@@ -70,11 +70,11 @@ func PatchObject[T any, P interface {
 func Mismatch(answer Record, id string) string {
 	switch {
 	case answer.Identifier() == "":
-		return "it holds no ID"
+		return "it has no ID"
 	case id != "" && !strings.EqualFold(answer.Identifier(), id):
-		return fmt.Sprintf("it holds the object %s instead of %s", answer.Identifier(), id)
+		return fmt.Sprintf("it contains %s instead of %s", answer.Identifier(), id)
 	case answer.MissingField() != "":
-		return fmt.Sprintf("it lacks the field %s", answer.MissingField())
+		return fmt.Sprintf("the field %s is missing", answer.MissingField())
 	}
 	return ""
 }
@@ -86,7 +86,7 @@ func CheckObjects[T any, P interface {
 }](r Request, objects []T) ([]T, error) {
 	for i := range objects {
 		if problem := Mismatch(P(&objects[i]), ""); problem != "" {
-			return nil, r.Unexpected(fmt.Sprintf("its object %d is none: %s", i+1, problem))
+			return nil, r.Unexpected(fmt.Sprintf("object %d of the list is invalid: %s", i+1, problem))
 		}
 	}
 	return objects, nil
@@ -95,7 +95,7 @@ func CheckObjects[T any, P interface {
 // Decode reads an object, bare or wrapped in its noun.
 func Decode(body []byte, noun string, into any) error {
 	if err := json.Unmarshal(unwrap(body, noun), into); err != nil {
-		return fmt.Errorf("the answer has an unexpected shape: %w", err)
+		return fmt.Errorf("the response has an unexpected format: %w", err)
 	}
 	return nil
 }
@@ -131,13 +131,13 @@ func ReadList[T any](body []byte, envelope string) ([]T, error) {
 		}
 		list, ok := fields[envelope]
 		if !ok {
-			return nil, &ResponseError{Problem: "it has no " + envelope}
+			return nil, &ResponseError{Problem: "the field " + envelope + " is missing"}
 		}
 		body = list
 	}
 	var objects []T
 	if err := json.Unmarshal(body, &objects); err != nil {
-		return nil, fmt.Errorf("the answer has an unexpected shape: %w", err)
+		return nil, fmt.Errorf("the response has an unexpected format: %w", err)
 	}
 	return objects, nil
 }

@@ -31,9 +31,9 @@ type StorageError struct {
 
 func (e *StorageError) Error() string {
 	if e.Status == 0 {
-		return fmt.Sprintf("the %s at the file storage got no usable answer: %v", e.Act, e.Err)
+		return fmt.Sprintf("the file %s failed: %v", e.Act, e.Err)
 	}
-	text := fmt.Sprintf("the file storage answered the %s with %d", e.Act, e.Status)
+	text := fmt.Sprintf("the file storage returned %d for the %s", e.Status, e.Act)
 	if e.Detail != "" {
 		text += ": " + e.Detail
 	}
@@ -163,9 +163,9 @@ func (c *Conn) CheckSignedURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http":
-		return errors.New("the service returned a signed address that is no http or https URL")
+		return errors.New("the service returned a signed URL that is not an http or https URL")
 	case u.Scheme == "http" && !c.AllowInsecureHTTP && !isLoopback(u.Hostname()):
-		return fmt.Errorf("the service returned a signed address with plain http to %s; set allow_insecure_http = true in the provider block if the network is trusted", u.Hostname())
+		return fmt.Errorf("the service returned a signed URL with plain http to %s; set allow_insecure_http = true in the provider block if you trust the network", u.Hostname())
 	}
 	return nil
 }
@@ -194,5 +194,5 @@ func storageFailure(act string, resp *http.Response, err error) *StorageError {
 type ChangedFileError struct{ Size int64 }
 
 func (e *ChangedFileError) Error() string {
-	return fmt.Sprintf("the file changed while it was uploaded: it had %d bytes", e.Size)
+	return fmt.Sprintf("the file changed during the upload: it had %d bytes at the start", e.Size)
 }

@@ -26,7 +26,7 @@ func (t *Timestamp) UnmarshalJSON(data []byte) error {
 	}
 	var millis Millis
 	if err := json.Unmarshal(data, &millis); err != nil {
-		return fmt.Errorf("%s is no point in time", data)
+		return fmt.Errorf("%s is not a timestamp", data)
 	}
 	t.Time = millis.Time()
 	return nil

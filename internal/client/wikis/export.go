@@ -72,7 +72,7 @@ func (c *Client) openExport(ctx context.Context, runID string) (*archive, error)
 			return nil
 		}
 		if body, err = transport.ReadBody(resp, transport.OnlyJSON); err != nil {
-			return fmt.Errorf("it is neither a ZIP archive nor an address of one: %w", err)
+			return fmt.Errorf("it has neither a ZIP archive nor a signed URL of one: %w", err)
 		}
 		return nil
 	})
@@ -104,7 +104,7 @@ func (c *Client) exportAddress(r transport.Request, resp *http.Response, body []
 			return "", transport.NewTransportError(r.Op, err)
 		}
 		if link.URL == "" {
-			return "", r.Unexpected("it has neither an archive nor an address of one")
+			return "", r.Unexpected("it has neither a ZIP archive nor a signed URL of one")
 		}
 		return link.URL, nil
 	}
@@ -144,9 +144,9 @@ func (a *archive) copyTo(to io.Writer) (*Export, error) {
 	size, err := io.Copy(io.MultiWriter(to, hash, end), from)
 	switch {
 	case err != nil:
-		return nil, a.failed(fmt.Errorf("the archive broke off after %d bytes: %w", size, transport.WithoutURL(err)))
+		return nil, a.failed(fmt.Errorf("the archive was cut off after %d bytes: %w", size, transport.WithoutURL(err)))
 	case !end.isWhole():
-		return nil, a.failed(fmt.Errorf("the archive broke off after %d bytes: the directory that ends every ZIP archive is missing", size))
+		return nil, a.failed(fmt.Errorf("the archive was cut off after %d bytes: the directory at the end of the ZIP archive is missing", size))
 	}
 	return &Export{Size: size, SHA256: hex.EncodeToString(hash.Sum(nil))}, nil
 }
@@ -157,13 +157,13 @@ func notArchive(from *bufio.Reader) error {
 	start, err := from.Peek(enough)
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
-		return fmt.Errorf("the archive broke off after %d bytes: %w", len(start), transport.WithoutURL(err))
+		return fmt.Errorf("the archive was cut off after %d bytes: %w", len(start), transport.WithoutURL(err))
 	case len(start) == 0:
-		return errors.New("what came is empty, not a ZIP archive")
+		return errors.New("the download is empty, not a ZIP archive")
 	case bytes.HasPrefix(bytes.TrimSpace(start), []byte("{")):
-		return errors.New("what came is JSON, not a ZIP archive")
+		return errors.New("the download is JSON, not a ZIP archive")
 	}
-	return fmt.Errorf("what came is %s, not a ZIP archive", http.DetectContentType(start))
+	return fmt.Errorf("the download is %s, not a ZIP archive", http.DetectContentType(start))
 }
 
 // tail keeps the last bytes of what is written, so many that they hold the record that ends an archive.

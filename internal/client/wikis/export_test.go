@@ -177,15 +177,15 @@ func TestExportWikiRun_notAnArchive(t *testing.T) {
 		answer             func(http.ResponseWriter)
 		inStorage, service string
 	}{
-		"short":        {short, "broke off after 200 bytes: unexpected EOF", "broke off after 200 bytes: unexpected EOF"},
-		"dropped":      {dropped, "broke off after 200 bytes: unexpected EOF", "broke off after 200 bytes: unexpected EOF"},
-		"without end":  {text(string(aWiki[:200])), "broke off after 200 bytes: the directory", "broke off after 200 bytes: the directory"},
-		"half an end":  {text(string(aWiki[:len(aWiki)-1])), "broke off after", "broke off after"},
-		"HTML":         {text("<!DOCTYPE html><title>s3cret</title>"), "what came is text/html; charset=utf-8, not a ZIP archive", "neither a ZIP archive nor an address of one"},
-		"JSON":         {text(` {"message":"s3cret"}`), "what came is JSON, not a ZIP archive", "neither an archive nor an address of one"},
-		"JSON in bits": {text(` {"url":"https://s3cret`), "what came is JSON, not a ZIP archive", "neither a ZIP archive nor an address of one"},
-		"empty":        {text(""), "what came is empty, not a ZIP archive", "neither a ZIP archive nor an address of one"},
-		"two letters":  {text("PK"), "not a ZIP archive", "neither a ZIP archive nor an address of one"},
+		"short":        {short, "was cut off after 200 bytes: unexpected EOF", "was cut off after 200 bytes: unexpected EOF"},
+		"dropped":      {dropped, "was cut off after 200 bytes: unexpected EOF", "was cut off after 200 bytes: unexpected EOF"},
+		"without end":  {text(string(aWiki[:200])), "was cut off after 200 bytes: the directory", "was cut off after 200 bytes: the directory"},
+		"half an end":  {text(string(aWiki[:len(aWiki)-1])), "was cut off after", "was cut off after"},
+		"HTML":         {text("<!DOCTYPE html><title>s3cret</title>"), "the download is text/html; charset=utf-8, not a ZIP archive", "neither a ZIP archive nor a signed URL of one"},
+		"JSON":         {text(` {"message":"s3cret"}`), "the download is JSON, not a ZIP archive", "neither a ZIP archive nor a signed URL of one"},
+		"JSON in bits": {text(` {"url":"https://s3cret`), "the download is JSON, not a ZIP archive", "neither a ZIP archive nor a signed URL of one"},
+		"empty":        {text(""), "the download is empty, not a ZIP archive", "neither a ZIP archive nor a signed URL of one"},
+		"two letters":  {text("PK"), "not a ZIP archive", "neither a ZIP archive nor a signed URL of one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -207,7 +207,7 @@ func TestExportWikiRun_addressesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"http://files.example/x?sig=s3cret":      "plain http to files.example; set allow_insecure_http",
-		"ftp://files.example/x?sig=s3cret":       "no http or https URL",
+		"ftp://files.example/x?sig=s3cret":       "not an http or https URL",
 		"https://files.example:x%zz/?sig=s3cret": "",
 		"/relative?sig=s3cret":                   "",
 	} {

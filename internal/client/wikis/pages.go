@@ -71,7 +71,7 @@ func (c *Client) Search(ctx context.Context, runID, text string, limit int64) ([
 	case err != nil:
 		return nil, transport.NewTransportError(r.Op, err)
 	case found == nil:
-		return nil, r.Unexpected("its results are null")
+		return nil, r.Unexpected("the field results is null")
 	}
 	return transport.CheckObjects(r, found)
 }

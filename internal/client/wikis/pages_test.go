@@ -21,9 +21,9 @@ func TestWikiPage(t *testing.T) {
 		"wrapped":         {`{"page":` + wikiPageBody + `}`, ""},
 		"an empty page":   {`{"pageId":"p1","content":""}`, ""},
 		"unknown keys":    {`{"pageId":"p1","content":"","order":1.5,"more":{}}`, ""},
-		"another page":    {`{"pageId":"p2","path":"a","title":"T","content":"","order":1}`, "it holds the object p2 instead of p1"},
-		"no page":         {`{}`, "it holds no ID"},
-		"without content": {`{"pageId":"p1","path":"a","title":"T","content":null,"order":1}`, "it lacks the field content"},
+		"another page":    {`{"pageId":"p2","path":"a","title":"T","content":"","order":1}`, "it contains p2 instead of p1"},
+		"no page":         {`{}`, "it has no ID"},
+		"without content": {`{"pageId":"p1","path":"a","title":"T","content":null,"order":1}`, "the field content is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,10 +103,10 @@ func TestSearchWikiRun(t *testing.T) {
 		"with a limit":     {"x", 7, `{"results":[` + match + `]}`, "limit=7&q=x", 1, ""},
 		"a hard text":      {" a&b=c/../ä?#", 0, `{"results":[]}`, "q=+a%26b%3Dc%2F..%2F%C3%A4%3F%23", 0, ""},
 		"bare":             {"x", 0, `[` + match + `]`, "q=x", 1, ""},
-		"null":             {"x", 0, `{"results":null}`, "q=x", 0, "its results are null"},
-		"nothing":          {"x", 0, `{}`, "q=x", 0, "it has no results"},
-		"no page":          {"x", 0, `{"results":[` + match + `,{"title":"T"}]}`, "q=x", 0, "its object 2 is none: it holds no ID"},
-		"of another shape": {"x", 0, `{"results":{}}`, "q=x", 0, "unexpected shape"},
+		"null":             {"x", 0, `{"results":null}`, "q=x", 0, "the field results is null"},
+		"nothing":          {"x", 0, `{}`, "q=x", 0, "the field results is missing"},
+		"no page":          {"x", 0, `{"results":[` + match + `,{"title":"T"}]}`, "q=x", 0, "object 2 of the list is invalid: it has no ID"},
+		"of another shape": {"x", 0, `{"results":{}}`, "q=x", 0, "unexpected format"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -237,7 +237,7 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Run, error) {
 	err = transport.Decode(answer.Body, r.Noun, &made)
 	switch {
 	case made.ID == "":
-		return nil, r.Unexpected("it holds no ID")
+		return nil, r.Unexpected("it has no ID")
 	case err == nil && made.MissingField() == "":
 		return &made, nil
 	}
@@ -296,9 +296,9 @@ func (c *Client) SetPrivacy(ctx context.Context, id, level string) (*Run, error)
 	present, err := c.GetUncached(ctx, id)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%w (the answer to %s does not show the run, so it was read back)", err, r.Op.Name)
+		return nil, fmt.Errorf("%w (the response to %s does not show the privacy level, so the provider read the wiki run back)", err, r.Op.Name)
 	case present.PrivacyLevel != level:
-		return nil, r.Unexpected("it does not show the run, and the run, read back, is not changed")
+		return nil, r.Unexpected("it does not show the privacy level, and the wiki run read back differs")
 	}
 	return present, nil
 }

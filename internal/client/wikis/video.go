@@ -38,7 +38,7 @@ func (c *Client) CreateVideoUpload(ctx context.Context) (*VideoUpload, error) {
 		upload.Fields = answer.FormFields
 	}
 	if upload.URL == "" {
-		return nil, r.Unexpected("it has no address for the upload")
+		return nil, r.Unexpected("the field url is missing")
 	}
 	return upload, nil
 }
