@@ -169,7 +169,7 @@ func (f *Fault) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// reads are what one process has read of CI automation: those who ask the same in a short time share an answer.
+// reads are what one process has read of CI automation: those who ask the same in a short time share a response.
 type reads struct {
 	jobs         *collection.Shared[Job]
 	repositories *collection.Shared[Repository]
@@ -315,7 +315,7 @@ func (c *Client) scan(ctx context.Context, isForced string) ([]Scan, error) {
 	return []Scan{{Workflows: workflows, ScannedAt: envelope.ScannedAt, CacheTTL: envelope.CacheTTLMs, Integration: envelope.Integration}}, err
 }
 
-// list asks for a list in an envelope of that name, and reads what else is in its answer unless envelope is nil.
+// list asks for a list in an envelope of that name, and reads what else is in its response unless envelope is nil.
 func list[T any](ctx context.Context, c *transport.Conn, r transport.Request, name string, envelope any) ([]T, error) {
 	answer, err := c.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {

@@ -60,7 +60,7 @@ type Outcome struct {
 	Error        Fault `json:"error"`
 }
 
-// Edit is the answer to an edit.
+// Edit is the response to an edit.
 type Edit struct {
 	// Repositories are those of the request, each once, in its order.
 	Repositories []RepositoryEdit
@@ -79,7 +79,7 @@ type RepositoryEdit struct {
 // was not sent again, because that would open others.
 type UncertainEditError struct {
 	Targets []Target
-	// Err is why the answer is missing.
+	// Err is why the response is missing.
 	Err error
 }
 
@@ -93,7 +93,7 @@ func (e *UncertainEditError) Error() string {
 
 func (e *UncertainEditError) Unwrap() error { return e.Err }
 
-// TimeBeforeEdit is the service's time, as its last answer told it, in RFC 3339: what is changed from now on has no older one.
+// TimeBeforeEdit is the service's time, as its last response told it, in RFC 3339: what is changed from now on has no older one.
 // If it has told none yet, the jobs are read for it, for a short while and whatever comes of that. It is empty if the service
 // does not tell it: the clock of this machine may be ahead of the service's.
 func (c *Client) TimeBeforeEdit(ctx context.Context) string {

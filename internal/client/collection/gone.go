@@ -8,7 +8,7 @@ import (
 // GoneError says that an object does not exist any more: the service itself answers 404 for it, and where its collection
 // can be listed, a listing lacks it.
 type GoneError struct {
-	// Err is the service's answer.
+	// Err is the service's response.
 	Err error
 }
 

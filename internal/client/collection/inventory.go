@@ -46,7 +46,7 @@ func (b Snapshot[T]) Contains(id string) bool {
 }
 
 // Snapshot begins a creation: it returns what is known of a collection now, and which objects have a name. A listing comes
-// first if there was none or it may be out of date. Heard is when the service last answered anything.
+// first if there was none or it may be out of date. Heard is when the service last responded.
 func (s *Shared[T]) Snapshot(ctx context.Context, key, name string, heard time.Time) (Snapshot[T], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// maxPage is how many objects the service puts on a page at most.
+// MaxPageSize is how many objects the service puts on a page at most.
 const MaxPageSize = 100
 
 // Page is one answer of a paged listing.
@@ -28,7 +28,7 @@ type Page[T any] struct {
 
 // Paged is what one process has read of the paged listings of an operation, each named by a key (its query). A page is
 // asked for when a reader has come to the end of those that are there, one at a time, and serves all readers of the
-// listing that come within sharedLifetime of its first page.
+// listing that come within SharedLifetime of its first page.
 type Paged[T any] struct {
 	clock clock.Clock
 	op    transport.Operation
@@ -154,9 +154,8 @@ func (p *Paged[T]) Invalidate() {
 	clear(p.listings)
 }
 
-// NewPages are the listings of an operation under /api/v0, by the size of their pages and, after a question mark, what else
-// is in the query. What is kept are the pages, so that
-// whoever looks for something has a whole page before him, however much others have read.
+// NewPages are the listings of an operation under /api/v0. A key is the page size and, after a question mark, the rest of
+// the query.
 func NewPages[T any, P interface {
 	*T
 	transport.Record
@@ -278,8 +277,8 @@ func callPage[T any, P interface {
 	return Page[T]{Items: objects, Next: next}, err
 }
 
-// NextPage is the cursor of the next page; empty at the end. What the answer does not say is nil; a page that holds less
-// than was asked for is then the last. An answer that leaves open whether there is more, or where, is an error.
+// NextPage is the cursor of the next page; empty at the end. What the response does not say is nil; a page that holds less
+// than was asked for is then the last. A response that leaves open whether there is more, or where, is an error.
 func NextPage(r transport.Request, hasMore *bool, cursor json.RawMessage, isFull bool) (string, error) {
 	next := ""
 	if cursor != nil {

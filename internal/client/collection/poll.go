@@ -52,7 +52,7 @@ type pollGroup[T any] struct {
 
 // demand is one waiter's wish for a look.
 type demand[T any] struct {
-	// ctx is done when the waiter has its answer or has left.
+	// ctx is done when the waiter has its response or has left.
 	ctx context.Context
 	id  string
 	due time.Time

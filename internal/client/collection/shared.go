@@ -16,7 +16,7 @@ import (
 // Shared is what one process knows of the collections of one kind of object. A collection is named by a key (its query).
 //
 // For reads, the first few of a collection are plain GETs of their objects. The next one lists the collection, and that
-// listing answers every read which meets it or follows within sharedLifetime. A write discards it, and a listing that was
+// listing answers every read which meets it or follows within SharedLifetime. A write discards it, and a listing that was
 // under way during the write is not kept.
 //
 // For creations, the inventory is what existed before them. It is learned once, by a listing, and then kept up to date
@@ -124,7 +124,7 @@ func (s *Shared[T]) Lookup(ctx context.Context, key, id string) (*T, error) {
 	return &object, nil
 }
 
-// LookupTwice is lookUp for objects that are never removed from their listing: one that lacks an object is followed by a
+// LookupTwice is Lookup for objects that are never removed from their listing: one that lacks an object is followed by a
 // second one before that is believed.
 func (s *Shared[T]) LookupTwice(ctx context.Context, key, id string) (*T, error) {
 	found, err := s.Lookup(ctx, key, id)
@@ -231,7 +231,7 @@ func (s *Shared[T]) fill(ctx context.Context, key string, c *collection[T], l *l
 	defer s.mu.Unlock()
 	l.isFilled, c.since = true, s.clock.Now()
 	if l.err != nil && s.collections[key] == c {
-		// A failure is told to those who waited and then forgotten.
+		// Only those who waited get the error.
 		delete(s.collections, key)
 	}
 }
@@ -255,7 +255,7 @@ func (s *Shared[T]) InvalidateAll() {
 func (l *listing[T]) Wait(ctx context.Context) error {
 	select {
 	case <-l.done:
-		return l.err // What is there is told to whom is being stopped, too: chance must not decide.
+		return l.err // Also if ctx has ended: the result must not depend on chance.
 	default:
 	}
 	select {
@@ -286,12 +286,12 @@ func CannotList(err error) bool {
 // Nameless is for collections in which nobody looks for a name.
 func Nameless[T any](*T) []string { return nil }
 
-// organization is the key of a collection of which the organization has one.
+// Organization is the key of a collection of which the organization has one.
 const Organization = ""
 
 func Filter[T any](objects []T, keep func(*T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(objects), func(object T) bool { return !keep(&object) })
 }
 
-// sharedLifetime is how long one listing answers the reads of a collection.
+// SharedLifetime is how long one listing answers the reads of a collection.
 const SharedLifetime = 60 * time.Second

@@ -19,7 +19,7 @@ var looksAfterLoss = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.S
 // NamedObject is a POST that is never repeated blindly.
 //
 // How a new object is told from an older one: before the POST it is known what exists. If something stands in the way,
-// nothing is sent and the caller learns its ID. If the answer to the POST is lost, what is found afterwards is the object
+// nothing is sent and the caller learns its ID. If the response to the POST is lost, what is found afterwards is the object
 // that this call made if it was not known before, is not older than the request by the service's own clock, and is as it
 // was asked for; anything else is named and not touched. The machine's clock proves nothing.
 type NamedObject[T any] struct {
@@ -94,7 +94,7 @@ func (n NamedObject[T]) find(ctx context.Context) ([]T, error) {
 	return n.Collection.FindNow(ctx, n.Key, n.ListedAs)
 }
 
-// unlike says why the answer to a creation is not the object that was asked for; empty if it is.
+// unlike says why the response to a creation is not the object that was asked for; empty if it is.
 func (n NamedObject[T]) unlike(made *T, known collection.Snapshot[T], since time.Time) string {
 	switch {
 	case known.Contains(n.Describe(made).ID), n.MayReplay && !CreatedSince(n.CreatedAt(made), since):

@@ -29,7 +29,7 @@ type Session struct {
 	CompletedAt     transport.Millis `json:"completedAt"`
 	// ComputerID is empty where the session is connected to no computer, or the service does not tell.
 	ComputerID string `json:"computerId"`
-	// Settings are nil where the answer has none, as that of a single read often has.
+	// Settings are nil where the response has none, as that of a single read often has.
 	Settings *Settings `json:"sessionSettings"`
 	// ServiceCredits are the credits that the session and its subagents have consumed; nil in listings.
 	ServiceCredits *float64 `json:"serviceCredits"`

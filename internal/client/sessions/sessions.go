@@ -189,7 +189,7 @@ func (c *Client) isYoung(createdAt time.Time) bool {
 	return cmp.Or(c.conn.ServiceTime(), c.conn.Clock.Now()).Before(createdAt.Add(youngFor))
 }
 
-// Create makes a session and reconciles a lost answer; see unnamed. An answer with nothing but the ID is completed.
+// Create makes a session and reconciles a lost response; see create.Unnamed. A response with nothing but the ID is completed.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Session, error) {
 	if body.Settings.IsEmpty() {
 		body.Settings = nil
@@ -213,7 +213,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Session, erro
 	return made, err
 }
 
-// send makes a session. An answer that has the ID and not the whole session is completed by a read.
+// send makes a session. A response that has the ID and not the whole session is completed by a read.
 func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error) {
 	r := transport.Request{Op: transport.Operation{Name: "createSession", Method: http.MethodPost, Route: opList.Route}, Body: body, Noun: "session"}
 	answer, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)

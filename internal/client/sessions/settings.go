@@ -20,7 +20,7 @@ var (
 	ToolExecutionModes = []string{"direct_only", "direct_and_script", "script_only"}
 )
 
-// Settings are the settings of a session. Nil means "not told" in an answer, and "leave as it is" in a request.
+// Settings are the settings of a session. Nil means "not told" in a response, and "leave as it is" in a request.
 type Settings struct {
 	Model           *string `json:"model,omitempty"`
 	ReasoningEffort *string `json:"reasoningEffort,omitempty"`

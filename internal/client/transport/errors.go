@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// APIError is an answer of the service that reports a failure.
+// APIError is a response of the service that reports a failure.
 type APIError struct {
 	// Operation is the operation's name in the contract, such as "createComputer".
 	Operation string
@@ -65,7 +65,7 @@ func (e *TransportError) Error() string {
 
 func (e *TransportError) Unwrap() error { return e.Err }
 
-// StatusOf returns the HTTP status of the service's answer behind err, or 0 if there was none.
+// StatusOf returns the HTTP status of the service's response behind err, or 0 if there was none.
 func StatusOf(err error) int {
 	var api *APIError
 	if errors.As(err, &api) {
@@ -80,7 +80,7 @@ func IsNotFound(err error) bool { return StatusOf(err) == http.StatusNotFound &&
 // IsConflict reports that the service itself answered 409.
 func IsConflict(err error) bool { return StatusOf(err) == http.StatusConflict && !IsForeign(err) }
 
-// IsForeign reports an answer that is not one of the service's errors, as of a proxy or of another server at base_url.
+// IsForeign reports a response that is not one of the service's errors, as of a proxy or of another server at base_url.
 func IsForeign(err error) bool {
 	var api *APIError
 	return errors.As(err, &api) && !api.FromService

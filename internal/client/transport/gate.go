@@ -25,7 +25,7 @@ const (
 // errHeldBack says that a request was not sent because a rate limit leaves no time for it.
 var errHeldBack = errors.New("the rate limit delays the request")
 
-// gate lets the requests of a client pass at the configured rate. An answer 429 shuts it until the time that the service
+// gate lets the requests of a client pass at the configured rate. A response 429 shuts it until the time that the service
 // asks for, and halves the rate. Each accepted request raises the rate a little.
 type gate struct {
 	clock   clock.Clock
@@ -122,7 +122,7 @@ func (p *Passage) mayWait(ctx context.Context, wait time.Duration) error {
 	return fmt.Errorf("%w for more than %v", errHeldBack, p.patience)
 }
 
-// refused shuts the gate after an answer 429 and returns for how long: as long as the service asks for, but longer and
+// refused shuts the gate after a response 429 and returns for how long: as long as the service asks for, but longer and
 // longer while no request is accepted.
 func (g *gate) refused(p *Passage, asked time.Duration) time.Duration {
 	g.mu.Lock()
@@ -144,7 +144,7 @@ func (g *gate) refused(p *Passage, asked time.Duration) time.Duration {
 	return g.until.Sub(now)
 }
 
-// accepted takes note of an answer other than 429.
+// accepted takes note of a response other than 429.
 func (g *gate) accepted(p *Passage) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

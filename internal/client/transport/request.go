@@ -56,7 +56,7 @@ type Request struct {
 	Noun string
 	// Repeatable overrides the operation's where one call is safer than the operation in general.
 	Repeatable bool
-	// Accept are the media types of the answer; empty means JSON.
+	// Accept are the media types of the response; empty means JSON.
 	Accept string
 }
 
@@ -68,7 +68,7 @@ type answer struct {
 	At time.Time
 }
 
-// Call sends a request and decodes its answer, which must be JSON.
+// Call sends a request and decodes its response, which must be JSON.
 func Call[T any](ctx context.Context, c *Conn, r Request) (*T, error) {
 	got, err := c.Exchange(ctx, r, OnlyJSON)
 	if err != nil {
@@ -103,9 +103,9 @@ func NewTransportError(op Operation, err error) *TransportError {
 	return &TransportError{Operation: op.Name, Method: op.Method, Route: op.Route, Changes: op.changes(), Err: err}
 }
 
-// Exchange sends a request and returns the answer to it. Errors are *APIError and *TransportError, or say that the request cannot be made.
+// Exchange sends a request and returns the response to it. Errors are *APIError and *TransportError, or say that the request cannot be made.
 //
-// A request that changes something runs to its answer even if ctx ends meanwhile: what it made must be known before the
+// A request that changes something runs to its response even if ctx ends meanwhile: what it made must be known before the
 // run stops. Before it is sent, and between its repetitions, ctx is obeyed.
 func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*answer, error) {
 	var body []byte
@@ -133,7 +133,7 @@ func (c *Conn) apiFor(op Operation) *retryablehttp.Client {
 	return c.repeating(&once)
 }
 
-// send sends a request until it gets an answer that read can use. The caller closes the answer.
+// send sends a request until it gets a response that read can use. The caller closes the response.
 func (c *Conn) send(ctx context.Context, r Request, api *retryablehttp.Client, read func(*http.Response) error) (*http.Response, error) {
 	if err := c.Configured(); err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (c *Conn) send(ctx context.Context, r Request, api *retryablehttp.Client, r
 	if err != nil {
 		return nil, err
 	}
-	// The body is read here, inside the retry loop, so that an answer that breaks off is repeated like a connection that broke.
+	// The body is read here, inside the retry loop, so that a response that breaks off is repeated like a connection that broke.
 	req.SetResponseHandler(read)
 	if r.Op.Slow && api.HTTPClient.Timeout == slowTime {
 		state.atLeast = slowTime
@@ -167,7 +167,7 @@ func (c *Conn) send(ctx context.Context, r Request, api *retryablehttp.Client, r
 	return resp, nil
 }
 
-// Refusal is the error that an answer without success stands for.
+// Refusal is the error that a response without success stands for.
 func (c *Conn) Refusal(op Operation, resp *http.Response, body []byte) *APIError {
 	failed := newAPIError(op, resp, body)
 	asked, _ := c.Retry.retryAfter(resp.Header)
@@ -241,11 +241,11 @@ func (a *attempts) failure(err error) error {
 	return failure
 }
 
-// serviceClock remembers the latest time that an answer of the service told.
+// serviceClock remembers the latest time that a response of the service told.
 type serviceClock struct {
 	mu     sync.Mutex
 	Latest time.Time
-	// heard is when the last answer came, by this machine's clock.
+	// heard is when the last response came, by this machine's clock.
 	heard time.Time
 }
 
@@ -265,7 +265,7 @@ func (c *Conn) ServiceTime() time.Time {
 	return c.Service.Latest
 }
 
-// LastResponseAt is when the service last answered anything, by this machine's clock.
+// LastResponseAt is when the service last responded, by this machine's clock.
 func (c *Conn) LastResponseAt() time.Time {
 	c.Service.mu.Lock()
 	defer c.Service.mu.Unlock()
@@ -379,7 +379,7 @@ func Outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// Stream is send for an answer that may take longer than request_timeout as long as its bytes move.
+// Stream is send for a response that may take longer than request_timeout as long as its bytes move.
 func (c *Conn) Stream(ctx context.Context, r Request, read func(*http.Response) error) (*http.Response, error) {
 	return c.send(ctx, r, c.streams, read)
 }

@@ -37,7 +37,7 @@ func CallObject[T any, P interface {
 	return found, nil
 }
 
-// PatchObject calls an operation that changes the object with the given ID and answers with it. An answer that holds no
+// PatchObject calls an operation that changes the object with the given ID and answers with it. A response that holds no
 // object is completed by read, which reads the object, and holds reports whether it is as wanted then.
 func PatchObject[T any, P interface {
 	*T
@@ -66,7 +66,7 @@ func PatchObject[T any, P interface {
 	return updated, nil
 }
 
-// Mismatch says why an answer is not the whole object with the given ID. The service may spell an ID in another case.
+// Mismatch says why a response is not the whole object with the given ID. The service may spell an ID in another case.
 func Mismatch(answer Record, id string) string {
 	switch {
 	case answer.Identifier() == "":
@@ -100,7 +100,7 @@ func Decode(body []byte, noun string, into any) error {
 	return nil
 }
 
-// Unexpected is the error for an answer that is not what was asked for.
+// Unexpected is the error for a response that is not what was asked for.
 func (r Request) Unexpected(problem string) error {
 	return NewTransportError(r.Op, &ResponseError{Problem: problem})
 }
@@ -142,7 +142,7 @@ func ReadList[T any](body []byte, envelope string) ([]T, error) {
 	return objects, nil
 }
 
-// newObject stands for the ID of an object that does not exist yet.
+// NewObject stands for the ID of an object that does not exist yet.
 const NewObject = ""
 
 // ReadEnvelope reads what is around a list; nothing where the list is bare.

@@ -18,9 +18,9 @@ import (
 const (
 	MinBackoff = 500 * time.Millisecond
 	maxBackoff = 30 * time.Second
-	// maxRetryAfter is the longest pause that is taken over from the service; a longer one ends the call with the service's answer.
+	// maxRetryAfter is the longest pause that is taken over from the service; a longer one ends the call with the service's response.
 	maxRetryAfter = 5 * time.Minute
-	// maxErrorText bounds what is read of an answer 429, in bytes.
+	// maxErrorText bounds what is read of a response 429, in bytes.
 	maxErrorText = 1 << 20
 )
 
@@ -46,7 +46,7 @@ type attempts struct {
 	timedOut bool
 	// atLeast is the time of an attempt where the operation has more than request_timeout, else 0.
 	atLeast time.Duration
-	// refusal is the answer to the last attempt if that was 429, kept in case that nothing follows.
+	// refusal is the response to the last attempt if that was 429, kept in case that nothing follows.
 	refusal *APIError
 	// sending is called before each attempt; it may be nil.
 	sending func()
@@ -86,7 +86,7 @@ type retryPolicy struct {
 	maxRetries int
 }
 
-// check is called after every attempt, with the answer or with the error that came in its place.
+// check is called after every attempt, with the response or with the error that came in its place.
 func (p *retryPolicy) check(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	state := attemptsIn(ctx)
 	if state.caller.Err() != nil || state.failed >= p.maxRetries || !state.mayRepeat(resp, err) {
@@ -164,7 +164,7 @@ func isDialFault(err error) bool {
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// afterAttempt is called after every attempt at the API, and once more after an answer that is final was read.
+// afterAttempt is called after every attempt at the API, and once more after a response that is final was read.
 func (c *Conn) afterAttempt(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	state := attemptsIn(ctx)
 	refused := resp != nil && resp.StatusCode == http.StatusTooManyRequests
@@ -187,7 +187,7 @@ func (c *Conn) afterAttempt(ctx context.Context, resp *http.Response, err error)
 }
 
 // afterRefusal shuts the gate and reports whether the request waits there for another attempt, however many there were:
-// the service did not act. It ends with the answer where the wait is too long.
+// the service did not act. It ends with the response where the wait is too long.
 func (c *Conn) afterRefusal(state *attempts, resp *http.Response) bool {
 	asked, _ := c.Retry.retryAfter(resp.Header)
 	if asked > maxRetryAfter {

@@ -22,7 +22,7 @@ import (
 type StorageError struct {
 	// Act is "upload" or "download".
 	Act string
-	// Status is the answer's, or 0 if there was none; Err is then why.
+	// Status is the response's, or 0 if there was none; Err is then why.
 	Status int
 	// Detail is what the storage says went wrong; it may be empty.
 	Detail string
@@ -127,7 +127,7 @@ func (c *Conn) OpenDownload(ctx context.Context, address string) (io.ReadCloser,
 	})
 }
 
-// SendToStorage sends a request without the API key until it succeeds or retries are used up. The caller closes the answer.
+// SendToStorage sends a request without the API key until it succeeds or retries are used up. The caller closes the response.
 func (c *Conn) SendToStorage(ctx context.Context, act, address string, newRequest func(context.Context) (*http.Request, error)) (io.ReadCloser, error) {
 	if err := c.CheckSignedURL(address); err != nil {
 		return nil, &StorageError{Act: act, Err: err}
@@ -170,7 +170,7 @@ func (c *Conn) CheckSignedURL(address string) error {
 	return nil
 }
 
-// storageFailure reads the text of a JSON or XML error. The rest of the answer is left out: it may repeat what was signed.
+// storageFailure reads the text of a JSON or XML error. The rest of the response is left out: it may repeat what was signed.
 func storageFailure(act string, resp *http.Response, err error) *StorageError {
 	if err != nil {
 		return &StorageError{Act: act, Err: WithoutURL(err)}

@@ -94,7 +94,7 @@ func (c *Client) openExport(ctx context.Context, runID string) (*archive, error)
 	return &archive{stored, func(err error) error { return &transport.StorageError{Act: "download", Err: err} }}, nil
 }
 
-// exportAddress is the signed address in an answer without an archive: in its body, or where a redirect leads.
+// exportAddress is the signed address in a response without an archive: in its body, or where a redirect leads.
 func (c *Client) exportAddress(r transport.Request, resp *http.Response, body []byte) (string, error) {
 	if resp.StatusCode < 300 {
 		var link struct {

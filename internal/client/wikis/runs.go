@@ -186,7 +186,7 @@ func (c *Client) getOlder(ctx context.Context, id, repoURL string) (*Run, error)
 	return c.GetUncached(ctx, id)
 }
 
-// GetUncached reads one run from the service itself. The answer alone has the video overview.
+// GetUncached reads one run from the service itself. The response alone has the video overview.
 func (c *Client) GetUncached(ctx context.Context, id string) (*Run, error) {
 	return transport.CallObject[Run](ctx, c.conn, transport.Request{
 		Op:   transport.Operation{Name: "getWikiRun", Method: http.MethodGet, Route: "/api/v0/wiki/{wikiRunId}"},
@@ -210,7 +210,7 @@ func (c *Client) goneFromHistory(ctx context.Context, id, repoURL string, err er
 	return proof
 }
 
-// Create makes a run and reconciles a lost answer; see unnamed. The shape of the answer is open: one with nothing
+// Create makes a run and reconciles a lost response; see create.Unnamed. The shape of the response is open: one with nothing
 // but the ID is completed by a read.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Run, error) {
 	defer c.listings.InvalidateAll()
@@ -266,7 +266,7 @@ func (b CreateRequest) isWanted(w *Run) bool {
 // sameFlag reports that nothing is told, or what is asked; that is no, where nothing is.
 func sameFlag(asked, told *bool) bool { return told == nil || *told == (asked != nil && *asked) }
 
-// SetPrivacy changes who sees a run. The shape of the answer is open: one that does not show the run as it is wanted is
+// SetPrivacy changes who sees a run. The shape of the response is open: one that does not show the run as it is wanted is
 // followed by a read.
 func (c *Client) SetPrivacy(ctx context.Context, id, level string) (*Run, error) {
 	defer c.listings.InvalidateAll()
