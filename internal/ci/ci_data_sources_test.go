@@ -292,7 +292,7 @@ func TestCI_failures(t *testing.T) {
 			if status == http.StatusBadRequest && s.name == "repositories" {
 				at = "owner"
 			}
-			s.mustFail(t, e, nil, at, "Cannot ", " CI", s.operation, fmt.Sprint("answered ", status), remedy)
+			s.mustFail(t, e, nil, at, "Cannot ", " CI", s.operation, fmt.Sprint("returned ", status), remedy)
 		}
 		for _, kind := range []emulator.FaultKind{emulator.FaultRateLimited, emulator.FaultDropBeforeCommit, emulator.FaultTruncatedBody, emulator.FaultNonJSON} {
 			e.Faults().Clear()
