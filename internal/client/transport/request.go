@@ -75,8 +75,8 @@ func Call[T any](ctx context.Context, c *Conn, r Request) (*T, error) {
 		return nil, err
 	}
 	out := new(T)
-	if err := json.Unmarshal(unwrap(got.Body, r.Noun), out); err != nil {
-		return nil, NewTransportError(r.Op, fmt.Errorf("the response has an unexpected format: %w", err))
+	if err := Decode(got.Body, r.Noun, out); err != nil {
+		return nil, NewTransportError(r.Op, err)
 	}
 	return out, nil
 }
@@ -320,10 +320,7 @@ func ReadBody(resp *http.Response, accepted Body) ([]byte, error) {
 	case len(body) > maxAnswer:
 		return nil, fmt.Errorf("the response (status %d) is larger than %d bytes", resp.StatusCode, maxAnswer)
 	case accepted == OnlyJSON && !json.Valid(body), accepted == EmptyOrJSON && len(start) > 0 && start[0] != '{' && start[0] != '[':
-		kind := resp.Header.Get("Content-Type")
-		if kind == "" {
-			kind = "no content type"
-		}
+		kind := cmp.Or(resp.Header.Get("Content-Type"), "no content type")
 		return nil, fmt.Errorf("the response (status %d, %s, %d bytes) is not JSON; it may come from another server at base_url", resp.StatusCode, kind, len(body))
 	}
 	return body, nil
