@@ -51,16 +51,6 @@ func TestServiceAccounts_readsEveryForm(t *testing.T) {
 	}
 }
 
-func TestServiceAccount_readsBareAndWrapped(t *testing.T) {
-	t.Parallel()
-	for _, answer := range []string{`{"id":"sa_1","name":"a","status":"active"}`, `{"serviceAccount":{"id":"sa_1","name":"a","status":"active"}}`} {
-		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 200, answer) })
-		if got, err := c.Get(t.Context(), "sa_1"); err != nil || got.ID != "sa_1" || got.Status != "active" {
-			t.Errorf("%s: got %+v, %v", answer, got, err)
-		}
-	}
-}
-
 func TestServiceAccount_readsShareOneListing(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
@@ -182,8 +172,8 @@ func TestCreateServiceAccount_reconcilesALostAnswer(t *testing.T) {
 	}
 }
 
-// An update without an object in its answer is read back, and counts only if the object is as wanted then.
-func TestChanged(t *testing.T) {
+// An update without an object in its response is read back, and succeeds only if the object is as requested then.
+func TestUpdateServiceAccount_readsBack(t *testing.T) {
 	t.Parallel()
 	status := "inactive"
 	for name, tc := range map[string]struct {
@@ -195,7 +185,7 @@ func TestChanged(t *testing.T) {
 		"the object, wrapped":     {answer: `{"serviceAccount":{"id":"sa_1","name":"a","status":"inactive"}}`},
 		"an ID in another case":   {answer: `{"id":"SA_1","name":"a","status":"inactive"}`},
 		"nothing":                 {answer: ``, stored: `{"id":"sa_1","name":"a","status":"inactive"}`, reads: 1},
-		"an empty object":         {answer: `{}`, stored: `{"id":"sa_1","name":"a","status":"inactive"}`, reads: 1},
+		"an empty object":         {answer: `{}`, stored: `{"serviceAccount":{"id":"sa_1","name":"a","status":"inactive"}}`, reads: 1},
 		"a page":                  {answer: `<html>`, stored: `{"id":"sa_1","name":"a","status":"inactive"}`, reads: 1},
 		"nothing, and no change":  {answer: `{}`, stored: `{"id":"sa_1","name":"a","status":"active"}`, reads: 1, wantErr: "read back differs"},
 		"nothing, and none again": {answer: `{}`, stored: `{}`, reads: 1, wantErr: "read the object back"},
@@ -248,8 +238,8 @@ func TestDelete_ofWhatIsGone(t *testing.T) {
 	}
 }
 
-// A page is no word that something was done.
-func TestCallNoAnswer(t *testing.T) {
+// A page of another server does not prove that anything was done.
+func TestRevokeKey_refusesPages(t *testing.T) {
 	t.Parallel()
 	for answer, ok := range map[string]bool{"": true, `{}`: true, ` {"deleted":true}`: true, `[]`: true, `<html>log in</html>`: false, "OK": false} {
 		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 200, answer) })
