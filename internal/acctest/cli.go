@@ -119,8 +119,15 @@ type Running struct {
 func (c *CLI) Start(args ...string) *Running {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), cliTimeout)
-	r := &Running{t: c.t, cmd: exec.CommandContext(ctx, c.path, args...), output: &bytes.Buffer{}, cancel: cancel}
-	r.cmd.Dir, r.cmd.Env = c.Dir, c.env
+	cmd := exec.CommandContext(ctx, c.path, args...)
+	cmd.Env = c.env
+	return c.start(cmd, cancel)
+}
+
+func (c *CLI) start(cmd *exec.Cmd, cancel context.CancelFunc) *Running {
+	c.t.Helper()
+	r := &Running{t: c.t, cmd: cmd, output: &bytes.Buffer{}, cancel: cancel}
+	r.cmd.Dir = c.Dir
 	r.cmd.Stdout, r.cmd.Stderr = r.output, r.output
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r.cmd.WaitDelay = 5 * time.Second
@@ -236,10 +243,13 @@ func IsOpenTofu() bool { return strings.Contains(filepath.Base(os.Getenv(EnvCLI)
 // NeedsActions skips a test on a CLI without actions and `query`. The runner counts the skips and knows which CLI may have them.
 func NeedsActions(t *testing.T) {
 	t.Helper()
-	if IsOpenTofu() || !atLeast(t, 1, 14) {
+	if !HasActions(t) {
 		t.Skip("needs a CLI with actions and query: Terraform 1.14 or newer")
 	}
 }
+
+// HasActions reports that the CLI under test has actions and `query`.
+func HasActions(t *testing.T) bool { return !IsOpenTofu() && atLeast(t, 1, 14) }
 
 // NeedsIdentity skips a test on a CLI that does not keep identities.
 func NeedsIdentity(t *testing.T) {

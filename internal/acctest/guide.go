@@ -1,104 +1,62 @@
 package acctest
 
 import (
+	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
-	"strings"
 	"testing"
 )
 
-// Guide is a guide of the documentation that a test follows block by block, as a reader does.
-type Guide struct {
-	t      testing.TB
-	name   string
-	blocks []guideBlock
-}
-
-type guideBlock struct{ language, text string }
-
-var fenced = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
-
-// NewGuide opens docs/guides/NAME.md. The test fails at its end unless every block was taken.
-func NewGuide(t testing.TB, name string) *Guide {
+// Mirror installs the provider below a new folder in these versions, for Terraform and OpenTofu. It returns the path of
+// a CLI configuration with which init finds nothing else.
+func Mirror(t testing.TB, versions ...string) string {
 	t.Helper()
-	_, file, _, _ := runtime.Caller(0)
-	page, err := os.ReadFile(filepath.Join(filepath.Dir(file), "..", "..", "docs", "guides", name+".md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := &Guide{t: t, name: name}
-	for _, found := range fenced.FindAllStringSubmatch(string(page), -1) {
-		g.blocks = append(g.blocks, guideBlock{language: found[1], text: found[2]})
-	}
-	t.Cleanup(func() {
-		for _, block := range g.blocks {
-			if !t.Failed() && !t.Skipped() {
-				t.Errorf("%s: the test does not use this block:\n%s", name, block.text)
+	root := t.TempDir()
+	for _, host := range []string{"registry.terraform.io", "registry.opentofu.org"} {
+		for _, version := range versions {
+			dir := filepath.Join(root, host, "agentyard", "agentyard", version, runtime.GOOS+"_"+runtime.GOARCH)
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(ProviderBinary(t), filepath.Join(dir, "terraform-provider-agentyard")); err != nil {
+				t.Fatal(err)
 			}
 		}
-	})
-	return g
+	}
+	config := filepath.Join(root, "cli.tfrc")
+	if err := os.WriteFile(config, []byte("provider_installation {\n  filesystem_mirror {\n    path = \""+root+"\"\n  }\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return config
 }
 
-// Next takes the next block, which must be in this language. Replacements are pairs of old and new text, for what a guide
-// can only show, such as an ID; the old text must be there.
-func (g *Guide) Next(language string, replacements ...string) string {
-	g.t.Helper()
-	if len(g.blocks) == 0 || g.blocks[0].language != language {
-		g.t.Fatalf("%s: the next of these blocks is not in %s: %v", g.name, language, g.blocks)
-	}
-	text := g.blocks[0].text
-	g.blocks = g.blocks[1:]
-	for i := 0; i < len(replacements); i += 2 {
-		if !strings.Contains(text, replacements[i]) {
-			g.t.Fatalf("%s: no %q in\n%s", g.name, replacements[i], text)
-		}
-	}
-	return strings.NewReplacer(replacements...).Replace(text)
-}
-
-// Follow runs the commands of a shell block as they stand, one a line, and answers their questions with yes. It returns
-// what they printed.
-func (c *CLI) Follow(block string) []Result {
+// Shell runs a script in the working folder, as a user who types it and answers every question with yes. The CLI is
+// found as terraform, and OpenTofu also as tofu. Programs are paths of further programs.
+func (c *CLI) Shell(script string, programs ...string) Result {
 	c.t.Helper()
-	for _, command := range []string{"plan", "apply", "destroy"} {
-		flags := "-input=false"
-		if command != "plan" {
-			flags += " -auto-approve"
-		}
-		c.Setenv("TF_CLI_ARGS_"+command, flags)
+	bin := c.t.TempDir()
+	links := map[string]string{"terraform": c.path}
+	if IsOpenTofu() {
+		links["tofu"] = c.path
 	}
-	var results []Result
-	for line := range strings.Lines(block) {
-		words := strings.Fields(line)
-		if len(words) < 2 || words[0] != "terraform" || strings.ContainsAny(line, `'"\$|;&`) {
-			c.t.Fatalf("%q is not a plain terraform command", line)
-		}
-		results = append(results, c.MustRun(words[1:]...))
+	for _, program := range programs {
+		links[filepath.Base(program)] = program
 	}
-	return results
+	for name, program := range links {
+		if err := os.Symlink(program, filepath.Join(bin, name)); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), cliTimeout)
+	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", script)
+	cmd.Stdin = yes{}
+	cmd.Env = append(append([]string{}, c.env...), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return c.start(cmd, cancel).Wait()
 }
 
-// Patch changes a file of the working folder as a diff block says: lines with a minus become those with a plus.
-func (c *CLI) Patch(name, diff string) {
-	c.t.Helper()
-	text, err := os.ReadFile(filepath.Join(c.Dir, name))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	var before, after strings.Builder
-	for line := range strings.Lines(diff) {
-		switch line[0] {
-		case '-':
-			before.WriteString(line[1:])
-		case '+':
-			after.WriteString(line[1:])
-		}
-	}
-	if strings.Count(string(text), before.String()) != 1 {
-		c.t.Fatalf("%s does not contain exactly once:\n%s", name, before.String())
-	}
-	c.Write(name, strings.Replace(string(text), before.String(), after.String(), 1))
-}
+// yes answers every question.
+type yes struct{}
+
+func (yes) Read(p []byte) (int, error) { return copy(p, "yes\n"), nil }

@@ -122,7 +122,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"The next apply replaces computers that failed to provision; see `replace_failed`.\n\n" +
 			"**Other computers with the same prefix.** The fleet includes only computers that it created or imported. " +
 			"While another computer is named `<name_prefix>-<number>`, the fleet creates no computers, and the error names that computer. Importing the fleet includes all computers with such a name.\n\n" +
-			"-> Only the owner's API keys can see a fleet without `service_account_id`. See [Sharing computers in a team](../guides/sharing-computers).",
+			"-> Only the owner's API keys can see a fleet without `service_account_id`. See [Sharing computers](../guides/sharing-computers).",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,

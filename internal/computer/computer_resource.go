@@ -159,7 +159,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a computer for coding agents: a managed computer, which the service provisions, or a registered machine (`byom`).\n\n" +
 			"~> Destroying a managed computer shuts it down and archives its sessions. For a registered machine, only the registration is deleted.\n\n" +
-			"-> Only the owner's API keys can see a computer without `service_account_id`. See [Sharing computers in a team](../guides/sharing-computers).",
+			"-> Only the owner's API keys can see a computer without `service_account_id`. See [Sharing computers](../guides/sharing-computers).",
 		Attributes: attributes,
 		Blocks: map[string]schema.Block{
 			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{

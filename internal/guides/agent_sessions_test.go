@@ -3,8 +3,6 @@ package guides
 import (
 	"net/http"
 	"strings"
-	"testing"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -25,31 +23,21 @@ func sessions(e *acctest.Env) []session {
 	return answer.Sessions
 }
 
-func TestAccGuide_agentSessions(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t, quick, func(o *emulator.Options) {
-		o.MaxPageSize, o.SessionDelay, o.SessionListDelay = 0, time.Millisecond, time.Millisecond
-	})
-	guide := acctest.NewGuide(t, "agent-sessions")
-	cli := acctest.NewCLI(t, e, guide.Next("terraform"))
-	cli.Write("provider.tf", "")
-	apply := guide.Next("shell")
-	cli.Follow(apply)
-	cli.MustPlanEmpty()
+func agentSessions(g *reader) {
+	t, e := g.t, g.e
+	g.step()
+	g.cli.MustPlanEmpty()
 	if all := sessions(e); len(all) != 1 || all[0].Status != "idle" || all[0].SessionSettings.AutonomyLevel != "low" || all[0].SessionSettings.Tags[0].Metadata["ticket"] != "APP-17" {
 		t.Fatalf("the sessions are %+v", all)
 	}
 	task := sessions(e)[0].SessionID
 
-	cli.Patch("main.tf", guide.Next("diff"))
-	cli.Follow(apply)
+	g.step()
 	if all := sessions(e); len(all) != 1 || all[0].SessionID != task || all[0].SessionSettings.AutonomyLevel != "high" {
 		t.Errorf("the sessions are %+v", all)
 	}
 
-	cli.Write("tasks.tf", guide.Next("terraform"))
-	cli.Write("tasks.tfvars", guide.Next("hcl"))
-	cli.Follow(guide.Next("shell"))
+	g.step()
 	branches := map[string]bool{}
 	for _, s := range sessions(e) {
 		branches[s.SessionSettings.Worktree.Branch] = true
@@ -57,29 +45,31 @@ func TestAccGuide_agentSessions(t *testing.T) {
 	if len(sessions(e)) != 3 || !branches["fix-login"] || !branches["new-menu"] {
 		t.Errorf("the sessions are %+v", sessions(e))
 	}
-	cli.Follow(apply) // Without tasks.
-	if all := sessions(e); len(all) != 1 || all[0].SessionID != task {
-		t.Errorf("the sessions are %+v", all)
-	}
 
-	cli.Write("report.tf", guide.Next("terraform"))
 	running := emulator.SessionChange{Status: new("running")}
 	if err := e.ChangeSession(task, running); err != nil {
 		t.Fatal(err)
 	}
-	report := cli.Follow(guide.Next("shell"))[0].Output
+	report := g.step()
 	if _, shown, _ := strings.Cut(report, "+ running "); !strings.Contains(shown, task) {
 		t.Errorf("the report does not show the session: %s", report)
 	}
+	if strings.Contains(report, "Plan:") {
+		t.Errorf("watching plans a change: %s", report)
+	}
 
-	interrupt, command := guide.Next("terraform"), guide.Next("shell")
+	g.cli.Write("tasks.auto.tfvars", "tasks = {}\n")
+	g.run("terraform apply")
+	if all := sessions(e); len(all) != 1 || all[0].SessionID != task {
+		t.Errorf("the sessions are %+v", all)
+	}
+
 	acctest.NeedsActions(t)
-	cli.Write("interrupt.tf", interrupt)
-	cli.Follow(command)
+	g.step()
 	if all := sessions(e); all[0].Status != "idle" {
 		t.Errorf("the session is %s", all[0].Status)
 	}
-	cli.MustRun("destroy", "-auto-approve", "-input=false")
+	g.run("terraform destroy")
 	if left := sessions(e); len(left) > 0 {
 		t.Errorf("%+v is left", left)
 	}

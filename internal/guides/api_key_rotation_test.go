@@ -14,61 +14,51 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-func TestAccGuide_apiKeyRotation(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	guide := acctest.NewGuide(t, "api-key-rotation")
-	cli := acctest.NewCLI(t, e, "")
+func apiKeyRotation(g *reader) {
+	t, e := g.t, g.e
+	nightly := "terraform apply -auto-approve -input=false"
+	if !strings.Contains(g.blocks[1].text, nightly) {
+		t.Errorf("the nightly run is %s", g.blocks[1].text)
+	}
 	// Quiet is a nightly run that changes nothing and warns of nothing.
-	nightly := ""
 	quiet := func() {
 		t.Helper()
-		cli.MustPlanEmpty()
+		g.cli.MustPlanEmpty()
 		before := live(e)
-		if r := cli.Follow(nightly)[0]; !strings.Contains(r.Output, "0 added, 0 changed, 0 destroyed") || strings.Contains(r.Output, "Check block") || strings.Contains(r.Output, "Warning: API Key") {
-			t.Errorf("the nightly run: %s", r.Output)
+		if out := g.run(nightly); !strings.Contains(out, "0 added, 0 changed, 0 destroyed") || strings.Contains(out, "Check block") || strings.Contains(out, "Warning: API Key") {
+			t.Errorf("the nightly run: %s", out)
 		}
 		if after := live(e); fmt.Sprint(after) != fmt.Sprint(before) {
 			t.Errorf("the nightly run made %v of %v", after, before)
 		}
 	}
-
-	cli.Write("schedule.tf", guide.Next("terraform"))
-	nightly = guide.Next("shell")
-	if r := cli.Follow(nightly)[0]; strings.Contains(r.Output, "Check block") {
-		t.Errorf("the first run warns: %s", r.Output)
+	if out := g.step(); strings.Contains(out, "Check block") {
+		t.Errorf("the first run warns: %s", out)
 	}
 	quiet()
 
-	cli.Write("deploy.tf", guide.Next("terraform"))
-	cli.Follow(nightly)
+	g.step()
 	quiet()
 	old := live(e)["deploy"][0]
-	cli.Patch("deploy.tf", guide.Next("diff"))
-	r := cli.Follow(nightly)[0]
-	if !strings.Contains(r.Output, "agentyard_api_key.deploy: Modifications complete") || !strings.Contains(r.Output, "terraform_data.deployment: Creation complete") {
-		t.Errorf("the rotation does not reach what uses the key: %s", r.Output)
+	out := g.step()
+	if !strings.Contains(out, "agentyard_api_key.deploy: Modifications complete") || !strings.Contains(out, "terraform_data.deployment: Creation complete") {
+		t.Errorf("the rotation does not reach what uses the key: %s", out)
 	}
 	if keys := live(e)["deploy"]; len(keys) != 2 || !slices.Contains(keys, old) {
 		t.Errorf("live are %v, want a new key and %s in its grace period", keys, old)
 	}
 	quiet()
 
-	cli.Write("emergency.tf", guide.Next("terraform"))
+	acctest.NeedsActions(t)
 	leaked := live(e)["scheduled"][0]
-	emergency := guide.Next("shell", "KEY_ID", leaked)
-	t.Run("emergency", func(t *testing.T) {
-		acctest.NeedsActions(t)
-		quiet()
-		runs := cli.Follow(emergency)
-		if text := runs[1].Output; !strings.Contains(text, `API Key Will Be Replaced`) || !strings.Contains(text, leaked) {
-			t.Errorf("the run does not say why it mints a key: %s", text)
-		}
-		if keys := live(e)["scheduled"]; len(keys) != 1 || keys[0] == leaked {
-			t.Errorf("live are %v, and %s has leaked", keys, leaked)
-		}
-		quiet()
-	})
+	out = g.step("KEY_ID", leaked)
+	if !strings.Contains(out, `API Key Will Be Replaced`) || !strings.Contains(out, leaked) {
+		t.Errorf("the run does not say why it mints a key: %s", out)
+	}
+	if keys := live(e)["scheduled"]; len(keys) != 1 || keys[0] == leaked {
+		t.Errorf("live are %v, and %s has leaked", keys, leaked)
+	}
+	quiet()
 }
 
 // checkStatus demands the outcome of the guide's check in a plan.
@@ -90,7 +80,8 @@ func checked(want checkStatus) resource.ConfigPlanChecks {
 // The check warns in a plan, which compares the key's expiry with the machine's time: the key is made in what is the past of that.
 func TestAccGuide_apiKeyRotationCheck(t *testing.T) {
 	t.Parallel()
-	page := acctest.Example(t, "guides/api-key-rotation/schedule.tf")
+	// The provider under test runs in this process, and has no source.
+	_, example, _ := strings.Cut(acctest.Example(t, "guides/api-key-rotation/main.tf"), "\n}\n")
 	for name, tc := range map[string]struct {
 		age  time.Duration
 		want checkStatus
@@ -104,7 +95,7 @@ func TestAccGuide_apiKeyRotationCheck(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
 			e.Clock.Advance(time.Since(acctest.Start) - tc.age)
-			config := e.Config(page)
+			config := e.Config(example)
 			resource.UnitTest(t, resource.TestCase{
 				ProtoV6ProviderFactories: e.Factories,
 				Steps: []resource.TestStep{

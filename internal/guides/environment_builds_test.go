@@ -2,8 +2,8 @@ package guides
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
-	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -39,49 +39,32 @@ func failed(e *acctest.Env, name string) bool {
 	return false
 }
 
-func TestAccGuide_environmentBuilds(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t, quick)
-	guide := acctest.NewGuide(t, "environment-builds")
+func environmentBuilds(g *reader) {
+	t, e := g.t, g.e
 	fail := func(name string) {
 		t.Helper()
 		if err := e.FailBuild(emulator.BuildFailure{Name: name, Category: "validation", Reason: "repositories[0].script ended with status 2", Excerpt: "no rule to make target"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cli := acctest.NewCLI(t, e, guide.Next("terraform"))
-	cli.Write("provider.tf", "")
-	nightly := guide.Next("shell")
-	cli.Follow(nightly)
-	cli.MustPlanEmpty()
+	g.step()
+	g.cli.MustPlanEmpty()
 	if got := defaultName(e); got != "agents" {
 		t.Errorf("the default is %q", got)
 	}
-	again, report := guide.Next("shell"), guide.Next("terraform")
 
 	// The default moves only once the new environment is built.
-	cli.Write("next.tf", guide.Next("terraform"))
-	cli.Patch("main.tf", guide.Next("diff"))
 	fail("agents-next")
-	if r := cli.Run("apply", "-auto-approve", "-input=false"); r.ExitCode == 0 || !strings.Contains(r.Output, "validation") || !strings.Contains(r.Output, "no rule to make target") {
-		t.Errorf("the apply does not fail as the build did: %s", r.Output)
+	if out := g.refused(); !strings.Contains(out, "validation") || !strings.Contains(out, "no rule to make target") {
+		t.Errorf("the apply does not fail as the build did: %s", out)
 	}
 	if got := defaultName(e); got != "agents" {
 		t.Errorf("after a failed build the default is %q", got)
 	}
 	before := len(listed(e).Environments)
-	cli.Follow(again)
-	cli.MustPlanEmpty()
+	g.step()
+	g.cli.MustPlanEmpty()
 	if got := defaultName(e); got != "agents-next" || len(listed(e).Environments) != before {
-		t.Errorf("the default is %q of %+v", got, listed(e).Environments)
-	}
-
-	// The old environment goes in a later apply, and is not the default any more.
-	cli.Write("main.tf", "terraform {\n  required_providers {\n    agentyard = {\n      source = \"agentyard/agentyard\"\n    }\n  }\n}\n"+
-		"resource \"agentyard_default_environment\" \"this\" {\n  environment_id = agentyard_environment.next.id\n}\n")
-	cli.Follow(nightly)
-	cli.MustPlanEmpty()
-	if got := defaultName(e); got != "agents-next" || len(listed(e).Environments) != before-1 {
 		t.Errorf("the default is %q of %+v", got, listed(e).Environments)
 	}
 
@@ -96,19 +79,24 @@ func TestAccGuide_environmentBuilds(t *testing.T) {
 			t.Fatal("the build does not end")
 		}
 	}
-	cli.Write("report.tf", report)
-	if r := cli.Follow(nightly)[0]; !strings.Contains(r.Output, `"theirs" = "no rule to make target"`) {
-		t.Errorf("the report: %s", r.Output)
+	if out := g.step(); !strings.Contains(out, `"theirs" = "no rule to make target"`) {
+		t.Errorf("the report: %s", out)
 	}
 
-	rebuild, invoke := guide.Next("terraform"), guide.Next("shell")
-	t.Run("actions", func(t *testing.T) {
-		acctest.NeedsActions(t)
-		cli.Write("rebuild.tf", strings.ReplaceAll(rebuild, ".agents.", ".next."))
-		e.Journal().Reset()
-		if r := cli.Follow(invoke)[0]; !strings.Contains(r.Output, "succeeded") || e.Journal().Count("createEnvironmentBuild") != 1 {
-			t.Errorf("the action: %s", r.Output)
-		}
-		cli.MustPlanEmpty()
-	})
+	// The old environment goes in a later apply, and is not the default any more.
+	g.cli.Write("main.tf", environmentBlock.ReplaceAllString(g.read("main.tf"), ""))
+	g.run("terraform apply")
+	g.cli.MustPlanEmpty()
+	if got := defaultName(e); got != "agents-next" || len(listed(e).Environments) != before {
+		t.Errorf("the default is %q of %+v", got, listed(e).Environments)
+	}
+
+	acctest.NeedsActions(t)
+	e.Journal().Reset()
+	if out := g.step(".agents.", ".next."); !strings.Contains(out, "succeeded") || e.Journal().Count("createEnvironmentBuild") != 1 {
+		t.Errorf("the action: %s", out)
+	}
+	g.cli.MustPlanEmpty()
 }
+
+var environmentBlock = regexp.MustCompile(`(?ms)^resource "agentyard_environment".*?^\}\n`)

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
-	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
@@ -23,19 +22,10 @@ func history(e *acctest.Env, repository string) []wikiRun {
 	return answer.WikiRuns
 }
 
-func TestAccGuide_wikisFromPipelines(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	guide := acctest.NewGuide(t, "wikis-from-pipelines")
-	cli := acctest.NewCLI(t, e, guide.Next("terraform"))
-	cli.Write("provider.tf", "")
-	commits := guide.Next("hcl")
-	cli.Write("commits.tfvars", commits)
-	apply := func() {
-		t.Helper()
-		cli.Follow(guide.Next("shell"))
-	}
-	apply()
+func wikisFromPipelines(g *reader) {
+	t, e, cli := g.t, g.e, g.cli
+	g.step()
+	commits := g.read("commits.auto.tfvars")
 	if api := history(e, "acme/api"); len(api) != 1 || api[0].PrivacyLevel != "organization" || !strings.Contains(commits, api[0].CommitHash) {
 		t.Errorf("the wikis are %+v", api)
 	}
@@ -43,9 +33,8 @@ func TestAccGuide_wikisFromPipelines(t *testing.T) {
 
 	// The next commit of one of them.
 	commits = strings.ReplaceAll(commits, history(e, "acme/api")[0].CommitHash, strings.Repeat("7", 40))
-	cli.Write("commits.tfvars", commits)
-	cli.Write("every.tf", guide.Next("terraform"))
-	apply()
+	cli.Write("commits.auto.tfvars", commits)
+	g.step()
 	if api := history(e, "acme/api"); len(api) != 2 || api[0].CommitHash != strings.Repeat("7", 40) && api[1].CommitHash != strings.Repeat("7", 40) {
 		t.Errorf("the wikis are %+v", api)
 	}
@@ -58,14 +47,12 @@ func TestAccGuide_wikisFromPipelines(t *testing.T) {
 
 	cli.Write("wiki/index.md", "# Tools\n\nWhat there is.\n")
 	cli.Write("wiki/use/start.md", "# How to start\n\nRead this.\n")
-	cli.Write("upload.tf", guide.Next("terraform"))
-	apply()
+	g.step()
 	if tools := history(e, "robin/tools"); len(tools) != 1 || tools[0].PageCount != 2 {
 		t.Errorf("the wikis are %+v", tools)
 	}
 
-	cli.Write("publish.tf", guide.Next("terraform"))
-	apply()
+	g.step()
 	archive, err := zip.OpenReader(filepath.Join(cli.Dir, "wiki-api.zip"))
 	if err != nil || len(archive.File) < 2 {
 		t.Fatalf("the archive: %v", err)
@@ -74,29 +61,22 @@ func TestAccGuide_wikisFromPipelines(t *testing.T) {
 		t.Error(err)
 	}
 
-	cli.Write("review.tf", guide.Next("terraform"))
-	if r := cli.Follow(guide.Next("shell"))[0]; !strings.Contains(r.Output, "newest") || !strings.Contains(r.Output, "of_others") {
-		t.Errorf("the history is not shown: %s", r.Output)
+	if out := g.step(); !strings.Contains(out, "newest") || !strings.Contains(out, "of_others") {
+		t.Errorf("the history is not shown: %s", out)
 	}
-	quiet := func(after string) {
-		t.Helper()
-		if r := cli.Run("plan", "-detailed-exitcode", "-input=false", "-var-file=commits.tfvars"); r.ExitCode != 0 {
-			t.Errorf("after %s, the plan ends with %d: %s", after, r.ExitCode, r.Output)
-		}
-	}
-	quiet("the guide")
-	cli.Write("commits.tfvars", strings.ReplaceAll(commits, strings.Repeat("7", 40), strings.Repeat("8", 40)))
-	again := []string{"apply", "-auto-approve", "-input=false", "-var-file=commits.tfvars"}
+	cli.MustPlanEmpty()
+	cli.Write("commits.auto.tfvars", strings.ReplaceAll(commits, strings.Repeat("7", 40), strings.Repeat("8", 40)))
+	again := []string{"apply", "-auto-approve", "-input=false"}
 	if r := cli.MustRun(again...); !strings.Contains(r.Output, history(e, "acme/api")[0].CommitHash+"\"") {
 		t.Errorf("the newest run is not shown: %s", r.Output)
 	}
-	quiet("another commit")
+	cli.MustPlanEmpty()
 	cli.MustRun(append(again, `-replace=agentyard_wiki_run.monthly["acme/api"]`)...)
-	quiet("another month")
-	cli.MustRun("destroy", "-auto-approve", "-input=false", "-var-file=commits.tfvars")
+	cli.MustPlanEmpty()
+	cli.MustRun("destroy", "-auto-approve", "-input=false")
 	cli.MustRun(again...)
-	quiet("an apply of everything")
-	cli.MustRun("destroy", "-auto-approve", "-input=false", "-var-file=commits.tfvars")
+	cli.MustPlanEmpty()
+	cli.MustRun("destroy", "-auto-approve", "-input=false")
 	for _, repository := range []string{"acme/api", "acme/web", "robin/tools"} {
 		if left := history(e, repository); len(left) > 0 {
 			t.Errorf("%+v is left", left)

@@ -6,7 +6,9 @@ list "agentyard_service_account" "all" {
 
 locals {
   # The accounts by ID, because names may not be unique.
-  accounts = toset([for account in list.agentyard_service_account.all.data : account.identity.id])
+  accounts = toset([
+    for account in list.agentyard_service_account.all.data : account.identity.id
+  ])
 }
 
 list "agentyard_api_key" "of" {

@@ -8,7 +8,9 @@ data "agentyard_session" "task" {
 }
 
 output "running" {
-  value = [for s in data.agentyard_sessions.agent.sessions : s.id if s.status != "idle"]
+  value = [
+    for s in data.agentyard_sessions.agent.sessions : s.id if s.status != "idle"
+  ]
 }
 
 output "credits" {

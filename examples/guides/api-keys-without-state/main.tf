@@ -1,3 +1,11 @@
+terraform {
+  required_providers {
+    agentyard = {
+      source = "agentyard/agentyard"
+    }
+  }
+}
+
 variable "service_account_id" {
   description = "ID of the service account that the other provider acts as."
   type        = string

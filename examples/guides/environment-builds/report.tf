@@ -2,8 +2,8 @@ data "agentyard_environments" "all" {}
 
 locals {
   failed = {
-    for environment in data.agentyard_environments.all.environments : environment.name => environment.id
-    if environment.status == "failed" && environment.scope == "organization"
+    for e in data.agentyard_environments.all.environments : e.name => e.id
+    if e.status == "failed" && e.scope == "organization"
   }
 }
 
@@ -13,5 +13,8 @@ data "agentyard_environment_build_diagnostics" "failed" {
 }
 
 output "failed_builds" {
-  value = { for name, build in data.agentyard_environment_build_diagnostics.failed : name => build.excerpt }
+  value = {
+    for name, build in data.agentyard_environment_build_diagnostics.failed :
+    name => build.excerpt
+  }
 }

@@ -16,12 +16,17 @@ data "agentyard_analytics_tokens" "yesterday" {
 
 locals {
   # A day without activity has no row.
-  spent_yesterday = sum(concat([0], data.agentyard_analytics_tokens.yesterday.data[*].billable_tokens))
+  spent = sum(concat(
+    [0], data.agentyard_analytics_tokens.yesterday.data[*].billable_tokens
+  ))
 }
 
 check "yesterday_was_within_budget" {
   assert {
-    condition     = local.spent_yesterday <= var.daily_budget
-    error_message = "On ${local.yesterday} the organization spent ${local.spent_yesterday} credits. The budget is ${var.daily_budget}."
+    condition     = local.spent <= var.daily_budget
+    error_message = <<-EOT
+      On ${local.yesterday} the organization spent ${local.spent} credits.
+      The budget is ${var.daily_budget}.
+    EOT
   }
 }

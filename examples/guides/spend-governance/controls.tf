@@ -7,13 +7,19 @@ data "agentyard_enterprise_control_history" "latest" {
   max_results = 20
 }
 
+locals {
+  history = data.agentyard_enterprise_control_history.latest.changes
+  new_revisions = [
+    for r in local.history : r if r.revision > local.reviewed_revision
+  ]
+}
+
 check "controls_are_as_reviewed" {
   assert {
-    condition = alltrue([for change in data.agentyard_enterprise_control_history.latest.changes : change.revision <= local.reviewed_revision])
+    condition = length(local.new_revisions) == 0
     error_message = join("\n", [
-      for change in data.agentyard_enterprise_control_history.latest.changes :
-      "Revision ${change.revision} was made at ${change.updated_at} by ${coalesce(change.user.email, change.user.id)}."
-      if change.revision > local.reviewed_revision
+      for r in local.new_revisions :
+      "Revision ${r.revision} is by ${coalesce(r.user.email, r.user.id)}."
     ])
   }
 }

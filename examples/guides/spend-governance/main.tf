@@ -22,10 +22,17 @@ resource "agentyard_global_usage_limit" "everybody" {
 data "agentyard_members" "all" {}
 
 locals {
-  members = [for member in data.agentyard_members.all.members : lower(member.email)]
+  members = [for m in data.agentyard_members.all.members : lower(m.email)]
 
   # Limits can be set for active members only.
-  limits = { for email, limit in local.exceptions : lower(email) => limit if contains(local.members, lower(email)) }
+  limits = {
+    for email, limit in local.exceptions : lower(email) => limit
+    if contains(local.members, lower(email))
+  }
+  not_members = [
+    for email in keys(local.exceptions) : email
+    if !contains(local.members, lower(email))
+  ]
 }
 
 resource "agentyard_user_usage_limit" "exception" {
@@ -38,7 +45,7 @@ resource "agentyard_user_usage_limit" "exception" {
 # Warns about exceptions for people who are not members.
 check "exceptions_are_members" {
   assert {
-    condition     = length(local.exceptions) == length(local.limits)
-    error_message = "Not members: ${join(", ", [for email in keys(local.exceptions) : email if !contains(local.members, lower(email))])}."
+    condition     = length(local.not_members) == 0
+    error_message = "Not members: ${join(", ", local.not_members)}."
   }
 }

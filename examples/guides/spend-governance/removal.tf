@@ -1,5 +1,5 @@
 variable "leaver" {
-  description = "Email address of the member to remove. Set it only to invoke the action."
+  description = "Email address of the member. Set it only to invoke the action."
   type        = string
   default     = null
 }

@@ -3,7 +3,10 @@ data "agentyard_ci_repositories" "acme" {
 }
 
 resource "agentyard_wiki_run" "monthly" {
-  for_each = { for r in data.agentyard_ci_repositories.acme.repositories : r.full_name => r if coalesce(r.service_app_writable, false) }
+  for_each = {
+    for r in data.agentyard_ci_repositories.acme.repositories : r.full_name => r
+    if coalesce(r.service_app_writable, false)
+  }
 
   repo_url = each.value.url
 

@@ -6,5 +6,8 @@ data "agentyard_wiki_export" "each" {
 }
 
 output "wikis" {
-  value = { for url, archive in data.agentyard_wiki_export.each : url => archive.output_sha256 }
+  value = {
+    for url, archive in data.agentyard_wiki_export.each :
+    url => archive.output_sha256
+  }
 }

@@ -1,5 +1,7 @@
 locals {
-  api = "https://code.example/acme/api"
+  api     = "https://code.example/acme/api"
+  history = data.agentyard_wiki_run_history.api.wiki_runs
+  ours    = agentyard_wiki_run.each[local.api]
 }
 
 data "agentyard_wiki_run_history" "api" {
@@ -9,18 +11,21 @@ data "agentyard_wiki_run_history" "api" {
 }
 
 data "agentyard_wiki_search" "deployment" {
-  wiki_run_id = agentyard_wiki_run.each[local.api].id
+  wiki_run_id = local.ours.id
   q           = "deployment"
 }
 
 output "newest" {
-  value = "${data.agentyard_wiki_run_history.api.wiki_runs[0].created_at} ${data.agentyard_wiki_run_history.api.wiki_runs[0].commit_hash}"
+  value = "${local.history[0].created_at} ${local.history[0].commit_hash}"
 }
 
 output "of_others" {
-  value = [for run in data.agentyard_wiki_run_history.api.wiki_runs : run.id if run.owner_user_id != agentyard_wiki_run.each[local.api].owner_user_id]
+  value = [
+    for run in local.history : run.id
+    if run.owner_user_id != local.ours.owner_user_id
+  ]
 }
 
 output "deployment" {
-  value = [for page in data.agentyard_wiki_search.deployment.results : page.path]
+  value = data.agentyard_wiki_search.deployment.results[*].path
 }

@@ -1,5 +1,8 @@
 locals {
-  pages = { for name in fileset("${path.module}/wiki", "**/*.md") : name => file("${path.module}/wiki/${name}") }
+  pages = {
+    for name in fileset("${path.module}/wiki", "**/*.md") :
+    name => file("${path.module}/wiki/${name}")
+  }
 }
 
 resource "agentyard_wiki_run" "own" {

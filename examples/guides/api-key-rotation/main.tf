@@ -1,3 +1,11 @@
+terraform {
+  required_providers {
+    agentyard = {
+      source = "agentyard/agentyard"
+    }
+  }
+}
+
 resource "agentyard_service_account" "builds" {
   name = "builds"
 }
@@ -18,13 +26,19 @@ data "agentyard_api_keys" "builds" {
 }
 
 locals {
-  scheduled_expiries = [for key in data.agentyard_api_keys.builds.api_keys : key.expires_at if key.name == "scheduled" && !key.is_revoked]
+  expiries = [
+    for key in data.agentyard_api_keys.builds.api_keys : key.expires_at
+    if key.name == "scheduled" && !key.is_revoked
+  ]
+  soon = timeadd(plantimestamp(), "48h")
 }
 
 # Warns if the key is about to expire because nobody has applied.
 check "scheduled_key_is_fresh" {
   assert {
-    condition     = length(local.scheduled_expiries) == 0 || anytrue([for at in local.scheduled_expiries : timecmp(at, timeadd(plantimestamp(), "48h")) > 0])
-    error_message = "The key expires at ${join(", ", local.scheduled_expiries)}. Run terraform apply."
+    condition = length(local.expiries) == 0 || anytrue([
+      for at in local.expiries : timecmp(at, local.soon) > 0
+    ])
+    error_message = "The key expires at ${join(", ", local.expiries)}."
   }
 }

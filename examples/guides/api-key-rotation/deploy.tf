@@ -17,7 +17,8 @@ resource "agentyard_api_key" "deploy" {
   }
 }
 
-# Stands for a user of the key. It is replaced in the same apply, while the old key still works.
+# Stands for a user of the key. It is replaced in the same apply, while the old
+# key still works.
 resource "terraform_data" "deployment" {
   triggers_replace = agentyard_api_key.deploy.fingerprint
 
