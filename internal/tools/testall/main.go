@@ -67,17 +67,18 @@ func plan(onlySlow bool, acceptance []string) []*run {
 
 func main() {
 	onlySlow := flag.Bool("slow", false, "run the slow tests and more CLIs, and nothing else")
+	only := flag.String("cli", "", "run only the tests with this `CLI`, such as terraform-1.5")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := testAll(ctx, os.Stdout, *onlySlow); err != nil {
+	if err := testAll(ctx, os.Stdout, *onlySlow, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "testall:", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func testAll(ctx context.Context, out io.Writer, onlySlow bool) error {
+func testAll(ctx context.Context, out io.Writer, onlySlow bool, only string) error {
 	scratch, err := os.MkdirTemp("", "testall-")
 	if err != nil {
 		return err
@@ -92,6 +93,12 @@ func testAll(ctx context.Context, out io.Writer, onlySlow bool) error {
 		return err
 	}
 	runs := plan(onlySlow, acceptance)
+	if only != "" {
+		runs = slices.DeleteFunc(runs, func(r *run) bool { return r.name != only })
+	}
+	if len(runs) == 0 {
+		return fmt.Errorf("no run uses the CLI %q", only)
+	}
 	// All CLIs are there before the first test, so that a test run is not held up in its middle.
 	for _, r := range runs {
 		if r.cli, err = findCLI(ctx, r.variable, r.tool); err != nil {
@@ -108,7 +115,7 @@ func testAll(ctx context.Context, out io.Writer, onlySlow bool) error {
 		}
 		total.add(sum)
 	}
-	if !onlySlow {
+	if !onlySlow && runs[0].name == "terraform" {
 		// Last, because it reads what all acceptance tests left behind.
 		driven := &run{name: "driven", cli: runs[0].cli, args: []string{"-run", "TestEveryOperationIsDriven", "./internal/acctest/driven"}}
 		sum, err := runTests(ctx, out, driven, append(env, "AGENTYARD_DRIVEN_COMPLETE=1"))
