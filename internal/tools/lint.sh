@@ -14,6 +14,10 @@ fi
 for script in .ci/run scripts/*.sh internal/tools/*.sh internal/tools/mutate/path/go; do
 	bash -n "$script"
 done
+if grep -rn 'uses:' .github/workflows | grep -Ev '@[0-9a-f]{40} # v'; then
+	echo "Pin these actions by the full hash of a commit." >&2
+	exit 1
+fi
 go vet ./...
 golangci=$(internal/tools/install.sh golangci-lint)
 "$golangci" run
