@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -28,7 +29,7 @@ type Entry struct {
 	Fault string
 }
 
-// Journal lists the requests that reached the API; the control API under /_emulator/ and the file storage are not in it.
+// Journal lists the requests that reached the API; the status page, the control API under /_emulator/, and the file storage are not in it.
 // It lives in memory only. Its methods may be called from any goroutine.
 type Journal struct {
 	mu      sync.Mutex
@@ -45,6 +46,16 @@ func (j *Journal) Entries() []Entry {
 		out[i] = *e
 	}
 	return out
+}
+
+// latest returns copies of the newest n entries, newest first, and how many there are in all.
+func (j *Journal) latest(n int) (entries []Entry, total int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, e := range slices.Backward(j.entries[max(0, len(j.entries)-n):]) {
+		entries = append(entries, *e)
+	}
+	return entries, len(j.entries)
 }
 
 // Count returns how many requests of an operation arrived.

@@ -88,11 +88,16 @@ func (a *answer) sendTo(w http.ResponseWriter) {
 	}
 }
 
-// serve is the outermost handler of the API listener: control API, rate limit, faults, latency and journal.
+// serve is the outermost handler of the API listener: control API, status page, rate limit, faults, latency and journal.
 func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, controlPrefix) {
 		e.setTime(w.Header())
 		e.serveControl(w, r)
+		return
+	}
+	if isStatusPage(r) {
+		e.setTime(w.Header())
+		e.serveStatus(w, r)
 		return
 	}
 	started := clock.System.Now()

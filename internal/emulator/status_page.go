@@ -1,0 +1,236 @@
+package emulator
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+const (
+	// statusRows is how many objects of each kind, and how many faults, the status page lists.
+	statusRows = 10
+	// statusRequests is how many requests it lists.
+	statusRequests = 20
+	// statusText is how many characters of a text it shows.
+	statusText = 200
+)
+
+//go:embed status_page.html
+var statusHTML string
+
+var statusTemplate = template.Must(template.New("status").Funcs(template.FuncMap{"more": func(total, shown int) int { return total - shown }}).Parse(statusHTML))
+
+// statusPage is what the status page shows. It contains no keys, signed URLs, prompts, or logs.
+type statusPage struct {
+	URL, ClockFile string
+	Tier           string
+	Now            time.Time
+	Ahead          string // Empty if the clock was not moved.
+	Kinds          []*statusKind
+	Requests       []statusRequest
+	RequestCount   int
+	Faults         []statusFault
+	FaultCount     int
+	Off            []string // What the control API switched off.
+}
+
+// statusRequest is an entry of the journal.
+type statusRequest struct {
+	What, Result, Class, Duration, Fault string
+	At                                   statusTime
+}
+
+// statusFault is something that the control API programmed.
+type statusFault struct{ Kind, For, Left string }
+
+// statusTime is a time as the page shows it.
+type statusTime struct{ Exact, Age string }
+
+// isStatusPage reports whether a request is for the status page. The page needs no key, so it is for this machine only:
+// for any other the root is no operation. A name in the Host header other than localhost does not count, because a website
+// can make its own name point here.
+func isStatusPage(r *http.Request) bool {
+	return r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead) && isLoopback(r.RemoteAddr) && isLoopback(r.Host)
+}
+
+// serveStatus shows the status page.
+func (e *Emulator) serveStatus(w http.ResponseWriter, r *http.Request) {
+	var page bytes.Buffer
+	data, err := e.status()
+	if err == nil {
+		err = statusTemplate.Execute(&page, data)
+	}
+	if err != nil {
+		e.writeError(w, r, err)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+	if _, err := w.Write(page.Bytes()); err != nil {
+		e.log.Debug("the client went away", "error", err)
+	}
+}
+
+// isLoopback reports whether an address, with or without a port, is localhost or a loopback IP address.
+func isLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host = address
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+func (e *Emulator) status() (*statusPage, error) {
+	p := &statusPage{URL: e.URL(), ClockFile: e.ClockFile(), Tier: e.tier(), Now: e.clock.Now().UTC()}
+	if by := e.clock.By(); by > 0 {
+		p.Ahead = shortDuration(by)
+	}
+	var entries []Entry
+	entries, p.RequestCount = e.journal.latest(statusRequests)
+	for _, x := range entries {
+		p.Requests = append(p.Requests, statusRequestOf(x, p.Now))
+	}
+	faults := append(e.faults.view(), e.programmed.view()...)
+	p.Faults, p.FaultCount, p.Off = faults[:min(len(faults), statusRows)], len(faults), e.programmed.off()
+	err := e.store.db.View(func(tx *bolt.Tx) (err error) {
+		p.Kinds, err = statusKinds(&request{e: e, tx: tx, now: p.Now})
+		return err
+	})
+	return p, err
+}
+
+func statusRequestOf(x Entry, now time.Time) statusRequest {
+	s := statusRequest{What: x.Operation, Duration: shortDuration(x.Duration), Fault: x.Fault, At: statusTimeOf(x.Time, now)}
+	if s.What == "" {
+		s.What = shortText(x.Method + " " + x.Path)
+	}
+	switch {
+	case x.Status != 0:
+		s.Result = strconv.Itoa(x.Status)
+	case x.Duration == 0:
+		s.Result, s.Duration = "running", ""
+	default:
+		s.Result = "dropped"
+	}
+	switch {
+	case x.Status >= 500 || s.Result == "dropped":
+		s.Class = "bad"
+	case x.Status >= 400:
+		s.Class = "warn"
+	}
+	return s
+}
+
+// view shows the faults that are still pending.
+func (f *Faults) view() []statusFault {
+	var views []statusFault
+	for _, p := range f.Pending() {
+		v := statusFault{Kind: string(p.Kind), For: "all operations", Left: timesLeft(p.Times)}
+		if p.Operation != "" {
+			v.For = p.Operation
+		}
+		if p.Match != "" {
+			v.For += ", paths with " + shortText(p.Match)
+		}
+		if p.After > 0 {
+			v.For += fmt.Sprintf(", after %d more", p.After)
+		}
+		views = append(views, v)
+	}
+	return views
+}
+
+// view shows the failures that were programmed for objects.
+func (p *programmed) view() []statusFault {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var views []statusFault
+	for _, f := range p.failSteps {
+		views = append(views, statusFault{"provisioning failure", objectsNamed("computers", f.Name) + ", step " + f.Step, timesLeft(f.Times)})
+	}
+	for _, f := range p.failBuilds {
+		views = append(views, statusFault{"build failure", objectsNamed("environments", f.Name) + ", phase " + f.Phase, timesLeft(f.Times)})
+	}
+	if p.bulk != nil {
+		views = append(views, statusFault{"bulk failure", fmt.Sprintf("after %d computers", p.bulk.after), timesLeft(1)})
+	}
+	return views
+}
+
+// off lists what the control API switched off.
+func (p *programmed) off() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var names []string
+	for _, s := range []struct {
+		off  bool
+		name string
+	}{{p.noEnvironments, "environments"}, {p.noSessions, "sessions"}, {p.noAnalytics, "analytics"}, {p.noIntegration, "repositories"}} {
+		if s.off {
+			names = append(names, s.name)
+		}
+	}
+	for id, available := range p.providers {
+		if !available {
+			names = append(names, id)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func objectsNamed(plural, name string) string {
+	if name == "" {
+		return "all " + plural
+	}
+	return plural + " " + shortText(name)
+}
+
+func timesLeft(times int) string {
+	if times < 0 {
+		return "always"
+	}
+	return fmt.Sprintf("%d left", times)
+}
+
+func shortText(text string) string {
+	if short := []rune(text); len(short) > statusText {
+		return string(short[:statusText]) + "…"
+	}
+	return text
+}
+
+func statusTimeOf(at, now time.Time) statusTime {
+	t := statusTime{Exact: at.UTC().Format(time.RFC3339), Age: "now"}
+	if age := now.Sub(at); age >= time.Second {
+		t.Age = shortDuration(age) + " ago"
+	}
+	return t
+}
+
+// shortDuration shows a duration in its largest unit.
+func shortDuration(d time.Duration) string {
+	for _, unit := range []struct {
+		of   time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}, {time.Millisecond, "ms"}} {
+		if d >= unit.of {
+			return fmt.Sprintf("%d %s", d/unit.of, unit.name)
+		}
+	}
+	return "<1 ms"
+}

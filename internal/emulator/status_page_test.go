@@ -1,0 +1,193 @@
+package emulator_test
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+var htmlTag = regexp.MustCompile(`<[^>]*>`)
+
+// statusPage returns the status page.
+func (v *env) statusPage() string {
+	v.t.Helper()
+	a := v.as("", 200, "GET", "/", nil)
+	same(v.t, "Content-Type", a.header.Get("Content-Type"), "text/html; charset=utf-8")
+	return string(a.raw)
+}
+
+// pageText is what a page says, without tags and with single spaces.
+func pageText(page string) string {
+	_, body, _ := strings.Cut(page, "<body>")
+	return strings.Join(strings.Fields(html.UnescapeString(htmlTag.ReplaceAllString(body, " "))), " ")
+}
+
+// shows fails the test unless a page says each of some texts.
+func shows(t *testing.T, page string, texts ...string) {
+	t.Helper()
+	said := pageText(page)
+	for _, text := range texts {
+		if !strings.Contains(said, text) {
+			t.Errorf("the page does not say %q: %s", text, said)
+		}
+	}
+}
+
+// manyComputers creates 200 computers. The last 10 are being provisioned.
+func manyComputers(v *env) {
+	for i := range 200 {
+		if i == 190 {
+			v.clock.Advance(time.Minute)
+		}
+		v.computer(object{"name": fmt.Sprintf("agent-%03d", i)})
+	}
+	v.clock.Advance(5 * time.Second)
+}
+
+// failures lets a computer, a build, and some requests fail, and programs more of it.
+func failures(v *env) {
+	v.FailProvisioning(emulator.FailStep{Name: "ci-*", Step: "clone-repos", Error: "repository not found: <acme/api>", Times: 2})
+	v.FailBulkAfter(3, "full")
+	must(v.t, v.FailBuild(emulator.BuildFailure{Category: "validation", Reason: "make: exit 2", Excerpt: "the log", Times: -1}))
+	v.computer(object{"name": "ci-1", "repos": []string{"https://code.example/acme/api"}})
+	v.computer(object{"name": "web-1"})
+	v.call(201, "POST", environments, object{"name": "backend", "scope": "organization", "repositories": []any{}})
+	v.clock.Advance(time.Minute)
+	v.Faults().Add(
+		emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 503, Operation: "listComputers"},
+		emulator.Fault{Kind: emulator.FaultDropAfterCommit, Operation: "listMembers"},
+		emulator.Fault{Kind: emulator.FaultRateLimited, Operation: "createComputer", Match: "bulk", After: 4, Times: -1},
+	)
+	v.call(503, "GET", computers, nil)
+	_, err := v.try(v.BootstrapKey(), "GET", members, nil)
+	fails(v.t, err, "EOF")
+	v.call(404, "GET", "/api/v0/nothing", nil)
+	v.AllowSessions(false)
+	must(v.t, v.SetSourceProvider("provider-b", false))
+}
+
+func TestStatusPage_empty(t *testing.T) {
+	v := startParallel(t)
+	page := v.statusPage()
+	shows(t, page,
+		"Clock 2026-05-01 12:00:00 UTC Tier enterprise.", "Computers 0 Environments 0", "Members 1 1 manager", "Repositories 4 2 admin , 1 read , 1 write",
+		"AGENTYARD_BASE_URL "+v.URL()+" AGENTYARD_API_KEY printed when the emulator started AGENTYARD_EMULATOR_CLOCK "+v.ClockFile(),
+		"Last requests None yet.", "manager@agentyard.example manager now",
+	)
+	for _, part := range []string{`<meta http-equiv="refresh" content="5">`, `<meta name="viewport"`, `href="#members"`, `id="members"`} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the page has no %s", part)
+		}
+	}
+	if strings.Contains(page, "<script") {
+		t.Error("the page has a script")
+	}
+}
+
+func TestStatusPage_manyComputers(t *testing.T) {
+	v := startParallel(t)
+	manyComputers(v)
+	page := v.statusPage()
+	shows(t, page,
+		"Computers 200 190 active , 10 provisioning", "agent-199 manager@agentyard.example · Write configuration provisioning 5 s ago agent-198",
+		"agent-190 manager@agentyard.example · Write configuration provisioning 5 s ago And 190 more.",
+		"Status Duration Time createComputer 201 ", " And 180 more.",
+	)
+	if n := strings.Count(page, ">agent-"); n != 10 {
+		t.Errorf("the page lists %d computers, want 10", n)
+	}
+	if n := strings.Count(page, ">createComputer<"); n != 20 {
+		t.Errorf("the page lists %d requests, want 20", n)
+	}
+}
+
+func TestStatusPage_failures(t *testing.T) {
+	v := startParallel(t)
+	failures(v)
+	v.call(200, "POST", "/_emulator/clock", object{"advance": "30d"})
+	page := v.statusPage()
+	shows(t, page,
+		"UTC , 30 d ahead of this machine", "Computers 2 1 active , 1 error", "Environments 1 1 failed",
+		"ci-1 manager@agentyard.example · Clone repositories: repository not found: <acme/api> error 30 d ago web-1 manager@agentyard.example active",
+		"backend organization · make: exit 2 failed",
+		"rate-limited createComputer, paths with bulk, after 4 more always", "provisioning failure computers ci-*, step clone-repos 1 left",
+		"build failure all environments, phase building always", "bulk failure after 3 computers 1 left", "Switched off: provider-b, sessions.",
+		"Time GET /api/v0/nothing 404 ", "listMembers fault: drop-after-commit dropped ", "listComputers fault: status-before-commit 503 ",
+	)
+	if strings.Contains(page, "<acme") || strings.Contains(page, "the log") {
+		t.Error("the page shows a text unescaped, or a log")
+	}
+}
+
+// Every kind of object is shown, and nothing that opens a door.
+func TestStatusPage_objects(t *testing.T) {
+	v := startParallel(t)
+	account, key := v.account("ci")
+	one := accounts + "/" + account
+	second := v.mint(201, one+"/api-keys", object{"name": "soon", "expiresAt": v.clock.Now().Add(26 * time.Hour).UnixMilli()})
+	third := v.mint(200, one+"/api-keys/"+second["id"].(string)+"/rotate", object{"gracePeriodMinutes": 5})
+	gone, _ := v.account("gone")
+	v.call(200, "DELETE", accounts+"/"+gone, nil)
+	v.call(200, "PUT", globalLimits, object{"limit": 5000000})
+	v.call(200, "PUT", userLimits, object{"users": []object{{"email": "manager@agentyard.example", "limit": 2000000}}})
+	must(t, v.Invite("new@people.example", emulator.RoleUser))
+	id := v.computer(object{"name": "a"})["id"].(string)
+	v.clock.Advance(time.Minute)
+	session := v.call(201, "POST", sessions, object{"computerId": id, "cwd": "/w", "sessionSettings": object{}, "systemPrompt": "be secret"}).object(t)["sessionId"].(string)
+	v.call(200, "POST", "/api/v0/wiki", object{"repoUrl": "https://code.example/acme/api", "branch": "main", "commitHash": "abc", "hasLocalChanges": false, "hasNonRemoteCommits": false})
+	v.call(200, "GET", "/", nil)
+
+	page := v.statusPage()
+	shows(t, page,
+		"Service accounts 1 1 active", "API keys 3 2 valid , 1 grace period", "soon ci · revoked in 4 min grace period 1 min ago", "Members 2 1 invited , 1 manager",
+		"Usage limits Name manager@agentyard.example 2000000 credits organization 5000000 credits",
+		"Sessions 1 1 idle", session+" manager@agentyard.example idle",
+		"Wiki runs 1 1 organization", "https://code.example/acme/api manager@agentyard.example · branch main organization",
+	)
+	for _, secret := range []string{v.BootstrapKey(), key, second["value"].(string), third["value"].(string), "fk-", "be secret", "signature"} {
+		if strings.Contains(page, secret) {
+			t.Errorf("the page contains %q", secret)
+		}
+	}
+	for _, e := range v.Journal().Entries() {
+		if e.Path == "/" {
+			t.Errorf("the status page is in the journal: %+v", e)
+		}
+	}
+	v.clock.Advance(time.Hour)
+	v.mint(201, one+"/api-keys", object{"name": "later", "expiresAt": v.clock.Now().Add(26 * time.Hour).UnixMilli()})
+	shows(t, v.statusPage(), "API keys 4 3 valid , 1 revoked", "later ci · expires in 1 d valid now")
+	v.clock.Advance(26 * time.Hour)
+	shows(t, v.statusPage(), "API keys 4 2 valid , 1 expired , 1 revoked")
+}
+
+// The API is as it was: only the page itself is at the root, and faults and limits are for the API.
+func TestStatusPage_isNoOperation(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{RequestsPerSecond: 1})
+	v.Faults().Add(emulator.Fault{Kind: emulator.FaultStatusBeforeCommit})
+	for range 3 {
+		v.statusPage()
+	}
+	same(t, "faults", len(v.Faults().Pending()), 1)
+	head := v.as("", 200, "HEAD", "/", nil)
+	same(t, "bytes for HEAD", len(head.raw), 0)
+	v.Faults().Clear()
+	v.detail(v.as("", 404, "POST", "/", object{}), "no operation at the path /")
+	v.clock.Advance(time.Second)
+	v.detail(v.as("", 404, "GET", "/favicon.ico", nil), "no operation at the path /favicon.ico")
+	v.clock.Advance(time.Second)
+	rebound, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.URL()+"/", nil)
+	must(t, err)
+	rebound.Host = "rebound.example"
+	a, err := do(rebound)
+	must(t, err)
+	v.detail(a, "no operation at the path /")
+	same(t, "requests in the journal", len(v.Journal().Entries()), 3)
+}
