@@ -84,7 +84,7 @@ func writeList(ctx context.Context) error {
 		fmt.Fprintf(&list, "| `%s` | %s | %s |\n", m.Path, m.license, strings.Join(linkedInto[m.Path+"@"+m.Version], ", "))
 	}
 	list.WriteString("| Go standard library | BSD-3-Clause | provider, emulator |\n")
-	return os.WriteFile("DEPENDENCIES.md", []byte(list.String()), 0o644) //nolint:gosec // A published file.
+	return os.WriteFile("DEPENDENCIES.md", []byte(list.String()), 0o644)
 }
 
 // modulesOf returns the modules of a package's dependencies on all systems, as path@version.

@@ -59,7 +59,7 @@ func writeSBOM(ctx context.Context, version, archive, file string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, append(text, '\n'), 0o644) //nolint:gosec // A published file.
+	return os.WriteFile(file, append(text, '\n'), 0o644)
 }
 
 // programIn returns the build information of the Go program in a zip.
