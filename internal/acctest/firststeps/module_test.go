@@ -3,7 +3,6 @@ package firststeps
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -11,70 +10,10 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-// The tests of the example modules pass. What they need is in place, as make install would put it.
-func TestAccModules_test_everyCLI(t *testing.T) {
+// The tests of the example module pass. What they need is in place, as make install would put it.
+func TestAccExample_testing_everyCLI(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsTestFiles(t)
-	m, cli := newMachineWithModules(t)
-	tree := checkout(t)
-	for module, want := range map[string]string{"testing": "5 passed", "modules/agent-pool": "16 passed"} {
-		out := m.run(filepath.Join(tree, "examples", filepath.FromSlash(module)), withEmulator+cli+" init\nagentyard-emulator -- "+cli+" test")
-		if !strings.Contains(out, "Success! "+want+", 0 failed.") {
-			t.Errorf("the tests of %s:\n%s", module, out)
-		}
-	}
-}
-
-// The example in the module's README works as it is written, but for the place of the module.
-func TestAccModules_agentPoolREADME(t *testing.T) {
-	t.Parallel()
-	m, cli := newMachineWithModules(t)
-	pool := filepath.Join(checkout(t), "examples", "modules", "agent-pool")
-	readme, err := os.ReadFile(filepath.Join(pool, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	block := regexp.MustCompile("(?s)```terraform\n(.*?)```").FindStringSubmatch(string(readme))
-	if block == nil {
-		t.Fatal("the README has no example")
-	}
-	config := regexp.MustCompile(`source = "github[^"]*"`).ReplaceAllLiteralString(block[1], `source = "./pool"`)
-	root := t.TempDir()
-	script := cli + " apply -auto-approve\n" + cli + " plan -detailed-exitcode\n"
-	for _, member := range []string{"avery", "blake"} {
-		script = "agentyard-emulator control POST humans '{\"email\":\"" + member + "@agentyard.example\",\"role\":\"user\"}'\n" + script
-	}
-	for name, text := range map[string]string{"main.tf": config, "run.sh": script} {
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink(pool, filepath.Join(root, "pool")); err != nil {
-		t.Fatal(err)
-	}
-	out := m.run(root, withEmulator+cli+" init\nagentyard-emulator -- bash -eu run.sh")
-	if !strings.Contains(out, "Apply complete! Resources: 6 added") {
-		t.Errorf("the example of the README:\n%s", out)
-	}
-	for name, pattern := range map[string]string{"variables.tf": `variable "(\w+)"`, "outputs.tf": `output "(\w+)"`} {
-		text, err := os.ReadFile(filepath.Join(pool, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(text), -1) {
-			if !strings.Contains(string(readme), "| `"+match[1]+"` |") {
-				t.Errorf("the README does not list %s of %s", match[1], name)
-			}
-		}
-	}
-}
-
-// withEmulator is how a script finds the emulator that newMachineWithModules has installed.
-const withEmulator = "export PATH=$PATH:$HOME/go/bin\n"
-
-// newMachineWithModules returns a machine with the provider, the emulator, and a CLI.
-func newMachineWithModules(t *testing.T) (m *machine, cli string) {
-	t.Helper()
 	mirror := t.TempDir()
 	for _, host := range []string{"registry.terraform.io", "registry.opentofu.org"} {
 		dir := filepath.Join(mirror, host, "agentyard", "agentyard", "0.1.0", runtime.GOOS+"_"+runtime.GOARCH)
@@ -89,7 +28,10 @@ func newMachineWithModules(t *testing.T) (m *machine, cli string) {
 	if err := os.WriteFile(config, []byte("provider_installation {\n  filesystem_mirror {\n    path = \""+mirror+"\"\n  }\n}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m, cli = newMachineWithCLI(t, "TF_CLI_CONFIG_FILE="+config)
+	m, cli := newMachineWithCLI(t, "TF_CLI_CONFIG_FILE="+config)
 	m.run(project(t), "go install ./internal/emulator/cmd/agentyard-emulator")
-	return m, cli
+	out := m.run(filepath.Join(checkout(t), "examples", "testing"), "export PATH=$PATH:$HOME/go/bin\n"+cli+" init\nagentyard-emulator -- "+cli+" test")
+	if !strings.Contains(out, "Success! 5 passed, 0 failed.") {
+		t.Errorf("the tests of the example:\n%s", out)
+	}
 }
