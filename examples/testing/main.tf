@@ -1,5 +1,5 @@
-# A team of agents: its service account, a key that rotates, and a managed computer for each agent. The tests in tests/
-# need no account. Run terraform init, then agentyard-emulator -- terraform test.
+# A team of agents: its service account, a key that rotates, and a managed
+# computer for each agent. The tests in tests/ need no account.
 
 terraform {
   required_providers {
@@ -19,7 +19,7 @@ variable "agents" {
   type        = set(string)
 
   validation {
-    condition     = alltrue([for agent in var.agents : can(regex("^[a-z]+$", agent))])
+    condition     = alltrue([for a in var.agents : can(regex("^[a-z]+$", a))])
     error_message = "An agent's name must consist of lowercase letters."
   }
 }
@@ -53,5 +53,5 @@ output "key_id" {
 
 output "computer_ids" {
   description = "IDs of the computers, by agent."
-  value       = { for agent, computer in agentyard_computer.agent : agent => computer.id }
+  value       = { for name, it in agentyard_computer.agent : name => it.id }
 }

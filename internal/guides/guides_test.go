@@ -27,8 +27,15 @@ var guides = []struct {
 	{name: "api-key-rotation", checks: apiKeyRotation},
 	{name: "api-keys-without-state", needs: acctest.NeedsEphemeral, checks: apiKeysWithoutState},
 	{name: "environment-builds", options: with(quick), checks: environmentBuilds},
+	{name: "getting-started", options: with(quick), checks: gettingStarted},
+	{name: "policies", options: with(quick), checks: policies},
 	{name: "sharing-computers", options: with(quick), checks: sharingComputers},
 	{name: "spend-governance", checks: spendGovernance},
+	{name: "state-and-ci", options: with(quick), checks: stateAndCI},
+	{name: "teams-and-keys", options: with(quick, visibleAtOnce), checks: teamsAndKeys},
+	{name: "testing-modules", needs: acctest.NeedsTestFiles, checks: testingModules},
+	{name: "troubleshooting", options: with(quick), checks: troubleshooting},
+	{name: "upgrading", checks: upgrading},
 	{name: "wikis-from-pipelines", checks: wikisFromPipelines},
 }
 
@@ -53,8 +60,9 @@ func TestAccGuides_everyCLI(t *testing.T) {
 }
 
 var (
-	title          = regexp.MustCompile(`(?m)^page_title: "(.*)"$`)
-	startsWithInit = regexp.MustCompile(`^(terraform|tofu) (-chdir=\S+ )?init`)
+	title            = regexp.MustCompile(`(?m)^page_title: "(.*)"$`)
+	requiresProvider = regexp.MustCompile(`source\s+= "agentyard/agentyard"`)
+	startsWithInit   = regexp.MustCompile(`^(terraform|tofu) (-chdir=\S+ )?init`)
 )
 
 // A page has a row, a title that fits the sidebar, code that fits the column, and begins with what init needs.
@@ -70,12 +78,13 @@ func TestGuides_shape(t *testing.T) {
 			t.Errorf("%s: the title is %q", guide.name, found)
 		}
 		blocks := blocksOf(text)
-		if !strings.Contains(blocks[0].text, `source = "agentyard/agentyard"`) {
+		config := slices.IndexFunc(blocks, func(b block) bool { return b.language == "terraform" })
+		if config < 0 || !requiresProvider.MatchString(blocks[config].text) {
 			t.Errorf("%s begins without required_providers", guide.name)
 		}
 		for _, block := range blocks {
 			for line := range strings.Lines(block.text) {
-				if len(strings.TrimSpace(line)) > 80 {
+				if len(strings.TrimSpace(line)) > 80 && block.language != "sh" {
 					t.Errorf("%s: %q is longer than 80 characters", guide.name, line)
 				}
 			}

@@ -97,6 +97,9 @@ func (g *reader) try(replacements ...string) acctest.Result {
 		next := g.blocks[0]
 		g.blocks = g.blocks[1:]
 		seen.WriteString(next.text)
+		if next.language == "sh" {
+			continue // It needs a network, and internal/acctest/firststeps runs it with a proxy.
+		}
 		next.text = strings.NewReplacer(replacements...).Replace(next.text)
 		if next.language != "shell" {
 			g.write(next)
@@ -164,4 +167,14 @@ func (g *reader) run(script string) string {
 		g.t.Fatalf("%s: %s: exit code %d\n%s", g.page, script, r.ExitCode, r.Output)
 	}
 	return r.Output
+}
+
+// expect fails the test unless the output contains all of these.
+func (g *reader) expect(output string, wants ...string) {
+	g.t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(strings.Join(strings.Fields(output), " "), want) {
+			g.t.Errorf("%s: the output does not contain %q:\n%s", g.page, want, output)
+		}
+	}
 }

@@ -5,7 +5,9 @@ variables {
 
 run "team" {
   assert {
-    condition     = alltrue([for computer in agentyard_computer.agent : computer.status == "active"])
+    condition = alltrue([
+      for computer in agentyard_computer.agent : computer.status == "active"
+    ])
     error_message = "A computer is not active."
   }
   assert {
@@ -43,7 +45,7 @@ run "key_is_rotated" {
   }
   assert {
     condition     = agentyard_api_key.team.previous_key_id != null
-    error_message = "The previous key was revoked before the end of its grace period."
+    error_message = "The previous key was revoked too early."
   }
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -71,19 +72,19 @@ func releaseTo(t *testing.T, proxy string) {
 	}
 }
 
-// The emulator is installed without a checkout by the line that both READMEs give.
+// The emulator is installed without a checkout by the line that the READMEs and pages give.
 func TestGoInstall_emulator(t *testing.T) {
 	t.Parallel()
 	var lines []string
-	for _, name := range []string{"README.md", filepath.Join("internal", "emulator", "README.md")} {
+	for _, name := range []string{"README.md", filepath.Join("internal", "emulator", "README.md"), filepath.Join("docs", "index.md"), filepath.Join("docs", "guides", "getting-started.md")} {
 		text, err := os.ReadFile(filepath.Join(project(t), name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		lines = append(lines, regexp.MustCompile(`go install \S+@latest`).FindAllString(string(text), -1)...)
 	}
-	if len(lines) != 2 || lines[0] != lines[1] {
-		t.Fatalf("the READMEs say %q, want the same line once in each", lines)
+	if len(lines) != 4 || len(slices.Compact(slices.Clone(lines))) != 1 {
+		t.Fatalf("the READMEs and pages say %q, want the same line once in each", lines)
 	}
 	proxy := t.TempDir()
 	releaseTo(t, proxy)

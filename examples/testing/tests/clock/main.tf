@@ -5,10 +5,14 @@ variable "advance" {
   type        = string
 }
 
+locals {
+  body = jsonencode({ advance = var.advance })
+}
+
 resource "terraform_data" "clock" {
   triggers_replace = timestamp() # Each run moves the clock again.
 
   provisioner "local-exec" {
-    command = "agentyard-emulator control POST clock '{\"advance\":\"${var.advance}\"}'"
+    command = "agentyard-emulator control POST clock '${local.body}'"
   }
 }

@@ -1,0 +1,49 @@
+locals {
+  plan = jsondecode(file("${path.module}/../plan.json"))
+
+  # What each resource will be. Deleted resources have no values.
+  planned = [
+    for r in try(local.plan.resource_changes, []) : {
+      address = r.address
+      type    = r.type
+      after   = r.change.after
+      unknown = r.change.after_unknown
+    } if r.mode == "managed" && r.change.after != null
+  ]
+
+  # Values that are not known yet, such as the ID of a new account, are set.
+  no_owner = [
+    for r in local.planned : r.address
+    if contains(["agentyard_computer", "agentyard_computer_fleet"], r.type) &&
+    try(r.after.service_account_id, null) == null &&
+    !try(r.unknown.service_account_id, false)
+  ]
+
+  bad_expiry = [
+    for r in local.planned : r.address if r.type == "agentyard_api_key" &&
+    try(tonumber(trimsuffix(r.after.expires_in, "d")) > 90, true)
+  ]
+
+  high_limit = [
+    for r in local.planned : r.address
+    if can(regex("^agentyard_(global|user)_usage_limit$", r.type)) &&
+    try(r.after.limit > 100000000, true)
+  ]
+}
+
+output "result" {
+  value = "${length(local.planned)} resources follow the policy."
+
+  precondition {
+    condition     = length(local.no_owner) == 0
+    error_message = "Set service_account_id: ${join(", ", local.no_owner)}."
+  }
+  precondition {
+    condition     = length(local.bad_expiry) == 0
+    error_message = "At most 90d in expires_in: ${join(", ", local.bad_expiry)}."
+  }
+  precondition {
+    condition     = length(local.high_limit) == 0
+    error_message = "Limit above 100 million: ${join(", ", local.high_limit)}."
+  }
+}

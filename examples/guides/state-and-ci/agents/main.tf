@@ -1,0 +1,28 @@
+terraform {
+  required_providers {
+    agentyard = {
+      source = "agentyard/agentyard"
+    }
+  }
+
+  backend "pg" {
+    schema_name = "agents"
+  }
+}
+
+data "terraform_remote_state" "platform" {
+  backend = "pg"
+  config  = { schema_name = "platform" }
+}
+
+locals {
+  keys = data.terraform_remote_state.platform.outputs.keys
+}
+
+provider "agentyard" {
+  api_key = local.keys["blue"]
+}
+
+resource "agentyard_computer" "blue" {
+  name = "runner"
+}

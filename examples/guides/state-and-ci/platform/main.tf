@@ -1,0 +1,38 @@
+terraform {
+  required_providers {
+    agentyard = {
+      source = "agentyard/agentyard"
+    }
+  }
+
+  backend "pg" {
+    schema_name = "platform"
+  }
+}
+
+locals {
+  teams = toset(["blue", "red"])
+}
+
+resource "agentyard_service_account" "team" {
+  for_each = local.teams
+  name     = each.key
+}
+
+resource "agentyard_api_key" "team" {
+  for_each = local.teams
+
+  service_account_id = agentyard_service_account.team[each.key].id
+  name               = "pipeline"
+  expires_in         = "30d"
+
+  rotation = {
+    before_expiry        = "7d"
+    grace_period_minutes = 10
+  }
+}
+
+output "keys" {
+  value     = { for team, key in agentyard_api_key.team : team => key.key }
+  sensitive = true
+}

@@ -1,0 +1,37 @@
+terraform {
+  required_providers {
+    agentyard = {
+      source = "agentyard/agentyard"
+    }
+  }
+}
+
+variable "keys" {
+  description = "API key of each team's service account."
+  type        = map(string)
+  sensitive   = true
+}
+
+provider "agentyard" {
+  alias   = "blue"
+  api_key = var.keys["blue"]
+}
+
+provider "agentyard" {
+  alias   = "red"
+  api_key = var.keys["red"]
+}
+
+module "blue" {
+  source    = "./team"
+  providers = { agentyard = agentyard.blue }
+}
+
+module "red" {
+  source    = "./team"
+  providers = { agentyard = agentyard.red }
+}
+
+output "sessions" {
+  value = { blue = module.blue.session_id, red = module.red.session_id }
+}

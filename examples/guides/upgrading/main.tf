@@ -1,0 +1,12 @@
+terraform {
+  required_providers {
+    agentyard = {
+      source  = "agentyard/agentyard"
+      version = "~> 0.1.0"
+    }
+  }
+}
+
+resource "agentyard_service_account" "ci" {
+  name = "ci"
+}
