@@ -100,15 +100,19 @@ func TestStatusPage_inChromium(t *testing.T) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // So that it ends its other processes.
 	cmd.WaitDelay = 10 * time.Second
 	must(t, cmd.Start())
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	var waited error
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		waited = cmd.Wait()
+	}()
 	var body []byte
 	select {
 	case body = <-results:
 		stop()
-		_ = <-ended // It was told to end.
-	case err := <-ended:
-		t.Fatalf("Chromium ended before it measured the pages: %v", err)
+		<-ended
+	case <-ended:
+		t.Fatalf("Chromium ended before it measured the pages: %v", waited)
 	}
 	var all []measured
 	if err := json.Unmarshal(body, &all); err != nil {
