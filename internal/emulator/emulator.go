@@ -63,6 +63,9 @@ type Options struct {
 	SessionColdStart time.Duration
 	// WikiExport configures the answers to exports of wiki runs.
 	WikiExport WikiExport
+	// Seed fills an empty organization; nil adds nothing. Start fails if the organization is not empty, unless the same
+	// seed filled it.
+	Seed *Seed
 }
 
 // Provisioning configures how long each step of a managed computer's setup takes on the emulator's clock.
@@ -142,6 +145,9 @@ func Start(ctx context.Context, opts Options) (*Emulator, error) {
 		return nil, err
 	}
 	if err = e.bootstrap(); err == nil {
+		err = e.loadSeed()
+	}
+	if err == nil {
 		err = e.listen(ctx)
 	}
 	if err != nil {
@@ -211,6 +217,9 @@ func (e *Emulator) bootstrap() error {
 	})
 }
 
+// initialManager is the email address of the first manager.
+const initialManager = "manager@agentyard.example"
+
 func (e *Emulator) bootstrapManager(tx *bolt.Tx) (string, error) {
 	var id string
 	err := get(tx, bucketMeta, "bootstrapManager", &id)
@@ -220,7 +229,7 @@ func (e *Emulator) bootstrapManager(tx *bolt.Tx) (string, error) {
 	now := e.clock.Now()
 	id = newID("user_", now)
 	m := member{
-		ID: id, Email: "manager@agentyard.example", FirstName: "Avery", LastName: "Manager",
+		ID: id, Email: initialManager, FirstName: "Avery", LastName: "Manager",
 		Role: RoleManager, CreatedAt: millis(now), LastSignInAt: millis(now),
 	}
 	return id, errors.Join(putMember(tx, m), put(tx, bucketMeta, "bootstrapManager", id), firstChanges(tx, m, now))

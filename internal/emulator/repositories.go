@@ -40,15 +40,17 @@ type connectedRepository struct {
 	FullName string
 }
 
-// firstRepositories connects the repositories that every emulator starts with.
+// initialRepositories are the repositories that every emulator starts with.
+var initialRepositories = []Repository{
+	{"https://code.example/acme/api", "main", true, permissionAdmin, true},
+	{"https://code.example/acme/web", "main", false, permissionWrite, true},
+	{"https://code.example/acme/legacy", "master", true, permissionRead, false},
+	{"https://code.example/robin/tools", "main", false, permissionAdmin, true},
+}
+
 func firstRepositories(tx *bolt.Tx) error {
 	var errs []error
-	for _, given := range []Repository{
-		{"https://code.example/acme/api", "main", true, permissionAdmin, true},
-		{"https://code.example/acme/web", "main", false, permissionWrite, true},
-		{"https://code.example/acme/legacy", "master", true, permissionRead, false},
-		{"https://code.example/robin/tools", "main", false, permissionAdmin, true},
-	} {
+	for _, given := range initialRepositories {
 		errs = append(errs, connectRepository(tx, given))
 	}
 	return errors.Join(errs...)

@@ -44,7 +44,7 @@ func firstManager(tx *bolt.Tx) (member, error) {
 	return m, err
 }
 
-// empty removes everything but the first manager, its key and what every emulator begins with.
+// empty removes everything but the first manager, its key and what the emulator begins with, which includes the seed.
 func (e *Emulator) empty(tx *bolt.Tx) error {
 	manager, err := firstManager(tx)
 	if err != nil {
@@ -65,5 +65,5 @@ func (e *Emulator) empty(tx *bolt.Tx) error {
 			return err
 		}
 	}
-	return errors.Join(putMember(tx, manager), putKey(tx, bootstrap), firstChanges(tx, manager, e.clock.Now()), firstRepositories(tx), firstWorkflow(tx))
+	return errors.Join(putMember(tx, manager), putKey(tx, bootstrap), firstChanges(tx, manager, e.clock.Now()), firstRepositories(tx), firstWorkflow(tx), e.fill(tx))
 }

@@ -41,6 +41,10 @@ The provider follows a moved clock through AGENTYARD_EMULATOR_CLOCK.
 -listen and -files-listen use loopback addresses by default.
 Without -data, the state is lost when the emulator stops.
 
+-seed reads members, repositories, service accounts, and usage limits from a JSON
+file. It fills only an empty organization. If the same file filled it before, the
+emulator changes nothing. In any other case, it does not start.
+
 Flags:
 `
 
@@ -147,12 +151,19 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	flags.DurationVar(&s.SessionListDelay, "session-list-delay", sessionListDelay, "delay until lists show a new or changed session; 0 for none")
 	flags.DurationVar(&s.SessionColdStart, "session-cold-start", 0, "duration of a list of sessions that was not requested in the last 5 minutes")
 	flags.BoolVar(&s.printVersion, "version", false, "print the version and exit")
+	seed := flags.String("seed", "", "JSON `file` that fills an empty organization")
 	quiet := flags.Bool("quiet", runs, "do not log requests")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
 	if flags.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q; put a command after --, see -help", flags.Arg(0))
+	}
+	if *seed != "" {
+		var err error
+		if s.Seed, err = emulator.ReadSeed(*seed); err != nil {
+			return nil, err
+		}
 	}
 	s.Provisioning.Step = max(s.Provisioning.Step, time.Millisecond)
 	s.BuildPhase = s.Provisioning.Step

@@ -95,11 +95,19 @@ func TestParse(t *testing.T) {
 	if _, err := parse([]string{"-listen", "0.0.0.0:0"}, &warning); err != nil || !strings.Contains(warning.String(), "without encryption") {
 		t.Errorf("open to all: %v %s", err, warning.String())
 	}
+	seed := filepath.Join(t.TempDir(), "organization.json")
+	if err := os.WriteFile(seed, []byte(`{"usageLimits": {"global": 5000000}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := parse([]string{"-seed", seed}, io.Discard); err != nil || s.Seed == nil || s.Seed.GlobalLimit != 5000000 {
+		t.Errorf("seed: %v", err)
+	}
 	for want, args := range map[string][]string{
 		"unexpected argument": {"extra", "--", "true"},
 		"not defined":         {"-nonsense"},
 		"no command after --": {"--"},
 		"needs an argument":   {"-data", "--", "true"},
+		"read the seed":       {"-seed", filepath.Join(t.TempDir(), "none.json")},
 	} {
 		if _, err := parse(args, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: error %v does not contain %q", args, err, want)

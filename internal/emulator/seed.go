@@ -1,0 +1,120 @@
+package emulator
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// Seed is what an organization begins with, in addition to what every emulator begins with. ReadSeed reads and checks it.
+type Seed struct {
+	Members         []Human
+	Repositories    []Repository
+	ServiceAccounts []SeedAccount
+	// GlobalLimit is the organization's usage limit; 0 means none.
+	GlobalLimit int64
+	UserLimits  []SeedLimit
+
+	file string
+}
+
+// SeedAccount is a service account of a seed. It has no keys.
+type SeedAccount struct{ Name, Description string }
+
+// SeedLimit is the usage limit of a member.
+type SeedLimit struct {
+	Email string
+	Limit int64
+
+	at int // The offset of the address in the file.
+}
+
+// loadSeed fills an empty organization with the seed. If the same seed filled it before, it stays as it is.
+func (e *Emulator) loadSeed() error {
+	if e.opts.Seed == nil {
+		return nil
+	}
+	return e.store.db.Update(func(tx *bolt.Tx) error {
+		seed, err := json.Marshal(e.opts.Seed)
+		if err != nil {
+			return err
+		}
+		var loaded string
+		err = get(tx, bucketMeta, "seed", &loaded)
+		switch {
+		case err != nil && !errors.Is(err, errNotStored):
+			return err
+		case loaded == string(seed):
+			return nil
+		case !isEmpty(tx):
+			return fmt.Errorf("%s was not loaded, because the organization in %s is not empty; use a new data file or no seed",
+				e.opts.Seed.file, e.opts.DataFile)
+		}
+		return e.fill(tx)
+	})
+}
+
+// isEmpty reports whether an organization has nothing but what every emulator begins with.
+func isEmpty(tx *bolt.Tx) bool {
+	initial := map[string]int{
+		string(bucketMembers): 1, string(bucketMemberEmails): 1, string(bucketKeys): 1, string(bucketKeysByOwner): 1,
+		string(bucketRepositories): len(initialRepositories), string(bucketCIWorkflows): 1,
+	}
+	for _, name := range buckets {
+		switch string(name) {
+		case string(bucketMeta), string(bucketControlChanges), string(bucketQuietDays): // No objects.
+			continue
+		}
+		if tx.Bucket(name).Stats().KeyN > initial[string(name)] {
+			return false
+		}
+	}
+	return true
+}
+
+// fill adds the seed to an empty organization, and stores which seed it was.
+func (e *Emulator) fill(tx *bolt.Tx) error {
+	s := e.opts.Seed
+	if s == nil {
+		return remove(tx, bucketMeta, "seed")
+	}
+	r := &request{e: e, tx: tx, now: e.clock.Now()}
+	for i, h := range s.Members {
+		id := newID("user_", r.now.Add(time.Duration(i+1)*time.Millisecond)) // Lists are sorted by ID.
+		err := putMember(tx, member{
+			ID: id, Email: h.Email, FirstName: h.FirstName, LastName: h.LastName, Role: h.Role, CreatedAt: millis(r.now), Metadata: h.Metadata,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, repo := range s.Repositories {
+		if err := connectRepository(tx, repo); err != nil {
+			return err
+		}
+	}
+	for _, given := range s.ServiceAccounts {
+		a := serviceAccount{ID: newID("sa_", r.now), Name: given.Name, Description: given.Description, Status: statusActive}
+		var err error
+		a.born, err = r.bornNow(bucketAccounts)
+		if err := errors.Join(err, put(tx, bucketAccounts, a.ID, a), put(tx, bucketAccountNames, a.Name, a.ID)); err != nil {
+			return err
+		}
+	}
+	if s.GlobalLimit != 0 {
+		if err := setLimit(tx, scopeOrganization, &s.GlobalLimit); err != nil {
+			return err
+		}
+	}
+	for _, l := range s.UserLimits {
+		m, err := memberByEmail(tx, l.Email)
+		if err := errors.Join(err, setLimit(tx, m.ID, &l.Limit)); err != nil {
+			return err
+		}
+	}
+	seed, err := json.Marshal(s)
+	return errors.Join(err, put(tx, bucketMeta, "seed", string(seed)))
+}
