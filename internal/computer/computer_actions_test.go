@@ -1,31 +1,14 @@
 package computer_test
 
 import (
-	"fmt"
-	"net/http"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
-
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
-
-const nobody = "00000000-0000-4000-8000-000000000000"
-
-// makeComputer returns a computer that is active.
-func makeComputer(e *acctest.Env, body map[string]any) computerJSON {
-	var made computerJSON
-	e.API(http.MethodPost, "/api/v0/computers", body, &made)
-	if e.Clock != nil {
-		e.Clock.Advance(time.Minute)
-	}
-	return made
-}
 
 func ownMachine(name string) map[string]any {
 	return map[string]any{"name": name, "provider": "byom", "hostId": hostA}
@@ -113,11 +96,7 @@ func TestComputerActions_errors(t *testing.T) {
 		{"restart", "", []string{"must not be empty"}, true},
 	} {
 		_, out := invoke(t, e, tc.action, acctest.Values{"computer_id": tc.id})
-		for _, want := range tc.want {
-			if !strings.Contains(out.Text(), want) {
-				t.Errorf("%s of %q: the error lacks %q: %s", tc.action, tc.id, want, out.Text())
-			}
-		}
+		says(t, out.Text(), tc.want...)
 		if strings.Contains(out.Text(), "Correct the configuration") {
 			t.Errorf("%s of %q: the advice stands beside another one: %s", tc.action, tc.id, out.Text())
 		}
@@ -141,11 +120,7 @@ func TestComputerInstallDeps_inTheBackground(t *testing.T) {
 		t.Errorf("%d requests: %s", len(e.Journal().Entries()), got)
 	}
 	_, out := invoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID})
-	for _, want := range []string{"Cannot install dependencies on computer", "409", "already in progress", "install-dependencies", "invoke the action again"} {
-		if !strings.Contains(out.Text(), want) {
-			t.Errorf("a second one: the error lacks %q: %s", want, out.Text())
-		}
-	}
+	says(t, out.Text(), "Cannot install dependencies on computer", "409", "already in progress", "install-dependencies", "invoke the action again")
 }
 
 func TestComputerInstallDeps_waits(t *testing.T) {
@@ -169,9 +144,8 @@ func TestComputerInstallDeps_waits(t *testing.T) {
 func TestComputerInstallDeps_ofAServiceAccount(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	var account struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
-	c := makeComputer(e, map[string]any{"name": "theirs", "autoInstallDeps": true, "serviceAccountId": account.ID})
+	account := newAccount(e)
+	c := makeComputer(e, map[string]any{"name": "theirs", "autoInstallDeps": true, "serviceAccountId": account})
 	if got := mustInvoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true}); !strings.HasSuffix(got, "completed") {
 		t.Error(got)
 	}
@@ -195,11 +169,7 @@ func TestComputerInstallDeps_fails(t *testing.T) {
 	c := installable(e)
 	e.FailProvisioning(emulator.FailStep{Name: "a", Step: "install-dependencies", Error: "no lock file"})
 	_, out := invoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true})
-	for _, want := range []string{"Dependencies Failed to Install", `"a" (` + c.ID + ")", "no lock file.", "invoke the action again"} {
-		if !strings.Contains(out.Text(), want) {
-			t.Errorf("the error lacks %q: %s", want, out.Text())
-		}
-	}
+	says(t, out.Text(), "Dependencies Failed to Install", `"a" (`+c.ID+")", "no lock file.", "invoke the action again")
 	if got := mustInvoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true}); !strings.HasSuffix(got, "completed") {
 		t.Errorf("the next one: %s", got)
 	}
@@ -214,11 +184,7 @@ func TestComputerInstallDeps_takesTooLong(t *testing.T) {
 	e.Clock.Advance(2 * time.Hour)
 	begin := e.Clock.Now()
 	_, out := invoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true, "timeouts": map[string]any{"invoke": "10m"}})
-	for _, want := range []string{"Timed Out Waiting for the Installation", `still "in_progress"`, "continues at the service", "raise invoke in the timeouts block"} {
-		if !strings.Contains(out.Text(), want) {
-			t.Errorf("the error lacks %q: %s", want, out.Text())
-		}
-	}
+	says(t, out.Text(), "Timed Out Waiting for the Installation", `still "in_progress"`, "continues at the service", "raise invoke in the timeouts block")
 	if took := e.Clock.Now().Sub(begin); took < 10*time.Minute || took > 11*time.Minute {
 		t.Errorf("it waited %s", took)
 	}
@@ -244,73 +210,4 @@ func TestComputerInstallDeps_pollsThatFail(t *testing.T) {
 func invokeText(cli *acctest.CLI, action string) string {
 	r := cli.MustRun("apply", "-auto-approve", "-input=false", "-invoke=action.agentyard_computer_"+action)
 	return regexp.MustCompile(`[\s│]+`).ReplaceAllString(r.Output, " ")
-}
-
-func TestAccComputerActions_invokedByHand(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsActions(t)
-	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.Provisioning.Step = time.Millisecond })
-	var hcl strings.Builder
-	hcl.WriteString(config("name = \"a\"\nrepos = [\"https://git.example/acme/app\"]\nauto_install_deps = true"))
-	for _, action := range []string{"restart", "refresh", "activity", "install_deps"} {
-		fmt.Fprintf(&hcl, "action \"agentyard_computer_%s\" \"x\" {\n  config {\n    computer_id = %s.id\n  }\n}\n", action, address)
-	}
-	cli := acctest.NewCLI(t, e, hcl.String())
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	c := only(t, e)
-	if err := e.Sleep(c.ID); err != nil {
-		t.Fatal(err)
-	}
-	for _, tc := range []struct{ action, want string }{
-		{"restart.x", "was restarted"},
-		{"refresh.x", "Updated 1 Git credentials and 0 secrets"},
-		{"activity.x", "Recorded activity on computer"},
-		{"install_deps.x", "continues in the background"},
-	} {
-		if got := invokeText(cli, tc.action); !strings.Contains(got, tc.want) {
-			t.Errorf("%s: %s", tc.action, got)
-		}
-	}
-	cli.MustPlanEmpty()
-}
-
-func TestAccComputerActions_triggered(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsActions(t)
-	e := acctest.New(t)
-	hcl := func(release string) string {
-		return e.Config(config(`name = "a"`) + `
-resource "terraform_data" "release" {
-  input = "` + release + `"
-  lifecycle {
-    action_trigger {
-      events  = [after_update]
-      actions = [action.agentyard_computer_refresh.x, action.agentyard_computer_activity.x]
-    }
-  }
-}
-action "agentyard_computer_refresh" "x" {
-  config {
-    computer_id = agentyard_computer.test.id
-  }
-}
-action "agentyard_computer_activity" "x" {
-  config {
-    computer_id = agentyard_computer.test.id
-  }
-}`)
-	}
-	triggered := func(times int) resource.TestCheckFunc {
-		return func(*terraform.State) error {
-			refreshes, activities := e.Journal().Count("refreshComputer"), e.Journal().Count("recordComputerActivity")
-			if refreshes != times || activities != times {
-				return fmt.Errorf("%d refreshes and %d activities, want %d", refreshes, activities, times)
-			}
-			return nil
-		}
-	}
-	run(t, e,
-		resource.TestStep{Config: hcl("1"), ConfigPlanChecks: acctest.ThenEmpty, Check: triggered(0)},
-		resource.TestStep{Config: hcl("2"), ConfigPlanChecks: acctest.ThenEmpty, Check: triggered(1)},
-	)
 }

@@ -47,18 +47,17 @@ data "agentyard_computer" "by_name" {
 func TestAccComputerDataSource_ofAServiceAccount(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	var account struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
-	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": "theirs", "serviceAccountId": account.ID}, nil)
+	account := newAccount(e)
+	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": "theirs", "serviceAccountId": account}, nil)
 	run(t, e,
 		resource.TestStep{Config: e.Config(`data "agentyard_computer" "x" { name = "theirs" }`), ExpectError: regexp.MustCompile(`Computer Not Found(.|\n)*service_account_id`)},
 		readStep(e, `data "agentyard_computer" "x" {
   name               = "theirs"
-  service_account_id = "`+account.ID+`"
+  service_account_id = "`+account+`"
 }
 data "agentyard_computers" "x" {
-  service_account_id = "`+account.ID+`"
-}`, statecheck.ExpectKnownValue("data.agentyard_computer.x", tfjsonpath.New("owner_id"), knownvalue.StringExact(account.ID)),
+  service_account_id = "`+account+`"
+}`, statecheck.ExpectKnownValue("data.agentyard_computer.x", tfjsonpath.New("owner_id"), knownvalue.StringExact(account)),
 			statecheck.ExpectKnownValue("data.agentyard_computers.x", tfjsonpath.New("computers"), knownvalue.ListSizeExact(1))),
 	)
 }

@@ -9,20 +9,10 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
-
-func computerIDs(e *acctest.Env) []string {
-	var ids []string
-	for _, c := range computers(e) {
-		ids = append(ids, c.ID)
-	}
-	return ids
-}
 
 func TestComputer_faultMatrix_slow(t *testing.T) {
 	acctest.Slow(t)
@@ -44,11 +34,7 @@ func TestComputer_faultMatrix_slow(t *testing.T) {
 func TestComputer_updateOfAGoneOneSaysPlanAgain(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	p := acctest.NewProcess(t, e, nil)
-	i := p.NewInstance("agentyard_computer")
-	if out := p.Apply(i, acctest.Values{"name": "a"}); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
+	p, i := created(t, e, computerType, acctest.Values{"name": "a"})
 	e.Faults().Add(emulator.Fault{Operation: "updateComputer", Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusNotFound})
 	out := p.Apply(i, acctest.Values{"name": "b"})
 	if text := out.Text(); !strings.Contains(text, "Plan again") || strings.Contains(text, "Check the IDs") {
@@ -61,7 +47,7 @@ func TestComputer_faultMatrixOfAnOwnMachine(t *testing.T) {
 	acctest.Matrix{
 		Type: "agentyard_computer",
 		Setup: func(*acctest.Env) []acctest.Values {
-			return []acctest.Values{{"name": "own", "provider_type": "byom", "host_id": hostA}}
+			return []acctest.Values{{"name": "own", "provider_type": "byom", "host_id": hostA}, {"name": "renamed", "provider_type": "byom", "host_id": hostA}}
 		},
 		Live: computerIDs,
 	}.Run(t)
@@ -72,11 +58,7 @@ func TestComputer_shownLate(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	e.Faults().Add(emulator.Fault{Operation: "createComputer", Kind: emulator.FaultNotFoundAfterCreate, Reads: 2})
-	p := acctest.NewProcess(t, e, nil)
-	i := p.NewInstance("agentyard_computer")
-	if out := p.Apply(i, acctest.Values{"name": "late"}); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
+	_, i := created(t, e, computerType, acctest.Values{"name": "late"})
 	if i.Attribute("status") != "active" {
 		t.Errorf("the status is %q", i.Attribute("status"))
 	}
@@ -94,11 +76,7 @@ func TestComputer_aWaitWithoutOneAnswerKnowsTheStatusFromTheStart(t *testing.T) 
 	}
 	p := acctest.NewProcess(t, e, nil)
 	out := p.Apply(p.NewInstance("agentyard_computer"), acctest.Values{"name": "a", "timeouts": map[string]any{"create": "2m"}})
-	for _, want := range []string{`the status is still "provisioning" after 2m`, "the last request failed: getComputer", "returned 500"} {
-		if !strings.Contains(out.Text(), want) {
-			t.Errorf("the error lacks %q: %s", want, out.Text())
-		}
-	}
+	says(t, out.Text(), `the status is still "provisioning" after 2m`, "the last request failed: getComputer", "returned 500")
 }
 
 // quickSetUp has computers be set up in about a second of the machine's time.
@@ -116,7 +94,7 @@ func TestComputer_waitsShareTheirLooks(t *testing.T) {
 	done := make(chan string)
 	for k := range n {
 		go func() {
-			i := p.NewInstance("agentyard_computer")
+			i := p.NewInstance(computerType)
 			done <- p.Apply(i, acctest.Values{"name": fmt.Sprint("c", k)}).Text()
 		}()
 	}
@@ -133,79 +111,47 @@ func TestComputer_waitsShareTheirLooks(t *testing.T) {
 	}
 }
 
-func TestAccComputer_faultsThroughTheCLI(t *testing.T) {
+func TestComputer_interruptedWaitIsNotTainted(t *testing.T) {
 	t.Parallel()
-	for name, fault := range map[string]emulator.Fault{
-		"dropped after commit": {Kind: emulator.FaultDropAfterCommit},
-		"500 after commit":     {Kind: emulator.FaultStatusAfterCommit, Status: 500},
-		"truncated":            {Kind: emulator.FaultTruncatedBody},
-		"not JSON":             {Kind: emulator.FaultNonJSON},
-		"rate limited":         {Kind: emulator.FaultRateLimited},
+	for typeName, tc := range map[string]struct {
+		config  acctest.Values
+		summary string
+	}{
+		computerType: {acctest.Values{"name": "interrupted"}, "Interrupted Before the Computer Was Active"},
+		fleetType:    {fleetOf(1), "Interrupted Before the Fleet Was Active"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(typeName, func(t *testing.T) {
 			t.Parallel()
-			e := acctest.New(t)
-			inject := func(operation string) func() {
-				return func() {
-					fault.Operation = operation
-					e.Faults().Add(fault)
-				}
+			var p *acctest.Process
+			// One computer alone is polled by its ID, so that the first such request tells that the wait is under way.
+			e := acctest.New(t, neverSetUp, meanwhile("GET /api/v0/computers/", func() { p.Stop() }))
+			p = acctest.NewProcess(t, e, nil)
+			i := p.NewInstance(typeName)
+			out := p.Apply(i, tc.config)
+			if mustDo(t, out, "create"); !strings.Contains(warnings(out), tc.summary) || i.Tainted {
+				t.Errorf("tainted %v: %s", i.Tainted, out)
 			}
-			oneLeft := func(*terraform.State) error {
-				if all := computers(e); len(all) != 1 {
-					return fmt.Errorf("the emulator holds %+v", all)
-				}
-				return nil
-			}
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: e.Factories,
-				CheckDestroy:             noneLeft(e),
-				Steps: []resource.TestStep{
-					{PreConfig: inject("createComputer"), Config: e.Config(config(`name = "a"`)), ConfigPlanChecks: acctest.ThenEmpty, Check: oneLeft},
-					{PreConfig: inject("updateComputer"), Config: e.Config(config(`name = "b"`)), ConfigPlanChecks: expectAction(plancheck.ResourceActionUpdate), Check: oneLeft},
-				},
-			})
+			only(t, e)
+			mustDo(t, plan(t, e, i, tc.config), "none")
 		})
 	}
 }
 
-func TestAccComputer_lostBeforeCommitConverges(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noneLeft(e),
-		Steps: []resource.TestStep{
-			{
-				PreConfig: func() {
-					e.Faults().Add(emulator.Fault{Operation: "createComputer", Kind: emulator.FaultDropBeforeCommit})
-				},
-				Config:      e.Config(config(`name = "a"`)),
-				ExpectError: regexp.MustCompile(`Cannot create computer(.|\n)*createComputer(.|\n)*Apply\s+again`),
-			},
-			{Config: e.Config(config(`name = "a"`)), ConfigPlanChecks: expectAction(plancheck.ResourceActionCreate)},
-		},
-	})
-}
+// neverSetUp has computers be provisioned for longer than any test waits.
+func neverSetUp(o *emulator.Options) { o.Provisioning.Step = 1e12 }
 
-func TestAccComputer_interruptedWaitIsNotTainted(t *testing.T) {
+// A computer may go between the plan and the deletion.
+func TestComputer_goneBetweenPlanAndDestroy(t *testing.T) {
 	t.Parallel()
-	var running *acctest.Running
-	ready := make(chan struct{})
-	e := acctest.NewRealTime(t,
-		func(o *emulator.Options) { o.Provisioning.Step = 1e12 },
-		acctest.Intercept("getComputer", false, func() { <-ready; running.Interrupt() }))
-	cli := acctest.NewCLI(t, e, config(`name = "interrupted"`))
-	running = cli.Start("apply", "-auto-approve", "-input=false")
-	close(ready)
-	if r := running.Wait(); r.ExitCode == 0 || !strings.Contains(r.Output, "Interrupted Before the Computer Was Active") {
-		t.Errorf("exit code %d\n%s", r.ExitCode, r.Output)
+	for typeName, config := range map[string]acctest.Values{computerType: {"name": "gone"}, fleetType: fleetOf(3)} {
+		e := acctest.New(t)
+		p, i := created(t, e, typeName, config)
+		e.Faults().Add(emulator.Fault{Operation: "deleteComputer", Kind: emulator.FaultStatusAfterCommit, Status: http.StatusNotFound, Times: 2})
+		mustDo(t, p.Destroy(i), "delete")
+		if left := computers(e); len(left) > 0 || !i.State.IsNull() {
+			t.Errorf("left: %+v; the state is %s", left, i.State)
+		}
 	}
-	id := only(t, e).ID
-	if state := cli.MustRun("state", "show", address); !strings.Contains(state.Output, id) || strings.Contains(state.Output, "tainted") {
-		t.Errorf("the state: %s", state.Output)
-	}
-	cli.MustPlanEmpty()
 }
 
 func TestAccComputer_killedAfterCommitStopsAtWhatItFinds(t *testing.T) {

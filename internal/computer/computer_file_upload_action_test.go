@@ -157,7 +157,7 @@ func TestComputerFileUpload_errors(t *testing.T) {
 	if err := e.UnavailableDaemon(down.ID); err != nil {
 		t.Fatal(err)
 	}
-	for name, tc := range map[string]struct {
+	for _, tc := range map[string]struct {
 		id, file string
 		want     []string
 	}{
@@ -166,11 +166,7 @@ func TestComputerFileUpload_errors(t *testing.T) {
 		"unreachable": {down.ID, "a", []string{"Cannot upload file", "createFileUpload", "424", "Check that the computer is active"}},
 	} {
 		_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": tc.id, "file_name": tc.file, "content": "mine"})
-		for _, want := range tc.want {
-			if !strings.Contains(out.Text(), want) {
-				t.Errorf("%s: the error lacks %q: %s", name, want, out.Text())
-			}
-		}
+		says(t, out.Text(), tc.want...)
 	}
 	if content, _ := getFile(t, e, c.ID, "taken.txt"); content != "theirs" {
 		t.Errorf("the file is now %q", content)
@@ -257,11 +253,7 @@ func TestComputerFileUpload_whenNobodyCanTell(t *testing.T) {
 		emulator.Fault{Operation: "createFileDownload", Kind: emulator.FaultDropBeforeCommit, Times: -1})
 	_, out := acctest.NewProcess(t, e, acctest.Values{"max_retries": 1}).Invoke("agentyard_computer_file_upload", arguments)
 	e.Faults().Clear()
-	for _, want := range []string{"Cannot upload file", "completeFileUpload", `could not check whether the file "a.txt" is in the workspace`, "Check the workspace"} {
-		if !strings.Contains(out.Text(), want) {
-			t.Errorf("the error lacks %q: %s", want, out.Text())
-		}
-	}
+	says(t, out.Text(), "Cannot upload file", "completeFileUpload", `could not check whether the file "a.txt" is in the workspace`, "Check the workspace")
 	if _, out := invoke(t, e, "file_upload", arguments); !strings.Contains(out.Text(), "does not overwrite") {
 		t.Errorf("invoked again: %s", out)
 	}
@@ -274,11 +266,7 @@ func TestComputerFileUpload_storageIsGone(t *testing.T) {
 	}))
 	c := makeComputer(e, map[string]any{"name": "a"})
 	_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": c.ID, "file_name": "a", "content": "x"})
-	for _, want := range []string{"Cannot upload file", "file storage returned 404 for the upload", "Nothing was written to the workspace", "invoke the action again"} {
-		if !strings.Contains(out.Text(), want) {
-			t.Errorf("the error lacks %q: %s", want, out.Text())
-		}
-	}
+	says(t, out.Text(), "Cannot upload file", "file storage returned 404 for the upload", "Nothing was written to the workspace", "invoke the action again")
 	if strings.Contains(out.Text(), e.FilesURL()) || e.Journal().Count("completeFileUpload") != 0 {
 		t.Errorf("the address is shown, or the upload was completed: %s", out.Text())
 	}
@@ -290,11 +278,7 @@ func TestComputerFileUpload_endsInTime(t *testing.T) {
 	c := makeComputer(e, map[string]any{"name": "a"})
 	e.Faults().Add(emulator.Fault{Operation: "createFileUpload", Kind: emulator.FaultDelayBeforeCommit, Delay: time.Second, Times: -1})
 	_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": c.ID, "file_name": "a.txt", "content": "x", "timeouts": map[string]any{"invoke": "10ms"}})
-	for _, want := range []string{"Timed Out Uploading the File", `"a.txt"`, c.ID, "did not finish within 10ms", "Nothing was written", "raise invoke in the timeouts block"} {
-		if !strings.Contains(out.Text(), want) {
-			t.Errorf("the error lacks %q: %s", want, out.Text())
-		}
-	}
+	says(t, out.Text(), "Timed Out Uploading the File", `"a.txt"`, c.ID, "did not finish within 10ms", "Nothing was written", "raise invoke in the timeouts block")
 }
 
 // rewriting changes the answers to requests whose path has a suffix.

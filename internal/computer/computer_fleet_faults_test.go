@@ -17,8 +17,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-const fleetType = "agentyard_computer_fleet"
-
 // fleetComputers returns the computers that the state of a fleet holds: the string attributes of each by its name.
 func fleetComputers(i *acctest.Instance) map[string]map[string]string {
 	var fleet, entries map[string]tftypes.Value
@@ -77,20 +75,6 @@ func numbered(from, to int) []string {
 	return names
 }
 
-func mustApply(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values) acctest.Outcome {
-	t.Helper()
-	out := acctest.NewProcess(t, e, nil).Apply(i, config)
-	if len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
-	return out
-}
-
-func newFleet(t *testing.T, e *acctest.Env) *acctest.Instance {
-	t.Helper()
-	return acctest.NewProcess(t, e, nil).NewInstance(fleetType)
-}
-
 func TestFleet_faultMatrix_slow(t *testing.T) {
 	acctest.Slow(t)
 	t.Parallel()
@@ -130,7 +114,7 @@ func fleetMatrix(setup func(*acctest.Env) []acctest.Values) acctest.Matrix {
 func TestFleet_aHundredCostFewRequests(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t, quickSetUp)
-	i := newFleet(t, e)
+	i := newInstance(t, e, fleetType)
 	journal := e.Journal()
 
 	begin := time.Now()
@@ -150,7 +134,7 @@ func TestFleet_aHundredCostFewRequests(t *testing.T) {
 	}
 
 	journal.Reset()
-	if out := acctest.NewProcess(t, e, nil).Plan(i, acctest.Values{"name_prefix": "web", "quantity": 100}); out.Action != "none" {
+	if out := plan(t, e, i, acctest.Values{"name_prefix": "web", "quantity": 100}); out.Action != "none" {
 		t.Errorf("the plan is %s", out)
 	}
 	if entries := journal.Entries(); len(entries) != 1 {
@@ -170,8 +154,7 @@ func TestFleet_aHundredCostFewRequests(t *testing.T) {
 func TestFleet_aFailedDeletionLosesNoOther(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newFleet(t, e)
-	mustApply(t, e, i, fleetOf(30))
+	_, i := created(t, e, fleetType, fleetOf(30))
 	ids := fleetIDs(i)
 	refuse := func(id string) {
 		e.Faults().Add(emulator.Fault{Operation: "deleteComputer", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1, Match: id})
@@ -179,7 +162,7 @@ func TestFleet_aFailedDeletionLosesNoOther(t *testing.T) {
 
 	refuse(ids[19])
 	refuse(ids[24])
-	out := acctest.NewProcess(t, e, nil).Apply(i, fleetOf(10))
+	out := apply(t, e, i, fleetOf(10))
 	if text := out.Text(); len(out.Errors) != 1 || !strings.Contains(text, "web-20, web-25") || !strings.Contains(text, "deleteComputer") || !strings.Contains(text, "The next apply tries again") {
 		t.Fatal(out)
 	}
@@ -192,7 +175,7 @@ func TestFleet_aFailedDeletionLosesNoOther(t *testing.T) {
 	}
 
 	refuse(ids[2])
-	if out := acctest.NewProcess(t, e, nil).Apply(i, nil); len(out.Errors) != 1 || !slices.Equal(fleetNames(i), []string{"web-3"}) || len(computers(e)) != 1 {
+	if out := apply(t, e, i, nil); len(out.Errors) != 1 || !slices.Equal(fleetNames(i), []string{"web-3"}) || len(computers(e)) != 1 {
 		t.Errorf("%s; the state holds %v, the emulator %d", out, fleetNames(i), len(computers(e)))
 	}
 	e.Faults().Clear()
@@ -206,10 +189,10 @@ func TestFleet_shortfallIsMadeUp(t *testing.T) {
 	t.Parallel()
 	const message = "the provider has no capacity left"
 	e := acctest.New(t)
-	i := newFleet(t, e)
+	i := newInstance(t, e, fleetType)
 
 	e.FailBulkAfter(0, message)
-	out := acctest.NewProcess(t, e, nil).Apply(i, fleetOf(5))
+	out := apply(t, e, i, fleetOf(5))
 	if !strings.Contains(out.Text(), message) || !i.State.IsNull() || len(computers(e)) != 0 {
 		t.Fatalf("none made: %s; the state is %s", out, i.State)
 	}
@@ -225,8 +208,8 @@ func TestFleet_shortfallIsMadeUp(t *testing.T) {
 	}
 
 	e.FailBulkAfter(1, message)
-	out = acctest.NewProcess(t, e, nil).Apply(i, fleetOf(5))
-	if out.Action != "update" || len(out.Errors) != 1 || !strings.Contains(out.Text(), "1 of 5") || !strings.Contains(out.Text(), message) {
+	out = apply(t, e, i, fleetOf(5))
+	if mustFail(t, out, "", "Fleet Is Short of Computers", "1 of 5 computers", message, "The next apply creates the missing computers."); out.Action != "update" {
 		t.Fatalf("one more: %s", out)
 	}
 	if got := fleetIDs(i); len(got) != 4 || len(fleetNames(i)) != 5 {
@@ -240,7 +223,7 @@ func TestFleet_shortfallIsMadeUp(t *testing.T) {
 	if !slices.Equal(got[:3], first) || !slices.Equal(fleetNames(i), numbered(1, 5)) || len(computers(e)) != 5 {
 		t.Errorf("the state holds %v, was %v; the emulator %d", got, first, len(computers(e)))
 	}
-	if out := acctest.NewProcess(t, e, nil).Plan(i, fleetOf(5)); out.Action != "none" {
+	if out := plan(t, e, i, fleetOf(5)); out.Action != "none" {
 		t.Errorf("the plan is %s", out)
 	}
 }
@@ -248,7 +231,7 @@ func TestFleet_shortfallIsMadeUp(t *testing.T) {
 func TestFleet_failedProvisioningIsReported(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newFleet(t, e)
+	i := newInstance(t, e, fleetType)
 	e.FailProvisioning(emulator.FailStep{Name: "web-2", Step: "start-services", Error: "the disk is full"})
 	keeping := func(quantity int) acctest.Values {
 		config := fleetOf(quantity)
@@ -263,12 +246,12 @@ func TestFleet_failedProvisioningIsReported(t *testing.T) {
 		t.Errorf("the statuses are %v", got)
 	}
 	// A broken computer is one of the fleet's, until somebody deletes it.
-	if out := acctest.NewProcess(t, e, nil).Plan(i, keeping(3)); out.Action != "none" {
+	if out := plan(t, e, i, keeping(3)); out.Action != "none" {
 		t.Errorf("the plan is %s", out)
 	}
 	e.API("DELETE", "/api/v0/computers/"+fleetIDs(i)[1], nil, nil)
 	e.FailProvisioning(emulator.FailStep{Name: "web-4", Step: "start-services", Error: "the disk is full again"})
-	out = acctest.NewProcess(t, e, nil).Apply(i, keeping(4))
+	out = apply(t, e, i, keeping(4))
 	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "web-4") || !strings.Contains(out.Text(), "the disk is full again") {
 		t.Fatalf("on update: %s", out)
 	}
@@ -280,7 +263,7 @@ func TestFleet_failedProvisioningIsReported(t *testing.T) {
 func TestFleet_aWaitThatEndsTooSoonDoesNotTaint(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t, func(o *emulator.Options) { o.Provisioning.Step = 1e12 })
-	i := newFleet(t, e)
+	i := newInstance(t, e, fleetType)
 	out := mustApply(t, e, i, fleetOf(2))
 	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0].Detail, `still "provisioning" after 2m`) || !strings.Contains(out.Warnings[0].Detail, "continues at the service") || i.Tainted {
 		t.Fatal(out)
@@ -288,7 +271,7 @@ func TestFleet_aWaitThatEndsTooSoonDoesNotTaint(t *testing.T) {
 	if waited := e.Clock.Now().Sub(acctest.Start); waited.Minutes() > 3 {
 		t.Errorf("the wait of 2m took %v", waited)
 	}
-	out = acctest.NewProcess(t, e, nil).Apply(i, fleetOf(3))
+	out = apply(t, e, i, fleetOf(3))
 	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "Of 1 new computer, 1 is not active") {
 		t.Errorf("on update: %s", out)
 	}
@@ -306,15 +289,14 @@ func TestFleet_computersOfOthers(t *testing.T) {
 	other("web")
 	other("web-1a")
 	other("web-1-1")
-	i := newFleet(t, e)
-	mustApply(t, e, i, fleetOf(2))
+	_, i := created(t, e, fleetType, fleetOf(2))
 
 	stranger := other("web-3")
-	out := acctest.NewProcess(t, e, nil).Apply(i, fleetOf(2))
+	out := apply(t, e, i, fleetOf(2))
 	if out.Action != "none" || len(out.Warnings) != 0 {
 		t.Errorf("a plan beside it: %s", out)
 	}
-	out = acctest.NewProcess(t, e, nil).Apply(i, fleetOf(4))
+	out = apply(t, e, i, fleetOf(4))
 	if !strings.Contains(out.Text(), stranger.ID) || !strings.Contains(out.Text(), "created at 2026-03-01T") || !strings.Contains(out.Text(), "terraform state rm ADDRESS") || !strings.Contains(out.Text(), "Raise quantity") || strings.Contains(out.Text(), "moved block") || e.Journal().Count("bulkCreateComputers") != 1 {
 		t.Errorf("scaling up beside it: %s", out)
 	}
@@ -323,7 +305,7 @@ func TestFleet_computersOfOthers(t *testing.T) {
 	if left := computers(e); len(left) != 4 {
 		t.Errorf("left: %+v", left)
 	}
-	out = acctest.NewProcess(t, e, nil).Apply(i, fleetOf(1))
+	out = apply(t, e, i, fleetOf(1))
 	if !strings.Contains(out.Text(), stranger.ID) || !i.State.IsNull() {
 		t.Errorf("creating beside it: %s", out)
 	}
@@ -333,8 +315,7 @@ func TestFleet_computersOfOthers(t *testing.T) {
 func TestFleet_lowerQuantity(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newFleet(t, e)
-	mustApply(t, e, i, fleetOf(12))
+	_, i := created(t, e, fleetType, fleetOf(12))
 	e.API("PATCH", "/api/v0/computers/"+fleetComputers(i)["web-5"]["id"], map[string]any{"name": "renamed"}, nil)
 	mustApply(t, e, i, fleetOf(9))
 	if got, want := fleetNames(i), append(numbered(1, 4), numbered(6, 10)...); !slices.Equal(got, want) {
@@ -362,8 +343,8 @@ func TestFleet_aNameThatWasNotPlanned(t *testing.T) {
 			})
 		}
 	})
-	i := newFleet(t, e)
-	out := acctest.NewProcess(t, e, nil).Apply(i, fleetOf(2))
+	i := newInstance(t, e, fleetType)
+	out := apply(t, e, i, fleetOf(2))
 	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "Planned web-2, but the service created web-3") {
 		t.Errorf("%s", out)
 	}

@@ -2,7 +2,6 @@ package computer_test
 
 import (
 	"bytes"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -10,13 +9,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -42,82 +34,26 @@ func breakNow(t *testing.T, e *acctest.Env, name string) {
 	}
 }
 
-func texts(out acctest.Outcome) string {
-	var all []string
-	for _, d := range out.Warnings {
-		all = append(all, d.Summary+": "+d.Detail)
-	}
-	return strings.Join(all, "\n")
-}
-
-func TestAccFleet_replacesWhatFailedToProvision(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	cfg := e.Config(fleetConfig(3, ""))
-	path := func(name string) tfjsonpath.Path { return tfjsonpath.New("computers").AtMapKey(name) }
-	stays := func(name string) plancheck.PlanCheck {
-		return plancheck.ExpectKnownValue(fleetAddress, path(name).AtMapKey("id"), knownvalue.NotNull())
-	}
-	var before []string
-	ids := func() []string {
-		var all []string
-		for _, c := range computers(e) {
-			all = append(all, c.Name+" "+c.ID)
-		}
-		slices.Sort(all)
-		return all
-	}
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noneLeft(e),
-		Steps: []resource.TestStep{
-			{PreConfig: func() { failSetUp(e, "web-2") }, Config: cfg, ExpectNonEmptyPlan: true, Check: func(*terraform.State) error {
-				before = ids()
-				return nil
-			}},
-			{
-				PreConfig: e.Journal().Reset,
-				Config:    cfg,
-				ConfigPlanChecks: expectFleetAction(plancheck.ResourceActionUpdate,
-					stays("web-1"), plancheck.ExpectUnknownValue(fleetAddress, path("web-2").AtMapKey("id")), stays("web-3")),
-				ConfigStateChecks: []statecheck.StateCheck{
-					fleetHas("web-1", "web-2", "web-3"),
-					statecheck.ExpectKnownValue(fleetAddress, path("web-2").AtMapKey("status"), knownvalue.StringExact("active")),
-				},
-				Check: func(*terraform.State) error {
-					after := ids()
-					if len(after) != 3 || after[0] != before[0] || after[1] == before[1] || after[2] != before[2] {
-						return fmt.Errorf("the computers were %v and are %v", before, after)
-					}
-					if e.Journal().Count("deleteComputer") != 1 || e.Journal().Count("bulkCreateComputers") != 1 {
-						return fmt.Errorf("%d deletions and %d creations", e.Journal().Count("deleteComputer"), e.Journal().Count("bulkCreateComputers"))
-					}
-					return nil
-				},
-			},
-		},
-	})
-}
-
 func TestFleet_replacesOnlyWhatWasNeverActive(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newFleet(t, e)
+	i := newInstance(t, e, fleetType)
 	failSetUp(e, "web-2")
-	if out := mustApply(t, e, i, fleetOf(3)); i.Tainted || !strings.Contains(texts(out), "The next apply replaces computers that failed to provision") {
-		t.Fatalf("created: %s", texts(out))
+	if out := mustApply(t, e, i, fleetOf(3)); i.Tainted || !strings.Contains(warnings(out), "The next apply replaces computers that failed to provision") {
+		t.Fatalf("created: %s", warnings(out))
 	}
 	breakNow(t, e, "web-3")
 
+	before := fleetIDs(i)
 	for range 2 { // Every refresh reports it.
-		out := acctest.NewProcess(t, e, nil).Plan(i, fleetOf(3))
+		out := plan(t, e, i, fleetOf(3))
 		for _, want := range []string{
 			`2 of 3 computers of the fleet "web" have the status "error"`,
 			`): step "Create computer" failed: the disk is full`,
 			`): the status is "error", and the service gives no reason`,
 		} {
-			if !strings.Contains(texts(out), want) {
-				t.Errorf("no %q in\n%s", want, texts(out))
+			if !strings.Contains(warnings(out), want) {
+				t.Errorf("no %q in\n%s", want, warnings(out))
 			}
 		}
 	}
@@ -127,8 +63,11 @@ func TestFleet_replacesOnlyWhatWasNeverActive(t *testing.T) {
 	if got := fleetStatuses(i); !slices.Equal(got, []string{"active", "active", "error"}) {
 		t.Errorf("after healing the statuses are %v", got)
 	}
-	out := acctest.NewProcess(t, e, nil).Plan(i, fleetOf(3))
-	if text := texts(out); out.Action != "none" || !strings.Contains(text, `1 of 3 computers`) {
+	if after := fleetIDs(i); after[0] != before[0] || after[1] == before[1] || after[2] != before[2] || len(computers(e)) != 3 {
+		t.Errorf("the computers were %v and are %v", before, after)
+	}
+	out := plan(t, e, i, fleetOf(3))
+	if text := warnings(out); out.Action != "none" || !strings.Contains(text, `1 of 3 computers`) {
 		t.Errorf("afterwards the plan is %s:\n%s", out.Action, text)
 	}
 }
@@ -136,14 +75,14 @@ func TestFleet_replacesOnlyWhatWasNeverActive(t *testing.T) {
 func TestFleet_keepsWhatFailedIfTold(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newFleet(t, e)
+	i := newInstance(t, e, fleetType)
 	keeping := fleetOf(2)
 	keeping["replace_failed"] = false
 	failSetUp(e, "web-1")
 	mustApply(t, e, i, keeping)
-	out := acctest.NewProcess(t, e, nil).Plan(i, keeping)
-	if out.Action != "none" || !strings.Contains(texts(out), "1 of 2") {
-		t.Errorf("the plan is %s:\n%s", out.Action, texts(out))
+	out := plan(t, e, i, keeping)
+	if out.Action != "none" || !strings.Contains(warnings(out), "1 of 2") {
+		t.Errorf("the plan is %s:\n%s", out.Action, warnings(out))
 	}
 	// Told otherwise later, the fleet still knows which ones were never active.
 	if out := mustApply(t, e, i, fleetOf(2)); out.Action != "update" || !slices.Equal(fleetStatuses(i), []string{"active", "active"}) {
@@ -154,7 +93,7 @@ func TestFleet_keepsWhatFailedIfTold(t *testing.T) {
 func TestFleet_whatFailedGoesFirst(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newFleet(t, e)
+	i := newInstance(t, e, fleetType)
 	failSetUp(e, "web-1")
 	mustApply(t, e, i, fleetOf(3))
 	mustApply(t, e, i, fleetOf(2))
@@ -167,12 +106,12 @@ func TestFleet_whatFailedGoesFirst(t *testing.T) {
 func TestFleet_withoutWaitingARefreshTells(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newFleet(t, e)
+	i := newInstance(t, e, fleetType)
 	config := fleetOf(2)
 	config["wait_for_active"] = false
 	failSetUp(e, "web-1")
 	mustApply(t, e, i, config)
-	if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "none" {
+	if out := plan(t, e, i, config); out.Action != "none" {
 		t.Errorf("while they are provisioned the plan is %s", out)
 	}
 	e.Clock.Advance(provisioned)
@@ -181,8 +120,8 @@ func TestFleet_withoutWaitingARefreshTells(t *testing.T) {
 	mustApply(t, e, i, config)
 	breakNow(t, e, "web-1")
 	breakNow(t, e, "web-2")
-	if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "none" || !strings.Contains(texts(out), "2 of 2") {
-		t.Errorf("the plan is %s:\n%s", out.Action, texts(out))
+	if out := plan(t, e, i, config); out.Action != "none" || !strings.Contains(warnings(out), "2 of 2") {
+		t.Errorf("the plan is %s:\n%s", out.Action, warnings(out))
 	}
 }
 
@@ -193,14 +132,11 @@ func TestFleet_importedComputersAreNotReplaced(t *testing.T) {
 	failSetUp(e, "web-1")
 	makeComputers(e, "web", "", 2)
 	e.Clock.Advance(provisioned)
-	p := acctest.NewProcess(t, e, nil)
-	i := p.NewInstance(fleetType)
-	if out := p.Import(i, "web"); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
+	i := newInstance(t, e, fleetType)
+	mustImport(t, e, i, "web")
 	config := acctest.Values{"name_prefix": "web", "quantity": 2}
-	if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "none" || !strings.Contains(texts(out), "Fleet Computers Missing or Failed") {
-		t.Errorf("the plan is %s:\n%s", out.Action, texts(out))
+	if out := plan(t, e, i, config); out.Action != "none" || !strings.Contains(warnings(out), "Fleet Computers Missing or Failed") {
+		t.Errorf("the plan is %s:\n%s", out.Action, warnings(out))
 	}
 }
 
@@ -208,7 +144,7 @@ func TestFleet_importedComputersAreNotReplaced(t *testing.T) {
 func TestFleet_aLaterInstallationIsNoProof(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newFleet(t, e)
+	i := newInstance(t, e, fleetType)
 	config := fleetOf(1)
 	config["wait_for_active"], config["auto_install_deps"] = false, true
 	mustApply(t, e, i, config)
@@ -217,8 +153,8 @@ func TestFleet_aLaterInstallationIsNoProof(t *testing.T) {
 	e.API("POST", "/api/v0/computers/"+fleetIDs(i)[0]+"/install-deps", nil, nil)
 	e.Clock.Advance(provisioned)
 	breakNow(t, e, "web-1")
-	if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "none" || !strings.Contains(texts(out), "Fleet Computers Missing or Failed") {
-		t.Errorf("the plan is %s:\n%s", out.Action, texts(out))
+	if out := plan(t, e, i, config); out.Action != "none" || !strings.Contains(warnings(out), "Fleet Computers Missing or Failed") {
+		t.Errorf("the plan is %s:\n%s", out.Action, warnings(out))
 	}
 }
 
@@ -226,7 +162,7 @@ func TestFleet_aLaterInstallationIsNoProof(t *testing.T) {
 func TestFleet_aFirstInstallationThatFailsIsReplaced(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newFleet(t, e)
+	i := newInstance(t, e, fleetType)
 	config := fleetOf(1)
 	config["auto_install_deps"] = true
 	e.FailProvisioning(emulator.FailStep{Name: "web-1", Step: "install-dependencies", Error: "no lock file"})
@@ -270,9 +206,8 @@ func TestAccFleet_whatRecoversIsNotReplaced(t *testing.T) {
 func TestFleet_aHugeGrowthIsUnknownAsAWhole(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newFleet(t, e)
-	mustApply(t, e, i, fleetOf(1))
-	out := acctest.NewProcess(t, e, nil).Plan(i, fleetOf(1_000_000_000))
+	_, i := created(t, e, fleetType, fleetOf(1))
+	out := plan(t, e, i, fleetOf(1_000_000_000))
 	if out.Action != "update" {
 		t.Errorf("the plan is %s", out)
 	}
@@ -281,12 +216,12 @@ func TestFleet_aHugeGrowthIsUnknownAsAWhole(t *testing.T) {
 func TestFleet_aFailedDeletionMakesNothing(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newFleet(t, e)
+	i := newInstance(t, e, fleetType)
 	failSetUp(e, "web-1")
 	mustApply(t, e, i, fleetOf(2))
 	failed := fleetIDs(i)[0]
 	e.Faults().Add(emulator.Fault{Operation: "deleteComputer", Kind: emulator.FaultStatusBeforeCommit, Status: 403})
-	out := acctest.NewProcess(t, e, nil).Apply(i, fleetOf(2))
+	out := apply(t, e, i, fleetOf(2))
 	if len(out.Errors) != 1 || fleetIDs(i)[0] != failed || len(computers(e)) != 2 {
 		t.Fatalf("%s; the state holds %v", out, fleetIDs(i))
 	}
@@ -299,11 +234,11 @@ func TestFleet_aFailedDeletionMakesNothing(t *testing.T) {
 func TestFleet_aFailedCreationAfterDeletions(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newFleet(t, e)
+	i := newInstance(t, e, fleetType)
 	failSetUp(e, "web-1")
 	mustApply(t, e, i, fleetOf(2))
 	e.Faults().Add(emulator.Fault{Operation: "bulkCreateComputers", Kind: emulator.FaultStatusBeforeCommit, Status: 402})
-	out := acctest.NewProcess(t, e, nil).Apply(i, fleetOf(2))
+	out := apply(t, e, i, fleetOf(2))
 	if len(out.Errors) != 1 || !slices.Equal(fleetStatuses(i), []string{"missing", "active"}) || i.Tainted {
 		t.Fatalf("%s; the state holds %v", out, fleetStatuses(i))
 	}
@@ -317,15 +252,14 @@ func TestFleet_aFailedCreationAfterDeletions(t *testing.T) {
 func TestFleet_namesAFewOfManyBroken(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newFleet(t, e)
-	mustApply(t, e, i, fleetOf(30))
+	_, i := created(t, e, fleetType, fleetOf(30))
 	for _, c := range computers(e) {
 		if err := e.Break(c.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
-	out := acctest.NewProcess(t, e, nil).Plan(i, fleetOf(30))
-	if text := texts(out); out.Action != "none" || strings.Count(text, "\n") > 25 || !strings.Contains(text, "30 of 30") || !strings.Contains(text, "- and 10 more") {
+	out := plan(t, e, i, fleetOf(30))
+	if text := warnings(out); out.Action != "none" || strings.Count(text, "\n") > 25 || !strings.Contains(text, "30 of 30") || !strings.Contains(text, "- and 10 more") {
 		t.Errorf("the plan is %s:\n%s", out.Action, text)
 	}
 }
@@ -334,12 +268,11 @@ func TestFleet_namesAFewOfManyBroken(t *testing.T) {
 func TestFleet_warnsOnlyOfWhatIsCertain(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newFleet(t, e)
-	mustApply(t, e, i, fleetOf(3))
+	_, i := created(t, e, fleetType, fleetOf(3))
 	ids := fleetIDs(i)
 	e.API("DELETE", "/api/v0/computers/"+ids[2], nil, nil)
 	breakNow(t, e, "web-2")
-	out := acctest.NewProcess(t, e, nil).Apply(i, fleetOf(1))
+	out := apply(t, e, i, fleetOf(1))
 	var details []string
 	for _, w := range out.Warnings {
 		if w.Summary != "Fleet Computers Missing or Failed" {

@@ -1,64 +1,56 @@
 package computer_test
 
 import (
-	"fmt"
-	"net/http"
+	"slices"
 	"testing"
-
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-func TestAccFleet_importTakesAllOfTheNameAndAdopts(t *testing.T) {
+func TestFleet_importTakesAllOfTheNameAndAdopts(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	makeComputers(e, "web", "", 11)
 	makeComputers(e, "web-1", "", 1)
-	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": "web"}, nil)
-	cfg := e.Config(fleetConfig(11, "repos = [\"https://git.example/acme/app\"]\nauto_install_deps = true"))
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             emulatorHas(e, "web", "web-1-1"),
-		Steps: []resource.TestStep{
-			{Config: cfg, ResourceName: fleetAddress, ImportState: true, ImportStateId: "web", ImportStatePersist: true},
-			{
-				Config: cfg, ConfigPlanChecks: expectFleetAction(plancheck.ResourceActionUpdate),
-				ConfigStateChecks: []statecheck.StateCheck{fleetHas(numbered(1, 11)...), fleetStringIs("provider_type", "managed-a")},
-				Check: func(*terraform.State) error {
-					if e.Journal().Count("bulkCreateComputers") != 2 || e.Journal().Count("deleteComputer") != 0 {
-						return fmt.Errorf("computers were created or deleted")
-					}
-					return nil
-				},
-			},
-		},
-	})
+	newComputer(e, map[string]any{"name": "web"})
+	e.Clock.Advance(provisioned)
+	i := newInstance(t, e, fleetType)
+	mustImport(t, e, i, "web")
+	config := fleetOf(11)
+	config["repos"], config["auto_install_deps"] = []any{"https://git.example/acme/app"}, true
+	mustDo(t, apply(t, e, i, config), "update")
+	if !slices.Equal(fleetNames(i), numbered(1, 11)) || i.Attribute("provider_type") != "managed-a" {
+		t.Errorf("the state is %s", i.State)
+	}
+	if e.Journal().Count("bulkCreateComputers") != 2 || e.Journal().Count("deleteComputer") != 0 {
+		t.Error("computers were created or deleted")
+	}
+	mustDo(t, apply(t, e, i, config), "none")
+	mustDo(t, apply(t, e, i, nil), "delete")
+	if left := computerNames(e); !slices.Equal(left, []string{"web", "web-1-1"}) {
+		t.Errorf("left: %v", left)
+	}
 }
 
-func TestAccFleet_ofAServiceAccount(t *testing.T) {
+func TestFleet_ofAServiceAccount(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	var account struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
-	owned := fmt.Sprintf("service_account_id = %q", account.ID)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noneLeft(e),
-		Steps: []resource.TestStep{
-			{Config: e.Config(fleetConfig(0, "")), ConfigPlanChecks: acctest.ThenEmpty},
-			{
-				Config: e.Config(fleetConfig(2, owned)), ConfigPlanChecks: expectFleetAction(plancheck.ResourceActionReplace),
-				ConfigStateChecks: []statecheck.StateCheck{
-					fleetStringIs("id", account.ID+"/web"),
-				},
-			},
-			{ResourceName: fleetAddress, ImportState: true, ImportStateVerify: true},
-			{Config: e.Config(fleetConfig(2, "")), ConfigPlanChecks: expectFleetAction(plancheck.ResourceActionReplace), Check: emulatorHas(e, "web-1", "web-2")},
-			{Config: e.Config(fleetConfig(2, owned)), ConfigPlanChecks: expectFleetAction(plancheck.ResourceActionReplace), Check: emulatorHas(e)},
-		},
-	})
+	account := newAccount(e)
+	i := newInstance(t, e, fleetType)
+	for n, step := range []struct {
+		quantity int
+		account  any
+		action   string
+		id       string
+		own      int // Computers of the API key's owner.
+	}{
+		{0, nil, "create", "web", 0}, {2, account, "replace", account + "/web", 0}, {2, nil, "replace", "web", 2}, {2, account, "replace", account + "/web", 0},
+	} {
+		config := acctest.Values{"name_prefix": "web", "quantity": step.quantity, "service_account_id": step.account}
+		mustDo(t, apply(t, e, i, config), step.action)
+		if i.ID() != step.id || len(computers(e)) != step.own {
+			t.Errorf("step %d: the state is %s, and there are %+v", n, i.State, computers(e))
+		}
+		mustDo(t, plan(t, e, i, config), "none")
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
@@ -157,78 +158,61 @@ func TestAccFleet_everythingAndImport(t *testing.T) {
 	})
 }
 
-func TestAccFleet_createOnlyAttributesReplace(t *testing.T) {
+func TestFleet_createOnlyAttributesReplace(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	step := func(attributes string, action plancheck.ResourceActionType) resource.TestStep {
-		return resource.TestStep{
-			Config: e.Config(fleetConfig(2, attributes)), ConfigPlanChecks: expectFleetAction(action),
-			ConfigStateChecks: []statecheck.StateCheck{fleetHas("web-1", "web-2")}, Check: emulatorHas(e, "web-1", "web-2"),
+	_, i := created(t, e, fleetType, fleetOf(2))
+	for _, step := range []struct {
+		attribute string
+		value     any
+		action    string
+	}{
+		{"provider_type", "managed-a", "none"},
+		{"provider_type", "managed-b", "replace"},
+		{"provider_type", nil, "none"},
+		{"repos", []any{"https://git.example/acme/app"}, "replace"},
+		{"repos", []any{"https://git.example/acme/tools"}, "replace"},
+		{"auto_install_deps", true, "replace"},
+		{"auto_install_deps", false, "replace"},
+		{"name_prefix", "app", "replace"},
+	} {
+		config := fleetOf(2)
+		config[step.attribute] = step.value
+		mustDo(t, apply(t, e, i, config), step.action)
+		prefix := config["name_prefix"].(string)
+		if want := []string{prefix + "-1", prefix + "-2"}; !slices.Equal(fleetNames(i), want) || !slices.Equal(computerNames(e), want) || i.ID() != prefix {
+			t.Errorf("%s: the emulator holds %v, the state %s", step.attribute, computerNames(e), i.State)
 		}
+		mustDo(t, plan(t, e, i, config), "none")
 	}
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noneLeft(e),
-		Steps: []resource.TestStep{
-			step("", plancheck.ResourceActionCreate),
-			step(`provider_type = "managed-a"`, plancheck.ResourceActionNoop),
-			step(`provider_type = "managed-b"`, plancheck.ResourceActionReplace),
-			step("", plancheck.ResourceActionNoop),
-			step(`repos = ["https://git.example/acme/app"]`, plancheck.ResourceActionReplace),
-			step(`repos = ["https://git.example/acme/tools"]`, plancheck.ResourceActionReplace),
-			step("auto_install_deps = true", plancheck.ResourceActionReplace),
-			step("auto_install_deps = false", plancheck.ResourceActionReplace),
-			{
-				Config:            e.Config(strings.Replace(fleetConfig(2, ""), "web", "app", 1)),
-				ConfigPlanChecks:  expectFleetAction(plancheck.ResourceActionReplace),
-				ConfigStateChecks: []statecheck.StateCheck{fleetHas("app-1", "app-2"), fleetStringIs("id", "app")}, Check: emulatorHas(e, "app-1", "app-2"),
-			},
-		},
-	})
 }
 
-func TestAccFleet_deletedElsewhere(t *testing.T) {
+// A lost computer is missing in the state until an apply creates it.
+func TestFleet_deletedElsewhere(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	remove := func(names ...string) func() {
-		return func() {
-			for _, c := range computers(e) {
-				if slices.Contains(names, c.Name) {
-					e.API(http.MethodDelete, "/api/v0/computers/"+c.ID, nil, nil)
-				}
-			}
+	_, i := created(t, e, fleetType, fleetOf(3))
+	for _, tc := range []struct {
+		lost     []string
+		statuses []string
+		says     string
+	}{
+		{[]string{"web-2"}, []string{"active", "missing", "active"}, `1 of 3 computers of the fleet "web" no longer exists: web-2.`},
+		{numbered(1, 3), []string{"missing", "missing", "missing"}, `3 of 3 computers of the fleet "web" no longer exist: web-1, web-2, web-3.`},
+	} {
+		deleteComputers(e, tc.lost...)
+		out := plan(t, e, i, fleetOf(3))
+		if says(t, warnings(out), tc.says); out.Action != "update" || !slices.Equal(fleetStatuses(i), tc.statuses) {
+			t.Errorf("%s; the statuses are %v", out, fleetStatuses(i))
 		}
-	}
-	cfg := e.Config(fleetConfig(3, ""))
-	again := func(names ...string) resource.TestStep {
-		return resource.TestStep{
-			PreConfig: remove(names...), Config: cfg, ConfigPlanChecks: expectFleetAction(plancheck.ResourceActionUpdate),
-			ConfigStateChecks: []statecheck.StateCheck{fleetHas("web-1", "web-2", "web-3")}, Check: emulatorHas(e, "web-1", "web-2", "web-3"),
+		mustDo(t, apply(t, e, i, fleetOf(3)), "update")
+		if !slices.Equal(fleetNames(i), numbered(1, 3)) || len(fleetIDs(i)) != 3 || !slices.Equal(computerNames(e), numbered(1, 3)) {
+			t.Errorf("the emulator holds %v, the state %s", computerNames(e), i.State)
 		}
+		mustDo(t, plan(t, e, i, fleetOf(3)), "none")
 	}
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noneLeft(e),
-		Steps: []resource.TestStep{
-			{Config: cfg},
-			again("web-2"),
-			again("web-1", "web-2", "web-3"),
-			{PreConfig: remove("web-1", "web-2", "web-3"), Config: cfg, Destroy: true},
-		},
-	})
-}
-
-func TestAccFleet_goneBetweenPlanAndDestroy(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noneLeft(e),
-		Steps: []resource.TestStep{{Config: e.Config(fleetConfig(3, "")), Check: func(*terraform.State) error {
-			e.Faults().Add(emulator.Fault{Operation: "deleteComputer", Kind: emulator.FaultStatusAfterCommit, Status: http.StatusNotFound, Times: 2})
-			return nil
-		}}},
-	})
+	deleteComputers(e, numbered(1, 3)...)
+	mustDo(t, apply(t, e, i, nil), "delete")
 }
 
 func TestAccFleet_shortfallFailsThePostconditionOnly(t *testing.T) {
@@ -252,193 +236,143 @@ func TestAccFleet_shortfallFailsThePostconditionOnly(t *testing.T) {
 	})
 }
 
-func TestAccFleet_shortfallInUpdateIsAnError(t *testing.T) {
+func TestFleet_invalidConfiguration(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noneLeft(e),
-		Steps: []resource.TestStep{
-			{Config: e.Config(fleetConfig(1, ""))},
-			{
-				PreConfig: func() { e.FailBulkAfter(1, "no capacity") }, Config: e.Config(fleetConfig(4, "")),
-				ExpectError: regexp.MustCompile(`Fleet Is Short of Computers(.|\n)*2\s+of\s+4\s+computers(.|\n)*no\s+capacity(.|\n)*next\s+apply\s+creates\s+the\s+missing`),
-			},
-			{Config: e.Config(fleetConfig(4, "")), ConfigPlanChecks: expectFleetAction(plancheck.ResourceActionUpdate), Check: emulatorHas(e, "web-1", "web-2", "web-3", "web-4")},
-		},
-	})
-}
-
-func TestAccFleet_invalidConfiguration(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	fleet := func(attributes string) string {
-		return "resource \"agentyard_computer_fleet\" \"test\" {\n" + attributes + "\n}\n"
+	var many []any
+	for range 21 {
+		many = append(many, "https://git.example/a")
 	}
-	for name, tc := range map[string]struct{ config, want string }{
-		"no prefix":         {fleet("quantity = 1"), `"name_prefix"\s+is\s+required`},
-		"no quantity":       {fleet(`name_prefix = "web"`), `"quantity"\s+is\s+required`},
-		"empty prefix":      {fleet("quantity = 1\nname_prefix = \"\""), `name_prefix\s+must\s+be\s+1\s+to\s+58\s+characters\s+long`},
-		"long prefix":       {fleet(fmt.Sprintf("quantity = 1\nname_prefix = %q", strings.Repeat("n", 59))), `name_prefix\s+must\s+be\s+1\s+to\s+58\s+characters\s+long`},
-		"slash":             {fleet("quantity = 1\nname_prefix = \"a/b\""), `name_prefix\s+must\s+be\s+lowercase`},
-		"upper case":        {fleet("quantity = 1\nname_prefix = \"Web\""), `name_prefix\s+must\s+be\s+lowercase`},
-		"hyphen at the end": {fleet("quantity = 1\nname_prefix = \"web-\""), `name_prefix\s+must\s+be\s+lowercase`},
-		"negative":          {fleetConfig(-1, ""), `quantity\s+value\s+must\s+be\s+at\s+least\s+0`},
-		"byom":              {fleetConfig(1, `provider_type = "byom"`), `provider_type\s+must\s+not\s+be\s+"byom"(.|\n)*agentyard_computer`},
-		"repos":             {fleetConfig(1, "repos = ["+strings.Repeat("\"https://git.example/a\",", 21)+"]"), `repos list must contain at most 20 elements`},
-		"repo no URI":       {fleetConfig(1, "repos = [\"acme/app\"]"), `repos\[0\]\s+must\s+be\s+an\s+absolute\s+URI`},
-		"repo too long":     {fleetConfig(1, fmt.Sprintf("repos = [\"https://git.example/%s\"]", strings.Repeat("a", 2048))), `repos\[0\]\s+must\s+be\s+at\s+most\s+2048\s+characters\s+long`},
-		"account":           {fleetConfig(1, `service_account_id = "a/b"`), `service_account_id\s+must\s+not\s+contain\s+slashes`},
-		"timeout":           {fleetConfig(1, "timeouts {\n  update = \"soon\"\n}"), `update = "soon"(.|\n)*Valid\s+time\s+units`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: e.Factories,
-				Steps:                    []resource.TestStep{{Config: e.Config(tc.config), PlanOnly: true, ExpectError: regexp.MustCompile(tc.want)}},
-			})
-			if requests := e.Journal().Entries(); len(requests) > 0 {
-				t.Errorf("the service was asked: %+v", requests)
-			}
-		})
-	}
-}
-
-func TestAccFleet_errorsOfTheService(t *testing.T) {
-	t.Parallel()
-	status := func(code int) emulator.Fault {
-		return emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: code}
-	}
-	for name, tc := range map[string]struct {
-		config string
-		fault  emulator.Fault
-		want   string
+	repo := attribute("repos") + ".ElementKeyInt(0)"
+	for _, tc := range []struct {
+		attribute string
+		value     any
+		at, want  string
 	}{
-		"unknown provider": {config: fleetConfig(1, `provider_type = "managed-z"`), want: `Cannot create computer fleet(.|\n)*provider_type = "managed-z"(.|\n)*bulkCreateComputers(.|\n)*400(.|\n)*Correct\s+the\s+value\s+of\s+provider_type`},
-		"unknown account":  {config: fleetConfig(1, `service_account_id = "unknown"`), want: `Cannot create computer fleet(.|\n)*service_account_id = "unknown"(.|\n)*listComputers(.|\n)*404(.|\n)*Check\s+the\s+IDs`},
-		"names taken":      {config: fleetConfig(1, ""), want: `Cannot create computer fleet(.|\n)*name_prefix = "web"(.|\n)*web-1(.|\n)*2026-03-01T12:00:00Z(.|\n)*terraform\s+import\s+ADDRESS\s+web(.|\n)*Raise\s+quantity(.|\n)*choose\s+another\s+name_prefix`},
-		"401":              {config: fleetConfig(1, ""), fault: status(401), want: `bulkCreateComputers(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},
-		"402":              {config: fleetConfig(1, ""), fault: status(402), want: `bulkCreateComputers(.|\n)*402(.|\n)*plan\s+does\s+not\s+include`},
-		"403":              {config: fleetConfig(1, ""), fault: status(403), want: `bulkCreateComputers(.|\n)*403(.|\n)*Manager`},
-		"404":              {config: fleetConfig(1, ""), fault: status(404), want: `bulkCreateComputers(.|\n)*404(.|\n)*Check\s+the\s+IDs`},
-		"409":              {config: fleetConfig(1, ""), fault: status(409), want: `bulkCreateComputers(.|\n)*409(.|\n)*Resolve\s+the\s+conflict`},
-		"429":              {config: fleetConfig(1, ""), fault: emulator.Fault{Kind: emulator.FaultRateLimited, Times: -1}, want: `bulkCreateComputers(.|\n)*429(.|\n)*requests_per_second`},
-		"500":              {config: fleetConfig(1, ""), fault: status(500), want: `unknown\s+outcome(.|\n)*bulkCreateComputers(.|\n)*500(.|\n)*Apply\s+again`},
-		"503":              {config: fleetConfig(1, ""), fault: status(503), want: `unknown\s+outcome(.|\n)*bulkCreateComputers(.|\n)*503(.|\n)*Apply\s+again`},
+		{"name_prefix", nil, attribute("name_prefix"), "required"},
+		{"quantity", nil, attribute("quantity"), "required"},
+		{"name_prefix", "", attribute("name_prefix"), "name_prefix must be 1 to 58 characters long"},
+		{"name_prefix", strings.Repeat("n", 59), attribute("name_prefix"), "name_prefix must be 1 to 58 characters long"},
+		{"name_prefix", "a/b", attribute("name_prefix"), "name_prefix must be lowercase"},
+		{"name_prefix", "Web", attribute("name_prefix"), "name_prefix must be lowercase"},
+		{"name_prefix", "web-", attribute("name_prefix"), "name_prefix must be lowercase"},
+		{"quantity", -1, attribute("quantity"), "quantity value must be at least 0"},
+		{"provider_type", "byom", attribute("provider_type"), `provider_type must not be "byom": use agentyard_computer`},
+		{"repos", many, attribute("repos"), "repos list must contain at most 20 elements"},
+		{"repos", []any{"acme/app"}, repo, "repos[0] must be an absolute URI"},
+		{"repos", []any{"https://git.example/" + strings.Repeat("a", 2048)}, repo, "repos[0] must be at most 2048 characters long"},
+		{"service_account_id", "a/b", attribute("service_account_id"), "service_account_id must not contain slashes"},
+		{"timeouts", map[string]any{"update": "soon"}, attribute("timeouts") + "." + attribute("update"), "Valid time units"},
+	} {
+		config := acctest.Values{"name_prefix": "web", "quantity": 1}
+		config[tc.attribute] = tc.value
+		mustBeInvalid(t, plan(t, e, newInstance(t, e, fleetType), config), tc.at, tc.want)
+	}
+	mustBeSilent(t, e)
+}
+
+// mustBeInvalid fails the test unless there is an error at an attribute that says what is wanted.
+func mustBeInvalid(t *testing.T, out acctest.Outcome, at, want string) {
+	t.Helper()
+	if !slices.ContainsFunc(out.Errors, func(d *tfprotov6.Diagnostic) bool {
+		return d.Attribute.String() == at && strings.Contains(d.Summary+": "+d.Detail, want)
+	}) {
+		t.Errorf("no error at %s says %q: %s", at, want, out)
+	}
+}
+
+// mustBeSilent fails the test if the service was asked for anything.
+func mustBeSilent(t *testing.T, e *acctest.Env) {
+	t.Helper()
+	if requests := e.Journal().Entries(); len(requests) > 0 {
+		t.Errorf("the service was asked: %+v", requests)
+	}
+}
+
+func TestFleet_errorsOfTheService(t *testing.T) {
+	t.Parallel()
+	const create = "Cannot create computer fleet"
+	for name, tc := range map[string]struct {
+		attribute, value string
+		status           int
+		want             []string
+		at               string
+	}{
+		"unknown provider": {attribute: "provider_type", value: "managed-z", at: attribute("provider_type"), want: []string{create, "bulkCreateComputers", "400", "Correct the value of provider_type"}},
+		"unknown account":  {attribute: "service_account_id", value: "unknown", at: attribute("service_account_id"), want: []string{create, "listComputers", "404", "Check the IDs"}},
+		"names taken":      {at: attribute("name_prefix"), want: []string{create, "web-1", "2026-03-01T12:00:00Z", "terraform import ADDRESS web", "Raise quantity", "choose another name_prefix"}},
+		"401":              {status: 401, want: []string{"AGENTYARD_API_KEY"}},
+		"402":              {status: 402, want: []string{"plan does not include"}},
+		"403":              {status: 403, want: []string{"Manager"}},
+		"404":              {status: 404, want: []string{"Check the IDs"}},
+		"409":              {status: 409, want: []string{"Resolve the conflict"}},
+		"429":              {status: 429, want: []string{"requests_per_second"}},
+		"500":              {status: 500, want: []string{"unknown outcome", "Apply again"}},
+		"503":              {status: 503, want: []string{"unknown outcome", "Apply again"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
+			config := acctest.Values{"name_prefix": "web", "quantity": 1}
+			if tc.attribute != "" {
+				config[tc.attribute] = tc.value
+			}
 			if name == "names taken" {
 				makeComputers(e, "web", "", 1)
 			}
-			if tc.fault.Kind != "" {
-				tc.fault.Operation = "bulkCreateComputers"
-				e.Faults().Add(tc.fault)
-			}
-			before := len(computers(e))
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: e.Factories,
-				Steps:                    []resource.TestStep{{Config: e.Config(tc.config), ExpectError: regexp.MustCompile(tc.want)}},
-			})
-			if after := len(computers(e)); after != before {
-				t.Errorf("%d computers, were %d", after, before)
-			}
+			want := append(refuseCreation(e, "bulkCreateComputers", tc.status), tc.want...)
+			mustFail(t, mustCreateNothing(t, e, newInstance(t, e, fleetType), config), tc.at, want...)
 		})
 	}
 }
 
-func TestAccFleet_faultsThroughTheCLI(t *testing.T) {
-	t.Parallel()
-	for name, fault := range map[string]emulator.Fault{
-		"dropped after commit": {Kind: emulator.FaultDropAfterCommit},
-		"500 after commit":     {Kind: emulator.FaultStatusAfterCommit, Status: 500},
-		"truncated":            {Kind: emulator.FaultTruncatedBody},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			fault.Operation = "bulkCreateComputers"
-			inject := func() { e.Faults().Add(fault) }
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: e.Factories,
-				CheckDestroy:             noneLeft(e),
-				Steps: []resource.TestStep{
-					{PreConfig: inject, Config: e.Config(fleetConfig(2, "")), ConfigPlanChecks: acctest.ThenEmpty, Check: emulatorHas(e, "web-1", "web-2")},
-					{PreConfig: inject, Config: e.Config(fleetConfig(3, "")), ConfigPlanChecks: expectFleetAction(plancheck.ResourceActionUpdate), Check: emulatorHas(e, "web-1", "web-2", "web-3")},
-				},
-			})
-		})
+// refuseCreation has the service answer the next creation with a status, unless that is 0. It returns what the error must say.
+func refuseCreation(e *acctest.Env, operation string, status int) []string {
+	switch status {
+	case 0:
+		return nil
+	case http.StatusTooManyRequests:
+		e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultRateLimited, Times: -1})
+	default:
+		refuse(e, operation, status, 1)
 	}
+	return []string{operation, fmt.Sprint(status)}
 }
 
-func TestAccFleet_interruptedWaitIsNotTainted(t *testing.T) {
-	t.Parallel()
-	var running *acctest.Running
-	ready := make(chan struct{})
-	// One computer alone is polled by its ID, so that the first such request tells that the wait is under way.
-	e := acctest.NewRealTime(t,
-		func(o *emulator.Options) { o.Provisioning.Step = 1e12 },
-		acctest.Intercept("getComputer", false, func() { <-ready; running.Interrupt() }))
-	cli := acctest.NewCLI(t, e, fleetConfig(1, ""))
-	running = cli.Start("apply", "-auto-approve", "-input=false")
-	close(ready)
-	if r := running.Wait(); r.ExitCode == 0 || !strings.Contains(r.Output, "Interrupted Before the Fleet Was Active") {
-		t.Errorf("exit code %d\n%s", r.ExitCode, r.Output)
+// mustCreateNothing fails the test unless a creation is refused without a trace.
+func mustCreateNothing(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values) acctest.Outcome {
+	t.Helper()
+	before := len(computers(e))
+	out := apply(t, e, i, config)
+	if after := len(computers(e)); after != before || !i.State.IsNull() {
+		t.Errorf("%d computers, were %d; the state is %s", after, before, i.State)
 	}
-	id := only(t, e).ID
-	if state := cli.MustRun("state", "show", fleetAddress); !strings.Contains(state.Output, id) || strings.Contains(state.Output, "tainted") {
-		t.Errorf("the state: %s", state.Output)
-	}
-	cli.MustPlanEmpty()
+	return out
 }
 
 func TestAccFleet_killedAfterCommitStopsAtWhatItFinds(t *testing.T) {
 	t.Parallel()
-	for name, managed := range map[string]bool{"creating": false, "scaling up": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var running *acctest.Running
-			ready := make(chan struct{})
-			e := acctest.NewRealTime(t,
-				func(o *emulator.Options) { o.Provisioning.Step = 1e6 },
-				acctest.Intercept("bulkCreateComputers", true, func() { <-ready; running.Kill() }))
-			cli := acctest.NewCLI(t, e, fleetConfig(3, ""))
-			if managed {
-				e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": "web-1"}, nil)
-				cli.MustRun("import", fleetAddress, "web")
-			}
-			running = cli.Start("apply", "-auto-approve", "-input=false")
-			close(ready)
-			if r := running.Wait(); r.ExitCode == 0 {
-				t.Fatalf("the apply was not killed: %s", r.Output)
-			}
-			ids := computerIDs(e)
-
-			r := cli.Run("apply", "-auto-approve", "-input=false", "-lock=false")
-			text := regexp.MustCompile(`[\s│]+`).ReplaceAllString(r.Output, " ")
-			if r.ExitCode == 0 || !strings.Contains(text, "web-3 (") || !strings.Contains(text, "terraform import ADDRESS web") {
-				t.Fatalf("exit code %d\n%s", r.ExitCode, r.Output)
-			}
-			if managed {
-				if !strings.Contains(text, "terraform state rm ADDRESS") {
-					t.Errorf("nothing is said about the state: %s", text)
-				}
-				cli.MustRun("state", "rm", "-lock=false", fleetAddress)
-			}
-			cli.MustRun("import", "-lock=false", fleetAddress, "web")
-			cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false")
-			after := computerIDs(e)
-			slices.Sort(ids)
-			slices.Sort(after)
-			if !slices.Equal(ids, after) || len(after) != 3 || e.Journal().Count("bulkCreateComputers") != 1 {
-				t.Errorf("the computers are %v, were %v; %d creations were sent", after, ids, e.Journal().Count("bulkCreateComputers"))
-			}
-			cli.MustPlanEmpty()
-			cli.MustRun("destroy", "-auto-approve", "-input=false")
-			if left := computers(e); len(left) > 0 {
-				t.Errorf("left: %+v", left)
-			}
-		})
+	var running *acctest.Running
+	ready := make(chan struct{})
+	e := acctest.NewRealTime(t,
+		func(o *emulator.Options) { o.Provisioning.Step = 1e6 },
+		acctest.Intercept("bulkCreateComputers", true, func() { <-ready; running.Kill() }))
+	cli := acctest.NewCLI(t, e, fleetConfig(3, ""))
+	newComputer(e, map[string]any{"name": "web-1"})
+	cli.MustRun("import", fleetAddress, "web")
+	running = cli.Start("apply", "-auto-approve", "-input=false")
+	close(ready)
+	if r := running.Wait(); r.ExitCode == 0 {
+		t.Fatalf("the apply was not killed: %s", r.Output)
 	}
+	names := computerNames(e)
+	mustSay(t, cli.Run("apply", "-auto-approve", "-input=false", "-lock=false"), "web-3 (", "terraform import ADDRESS web", "terraform state rm ADDRESS")
+	cli.MustRun("state", "rm", "-lock=false", fleetAddress)
+	cli.MustRun("import", "-lock=false", fleetAddress, "web")
+	cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false")
+	if after := computerNames(e); !slices.Equal(names, after) || len(after) != 3 || e.Journal().Count("bulkCreateComputers") != 1 {
+		t.Errorf("the computers are %v, were %v; %d creations were sent", after, names, e.Journal().Count("bulkCreateComputers"))
+	}
+	cli.MustPlanEmpty()
+	cli.MustRun("destroy", "-auto-approve", "-input=false")
 }

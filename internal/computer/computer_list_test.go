@@ -32,12 +32,11 @@ func TestAccComputerList(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)
 	e := acctest.New(t)
-	var account struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
+	account := newAccount(e)
 	managed := makeComputer(e, map[string]any{"name": "managed", "repos": []string{"https://git.example/acme/app"}})
 	own := makeComputer(e, ownMachine("own"))
 	unlisted := makeComputer(e, hidden("hidden"))
-	theirs := makeComputer(e, map[string]any{"name": "theirs", "serviceAccountId": account.ID})
+	theirs := makeComputer(e, map[string]any{"name": "theirs", "serviceAccountId": account})
 
 	identity := func(c computerJSON) map[string]knownvalue.Check {
 		return map[string]knownvalue.Check{"id": knownvalue.StringExact(c.ID)}
@@ -59,7 +58,7 @@ func TestAccComputerList(t *testing.T) {
 		Config: e.Config(listConfig("plain", "", "") +
 			listConfig("all", "include_resource = true", "include_unlisted = true") +
 			listConfig("by_host", "", "host_id = \""+hostA+"\"") +
-			listConfig("of_account", "include_resource = true", "service_account_id = \""+account.ID+"\"") +
+			listConfig("of_account", "include_resource = true", "service_account_id = \""+account+"\"") +
 			listConfig("two", "limit = 2", "include_unlisted = true")),
 		QueryResultChecks: []querycheck.QueryResultCheck{
 			querycheck.ExpectLength(at("plain"), 2), querycheck.ExpectLength(at("all"), 3), querycheck.ExpectLength(at("by_host"), 1),
@@ -75,7 +74,7 @@ func TestAccComputerList(t *testing.T) {
 			whole("all", unlisted, map[string]knownvalue.Check{"source": knownvalue.ObjectPartial(map[string]knownvalue.Check{
 				"kind": knownvalue.StringExact("template"), "template_id": knownvalue.StringExact("template-base"), "is_listed": knownvalue.Bool(false),
 			})}),
-			whole("of_account", theirs, map[string]knownvalue.Check{"service_account_id": knownvalue.StringExact(account.ID)}),
+			whole("of_account", theirs, map[string]knownvalue.Check{"service_account_id": knownvalue.StringExact(account)}),
 		},
 	})
 	for _, entry := range e.Journal().Entries() {
@@ -107,11 +106,10 @@ func TestAccComputerList_adopts500(t *testing.T) {
 	acctest.NeedsActions(t)
 	const total = 500
 	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.Provisioning.Step = time.Millisecond })
-	var account struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
+	account := newAccount(e)
 
 	theirs := 20
-	makeComputers(e, "theirs", account.ID, theirs)
+	makeComputers(e, "theirs", account, theirs)
 	for n := range 10 {
 		makeComputers(e, fmt.Sprint("pool-", n), "", 20)
 	}
@@ -131,7 +129,7 @@ func TestAccComputerList_adopts500(t *testing.T) {
 
 	cli := acctest.NewCLI(t, e, "")
 	cli.Write("computers.tfquery.hcl", acctest.Example(t, "guides/adopting-an-organization/computers.tfquery.hcl")+
-		listConfig("robots", "include_resource = true", "service_account_id = \""+account.ID+"\""))
+		listConfig("robots", "include_resource = true", "service_account_id = \""+account+"\""))
 	e.Journal().Reset()
 	cli.MustRun("query", "-generate-config-out=generated.tf")
 	if n := len(e.Journal().Entries()); n != 2 {

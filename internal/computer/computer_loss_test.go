@@ -7,37 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
-
-var wrapped = regexp.MustCompile(`[\s│]+`)
-
-// inOneLine undoes the wrapping of diagnostics.
-func inOneLine(text string) string { return wrapped.ReplaceAllString(text, " ") }
-
-// mustSay fails the test unless a run failed and said everything.
-func mustSay(t *testing.T, r acctest.Result, parts ...string) {
-	t.Helper()
-	text := inOneLine(r.Output)
-	if r.ExitCode == 0 {
-		t.Errorf("the run succeeded: %s", text)
-	}
-	for _, part := range parts {
-		if !strings.Contains(text, part) {
-			t.Errorf("the output lacks %q: %s", part, text)
-		}
-	}
-}
-
-func newComputer(e *acctest.Env, body map[string]any) computerJSON {
-	var made computerJSON
-	e.API(http.MethodPost, "/api/v0/computers", body, &made)
-	return made
-}
 
 // Without the address nothing can be read, and a state of nothing but the ID would be planned as a replacement.
 func TestAccComputer_importWhileASettingIsUnknown(t *testing.T) {
@@ -59,7 +31,7 @@ func TestAccComputer_importWhileASettingIsUnknown(t *testing.T) {
 }
 
 // What is not the service cannot say that something is gone.
-func TestAccComputer_anotherServerAtTheAddress(t *testing.T) {
+func TestComputer_anotherServerAtTheAddress(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]emulator.Fault{
 		"web server": {Status: 404, Body: "<html><head><title>404 Not Found</title></head></html>"},
@@ -69,19 +41,16 @@ func TestAccComputer_anotherServerAtTheAddress(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := acctest.NewRealTime(t)
-			cli := acctest.NewCLI(t, e, config("name = \"precious\"\nprovider_type = \"byom\""))
-			cli.MustRun("apply", "-auto-approve", "-input=false")
+			e := acctest.New(t)
+			config := acctest.Values{"name": "precious", "provider_type": "byom"}
+			p, i := created(t, e, computerType, config)
 			fault.Kind, fault.Times = emulator.FaultOtherServer, -1
 			e.Faults().Add(fault)
-			for _, args := range [][]string{{"plan"}, {"apply", "-auto-approve"}, {"destroy", "-auto-approve", "-refresh=false"}} {
-				mustSay(t, cli.Run(append(args, "-input=false")...), "base_url", fmt.Sprint(fault.Status))
+			for _, out := range []acctest.Outcome{plan(t, e, i, config), apply(t, e, i, config), p.Destroy(i)} {
+				mustFail(t, out, "", "base_url", fmt.Sprint(fault.Status))
 			}
 			e.Faults().Clear()
-			if state := cli.MustRun("state", "list"); !strings.Contains(state.Output, address) {
-				t.Errorf("the state is empty: %s", state.Output)
-			}
-			cli.MustPlanEmpty()
+			mustDo(t, plan(t, e, i, config), "none")
 		})
 	}
 }
@@ -90,45 +59,38 @@ func TestAccComputer_anotherServerAtTheAddress(t *testing.T) {
 func TestAccComputer_a404ThatTheListingContradicts(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	p := acctest.NewProcess(t, e, nil)
-	i := p.NewInstance("agentyard_computer")
-	if out := p.Apply(i, acctest.Values{"name": "a", "provider_type": "byom"}); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
+	_, i := created(t, e, computerType, acctest.Values{"name": "a", "provider_type": "byom"})
 	e.Faults().Add(emulator.Fault{Operation: "getComputer", Kind: emulator.FaultStatusBeforeCommit, Status: 404, Times: -1})
-	if out := acctest.NewProcess(t, e, nil).Plan(i, acctest.Values{"name": "a", "provider_type": "byom"}); len(out.Errors) > 0 || out.Action != "none" {
+	if out := plan(t, e, i, acctest.Values{"name": "a", "provider_type": "byom"}); len(out.Errors) > 0 || out.Action != "none" {
 		t.Error(out)
 	}
 	e.Faults().Add(emulator.Fault{Operation: "listComputers", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
-	out := acctest.NewProcess(t, e, nil).Plan(i, acctest.Values{"name": "a", "provider_type": "byom"})
+	out := plan(t, e, i, acctest.Values{"name": "a", "provider_type": "byom"})
 	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "may still exist") || !strings.Contains(out.Text(), "listComputers") || i.State.IsNull() {
 		t.Error(out)
 	}
 }
 
 // A key sees its owner's computers only. With a colleague's key all of them look gone, and are not.
-func TestAccComputer_aColleaguesKey(t *testing.T) {
+func TestComputer_aColleaguesKey(t *testing.T) {
 	t.Parallel()
-	e := acctest.NewRealTime(t)
-	_, colleaguesKey, err := e.AddHuman(emulator.Human{Email: "colleague@agentyard.example", Role: emulator.RoleManager})
+	e := acctest.New(t)
+	_, key, err := e.AddHuman(emulator.Human{Email: "colleague@agentyard.example", Role: emulator.RoleManager})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cli := acctest.NewCLI(t, e, config("name = \"mine\"\nprovider_type = \"byom\"")+
-		"resource \"agentyard_computer_fleet\" \"mine\" {\n  name_prefix = \"mine\"\n  quantity = 2\n  wait_for_active = false\n}\n")
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-
-	cli.Setenv("AGENTYARD_API_KEY", colleaguesKey)
-	for _, args := range [][]string{{"apply"}, {"destroy"}, {"destroy", "-refresh=false"}} {
-		mustSay(t, cli.Run(append(args, "-auto-approve", "-input=false")...),
-			"is not visible to the provider's API key. Another API key last read it. Use that key. If the computer was deleted, run terraform state rm ADDRESS.",
-			"Computer fleet mine is not visible to the provider's API key")
+	for typeName, config := range map[string]acctest.Values{computerType: {"name": "mine", "provider_type": "byom"}, fleetType: fleetOf(2)} {
+		_, i := created(t, e, typeName, config)
+		colleague := func() *acctest.Process { return acctest.NewProcess(t, e, acctest.Values{"api_key": key}) }
+		before := len(computers(e))
+		for _, out := range []acctest.Outcome{colleague().Apply(i, config), colleague().Apply(i, nil), colleague().Destroy(i)} {
+			mustFail(t, out, "", i.ID()+" is not visible to the provider's API key. Another API key last read it. Use that key.", "was deleted, run terraform state rm ADDRESS.")
+		}
+		if len(computers(e)) != before {
+			t.Errorf("there are %+v", computers(e))
+		}
+		mustDo(t, plan(t, e, i, config), "none")
 	}
-	if n := len(computers(e)); n != 3 {
-		t.Errorf("there are %d computers", n)
-	}
-	cli.Setenv("AGENTYARD_API_KEY", e.BootstrapKey())
-	cli.MustPlanEmpty()
 }
 
 // A page in the place of an answer is no word that anything was deleted.
@@ -136,7 +98,7 @@ func TestComputer_aPageForADeletion(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	p := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0})
-	i := p.NewInstance("agentyard_computer")
+	i := p.NewInstance(computerType)
 	if out := p.Apply(i, acctest.Values{"name": "a", "provider_type": "byom"}); len(out.Errors) > 0 {
 		t.Fatal(out)
 	}
@@ -178,23 +140,19 @@ func TestAccComputer_interruptedWhileACreationIsInFlight(t *testing.T) {
 }
 
 // The service answers a receipt that was used with the computer that was made for it. It is somebody's.
-func TestAccComputer_usedSoftwareDraftIsNotTakenOver(t *testing.T) {
+func TestComputer_usedSoftwareDraftIsNotTakenOver(t *testing.T) {
 	t.Parallel()
-	e := acctest.NewRealTime(t)
+	e := acctest.New(t)
 	draft := map[string]any{"workstreamId": hostA, "creationSessionId": hostB, "firstTurnId": hostA}
 	made := newComputer(e, map[string]any{"name": "theirs", "source": map[string]any{"kind": "template", "templateId": "template-base", "isListed": true, "softwareDraft": draft}})
-	cli := acctest.NewCLI(t, e, config(fmt.Sprintf(`name = "mine"
-source = {
-  kind = "template"
-  template_id = "template-base"
-  is_listed = true
-  software_draft = { workstream_id = %q, creation_session_id = %q, first_turn_id = %q }
-}`, hostA, hostB, hostA)))
+	source := map[string]any{"kind": "template", "template_id": "template-base", "is_listed": true,
+		"software_draft": map[string]any{"workstream_id": hostA, "creation_session_id": hostB, "first_turn_id": hostA}}
+	i := newInstance(t, e, computerType)
 	for range 2 {
-		mustSay(t, cli.Run("apply", "-auto-approve", "-input=false"), made.ID, "returned the wrong object", "Before you apply again, check the service")
+		says(t, apply(t, e, i, acctest.Values{"name": "mine", "source": source}).Text(), made.ID, "returned the wrong object", "Before you apply again, check the service")
 	}
-	if left := only(t, e); left.ID != made.ID {
-		t.Errorf("the emulator holds %+v", left)
+	if left := only(t, e); left.ID != made.ID || !i.State.IsNull() {
+		t.Errorf("the emulator holds %+v, the state %s", left, i.State)
 	}
 }
 
@@ -225,7 +183,7 @@ func TestComputer_answersOfAnotherShape(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
 			p := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0})
-			i := p.NewInstance("agentyard_computer")
+			i := p.NewInstance(computerType)
 			hit := func(id string) {
 				e.Faults().Add(emulator.Fault{Operation: tc.operation, Kind: emulator.FaultOtherAnswer, Body: strings.ReplaceAll(tc.body, "ID", id), Times: -1})
 			}
@@ -244,11 +202,7 @@ func TestComputer_answersOfAnotherShape(t *testing.T) {
 			if len(out.Errors) > 0 != (len(tc.wantErr) > 0) {
 				t.Fatal(out)
 			}
-			for _, part := range tc.wantErr {
-				if !strings.Contains(out.Text(), part) {
-					t.Errorf("the error lacks %q: %s", part, out)
-				}
-			}
+			says(t, out.Text(), tc.wantErr...)
 			if len(steps) == 2 && (i.ID() == "" || i.ID() != only(t, e).ID) {
 				t.Errorf("the state holds %q", i.ID())
 			}
@@ -257,37 +211,9 @@ func TestComputer_answersOfAnotherShape(t *testing.T) {
 				return // What the request made bears another name, and is named.
 			}
 			last := steps[len(steps)-1]
-			if out := acctest.NewProcess(t, e, nil).Apply(i, last); len(out.Errors) > 0 || only(t, e).Name != last["name"] {
+			if out := apply(t, e, i, last); len(out.Errors) > 0 || only(t, e).Name != last["name"] {
 				t.Errorf("the next apply does not converge: %s", out)
 			}
-		})
-	}
-}
-
-// What only a creation accepts is adopted right after an import, and replaces at any other time.
-func TestAccComputer_argumentsAddedLaterReplace(t *testing.T) {
-	t.Parallel()
-	var account struct{ ID string }
-	for name, argument := range map[string]string{
-		"repos":              `repos = ["https://git.example/acme/app"]`,
-		"auto_install_deps":  `auto_install_deps = true`,
-		"source":             "source = {\n  kind = \"template\"\n  template_id = \"template-base\"\n  is_listed = true\n}",
-		"service_account_id": `service_account_id = %q`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			if strings.Contains(argument, "%q") {
-				e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
-				argument = fmt.Sprintf(argument, account.ID)
-			}
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: e.Factories,
-				Steps: []resource.TestStep{
-					{Config: e.Config(config(`name = "a"`))},
-					{Config: e.Config(config("name = \"a\"\n" + argument)), ConfigPlanChecks: expectAction(plancheck.ResourceActionReplace)},
-				},
-			})
 		})
 	}
 }
@@ -296,11 +222,8 @@ func TestComputer_adoptionEndsWithTheFirstUpdate(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	made := newComputer(e, map[string]any{"name": "a", "repos": []string{"https://git.example/acme/app"}})
-	p := acctest.NewProcess(t, e, nil)
-	i := p.NewInstance("agentyard_computer")
-	if out := p.Import(i, made.ID); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
+	i := newInstance(t, e, computerType)
+	mustImport(t, e, i, made.ID)
 	repos := []any{"https://git.example/acme/app"}
 	for _, step := range []struct {
 		config acctest.Values
@@ -310,55 +233,42 @@ func TestComputer_adoptionEndsWithTheFirstUpdate(t *testing.T) {
 		{acctest.Values{"name": "a", "repos": repos}, "update"},
 		{acctest.Values{"name": "a", "repos": repos, "auto_install_deps": true}, "replace"},
 	} {
-		if out := acctest.NewProcess(t, e, nil).Apply(i, step.config); len(out.Errors) > 0 || out.Action != step.action {
+		if out := apply(t, e, i, step.config); len(out.Errors) > 0 || out.Action != step.action {
 			t.Fatalf("want %s: %s", step.action, out)
 		}
 	}
 }
 
 // Somebody registers a host while a rename is planned: the rename goes through, and the next refresh shows the host.
-func TestAccComputer_hostRegisteredDuringAPlan(t *testing.T) {
+func TestComputer_hostRegisteredDuringAPlan(t *testing.T) {
 	t.Parallel()
-	e := acctest.NewRealTime(t)
-	cli := acctest.NewCLI(t, e, config("name = \"a\"\nprovider_type = \"byom\""))
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	cli.Write("main.tf", config("name = \"b\"\nprovider_type = \"byom\""))
-	cli.MustRun("plan", "-input=false", "-out=saved")
-	e.API(http.MethodPatch, "/api/v0/computers/"+only(t, e).ID, map[string]any{"hostId": hostA}, nil)
-	cli.MustRun("apply", "-input=false", "saved")
-	cli.MustPlanEmpty()
-	cli.MustRun("apply", "-refresh-only", "-auto-approve", "-input=false")
-	if state := cli.MustRun("state", "show", address); !strings.Contains(state.Output, hostA) {
-		t.Errorf("the state: %s", state.Output)
+	var e *acctest.Env
+	e = acctest.New(t, meanwhile("PATCH /api/v0/computers/", func() {
+		e.API(http.MethodPatch, "/api/v0/computers/"+only(t, e).ID, map[string]any{"hostId": hostA}, nil)
+	}))
+	_, i := created(t, e, computerType, acctest.Values{"name": "a", "provider_type": "byom"})
+	renamed := acctest.Values{"name": "b", "provider_type": "byom"}
+	mustDo(t, apply(t, e, i, renamed), "update")
+	if mustDo(t, plan(t, e, i, renamed), "none"); i.Attribute("host_id") != hostA {
+		t.Errorf("the state: %s", i.State)
 	}
 }
 
 // A service account's own key manages its computers like any other: the import, and an empty plan after it.
-func TestAccComputer_importWithTheAccountsOwnKey(t *testing.T) {
+func TestComputer_importWithTheAccountsOwnKey(t *testing.T) {
 	t.Parallel()
-	e := acctest.NewRealTime(t)
+	e := acctest.New(t)
 	key, account := ownKey(e)
 	status, answer := e.TryWithKey(key, http.MethodPost, "/api/v0/computers", map[string]any{"name": "mine"})
 	if status != http.StatusCreated {
 		t.Fatalf("%d: %s", status, answer)
 	}
-	id := regexp.MustCompile(`"id":"([^"]+)"`).FindSubmatch(answer)[1]
-	cli := acctest.NewCLI(t, e, config(`name = "mine"`))
-	cli.Setenv("AGENTYARD_API_KEY", key)
-	cli.MustRun("import", address, string(id))
-	cli.MustPlanEmpty()
-	// Naming the account that owns the computer is adopted, as it changes nothing.
-	cli.Write("main.tf", config(fmt.Sprintf("name = \"mine\"\nservice_account_id = %q", account)))
-	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(r.Output, "0 to add, 1 to change, 0 to destroy") {
-		t.Errorf("the plan: %s", r.Output)
+	p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
+	i := p.NewInstance(computerType)
+	if out := p.Import(i, string(regexp.MustCompile(`"id":"([^"]+)"`).FindSubmatch(answer)[1])); len(out.Errors) > 0 {
+		t.Fatal(out)
 	}
-}
-
-// ownKey returns an API key of a new service account, and the account's ID.
-func ownKey(e *acctest.Env) (key, account string) {
-	var made struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &made)
-	var minted struct{ APIKey struct{ Value string } }
-	e.API(http.MethodPost, "/api/v0/service-accounts/"+made.ID+"/api-keys", map[string]any{"name": "own"}, &minted)
-	return minted.APIKey.Value, made.ID
+	mustDo(t, p.Plan(i, acctest.Values{"name": "mine"}), "none")
+	// Naming the account that owns the computer is adopted, as it changes nothing.
+	mustDo(t, p.Plan(i, acctest.Values{"name": "mine", "service_account_id": account}), "update")
 }

@@ -105,26 +105,6 @@ func TestAccFleet_plansShowOneComputer(t *testing.T) {
 	}
 }
 
-// A lost computer is missing in the state until an apply creates it.
-func TestAccFleet_aLostComputerIsMissing(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t, quickSetUp)
-	cli := acctest.NewCLI(t, e, fleetConfig(3, ""))
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	for _, c := range computers(e) {
-		e.API("DELETE", "/api/v0/computers/"+c.ID, nil, nil)
-	}
-	out := cli.MustRun("apply", "-refresh-only", "-auto-approve", "-input=false").Output
-	if text := inOneLine(out); !strings.Contains(text, `3 of 3 computers of the fleet "web" no longer exist: web-1, web-2, web-3.`) {
-		t.Errorf("the refresh says\n%s", out)
-	}
-	if state := cli.MustRun("state", "show", fleetAddress).Output; strings.Count(state, `= "missing"`) != 3 {
-		t.Errorf("the state is\n%s", state)
-	}
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	cli.MustPlanEmpty()
-}
-
 func TestAccFleet_forEachInTheFirstPlan(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t, quickSetUp)

@@ -2,10 +2,12 @@ package computer_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
@@ -18,43 +20,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-const (
-	address = "agentyard_computer.test"
-	hostA   = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
-	hostB   = "2c5f39cb-3fb2-42e3-994f-1127e4ddb538"
-)
-
-// computerJSON is what the tests look at in the emulator.
-type computerJSON struct {
-	ID, Name, Status, HostID, RemoteUser, OwnerID, OwnerPrincipalKind string
-	ClonedRepoDirectories                                             []string
-}
-
-func computers(e *acctest.Env) []computerJSON {
-	var answer struct{ Computers []computerJSON }
-	e.API(http.MethodGet, "/api/v0/computers?includeUnlisted=true", nil, &answer)
-	return answer.Computers
-}
-
-func only(t *testing.T, e *acctest.Env) computerJSON {
-	t.Helper()
-	all := computers(e)
-	if len(all) != 1 {
-		t.Fatalf("the emulator holds %d computers, want 1: %+v", len(all), all)
-	}
-	return all[0]
-}
-
-// noneLeft is a CheckDestroy.
-func noneLeft(e *acctest.Env) resource.TestCheckFunc {
-	return func(*terraform.State) error {
-		if left := computers(e); len(left) > 0 {
-			return fmt.Errorf("the emulator still holds %+v", left)
-		}
-		return nil
-	}
-}
-
 func expectAction(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
 	return resource.ConfigPlanChecks{
 		PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)},
@@ -64,10 +29,6 @@ func expectAction(action plancheck.ResourceActionType) resource.ConfigPlanChecks
 
 func stringIs(name, want string) statecheck.StateCheck {
 	return statecheck.ExpectKnownValue(address, tfjsonpath.New(name), knownvalue.StringExact(want))
-}
-
-func config(attributes string) string {
-	return "resource \"agentyard_computer\" \"test\" {\n" + attributes + "\n}\n"
 }
 
 func TestAccComputer_managedWithEverything(t *testing.T) {
@@ -151,30 +112,33 @@ func TestAccComputer_leastThenEachAttribute(t *testing.T) {
 	})
 }
 
-func TestAccComputer_createOnlyAttributesReplace(t *testing.T) {
+// What only a creation accepts is adopted right after an import, and replaces at any other time.
+func TestComputer_createOnlyAttributesReplace(t *testing.T) {
 	t.Parallel()
+	app, tools := []any{"https://git.example/acme/app"}, []any{"https://git.example/acme/tools"}
+	draft := map[string]any{"workstream_id": hostA, "creation_session_id": hostA, "first_turn_id": hostA}
+	template := func(listed bool, draft any) acctest.Values {
+		return acctest.Values{"source": map[string]any{"kind": "template", "template_id": "template-base", "is_listed": listed, "software_draft": draft}}
+	}
 	e := acctest.New(t)
-	step := func(attributes string, action plancheck.ResourceActionType) resource.TestStep {
-		return resource.TestStep{Config: e.Config(config("name = \"c\"\n" + attributes)), ConfigPlanChecks: expectAction(action)}
+	account := newAccount(e)
+	for name, steps := range map[string][]acctest.Values{
+		"repos":              {nil, {"repos": app}, {"repos": tools}},
+		"auto_install_deps":  {{"repos": app}, {"repos": app, "auto_install_deps": true}, {"repos": app, "auto_install_deps": false}},
+		"source":             {nil, template(false, nil), template(true, nil), template(true, draft), template(false, draft)},
+		"service_account_id": {nil, {"service_account_id": account}, nil},
+	} {
+		i := newInstance(t, e, computerType)
+		for n, step := range steps {
+			config, action := acctest.Values{"name": name}, "replace"
+			maps.Copy(config, step)
+			if n == 0 {
+				action = "create"
+			}
+			mustDo(t, apply(t, e, i, config), action)
+			mustDo(t, plan(t, e, i, config), "none")
+		}
 	}
-	template := func(listed bool, draft string) string {
-		return fmt.Sprintf("source = {\n  kind = \"template\"\n  template_id = \"template-base\"\n  is_listed = %v\n%s\n}", listed, draft)
-	}
-	draft := "  software_draft = {\n    workstream_id = \"" + hostA + "\"\n    creation_session_id = \"" + hostA + "\"\n    first_turn_id = \"" + hostA + "\"\n  }"
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noneLeft(e),
-		Steps: []resource.TestStep{
-			step(`repos = ["https://git.example/acme/app"]`, plancheck.ResourceActionCreate),
-			step(`repos = ["https://git.example/acme/tools"]`, plancheck.ResourceActionReplace),
-			step("repos = [\"https://git.example/acme/tools\"]\nauto_install_deps = true", plancheck.ResourceActionReplace),
-			step("repos = [\"https://git.example/acme/tools\"]\nauto_install_deps = false", plancheck.ResourceActionReplace),
-			step(template(false, ""), plancheck.ResourceActionReplace),
-			step(template(true, ""), plancheck.ResourceActionReplace),
-			step(template(true, draft), plancheck.ResourceActionReplace),
-			step(template(false, draft), plancheck.ResourceActionReplace),
-		},
-	})
 }
 
 func TestAccComputer_fromAnotherComputer(t *testing.T) {
@@ -200,246 +164,174 @@ resource "agentyard_computer" "original" {
 	})
 }
 
-func TestAccComputer_importThenPlanIsEmpty(t *testing.T) {
+func TestComputer_importThenPlanIsEmpty(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	var made computerJSON
-	e.API(http.MethodPost, "/api/v0/computers", map[string]any{
+	made := makeComputer(e, map[string]any{
 		"name": "existing", "remoteUser": "dev", "source": map[string]any{"kind": "template", "templateId": "template-base", "isListed": false},
-	}, &made)
-	attributes := "name = \"existing\"\nremote_user = \"dev\"\nsource = {\n  kind = \"template\"\n  template_id = \"template-base\"\n  is_listed = false\n}"
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noneLeft(e),
-		Steps: []resource.TestStep{
-			{
-				Config:       e.Config(config(attributes)),
-				ResourceName: address, ImportState: true, ImportStateId: made.ID, ImportStatePersist: true,
-			},
-			{
-				Config:           e.Config(config(attributes)),
-				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-			},
-			// A create-only argument of which the state knows nothing is adopted, not a reason to replace.
-			{
-				Config:           e.Config(config(attributes + "\nrepos = [\"https://git.example/acme/app\"]\nauto_install_deps = true")),
-				ConfigPlanChecks: expectAction(plancheck.ResourceActionUpdate),
-				Check: func(*terraform.State) error {
-					if got := only(t, e).ID; got != made.ID || e.Journal().Count("updateComputer") != 0 {
-						return fmt.Errorf("computer %s, want %s; %d updates, want none", got, made.ID, e.Journal().Count("updateComputer"))
-					}
-					return nil
-				},
-			},
-		},
 	})
+	i := newInstance(t, e, computerType)
+	mustImport(t, e, i, made.ID)
+	config := acctest.Values{"name": "existing", "remote_user": "dev", "source": map[string]any{"kind": "template", "template_id": "template-base", "is_listed": false}}
+	mustDo(t, apply(t, e, i, config), "none")
+	// A create-only argument of which the state knows nothing is adopted, not a reason to replace.
+	config["repos"], config["auto_install_deps"] = []any{"https://git.example/acme/app"}, true
+	mustDo(t, apply(t, e, i, config), "update")
+	if i.ID() != made.ID || e.Journal().Count("updateComputer") != 0 {
+		t.Errorf("computer %s, want %s; %d updates, want none", i.ID(), made.ID, e.Journal().Count("updateComputer"))
+	}
+	mustDo(t, plan(t, e, i, config), "none")
 }
 
-func TestAccComputer_changedAndDeletedElsewhere(t *testing.T) {
+func TestComputer_changedAndDeletedElsewhere(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	cfg := e.Config(config(`name = "drifting"`))
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noneLeft(e),
-		Steps: []resource.TestStep{
-			{Config: cfg},
-			{
-				PreConfig: func() {
-					e.API(http.MethodPatch, "/api/v0/computers/"+only(t, e).ID, map[string]any{"name": "elsewhere"}, nil)
-				},
-				Config:           cfg,
-				ConfigPlanChecks: expectAction(plancheck.ResourceActionUpdate),
-				Check: func(*terraform.State) error {
-					if got := only(t, e).Name; got != "drifting" {
-						return fmt.Errorf("the name is %q", got)
-					}
-					return nil
-				},
-			},
-			{
-				PreConfig:        func() { e.API(http.MethodDelete, "/api/v0/computers/"+only(t, e).ID, nil, nil) },
-				Config:           cfg,
-				ConfigPlanChecks: expectAction(plancheck.ResourceActionCreate),
-			},
-			{
-				PreConfig: func() { e.API(http.MethodDelete, "/api/v0/computers/"+only(t, e).ID, nil, nil) },
-				Config:    cfg, Destroy: true,
-			},
-		},
-	})
-}
-
-func TestAccComputer_goneBetweenPlanAndDestroy(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		Steps: []resource.TestStep{{Config: e.Config(config(`name = "gone"`)), Check: func(*terraform.State) error {
-			// The destruction that follows is answered 404.
-			e.Faults().Add(emulator.Fault{Operation: "deleteComputer", Kind: emulator.FaultStatusAfterCommit, Status: http.StatusNotFound})
-			return nil
-		}}},
-	})
-	if left := computers(e); len(left) > 0 {
-		t.Errorf("left: %+v", left)
+	config := acctest.Values{"name": "drifting"}
+	_, i := created(t, e, computerType, config)
+	e.API(http.MethodPatch, "/api/v0/computers/"+i.ID(), map[string]any{"name": "elsewhere"}, nil)
+	mustDo(t, apply(t, e, i, config), "update")
+	if got := only(t, e).Name; got != "drifting" {
+		t.Errorf("the name is %q", got)
+	}
+	deleteComputers(e, "drifting")
+	mustDo(t, apply(t, e, i, config), "create")
+	mustDo(t, plan(t, e, i, config), "none")
+	deleteComputers(e, "drifting")
+	if mustDo(t, apply(t, e, i, nil), "none"); !i.State.IsNull() {
+		t.Errorf("the state is %s", i.State)
 	}
 }
 
-func TestAccComputer_failedProvisioningNamesTheStepAndIsReplaced(t *testing.T) {
+func TestComputer_failedProvisioningNamesTheStepAndIsReplaced(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	e.FailProvisioning(emulator.FailStep{Name: "broken", Step: "clone-repos", Error: "the repository refuses the credentials", Times: 1})
-	cfg := e.Config(config("name = \"broken\"\nrepos = [\"https://git.example/acme/app\"]"))
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noneLeft(e),
-		Steps: []resource.TestStep{
-			{Config: cfg, ExpectError: regexp.MustCompile(`Computer Failed to Provision(.|\n)*refuses\s+the\s+credentials(.|\n)*The\s+next\s+apply\s+replaces\s+it`)},
-			{Config: cfg, ConfigPlanChecks: expectAction(plancheck.ResourceActionReplace), ConfigStateChecks: []statecheck.StateCheck{stringIs("status", "active")}},
-		},
-	})
-}
-
-func TestAccComputer_timeoutBoundsTheWait(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t, func(o *emulator.Options) { o.Provisioning.Step = 1e12 })
-	cfg := func(extra string) string { return e.Config(config("name = \"slow\"\n" + extra)) }
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noneLeft(e),
-		Steps: []resource.TestStep{
-			{
-				Config:      cfg("timeouts {\n  create = \"2m\"\n}"),
-				ExpectError: regexp.MustCompile(`Timed Out Waiting for the Computer(.|\n)*still\s+"provisioning"\s+after\s+2m(.|\n)*continues\s+at\s+the\s+service(.|\n)*terraform\s+untaint`),
-			},
-			{Config: cfg("wait_for_active = false"), ConfigPlanChecks: expectAction(plancheck.ResourceActionReplace), ConfigStateChecks: []statecheck.StateCheck{stringIs("status", "provisioning")}},
-		},
-	})
-	if waited := e.Clock.Now().Sub(acctest.Start); waited.Minutes() > 4 {
-		t.Errorf("the wait of 2m took %v", waited)
+	config := acctest.Values{"name": "broken", "repos": []any{"https://git.example/acme/app"}}
+	i := newInstance(t, e, computerType)
+	mustFail(t, apply(t, e, i, config), "", "Computer Failed to Provision", "refuses the credentials", "The next apply replaces it")
+	mustDo(t, apply(t, e, i, config), "replace")
+	if got := only(t, e); got.ID != i.ID() || got.Status != "active" || i.Attribute("status") != "active" {
+		t.Errorf("the emulator holds %+v, the state %s", got, i.State)
 	}
 }
 
-func TestAccComputer_invalidConfiguration(t *testing.T) {
+func TestComputer_timeoutBoundsTheWait(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, neverSetUp)
+	i := newInstance(t, e, computerType)
+	mustFail(t, apply(t, e, i, acctest.Values{"name": "slow", "timeouts": map[string]any{"create": "2m"}}), "",
+		"Timed Out Waiting for the Computer", `still "provisioning" after 2m`, "continues at the service", "terraform untaint")
+	if waited := e.Clock.Now().Sub(acctest.Start); waited > 4*time.Minute || !i.Tainted {
+		t.Errorf("the wait of 2m took %v; tainted: %v", waited, i.Tainted)
+	}
+	unwatched := acctest.Values{"name": "slow", "wait_for_active": false}
+	if mustDo(t, apply(t, e, i, unwatched), "replace"); i.Attribute("status") != "provisioning" {
+		t.Errorf("the state is %s", i.State)
+	}
+	mustDo(t, plan(t, e, i, unwatched), "none")
+}
+
+func TestComputer_invalidConfiguration(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	repos := strings.Repeat("\"https://git.example/a\",", 21)
-	for name, tc := range map[string]struct{ attributes, want string }{
-		"empty name":      {`name = ""`, `name\s+must\s+be\s+1\s+to\s+63\s+characters\s+long`},
-		"long name":       {fmt.Sprintf("name = %q", strings.Repeat("n", 64)), `name\s+must\s+be\s+1\s+to\s+63\s+characters\s+long`},
-		"host ID":         {"name = \"n\"\nhost_id = \"not-a-uuid\"", `host_id(.|\n)*must\s+be\s+a\s+UUID`},
-		"remote user":     {fmt.Sprintf("name = \"n\"\nremote_user = %q", strings.Repeat("u", 64)), `remote_user\s+must\s+be\s+1\s+to\s+63\s+characters\s+long`},
-		"repos":           {"name = \"n\"\nrepos = [" + repos + "]", `repos list must contain at most 20 elements`},
-		"repo no URI":     {"name = \"n\"\nrepos = [\"acme/app\"]", `repos\[0\]\s+must\s+be\s+an\s+absolute\s+URI`},
-		"repo too long":   {fmt.Sprintf("name = \"n\"\nrepos = [\"https://git.example/%s\"]", strings.Repeat("a", 2048)), `repos\[0\]\s+must\s+be\s+at\s+most\s+2048\s+characters\s+long`},
-		"kind":            {"name = \"n\"\nsource = {\n  kind = \"image\"\n}", `source\.kind\s+value\s+must\s+be\s+one\s+of`},
-		"another's field": {"name = \"n\"\nsource = {\n  kind = \"computer\"\n  source_computer_id = \"x\"\n  template_id = \"t\"\n}", `source of kind "computer" cannot have template_id`},
-		"missing field":   {"name = \"n\"\nsource = {\n  kind = \"template\"\n  template_id = \"t\"\n}", `source of kind "template" requires is_listed`},
-		"draft":           {"name = \"n\"\nsource = {\n  kind = \"template\"\n  template_id = \"t\"\n  is_listed = true\n  software_draft = {\n    workstream_id = \"1\"\n    creation_session_id = \"1\"\n    first_turn_id = \"1\"\n  }\n}", `must\s+be\s+a\s+UUID`},
-		"timeout":         {"name = \"n\"\ntimeouts {\n  create = \"soon\"\n}", `create = "soon"(.|\n)*Valid\s+time\s+units`},
-		"no time":         {"name = \"n\"\ntimeouts {\n  create = \"0s\"\n}", `create = "0s"(.|\n)*timeouts\.create\s+must\s+be\s+longer\s+than\s+0s`},
-		"byom repos":      {"name = \"n\"\nprovider_type = \"byom\"\nrepos = [\"https://git.example/a\"]", `repos = (.|\n)*cannot\s+have\s+repos\.\s+Remove\s+it,\s+or\s+choose\s+a\s+managed\s+provider`},
-		"byom install":    {"name = \"n\"\nprovider_type = \"byom\"\nauto_install_deps = true", `auto_install_deps = true(.|\n)*Only for Managed Computers|Only for Managed Computers(.|\n)*auto_install_deps = true`},
-		"byom source":     {"name = \"n\"\nprovider_type = \"byom\"\nsource = {\n  kind = \"computer\"\n  source_computer_id = \"x\"\n}", `Only for Managed Computers(.|\n)*source = `},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: e.Factories,
-				Steps:                    []resource.TestStep{{Config: e.Config(config(tc.attributes)), PlanOnly: true, ExpectError: regexp.MustCompile(tc.want)}},
-			})
-			if requests := e.Journal().Entries(); len(requests) > 0 {
-				t.Errorf("the service was asked: %+v", requests)
-			}
-		})
+	var many []any
+	for range 21 {
+		many = append(many, "https://git.example/a")
 	}
+	repo := attribute("repos") + ".ElementKeyInt(0)"
+	source := func(kind string, more map[string]any) acctest.Values {
+		fields := map[string]any{"kind": kind}
+		maps.Copy(fields, more)
+		return acctest.Values{"source": fields}
+	}
+	in := func(name string) string { return attribute("source") + "." + attribute(name) }
+	draft := map[string]any{"workstream_id": "1", "creation_session_id": hostA, "first_turn_id": hostA}
+	for _, tc := range []struct {
+		values   acctest.Values
+		at, want string
+	}{
+		{acctest.Values{"name": ""}, attribute("name"), "name must be 1 to 63 characters long"},
+		{acctest.Values{"name": strings.Repeat("n", 64)}, attribute("name"), "name must be 1 to 63 characters long"},
+		{acctest.Values{"host_id": "not-a-uuid"}, attribute("host_id"), "must be a UUID"},
+		{acctest.Values{"remote_user": strings.Repeat("u", 64)}, attribute("remote_user"), "remote_user must be 1 to 63 characters long"},
+		{acctest.Values{"repos": many}, attribute("repos"), "repos list must contain at most 20 elements"},
+		{acctest.Values{"repos": []any{"acme/app"}}, repo, "repos[0] must be an absolute URI"},
+		{acctest.Values{"repos": []any{"https://git.example/" + strings.Repeat("a", 2048)}}, repo, "repos[0] must be at most 2048 characters long"},
+		{source("image", nil), in("kind"), "source.kind value must be one of"},
+		{source("computer", map[string]any{"source_computer_id": "x", "template_id": "t"}), in("template_id"), `source of kind "computer" cannot have template_id`},
+		{source("template", map[string]any{"template_id": "t"}), in("is_listed"), `source of kind "template" requires is_listed`},
+		{source("template", map[string]any{"template_id": "t", "is_listed": true, "software_draft": draft}), in("software_draft") + "." + attribute("workstream_id"), "must be a UUID"},
+		{acctest.Values{"timeouts": map[string]any{"create": "soon"}}, attribute("timeouts") + "." + attribute("create"), "Valid time units"},
+		{acctest.Values{"timeouts": map[string]any{"create": "0s"}}, attribute("timeouts") + "." + attribute("create"), "timeouts.create must be longer than 0s"},
+		{acctest.Values{"provider_type": "byom", "repos": []any{"https://git.example/a"}}, attribute("repos"), "cannot have repos. Remove it, or choose a managed provider"},
+		{acctest.Values{"provider_type": "byom", "auto_install_deps": true}, attribute("auto_install_deps"), "Only for Managed Computers"},
+		{acctest.Values{"provider_type": "byom", "source": map[string]any{"kind": "computer", "source_computer_id": "x"}}, attribute("source"), "Only for Managed Computers"},
+	} {
+		config := acctest.Values{"name": "n"}
+		maps.Copy(config, tc.values)
+		mustBeInvalid(t, plan(t, e, newInstance(t, e, computerType), config), tc.at, tc.want)
+	}
+	mustBeSilent(t, e)
 }
 
-func TestAccComputer_errorsOfTheService(t *testing.T) {
+func TestComputer_errorsOfTheService(t *testing.T) {
 	t.Parallel()
+	const create = "Cannot create computer"
 	for name, tc := range map[string]struct {
-		attributes string
-		fault      emulator.Fault
-		want       string
+		values acctest.Values
+		status int
+		at     string
+		want   []string
 	}{
-		"unknown provider": {attributes: `provider_type = "managed-z"`, want: `provider_type(.|\n)*Cannot create computer|Cannot create computer(.|\n)*provider_type`},
-		"unknown template": {attributes: "source = {\n  kind = \"template\"\n  template_id = \"unknown\"\n  is_listed = true\n}", want: `Cannot create computer(.|\n)*404(.|\n)*Check\s+the\s+IDs`},
-		"name taken":       {attributes: "", want: `Cannot create computer(.|\n)*already\s+exists(.|\n)*2026-03-01T12:00:00Z(.|\n)*terraform\s+import\s+ADDRESS`},
-		"401":              {fault: emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 401}, want: `createComputer(.|\n)*401(.|\n)*AGENTYARD_API_KEY`},
-		"402":              {fault: emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 402}, want: `createComputer(.|\n)*402(.|\n)*plan\s+does\s+not\s+include`},
-		"403":              {fault: emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, want: `createComputer(.|\n)*403(.|\n)*Manager`},
-		"429":              {fault: emulator.Fault{Kind: emulator.FaultRateLimited, Times: -1}, want: `createComputer(.|\n)*429(.|\n)*requests_per_second`},
-		"500":              {fault: emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, want: `unknown\s+outcome(.|\n)*createComputer(.|\n)*500(.|\n)*Apply\s+again`},
+		"unknown provider": {values: acctest.Values{"provider_type": "managed-z"}, at: attribute("provider_type"), want: []string{create, "400"}},
+		"unknown template": {values: acctest.Values{"source": map[string]any{"kind": "template", "template_id": "unknown", "is_listed": true}}, want: []string{create, "404", "Check the IDs"}},
+		"name taken":       {at: attribute("name"), want: []string{create, "already exists", "2026-03-01T12:00:00Z", "terraform import ADDRESS"}},
+		"401":              {status: 401, want: []string{"AGENTYARD_API_KEY"}},
+		"402":              {status: 402, want: []string{"plan does not include"}},
+		"403":              {status: 403, want: []string{"Manager"}},
+		"429":              {status: 429, want: []string{"requests_per_second"}},
+		"500":              {status: 500, want: []string{"unknown outcome", "Apply again"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
-			computerName := "n"
+			config := acctest.Values{"name": "n"}
+			maps.Copy(config, tc.values)
 			if name == "name taken" {
-				e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": computerName}, nil)
+				newComputer(e, map[string]any{"name": "n"})
 			}
-			if tc.fault.Kind != "" {
-				tc.fault.Operation = "createComputer"
-				e.Faults().Add(tc.fault)
-			}
-			before := len(computers(e))
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: e.Factories,
-				Steps:                    []resource.TestStep{{Config: e.Config(config("name = \"n\"\n" + tc.attributes)), ExpectError: regexp.MustCompile(tc.want)}},
-			})
-			if after := len(computers(e)); after != before {
-				t.Errorf("%d computers, were %d", after, before)
-			}
+			want := append(refuseCreation(e, "createComputer", tc.status), tc.want...)
+			mustFail(t, mustCreateNothing(t, e, newInstance(t, e, computerType), config), tc.at, want...)
 		})
 	}
 }
 
-func TestAccComputer_ofAServiceAccount(t *testing.T) {
+func TestComputer_ofAServiceAccount(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	var account struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		Steps: []resource.TestStep{
-			{
-				Config:           e.Config(config(fmt.Sprintf("name = \"robots\"\nservice_account_id = %q", account.ID))),
-				ConfigPlanChecks: acctest.ThenEmpty,
-				ConfigStateChecks: []statecheck.StateCheck{
-					stringIs("owner_id", account.ID), stringIs("owner_principal_kind", "service"),
-				},
-			},
-			{ResourceName: address, ImportState: true, ImportStateVerify: true},
-			{
-				Config:           e.Config(config(`name = "robots"`)),
-				ConfigPlanChecks: expectAction(plancheck.ResourceActionReplace),
-			},
-		},
-	})
+	account := newAccount(e)
+	owned := acctest.Values{"name": "robots", "service_account_id": account}
+	_, i := created(t, e, computerType, owned)
+	if i.Attribute("owner_id") != account || i.Attribute("owner_principal_kind") != "service" {
+		t.Errorf("the state is %s", i.State)
+	}
+	imported := newInstance(t, e, computerType)
+	mustImport(t, e, imported, i.ID())
+	mustDo(t, plan(t, e, imported, owned), "none")
+	mustDo(t, apply(t, e, i, acctest.Values{"name": "robots"}), "replace")
 }
 
 // The key's owner is the service account itself, so the computer has an owner that nobody configured.
-func TestAccComputer_withTheKeyOfAServiceAccount(t *testing.T) {
+func TestComputer_withTheKeyOfAServiceAccount(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	var account struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
-	var minted struct{ APIKey struct{ Value string } }
-	e.API(http.MethodPost, "/api/v0/service-accounts/"+account.ID+"/api-keys", map[string]any{"name": "own"}, &minted)
-	cfg := strings.Replace(e.Config(config(`name = "mine"`)), e.BootstrapKey(), minted.APIKey.Value, 1)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		Steps: []resource.TestStep{
-			{
-				Config:           cfg,
-				ConfigPlanChecks: expectAction(plancheck.ResourceActionCreate),
-				ConfigStateChecks: []statecheck.StateCheck{
-					stringIs("owner_id", account.ID),
-					statecheck.ExpectKnownValue(address, tfjsonpath.New("service_account_id"), knownvalue.Null()),
-				},
-			},
-			{Config: strings.Replace(cfg, "mine", "renamed", 1), ConfigPlanChecks: expectAction(plancheck.ResourceActionUpdate)},
-		},
-	})
+	key, account := ownKey(e)
+	p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
+	i := p.NewInstance(computerType)
+	mustDo(t, p.Apply(i, acctest.Values{"name": "mine"}), "create")
+	mustDo(t, p.Plan(i, acctest.Values{"name": "mine"}), "none")
+	if i.Attribute("owner_id") != account || i.Attribute("service_account_id") != "" {
+		t.Errorf("the state is %s", i.State)
+	}
+	mustDo(t, p.Apply(i, acctest.Values{"name": "renamed"}), "update")
 }

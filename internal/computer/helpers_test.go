@@ -1,0 +1,240 @@
+package computer_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const (
+	computerType = "agentyard_computer"
+	fleetType    = "agentyard_computer_fleet"
+
+	address = "agentyard_computer.test"
+	hostA   = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
+	hostB   = "2c5f39cb-3fb2-42e3-994f-1127e4ddb538"
+	nobody  = "00000000-0000-4000-8000-000000000000"
+)
+
+// computerJSON is what the tests look at in the emulator.
+type computerJSON struct {
+	ID, Name, Status, HostID, RemoteUser, OwnerID, OwnerPrincipalKind string
+	ClonedRepoDirectories                                             []string
+}
+
+func computers(e *acctest.Env) []computerJSON {
+	var answer struct{ Computers []computerJSON }
+	e.API(http.MethodGet, "/api/v0/computers?includeUnlisted=true", nil, &answer)
+	return answer.Computers
+}
+
+func computerIDs(e *acctest.Env) []string {
+	var ids []string
+	for _, c := range computers(e) {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+func computerNames(e *acctest.Env) []string {
+	var names []string
+	for _, c := range computers(e) {
+		names = append(names, c.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func only(t *testing.T, e *acctest.Env) computerJSON {
+	t.Helper()
+	all := computers(e)
+	if len(all) != 1 {
+		t.Fatalf("the emulator holds %d computers, want 1: %+v", len(all), all)
+	}
+	return all[0]
+}
+
+// noneLeft is a CheckDestroy.
+func noneLeft(e *acctest.Env) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		if left := computers(e); len(left) > 0 {
+			return fmt.Errorf("the emulator still holds %+v", left)
+		}
+		return nil
+	}
+}
+
+// newComputer creates a computer as somebody else.
+func newComputer(e *acctest.Env, body map[string]any) computerJSON {
+	var made computerJSON
+	e.API(http.MethodPost, "/api/v0/computers", body, &made)
+	return made
+}
+
+// makeComputer returns a computer that is active.
+func makeComputer(e *acctest.Env, body map[string]any) computerJSON {
+	made := newComputer(e, body)
+	if e.Clock != nil {
+		e.Clock.Advance(provisioned)
+	}
+	return made
+}
+
+// deleteComputers deletes computers by their names, as somebody else.
+func deleteComputers(e *acctest.Env, names ...string) {
+	for _, c := range computers(e) {
+		if slices.Contains(names, c.Name) {
+			e.API(http.MethodDelete, "/api/v0/computers/"+c.ID, nil, nil)
+		}
+	}
+}
+
+// newAccount creates a service account and returns its ID.
+func newAccount(e *acctest.Env) string {
+	var made struct{ ID string }
+	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &made)
+	return made.ID
+}
+
+// ownKey returns an API key of a new service account, and the account's ID.
+func ownKey(e *acctest.Env) (key, account string) {
+	account = newAccount(e)
+	var minted struct{ APIKey struct{ Value string } }
+	e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys", map[string]any{"name": "own"}, &minted)
+	return minted.APIKey.Value, account
+}
+
+// refuse has the service answer requests of an operation with a status: one of them, or all if times is -1.
+func refuse(e *acctest.Env, operation string, status, times int) {
+	e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: times})
+}
+
+func config(attributes string) string {
+	return "resource \"agentyard_computer\" \"test\" {\n" + attributes + "\n}\n"
+}
+
+func newInstance(t *testing.T, e *acctest.Env, typeName string) *acctest.Instance {
+	t.Helper()
+	return acctest.NewProcess(t, e, nil).NewInstance(typeName)
+}
+
+// apply applies in a process of its own, as each run of Terraform does.
+func apply(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values) acctest.Outcome {
+	t.Helper()
+	return acctest.NewProcess(t, e, nil).Apply(i, config)
+}
+
+func mustApply(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values) acctest.Outcome {
+	t.Helper()
+	out := apply(t, e, i, config)
+	if len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+	return out
+}
+
+func plan(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values) acctest.Outcome {
+	t.Helper()
+	return acctest.NewProcess(t, e, nil).Plan(i, config)
+}
+
+// created returns a resource that has been created in the process p.
+func created(t *testing.T, e *acctest.Env, typeName string, config acctest.Values) (p *acctest.Process, i *acctest.Instance) {
+	t.Helper()
+	p = acctest.NewProcess(t, e, nil)
+	i = p.NewInstance(typeName)
+	mustDo(t, p.Apply(i, config), "create")
+	return p, i
+}
+
+func mustImport(t *testing.T, e *acctest.Env, i *acctest.Instance, id string) {
+	t.Helper()
+	if out := acctest.NewProcess(t, e, nil).Import(i, id); len(out.Errors) > 0 {
+		t.Fatal(out)
+	}
+}
+
+// mustDo fails the test unless a configuration was applied or planned without an error, as the given action.
+func mustDo(t *testing.T, out acctest.Outcome, action string) {
+	t.Helper()
+	if len(out.Errors) > 0 || out.Action != action {
+		t.Fatalf("%q, want %q; %s", out.Action, action, out)
+	}
+}
+
+// attribute is a top-level attribute in the form of mustFail.
+func attribute(name string) string { return fmt.Sprintf("AttributeName(%q)", name) }
+
+// mustFail fails the test unless there is one error, at an attribute ("" for none), that says every part.
+func mustFail(t *testing.T, out acctest.Outcome, at string, parts ...string) {
+	t.Helper()
+	if len(out.Errors) != 1 {
+		t.Fatalf("%d errors: %s", len(out.Errors), out)
+	}
+	got := ""
+	if out.Errors[0].Attribute != nil {
+		got = out.Errors[0].Attribute.String()
+	}
+	if got != at {
+		t.Errorf("the error is at %q, want %q: %s", got, at, out)
+	}
+	says(t, out.Text(), parts...)
+}
+
+// says fails the test unless a text has every part.
+func says(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("the text lacks %q: %s", part, text)
+		}
+	}
+}
+
+// warnings are the texts of an outcome's warnings.
+func warnings(out acctest.Outcome) string {
+	var all []string
+	for _, d := range out.Warnings {
+		all = append(all, d.Summary+": "+d.Detail)
+	}
+	return strings.Join(all, "\n")
+}
+
+// inOneLine undoes the wrapping of diagnostics.
+func inOneLine(text string) string {
+	return regexp.MustCompile(`[\s│]+`).ReplaceAllString(text, " ")
+}
+
+// mustSay fails the test unless a run of a CLI failed and said everything.
+func mustSay(t *testing.T, r acctest.Result, parts ...string) {
+	t.Helper()
+	if r.ExitCode == 0 {
+		t.Errorf("the run succeeded: %s", r.Output)
+	}
+	says(t, inOneLine(r.Output), parts...)
+}
+
+// meanwhile calls do once, before the first request whose method and path start so.
+func meanwhile(request string, do func()) acctest.Option {
+	var done atomic.Bool
+	return func(o *emulator.Options) {
+		o.Wrap = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasPrefix(r.Method+" "+r.URL.Path, request) && done.CompareAndSwap(false, true) {
+					do()
+				}
+				next.ServeHTTP(w, r)
+			})
+		}
+	}
+}
