@@ -69,7 +69,7 @@ func statusKinds(r *request) ([]*statusKind, error) {
 	addRows(s, limits, bucketUsageLimits, func(owner string, credits int64) *statusRow {
 		return &statusRow{Name: s.owners[owner], Note: fmt.Sprintf("%d credits", credits)}
 	})
-	wikis, jobs := kindOf("Wiki runs"), kindOf("CI workflows")
+	wikis, jobs := kindOf("Wiki runs"), kindOf("CI jobs")
 	addRows(s, wikis, bucketWikiRuns, func(_ string, w wikiRun) *statusRow {
 		return &statusRow{Name: w.RepoURL, State: w.PrivacyLevel, Owner: s.owners[w.Owner.ID], Note: "branch " + w.Branch, born: w.born}
 	})

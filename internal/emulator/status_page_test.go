@@ -141,6 +141,7 @@ func TestStatusPage_objects(t *testing.T) {
 	v.clock.Advance(time.Minute)
 	session := v.call(201, "POST", sessions, object{"computerId": id, "cwd": "/w", "sessionSettings": object{}, "systemPrompt": "be secret"}).object(t)["sessionId"].(string)
 	v.call(200, "POST", "/api/v0/wiki", object{"repoUrl": "https://code.example/acme/api", "branch": "main", "commitHash": "abc", "hasLocalChanges": false, "hasNonRemoteCommits": false})
+	v.outcomes(ciBody("delete", ciTarget("acme/web", reviewFile)))
 	v.call(200, "GET", "/", nil)
 
 	page := v.statusPage()
@@ -148,7 +149,7 @@ func TestStatusPage_objects(t *testing.T) {
 		"Service accounts 1 1 active", "API keys 3 2 valid , 1 grace period", "soon ci · revoked in 4 min grace period 1 min ago", "Members 2 1 invited , 1 manager",
 		"Usage limits Name manager@agentyard.example 2000000 credits organization 5000000 credits",
 		"Sessions 1 1 idle", session+" manager@agentyard.example idle",
-		"Wiki runs 1 1 organization", "https://code.example/acme/api manager@agentyard.example · branch main organization",
+		"CI jobs 1 1 open", "acme/web "+reviewFile+" delete open", "Wiki runs 1 1 organization", "https://code.example/acme/api manager@agentyard.example · branch main organization",
 	)
 	for _, secret := range []string{v.BootstrapKey(), key, second["value"].(string), third["value"].(string), "fk-", "be secret", "signature"} {
 		if strings.Contains(page, secret) {
