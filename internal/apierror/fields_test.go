@@ -39,6 +39,13 @@ func TestFields_find(t *testing.T) {
 		"In repos[1].":                              "repos[1]",
 		"repos[99999999999]":                        "repos",
 		"provider: managed-z is not available":      "provider_type",
+
+		"The thing \"source-repositories\" does not support scripts.":       "",
+		"The thing \"a name\" does not support repositories.":               "repositories",
+		"\"name\" and \"hostId\" exclude each other.":                       "name",
+		"The build of \"hostId 7\" failed: \"body.repos[1]\" is odd.":       "repos[1]",
+		"The thing \"a \\\"name\\\" b\" does not exist; correct hostId.":    "host_id",
+		"The things \"name-1\" and \"my repos\" exist; provider is needed.": "provider_type",
 	} {
 		got := ""
 		if at, ok := known.Find(text); ok {
