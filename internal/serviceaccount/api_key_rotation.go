@@ -265,7 +265,7 @@ const (
 	fieldGrace        = "grace_period_minutes"
 )
 
-// check accepts unknown values, which are zero.
+// check accepts unknown values, which are zero, and negative durations, which a validator refuses.
 func (s *keySettings) check(expiryUnknown bool) []keyProblem {
 	var problems []keyProblem
 	add := func(field, summary, detail string) { problems = append(problems, keyProblem{field, summary, detail}) }
@@ -277,13 +277,13 @@ func (s *keySettings) check(expiryUnknown bool) []keyProblem {
 	if s.beforeExpiry != 0 && s.interval == 0 && s.expiresAt.IsZero() && s.expiresIn == 0 && !expiryUnknown {
 		add(fieldBeforeExpiry, "Missing Expiry", "before_expiry requires an expiry, but this key never expires. Set expires_in, or use interval instead.")
 	}
-	if s.expiresIn != 0 && s.beforeExpiry >= s.expiresIn {
+	if s.expiresIn > 0 && s.beforeExpiry >= s.expiresIn {
 		add(fieldBeforeExpiry, "Rotation Period Too Long", "before_expiry must be shorter than expires_in. Otherwise, every new key is due at once. Shorten before_expiry, or raise expires_in.")
 	}
-	if s.expiresIn != 0 && s.grace > s.expiresIn {
+	if s.expiresIn > 0 && s.grace > s.expiresIn {
 		add(fieldGrace, "Grace Period Too Long", "grace_period_minutes must not be longer than expires_in: the old key must not expire during its grace period. Shorten grace_period_minutes, or raise expires_in.")
 	}
-	if s.beforeExpiry != 0 && s.grace > s.beforeExpiry {
+	if s.beforeExpiry > 0 && s.grace > s.beforeExpiry {
 		add(fieldGrace, "Grace Period Too Long", "grace_period_minutes must not be longer than before_expiry: the old key must not expire during its grace period. Shorten grace_period_minutes, or raise before_expiry.")
 	}
 	return problems

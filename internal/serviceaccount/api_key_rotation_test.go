@@ -265,6 +265,8 @@ func TestCheck(t *testing.T) {
 		"grace longer than the life":            {settings: keySettings{grace: 10 * time.Minute, expiresIn: 9 * time.Minute}, want: []string{fieldGrace}},
 		"grace longer than before_expiry":       {settings: keySettings{grace: 10 * time.Minute, expiresIn: day, beforeExpiry: 5 * time.Minute}, want: []string{fieldGrace}},
 		"grace as long as before_expiry":        {settings: keySettings{grace: 10 * time.Minute, expiresIn: day, beforeExpiry: 10 * time.Minute}},
+		"negative before_expiry":                {settings: keySettings{beforeExpiry: -time.Hour, expiresIn: day, grace: time.Minute}},
+		"negative life":                         {settings: keySettings{beforeExpiry: time.Hour, expiresIn: -time.Hour, grace: time.Minute}},
 		"before_expiry against a fixed expires": {settings: keySettings{beforeExpiry: day, expiresAt: born}},
 	} {
 		if got := fieldsOf(t, tc.settings.check(tc.unknown)); !slices.Equal(got, tc.want) {

@@ -87,8 +87,8 @@ func TestServiceAccounts_invalidConfiguration(t *testing.T) {
 	if !strings.Contains(both.Text(), "Invalid Attribute Combination") {
 		t.Errorf("both expiries: %s", both)
 	}
-	negative := p.Plan(p.NewInstance(keyType), key(acctest.Values{"expires_in": "1d", "rotation": rotation{"before_expiry": "-1h"}}))
-	if !strings.Contains(negative.Text(), "Invalid Duration: rotation.before_expiry must be a duration") {
+	negative := p.Plan(p.NewInstance(keyType), key(acctest.Values{"expires_in": "1d", "rotation": rotation{"before_expiry": "-1h", "grace_period_minutes": 5}}))
+	if text := negative.Text(); !strings.Contains(text, "Invalid Duration: rotation.before_expiry must be a duration") || strings.Contains(text, "Grace Period") {
 		t.Errorf("a negative duration: %s", negative)
 	}
 }
