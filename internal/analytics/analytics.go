@@ -102,7 +102,8 @@ func (v daysInOrder) MarkdownDescription(ctx context.Context) string { return v.
 
 func (daysInOrder) ValidateDataSource(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
 	start, end, ok := rangeIn(ctx, req, &resp.Diagnostics)
-	if ok && end.Before(start) {
+	isTooEarly := end.Format(time.DateOnly) < firstDay // A validator refuses it.
+	if ok && end.Before(start) && !isTooEarly {
 		resp.Diagnostics.AddAttributeError(path.Root("end_date"), "Date Out Of Order",
 			fmt.Sprintf("end_date must not be before start_date, which is %s, got: %q.", start.Format(time.DateOnly), end.Format(time.DateOnly)))
 	}

@@ -69,6 +69,8 @@ func TestValidateConfig_days(t *testing.T) {
 		"a start that is no day":  {"2026-02-30", "2026-02-28", "", ""},
 		"empty":                   {"", "", "", ""},
 		"no plan's time yet":      {"2026-02-01", "0000-12-31", "", ""},
+		"an end too early":        {"2026-02-01", "2026-01-13", "", ""},
+		"an end on the first day": {"2026-02-01", "2026-01-14", "Date Out Of Order", "Date Out Of Order"},
 		"before the first of all": {"2025-01-01", "2025-01-02", "", ""},
 	} {
 		for _, of := range []struct {
