@@ -63,7 +63,7 @@ func postgres(t *testing.T) string {
 	if out, err := initdb.CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func postgres(t *testing.T) string {
 	}
 	t.Cleanup(func() { stop(); _ = cmd.Wait() })
 	for range 600 {
-		if connection, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+		if connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
 			_ = connection.Close()
 			break
 		}

@@ -61,7 +61,11 @@ func troubleshooting(g *reader) {
 	fails("terraform plan", "Cannot list computer providers", "429")
 	g.cli.Write("main.tf", g.read("main.tf")+"resource \"agentyard_computer\" \"a\" {\n  name = \"build\"\n}\n")
 	g.run("terraform apply")
+	made := g.read("terraform.tfstate")
 	fails("rm terraform.tfstate\nterraform apply", "Cannot create computer", "already exists", "terraform import ADDRESS")
+	g.e.API("POST", "/_emulator/reset", nil, nil)
+	g.cli.Write("terraform.tfstate", made)
+	g.expect(g.run("terraform plan"), "Warning: Computer Not Found", "1 to add")
 	g.cli.Write("main.tf", "resource \"agentyard_computer\" \"a\" {\n  name = \"build\"\n}\n")
 	fails("rm -r .terraform*\nterraform init", "hashicorp/agentyard")
 }
