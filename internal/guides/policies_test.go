@@ -5,7 +5,7 @@ import "testing"
 // The whole of a policy: what it allows, and each rule that a plan may break.
 func policies(g *reader) {
 	g.expect(g.step(), "4 resources follow the policy.", "4 added, 0 changed, 0 destroyed")
-	g.expect(g.refused(), "At most 90d in expires_in: agentyard_api_key.ci.")
+	g.expect(g.refused(), "expires_in above 90d: agentyard_api_key.ci.")
 	good := g.read("main.tf")
 	for name, tc := range map[string]struct{ more, want string }{
 		"no expiry":         {"resource \"agentyard_api_key\" \"x\" {\n  service_account_id = agentyard_service_account.ci.id\n  name = \"x\"\n}\n", "agentyard_api_key.ci, agentyard_api_key.x."},

@@ -40,7 +40,7 @@ output "result" {
   }
   precondition {
     condition     = length(local.bad_expiry) == 0
-    error_message = "At most 90d in expires_in: ${join(", ", local.bad_expiry)}."
+    error_message = "expires_in above 90d: ${join(", ", local.bad_expiry)}."
   }
   precondition {
     condition     = length(local.high_limit) == 0
