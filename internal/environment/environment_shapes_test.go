@@ -108,7 +108,7 @@ func TestEnvironment_buildsThatShowLate(t *testing.T) {
 				var old string
 				e := acctest.New(t, slowBuilds, showsOld(&armed, func() string { return old }))
 				config := envValues(nil)
-				p, i := created(t, e, config)
+				_, i := created(t, e, config)
 				rebuilds := operation == "createEnvironmentBuild"
 				if rebuilds {
 					failBuild(t, e, emulator.BuildFailure{})
@@ -130,7 +130,7 @@ func TestEnvironment_buildsThatShowLate(t *testing.T) {
 					kind = emulator.FaultOtherServer
 				}
 				e.Faults().Add(emulator.Fault{Operation: operation, Kind: kind, Status: http.StatusOK, Body: `{}`})
-				p = acctest.NewProcess(t, e, nil)
+				p := acctest.NewProcess(t, e, nil)
 				armed.Store(true)
 				out := p.Apply(i, config)
 				armed.Store(false)

@@ -89,7 +89,7 @@ func TestEnvironment_foundFailed(t *testing.T) {
 				}
 			}))
 			config := envValues(nil)
-			p, i := created(t, e, config)
+			_, i := created(t, e, config)
 			path = environmentsRoute + "/" + i.ID()
 			failBuild(t, e, emulator.BuildFailure{Reason: "The disk is full."})
 			e.API(http.MethodPost, path+"/builds", nil, nil)
@@ -97,7 +97,7 @@ func TestEnvironment_foundFailed(t *testing.T) {
 			e.Journal().Reset()
 			armed.Store(tc.meanwhile != nil)
 			maps.Copy(config, tc.change)
-			p = acctest.NewProcess(t, e, nil)
+			p := acctest.NewProcess(t, e, nil)
 			plan := p.Plan(i, config)
 			if told := strings.Contains(warnings(plan), "The disk is full. This apply starts a new build"); told == (tc.change["setup_script"] != nil) {
 				t.Errorf("the plan says: %s", warnings(plan))

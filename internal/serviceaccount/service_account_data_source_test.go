@@ -23,10 +23,6 @@ func stepThenEmpty(e *acctest.Env, hcl string, before func(), checks ...stateche
 	return resource.TestStep{PreConfig: before, Config: e.Config(hcl), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: checks}
 }
 
-func failingStep(e *acctest.Env, hcl, want string) resource.TestStep {
-	return resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)}
-}
-
 func TestAccServiceAccountDataSource_byIDAndByName(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
