@@ -51,15 +51,15 @@ func NewComputerDataSource() datasource.DataSource {
 
 // findComputer looks up the computer with the model's ID or name.
 func findComputer(ctx context.Context, c *client.Client, m *computerDataModel) (found *computers.Computer, err error) {
-	at := "name"
+	at, remedy := "name", "Check the name. To find a service account's computer, set service_account_id."
 	if value.IsSet(m.ID) {
-		at = "id"
+		at, remedy = "id", "Check the ID."
 		found, err = c.Computers.GetWithSteps(ctx, m.ID.ValueString())
 	} else {
 		found, err = c.Computers.GetByName(ctx, m.Name.ValueString(), m.ServiceAccountID.ValueString())
 	}
 	if transport.IsNotFound(err) {
-		err = &crud.Fault{At: path.Root(at), Summary: "Computer Not Found", Detail: "No computer with this " + at + " is visible to the API key. Check the value; computers of a service account are found by name only with service_account_id."}
+		err = &crud.Fault{At: path.Root(at), Summary: "Computer Not Found", Detail: "The computer was not found, or the provider's API key cannot see it. " + remedy}
 	}
 	return found, err
 }

@@ -41,7 +41,7 @@ func NewComputersDataSource() datasource.DataSource {
 			},
 			"include_unlisted": schema.BoolAttribute{
 				Optional:            true,
-				MarkdownDescription: "Whether to include hidden computers. Defaults to `false`.",
+				MarkdownDescription: "Whether to include unlisted computers. Defaults to `false`.",
 			},
 			"include_provisioning_steps": schema.BoolAttribute{
 				Optional:            true,

@@ -78,6 +78,6 @@ func readDiagnostics(ctx context.Context, c *client.Client, m *buildDiagnosticsM
 }
 
 var diagnosticsNotFound = apierror.Advice{
-	http.StatusNotFound: "The environment does not exist, is not visible to the API key, has no build with this build_id, or was never built. Check the IDs, and whose key it is; " +
-		"the data source agentyard_environment_build_statuses leaves out what has no build instead of failing.",
+	http.StatusNotFound: "The environment or the build was not found, or the provider's API key cannot see it. Check the IDs. " +
+		"If the environment may have no build yet, use agentyard_environment_build_statuses, which leaves it out.",
 }

@@ -42,7 +42,7 @@ func findEnvironment(ctx context.Context, c *client.Client, m *environmentDataMo
 	if value.IsSet(m.ID) {
 		found, err := c.Environments.Get(ctx, m.ID.ValueString())
 		if transport.IsNotFound(err) {
-			err = &crud.Fault{At: path.Root("id"), Summary: "Environment Not Found", Detail: "No environment with this id is visible to the API key. Check the value; an environment of user scope is visible to its owner alone."}
+			err = &crud.Fault{At: path.Root("id"), Summary: "Environment Not Found", Detail: "The environment was not found, or the provider's API key cannot see it. Check the ID. If the environment has user scope, use its owner's API key."}
 		}
 		return found, err
 	}

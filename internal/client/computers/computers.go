@@ -324,7 +324,7 @@ func (c *Client) Restart(ctx context.Context, id string) (bool, error) {
 	return response.WasRestarted, nil
 }
 
-// ListOwned lists all computers of a service account, those that are hidden too. It shares the listing of the reads.
+// ListOwned lists all computers of a service account, including unlisted ones. It shares the listing of the reads.
 func (c *Client) ListOwned(ctx context.Context, account string) ([]Computer, error) {
 	return c.listings.All(ctx, account)
 }

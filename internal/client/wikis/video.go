@@ -18,8 +18,8 @@ type VideoUpload struct {
 	ExpiresAt time.Time
 }
 
-// CreateVideoUpload returns a signed address for the upload of a video. The address expires by itself and nothing
-// else is made, so the request may be repeated: the address of a response that was lost is nobody's.
+// CreateVideoUpload returns the upload URL of a video. It expires by itself and nothing else is made, so the request may be
+// repeated: nobody has the URL of a lost response.
 func (c *Client) CreateVideoUpload(ctx context.Context) (*VideoUpload, error) {
 	r := transport.Request{Op: transport.Operation{Name: "createWikiVideoUploadUrl", Method: http.MethodPost, Route: "/api/v0/wiki/video-upload-url", Repeatable: true}}
 	// The names of the keys are not documented, so the likely ones are read.
