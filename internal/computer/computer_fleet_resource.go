@@ -234,7 +234,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {
 		return
 	}
-	last, inactive := r.waitForActive(ctx, made, &m, deadline.Sub(r.Client.Conn.Clock.Now()))
+	last, inactive := r.waitForNew(ctx, made, &m, deadline.Sub(r.Client.Conn.Clock.Now()))
 	save(last)
 	if inactive != nil {
 		resp.Diagnostics.AddWarning(inactive.summary(), inactive.detail)
@@ -346,7 +346,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	if !m.WaitForActive.ValueBool() {
 		return
 	}
-	last, inactive := r.waitForActive(ctx, made, &m, deadline.Sub(r.Client.Conn.Clock.Now()))
+	last, inactive := r.waitForNew(ctx, made, &m, deadline.Sub(r.Client.Conn.Clock.Now()))
 	save(stay, last)
 	switch {
 	case inactive != nil && inactive.interrupted:

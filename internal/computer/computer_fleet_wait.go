@@ -26,23 +26,16 @@ func (e *notActiveError) summary() string {
 	return "Fleet Computers Are Not Active"
 }
 
-// waitForActive returns the new computers as last seen, even with an error.
-func (r *fleetResource) waitForActive(ctx context.Context, made []computers.Computer, m *fleetModel, timeout time.Duration) ([]computers.Computer, *notActiveError) {
+// waitForNew returns the new computers as last seen, even with an error.
+func (r *fleetResource) waitForNew(ctx context.Context, made []computers.Computer, m *fleetModel, timeout time.Duration) ([]computers.Computer, *notActiveError) {
 	last, errs := append([]computers.Computer(nil), made...), make([]error, len(made))
 	var running sync.WaitGroup
 	for i := range made {
 		if made[i].Status == computers.StatusActive {
 			continue
 		}
-		watch := r.Client.Computers.Watch(made[i].ID, m.ServiceAccountID.ValueString())
 		running.Go(func() {
-			defer watch.Close()
-			seen, err := wait.For(ctx, r.Client.Conn.Clock, timeout, wait.Object[computers.Computer]{
-				Start:  &made[i],
-				Next:   watch.Next,
-				Status: func(c *computers.Computer) string { return c.Status },
-				States: computerStates,
-			})
+			seen, err := waitForActive(ctx, r.Client, &made[i], m.ServiceAccountID.ValueString(), timeout)
 			if seen != nil {
 				last[i] = *seen
 			}

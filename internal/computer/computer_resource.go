@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
@@ -257,7 +258,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {
 		return
 	}
-	last, err := r.waitForActive(ctx, made, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Conn.Clock.Now()))
+	last, err := waitForActive(ctx, r.Client, made, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Conn.Clock.Now()))
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, last)...)
 	if err != nil {
 		resp.Diagnostics.Append(r.notActive(ctx, made, last, err)...)
@@ -299,10 +300,10 @@ func (r *computerResource) ImportState(ctx context.Context, req resource.ImportS
 }
 
 // waitForActive returns the computer as last seen, even with an error.
-func (r *computerResource) waitForActive(ctx context.Context, made *computers.Computer, account string, timeout time.Duration) (*computers.Computer, error) {
-	watch := r.Client.Computers.Watch(made.ID, account)
+func waitForActive(ctx context.Context, c *client.Client, made *computers.Computer, account string, timeout time.Duration) (*computers.Computer, error) {
+	watch := c.Computers.Watch(made.ID, account)
 	defer watch.Close()
-	return wait.For(ctx, r.Client.Conn.Clock, timeout, wait.Object[computers.Computer]{
+	return wait.For(ctx, c.Conn.Clock, timeout, wait.Object[computers.Computer]{
 		Start:  made,
 		Next:   watch.Next,
 		Status: func(c *computers.Computer) string { return c.Status },
