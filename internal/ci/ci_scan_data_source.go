@@ -41,7 +41,11 @@ func NewCIScanDataSource() datasource.DataSource {
 		},
 		Verb: "scan", Object: "CI workflows", Options: readOptions,
 		Fetch: func(ctx context.Context, c *client.Client, m *ciScanModel) error {
-			found, err := c.CI.Scan(ctx, m.ForceRefresh.ValueBool())
+			scan := c.CI.Scan
+			if m.ForceRefresh.ValueBool() {
+				scan = c.CI.ForceScan
+			}
+			found, err := scan(ctx)
 			if err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -205,10 +206,11 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 	}
 	days := Days{Start: q.Get("startDate"), End: q.Get("endDate")}
 	// Operations without pages have no limit parameter, and their responses need not say that they are complete.
-	size, err := strconv.Atoi(q.Get("limit"))
-	isPaged := err == nil
-	if isPaged && rows == nil {
-		return none, r.Unexpected("its data is null")
+	size := math.MaxInt
+	if limit, err := strconv.Atoi(q.Get("limit")); err == nil {
+		if size = limit; rows == nil {
+			return none, r.Unexpected("its data is null")
+		}
 	}
 	for i := range rows {
 		if a.order == nil {
@@ -234,7 +236,7 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 	if covered := (Days{cmp.Or(dayOf(envelope.Meta.StartDate), days.Start), cmp.Or(dayOf(envelope.Meta.EndDate), days.End)}); covered != days {
 		return none, r.Unexpected(fmt.Sprintf("it covers other days than requested: %s to %s", covered.Start, covered.End))
 	}
-	next, err := collection.NextPage(r, envelope.Meta.HasMore, envelope.Meta.NextCursor, isPaged && a.users(rows) >= size)
+	next, err := collection.NextPage(r, envelope.Meta.HasMore, envelope.Meta.NextCursor, size-a.users(rows))
 	return collection.Page[Report[T]]{Items: []Report[T]{{OrgID: envelope.Meta.OrgID, Rows: rows}}, Next: next}, err
 }
 

@@ -240,18 +240,21 @@ func (c *Client) Runs(ctx context.Context) (*Runs, error) {
 	return first(c.reads.runs.All(ctx, collection.Organization))
 }
 
-// Scan returns the workflows of the repositories, ordered by repository and path. The service answers with an
-// earlier scan that is not too old, unless it is forced to look.
-func (c *Client) Scan(ctx context.Context, isForced bool) (*Scan, error) {
-	key := ""
-	if isForced {
-		key = forced
-	}
-	return first(c.reads.scans.All(ctx, key))
+// Scan returns the workflows of the repositories, ordered by repository and path. The scan may be an earlier one.
+func (c *Client) Scan(ctx context.Context) (*Scan, error) {
+	return first(c.reads.scans.All(ctx, cached))
 }
 
-// forced is the key of scans that are no earlier ones.
-const forced = "true"
+// ForceScan is Scan with a new scan.
+func (c *Client) ForceScan(ctx context.Context) (*Scan, error) {
+	return first(c.reads.scans.All(ctx, forced))
+}
+
+// The keys of scans are values of forceRefresh.
+const (
+	cached = ""
+	forced = "true"
+)
 
 // first is the only object of a collection that has one.
 func first[T any](objects []T, err error) (*T, error) {
@@ -294,9 +297,9 @@ func (c *Client) listRuns(ctx context.Context, _ string) ([]Runs, error) {
 	return []Runs{{Runs: runs, Integration: envelope.Integration}}, err
 }
 
-func (c *Client) scan(ctx context.Context, isForced string) ([]Scan, error) {
+func (c *Client) scan(ctx context.Context, key string) ([]Scan, error) {
 	r := transport.Request{Op: transport.Operation{Name: "scanCiWorkflows", Method: http.MethodGet, Route: route + "scan"}}
-	if isForced == forced {
+	if key == forced {
 		r.Op.Slow = true
 		r.Query = url.Values{"forceRefresh": {forced}}
 	}

@@ -173,7 +173,7 @@ func TestScanCIWorkflows_readsEveryField(t *testing.T) {
 			{"repoFullName":"acme/api","filePath":"z.yml","triggerEvents":null,"agentActionInputs":null,"authoredBy":null}],
 			"scannedAt":1772323200000,"cacheTtlMs":1800000,"integration":{"connected":false}}`
 	})
-	found, err := c.Scan(t.Context(), false)
+	found, err := c.Scan(t.Context())
 	if err != nil || texts(found.Workflows, func(w Workflow) string { return w.RepoFullName + ":" + w.FilePath }) != "acme/api:z.yml acme/web:a.yml acme/web:b.yml" {
 		t.Fatalf("got %+v, %v", found, err)
 	}
@@ -190,16 +190,16 @@ func TestScanCIWorkflows_readsEveryField(t *testing.T) {
 	}
 	// A scan that is forced is another question, and both are asked once as long as the answers are shared.
 	for range 2 {
-		if forced, err := c.Scan(t.Context(), true); err != nil || forced.ScannedAt != 0 || forced.CacheTTL != nil {
+		if forced, err := c.ForceScan(t.Context()); err != nil || forced.ScannedAt != 0 || forced.CacheTTL != nil {
 			t.Errorf("got %+v, %v", forced, err)
 		}
-		if _, err := c.Scan(t.Context(), false); err != nil {
+		if _, err := c.Scan(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
 	rec.Want(t, "GET "+route+"scan", "GET "+route+"scan?forceRefresh=true")
 	clk.Advance(time.Minute)
-	if _, err := c.Scan(t.Context(), false); err != nil || rec.Count(http.MethodGet) != 3 {
+	if _, err := c.Scan(t.Context()); err != nil || rec.Count(http.MethodGet) != 3 {
 		t.Errorf("%d requests, %v", rec.Count(http.MethodGet), err)
 	}
 }
@@ -213,7 +213,7 @@ var readsOfCI = map[string]struct {
 	"listCiRepositories":     {"repositories", func(ctx context.Context, c *Client) error { _, err := c.Repositories(ctx, "acme"); return err }},
 	"listCiRepositoryOwners": {"owners", func(ctx context.Context, c *Client) error { _, err := c.RepositoryOwners(ctx); return err }},
 	"listCiRuns":             {"runs", func(ctx context.Context, c *Client) error { _, err := c.Runs(ctx); return err }},
-	"scanCiWorkflows":        {"workflows", func(ctx context.Context, c *Client) error { _, err := c.Scan(ctx, true); return err }},
+	"scanCiWorkflows":        {"workflows", func(ctx context.Context, c *Client) error { _, err := c.ForceScan(ctx); return err }},
 }
 
 func TestCIReads_failures(t *testing.T) {
@@ -284,10 +284,10 @@ func TestCIReads_unconfigured(t *testing.T) {
 // The gateway's word that the time is over counts like the end of the own time.
 func TestExchange_slowReadIsNotRepeatedAfterAGatewayTimeout(t *testing.T) {
 	t.Parallel()
-	for isForced, requests := range map[bool]int{true: 1, false: 4} {
+	for requests, scan := range map[int]func(*Client, context.Context) (*Scan, error){1: (*Client).ForceScan, 4: (*Client).Scan} {
 		c, rec, _ := serveShort(t, func(string) string { return "504 <html>" })
-		if _, err := c.Scan(t.Context(), isForced); transport.StatusOf(err) != 504 || rec.Count(http.MethodGet) != requests {
-			t.Errorf("forced %v: %d requests, %v", isForced, rec.Count(http.MethodGet), err)
+		if _, err := scan(c, t.Context()); transport.StatusOf(err) != 504 || rec.Count(http.MethodGet) != requests {
+			t.Errorf("%d requests instead of %d, %v", rec.Count(http.MethodGet), requests, err)
 		}
 	}
 }

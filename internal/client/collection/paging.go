@@ -273,13 +273,13 @@ func callPage[T any, P interface {
 	if err := transport.ReadEnvelope(answer.Body, &paging); err != nil {
 		return Page[T]{}, transport.NewTransportError(r.Op, err)
 	}
-	next, err := NextPage(r, paging.Pagination.HasMore, paging.Pagination.NextCursor, len(objects) >= size)
+	next, err := NextPage(r, paging.Pagination.HasMore, paging.Pagination.NextCursor, size-len(objects))
 	return Page[T]{Items: objects, Next: next}, err
 }
 
-// NextPage is the cursor of the next page; empty at the end. What the response does not say is nil; a page that holds less
-// than was asked for is then the last. A response that leaves open whether there is more, or where, is an error.
-func NextPage(r transport.Request, hasMore *bool, cursor json.RawMessage, isFull bool) (string, error) {
+// NextPage is the cursor of the next page; empty at the end. What the response does not say is nil; a page with room for
+// more objects is then the last. A response that leaves open whether there is more, or where, is an error.
+func NextPage(r transport.Request, hasMore *bool, cursor json.RawMessage, room int) (string, error) {
 	next := ""
 	if cursor != nil {
 		if err := transport.Decode(cursor, "", &next); err != nil {
@@ -293,7 +293,7 @@ func NextPage(r transport.Request, hasMore *bool, cursor json.RawMessage, isFull
 		return next, nil
 	case hasMore != nil:
 		return "", r.Unexpected("it reports more pages but has no cursor for the next one")
-	case cursor == nil && isFull:
+	case cursor == nil && room <= 0:
 		return "", r.Unexpected("it does not report whether there are more pages")
 	}
 	return "", nil
