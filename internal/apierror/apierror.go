@@ -89,7 +89,7 @@ func (f *failure) remedy() (string, path.Path) {
 	var others *computers.ForeignComputersError
 	var missing *transport.UnconfiguredError
 	var api *transport.APIError
-	var answer *transport.ResponseError
+	var response *transport.ResponseError
 	var transport *transport.TransportError
 	var entry *organization.EntryError
 	var conflict *organization.LimitConflictError
@@ -109,12 +109,12 @@ func (f *failure) remedy() (string, path.Path) {
 	case errors.As(f.err, &missing):
 		return "", path.Empty()
 	case errors.As(f.err, &api):
-		return f.afterAnswer(api)
+		return f.afterResponse(api)
 	case errors.Is(f.err, context.Canceled):
 		return phrase.Join("The run was interrupted.", f.mayHaveActed(), "Run again to continue."), path.Empty()
 	case deadlineIn(f.err) != "":
 		return phrase.Join(deadlineIn(f.err), f.mayHaveActed(), "Run again."), path.Empty()
-	case errors.As(f.err, &answer):
+	case errors.As(f.err, &response):
 		return phrase.Join("The state was not changed. Check base_url, and any proxy in front of the service.", f.mayHaveActed()), path.Empty()
 	case errors.As(f.err, &transport):
 		return phrase.Join("Check the network and base_url, then run again.", f.mayHaveActed()), path.Empty()
@@ -204,10 +204,10 @@ func (f *failure) alternatives(existing []create.ExistsError) string {
 	return strings.Join(lines, "\n")
 }
 
-// afterAnswer is the remedy for an error response.
-func (f *failure) afterAnswer(e *transport.APIError) (string, path.Path) {
+// afterResponse is the remedy for an error response.
+func (f *failure) afterResponse(e *transport.APIError) (string, path.Path) {
 	if !e.FromService {
-		return f.afterForeignAnswer(e), path.Empty()
+		return f.afterForeignResponse(e), path.Empty()
 	}
 	remedy, at := f.general(e), path.Empty()
 	if place, ok := f.atStatus[e.Status]; ok {
@@ -315,8 +315,8 @@ func (f *failure) afterNotFound(e *transport.APIError) string {
 	return remedy
 }
 
-// afterForeignAnswer is the remedy for a response that is not in the service's format, so its status proves nothing.
-func (f *failure) afterForeignAnswer(e *transport.APIError) string {
+// afterForeignResponse is the remedy for a response that is not in the service's format, so its status proves nothing.
+func (f *failure) afterForeignResponse(e *transport.APIError) string {
 	who, more := "another web server or a proxy", ""
 	switch {
 	case e.Status < http.StatusBadRequest, e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:

@@ -15,7 +15,7 @@ import (
 // name, or names joined by dots if another field has the same name: "source.templateId". Nested fields need no key.
 type Fields map[string]path.Path
 
-func (known Fields) addTo(f *failure) { maps.Copy(f.fields, known) }
+func (fields Fields) addTo(f *failure) { maps.Copy(f.fields, fields) }
 
 // Unique names the Fields whose values are unique, so a conflict about one means that the value is in use.
 type Unique []string
@@ -34,7 +34,7 @@ var (
 )
 
 // Find finds the first field that a text names. A quoted text is a field only as a whole; otherwise, it is a value.
-func (known Fields) Find(text string) (path.Path, bool) {
+func (fields Fields) Find(text string) (path.Path, bool) {
 	text = quoted.ReplaceAllStringFunc(text, func(q string) string {
 		if inner := strings.Trim(q, `"`); mention.FindString(inner) == inner {
 			return inner
@@ -45,7 +45,7 @@ func (known Fields) Find(text string) (path.Path, bool) {
 		segments := segment.FindAllString(found, -1)
 		// The service may prefix a name, for example with "body".
 		for start := range segments {
-			if at, ok := known.at(segments[start:]); ok {
+			if at, ok := fields.at(segments[start:]); ok {
 				return at, true
 			}
 		}
@@ -54,7 +54,7 @@ func (known Fields) Find(text string) (path.Path, bool) {
 }
 
 // at matches the longest known run of names, ignoring indexes, and appends the rest.
-func (known Fields) at(segments []string) (path.Path, bool) {
+func (fields Fields) at(segments []string) (path.Path, bool) {
 	for end := len(segments); end > 0; end-- {
 		if isIndex(segments[end-1]) {
 			continue
@@ -65,7 +65,7 @@ func (known Fields) at(segments []string) (path.Path, bool) {
 				names = append(names, s)
 			}
 		}
-		if at, ok := known[strings.Join(names, ".")]; ok && !isIndex(segments[0]) {
+		if at, ok := fields[strings.Join(names, ".")]; ok && !isIndex(segments[0]) {
 			return below(at, segments[end:]), true
 		}
 	}

@@ -320,13 +320,13 @@ func (c *Client) scan(ctx context.Context, key string) ([]Scan, error) {
 
 // list asks for a list in an envelope of that name, and reads what else is in its response unless envelope is nil.
 func list[T any](ctx context.Context, c *transport.Conn, r transport.Request, name string, envelope any) ([]T, error) {
-	answer, err := c.Exchange(ctx, r, transport.OnlyJSON)
+	response, err := c.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return nil, err
 	}
-	items, err := transport.ReadList[T](answer.Body, name)
+	items, err := transport.ReadList[T](response.Body, name)
 	if err == nil && envelope != nil {
-		err = transport.ReadEnvelope(answer.Body, envelope)
+		err = transport.ReadEnvelope(response.Body, envelope)
 	}
 	if err != nil {
 		return nil, transport.NewTransportError(r.Op, err)

@@ -250,11 +250,11 @@ func callPage[T any, P interface {
 	if cursor != "" {
 		r.Query.Set("cursor", cursor)
 	}
-	answer, err := c.Exchange(ctx, r, transport.OnlyJSON)
+	response, err := c.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return Page[T]{}, err
 	}
-	objects, err := transport.ReadList[T](answer.Body, envelope)
+	objects, err := transport.ReadList[T](response.Body, envelope)
 	if err != nil {
 		return Page[T]{}, transport.NewTransportError(r.Op, err)
 	}
@@ -270,7 +270,7 @@ func callPage[T any, P interface {
 			NextCursor json.RawMessage `json:"nextCursor"`
 		} `json:"pagination"`
 	}
-	if err := transport.ReadEnvelope(answer.Body, &paging); err != nil {
+	if err := transport.ReadEnvelope(response.Body, &paging); err != nil {
 		return Page[T]{}, transport.NewTransportError(r.Op, err)
 	}
 	next, err := NextPage(r, paging.Pagination.HasMore, paging.Pagination.NextCursor, size-len(objects))

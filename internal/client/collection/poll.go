@@ -56,11 +56,11 @@ type demand[T any] struct {
 	ctx context.Context
 	id  string
 	due time.Time
-	// answer has room for the only answer, so that handing it over never blocks.
-	answer chan pollAnswer[T]
+	// result has room for the only result, so that handing it over never blocks.
+	result chan pollResult[T]
 }
 
-type pollAnswer[T any] struct {
+type pollResult[T any] struct {
 	object *T
 	err    error
 }
@@ -85,14 +85,14 @@ func (p *Poller[T]) Watch(key, id string) *Watch[T] {
 func (w *Watch[T]) Next(ctx context.Context, pause time.Duration) (*T, error) {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
-	d := &demand[T]{ctx: ctx, id: w.id, due: w.poller.clock.Now().Add(pause), answer: make(chan pollAnswer[T], 1)}
+	d := &demand[T]{ctx: ctx, id: w.id, due: w.poller.clock.Now().Add(pause), result: make(chan pollResult[T], 1)}
 	w.poller.add(w.key, d)
 	select {
 	case <-ctx.Done():
 		w.poller.remove(w.key, d)
 		return nil, ctx.Err()
-	case answer := <-d.answer:
-		return answer.object, answer.err
+	case result := <-d.result:
+		return result.object, result.err
 	}
 }
 
@@ -209,10 +209,10 @@ func (p *Poller[T]) readTogether(key string, demands []*demand[T]) []*demand[T] 
 		object, ok := found[d.id]
 		switch {
 		case err != nil && !CannotList(err):
-			d.answer <- pollAnswer[T]{err: err}
+			d.result <- pollResult[T]{err: err}
 		case err == nil && ok:
 			own := *object
-			d.answer <- pollAnswer[T]{object: &own}
+			d.result <- pollResult[T]{object: &own}
 		default:
 			open = append(open, d)
 		}
@@ -235,7 +235,7 @@ func (p *Poller[T]) readAlone(demands []*demand[T], read func(context.Context, s
 					continue
 				}
 				object, err := read(d.ctx, d.id)
-				d.answer <- pollAnswer[T]{object: object, err: err}
+				d.result <- pollResult[T]{object: object, err: err}
 			}
 		}()
 	}

@@ -52,11 +52,11 @@ func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T,
 	if n.MayReplay {
 		heard = time.Time{} // The request may have been sent before, a moment ago.
 	}
-	known, err := n.Collection.Snapshot(ctx, n.Key, n.ListedAs, heard)
+	snapshot, err := n.Collection.Snapshot(ctx, n.Key, n.ListedAs, heard)
 	if err != nil {
 		return nil, err
 	}
-	if len(known.Named) > 0 {
+	if len(snapshot.Named) > 0 {
 		// What is known may be out of date by now.
 		if older, err := n.find(ctx); err != nil || len(older) > 0 {
 			return nil, errors.Join(err, AlreadyExists(Describe(older, n.Describe)))
@@ -66,7 +66,7 @@ func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T,
 	made, err := n.Send(ctx)
 	switch {
 	case err == nil:
-		if problem := n.unlike(made, known, since); problem != "" {
+		if problem := n.unlike(made, snapshot, since); problem != "" {
 			return nil, &WrongObjectError{Object: n.Object, Name: n.Name, Found: n.Describe(made), Problem: problem}
 		}
 		return made, nil
@@ -81,7 +81,7 @@ func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T,
 	}
 	found, findErr := FindAfterLoss(ctx, c, 1, n.find)
 	proven := slices.DeleteFunc(slices.Clone(found), func(object T) bool {
-		return known.Contains(n.Describe(&object).ID) || !CreatedSince(n.CreatedAt(&object), since) || !n.IsWanted(&object)
+		return snapshot.Contains(n.Describe(&object).ID) || !CreatedSince(n.CreatedAt(&object), since) || !n.IsWanted(&object)
 	})
 	if len(proven) == 1 {
 		return &proven[0], nil
@@ -95,9 +95,9 @@ func (n NamedObject[T]) find(ctx context.Context) ([]T, error) {
 }
 
 // unlike says why the response to a creation is not the object that was asked for; empty if it is.
-func (n NamedObject[T]) unlike(made *T, known collection.Snapshot[T], since time.Time) string {
+func (n NamedObject[T]) unlike(made *T, snapshot collection.Snapshot[T], since time.Time) string {
 	switch {
-	case known.Contains(n.Describe(made).ID), n.MayReplay && !CreatedSince(n.CreatedAt(made), since):
+	case snapshot.Contains(n.Describe(made).ID), n.MayReplay && !CreatedSince(n.CreatedAt(made), since):
 		return "existed before"
 	case n.NameOf(made) != n.Name:
 		return fmt.Sprintf("is named %q", n.NameOf(made))

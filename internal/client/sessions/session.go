@@ -91,16 +91,16 @@ func (b CreateRequest) isWanted(s *Session) bool {
 	return !b.isElsewhere(s) && s.isUntouched() && b.Settings.HoldsIn(s.Settings) && !b.isExceededBy(s.Settings)
 }
 
-// isExceededBy reports that settings hold something that nobody asked for and that is no default of the organization.
-func (b CreateRequest) isExceededBy(told *Settings) bool {
-	asked := b.Settings.fields()
+// isExceededBy reports that settings have a value that was not requested and is no default of the organization.
+func (b CreateRequest) isExceededBy(returned *Settings) bool {
+	requested := b.Settings.fields()
 	defaults := []string{
 		"model", "reasoningEffort", "interactionMode", "autonomyLevel", "specModeModel", "specModeReasoningEffort", "compactionModel", "toolExecutionMode",
 	}
-	for name, v := range told.fields() {
+	for name, v := range returned.fields() {
 		list, isList := v.([]any)
 		isEmpty := v == "" || v == false || isList && len(list) == 0
-		if asked[name] == nil && !isEmpty && !slices.Contains(defaults, name) {
+		if requested[name] == nil && !isEmpty && !slices.Contains(defaults, name) {
 			return true
 		}
 	}

@@ -216,12 +216,12 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Session, erro
 // send makes a session. A response that has the ID and not the whole session is completed by a read.
 func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error) {
 	r := transport.Request{Op: transport.Operation{Name: "createSession", Method: http.MethodPost, Route: opList.Route}, Body: body, Noun: "session"}
-	answer, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
+	response, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return nil, err
 	}
 	var made Session
-	err = transport.Decode(answer.Body, r.Noun, &made)
+	err = transport.Decode(response.Body, r.Noun, &made)
 	switch {
 	case made.ID == "":
 		return nil, r.Unexpected("it has no ID")
@@ -295,13 +295,13 @@ func (c *Client) Interrupt(ctx context.Context, id string) (string, error) {
 	type outcome struct {
 		Status string `json:"status"`
 	}
-	var answer *outcome
+	var response *outcome
 	r := transport.Request{
 		Op:   transport.Operation{Name: "interruptSession", Method: http.MethodPost, Route: route + "/interrupt", Repeatable: true},
 		Path: []string{id},
 	}
 	err := c.retryNotFound(ctx, time.Time{}, func() (err error) {
-		answer, err = transport.Call[outcome](ctx, c.conn, r)
+		response, err = transport.Call[outcome](ctx, c.conn, r)
 		return err
 	})
 	c.listings.InvalidateAll()
@@ -309,8 +309,8 @@ func (c *Client) Interrupt(ctx context.Context, id string) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case answer.Status == "":
+	case response.Status == "":
 		return "", r.Unexpected("the field status is missing")
 	}
-	return answer.Status, nil
+	return response.Status, nil
 }

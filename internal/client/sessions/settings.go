@@ -114,18 +114,18 @@ func (s *Settings) HoldsIn(other *Settings) bool {
 	return true
 }
 
-// Keeping returns the settings in the form of known ones where both mean the same. What a response leaves out is unset; it
-// keeps the known settings only if it has none at all.
-func (s *Settings) Keeping(known *Settings) *Settings {
-	if s == nil || known == nil {
-		return cmp.Or(s, known)
+// Keeping returns the settings in the form of the previous ones where both mean the same. What a response leaves out is unset; it
+// keeps the previous settings only if it has none at all.
+func (s *Settings) Keeping(previous *Settings) *Settings {
+	if s == nil || previous == nil {
+		return cmp.Or(s, previous)
 	}
 	kept := s.fields()
-	for name, v := range known.fields() {
+	for name, v := range previous.fields() {
 		if name == "restrictToolIds" && kept[name] == nil {
 			continue // An empty list may allow no tool, and a missing one all of them.
 		}
-		isUnsaid := kept[name] == nil && isCreateOnly(name) || name == "autonomyMode" && s.means(known.AutonomyMode)
+		isUnsaid := kept[name] == nil && isCreateOnly(name) || name == "autonomyMode" && s.means(previous.AutonomyMode)
 		if isUnsaid || isSame(v, kept[name]) {
 			kept[name] = v
 		}

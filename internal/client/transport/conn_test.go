@@ -334,7 +334,7 @@ func TestTarget_takesAValueForEachPlaceholder(t *testing.T) {
 // An answer is read up to a size, so that none can use up the memory.
 func TestReadAnswer_isBounded(t *testing.T) {
 	t.Parallel()
-	for size, want := range map[int]string{maxAnswer: "", maxAnswer + 1: "the response (status 200) is larger than 67108864 bytes"} {
+	for size, want := range map[int]string{maxBody: "", maxBody + 1: "the response (status 200) is larger than 67108864 bytes"} {
 		blank := io.NopCloser(bytes.NewReader(bytes.Repeat([]byte(" "), size)))
 		body, err := ReadBody(&http.Response{StatusCode: 200, Body: blank}, EmptyOrJSON)
 		if want == "" && (err != nil || len(body) != size) || want != "" && (err == nil || err.Error() != want) {

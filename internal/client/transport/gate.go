@@ -124,7 +124,7 @@ func (p *Passage) mayWait(ctx context.Context, wait time.Duration) error {
 
 // refused shuts the gate after a response 429 and returns for how long: as long as the service asks for, but longer and
 // longer while no request is accepted.
-func (g *gate) refused(p *Passage, asked time.Duration) time.Duration {
+func (g *gate) refused(p *Passage, requested time.Duration) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.clock.Now()
@@ -135,12 +135,12 @@ func (g *gate) refused(p *Passage, asked time.Duration) time.Duration {
 			limit = firstRate
 		}
 		g.limiter = rate.NewLimiter(max(slowestRate, limit), 1)
-		asked = max(asked, g.backoff(g.fruitless))
+		requested = max(requested, g.backoff(g.fruitless))
 		g.shut++
 		g.fruitless++
 	}
 	// The pause is spread so that clients which were refused together do not return together.
-	g.until = latest(g.until, now.Add(asked+time.Duration(g.random()*float64(asked)/10)))
+	g.until = latest(g.until, now.Add(requested+time.Duration(g.random()*float64(requested)/10)))
 	return g.until.Sub(now)
 }
 

@@ -19,8 +19,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 )
 
-// maxAnswer bounds what is read of one answer, in bytes.
-const maxAnswer = 64 << 20
+// maxBody bounds what is read of one response, in bytes.
+const maxBody = 64 << 20
 
 // Operation is one operation of the contract.
 type Operation struct {
@@ -60,8 +60,8 @@ type Request struct {
 	Accept string
 }
 
-// answer is what came back of a request that succeeded.
-type answer struct {
+// response is the response to a request that succeeded.
+type response struct {
 	Body   []byte
 	status int
 	// At is the service's own time, to the second; zero where it does not tell.
@@ -107,7 +107,7 @@ func NewTransportError(op Operation, err error) *TransportError {
 //
 // A request that changes something runs to its response even if ctx ends meanwhile: what it made must be known before the
 // run stops. Before it is sent, and between its repetitions, ctx is obeyed.
-func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*answer, error) {
+func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*response, error) {
 	var body []byte
 	resp, err := c.send(ctx, r, c.apiFor(r.Op), func(resp *http.Response) (err error) {
 		body, err = ReadBody(resp, accepted)
@@ -120,7 +120,7 @@ func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*answer,
 	if resp.StatusCode >= 300 {
 		return nil, c.Refusal(r.Op, resp, body) //nolint:contextcheck // The response has the context of its own attempt.
 	}
-	return &answer{Body: body, status: resp.StatusCode, At: dateOf(resp.Header)}, nil
+	return &response{Body: body, status: resp.StatusCode, At: dateOf(resp.Header)}, nil
 }
 
 // apiFor is the client for whole answers that gives an operation its time.
@@ -170,8 +170,8 @@ func (c *Conn) send(ctx context.Context, r Request, api *retryablehttp.Client, r
 // Refusal is the error that a response without success stands for.
 func (c *Conn) Refusal(op Operation, resp *http.Response, body []byte) *APIError {
 	failed := newAPIError(op, resp, body)
-	asked, _ := c.Retry.retryAfter(resp.Header)
-	failed.TooLong = asked > maxRetryAfter
+	requested, _ := c.Retry.retryAfter(resp.Header)
+	failed.TooLong = requested > maxRetryAfter
 	if resp.Request != nil {
 		state := attemptsIn(resp.Request.Context())
 		failed.Repeated = state != nil && state.actedBefore
@@ -308,7 +308,7 @@ func (c *Conn) target(r Request) (string, error) {
 
 // ReadBody reads a response's body, and rejects a successful response whose body is not accepted.
 func ReadBody(resp *http.Response, accepted Body) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	if resp.StatusCode >= 300 {
 		// An error's text is welcome but not needed.
 		return body, nil
@@ -317,8 +317,8 @@ func ReadBody(resp *http.Response, accepted Body) ([]byte, error) {
 	switch {
 	case err != nil && accepted == OnlyJSON:
 		return nil, fmt.Errorf("the response (status %d) was cut off after %d bytes: %w", resp.StatusCode, len(body), err)
-	case len(body) > maxAnswer:
-		return nil, fmt.Errorf("the response (status %d) is larger than %d bytes", resp.StatusCode, maxAnswer)
+	case len(body) > maxBody:
+		return nil, fmt.Errorf("the response (status %d) is larger than %d bytes", resp.StatusCode, maxBody)
 	case accepted == OnlyJSON && !json.Valid(body), accepted == EmptyOrJSON && len(start) > 0 && start[0] != '{' && start[0] != '[':
 		kind := cmp.Or(resp.Header.Get("Content-Type"), "no content type")
 		return nil, fmt.Errorf("the response (status %d, %s, %d bytes) is not JSON; it may come from another server at base_url", resp.StatusCode, kind, len(body))

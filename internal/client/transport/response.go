@@ -43,12 +43,12 @@ func PatchObject[T any, P interface {
 	*T
 	Record
 }](ctx context.Context, c *Conn, r Request, id string, read func(context.Context) (*T, error), holds func(*T) bool) (*T, error) {
-	answer, err := c.Exchange(ctx, r, AnyBody)
+	response, err := c.Exchange(ctx, r, AnyBody)
 	if err != nil {
 		return nil, err
 	}
 	updated := new(T)
-	if Decode(answer.Body, r.Noun, updated) == nil && P(updated).Identifier() != "" {
+	if Decode(response.Body, r.Noun, updated) == nil && P(updated).Identifier() != "" {
 		if problem := Mismatch(P(updated), id); problem != "" {
 			return nil, r.Unexpected(problem)
 		}
@@ -67,14 +67,14 @@ func PatchObject[T any, P interface {
 }
 
 // Mismatch says why a response is not the whole object with the given ID. The service may spell an ID in another case.
-func Mismatch(answer Record, id string) string {
+func Mismatch(response Record, id string) string {
 	switch {
-	case answer.Identifier() == "":
+	case response.Identifier() == "":
 		return "it has no ID"
-	case id != "" && !strings.EqualFold(answer.Identifier(), id):
-		return fmt.Sprintf("it contains %s instead of %s", answer.Identifier(), id)
-	case answer.MissingField() != "":
-		return fmt.Sprintf("the field %s is missing", answer.MissingField())
+	case id != "" && !strings.EqualFold(response.Identifier(), id):
+		return fmt.Sprintf("it contains %s instead of %s", response.Identifier(), id)
+	case response.MissingField() != "":
+		return fmt.Sprintf("the field %s is missing", response.MissingField())
 	}
 	return ""
 }
@@ -110,11 +110,11 @@ func CallList[T any, P interface {
 	*T
 	Record
 }](ctx context.Context, c *Conn, r Request, envelope string) ([]T, error) {
-	answer, err := c.Exchange(ctx, r, OnlyJSON)
+	response, err := c.Exchange(ctx, r, OnlyJSON)
 	if err != nil {
 		return nil, err
 	}
-	objects, err := ReadList[T](answer.Body, envelope)
+	objects, err := ReadList[T](response.Body, envelope)
 	if err != nil {
 		return nil, NewTransportError(r.Op, err)
 	}

@@ -94,11 +94,11 @@ func (p *retryPolicy) check(ctx context.Context, resp *http.Response, err error)
 	}
 	pause := p.Backoff(state.failed)
 	if resp != nil {
-		if asked, ok := p.retryAfter(resp.Header); ok {
-			if asked > maxRetryAfter {
+		if requested, ok := p.retryAfter(resp.Header); ok {
+			if requested > maxRetryAfter {
 				return false, err
 			}
-			pause = asked
+			pause = requested
 		}
 	}
 	state.failed++
@@ -189,11 +189,11 @@ func (c *Conn) afterAttempt(ctx context.Context, resp *http.Response, err error)
 // afterRefusal shuts the gate and reports whether the request waits there for another attempt, however many there were:
 // the service did not act. It ends with the response where the wait is too long.
 func (c *Conn) afterRefusal(state *attempts, resp *http.Response) bool {
-	asked, _ := c.Retry.retryAfter(resp.Header)
-	if asked > maxRetryAfter {
+	requested, _ := c.Retry.retryAfter(resp.Header)
+	if requested > maxRetryAfter {
 		return false
 	}
-	held := c.Gate.refused(&state.passage, asked)
+	held := c.Gate.refused(&state.passage, requested)
 	if state.caller.Err() != nil || state.passage.mayWait(state.caller, held) != nil {
 		return false
 	}

@@ -62,11 +62,11 @@ func (c *Client) Search(ctx context.Context, runID, text string, limit int64) ([
 	if limit > 0 {
 		r.Query.Set("limit", strconv.FormatInt(limit, 10))
 	}
-	answer, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
+	response, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return nil, err
 	}
-	found, err := transport.ReadList[Match](answer.Body, "results")
+	found, err := transport.ReadList[Match](response.Body, "results")
 	switch {
 	case err != nil:
 		return nil, transport.NewTransportError(r.Op, err)

@@ -229,12 +229,12 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Run, error) {
 
 func (c *Client) send(ctx context.Context, body CreateRequest) (*Run, error) {
 	r := transport.Request{Op: transport.Operation{Name: "createWikiRun", Method: http.MethodPost, Route: "/api/v0/wiki"}, Body: body, Noun: "wikiRun"}
-	answer, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
+	response, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return nil, err
 	}
 	var made Run
-	err = transport.Decode(answer.Body, r.Noun, &made)
+	err = transport.Decode(response.Body, r.Noun, &made)
 	switch {
 	case made.ID == "":
 		return nil, r.Unexpected("it has no ID")
@@ -263,8 +263,10 @@ func (b CreateRequest) isWanted(w *Run) bool {
 		(b.Pages == nil || w.PageCount == nil || int64(len(b.Pages)) == *w.PageCount)
 }
 
-// sameFlag reports that nothing is told, or what is asked; that is no, where nothing is.
-func sameFlag(asked, told *bool) bool { return told == nil || *told == (asked != nil && *asked) }
+// sameFlag reports that a flag is returned as requested, or not at all. No request means false.
+func sameFlag(requested, returned *bool) bool {
+	return returned == nil || *returned == (requested != nil && *requested)
+}
 
 // SetPrivacy changes who sees a run. The shape of the response is open: one that does not show the run as it is wanted is
 // followed by a read.
@@ -278,12 +280,12 @@ func (c *Client) SetPrivacy(ctx context.Context, id, level string) (*Run, error)
 		}{level},
 		Noun: "wikiRun",
 	}
-	answer, err := c.conn.Exchange(ctx, r, transport.AnyBody)
+	response, err := c.conn.Exchange(ctx, r, transport.AnyBody)
 	if err != nil {
 		return nil, err
 	}
 	var updated Run
-	if transport.Decode(answer.Body, r.Noun, &updated) == nil && updated.ID != "" {
+	if transport.Decode(response.Body, r.Noun, &updated) == nil && updated.ID != "" {
 		switch {
 		case !strings.EqualFold(updated.ID, id):
 			return nil, r.Unexpected(transport.Mismatch(&updated, id))

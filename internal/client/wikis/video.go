@@ -23,7 +23,7 @@ type VideoUpload struct {
 func (c *Client) CreateVideoUpload(ctx context.Context) (*VideoUpload, error) {
 	r := transport.Request{Op: transport.Operation{Name: "createWikiVideoUploadUrl", Method: http.MethodPost, Route: "/api/v0/wiki/video-upload-url", Repeatable: true}}
 	// The names of the keys are not documented, so the likely ones are read.
-	answer, err := transport.Call[struct {
+	response, err := transport.Call[struct {
 		URL        string            `json:"url"`
 		UploadURL  string            `json:"uploadUrl"`
 		Fields     map[string]string `json:"fields"`
@@ -33,9 +33,9 @@ func (c *Client) CreateVideoUpload(ctx context.Context) (*VideoUpload, error) {
 	if err != nil {
 		return nil, err
 	}
-	upload := &VideoUpload{URL: cmp.Or(answer.URL, answer.UploadURL), Fields: answer.Fields, ExpiresAt: answer.ExpiresAt.Time()}
+	upload := &VideoUpload{URL: cmp.Or(response.URL, response.UploadURL), Fields: response.Fields, ExpiresAt: response.ExpiresAt.Time()}
 	if upload.Fields == nil {
-		upload.Fields = answer.FormFields
+		upload.Fields = response.FormFields
 	}
 	if upload.URL == "" {
 		return nil, r.Unexpected("the field url is missing")
