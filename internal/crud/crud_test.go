@@ -6,12 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -144,6 +147,26 @@ func TestOnlyNamed(t *testing.T) {
 	}
 	if found, err := OnlyNamed("thing", "n", []thing{{id: "1"}}, id); err != nil || found.id != "1" {
 		t.Errorf("one: %v, %v", found, err)
+	}
+}
+
+func TestDefaultOf(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		attribute schema.Attribute
+		want      attr.Value
+	}{
+		"bool":              {schema.BoolAttribute{Default: booldefault.StaticBool(true)}, types.BoolValue(true)},
+		"number":            {schema.Int64Attribute{Default: int64default.StaticInt64(2)}, types.Int64Value(2)},
+		"string":            {schema.StringAttribute{Default: stringdefault.StaticString("a")}, types.StringValue("a")},
+		"bool without it":   {schema.BoolAttribute{}, nil},
+		"number without it": {schema.Int64Attribute{}, nil},
+		"string without it": {schema.StringAttribute{}, nil},
+		"another kind":      {schema.Float64Attribute{}, nil},
+	} {
+		if got, diags := defaultOf(t.Context(), "a", tc.attribute); diags.HasError() || got != tc.want {
+			t.Errorf("%s: got %v, %v", name, got, diags)
+		}
 	}
 }
 

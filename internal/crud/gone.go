@@ -35,7 +35,7 @@ type seenBy struct {
 func lastSeenBy(ctx context.Context, private modifier.Private) (seenBy, bool) {
 	var by seenBy
 	value, _ := private.GetKey(ctx, seenByKey)
-	return by, len(value) > 0 && json.Unmarshal(value, &by) == nil
+	return by, json.Unmarshal(value, &by) == nil
 }
 
 // Seen records in private state which API key last read an owner-only object. It writes only if the key has changed.

@@ -54,8 +54,9 @@ func TestValidators(t *testing.T) {
 			"git@code.example:acme/api.git": "", "ssh://code.example/a": "", "//code.example/a": "", "https://": "", "https:///a": "", "https://code.example/a?b": "", "https://code.example/a?": "",
 			"https://code.example/a#b": "", "https://code.example/a#": "", "https://code.example/a b": "", " https://code.example/a": "", "https://code.example/a\u00a0": "", "https://code.example/a\n": "",
 			"https://code.example": "", "https://code.example/": "", "https://code.example/..": "", "https://code.example/a/../b": "", "https://code.example/./a": "", "https://code.example/%2E%2e/a": "",
-			"https://code.example/%2f": "", "https://code.example/a%2Fb": "", "https://code.example/a%5cb": "", "https://me@code.example/a": "", "https://me:hunter2@code.example/a": `got: "https://…@code.example/a".`,
+			"https://code.example/%2f": "", "https://code.example/a%2Fb": "", "https://code.example/a%5cb": "", "https://me@code.example/a": "", "https://me:hunter2@code.example/a": `got: "https://…@code.example/a".`, "https://@code.example/a": `got: "https://…@code.example/a".`,
 		}},
+		"blank": {NotBlank("omit it"), []string{"a", " a "}, map[string]string{"": "x must not be blank: omit it", " \t\n": ""}},
 		"commit": {CommitHash("omit it"), []string{"c0ffee0", "C0FFEE0", strings.Repeat("0aF9", 10)}, map[string]string{
 			"": "", "HEAD": `x must be 7 to 64 hexadecimal digits; omit it, got: "HEAD".`, "c0ffee": "", "v1.2.3": "", "c0ffee0 ": "", "c0ffee0\n": "", "g0ffee0": "", strings.Repeat("0", 65): "",
 		}},
@@ -103,6 +104,21 @@ func TestValidators(t *testing.T) {
 		}
 		if tc.validator.MarkdownDescription(t.Context()) == "" {
 			t.Errorf("%s has no description", name)
+		}
+	}
+}
+
+func TestTimeouts(t *testing.T) {
+	t.Parallel()
+	for given, isRefused := range map[types.String]bool{
+		types.StringValue("0s"): true, types.StringValue("-1m"): true, types.StringValue("1ns"): false,
+		types.StringValue("soon"): false, types.StringNull(): false, types.StringUnknown(): false,
+	} {
+		object := types.ObjectValueMust(map[string]attr.Type{"create": types.StringType}, map[string]attr.Value{"create": given})
+		var resp validator.ObjectResponse
+		positiveDurations{}.ValidateObject(t.Context(), validator.ObjectRequest{Path: path.Root("timeouts"), ConfigValue: object}, &resp)
+		if resp.Diagnostics.HasError() != isRefused {
+			t.Errorf("%s: %v", given, resp.Diagnostics)
 		}
 	}
 }
