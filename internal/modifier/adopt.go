@@ -1,14 +1,12 @@
 // Package modifier holds the plan modifiers that several objects share.
 //
-// An imported object keeps what only a creation accepts and the service does not return. Such an
-// argument is null in the state after an import; the value that is configured then is taken over in place, because
-// replacing would destroy what was just imported. At any other time a change of it replaces the object.
+// A create-only argument that the service does not return is null in the state after an import. Until the first update,
+// a configured value is adopted in place, because a replacement would destroy what was just imported. At any other time,
+// a change replaces the object.
 package modifier
 
 import (
 	"context"
-	"encoding/json"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -17,20 +15,16 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-const (
-	// mark is the key of the private state that follows an object from its import to its first update. It holds unread,
-	// or the time of the import's own read.
-	mark = "imported"
-	// adoptedWithin is for how long after that read arguments are adopted where no update ends it.
-	adoptedWithin = 24 * time.Hour
-)
+// mark is the key of the private state that follows an object from its import to its first update. It holds unread or read.
+const mark = "imported"
 
-// unread says that only the ID is known.
-var unread = []byte(`"unread"`)
+var (
+	// unread says that only the ID is known.
+	unread = []byte(`"unread"`)
+	read   = []byte(`"read"`)
+)
 
 // Private is the part of the framework's private state that is used here; its type cannot be named outside.
 type Private interface {
@@ -49,35 +43,20 @@ func IsUnread(ctx context.Context, private Private) bool {
 	return string(value) == string(unread)
 }
 
-// MarkRead notes that a read is done. An object that was imported a day ago and not updated since is not just imported any more.
+// MarkRead notes that an imported object was read.
 func MarkRead(ctx context.Context, private Private) diag.Diagnostics {
-	return read(ctx, private, clock.System.Now())
-}
-
-func read(ctx context.Context, private Private, now time.Time) diag.Diagnostics {
-	value, diags := private.GetKey(ctx, mark)
-	var imported time.Time
-	switch {
-	case len(value) == 0:
-	case string(value) == string(unread):
-		since, err := json.Marshal(now.UTC())
-		if err != nil {
-			diags.AddError("Import Not Remembered", err.Error())
-			return diags
-		}
-		diags.Append(private.SetKey(ctx, mark, since)...)
-	case json.Unmarshal(value, &imported) != nil || now.Sub(imported) > adoptedWithin:
-		diags.Append(ForgetImport(ctx, private)...)
+	if !IsUnread(ctx, private) {
+		return nil
 	}
-	return diags
+	return private.SetKey(ctx, mark, read)
 }
 
-// ForgetImport ends the time in which arguments are adopted.
+// ForgetImport says that an imported object was updated, after which no argument is adopted.
 func ForgetImport(ctx context.Context, private Private) diag.Diagnostics {
 	return private.SetKey(ctx, mark, nil)
 }
 
-// MayAdopt reports that an object was just imported and not updated since, so that an argument whose prior value is null is adopted.
+// MayAdopt reports that an object was imported and not updated since, and that an argument has no prior value.
 func MayAdopt(ctx context.Context, private Private, prior attr.Value) bool {
 	value, _ := private.GetKey(ctx, mark)
 	return len(value) > 0 && prior.IsNull()

@@ -3,7 +3,6 @@ package modifier
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -12,8 +11,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
 // privateState is a private state in memory. As in the framework, a value without length removes its key.
@@ -32,7 +29,7 @@ func (p privateState) SetKey(_ context.Context, key string, value []byte) diag.D
 	return nil
 }
 
-// Adoption is for what was imported, until its first update or for a day, and only where nothing is known.
+// Adoption is for what was imported, until its first update, and only where nothing is known.
 func TestAllowed(t *testing.T) {
 	t.Parallel()
 	ctx, p := t.Context(), privateState{}
@@ -47,12 +44,8 @@ func TestAllowed(t *testing.T) {
 	expect("imported", true, true, false)
 	MarkRead(ctx, p)
 	expect("read", false, true, false)
-	read(ctx, p, clock.System.Now().Add(adoptedWithin/2))
-	expect("read later", false, true, false)
-	read(ctx, p, clock.System.Now().Add(adoptedWithin+time.Minute))
-	expect("read after a day", false, false, false)
-	MarkImported(ctx, p)
 	MarkRead(ctx, p)
+	expect("read again", false, true, false)
 	ForgetImport(ctx, p)
 	expect("updated", false, false, false)
 }
