@@ -249,7 +249,11 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 
 	made, err := r.Client.Computers.Create(createCtx, body)
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("create", "computer", err, computerFields)...)
+		missing := unknownAccount(m.ServiceAccountID)
+		if !m.Source.IsNull() {
+			missing = nil // The service may not have found the source.
+		}
+		resp.Diagnostics.Append(apierror.For("create", "computer", err, computerFields, missing)...)
 		return
 	}
 	// Saved at once, so that a failure below does not lose the computer.

@@ -285,12 +285,16 @@ func TestComputer_errorsOfTheService(t *testing.T) {
 	}{
 		"unknown provider": {values: acctest.Values{"provider_type": "managed-z"}, at: attribute("provider_type"), want: []string{create, "400"}},
 		"unknown template": {values: acctest.Values{"source": map[string]any{"kind": "template", "template_id": "unknown", "is_listed": true}}, want: []string{create, "404", "Check the IDs"}},
-		"name taken":       {at: attribute("name"), want: []string{create, "already exists", "2026-03-01T12:00:00Z", "terraform import ADDRESS"}},
-		"401":              {status: 401, want: []string{"AGENTYARD_API_KEY"}},
-		"402":              {status: 402, want: []string{"plan does not include"}},
-		"403":              {status: 403, want: []string{"Manager"}},
-		"429":              {status: 429, want: []string{"requests_per_second"}},
-		"500":              {status: 500, want: []string{"unknown outcome", "Apply again"}},
+		"unknown account":  {values: acctest.Values{"service_account_id": "unknown"}, at: attribute("service_account_id"), want: []string{create, "404", "Check the IDs"}},
+		"unknown template and account": {
+			values: acctest.Values{"service_account_id": "unknown", "source": map[string]any{"kind": "template", "template_id": "unknown", "is_listed": true}}, want: []string{create, "404"},
+		},
+		"name taken": {at: attribute("name"), want: []string{create, "already exists", "2026-03-01T12:00:00Z", "terraform import ADDRESS"}},
+		"401":        {status: 401, want: []string{"AGENTYARD_API_KEY"}},
+		"402":        {status: 402, want: []string{"plan does not include"}},
+		"403":        {status: 403, want: []string{"Manager"}},
+		"429":        {status: 429, want: []string{"requests_per_second"}},
+		"500":        {status: 500, want: []string{"unknown outcome", "Apply again"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
