@@ -17,7 +17,7 @@ func NewToolsDataSource() datasource.DataSource {
 	attributes["group_by"] = groupBy("tool_name", "tool", "`tool_calls`")
 	return &crud.DataSource[groupedModel]{
 		Name:        "analytics_tools",
-		Description: "Returns the use of tools, MCP servers, skills, slash commands, and hooks in the organization for each day." + managersOnly,
+		Description: "Returns the organization's daily use of tools, MCP servers, skills, slash commands, and hooks." + managersOnly,
 		Attributes:  attributes,
 		Validators:  []datasource.ConfigValidator{daysInOrder{}},
 		Verb:        "read", Object: "analytics of tools", Options: organizationOptions,

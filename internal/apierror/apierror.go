@@ -150,7 +150,7 @@ func (f *failure) afterLoss() string {
 		return "Its value is lost. Revoke it.\n" + f.alternatives(unrevoked.Found)
 	case errors.As(f.err, &rotated):
 		return "If an interrupted run rotated the key, the value of the newer key is lost. Apply again after the grace period of the old key, at most ten minutes. " +
-			"The apply then revokes the newer key and mints another one.\n" + f.alternatives(rotated.Found)
+			"The apply then revokes the newer key and creates another one.\n" + f.alternatives(rotated.Found)
 	case errors.As(f.err, &stranger):
 		return "The state was not changed. Before you apply again, check the service for what the request created."
 	}

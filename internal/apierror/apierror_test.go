@@ -319,7 +319,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			err: &serviceaccounts.RotatedError{KeyID: "old", Found: []create.ExistsError{*made("API key", "1")}, Err: refused}, options: []Option{thingFields, sweep},
 			want: []string{"API key old cannot be rotated", "1 (created at 2026-03-01T00:00:00Z)", "returned 403: no."},
 			remedy: "If an interrupted run rotated the key, the value of the newer key is lost. Apply again after the grace period of the old key, at most ten minutes. " +
-				"The apply then revokes the newer key and mints another one.\nOr sweep 1.",
+				"The apply then revokes the newer key and creates another one.\nOr sweep 1.",
 		},
 		"an answer with another object": {
 			err: &create.WrongObjectError{Object: "computer", Name: "n", Found: *made("computer", "1"), Problem: "existed before"}, options: []Option{thingFields},

@@ -27,7 +27,7 @@ type ciScanModel struct {
 func NewCIScanDataSource() datasource.DataSource {
 	return &crud.DataSource[ciScanModel]{
 		Name:        "ci_scan",
-		Description: "Lists the CI workflows in the connected repositories. A change appears when its pull request is merged." + everyMember,
+		Description: "Lists the CI workflows in the connected repositories. An edit appears after its pull request is merged." + everyMember,
 		Attributes: map[string]schema.Attribute{
 			"force_refresh": schema.BoolAttribute{
 				Optional: true,

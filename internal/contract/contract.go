@@ -49,10 +49,10 @@ var load = sync.OnceValues(func() (*Document, error) {
 	loader := openapi3.NewLoader()
 	spec, err := loader.LoadFromData(source)
 	if err != nil {
-		return nil, fmt.Errorf("read the contract: %w; mend internal/contract/openapi.yaml", err)
+		return nil, fmt.Errorf("read the contract: %w; correct internal/contract/openapi.yaml", err)
 	}
 	if err := spec.Validate(context.Background(), openapi3.EnableSchemaFormatValidation()); err != nil {
-		return nil, fmt.Errorf("validate the contract: %w; mend internal/contract/openapi.yaml", err)
+		return nil, fmt.Errorf("validate the contract: %w; correct internal/contract/openapi.yaml", err)
 	}
 	return newDocument(spec), nil
 })

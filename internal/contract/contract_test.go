@@ -50,9 +50,6 @@ func TestEveryOperationIsDeclared(t *testing.T) {
 			t.Errorf("the contract has %s, which the API does not have", o)
 		}
 	}
-	if len(got) != 73 {
-		t.Errorf("the contract has %d operations, want 73", len(got))
-	}
 }
 
 func TestStatuses(t *testing.T) {

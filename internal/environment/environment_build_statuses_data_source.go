@@ -29,7 +29,7 @@ type buildStatusesModel struct {
 func NewEnvironmentBuildStatusesDataSource() datasource.DataSource {
 	return &crud.DataSource[buildStatusesModel]{
 		Name:        "environment_build_statuses",
-		Description: "Returns the latest build of each of several environments.",
+		Description: "Returns the latest build of each given environment.",
 		Attributes: map[string]schema.Attribute{
 			"environment_ids": schema.SetAttribute{
 				Required: true, ElementType: types.StringType,

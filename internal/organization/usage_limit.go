@@ -52,5 +52,5 @@ func warnSecond(c *client.Client, id, limit string, resp *resource.ReadResponse)
 		return
 	}
 	resp.Diagnostics.AddWarning("Limit Managed Twice", fmt.Sprintf("Two resources in the state manage %s and overwrite each other. "+
-		"Remove one of them from the configuration, and run terraform state rm ADDRESS for it.", limit))
+		"Run terraform state rm ADDRESS for one of them, and then remove it from the configuration.", limit))
 }

@@ -61,7 +61,7 @@ type ephemeralKey struct {
 
 func (e *apiKeyEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Creates a short-lived API key of a service account, which is never stored in state or plan." + managersOnly + "\n\n" +
+		MarkdownDescription: "Creates a short-lived API key for a service account. The key is never stored in state or plan." + managersOnly + "\n\n" +
 			"Each plan and each apply creates a key and revokes it at the end. If Terraform is killed, the key expires after `expires_in`. See [API keys without state](../guides/api-keys-without-state).",
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{

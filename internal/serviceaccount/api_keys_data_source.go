@@ -55,7 +55,7 @@ var apiKeyResults = results.Record[serviceaccounts.APIKey]{
 	"id":          results.String("The API key's ID.", func(k *serviceaccounts.APIKey) string { return k.ID }),
 	"name":        results.String("The API key's name.", func(k *serviceaccounts.APIKey) string { return k.Name }),
 	"fingerprint": results.String("Identifies the key's value without revealing it.", func(k *serviceaccounts.APIKey) string { return k.Fingerprint }),
-	"created_at":  results.Time("When the key was minted (RFC 3339, UTC).", func(k *serviceaccounts.APIKey) time.Time { return k.CreatedAt.Time() }),
+	"created_at":  results.Time("When the key was created (RFC 3339, UTC).", func(k *serviceaccounts.APIKey) time.Time { return k.CreatedAt.Time() }),
 	"is_revoked":  results.Bool("Whether the key was revoked. Expired keys are not revoked, but do not work either.", func(k *serviceaccounts.APIKey) *bool { return &k.IsRevoked }),
 	"expires_at":  results.Time("When the key expires (RFC 3339, UTC). Null if never.", func(k *serviceaccounts.APIKey) time.Time { return k.ExpiresAt.Time() }),
 	"revoked_at":  results.Time("When the key was revoked (RFC 3339, UTC). Null if it is not revoked.", func(k *serviceaccounts.APIKey) time.Time { return k.RevokedAt.Time() }),

@@ -45,7 +45,7 @@ var sessionOptions = apierror.Options{
 var createOptions = apierror.Options{
 	apierror.AtStatus{http.StatusBadRequest: path.Root("computer_id"), http.StatusNotFound: path.Root("computer_id")},
 	apierror.Advice{http.StatusBadRequest: "If the computer was not found, correct computer_id. If it is not active, wait until it is, or wake a managed computer " +
-		"with the action agentyard_computer_restart. Otherwise, correct the value that the service names."},
+		"with the action agentyard_computer_restart."},
 }
 
 // NewSessionResource returns the resource agentyard_session. Its identity contains the computer, which some responses omit.

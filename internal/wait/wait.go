@@ -153,7 +153,7 @@ func (f *follower[T]) see(ctx context.Context, next *T) (ended bool, _ error) {
 	return false, nil
 }
 
-// isFinal reports an error that no further look will mend.
+// isFinal reports an error that a retry cannot fix.
 func isFinal(err error) bool {
 	switch transport.StatusOf(err) {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusPaymentRequired:

@@ -3,6 +3,6 @@ data "agentyard_wiki_run_history" "api" {
 }
 
 output "described_commits" {
-  description = "What there is a wiki of, the newest first."
+  description = "Commits that have a wiki, newest first."
   value       = data.agentyard_wiki_run_history.api.wiki_runs[*].commit_hash
 }

@@ -28,7 +28,7 @@ resource "agentyard_session" "review" {
     }
   }
 
-  # Appended to the default system prompt. To replace it, use system_prompt.
+  # To replace the default prompt instead, use system_prompt.
   system_prompt_append = <<-EOT
     Review the open pull requests. Change no file.
   EOT
