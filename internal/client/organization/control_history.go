@@ -19,9 +19,9 @@ type ControlChange struct {
 	// Revision is nil only if the service does not return it.
 	Revision *int64 `json:"revision"`
 	// Settings are all settings after the change. They may contain secrets.
-	Settings  json.RawMessage     `json:"settings"`
-	User      *ControlUser        `json:"user"`
-	UpdatedAt transport.Timestamp `json:"updatedAt"`
+	Settings  json.RawMessage `json:"settings"`
+	User      *ControlUser    `json:"user"`
+	UpdatedAt Timestamp       `json:"updatedAt"`
 }
 
 // ControlUser made a change. Email and Name may be empty.

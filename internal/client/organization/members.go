@@ -52,12 +52,12 @@ type Member struct {
 	ID    string `json:"id"`
 	Email string `json:"email"`
 	// FirstName and LastName may be empty.
-	FirstName string              `json:"firstName"`
-	LastName  string              `json:"lastName"`
-	CreatedAt transport.Timestamp `json:"createdAt"`
+	FirstName string    `json:"firstName"`
+	LastName  string    `json:"lastName"`
+	CreatedAt Timestamp `json:"createdAt"`
 	// LastSignInAt is zero if the member never signed in.
-	LastSignInAt transport.Timestamp `json:"lastSignInAt"`
-	Metadata     transport.Metadata  `json:"metadata"`
+	LastSignInAt Timestamp          `json:"lastSignInAt"`
+	Metadata     transport.Metadata `json:"metadata"`
 }
 
 func (m *Member) Identifier() string { return m.ID }

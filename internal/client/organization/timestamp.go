@@ -1,10 +1,12 @@
-package transport
+package organization
 
 import (
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
 // Timestamp is a point in time that the service writes as a text in the form of ISO 8601. Zero is "not set".
@@ -13,7 +15,7 @@ type Timestamp struct{ time.Time }
 // timestampForms are the forms of ISO 8601 that are read, the usual one first. Without a zone a time is in UTC.
 var timestampForms = []string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05Z07", "2006-01-02T15:04:05", time.DateOnly}
 
-// UnmarshalJSON accepts what Millis does, and more forms of text.
+// UnmarshalJSON accepts what transport.Millis does, and more forms of text.
 func (t *Timestamp) UnmarshalJSON(data []byte) error {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
@@ -24,7 +26,7 @@ func (t *Timestamp) UnmarshalJSON(data []byte) error {
 			}
 		}
 	}
-	var millis Millis
+	var millis transport.Millis
 	if err := json.Unmarshal(data, &millis); err != nil {
 		return fmt.Errorf("%s is not a timestamp", data)
 	}

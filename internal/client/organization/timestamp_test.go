@@ -1,4 +1,4 @@
-package transport
+package organization
 
 import (
 	"encoding/json"
