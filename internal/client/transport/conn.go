@@ -155,7 +155,7 @@ type Conn struct {
 	Clock   clock.Clock
 	Service serviceClock
 	// unconfigured is set while the settings are unknown.
-	unconfigured *UnconfiguredError
+	unconfigured error
 	// checked are the purposes for which CheckOnce has sent its request.
 	checked sync.Map
 }

@@ -110,14 +110,10 @@ func (p *retryPolicy) check(ctx context.Context, resp *http.Response, err error)
 func (p *retryPolicy) pause(req *http.Request) error {
 	state := attemptsIn(req.Context())
 	state.connected.Store(false)
-	return state.sleep(p.clock)
-}
-
-func (a *attempts) sleep(clk clock.Clock) error {
-	if a.pause <= 0 {
-		return a.caller.Err()
+	if state.pause <= 0 {
+		return state.caller.Err()
 	}
-	return clk.Sleep(a.caller, a.pause)
+	return p.clock.Sleep(state.caller, state.pause)
 }
 
 // enter waits at the gate for the turn of the first attempt or of another one.

@@ -21,12 +21,7 @@ func (e *UnconfiguredError) Error() string {
 }
 
 // Configured is the error that every call returns while a provider setting is not known yet, else nil.
-func (c *Conn) Configured() error {
-	if c.unconfigured == nil {
-		return nil
-	}
-	return c.unconfigured
-}
+func (c *Conn) Configured() error { return c.unconfigured }
 
 // NewUnconfigured returns a connection whose every call fails with an *UnconfiguredError.
 func NewUnconfigured(setting string, clk clock.Clock) *Conn {
