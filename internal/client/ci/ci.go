@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -140,15 +139,10 @@ type Loose string
 
 // UnmarshalJSON takes a value of any type.
 func (l *Loose) UnmarshalJSON(data []byte) error {
-	text, ok := transport.TextOf(data)
-	if !ok && !bytes.Equal(bytes.TrimSpace(data), []byte("null")) {
-		var compact bytes.Buffer
-		if err := json.Compact(&compact, data); err != nil {
-			return fmt.Errorf("read a text: %w", err)
-		}
-		text = compact.String()
+	*l = ""
+	if text := transport.TextOrJSON(data); text != "null" || data[0] == '"' {
+		*l = Loose(text)
 	}
-	*l = Loose(text)
 	return nil
 }
 

@@ -56,8 +56,11 @@ func (f Filter) query() url.Values {
 	q := url.Values{}
 	transport.SetIf(q, "hostId", f.HostID)
 	transport.SetIf(q, "serviceAccountId", f.ServiceAccountID)
-	transport.SetIfTrue(q, "includeUnlisted", f.IncludeUnlisted)
-	transport.SetIfTrue(q, "includeProvisioningSteps", f.IncludeProvisioningSteps)
+	for key, isIncluded := range map[string]bool{"includeUnlisted": f.IncludeUnlisted, "includeProvisioningSteps": f.IncludeProvisioningSteps} {
+		if isIncluded {
+			q.Set(key, "true")
+		}
+	}
 	return q
 }
 

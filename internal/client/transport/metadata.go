@@ -17,15 +17,17 @@ func (m *Metadata) UnmarshalJSON(data []byte) error {
 	}
 	*m = make(Metadata, len(values))
 	for key, value := range values {
-		text, ok := TextOf(value)
-		if !ok {
-			var compact bytes.Buffer
-			if err := json.Compact(&compact, value); err != nil {
-				return fmt.Errorf("read metadata: %w", err)
-			}
-			text = compact.String()
-		}
-		(*m)[key] = text
+		(*m)[key] = TextOrJSON(value)
 	}
 	return nil
+}
+
+// TextOrJSON returns the text of a JSON string, and any other decoded value as JSON.
+func TextOrJSON(raw json.RawMessage) string {
+	if text, ok := TextOf(raw); ok {
+		return text
+	}
+	var compact bytes.Buffer
+	_ = json.Compact(&compact, raw) // It is valid: it was decoded.
+	return compact.String()
 }

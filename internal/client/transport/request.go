@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -353,12 +352,6 @@ func WithoutURL(err error) error {
 func SetIf(q url.Values, key, value string) {
 	if value != "" {
 		q.Set(key, value)
-	}
-}
-
-func SetIfTrue(q url.Values, key string, value bool) {
-	if value {
-		q.Set(key, strconv.FormatBool(value))
 	}
 }
 
