@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -167,7 +166,6 @@ func (f *Fault) UnmarshalJSON(data []byte) error {
 type reads struct {
 	jobs         *collection.Shared[Job]
 	repositories *collection.Shared[Repository]
-	owner        *onlyOwner
 	owners       *collection.Shared[Owners]
 	runs         *collection.Shared[Runs]
 	scans        *collection.Shared[Scan]
@@ -177,7 +175,6 @@ func newReads(c *Client) reads {
 	return reads{
 		jobs:         collection.NewShared(c.conn.Clock, 0, c.listJobs, func(j *Job) string { return j.ID }, collection.Nameless[Job]),
 		repositories: collection.NewShared(c.conn.Clock, 0, c.listRepositories, func(r *Repository) string { return r.FullName }, collection.Nameless[Repository]),
-		owner:        &onlyOwner{},
 		owners:       collection.NewShared(c.conn.Clock, 0, c.listRepositoryOwners, onlyOne[Owners], collection.Nameless[Owners]),
 		runs:         collection.NewShared(c.conn.Clock, 0, c.listRuns, onlyOne[Runs], collection.Nameless[Runs]),
 		scans:        collection.NewShared(c.conn.Clock, 0, c.scan, onlyOne[Scan], collection.Nameless[Scan]),
@@ -195,33 +192,11 @@ func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
 // Repositories returns the repositories in which CI automation may work, those of an owner or all, ordered by their names.
 // What is not the owner's is left out, whatever the service answers.
 func (c *Client) Repositories(ctx context.Context, owner string) ([]Repository, error) {
-	if owner == "" {
-		return c.reads.repositories.All(ctx, "")
-	}
-	found, err := c.reads.repositories.All(ctx, c.reads.owner.key(owner))
+	found, err := c.reads.repositories.All(ctx, owner)
 	return slices.DeleteFunc(found, func(r Repository) bool {
 		of, _, _ := strings.Cut(r.FullName, "/")
-		return !strings.EqualFold(of, owner)
+		return owner != "" && !strings.EqualFold(of, owner)
 	}), err
-}
-
-// onlyOwner is the owner whose repositories were asked for, as long as nobody has asked for those of another one.
-type onlyOwner struct {
-	mu   sync.Mutex
-	name string
-}
-
-// key is the listing that answers for an owner: that of the first one alone, that of all owners for every other one.
-func (o *onlyOwner) key(owner string) string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	switch {
-	case o.name == "":
-		o.name = owner
-	case !strings.EqualFold(o.name, owner):
-		return ""
-	}
-	return o.name
 }
 
 // RepositoryOwners returns those whose repositories CI automation may work in, ordered by their names.
