@@ -95,8 +95,7 @@ func ParseBaseURL(raw string, allowInsecure bool) (*url.URL, error) {
 	case u.Scheme == "http" && !allowInsecure && !isLoopback(u.Hostname()):
 		return nil, fault("uses plain http to %s, which sends the API key in clear text; use https, or set allow_insecure_http = true if you trust the network", u.Hostname())
 	}
-	u.Path = strings.TrimRight(u.Path, "/")
-	u.RawPath = ""
+	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), ""
 	return u, nil
 }
 
