@@ -2,6 +2,7 @@ package computer
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -51,15 +52,15 @@ func NewComputerDataSource() datasource.DataSource {
 
 // findComputer looks up the computer with the model's ID or name.
 func findComputer(ctx context.Context, c *client.Client, m *computerDataModel) (found *computers.Computer, err error) {
-	at, remedy := "name", "Check the name. To find a service account's computer, set service_account_id."
+	at, given, remedy := "name", m.Name.ValueString(), "Check the name. To find a service account's computer, set service_account_id."
 	if value.IsSet(m.ID) {
-		at, remedy = "id", "Check the ID."
+		at, given, remedy = "id", m.ID.ValueString(), "Check the ID."
 		found, err = c.Computers.GetWithSteps(ctx, m.ID.ValueString())
 	} else {
 		found, err = c.Computers.GetByName(ctx, m.Name.ValueString(), m.ServiceAccountID.ValueString())
 	}
 	if transport.IsNotFound(err) {
-		err = &crud.Fault{At: path.Root(at), Summary: "Computer Not Found", Detail: "The computer was not found, or the provider's API key cannot see it. " + remedy}
+		err = &crud.Fault{At: path.Root(at), Summary: "Computer Not Found", Detail: fmt.Sprintf("Computer %q was not found, or the provider's API key cannot see it. %s", given, remedy)}
 	}
 	return found, err
 }

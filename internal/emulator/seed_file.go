@@ -23,14 +23,27 @@ func ReadSeed(file string) (*Seed, error) {
 	r.dec.UseNumber()
 	var whole json.RawMessage
 	var syntax *json.SyntaxError
-	if at := bytes.IndexRune(data, utf8.RuneError); at >= 0 {
-		r.fail(at, "the file is not valid UTF-8")
+	if !utf8.Valid(data) {
+		r.fail(validPrefix(data), "the file is not valid UTF-8")
 	} else if err := json.Unmarshal(data, &whole); errors.As(err, &syntax) {
 		r.fail(int(syntax.Offset)-1, "%v", err)
 	} else {
 		r.organization()
 	}
 	return &r.seed, r.err
+}
+
+// validPrefix returns the length of the valid UTF-8 that data begins with.
+func validPrefix(data []byte) int {
+	n := 0
+	for n < len(data) {
+		r, size := utf8.DecodeRune(data[n:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		n += size
+	}
+	return n
 }
 
 // seedReader reads a file of valid JSON, up to the first value that is wrong.

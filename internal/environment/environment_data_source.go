@@ -2,6 +2,7 @@ package environment
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -42,7 +43,7 @@ func findEnvironment(ctx context.Context, c *client.Client, m *environmentDataMo
 	if value.IsSet(m.ID) {
 		found, err := c.Environments.Get(ctx, m.ID.ValueString())
 		if transport.IsNotFound(err) {
-			err = &crud.Fault{At: path.Root("id"), Summary: "Environment Not Found", Detail: "The environment was not found, or the provider's API key cannot see it. Check the ID. If the environment has user scope, use its owner's API key."}
+			err = &crud.Fault{At: path.Root("id"), Summary: "Environment Not Found", Detail: fmt.Sprintf("Environment %q was not found, or the provider's API key cannot see it. Check the ID. If the environment has user scope, use its owner's API key.", m.ID.ValueString())}
 		}
 		return found, err
 	}

@@ -211,7 +211,7 @@ func TestAccEnvironmentDataSource_errors(t *testing.T) {
 		`data "agentyard_environment" "x" { id = "" }`:                                              `id\s+must\s+not\s+be\s+empty`,
 		`data "agentyard_environment" "x" { name = "" }`:                                            `name\s+must\s+not\s+be\s+empty`,
 		fmt.Sprintf("data \"agentyard_environment\" \"x\" { name = %q }", strings.Repeat("n", 129)): `Environment Not Found`,
-		`data "agentyard_environment" "x" { id = "env_unknown" }`:                                   `id\s*=\s*"env_unknown"(.|\n)*No\s+environment\s+with\s+this\s+id`,
+		`data "agentyard_environment" "x" { id = "env_unknown" }`:                                   `id\s*=\s*"env_unknown"(.|\n)*Environment\s+"env_unknown"\s+was\s+not\s+found`,
 		`data "agentyard_environment" "x" { name = "App" }`:                                         `name\s*=\s*"App"(.|\n)*No\s+environment\s+named(.|\n)*case`,
 		`data "agentyard_environment" "x" { id = ".." }`:                                            `Cannot read environment(.|\n)*cannot\s+be\s+part`,
 	} {

@@ -400,7 +400,7 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 	}
 	resp.Diagnostics.Append(modifier.MarkImported(ctx, resp.Private)...)
 	resp.Diagnostics.AddWarning("API Key Imported Without Its Value", fmt.Sprintf("The service returns a key's value only once, so the attribute key of %s is null. "+
-		"To get a value, add rotation = { triggers = { imported = \"1\" } }. The next apply then rotates the key, and the old value stops working after the grace period.", id.ID.ValueString()))
+		"To get a value, add rotation = { triggers = { imported = \"1\" }, grace_period_minutes = 10 }. The next apply then rotates the key, and the old value stops working ten minutes later.", id.ID.ValueString()))
 }
 
 // renew first revokes an older key that is still in its grace period: the state can remember only one previous key.

@@ -4,6 +4,7 @@ package serviceaccount
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -53,7 +54,7 @@ func (m *accountModel) updateRequest(state *accountModel) serviceaccounts.Update
 func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a service account: a non-human principal that owns API keys and computers." + managersOnly + "\n\n" +
-			"~> Destroying a service account also deletes all its computers, and its API keys stop working. The plan warns about the computers.",
+			"~> Destroying a service account also deletes all its computers, and its API keys stop working. The plan names the computers, except with `-replace` or for a tainted account.",
 		Attributes: map[string]schema.Attribute{
 			"id": accountResults.Resource()["id"],
 			"name": schema.StringAttribute{
@@ -113,6 +114,7 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	for i := range owned {
 		names[i] = owned[i].Name
 	}
+	slices.Sort(names)
 	resp.Diagnostics.AddWarning(fmt.Sprintf("Destroying Service Account %q Deletes %s", state.Name.ValueString(), phrase.Count(len(owned), "Computer")),
 		fmt.Sprintf("Destroying service account %q (%s) also deletes all its computers: %s. Its API keys stop working.",
 			state.Name.ValueString(), state.ID.ValueString(), phrase.Names(names, 10)))

@@ -1,5 +1,5 @@
 variable "name" {
-  description = "Name of the pool and of everything in it."
+  description = "Name of the pool and of everything in it. Changing it replaces the pool."
   type        = string
 
   validation {
@@ -19,7 +19,7 @@ variable "size" {
 }
 
 variable "repositories" {
-  description = "Repositories to work on: the setup script of each, by URL."
+  description = "Repositories to work on: the setup script of each, by URL. Adding or removing one replaces all computers."
   type        = map(string)
 
   validation {
