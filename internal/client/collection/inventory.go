@@ -56,9 +56,6 @@ func (s *Shared[T]) Snapshot(ctx context.Context, key, name string, heard time.T
 		s.mu.Unlock()
 		err := l.Wait(ctx)
 		s.mu.Lock()
-		if v.learning == l && l.isFilled {
-			v.learning = nil
-		}
 		if err != nil {
 			return Snapshot[T]{}, err
 		}

@@ -113,7 +113,7 @@ func (p *retryPolicy) pause(req *http.Request) error {
 	if state.pause <= 0 {
 		return state.caller.Err()
 	}
-	return p.clock.Sleep(state.caller, state.pause)
+	return p.clock.Sleep(state.caller, state.pause) //nolint:contextcheck // The context of the attempt ends with it.
 }
 
 // enter waits at the gate for the turn of the first attempt or of another one.
