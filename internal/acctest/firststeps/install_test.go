@@ -112,7 +112,7 @@ func TestInstall_leavesWhatItDidNotMake_slow(t *testing.T) {
 	}
 
 	// Folders that are there, though empty, and an emulator that is the user's, though the same.
-	m.run(tree, "rm -r "+share+"/terraform && go build -trimpath -o "+emulator+" ./internal/emulator/cmd/agentyard-emulator")
+	m.run(tree, "rm -r "+share+"/terraform && go build -trimpath -ldflags '-s -w -X main.version=0.1.0' -o "+emulator+" ./internal/emulator/cmd/agentyard-emulator")
 	before = files(t, m.home)
 	says(m.run(tree, "make install uninstall"), emulator+" is up to date")
 	unchanged(before, "an emulator of the user's own")
