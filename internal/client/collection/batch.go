@@ -10,39 +10,39 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// BatchEntry is one part of a request. A nil value removes what is there.
+// BatchEntry is one part of a request. A nil value removes the existing one.
 type BatchEntry[V comparable] struct {
 	// Key is compared case-insensitively.
 	Key   string
 	Value *V
 }
 
-// BatchOptions say how entries are combined and sent. All of them are required.
+// BatchOptions say how entries are combined and sent. All options are required.
 type BatchOptions[V comparable, R any] struct {
-	// Window is how long after the last arrival a batch is sent. A batch of Max entries is sent at once.
+	// Window is how long a batch stays open after the last entry. A batch with Max entries is sent immediately.
 	Window time.Duration
 	Max    int
-	// Send carries out entries, no two of which have the same key, and returns their results in the same order.
+	// Send sends entries with distinct keys in one request, and returns their results in the same order.
 	Send func(ctx context.Context, entries []BatchEntry[V]) ([]R, error)
-	// IsRefused reports an error after which nothing was done because some entry is invalid.
+	// IsRefused reports whether the service rejected the whole request because an entry is invalid.
 	IsRefused func(error) bool
-	// Conflict is the error for a value whose key has another value in the same batch.
+	// Conflict is the error for a key that already has a different value in the batch.
 	Conflict func(key string, first, second V) error
 }
 
-// Batcher combines what many callers hand in at about the same time into one request, and gives each its own result. It is safe for concurrent use.
+// Batcher combines the entries of concurrent callers into one request, and returns to each caller its own result. It is safe
+// for concurrent use.
 type Batcher[V comparable, R any] struct {
 	clock   clock.Clock
 	options BatchOptions[V, R]
 
 	mu sync.Mutex
-	// open takes new entries; nil if no batch does.
+	// open is the batch that accepts new entries; nil if there is none.
 	open *group[V, R]
-	// latest is done when the last batch was sent.
+	// latest is closed when the latest batch was sent.
 	latest chan struct{}
 }
 
-// group is one batch.
 type group[V comparable, R any] struct {
 	items          []*item[V, R]
 	lastArrival    time.Time
@@ -56,15 +56,14 @@ type item[V comparable, R any] struct {
 	err    error
 }
 
-// NewBatcher returns a batcher.
 func NewBatcher[V comparable, R any](clk clock.Clock, options BatchOptions[V, R]) *Batcher[V, R] {
 	done := make(chan struct{})
 	close(done)
 	return &Batcher[V, R]{clock: clk, options: options, latest: done}
 }
 
-// Do sends an entry together with others and returns its own result. If a batch has a value and a removal of the same key,
-// the value is sent, and both callers get its result.
+// Do adds an entry to a batch and returns the entry's own result. If a batch has a value and a removal for the same key, the
+// value is sent, and both callers get its result.
 func (b *Batcher[V, R]) Do(ctx context.Context, key string, value *V) (R, error) {
 	g, i, err := b.join(ctx, key, value)
 	if err != nil {
@@ -82,7 +81,7 @@ func (b *Batcher[V, R]) join(ctx context.Context, key string, value *V) (*group[
 		window, closeNow := context.WithCancel(ctx)
 		b.open = &group[V, R]{closeNow: closeNow, previous: b.latest, done: make(chan struct{})}
 		b.latest = b.open.done
-		// Terraform ends the contexts of all calls at the same time, so that of the first caller serves them all.
+		// Terraform cancels all calls at the same time, so the first caller's context is good for the whole batch.
 		go b.run(ctx, window, b.open)
 	}
 	g := b.open
@@ -106,7 +105,7 @@ func (b *Batcher[V, R]) join(ctx context.Context, key string, value *V) (*group[
 	return g, i, nil
 }
 
-// run sends a batch when its window is over. No batch overtakes an earlier one.
+// run sends a batch when its window ends. Batches are sent in order.
 func (b *Batcher[V, R]) run(ctx, window context.Context, g *group[V, R]) {
 	defer g.closeNow()
 	left := b.options.Window
@@ -119,7 +118,7 @@ func (b *Batcher[V, R]) run(ctx, window context.Context, g *group[V, R]) {
 	close(g.done)
 }
 
-// left is how long a batch stays open.
+// left returns how long a batch stays open.
 func (b *Batcher[V, R]) left(g *group[V, R]) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -134,7 +133,7 @@ func (b *Batcher[V, R]) close(g *group[V, R]) {
 	}
 }
 
-// send sends items in one request. If it is refused as a whole, each item is sent again alone.
+// send sends items in one request. If the service rejects the request as a whole, send retries each item alone.
 func (b *Batcher[V, R]) send(ctx context.Context, items []*item[V, R]) {
 	entries := make([]BatchEntry[V], len(items))
 	for n, i := range items {

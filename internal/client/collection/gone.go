@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// GoneError says that an object does not exist any more: the service itself answers 404 for it, and where its collection
-// can be listed, a listing lacks it.
+// GoneError says that an object no longer exists: the service returned 404 for it, and a listing of its collection, if there
+// is one, does not have it.
 type GoneError struct {
 	// Err is the service's response.
 	Err error
@@ -16,10 +16,10 @@ func (e *GoneError) Error() string { return "the object does not exist: " + e.Er
 
 func (e *GoneError) Unwrap() error { return e.Err }
 
-// UnprovenGoneError says that the service answers 404 for an object, but that its collection cannot be listed, so that
-// the 404 may as well come from a wrong address or a key that does not see the object.
+// UnprovenGoneError says that the service returned 404 for an object, and that its collection could not be listed. A wrong
+// base_url, or a key that cannot see the object, may also cause the 404.
 type UnprovenGoneError struct {
-	// Err is the 404, Listing why there is no listing.
+	// Err is the 404. Listing is why the collection could not be listed.
 	Err, Listing error
 }
 
@@ -29,13 +29,13 @@ func (e *UnprovenGoneError) Error() string {
 
 func (e *UnprovenGoneError) Unwrap() error { return e.Listing }
 
-// IsGone reports that an object is known not to exist any more.
+// IsGone reports whether an object is known to no longer exist.
 func IsGone(err error) bool {
 	var gone *GoneError
 	return errors.As(err, &gone)
 }
 
-// NotYetVisibleError says that the service answers 404 for an object that was created a moment ago. It may show it later.
+// NotYetVisibleError says that the service returned 404 for an object that was created a moment ago, and may return it later.
 type NotYetVisibleError struct {
 	// Err is the 404.
 	Err error

@@ -7,37 +7,37 @@ import (
 	"time"
 )
 
-// freshFor is how old an inventory may be before a creation learns it anew. Within it somebody else may make an object
-// of which the service does not tell when it was made.
+// freshFor is how old an inventory may be before a creation lists the collection again. In the meantime, somebody else may
+// create an object without a creation time.
 const freshFor = 15 * time.Second
 
-// idleFor is how long the service may have said nothing before a creation learns the inventory anew: what is newer than
-// its last word could be anybody's.
+// idleFor is how long the service may be silent before a creation lists the collection again: anybody may have created an
+// object since its last response.
 const idleFor = 2 * time.Second
 
-// inventory is what exists in a collection as far as this process knows: what the latest listing showed, and what this
-// process has written since it began. What others did meanwhile is not in it.
+// inventory is what this process knows about a collection: the latest listing, and the process's own writes. It does not have
+// what others wrote since that listing.
 type inventory[T any] struct {
 	listed *listing[T]
 	learnt time.Time
-	// learning is the listing under way from which listed will come, whatever this process writes meanwhile.
+	// learning is the listing in flight that will replace listed. A write of this process does not discard it.
 	learning *listing[T]
-	// written are the objects that this process has created or changed, by ID; nil is one that it has removed.
+	// written are the objects that this process created or updated, by ID; nil for a deleted object.
 	written map[string]*T
-	// writtenAs are the IDs of what was written under a name at some time.
+	// writtenAs are the IDs of the objects that this process wrote under each name.
 	writtenAs map[string]map[string]bool
 }
 
-// Snapshot is what was known when a creation began.
+// Snapshot is what was known when a creation started.
 type Snapshot[T any] struct {
-	// Named are the objects of the name that was asked for.
+	// Named are the objects with the requested name.
 	Named     []T
 	listed    *listing[T]
 	inventory *inventory[T]
 	mu        *sync.Mutex
 }
 
-// Contains reports that an object was known before the creation began, or is one that this process wrote.
+// Contains reports whether an object was known before the creation started, or was written by this process.
 func (b Snapshot[T]) Contains(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -45,8 +45,8 @@ func (b Snapshot[T]) Contains(id string) bool {
 	return isWritten || b.listed.ByID[id] != nil
 }
 
-// Snapshot begins a creation: it returns what is known of a collection now, and which objects have a name. A listing comes
-// first if there was none or it may be out of date. Heard is when the service last responded.
+// Snapshot returns what is known about a collection before a creation, including the objects with a name. It lists the
+// collection if there is no listing, or if the listing may be out of date. Heard is the time of the service's last response.
 func (s *Shared[T]) Snapshot(ctx context.Context, key, name string, heard time.Time) (Snapshot[T], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +71,7 @@ func (s *Shared[T]) inventoryOf(key string) *inventory[T] {
 	return s.inventories[key]
 }
 
-// namedIn returns the objects of a name.
+// namedIn returns the objects with a name.
 func (s *Shared[T]) namedIn(v *inventory[T], name string) []T {
 	var found []T
 	for _, object := range v.listed.byName[name] {
@@ -87,7 +87,7 @@ func (s *Shared[T]) namedIn(v *inventory[T], name string) []T {
 	return found
 }
 
-// learn returns the listing to wait for: the one under way, or one that has just ended, or a new one.
+// learn returns the listing to wait for: the current one if it is in flight or recent, else a new one.
 func (s *Shared[T]) learn(ctx context.Context, key string, v *inventory[T]) *listing[T] {
 	if v.learning == nil || v.learning.isFilled {
 		if c := s.collections[key]; c != nil && !c.isUnderWay() && s.clock.Now().Sub(c.since) >= idleFor {
@@ -98,7 +98,7 @@ func (s *Shared[T]) learn(ctx context.Context, key string, v *inventory[T]) *lis
 	return v.learning
 }
 
-// StartEmpty takes over that a collection is new, with nothing in it: its owner was just made.
+// StartEmpty records that a collection is empty because its owner was just created.
 func (s *Shared[T]) StartEmpty(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,14 +106,14 @@ func (s *Shared[T]) StartEmpty(key string) {
 	v.listed, v.learnt = &listing[T]{}, s.clock.Now()
 }
 
-// FindNow returns the objects of a name as a listing that starts now shows them. The inventory stays as it is: what a
-// request made must be told from what was there before it.
+// FindNow returns the objects with a name from a new listing. It does not update the inventory, which must keep what existed
+// before a request.
 func (s *Shared[T]) FindNow(ctx context.Context, key, name string) ([]T, error) {
 	s.Invalidate(key)
 	return s.Find(ctx, key, name)
 }
 
-// Put takes over an object that this process has made or changed.
+// Put records an object that this process created or updated.
 func (s *Shared[T]) Put(key string, object *T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +128,7 @@ func (s *Shared[T]) Put(key string, object *T) {
 	}
 }
 
-// remove takes over that this process has removed an object.
+// remove records that this process deleted an object.
 func (s *Shared[T]) remove(key, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,14 +136,14 @@ func (s *Shared[T]) remove(key, id string) {
 	s.inventoryOf(key).written[id] = nil
 }
 
-// markGone takes over that an object is gone without this process's doing. What was read of the collection says so, and stays.
+// markGone records that an object was already gone. The cached listing agrees with that, so it is kept.
 func (s *Shared[T]) markGone(key, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.inventoryOf(key).written[id] = nil
 }
 
-// AfterDelete takes over the outcome of the request that was to end an object.
+// AfterDelete records the outcome of a delete request.
 func (s *Shared[T]) AfterDelete(key, id string, err error) {
 	switch {
 	case err == nil:
@@ -155,7 +155,7 @@ func (s *Shared[T]) AfterDelete(key, id string, err error) {
 	}
 }
 
-// Forget drops all that is known of a collection, which is gone as a whole.
+// Forget drops everything that is known about a deleted collection.
 func (s *Shared[T]) Forget(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// locks are locks by name. The zero value is ready.
+// locks are locks by name. The zero value is ready to use.
 type locks struct {
 	mu   sync.Mutex
 	held map[string]chan struct{}
 }
 
-// Lock waits until nobody else holds the name's lock, or until ctx is done. The caller calls the function it returns to release it.
+// Lock waits until the lock of a name is free, or until ctx is done. The caller must call release.
 func (l *locks) Lock(ctx context.Context, name string) (release func(), err error) {
 	for {
 		l.mu.Lock()

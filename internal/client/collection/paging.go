@@ -16,40 +16,39 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// MaxPageSize is how many objects the service puts on a page at most.
+// MaxPageSize is the largest page size of the service.
 const MaxPageSize = 100
 
-// Page is one answer of a paged listing.
+// Page is one response of a paged listing.
 type Page[T any] struct {
 	Items []T
-	// Next is the cursor of the following page; empty at the end.
+	// Next is the cursor of the next page; empty at the end.
 	Next string
 }
 
-// Paged is what one process has read of the paged listings of an operation, each named by a key (its query). A page is
-// asked for when a reader has come to the end of those that are there, one at a time, and serves all readers of the
-// listing that come within SharedLifetime of its first page.
+// Paged caches the paged listings of one operation by key (the query). It requests a page only when a reader has used up the
+// pages before it, and one page at a time. All readers that start within SharedLifetime of the first page share the pages.
 type Paged[T any] struct {
 	clock clock.Clock
 	op    transport.Operation
 	fetch func(ctx context.Context, key, cursor string) (Page[T], error)
-	// same reports whether two items show the same.
+	// same reports whether two items are equal.
 	same func(T, T) bool
 
 	mu       sync.Mutex
 	listings map[string]*pages[T]
 }
 
-// pages is what was read of one listing.
+// pages caches one listing.
 type pages[T any] struct {
 	startedAt time.Time
-	// items only grows, so that readers may go through what is there without a lock.
+	// items only grows, so readers may iterate over it without a lock.
 	items   []T
 	next    string
 	cursors map[string]bool
-	// last are those of the last page.
+	// last are the items of the last page.
 	last []T
-	// coming is closed when the page that is under way has come; nil if none is.
+	// coming is closed when the page in flight arrives; nil if there is none.
 	coming  chan struct{}
 	isWhole bool
 	err     error
@@ -59,8 +58,8 @@ func NewPaged[T any](clk clock.Clock, op transport.Operation, fetch func(ctx con
 	return &Paged[T]{clock: clk, op: op, fetch: fetch, same: same, listings: map[string]*pages[T]{}}
 }
 
-// All yields every object of a listing. An error is yielded once and ends it; so is a cursor that comes again, or a
-// page whose only news is a cursor, because what the service meant to show after it is not known.
+// All yields every object of a listing. An error is yielded once and ends the iteration. A repeated cursor, or a repeated page
+// with a new cursor, is an error, because the list cannot be completed.
 func (p *Paged[T]) All(ctx context.Context, key string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		l := p.listing(key)
@@ -84,7 +83,7 @@ func (p *Paged[T]) All(ctx context.Context, key string) iter.Seq2[T, error] {
 	}
 }
 
-// listing returns what was read of a listing, or begins anew.
+// listing returns the cached listing, or a new one if it is too old.
 func (p *Paged[T]) listing(key string) *pages[T] {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,7 +96,7 @@ func (p *Paged[T]) listing(key string) *pages[T] {
 	return l
 }
 
-// after returns the objects that follow the first ones, from the next page if there are no others yet; none at the end.
+// after returns the objects after the first ones, and requests the next page if there are none; empty at the end.
 func (p *Paged[T]) after(ctx context.Context, key string, l *pages[T], first int) ([]T, error) {
 	for {
 		p.mu.Lock()
@@ -106,7 +105,7 @@ func (p *Paged[T]) after(ctx context.Context, key string, l *pages[T], first int
 		if len(items) == 0 && !isOver && coming == nil {
 			coming = make(chan struct{})
 			l.coming = coming
-			// The page serves others too, so it does not end with the reader that happened to want it.
+			// The page is shared, so it must not end with the context of one reader.
 			go p.extend(context.WithoutCancel(ctx), key, l)
 		}
 		p.mu.Unlock()
@@ -124,7 +123,7 @@ func (p *Paged[T]) after(ctx context.Context, key string, l *pages[T], first int
 	}
 }
 
-// extend adds the next page. A failure is told to those who read this listing; who comes later begins anew.
+// extend adds the next page. The current readers get its error, and later ones start a new listing.
 func (p *Paged[T]) extend(ctx context.Context, key string, l *pages[T]) {
 	got, err := p.fetch(ctx, key, l.next)
 	isRepeated := len(l.cursors) > 0 && slices.EqualFunc(l.last, got.Items, p.same)
@@ -147,14 +146,14 @@ func (p *Paged[T]) extend(ctx context.Context, key string, l *pages[T]) {
 	l.coming = nil
 }
 
-// Invalidate forgets what was read of every listing.
+// Invalidate drops all cached listings.
 func (p *Paged[T]) Invalidate() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	clear(p.listings)
 }
 
-// NewPages are the listings of an operation under /api/v0. A key is the page size and, after a question mark, the rest of
+// NewPages returns the listings of an operation under /api/v0. A key is the page size and, after a question mark, the rest of
 // the query.
 func NewPages[T any, P interface {
 	*T
@@ -178,7 +177,7 @@ func NewPages[T any, P interface {
 	})
 }
 
-// PageSize names the listing from which so many objects are taken; 0 are all.
+// PageSize returns the page size for so many objects, as part of a key; 0 means all objects.
 func PageSize(most int) string {
 	if most > 0 && most < MaxPageSize {
 		return strconv.Itoa(most)
@@ -186,7 +185,7 @@ func PageSize(most int) string {
 	return strconv.Itoa(MaxPageSize)
 }
 
-// Gather reads pages until there are at least so many objects, or all where most is 0, each once.
+// Gather reads pages until it has at least so many objects, each of them once; 0 means all objects.
 func Gather[T any](pages iter.Seq2[[]T, error], most int, id func(*T) string) ([]T, error) {
 	gathered := []T{}
 	for objects, err := range withoutRepeats(pages, id) {
@@ -201,7 +200,7 @@ func Gather[T any](pages iter.Seq2[[]T, error], most int, id func(*T) string) ([
 	return gathered, nil
 }
 
-// Flatten yields the objects of pages one by one, each once. A page is asked for when those before it are used up.
+// Flatten yields the objects of pages, each of them once. It requests a page only when those before it are used up.
 func Flatten[T any](pages iter.Seq2[[]T, error], id func(*T) string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for objects, err := range withoutRepeats(pages, id) {
@@ -219,7 +218,7 @@ func Flatten[T any](pages iter.Seq2[[]T, error], id func(*T) string) iter.Seq2[T
 	}
 }
 
-// withoutRepeats yields pages without what was on one before: an object may have moved to a later page meanwhile.
+// withoutRepeats drops objects that were on an earlier page: an object may move to a later page during a listing.
 func withoutRepeats[T any](pages iter.Seq2[[]T, error], id func(*T) string) iter.Seq2[[]T, error] {
 	return func(yield func([]T, error) bool) {
 		seen := map[string]bool{}
@@ -238,7 +237,7 @@ func withoutRepeats[T any](pages iter.Seq2[[]T, error], id func(*T) string) iter
 	}
 }
 
-// callPage asks for a page of a listing under /api/v0, which is in an envelope of that name.
+// callPage requests one page of a listing under /api/v0, whose objects are in a field named by envelope.
 func callPage[T any, P interface {
 	*T
 	transport.Record
@@ -277,8 +276,8 @@ func callPage[T any, P interface {
 	return Page[T]{Items: objects, Next: next}, err
 }
 
-// NextPage is the cursor of the next page; empty at the end. What the response does not say is nil; a page with room for
-// more objects is then the last. A response that leaves open whether there is more, or where, is an error.
+// NextPage returns the cursor of the next page; empty at the end. A response with neither field is the last page if it has
+// room for more objects. A response that is unclear about the next page is an error.
 func NextPage(r transport.Request, hasMore *bool, cursor json.RawMessage, room int) (string, error) {
 	next := ""
 	if cursor != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// maxAlone is how many objects of one look are asked for at a time where each takes a request of its own.
+// maxAlone is how many objects are read at the same time if each of them takes its own request.
 const maxAlone = 8
 
-// Poller lets all who wait for objects of one collection share their looks at the service. It looks when the first of
-// them wants it to: for all who wait at that moment, and for nobody else. It rests while nobody does.
+// Poller lets all waiters for objects of one collection share their requests. It polls when the first waiter is due, on behalf
+// of all current waiters, and is idle if there are none.
 type Poller[T any] struct {
 	clock  clock.Clock
 	source PollSource[T]
@@ -26,37 +26,37 @@ type Poller[T any] struct {
 	groups map[string]*pollGroup[T]
 }
 
-// PollSource says how a poller looks.
+// PollSource says how a poller reads objects.
 type PollSource[T any] struct {
-	// Single reads one object: where only one is waited for, or many did not return it.
+	// Single reads one object: for a lone waiter, or if Many did not return the object.
 	Single func(ctx context.Context, id string) (*T, error)
-	// AfterMany takes the place of single for what many was refused or did not return; nil means single.
+	// AfterMany replaces Single if Many failed or did not return the object; nil means Single.
 	AfterMany func(ctx context.Context, id string) (*T, error)
-	// Many reads objects of the collection key. It may return others than those of ids, too.
+	// Many reads objects of the collection key. It may also return other objects.
 	Many func(ctx context.Context, key string, ids []string) ([]T, error)
-	// ManyIsAll says that many is one request, whose answer holds whatever there is. Until it is sent, which may take long
-	// under a limit on requests, it takes along those who come.
+	// ManyIsAll says that Many is one request that returns all objects. Waiters that arrive before it is sent, which may take
+	// long under a rate limit, share its response.
 	ManyIsAll bool
 	ID        func(*T) string
-	// AfterWait is called when a wait for an object of the collection key has ended.
+	// AfterWait is called when a wait for an object of the collection key ends.
 	AfterWait func(key string)
 }
 
-// pollGroup is what is waited for in one collection. It is there while somebody waits for the next look.
+// pollGroup has the waiters of one collection. It exists while there are any.
 type pollGroup[T any] struct {
 	demands map[*demand[T]]struct{}
-	// wake ends the group's sleep, which lasts until sleepsUntil.
+	// wake ends the group's sleep early; otherwise, the group sleeps until sleepsUntil.
 	wake        context.CancelFunc
 	sleepsUntil time.Time
 }
 
-// demand is one waiter's wish for a look.
+// demand is one waiter's request for a poll.
 type demand[T any] struct {
-	// ctx is done when the waiter has its response or has left.
+	// ctx is done when the waiter has its result or has left.
 	ctx context.Context
 	id  string
 	due time.Time
-	// result has room for the only result, so that handing it over never blocks.
+	// result is buffered, so that delivering the only result never blocks.
 	result chan pollResult[T]
 }
 
@@ -76,12 +76,12 @@ func NewPoller[T any](clk clock.Clock, source PollSource[T]) *Poller[T] {
 	return &Poller[T]{clock: clk, source: source, groups: map[string]*pollGroup[T]{}}
 }
 
-// Watch returns a watch of the object id of the collection key. Nothing is asked for before its Next.
+// Watch returns a watch of the object id of the collection key. It sends nothing before Next.
 func (p *Poller[T]) Watch(key, id string) *Watch[T] {
 	return &Watch[T]{poller: p, key: key, id: id, close: sync.OnceFunc(func() { p.source.AfterWait(key) })}
 }
 
-// Next returns the object as the next look finds it, which comes after pause at the latest.
+// Next returns the object from the next poll, which starts after pause at the latest.
 func (w *Watch[T]) Next(ctx context.Context, pause time.Duration) (*T, error) {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
@@ -96,7 +96,7 @@ func (w *Watch[T]) Next(ctx context.Context, pause time.Duration) (*T, error) {
 	}
 }
 
-// Close says that the wait has ended, however it did. It may be called more than once.
+// Close ends the wait. It may be called more than once.
 func (w *Watch[T]) Close() { w.close() }
 
 func (p *Poller[T]) add(key string, d *demand[T]) {
@@ -127,7 +127,7 @@ func (p *Poller[T]) remove(key string, d *demand[T]) {
 	}
 }
 
-// run looks whenever the first demand of the group is due, until there is none.
+// run polls whenever the first waiter of the group is due, until there are no waiters.
 func (p *Poller[T]) run(key string, group *pollGroup[T]) {
 	for {
 		p.mu.Lock()
@@ -171,7 +171,7 @@ func (g *pollGroup[T]) take() []*demand[T] {
 	return taken
 }
 
-// look answers the demands: together if there are several, and what that leaves open each by itself.
+// look reads the objects for the waiters: in one request if there are several waiters, then alone for those without a result.
 func (p *Poller[T]) look(key string, demands []*demand[T]) {
 	read := p.source.Single
 	if len(demands) > 1 {
@@ -183,7 +183,7 @@ func (p *Poller[T]) look(key string, demands []*demand[T]) {
 	p.readAlone(demands, read)
 }
 
-// readTogether answers the demands with one request and returns those it did not answer.
+// readTogether serves the waiters with one request, and returns those without a result.
 func (p *Poller[T]) readTogether(key string, demands []*demand[T]) []*demand[T] {
 	ctx, those, cancel := whileAnyWaits(demands)
 	defer cancel()
@@ -220,8 +220,8 @@ func (p *Poller[T]) readTogether(key string, demands []*demand[T]) []*demand[T] 
 	return open
 }
 
-// readAlone answers each demand with a request of its own, a few at a time. It does not wait for the answers, so that
-// one that hangs delays nobody else's next look.
+// readAlone serves each waiter with its own request, a few at a time. It does not wait for the responses, so that a slow one
+// does not delay the next poll of others.
 func (p *Poller[T]) readAlone(demands []*demand[T], read func(context.Context, string) (*T, error)) {
 	queue := make(chan *demand[T], len(demands))
 	for _, d := range demands {
@@ -241,7 +241,7 @@ func (p *Poller[T]) readAlone(demands []*demand[T], read func(context.Context, s
 	}
 }
 
-// takeWaiting takes those over who wait for the next look.
+// takeWaiting removes and returns the waiters for the next poll.
 func (p *Poller[T]) takeWaiting(key string) []*demand[T] {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -251,15 +251,15 @@ func (p *Poller[T]) takeWaiting(key string) []*demand[T] {
 	return nil
 }
 
-// audience are those who wait for one answer. When the last of them has left, nobody needs it any more.
+// audience are the waiters for one response. The request is canceled when the last of them has left.
 type audience struct {
 	waiting atomic.Int64
 	leave   context.CancelFunc
 }
 
-// takeIn adds others, unless all have left already.
+// takeIn adds waiters, unless all waiters have already left.
 func (a *audience) takeIn(others func() []context.Context) {
-	if a.waiting.Add(1) > 1 { // Nobody is the last while others come.
+	if a.waiting.Add(1) > 1 { // Counts as a waiter, so that the request is not canceled meanwhile.
 		a.add(others())
 	}
 	a.left()
@@ -278,7 +278,7 @@ func (a *audience) left() {
 	}
 }
 
-// whileAnyWaits returns a context that is done when the last of the waiters has left, and not when the first does.
+// whileAnyWaits returns a context that is done when the last waiter has left.
 func whileAnyWaits[T any](demands []*demand[T]) (context.Context, *audience, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(demands[0].ctx))
 	those := &audience{leave: cancel}
@@ -294,7 +294,7 @@ func contextsOf[T any](demands []*demand[T]) []context.Context {
 	return contexts
 }
 
-// idsOf returns the IDs waited for, each once.
+// idsOf returns the distinct IDs of the demands.
 func idsOf[T any](demands []*demand[T]) []string {
 	ids := make([]string, 0, len(demands))
 	for _, d := range demands {

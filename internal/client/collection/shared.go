@@ -1,4 +1,5 @@
-// Package collection owns every cache and mutex of the client: shared listings, what existed before a creation, pages, and polls.
+// Package collection has the caches and mutexes of the client: shared listings, the objects that existed before a creation,
+// pages, and polls.
 package collection
 
 import (
@@ -13,24 +14,23 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// Shared is what one process knows of the collections of one kind of object. A collection is named by a key (its query).
+// Shared caches the collections of one type of object by key (the query).
 //
-// For reads, the first few of a collection are plain GETs of their objects. The next one lists the collection, and that
-// listing answers every read which meets it or follows within SharedLifetime. A write discards it, and a listing that was
-// under way during the write is not kept.
+// The first few reads of a collection are GETs of single objects. The next one lists the collection, and all reads within
+// SharedLifetime share the listing. A write invalidates it, even if it is still in flight.
 //
-// For creations, the inventory is what existed before them. It is learned once, by a listing, and then kept up to date
-// with what this process writes, so that it costs nothing per object; whoever must be sure asks anew.
+// The inventory has the objects that existed before a creation. One listing fills it, and the writes of this process keep it
+// up to date, so that it costs no request per object.
 type Shared[T any] struct {
 	clock clock.Clock
 	list  func(ctx context.Context, key string) ([]T, error)
 	id    func(*T) string
-	// names are what find and inventory find an object by.
+	// names are the names by which Find and the inventory look up an object.
 	names func(*T) []string
-	// singles is how many reads of a collection are GETs before it is listed: more where a listing is slow.
+	// singles is the number of single GETs before a collection is listed; higher if a listing is slow.
 	singles int
 
-	// Creating holds a lock for every name under which something is being created.
+	// Creating has a lock for each name under which an object is being created.
 	Creating locks
 
 	mu          sync.Mutex
@@ -38,17 +38,17 @@ type Shared[T any] struct {
 	inventories map[string]*inventory[T]
 }
 
-// collection is what was read of a collection since the last write.
+// collection caches the reads of a collection since the last write.
 type collection[T any] struct {
-	// since is when it was begun or, once it is listed, when its listing ended.
+	// since is the time of the first read or, after a listing, the time when the listing ended.
 	since   time.Time
 	reads   int
 	listing *listing[T]
-	// isSecond says that it is the second listing in a row, made because the first one lacked something.
+	// isSecond says that this listing was started because the one before it lacked an object.
 	isSecond bool
 }
 
-// listing is filled once, before done is closed, and never changed afterwards.
+// listing is filled once, before done is closed, and does not change afterwards.
 type listing[T any] struct {
 	done   chan struct{}
 	all    []T
@@ -56,7 +56,7 @@ type listing[T any] struct {
 	byName map[string][]*T
 	err    error
 
-	// isFilled belongs to shared.mu.
+	// isFilled is guarded by Shared.mu.
 	isFilled bool
 }
 
@@ -64,8 +64,8 @@ func NewShared[T any](clk clock.Clock, singles int, list func(context.Context, s
 	return &Shared[T]{clock: clk, list: list, id: id, names: names, singles: singles, collections: map[string]*collection[T]{}, inventories: map[string]*inventory[T]{}}
 }
 
-// Get returns one object of the collection, from its listing if there is or should be one, else by single. An object is
-// gone, which is a *GoneError, where single answers 404 and a listing lacks it: a 404 alone may have another cause.
+// Get returns one object, from a listing if there is or should be one, else from single. The error is a *GoneError only if
+// single returns 404 and a listing lacks the object: a 404 alone may have another cause.
 func (s *Shared[T]) Get(ctx context.Context, key, id string, single func(context.Context) (*T, error)) (*T, error) {
 	l := s.ListingForRead(ctx, key)
 	if l == nil {
@@ -93,7 +93,8 @@ func (s *Shared[T]) Get(ctx context.Context, key, id string, single func(context
 	return nil, &GoneError{Err: err}
 }
 
-// ConfirmGone turns a 404 into a *GoneError where a listing lacks the object, and into another one where a listing shows it or none can be had.
+// ConfirmGone turns a 404 into a *GoneError if a listing lacks the object, and into an *UnprovenGoneError if there is no
+// listing. If the listing has the object, it returns the 404.
 func (s *Shared[T]) ConfirmGone(ctx context.Context, key, id string, notFound error) error {
 	for _, anew := range []bool{false, true} {
 		if anew {
@@ -110,7 +111,7 @@ func (s *Shared[T]) ConfirmGone(ctx context.Context, key, id string, notFound er
 	return notFound
 }
 
-// Lookup returns one object as the shared listing shows it; nil if it is not there.
+// Lookup returns one object from the shared listing; nil if the listing lacks it.
 func (s *Shared[T]) Lookup(ctx context.Context, key, id string) (*T, error) {
 	l := s.Listing(ctx, key)
 	if err := l.Wait(ctx); err != nil {
@@ -124,8 +125,8 @@ func (s *Shared[T]) Lookup(ctx context.Context, key, id string) (*T, error) {
 	return &object, nil
 }
 
-// LookupTwice is Lookup for objects that are never removed from their listing: one that lacks an object is followed by a
-// second one before that is believed.
+// LookupTwice is Lookup for objects that are never removed from their listing. If a listing lacks the object, it checks a
+// second listing.
 func (s *Shared[T]) LookupTwice(ctx context.Context, key, id string) (*T, error) {
 	found, err := s.Lookup(ctx, key, id)
 	if err != nil || found != nil {
@@ -139,7 +140,7 @@ func (s *Shared[T]) LookupTwice(ctx context.Context, key, id string) (*T, error)
 	return s.Lookup(ctx, key, id)
 }
 
-// Find returns the objects of a name as the shared listing shows them.
+// Find returns the objects with a name from the shared listing.
 func (s *Shared[T]) Find(ctx context.Context, key, name string) ([]T, error) {
 	l := s.Listing(ctx, key)
 	if err := l.Wait(ctx); err != nil {
@@ -148,7 +149,7 @@ func (s *Shared[T]) Find(ctx context.Context, key, name string) ([]T, error) {
 	return copies(l.byName[name]), nil
 }
 
-// All returns the whole collection, from a listing that others may share.
+// All returns all objects of the collection from the shared listing.
 func (s *Shared[T]) All(ctx context.Context, key string) ([]T, error) {
 	l := s.Listing(ctx, key)
 	if err := l.Wait(ctx); err != nil {
@@ -157,7 +158,7 @@ func (s *Shared[T]) All(ctx context.Context, key string) ([]T, error) {
 	return slices.Clone(l.all), nil
 }
 
-// Listed returns the present listing of a collection, without asking for one; nil if there is none.
+// Listed returns the completed listing of a collection without requesting one; nil if there is none.
 func (s *Shared[T]) Listed(key string) *listing[T] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,13 +185,13 @@ func (s *Shared[T]) listingLocked(ctx context.Context, key string) *listing[T] {
 	c := s.currentLocked(key)
 	if c.listing == nil {
 		c.listing = &listing[T]{done: make(chan struct{})}
-		// The listing serves others too, so it does not end with the reader that happened to start it.
+		// The listing is shared, so it must not end with the context of one reader.
 		go s.fill(context.WithoutCancel(ctx), key, c, c.listing)
 	}
 	return c.listing
 }
 
-// ListingForRead returns nil for the first reads of a collection that is not listed yet: they cost less than a listing.
+// ListingForRead is Listing that returns nil for the first reads of a collection: single GETs cost less than a listing.
 func (s *Shared[T]) ListingForRead(ctx context.Context, key string) *listing[T] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,7 +203,7 @@ func (s *Shared[T]) ListingForRead(ctx context.Context, key string) *listing[T] 
 	return s.listingLocked(ctx, key)
 }
 
-// currentLocked returns what was read of a collection, or starts over if that is too old.
+// currentLocked returns the cached reads of a collection, or starts over if they are too old.
 func (s *Shared[T]) currentLocked(key string) *collection[T] {
 	now := s.clock.Now()
 	c := s.collections[key]
@@ -213,7 +214,7 @@ func (s *Shared[T]) currentLocked(key string) *collection[T] {
 	return c
 }
 
-// isUnderWay reports that the collection is being listed, however long that takes.
+// isUnderWay reports whether the listing is in flight.
 func (c *collection[T]) isUnderWay() bool { return c.listing != nil && !c.listing.isFilled }
 
 func (s *Shared[T]) fill(ctx context.Context, key string, c *collection[T], l *listing[T]) {
@@ -231,12 +232,12 @@ func (s *Shared[T]) fill(ctx context.Context, key string, c *collection[T], l *l
 	defer s.mu.Unlock()
 	l.isFilled, c.since = true, s.clock.Now()
 	if l.err != nil && s.collections[key] == c {
-		// Only those who waited get the error.
+		// The waiters get the error, and the next read lists again.
 		delete(s.collections, key)
 	}
 }
 
-// Invalidate forgets what was read of the given collections.
+// Invalidate drops the cached reads of the given collections.
 func (s *Shared[T]) Invalidate(keys ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -245,7 +246,7 @@ func (s *Shared[T]) Invalidate(keys ...string) {
 	}
 }
 
-// InvalidateAll forgets what was read of every collection.
+// InvalidateAll drops the cached reads of all collections.
 func (s *Shared[T]) InvalidateAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -255,7 +256,7 @@ func (s *Shared[T]) InvalidateAll() {
 func (l *listing[T]) Wait(ctx context.Context) error {
 	select {
 	case <-l.done:
-		return l.err // Also if ctx has ended: the result must not depend on chance.
+		return l.err // Even if ctx is done, so that the result does not depend on chance.
 	default:
 	}
 	select {
@@ -274,7 +275,7 @@ func copies[T any](objects []*T) []T {
 	return all
 }
 
-// CannotList reports that the listing is refused to this caller, while a single object may not be.
+// CannotList reports whether the service refuses the listing to this caller, who may still read single objects.
 func CannotList(err error) bool {
 	switch transport.StatusOf(err) {
 	case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound:
@@ -283,15 +284,15 @@ func CannotList(err error) bool {
 	return false
 }
 
-// Nameless is for collections in which nobody looks for a name.
+// Nameless is for collections whose objects are not looked up by name.
 func Nameless[T any](*T) []string { return nil }
 
-// Organization is the key of a collection of which the organization has one.
+// Organization is the key of a collection that exists once per organization.
 const Organization = ""
 
 func Filter[T any](objects []T, keep func(*T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(objects), func(object T) bool { return !keep(&object) })
 }
 
-// SharedLifetime is how long one listing answers the reads of a collection.
+// SharedLifetime is how long reads share one listing.
 const SharedLifetime = 60 * time.Second

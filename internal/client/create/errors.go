@@ -8,20 +8,20 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
-// ExistsError says that nothing was created because an object of that name exists that this run did not make.
+// ExistsError says that nothing was created because this run found an object with the same name that it had not created.
 type ExistsError struct {
-	// Object is what it is, such as "computer".
+	// Object is the type of the object, such as "computer".
 	Object string
-	// Name is its name, empty where an error names an object that has none. ID is its identifier in the service, ImportID what
-	// `terraform import` takes.
+	// Name is the object's name; empty if an error describes an object without one. ID is the object's ID in the service, and
+	// ImportID is the argument of `terraform import`.
 	Name, ID, ImportID string
-	// CreatedAt is zero where the service does not tell.
+	// CreatedAt is zero if the service does not return it.
 	CreatedAt time.Time
-	// Others are further objects of the name.
+	// Others are further objects with the name.
 	Others []ExistsError
 }
 
-// Describe describes objects.
+// Describe converts objects for an error.
 func Describe[T any](found []T, describe func(*T) ExistsError) []ExistsError {
 	all := make([]ExistsError, len(found))
 	for i := range found {
@@ -30,7 +30,7 @@ func Describe[T any](found []T, describe func(*T) ExistsError) []ExistsError {
 	return all
 }
 
-// AlreadyExists is the error for objects that exist already; nil for none.
+// AlreadyExists returns an *ExistsError for objects that already exist, or nil if there are none.
 func AlreadyExists(found []ExistsError) error {
 	if len(found) == 0 {
 		return nil
@@ -51,12 +51,13 @@ func (e *ExistsError) Error() string {
 	return text
 }
 
-// LostError is a create request whose outcome is unknown: its response was lost, or does not tell whether the service acted.
+// LostError says that the outcome of a create request is unknown: its response was lost, or does not say whether the service
+// acted.
 type LostError struct {
 	Object, Name string
-	// Found are new objects, which the request or somebody else may have created.
+	// Found are the new objects. The request or somebody else may have created them.
 	Found []ExistsError
-	// Err is why the outcome is unknown, and why looking for the object failed, if it did.
+	// Err says why the outcome is unknown and, if it applies, why the search for the object failed.
 	Err error
 }
 
@@ -70,7 +71,7 @@ func (e *LostError) Error() string {
 
 func (e *LostError) Unwrap() error { return e.Err }
 
-// withName adds the name of an object that has one.
+// withName adds the object's name, if it has one.
 func withName(object, name string) string {
 	if name == "" {
 		return object
@@ -78,7 +79,7 @@ func withName(object, name string) string {
 	return fmt.Sprintf("%s %q", object, name)
 }
 
-// WrongObjectError says that a create request returned another object than a new one as requested.
+// WrongObjectError says that a create request did not return a new object as requested.
 type WrongObjectError struct {
 	Object, Name string
 	// Found is the object in the response.
@@ -91,7 +92,7 @@ func (e *WrongObjectError) Error() string {
 	return fmt.Sprintf("the request to create the %s returned the wrong object, %s: it %s", withName(e.Object, e.Name), ListIDs([]ExistsError{e.Found}), e.Problem)
 }
 
-// ListIDs names objects by their IDs.
+// ListIDs formats the IDs of objects for an error.
 func ListIDs(found []ExistsError) string {
 	names := make([]string, len(found))
 	for i, e := range found {
@@ -103,7 +104,7 @@ func ListIDs(found []ExistsError) string {
 	return phrase.Names(names, phrase.MaxNamed)
 }
 
-// Causes writes joined errors in one line.
+// Causes formats joined errors on one line.
 func Causes(err error) string {
 	return strings.ReplaceAll(err.Error(), "\n", "; ")
 }

@@ -1,4 +1,5 @@
-// Package create sends requests that create objects. If a response is lost, the object is proven or named, and never created twice.
+// Package create sends requests that create objects. It never sends a create request twice blindly: after a lost response, it
+// returns the object if it can prove which one it is, and otherwise names the candidates in the error.
 package create
 
 import (
@@ -12,37 +13,36 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// looksAfterLoss are the pauses before each look for an object whose creation got no answer. A service may show a new
-// object late, so one look is not enough.
+// looksAfterLoss are the pauses before each search for an object whose create response was lost. The service may show a new
+// object late, so one search is not enough.
 var looksAfterLoss = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second}
 
-// NamedObject is a POST that is never repeated blindly.
+// NamedObject describes a POST that creates an object with a name. The POST is never repeated blindly.
 //
-// How a new object is told from an older one: before the POST it is known what exists. If something stands in the way,
-// nothing is sent and the caller learns its ID. If the response to the POST is lost, what is found afterwards is the object
-// that this call made if it was not known before, is not older than the request by the service's own clock, and is as it
-// was asked for; anything else is named and not touched. The machine's clock proves nothing.
+// Named lists the existing objects before the POST. If one has the name, Named sends nothing and returns its ID. If the
+// response to the POST is lost, Named returns the object that was not listed before, is not older than the request by the
+// service's clock, and matches the request. Any other object is named in the error. The local clock is never used as proof.
 type NamedObject[T any] struct {
-	// Object and Name are for errors.
+	// Object and Name are used in errors.
 	Object, Name string
-	// Collection and key say where the object will be, and listedAs is what it is found by there.
+	// Collection and Key are where the object will be listed, and ListedAs is the name to look it up by.
 	Collection    *collection.Shared[T]
 	Key, ListedAs string
-	// Send makes the object.
+	// Send creates the object.
 	Send func(ctx context.Context) (*T, error)
-	// NameOf and createdAt are parts of an object, and isWanted reports that it has what was asked for.
+	// NameOf and CreatedAt read an object, and IsWanted reports whether it matches the request.
 	NameOf    func(*T) string
 	CreatedAt func(*T) transport.Millis
 	IsWanted  func(*T) bool
-	// MayReplay says that the service may answer with an object that it made earlier for the same request.
+	// MayReplay says that the service may return an object that it created earlier for the same request.
 	MayReplay bool
-	// Describe is what an error tells of an object.
+	// Describe converts an object for an error.
 	Describe func(*T) ExistsError
 }
 
-// Named runs the creation. Besides the service's own errors it returns *ExistsError, *LostError and *WrongObjectError.
+// Named creates the object. Besides the service's own errors, it returns *ExistsError, *LostError, and *WrongObjectError.
 func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T, error) {
-	// Two creations of one name would not know of each other.
+	// Concurrent creations with the same name could not tell their objects apart.
 	release, err := n.Collection.Creating.Lock(ctx, n.Name)
 	if err != nil {
 		return nil, err
@@ -50,14 +50,14 @@ func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T,
 	defer release()
 	heard := c.LastResponseAt()
 	if n.MayReplay {
-		heard = time.Time{} // The request may have been sent before, a moment ago.
+		heard = time.Time{} // An earlier attempt may have been sent a moment ago.
 	}
 	snapshot, err := n.Collection.Snapshot(ctx, n.Key, n.ListedAs, heard)
 	if err != nil {
 		return nil, err
 	}
 	if len(snapshot.Named) > 0 {
-		// What is known may be out of date by now.
+		// The snapshot may be out of date.
 		if older, err := n.find(ctx); err != nil || len(older) > 0 {
 			return nil, errors.Join(err, AlreadyExists(Describe(older, n.Describe)))
 		}
@@ -71,7 +71,7 @@ func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T,
 		}
 		return made, nil
 	case transport.IsConflict(err):
-		// Somebody was quicker.
+		// Somebody else created an object with the name first.
 		if found, findErr := n.find(ctx); findErr == nil && len(found) > 0 {
 			return nil, AlreadyExists(Describe(found, n.Describe))
 		}
@@ -89,12 +89,12 @@ func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T,
 	return nil, &LostError{Object: n.Object, Name: n.Name, Found: Describe(found, n.Describe), Err: errors.Join(err, findErr)}
 }
 
-// find asks the service for what send may have made.
+// find lists the objects again that Send may have created.
 func (n NamedObject[T]) find(ctx context.Context) ([]T, error) {
 	return n.Collection.FindNow(ctx, n.Key, n.ListedAs)
 }
 
-// unlike says why the response to a creation is not the object that was asked for; empty if it is.
+// unlike says why the response to a create request is not the requested object; empty if it is.
 func (n NamedObject[T]) unlike(made *T, snapshot collection.Snapshot[T], since time.Time) string {
 	switch {
 	case snapshot.Contains(n.Describe(made).ID), n.MayReplay && !CreatedSince(n.CreatedAt(made), since):
@@ -105,7 +105,7 @@ func (n NamedObject[T]) unlike(made *T, snapshot collection.Snapshot[T], since t
 	return ""
 }
 
-// FindAfterLoss looks until so many objects are found or the looks are used up.
+// FindAfterLoss searches until it finds enough objects or has no more attempts.
 func FindAfterLoss[T any](ctx context.Context, c *transport.Conn, enough int, find func(context.Context) ([]T, error)) ([]T, error) {
 	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
@@ -127,13 +127,14 @@ func FindAfterLoss[T any](ctx context.Context, c *transport.Conn, enough int, fi
 	return found, lastErr
 }
 
-// CreatedSince reports that an object was created at or after the service's own time before it was asked for. Where the
-// service tells no time of creation, or its answers have no time, nothing speaks against it.
+// CreatedSince reports whether an object was created at or after a time of the service's clock. If either time is unknown, it
+// returns true.
 func CreatedSince(created transport.Millis, since time.Time) bool {
 	return created == 0 || since.IsZero() || !created.Time().Before(since.Truncate(time.Second))
 }
 
-// provenSince is madeSince where both times are known. Without them nothing tells an object without a name from an older one.
+// provenSince is CreatedSince that requires both times, because an object without a name has nothing else to tell it from an
+// older one.
 func provenSince(created transport.Millis, since time.Time) bool {
 	return created != 0 && !since.IsZero() && CreatedSince(created, since)
 }

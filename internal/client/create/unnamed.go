@@ -12,51 +12,52 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// UnnamedObject is a POST that creates an object without a name. It is never sent again blindly.
+// UnnamedObject describes a POST that creates an object without a name. The POST is never repeated blindly.
 type UnnamedObject[T any] struct {
-	// Object is for errors, such as "session on the computer 7".
+	// Object is used in errors, such as "session on the computer 7".
 	Object string
 	// Send creates the object.
 	Send func(ctx context.Context) (*T, error)
-	// List returns the objects among which the new one is.
+	// List returns the objects that may include the new one.
 	List func(ctx context.Context) ([]T, error)
-	// IsWanted reports that an object has what was asked for.
+	// IsWanted reports whether an object matches the request.
 	IsWanted  func(*T) bool
 	CreatedAt func(*T) transport.Millis
 	Describe  func(*T) ExistsError
 }
 
-// Creations are those of this process whose objects could be taken for each other.
+// Creations tracks the creations of this process whose objects cannot be told apart.
 type Creations[T any] struct {
-	// sending is held for reading while a POST is under way, and for writing while a lost one is looked up.
+	// sending is held for reading while a POST is in flight, and for writing while the object of a lost response is searched
+	// for.
 	sending sync.RWMutex
 
 	mu sync.Mutex
-	// created are the IDs of what this process has created.
+	// created has the IDs of the objects that this process created.
 	created map[string]bool
-	// lost are the POSTs whose responses were lost since the last look.
+	// lost collects the POSTs whose responses were lost since the last search.
 	lost *lostResponses[T]
 }
 
-// lostResponses share one look at what they created. It is complete once no POST is under way.
+// lostResponses share one search for their objects. The search starts when no POST is in flight.
 type lostResponses[T any] struct {
 	mayHaveCreated []func(*T) bool
 	look           sync.Once
-	// found are the new objects that nobody has been given yet.
+	// found are the new objects that were not returned to a caller yet.
 	found []T
 	err   error
-	// isTheirs says that no more objects may be theirs than responses were lost.
+	// isTheirs says that there are no more matching objects than lost responses.
 	isTheirs bool
 }
 
-// CreationsIn returns the creations of a collection.
+// CreationsIn returns the creations with a key, such as a computer's ID.
 func CreationsIn[T any](all *sync.Map, key string) *Creations[T] {
 	found, _ := all.LoadOrStore(key, &Creations[T]{created: map[string]bool{}})
 	return found.(*Creations[T])
 }
 
-// Unnamed creates the object. If responses were lost, and no more new objects are as asked for than that, they are
-// what these requests created: a network that breaks loses all responses under way. Anything else is a *LostError.
+// Unnamed creates the object. After lost responses, it returns a matching new object if there are no more of them than lost
+// responses: a network failure often loses all responses in flight. Otherwise, the error is a *LostError.
 func Unnamed[T any](ctx context.Context, c *transport.Conn, beside *Creations[T], n UnnamedObject[T]) (*T, error) {
 	made, since, lost, err := sendUnnamed(ctx, c, beside, n)
 	if lost == nil {
@@ -81,7 +82,8 @@ func Unnamed[T any](ctx context.Context, c *transport.Conn, beside *Creations[T]
 	return nil, &LostError{Object: n.Object, Found: Describe(found, n.Describe), Err: errors.Join(err, lost.err)}
 }
 
-// find looks for what the requests created. All looks are used: a listing may show what somebody else created first.
+// find searches for the objects of the lost responses. It uses all attempts, because an early listing may show only objects
+// that somebody else created.
 func (l *lostResponses[T]) find(ctx context.Context, c *transport.Conn, beside *Creations[T], n UnnamedObject[T]) {
 	all, err := FindAfterLoss(ctx, c, math.MaxInt, n.List)
 	l.found, l.err = collection.Filter(all, func(object *T) bool { return !beside.created[n.Describe(object).ID] }), err
@@ -97,12 +99,12 @@ func (l *lostResponses[T]) find(ctx context.Context, c *transport.Conn, beside *
 	}
 }
 
-// sendUnnamed sends the POST. Since is the service's time before it, and lost is set where the response was lost.
+// sendUnnamed sends the POST. It returns the service's time before the POST, and sets lost if the response was lost.
 func sendUnnamed[T any](ctx context.Context, c *transport.Conn, beside *Creations[T], n UnnamedObject[T]) (made *T, since time.Time, lost *lostResponses[T], err error) {
 	beside.sending.RLock()
 	defer beside.sending.RUnlock()
 	if c.ServiceTime().IsZero() {
-		_ = c.CheckAccess(ctx) // Its response tells the time. If it fails, so does the POST, or what it creates is named.
+		_ = c.CheckAccess(ctx) // Its response has the service's time. If it fails, the POST fails too, or its object is named in an error.
 	}
 	since = c.ServiceTime()
 	made, err = n.Send(ctx)
@@ -126,5 +128,5 @@ func sendUnnamed[T any](ctx context.Context, c *transport.Conn, beside *Creation
 	return made, since, lost, err
 }
 
-// skew is how far the clocks of one service may be apart.
+// skew is the largest expected difference between the clocks of the service.
 const skew = 5 * time.Minute
