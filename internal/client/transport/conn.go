@@ -1,4 +1,4 @@
-// Package transport exchanges one request with the service: retries, rate limit, timeouts, envelopes, and typed errors.
+// Package transport sends requests to the service, with retries, rate limiting, timeouts, and typed errors.
 package transport
 
 import (
@@ -32,30 +32,30 @@ type Config struct {
 	BaseURL string
 	// APIKey is sent as a bearer token, and only to BaseURL's origin.
 	APIKey string
-	// RequestTimeout bounds one request, not its repetitions.
+	// RequestTimeout limits one attempt, not its retries.
 	RequestTimeout time.Duration
-	// MaxRetries is how often one request is repeated at most after a failure. Waiting for the service's rate limit is none.
+	// MaxRetries limits the retries of one request after failures. Waiting for the service's rate limit does not count.
 	MaxRetries int
-	// RequestsPerSecond is a ceiling on all requests of this client; 0 is none.
+	// RequestsPerSecond limits all requests of this client; 0 means no limit.
 	RequestsPerSecond float64
 	// AllowInsecureHTTP permits plain http to hosts other than loopback.
 	AllowInsecureHTTP bool
 	// UserAgent names the provider's and Terraform's versions.
 	UserAgent string
-	// Clock is the source of time; nil is the machine's.
+	// Clock is the source of time; nil means the system clock.
 	Clock clock.Clock
-	// Random is the source of jitter, from 0 to 1; nil is math/rand's.
+	// Random is the source of jitter, from 0 to 1; nil means math/rand.
 	Random func() float64
-	// Transport sends the requests to the API; nil is a pool of connections.
+	// Transport sends the requests to the API; nil means a connection pool.
 	Transport http.RoundTripper
 }
 
-// repeating puts the repetitions of failed requests around a client.
+// repeating adds the retries to a client.
 func (c *Conn) repeating(once *http.Client) *retryablehttp.Client {
 	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &retryablehttp.Client{
 		HTTPClient: once,
-		// The policy bounds the repetitions: not all of them count.
+		// retryPolicy limits the retries, because not all of them count.
 		RetryMax:     math.MaxInt,
 		CheckRetry:   c.afterAttempt,
 		PrepareRetry: c.beforeRepetition,
@@ -64,14 +64,14 @@ func (c *Conn) repeating(once *http.Client) *retryablehttp.Client {
 	}
 }
 
-// KeyFingerprint is a short hash of the API key, which recognizes the key without revealing it.
+// KeyFingerprint returns a short hash that identifies the API key without revealing it.
 func (c *Conn) KeyFingerprint(salt string) string {
 	sum := sha256.Sum256([]byte(salt + c.apiKey))
 	return hex.EncodeToString(sum[:8])
 }
 
-// ParseBaseURL checks the service's address and returns it without a trailing slash.
-// Plain http is accepted for loopback hosts only, unless allowInsecure is set. The error is a *ConfigError.
+// ParseBaseURL checks the service's address and returns it without a trailing slash. Plain HTTP is allowed only for loopback
+// hosts, unless allowInsecure is set. The error is a *ConfigError.
 func ParseBaseURL(raw string, allowInsecure bool) (*url.URL, error) {
 	fault := func(format string, args ...any) error {
 		return &ConfigError{Setting: "base_url", Problem: fmt.Sprintf(format, args...)}
@@ -99,7 +99,7 @@ func ParseBaseURL(raw string, allowInsecure bool) (*url.URL, error) {
 	return u, nil
 }
 
-// CheckAPIKey refuses what cannot be sent in a header. The error is a *ConfigError and never contains the key.
+// CheckAPIKey rejects a key that cannot be sent in a header. The error is a *ConfigError and never contains the key.
 func CheckAPIKey(key string) error {
 	if key == "" {
 		return &ConfigError{Setting: "api_key", Problem: "is empty"}
@@ -112,7 +112,7 @@ func CheckAPIKey(key string) error {
 	return nil
 }
 
-// IsLoopback reports whether an address names this machine.
+// IsLoopback reports whether an address is a URL of this machine.
 func IsLoopback(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && isLoopback(u.Hostname())
@@ -126,11 +126,11 @@ func isLoopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// ConfigError is a setting the client cannot work with.
+// ConfigError says that a provider setting is invalid.
 type ConfigError struct {
-	// Setting is the provider attribute at fault.
+	// Setting is the provider attribute to correct.
 	Setting string
-	// Problem completes the sentence that starts with the setting's name.
+	// Problem completes a sentence that starts with the setting's name.
 	Problem string
 }
 
@@ -142,24 +142,23 @@ type Conn struct {
 	apiKey    string
 	userAgent string
 	api       *retryablehttp.Client
-	// streams is api for answers that may take longer than request_timeout as long as their bytes move.
+	// streams is api for responses that may take longer than request_timeout as long as data is transferred.
 	streams *retryablehttp.Client
-	// storage reaches pre-signed URLs on other hosts. The API key is never given to it.
+	// storage sends requests to pre-signed URLs on other hosts. It never gets the API key.
 	storage *http.Client
 	Retry   *retryPolicy
-	// AllowInsecureHTTP is Config's.
 	AllowInsecureHTTP bool
 
 	Gate    *gate
 	Clock   clock.Clock
 	Service serviceClock
-	// unconfigured is set while the settings are unknown.
+	// unconfigured is the error of all calls while a provider setting is unknown; otherwise nil.
 	unconfigured error
-	// checked are the purposes for which CheckOnce has sent its request.
+	// checked has the purposes for which CheckOnce has sent its request.
 	checked sync.Map
 }
 
-// New returns a connection, or a *ConfigError that names the setting at fault.
+// New returns a connection, or a *ConfigError that names the invalid setting.
 func New(cfg Config) (*Conn, error) {
 	base, err := ParseBaseURL(cfg.BaseURL, cfg.AllowInsecureHTTP)
 	if err != nil {

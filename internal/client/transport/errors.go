@@ -10,28 +10,27 @@ import (
 	"time"
 )
 
-// APIError is a response of the service that reports a failure.
+// APIError is an error response.
 type APIError struct {
-	// Operation is the operation's name in the contract, such as "createComputer".
+	// Operation is the operationId, such as "createComputer".
 	Operation string
 	Method    string
 	// Route is the operation's path with its placeholders, such as "/api/v0/computers/{computerId}".
 	Route string
-	// Status is the HTTP status code.
 	Status int
-	// Detail is what the service says went wrong; never empty.
+	// Detail is the service's message; never empty.
 	Detail string
-	// RequestID identifies the request at the service, where it says so.
+	// RequestID is the service's ID of the request; empty if the response has none.
 	RequestID string
-	// RetryAfter is the raw header, where the service sent one.
+	// RetryAfter is the raw header; empty if the response has none.
 	RetryAfter string
-	// TooLong says that the service asks for a longer pause than is made.
+	// TooLong says that the service requested a longer pause than the provider waits.
 	TooLong bool
-	// Slow says that the operation is one that is not sent again once time ran out for it.
+	// Slow says that the operation is not retried after a timeout.
 	Slow bool
-	// Repeated says that an earlier attempt at the request got no response, although the service may have acted on it.
+	// Repeated says that an earlier attempt got no response, although the service may have acted on it.
 	Repeated bool
-	// FromService says that the body is an error of the service, and not the page of a proxy or another server at base_url.
+	// FromService says that the body is an error of the service, and not from a proxy or another server at base_url.
 	FromService bool
 }
 
@@ -43,18 +42,20 @@ func (e *APIError) Error() string {
 	return text
 }
 
-// TransportError is a request that got no usable answer: the connection failed, timed out, or what came was cut off or not JSON.
+// TransportError says that a request got no usable response: the connection failed, the request timed out, or the response was
+// cut off or not JSON.
 type TransportError struct {
 	Operation string
 	Method    string
 	Route     string
-	// Unsent says that the service surely did not act: nothing was sent, or all that was sent was refused with 429.
+	// Unsent says that the service did not act: nothing was sent, or every attempt was rejected with 429.
 	Unsent bool
-	// Changes says that the request was one that changes something.
+	// Changes says that the request was not a GET.
 	Changes bool
-	// Timeout names the setting whose time ran out: "request_timeout" for one attempt, "timeouts" for the whole call, else empty.
+	// Timeout names the setting of the timeout that expired: "request_timeout" for one attempt, "timeouts" for the whole call;
+	// otherwise empty.
 	Timeout string
-	// AtLeast is the time that the operation has even where request_timeout is shorter, if that ran out, else 0.
+	// AtLeast is the timeout of a slow operation if that expired instead of request_timeout; otherwise 0.
 	AtLeast time.Duration
 	Err     error
 }
@@ -65,7 +66,7 @@ func (e *TransportError) Error() string {
 
 func (e *TransportError) Unwrap() error { return e.Err }
 
-// StatusOf returns the HTTP status of the service's response behind err, or 0 if there was none.
+// StatusOf returns the HTTP status of the service's error response in err, or 0 if there is none.
 func StatusOf(err error) int {
 	var api *APIError
 	if errors.As(err, &api) {
@@ -74,25 +75,26 @@ func StatusOf(err error) int {
 	return 0
 }
 
-// IsNotFound reports that the service itself answered 404. The 404 page of another server at base_url says nothing about an object.
+// IsNotFound reports whether the service itself returned 404. A 404 from another server at base_url says nothing about an
+// object.
 func IsNotFound(err error) bool { return StatusOf(err) == http.StatusNotFound && !IsForeign(err) }
 
-// IsConflict reports that the service itself answered 409.
+// IsConflict reports whether the service itself returned 409.
 func IsConflict(err error) bool { return StatusOf(err) == http.StatusConflict && !IsForeign(err) }
 
-// IsForeign reports a response that is not one of the service's errors, as of a proxy or of another server at base_url.
+// IsForeign reports whether an error response came from a proxy or another server at base_url.
 func IsForeign(err error) bool {
 	var api *APIError
 	return errors.As(err, &api) && !api.FromService
 }
 
-// IsRepeated reports a response to a request on which the service may have acted before.
+// IsRepeated reports whether the service may have acted on an earlier attempt of the request.
 func IsRepeated(err error) bool {
 	var api *APIError
 	return errors.As(err, &api) && api.Repeated
 }
 
-// IsAmbiguous reports that the service may have acted on a request although it failed.
+// IsAmbiguous reports whether the service may have acted on a failed request.
 func IsAmbiguous(err error) bool {
 	var transport *TransportError
 	if errors.As(err, &transport) {
@@ -102,8 +104,9 @@ func IsAmbiguous(err error) bool {
 	return errors.As(err, &api) && api.MayHaveActed()
 }
 
-// MayHaveActed reports a status that leaves open what came of the request. Below 500 these are 408 and those of no standard,
-// such as 499, by which a gateway says that somebody gave up while the service was at work. Every other refusal was given before.
+// MayHaveActed reports whether the status leaves the outcome open. Below 500, these are 408 and nonstandard statuses such as
+// 499, which gateways return when a client gives up while the service is working. With any other status, the service did not
+// act.
 func (e *APIError) MayHaveActed() bool {
 	switch {
 	case e.Status == http.StatusNotImplemented:
@@ -114,7 +117,7 @@ func (e *APIError) MayHaveActed() bool {
 	return e.Status >= http.StatusBadRequest && http.StatusText(e.Status) == ""
 }
 
-// newAPIError reads both error forms of the service, and anything a proxy may answer in its place.
+// newAPIError reads both error formats of the service, and any response of a proxy.
 func newAPIError(op Operation, resp *http.Response, body []byte) *APIError {
 	e := &APIError{Operation: op.Name, Method: op.Method, Route: op.Route, Status: resp.StatusCode, RetryAfter: resp.Header.Get("Retry-After"), Slow: op.Slow}
 	e.readBody(body)
@@ -127,7 +130,7 @@ func newAPIError(op Operation, resp *http.Response, body []byte) *APIError {
 	return e
 }
 
-// readBody decodes every field by itself, so that one of an unexpected type does not hide the others.
+// readBody decodes each field separately, so that one with an unexpected type does not hide the others.
 func (e *APIError) readBody(body []byte) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(body, &fields) != nil {
@@ -135,7 +138,7 @@ func (e *APIError) readBody(body []byte) {
 	}
 	detail, hasDetail := TextOf(fields["detail"])
 	title, hasTitle := TextOf(fields["title"])
-	// An old form has the text alone in "error"; anything else there is not for people.
+	// The old format has a string in "error". Any other value there is not a message.
 	old, hasOld := TextOf(fields["error"])
 	requestID, hasRequestID := TextOf(fields["requestId"])
 	var items []json.RawMessage
@@ -146,7 +149,7 @@ func (e *APIError) readBody(body []byte) {
 	e.Detail = cmp.Or(detail, messagesOf(items), title, old)
 }
 
-// messagesOf joins the findings of a list, which are texts or objects with a message.
+// messagesOf joins the messages of a list of strings or objects.
 func messagesOf(items []json.RawMessage) string {
 	var messages []string
 	for _, item := range items {
@@ -163,7 +166,7 @@ func messagesOf(items []json.RawMessage) string {
 	return strings.Join(messages, "; ")
 }
 
-// TextOf returns a JSON string; ok is false for every other value, null included.
+// TextOf returns a JSON string; ok is false for any other value, including null.
 func TextOf(raw json.RawMessage) (text string, ok bool) {
 	var decoded *string
 	if json.Unmarshal(raw, &decoded) != nil || decoded == nil {

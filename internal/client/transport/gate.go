@@ -13,40 +13,39 @@ import (
 )
 
 const (
-	// firstRate is the rate after the first refusal if none is configured, slowestRate the one that is always kept.
+	// firstRate is the rate after the first 429 if no rate is configured. slowestRate is the lowest rate.
 	firstRate   rate.Limit = 4
 	slowestRate rate.Limit = 0.5
 	// rateRaise is the factor by which an accepted request raises the rate.
 	rateRaise = 1.01
-	// maxHeldBack is how long one request waits in all if its caller sets no deadline.
+	// maxHeldBack is how long one request may wait in total if its caller sets no deadline.
 	maxHeldBack = 15 * time.Minute
 )
 
-// errHeldBack says that a request was not sent because a rate limit leaves no time for it.
+// errHeldBack says that a request was not sent because the rate limit would delay it for too long.
 var errHeldBack = errors.New("the rate limit delays the request")
 
-// gate lets the requests of a client pass at the configured rate. A response 429 shuts it until the time that the service
-// asks for, and halves the rate. Each accepted request raises the rate a little.
+// gate limits the rate of requests. A 429 closes it for as long as the service requests, and halves the rate. Each accepted
+// request raises the rate a little.
 type gate struct {
 	clock   clock.Clock
 	random  func() float64
 	backoff func(failed int) time.Duration
-	// ceiling is the configured rate.
 	ceiling rate.Limit
 
 	mu      sync.Mutex
 	limiter *rate.Limiter
-	// until is when the gate opens.
+	// until is when the gate opens again.
 	until time.Time
-	// shut is how often the gate was shut, and fruitless how often since a request was accepted.
+	// shut counts how often the gate was closed, and fruitless how often since a request was accepted.
 	shut, fruitless int
 }
 
-// Passage is one request's way through the gate.
+// Passage is the state of one request at the gate.
 type Passage struct {
-	// shut is how often the gate had been shut when the request passed.
+	// shut is the gate's count when the request passed.
 	shut int
-	// heldBack is how long the request has waited over all its attempts, and patience how long it may.
+	// heldBack is how long the request has waited over all attempts, and patience is the limit.
 	heldBack, patience time.Duration
 }
 
@@ -58,7 +57,7 @@ func NewGate(clk clock.Clock, random func() float64, backoff func(int) time.Dura
 	return &gate{clock: clk, random: random, backoff: backoff, ceiling: ceiling, limiter: rate.NewLimiter(ceiling, max(1, int(requestsPerSecond)))}
 }
 
-// Enter waits for the request's turn. The error is the context's or errHeldBack.
+// Enter waits until the request may be sent. The error is the context's or errHeldBack.
 func (g *gate) Enter(ctx context.Context, p *Passage) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -81,7 +80,7 @@ func (g *gate) Enter(ctx context.Context, p *Passage) error {
 	}
 }
 
-// reserve takes the next turn and returns how far it is.
+// reserve takes the next slot and returns the time until then.
 func (g *gate) reserve(p *Passage) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -90,15 +89,15 @@ func (g *gate) reserve(p *Passage) time.Duration {
 	return g.limiter.ReserveN(latest(now, g.until), 1).DelayFrom(now)
 }
 
-// isOpenFor reports that the gate was not shut while the request waited for its turn.
+// isOpenFor reports whether the gate stayed open while the request waited for its slot.
 func (g *gate) isOpenFor(p *Passage) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return p.shut == g.shut && !g.clock.Now().Before(g.until)
 }
 
-// newPassage allows waits up to the context's deadline, or maxHeldBack if there is none. A deadline belongs to the
-// machine's clock, so what is left of it is measured by that.
+// newPassage allows waits up to the context's deadline, or maxHeldBack if there is none. A deadline is in system time, even if
+// the gate has another clock.
 func newPassage(ctx context.Context) Passage {
 	if deadline, bounded := ctx.Deadline(); bounded {
 		return Passage{patience: deadline.Sub(clock.System.Now())}
@@ -106,7 +105,7 @@ func newPassage(ctx context.Context) Passage {
 	return Passage{patience: maxHeldBack}
 }
 
-// mayWait refuses a wait that is too long.
+// mayWait returns an error if a wait is too long.
 func (p *Passage) mayWait(ctx context.Context, wait time.Duration) error {
 	left := p.patience - p.heldBack
 	deadline, bounded := ctx.Deadline()
@@ -122,13 +121,13 @@ func (p *Passage) mayWait(ctx context.Context, wait time.Duration) error {
 	return fmt.Errorf("%w for more than %v", errHeldBack, p.patience)
 }
 
-// refused shuts the gate after a response 429 and returns for how long: as long as the service asks for, but longer and
-// longer while no request is accepted.
+// refused closes the gate after a 429 and returns for how long: at least as long as the service requests, and with a growing
+// backoff until a request is accepted.
 func (g *gate) refused(p *Passage, requested time.Duration) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.clock.Now()
-	// Requests that were under way together are refused together. They count once.
+	// Concurrent requests are often rejected together, and count once.
 	if p.shut == g.shut {
 		limit := g.limiter.Limit() / 2
 		if g.limiter.Limit() == rate.Inf {
@@ -139,12 +138,12 @@ func (g *gate) refused(p *Passage, requested time.Duration) time.Duration {
 		g.shut++
 		g.fruitless++
 	}
-	// The pause is spread so that clients which were refused together do not return together.
+	// Jitter, so that clients that were rejected together do not retry together.
 	g.until = latest(g.until, now.Add(requested+time.Duration(g.random()*float64(requested)/10)))
 	return g.until.Sub(now)
 }
 
-// accepted takes note of a response other than 429.
+// accepted records a response other than 429.
 func (g *gate) accepted(p *Passage) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// Metadata is what an organization keeps about a member. A value that is no string is its JSON.
+// Metadata is what an organization keeps about a member. A value that is not a string is kept as JSON.
 type Metadata map[string]string
 
-// UnmarshalJSON takes values of any type.
+// UnmarshalJSON accepts values of any type.
 func (m *Metadata) UnmarshalJSON(data []byte) error {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(data, &values); err != nil {
@@ -22,12 +22,12 @@ func (m *Metadata) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// TextOrJSON returns the text of a JSON string, and any other decoded value as JSON.
+// TextOrJSON returns the text of a JSON string, and the JSON of any other value.
 func TextOrJSON(raw json.RawMessage) string {
 	if text, ok := TextOf(raw); ok {
 		return text
 	}
 	var compact bytes.Buffer
-	_ = json.Compact(&compact, raw) // It is valid: it was decoded.
+	_ = json.Compact(&compact, raw) // Decoded JSON is valid.
 	return compact.String()
 }

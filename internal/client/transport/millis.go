@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Millis is a point in time that the service writes as Unix milliseconds. Zero is "not set".
+// Millis is a time in Unix milliseconds, as the service sends it. Zero means "not set".
 type Millis int64
 
-// Time returns the point in time in UTC, or the zero time.
+// Time returns the time in UTC, or the zero time.
 func (m Millis) Time() time.Time {
 	if m == 0 {
 		return time.Time{}
@@ -19,7 +19,7 @@ func (m Millis) Time() time.Time {
 	return time.UnixMilli(int64(m)).UTC()
 }
 
-// UnmarshalJSON accepts a number with or without a fraction, a string that holds one, an RFC 3339 string, and null.
+// UnmarshalJSON accepts a number with or without a fraction, a string with a number, an RFC 3339 string, and null.
 func (m *Millis) UnmarshalJSON(data []byte) error {
 	text := string(bytes.TrimSpace(data))
 	if text == "null" || text == `""` {

@@ -18,52 +18,52 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 )
 
-// maxBody bounds what is read of one response, in bytes.
+// maxBody is how much of one response is read, in bytes.
 const maxBody = 64 << 20
 
-// Operation is one operation of the contract.
+// Operation is one operation of the API.
 type Operation struct {
 	// Name is the operationId.
 	Name   string
 	Method string
-	// Route is the path with a placeholder for every path value.
+	// Route is the path with its placeholders.
 	Route string
-	// Repeatable marks a POST that may be sent twice without harm. Every other method may.
+	// Repeatable marks a POST that may be sent twice without harm. All other methods are repeatable.
 	Repeatable bool
-	// Slow marks an operation that the service may work on for minutes. An attempt has slowTime at least, and one whose time
-	// ran out is the last: another would have the service begin once more.
+	// Slow marks an operation that may take minutes. Each attempt has at least slowTime, and is not retried after a timeout,
+	// because the service would start over.
 	Slow bool
-	// WarmsUp marks a slow operation that is fast once the service has worked on it: one that a gateway gave up is repeated.
+	// WarmsUp marks a slow operation that is fast the second time, so it is retried after a gateway timeout.
 	WarmsUp bool
 }
 
-// slowTime is how long an attempt at a slow operation may take even where request_timeout is shorter.
+// slowTime is the minimum timeout of one attempt at a slow operation, even if request_timeout is shorter.
 const slowTime = 5 * time.Minute
 
-// changes reports whether the operation may change something at the service.
+// changes reports whether the operation may change something.
 func (o Operation) changes() bool { return o.Method != http.MethodGet }
 
 // Request is one call of an operation.
 type Request struct {
 	Op Operation
-	// Path holds the values of the route's placeholders, in order.
+	// Path has the values of the route's placeholders, in order.
 	Path  []string
 	Query url.Values
-	// Body is sent as JSON; nil sends none.
+	// Body is sent as JSON; nil means no body.
 	Body any
-	// Noun is the key in which the service may wrap a single object.
+	// Noun is the field that may contain the object in the response.
 	Noun string
-	// Repeatable overrides the operation's where one call is safer than the operation in general.
+	// Repeatable marks a call that may be sent twice even if the operation in general may not.
 	Repeatable bool
-	// Accept are the media types of the response; empty means JSON.
+	// Accept is the Accept header; empty means JSON.
 	Accept string
 }
 
-// response is the response to a request that succeeded.
+// response is a successful response.
 type response struct {
 	Body   []byte
 	status int
-	// At is the service's own time, to the second; zero where it does not tell.
+	// At is the service's time, to the second; zero if the response has no date.
 	At time.Time
 }
 
@@ -80,7 +80,7 @@ func Call[T any](ctx context.Context, c *Conn, r Request) (*T, error) {
 	return out, nil
 }
 
-// CallIgnoringBody sends a request whose answer does not matter beyond its status.
+// CallIgnoringBody sends a request for which only the status of the response matters.
 func (c *Conn) CallIgnoringBody(ctx context.Context, r Request) error {
 	_, err := c.Exchange(ctx, r, EmptyOrJSON)
 	return err
@@ -91,21 +91,22 @@ type Body int
 
 const (
 	AnyBody Body = iota
-	// EmptyOrJSON rejects the page of another server, which does not mean that the service did anything.
+	// EmptyOrJSON rejects a page of another server, which does not prove that the service acted.
 	EmptyOrJSON
 	// OnlyJSON requires complete JSON.
 	OnlyJSON
 )
 
-// NewTransportError is the failure of an operation that got no usable response.
+// NewTransportError returns the error of an operation without a usable response.
 func NewTransportError(op Operation, err error) *TransportError {
 	return &TransportError{Operation: op.Name, Method: op.Method, Route: op.Route, Changes: op.changes(), Err: err}
 }
 
-// Exchange sends a request and returns the response to it. Errors are *APIError and *TransportError, or say that the request cannot be made.
+// Exchange sends a request and returns its response. Errors are *APIError and *TransportError, or say that the request is
+// invalid.
 //
-// A request that changes something runs to its response even if ctx ends meanwhile: what it made must be known before the
-// run stops. Before it is sent, and between its repetitions, ctx is obeyed.
+// A request that changes something waits for its response even if ctx is canceled: the caller must know what was created
+// before the run stops. Before the request is sent, and between retries, ctx is respected.
 func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*response, error) {
 	var body []byte
 	resp, err := c.send(ctx, r, c.apiFor(r.Op), func(resp *http.Response) (err error) {
@@ -122,7 +123,7 @@ func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*respons
 	return &response{Body: body, status: resp.StatusCode, At: dateOf(resp.Header)}, nil
 }
 
-// apiFor is the client for whole answers that gives an operation its time.
+// apiFor returns the client with the operation's timeout.
 func (c *Conn) apiFor(op Operation) *retryablehttp.Client {
 	if !op.Slow || c.api.HTTPClient.Timeout >= slowTime {
 		return c.api
@@ -132,7 +133,7 @@ func (c *Conn) apiFor(op Operation) *retryablehttp.Client {
 	return c.repeating(&once)
 }
 
-// send sends a request until it gets a response that read can use. The caller closes the response.
+// send sends a request until it gets a response that read accepts. The caller closes the response.
 func (c *Conn) send(ctx context.Context, r Request, api *retryablehttp.Client, read func(*http.Response) error) (*http.Response, error) {
 	if err := c.Configured(); err != nil {
 		return nil, err
@@ -141,7 +142,7 @@ func (c *Conn) send(ctx context.Context, r Request, api *retryablehttp.Client, r
 	if err != nil {
 		return nil, err
 	}
-	// The body is read here, inside the retry loop, so that a response that breaks off is repeated like a connection that broke.
+	// Read the body inside the retry loop, so that a response that is cut off is retried like a failed connection.
 	req.SetResponseHandler(read)
 	if r.Op.Slow && api.HTTPClient.Timeout == slowTime {
 		state.atLeast = slowTime
@@ -166,7 +167,7 @@ func (c *Conn) send(ctx context.Context, r Request, api *retryablehttp.Client, r
 	return resp, nil
 }
 
-// Refusal is the error that a response without success stands for.
+// Refusal returns the error for an unsuccessful response.
 func (c *Conn) Refusal(op Operation, resp *http.Response, body []byte) *APIError {
 	failed := newAPIError(op, resp, body)
 	requested, _ := c.Retry.retryAfter(resp.Header)
@@ -178,7 +179,7 @@ func (c *Conn) Refusal(op Operation, resp *http.Response, body []byte) *APIError
 	return failed
 }
 
-// newRequest makes the request of a call and the state of its attempts.
+// newRequest returns the HTTP request of a call and the state of its attempts.
 func (c *Conn) newRequest(ctx context.Context, r Request) (*retryablehttp.Request, *attempts, error) {
 	target, err := c.target(r)
 	if err != nil {
@@ -213,7 +214,7 @@ func (c *Conn) newRequest(ctx context.Context, r Request) (*retryablehttp.Reques
 	return req, state, nil
 }
 
-// failure says why a call got no answer, and what that means for what it was to change.
+// failure returns the error for a call without a response, including whether the service may have acted.
 func (a *attempts) failure(err error) error {
 	if a.refusal != nil && errors.Is(err, errHeldBack) {
 		return a.refusal
@@ -240,11 +241,11 @@ func (a *attempts) failure(err error) error {
 	return failure
 }
 
-// serviceClock remembers the latest time that a response of the service told.
+// serviceClock has the latest time in a response of the service.
 type serviceClock struct {
 	mu     sync.Mutex
 	Latest time.Time
-	// heard is when the last response came, by this machine's clock.
+	// heard is the local time of the last response.
 	heard time.Time
 }
 
@@ -257,21 +258,21 @@ func (s *serviceClock) note(h http.Header, now time.Time) {
 	}
 }
 
-// ServiceTime is the latest time that the service told in any answer; zero if it never did. It never goes back.
+// ServiceTime returns the latest time in any response of the service; zero if there was none. It never goes back.
 func (c *Conn) ServiceTime() time.Time {
 	c.Service.mu.Lock()
 	defer c.Service.mu.Unlock()
 	return c.Service.Latest
 }
 
-// LastResponseAt is when the service last responded, by this machine's clock.
+// LastResponseAt returns the local time of the last response.
 func (c *Conn) LastResponseAt() time.Time {
 	c.Service.mu.Lock()
 	defer c.Service.mu.Unlock()
 	return c.Service.heard
 }
 
-// dateOf reads the Date header; zero where there is none that can be read.
+// dateOf parses the Date header; zero if it is missing or invalid.
 func dateOf(h http.Header) time.Time {
 	at, err := http.ParseTime(h.Get("Date"))
 	if err != nil {
@@ -280,7 +281,7 @@ func dateOf(h http.Header) time.Time {
 	return at
 }
 
-// target builds the URL. Every value is escaped, and what no escape can keep in its place is refused.
+// target builds the URL. It escapes all values, and rejects those that escaping cannot make safe.
 func (c *Conn) target(r Request) (string, error) {
 	path := r.Op.Route
 	for _, value := range r.Path {
@@ -292,7 +293,7 @@ func (c *Conn) target(r Request) (string, error) {
 		if !found {
 			return "", fmt.Errorf("%s: more path values than placeholders in %s", r.Op.Name, r.Op.Route)
 		}
-		// A brace in a value is escaped, so that it is not taken for a placeholder.
+		// Braces in a value are escaped, so they are not mistaken for a placeholder.
 		path = head + url.PathEscape(value) + tail
 	}
 	if strings.Contains(path, "{") {
@@ -309,7 +310,7 @@ func (c *Conn) target(r Request) (string, error) {
 func ReadBody(resp *http.Response, accepted Body) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	if resp.StatusCode >= 300 {
-		// An error's text is welcome but not needed.
+		// The message of an error response is optional.
 		return body, nil
 	}
 	start := bytes.TrimSpace(body)
@@ -325,7 +326,7 @@ func ReadBody(resp *http.Response, accepted Body) ([]byte, error) {
 	return body, nil
 }
 
-// unwrap returns the object inside {"noun": {...}}, or the body itself where the service sends the object bare.
+// unwrap returns the object inside {"noun": {...}}, or the body itself if the object is not wrapped.
 func unwrap(body []byte, noun string) []byte {
 	if noun == "" {
 		return body
@@ -340,7 +341,7 @@ func unwrap(body []byte, noun string) []byte {
 	return body
 }
 
-// WithoutURL drops the URL that net/http puts in front of its errors: the operation and route say more, and a signed URL is a secret.
+// WithoutURL removes the URL that net/http adds to its errors: a signed URL is a secret, and the operation and route say more.
 func WithoutURL(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
@@ -355,11 +356,11 @@ func SetIf(q url.Values, key, value string) {
 	}
 }
 
-// OutliveTime is how long a recovery may still take after the caller's context has ended.
+// OutliveTime is how long a recovery may continue after the caller's context has ended.
 const OutliveTime = 15 * time.Second
 
-// Outlive returns a context that ends OutliveTime after ctx has ended: what a request may have created must be known, or
-// revoked, before the run stops.
+// Outlive returns a context that ends OutliveTime after ctx: an object that a request may have created must be found or
+// revoked before the run stops.
 func Outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(OutliveTime, cancel) })
@@ -369,7 +370,7 @@ func Outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// Stream is send for a response that may take longer than request_timeout as long as its bytes move.
+// Stream is send for a response that may take longer than request_timeout as long as data is transferred.
 func (c *Conn) Stream(ctx context.Context, r Request, read func(*http.Response) error) (*http.Response, error) {
 	return c.send(ctx, r, c.streams, read)
 }

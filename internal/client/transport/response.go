@@ -8,21 +8,20 @@ import (
 	"strings"
 )
 
-// Record is an object as the service returns it.
+// Record is an object in a response.
 type Record interface {
-	// Identifier is the object's ID.
+	// Identifier returns the object's ID.
 	Identifier() string
-	// MissingField names the first field that every such object has and this one lacks; empty if it is whole.
+	// MissingField returns the first required field that the object lacks; empty if it is complete.
 	MissingField() string
 }
 
-// ResponseError says that the service answered with success, but not with what was asked for.
+// ResponseError says that a successful response does not have the requested content.
 type ResponseError struct{ Problem string }
 
 func (e *ResponseError) Error() string { return "unexpected response: " + e.Problem }
 
-// CallObject calls an operation whose answer is an object, and checks that it is the one with the given ID; empty for a new one,
-// whose ID is not known before.
+// CallObject calls an operation that returns an object, and checks its ID. The ID is NewObject for a create request.
 func CallObject[T any, P interface {
 	*T
 	Record
@@ -37,8 +36,8 @@ func CallObject[T any, P interface {
 	return found, nil
 }
 
-// PatchObject calls an operation that changes the object with the given ID and answers with it. A response that holds no
-// object is completed by read, which reads the object, and holds reports whether it is as wanted then.
+// PatchObject updates the object with the given ID. If the response has no object, PatchObject reads the object with read, and
+// requires that holds accepts it.
 func PatchObject[T any, P interface {
 	*T
 	Record
@@ -66,7 +65,8 @@ func PatchObject[T any, P interface {
 	return updated, nil
 }
 
-// Mismatch says why a response is not the whole object with the given ID. The service may spell an ID in another case.
+// Mismatch says why a response is not the complete object with the given ID; empty if it is. The service may return an ID in
+// another case.
 func Mismatch(response Record, id string) string {
 	switch {
 	case response.Identifier() == "":
@@ -92,7 +92,7 @@ func CheckObjects[T any, P interface {
 	return objects, nil
 }
 
-// Decode reads an object, bare or wrapped in its noun.
+// Decode decodes an object that may be wrapped in its noun.
 func Decode(body []byte, noun string, into any) error {
 	if err := json.Unmarshal(unwrap(body, noun), into); err != nil {
 		return fmt.Errorf("the response has an unexpected format: %w", err)
@@ -100,12 +100,12 @@ func Decode(body []byte, noun string, into any) error {
 	return nil
 }
 
-// Unexpected is the error for a response that is not what was asked for.
+// Unexpected returns the error for a response with unexpected content.
 func (r Request) Unexpected(problem string) error {
 	return NewTransportError(r.Op, &ResponseError{Problem: problem})
 }
 
-// CallList calls an operation that answers with all objects at once, in an envelope of that name or bare.
+// CallList calls an operation that returns all objects at once, in a field named by envelope or as a bare list.
 func CallList[T any, P interface {
 	*T
 	Record
@@ -121,8 +121,8 @@ func CallList[T any, P interface {
 	return CheckObjects[T, P](r, objects)
 }
 
-// ReadList reads a list in its envelope, or bare; null is an empty one. What holds no list is refused: taken for an empty
-// one, it would make every object look gone.
+// ReadList reads a list that may be in an envelope; null is an empty list. A response without a list is an error, because an
+// empty list would make every object look deleted.
 func ReadList[T any](body []byte, envelope string) ([]T, error) {
 	if list := bytes.TrimSpace(body); !bytes.HasPrefix(list, []byte("[")) {
 		var fields map[string]json.RawMessage
@@ -142,10 +142,10 @@ func ReadList[T any](body []byte, envelope string) ([]T, error) {
 	return objects, nil
 }
 
-// NewObject stands for the ID of an object that does not exist yet.
+// NewObject stands for the ID of an object that is being created.
 const NewObject = ""
 
-// ReadEnvelope reads what is around a list; nothing where the list is bare.
+// ReadEnvelope reads the other fields of a list's envelope; none if the list is bare.
 func ReadEnvelope(body []byte, into any) error {
 	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")) {
 		return nil

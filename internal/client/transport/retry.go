@@ -18,35 +18,35 @@ import (
 const (
 	MinBackoff = 500 * time.Millisecond
 	maxBackoff = 30 * time.Second
-	// maxRetryAfter is the longest pause that is taken over from the service; a longer one ends the call with the service's response.
+	// maxRetryAfter is the longest Retry-After that is respected. A longer one ends the call with the service's response.
 	maxRetryAfter = 5 * time.Minute
-	// maxErrorText bounds what is read of a response 429, in bytes.
+	// maxErrorText is how much of a 429 response is read, in bytes.
 	maxErrorText = 1 << 20
 )
 
-// attempts is the state of one call's repetitions. It travels in the request's context, because the library calls
-// the policy without a response when the connection broke.
+// attempts is the state of one call's attempts. It is in the request's context, because the retry library calls the policy
+// without a response if the connection failed.
 type attempts struct {
 	op Operation
-	// caller is the context of the call. That of its requests may outlive it, so that no change is cut off half-way.
+	// caller is the context of the call. The context of a request may outlive it, so that no change is cut off halfway.
 	caller     context.Context
 	repeatable bool
 	failed     int
 	pause      time.Duration
 	passage    Passage
-	// connected says that the present attempt got a connection, so that something may have been sent.
+	// connected says that the current attempt got a connection, so a request may have been sent.
 	connected atomic.Bool
-	// status is that of the last attempt's answer if the service failed, else 0.
+	// status is the status of the last response if it was 500 or higher, else 0.
 	status int
 	// acted says that the service may have acted on an attempt.
 	acted bool
-	// actedBefore is the same of the attempts before the present one.
+	// actedBefore is acted before the current attempt.
 	actedBefore bool
-	// timedOut says that the last attempt was ended by its own timeout.
+	// timedOut says that the last attempt reached its own timeout.
 	timedOut bool
-	// atLeast is the time of an attempt where the operation has more than request_timeout, else 0.
+	// atLeast is the timeout of a slow operation if it is longer than request_timeout, else 0.
 	atLeast time.Duration
-	// refusal is the response to the last attempt if that was 429, kept in case that nothing follows.
+	// refusal is the last response if it was a 429, in case there is no further attempt.
 	refusal *APIError
 	// sending is called before each attempt; it may be nil.
 	sending func()
@@ -57,17 +57,15 @@ type (
 	sendingKey  struct{}
 )
 
-// BeforeSending returns a context whose request calls a function right before it is sent, also before it is repeated: its
-// turn may come long after it was made.
+// BeforeSending returns a context whose request calls sending right before each attempt, which may be long after the call.
 func BeforeSending(ctx context.Context, sending func()) context.Context {
 	return context.WithValue(ctx, sendingKey{}, sending)
 }
 
-// withAttempts returns the context of a call's requests.
 func withAttempts(ctx context.Context, repeatable bool) context.Context {
 	state := &attempts{caller: ctx, repeatable: repeatable, passage: newPassage(ctx)}
 	state.sending, _ = ctx.Value(sendingKey{}).(func())
-	// A connection is handed over when its TLS handshake is done. Whatever fails before was surely not sent.
+	// GotConn is called after the TLS handshake. If an attempt fails before that, nothing was sent.
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { state.connected.Store(true) }}
 	return context.WithValue(httptrace.WithClientTrace(ctx, trace), attemptsKey{}, state)
 }
@@ -77,16 +75,15 @@ func attemptsIn(ctx context.Context) *attempts {
 	return state
 }
 
-// retryPolicy decides whether a request is sent again, and after how long. A request that is not repeatable
-// is sent again only where the service surely did not act: on 429, or when no connection was made.
+// retryPolicy decides whether and when to retry a request. A request that is not repeatable is retried only if the service did
+// not act: on 429, or without a connection.
 type retryPolicy struct {
 	clock  clock.Clock
 	Random func() float64
-	// maxRetries bounds the repetitions of one call.
 	maxRetries int
 }
 
-// check is called after every attempt, with the response or with the error that came in its place.
+// check is called after every attempt, with its response or its error.
 func (p *retryPolicy) check(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	state := attemptsIn(ctx)
 	if state.caller.Err() != nil || state.failed >= p.maxRetries || !state.mayRepeat(resp, err) {
@@ -116,7 +113,7 @@ func (p *retryPolicy) pause(req *http.Request) error {
 	return p.clock.Sleep(state.caller, state.pause) //nolint:contextcheck // The context of the attempt ends with it.
 }
 
-// enter waits at the gate for the turn of the first attempt or of another one.
+// enter waits until the gate lets the next attempt pass.
 func (a *attempts) enter(g *gate) error {
 	if err := g.Enter(a.caller, &a.passage); err != nil {
 		return err
@@ -145,7 +142,7 @@ func (a *attempts) mayRepeat(resp *http.Response, err error) bool {
 	return false
 }
 
-// isTLSFault reports a handshake that fails the same way every time.
+// isTLSFault reports whether a TLS handshake fails the same way every time.
 func isTLSFault(err error) bool {
 	var verification *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
@@ -154,13 +151,13 @@ func isTLSFault(err error) bool {
 		errors.As(err, &op) && op.Op == "remote error"
 }
 
-// isDialFault reports that no connection was made; a dialer has timeouts of its own.
+// isDialFault reports whether there was no connection. Dialers have their own timeouts.
 func isDialFault(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// afterAttempt is called after every attempt at the API, and once more after a response that is final was read.
+// afterAttempt is called after every attempt at the API, and again after the final response was read.
 func (c *Conn) afterAttempt(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	state := attemptsIn(ctx)
 	refused := resp != nil && resp.StatusCode == http.StatusTooManyRequests
@@ -182,8 +179,8 @@ func (c *Conn) afterAttempt(ctx context.Context, resp *http.Response, err error)
 	return c.Retry.check(ctx, resp, err)
 }
 
-// afterRefusal shuts the gate and reports whether the request waits there for another attempt, however many there were:
-// the service did not act. It ends with the response where the wait is too long.
+// afterRefusal closes the gate and reports whether to retry after a 429. The number of such retries is not limited, because
+// the service did not act, but the wait is.
 func (c *Conn) afterRefusal(state *attempts, resp *http.Response) bool {
 	requested, _ := c.Retry.retryAfter(resp.Header)
 	if requested > maxRetryAfter {
@@ -198,7 +195,7 @@ func (c *Conn) afterRefusal(state *attempts, resp *http.Response) bool {
 	return true
 }
 
-// beforeRepetition waits for the time of the next attempt.
+// beforeRepetition waits for the next attempt.
 func (c *Conn) beforeRepetition(req *http.Request) error {
 	state := attemptsIn(req.Context())
 	state.timedOut, state.actedBefore = false, state.acted
@@ -208,13 +205,13 @@ func (c *Conn) beforeRepetition(req *http.Request) error {
 	return state.enter(c.Gate)
 }
 
-// Backoff doubles with every failure and is spread over its upper half, so that clients which failed together do not return together.
+// Backoff doubles with every failure and adds jitter, so that clients that failed together do not retry together.
 func (p *retryPolicy) Backoff(failed int) time.Duration {
-	d := min(maxBackoff, MinBackoff<<min(failed, 6)) // Without a bound the shift overflows.
+	d := min(maxBackoff, MinBackoff<<min(failed, 6)) // A larger shift would overflow.
 	return d/2 + time.Duration(p.Random()*float64(d/2))
 }
 
-// retryAfter reads the header in both of its forms: seconds, and an HTTP date, which is compared to the service's own clock where it tells it.
+// retryAfter parses the header as seconds or as an HTTP date, relative to the service's clock if the response has a date.
 func (p *retryPolicy) retryAfter(h http.Header) (time.Duration, bool) {
 	value := h.Get("Retry-After")
 	if value == "" {
@@ -234,7 +231,7 @@ func (p *retryPolicy) retryAfter(h http.Header) (time.Duration, bool) {
 	return max(0, at.Sub(now)), true
 }
 
-// BackOff waits before a caller's own repetition after so many failed attempts. It returns false if no attempt is left.
+// BackOff waits before a caller's own retry. It returns false if there are no retries left.
 func (c *Conn) BackOff(ctx context.Context, failed int) (again bool, err error) {
 	if failed >= c.Retry.maxRetries {
 		return false, nil

@@ -18,13 +18,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 )
 
-// StorageError is a failure at a signed address of the file storage. It never contains the address, which is a secret.
+// StorageError says that a request to a signed URL of the file storage failed. It never contains the URL, which is a secret.
 type StorageError struct {
 	// Act is "upload" or "download".
 	Act string
-	// Status is the response's, or 0 if there was none; Err is then why.
+	// Status is the HTTP status; 0 if there was no response, and Err says why.
 	Status int
-	// Detail is what the storage says went wrong; it may be empty.
+	// Detail is the file storage's message; it may be empty.
 	Detail string
 	Err    error
 }
@@ -42,18 +42,19 @@ func (e *StorageError) Error() string {
 
 func (e *StorageError) Unwrap() error { return e.Err }
 
-// stalledError says that a transfer was given up because no byte moved on its connection for too long.
+// stalledError says that a transfer was canceled because no data was transferred for too long.
 type stalledError struct{ timeout time.Duration }
 
 func (e *stalledError) Error() string {
 	return fmt.Sprintf("the transfer stalled: no data moved for %s; check the connection, or raise request_timeout in the provider block", e.timeout)
 }
 
-// idleConn is a connection that fails when no byte moves for the timeout, however long the transfer takes in all.
+// idleConn is a connection that fails if no data is transferred within the timeout. The transfer itself may take longer.
 type idleConn struct {
 	net.Conn
 	timeout time.Duration
-	// stalled is set once a deadline has passed. The transport then closes the connection, and what is pending fails of that.
+	// stalled is set when a deadline has passed. The transport then closes the connection, so pending calls fail with other
+	// errors.
 	stalled atomic.Bool
 }
 
@@ -63,7 +64,7 @@ func (c *idleConn) Read(p []byte) (int, error) {
 	return n, c.reason(err)
 }
 
-// Write also moves the deadline of the pending read of the response.
+// Write also extends the deadline of the pending read of the response.
 func (c *idleConn) Write(p []byte) (int, error) {
 	_ = c.SetDeadline(time.Now().Add(c.timeout))
 	n, err := c.Conn.Write(p)
@@ -82,7 +83,7 @@ func (c *idleConn) reason(err error) error {
 
 type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-// idleLimited bounds the idle time of the connections that dial makes, and the time to make one.
+// idleLimited limits the idle time of the connections that dial returns, and the time to connect.
 func idleLimited(dial dialFunc, timeout time.Duration) dialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -95,18 +96,18 @@ func idleLimited(dial dialFunc, timeout time.Duration) dialFunc {
 	}
 }
 
-// newTransferClient returns a client for transfers, which are bounded by their idle time. Each has a connection of its own.
+// newTransferClient returns a client for transfers, with a limit on their idle time. Each transfer has its own connection.
 func newTransferClient(timeout time.Duration) *http.Client {
 	transport := cleanhttp.DefaultPooledTransport()
 	transport.DialContext = idleLimited(transport.DialContext, timeout)
-	transport.ForceAttemptHTTP2 = false // It would share a connection among transfers.
+	transport.ForceAttemptHTTP2 = false // HTTP/2 would share a connection among transfers.
 	return &http.Client{
 		Transport:     signedLocations{transport},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// signedLocations drops a Location that is no URL: net/http would quote it in an error, and it may be signed.
+// signedLocations drops an invalid Location header: net/http would quote it in an error, and it may be a signed URL.
 type signedLocations struct{ http.RoundTripper }
 
 func (s signedLocations) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -120,14 +121,15 @@ func (s signedLocations) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// OpenDownload returns the bytes at a signed address. The caller closes them.
+// OpenDownload returns the content at a signed URL. The caller closes it.
 func (c *Conn) OpenDownload(ctx context.Context, address string) (io.ReadCloser, error) {
 	return c.SendToStorage(ctx, "download", address, func(ctx context.Context) (*http.Request, error) {
 		return http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	})
 }
 
-// SendToStorage sends a request without the API key until it succeeds or retries are used up. The caller closes the response.
+// SendToStorage sends a request without the API key until it succeeds or there are no retries left. The caller closes the
+// response.
 func (c *Conn) SendToStorage(ctx context.Context, act, address string, newRequest func(context.Context) (*http.Request, error)) (io.ReadCloser, error) {
 	if err := c.CheckSignedURL(address); err != nil {
 		return nil, &StorageError{Act: act, Err: err}
@@ -158,7 +160,7 @@ func (c *Conn) SendToStorage(ctx context.Context, act, address string, newReques
 	}
 }
 
-// CheckSignedURL refuses what would carry a file in clear text over a network, as for base_url.
+// CheckSignedURL rejects plain HTTP over a network, like ParseBaseURL.
 func (c *Conn) CheckSignedURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
@@ -170,7 +172,7 @@ func (c *Conn) CheckSignedURL(address string) error {
 	return nil
 }
 
-// storageFailure reads the text of a JSON or XML error. The rest of the response is left out: it may repeat what was signed.
+// storageFailure reads only the message of a JSON or XML error, because the rest of the response may contain the signed URL.
 func storageFailure(act string, resp *http.Response, err error) *StorageError {
 	if err != nil {
 		return &StorageError{Act: act, Err: WithoutURL(err)}
@@ -190,7 +192,7 @@ func storageFailure(act string, resp *http.Response, err error) *StorageError {
 	return &StorageError{Act: act, Status: resp.StatusCode, Detail: text.Detail}
 }
 
-// ChangedFileError says that a file is not as long as it was when its upload began.
+// ChangedFileError says that a file's size changed during its upload.
 type ChangedFileError struct{ Size int64 }
 
 func (e *ChangedFileError) Error() string {

@@ -6,8 +6,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// UnconfiguredError is what every call returns before the provider is configured, and while a provider setting is not
-// known yet, as during the plan of a configuration that creates what the setting depends on.
+// UnconfiguredError is the error of every call before the provider is configured, and while a provider setting is unknown,
+// such as during a plan that creates what the setting depends on.
 type UnconfiguredError struct {
 	// Setting is the provider attribute whose value is unknown; empty before the provider is configured.
 	Setting string
@@ -20,7 +20,7 @@ func (e *UnconfiguredError) Error() string {
 	return fmt.Sprintf("the provider's %s is not known yet; apply what %s depends on first", e.Setting, e.Setting)
 }
 
-// Configured is the error that every call returns while a provider setting is not known yet, else nil.
+// Configured returns the *UnconfiguredError of every call while a provider setting is unknown, else nil.
 func (c *Conn) Configured() error { return c.unconfigured }
 
 // NewUnconfigured returns a connection whose every call fails with an *UnconfiguredError.
