@@ -145,8 +145,8 @@ type Conn struct {
 	// streams is api for responses that may take longer than request_timeout as long as data is transferred.
 	streams *retryablehttp.Client
 	// storage sends requests to pre-signed URLs on other hosts. It never gets the API key.
-	storage *http.Client
-	Retry   *retryPolicy
+	storage           *http.Client
+	Retry             *retryPolicy
 	AllowInsecureHTTP bool
 
 	Gate    *gate

@@ -16,7 +16,7 @@ type APIError struct {
 	Operation string
 	Method    string
 	// Route is the operation's path with its placeholders, such as "/api/v0/computers/{computerId}".
-	Route string
+	Route  string
 	Status int
 	// Detail is the service's message; never empty.
 	Detail string

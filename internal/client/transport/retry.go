@@ -78,8 +78,8 @@ func attemptsIn(ctx context.Context) *attempts {
 // retryPolicy decides whether and when to retry a request. A request that is not repeatable is retried only if the service did
 // not act: on 429, or without a connection.
 type retryPolicy struct {
-	clock  clock.Clock
-	Random func() float64
+	clock      clock.Clock
+	Random     func() float64
 	maxRetries int
 }
 
