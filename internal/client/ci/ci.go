@@ -21,22 +21,23 @@ type Client struct {
 	conn *transport.Conn
 
 	reads reads
-	// lookForTime is real time, which TimeBeforeEdit takes at most.
+	// lookForTime limits the real time that TimeBeforeEdit takes.
 	lookForTime time.Duration
 }
 
-// New returns the calls of CI automation.
+// New returns a client for CI automation.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn, lookForTime: defaultLookForTime}
 	c.reads = newReads(c)
 	return c
 }
 
-// route starts the routes of CI automation, of whose answers the API shows no shapes: a list must be in its envelope,
-// but any field of an item may be absent.
+// route is the prefix of the routes of CI automation. The API does not document their responses: a list must be in its
+// envelope, but any field of an item may be missing.
 const route = "/api/v0/automations/ci/"
 
-// Job is a change of a workflow in a repository, which a pull request proposes. A text is empty where the service leaves it out.
+// Job is a change to a workflow in a repository, proposed in a pull request. A string is empty if the service does not return
+// it.
 type Job struct {
 	ID           string           `json:"id"`
 	Action       string           `json:"action"`
@@ -49,61 +50,59 @@ type Job struct {
 	UpdatedAt    transport.Millis `json:"updatedAt"`
 }
 
-// Repository is a repository in which CI automation may work.
+// Repository is a repository that CI automation may change.
 type Repository struct {
 	FullName       string `json:"fullName"`
 	URL            string `json:"url"`
 	IsPrivate      *bool  `json:"isPrivate"`
 	DefaultBranch  string `json:"defaultBranch"`
 	UserPermission string `json:"userPermission"`
-	// ServiceAppWritable says whether the service's app may write to it; nil where the service leaves it out.
+	// ServiceAppWritable says whether the service's app may write to the repository; nil if the service does not return it.
 	ServiceAppWritable *bool `json:"serviceAppWritable"`
 }
 
-// Owners are those whose repositories CI automation may work in.
+// Owners are the owners of the repositories that CI automation may change.
 type Owners struct {
 	Owners      []Owner
 	Integration *Integration
 }
 
-// Owner owns repositories.
 type Owner struct {
 	Login string `json:"login"`
 	Type  string `json:"type"`
 }
 
-// Integration tells of the organization's code host. Connected is nil where the service leaves it out.
+// Integration is the organization's integration with its code host. Connected is nil if the service does not return it.
 type Integration struct {
 	Connected *bool `json:"connected"`
 }
 
-// Runs are runs of workflows.
 type Runs struct {
 	Runs        []Run
 	Integration *Integration
 }
 
-// Run is a run of a workflow. Its fields are open, so it is kept whole too.
+// Run is a run of a workflow. Its fields are not documented, so Raw has all of them.
 type Run struct {
 	ID           Loose
 	RepoFullName Loose
 	Status       Loose
 	Conclusion   Loose
-	// Raw is the run as the service writes it.
+	// Raw is the run as the service returned it.
 	Raw json.RawMessage
 }
 
-// UnmarshalJSON keeps the whole item, whatever it is, beside the fields that are likely.
+// UnmarshalJSON accepts any value, and reads the fields that are likely to exist.
 func (r *Run) UnmarshalJSON(data []byte) error {
 	var fields map[string]Loose
 	if json.Unmarshal(data, &fields) != nil {
-		fields = nil // An item that is no object has no fields.
+		fields = nil // An item that is not an object has no fields.
 	}
 	*r = Run{ID: fields["id"], RepoFullName: fields["repoFullName"], Status: fields["status"], Conclusion: fields["conclusion"], Raw: bytes.Clone(data)}
 	return nil
 }
 
-// Scan is what the service found in the repositories.
+// Scan has the workflows that the service found in the repositories.
 type Scan struct {
 	Workflows   []Workflow
 	ScannedAt   transport.Millis
@@ -111,7 +110,7 @@ type Scan struct {
 	Integration *Integration
 }
 
-// Workflow is a workflow's file in a repository.
+// Workflow is a workflow file in a repository.
 type Workflow struct {
 	RepoFullName  string   `json:"repoFullName"`
 	FilePath      string   `json:"filePath"`
@@ -119,7 +118,7 @@ type Workflow struct {
 	TriggerEvents []string `json:"triggerEvents"`
 	ScheduleCron  string   `json:"scheduleCron"`
 	TemplateID    string   `json:"templateId"`
-	// AgentActionInputs are the inputs of the agent's step; nil where there are none.
+	// AgentActionInputs are the inputs of the agent's step; nil if there are none.
 	AgentActionInputs json.RawMessage `json:"agentActionInputs"`
 	GithubURL         string          `json:"githubUrl"`
 	FileSHA           string          `json:"fileSha"`
@@ -127,16 +126,16 @@ type Workflow struct {
 	UserPermission    string          `json:"userPermission"`
 }
 
-// Author wrote a workflow.
+// Author is the author of a workflow.
 type Author struct {
 	Login string `json:"login"`
 	Name  string `json:"name"`
 }
 
-// Loose is a text where the API does not say that it is one: any other value is its JSON, and null is empty.
+// Loose is a string in a field of undocumented type: any other value is kept as JSON, and null is empty.
 type Loose string
 
-// UnmarshalJSON takes a value of any type.
+// UnmarshalJSON accepts values of any type.
 func (l *Loose) UnmarshalJSON(data []byte) error {
 	*l = ""
 	if text := transport.TextOrJSON(data); text != "null" || data[0] == '"' {
@@ -145,10 +144,10 @@ func (l *Loose) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Fault is a Loose that says what went wrong. What says nothing is empty: false, {}, [] and blanks.
+// Fault is a Loose with an error message. Values without a message are empty: false, {}, [], and blanks.
 type Fault string
 
-// UnmarshalJSON takes a value of any type.
+// UnmarshalJSON accepts values of any type.
 func (f *Fault) UnmarshalJSON(data []byte) error {
 	var said Loose
 	if err := said.UnmarshalJSON(data); err != nil {
@@ -162,7 +161,7 @@ func (f *Fault) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// reads are what one process has read of CI automation: those who ask the same in a short time share a response.
+// reads caches the reads of CI automation: callers with the same request share a response for a short time.
 type reads struct {
 	jobs         *collection.Shared[Job]
 	repositories *collection.Shared[Repository]
@@ -181,16 +180,16 @@ func newReads(c *Client) reads {
 	}
 }
 
-// onlyOne is for collections that have one object.
+// onlyOne is the ID function of collections that have one object.
 func onlyOne[T any](*T) string { return collection.Organization }
 
-// Jobs returns the jobs of the organization, the newest first.
+// Jobs returns the jobs of the organization, newest first.
 func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
 	return c.reads.jobs.All(ctx, collection.Organization)
 }
 
-// Repositories returns the repositories in which CI automation may work, those of an owner or all, ordered by their names.
-// What is not the owner's is left out, whatever the service answers.
+// Repositories returns the repositories that CI automation may change, of one owner or of all, ordered by name. It drops
+// repositories of other owners, because the service may ignore the filter.
 func (c *Client) Repositories(ctx context.Context, owner string) ([]Repository, error) {
 	found, err := c.reads.repositories.All(ctx, owner)
 	return slices.DeleteFunc(found, func(r Repository) bool {
@@ -199,33 +198,33 @@ func (c *Client) Repositories(ctx context.Context, owner string) ([]Repository, 
 	}), err
 }
 
-// RepositoryOwners returns those whose repositories CI automation may work in, ordered by their names.
+// RepositoryOwners returns the owners of the repositories that CI automation may change, ordered by name.
 func (c *Client) RepositoryOwners(ctx context.Context) (*Owners, error) {
 	return first(c.reads.owners.All(ctx, collection.Organization))
 }
 
-// Runs returns the runs of workflows as the service orders them.
+// Runs returns the runs of workflows in the service's order.
 func (c *Client) Runs(ctx context.Context) (*Runs, error) {
 	return first(c.reads.runs.All(ctx, collection.Organization))
 }
 
-// Scan returns the workflows of the repositories, ordered by repository and path. The scan may be an earlier one.
+// Scan returns the workflows of the repositories, ordered by repository and path. The service may return a cached scan.
 func (c *Client) Scan(ctx context.Context) (*Scan, error) {
 	return first(c.reads.scans.All(ctx, cached))
 }
 
-// ForceScan is Scan with a new scan.
+// ForceScan is Scan that requests a new scan.
 func (c *Client) ForceScan(ctx context.Context) (*Scan, error) {
 	return first(c.reads.scans.All(ctx, forced))
 }
 
-// The keys of scans are values of forceRefresh.
+// The keys of scans are values of the query parameter forceRefresh.
 const (
 	cached = ""
 	forced = "true"
 )
 
-// first is the only object of a collection that has one.
+// first returns the only object of a collection that has one.
 func first[T any](objects []T, err error) (*T, error) {
 	if err != nil {
 		return nil, err
@@ -279,7 +278,7 @@ func (c *Client) scan(ctx context.Context, key string) ([]Scan, error) {
 	}
 	workflows, err := list[Workflow](ctx, c.conn, r, "workflows", &envelope)
 	for i := range workflows {
-		slices.Sort(workflows[i].TriggerEvents) // Their order says nothing, and a changing one would show up as a change.
+		slices.Sort(workflows[i].TriggerEvents) // The order is not defined, and a changing order would show up as drift.
 	}
 	slices.SortStableFunc(workflows, func(a, b Workflow) int {
 		return cmp.Or(cmp.Compare(a.RepoFullName, b.RepoFullName), cmp.Compare(a.FilePath, b.FilePath))
@@ -287,7 +286,7 @@ func (c *Client) scan(ctx context.Context, key string) ([]Scan, error) {
 	return []Scan{{Workflows: workflows, ScannedAt: envelope.ScannedAt, CacheTTL: envelope.CacheTTLMs, Integration: envelope.Integration}}, err
 }
 
-// list asks for a list in an envelope of that name, and reads what else is in its response unless envelope is nil.
+// list reads a list from the field with a name, and the other fields of the response into envelope unless that is nil.
 func list[T any](ctx context.Context, c *transport.Conn, r transport.Request, name string, envelope any) ([]T, error) {
 	response, err := c.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// defaultLookForTime is short: nobody is told of the wait, and all it gives is a time to name in messages.
+// defaultLookForTime is short because users do not see that the provider waits, and the time is used only in messages.
 const defaultLookForTime = 5 * time.Second
 
-// EditWorkflowRequest is the body of editCiWorkflow. What is not set is not sent.
+// EditWorkflowRequest is the body of editCiWorkflow. Nil fields are not sent.
 type EditWorkflowRequest struct {
 	// Action is "create", "edit" or "delete".
 	Action              string   `json:"action"`
@@ -25,13 +25,13 @@ type EditWorkflowRequest struct {
 	ModeID              *string  `json:"modeId,omitempty"`
 }
 
-// Target is a workflow's file, or a repository alone where the service names the file.
+// Target is a workflow file, or a repository alone if the service chooses the file.
 type Target struct {
 	RepoFullName string  `json:"repoFullName"`
 	FilePath     *string `json:"filePath,omitempty"`
 }
 
-// String names a target in messages.
+// String formats a target for messages.
 func (t Target) String() string {
 	if t.FilePath == nil {
 		return t.RepoFullName
@@ -39,7 +39,7 @@ func (t Target) String() string {
 	return t.RepoFullName + " (" + *t.FilePath + ")"
 }
 
-// Changes are the new values of a workflow. An empty text is sent, too: it removes the value.
+// Changes are the new values of a workflow. An empty string is sent too, because it removes the value.
 type Changes struct {
 	Name                    *string  `json:"name,omitempty"`
 	YAMLParams              *string  `json:"yamlParams,omitempty"`
@@ -50,8 +50,8 @@ type Changes struct {
 	CustomCIReasoningEffort *string  `json:"customCIReasoningEffort,omitempty"`
 }
 
-// Outcome is what became of a repository: a pull request, a message where there is none, or an error. What the service
-// leaves out is empty.
+// Outcome is the result for a repository: a pull request, a message if there is none, or an error. Fields that the service
+// does not return are empty.
 type Outcome struct {
 	RepoFullName Loose `json:"repoFullName"`
 	SessionID    Loose `json:"sessionId"`
@@ -62,21 +62,21 @@ type Outcome struct {
 
 // Edit is the response to an edit.
 type Edit struct {
-	// Repositories are those of the request, each once, in its order.
+	// Repositories are the repositories of the request, each once, in the order of the request.
 	Repositories []RepositoryEdit
-	// Others are outcomes without a repository, or of one that was not asked for.
+	// Others are outcomes without a repository, or for one that was not requested.
 	Others []Outcome
 }
 
-// RepositoryEdit is what became of a repository. An outcome does not name its file, so those of several files cannot be
-// told apart. There may be fewer outcomes than targets, a single one may stand for all of them, and there may be more.
+// RepositoryEdit is the result for a repository. An outcome does not name its file, so outcomes of several files cannot be
+// told apart. There may be fewer outcomes than targets, one outcome for all of them, or more.
 type RepositoryEdit struct {
 	Targets  []Target
 	Outcomes []Outcome
 }
 
-// UncertainEditError says that pull requests may have been opened although there is no answer that tells which. The request
-// was not sent again, because that would open others.
+// UncertainEditError says that pull requests may have been opened, but that no response lists them. The request was not
+// retried, because that would open more pull requests.
 type UncertainEditError struct {
 	Targets []Target
 	// Err is why the response is missing.
@@ -93,9 +93,9 @@ func (e *UncertainEditError) Error() string {
 
 func (e *UncertainEditError) Unwrap() error { return e.Err }
 
-// TimeBeforeEdit is the service's time, as its last response told it, in RFC 3339: what is changed from now on has no older one.
-// If it has told none yet, the jobs are read for it, for a short while and whatever comes of that. It is empty if the service
-// does not tell it: the clock of this machine may be ahead of the service's.
+// TimeBeforeEdit returns the service's time in RFC 3339; later changes are not older than that. If no response had a date yet,
+// it lists the jobs for a short while to get one, and ignores errors. It returns an empty string if the time is unknown,
+// because the local clock may be ahead of the service's.
 func (c *Client) TimeBeforeEdit(ctx context.Context) string {
 	if c.conn.ServiceTime().IsZero() {
 		look, cancel := context.WithTimeout(ctx, c.lookForTime)
@@ -109,12 +109,12 @@ func (c *Client) TimeBeforeEdit(ctx context.Context) string {
 	return at.UTC().Format(time.RFC3339)
 }
 
-// EditWorkflow opens pull requests that create, change or delete a workflow. Each request opens others, so one that the
-// service may have acted on is not repeated, and is an *UncertainEditError if it fails.
+// EditWorkflow opens pull requests that create, change, or delete a workflow. Each request opens new ones, so a request that
+// the service may have acted on is not retried, and its error is an *UncertainEditError.
 func (c *Client) EditWorkflow(ctx context.Context, body EditWorkflowRequest) (*Edit, error) {
 	r := transport.Request{Op: transport.Operation{Name: "editCiWorkflow", Method: http.MethodPost, Route: route + "edit", Slow: true}, Body: body}
 	outcomes, err := list[Outcome](ctx, c.conn, r, "sessions", nil)
-	c.reads.jobs.InvalidateAll() // Also where only the answer was lost.
+	c.reads.jobs.InvalidateAll() // Even if only the response was lost.
 	c.reads.scans.InvalidateAll()
 	c.reads.runs.InvalidateAll()
 	switch {
@@ -126,7 +126,7 @@ func (c *Client) EditWorkflow(ctx context.Context, body EditWorkflowRequest) (*E
 	return assign(outcomes, body.Repos), nil
 }
 
-// assign gives each repository its outcomes. The code host does not tell names apart by case.
+// assign assigns the outcomes to the repositories. Repository names are case-insensitive.
 func assign(outcomes []Outcome, targets []Target) *Edit {
 	edit := &Edit{}
 	find := func(name string) *RepositoryEdit {
@@ -155,7 +155,7 @@ func assign(outcomes []Outcome, targets []Target) *Edit {
 	return edit
 }
 
-// adoptNameless gives an outcome without a repository to the only one that has none, if it is the only outcome left.
+// adoptNameless assigns a single outcome without a repository to the only repository without an outcome.
 func (e *Edit) adoptNameless() {
 	if len(e.Others) != 1 || e.Others[0].RepoFullName != "" || e.Others[0] == (Outcome{}) {
 		return

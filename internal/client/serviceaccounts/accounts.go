@@ -28,7 +28,7 @@ type ownedCollection interface {
 	Forget(account string)
 }
 
-// New returns the calls on service accounts and their API keys.
+// New returns a client for service accounts and their API keys.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
 	c.accounts = collection.NewShared(conn.Clock, 1, c.list, (*Account).Identifier, func(a *Account) []string { return []string{a.Name} })
@@ -84,7 +84,7 @@ func (c *Client) List(ctx context.Context) ([]Account, error) {
 	return all, nil
 }
 
-// ListNamed returns the accounts of a name, from the same listing.
+// ListNamed returns the accounts with a name from the same listing.
 func (c *Client) ListNamed(ctx context.Context, name string) ([]Account, error) {
 	return c.accounts.Find(ctx, collection.Organization, name)
 }
@@ -110,8 +110,8 @@ func (a *Account) describe() create.ExistsError {
 	return create.ExistsError{Object: "service account", Name: a.Name, ID: a.ID, ImportID: a.ID, CreatedAt: a.CreatedAt.Time()}
 }
 
-// Create creates an account; create.Named handles a lost response. The API does not say whether names are unique, so an
-// existing account of the name is an *ExistsError, and nothing is sent.
+// Create creates an account, and finds it after a lost response; see create.Named. The API does not say whether names are
+// unique, so if an account with the name exists, nothing is sent and the error is an *ExistsError.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, error) {
 	created, err := create.Named(ctx, c.conn, create.NamedObject[Account]{
 		Object:     "service account",
@@ -142,7 +142,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, erro
 	return created, nil
 }
 
-// Update changes what is set in body.
+// Update changes the fields that are set in body.
 func (c *Client) Update(ctx context.Context, id string, body UpdateRequest) (*Account, error) {
 	updated, err := transport.PatchObject(ctx, c.conn, transport.Request{
 		Op:   transport.Operation{Name: "updateServiceAccount", Method: http.MethodPatch, Route: "/api/v0/service-accounts/{serviceAccountId}"},
@@ -179,7 +179,7 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 	return err
 }
 
-// GoneWithAccount turns the 404 of an account's object into a *GoneError if the account is gone, and its objects with it.
+// GoneWithAccount turns the 404 of an account's object into a *GoneError if the account itself is gone.
 func (c *Client) GoneWithAccount(ctx context.Context, account string, err error) error {
 	var unproven *collection.UnprovenGoneError
 	if account == "" || !errors.As(err, &unproven) || !transport.IsNotFound(unproven.Listing) {
@@ -191,7 +191,7 @@ func (c *Client) GoneWithAccount(ctx context.Context, account string, err error)
 	return err
 }
 
-// CheckAccess reports a key, role, or URL that cannot work when a service account is planned.
+// CheckAccess checks during a plan that the key, its role, and base_url can manage service accounts.
 func (c *Client) CheckAccess(ctx context.Context) error {
 	return c.conn.CheckOnce("service accounts", func() error {
 		_, err := c.accounts.Snapshot(ctx, collection.Organization, "", c.conn.LastResponseAt())

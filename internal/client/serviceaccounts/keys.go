@@ -9,7 +9,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// APIKey is a key of a service account as a listing shows it. Its value is never shown again.
+// APIKey is a key of a service account in a listing. The service never returns its value again.
 type APIKey struct {
 	// AccountID is the service account's ID. The service does not return it; the client fills it in.
 	AccountID   string           `json:"-"`
@@ -23,19 +23,19 @@ type APIKey struct {
 	RevokedAt transport.Millis `json:"revokedAt"`
 }
 
-// IsLive reports that the key is neither revoked nor expired.
+// IsLive reports whether the key is neither revoked nor expired.
 func (k *APIKey) IsLive(now time.Time) bool {
 	return !k.IsRevoked && (k.ExpiresAt == 0 || k.ExpiresAt.Time().After(now))
 }
 
-// MintedAPIKey is the response to a mint or a rotation, the only one with the value.
+// MintedAPIKey is the response to a mint or a rotation. No other response has the value.
 type MintedAPIKey struct {
 	ID          string           `json:"id"`
 	Value       string           `json:"value"`
 	Fingerprint string           `json:"fingerprint"`
 	Name        string           `json:"name"`
 	ExpiresAt   transport.Millis `json:"expiresAt"`
-	// CreatedAt is the time of the response, to the second, if the response has no time of creation.
+	// CreatedAt is the date of the response if the response has no creation time.
 	CreatedAt transport.Millis `json:"createdAt"`
 }
 
@@ -55,21 +55,21 @@ func (c *Client) ListKeys(ctx context.Context, accountID string) ([]APIKey, erro
 	return keys, c.accountGone(ctx, accountID, err)
 }
 
-// GetKey returns one key of a service account from the same listing; nil if neither it nor a second listing has the key.
-// The second one is needed because a missing key is replaced.
+// GetKey returns one key of a service account from the same listing; nil if two listings lack it. One is not enough, because a
+// missing key is replaced.
 func (c *Client) GetKey(ctx context.Context, accountID, keyID string) (*APIKey, error) {
 	found, err := c.keys.LookupTwice(ctx, accountID, keyID)
 	return found, c.accountGone(ctx, accountID, err)
 }
 
-// CachedKeysNamed returns the keys of a name from the snapshot that this process keeps up to date with its own writes.
-// Dead keys are among them, except those that this process revoked.
+// CachedKeysNamed returns the keys with a name from the snapshot, which this process updates with its own writes. It includes
+// dead keys, except those that this process revoked.
 func (c *Client) CachedKeysNamed(ctx context.Context, accountID, name string) ([]APIKey, error) {
 	snapshot, err := c.snapshotKeys(ctx, accountID, name)
 	return snapshot.Named, err
 }
 
-// accountGone turns a 404 for an account's keys into a *GoneError where the account itself is gone.
+// accountGone turns a 404 for an account's keys into a *GoneError if the account itself is gone.
 func (c *Client) accountGone(ctx context.Context, accountID string, err error) error {
 	if !transport.IsNotFound(err) {
 		return err
@@ -101,7 +101,7 @@ func (c *Client) RevokeKey(ctx context.Context, accountID, keyID string) error {
 	return err
 }
 
-// RevokeExistingKey revokes a key. If it is gone, the error is a *GoneError.
+// RevokeExistingKey revokes a key. If the key is gone, the error is a *GoneError.
 func (c *Client) RevokeExistingKey(ctx context.Context, accountID, keyID string) error {
 	err := c.RevokeKey(ctx, accountID, keyID)
 	if transport.IsNotFound(err) {

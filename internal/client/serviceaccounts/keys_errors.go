@@ -6,10 +6,10 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 )
 
-// UnrevokedError says that keys whose values are lost are still valid, because revoking them failed.
+// UnrevokedError says that keys with lost values are still valid, because revoking them failed.
 type UnrevokedError struct {
 	Found []create.ExistsError
-	// Err is why the response was lost, and why the revocation failed.
+	// Err says why the response was lost, and why the revocation failed.
 	Err error
 }
 
@@ -19,13 +19,13 @@ func (e *UnrevokedError) Error() string {
 
 func (e *UnrevokedError) Unwrap() error { return e.Err }
 
-// RotatedError says that the service does not rotate a key, and that newer live keys of its name exist. An earlier
+// RotatedError says that the service refused to rotate a key, and that newer live keys with its name exist. An earlier
 // rotation may have created one of them.
 type RotatedError struct {
 	// KeyID is the key that was not rotated.
 	KeyID string
 	Found []create.ExistsError
-	// Err is the response of the service.
+	// Err is the service's response.
 	Err error
 }
 

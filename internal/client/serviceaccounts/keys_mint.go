@@ -12,7 +12,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// mintAttempts is how often a mint is sent if every response is lost.
+// mintAttempts limits how often a mint is sent if every response is lost.
 const mintAttempts = 3
 
 // NewAPIKey describes the key to mint.
@@ -20,23 +20,22 @@ type NewAPIKey struct {
 	AccountID, Name string
 	// ExpiresAt is zero for a key that never expires.
 	ExpiresAt time.Time
-	// Lifetime is set if ExpiresAt was counted from now.
+	// Lifetime is set if ExpiresAt was computed from the current time.
 	Lifetime time.Duration
 }
 
-// Renewal describes the key that a new one replaces.
+// Renewal describes the key to replace.
 type Renewal struct {
-	// ID is the ID of the present key.
+	// ID is the ID of the current key.
 	ID string
-	// KeepID is the ID of another live key of the same name that may stay, such as one in its grace period; empty for none.
+	// KeepID is the ID of another live key with the same name that may stay, such as one in its grace period; empty for none.
 	KeepID string
-	// RevokeID is the ID of the present key's successor that the plan announced to revoke; empty for none.
+	// RevokeID is the ID of the current key's successor if the plan announced its revocation; empty for none.
 	RevokeID string
-	// GraceMinutes is how long the present key still authenticates after a rotation, 0 to 10.
+	// GraceMinutes is how long the current key still authenticates after a rotation, 0 to 10.
 	GraceMinutes int64
 }
 
-// keyCreation is the creation of one key.
 type keyCreation struct {
 	client  *Client
 	key     NewAPIKey
@@ -45,25 +44,25 @@ type keyCreation struct {
 	snapshot collection.Snapshot[APIKey]
 }
 
-// CreateKey mints a key. If a live key of the same name exists, the error is an *ExistsError and nothing is sent: an
-// interrupted run may have left it, and its value is lost then.
+// CreateKey mints a key. If a live key with the same name exists, nothing is sent and the error is an *ExistsError: an
+// interrupted run may have created the key, and its value is lost.
 func (c *Client) CreateKey(ctx context.Context, n NewAPIKey) (*MintedAPIKey, error) {
 	return c.createKey(ctx, n, Renewal{}, (*keyCreation).mintIfUnique)
 }
 
-// CreateKeyAmongOthers mints a key even if live keys of the same name exist.
+// CreateKeyAmongOthers mints a key even if live keys with the same name exist.
 func (c *Client) CreateKeyAmongOthers(ctx context.Context, n NewAPIKey) (*MintedAPIKey, error) {
 	return c.createKey(ctx, n, Renewal{}, (*keyCreation).mint)
 }
 
-// RenewKey replaces a key. A live key is rotated. If the response is lost, so is the new value: the key that was provably
-// created is revoked, and another one is minted. For a dead key, a key is minted, and the dead key's successor is revoked
-// if the plan announced that. Any other live key of the name stops it as in CreateKey.
+// RenewKey replaces a key. It rotates a live key. If the response is lost, so is the new value, so it revokes the key that was
+// provably created and mints another one. For a dead key, it mints a key, and first revokes the successor that the plan
+// announced. Any other live key with the name is an error as in CreateKey.
 func (c *Client) RenewKey(ctx context.Context, n NewAPIKey, old Renewal) (*MintedAPIKey, error) {
 	return c.createKey(ctx, n, old, (*keyCreation).renew)
 }
 
-// createKey keeps two creations of one name apart: neither would see the other's key.
+// createKey serializes creations with one name, because neither would see the other's key.
 func (c *Client) createKey(ctx context.Context, n NewAPIKey, old Renewal, send func(*keyCreation, context.Context) (*MintedAPIKey, error)) (*MintedAPIKey, error) {
 	release, err := c.keys.Creating.Lock(ctx, n.AccountID+"/"+n.Name)
 	if err != nil {
@@ -84,7 +83,7 @@ func (c *Client) snapshotKeys(ctx context.Context, accountID, name string) (coll
 
 func (k *keyCreation) isLive(key *APIKey) bool { return key.IsLive(k.client.conn.Clock.Now()) }
 
-// keysNow lists the keys of the name anew.
+// keysNow lists the keys with the name again.
 func (k *keyCreation) keysNow(ctx context.Context) ([]APIKey, error) {
 	return k.client.keys.FindNow(ctx, k.key.AccountID, k.key.Name)
 }
@@ -117,8 +116,8 @@ func (k *keyCreation) renew(ctx context.Context) (*MintedAPIKey, error) {
 	return nil, err
 }
 
-// afterLostRotation revokes the key that a rotation without a response created, and mints another one. If there is none,
-// nothing was rotated.
+// afterLostRotation revokes the key that a rotation without a response created, and mints another one. If there is no such
+// key, nothing was rotated.
 func (k *keyCreation) afterLostRotation(ctx context.Context, since time.Time, lostErr error) (*MintedAPIKey, error) {
 	longer, cancel := transport.Outlive(ctx)
 	defer cancel()
@@ -140,7 +139,7 @@ func (k *keyCreation) afterLostRotation(ctx context.Context, since time.Time, lo
 			return nil, err
 		}
 		if ctx.Err() != nil {
-			return nil, lostErr // The run is being stopped, so nothing could store the value of another key.
+			return nil, lostErr // The run is stopping, so the value of another key could not be stored.
 		}
 		return k.mint(ctx)
 	case len(found) > 0:
@@ -149,9 +148,9 @@ func (k *keyCreation) afterLostRotation(ctx context.Context, since time.Time, lo
 	return nil, lostErr
 }
 
-// afterRefusedRotation finds out why a live key could not be rotated: it was revoked in the meantime, or it was already
-// rotated and is in its grace period, which a listing does not show. Until that ends, nothing proves who rotated it, so the
-// newer key is only named.
+// afterRefusedRotation handles a live key that cannot be rotated: it was revoked in the meantime, or it was already rotated
+// and is in its grace period, which listings do not show. During that time, nothing proves who rotated it, so the newer key is
+// not revoked but named in the error.
 func (k *keyCreation) afterRefusedRotation(ctx context.Context, refused error) (*MintedAPIKey, error) {
 	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
@@ -177,7 +176,7 @@ func (k *keyCreation) afterRefusedRotation(ctx context.Context, refused error) (
 	return k.mint(ctx) // The newer key was revoked.
 }
 
-// mintIfUnique mints a key unless another live key of the name exists.
+// mintIfUnique mints a key unless another live key with the name exists.
 func (k *keyCreation) mintIfUnique(ctx context.Context) (*MintedAPIKey, error) {
 	named := k.snapshot.Named
 	if _, others := k.successorAndOthers(named); len(others) > 0 {
@@ -203,7 +202,7 @@ func (k *keyCreation) mintIfUniqueAmong(ctx context.Context, named []APIKey) (*M
 	return k.mint(ctx)
 }
 
-// successorAndOthers returns the present key's successor if the plan announced to revoke it, and the other live keys that
+// successorAndOthers returns the current key's successor if the plan announced its revocation, and the other live keys, which
 // prevent a mint.
 func (k *keyCreation) successorAndOthers(named []APIKey) (successor *APIKey, others []APIKey) {
 	named = collection.Filter(named, func(key *APIKey) bool { return key.ID != k.renewal.KeepID })
@@ -214,7 +213,7 @@ func (k *keyCreation) successorAndOthers(named []APIKey) (successor *APIKey, oth
 	return successor, collection.Filter(named, func(key *APIKey) bool { return k.isLive(key) && (successor == nil || key.ID != successor.ID) })
 }
 
-// mint sends the mint. After a lost response, it revokes the key that was provably created before it sends the mint again.
+// mint mints a key. After a lost response, it revokes the key that was provably created before it retries.
 func (k *keyCreation) mint(ctx context.Context) (*MintedAPIKey, error) {
 	for attempt := 1; ; attempt++ {
 		since := k.client.conn.ServiceTime()
@@ -249,8 +248,8 @@ func (k *keyCreation) revokeLostMint(ctx context.Context, since time.Time, lostE
 	return k.lostError(found, errors.Join(lostErr, err))
 }
 
-// findLost looks for what a request without a response created: found is every new live key of the name, and proven are
-// those that only this request can have created.
+// findLost searches for the key of a lost response: found are all new live keys with the name, and proven are those that only
+// this request can have created.
 func (k *keyCreation) findLost(ctx context.Context, since time.Time) (proven, found []APIKey, err error) {
 	conn := k.client.conn
 	found, err = create.FindAfterLoss(ctx, conn, 1, func(ctx context.Context) ([]APIKey, error) {
@@ -261,8 +260,8 @@ func (k *keyCreation) findLost(ctx context.Context, since time.Time) (proven, fo
 	return collection.Filter(found, proof.holds), found, err
 }
 
-// send sends a mint or a rotation. A response without the value, or with another key, counts as lost. It has no time of
-// creation, so the time of the response stands in for it.
+// send sends a mint or a rotation. A response without the value, or with another key, counts as lost. If the response has no
+// creation time, its date is used.
 func (k *keyCreation) send(ctx context.Context, r transport.Request) (*MintedAPIKey, error) {
 	keys, n := k.client.keys, k.key
 	r.Noun = "apiKey"
@@ -288,7 +287,7 @@ func (k *keyCreation) send(ctx context.Context, r transport.Request) (*MintedAPI
 	return minted, nil
 }
 
-// revokeLost revokes a key whose value was lost with a response.
+// revokeLost revokes a key whose value was lost with its response.
 func (k *keyCreation) revokeLost(ctx context.Context, key *APIKey, lostErr error) error {
 	if err := k.client.RevokeExistingKey(ctx, key.AccountID, key.ID); err != nil && !collection.IsGone(err) {
 		return &UnrevokedError{Found: describeKeys([]APIKey{*key}), Err: errors.Join(lostErr, err)}

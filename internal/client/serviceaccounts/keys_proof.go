@@ -12,17 +12,16 @@ import (
 // maxGracePeriod is the longest grace period of a rotation.
 const maxGracePeriod = 10 * time.Minute
 
-// tolerance is how far apart two times may be that the service writes for one event.
+// tolerance is the largest difference between two times of the service for the same event.
 const tolerance = 2 * time.Second
 
-// mintProof distinguishes the key that a request without a response created from the keys of others. Every part of it
-// must hold, because the key is then revoked.
+// mintProof proves that a request without a response created a key. All parts must match, because the key is then revoked.
 type mintProof struct {
-	// expiresAt is exactly the requested expiry; 0 is none.
+	// expiresAt is the requested expiry; 0 for none.
 	expiresAt transport.Millis
 	// since and until are the service's times in the last response before the request and in the listing after it.
 	since, until time.Time
-	// existed reports that a key existed before, or that this process created it for another purpose.
+	// existed reports whether a key existed before, or was created by this process for another purpose.
 	existed func(id string) bool
 }
 
@@ -35,8 +34,8 @@ func (p mintProof) holds(k *APIKey) bool {
 		!created.Before(p.since.Truncate(time.Second)) && created.Before(p.until.Truncate(time.Second).Add(time.Second))
 }
 
-// isSuccessor reports that the rotation that ended the old key created k. The service does both in one step, so the old
-// key ends a whole number of minutes, the grace period, after k was created.
+// isSuccessor reports whether k was created by the rotation that ended the old key. The service does both in one step, so the
+// old key ends a whole number of minutes (the grace period) after k was created.
 func isSuccessor(old, k *APIKey) bool {
 	if !old.IsRevoked || old.RevokedAt == 0 || k.CreatedAt == 0 || k.CreatedAt < old.CreatedAt || k.ID == old.ID || k.Name != old.Name {
 		return false
@@ -46,8 +45,8 @@ func isSuccessor(old, k *APIKey) bool {
 	return grace >= 0 && grace <= maxGracePeriod && (apart-grace).Abs() <= tolerance
 }
 
-// Successor returns the live key that a rotation of the dead key with the same expiry as n created, or nil. Its value is
-// lost if the state has only the dead key. A rotation creates one key, so two candidates prove nothing.
+// Successor returns the live key that a rotation of the dead key created with the expiry of n, or nil. Its value is lost if
+// the state has only the dead key. A rotation creates one key, so two candidates prove nothing.
 func Successor(keys []APIKey, deadID string, n NewAPIKey, now time.Time) *APIKey {
 	old := findByID(keys, deadID)
 	if old == nil {
@@ -60,7 +59,7 @@ func Successor(keys []APIKey, deadID string, n NewAPIKey, now time.Time) *APIKey
 	return &candidates[0]
 }
 
-// hasExpiryOf reports that k has the requested expiry, counted from its own creation if Lifetime is set.
+// hasExpiryOf reports whether k has the requested expiry, counted from its own creation if Lifetime is set.
 func (n NewAPIKey) hasExpiryOf(k *APIKey) bool {
 	switch {
 	case n.ExpiresAt.IsZero() || k.ExpiresAt == 0:
@@ -79,7 +78,7 @@ func findByID(keys []APIKey, id string) *APIKey {
 	return &keys[i]
 }
 
-// describeKeys describes keys for errors, the newest first.
+// describeKeys describes keys for errors, newest first.
 func describeKeys(keys []APIKey) []create.ExistsError {
 	newest := slices.Clone(keys)
 	slices.SortFunc(newest, func(a, b APIKey) int { return int(b.CreatedAt - a.CreatedAt) })

@@ -19,7 +19,7 @@ const (
 // Session is a conversation with an agent on a computer.
 type Session struct {
 	ID string `json:"sessionId"`
-	// ParentSessionID is the session that started this one as a subagent.
+	// ParentSessionID is the ID of the session that started this one as a subagent.
 	ParentSessionID string           `json:"parent_session_id"`
 	Title           string           `json:"title"`
 	Status          string           `json:"status"`
@@ -27,9 +27,9 @@ type Session struct {
 	CreatedAt       transport.Millis `json:"createdAt"`
 	UpdatedAt       transport.Millis `json:"updatedAt"`
 	CompletedAt     transport.Millis `json:"completedAt"`
-	// ComputerID is empty where the session is connected to no computer, or the service does not tell.
+	// ComputerID is empty if the session is not connected to a computer, or if the service does not return it.
 	ComputerID string `json:"computerId"`
-	// Settings are nil where the response has none, as that of a single read often has.
+	// Settings are nil if the response has none, which is common for the read of a single session.
 	Settings *Settings `json:"sessionSettings"`
 	// ServiceCredits are the credits that the session and its subagents have consumed; nil in listings.
 	ServiceCredits *float64 `json:"serviceCredits"`
@@ -44,7 +44,7 @@ func (s *Session) MissingField() string {
 	return ""
 }
 
-// existing is what an error tells of a session.
+// existing describes a session for an error.
 func (s *Session) existing() create.ExistsError {
 	object := "session"
 	if s.ComputerID != "" {
@@ -53,18 +53,18 @@ func (s *Session) existing() create.ExistsError {
 	return create.ExistsError{Object: object, ID: s.ID, ImportID: s.ID, CreatedAt: s.CreatedAt.Time()}
 }
 
-// isUntouched reports that nothing has happened in a session since it was made. A new one may be pending.
+// isUntouched reports whether nothing has happened in a session since its creation. A new session may be pending.
 func (s *Session) isUntouched() bool {
 	return s.ParentSessionID == "" && s.Title == "" && s.MessageCount == 0 && (s.Status == StatusIdle || s.Status == StatusPending)
 }
 
 // SystemPrompt replaces the agent's preset prompt, or is appended to it.
 type SystemPrompt struct {
-	// One of the two is nil.
+	// Exactly one of the two is set.
 	Text, Append *string
 }
 
-// MarshalJSON writes a text as it is, and an addition with the preset.
+// MarshalJSON encodes Text as a string, and Append as an object with the preset.
 func (p SystemPrompt) MarshalJSON() ([]byte, error) {
 	if p.Text != nil {
 		return json.Marshal(*p.Text)
@@ -79,19 +79,19 @@ func (p SystemPrompt) MarshalJSON() ([]byte, error) {
 // CreateRequest is the body of createSession.
 type CreateRequest struct {
 	ComputerID string `json:"computerId"`
-	// Cwd is the working directory; the service chooses where it is empty.
+	// Cwd is the working directory; if empty, the service chooses one.
 	Cwd          string        `json:"cwd,omitempty"`
 	Settings     *Settings     `json:"sessionSettings,omitempty"`
 	SystemPrompt *SystemPrompt `json:"systemPrompt,omitempty"`
 }
 
-// isWanted reports that a session is what the request asked for, as far as its record tells. What was asked for beyond
-// settings is in no record.
+// isWanted reports whether a session matches the request, as far as a response shows. Responses have nothing of a request
+// beyond its settings.
 func (b CreateRequest) isWanted(s *Session) bool {
 	return !b.isElsewhere(s) && s.isUntouched() && b.Settings.HoldsIn(s.Settings) && !b.isExceededBy(s.Settings)
 }
 
-// isExceededBy reports that settings have a value that was not requested and is no default of the organization.
+// isExceededBy reports whether settings have a value that was not requested and cannot be a default of the organization.
 func (b CreateRequest) isExceededBy(returned *Settings) bool {
 	requested := b.Settings.fields()
 	defaults := []string{
@@ -107,7 +107,7 @@ func (b CreateRequest) isExceededBy(returned *Settings) bool {
 	return false
 }
 
-// isElsewhere reports that a session is on another computer than the one that was asked for.
+// isElsewhere reports whether a session is on a different computer than requested.
 func (b CreateRequest) isElsewhere(s *Session) bool {
 	return s.ComputerID != "" && !strings.EqualFold(s.ComputerID, b.ComputerID)
 }

@@ -24,11 +24,11 @@ type Client struct {
 
 	listings *collection.Shared[Session]
 	pages    *collection.Paged[[]Session]
-	// creations are by computer; see CreationsIn.
+	// creations are by computer; see create.CreationsIn.
 	creations sync.Map
 }
 
-// New returns the calls on sessions.
+// New returns a client for sessions.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
 	c.listings = collection.NewShared(conn.Clock, 0, c.listForReads, (*Session).Identifier, collection.Nameless[Session])
@@ -37,17 +37,17 @@ func New(conn *transport.Conn) *Client {
 }
 
 const (
-	// maxListed is how many sessions of a computer are listed for reads. Others are read one by one.
+	// maxListed limits how many sessions of a computer are listed for reads. The others are read one by one.
 	maxListed = 1000
-	// youngFor is for how long after its creation the service may answer 404 for a session.
+	// youngFor is how long the service may return 404 for a new session.
 	youngFor = time.Minute
-	// notFoundPatience is for how long a call repeats a request for a session that is not found but may be young.
+	// notFoundPatience is how long a request is retried while a session that may be new is not found.
 	notFoundPatience = 2500 * time.Millisecond
 	notFoundPause    = 2 * time.Second
 )
 
 var (
-	// opList takes a minute or more where nobody has asked for a while.
+	// opList may take a minute or more if there was no listing for a while.
 	opList = transport.Operation{Name: "listSessions", Method: http.MethodGet, Route: "/api/v0/sessions", Slow: true, WarmsUp: true}
 	route  = "/api/v0/sessions/{sessionId}"
 )
@@ -58,13 +58,13 @@ func query(computer string) url.Values {
 	return q
 }
 
-// pagesOf names the listing of a computer's sessions, or of all, from which so many are taken; 0 are all.
+// pagesOf returns the key of the listing of one computer's sessions, or of all sessions; most 0 means all of them.
 func pagesOf(computer string, most int) string {
 	return collection.PageSize(most) + "?" + query(computer).Encode()
 }
 
-// List returns the sessions of the API key's owner, as the service orders them, of one computer or of all; most 0 is
-// all of them. Many calls in a short time share the pages.
+// List returns the sessions of the API key's owner in the service's order, on one computer or on all; most 0 means all of
+// them. Calls in a short time share the pages.
 func (c *Client) List(ctx context.Context, computer string, most int) ([]Session, error) {
 	found, err := collection.Gather(c.pages.All(ctx, pagesOf(computer, most)), most, (*Session).Identifier)
 	if err != nil || most == 0 {
@@ -73,14 +73,14 @@ func (c *Client) List(ctx context.Context, computer string, most int) ([]Session
 	return found[:min(most, len(found))], nil
 }
 
-// All is List for callers that may stop early. It requests a page when the pages before it are used up. Most is the number
-// that the caller needs, or 0 if it is not known.
+// All is List for callers that may stop early. It requests a page only when the pages before it are used up. Most is the
+// number of sessions that the caller needs, or 0 if that is unknown.
 func (c *Client) All(ctx context.Context, computer string, most int) iter.Seq2[Session, error] {
 	return collection.Flatten(c.pages.All(ctx, pagesOf(computer, most)), (*Session).Identifier)
 }
 
-// listForReads lists a computer's sessions, at most maxListed. If the computer cannot be listed, as after its deletion,
-// it lists the sessions of all computers.
+// listForReads lists a computer's sessions, at most maxListed. If the computer cannot be listed, for example after its
+// deletion, it lists the sessions of all computers.
 func (c *Client) listForReads(ctx context.Context, computer string) ([]Session, error) {
 	pages := collection.NewPages[Session](c.conn, opList, "sessions").All(ctx, pagesOf(computer, 0))
 	found, err := collection.Gather(pages, maxListed, (*Session).Identifier)
@@ -90,18 +90,18 @@ func (c *Client) listForReads(ctx context.Context, computer string) ([]Session, 
 	return found, err
 }
 
-// Get reads one session of a computer, from a listing that the reads of a plan share: only listings always have the
-// settings. A session that is not listed is read alone. If it does not exist, the error is a *GoneError, or for a young
-// session a *NotYetVisibleError.
+// Get reads one session of a computer from a listing that the reads of a plan share, because only listings always have the
+// settings. A session that is not listed is read alone. If it does not exist, the error is a *GoneError, or a
+// *NotYetVisibleError if the session is new.
 func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Time) (*Session, error) {
 	found, err := c.listings.Get(ctx, computer, id, func(ctx context.Context) (*Session, error) {
 		read := c.getUncached
 		if c.isYoung(createdAt) {
-			read = c.getSession // One request is enough: a 404 tells nothing of a young session.
+			read = c.getSession // One request is enough: a 404 proves nothing for a new session.
 		}
 		found, err := read(ctx, id, computer)
 		if err == nil {
-			found.ServiceCredits = nil // Listings have none, and a plan must not depend on what was listed.
+			found.ServiceCredits = nil // Listings do not have it, and a plan must not depend on what was listed.
 		}
 		return found, err
 	})
@@ -112,8 +112,8 @@ func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Ti
 	return found, err
 }
 
-// GetWithSettings reads one session by itself, and its settings from the listing where its own response lacks them.
-// The listing may lack a young session. If the session does not exist, the error is a *GoneError.
+// GetWithSettings reads one session alone, and takes its settings from a listing if the response has none. A listing may lack
+// a new session. If the session does not exist, the error is a *GoneError.
 func (c *Client) GetWithSettings(ctx context.Context, id, computer string) (*Session, error) {
 	found, err := c.sessionOfAnyAge(ctx, id, computer, time.Time{})
 	switch {
@@ -129,10 +129,10 @@ func (c *Client) GetWithSettings(ctx context.Context, id, computer string) (*Ses
 	case listed != nil:
 		found.Settings = listed.Settings
 	}
-	return found, nil // The session of another owner is in no listing.
+	return found, nil // Sessions of other owners are in no listing.
 }
 
-// sessionOfAnyAge is getUncached that waits a little for a session that may be young.
+// sessionOfAnyAge is getUncached that retries for a short time if the session may be new.
 func (c *Client) sessionOfAnyAge(ctx context.Context, id, computer string, createdAt time.Time) (found *Session, err error) {
 	err = c.retryNotFound(ctx, createdAt, func() (err error) {
 		found, err = c.getUncached(ctx, id, computer)
@@ -141,7 +141,7 @@ func (c *Client) sessionOfAnyAge(ctx context.Context, id, computer string, creat
 	return found, err
 }
 
-// getUncached reads one session from its own address. The response may lack the settings.
+// getUncached reads one session alone. The response may lack the settings.
 func (c *Client) getUncached(ctx context.Context, id, computer string) (found *Session, err error) {
 	err = onComputer(computer, func(computer string) (err error) {
 		found, err = c.getSession(ctx, id, computer)
@@ -150,7 +150,6 @@ func (c *Client) getUncached(ctx context.Context, id, computer string) (found *S
 	return found, err
 }
 
-// getSession sends one request.
 func (c *Client) getSession(ctx context.Context, id, computer string) (*Session, error) {
 	return transport.CallObject[Session](ctx, c.conn, transport.Request{
 		Op:    transport.Operation{Name: "getSession", Method: http.MethodGet, Route: route},
@@ -160,8 +159,8 @@ func (c *Client) getSession(ctx context.Context, id, computer string) (*Session,
 	}, id)
 }
 
-// onComputer sends a request for a session of a computer. The computer may be gone, so a 404 is followed by a request that
-// names no computer.
+// onComputer sends a request for a session of a computer. After a 404, it retries without the computer, which may have been
+// deleted.
 func onComputer(computer string, send func(computer string) error) error {
 	err := send(computer)
 	if computer != "" && transport.IsNotFound(err) {
@@ -170,7 +169,7 @@ func onComputer(computer string, send func(computer string) error) error {
 	return err
 }
 
-// retryNotFound repeats a request for a short time if it does not find a session that is young, or of unknown age.
+// retryNotFound retries a request for a short time after a 404 if the session is new or of unknown age.
 func (c *Client) retryNotFound(ctx context.Context, createdAt time.Time, send func() error) error {
 	for until := c.conn.Clock.Now().Add(notFoundPatience); ; {
 		err := send()
@@ -184,12 +183,12 @@ func (c *Client) retryNotFound(ctx context.Context, createdAt time.Time, send fu
 	}
 }
 
-// isYoung compares with the service's own clock, or with the local one if no response tells the time.
+// isYoung reports whether a session is new, by the service's clock or, if no response had a date, by the local clock.
 func (c *Client) isYoung(createdAt time.Time) bool {
 	return cmp.Or(c.conn.ServiceTime(), c.conn.Clock.Now()).Before(createdAt.Add(youngFor))
 }
 
-// Create makes a session and reconciles a lost response; see create.Unnamed. A response with nothing but the ID is completed.
+// Create creates a session, and finds it after a lost response; see create.Unnamed.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Session, error) {
 	if body.Settings.IsEmpty() {
 		body.Settings = nil
@@ -213,7 +212,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Session, erro
 	return made, err
 }
 
-// send makes a session. A response that has the ID and not the whole session is completed by a read.
+// send creates a session. If the response has the ID but not the whole session, send reads the session.
 func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error) {
 	r := transport.Request{Op: transport.Operation{Name: "createSession", Method: http.MethodPost, Route: opList.Route}, Body: body, Noun: "session"}
 	response, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
@@ -233,14 +232,14 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error)
 	createdAt := cmp.Or(made.CreatedAt.Time(), c.conn.ServiceTime(), c.conn.Clock.Now())
 	whole, err := c.sessionOfAnyAge(ctx, made.ID, body.ComputerID, createdAt)
 	if err != nil {
-		// It exists, and its ID must not be lost. The next refresh completes it.
+		// The session exists, so return its ID. The next refresh reads the rest.
 		whole = &Session{ID: made.ID, Status: StatusIdle, CreatedAt: transport.Millis(createdAt.UnixMilli()), ComputerID: cmp.Or(made.ComputerID, body.ComputerID)}
 	}
 	whole.Settings = cmp.Or(whole.Settings, made.Settings)
 	return whole, nil
 }
 
-// Update changes the settings that are set. CreatedAt may be zero.
+// Update changes the settings that are not nil. CreatedAt may be zero.
 func (c *Client) Update(ctx context.Context, id, computer string, createdAt time.Time, settings *Settings) (*Session, error) {
 	defer c.invalidate(computer)
 	var updated *Session
@@ -259,10 +258,10 @@ func (c *Client) Update(ctx context.Context, id, computer string, createdAt time
 	return updated, err
 }
 
-// Delete deletes a session softly: the service keeps it for a while. If it is gone already, the error is a *GoneError.
+// Delete soft-deletes a session: the service keeps it for a while. If the session is already gone, the error is a *GoneError.
 func (c *Client) Delete(ctx context.Context, id, computer string, createdAt time.Time) error {
 	defer c.invalidate(computer)
-	var isLost bool // An attempt got no response. If it deleted the session, later ones answer 404.
+	var isLost bool // An attempt got no response. If it deleted the session, later attempts return 404.
 	err := c.retryNotFound(ctx, createdAt, func() error {
 		return onComputer(computer, func(computer string) error {
 			err := c.conn.CallIgnoringBody(ctx, transport.Request{
@@ -284,13 +283,13 @@ func (c *Client) Delete(ctx context.Context, id, computer string, createdAt time
 	return err
 }
 
-// invalidate drops what was read of the sessions of a computer, and of all of them.
+// invalidate drops the cached sessions of a computer and of all computers.
 func (c *Client) invalidate(computer string) {
 	c.listings.Invalidate(computer, "")
 	c.pages.Invalidate()
 }
 
-// Interrupt interrupts the agent of a session and returns the status that follows. An idle session stays as it is.
+// Interrupt interrupts the agent of a session and returns the new status. An idle session stays idle.
 func (c *Client) Interrupt(ctx context.Context, id string) (string, error) {
 	type outcome struct {
 		Status string `json:"status"`

@@ -10,7 +10,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// Values of the settings' enumerations. The service may answer others.
+// Values of the settings' enumerations. The service may return others.
 var (
 	ReasoningEfforts   = []string{"none", "dynamic", "off", "minimal", "low", "medium", "high", "xhigh", "max"}
 	InteractionModes   = []string{"auto", "spec", "agi", "mission"}
@@ -20,13 +20,13 @@ var (
 	ToolExecutionModes = []string{"direct_only", "direct_and_script", "script_only"}
 )
 
-// Settings are the settings of a session. Nil means "not told" in a response, and "leave as it is" in a request.
+// Settings are the settings of a session. Nil means "not returned" in a response, and "keep" in a request.
 type Settings struct {
 	Model           *string `json:"model,omitempty"`
 	ReasoningEffort *string `json:"reasoningEffort,omitempty"`
 	InteractionMode *string `json:"interactionMode,omitempty"`
 	AutonomyLevel   *string `json:"autonomyLevel,omitempty"`
-	// AutonomyMode is the deprecated form of the two before it.
+	// AutonomyMode is deprecated in favor of InteractionMode and AutonomyLevel.
 	AutonomyMode            *string `json:"autonomyMode,omitempty"`
 	SpecModeModel           *string `json:"specModeModel,omitempty"`
 	SpecModeReasoningEffort *string `json:"specModeReasoningEffort,omitempty"`
@@ -34,7 +34,7 @@ type Settings struct {
 	ProviderLockTimestamp   *string `json:"providerLockTimestamp,omitempty"`
 	APIProviderLock         *string `json:"apiProviderLock,omitempty"`
 	ArchivedAt              *string `json:"archivedAt,omitempty"`
-	// An empty list of tags or tools is sent too: it removes all of them.
+	// Empty lists of tags and tools are sent, because they remove all of them.
 	Tags                            []Tag     `json:"tags,omitzero"`
 	Worktree                        *Worktree `json:"worktree,omitempty"`
 	SetupProfileID                  *string   `json:"setupProfileId,omitempty"`
@@ -43,12 +43,12 @@ type Settings struct {
 	RestrictToolIDs                 []string  `json:"restrictToolIds,omitzero"`
 	CompactionModel                 *string   `json:"compactionModel,omitempty"`
 	CompactionThresholdCheckEnabled *bool     `json:"compactionThresholdCheckEnabled,omitempty"`
-	// ToolExecutionMode and AllowSubagentsInScripts are accepted by the creation only.
+	// ToolExecutionMode and AllowSubagentsInScripts can only be set at creation.
 	ToolExecutionMode       *string `json:"toolExecutionMode,omitempty"`
 	AllowSubagentsInScripts *bool   `json:"allowSubagentsInScripts,omitempty"`
 }
 
-// Tag marks a session.
+// Tag is a tag of a session.
 type Tag struct {
 	Name     string             `json:"name"`
 	Metadata transport.Metadata `json:"metadata,omitzero"`
@@ -64,7 +64,7 @@ type Worktree struct {
 	RemovedAt          *string `json:"removedAt,omitempty"`
 }
 
-// fields are the settings that are set, by their names in the API.
+// fields returns the settings that are set, by their names in the API.
 func (s *Settings) fields() map[string]any {
 	fields := map[string]any{}
 	if s != nil {
@@ -74,7 +74,6 @@ func (s *Settings) fields() map[string]any {
 	return fields
 }
 
-// fromFields is the inverse of fields.
 func fromFields(fields map[string]any) *Settings {
 	s := &Settings{}
 	text, _ := json.Marshal(fields)
@@ -82,15 +81,14 @@ func fromFields(fields map[string]any) *Settings {
 	return s
 }
 
-// IsEmpty reports that nothing is set.
 func (s *Settings) IsEmpty() bool { return len(s.fields()) == 0 }
 
-// isCreateOnly reports a setting that nothing can change after the creation.
+// isCreateOnly reports whether a setting cannot be changed after creation.
 func isCreateOnly(name string) bool {
 	return name == "toolExecutionMode" || name == "allowSubagentsInScripts"
 }
 
-// Changes returns the settings that differ from the ones before and that the service can change.
+// Changes returns the settings that differ from the prior ones and that the service can change.
 func (s *Settings) Changes(prior *Settings) *Settings {
 	changes, before := s.fields(), prior.fields()
 	maps.DeleteFunc(changes, func(name string, v any) bool {
@@ -99,7 +97,7 @@ func (s *Settings) Changes(prior *Settings) *Settings {
 	return fromFields(changes)
 }
 
-// HoldsIn reports that everything that is set here is set there as well, perhaps in another form.
+// HoldsIn reports whether other has every setting that is set in s, perhaps in another form.
 func (s *Settings) HoldsIn(other *Settings) bool {
 	if other == nil {
 		return s.IsEmpty()
@@ -114,8 +112,8 @@ func (s *Settings) HoldsIn(other *Settings) bool {
 	return true
 }
 
-// Keeping returns the settings in the form of the previous ones where both mean the same. What a response leaves out is unset; it
-// keeps the previous settings only if it has none at all.
+// Keeping returns the settings in the form of the previous ones where both mean the same. A setting that a response lacks is
+// unset. Only if the response has no settings at all, the previous ones are kept.
 func (s *Settings) Keeping(previous *Settings) *Settings {
 	if s == nil || previous == nil {
 		return cmp.Or(s, previous)
@@ -123,7 +121,7 @@ func (s *Settings) Keeping(previous *Settings) *Settings {
 	kept := s.fields()
 	for name, v := range previous.fields() {
 		if name == "restrictToolIds" && kept[name] == nil {
-			continue // An empty list may allow no tool, and a missing one all of them.
+			continue // An empty list may allow no tools, and a missing one allows all of them.
 		}
 		isUnsaid := kept[name] == nil && isCreateOnly(name) || name == "autonomyMode" && s.means(previous.AutonomyMode)
 		if isUnsaid || isSame(v, kept[name]) {
@@ -133,20 +131,20 @@ func (s *Settings) Keeping(previous *Settings) *Settings {
 	return fromFields(kept)
 }
 
-// means reports that the settings say the same as a deprecated mode, which they leave out.
+// means reports whether the settings lack the deprecated mode but do not contradict it.
 func (s *Settings) means(mode *string) bool {
 	return s != nil && s.AutonomyMode == nil && mode != nil && !s.Contradicts(*mode)
 }
 
-// Contradicts reports that the settings differ from what the deprecated mode stands for.
+// Contradicts reports whether the settings differ from a deprecated autonomy mode.
 func (s *Settings) Contradicts(mode string) bool {
 	interaction, level, _ := ModeOf(mode)
 	return interaction != "" && s.InteractionMode != nil && !sameText(*s.InteractionMode, interaction) ||
 		level != "" && s.AutonomyLevel != nil && *s.AutonomyLevel != level
 }
 
-// ModeOf returns the interaction mode and the autonomy level that a deprecated autonomy mode stands for; either may be empty
-// where it says nothing of it. Ok is false for an unknown mode.
+// ModeOf returns the interaction mode and autonomy level of a deprecated autonomy mode; either may be empty if the mode does
+// not set it. Ok is false for an unknown mode.
 func ModeOf(mode string) (interaction, level string, ok bool) {
 	switch mode {
 	case "normal":
@@ -163,11 +161,11 @@ func ModeOf(mode string) (interaction, level string, ok bool) {
 	return "", "", false
 }
 
-// isSame reports that two values of a setting mean the same; b may be nil.
+// isSame reports whether two values of a setting mean the same; b may be nil.
 func isSame(a, b any) bool { return holdsIn(a, b) && (b == nil || holdsIn(b, a)) }
 
-// holdsIn reports that another value of a setting contains this one. The order of a list does not matter, and an empty one is
-// the same as none.
+// holdsIn reports whether another value of a setting contains this one. The order of a list does not matter, and an empty list
+// equals none.
 func holdsIn(a, b any) bool {
 	switch a := a.(type) {
 	case string:
@@ -197,7 +195,7 @@ func areIn(values, others []any) bool {
 	return true
 }
 
-// sameText compares two settings: agi is the old spelling of mission, and a time has several forms.
+// sameText compares two settings: agi is the old name of mission, and a time may have several forms.
 func sameText(a, b string) bool {
 	if a == b || min(a, b) == "agi" && max(a, b) == "mission" {
 		return true

@@ -15,24 +15,24 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// Export is what is known of an archive that was written.
+// Export describes an archive that was written.
 type Export struct {
-	// Size is its length in bytes.
+	// Size is the length in bytes.
 	Size int64
-	// SHA256 is the hash of its bytes in lower-case hexadecimal digits.
+	// SHA256 is the hash in lowercase hexadecimal digits.
 	SHA256 string
 }
 
-// archive is the body of an export, which the service or the file storage sends.
+// archive is the content of an export from the service or the file storage.
 type archive struct {
 	io.ReadCloser
 
-	// failed is the error of this source.
+	// failed wraps an error of this source.
 	failed func(error) error
 }
 
-// Export writes the files of a wiki run as a ZIP archive, of which it never holds more than a small part. After an
-// error, what was written is worth nothing.
+// Export writes the files of a wiki run as a ZIP archive, and keeps only a small part in memory. After an error, the written
+// content is unusable.
 func (c *Client) Export(ctx context.Context, runID string, to io.Writer) (*Export, error) {
 	from, err := c.openExport(ctx, runID)
 	if isExpired(err) {
@@ -45,15 +45,14 @@ func (c *Client) Export(ctx context.Context, runID string, to io.Writer) (*Expor
 	return from.copyTo(to)
 }
 
-// isExpired reports that the file storage refuses a signed address. Storages say in several ways that its time is over,
-// and it may pass while failed requests are repeated.
+// isExpired reports whether the file storage rejects a signed URL. Storage services return different statuses for an expired
+// URL, and a URL may expire during retries.
 func isExpired(err error) bool {
 	var storage *transport.StorageError
 	return errors.As(err, &storage) && slices.Contains([]int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusGone}, storage.Status)
 }
 
-// openExport asks the service for the archive. Whatever else it answers with leads to a signed address, to which the
-// API key is not sent, wherever it is.
+// openExport requests the archive from the service. Any other response has a signed URL, to which the API key is never sent.
 func (c *Client) openExport(ctx context.Context, runID string) (*archive, error) {
 	r := transport.Request{
 		Op:     transport.Operation{Name: "exportWikiRun", Method: http.MethodGet, Route: "/api/v0/wiki/{wikiRunId}/export"},
@@ -94,7 +93,7 @@ func (c *Client) openExport(ctx context.Context, runID string) (*archive, error)
 	return &archive{stored, func(err error) error { return &transport.StorageError{Act: "download", Err: err} }}, nil
 }
 
-// exportAddress is the signed address in a response without an archive: in its body, or where a redirect leads.
+// exportAddress returns the signed URL in a response without an archive: from its body, or from its redirect.
 func (c *Client) exportAddress(r transport.Request, resp *http.Response, body []byte) (string, error) {
 	if resp.StatusCode < 300 {
 		var link struct {
@@ -115,26 +114,27 @@ func (c *Client) exportAddress(r transport.Request, resp *http.Response, body []
 	return location.String(), nil
 }
 
-// IsArchive reports whether a file starts as a ZIP archive does.
+// IsArchive reports whether a file starts like a ZIP archive.
 func IsArchive(file io.Reader) bool { return beginsArchive(bufio.NewReader(file)) }
 
-// beginsArchive reports whether a ZIP archive follows, which an empty one also is.
+// beginsArchive reports whether the next bytes start a ZIP archive, which may be empty.
 func beginsArchive(from *bufio.Reader) bool {
 	start, _ := from.Peek(len(firstFile))
 	return bytes.HasPrefix(start, []byte(firstFile)) || bytes.HasPrefix(start, []byte(directoryEnd))
 }
 
 const (
-	// firstFile begins a ZIP archive, and directoryEnd the record that ends every one, or is an empty one.
+	// firstFile starts a ZIP archive. directoryEnd starts the record at the end of every archive, which is all there is in an
+	// empty one.
 	firstFile    = "PK\x03\x04"
 	directoryEnd = "PK\x05\x06"
-	// shortestEnd and longestEnd are the lengths of that record without a comment and with the longest one, in bytes.
+	// shortestEnd and longestEnd are the lengths of that record without a comment and with the longest comment, in bytes.
 	shortestEnd = 22
 	longestEnd  = shortestEnd + 1<<16 - 1
 )
 
-// copyTo passes the archive on, and checks that it is one and came as a whole. The length that was announced is not enough
-// for that: there may be none.
+// copyTo copies the archive, and checks that it is a complete ZIP archive. Content-Length is not enough, because a response
+// may not have one.
 func (a *archive) copyTo(to io.Writer) (*Export, error) {
 	from := bufio.NewReaderSize(a, 64<<10)
 	if !beginsArchive(from) {
@@ -151,7 +151,7 @@ func (a *archive) copyTo(to io.Writer) (*Export, error) {
 	return &Export{Size: size, SHA256: hex.EncodeToString(hash.Sum(nil))}, nil
 }
 
-// notArchive says what came in an archive's place, without a word of it: it may repeat what was signed.
+// notArchive says what was returned instead of an archive. It does not quote the content, which may contain the signed URL.
 func notArchive(from *bufio.Reader) error {
 	const enough = 512
 	start, err := from.Peek(enough)
@@ -166,12 +166,12 @@ func notArchive(from *bufio.Reader) error {
 	return fmt.Errorf("the download is %s, not a ZIP archive", http.DetectContentType(start))
 }
 
-// tail keeps the last bytes of what is written, so many that they hold the record that ends an archive.
+// tail keeps the last bytes that are written, enough for the record at the end of an archive.
 type tail struct{ last []byte }
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.last = append(t.last, p...)
-	if len(t.last) > 4*longestEnd { // Moved rarely, so that little is copied.
+	if len(t.last) > 4*longestEnd { // Move rarely, to copy little.
 		t.last = append(t.last[:0], t.last[len(t.last)-longestEnd:]...)
 	}
 	return len(p), nil

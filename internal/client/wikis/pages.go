@@ -14,9 +14,9 @@ type Page struct {
 	ID    string `json:"pageId"`
 	Path  string `json:"path"`
 	Title string `json:"title"`
-	// Content is Markdown. A page may be empty, but not without content.
+	// Content is Markdown. It may be empty, but a response without it is invalid.
 	Content *string `json:"content"`
-	// Order is the page's place among those beside it, which may have a fraction; nil where the service does not tell it.
+	// Order is the page's position among its siblings, which may have a fraction; nil if the service does not return it.
 	Order *float64 `json:"order"`
 }
 
@@ -51,8 +51,8 @@ func (c *Client) Page(ctx context.Context, runID, pageID string) (*Page, error) 
 	}, pageID)
 }
 
-// Search returns the pages of a wiki run that hold a text, in the service's order. How many are returned at most is
-// left to the service where limit is 0.
+// Search returns the pages of a wiki run that contain a text, in the service's order. If limit is 0, the service's default
+// applies.
 func (c *Client) Search(ctx context.Context, runID, text string, limit int64) ([]Match, error) {
 	r := transport.Request{
 		Op:    transport.Operation{Name: "searchWikiRun", Method: http.MethodGet, Route: "/api/v0/wiki/{wikiRunId}/search"},

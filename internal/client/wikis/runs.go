@@ -22,11 +22,11 @@ type Client struct {
 	conn *transport.Conn
 
 	listings *collection.Shared[Run]
-	// creations are by repository; see CreationsIn.
+	// creations are by repository; see create.CreationsIn.
 	creations sync.Map
 }
 
-// New returns the calls on wiki runs.
+// New returns a client for wiki runs.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
 	c.listings = collection.NewShared(conn.Clock, 1, c.list, (*Run).Identifier, collection.Nameless[Run])
@@ -39,21 +39,21 @@ const (
 	PrivacyOrganization = "organization"
 )
 
-// Run is a wiki of one commit of a repository: its pages and how they came to be. Nothing of it changes but its privacy.
+// Run is a wiki of one commit of a repository. Only its privacy can be changed.
 type Run struct {
 	ID        string           `json:"wikiRunId"`
 	CreatedAt transport.Millis `json:"createdAt"`
-	// RepoURL is the address as the service spells it.
+	// RepoURL is the URL as the service spells it.
 	RepoURL             string `json:"repoUrl"`
 	CommitHash          string `json:"commitHash"`
 	Branch              string `json:"branch"`
 	HasLocalChanges     *bool  `json:"hasLocalChanges"`
 	HasNonRemoteCommits *bool  `json:"hasNonRemoteCommits"`
 	PageCount           *int64 `json:"pageCount"`
-	// PageTree is kept as it came: it may hold more than is known here.
+	// PageTree is the raw value, because it may have fields that are unknown here.
 	PageTree        json.RawMessage `json:"pageTree"`
 	SourceSessionID string          `json:"sourceSessionId"`
-	// OwnerUserID, ModelUsed and AgentVersion are unset where the service does not tell.
+	// OwnerUserID, ModelUsed, and AgentVersion are unset if the service does not return them.
 	OwnerUserID  string `json:"ownerUserId"`
 	ModelUsed    *Model `json:"modelUsed"`
 	AgentVersion string `json:"agentVersion"`
@@ -61,7 +61,7 @@ type Run struct {
 	// CanUpdatePrivacy says whether the caller may change the privacy and delete the run.
 	CanUpdatePrivacy              *bool `json:"canUpdatePrivacy"`
 	IsRepoCoveredByOrgIntegration *bool `json:"isRepoCoveredByOrgIntegration"`
-	// VideoOverview is in the single read only; its shape is open.
+	// VideoOverview is returned only by the read of a single run. Its format is not documented.
 	VideoOverview json.RawMessage `json:"videoOverview"`
 }
 
@@ -71,7 +71,7 @@ type Model struct {
 	ReasoningEffort string `json:"reasoningEffort"`
 }
 
-// TreeNode is a page's place among the others, as it is uploaded and as it is read.
+// TreeNode is a page's position among the other pages, in uploads and in responses.
 type TreeNode struct {
 	PageID   string     `json:"pageId,omitempty"`
 	Title    string     `json:"title"`
@@ -89,7 +89,7 @@ type PageUpload struct {
 	Order   *float64 `json:"order,omitempty"`
 }
 
-// CreateRequest is the body of createWikiRun. Empty and nil mean "not sent"; without pages the service writes them.
+// CreateRequest is the body of createWikiRun. Empty and nil fields are not sent. Without pages, the service writes them.
 type CreateRequest struct {
 	RepoURL             string       `json:"repoUrl"`
 	CommitHash          string       `json:"commitHash,omitempty"`
@@ -109,12 +109,12 @@ func (w *Run) MissingField() string {
 	return ""
 }
 
-// existing is what an error tells of a run.
+// existing describes a run for an error.
 func (w *Run) existing() create.ExistsError {
 	return create.ExistsError{Object: "wiki run of " + w.RepoURL, ID: w.ID, ImportID: w.ID, CreatedAt: w.CreatedAt.Time()}
 }
 
-// SameRepository reports that two addresses name one repository: a slash or ".git" at the end and case make no difference.
+// SameRepository reports whether two URLs are of one repository: case, and a slash or ".git" at the end, make no difference.
 func SameRepository(a, b string) bool { return repositoryKey(a) == repositoryKey(b) }
 
 func repositoryKey(address string) string {
@@ -122,28 +122,28 @@ func repositoryKey(address string) string {
 	return strings.TrimRight(strings.TrimSuffix(key, ".git"), "/")
 }
 
-// SameCommit reports that two hashes name one commit: one may be short, and case makes no difference.
+// SameCommit reports whether two hashes are of one commit: one may be abbreviated, and case makes no difference.
 func SameCommit(a, b string) bool {
 	a, b = strings.ToLower(a), strings.ToLower(b)
-	const shortest = 7 // Any shorter one names too many.
+	const shortest = 7 // A shorter prefix would match too many commits.
 	return a == b || min(len(a), len(b)) >= shortest && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a))
 }
 
-// List returns the newest run of each repository that the API key sees, ordered by repository; many calls in a short
-// time share one listing.
+// List returns the newest run of each repository that the API key can see, ordered by repository. Calls in a short time share
+// one listing.
 func (c *Client) List(ctx context.Context) ([]Run, error) {
 	all, err := c.listings.All(ctx, collection.Organization)
 	if err != nil {
 		return nil, err
 	}
-	// The API leaves the order open, and a changing order would show up as a change.
+	// The API does not define the order, and a changing order would show up as drift.
 	slices.SortFunc(all, func(a, b Run) int {
 		return cmp.Or(cmp.Compare(repositoryKey(a.RepoURL), repositoryKey(b.RepoURL)), cmp.Compare(a.ID, b.ID))
 	})
 	return all, nil
 }
 
-// History returns the runs of a repository that the API key sees, the newest first, from a shared listing too.
+// History returns the runs of a repository that the API key can see, newest first. Calls in a short time share one listing.
 func (c *Client) History(ctx context.Context, repoURL string) ([]Run, error) {
 	all, err := c.listings.All(ctx, repoURL)
 	if err != nil {
@@ -155,8 +155,8 @@ func (c *Client) History(ctx context.Context, repoURL string) ([]Run, error) {
 	return all, nil
 }
 
-// list always asks the service. The key of the collection is the repository whose history it is, or organization
-// for the newest run of each repository.
+// list sends the request of a listing. The key is a repository's URL for its history, or collection.Organization for the
+// newest run of each repository.
 func (c *Client) list(ctx context.Context, repoURL string) ([]Run, error) {
 	r := transport.Request{Op: transport.Operation{Name: "listWikiRuns", Method: http.MethodGet, Route: "/api/v0/wiki"}}
 	if repoURL != collection.Organization {
@@ -165,15 +165,16 @@ func (c *Client) list(ctx context.Context, repoURL string) ([]Run, error) {
 	return transport.CallList[Run](ctx, c.conn, r, "wikiRuns")
 }
 
-// Get reads one run. Many reads in a short time share the listing of the newest run of each repository, and the history
-// of a repository of which they read several older ones. One that does not exist is a *GoneError. The repository may be empty where it is not known.
+// Get reads one run. Reads in a short time share the listing of the newest runs, and a repository's history if they read
+// several of its older runs. If the run does not exist, the error is a *GoneError. The repository may be empty if it is
+// unknown.
 func (c *Client) Get(ctx context.Context, id, repoURL string) (*Run, error) {
 	found, err := c.listings.Get(ctx, collection.Organization, id, func(ctx context.Context) (*Run, error) { return c.getOlder(ctx, id, repoURL) })
 	return found, c.goneFromHistory(ctx, id, repoURL, err)
 }
 
-// getOlder reads a run that is not known to be the newest of its repository: from the second such read on in the history,
-// and alone where that lacks it or cannot be had.
+// getOlder reads a run that is not known to be its repository's newest: from the history starting with the second such read,
+// else alone.
 func (c *Client) getOlder(ctx context.Context, id, repoURL string) (*Run, error) {
 	if repoURL != collection.Organization && c.listings.Listed(collection.Organization) != nil {
 		if l := c.listings.ListingForRead(ctx, repoURL); l != nil && l.Wait(ctx) == nil {
@@ -186,7 +187,7 @@ func (c *Client) getOlder(ctx context.Context, id, repoURL string) (*Run, error)
 	return c.GetUncached(ctx, id)
 }
 
-// GetUncached reads one run from the service itself. The response alone has the video overview.
+// GetUncached reads one run alone. Only this response has the video overview.
 func (c *Client) GetUncached(ctx context.Context, id string) (*Run, error) {
 	return transport.CallObject[Run](ctx, c.conn, transport.Request{
 		Op:   transport.Operation{Name: "getWikiRun", Method: http.MethodGet, Route: "/api/v0/wiki/{wikiRunId}"},
@@ -195,8 +196,8 @@ func (c *Client) GetUncached(ctx context.Context, id string) (*Run, error) {
 	}, id)
 }
 
-// goneFromHistory looks whether a run is gone that the listing of the newest runs lacks, as it lacks all older ones: its
-// repository's history must lack it too, unless the service has none for the caller.
+// goneFromHistory confirms a *GoneError with the repository's history, because the listing of the newest runs lacks all older
+// ones. If the caller cannot list the history, it returns the *GoneError.
 func (c *Client) goneFromHistory(ctx context.Context, id, repoURL string, err error) error {
 	var gone *collection.GoneError
 	if repoURL == "" || !errors.As(err, &gone) {
@@ -210,8 +211,7 @@ func (c *Client) goneFromHistory(ctx context.Context, id, repoURL string, err er
 	return proof
 }
 
-// Create makes a run and reconciles a lost response; see create.Unnamed. The shape of the response is open: one with nothing
-// but the ID is completed by a read.
+// Create creates a run, and finds it after a lost response; see create.Unnamed.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Run, error) {
 	defer c.listings.InvalidateAll()
 	return create.Unnamed(ctx, c.conn, create.CreationsIn[Run](&c.creations, repositoryKey(body.RepoURL)), create.UnnamedObject[Run]{
@@ -246,14 +246,15 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Run, error) {
 	if whole, err := c.GetUncached(ctx, made.ID); err == nil {
 		return whole, nil
 	}
-	// It exists, and its ID must not be lost. The next refresh completes it.
+	// The run exists, so return its ID. The next refresh reads the rest.
 	return &Run{
 		ID: made.ID, CreatedAt: made.CreatedAt, RepoURL: body.RepoURL, CommitHash: body.CommitHash, Branch: body.Branch,
 		HasLocalChanges: body.HasLocalChanges, HasNonRemoteCommits: body.HasNonRemoteCommits,
 	}, nil
 }
 
-// isWanted reports that a run is what the request asked for and nothing more, as far as its record tells. A run that an agent has made in a session, or that the caller may not change, is somebody else's.
+// isWanted reports whether a run matches the request, as far as a response shows. A run that an agent created in a session, or
+// whose privacy the caller cannot change, is somebody else's.
 func (b CreateRequest) isWanted(w *Run) bool {
 	return SameRepository(b.RepoURL, w.RepoURL) &&
 		(b.CommitHash == "" || w.CommitHash == "" || SameCommit(b.CommitHash, w.CommitHash)) &&
@@ -263,13 +264,13 @@ func (b CreateRequest) isWanted(w *Run) bool {
 		(b.Pages == nil || w.PageCount == nil || int64(len(b.Pages)) == *w.PageCount)
 }
 
-// sameFlag reports that a flag is returned as requested, or not at all. No request means false.
+// sameFlag reports whether a flag was returned as requested, or not at all. A flag that was not requested is false.
 func sameFlag(requested, returned *bool) bool {
 	return returned == nil || *returned == (requested != nil && *requested)
 }
 
-// SetPrivacy changes who sees a run. The shape of the response is open: one that does not show the run as it is wanted is
-// followed by a read.
+// SetPrivacy changes the privacy level of a run. The format of the response is not documented, so if it does not show the new
+// level, SetPrivacy reads the run.
 func (c *Client) SetPrivacy(ctx context.Context, id, level string) (*Run, error) {
 	defer c.listings.InvalidateAll()
 	r := transport.Request{
@@ -305,15 +306,15 @@ func (c *Client) SetPrivacy(ctx context.Context, id, level string) (*Run, error)
 	return present, nil
 }
 
-// SetNewPrivacy is SetPrivacy as the end of a run's creation: where that is being stopped, it still takes place, so
-// that a private run does not stay visible.
+// SetNewPrivacy is SetPrivacy right after a run's creation. It continues for a short time if the caller stops, so that a
+// private run does not stay visible.
 func (c *Client) SetNewPrivacy(ctx context.Context, id, level string) (*Run, error) {
 	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
 	return c.SetPrivacy(ctx, id, level)
 }
 
-// Delete deletes a run. One that does not exist is a *GoneError. The repository may be empty where it is not known.
+// Delete deletes a run. If the run does not exist, the error is a *GoneError. The repository may be empty if it is unknown.
 func (c *Client) Delete(ctx context.Context, id, repoURL string) error {
 	err := c.conn.CallIgnoringBody(ctx, transport.Request{
 		Op:   transport.Operation{Name: "deleteWikiRun", Method: http.MethodDelete, Route: "/api/v0/wiki/{wikiRunId}"},

@@ -9,20 +9,20 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// VideoUpload says where and how the video of a wiki is uploaded. The address and the fields are secrets.
+// VideoUpload says where and how to upload the video of a wiki. The URL and the fields are secrets.
 type VideoUpload struct {
 	URL string
-	// Fields belong into the form, before the file; nil where the address needs none.
+	// Fields are sent in the form before the file; nil if the URL needs none.
 	Fields map[string]string
-	// ExpiresAt is zero where the service does not say.
+	// ExpiresAt is zero if the service does not return it.
 	ExpiresAt time.Time
 }
 
-// CreateVideoUpload returns the upload URL of a video. It expires by itself and nothing else is made, so the request may be
-// repeated: nobody has the URL of a lost response.
+// CreateVideoUpload returns the upload URL of a video. The request is repeatable: the URL of a lost response is known to
+// nobody and expires, and nothing else is created.
 func (c *Client) CreateVideoUpload(ctx context.Context) (*VideoUpload, error) {
 	r := transport.Request{Op: transport.Operation{Name: "createWikiVideoUploadUrl", Method: http.MethodPost, Route: "/api/v0/wiki/video-upload-url", Repeatable: true}}
-	// The names of the keys are not documented, so the likely ones are read.
+	// The names of the fields are not documented, so the likely ones are read.
 	response, err := transport.Call[struct {
 		URL        string            `json:"url"`
 		UploadURL  string            `json:"uploadUrl"`
