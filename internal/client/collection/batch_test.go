@@ -24,16 +24,16 @@ var (
 	errDown    = errors.New("down")
 )
 
-// call is one caller: when it comes, when it gives up (0 is never), what it hands in, and what it is to get.
+// call is one caller: when it starts, when it is canceled (0 means never), its entry, and its wanted result.
 type call struct {
 	at, until  time.Duration
 	key, value string
 	want       string
 }
 
-// run makes calls at their times, by the time of a synctest bubble, and returns the requests that were sent and when.
-// A value is a removal if it is "-". A request takes as long as its longest value of the form "slow <duration>". A
-// request with the value "bad" is refused; one with "down" fails. A request ends with its context. A result is the value in upper case.
+// run makes calls at their times in a synctest bubble, and returns the requests and their times. The value "-" is a removal. A
+// request takes as long as its longest value of the form "slow <duration>", or until its context is done. The service rejects
+// a request with the value "bad", and fails one with "down". A result is the value in upper case.
 func run(t *testing.T, calls []call) []string {
 	t.Helper()
 	var requests []string
@@ -188,7 +188,7 @@ func TestDo(t *testing.T) {
 	}
 }
 
-// With a clock that does not wait, the window is over at once.
+// With a clock that does not wait, the window ends immediately.
 func TestDo_onAFakeClock(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))

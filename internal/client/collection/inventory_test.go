@@ -31,7 +31,7 @@ func thingIDs(things []thing) []string {
 	return ids
 }
 
-// What exists is learned with one listing, and then follows what this process writes.
+// The inventory takes one listing, and then follows the writes of this process.
 func TestInventory_isLearnedOnceAndKept(t *testing.T) {
 	t.Parallel()
 	s := &source{things: []thing{{"1", "a"}, {"2", "a"}, {"3", "b"}}}
@@ -65,7 +65,7 @@ func TestInventory_isLearnedOnceAndKept(t *testing.T) {
 	expect("none")
 }
 
-// It is learned anew once it may be out of date: after a while, and after a silence in which others may have acted.
+// The inventory is listed again when it may be out of date: when it is old, or after a silence in which others may have acted.
 func TestInventory_isLearnedAnew(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -91,7 +91,7 @@ func TestInventory_isLearnedAnew(t *testing.T) {
 	}
 }
 
-// A listing that is as old as a silence may be does not serve to learn from, a younger one does.
+// An inventory is never filled from a listing that is older than idleFor.
 func TestInventory_learnsFromNoOldListing(t *testing.T) {
 	t.Parallel()
 	for age, listings := range map[time.Duration]int64{idleFor - 1: 1, idleFor: 2} {
@@ -107,7 +107,7 @@ func TestInventory_learnsFromNoOldListing(t *testing.T) {
 	}
 }
 
-// A service may show late what was just made, so a listing that lacks it does not take it from the next creation.
+// A service may show a new object late, so a listing without it does not remove it from the inventory.
 func TestInventory_keepsWhatWasJustMade(t *testing.T) {
 	t.Parallel()
 	s := newSource(1)
@@ -121,15 +121,15 @@ func TestInventory_keepsWhatWasJustMade(t *testing.T) {
 	}
 }
 
-// A creation knows what was there when it began, and what this process makes beside it; what a later listing shows of
-// its own object does not count as known before.
+// A creation knows the objects that existed when it started, and those that this process creates meanwhile. An object that
+// only a later listing shows does not count as known.
 func TestInventory_knowsWhatWasThereBefore(t *testing.T) {
 	t.Parallel()
 	s := newSource(1)
 	clk := clock.NewFake(time.Now())
 	sh := s.shared(clk)
 	first := mustKnow(t, sh, "x", clk.Now())
-	s.things = append(s.things, thing{id: "new"}) // The first creation commits, and its answer is on its way.
+	s.things = append(s.things, thing{id: "new"}) // The first creation commits, and its response is still in flight.
 	clk.Advance(time.Hour)
 	second := mustKnow(t, sh, "x", clk.Now())
 	sh.Put("", &thing{id: "own"})
@@ -140,7 +140,7 @@ func TestInventory_knowsWhatWasThereBefore(t *testing.T) {
 	}
 }
 
-// A collection that is forgotten while it is learned is learned again.
+// A collection that is forgotten during its listing is listed again.
 func TestInventory_forgottenMeanwhile(t *testing.T) {
 	t.Parallel()
 	s := newSource(3)
@@ -175,7 +175,7 @@ func TestInventory_aFailureIsToldAndNotKept(t *testing.T) {
 	}
 }
 
-// A collection that this process has just made is known without a listing, and what is gone by itself costs none.
+// A collection that this process created is known without a listing, and an object that is gone does not require one.
 func TestInventory_beginsAndShrinksWithoutAListing(t *testing.T) {
 	t.Parallel()
 	s := newSource(0)
@@ -202,7 +202,7 @@ func TestInventory_beginsAndShrinksWithoutAListing(t *testing.T) {
 	}
 }
 
-// A listing that lacks an object which is never removed is followed by another one, once.
+// LookupTwice lists again, once, if a listing lacks an object that is never removed.
 func TestShared_lookUpTwice(t *testing.T) {
 	t.Parallel()
 	s := newSource(2)
@@ -218,7 +218,7 @@ func TestShared_lookUpTwice(t *testing.T) {
 	}
 }
 
-// Reads by ID and by name cost the same however many objects there are: they never walk the whole listing.
+// Reads by ID and by name cost the same for any number of objects, because they never scan the listing.
 func BenchmarkShared_lookUp(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -256,7 +256,7 @@ func TestConfirmGone(t *testing.T) {
 	}
 }
 
-// slowly lists what a shared collection has, each time for so long by its clock, and counts.
+// slowly returns a Shared whose listings take so long by its clock.
 func slowly(s *source, takes time.Duration) *Shared[thing] {
 	return NewShared(clock.System, 1, func(ctx context.Context, _ string) ([]thing, error) {
 		s.lists.Add(1)
@@ -265,7 +265,7 @@ func slowly(s *source, takes time.Duration) *Shared[thing] {
 	}, func(t *thing) string { return t.id }, func(t *thing) []string { return []string{t.state} })
 }
 
-// One listing serves all who wait to learn, whatever this process makes meanwhile: at a slow pace, many creations need few.
+// One listing serves all waiters, even if this process creates objects meanwhile, so many creations need few listings.
 func TestInventory_learnersShareAListing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -295,7 +295,7 @@ func TestInventory_learnersShareAListing(t *testing.T) {
 	})
 }
 
-// A listing that was under way while this process wrote tells of the others' objects, not of its own.
+// If this process writes during a listing, its own writes win, and the listing has the objects of others.
 func TestInventory_writesOutdoAListingUnderWay(t *testing.T) {
 	t.Parallel()
 	for name, isLearnt := range map[string]bool{"the first": false, "another": true} {
@@ -322,7 +322,7 @@ func TestInventory_writesOutdoAListingUnderWay(t *testing.T) {
 	}
 }
 
-// How long a listing takes does not make it old.
+// A slow listing is not an old one.
 func TestInventory_learnsFromASlowListing(t *testing.T) {
 	t.Parallel()
 	for _, isOver := range []bool{true, false} {

@@ -14,10 +14,10 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// book is a paged listing of numbers, by cursor. A page that it lacks is broken.
+// book is a paged listing of numbers, by cursor. The request of a missing page fails.
 type book struct {
 	pages map[string]Page[int]
-	// came has a request for each time that a page was asked for; open is how many are under way, widest how many were at once.
+	// came has an entry for each request; open counts the requests in flight, and widest is the maximum of open.
 	came         []string
 	mu           sync.Mutex
 	open, widest int
@@ -46,7 +46,7 @@ func (b *book) paged() *Paged[int] {
 	return NewPaged(clock.System, transport.Operation{Name: "listNumbers", Method: "GET", Route: "/numbers"}, b.fetch, func(x, y int) bool { return x == y })
 }
 
-// read reads at most so many numbers; 0 is all.
+// read reads at most so many numbers; 0 means all.
 func read(ctx context.Context, p *Paged[int], key string, most int) string {
 	got, n := "", 0
 	for item, err := range p.All(ctx, key) {
@@ -147,7 +147,7 @@ func TestPaged_failureIsForgotten(t *testing.T) {
 	}
 }
 
-// A reader that is stopped takes nobody else's page away.
+// A canceled reader does not cancel the page of another reader.
 func TestPaged_readerIsStopped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -172,7 +172,7 @@ func (n *listedRow) Identifier() string { return n.ID }
 
 func (n *listedRow) MissingField() string { return "" }
 
-// rows are pages of rows by their IDs; a page "!" is broken. Asked has how many were asked for.
+// rows are pages of rows by their IDs; the page "!" fails. Asked counts the requested pages.
 func rows(asked *int, pages ...string) iter.Seq2[[]listedRow, error] {
 	return func(yield func([]listedRow, error) bool) {
 		for _, ids := range pages {
@@ -273,7 +273,7 @@ func TestCallPage(t *testing.T) {
 	}
 }
 
-// A listing is named by the size of its pages and by its query, which comes back in each of its requests.
+// The key of a listing has its page size and its query, which all of its requests repeat.
 func TestNewPages_query(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serveShort(t, func(call string) string {

@@ -16,10 +16,10 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// looked is a service that notes when it is asked for what, such as "1.5s many a b". It runs inside a synctest bubble.
+// looked is a service that records when it is called and for what, such as "1.5s many a b". It runs inside a synctest bubble.
 type looked struct {
 	began time.Time
-	// hidden are the IDs that many does not return, and hanging those whose single look never ends by itself.
+	// hidden are the IDs that Many does not return, and hanging those for which Single never returns.
 	hidden, hanging []string
 	manyErr         error
 	manyTakes       time.Duration
@@ -96,7 +96,7 @@ func (s *looked) want(t *testing.T, calls ...string) {
 	}
 }
 
-// bubble runs a test in which time passes only while everybody waits.
+// bubble runs a test in a synctest bubble.
 func bubble(t *testing.T, test func(t *testing.T, s *looked, p *Poller[thing])) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -230,7 +230,7 @@ func TestPoller_whatOneRequestDoesNotBringIsAskedForAFewAtATime(t *testing.T) {
 	for name, tc := range map[string]struct {
 		hide    bool
 		err     error
-		answers map[string]int // How many waiters have their answer, and when.
+		answers map[string]int // How many waiters have their result, and when.
 		want    string
 	}{
 		"all there":       {want: "listed", answers: map[string]int{"500ms": 20}},

@@ -16,13 +16,13 @@ import (
 
 type thing struct{ id, state string }
 
-// source counts how often it is listed and read.
+// source counts its listings and reads.
 type source struct {
 	lists, gets atomic.Int64
 	things      []thing
 	err         error
-	gate        chan struct{} // A listing waits for it, if it is not nil.
-	started     chan struct{} // A listing that waits at the gate says so here.
+	gate        chan struct{} // If it is not nil, a listing waits for it.
+	started     chan struct{} // A listing that waits for gate sends here.
 }
 
 func (s *source) list(context.Context, string) ([]thing, error) {

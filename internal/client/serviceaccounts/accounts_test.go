@@ -172,7 +172,7 @@ func TestCreateServiceAccount_reconcilesALostAnswer(t *testing.T) {
 	}
 }
 
-// An update without an object in its response is read back, and succeeds only if the object is as requested then.
+// If the response to an update has no object, the object is read, and must be as requested.
 func TestUpdateServiceAccount_readsBack(t *testing.T) {
 	t.Parallel()
 	status := "inactive"
@@ -212,12 +212,12 @@ func TestUpdateServiceAccount_readsBack(t *testing.T) {
 	}
 }
 
-// What a deletion finds gone is deleted only where a listing lacks it too.
+// After a 404, an account counts as deleted only if a listing lacks it too.
 func TestDelete_ofWhatIsGone(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		deletion, listing string
-		status            int // Of the listing.
+		status            int // The status of the listing.
 		wantErr           bool
 	}{
 		"gone":                       {`{"detail":"no such account","status":404,"title":"Not Found"}`, `{"serviceAccounts":[]}`, 200, false},
@@ -238,7 +238,7 @@ func TestDelete_ofWhatIsGone(t *testing.T) {
 	}
 }
 
-// A page of another server does not prove that anything was done.
+// A page of another server does not prove that a key was revoked.
 func TestRevokeKey_refusesPages(t *testing.T) {
 	t.Parallel()
 	for answer, ok := range map[string]bool{"": true, `{}`: true, ` {"deleted":true}`: true, `[]`: true, `<html>log in</html>`: false, "OK": false} {

@@ -26,8 +26,8 @@ func TestCreateAPIKey(t *testing.T) {
 	for name, tc := range map[string]struct {
 		prepare  func(s *keyring)
 		expires  bool
-		call     func(*Client, context.Context, NewAPIKey) (*MintedAPIKey, error) // Nil is CreateKey.
-		want     string                                                           // ID of the key that is returned; empty for an error.
+		call     func(*Client, context.Context, NewAPIKey) (*MintedAPIKey, error) // Nil means CreateKey.
+		want     string                                                           // The ID of the returned key; empty for an error.
 		wantErr  []string
 		wantLive string
 	}{
@@ -238,7 +238,7 @@ func TestRotateAPIKey(t *testing.T) {
 	}
 }
 
-// Whether a rotation without an answer was done is told by the old key where there is no grace period, else by what is new.
+// After a lost rotation without a grace period, the old key shows whether it was rotated; otherwise the new keys do.
 func TestRotateAPIKey_tellsWhatALossLeft(t *testing.T) {
 	t.Parallel()
 	otherwise := func(s *keyring) {
@@ -247,7 +247,7 @@ func TestRotateAPIKey_tellsWhatALossLeft(t *testing.T) {
 	for name, tc := range map[string]struct {
 		grace     int64
 		meanwhile func(s *keyring)
-		found     string // The IDs that the error names; empty where it is the plain loss.
+		found     string // The IDs in the error; empty if it is the plain error of the lost response.
 	}{
 		"the old key lives":          {0, otherwise, ""},
 		"the old key vanished":       {0, func(s *keyring) { s.keys = nil }, ""},
@@ -274,7 +274,7 @@ func TestRotateAPIKey_tellsWhatALossLeft(t *testing.T) {
 	}
 }
 
-// What is known of the keys of a name is asked for anew only where a live one stands in the way.
+// The keys with a name are listed again only if a live key prevents the mint.
 func TestCreateAPIKey_looksAgainOnlyAtWhatStandsInTheWay(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -299,7 +299,7 @@ func TestCreateAPIKey_looksAgainOnlyAtWhatStandsInTheWay(t *testing.T) {
 	}
 }
 
-// The time of a creation is that of the answer, unless the answer tells it. A refusal is told as it is.
+// The creation time is the date of the response, unless the response has one. An error response is returned as it is.
 func TestCreateAPIKey_readsItsAnswer(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -341,7 +341,7 @@ func TestCreateAPIKey_readsItsAnswer(t *testing.T) {
 	}
 }
 
-// No key is left whose value is lost, and no more keys are minted than needed.
+// No key with a lost value stays live, and no more keys are minted than needed.
 func TestAPIKeys_stopMinting(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -390,7 +390,7 @@ func TestAPIKeys_stopMinting(t *testing.T) {
 	}
 }
 
-// Keys of one name are created one after the other, so that none is taken for another's successor.
+// Keys with one name are created one after the other, so that none is mistaken for another's successor.
 func TestCreateAPIKey_concurrently(t *testing.T) {
 	t.Parallel()
 	s, c := newKeyring(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// What a rotation left is known by the end of the old key, its own birth and the expiry that was asked for.
+// The end of the old key, the creation time of the new key, and the requested expiry identify the key of a rotation.
 func TestSuccessor(t *testing.T) {
 	t.Parallel()
 	ended := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -69,7 +69,7 @@ func TestDescribeKeys_theNewestFirst(t *testing.T) {
 	}
 }
 
-// Each sign alone tells that a key is no successor: what is taken for one is revoked.
+// Each mismatch alone proves that a key is not the successor, because a successor is revoked.
 func TestIsSuccessor_takesEverySign(t *testing.T) {
 	t.Parallel()
 	ended := transport.Millis(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).UnixMilli())

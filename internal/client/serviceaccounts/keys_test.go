@@ -16,22 +16,23 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// keyring is a service that keeps the keys of one account and breaks what is told.
+// keyring is a service with the keys of one account, and with configurable failures.
 type keyring struct {
 	mu   sync.Mutex
 	clk  *clock.Fake
 	keys []APIKey
-	// breaking spoils the nth creation or rotation, counted from 1, after it was carried out; nil spoils none.
+	// breaking drops the response to the nth creation or rotation, counted from 1, after the service carried it out; nil drops
+	// none.
 	breaking func(n int) bool
-	// refusing answers every rotation of a live key with 400.
+	// refusing rejects every rotation of a live key with 400.
 	refusing bool
 	// meanwhile is called after each creation and rotation.
 	meanwhile func()
-	// deaf breaks everything that follows a creation or rotation, keeping refuses revocations.
+	// deaf drops every response after a creation or rotation, and keeping rejects revocations.
 	deaf, keeping bool
-	// swallow makes nothing of creations and rotations, timeless leaves the time out of answers.
+	// swallow ignores creations and rotations, and timeless omits the Date header.
 	swallow, timeless bool
-	// vanishing takes the key away that a rotation was refused for.
+	// vanishing deletes all keys before a rotation is rejected.
 	vanishing bool
 
 	made    int

@@ -32,7 +32,7 @@ func TestCreateSession_sendsOnlyWhatIsSet(t *testing.T) {
 			if call == "POST " {
 				return "201 " + ses("s1", "")
 			}
-			return `200 {"providers":[]}` // The first request tells the time.
+			return `200 {"providers":[]}` // The first request is for the service's time.
 		})
 		made, err := c.Create(t.Context(), body)
 		if err != nil || made.ID != "s1" {
@@ -45,16 +45,16 @@ func TestCreateSession_sendsOnlyWhatIsSet(t *testing.T) {
 	}
 }
 
-// An answer that has the ID and not the whole session is completed by a read, and the ID is never lost.
+// A response that has the ID but not the whole session is completed by a read, and the ID is never lost.
 func TestCreateSession_takesEveryAnswer(t *testing.T) {
 	t.Parallel()
 	const idAlone, failed = `201 {"sessionId":"s1"}`, `500 {"detail":"no"}`
 	pending := "200 " + strings.Replace(ses("s1", `,"sessionSettings":{"model":"m"}`), "idle", "pending", 1)
 	for name, tc := range map[string]struct {
 		post, single string
-		// after is for how long the session is not found.
+		// after is how long the session is not found.
 		after time.Duration
-		want  string // Its status, computer and model.
+		want  string // The status, computer, and model of the result.
 		err   func(error) bool
 	}{
 		"the record":                     {post: "201 " + strings.TrimPrefix(pending, "200 "), want: "pending 7 m"},
@@ -84,7 +84,7 @@ func TestCreateSession_takesEveryAnswer(t *testing.T) {
 				}
 				return tc.single
 			})
-			_ = c.conn.CheckAccess(t.Context()) // Tells the service's time.
+			_ = c.conn.CheckAccess(t.Context()) // Its response has the service's time.
 			made, err := c.Create(t.Context(), CreateRequest{ComputerID: "7"})
 			if !clienttest.IsA(err, tc.err) {
 				t.Fatalf("got %+v, %v", made, err)
@@ -105,7 +105,7 @@ func TestCreateSession_takesEveryAnswer(t *testing.T) {
 	}
 }
 
-// A run that is being stopped keeps the ID, and does not wait long for the session.
+// A run that is stopping keeps the ID, and does not wait long for the session.
 func TestCreateSession_interruptedBeforeItShows(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())

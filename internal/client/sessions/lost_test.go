@@ -21,28 +21,28 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// desk is a service of sessions. Its clock is the client's.
+// desk is a service with sessions. It shares its clock with the client.
 type desk struct {
 	client *Client
 	clk    *clock.Fake
-	// tellsNoTime keeps the service's time from its answers.
+	// tellsNoTime omits the Date header.
 	tellsNoTime bool
-	// ahead is how far the clock of what answers reads is ahead of that of what makes sessions.
+	// ahead is how far the clock of the Date header is ahead of the clock of creation times.
 	ahead time.Duration
-	// lag is how long after it was made a session is in no listing.
+	// lag is how long a new session is in no listing.
 	lag time.Duration
-	// together is how many creations must have arrived before any of them goes on, and meanwhile is done then.
+	// together is how many creations must arrive before any of them continues; meanwhile is called then.
 	together  int
 	meanwhile func()
-	// listing is the status of the nth listing, from 1; nil is 200.
+	// listing returns the status of the nth listing, counted from 1; nil means 200.
 	listing func(n int) int
 
 	mu       sync.Mutex
 	sessions []deskSession
-	// fates are those of the creations to come, by their bodies.
+	// fates are the outcomes of future creations, by their bodies.
 	fates                map[string][]string
 	posts, lists, isHere int
-	// came has an entry for each creation that has arrived; all is closed when all have.
+	// came has an entry for each creation that has arrived; all is closed when all of them have.
 	came, all chan struct{}
 }
 
@@ -50,7 +50,7 @@ type deskSession struct {
 	id, computer, parent, title, body string
 	settings                          *Settings
 	at                                time.Time
-	// isOurs says that the client under test asked for it.
+	// isOurs says that the client under test created the session.
 	isOurs bool
 }
 
@@ -107,7 +107,8 @@ func (s deskSession) record() string {
 		s.id, s.parent, s.title, s.at.UnixMilli(), s.computer, settings)
 }
 
-// create answers a creation by its fate: the session is made unless it is "before", and the answer comes unless it is lost.
+// create handles a creation by its fate: it creates the session unless the fate is "before", and responds unless the response
+// is lost.
 func (d *desk) create(body string) string {
 	d.mu.Lock()
 	d.posts++
@@ -153,7 +154,7 @@ func (d *desk) add(s deskSession, isCapped bool) deskSession {
 	return s
 }
 
-// meet waits until all creations are under way.
+// meet waits until all creations are in flight.
 func (d *desk) meet() {
 	d.mu.Lock()
 	d.isHere++
@@ -171,14 +172,14 @@ func (d *desk) meet() {
 	}
 }
 
-// told is what a creation came to.
+// told is the outcome of a creation.
 type told struct {
 	wish CreateRequest
 	made *Session
 	err  error
 }
 
-// create asks for sessions at the same time.
+// createAll creates sessions concurrently.
 func (d *desk) createAll(ctx context.Context, wishes ...CreateRequest) []told {
 	outcomes := make([]told, len(wishes))
 	var callers sync.WaitGroup
@@ -192,8 +193,8 @@ func (d *desk) createAll(ctx context.Context, wishes ...CreateRequest) []told {
 	return outcomes
 }
 
-// check holds outcomes against what must hold of them all: nothing is asked for twice, no session is given to two callers or
-// to one who asked for another or did not ask, and each that was made is given to somebody or named to somebody.
+// check verifies what must be true of all outcomes: nothing is requested twice, no session is returned to two callers or to a
+// caller that did not request it, and each created session is returned or named in an error.
 func (d *desk) check(t *testing.T, outcomes []told) {
 	t.Helper()
 	given, named := map[string]bool{}, map[string]bool{}
@@ -249,14 +250,14 @@ func bodyOf(wish CreateRequest) string {
 	return string(body)
 }
 
-// untoldOf is what no record tells of what a body asks for.
+// untoldOf returns the part of a body that responses do not have.
 func untoldOf(body string) string {
 	var parts map[string]json.RawMessage
 	_ = json.Unmarshal([]byte(body), &parts)
 	return string(parts["cwd"]) + string(parts["systemPrompt"])
 }
 
-// wishes are creations by short names.
+// wishes are create requests by name.
 var wishes = map[string]CreateRequest{
 	"plain":     {ComputerID: "7"},
 	"elsewhere": {ComputerID: "8"},
@@ -264,7 +265,7 @@ var wishes = map[string]CreateRequest{
 	"free":      {ComputerID: "7", Settings: &Settings{AutonomyLevel: new("high")}},
 }
 
-// ask takes "wish: fate, fate; …" and returns the wishes, whose fates the service knows then.
+// ask parses "wish: fate, fate; …", returns the wishes, and passes their fates to the service.
 func (d *desk) ask(text string) []CreateRequest {
 	var asked []CreateRequest
 	for part := range strings.SplitSeq(text, "; ") {
@@ -277,7 +278,7 @@ func (d *desk) ask(text string) []CreateRequest {
 	return asked
 }
 
-// served counts who got a session, by the wishes' names.
+// served counts the wishes that got a session, by name.
 func served(outcomes []told) map[string]int {
 	counts := map[string]int{}
 	for _, o := range outcomes {
@@ -290,13 +291,13 @@ func served(outcomes []told) map[string]int {
 	return counts
 }
 
-// If no more new sessions match than responses were lost, they are what was created. Everything else is named.
+// If there are no more matching new sessions than lost responses, they are returned. Otherwise, the error names them.
 func TestCreateUnnamed(t *testing.T) {
 	t.Parallel()
 	other := bodyOf(CreateRequest{ComputerID: "8"})
 	for name, tc := range map[string]struct {
 		asked  string
-		others []deskSession // Sessions of the same owner, which others create meanwhile.
+		others []deskSession // Sessions of the same owner that others create meanwhile.
 		want   map[string]int
 	}{
 		"all are answered":                {asked: "plain: ok, ok; model: ok", want: map[string]int{"plain": 2, "model": 1}},
@@ -346,7 +347,7 @@ func TestCreateUnnamed(t *testing.T) {
 	}
 }
 
-// hear has the client learn the service's time, as the check of a plan does.
+// hear sends a request, so that the client knows the service's time, like the check during a plan.
 func (d *desk) hear(t *testing.T) {
 	t.Helper()
 	if err := d.client.conn.CheckAccess(t.Context()); err != nil {
@@ -354,7 +355,7 @@ func (d *desk) hear(t *testing.T) {
 	}
 }
 
-// Without a loss nothing is listed.
+// If no response is lost, nothing is listed.
 func TestCreateUnnamed_requests(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -367,7 +368,7 @@ func TestCreateUnnamed_requests(t *testing.T) {
 	}
 }
 
-// What proves nothing is named: no service time, or a last look that fails.
+// Without proof, sessions are only named: if the service's time is unknown, or if the last listing fails.
 func TestCreateUnnamed_noProof(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(d *desk){
@@ -391,7 +392,7 @@ func TestCreateUnnamed_noProof(t *testing.T) {
 	}
 }
 
-// Two answers never name one session, and none names an older one.
+// Two responses with the same session, or a response with an older one, are errors.
 func TestCreateUnnamed_theAnswerIsAnotherSession(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -405,7 +406,7 @@ func TestCreateUnnamed_theAnswerIsAnotherSession(t *testing.T) {
 	}
 }
 
-// An interrupted run still finds what it created.
+// An interrupted run still finds the session that it created.
 func TestCreateUnnamed_interrupted(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -17,8 +17,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// serveSessions answers requests such as "GET /s1?computerId=7" and "GET ?computerId=7&limit=100", by the time since the
-// start. The service's clock is the client's.
+// serveSessions handles requests such as "GET /s1?computerId=7" and "GET ?computerId=7&limit=100", by the time since the
+// start. The service and the client share a clock.
 func serveSessions(t *testing.T, answer func(call string, at time.Duration) string) (*Client, *clienttest.Recorder, *clock.Fake) {
 	t.Helper()
 	var mu sync.Mutex
@@ -39,7 +39,7 @@ func serveSessions(t *testing.T, answer func(call string, at time.Duration) stri
 	return c, rec, fake
 }
 
-// ses is a session as the service writes it; more starts with a comma.
+// ses is the JSON of a session; more starts with a comma.
 func ses(id, more string) string {
 	return fmt.Sprintf(`{"sessionId":%q,"status":"idle","messageCount":0,"createdAt":%d,"updatedAt":%d,"computerId":"7"%s}`, id, clienttest.Start.UnixMilli(), clienttest.Start.UnixMilli(), more)
 }
@@ -167,7 +167,7 @@ func TestSessions_readsEveryForm(t *testing.T) {
 	}
 }
 
-// library is a listing of so many sessions, s0 first, on pages of the size that is asked for.
+// library is a listing of so many sessions, starting with s0, on pages of the requested size.
 func library(n int) func(call string, _ time.Duration) string {
 	return func(call string, _ time.Duration) string {
 		if !strings.HasPrefix(call, "GET ?") {
@@ -219,7 +219,7 @@ func TestSession_readsShareAListingOfTheComputer(t *testing.T) {
 	clienttest.WantCalls(t, rec, listSeven, second, listSeven, second, "GET ?computerId=8&limit=100", "GET ?computerId=8&cursor=100&limit=100")
 }
 
-// The listing for reads ends at a thousand; what is beyond is read alone.
+// The listing for reads ends at 1,000 sessions; further ones are read alone.
 func TestSession_beyondTheListing(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serveSessions(t, library(1250))
@@ -252,7 +252,8 @@ func TestSession_isGoneWhereAListingLacksItToo(t *testing.T) {
 	}
 	here, elsewhere := "200 "+ses("s1", ""), "200 "+strings.Replace(ses("s1", ""), `,"computerId":"7"`, "", 1)
 	for name, tc := range map[string]struct {
-		// What is listed of the computer and of all, and what is told with the computer and without it; "" is not asked for.
+		// The responses to the listings of the computer and of all computers, and to the reads with and without the computer;
+		// "" is not requested.
 		list, all, one, anywhere string
 		want                     func(error) bool
 	}{
@@ -302,7 +303,7 @@ func TestSession_isGoneWhereAListingLacksItToo(t *testing.T) {
 	}
 }
 
-// The sessions of a computer that is gone are looked for among all.
+// If the computer is gone, its sessions are in the listing of all computers.
 func TestSession_readsShareAListingWhereTheComputerIsGone(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serveSessions(t, func(call string, _ time.Duration) string {
@@ -331,14 +332,14 @@ func TestSession_readsShareAListingWhereTheComputerIsGone(t *testing.T) {
 	clienttest.WantCalls(t, rec, listSeven, listAll, "DELETE /s1?computerId=7", "DELETE /s1")
 }
 
-// A plan does not wait for a young session, which may be neither listed nor found at first.
+// A plan does not wait for a new session, which may be neither listed nor found at first.
 func TestSession_aYoungOneIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	gone, early := collection.IsGone, clienttest.Is[*collection.NotYetVisibleError]
 	for name, tc := range map[string]struct {
 		list, one string
 		age       time.Duration
-		isUnknown bool // When it was made is.
+		isUnknown bool // The creation time is unknown.
 		timeless  string
 		want      func(error) bool
 		calls     []string
@@ -389,7 +390,7 @@ func TestSessionWithSettings(t *testing.T) {
 	for name, tc := range map[string]struct {
 		computer string
 		alone    string
-		aloneAt  time.Duration // From when on it is found alone.
+		aloneAt  time.Duration // When a single read starts to find it.
 		list     string
 		all      string
 		isWhole  bool
@@ -443,7 +444,7 @@ func TestSessionWithSettings(t *testing.T) {
 	}
 }
 
-// The service takes an ID in any case of letters, and lists it in its own.
+// The service accepts an ID in any case, and lists it in its own.
 func TestSessionWithSettings_caseOfTheID(t *testing.T) {
 	t.Parallel()
 	c, _, _ := serveSessions(t, func(call string, _ time.Duration) string {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// settingsOf returns settings in which one field of the record has a value.
+// settingsOf returns settings with a value in one field.
 func settingsOf(t *testing.T, field, value string) *Settings {
 	t.Helper()
 	settings := &Settings{}
@@ -28,7 +28,7 @@ func jsonOf(t *testing.T, v any) string {
 	return string(text)
 }
 
-// settingValues are two different values of each setting, and the first one in another form.
+// settingValues has two different values of each setting, and the first one in another form.
 var settingValues = map[string]struct{ one, other, same string }{
 	"model":                           {`"a"`, `"b"`, `"a"`},
 	"reasoningEffort":                 {`"low"`, `"high"`, `"low"`},
@@ -53,7 +53,7 @@ var settingValues = map[string]struct{ one, other, same string }{
 	"allowSubagentsInScripts":         {`true`, `false`, `true`},
 }
 
-// A setting that is added must be in the table, and so in what is compared, counted and kept.
+// Every setting must be in the table, so that the tests compare, count, and keep it.
 func TestSessionSettings_everyFieldIsInTheTable(t *testing.T) {
 	t.Parallel()
 	var fields []string
@@ -109,7 +109,7 @@ func TestSessionSettings_eachField(t *testing.T) {
 				"nothing is wanted":  {nil, one, true},
 				"nothing of it":      {none, one, true},
 				"nothing by nothing": {nil, nil, true},
-				// What a deprecated mode stands for may be told instead, and no list is as good as an empty one.
+				// A response may have the new settings instead of the deprecated mode, and an empty list equals none.
 				"not told": {one, none, field == "autonomyMode" || tc.one == "[]"},
 			} {
 				if got := h.wanted.HoldsIn(h.there); got != h.want {
@@ -118,7 +118,7 @@ func TestSessionSettings_eachField(t *testing.T) {
 			}
 			unset := none
 			if field == "autonomyMode" || isCreateOnly {
-				unset = one // It can be told by other settings, or cannot be unset.
+				unset = one // Other settings may imply it, or it cannot be unset.
 			}
 			for name, k := range map[string]struct{ answer, known, want *Settings }{
 				"nothing is told":      {nil, one, one},
@@ -131,7 +131,7 @@ func TestSessionSettings_eachField(t *testing.T) {
 				"told otherwise":       {other, one, other},
 			} {
 				if field == "worktree" && name == "told in another form" {
-					continue // More is told, see below.
+					continue // It implies other settings; see below.
 				}
 				before := jsonOf(t, []any{k.answer, k.known})
 				if got := k.answer.Keeping(k.known); jsonOf(t, got) != jsonOf(t, k.want) {
@@ -145,7 +145,7 @@ func TestSessionSettings_eachField(t *testing.T) {
 	}
 }
 
-// Several settings do not stand in each other's way.
+// Several settings can change independently.
 func TestSessionSettings_changesOnlyWhatDiffers(t *testing.T) {
 	t.Parallel()
 	// with returns all settings, one of them with its other value.
@@ -207,7 +207,7 @@ func TestSessionSettings_lists(t *testing.T) {
 	}
 }
 
-// An empty list is the same as none, except where it restricts the tools.
+// An empty list equals none, except if it restricts the tools.
 func TestSessionSettings_keepsEmptyLists(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ answer, known, want string }{
@@ -279,7 +279,7 @@ func TestSessionSettings_deprecatedMode(t *testing.T) {
 	for name, tc := range map[string]struct {
 		mode, answer string
 		holds        bool
-		// keeps says that a state keeps the mode beside the answer.
+		// keeps says that the state keeps the deprecated mode.
 		keeps bool
 	}{
 		"told as it is":             {"auto-low", `{"autonomyMode":"auto-low","interactionMode":"auto","autonomyLevel":"low"}`, true, true},

@@ -15,13 +15,13 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// A young session is not found at first, so that what shall change it is sent again.
+// A new session is not found at first, so its update is retried.
 func TestUpdateSession(t *testing.T) {
 	t.Parallel()
 	const patched = `,"sessionSettings":{"model":"m"}`
 	for name, tc := range map[string]struct {
 		answer  string
-		from    time.Duration // When the answer is given; 404 before.
+		from    time.Duration // When the response starts; 404 before.
 		age     time.Duration
 		unknown bool
 		list    []string
@@ -78,7 +78,7 @@ func TestUpdateSession(t *testing.T) {
 	}
 }
 
-// What was read before a change is not told after it.
+// A write invalidates the cached reads.
 func TestSessions_changesOutdateWhatWasRead(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(ctx context.Context, c *Client) error{
@@ -133,16 +133,16 @@ func TestDeleteSession(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		answer    string
-		from      time.Duration // When the answer is given; 404 before.
+		from      time.Duration // When the response starts; 404 before.
 		age       time.Duration
 		unknown   bool
-		elsewhere bool          // It is found without its computer only.
-		listed    time.Duration // Until when it is listed.
+		elsewhere bool          // It is found only without its computer.
+		listed    time.Duration // How long it is listed.
 		list, all string
 		isGone    bool
 		status    int
 		waited    time.Duration
-		deletions int // With the computer, and without it where that finds nothing.
+		deletions int // With the computer, and without it after a 404.
 	}{
 		"at once":                  {answer: "204 ", deletions: 1},
 		"answered with a record":   {answer: "200 {}", deletions: 1},
@@ -178,7 +178,7 @@ func TestDeleteSession(t *testing.T) {
 			if tc.unknown {
 				createdAt = time.Time{}
 			}
-			_, _ = c.List(t.Context(), "7", 0) // What was read before says nothing about what is gone.
+			_, _ = c.List(t.Context(), "7", 0) // A cached listing does not prove that a session is gone.
 			err := c.Delete(t.Context(), "s1", "7", createdAt)
 			if collection.IsGone(err) != tc.isGone || !tc.isGone && transport.StatusOf(err) != tc.status || (err == nil) != (tc.status == 0 && !tc.isGone) {
 				t.Errorf("got %v", err)
@@ -190,8 +190,8 @@ func TestDeleteSession(t *testing.T) {
 	}
 }
 
-// A 404 for the second attempt at a deletion is the outcome of the first one, whose response was lost. A new session may
-// only not show yet, so the deletion is tried for a short time.
+// A 404 for the second attempt at a deletion means that the first one succeeded and its response was lost. A new session may
+// not be visible yet, so its deletion is retried for a short time.
 func TestDeleteSession_responseIsLost(t *testing.T) {
 	t.Parallel()
 	for _, first := range []string{"drop", `503 {"detail":"later"}`} {
@@ -213,7 +213,7 @@ func TestDeleteSession_responseIsLost(t *testing.T) {
 	}
 }
 
-// A request that was refused with 429 did nothing, so that a 404 after it is no outcome of its own.
+// A request that was rejected with 429 did nothing, so a 404 after it does not mean that it succeeded.
 func TestDeleteSession_refusedBefore(t *testing.T) {
 	t.Parallel()
 	deletions := 0
@@ -316,8 +316,8 @@ func TestSessions_most(t *testing.T) {
 	}
 }
 
-// A session that may have been left behind is as it was asked for, and nothing has happened in it.
-// A session that has more than was asked for is somebody else's, unless a default may give it.
+// A session that a lost request may have created matches the request and is untouched. A session with more than was requested
+// is somebody else's, unless that may be a default.
 func TestCreateSessionRequest_isWanted(t *testing.T) {
 	t.Parallel()
 	plain, model := &Settings{}, &Settings{Model: new("m")}

@@ -8,7 +8,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// The plans of a process ask once, and fail where everything else would fail too.
+// Each process sends the check once, and it fails only if everything else would fail too.
 func TestCheckAccess(t *testing.T) {
 	t.Parallel()
 	const problem = `{"detail":"no","title":"No"}`

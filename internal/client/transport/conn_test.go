@@ -19,7 +19,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// connected returns a client with a configuration.
+// connected returns a connection with a configuration.
 func connected(t testing.TB, cfg Config) *Conn {
 	t.Helper()
 	c, err := New(cfg)
@@ -29,7 +29,7 @@ func connected(t testing.TB, cfg Config) *Conn {
 	return c
 }
 
-// serve returns a client of a service that answers with handle.
+// serve returns a connection to a service that responds with handle.
 func serve(t testing.TB, handle clienttest.Handler) (*Conn, *clienttest.Recorder, *clock.Fake) {
 	t.Helper()
 	address, rec := clienttest.Serve(t, handle)
@@ -37,7 +37,7 @@ func serve(t testing.TB, handle clienttest.Handler) (*Conn, *clienttest.Recorder
 	return connected(t, Config{BaseURL: address, APIKey: clienttest.Key, MaxRetries: 3, Clock: clk, UserAgent: "test/1"}), rec, clk
 }
 
-// sample is an object of no area.
+// sample is an object for tests.
 type sample struct {
 	ID, Name, ProviderType string
 	CreatedAt              Millis
@@ -57,7 +57,7 @@ func getSample(ctx context.Context, c *Conn) (*sample, error) {
 	return CallObject[sample](ctx, c, Request{Op: op, Path: []string{"c1"}, Noun: "computer"}, "c1")
 }
 
-// createSamples sends a creation that may not be repeated.
+// createSamples sends a create request that is not repeatable.
 func createSamples(ctx context.Context, c *Conn) error {
 	op := Operation{Name: "bulkCreateComputers", Method: http.MethodPost, Route: "/api/v0/computers/bulk"}
 	_, err := Call[struct{}](ctx, c, Request{Op: op, Body: map[string]int{"quantity": 1}})
@@ -156,7 +156,7 @@ func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		header map[string]string
-		want   time.Duration // 0: a back-off of our own; -2: repeated at once; -1: not repeated.
+		want   time.Duration // 0: the client's own backoff; -2: retried immediately; -1: not retried.
 	}{
 		"seconds":           {map[string]string{"Retry-After": "7"}, 7 * time.Second},
 		"date":              {map[string]string{"Retry-After": "Sun, 01 Mar 2026 00:00:09 GMT", "Date": "Sun, 01 Mar 2026 00:00:00 GMT"}, 9 * time.Second},
@@ -331,7 +331,7 @@ func TestTarget_takesAValueForEachPlaceholder(t *testing.T) {
 	}
 }
 
-// An answer is read up to a size, so that none can use up the memory.
+// A response is read up to a limit, so that it cannot exhaust the memory.
 func TestReadAnswer_isBounded(t *testing.T) {
 	t.Parallel()
 	for size, want := range map[int]string{maxBody: "", maxBody + 1: "the response (status 200) is larger than 67108864 bytes"} {
@@ -343,7 +343,7 @@ func TestReadAnswer_isBounded(t *testing.T) {
 	}
 }
 
-// A page in the place of an answer is described by what it says to be.
+// The error for a page instead of JSON has its content type.
 func TestExchange_describesAPage(t *testing.T) {
 	t.Parallel()
 	for want, kind := range map[string][]string{"status 200, text/html, 6 bytes": {"text/html"}, "status 200, no content type, 6 bytes": nil} {

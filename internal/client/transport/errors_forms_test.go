@@ -50,7 +50,7 @@ func TestAPIError_readsEveryForm(t *testing.T) {
 	}
 }
 
-// Only what redirects is called a redirect, and only where the answer says nothing itself.
+// Only redirects are called redirects, and only if the response has no message.
 func TestAPIError_tellsARedirect(t *testing.T) {
 	t.Parallel()
 	const redirect = "a redirect, which the provider does not follow because it sends the API key only to base_url; correct base_url"

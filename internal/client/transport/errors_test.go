@@ -2,7 +2,8 @@ package transport
 
 import "testing"
 
-// Who waits for the service in its place may give up while it works, and says so below 500 too. What refuses a request has not passed it on.
+// A gateway may give up while the service is working, and may return a status below 500 for that. A status that rejects a
+// request proves that the service did not act.
 func TestIsAmbiguous_answers(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]bool{

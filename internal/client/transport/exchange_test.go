@@ -116,7 +116,7 @@ func TestExchange_contextEndsBetweenAttempts(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault  func(http.ResponseWriter)
 		unsent bool
-		answer string // The last answer, as the error tells it.
+		answer string // The last response, as the error shows it.
 	}{
 		"after a refusal": {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 429, `{"detail":"slow down"}`) }, true, ""},
 		"after a fault":   {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 500, `{"detail":"no"}`) }, false, ", after a response with status 500"},
@@ -228,7 +228,7 @@ func TestExchange_whatNeverConnectedIsUnsent(t *testing.T) {
 	}
 }
 
-// In a bubble the time runs out when nothing else is left to do, however busy the machine is.
+// In a synctest bubble, the timeout expires only when everything else waits, however busy the machine is.
 func TestExchange_requestTimeoutWithinTheHandshakeIsUnsent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -272,7 +272,7 @@ func TestExchange_whatWasSentOverHTTP2IsAmbiguous(t *testing.T) {
 	}
 }
 
-// silent accepts connections and never says anything.
+// silent accepts connections and never responds.
 func silent(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // It ends with the test.

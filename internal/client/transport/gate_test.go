@@ -19,7 +19,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// crowdClock moves on when every worker of a test sleeps, to the earliest end of a sleep, and wakes that worker alone.
+// crowdClock advances when every worker of a test sleeps, to the earliest end of a sleep, and wakes only that worker.
 type crowdClock struct {
 	mu       sync.Mutex
 	now      time.Time
@@ -48,7 +48,7 @@ func (c *crowdClock) Sleep(_ context.Context, d time.Duration) error {
 	return nil
 }
 
-// leave is what a worker calls when it has finished.
+// leave is called by a worker that has finished.
 func (c *crowdClock) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,7 +75,7 @@ func (c *crowdClock) fallAsleep() {
 func TestGate_manyWorkersKeepToTheServicesRate(t *testing.T) {
 	t.Parallel()
 	const workers, each = 10, 40
-	// Workers that wait for a listing of others would not be asleep for the clock, so no listing is made.
+	// A worker that waits for the listing of another worker does not sleep on the clock, so this test makes no listing.
 	create := Operation{Name: "createServiceAccount", Method: http.MethodPost, Route: "/api/v0/service-accounts"}
 	for _, limit := range []float64{3, 5, 20} {
 		t.Run(fmt.Sprint(limit, " per second"), func(t *testing.T) {
@@ -162,7 +162,7 @@ func TestGate_refusalsHoldEverybodyBack(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			// The second request is another one: it keeps its distance from the first.
+			// The second request is a different one, and must also keep its distance from the first.
 			if first, second := at[1].Sub(at[0]), at[2].Sub(at[1]); first < tc.least || first > max(2*time.Second, tc.least*11/10) || second < 190*time.Millisecond {
 				t.Errorf("the repetition came after %v, the next request after %v", first, second)
 			}
@@ -170,7 +170,7 @@ func TestGate_refusalsHoldEverybodyBack(t *testing.T) {
 	}
 }
 
-// A refusal halves the rate, and each accepted request raises it a little.
+// A 429 halves the rate, and each accepted request raises it a little.
 func TestGate_halvesAndRaises(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
@@ -254,7 +254,7 @@ func TestGate_configuredRateIsACeiling(t *testing.T) {
 	}
 }
 
-// A request that waited for the configured rate waits for the service's as well.
+// A request that waited for the configured rate also waits for the service's rate limit.
 func TestGate_refusalsHoldBeneathTheCeiling(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
@@ -275,7 +275,7 @@ func TestGate_refusalsHoldBeneathTheCeiling(t *testing.T) {
 	}
 }
 
-// Without a configured rate and a refusal nothing waits.
+// Nothing waits without a configured rate and before the first 429.
 func TestGate_isOpenAtFirst(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
@@ -287,7 +287,7 @@ func TestGate_isOpenAtFirst(t *testing.T) {
 	}
 }
 
-// Time stands still in a bubble, so that the last moment can be told.
+// Time stands still in a synctest bubble, so the test is exact.
 func TestPassage_mayWaitToTheLastMoment(t *testing.T) {
 	t.Parallel()
 	const deadline = 10 * time.Second
@@ -330,7 +330,7 @@ func TestRefusals_doNotUseUpRetries(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answer   func(n int) int
 		requests int
-		status   int // Of the error; 0 for success.
+		status   int // The status of the error; 0 for success.
 	}{
 		"12 refusals":             {func(n int) int { return map[bool]int{true: 429, false: 201}[n <= 12] }, 13, 0},
 		"refusals, then an error": {func(n int) int { return map[bool]int{true: 429, false: 400}[n <= 5] }, 6, 400},

@@ -14,10 +14,10 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// neverAnswers takes every request and says nothing. It counts them.
+// neverAnswers accepts requests, counts them, and never responds.
 type neverAnswers struct {
 	requests int
-	// begins says that an answer begins, and its body never comes.
+	// begins sends a response without its body.
 	begins bool
 }
 
@@ -30,7 +30,7 @@ func (n *neverAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, untilDone{r.Context()}.wait()
 }
 
-// untilDone is a body that holds nothing and ends with a context.
+// untilDone is an empty body that ends when its context is done.
 type untilDone struct {
 	context.Context //nolint:containedctx // The reader ends with it.
 }
@@ -42,8 +42,8 @@ func (u untilDone) wait() error {
 
 func (u untilDone) Read([]byte) (int, error) { return 0, u.wait() }
 
-// What the service may work on for minutes is not cut off before, nor begun again after its time. In a bubble the time runs
-// out when nothing else is left to do.
+// A slow operation is not cut off early, and not retried after its timeout. In a synctest bubble, the timeout expires only
+// when everything else waits.
 func TestExchange_slowOperations(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -27,10 +27,10 @@ type pipeConn struct {
 	closed chan struct{}
 }
 
-// hang does nothing until the client has closed the connection.
+// hang waits until the client closes the connection.
 func (p pipeConn) hang() { <-p.closed }
 
-// closeNoting is the client's end.
+// closeNoting is the client's end of a connection.
 type closeNoting struct {
 	net.Conn
 	onClose func()
@@ -41,8 +41,8 @@ func (c closeNoting) Close() error {
 	return c.Conn.Close()
 }
 
-// pipeClient returns a client whose transfers all go to a handler at the other end of a pipe. In a synctest bubble, time
-// passes only while everybody waits.
+// pipeClient returns a client whose transfers all go to a handler at the other end of a pipe. It runs inside a synctest
+// bubble.
 func pipeClient(t *testing.T, handle func(conn pipeConn, r *http.Request)) *Conn {
 	t.Helper()
 	c, err := New(Config{BaseURL: "http://127.0.0.1", APIKey: clienttest.Key, RequestTimeout: idleTime, Clock: clock.NewFake(time.Now())})
@@ -69,7 +69,7 @@ func pipeClient(t *testing.T, handle func(conn pipeConn, r *http.Request)) *Conn
 	return c
 }
 
-func pauseFor(d time.Duration) { <-time.After(d) } // It takes no real time in a bubble.
+func pauseFor(d time.Duration) { <-time.After(d) } // It takes no real time in a synctest bubble.
 
 func TestUpload_idleTime(t *testing.T) {
 	t.Parallel()
@@ -143,7 +143,7 @@ func TestDownload_idleTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pauseFor(2 * idleTime) // What this machine takes is not the network's fault.
+			pauseFor(2 * idleTime) // The time that the local machine takes does not count.
 			data, err := io.ReadAll(stored)
 			var stalled *stalledError
 			if errors.As(err, &stalled) != stalls || !stalls && string(data) != strings.Repeat("x", 20) {
@@ -155,7 +155,7 @@ func TestDownload_idleTime(t *testing.T) {
 	}
 }
 
-// The end of the run is no stall.
+// A canceled context is not a stalled transfer.
 func TestUpload_contextEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestUpload_contextEnds(t *testing.T) {
 	})
 }
 
-// A connection that cannot be made takes no longer.
+// Connecting is limited by the timeout too.
 func TestIdleLimited_dial(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -203,7 +203,7 @@ func TestNewTransferClient(t *testing.T) {
 	}
 }
 
-// What the service itself sends for a long time takes as long as its bytes move, and not longer.
+// A long response of the service continues as long as data is transferred.
 func TestStream_idleTime(t *testing.T) {
 	t.Parallel()
 	const parts = 16
