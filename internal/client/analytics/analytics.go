@@ -27,7 +27,7 @@ type Client struct {
 	myCost       *query[json.RawMessage]
 }
 
-// New returns the calls of analytics.
+// New returns a client for analytics.
 func New(conn *transport.Conn) *Client {
 	return &Client{
 		tokens:       newQuery(conn, "getTokenAnalytics", "tokens", (*TokenRow).key, (*TokenRow).order),
@@ -39,7 +39,7 @@ func New(conn *transport.Conn) *Client {
 	}
 }
 
-// Days are a range of days in UTC, as YYYY-MM-DD. Both ends belong to it.
+// Days is a range of days in UTC, as YYYY-MM-DD. Both ends are included.
 type Days struct{ Start, End string }
 
 // Report is the result of a query about days.
@@ -102,8 +102,8 @@ func (c *Client) Productivity(ctx context.Context, days Days) (*Report[Productiv
 	return c.productivity.run(ctx, days.query("", ""), 0)
 }
 
-// Users returns what each user did each day, ordered by date and user: at most limit rows, those that the service lists
-// first; 0 is all.
+// Users returns what each user did each day, ordered by date and user: at most limit rows, the first ones that the service
+// lists; 0 means all.
 func (c *Client) Users(ctx context.Context, days Days, limit int) (*Report[UserRow], error) {
 	return c.users.run(ctx, days.query("limit", collection.PageSize(limit)), limit)
 }
@@ -137,7 +137,7 @@ type query[T any] struct {
 	conn *transport.Conn
 	op   transport.Operation
 	key  func(*T) rowKey
-	// order sorts the lists in a row. It is nil if rows stay as the service writes them.
+	// order sorts the lists in a row; nil keeps the rows as the service returns them.
 	order func(*T)
 	pages *collection.Paged[Report[T]]
 }
@@ -150,8 +150,8 @@ func newQuery[T any](conn *transport.Conn, name, path string, key func(*T) rowKe
 	return a
 }
 
-// run returns at most limit rows; 0 is all. A row that an earlier page had is dropped: a user may have moved to a later page in
-// the meantime.
+// run returns at most limit rows; 0 means all. It drops repeated rows, because a user may move to a later page during the
+// listing.
 func (a *query[T]) run(ctx context.Context, query url.Values, limit int) (*Report[T], error) {
 	found, earlier := &Report[T]{Rows: []T{}}, map[rowKey]bool{}
 	for page, err := range a.pages.All(ctx, query.Encode()) {

@@ -26,7 +26,7 @@ func quantity(n float64) *float64 { return &n }
 
 func word(s string) *string { return &s }
 
-// inJSON shows what is behind pointers.
+// inJSON shows values as JSON, with pointers resolved.
 func inJSON(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
@@ -36,7 +36,7 @@ func inJSON(t *testing.T, v any) string {
 	return string(text)
 }
 
-// parts takes an answer apart, whatever its rows are.
+// parts splits a report into its parts, for rows of any type.
 func parts[T any](answer *Report[T], err error) (organization string, rows any, failure error) {
 	if err != nil {
 		return "", nil, err
@@ -162,7 +162,7 @@ func TestAnalytics_rows(t *testing.T) {
 	}
 }
 
-// What the service leaves out of its envelope is no failure, and what is no list of rows is one.
+// Fields of the envelope may be missing, but rows that are not a list are an error.
 func TestAnalytics_envelopes(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
@@ -210,7 +210,7 @@ func TestAnalytics_refusal(t *testing.T) {
 	if want := "getToolAnalytics (GET /api/v1/analytics/tools) returned 403: Analytics is not enabled for the organization (request req_1)"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	// A failure is not kept: what was refused may be allowed now.
+	// Errors are not cached: access may have been granted since.
 	_, _ = c.Tools(t.Context(), february, "")
 	if n := rec.Count("GET"); n != 2 {
 		t.Errorf("%d requests", n)
@@ -321,7 +321,7 @@ func TestUserAnalytics_pages(t *testing.T) {
 	}
 }
 
-// An operation without pages that shows the same for ever is given up too.
+// An operation without pages that repeats its response forever ends with an error.
 func TestMyCost_sameForEver(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
@@ -332,7 +332,7 @@ func TestMyCost_sameForEver(t *testing.T) {
 	}
 }
 
-// What may not be the last page does not pass for it.
+// A page that may not be the last one is not taken for it.
 func TestUserAnalytics_envelopes(t *testing.T) {
 	t.Parallel()
 	const one, two = `{"user_id":"a","date":"2026-02-01"},{"user_id":"a","date":"2026-02-02"}`, `{"user_id":"a","date":"2026-02-01"},{"user_id":"b","date":"2026-02-01"}`
@@ -408,7 +408,7 @@ func TestAnalytics_unconfigured(t *testing.T) {
 	}
 }
 
-// A date with a time of day is one of that day, in rows and in what is said about the answer.
+// A date with a time belongs to its day, in rows and in the report.
 func TestAnalytics_datesWithATime(t *testing.T) {
 	t.Parallel()
 	c, _, _ := serveShort(t, func(string) string {

@@ -12,7 +12,7 @@ import (
 // CostHeadlineDaily is the query whose rows are documented: the credits used each day.
 const CostHeadlineDaily = "headline_daily"
 
-// CostQueryKeys are the queries of MyCost.
+// CostQueryKeys returns the queries of MyCost.
 func CostQueryKeys() []string {
 	return []string{
 		CostHeadlineDaily, "cost_summary", "top_sessions", "by_model", "fsc_by_model_daily", "fsc_by_multiplier_daily", "by_ticket", "by_pr", "my_activity_summary",
@@ -20,23 +20,24 @@ func CostQueryKeys() []string {
 	}
 }
 
-// MyCost is the result of a query about the cost of the API key's owner.
+// MyCost is the result of a query for the costs of the API key's owner.
 type MyCost struct {
 	// OrgID is the organization's ID; empty if the service does not return it.
 	OrgID string
-	// Rows are as the service writes them: the fields of most queries are not documented.
+	// Rows are unchanged, because the fields of most queries are not documented.
 	Rows []json.RawMessage
 	// Days are the rows of CostHeadlineDaily; nil for another query.
 	Days []CostDay
 }
 
-// CostDay has the credits used on a day; nil if the service leaves them out.
+// CostDay has the credits used on a day; nil if the service does not return them.
 type CostDay struct {
 	Date string   `json:"date"`
 	FSC  *float64 `json:"fsc"`
 }
 
-// MyCost returns the cost of the API key's owner. The rows of CostHeadlineDaily are ordered by date, others by the service.
+// MyCost returns the costs of the API key's owner. The rows of CostHeadlineDaily are ordered by date, other rows by the
+// service.
 func (c *Client) MyCost(ctx context.Context, queryKey string, days Days) (*MyCost, error) {
 	query := c.myCost
 	report, err := query.run(ctx, days.query("queryKey", queryKey), 0)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// TokenRow is the tokens used on a day, by all models or one. In all rows of analytics, nil is what the service leaves out. An
-// empty string is a value, such as the extension of a file without one.
+// TokenRow has the tokens used on a day, by all models or one. In all rows of analytics, nil means that the service did not
+// return the field. An empty string is a value, such as the extension of a file without one.
 type TokenRow struct {
 	Date             string        `json:"date"`
 	GroupKey         *string       `json:"group_key"`
@@ -19,7 +19,7 @@ type TokenRow struct {
 	ByUser           []UserTokens  `json:"by_user"`
 }
 
-// ModelTokens is the tokens of a model.
+// ModelTokens has the tokens of a model.
 type ModelTokens struct {
 	ModelID        *string  `json:"model_id"`
 	ModelTier      *string  `json:"model_tier"`
@@ -28,7 +28,7 @@ type ModelTokens struct {
 	OutputTokens   *float64 `json:"output_tokens"`
 }
 
-// UserTokens is the tokens of a user. UserEmail is nil for a former member.
+// UserTokens has the tokens of a user. UserEmail is nil for a former member.
 type UserTokens struct {
 	UserID         *string       `json:"user_id"`
 	UserEmail      *string       `json:"user_email"`
@@ -36,7 +36,7 @@ type UserTokens struct {
 	ByModel        []ModelTokens `json:"by_model"`
 }
 
-// ToolRow is the use of tools on a day, of all or one.
+// ToolRow has the use of tools on a day, of all tools or one.
 type ToolRow struct {
 	Date                     string            `json:"date"`
 	GroupKey                 *string           `json:"group_key"`
@@ -93,7 +93,7 @@ type AutonomyLevels struct {
 	Manual     *float64 `json:"manual"`
 }
 
-// ActivityRow is the activity on a day, on all clients or one.
+// ActivityRow has the activity on a day, on all clients or one.
 type ActivityRow struct {
 	Date                     string              `json:"date"`
 	GroupKey                 *string             `json:"group_key"`
@@ -106,7 +106,7 @@ type ActivityRow struct {
 	UserMessages             *float64            `json:"user_messages"`
 }
 
-// ProductivityRow is the files and commits of a day.
+// ProductivityRow has the files and commits of a day.
 type ProductivityRow struct {
 	Date          string           `json:"date"`
 	FilesCreated  *float64         `json:"files_created"`
@@ -129,7 +129,7 @@ type LanguageCount struct {
 	Count    *float64 `json:"count"`
 }
 
-// UserRow is what a user did on a day. UserEmail is nil for a former member.
+// UserRow has what a user did on a day. UserEmail is nil for a former member.
 type UserRow struct {
 	UserID            string   `json:"user_id"`
 	UserEmail         *string  `json:"user_email"`

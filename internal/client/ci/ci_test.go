@@ -70,7 +70,7 @@ func TestCIRepositories_readsEveryField(t *testing.T) {
 	}
 }
 
-// Only what belongs to the owner is theirs, also where the service does not know the parameter.
+// Repositories of other owners are dropped, even if the service ignores the parameter.
 func TestCIRepositories_ofAnOwner(t *testing.T) {
 	t.Parallel()
 	c, _, _ := serveShort(t, func(string) string {
@@ -82,7 +82,7 @@ func TestCIRepositories_ofAnOwner(t *testing.T) {
 	}
 }
 
-// Each owner has a listing, which is read once.
+// Each owner has its own listing, which is read once.
 func TestCIRepositories_ofManyOwners(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serveShort(t, func(string) string {
@@ -98,7 +98,7 @@ func TestCIRepositories_ofManyOwners(t *testing.T) {
 	rec.Want(t, from+"?owner=a", from+"?owner=A", from+"?owner=b", from+"?owner=c", from+"?owner=none", from)
 }
 
-// A field that is there says nothing by that alone.
+// A field that exists may still have no message.
 func TestFault(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]Fault{
@@ -139,7 +139,7 @@ func TestCIRepositoryOwners_readsEveryField(t *testing.T) {
 	}
 }
 
-// The fields of a run are open: what is there is kept whole, and what is likely is read where it can be.
+// The fields of a run are not documented, so the whole item is kept, and likely fields are read if possible.
 func TestCIRuns_keepsWholeItems(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serveShort(t, func(string) string {
@@ -189,7 +189,7 @@ func TestScanCIWorkflows_readsEveryField(t *testing.T) {
 	if other := found.Workflows[0]; other.TriggerEvents != nil || other.AuthoredBy != nil || other.WorkflowName != "" {
 		t.Errorf("got %+v", other)
 	}
-	// A scan that is forced is another question, and both are asked once as long as the answers are shared.
+	// A forced scan is a different request, and each of the two is sent once while responses are shared.
 	for range 2 {
 		if forced, err := c.ForceScan(t.Context()); err != nil || forced.ScannedAt != 0 || forced.CacheTTL != nil {
 			t.Errorf("got %+v, %v", forced, err)
@@ -205,7 +205,7 @@ func TestScanCIWorkflows_readsEveryField(t *testing.T) {
 	}
 }
 
-// readsOfCI are all reads, by their operations and lists.
+// readsOfCI has all reads, by their operations and lists.
 var readsOfCI = map[string]struct {
 	list string
 	read func(context.Context, *Client) error
@@ -242,7 +242,7 @@ func TestCIReads_failures(t *testing.T) {
 				if n := rec.Count(http.MethodGet); n != tc.requests {
 					t.Errorf("%d requests", n)
 				}
-				// A failure is not kept.
+				// Errors are not cached.
 				_ = of.read(t.Context(), c)
 				if n := rec.Count(http.MethodGet); n != 2*tc.requests {
 					t.Errorf("%d requests in the end", n)
@@ -252,7 +252,7 @@ func TestCIReads_failures(t *testing.T) {
 	}
 }
 
-// However many ask the same, one request answers them all.
+// Concurrent callers with the same request share one response.
 func TestCIReads_manyReadersShareAnAnswer(t *testing.T) {
 	t.Parallel()
 	for operation, of := range readsOfCI {
@@ -282,7 +282,7 @@ func TestCIReads_unconfigured(t *testing.T) {
 	}
 }
 
-// The gateway's word that the time is over counts like the end of the own time.
+// A gateway timeout counts like the request's own timeout.
 func TestExchange_slowReadIsNotRepeatedAfterAGatewayTimeout(t *testing.T) {
 	t.Parallel()
 	for requests, scan := range map[int]func(*Client, context.Context) (*Scan, error){1: (*Client).ForceScan, 4: (*Client).Scan} {

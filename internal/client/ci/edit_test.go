@@ -21,7 +21,7 @@ func target(name, file string) Target {
 	return Target{RepoFullName: name, FilePath: &file}
 }
 
-// deletion is an edit of two repositories.
+// deletion is an edit in two repositories.
 var deletion = EditWorkflowRequest{Action: "delete", Repos: []Target{target("acme/api", "a.yml"), target("acme/web", "b.yml")}}
 
 func TestEditCIWorkflow_sendsWhatIsSet(t *testing.T) {
@@ -51,7 +51,7 @@ func TestEditCIWorkflow_sendsWhatIsSet(t *testing.T) {
 	}
 }
 
-// Every repository gets its own outcomes, in whatever order and case the answer names them.
+// Every repository gets its own outcomes, in any order and case of names.
 func TestEditCIWorkflow_outcomes(t *testing.T) {
 	t.Parallel()
 	outcome := func(name, url string) string { return `{"repoFullName":"` + name + `","prUrl":"` + url + `"}` }
@@ -104,7 +104,7 @@ func TestEditCIWorkflow_readsEveryField(t *testing.T) {
 	}
 }
 
-// An edit is sent again only where the service surely did not act, and whatever leaves that open says so.
+// An edit is retried only if the service did not act. Any unclear outcome is an error that says so.
 func TestEditCIWorkflow_faults(t *testing.T) {
 	t.Parallel()
 	const done = `200 {"sessions":[{"repoFullName":"acme/api","prUrl":"1"},{"repoFullName":"acme/web","prUrl":"2"}]}`
@@ -166,8 +166,8 @@ func TestEditCIWorkflow_faults(t *testing.T) {
 	}
 }
 
-// Who looks for what an edit did compares with the service's time before it. That of this machine may be any other, so the
-// service is asked once if it has told none.
+// To find the result of an edit, users compare with the service's time before it. The local clock may differ, so the service
+// is asked for its time once if no response had one yet.
 func TestTimeBeforeEdit(t *testing.T) {
 	t.Parallel()
 	const getJobs = "GET " + route + "jobs"
@@ -186,7 +186,7 @@ func TestTimeBeforeEdit(t *testing.T) {
 	}
 }
 
-// A service that is slow to tell its time does not keep an edit waiting, and a run that is stopped meanwhile edits nothing.
+// A service that is slow to return its time does not delay an edit, and a run that is stopped meanwhile sends no edit.
 func TestTimeBeforeEdit_isNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -212,7 +212,7 @@ func TestTimeBeforeEdit_isNotWaitedFor(t *testing.T) {
 				}
 				select {
 				case <-release:
-				case <-time.After(time.Minute): // Who waits for it learns the time.
+				case <-time.After(time.Minute): // A call without a time limit would get the service's time here.
 				}
 				clienttest.Say(w, `200 {"jobs":[]}`)
 			})
@@ -236,7 +236,7 @@ func TestTimeBeforeEdit_isNotWaitedFor(t *testing.T) {
 	}
 }
 
-// Where nobody listens nothing was sent, so it is tried again, and nothing is uncertain.
+// If the connection is refused, nothing was sent, so the request is retried and nothing is uncertain.
 func TestEditCIWorkflow_nobodyListens(t *testing.T) {
 	t.Parallel()
 	c := connected(t, transport.Config{BaseURL: "http://127.0.0.1:1", APIKey: clienttest.Key, MaxRetries: 2, Clock: clock.NewFake(clienttest.Start)})
@@ -248,7 +248,7 @@ func TestEditCIWorkflow_nobodyListens(t *testing.T) {
 	}
 }
 
-// A run that is stopped while the service works learns what it did.
+// A run that is stopped while the service is working still gets the outcome.
 func TestEditCIWorkflow_outlivesTheRun(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
@@ -260,14 +260,14 @@ func TestEditCIWorkflow_outlivesTheRun(t *testing.T) {
 	if err != nil || edit.Repositories[0].Outcomes[0].PullRequest != "1" {
 		t.Errorf("got %+v, %v", edit, err)
 	}
-	// Once it is stopped nothing is sent.
+	// After the run was stopped, nothing is sent.
 	var uncertain *UncertainEditError
 	if _, err := c.EditWorkflow(ctx, deletion); !errors.Is(err, context.Canceled) || errors.As(err, &uncertain) || rec.Count(http.MethodPost) != 1 {
 		t.Errorf("%d requests, %v", rec.Count(http.MethodPost), err)
 	}
 }
 
-// What was read before an edit answers nobody after it, whether it was answered or not.
+// An edit invalidates the cached reads, even if its response was lost.
 func TestEditCIWorkflow_discardsWhatItChanges(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{`200 {"sessions":[]}`, "drop", `403 {"detail":"no"}`} {
@@ -285,7 +285,7 @@ func TestEditCIWorkflow_discardsWhatItChanges(t *testing.T) {
 			}
 			_, _ = c.EditWorkflow(t.Context(), deletion)
 		}
-		// An edit changes neither repositories nor owners.
+		// An edit does not change repositories and owners, so their cached reads stay valid.
 		if n := rec.Count(http.MethodGet); n != 2*3+2 {
 			t.Errorf("%s: %d reads", answer, n)
 		}

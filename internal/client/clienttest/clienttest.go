@@ -1,4 +1,4 @@
-// Package clienttest is a service for the tests of the client.
+// Package clienttest has fake services for the tests of the client.
 package clienttest
 
 import (
@@ -50,7 +50,7 @@ func (r *Recorder) Count(method string) int {
 
 func Drop(http.ResponseWriter) { panic(http.ErrAbortHandler) }
 
-// Start is what the service's clock shows, and the client's at first.
+// Start is the time of the service's clock, and the initial time of the client's.
 var Start = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
 func AnswerJSON(w http.ResponseWriter, status int, body string) {
@@ -68,12 +68,12 @@ func Cut(w http.ResponseWriter, status int) {
 	_, _ = io.WriteString(w, `{"id":"c1","na`)
 }
 
-// short writes a request as "GET /env_1?query", without what all paths of environments begin with.
+// short formats a request as "GET /env_1?query", without the prefix of environment paths.
 func short(r *http.Request) string {
 	return r.Method + " " + strings.TrimPrefix(r.URL.RequestURI(), "/api/v0/environments")
 }
 
-// Say answers with what starts with a status, such as "403 {}". "drop" breaks the connection.
+// Say sends a response such as "403 {}". "drop" breaks the connection.
 func Say(w http.ResponseWriter, answer string) {
 	if answer == "drop" {
 		Drop(w)
@@ -86,7 +86,7 @@ func Say(w http.ResponseWriter, answer string) {
 	AnswerJSON(w, status, body)
 }
 
-// Calls are the requests so far.
+// Calls returns the requests so far, as short formats them.
 func (r *Recorder) Calls() []string {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
@@ -104,12 +104,12 @@ func (r *Recorder) Want(t *testing.T, calls ...string) {
 	}
 }
 
-// Answers are the answers to requests, by what short writes of them.
+// Answers looks up responses by what short returns for a request.
 func Answers(by map[string]string) func(string) string {
 	return func(call string) string { return by[call] }
 }
 
-// Is reports that an error is one of a type.
+// Is reports whether an error has a type.
 func Is[E error](err error) bool {
 	var wanted E
 	return errors.As(err, &wanted)
@@ -141,7 +141,7 @@ func CallOf(r *http.Request) string {
 	return r.Method + " " + strings.TrimPrefix(r.URL.RequestURI(), "/api/v0/sessions")
 }
 
-// WantCalls are the requests that were sent.
+// WantCalls compares the requests that were sent.
 func WantCalls(t *testing.T, rec *Recorder, calls ...string) {
 	t.Helper()
 	var got []string
@@ -153,7 +153,7 @@ func WantCalls(t *testing.T, rec *Recorder, calls ...string) {
 	}
 }
 
-// Handler answers the nth request, counted from 1.
+// Handler handles the nth request, counted from 1.
 type Handler func(w http.ResponseWriter, r *http.Request, n int)
 
 // Serve starts a service. It rejects everything after 1,000 requests, so that a client in a loop fails.
@@ -172,9 +172,9 @@ func Serve(t testing.TB, handle Handler) (address string, rec *Recorder) {
 	return server.URL, rec
 }
 
-// InShort answers requests by what short writes of them.
+// InShort handles requests by what short returns for them.
 func InShort(answer func(call string) string) Handler {
-	var mu sync.Mutex // An answer that is dropped orders nothing.
+	var mu sync.Mutex // A dropped response does not synchronize the calls of answer.
 	return func(w http.ResponseWriter, r *http.Request, _ int) {
 		mu.Lock()
 		text := answer(short(r))
@@ -183,7 +183,7 @@ func InShort(answer func(call string) string) Handler {
 	}
 }
 
-// IsA reports that an error is as wanted; nil wants none.
+// IsA reports whether an error is as wanted; nil wants no error.
 func IsA(err error, want func(error) bool) bool {
 	if want == nil {
 		return err == nil
@@ -191,7 +191,7 @@ func IsA(err error, want func(error) bool) bool {
 	return want(err)
 }
 
-// storageService is a file storage that answers the nth request, counted from 1, with handle.
+// storageService is a file storage that handles the nth request, counted from 1, with handle.
 type storageService struct {
 	mu       sync.Mutex
 	requests []*http.Request
@@ -227,7 +227,7 @@ func ServeStorage(t testing.TB, handle func(w http.ResponseWriter, r *http.Reque
 	return s
 }
 
-// Seen returns what was received so far.
+// Seen returns the requests and forms so far.
 func (s *storageService) Seen() ([]*http.Request, []map[string]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,12 +236,12 @@ func (s *storageService) Seen() ([]*http.Request, []map[string]string) {
 
 func NoContent(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusNoContent) }
 
-// Endless is a file of zeros that takes no memory.
+// Endless is a file of zeros that needs no memory.
 type Endless struct{}
 
 func (Endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// Ending are the two ways in which a caller's context ends while a request is on its way.
+// Ending returns the two ways in which a caller's context ends during a request.
 func Ending(t *testing.T) map[string]func() (ctx context.Context, end func()) {
 	t.Helper()
 	return map[string]func() (context.Context, func()){
@@ -255,7 +255,7 @@ func Ending(t *testing.T) map[string]func() (ctx context.Context, end func()) {
 	}
 }
 
-// deadlineContext ends as if its deadline had passed, when the test says so.
+// deadlineContext ends when the test says so, as if its deadline had passed.
 type deadlineContext struct {
 	context.Context //nolint:containedctx // This is a context.
 
@@ -275,7 +275,7 @@ func (c *deadlineContext) Err() error {
 	}
 }
 
-// EndAtSleep is a clock on which every sleep ends with the context.
+// EndAtSleep is a clock that ends the context in every sleep.
 type EndAtSleep struct {
 	clock.Clock
 
@@ -287,14 +287,14 @@ func (c EndAtSleep) Sleep(ctx context.Context, _ time.Duration) error {
 	return ctx.Err()
 }
 
-// Bubbled is a service inside a synctest bubble: it takes no time, except for what an answer "wait" stands for.
+// Bubbled is a service inside a synctest bubble. Only the response "wait" takes time.
 type Bubbled struct {
 	Began   time.Time
 	answer  func(call string) string
 	Mu      sync.Mutex
 	Seen    []string
 	Waiting chan struct{}
-	// Refusing is until when requests are refused for their rate, which is not noted.
+	// Refusing is the time until which requests are rejected with 429 and not recorded.
 	Refusing time.Time
 }
 
@@ -325,7 +325,7 @@ func (b *Bubbled) RoundTrip(r *http.Request) (*http.Response, error) {
 func (b *Bubbled) Want(t *testing.T, calls ...string) {
 	t.Helper()
 	synctest.Wait()
-	slices.Sort(b.Seen) // Those of one moment have no order.
+	slices.Sort(b.Seen) // Concurrent requests have no order.
 	slices.Sort(calls)
 	if !slices.Equal(b.Seen, calls) {
 		t.Errorf("asked:\n%s\nwant:\n%s", strings.Join(b.Seen, "\n"), strings.Join(calls, "\n"))

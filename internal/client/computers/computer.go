@@ -140,7 +140,7 @@ func (c *Computer) describe() create.ExistsError {
 	return create.ExistsError{Object: "computer", Name: c.Name, ID: c.ID, ImportID: c.ID, CreatedAt: c.CreatedAt.Time()}
 }
 
-// CreateRequest is the body of createComputer. Nil and empty mean "not sent".
+// CreateRequest is the body of createComputer. Nil and empty fields are not sent.
 type CreateRequest struct {
 	Name             string        `json:"name"`
 	Provider         string        `json:"provider,omitempty"`
@@ -152,7 +152,7 @@ type CreateRequest struct {
 	Source           *CreateSource `json:"source,omitempty"`
 }
 
-// CreateSource is the source of a new computer. The contract says which fields belong to which kind.
+// CreateSource is the source of a new computer. The API documents which fields belong to which kind.
 type CreateSource struct {
 	Kind             string         `json:"kind"`
 	TemplateID       string         `json:"templateId,omitempty"`
@@ -161,21 +161,21 @@ type CreateSource struct {
 	SourceComputerID string         `json:"sourceComputerId,omitempty"`
 }
 
-// SoftwareDraft identifies a request: sent again, it returns the computer that was created for it.
+// SoftwareDraft makes a request idempotent: for a repeated draft, the service returns the computer that was created for it.
 type SoftwareDraft struct {
 	WorkstreamID      string `json:"workstreamId"`
 	CreationSessionID string `json:"creationSessionId"`
 	FirstTurnID       string `json:"firstTurnId"`
 }
 
-// UpdateRequest is the body of updateComputer. Nil means "unchanged".
+// UpdateRequest is the body of updateComputer. Nil means "keep".
 type UpdateRequest struct {
 	Name       *string `json:"name,omitempty"`
 	HostID     *string `json:"hostId,omitempty"`
 	RemoteUser *string `json:"remoteUser,omitempty"`
 }
 
-// isWanted reports that a computer matches the request, in the fields that its record has.
+// isWanted reports whether a computer matches the request, as far as a response shows.
 func (b CreateRequest) isWanted(c *Computer) bool {
 	if source := c.Source; source != nil {
 		wanted := b.Source

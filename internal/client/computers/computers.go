@@ -24,7 +24,7 @@ type Client struct {
 	polls    *collection.Poller[Computer]
 }
 
-// New returns the calls on computers.
+// New returns a client for computers.
 func New(conn *transport.Conn, accounts *serviceaccounts.Client) *Client {
 	c := &Client{conn: conn, accounts: accounts}
 	// The first read of a collection is a GET. From the second on, a listing costs less.

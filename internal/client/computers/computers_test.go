@@ -17,13 +17,13 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// registry is a service that keeps computers by name and breaks the creation as told.
+// registry is a service with computers by name, and with configurable failures.
 type registry struct {
 	mu       sync.Mutex
 	byName   map[string]string
 	creating func(w http.ResponseWriter, commit func() string)
-	late     int           // This many listings after a creation do not show what it made.
-	age      time.Duration // How long after the service's time in its answers a computer was made.
+	late     int           // How many listings after a creation lack the new computer.
+	age      time.Duration // How long after the time in the service's responses a computer was created.
 }
 
 func (s *registry) handle(w http.ResponseWriter, r *http.Request, _ int) {
@@ -58,7 +58,7 @@ func TestCreateComputer_reconcilesALostAnswer(t *testing.T) {
 		clienttest.AnswerJSON(w, code, `{"detail":"x","status":1,"title":"x"}`)
 	}
 	for name, tc := range map[string]struct {
-		older    string // ID of an older computer of the same name.
+		older    string // The ID of an older computer with the same name.
 		creating func(w http.ResponseWriter, commit func() string)
 		late     int
 		age      time.Duration
@@ -111,7 +111,7 @@ func TestCreateComputer_reconcilesALostAnswer(t *testing.T) {
 	}
 }
 
-// What stands in the way is asked for anew before it stops a creation.
+// A computer with the name prevents a creation only if a new listing confirms it.
 func TestCreateComputer_looksAgainAtWhatStandsInTheWay(t *testing.T) {
 	t.Parallel()
 	const older = `{"computers":[{"id":"old","name":"mine","providerType":"byom"}]}`
@@ -141,7 +141,7 @@ func TestCreateComputer_looksAgainAtWhatStandsInTheWay(t *testing.T) {
 	}
 }
 
-// What a lost creation made may be shown late, so it is looked for at growing distances.
+// A new computer may be visible late, so the search is repeated with growing pauses.
 func TestCreateComputer_looksForAWhileForWhatIsLost(t *testing.T) {
 	t.Parallel()
 	c, _, clk := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
@@ -191,7 +191,7 @@ func TestCreateComputer_withAReceiptIsRepeated(t *testing.T) {
 	}
 }
 
-// The service answers a receipt that was used already with the computer that was made for it, which is somebody's.
+// For a used draft, the service returns the computer that was created for it, which may be somebody else's.
 func TestCreateComputer_withAUsedReceiptIsNotTakenOver(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]string{

@@ -11,7 +11,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// What stands in the way or was lost is named by its ID, and by the time of its creation where the service tells it.
+// Errors name objects by their IDs, and by their creation times if the service returns them.
 func TestErrors_nameWhatIsThere(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)

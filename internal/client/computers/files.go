@@ -17,7 +17,7 @@ type FileDownload struct {
 	ExpiresAt time.Time
 }
 
-// WorkspaceFile is a file in a computer's workspace. What the service does not return is empty.
+// WorkspaceFile is a file in a computer's workspace. Fields that the service does not return are empty.
 type WorkspaceFile struct {
 	FileName  string `json:"fileName"`
 	SizeBytes int64  `json:"sizeBytes"`
@@ -27,7 +27,7 @@ type WorkspaceFile struct {
 // UnprovenUploadError says that a file may have been written to the workspace.
 type UnprovenUploadError struct {
 	FileName string
-	// Err is why the response is missing, Check why the workspace could not be checked.
+	// Err says why the response is missing. Check says why the workspace could not be checked.
 	Err, Check error
 }
 
@@ -66,10 +66,10 @@ func (c *Client) CreateFileUpload(ctx context.Context, computerID, fileName stri
 	return upload, nil
 }
 
-// CompleteFileUpload writes an uploaded file to the workspace. The service returns 409 if a file of that name exists.
+// CompleteFileUpload writes an uploaded file to the workspace. The service returns 409 if a file with that name exists.
 //
-// After a lost response, a retry may find the file of the first attempt or another one of that name. So the file in the
-// workspace is compared with the upload: the same bytes are success.
+// After a lost response, a retry may find the file of the first attempt or a different one with that name. So the file in the
+// workspace is compared with the upload: equal content is success.
 func (c *Client) CompleteFileUpload(ctx context.Context, computerID, fileName string, content FileContent) (*WorkspaceFile, error) {
 	type body struct {
 		SizeBytes int64 `json:"sizeBytes"`

@@ -231,7 +231,7 @@ func TestUpload_ends(t *testing.T) {
 	}
 }
 
-// A large file must cost no memory. The test does not run in parallel, so that the measured memory is its own.
+// A large file must not need much memory. The test does not run in parallel, so that it measures only its own memory.
 func TestUpload_streams(t *testing.T) {
 	const size = 256 << 20
 	var received atomic.Int64

@@ -17,16 +17,16 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// bulkService makes computers named "web-<n>" and breaks the nth creation, counted from 1, as told.
+// bulkService creates computers named "web-<n>", and fails the nth creation, counted from 1, as configured.
 type bulkService struct {
 	mu       sync.Mutex
 	names    []string // The ID of a computer is "id-" and its name.
 	requests []BulkCreateRequest
 	answer   func(w http.ResponseWriter, n int, commit func(quantity int) string)
-	late     int // This many listings after a creation do not show what it made.
+	late     int // How many listings after a creation lack the new computers.
 	hidden   []string
 	listed   int
-	// listing, which may be nil, comes before each listing, counted from 1.
+	// listing is called before the nth listing, counted from 1; it may be nil.
 	listing func(n int)
 }
 
@@ -101,7 +101,7 @@ func TestCreateFleet_reconcilesALostAnswer(t *testing.T) {
 	status := func(w http.ResponseWriter, code int) {
 		clienttest.AnswerJSON(w, code, `{"detail":"x","status":1,"title":"x"}`)
 	}
-	// The faults hit the second request of two: 20 computers, then 5.
+	// The failures affect the second of two requests: 20 computers, then 5.
 	second := func(fault func(w http.ResponseWriter, commit func(int) string)) answer {
 		return func(w http.ResponseWriter, n int, commit func(int) string) {
 			if n == 1 {
@@ -192,7 +192,7 @@ func TestCreateFleet_splits(t *testing.T) {
 func TestComputersByID_asksAloneForWhatTheListingLacks(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		listing int // Status of the answer to a listing.
+		listing int // The status of the listing.
 		wantErr bool
 		members string
 	}{
@@ -265,7 +265,7 @@ func TestDeleteComputers_losesNone(t *testing.T) {
 	}
 }
 
-// Without a listing the computers of a fleet that is known are asked for one by one, and one that is not cannot be looked for.
+// Without a listing, known computers of a fleet are read one by one, and unknown ones cannot be found.
 func TestComputersByID_withoutAListing(t *testing.T) {
 	t.Parallel()
 	c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
@@ -283,7 +283,7 @@ func TestComputersByID_withoutAListing(t *testing.T) {
 	}
 }
 
-// What the listing before a creation shows is asked for anew only if something stands in the way.
+// Before a creation, computers are listed again only if the snapshot has a conflict.
 func TestCreateFleet_looksAgainOnlyAtWhatStandsInTheWay(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -309,7 +309,7 @@ func TestCreateFleet_looksAgainOnlyAtWhatStandsInTheWay(t *testing.T) {
 	}
 }
 
-// A creation ends when all computers are found, or when the run is stopped, which says how many are missing.
+// A creation ends when all computers are found, or when the run is stopped; then the error says how many are missing.
 func TestCreateFleet_ends(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

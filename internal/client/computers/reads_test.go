@@ -55,7 +55,7 @@ func TestComputer_namesTheFleetItMayBelongTo(t *testing.T) {
 	}
 }
 
-// A service account takes its computers and keys with it, and no listing of them proves that.
+// Deleting a service account also deletes its computers and keys, although no listing of them can prove that.
 func TestGone_withItsAccount(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -110,7 +110,7 @@ func TestOwnComputer(t *testing.T) {
 	}
 }
 
-// Steps are asked for by name where a record came without them, and at most once more.
+// Steps are read by name if the record has none, with at most one retry.
 func TestWithSteps(t *testing.T) {
 	t.Parallel()
 	const stepped = `{"computer":{"id":"C1","name":"a","providerType":"managed-a","provisioningSteps":[{"id":"clone"}]}}`
@@ -166,7 +166,7 @@ func TestWithSteps(t *testing.T) {
 	}
 }
 
-// A record of a listing without steps says that there are none, so that nobody asks again.
+// A listed record without steps has WithoutSteps set, so that they are not requested again.
 func TestListedComputer_saysThatThereAreNoSteps(t *testing.T) {
 	t.Parallel()
 	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
@@ -179,7 +179,7 @@ func TestListedComputer_saysThatThereAreNoSteps(t *testing.T) {
 	}
 }
 
-// What a lost creation made must be what was asked for, as far as the record tells.
+// A computer that a lost request may have created must match the request in all returned fields.
 func TestCreateComputerRequest_isWanted(t *testing.T) {
 	t.Parallel()
 	full := CreateRequest{
@@ -241,7 +241,7 @@ func TestUpdateComputerRequest_matches(t *testing.T) {
 	}
 }
 
-// What an operation answers is what its call returns, and a refusal is an error.
+// Calls return the operation's response, and an error if the service rejects the request.
 func TestComputerOperations(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -303,7 +303,7 @@ func TestListing_saysWhichObjectIsNone(t *testing.T) {
 	}
 }
 
-// The access to what belongs to a new account was proven by its creation.
+// The creation of an account proves access to its objects.
 func TestCheckAPIKeys_ofANewAccount(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {

@@ -43,12 +43,12 @@ const maxStatuses = 100
 type Build struct {
 	ID     string `json:"id"`
 	Status string `json:"status"`
-	// Trigger is what started it: create, edit, manual, scheduled, or base-update.
+	// Trigger is what started the build: create, edit, manual, scheduled, or base-update.
 	Trigger         string            `json:"trigger"`
 	Repositories    []BuildRepository `json:"repositories"`
 	FailureReason   string            `json:"failureReason"`
 	FailureCategory string            `json:"failureCategory"`
-	// Excerpt is a part of the log. Truncated says that the log has more, Withheld that the service does not show it.
+	// Excerpt is a part of the log. Truncated says that the log has more, and Withheld that the service does not return it.
 	Excerpt    string           `json:"excerpt"`
 	Truncated  bool             `json:"truncated"`
 	Withheld   bool             `json:"withheld"`
@@ -58,7 +58,7 @@ type Build struct {
 	PromotedAt transport.Millis `json:"promotedAt"`
 }
 
-// isRunning reports that the build has not ended.
+// isRunning reports whether the build has not ended.
 func (b *Build) isRunning() bool {
 	return slices.Contains([]string{BuildQueued, BuildBuilding, BuildValidating}, b.Status)
 }
@@ -71,7 +71,7 @@ type BuildRepository struct {
 	CommitSHA     string `json:"commitSha"`
 }
 
-// BuildStatus is the state of an environment's latest build.
+// BuildStatus is the status of an environment's latest build.
 type BuildStatus struct {
 	EnvironmentID     string      `json:"environmentId"`
 	EnvironmentStatus string      `json:"environmentStatus"`
@@ -105,7 +105,7 @@ func (d *BuildDiagnostics) Identifier() string { return d.BuildID }
 
 func (d *BuildDiagnostics) MissingField() string { return "" }
 
-// BuildStatuses returns the states of the latest builds of environments, in the order of the IDs. The service leaves out
+// BuildStatuses returns the statuses of the latest builds of environments, in the order of the IDs. The service omits
 // environments that do not exist or were never built.
 func (c *Client) BuildStatuses(ctx context.Context, account string, ids []string) ([]BuildStatus, error) {
 	byID := make(map[string]BuildStatus, len(ids))
@@ -181,7 +181,7 @@ func (c *Client) StartBuild(ctx context.Context, id, latest string) (string, err
 			}
 			return change.BuildID, nil
 		}
-		// The API documents no body, so an ID without a build may be any object's.
+		// The response is not documented, so an ID outside a build may be the ID of anything.
 		err = r.Unexpected("it names no build")
 	case !transport.IsAmbiguous(err):
 		return "", err
@@ -193,7 +193,7 @@ func (c *Client) StartBuild(ctx context.Context, id, latest string) (string, err
 	return build, nil
 }
 
-// newerBuild looks for a build that the response did not name. It returns empty if none appears.
+// newerBuild searches for a build that the response did not name. It returns empty if none appears.
 func (c *Client) newerBuild(ctx context.Context, id, latest string, since time.Time) (string, error) {
 	found, err := create.FindAfterLoss(ctx, c.conn, 1, func(ctx context.Context) ([]Build, error) {
 		e, err := c.GetUncached(ctx, id)
@@ -208,7 +208,7 @@ func (c *Client) newerBuild(ctx context.Context, id, latest string, since time.T
 	return found[0].ID, nil
 }
 
-// builtSince reports that the latest build is not the given one and was created since then.
+// builtSince reports whether the latest build is a different one and was created since then.
 func (e *Environment) builtSince(latest string, since time.Time) bool {
 	return e.LatestBuildID() != "" && e.LatestBuildID() != latest && create.CreatedSince(e.LatestBuild.CreatedAt, since)
 }

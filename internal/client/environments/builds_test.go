@@ -16,12 +16,12 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// status is what the service tells of an environment's latest build.
+// status is the service's status of an environment's latest build.
 func status(id, build string) string {
 	return fmt.Sprintf(`{"environmentId":%q,"environmentStatus":%q,"latestBuild":{"id":"bld_1","status":%q,"truncated":false,"withheld":false}}`, id, StatusBuilding, build)
 }
 
-// statuses answers a request for build statuses, except for those that it hides.
+// statuses handles a request for build statuses, except for hidden ones.
 func statuses(call string, hidden ...string) string {
 	address, err := url.Parse(strings.TrimPrefix(call, "GET "))
 	if err != nil {
@@ -33,7 +33,7 @@ func statuses(call string, hidden ...string) string {
 			found = append(found, status(id, "queued"))
 		}
 	}
-	slices.Reverse(found) // The order is open.
+	slices.Reverse(found) // The order is not defined.
 	return `200 {"builds":[` + strings.Join(found, ",") + `]}`
 }
 
@@ -227,7 +227,7 @@ func TestStartBuild(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{post: tc.answer, get: tc.present}))
-			_, _ = c.GetUncached(t.Context(), "env_1") // Its response tells the service's time.
+			_, _ = c.GetUncached(t.Context(), "env_1") // Its response has the service's time.
 			rec.Forget()
 			got, err := c.StartBuild(t.Context(), "env_1", "bld_1")
 			if got != tc.want || !clienttest.IsA(err, tc.wantErr) || transport.IsConflict(err) != strings.HasPrefix(tc.answer, "409") {
@@ -241,7 +241,7 @@ func TestStartBuild(t *testing.T) {
 	}
 }
 
-// A new build may show late, whatever came of the answer.
+// A new build may be visible late, whatever the response was.
 func TestStartBuild_showsLate(t *testing.T) {
 	t.Parallel()
 	script := "x"
@@ -253,7 +253,7 @@ func TestStartBuild_showsLate(t *testing.T) {
 			},
 		} {
 			if answer == "drop" && name == "PATCH /env_1" {
-				continue // It is repeated.
+				continue // It is retried.
 			}
 			looks := 0
 			c, rec, _ := serveShort(t, func(call string) string {
@@ -275,7 +275,7 @@ func TestStartBuild_showsLate(t *testing.T) {
 func TestCancelBuild(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		answers []string // The last one is given again and again.
+		answers []string // The last one is repeated.
 		wantErr func(error) bool
 		posts   int
 	}{

@@ -112,7 +112,7 @@ func TestCreateEnvironment_reconcilesALostAnswer(t *testing.T) {
 			if errors.As(err, &taken) && (taken.Object != "environment" || taken.Name != "ci" || taken.ID != taken.ImportID || !strings.HasPrefix(taken.ID, "env_") || taken.CreatedAt.IsZero()) {
 				t.Errorf("the error tells %+v", taken)
 			}
-			// What failed may have changed something: nothing that was read before is told any more.
+			// A failed request may have changed something, so the cached reads are invalidated.
 			before := len(rec.Calls())
 			if _, err := c.ListNamed(t.Context(), "ci"); err != nil || len(rec.Calls()) != before+1 {
 				t.Errorf("a read afterwards: %v", rec.Calls()[before:])
@@ -138,7 +138,7 @@ func TestCreateEnvironment_theSourceIsPartOfTheProof(t *testing.T) {
 	}
 }
 
-// A creation looks at what this process has made before, and asks again only where that stands in the way.
+// A creation uses what this process wrote before, and lists again only if that has a conflict.
 func TestCreateEnvironment_knowsWhatThisProcessMade(t *testing.T) {
 	t.Parallel()
 	var made []string

@@ -89,7 +89,7 @@ func (c *Client) defaultAfterLoss(ctx context.Context) (string, error) {
 	return c.DefaultNow(ctx)
 }
 
-// SourceOptions are what environments can be built from, by provider.
+// SourceOptions are the sources for environments, by provider.
 type SourceOptions struct {
 	Providers            []SourceProviderOptions `json:"providers"`
 	UnavailableProviders []SourceProvider        `json:"unavailableProviders"`
@@ -110,7 +110,7 @@ type SourceOption struct {
 	SupportsSetupScripts bool   `json:"supportsSetupScripts"`
 }
 
-// sourceOptions are read once in a process.
+// sourceOptions are read once per process.
 type sourceOptions struct {
 	once sync.Once
 	// done is closed when read and err are set.
@@ -119,13 +119,13 @@ type sourceOptions struct {
 	err  error
 }
 
-// SourceOptions returns what environments can be built from. All calls in a process share one request and its error.
+// SourceOptions returns the sources for environments. All calls in a process share one request and its error.
 func (c *Client) SourceOptions(ctx context.Context) (*SourceOptions, error) {
 	c.sources.once.Do(func() {
 		c.sources.done = make(chan struct{})
 		go func() {
 			defer close(c.sources.done)
-			// Others share the request, so it does not end with the first caller.
+			// The request is shared, so it must not end with the context of the first caller.
 			c.sources.read, c.sources.err = c.readSourceOptions(context.WithoutCancel(ctx))
 		}()
 	})

@@ -26,7 +26,7 @@ func TestDefaultEnvironmentNow_isNotServedFromAnOldListing(t *testing.T) {
 		lists int
 	}{
 		{c.Default, "env_1", 1},
-		{c.Default, "env_1", 1}, // Somebody else has changed it.
+		{c.Default, "env_1", 1}, // Somebody else changed it.
 		{c.DefaultNow, "env_2", 2},
 		{c.Default, "env_2", 2},
 	} {

@@ -22,7 +22,7 @@ func TestDeleteEnvironment(t *testing.T) {
 	ready := record(`,"status":"ready","latestBuild":{"id":"bld_1","status":"succeeded"}`)
 	other := listed(env("env_2", "b", ""))
 	for name, tc := range map[string]struct {
-		deletes []string // The last one is given again and again, as are the others.
+		deletes []string // The last response of each list is repeated.
 		reads   []string
 		cancel  string
 		list    string
@@ -81,7 +81,7 @@ func TestDeleteEnvironment(t *testing.T) {
 	}
 }
 
-// serveDefault refuses the deletion of the default, env_1, and notes when it was tried.
+// serveDefault rejects the deletion of the default, env_1, and records its times.
 func serveDefault(t *testing.T) (c *Client, tries *[]time.Duration) {
 	t.Helper()
 	tries = new([]time.Duration)
@@ -117,7 +117,7 @@ func TestDeleteEnvironment_endsWithItsContext(t *testing.T) {
 	}
 }
 
-// What is deleted stands in nobody's way, and nothing need be asked for that.
+// The name of a deleted environment is free again, without a new listing.
 func TestDeleteEnvironment_freesTheName(t *testing.T) {
 	t.Parallel()
 	for answer, calls := range map[string][]string{

@@ -25,7 +25,7 @@ const (
 type Environment struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	// Scope is who may use it: "user" or "organization"; empty if the service does not return it.
+	// Scope says who may use it: "user" or "organization"; empty if the service does not return it.
 	Scope string `json:"scope"`
 	// Repositories, SetupScript, and Source are the latest settings. The active ones are those of the last successful build.
 	Repositories       []Repository `json:"repositories"`
@@ -43,9 +43,9 @@ type Environment struct {
 	CreatedAt     transport.Millis `json:"createdAt"`
 	UpdatedAt     transport.Millis `json:"updatedAt"`
 
-	// OrganizationDefault is the ID of the organization's default environment, if the record comes from a listing.
+	// OrganizationDefault is the ID of the organization's default environment, if the record is from a listing.
 	OrganizationDefault string `json:"-"`
-	// isListed says that the record comes from a listing.
+	// isListed says that the record is from a listing.
 	isListed bool
 }
 
@@ -81,7 +81,7 @@ type CreateRequest struct {
 	MakeOrganizationDefault bool         `json:"makeOrganizationDefault,omitempty"`
 }
 
-// UpdateRequest is the body of updateEnvironment. Nil means "unchanged".
+// UpdateRequest is the body of updateEnvironment. Nil means "keep".
 type UpdateRequest struct {
 	Name         *string      `json:"name,omitempty"`
 	Repositories []Repository `json:"repositories,omitzero"`
@@ -90,7 +90,7 @@ type UpdateRequest struct {
 	SourceID    *string `json:"sourceId,omitempty"`
 }
 
-// MarshalJSON writes the removal of the setup script as null.
+// MarshalJSON encodes the removal of the setup script as null.
 func (b UpdateRequest) MarshalJSON() ([]byte, error) {
 	type fields UpdateRequest
 	if b.SetupScript == nil {
@@ -106,10 +106,10 @@ func (b UpdateRequest) MarshalJSON() ([]byte, error) {
 	}{fields(b), script})
 }
 
-// IsEmpty reports that the request changes nothing.
+// IsEmpty reports whether the request changes nothing.
 func (b UpdateRequest) IsEmpty() bool { return b.Name == nil && !b.Builds() }
 
-// Builds reports that the change starts a build.
+// Builds reports whether the change starts a build.
 func (b UpdateRequest) Builds() bool {
 	return b.Repositories != nil || b.SetupScript != nil || b.SourceID != nil
 }
@@ -153,7 +153,7 @@ func (e *Environment) SourceID() string {
 	return e.Source.ID
 }
 
-// hasFailed reports that the environment or its latest build failed.
+// hasFailed reports whether the environment or its latest build failed.
 func (e *Environment) hasFailed() bool {
 	return e.Status == StatusFailed || e.LatestBuild != nil && e.LatestBuild.Status == BuildFailed
 }
@@ -180,7 +180,7 @@ func (b CreateRequest) requested(change *Change) *Environment {
 	return e
 }
 
-// isWanted reports that an environment matches the request, in the fields that its record has.
+// isWanted reports whether an environment matches the request, as far as a response shows.
 func (b CreateRequest) isWanted(e *Environment) bool {
 	return SameText(b.Name, e.Name) && (b.Scope == "" || e.Scope == "" || b.Scope == e.Scope) &&
 		slices.EqualFunc(b.Repositories, e.Repositories, sameRepository) &&

@@ -24,12 +24,12 @@ type Client struct {
 
 	listings   *collection.Shared[Environment]
 	buildPolls *collection.Poller[BuildStatus]
-	// uncached are the reads of GetNow.
+	// uncached shares the reads of GetNow.
 	uncached *collection.Poller[Environment]
 	sources  sourceOptions
 }
 
-// New returns the calls on environments and their builds.
+// New returns a client for environments and their builds.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
 	c.listings = collection.NewShared(conn.Clock, 1, c.list, (*Environment).Identifier, (*Environment).names)
@@ -274,7 +274,7 @@ func (c *Client) Update(ctx context.Context, id, latest string, body UpdateReque
 	case present.builtSince(latest, since):
 		return present.LatestBuildID(), nil
 	}
-	build, _ := c.newerBuild(ctx, id, latest, since) // The change itself has succeeded.
+	build, _ := c.newerBuild(ctx, id, latest, since) // The update itself has succeeded.
 	return build, nil
 }
 

@@ -14,7 +14,7 @@ import (
 
 const environmentsRoute = "/api/v0/environments"
 
-// env is an environment as the service writes it; more starts with a comma.
+// env is the JSON of an environment; more starts with a comma.
 func env(id, name, more string) string {
 	return fmt.Sprintf(`{"id":%q,"name":%q,"repositories":[],"createdAt":%d%s}`, id, name, clienttest.Start.UnixMilli(), more)
 }
@@ -90,7 +90,7 @@ func TestEnvironments_readsEveryField(t *testing.T) {
 	if json.Unmarshal(got, &have) != nil || json.Unmarshal([]byte(whole), &want) != nil {
 		t.Fatal("no JSON")
 	}
-	// What is written back holds the fields that the answer lacks, too.
+	// The result also has the fields that the response lacks.
 	have["activeSource"] = want["activeSource"]
 	if fmt.Sprint(have) != fmt.Sprint(want) || e.SourceID() != "src_1" || e.LatestBuildID() != "bld_1" {
 		t.Errorf("got  %v\nwant %v", have, want)
@@ -104,9 +104,9 @@ func TestEnvironments_tellsTheDefault(t *testing.T) {
 	t.Parallel()
 	const yes, no = `,"isDefault":true`, `,"isDefault":false`
 	for name, tc := range map[string]struct {
-		first, second string // What two environments say.
+		first, second string // The fields of two environments.
 		envelope      string
-		want          string // The default, and what the two say then.
+		want          string // The default, and the resulting values of the two.
 	}{
 		"envelope":                      {envelope: `,"defaultEnvironmentId":"env_2"`, want: "env_2 false true"},
 		"isDefault":                     {first: no, second: yes, want: "env_2 false true"},
@@ -150,7 +150,7 @@ func TestEnvironments_anAccountsAreApart(t *testing.T) {
 		if err != nil || len(own) != 2 {
 			t.Errorf("got %v, %v", own, err)
 		}
-		own[0] = Environment{} // It is the caller's own.
+		own[0] = Environment{} // It is the caller's copy.
 		if accounts, err := c.List(t.Context(), "sa 1"); err != nil || len(accounts) != 0 {
 			t.Errorf("got %v, %v", accounts, err)
 		}
@@ -191,7 +191,7 @@ func TestEnvironment_aThousandReadsShareOneListing(t *testing.T) {
 	rec.Want(t, "GET /env_0", "GET ", "GET /env_7", "PATCH /env_0", "GET /env_0", "GET ")
 }
 
-// shown is what a state can show of an environment.
+// shown returns the fields of an environment that a state may have.
 func shown(t *testing.T, e *Environment) string {
 	t.Helper()
 	text, err := json.Marshal(e)
@@ -209,7 +209,7 @@ func TestEnvironment_showsTheSameHoweverItWasRead(t *testing.T) {
 	const detail, why = `,"excerpt":"log","failureReason":"r","failureCategory":"timeout"`, `,"failureReason":"why"`
 	for name, tc := range map[string]struct {
 		alone, inListing string
-		want             string // A part of what is shown.
+		want             string // A part of the shown fields.
 	}{
 		"ready":                         {`,"status":"ready","isDefault":true` + build("succeeded", `,"excerpt":"log"`), `,"status":"ready","isDefault":true` + build("succeeded", ""), `"excerpt":""`},
 		"building, failed before":       {`,"status":"building","isDefault":true` + why + build("queued", detail), `,"status":"building","isDefault":true` + build("queued", ""), `"failureReason":"","failureCategory":"","excerpt":""`},
@@ -231,7 +231,7 @@ func TestEnvironment_showsTheSameHoweverItWasRead(t *testing.T) {
 				"GET /env_1": "200 " + env("env_1", "a", tc.alone), "GET ": listed(env("env_1", "a", tc.inListing), env("env_2", "b", "")),
 			}))
 			var got []string
-			for range 2 { // The first read is a single one, the second one a listing.
+			for range 2 { // The first read is a single one, and the second one is a listing.
 				e, err := c.Get(t.Context(), "env_1")
 				if err != nil {
 					t.Fatal(err)
@@ -250,7 +250,7 @@ func TestWithFailure(t *testing.T) {
 	failed := env("env_1", "a", `,"status":"failed"`)
 	for name, tc := range map[string]struct {
 		alone   string
-		again   string // The listing after the first.
+		again   string // The second listing.
 		want    string
 		wantErr func(error) bool
 		calls   int
@@ -294,7 +294,7 @@ func TestWithFailure(t *testing.T) {
 	}
 }
 
-// What a reader gets may be another one's too.
+// A returned record may be shared with other readers.
 func TestWithFailure_leavesTheRecordAlone(t *testing.T) {
 	t.Parallel()
 	told := false
@@ -328,7 +328,7 @@ func TestEnvironment_oneThatIsGone(t *testing.T) {
 	}
 }
 
-// What this process changes may show in every listing, whoever it is for.
+// A write may affect every listing.
 func TestEnvironments_aWriteOutdatesEveryListing(t *testing.T) {
 	t.Parallel()
 	create := func(name string) func(*Client) error {

@@ -21,7 +21,7 @@ func TestEnvironmentNow_readsTogetherWhatComesTogether(t *testing.T) {
 		_, id, _ := strings.Cut(call, "/")
 		more := failed
 		if id == "silent" {
-			more = `,"status":"failed"` // Whether it is the default, the listing has told.
+			more = `,"status":"failed"` // The listing has already shown whether it is the default.
 		}
 		return "200 " + env(id, "a", more+`,"failureReason":"alone"`)
 	}
@@ -31,7 +31,7 @@ func TestEnvironmentNow_readsTogetherWhatComesTogether(t *testing.T) {
 		list  string
 		ids   []string
 		calls []string
-		alone []string // Whose record comes from a read of its own.
+		alone []string // The environments that need their own read.
 		err   func(error) bool
 	}{
 		"one alone":                {ids: three[:1], calls: []string{"250ms GET /env_1"}, alone: three[:1]},
@@ -77,7 +77,7 @@ func TestEnvironmentNow_isGone(t *testing.T) {
 	}
 }
 
-// A request that is under way when a read begins may show what was there before it.
+// A request that was in flight when a read starts may have older content.
 func TestEnvironmentNow_isNotOlderThanTheCall(t *testing.T) {
 	status := "building"
 	inBubble(t, func(call string) string {
@@ -129,7 +129,7 @@ func TestEnvironmentNow_endsWithItsContext(t *testing.T) {
 	})
 }
 
-// While a limit holds a listing back, it takes those along who come meanwhile. Who comes later needs another one.
+// If the rate limit delays a listing, waiters that arrive meanwhile share it. Later ones need a new one.
 func TestEnvironmentNow_sharesAListingThatIsHeldBack(t *testing.T) {
 	for name, limit := range map[string]func(*Client, *clienttest.Bubbled){
 		"by its own rate": func(c *Client, _ *clienttest.Bubbled) {
@@ -172,8 +172,8 @@ func TestEnvironmentNow_sharesAListingThatIsHeldBack(t *testing.T) {
 	}
 }
 
-// Under a limit on requests each listing takes a creation's turn. There are few, however the creations and the ends of the
-// builds are spread: ten at a time, there are three rounds, and one listing comes before them.
+// Under a rate limit, each listing delays a creation. There are few listings, however the creations and the ends of the builds
+// are spread: with ten at a time, there are three rounds, and one listing before them.
 func TestEnvironmentNow_ofManyUnderALimit(t *testing.T) {
 	const n, atATime, builds = 30, 10, 900 * time.Millisecond
 	began, made := time.Time{}, map[string]time.Time{}

@@ -13,7 +13,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// manyEnvironments is a client of a service with n environments, which are named e0, e1 and so on.
+// manyEnvironments is a client of a service with n environments, which are named e0, e1, and so on.
 func manyEnvironments(b *testing.B, n int) *Client {
 	b.Helper()
 	var list strings.Builder
@@ -40,7 +40,7 @@ func manyEnvironments(b *testing.B, n int) *Client {
 	return c
 }
 
-// One environment costs the same however many others there are: its reads and its creation never walk the whole listing.
+// One environment costs the same for any number of others: its reads and its creation never scan the listing.
 func BenchmarkEnvironment_amongMany(b *testing.B) {
 	for name, do := range map[string]func(b *testing.B, c *Client, k int) error{
 		"read": func(b *testing.B, c *Client, _ int) error {

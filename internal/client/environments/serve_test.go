@@ -18,7 +18,7 @@ func connected(t testing.TB, cfg transport.Config) *Client {
 	return New(conn)
 }
 
-// serve returns a client of a service that answers with handle.
+// serve returns a client of a service that responds with handle.
 func serve(t testing.TB, handle clienttest.Handler) (*Client, *clienttest.Recorder, *clock.Fake) {
 	t.Helper()
 	address, rec := clienttest.Serve(t, handle)
@@ -31,7 +31,7 @@ func serveShort(t testing.TB, answer func(call string) string) (*Client, *client
 	return serve(t, clienttest.InShort(answer))
 }
 
-// inBubble runs a test in which time passes only while everybody waits.
+// inBubble runs a test in a synctest bubble.
 func inBubble(t *testing.T, answer func(call string) string, test func(t *testing.T, c *Client, b *clienttest.Bubbled)) {
 	t.Helper()
 	t.Parallel()

@@ -18,7 +18,7 @@ func TestUpdateEnvironmentRequest(t *testing.T) {
 	for want, tc := range map[string]struct {
 		body            UpdateRequest
 		isEmpty, builds bool
-		matches         bool // An environment in which all is x.
+		matches         bool // An environment in which all values are x.
 	}{
 		`{}`:                    {UpdateRequest{}, true, false, true},
 		`{"name":"x"}`:          {UpdateRequest{Name: &text}, false, false, true},
@@ -118,7 +118,7 @@ func TestUpdateEnvironment_aRepetitionFindsTheFirstBuild(t *testing.T) {
 	}
 }
 
-// An answer that says nothing is completed even when the run is being stopped: what was done must be known.
+// If a response lacks the object, it is read even if the run is stopping, because the outcome must be known.
 func TestEnvironments_theReadAfterAnAnswerOutlivesTheRun(t *testing.T) {
 	t.Parallel()
 	script := "x"

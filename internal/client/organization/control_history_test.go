@@ -14,7 +14,7 @@ import (
 
 const controlsRoute = "/api/v0/organization/enterprise-controls/history"
 
-// change is a change of the settings as the service writes it.
+// change is the JSON of a change of the settings.
 func change(revision int) string {
 	return fmt.Sprintf(`{"revision":%d,"settings":{"sessionRetentionDays":%d},"user":{"id":"u1","email":"ada@acme.example","name":"Ada"},"updatedAt":"2026-03-01T00:00:00Z"}`, revision, revision)
 }
@@ -55,7 +55,7 @@ func TestEnterpriseControlHistory_readsEveryField(t *testing.T) {
 	}
 }
 
-// The newest is first whatever the service's order is, and a change is there once.
+// The newest change is first in any order of the service, and each change is there once.
 func TestEnterpriseControlHistory_order(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{

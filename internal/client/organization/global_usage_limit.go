@@ -17,8 +17,8 @@ type globalUsageLimit struct {
 
 const globalLimitRoute = "/api/v0/organization/usage/limits/global"
 
-// GlobalUsageLimit returns the limit of every user without an own limit, in credits, or nil. Calls in a short time share one
-// request.
+// GlobalUsageLimit returns the limit of every user without their own limit, in credits; nil means none. Calls in a short time
+// share one request.
 func (c *Client) GlobalUsageLimit(ctx context.Context) (*int64, error) {
 	found, err := c.globalLimit.All(ctx, collection.Organization)
 	if err != nil {

@@ -206,7 +206,7 @@ func TestSetAndRemoveGlobalUsageLimit(t *testing.T) {
 	}
 }
 
-// What is under way runs to its answer, and what is to be repeated is read back instead.
+// A request in flight runs to its response, and a request that would be retried is followed by a read instead.
 func TestSetGlobalUsageLimit_interrupted(t *testing.T) {
 	t.Parallel()
 	for name, start := range clienttest.Ending(t) {

@@ -32,7 +32,7 @@ type Client struct {
 	limitsSet map[string]bool
 }
 
-// New returns the calls on members, usage limits, and the history of enterprise controls.
+// New returns a client for members, usage limits, and the history of enterprise controls.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn, limitsSet: map[string]bool{}}
 	c.members, c.controlChanges = collection.NewPages[Member](conn, opListMembers, "users"), collection.NewPages[ControlChange](conn, opListControlChanges, "changes")
@@ -69,7 +69,7 @@ func (m *Member) MissingField() string {
 	return ""
 }
 
-// Members returns at most limit members of the organization, the oldest first as the service lists them; 0 is all. Calls in a
+// Members returns at most limit members of the organization, oldest first as the service lists them; 0 means all. Calls in a
 // short time share the pages.
 func (c *Client) Members(ctx context.Context, limit int) ([]Member, error) {
 	found, err := collection.Gather(c.members.All(ctx, collection.PageSize(limit)), limit, (*Member).Identifier)

@@ -18,7 +18,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// user is a member as the service writes it; more starts with a comma.
+// user is the JSON of a member; more starts with a comma.
 func user(id, email, more string) string {
 	return fmt.Sprintf(`{"id":%q,"email":%q,"createdAt":"2026-03-01T00:00:00Z","metadata":{}%s}`, id, email, more)
 }
@@ -28,7 +28,7 @@ func usersPage(next string, users ...string) string {
 	return clienttest.PageOf("users", next, users)
 }
 
-// threePages are the answers of a listing of five members, of whom the third is on two pages.
+// threePages are the responses of a listing of five members, with the third member on two pages.
 var threePages = map[string]string{
 	"GET " + membersRoute + "?limit=100":          usersPage("a", user("u1", "Ada@acme.example", ""), user("u2", "ben@acme.example", "")),
 	"GET " + membersRoute + "?cursor=a&limit=100": usersPage("b", user("u3", "cho@acme.example", "")),
@@ -86,12 +86,12 @@ func TestMembers_pages(t *testing.T) {
 	}
 }
 
-// What is wanted bounds how many pages are asked for, and how large they are.
+// The requested number limits the number and the size of the pages.
 func TestMembers_most(t *testing.T) {
 	t.Parallel()
 	for most, calls := range map[int][]string{
 		1:   {"limit=1"},
-		3:   {"limit=3", "cursor=3&limit=3"}, // The service may give less than was asked for.
+		3:   {"limit=3", "cursor=3&limit=3"}, // The service may return less than requested.
 		99:  {"limit=99", "cursor=99&limit=99"},
 		100: {"limit=100", "cursor=100&limit=100"},
 		150: {"limit=100", "cursor=100&limit=100"},
@@ -120,7 +120,7 @@ func TestMembers_most(t *testing.T) {
 	}
 }
 
-// A listing that cannot be completed is an error, never a short one.
+// A listing that cannot be completed is an error.
 func TestMembers_failures(t *testing.T) {
 	t.Parallel()
 	first := usersPage("a", user("u1", "ada@acme.example", ""))
@@ -149,7 +149,7 @@ func TestMembers_failures(t *testing.T) {
 			if _, err := c.MembersByEmail(t.Context(), "nobody@acme.example"); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("the look-up: %v", err)
 			}
-			// Each begins anew after the failure.
+			// Each call starts over after the error.
 			if n := rec.Count(http.MethodGet); n != 4 {
 				t.Errorf("%d requests", n)
 			}
@@ -184,7 +184,7 @@ func TestMembersByEmail(t *testing.T) {
 	}
 }
 
-// Two who differ in case are both shown, however many pages others have read.
+// Two members whose addresses differ only in case are both returned, whatever pages others have read.
 func TestMembersByEmail_twoOfTheSameEmail(t *testing.T) {
 	t.Parallel()
 	c, _, _ := serveShort(t, func(string) string {
@@ -195,7 +195,7 @@ func TestMembersByEmail_twoOfTheSameEmail(t *testing.T) {
 	}
 }
 
-// However many look for members and list them at once, each page is asked for once.
+// Concurrent callers share the pages.
 func TestMembers_manyReadersShareThePages(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serveShort(t, clienttest.Answers(threePages))
@@ -225,7 +225,7 @@ func TestRemoveMember(t *testing.T) {
 	gone := `404 {"detail":"The organization has no such member.","status":404,"title":"Not Found"}`
 	with, others := usersPage("", user("u1", "Ada+ci&x@acme.example", "")), usersPage("", user("u2", "ben@acme.example", ""))
 	for name, tc := range map[string]struct {
-		answers []string // Of the removal, the next ones of the listing.
+		answers []string // The responses to the removal, and then to the listing.
 		isGone  bool
 		want    string
 		calls   int
@@ -268,7 +268,7 @@ func TestRemoveMember(t *testing.T) {
 	}
 }
 
-// What was read of the members before a removal answers nobody after it.
+// A removal invalidates the cached listing.
 func TestRemoveMember_discardsTheListing(t *testing.T) {
 	t.Parallel()
 	for answer, reads := range map[string]int{"204 ": 2, `403 {"detail":"no"}`: 2} {
@@ -297,7 +297,7 @@ func TestRemoveMember_discardsTheListing(t *testing.T) {
 	}
 }
 
-// A listing that is gone through keeps its records and nothing else.
+// A listing keeps only its records in memory.
 func TestMembers_heap(t *testing.T) { //nolint:paralleltest // It measures the heap of the whole process.
 	const pages, size = 100, 100
 	usersOf := func(number int) []string {
@@ -318,7 +318,7 @@ func TestMembers_heap(t *testing.T) { //nolint:paralleltest // It measures the h
 	heap := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()
-		runtime.GC() // What was pooled goes with the second one.
+		runtime.GC() // The second run frees what was pooled.
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
 	}
@@ -328,7 +328,7 @@ func TestMembers_heap(t *testing.T) { //nolint:paralleltest // It measures the h
 		if err != nil || len(members) != size {
 			t.Fatalf("page %d has %d members: %v", n, len(members), err)
 		}
-		rec.Forget() // What is measured is the listing.
+		rec.Forget() // Only the listing is measured.
 		if n++; n == pages/5 || n == pages {
 			at = append(at, heap())
 		}

@@ -9,13 +9,13 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// Timestamp is a point in time that the service writes as a text in the form of ISO 8601. Zero is "not set".
+// Timestamp is a time that the service returns as an ISO 8601 string. Zero means "not set".
 type Timestamp struct{ time.Time }
 
-// timestampForms are the forms of ISO 8601 that are read, the usual one first. Without a zone a time is in UTC.
+// timestampForms are the accepted ISO 8601 formats, the usual one first. A time without a zone is in UTC.
 var timestampForms = []string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05Z07", "2006-01-02T15:04:05", time.DateOnly}
 
-// UnmarshalJSON accepts what transport.Millis does, and more forms of text.
+// UnmarshalJSON accepts the values that transport.Millis accepts, and more string formats.
 func (t *Timestamp) UnmarshalJSON(data []byte) error {
 	var text string
 	if json.Unmarshal(data, &text) == nil {

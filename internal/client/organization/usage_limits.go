@@ -26,9 +26,9 @@ const (
 
 // UsageLimits are the credit limits of an organization.
 type UsageLimits struct {
-	// Global is the limit of every user without an own limit, in credits; nil is none.
+	// Global is the limit of every user without their own limit, in credits; nil means none.
 	Global *int64
-	// Users are ordered by email address. Some may have no own limit.
+	// Users are ordered by email address. Some may have no limit of their own.
 	Users []UserUsageLimit
 	// byEmail has the exact spelling as key, byKey the emailKey.
 	byEmail, byKey map[string]*UserUsageLimit
@@ -135,7 +135,7 @@ func newLimitBatch[R any](c *Client, send func(context.Context, []collection.Bat
 	})
 }
 
-// isInvalid reports that the service rejected the request as invalid.
+// isInvalid reports whether the service rejected the request as invalid.
 func isInvalid(err error) bool {
 	status := transport.StatusOf(err)
 	return (status == http.StatusBadRequest || status == http.StatusUnprocessableEntity) && !transport.IsForeign(err)

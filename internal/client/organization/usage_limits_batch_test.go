@@ -22,10 +22,10 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// manager is a service that keeps limits, for a synctest bubble. Its members are those of limits, whose value is JSON.
+// manager is a service with limits, for a synctest bubble. Its members are the keys of limits, whose values are JSON.
 type manager struct {
-	// faults are what becomes of the requests to set limits, in their order: nothing out of the ordinary if empty, else words
-	// of which "slow" takes a second, "acted" does what was asked for, and the rest is an answer for say, or "drop".
+	// faults are the outcomes of the requests to set limits, in order. An empty one is success. Otherwise, "slow" takes a
+	// second, "acted" carries out the request, and the rest is a response for clienttest.Say, or "drop".
 	faults []string
 
 	mu     sync.Mutex
@@ -93,7 +93,7 @@ func (m *manager) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// entries are the limits as limited takes them.
+// entries returns the limits in the format of limited.
 func (m *manager) entries() []string {
 	var entries []string
 	for _, email := range slices.Sorted(maps.Keys(m.limits)) {
@@ -102,7 +102,7 @@ func (m *manager) entries() []string {
 	return entries
 }
 
-// managed runs a test against a service of its own, in a synctest bubble. Pauses between repetitions are 250ms, 500ms and 1s.
+// managed runs a test against its own service, in a synctest bubble. Pauses between retries are 250ms, 500ms, and 1s.
 func managed(t *testing.T, m *manager, test func(t *testing.T, c *Client)) {
 	t.Helper()
 	t.Parallel()
@@ -115,8 +115,8 @@ func managed(t *testing.T, m *manager, test func(t *testing.T, c *Client)) {
 	})
 }
 
-// write is one caller: when it comes, when it gives up (0 is never), whose limit it sets or, with 0, removes, and a part
-// of its error; empty is success.
+// write is one caller: when it starts, when it is canceled (0 means never), the user, the limit (0 removes it), and a part of
+// its error; empty means success.
 type write struct {
 	at, until time.Duration
 	email     string
@@ -166,7 +166,7 @@ func TestUserUsageLimits_writtenTogether(t *testing.T) {
 		faults []string
 		puts   []string
 		lists  int
-		// The limits of a@x, b@x and c@x were null, 5 and null.
+		// The limits of a@x, b@x, and c@x were null, 5, and null.
 		want string
 	}{
 		"who comes together shares a request": {
@@ -331,8 +331,8 @@ func TestUserUsageLimits_writtenTogether(t *testing.T) {
 					all.Go(func() { w.do(t, c) })
 				}
 				all.Wait()
-				_ = clock.System.Sleep(t.Context(), time.Hour) // Until every window is over.
-				for n := range m.puts {                        // Those who came at one moment have no order.
+				_ = clock.System.Sleep(t.Context(), time.Hour) // Until every window has ended.
+				for n := range m.puts {                        // Concurrent entries have no order.
 					m.puts[n] = sortedWords(m.puts[n])
 				}
 				for n := range tc.puts {
@@ -385,7 +385,7 @@ func TestUserUsageLimits_manyTakeFewRequests(t *testing.T) {
 	})
 }
 
-// Whose run is over already asks for nothing.
+// A caller whose context is done sends nothing.
 func TestUserUsageLimits_afterTheRun(t *testing.T) {
 	m := &manager{limits: map[string]string{"a@x": "5"}}
 	managed(t, m, func(t *testing.T, c *Client) {

@@ -17,7 +17,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// Requests for limits, as short writes them.
+// The requests for limits.
 const (
 	getLimits = "GET /api/v0/organization/usage/limits/users"
 	putLimits = "PUT /api/v0/organization/usage/limits/users"
@@ -27,7 +27,7 @@ const (
 
 const (
 	million = 1_000_000
-	// largest is the largest whole number that every JSON reader keeps.
+	// largest is the largest integer that every JSON parser keeps.
 	largest = 1 << 53
 )
 
@@ -36,7 +36,7 @@ func limited(entries ...string) string {
 	return `200 {"globalLimit":null,"userLimits":[` + limitEntries(entries) + `]}`
 }
 
-// updated is the answer to a request all of whose entries were carried out.
+// updated is the response to a request in which all entries succeeded.
 func updated(entries ...string) string {
 	return `200 {"updated":[` + limitEntries(entries) + `],"errors":[]}`
 }
@@ -50,7 +50,7 @@ func limitEntries(entries []string) string {
 	return strings.Join(texts, ",")
 }
 
-// shownLimit writes a limit as text.
+// shownLimit formats a limit.
 func shownLimit(limit *int64) string {
 	if limit == nil {
 		return "none"
@@ -107,7 +107,7 @@ func TestUsageLimits_readsEveryForm(t *testing.T) {
 	}
 }
 
-// What the service must tell and does not is told by its name.
+// The error for a missing required field names it.
 func TestUsageLimits_lacksWhatIsRequired(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{
@@ -170,7 +170,7 @@ func TestUserUsageLimit(t *testing.T) {
 	}
 }
 
-// What one reader does to its limit, no other one sees.
+// A reader cannot change the result of another reader.
 func TestUserUsageLimit_isACopy(t *testing.T) {
 	t.Parallel()
 	c, _, _ := serveShort(t, clienttest.Answers(map[string]string{getLimits: limited("a@x 1")}))
@@ -238,7 +238,7 @@ func TestLimits_failuresOfReads(t *testing.T) {
 	}
 }
 
-// A limit is set, or removed where none is wanted, and every answer is judged by what it tells of the address.
+// A limit is set, or removed if none is wanted. The result depends only on what the response has for the address.
 func TestSetAndRemoveUserUsageLimit(t *testing.T) {
 	t.Parallel()
 	const (
@@ -352,7 +352,7 @@ func TestSetAndRemoveUserUsageLimit(t *testing.T) {
 	}
 }
 
-// What was read before a request says nothing about what the request did.
+// A cached read from before a request does not prove its outcome.
 func TestLimits_areLookedUpAnew(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(*Client) error{
@@ -387,7 +387,7 @@ func TestLimits_areLookedUpAnew(t *testing.T) {
 	}
 }
 
-// A look that is not answered does not keep a stopped run for ever.
+// A read without a response does not delay a stopped run forever.
 func TestSetUserUsageLimit_aLookEndsSomeTimeAfterTheRun(t *testing.T) {
 	inBubble(t, clienttest.Answers(map[string]string{putLimits: `503 {"detail":"no"}`, getLimits: "wait 200 {}"}), func(t *testing.T, c *Client, b *clienttest.Bubbled) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -403,7 +403,7 @@ func TestSetUserUsageLimit_aLookEndsSomeTimeAfterTheRun(t *testing.T) {
 	})
 }
 
-// A refusal with 429 says that nothing was done, so nothing is looked up.
+// A 429 proves that nothing was done, so nothing is read back.
 func TestSetUserUsageLimit_whereTheRateIsLimited(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
@@ -428,7 +428,7 @@ func TestSetUserUsageLimit_whereTheRateIsLimited(t *testing.T) {
 	rec.Want(t, putLimits, putLimits, putLimits)
 }
 
-// putsTimeOut gives the answers to PUT up, as if they came after the request's timeout.
+// putsTimeOut drops the responses to PUT requests, as if the request had timed out.
 type putsTimeOut struct{ http.RoundTripper }
 
 func (p putsTimeOut) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -439,7 +439,7 @@ func (p putsTimeOut) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// An answer that breaks off, or does not come in time, does not tell what was done.
+// A response that is cut off or late does not show the outcome.
 func TestSetUserUsageLimit_answersThatBreakOff(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -27,7 +27,7 @@ type desk struct {
 	clk    *clock.Fake
 	// tellsNoTime omits the Date header.
 	tellsNoTime bool
-	// ahead is how far the clock of the Date header is ahead of the clock of creation times.
+	// ahead is how far the Date of GET responses is ahead of the clock of creation times.
 	ahead time.Duration
 	// lag is how long a new session is in no listing.
 	lag time.Duration

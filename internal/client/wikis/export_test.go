@@ -40,7 +40,7 @@ var aWiki = func() []byte {
 	return data.Bytes()
 }()
 
-// exportForms are the ways in which the service leads to an archive, which the storage has.
+// exportForms are the ways in which the service returns an archive in the storage.
 var exportForms = map[string]func(w http.ResponseWriter, storage string){
 	"link": func(w http.ResponseWriter, storage string) { clienttest.AnswerJSON(w, 200, `{"url":"`+storage+`"}`) },
 	"link of a kind": func(w http.ResponseWriter, storage string) {
@@ -58,7 +58,7 @@ func redirect(w http.ResponseWriter, status int, to string) {
 
 func sendArchive(w http.ResponseWriter, _ *http.Request, _ int) { _, _ = w.Write(aWiki) }
 
-// The storage is on the same host as the service, on another port.
+// The storage is on the same host as the service, on a different port.
 func TestExportWikiRun_withoutTheKey(t *testing.T) {
 	t.Parallel()
 	for name, answer := range exportForms {
@@ -86,7 +86,7 @@ func TestExportWikiRun_withoutTheKey(t *testing.T) {
 	}
 }
 
-// Wherever a redirect leads, even back to the service, the key does not go there.
+// The key is never sent to the target of a redirect, even on the service's own host.
 func TestExportWikiRun_relativeRedirect(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
@@ -158,7 +158,7 @@ func TestExportWikiRun_expiredAddress(t *testing.T) {
 	}
 }
 
-// What is no whole archive is an error that says what came, and nothing of its text.
+// If the content is not a complete archive, the error says what it is without quoting it.
 func TestExportWikiRun_notAnArchive(t *testing.T) {
 	t.Parallel()
 	short := func(w http.ResponseWriter) {
@@ -221,7 +221,7 @@ func TestExportWikiRun_addressesThatAreRefused(t *testing.T) {
 	}
 }
 
-// fullDisk takes some bytes and no more.
+// fullDisk accepts so many bytes.
 type fullDisk struct{ left int }
 
 var errDiskFull = errors.New("no space left")
@@ -279,13 +279,13 @@ func TestExportWikiRun_endsWithItsContext(t *testing.T) {
 	}
 }
 
-// sendMany answers with an archive of that many bytes.
+// sendMany sends an archive with so many bytes.
 func sendMany(w http.ResponseWriter, size int64) {
 	head, end := aWiki[:30], aWiki[len(aWiki)-shortestEnd:]
 	_, _ = io.Copy(w, io.MultiReader(bytes.NewReader(head), io.LimitReader(clienttest.Endless{}, size-int64(len(head)+len(end))), bytes.NewReader(end)))
 }
 
-// manyServed returns clients of services which export archives of that many bytes, by the form of the export.
+// manyServed returns clients of services that export archives with so many bytes, by the form of the export.
 func manyServed(t testing.TB, size int64) map[string]*Client {
 	t.Helper()
 	storage := clienttest.ServeStorage(t, func(w http.ResponseWriter, _ *http.Request, _ int) { sendMany(w, size) })
@@ -294,7 +294,7 @@ func manyServed(t testing.TB, size int64) map[string]*Client {
 	return map[string]*Client{"link": link, "archive": direct}
 }
 
-// Not parallel, so that nobody else's memory is counted. What was allocated in all bounds what was held at once.
+// Not parallel, so that only its own memory is counted. The total of all allocations is an upper limit for the memory in use.
 func TestExportWikiRun_takesLittleMemory(t *testing.T) {
 	const size = 256 << 20
 	for form, c := range manyServed(t, size) {
@@ -313,7 +313,7 @@ func TestExportWikiRun_takesLittleMemory(t *testing.T) {
 	}
 }
 
-// The time of a gibibyte onto the disk, in either form.
+// The time to write one gibibyte to the disk, in each form.
 func BenchmarkExportWikiRun(b *testing.B) {
 	if testing.Short() {
 		b.Skip("writes gibibytes")

@@ -43,7 +43,7 @@ func TestWikiPage(t *testing.T) {
 	}
 }
 
-// Whatever an ID is, it stays in its place of the path, or nothing is sent.
+// An ID stays within its path segment, or nothing is sent.
 func TestWiki_idsStayInTheirPlace(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]string{

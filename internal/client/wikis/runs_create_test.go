@@ -78,7 +78,7 @@ func TestCreateWikiRun_takesEveryAnswer(t *testing.T) {
 				history = wikis(tc.history...)
 			}
 			c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{getWikis: wikis(known), postWiki: tc.post, getWikiOne: tc.single, historyOf + "api.git": history}))
-			_ = c.conn.CheckAccess(t.Context()) // Tells the service's time.
+			_ = c.conn.CheckAccess(t.Context()) // Its response has the service's time.
 			got, err := c.Create(t.Context(), asked)
 			if !clienttest.IsA(err, tc.want) || err == nil && (got.ID != "w1" || got.Branch != tc.branch) {
 				t.Errorf("got %+v, %v", got, err)
@@ -90,14 +90,14 @@ func TestCreateWikiRun_takesEveryAnswer(t *testing.T) {
 	}
 }
 
-// A run that has more than was asked for, or that an agent or another person has made, is somebody else's.
+// A run that has more than was requested, or that an agent or another person created, is somebody else's.
 func TestCreateWikiRunRequest_isWanted(t *testing.T) {
 	t.Parallel()
 	yes, no := true, false
 	a := PageUpload{Path: "a.md", Title: "T"}
 	for name, tc := range map[string]struct {
 		asked    CreateRequest
-		old, new string // What the run has otherwise.
+		old, new string // What the run has instead.
 		more     string
 		want     bool
 	}{
@@ -130,7 +130,7 @@ func TestCreateWikiRunRequest_isWanted(t *testing.T) {
 	}
 }
 
-// Creating many needs one request for each and a look at what there is, also for one repository at once.
+// Many creations take one request each and a few more in total, even in a single repository.
 func TestCreateWikiRun_many(t *testing.T) {
 	t.Parallel()
 	const n = 100

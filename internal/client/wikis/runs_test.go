@@ -29,7 +29,7 @@ const (
 	deleteWiki  = "DELETE /api/v0/wiki/w1"
 )
 
-// wiki is a run of acme/api as the service writes it; more starts with a comma.
+// wiki is the JSON of a run of acme/api; more starts with a comma.
 func wiki(id, more string) string { return wikiOf(acmeAPI, id, more) }
 
 func wikiOf(repoURL, id, more string) string {
@@ -87,7 +87,7 @@ func TestWikiRunHistory(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	rec.Want(t, historyOf+"api", historyOf+"web")
-	// An address is one segment of the path, whatever it holds.
+	// A URL is one segment of the path, whatever it contains.
 	c, rec, _ = serveShort(t, clienttest.Answers(nil))
 	for _, address := range []string{"https://code.example/../../computers?x=1#y", "a/%2f/../b"} {
 		_, _ = c.History(t.Context(), address)
@@ -95,7 +95,7 @@ func TestWikiRunHistory(t *testing.T) {
 	rec.Want(t, "GET /api/v0/wiki/history/https:%2F%2Fcode.example%2F..%2F..%2Fcomputers%3Fx=1%23y", "GET /api/v0/wiki/history/a%2F%252f%2F..%2Fb")
 }
 
-// A plan of many runs that are the newest of their repositories takes a handful of requests; an older one is read by itself.
+// Many runs that are the newest of their repositories take a few requests; an older one is read alone.
 func TestWikiRun_sharesTheListing(t *testing.T) {
 	t.Parallel()
 	var listed []string
@@ -126,7 +126,7 @@ func TestWikiRun_sharesTheListing(t *testing.T) {
 	}
 }
 
-// Many runs of one repository take a handful of requests too: those that are not the newest are in its history.
+// Many runs of one repository also take a few requests, because older ones are in its history.
 func TestWikiRun_sharesTheHistory(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -167,7 +167,7 @@ func TestWikiRun_sharesTheHistory(t *testing.T) {
 	}
 }
 
-// A run is gone where the service says so and neither the newest runs nor its repository's history have it.
+// A run is gone if the service returns 404, and neither the newest runs nor its repository's history have it.
 func TestWikiRun_gone(t *testing.T) {
 	t.Parallel()
 	gone, unproven, refused := clienttest.Is[*collection.GoneError], clienttest.Is[*collection.UnprovenGoneError], clienttest.Is[*transport.APIError]
@@ -198,7 +198,7 @@ func TestWikiRun_gone(t *testing.T) {
 			}
 		})
 	}
-	// Without its repository, as after an import, the history is not asked for.
+	// Without the repository, as after an import, the history is not requested.
 	c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{getWikiOne: noSuchWiki, getWikis: wikis()}))
 	if _, err := c.Get(t.Context(), "w1", ""); !collection.IsGone(err) {
 		t.Errorf("got %v", err)
@@ -206,7 +206,7 @@ func TestWikiRun_gone(t *testing.T) {
 	rec.Want(t, getWikiOne, getWikis, getWikiOne)
 }
 
-// What was read before is not told once something was written.
+// A write invalidates the cached reads.
 func TestWikiRuns_writesDiscardWhatWasRead(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(context.Context, *Client) error{
@@ -289,7 +289,7 @@ func TestSetWikiPrivacy_takesEveryAnswer(t *testing.T) {
 			}
 		})
 	}
-	// It may be repeated.
+	// It is repeatable.
 	tries := 0
 	c, rec, _ := serveShort(t, func(string) string {
 		if tries++; tries == 1 {

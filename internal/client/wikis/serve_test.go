@@ -17,7 +17,7 @@ func connected(t testing.TB, cfg transport.Config) *Client {
 	return New(conn)
 }
 
-// serve returns a client of a service that answers with handle.
+// serve returns a client of a service that responds with handle.
 func serve(t testing.TB, handle clienttest.Handler) (*Client, *clienttest.Recorder, *clock.Fake) {
 	t.Helper()
 	address, rec := clienttest.Serve(t, handle)

@@ -27,7 +27,7 @@ func TestCreateWikiVideoUpload(t *testing.T) {
 			t.Parallel()
 			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 				if n == 1 {
-					clienttest.Drop(w) // What was made is nobody's, so it is made again.
+					clienttest.Drop(w) // Nobody has the URL of the lost response, so the request is retried.
 				}
 				clienttest.AnswerJSON(w, 200, tc.answer)
 			})
