@@ -108,7 +108,7 @@ func (c *Client) Users(ctx context.Context, days Days, limit int) (*Report[UserR
 	return c.users.run(ctx, days.query("limit", collection.PageSize(limit)), limit)
 }
 
-// query returns the query parameters, with one more unless its value is empty.
+// query returns the query parameters, plus one with the given name if its value is not empty.
 func (d Days) query(name, value string) url.Values {
 	q := url.Values{"startDate": {d.Start}, "endDate": {d.End}}
 	if value != "" {

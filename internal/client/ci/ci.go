@@ -67,6 +67,7 @@ type Owners struct {
 	Integration *Integration
 }
 
+// Owner is an owner of repositories.
 type Owner struct {
 	Login string `json:"login"`
 	Type  string `json:"type"`
@@ -77,6 +78,7 @@ type Integration struct {
 	Connected *bool `json:"connected"`
 }
 
+// Runs is a listing of workflow runs.
 type Runs struct {
 	Runs        []Run
 	Integration *Integration

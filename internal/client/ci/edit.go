@@ -68,8 +68,8 @@ type Edit struct {
 	Others []Outcome
 }
 
-// RepositoryEdit is the result for a repository. An outcome does not name its file, so outcomes of several files cannot be
-// told apart. There may be fewer outcomes than targets, one outcome for all of them, or more.
+// RepositoryEdit is the result for a repository. An outcome does not name its file, so the outcomes of several files are
+// indistinguishable. There may be fewer outcomes than targets, one outcome for all of them, or more.
 type RepositoryEdit struct {
 	Targets  []Target
 	Outcomes []Outcome

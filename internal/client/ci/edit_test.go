@@ -166,8 +166,8 @@ func TestEditCIWorkflow_faults(t *testing.T) {
 	}
 }
 
-// To find the result of an edit, users compare with the service's time before it. The local clock may differ, so the service
-// is asked for its time once if no response had one yet.
+// To find the result of an edit, users compare with the service's time before it. The local clock may differ, so if no
+// response had a date yet, one request is sent to get it.
 func TestTimeBeforeEdit(t *testing.T) {
 	t.Parallel()
 	const getJobs = "GET " + route + "jobs"

@@ -56,6 +56,7 @@ type item[V comparable, R any] struct {
 	err    error
 }
 
+// NewBatcher returns a Batcher without an open batch.
 func NewBatcher[V comparable, R any](clk clock.Clock, options BatchOptions[V, R]) *Batcher[V, R] {
 	done := make(chan struct{})
 	close(done)

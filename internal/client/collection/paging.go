@@ -54,6 +54,7 @@ type pages[T any] struct {
 	err     error
 }
 
+// NewPaged returns an empty cache for the listings of op. Fetch requests one page of the listing with a key.
 func NewPaged[T any](clk clock.Clock, op transport.Operation, fetch func(ctx context.Context, key, cursor string) (Page[T], error), same func(T, T) bool) *Paged[T] {
 	return &Paged[T]{clock: clk, op: op, fetch: fetch, same: same, listings: map[string]*pages[T]{}}
 }

@@ -72,6 +72,7 @@ type Watch[T any] struct {
 	close   func()
 }
 
+// NewPoller returns an idle Poller.
 func NewPoller[T any](clk clock.Clock, source PollSource[T]) *Poller[T] {
 	return &Poller[T]{clock: clk, source: source, groups: map[string]*pollGroup[T]{}}
 }

@@ -60,6 +60,7 @@ type listing[T any] struct {
 	isFilled bool
 }
 
+// NewShared returns an empty cache. List requests a whole collection; singles is the number of single GETs before that.
 func NewShared[T any](clk clock.Clock, singles int, list func(context.Context, string) ([]T, error), id func(*T) string, names func(*T) []string) *Shared[T] {
 	return &Shared[T]{clock: clk, list: list, id: id, names: names, singles: singles, collections: map[string]*collection[T]{}, inventories: map[string]*inventory[T]{}}
 }
@@ -290,6 +291,7 @@ func Nameless[T any](*T) []string { return nil }
 // Organization is the key of a collection that exists once per organization.
 const Organization = ""
 
+// Filter returns the objects to keep in a new slice.
 func Filter[T any](objects []T, keep func(*T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(objects), func(object T) bool { return !keep(&object) })
 }

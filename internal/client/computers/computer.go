@@ -58,7 +58,7 @@ type Computer struct {
 	IsCallers bool `json:"-"`
 }
 
-// ProvisioningStep is one step of a managed computer's set-up.
+// ProvisioningStep is one step of a managed computer's setup.
 type ProvisioningStep struct {
 	ID               string           `json:"id"`
 	Name             string           `json:"name"`
@@ -69,14 +69,14 @@ type ProvisioningStep struct {
 	InstallSessionID string           `json:"installSessionId"`
 }
 
-// Source is what a computer was created from.
+// Source is the source from which a computer was created.
 type Source struct {
 	Kind       string `json:"kind"`
 	TemplateID string `json:"templateId"`
 	ComputerID string `json:"computerId"`
 }
 
-// Failed reports that the step failed.
+// Failed reports whether the step failed.
 func (s *ProvisioningStep) Failed() bool {
 	return s.Error != "" || s.Status == StepFailed || s.Status == "error"
 }
@@ -84,8 +84,8 @@ func (s *ProvisioningStep) Failed() bool {
 // FailedStep returns the first failed step, or nil.
 func (c *Computer) FailedStep() *ProvisioningStep { return c.firstStep((*ProvisioningStep).Failed) }
 
-// SetUpFailed reports that the computer was never active, because a step of its set-up failed. The step that installs
-// dependencies proves nothing, because it may run again later.
+// SetUpFailed reports whether the computer was never active, because a setup step failed. The step that installs dependencies
+// proves nothing, because it may run again later.
 func (c *Computer) SetUpFailed() bool {
 	step := c.FailedStep()
 	return c.Status == StatusError && step != nil && step.ID != StepInstall
@@ -125,7 +125,7 @@ func (c *Computer) MissingField() string {
 	return ""
 }
 
-// names are the keys under which listings find a computer: its name, and the fleet that its name may belong to.
+// names are the names by which listings look up a computer: its name, and the fleet that it may belong to.
 func (c *Computer) names() []string {
 	names := []string{c.Name}
 	if i := strings.LastIndexByte(c.Name, '-'); i > 0 {

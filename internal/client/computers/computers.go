@@ -27,7 +27,7 @@ type Client struct {
 // New returns a client for computers.
 func New(conn *transport.Conn, accounts *serviceaccounts.Client) *Client {
 	c := &Client{conn: conn, accounts: accounts}
-	// The first read of a collection is a GET. From the second on, a listing costs less.
+	// The first read of a collection is a GET. For more reads, a listing costs less.
 	c.listings = collection.NewShared(conn.Clock, 1, c.listForReads, (*Computer).Identifier, (*Computer).names)
 	c.polls = collection.NewPoller(conn.Clock, collection.PollSource[Computer]{
 		Single: c.GetUncached,
@@ -79,8 +79,8 @@ func (c *Client) listForReads(ctx context.Context, account string) ([]Computer, 
 	return all, err
 }
 
-// Get reads one computer. Reads in a short time share one listing of the account's computers. Steps are present only if
-// the computer comes from a listing. If it does not exist, the error is a *GoneError.
+// Get reads one computer. Reads in a short time share one listing of the account's computers. Steps are set only if the
+// computer is from a listing. If it does not exist, the error is a *GoneError.
 func (c *Client) Get(ctx context.Context, id, account string) (*Computer, error) {
 	found, err := c.listings.Get(ctx, account, id, func(ctx context.Context) (*Computer, error) { return c.GetUncached(ctx, id) })
 	return found, c.accounts.GoneWithAccount(ctx, account, err)
@@ -119,7 +119,7 @@ func (c *Client) CompleteOwner(ctx context.Context, found *Computer) error {
 	return err
 }
 
-// GetUncached reads one computer with its own request. The response has no steps.
+// GetUncached reads one computer alone. The response has no steps.
 func (c *Client) GetUncached(ctx context.Context, id string) (*Computer, error) {
 	return transport.CallObject[Computer](ctx, c.conn, transport.Request{
 		Op:   transport.Operation{Name: "getComputer", Method: http.MethodGet, Route: "/api/v0/computers/{computerId}"},
@@ -128,13 +128,13 @@ func (c *Client) GetUncached(ctx context.Context, id string) (*Computer, error) 
 	}, id)
 }
 
-// Watch follows a computer. All watches of an account's computers share their polls. Steps are present only if the computer
-// comes from a listing.
+// Watch follows a computer. All watches of an account's computers share their polls. Steps are set only if the computer is
+// from a listing.
 func (c *Client) Watch(id, account string) *collection.Watch[Computer] {
 	return c.polls.Watch(account, id)
 }
 
-// GetByName reads the computer of a name, with its steps. An empty account is the caller.
+// GetByName reads the computer with a name, including its steps. An empty account is the caller.
 func (c *Client) GetByName(ctx context.Context, name, account string) (*Computer, error) {
 	q := url.Values{"includeProvisioningSteps": {"true"}}
 	transport.SetIf(q, "serviceAccountId", account)
@@ -146,8 +146,8 @@ func (c *Client) GetByName(ctx context.Context, name, account string) (*Computer
 	}, transport.NewObject)
 }
 
-// WithSteps adds the steps to a record that has none, with getComputerByName. A service account that reads its own
-// computers may not name itself, so after a 403 the request is sent without an account.
+// WithSteps adds the steps to a record without them, from getComputerByName. A service account that reads its own computers
+// may not name itself, so after a 403 the request is retried without the account.
 func (c *Client) WithSteps(ctx context.Context, found *Computer) (*Computer, error) {
 	if found.ProvisioningSteps != nil || found.WithoutSteps || found.ProviderType == ProviderBYOM {
 		return found, nil
@@ -177,8 +177,8 @@ func (c *Client) Providers(ctx context.Context) ([]string, error) {
 	return response.Providers, nil
 }
 
-// Create creates a computer; create.Named handles a lost response. The service recognizes a repeated software draft, so the
-// request is retried then. A computer that was created earlier for the draft is an error.
+// Create creates a computer, and finds it after a lost response; see create.Named. The service recognizes a repeated software
+// draft, so such a request is retried. A computer that was created earlier for the draft is an error.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, error) {
 	account, mayReplay := body.ServiceAccountID, body.Source != nil && body.Source.SoftwareDraft != nil
 	created, err := create.Named(ctx, c.conn, create.NamedObject[Computer]{
@@ -209,8 +209,9 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, err
 	return created, nil
 }
 
-// Update changes what is set in body. A host ID can be set once, so a retry after a lost response gets a 409, which counts as
-// success if the computer matches the request. Account is the service account that owns the computer; empty is the caller.
+// Update changes the fields that are set in body. A host ID can be set only once, so a retry after a lost response gets a 409,
+// which is success if the computer matches the request. Account is the service account that owns the computer; empty is the
+// caller.
 func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequest) (*Computer, error) {
 	get := func(ctx context.Context) (*Computer, error) { return c.GetUncached(ctx, id) }
 	updated, err := transport.PatchObject(ctx, c.conn, transport.Request{
@@ -332,7 +333,7 @@ func (c *Client) ListOwned(ctx context.Context, account string) ([]Computer, err
 	return c.listings.All(ctx, account)
 }
 
-// CheckAccess reports a key, role, or URL that cannot work when a computer or fleet is planned. Its creation needs the same
+// CheckAccess checks during a plan that the key, its role, and base_url can manage computers. A creation needs the same
 // listing, so the check adds no request.
 func (c *Client) CheckAccess(ctx context.Context, account string) error {
 	purpose := "computers"

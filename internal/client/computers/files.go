@@ -37,8 +37,8 @@ func (e *UnprovenUploadError) Error() string {
 
 func (e *UnprovenUploadError) Unwrap() error { return e.Err }
 
-// CreateFileUpload starts the upload of a workspace file. It replaces an unfinished upload of that name, so the request may be
-// retried.
+// CreateFileUpload starts the upload of a workspace file. It replaces an unfinished upload with that name, so it is
+// repeatable.
 func (c *Client) CreateFileUpload(ctx context.Context, computerID, fileName string, content FileContent) (*FileUpload, error) {
 	type body struct {
 		SizeBytes   int64  `json:"sizeBytes"`
@@ -131,7 +131,7 @@ func (c *Client) CreateFileDownload(ctx context.Context, computerID, fileName, s
 	return download, nil
 }
 
-// workspaceHas reports whether the workspace has a file of that name with this content.
+// workspaceHas reports whether the workspace has a file with that name and content.
 func (c *Client) workspaceHas(ctx context.Context, computerID, fileName string, content FileContent) (bool, error) {
 	download, err := c.CreateFileDownload(ctx, computerID, fileName, "", "")
 	if transport.IsNotFound(err) {

@@ -44,7 +44,7 @@ type BulkCreateResult struct {
 
 // ShortfallError says that a bulk creation created fewer computers than requested.
 type ShortfallError struct {
-	// Requested and Made are numbers of computers in one request.
+	// Requested and Made are the numbers of requested and created computers of one request.
 	Requested, Made int
 	// Message is the service's explanation. If the response was lost, Err is set instead.
 	Message string
@@ -64,7 +64,7 @@ func (e *ShortfallError) Unwrap() error { return e.Err }
 type ForeignComputersError struct {
 	Prefix, Account string
 	Found           []Computer
-	// Err is why the response to a creation was lost. Nil if nothing was sent.
+	// Err says why the response to a creation was lost; nil if nothing was sent.
 	Err error
 }
 
@@ -90,7 +90,7 @@ func (c *Computer) label() string {
 
 func (e *ForeignComputersError) Unwrap() error { return e.Err }
 
-// Existing describes the computers. They are imported together, as a fleet.
+// Existing describes the computers for an error. They are imported together, as a fleet.
 func (e *ForeignComputersError) Existing() []create.ExistsError {
 	found := create.Describe(e.Found, (*Computer).describe)
 	for i := range found {
@@ -118,8 +118,7 @@ func (c *Client) ListFleet(ctx context.Context, prefix, account string) ([]Compu
 	return found, err
 }
 
-// GetMany returns those of an account's computers that exist, from the shared listing. A computer that the listing lacks is
-// read on its own.
+// GetMany returns the existing computers among ids, from the shared listing. A computer that the listing lacks is read alone.
 func (c *Client) GetMany(ctx context.Context, account string, ids []string) ([]Computer, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -159,11 +158,10 @@ func foreignAmong(named []Computer, memberIDs []string) []Computer {
 	return slices.DeleteFunc(named, func(c Computer) bool { return isMember[c.ID] })
 }
 
-// CreateFleet creates body.Quantity computers named "<prefix>-<n>". The requests follow one another, because the service
-// assigns the lowest free suffixes. If computers with such names exist that are not in memberIDs, the error is a
-// *ForeignComputersError and nothing is sent. No request is retried after a lost response: what appeared since is what it
-// created. An error (*ShortfallError, *ForeignComputersError, *LostError, or the service's) ends the creation, and the
-// computers created until then are returned with it.
+// CreateFleet creates body.Quantity computers named "<prefix>-<n>". The requests are sequential, because the service assigns
+// the lowest free suffixes. If computers with such names exist that are not in memberIDs, nothing is sent and the error is a
+// *ForeignComputersError. A request is not retried after a lost response: the computers that appeared since are its result.
+// Any error ends the creation, and is returned with the computers created so far.
 func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, memberIDs []string) ([]Computer, error) {
 	if body.Quantity <= 0 {
 		return nil, nil
@@ -206,7 +204,7 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, member
 	return created, nil
 }
 
-// bulkCreate sends one request. If its response is lost or unusable, it looks for computers that appeared since.
+// bulkCreate sends one request. If its response is lost or unusable, bulkCreate finds the computers that appeared since.
 func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, snapshot collection.Snapshot[Computer]) ([]Computer, error) {
 	r := transport.Request{Op: transport.Operation{Name: "bulkCreateComputers", Method: http.MethodPost, Route: "/api/v0/computers/bulk"}, Body: body}
 	since := c.conn.ServiceTime()
@@ -260,7 +258,7 @@ func batchProblem(result *BulkCreateResult, body BulkCreateRequest, snapshot col
 	return ""
 }
 
-// DeleteMany deletes computers concurrently and returns the error of each, as Delete does.
+// DeleteMany deletes computers concurrently, and returns the error of each Delete.
 func (c *Client) DeleteMany(ctx context.Context, ids []string, account string) []error {
 	return inParallel(len(ids), func(i int) error { return c.Delete(ctx, ids[i], account) })
 }

@@ -24,7 +24,7 @@ func (c *Client) Upload(ctx context.Context, upload *FileUpload, fileName string
 	if err != nil {
 		return err
 	}
-	// The transport may still read the file after the response. That is no longer reported.
+	// The transport may still read the file after the response, which must not be reported as progress.
 	var mu sync.Mutex
 	report := func(sent int64) {
 		mu.Lock()

@@ -42,7 +42,7 @@ type NamedObject[T any] struct {
 
 // Named creates the object. Besides the service's own errors, it returns *ExistsError, *LostError, and *WrongObjectError.
 func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T, error) {
-	// Concurrent creations with the same name could not tell their objects apart.
+	// Without the lock, concurrent creations with the same name could return each other's objects.
 	release, err := n.Collection.Creating.Lock(ctx, n.Name)
 	if err != nil {
 		return nil, err
@@ -133,8 +133,7 @@ func CreatedSince(created transport.Millis, since time.Time) bool {
 	return created == 0 || since.IsZero() || !created.Time().Before(since.Truncate(time.Second))
 }
 
-// provenSince is CreatedSince that requires both times, because an object without a name has nothing else to tell it from an
-// older one.
+// provenSince is CreatedSince that requires both times, because no name distinguishes the object from an older one.
 func provenSince(created transport.Millis, since time.Time) bool {
 	return created != 0 && !since.IsZero() && CreatedSince(created, since)
 }

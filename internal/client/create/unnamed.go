@@ -26,7 +26,7 @@ type UnnamedObject[T any] struct {
 	Describe  func(*T) ExistsError
 }
 
-// Creations tracks the creations of this process whose objects cannot be told apart.
+// Creations tracks the creations of this process whose objects are indistinguishable.
 type Creations[T any] struct {
 	// sending is held for reading while a POST is in flight, and for writing while the object of a lost response is searched
 	// for.

@@ -82,7 +82,7 @@ func (c *Client) ProvisionDefault(ctx context.Context) error {
 	return err
 }
 
-// defaultAfterLoss reads the default back, even if the run is being stopped.
+// defaultAfterLoss reads the default back, even if the run is stopping.
 func (c *Client) defaultAfterLoss(ctx context.Context) (string, error) {
 	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()

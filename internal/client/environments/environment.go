@@ -25,7 +25,7 @@ const (
 type Environment struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	// Scope says who may use it: "user" or "organization"; empty if the service does not return it.
+	// Scope says who may use the environment: "user" or "organization"; empty if the service does not return it.
 	Scope string `json:"scope"`
 	// Repositories, SetupScript, and Source are the latest settings. The active ones are those of the last successful build.
 	Repositories       []Repository `json:"repositories"`
@@ -55,7 +55,7 @@ type Repository struct {
 	Script string `json:"script"`
 }
 
-// Source is what an environment is built from.
+// Source is the source from which an environment is built.
 type Source struct {
 	ID                   string         `json:"id"`
 	Name                 string         `json:"name"`
@@ -65,7 +65,7 @@ type Source struct {
 	Unavailable          bool           `json:"unavailable"`
 }
 
-// SourceProvider is who provides sources.
+// SourceProvider is the provider of a source.
 type SourceProvider struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
@@ -158,8 +158,8 @@ func (e *Environment) hasFailed() bool {
 	return e.Status == StatusFailed || e.LatestBuild != nil && e.LatestBuild.Status == BuildFailed
 }
 
-// names are the keys under which listings find an environment: its name, and its name within its scope. Each scope may have
-// an environment of the same name.
+// names are the names by which listings look up an environment: its name, and its name within its scope. Each scope may have
+// an environment with the same name.
 func (e *Environment) names() []string {
 	if e.Scope == "" {
 		return []string{e.Name, nameKey(ScopeUser, e.Name), nameKey(ScopeOrganization, e.Name)}

@@ -51,7 +51,8 @@ func New(conn *transport.Conn) *Client {
 	return c
 }
 
-// nameKey is the key under which listings find an environment. An empty scope matches any, because the service chooses it.
+// nameKey is the name by which listings look up an environment in a scope. An empty scope matches any, because the service
+// chooses it.
 func nameKey(scope, name string) string {
 	if scope == "" {
 		return name
@@ -59,8 +60,8 @@ func nameKey(scope, name string) string {
 	return scope + "\x00" + name
 }
 
-// List returns the environments that the API key sees, or those of a service account, ordered by name. Calls in a short time
-// share one listing.
+// List returns the environments that the API key can see, or those of a service account, ordered by name. Calls in a short
+// time share one listing.
 func (c *Client) List(ctx context.Context, account string) ([]Environment, error) {
 	all, err := c.listings.All(ctx, account)
 	if err != nil {
@@ -71,7 +72,7 @@ func (c *Client) List(ctx context.Context, account string) ([]Environment, error
 	return all, nil
 }
 
-// ListNamed returns the environments of a name, in any scope, from the same listing.
+// ListNamed returns the environments with a name, in any scope, from the same listing.
 func (c *Client) ListNamed(ctx context.Context, name string) ([]Environment, error) {
 	return c.listings.Find(ctx, collection.Organization, name)
 }
@@ -108,8 +109,8 @@ func (c *Client) list(ctx context.Context, account string) ([]Environment, error
 	return transport.CheckObjects[Environment](r, found)
 }
 
-// Get reads one environment. Reads in a short time share one listing; only a failed environment needs its own request. If it
-// does not exist, the error is a *GoneError.
+// Get reads one environment. Reads in a short time share one listing; only a failed environment needs its own request. If the
+// environment does not exist, the error is a *GoneError.
 func (c *Client) Get(ctx context.Context, id string) (*Environment, error) {
 	found, err := c.listings.Get(ctx, collection.Organization, id, func(ctx context.Context) (*Environment, error) { return c.GetUncached(ctx, id) })
 	if err != nil {
@@ -118,7 +119,7 @@ func (c *Client) Get(ctx context.Context, id string) (*Environment, error) {
 	return c.WithFailure(ctx, found)
 }
 
-// GetUncached reads one environment with its own request.
+// GetUncached reads one environment alone.
 func (c *Client) GetUncached(ctx context.Context, id string) (*Environment, error) {
 	return transport.CallObject[Environment](ctx, c.conn, transport.Request{
 		Op:   transport.Operation{Name: "getEnvironment", Method: http.MethodGet, Route: "/api/v0/environments/{environmentId}"},
@@ -127,7 +128,7 @@ func (c *Client) GetUncached(ctx context.Context, id string) (*Environment, erro
 	}, id)
 }
 
-// WithFailure makes records from listings and single reads equal: it adds the reason of a failure, which a listing may lack,
+// WithFailure makes records from listings and single reads equal: it adds the failure reason, which a listing may lack,
 // removes the reason of an earlier failure, and adds whether the environment is the default.
 func (c *Client) WithFailure(ctx context.Context, e *Environment) (*Environment, error) {
 	whole := *e
@@ -189,8 +190,8 @@ func (c *Client) GetNow(ctx context.Context, id string) (*Environment, error) {
 	return c.WithFailure(ctx, found)
 }
 
-// Create creates an environment and starts its first build; create.Named handles a lost response. The response has only IDs,
-// so the other fields are those of the request.
+// Create creates an environment and starts its first build, and finds the environment after a lost response; see create.Named.
+// The response has only IDs, so the other fields are those of the request.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, error) {
 	created, err := create.Named(ctx, c.conn, create.NamedObject[Environment]{
 		Object:     "environment",
@@ -238,8 +239,8 @@ func sameRepository(a, b Repository) bool {
 	return SameURL(a.URL, b.URL) && SameText(a.Script, b.Script)
 }
 
-// Update changes what is set in body and returns the ID of the build that this started, or empty. Latest is the ID of the
-// environment's latest build before.
+// Update changes the fields that are set in body, and returns the ID of the build that this started, or empty. Latest is the
+// ID of the environment's latest build before the update.
 func (c *Client) Update(ctx context.Context, id, latest string, body UpdateRequest) (string, error) {
 	defer c.listings.InvalidateAll()
 	r := transport.Request{
@@ -278,7 +279,7 @@ func (c *Client) Update(ctx context.Context, id, latest string, body UpdateReque
 	return build, nil
 }
 
-// CheckAccess reports a key, role, or URL that cannot work when an environment is planned.
+// CheckAccess checks during a plan that the key, its role, and base_url can manage environments.
 func (c *Client) CheckAccess(ctx context.Context) error {
 	return c.conn.CheckOnce("environments", func() error {
 		_, err := c.listings.Snapshot(ctx, collection.Organization, "", c.conn.LastResponseAt())

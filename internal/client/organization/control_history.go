@@ -24,7 +24,7 @@ type ControlChange struct {
 	UpdatedAt Timestamp       `json:"updatedAt"`
 }
 
-// ControlUser made a change. Email and Name may be empty.
+// ControlUser is the author of a change. Email and Name may be empty.
 type ControlUser struct {
 	ID    string `json:"id"`
 	Email string `json:"email"`

@@ -79,7 +79,7 @@ func (c *Client) Members(ctx context.Context, limit int) ([]Member, error) {
 	return found[:min(limit, len(found))], nil
 }
 
-// MembersByEmail returns the members with an email address, compared without case. It reads the pages that all such calls
+// MembersByEmail returns the members with an email address, which is case-insensitive. It reads the pages that all such calls
 // share, up to the first page with a match.
 func (c *Client) MembersByEmail(ctx context.Context, email string) ([]Member, error) {
 	found, _, err := c.searchByEmail(ctx, email)

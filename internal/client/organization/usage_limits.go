@@ -30,7 +30,7 @@ type UsageLimits struct {
 	Global *int64
 	// Users are ordered by email address. Some may have no limit of their own.
 	Users []UserUsageLimit
-	// byEmail has the exact spelling as key, byKey the emailKey.
+	// byEmail has the limits by exact spelling, and byKey by emailKey.
 	byEmail, byKey map[string]*UserUsageLimit
 }
 
@@ -65,7 +65,7 @@ func (l *UsageLimits) Of(email string) *int64 {
 	return nil
 }
 
-// find prefers the exact spelling if a listing has several of an address.
+// find prefers the exact spelling if a listing has several spellings of an address.
 func (l *UsageLimits) find(email string) *UserUsageLimit {
 	return cmp.Or(l.byEmail[email], l.byKey[emailKey(email)])
 }
@@ -89,7 +89,7 @@ func emailKey(email string) string { return strings.ToLower(email) }
 
 // EntryError says that the service rejected one user of a request for several.
 type EntryError struct {
-	// Operation, Method and Route are as in APIError.
+	// Operation, Method, and Route are those of APIError.
 	Operation, Method, Route string
 	Email                    string
 	// Problem is the service's message.
@@ -104,7 +104,7 @@ func (e *EntryError) Error() string {
 type LimitConflictError struct {
 	// Email is empty for the global limit.
 	Email string
-	// First is the value that is sent, Second the one that is not, both in credits.
+	// First is the value that is sent, and Second the rejected one, both in credits.
 	First, Second int64
 }
 
@@ -241,8 +241,8 @@ func (c *Client) SetUserUsageLimit(ctx context.Context, email string, limit int6
 	return result.set, cmp.Or(err, result.err)
 }
 
-// RemoveUserUsageLimit removes a user's limit, so that the global one applies. A limit that this process has set stays: the
-// create and the destroy of a renamed resource come in any order, and its user must keep the limit.
+// RemoveUserUsageLimit removes a user's limit, so that the global limit applies. A limit that this process has set is kept:
+// when a resource is renamed, its create and destroy run in any order, and the user must keep the limit.
 func (c *Client) RemoveUserUsageLimit(ctx context.Context, email string) error {
 	result, err := c.limitBatch.Do(ctx, email, nil)
 	return cmp.Or(err, result.err)
@@ -334,7 +334,7 @@ type limitResponse struct {
 	problems map[string]string
 }
 
-// decodeLimitResponse leaves out what it cannot decode.
+// decodeLimitResponse omits what it cannot decode.
 func decodeLimitResponse(body []byte) limitResponse {
 	reported := limitResponse{map[string]*UserUsageLimit{}, map[string]string{}}
 	var lists struct {

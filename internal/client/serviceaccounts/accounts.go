@@ -58,7 +58,7 @@ type CreateRequest struct {
 	Description string `json:"description,omitempty"`
 }
 
-// UpdateRequest is the body of updateServiceAccount. Nil means "leave as it is"; an empty description clears it.
+// UpdateRequest is the body of updateServiceAccount. Nil means "keep"; an empty description clears it.
 type UpdateRequest struct {
 	Description *string `json:"description,omitempty"`
 	Status      *string `json:"status,omitempty"`

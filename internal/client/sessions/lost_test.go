@@ -172,7 +172,7 @@ func (d *desk) meet() {
 	}
 }
 
-// told is the outcome of a creation.
+// told is the outcome of one creation.
 type told struct {
 	wish CreateRequest
 	made *Session

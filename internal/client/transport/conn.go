@@ -50,7 +50,7 @@ type Config struct {
 	Transport http.RoundTripper
 }
 
-// repeating adds the retries to a client.
+// repeating wraps a client with retries.
 func (c *Conn) repeating(once *http.Client) *retryablehttp.Client {
 	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &retryablehttp.Client{

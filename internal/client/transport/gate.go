@@ -49,6 +49,7 @@ type Passage struct {
 	heldBack, patience time.Duration
 }
 
+// NewGate returns an open gate; requestsPerSecond 0 means no limit.
 func NewGate(clk clock.Clock, random func() float64, backoff func(int) time.Duration, requestsPerSecond float64) *gate {
 	ceiling := rate.Inf
 	if requestsPerSecond > 0 {

@@ -350,6 +350,7 @@ func WithoutURL(err error) error {
 	return err
 }
 
+// SetIf sets a query parameter unless its value is empty.
 func SetIf(q url.Values, key, value string) {
 	if value != "" {
 		q.Set(key, value)
