@@ -14,13 +14,10 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// Shared caches the collections of one type of object by key (the query).
-//
-// The first few reads of a collection are GETs of single objects. The next one lists the collection, and all reads within
-// SharedLifetime share the listing. A write invalidates it, even if it is still in flight.
-//
-// The inventory has the objects that existed before a creation. One listing fills it, and the writes of this process keep it
-// up to date, so that it costs no request per object.
+// Shared caches the collections of one type of object by key (the query). The first few reads of a collection are GETs of
+// single objects. The next one lists the collection, and all reads within SharedLifetime share the listing. A write
+// invalidates it, even while it is in flight. The inventory has the objects that existed before a creation, from one listing
+// and the writes of this process, so that it costs no request per object.
 type Shared[T any] struct {
 	clock clock.Clock
 	list  func(ctx context.Context, key string) ([]T, error)
