@@ -1,5 +1,5 @@
-// Package acctest is what every acceptance test needs: an emulator of its own, provider factories that point at it,
-// checks, and drivers for features that the acceptance library lacks.
+// Package acctest contains what every acceptance test needs: an emulator of its own, provider factories that use it, checks,
+// and drivers for features that the acceptance library lacks.
 package acctest
 
 import (
@@ -23,10 +23,10 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
-// Start is the time every fake clock starts at.
+// Start is the initial time of every fake clock.
 var Start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// inProcess is the version of a provider that no CLI drives. Its requests do not count as driven through Terraform.
+// inProcess is the version of a provider that runs without a CLI. Its requests do not count as driven through Terraform.
 const inProcess = "in-process"
 
 // ThenEmpty expects an empty plan after apply and refresh.
@@ -34,10 +34,10 @@ var ThenEmpty = resource.ConfigPlanChecks{
 	PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 }
 
-// Env is one test's emulator and a provider that talks to it.
+// Env is a test's emulator and a provider that uses it.
 type Env struct {
 	*emulator.Emulator
-	// Clock is the time of both the emulator and the provider.
+	// Clock is the clock of both the emulator and the provider.
 	Clock *clock.Fake
 	// Factories serve the provider to the CLI.
 	Factories map[string]func() (tfprotov6.ProviderServer, error)
@@ -48,8 +48,8 @@ type Env struct {
 // Option changes the emulator of an Env.
 type Option func(*emulator.Options)
 
-// New starts an emulator with a fake clock. Every request that reaches it and every answer that leaves it is
-// validated against the contract; the emulator is closed when the test ends.
+// New starts an emulator with a fake clock. Every request and response is validated against the contract. The emulator is
+// closed when the test ends.
 func New(t testing.TB, options ...Option) *Env {
 	t.Helper()
 	clk := clock.NewFake(Start)
@@ -61,14 +61,14 @@ func New(t testing.TB, options ...Option) *Env {
 	return e
 }
 
-// NewRealTime is New with the machine's clock: for tests that run the provider as a process of its own, or in which
-// several things wait at once. With a fake clock, each wait moves the time for all others.
+// NewRealTime is New with the system clock. It is for tests that run the provider as a separate process, or that wait for
+// several things at once: on a fake clock, each wait also moves the time for all others.
 func NewRealTime(t testing.TB, options ...Option) *Env {
 	t.Helper()
 	return &Env{Emulator: start(t, clock.System, options), t: t}
 }
 
-// wrap adds a layer around the layers that the options already have.
+// wrap adds a layer around the layers from previous options.
 func wrap(layer func(next http.Handler) http.Handler) Option {
 	return func(opts *emulator.Options) {
 		inner := opts.Wrap
@@ -114,7 +114,7 @@ func start(t testing.TB, clk clock.Clock, options []Option) *emulator.Emulator {
 	return e
 }
 
-// Now is the time of the emulator and the provider.
+// Now returns the time of the emulator and the provider.
 func (e *Env) Now() time.Time {
 	if e.Clock == nil {
 		return clock.System.Now()
@@ -122,18 +122,18 @@ func (e *Env) Now() time.Time {
 	return e.Clock.Now()
 }
 
-// Config puts a provider block for this emulator in front of a configuration.
+// Config adds a provider block for this emulator to a configuration.
 func (e *Env) Config(hcl string) string {
 	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", e.URL(), e.BootstrapKey(), hcl)
 }
 
-// ConfigWith is Config with further lines in the provider block.
+// ConfigWith is Config with additional settings in the provider block.
 func (e *Env) ConfigWith(settings, hcl string) string {
 	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n%s\n}\n%s", e.URL(), e.BootstrapKey(), settings, hcl)
 }
 
-// API sends a request to the emulator with the bootstrap key, as a change outside of Terraform.
-// It fails the test unless the answer's status is in the 200s, and decodes the answer into out unless that is nil.
+// API sends a request to the emulator with the bootstrap key, as a change outside Terraform. It fails the test unless the
+// status is 2xx, and decodes the response into out unless out is nil.
 func (e *Env) API(method, path string, body, out any) {
 	e.t.Helper()
 	status, answer := e.Try(method, path, body)
@@ -147,13 +147,13 @@ func (e *Env) API(method, path string, body, out any) {
 	}
 }
 
-// Try is API for requests that may be refused.
+// Try is API for requests that may fail.
 func (e *Env) Try(method, path string, body any) (int, []byte) {
 	e.t.Helper()
 	return e.TryWithKey(e.BootstrapKey(), method, path, body)
 }
 
-// TryWithKey is Try with another API key.
+// TryWithKey is Try with a different API key.
 func (e *Env) TryWithKey(key, method, path string, body any) (int, []byte) {
 	e.t.Helper()
 	var payload io.Reader
@@ -184,7 +184,7 @@ func (e *Env) TryWithKey(key, method, path string, body any) (int, []byte) {
 	return resp.StatusCode, answer
 }
 
-// Slow skips a slow test in short mode. The test's name ends in _slow, by which `make test-slow` finds it.
+// Slow skips a slow test in short mode. The test's name must end in _slow, so that `make test-slow` finds it.
 func Slow(t testing.TB) {
 	t.Helper()
 	if testing.Short() {

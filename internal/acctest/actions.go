@@ -6,8 +6,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 )
 
-// Invoke validates, plans and invokes an action, as `terraform apply -invoke` does. It returns the progress messages
-// and an outcome whose Action is "none".
+// Invoke validates, plans, and invokes an action, as `terraform apply -invoke` does. It returns the progress messages and an
+// outcome whose Action is "none".
 func (p *Process) Invoke(typeName string, config Values) ([]string, Outcome) {
 	p.t.Helper()
 	ctx := context.Background()

@@ -20,14 +20,14 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
-// EnvCLI names the variable with the path of the CLI under test; the acceptance library reads it too.
+// EnvCLI names the variable with the path of the CLI under test. The acceptance library reads it too.
 const EnvCLI = "TF_ACC_TERRAFORM_PATH"
 
-// cliTimeout ends a CLI that hangs, so that its test fails with the output.
+// cliTimeout stops a CLI that hangs, so that its test fails with the output.
 const cliTimeout = 10 * time.Minute
 
-// CLI runs the real CLI in a folder of its own, with the provider as a process of its own. It does what the acceptance
-// library cannot: invoke actions, generate configuration from a query, interrupt and kill.
+// CLI runs the real CLI in its own folder, with the provider as a separate process. It does what the acceptance library
+// cannot: invoke actions, generate configuration from a query, interrupt, and kill.
 type CLI struct {
 	// Dir is the working folder.
 	Dir string
@@ -37,16 +37,16 @@ type CLI struct {
 	env  []string
 }
 
-// Result is the result of a run of the CLI.
+// Result is the result of a CLI run.
 type Result struct {
 	ExitCode int
-	// Output is standard output and standard error together, without colors.
+	// Output contains standard output and standard error, without colors.
 	Output string
-	// CPU is the processor time of the CLI and of its providers.
+	// CPU is the processor time of the CLI and its providers.
 	CPU time.Duration
 }
 
-// NewCLI makes a working folder whose configuration is the provider for e and hcl.
+// NewCLI creates a working folder with a configuration: the provider block for e, and hcl.
 func NewCLI(t testing.TB, e *Env, hcl string) *CLI {
 	t.Helper()
 	path := os.Getenv(EnvCLI)
@@ -63,16 +63,16 @@ func NewCLI(t testing.TB, e *Env, hcl string) *CLI {
 	return c
 }
 
-// UseProvider makes later runs use another provider binary, whose file name must be that of a provider.
+// UseProvider sets the provider binary for later runs. The file name must be that of a provider.
 func (c *CLI) UseProvider(binary string) {
 	c.t.Helper()
 	c.Write("cli.rc", fmt.Sprintf("provider_installation {\n  dev_overrides {\n    \"agentyard/agentyard\" = %q\n  }\n  direct {}\n}\n", filepath.Dir(binary)))
 }
 
-// Setenv adds an environment variable to later runs.
+// Setenv adds an environment variable for later runs.
 func (c *CLI) Setenv(name, value string) { c.env = append(c.env, name+"="+value) }
 
-// Write writes a file of the working folder.
+// Write writes a file in the working folder.
 func (c *CLI) Write(name, content string) {
 	c.t.Helper()
 	file := filepath.Join(c.Dir, name)
@@ -81,13 +81,13 @@ func (c *CLI) Write(name, content string) {
 	}
 }
 
-// Run runs the CLI until it exits, with any exit code.
+// Run runs the CLI until it exits, whatever the exit code.
 func (c *CLI) Run(args ...string) Result {
 	c.t.Helper()
 	return c.Start(args...).Wait()
 }
 
-// MustRun is Run that fails the test unless the CLI succeeds.
+// MustRun is Run, but fails the test unless the CLI succeeds.
 func (c *CLI) MustRun(args ...string) Result {
 	c.t.Helper()
 	r := c.Run(args...)
@@ -115,7 +115,7 @@ type Running struct {
 	cancel context.CancelFunc
 }
 
-// Start starts the CLI in a process group of its own.
+// Start starts the CLI in its own process group.
 func (c *CLI) Start(args ...string) *Running {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), cliTimeout)
@@ -137,13 +137,13 @@ func (c *CLI) start(cmd *exec.Cmd, cancel context.CancelFunc) *Running {
 	return r
 }
 
-// Interrupt asks the CLI to stop, as Ctrl-C does.
+// Interrupt sends the CLI an interrupt, as Ctrl-C does.
 func (r *Running) Interrupt() { _ = r.cmd.Process.Signal(syscall.SIGINT) }
 
-// Kill ends the CLI and the provider at once.
+// Kill kills the CLI and the provider immediately.
 func (r *Running) Kill() { _ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) }
 
-// Wait returns when the CLI has ended.
+// Wait waits until the CLI has exited.
 func (r *Running) Wait() Result {
 	r.t.Helper()
 	defer r.cancel()
@@ -152,7 +152,7 @@ func (r *Running) Wait() Result {
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
 		r.t.Fatal(err)
 	}
-	// A process's times include those of the children that it has waited for.
+	// A process's times include the child processes that it waited for.
 	ended := r.cmd.ProcessState
 	return Result{ExitCode: ended.ExitCode(), Output: r.output.String(), CPU: ended.UserTime() + ended.SystemTime()}
 }
@@ -172,10 +172,10 @@ var buildProvider = sync.OnceValues(func() (string, error) {
 	return binary, nil
 })
 
-// EnvProvider names a variable with the path of a built provider. Without it, each test binary builds its own.
+// EnvProvider names the variable with the path of a built provider. Without it, each test binary builds its own.
 const EnvProvider = "AGENTYARD_PROVIDER_BINARY"
 
-// ProviderBinary returns the path of the provider as a program.
+// ProviderBinary returns the path of the provider binary.
 func ProviderBinary(t testing.TB) string {
 	t.Helper()
 	if path := os.Getenv(EnvProvider); path != "" {
@@ -188,8 +188,8 @@ func ProviderBinary(t testing.TB) string {
 	return path
 }
 
-// Hold calls hit once, at the first request of an operation, after the emulator has carried it out. The answer is sent
-// when hit returns; hung is closed if the client does not wait for it.
+// Hold calls hit once, for the first request of an operation, after the emulator has processed it. The response is sent when
+// hit returns. Hung is closed if the client disconnects first.
 func Hold(operation string, hit func(hung <-chan struct{})) Option {
 	var once sync.Once
 	return wrap(func(next http.Handler) http.Handler {
@@ -202,8 +202,8 @@ func Hold(operation string, hit func(hung <-chan struct{})) Option {
 	})
 }
 
-// InterruptInFlight interrupts a run at the first request of an operation that the emulator has carried out, and sends
-// the answer after the client had time to hang up. The run is sent to the channel when it has started.
+// InterruptInFlight interrupts a run when the emulator has processed the first request of an operation. It sends the
+// response after the client had time to disconnect. The test sends the started run to the channel.
 func InterruptInFlight(operation string, running <-chan *Running) Option {
 	return Hold(operation, func(hung <-chan struct{}) {
 		(<-running).Interrupt()
@@ -214,8 +214,8 @@ func InterruptInFlight(operation string, running <-chan *Running) Option {
 	})
 }
 
-// Intercept calls hit once, at the first request of an operation, before or after the emulator has carried it out. The
-// request gets no answer.
+// Intercept calls hit once, for the first request of an operation, before or after the emulator processes it. The request
+// gets no response.
 func Intercept(operation string, afterCommit bool, hit func()) Option {
 	var once sync.Once
 	return wrap(func(next http.Handler) http.Handler {
@@ -237,10 +237,11 @@ func Intercept(operation string, afterCommit bool, hit func()) Option {
 	})
 }
 
-// IsOpenTofu reports that the CLI under test is OpenTofu, whose version numbers say nothing about Terraform's features.
+// IsOpenTofu reports whether the CLI under test is OpenTofu, whose version numbers do not match Terraform's features.
 func IsOpenTofu() bool { return strings.Contains(filepath.Base(os.Getenv(EnvCLI)), "tofu") }
 
-// NeedsActions skips a test on a CLI without actions and `query`. The runner counts the skips and knows which CLI may have them.
+// NeedsActions skips a test on a CLI without actions and `query`. The runner counts the skips and knows which CLIs may have
+// them.
 func NeedsActions(t *testing.T) {
 	t.Helper()
 	if !HasActions(t) {
@@ -248,10 +249,10 @@ func NeedsActions(t *testing.T) {
 	}
 }
 
-// HasActions reports that the CLI under test has actions and `query`.
+// HasActions reports whether the CLI under test supports actions and `query`.
 func HasActions(t *testing.T) bool { return !IsOpenTofu() && atLeast(t, 1, 14) }
 
-// NeedsIdentity skips a test on a CLI that does not keep identities.
+// NeedsIdentity skips a test on a CLI that does not support identities.
 func NeedsIdentity(t *testing.T) {
 	t.Helper()
 	if !atLeast(t, 1, 12) {
@@ -259,7 +260,7 @@ func NeedsIdentity(t *testing.T) {
 	}
 }
 
-// NeedsEphemeral skips a test on a CLI without ephemeral resources.
+// NeedsEphemeral skips a test on a CLI that does not support ephemeral resources.
 func NeedsEphemeral(t *testing.T) {
 	t.Helper()
 	if !atLeast(t, 1, 10) {
@@ -267,7 +268,7 @@ func NeedsEphemeral(t *testing.T) {
 	}
 }
 
-// NeedsImportForEach skips a test on a CLI that has no for_each in import blocks.
+// NeedsImportForEach skips a test on a CLI that does not support for_each in import blocks.
 func NeedsImportForEach(t *testing.T) {
 	t.Helper()
 	if !atLeast(t, 1, 7) {
@@ -275,7 +276,7 @@ func NeedsImportForEach(t *testing.T) {
 	}
 }
 
-// NeedsTestFiles skips a test on a CLI that cannot run the tests of a module.
+// NeedsTestFiles skips a test on a CLI that cannot run module tests.
 func NeedsTestFiles(t *testing.T) {
 	t.Helper()
 	if !atLeast(t, 1, 6) {

@@ -9,8 +9,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 )
 
-// EnvDrivenDir names the variable with a folder. Each operation that an acceptance test drives through Terraform creates
-// a file there. The test runner sets the variable; the coverage test reads the folder after all other tests.
+// EnvDrivenDir names the variable with the path of a folder. Each operation that an acceptance test drives through Terraform
+// creates a file there. The test runner sets the variable, and the coverage test reads the folder after all other tests.
 const EnvDrivenDir = "AGENTYARD_DRIVEN_DIR"
 
 func recordDriven(t testing.TB, document *contract.Document, r *http.Request) {

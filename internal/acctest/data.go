@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// ReadData validates the configuration of a data source and reads it, as a plan does. It returns the attributes that
-// were read, and an outcome whose Action is "none".
+// ReadData validates and reads a data source, as a plan does. It returns the attributes and an outcome whose Action is
+// "none".
 func (p *Process) ReadData(typeName string, config Values) (map[string]tftypes.Value, Outcome) {
 	p.t.Helper()
 	ctx := context.Background()
@@ -49,8 +49,8 @@ func (p *Process) ReadData(typeName string, config Values) (map[string]tftypes.V
 	return attributes, out
 }
 
-// MustFail fails the test unless the outcome is one error that contains all parts. The error must be at the attribute,
-// such as "repos[0].url"; an empty attribute stands for none.
+// MustFail fails the test unless the outcome is exactly one error that contains all parts. The error must be on the
+// attribute, such as "repos[0].url", or on none if attribute is empty.
 func (o Outcome) MustFail(t testing.TB, attribute string, parts ...string) {
 	t.Helper()
 	if len(o.Errors) != 1 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Example returns the text of a file below examples/.
+// Example returns the content of a file in examples/.
 func Example(t testing.TB, path string) string {
 	t.Helper()
 	_, file, _, _ := runtime.Caller(0)

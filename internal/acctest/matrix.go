@@ -12,35 +12,37 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// Matrix breaks every request of every step of a configuration's life in every way, and checks that the next apply
-// without faults converges, with nothing duplicated, orphaned or lost.
+// Matrix injects every fault into every request of every step of a resource's life. It checks that the next apply without
+// faults converges, with nothing duplicated, orphaned, or lost.
 type Matrix struct {
 	// Type is the resource type.
 	Type string
 	// Options configure every emulator.
 	Options []Option
-	// Setup prepares each emulator and returns the configurations to apply in turn: the first creates, the others update.
+	// Setup prepares each emulator and returns the configurations to apply in order: the first creates, the others update.
 	Setup func(e *Env) []Values
-	// Before changes what a step finds, such as what others have done since the one before; it may be nil.
+	// Before prepares a step, for example with changes outside Terraform. It may be nil.
 	Before func(e *Env, step int)
-	// From is the first step that is broken. Another matrix may break those before it.
+	// From is the first step with faults. Another matrix may cover the steps before it.
 	From int
-	// Live returns the IDs of everything in the emulator that the configurations may have made.
+	// Live returns the IDs of all objects in the emulator that the configurations may have created.
 	Live func(e *Env) []string
-	// IDs returns the IDs that a state holds; nil means the attribute "id".
+	// IDs returns the IDs in a state. If nil, the attribute "id" is used.
 	IDs func(i *Instance) []string
-	// Verify checks what else must hold after convergence, such as that a key in the state authenticates; it may be nil.
+	// Verify runs additional checks after convergence, such as that a key in the state authenticates. It may be nil.
 	Verify func(t *testing.T, e *Env, i *Instance)
-	// Nameless says that the objects have no unique name: after a killed run, one object may be left behind.
+	// Nameless means that the objects have no unique name, so a killed run may leave one object behind.
 	Nameless bool
-	// Adopt does what the error of an apply asks for when it stops at an object of a killed run; nil imports by ID.
+	// Adopt follows the advice of an apply that failed because of an object from a killed run. If nil, the object is imported by
+	// ID.
 	Adopt func(t *testing.T, e *Env, p *Process, i *Instance, errorText, id string)
 }
 
-// fewRetries are the settings of every process. Its requests have the default time, so that a busy machine fails none.
+// fewRetries are the settings of every process. They keep the default timeout, so that no request times out on a busy
+// machine.
 var fewRetries = Values{"max_retries": 2}
 
-// impatient are the settings where an answer comes late. It is real time, and keeps these cases short.
+// impatient are the settings for faults with a late response. They wait in real time, so the timeout is short.
 var impatient = Values{"max_retries": 2, "request_timeout": "1s"}
 
 type faultCase struct {
@@ -48,7 +50,7 @@ type faultCase struct {
 	fault emulator.Fault
 }
 
-// isLate reports that the fault is an answer that comes after impatient has given up.
+// isLate reports whether the response comes only after impatient's timeout.
 func (c faultCase) isLate() bool { return c.fault.Delay > 0 }
 
 func faultCases() []faultCase {
@@ -68,13 +70,13 @@ func faultCases() []faultCase {
 		add("not JSON "+times.suffix, emulator.Fault{Kind: emulator.FaultNonJSON, Times: times.n})
 		add("rate limited "+times.suffix, emulator.Fault{Kind: emulator.FaultRateLimited, Times: times.n})
 	}
-	// Longer than impatient waits, and no longer than tests can wait: an operation that may be slow is waited for.
+	// Longer than impatient's timeout, but short enough for tests, because slow operations are waited for.
 	add("timeout before commit", emulator.Fault{Kind: emulator.FaultDelayBeforeCommit, Delay: 5 * time.Second})
 	add("timeout after commit", emulator.Fault{Kind: emulator.FaultDelayAfterCommit, Delay: 5 * time.Second})
 	return cases
 }
 
-// Run runs all cases in parallel and logs how many there were.
+// Run runs all cases in parallel and logs their number.
 func (m Matrix) Run(t *testing.T) {
 	t.Helper()
 	var cases, held atomic.Int64
@@ -108,7 +110,7 @@ func (m Matrix) Run(t *testing.T) {
 	}
 }
 
-// dryRun returns the operations that each step calls when nothing is broken. The last step is the destruction.
+// dryRun returns the operations that each step calls without faults. The last step is the destroy.
 func (m Matrix) dryRun(t *testing.T) [][]string {
 	t.Helper()
 	e := New(t, m.Options...)
@@ -139,7 +141,7 @@ func (m Matrix) faultCase(t *testing.T, n, last int, c faultCase, operations []s
 
 	settings, named := fewRetries, []string{c.fault.Operation}
 	if c.isLate() {
-		settings, named = impatient, operations // On a busy machine, any other may take too long as well.
+		settings, named = impatient, operations // On a busy machine, any other operation may time out too.
 	}
 	p := NewProcess(t, e, settings)
 	e.Faults().Add(c.fault)
@@ -159,7 +161,7 @@ func (m Matrix) faultCase(t *testing.T, n, last int, c faultCase, operations []s
 	m.destroy(t, e, i, n, last)
 }
 
-// killCase loses everything the provider would have returned, and every request after the k-th.
+// killCase drops everything the provider would have returned, and every request after the k-th.
 func (m Matrix) killCase(t *testing.T, n, last, k int, kind emulator.FaultKind) {
 	e, configs, i := m.advance(t, n)
 	onDisk := i.Clone()
@@ -208,7 +210,7 @@ func (m Matrix) adopt(t *testing.T, e *Env, i *Instance, text, id string) {
 	}
 }
 
-// advance applies the steps before n without faults, and prepares step n.
+// advance applies the steps before n without faults and prepares step n.
 func (m Matrix) advance(t *testing.T, n int) (*Env, []Values, *Instance) {
 	t.Helper()
 	e := New(t, m.Options...)
@@ -230,7 +232,7 @@ func (m Matrix) before(e *Env, step int) {
 	}
 }
 
-// settled checks that nothing is left to do and that state and emulator hold the same objects.
+// settled checks that the plan is empty, and that the state and the emulator contain the same objects.
 func (m Matrix) settled(t *testing.T, e *Env, i *Instance, config Values) {
 	t.Helper()
 	if out := NewProcess(t, e, fewRetries).Plan(i, config); out.Action != "none" || len(out.Errors) > 0 {

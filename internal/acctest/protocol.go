@@ -13,10 +13,11 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
-// Values is a configuration: attributes by name. Absent means null. Values are string, bool, int, []any and map[string]any.
+// Values is a configuration: attributes by name. An absent attribute is null. Values are string, bool, int, []any, and
+// map[string]any.
 type Values map[string]any
 
-// Process is one provider process, driven over the plugin protocol in the test's own process, as Terraform drives it.
+// Process is a provider that runs inside the test and is driven over the plugin protocol, as Terraform does.
 type Process struct {
 	t       testing.TB
 	server  tfprotov6.ProviderServer
@@ -26,7 +27,7 @@ type Process struct {
 // Instance is one resource in a state.
 type Instance struct {
 	Type    string
-	State   tftypes.Value // Null while there is none.
+	State   tftypes.Value // Null if the resource does not exist.
 	Tainted bool
 
 	private  []byte
@@ -41,7 +42,7 @@ type Outcome struct {
 	Warnings []*tfprotov6.Diagnostic
 }
 
-// Text joins the errors' texts.
+// Text returns the text of all errors.
 func (o Outcome) Text() string { return joinDiagnostics(o.Errors) }
 
 func joinDiagnostics(diags []*tfprotov6.Diagnostic) string {
@@ -52,7 +53,7 @@ func joinDiagnostics(diags []*tfprotov6.Diagnostic) string {
 	return strings.Join(parts, "\n")
 }
 
-// NewProcess starts and configures a provider for e. Settings are further attributes of the provider block.
+// NewProcess starts and configures a provider for e. Settings are additional attributes of the provider block.
 func NewProcess(t testing.TB, e *Env, settings Values) *Process {
 	t.Helper()
 	ctx := context.Background()
@@ -83,7 +84,7 @@ func NewProcess(t testing.TB, e *Env, settings Values) *Process {
 	return &Process{t: t, server: server, schemas: schema.ResourceSchemas}
 }
 
-// Stop cancels running operations, as an interruption of Terraform does.
+// Stop cancels running operations, as Terraform does after an interrupt.
 func (p *Process) Stop() {
 	p.t.Helper()
 	if _, err := p.server.StopProvider(context.Background(), &tfprotov6.StopProviderRequest{}); err != nil {
@@ -118,7 +119,8 @@ func (i *Instance) Clone() *Instance {
 	return &c
 }
 
-// Apply refreshes, plans and applies a configuration; nil destroys. It taints as Terraform does.
+// Apply refreshes, plans, and applies a configuration. Nil destroys the resource. It taints the resource in the same cases
+// as Terraform.
 func (p *Process) Apply(i *Instance, config Values) Outcome {
 	p.t.Helper()
 	out, plan := p.plan(i, config)
@@ -244,7 +246,7 @@ func (p *Process) planChange(i *Instance, schema *tfprotov6.Schema, prior, confi
 	}, len(resp.RequiresReplace) > 0
 }
 
-// planRequest is the request of Terraform for a state and a configuration. A null configuration destroys.
+// planRequest returns the request that Terraform sends for a state and a configuration. A null configuration destroys.
 func planRequest(t testing.TB, typeName string, schema *tfprotov6.Schema, prior, config tftypes.Value) *tfprotov6.PlanResourceChangeRequest {
 	t.Helper()
 	typ := schema.ValueType()
@@ -288,7 +290,7 @@ func (p *Process) refresh(i *Instance, out *Outcome) {
 	}
 }
 
-// applyChange keeps the returned state even after an error, and checks it for consistency as Terraform does.
+// applyChange keeps the returned state even after an error, and checks its consistency as Terraform does.
 func (p *Process) applyChange(i *Instance, request *tfprotov6.ApplyResourceChangeRequest, out *Outcome) {
 	p.t.Helper()
 	typ := p.schemas[i.Type].ValueType()
@@ -357,7 +359,7 @@ func dynamic(t testing.TB, typ tftypes.Type, v tftypes.Value) *tfprotov6.Dynamic
 	return &d
 }
 
-// valueOf turns plain Go values into a value of the type; what is absent is null.
+// valueOf converts plain Go values to a value of the type. Absent attributes are null.
 func valueOf(t testing.TB, typ tftypes.Type, v any) tftypes.Value {
 	t.Helper()
 	if v == nil {
@@ -404,7 +406,8 @@ func elements(t testing.TB, typ tftypes.Type, v any) []tftypes.Value {
 	return out
 }
 
-// proposed merges the configuration with the prior state as Terraform does: a computed attribute that is not configured keeps its prior value.
+// proposed merges the configuration with the prior state as Terraform does: a computed attribute that is not configured
+// keeps its prior value.
 func proposed(t testing.TB, attributes []*tfprotov6.SchemaAttribute, prior, config tftypes.Value) tftypes.Value {
 	t.Helper()
 	if prior.IsNull() || config.IsNull() || !config.IsKnown() {
@@ -430,7 +433,7 @@ func proposed(t testing.TB, attributes []*tfprotov6.SchemaAttribute, prior, conf
 	return tftypes.NewValue(config.Type(), merged)
 }
 
-// inconsistent returns the first path at which a result differs from a planned value that was known.
+// inconsistent returns the first path at which a result differs from a known planned value.
 func inconsistent(planned, actual tftypes.Value) string {
 	diffs, err := planned.Diff(actual)
 	if err != nil {
@@ -455,7 +458,7 @@ func underUnknown(v tftypes.Value, path *tftypes.AttributePath) bool {
 	return false
 }
 
-// String describes an outcome for a test's message.
+// String describes an outcome in a test's message.
 func (o Outcome) String() string {
 	return fmt.Sprintf("%s\nerrors: %s\nwarnings: %s", o.Action, o.Text(), joinDiagnostics(o.Warnings))
 }

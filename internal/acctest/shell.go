@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Mirror installs the provider below a new folder in these versions, for Terraform and OpenTofu. It returns the path of
-// a CLI configuration with which init finds nothing else.
+// Mirror installs the provider in these versions in a new folder, for Terraform and OpenTofu. It returns the path of a CLI
+// configuration that allows no other installation source.
 func Mirror(t testing.TB, versions ...string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -32,8 +32,8 @@ func Mirror(t testing.TB, versions ...string) string {
 	return config
 }
 
-// Shell runs a script in the working folder, as a user who types it and answers every question with yes. The CLI is
-// found as terraform, and OpenTofu also as tofu. Programs are paths of further programs.
+// Shell runs a script in the working folder, like a user who types it and answers every question with yes. The CLI is
+// available as terraform, and OpenTofu also as tofu. Programs are the paths of additional programs.
 func (c *CLI) Shell(script string, programs ...string) Result {
 	c.t.Helper()
 	bin := c.t.TempDir()

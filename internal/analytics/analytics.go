@@ -1,4 +1,4 @@
-// Package analytics holds the data sources of what the organization and its members used.
+// Package analytics contains the data sources for the usage of the organization and its members.
 package analytics
 
 import (
@@ -23,10 +23,10 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// firstDay is the first day that the service has numbers for.
+// firstDay is the first day for which the service has data.
 const firstDay = "2026-01-14"
 
-// daysModel is the model of a data source that reads a range of days, or the part that all of them have.
+// daysModel is the model of a data source that reads a range of days, or the shared part of such a model.
 type daysModel struct {
 	StartDate types.String `tfsdk:"start_date"`
 	EndDate   types.String `tfsdk:"end_date"`
@@ -40,7 +40,7 @@ type groupedModel struct {
 	GroupBy types.String `tfsdk:"group_by"`
 }
 
-// attributes are those of daysModel.
+// attributes returns the attributes of daysModel.
 func attributes(data schema.Attribute) map[string]schema.Attribute {
 	checks := []validator.String{value.Day(), value.DayFrom(firstDay, "the service has numbers from that day on")}
 	return map[string]schema.Attribute{
@@ -60,7 +60,7 @@ func attributes(data schema.Attribute) map[string]schema.Attribute {
 	}
 }
 
-// groupBy is the argument of that name. Grouped names the fields that grouped rows have.
+// groupBy returns the group_by argument. Grouped names the fields that grouped rows have.
 func groupBy(dimension, noun, grouped string) schema.Attribute {
 	return schema.StringAttribute{
 		Optional:            true,
@@ -80,7 +80,7 @@ func groupOfRow[T any](text string, get func(*T) *string) results.Field[T] {
 // quietDays ends the description of the rows.
 const quietDays = " Days without activity are left out."
 
-// fetch completes the model with the rows of its days, which ask returns.
+// fetch completes the model with the rows of its days, which it reads with ask.
 func fetch[T any](c *client.Client, m *daysModel, row results.Record[T], ask func(analytics.Days) (*analytics.Report[T], error)) error {
 	if err := checkAvailable(c, m.EndDate.ValueString()); err != nil {
 		return err
@@ -93,7 +93,7 @@ func fetch[T any](c *client.Client, m *daysModel, row results.Record[T], ask fun
 	return nil
 }
 
-// daysInOrder refuses a range that ends before it starts.
+// daysInOrder rejects a range that ends before it starts.
 type daysInOrder struct{}
 
 func (daysInOrder) Description(context.Context) string { return "end_date is not before start_date" }
@@ -102,14 +102,14 @@ func (v daysInOrder) MarkdownDescription(ctx context.Context) string { return v.
 
 func (daysInOrder) ValidateDataSource(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
 	start, end, ok := rangeIn(ctx, req, &resp.Diagnostics)
-	isTooEarly := end.Format(time.DateOnly) < firstDay // A validator refuses it.
+	isTooEarly := end.Format(time.DateOnly) < firstDay // A validator rejects it.
 	if ok && end.Before(start) && !isTooEarly {
 		resp.Diagnostics.AddAttributeError(path.Root("end_date"), "Date Out Of Order",
 			fmt.Sprintf("end_date must not be before start_date, which is %s, got: %q.", start.Format(time.DateOnly), end.Format(time.DateOnly)))
 	}
 }
 
-// rangeIn returns both days of a configuration; ok is false unless both are known days.
+// rangeIn returns both days of a configuration. It returns false unless both are known days.
 func rangeIn(ctx context.Context, req datasource.ValidateConfigRequest, diags *diag.Diagnostics) (start, end time.Time, ok bool) {
 	days := map[string]time.Time{}
 	for _, name := range []string{"start_date", "end_date"} {
@@ -122,10 +122,10 @@ func rangeIn(ctx context.Context, req datasource.ValidateConfigRequest, diags *d
 	return days["start_date"], days["end_date"], len(days) == 2
 }
 
-// checkAvailable refuses days that have no numbers yet. It is not a validator: a valid configuration stays valid the next
-// day, and the service's clock decides.
+// checkAvailable rejects days without data. It is not a validator, because the result depends on the service's clock: the
+// same configuration is valid the next day.
 func checkAvailable(c *client.Client, end string) error {
-	// The clock is the service's only if its address is known.
+	// The service's clock is known only with its address.
 	if err := c.Conn.Configured(); err != nil {
 		return err
 	}
@@ -141,18 +141,18 @@ func checkAvailable(c *client.Client, end string) error {
 	}
 }
 
-// atArguments shows what the service refuses at the argument that it names.
+// atArguments puts a rejected value on the argument that the service names.
 var atArguments = apierror.Fields{
 	"startDate": path.Root("start_date"), "endDate": path.Root("end_date"), "group_by": path.Root("group_by"), "queryKey": path.Root("query_key"), "limit": path.Root("max_results"),
 }
 
 const (
-	// managersOnly is part of the descriptions of what shows the whole organization, membersOnly of what shows only the caller.
+	// managersOnly is for data about the whole organization, membersOnly for data about the caller.
 	managersOnly = " Requires the Enterprise tier with Analytics enabled, and the API key of a human with the Manager or Owner role."
 	membersOnly  = " Requires the Enterprise tier with Analytics enabled, and the API key of a human."
 )
 
-// organizationAccess and ownAccess say what may be missing: the service answers 403 to any of it.
+// organizationAccess and ownAccess list what may be missing, because the service returns 403 in every case.
 var (
 	organizationAccess = access("the Enterprise tier, Analytics enabled for the organization, and the API key of a human with the Manager or Owner role. Keys of service accounts have no access.")
 	ownAccess          = access("the Enterprise tier, Analytics enabled for the organization, and the API key of a human. Keys of service accounts have no access.")

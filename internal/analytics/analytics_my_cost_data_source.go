@@ -72,7 +72,7 @@ var costDay = results.Record[analytics.CostDay]{
 	"fsc":  results.Float64("Credits used on the day.", func(d *analytics.CostDay) *float64 { return d.FSC }),
 }
 
-// fewDays refuses a range of more than maxCostDays.
+// fewDays rejects a range of more than maxCostDays.
 type fewDays struct{}
 
 func (fewDays) Description(context.Context) string {

@@ -30,7 +30,7 @@ type Options []Option
 // Advice replaces the general remedy for a status.
 type Advice map[int]string
 
-// AtStatus is the attribute at fault for a status.
+// AtStatus maps a status to the attribute at fault.
 type AtStatus map[int]path.Path
 
 // Existing returns the alternative to importing an existing object.
@@ -130,7 +130,7 @@ func (f *failure) fieldOf(name string) path.Path {
 	return path.Empty()
 }
 
-// afterLoss is the remedy if a response was lost. Empty for any other failure.
+// afterLoss is the remedy after a lost response. It is empty for any other failure.
 func (f *failure) afterLoss() string {
 	var lost *create.LostError
 	var others *computers.ForeignComputersError
@@ -157,7 +157,7 @@ func (f *failure) afterLoss() string {
 	return ""
 }
 
-// afterExists covers every object that may have the name: a renamed resource, a replaced resource, and an unmanaged object.
+// afterExists covers every object that may have the name: a renamed resource, a replaced resource, or an unmanaged object.
 func (f *failure) afterExists(found []create.ExistsError) string {
 	lines := []string{"Nothing was created."}
 	if f.verb == "create" {
@@ -169,7 +169,7 @@ func (f *failure) afterExists(found []create.ExistsError) string {
 
 const leftAsItIs = "No object was changed or added to the state.\n"
 
-// importing is conditional, because a second resource for an object would delete it one day.
+// importing is conditional, because a second resource for the same object would eventually delete it.
 func importing(found []create.ExistsError) string {
 	it := phrase.Verb(len(found), "it", "them")
 	condition := fmt.Sprintf("If no resource manages %s, in this or another configuration, import %s:", it, it)
@@ -185,7 +185,7 @@ func importing(found []create.ExistsError) string {
 	return condition + "\n" + strings.Join(commands, "\n")
 }
 
-// otherwise is the alternative to importing what was found after a lost response.
+// otherwise is the alternative to importing an object that was found after a lost response.
 func (f *failure) otherwise(lost *create.LostError) string {
 	if lost.Name == "" {
 		return "Otherwise, apply again to create another one."
@@ -229,7 +229,7 @@ func (f *failure) afterResponse(e *transport.APIError) (string, path.Path) {
 	return remedy, at
 }
 
-// general is the remedy for a status that the object has no advice for.
+// general is the remedy for a status without specific advice.
 func (f *failure) general(e *transport.APIError) string {
 	switch e.Status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
@@ -288,7 +288,7 @@ func wasRepeated(e *transport.APIError) bool {
 	return false
 }
 
-// afterPaymentRequired advises to remove the object only if the operation is about keeping it.
+// afterPaymentRequired advises removing the object only if the operation would keep it.
 func (f *failure) afterPaymentRequired() string {
 	const excluded = "The organization's plan does not include this. Upgrade the plan"
 	switch verb, _, _ := strings.Cut(f.verb, " "); verb {
@@ -329,7 +329,7 @@ func (f *failure) afterForeignResponse(e *transport.APIError) string {
 	return phrase.Join(fmt.Sprintf("The response %d to %s %s is not in the service's format. It may come from %s. Check base_url, including its path.", e.Status, e.Method, e.Route, who), more)
 }
 
-// deadlineIn names the setting whose time ran out. A deadline without a transport error comes from a timeouts block.
+// deadlineIn names the setting that timed out. A deadline without a transport error comes from a timeouts block.
 func deadlineIn(err error) string {
 	failed := all[*transport.TransportError](err)
 	for _, e := range failed {

@@ -27,13 +27,13 @@ func (f *failure) isUnique(at path.Path) bool {
 }
 
 var (
-	// mention is a field in a text, such as repositories[3].url.
+	// mention matches a field in a text, such as repositories[3].url.
 	mention = regexp.MustCompile(`[A-Za-z][A-Za-z0-9_]*(?:\[[0-9]{1,6}\]|\.[a-z][A-Za-z0-9_]*)*`)
 	segment = regexp.MustCompile(`[A-Za-z][A-Za-z0-9_]*|[0-9]+`)
 	quoted  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 )
 
-// Find finds the first field that a text names. A quoted text is a field only as a whole; otherwise, it is a value.
+// Find finds the first field that a text names. Quoted text must match a field as a whole; otherwise, it is a value.
 func (fields Fields) Find(text string) (path.Path, bool) {
 	text = quoted.ReplaceAllStringFunc(text, func(q string) string {
 		if inner := strings.Trim(q, `"`); mention.FindString(inner) == inner {

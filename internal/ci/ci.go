@@ -1,4 +1,5 @@
-// Package ci holds the Terraform objects of CI automation: workflows in the repositories of the organization's code host.
+// Package ci contains the Terraform objects for CI automation: workflows in the repositories of the organization's code
+// host.
 package ci
 
 import (
@@ -14,13 +15,13 @@ import (
 // everyMember ends the description of every data source here.
 const everyMember = " Any member or service account of the organization can read this."
 
-// readOptions says what to do where the service refuses to show something.
+// readOptions contains the advice for a read that the service refuses.
 var readOptions = apierror.Options{apierror.Advice{
 	http.StatusForbidden: "The organization's settings may forbid CI automation. Ask a manager or owner of the organization.",
 	http.StatusNotFound:  "The service does not offer this operation at base_url. Check the path in base_url.",
 }}
 
-// integrationAttribute is the result that says whether a code host is connected.
+// integrationAttribute returns the result that says whether a code host is connected.
 func integrationAttribute() schema.Attribute {
 	return schema.SingleNestedAttribute{
 		Computed:            true,

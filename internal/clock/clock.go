@@ -1,4 +1,4 @@
-// Package clock is the one source of time of the provider, the client and the emulator, so that tests decide what time it is.
+// Package clock is the only source of time for the provider, the client, and the emulator, so that tests can control it.
 package clock
 
 import (
@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Clock tells the time and waits.
+// Clock returns the time and sleeps.
 type Clock interface {
-	// Now returns the present time.
+	// Now returns the current time.
 	Now() time.Time
-	// Sleep waits for d, or until ctx is done; then it returns the context's error.
+	// Sleep waits for d. If ctx ends first, it returns the context's error.
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
@@ -36,20 +36,20 @@ func (system) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Ahead runs with another clock, ahead of it by as much as it was advanced. A sleep takes what it takes on the other one.
+// Ahead is another clock plus an offset. A sleep takes as long as on the other clock.
 type Ahead struct {
 	Clock
 	mu sync.Mutex
 	by time.Duration
 }
 
-// NewAhead returns a clock that is ahead of another.
+// NewAhead returns a clock that is ahead of another clock.
 func NewAhead(of Clock, by time.Duration) *Ahead { return &Ahead{Clock: of, by: by} }
 
-// Now returns the time the clock shows.
+// Now returns the other clock's time plus the offset.
 func (a *Ahead) Now() time.Time { return a.Clock.Now().Add(a.By()) }
 
-// By is how far the clock is ahead.
+// By returns the offset.
 func (a *Ahead) By() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -63,27 +63,27 @@ func (a *Ahead) Advance(d time.Duration) {
 	a.by += d
 }
 
-// Fake is a clock that moves only when somebody sleeps on it or advances it.
-// A sleep returns at once and moves the clock by its length.
+// Fake is a clock that moves only when it is advanced or something sleeps on it. A sleep returns immediately and moves the
+// clock by its duration.
 type Fake struct {
 	mu     sync.Mutex
 	now    time.Time
 	sleeps []time.Duration
 }
 
-// NewFake returns a fake clock that shows start.
+// NewFake returns a fake clock set to start.
 func NewFake(start time.Time) *Fake {
 	return &Fake{now: start}
 }
 
-// Now returns the time the clock shows.
+// Now returns the clock's time.
 func (f *Fake) Now() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.now
 }
 
-// Sleep moves the clock to the end of the sleep and returns the context's error, if it has one.
+// Sleep moves the clock to the end of the sleep. If the context has ended, it returns the context's error.
 func (f *Fake) Sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (f *Fake) Advance(d time.Duration) {
 	f.now = f.now.Add(d)
 }
 
-// Sleeps returns every duration slept so far, in the order of the calls.
+// Sleeps returns the duration of every sleep so far, in order.
 func (f *Fake) Sleeps() []time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()

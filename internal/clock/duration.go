@@ -9,14 +9,14 @@ import (
 
 var longUnits = regexp.MustCompile(`([0-9]+(?:\.[0-9]+)?)([dw])`)
 
-// ParseDuration reads Go's duration syntax and, beside it, days ("d", 24 hours) and weeks ("w", 7 days): "90m", "30d", "1w12h".
+// ParseDuration accepts Go's duration syntax, days ("d", 24 hours), and weeks ("w", 7 days): "90m", "30d", "1w12h".
 func ParseDuration(s string) (time.Duration, error) {
 	inHours := longUnits.ReplaceAllStringFunc(s, func(part string) string {
 		hours := 24.0
 		if part[len(part)-1] == 'w' {
 			hours = 7 * 24
 		}
-		number, _ := strconv.ParseFloat(part[:len(part)-1], 64) // The pattern admits numbers only.
+		number, _ := strconv.ParseFloat(part[:len(part)-1], 64) // The pattern allows only numbers.
 		return strconv.FormatFloat(number*hours, 'f', -1, 64) + "h"
 	})
 	d, err := time.ParseDuration(inHours)

@@ -13,8 +13,8 @@ import (
 
 const newComputersKey = "never_active"
 
-// newComputers holds the IDs of computers that the fleet created and has not seen active. The value is true if the computer
-// failed to provision: nobody has worked on it, so it can be replaced.
+// newComputers contains the IDs of computers that the fleet created and has not seen active. The value is true if
+// provisioning failed: nobody has used the computer, so it can be replaced.
 type newComputers map[string]bool
 
 func getNewComputers(ctx context.Context, private modifier.Private) (newComputers, diag.Diagnostics) {

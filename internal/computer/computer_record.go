@@ -1,4 +1,4 @@
-// Package computer holds the Terraform objects that concern computers.
+// Package computer contains the Terraform objects for computers.
 package computer
 
 import (

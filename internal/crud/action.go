@@ -10,11 +10,11 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 )
 
-// Tell sends a progress message of an action.
+// Tell sends a progress message for an action.
 type Tell func(format string, args ...any)
 
-// Invoke runs act on an action's configuration. Verb and object are for errors, such as "restart" and "computer". An error of
-// act may be a *Fault. Terraform shows no message of an action after an interrupt, so they go to the log.
+// Invoke runs act on an action's configuration. Verb and object are for errors, such as "restart" and "computer". Act may
+// return a *Fault. Messages also go to the log, because Terraform shows none after an interrupt.
 func Invoke[M any](ctx context.Context, verb, object string, req action.InvokeRequest, resp *action.InvokeResponse, act func(m *M, tell Tell) error, options ...apierror.Option) {
 	var m M
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)

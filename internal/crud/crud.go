@@ -1,5 +1,5 @@
-// Package crud holds the steps around the API call of every Terraform object: decoding, translation of errors, missing objects,
-// and state with identity. Schemas, defaults, timeouts, and request bodies belong to the object.
+// Package crud contains the steps around the API call of every Terraform object: decoding, error translation, missing
+// objects, and state with identity. Schemas, defaults, timeouts, and request bodies belong to the object.
 package crud
 
 import (
@@ -26,7 +26,7 @@ import (
 // Model is the model of a resource.
 type Model[A any] interface {
 	Identified
-	// FromAPI sets every value that the service returns, and no other.
+	// FromAPI sets every value that the service returns, and no others.
 	FromAPI(context.Context, *A) diag.Diagnostics
 }
 
@@ -36,61 +36,61 @@ type Identified interface {
 	Identity() any
 }
 
-// Importable is a model that sets create-only arguments from the record, after an import and in lists.
+// Importable is a model that sets create-only arguments from the record after an import and in lists.
 type Importable[A any] interface {
 	FromImport(context.Context, *A) diag.Diagnostics
 }
 
-// Resource gives a managed resource or a list resource its type name and its client. Embed it.
+// Resource sets the type name and client of a managed resource or a list resource. Embed it.
 type Resource struct {
 	Client *client.Client
 	// Name is the type's name without the provider's prefix.
 	Name string
-	// MutableIdentity says that an update may change the identity.
+	// MutableIdentity means that an update may change the identity.
 	MutableIdentity bool
 }
 
-// Metadata returns the type's name.
+// Metadata sets the type's name.
 func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_" + r.Name
 	resp.ResourceBehavior.MutableIdentity = r.MutableIdentity
 }
 
-// Configure takes the client that the provider made.
+// Configure sets the client that the provider created.
 func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
 	r.Client = configured(req.ProviderData, &resp.Diagnostics)
 }
 
-// Ephemeral gives an ephemeral resource its type name and its client. Embed it.
+// Ephemeral sets the type name and client of an ephemeral resource. Embed it.
 type Ephemeral struct {
 	Client *client.Client
 	// Name is the type's name without the provider's prefix.
 	Name string
 }
 
-// Metadata returns the type's name.
+// Metadata sets the type's name.
 func (e *Ephemeral) Metadata(_ context.Context, req ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_" + e.Name
 }
 
-// Configure takes the client that the provider made.
+// Configure sets the client that the provider created.
 func (e *Ephemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse) {
 	e.Client = configured(req.ProviderData, &resp.Diagnostics)
 }
 
-// Action gives an action its type name and its client. Embed it.
+// Action sets the type name and client of an action. Embed it.
 type Action struct {
 	Client *client.Client
 	// Name is the type's name without the provider's prefix.
 	Name string
 }
 
-// Metadata returns the type's name.
+// Metadata sets the type's name.
 func (a *Action) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_" + a.Name
 }
 
-// Configure takes the client that the provider made.
+// Configure sets the client that the provider created.
 func (a *Action) Configure(_ context.Context, req action.ConfigureRequest, resp *action.ConfigureResponse) {
 	a.Client = configured(req.ProviderData, &resp.Diagnostics)
 }
@@ -154,8 +154,8 @@ func Read[M, A any, P interface {
 	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &m, P(&m).Identity())...)
 }
 
-// Update runs update on the plan and the prior state and stores the result. If it is nil, nothing was sent, and the plan is
-// stored. Results that the plan knows stay as planned, even if they have changed since.
+// Update runs update on the plan and the prior state and stores the result. A nil result means that nothing was sent, and
+// the plan is stored. Results that are known in the plan stay as planned, even if they have changed since.
 func Update[M, A any, P interface {
 	*M
 	Model[A]
@@ -177,12 +177,13 @@ func Update[M, A any, P interface {
 	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &plan, P(&plan).Identity())...)
 	resp.Diagnostics.Append(AsPlanned(&resp.State, req)...)
 	if !resp.Diagnostics.HasError() {
-		// Terraform also keeps the private state of a failed update, which must not mark anything as adopted.
+		// Terraform keeps the private state even if the update failed, so it must no longer mark anything as adopted.
 		resp.Diagnostics.Append(modifier.ForgetImport(ctx, resp.Private)...)
 	}
 }
 
-// AsPlanned sets computed results to their planned values, because Terraform rejects any other. The next refresh updates them.
+// AsPlanned sets computed results to their planned values, because Terraform rejects any others. The next refresh updates
+// them.
 func AsPlanned(state *tfsdk.State, req resource.UpdateRequest) diag.Diagnostics {
 	var configured, planned, stored map[string]tftypes.Value
 	for value, into := range map[*tftypes.Value]*map[string]tftypes.Value{&req.Config.Raw: &configured, &req.Plan.Raw: &planned, &state.Raw: &stored} {
@@ -199,7 +200,7 @@ func AsPlanned(state *tfsdk.State, req resource.UpdateRequest) diag.Diagnostics 
 	return nil
 }
 
-// Delete runs remove on the prior state. Its errors name the object, because Terraform shows no address with them.
+// Delete runs remove on the prior state. Its errors name the object, because Terraform does not show its address with them.
 func Delete[M any](ctx context.Context, c *client.Client, object string, req resource.DeleteRequest, resp *resource.DeleteResponse, remove func(*M) error, options ...apierror.Option) {
 	var m M
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
@@ -217,7 +218,7 @@ func Delete[M any](ctx context.Context, c *client.Client, object string, req res
 	}
 }
 
-// Which identifies an object by its name and ID: "ci" (7). Either may be empty.
+// Which identifies an object by its name and ID, such as "ci" (7). Either may be empty.
 func Which(name, id string) string {
 	switch {
 	case name == "":
@@ -228,7 +229,7 @@ func Which(name, id string) string {
 	return fmt.Sprintf("%q (%s)", name, id)
 }
 
-// About prefixes an error with the operation and the object: deleting the environment "ci" (7).
+// About prefixes an error with the operation and the object, such as deleting the environment "ci" (7).
 func About(doing, object, which string, err error) error {
 	if which == "" {
 		return err
@@ -245,7 +246,7 @@ func attributeOf(ctx context.Context, state tfsdk.State, name string) string {
 	return v.ValueString()
 }
 
-// Store saves the state and identity of a model with a record's values.
+// Store sets a model's values from a record and saves its state and identity.
 func Store[A any](ctx context.Context, state *tfsdk.State, identity *tfsdk.ResourceIdentity, model Model[A], record *A) diag.Diagnostics {
 	diags := model.FromAPI(ctx, record)
 	diags.Append(Save(ctx, state, identity, model, model.Identity())...)

@@ -11,7 +11,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
-// OnlyNamed returns the one object of a name, or the error that says that there is none, or which ones there are.
+// OnlyNamed returns the only object with a name. If there is none or more than one, it returns an error that lists them.
 func OnlyNamed[A any](object, name string, found []A, id func(*A) string) (*A, error) {
 	switch len(found) {
 	case 0:
@@ -27,16 +27,16 @@ func OnlyNamed[A any](object, name string, found []A, id func(*A) string) (*A, e
 	return nil, &Fault{path.Root("name"), title(object) + " Is Ambiguous", fmt.Sprintf("%d %ss are named %q: %s. Set id instead of name.", len(found), object, name, phrase.Names(ids, 10))}
 }
 
-// Fault is an error that an object found itself, such as a name that two objects have.
+// Fault is an error that an object detected itself, such as a name that two objects share.
 type Fault struct {
-	// At is the argument at fault; the zero path is none.
+	// At is the argument at fault. It may be empty.
 	At              path.Path
 	Summary, Detail string
 }
 
 func (f *Fault) Error() string { return f.Summary + ": " + f.Detail }
 
-// Failure returns the errors of diagnostics as one error, or nil.
+// Failure returns the errors of diagnostics as one error, or nil if there are none.
 func Failure(diags diag.Diagnostics) error {
 	if diags.HasError() {
 		return &failure{diags}

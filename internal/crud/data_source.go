@@ -12,14 +12,14 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 )
 
-// DataSource is a data source whose attributes are those of the model M.
+// DataSource is a data source with the model M.
 type DataSource[M any] struct {
 	// Name is the type's name without the provider's prefix.
 	Name        string
 	Description string
 	Attributes  map[string]schema.Attribute
 	Validators  []datasource.ConfigValidator
-	// Fetch completes a model that has the configuration's values. Its error may be a *Fault.
+	// Fetch completes a model that contains the configuration's values. It may return a *Fault.
 	Fetch func(ctx context.Context, c *client.Client, m *M) error
 	// Verb and Object are for errors, such as "list" and "computers".
 	Verb, Object string
@@ -28,12 +28,12 @@ type DataSource[M any] struct {
 	client *client.Client
 }
 
-// Metadata returns the type's name.
+// Metadata sets the type's name.
 func (d *DataSource[M]) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_" + d.Name
 }
 
-// Schema returns the description and the attributes.
+// Schema sets the description and the attributes.
 func (d *DataSource[M]) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{MarkdownDescription: d.Description, Attributes: d.Attributes}
 }
@@ -43,7 +43,7 @@ func (d *DataSource[M]) ConfigValidators(context.Context) []datasource.ConfigVal
 	return d.Validators
 }
 
-// Configure takes the client that the provider made.
+// Configure sets the client that the provider created.
 func (d *DataSource[M]) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
 	d.client = configured(req.ProviderData, &resp.Diagnostics)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // setDefaults sets null attributes to their defaults. They are null after an import, and in a state that is older than the
-// attribute. ResourceSchema is the schema of raw.
+// attribute. ResourceSchema must be the schema of raw.
 func setDefaults(ctx context.Context, resourceSchema any, raw *tftypes.Value) diag.Diagnostics {
 	s, ok := resourceSchema.(schema.Schema)
 	if !ok || raw.IsNull() {

@@ -18,7 +18,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 )
 
-// OwnerOnly is a model of an object that only its owner may be able to see. A 404 for another API key proves nothing.
+// OwnerOnly is a model of an object that may be visible only to its owner. A 404 for another API key does not mean that it
+// is gone.
 type OwnerOnly interface {
 	// OwnerOnly reports whether only the owner's API keys can see the object.
 	OwnerOnly() bool
@@ -54,7 +55,7 @@ func Seen(ctx context.Context, c *client.Client, model any, private modifier.Pri
 	return private.SetKey(ctx, seenByKey, value)
 }
 
-// Missing is an object that a call did not find.
+// Missing describes an object that a call did not find.
 type Missing struct {
 	// Verb is for the summary, such as "read".
 	Verb string
@@ -80,7 +81,7 @@ func NotVisible(ctx context.Context, c *client.Client, m Missing) diag.Diagnosti
 		"Use that key. If the %s was deleted, run terraform state rm ADDRESS.", strings.ToUpper(m.Object[:1])+m.Object[1:], m.ID, m.Object))}
 }
 
-// FailedRead is what a Read of an object could not read.
+// FailedRead describes an object that could not be read.
 type FailedRead struct {
 	// Object is its type in words, such as "API key".
 	Object  string
@@ -116,7 +117,7 @@ func Unreadable(ctx context.Context, c *client.Client, failed FailedRead, resp *
 	}
 }
 
-// Gone removes a missing object from the state, unless it may only be invisible.
+// Gone removes a missing object from the state, unless it may still exist but be invisible to the API key.
 func Gone(ctx context.Context, c *client.Client, object string, model Identified, resp *resource.ReadResponse) {
 	id := attributeOf(ctx, resp.State, "id")
 	if hidden := NotVisible(ctx, c, Missing{"read", object, id, model, resp.Private}); hidden.HasError() {
@@ -133,7 +134,7 @@ func remove(ctx context.Context, model Identified, resp *resource.ReadResponse) 
 	resp.State.RemoveResource(ctx)
 }
 
-// UnsetError reports that a singleton is not set.
+// UnsetError means that a singleton is not set.
 type UnsetError struct{}
 
 func (*UnsetError) Error() string { return "it is not set" }

@@ -19,14 +19,15 @@ type ID struct {
 	ID types.String `tfsdk:"id"`
 }
 
-// IDSchema is the schema of ID.
+// IDSchema returns the schema of ID.
 func IDSchema(description string) identityschema.Schema {
 	return identityschema.Schema{Attributes: map[string]identityschema.Attribute{
 		"id": identityschema.StringAttribute{RequiredForImport: true, Description: description},
 	}}
 }
 
-// ImportByID imports an object by its "id". Example is an ID for the error message. The Read that follows completes the state.
+// ImportByID imports an object by its "id". Example is an ID for the error message. Terraform then calls Read, which
+// completes the state.
 func ImportByID(ctx context.Context, object, example string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	switch {
 	case req.ID == ".", req.ID == "..":

@@ -46,7 +46,7 @@ func List[M, A any, P interface {
 	}
 }
 
-// AtOnce yields the items of one request, which is sent when the first item is read.
+// AtOnce yields the items of a single request, which is sent when the first item is read.
 func AtOnce[A any](list func() ([]A, error)) iter.Seq2[A, error] {
 	return func(yield func(A, error) bool) {
 		items, err := list()
@@ -63,7 +63,7 @@ func AtOnce[A any](list func() ([]A, error)) iter.Seq2[A, error] {
 	}
 }
 
-// emptyModel fills a model with typed nulls, unlike Go's zero values.
+// emptyModel fills a model with typed nulls, because Go's zero values have no type.
 func emptyModel(ctx context.Context, result *list.ListResult, model any) diag.Diagnostics {
 	object, ok := result.Resource.Schema.Type().TerraformType(ctx).(tftypes.Object)
 	if !ok {

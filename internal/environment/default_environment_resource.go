@@ -122,7 +122,7 @@ func (r *defaultEnvironmentResource) Create(ctx context.Context, req resource.Cr
 	}, setAdvice, atEnvironment)
 }
 
-// provision has the service create a default environment and returns its ID.
+// provision requests that the service create a default environment, and returns its ID.
 func (r *defaultEnvironmentResource) provision(ctx context.Context) (*string, error) {
 	if err := r.Client.Environments.ProvisionDefault(ctx); err != nil {
 		return nil, err

@@ -60,15 +60,15 @@ func (u unfinished) since(e *environments.Environment) unfinished {
 	return unfinished{Build: u.Build && !isBuilt, Default: u.Default && !isDefault}
 }
 
-// environmentApply does what follows the request that creates or updates an environment, as a sequence of steps.
+// environmentApply contains the steps that follow the request to create or update an environment.
 type environmentApply struct {
 	*client.Client
-	// plan becomes the new state. state is the prior one, nil for a new environment.
+	// plan becomes the new state. state is the prior state, or nil for a new environment.
 	plan, state *environmentModel
 	deadline    time.Time
-	// configured are the optional arguments of the build that the configuration sets.
+	// configured contains the optional build arguments that the configuration sets.
 	configured map[string]bool
-	// done is what the apply has done: "created", "updated", or "waited for".
+	// done names what the apply did: "created", "updated", or "waited for".
 	done string
 	// left is what a later apply must do.
 	left unfinished
@@ -136,7 +136,7 @@ func (a *environmentApply) update(ctx context.Context, body environments.UpdateR
 	return steps, nil
 }
 
-// rebuild starts a build, or returns the one that somebody else has just started.
+// rebuild starts a build, or returns the build that something else has just started.
 func (a *environmentApply) rebuild(ctx context.Context, id, latest string) (string, error) {
 	build, err := a.Environments.StartBuild(ctx, id, latest)
 	var lost *create.LostError
@@ -159,7 +159,7 @@ func mayHaveStarted(err error) bool {
 	return status == 0 || status >= http.StatusInternalServerError
 }
 
-// waitForBuild waits for a build, or for the latest if the ID is empty. Before is the latest build before it.
+// waitForBuild waits for a build, or for the latest build if the ID is empty. Before is the latest build before it.
 func (a *environmentApply) waitForBuild(build, before string) step {
 	return func(ctx context.Context) (diag.Diagnostics, bool) {
 		var diags diag.Diagnostics
@@ -194,8 +194,8 @@ func (a *environmentApply) refresh(ctx context.Context) (diag.Diagnostics, bool)
 	return a.plan.takeResults(ctx, present), true
 }
 
-// readBack reads the environment even during an interrupt, so that the state has its results. Beside an error, it returns
-// the environment's ID and name.
+// readBack reads the environment even during an interrupt, so that the state has its results. If the read fails, it returns
+// the environment's ID and name with the error.
 func (a *environmentApply) readBack(ctx context.Context) (*environments.Environment, error) {
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc

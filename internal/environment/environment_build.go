@@ -29,9 +29,9 @@ type buildWait struct {
 	client *client.Client
 	// environment and build are IDs. An empty build means the latest.
 	environment, build string
-	// before was the latest build before this one. A response that lists it is outdated.
+	// before was the latest build before this build. A response that lists it is outdated.
 	before string
-	// replaced are the builds that newer ones replaced during the wait.
+	// replaced contains the builds that newer builds replaced during the wait.
 	replaced []replacedBuild
 	// onStatus is called when the status changes. It may be nil.
 	onStatus func(*environments.BuildReport)
@@ -39,7 +39,7 @@ type buildWait struct {
 
 type replacedBuild struct {
 	id string
-	// failed is set if it failed or was canceled, and was not superseded.
+	// failed is true if the build failed or was canceled, and was not superseded.
 	failed bool
 }
 
@@ -110,7 +110,7 @@ func ofEnvironment(status string) string {
 
 const anotherBuild = "Waited for a Newer Build"
 
-// movedOn describes the builds that replaced each other. Empty if none did.
+// movedOn describes how builds replaced each other. It is empty if none did.
 func (w *buildWait) movedOn() string {
 	if len(w.replaced) == 0 {
 		return ""
@@ -133,7 +133,7 @@ func (w *buildWait) movedOn() string {
 
 type buildFailure struct {
 	environment, name, build string
-	// newer is the latest build if it is another one. The service returns a reason only for the latest build.
+	// newer is the latest build, if it is a different build. The service returns a reason only for the latest build.
 	newer               string
 	category, reason    string
 	excerpt             string
@@ -163,7 +163,7 @@ func failureOf(e *environments.Environment, last *environments.BuildReport) *bui
 	return f
 }
 
-// Limits of the log in an error.
+// Limits of the log excerpt in an error.
 const (
 	maxExcerptLines = 20
 	maxExcerptChars = 2000
@@ -231,7 +231,7 @@ func (f *buildFailure) remedy() string {
 
 func (f *buildFailure) hasLog() bool { return strings.TrimSpace(f.excerpt) != "" }
 
-// problem names what to fix, with where to read about it.
+// problem names what to fix, and where to read about it.
 func (f *buildFailure) problem() string {
 	switch {
 	case !f.hasLog() && f.reason == "":
@@ -263,7 +263,7 @@ func staysActive(e *environments.Environment) string {
 // builtFields are the fields that a reason or a log may name.
 var builtFields = apierror.Fields{"repositories": path.Root("repositories"), "setupScript": path.Root("setup_script"), "setup_script": path.Root("setup_script"), "sourceId": path.Root("source_id")}
 
-// at returns the attribute at fault: one that the reason or the log names, or else one that the category points to.
+// at returns the attribute at fault: the one that the reason or the log names, or the one for the category.
 func (f *buildFailure) at(repositories []environments.Repository, configured map[string]bool) path.Path {
 	for _, text := range []string{f.reason, f.excerpt} {
 		if at, ok := builtFields.Find(text); ok && (configured[at.String()] || exists(at, len(repositories))) {

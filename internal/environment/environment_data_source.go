@@ -58,7 +58,8 @@ func findEnvironment(ctx context.Context, c *client.Client, m *environmentDataMo
 	return c.Environments.WithFailure(ctx, found)
 }
 
-// inItsScope is an environment's ID with what may tell it from another one of its name.
+// inItsScope returns an environment's ID with its scope, which may distinguish it from another environment with the same
+// name.
 func inItsScope(e *environments.Environment) string {
 	if e.Scope == "" {
 		return e.ID

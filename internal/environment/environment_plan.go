@@ -100,8 +100,8 @@ func (m *environmentModel) makesDefault(state *environmentModel, left unfinished
 	return wanted && (left.Default || !state.MakeOrganizationDefault.ValueBool())
 }
 
-// waitsOn reports whether to wait for an earlier build: an apply stopped waiting for it, or the environment must be built
-// before it can become the default.
+// waitsOn reports whether to wait for an earlier build: either an apply stopped waiting for it, or the environment must be
+// built before it can become the default.
 func (m *environmentModel) waitsOn(state *environmentModel, left unfinished) bool {
 	return left.Build || state.Status.ValueString() == environments.StatusBuilding && m.makesDefault(state, left)
 }
@@ -158,9 +158,9 @@ func nameOf(ctx context.Context, c *client.Client, id string) string {
 	return label(all[at].Name, id)
 }
 
-// checkSource rejects what a configured source does not support. State is nil for a new environment. A source that
-// somebody else chose is not checked: a destroy plans the configuration too, and must not fail because of it. If the
-// sources cannot be listed, the service decides.
+// checkSource rejects options that a configured source does not support. State is nil for a new environment. An unchanged
+// source is not checked, because a destroy also plans the configuration and must not fail. If the sources cannot be listed,
+// the service decides.
 func (r *environmentResource) checkSource(ctx context.Context, configured types.String, plan, state *environmentModel) diag.Diagnostics {
 	if !value.IsSet(configured) || state != nil && !plan.changesBuild(state) {
 		return nil
@@ -179,7 +179,7 @@ func (r *environmentResource) checkSource(ctx context.Context, configured types.
 		}
 	}
 	if state != nil && configured.Equal(state.SourceID) {
-		return nil // It is not offered any more, but in use.
+		return nil // It is no longer offered, but still in use.
 	}
 	there := ""
 	if len(known) > 0 {

@@ -1,4 +1,4 @@
-// Package environment holds the Terraform objects that concern environments and their builds.
+// Package environment contains the Terraform objects for environments and their builds.
 package environment
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
-// environmentRecord is an environment as the service returns it: the results that the resource and the data sources share.
+// environmentRecord contains the results that the resource and the data sources share.
 type environmentRecord struct {
 	ID                    types.String `tfsdk:"id"`
 	Name                  types.String `tfsdk:"name"`
@@ -31,7 +31,7 @@ type environmentRecord struct {
 	CreatedAt             types.String `tfsdk:"created_at"`
 }
 
-// environmentResults are the fields of an environment, wherever they are shown.
+// environmentResults are the fields of an environment in resources and data sources.
 var environmentResults = results.Record[environments.Environment]{
 	"id":                       results.String("The environment's ID.", func(e *environments.Environment) string { return e.ID }),
 	"name":                     results.String("The environment's name.", func(e *environments.Environment) string { return e.Name }),
@@ -102,10 +102,10 @@ var (
 	buildType      = buildResults.ObjectType()
 )
 
-// FromAPI stores a record.
+// FromAPI sets the record's values.
 func (m *environmentRecord) FromAPI(ctx context.Context, e *environments.Environment) diag.Diagnostics {
 	return environmentResults.Into(ctx, e, m)
 }
 
-// Identity is the environment's ID.
+// Identity returns the environment's ID.
 func (m *environmentRecord) Identity() any { return &crud.ID{ID: m.ID} }

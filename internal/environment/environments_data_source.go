@@ -17,7 +17,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// atAccount shows at the service account what the service refuses to list for it.
+// atAccount puts errors about the service account on its argument.
 var atAccount = apierror.AtStatus{
 	http.StatusBadRequest: path.Root("service_account_id"), http.StatusForbidden: path.Root("service_account_id"), http.StatusNotFound: path.Root("service_account_id"),
 }

@@ -17,33 +17,33 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 )
 
-// mark is the key of the private state that follows an object from its import to its first update. It holds unread or read.
+// mark is the key in private state that marks an object from its import to its first update. Its value is unread or read.
 const mark = "imported"
 
 var (
-	// unread says that only the ID is known.
+	// unread means that only the ID is known.
 	unread = []byte(`"unread"`)
 	read   = []byte(`"read"`)
 )
 
-// Private is the part of the framework's private state that is used here; its type cannot be named outside.
+// Private is the part of the framework's private state that is used here. Its own type is in an internal package.
 type Private interface {
 	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
 
-// MarkImported marks an object whose ID alone was imported.
+// MarkImported marks an object that was imported by its ID only.
 func MarkImported(ctx context.Context, private Private) diag.Diagnostics {
 	return private.SetKey(ctx, mark, unread)
 }
 
-// IsUnread reports that an object was imported and has not been read yet.
+// IsUnread reports whether an object was imported and has not been read yet.
 func IsUnread(ctx context.Context, private Private) bool {
 	value, _ := private.GetKey(ctx, mark)
 	return string(value) == string(unread)
 }
 
-// MarkRead notes that an imported object was read.
+// MarkRead marks an imported object as read.
 func MarkRead(ctx context.Context, private Private) diag.Diagnostics {
 	if !IsUnread(ctx, private) {
 		return nil
@@ -51,12 +51,12 @@ func MarkRead(ctx context.Context, private Private) diag.Diagnostics {
 	return private.SetKey(ctx, mark, read)
 }
 
-// ForgetImport says that an imported object was updated, after which no argument is adopted.
+// ForgetImport removes the mark after an update, so that no later change is adopted.
 func ForgetImport(ctx context.Context, private Private) diag.Diagnostics {
 	return private.SetKey(ctx, mark, nil)
 }
 
-// MayAdopt reports that an object was imported and not updated since, and that an argument has no prior value.
+// MayAdopt reports whether an object was imported and not updated since, and the argument has no prior value.
 func MayAdopt(ctx context.Context, private Private, prior attr.Value) bool {
 	value, _ := private.GetKey(ctx, mark)
 	return len(value) > 0 && prior.IsNull()
@@ -64,28 +64,28 @@ func MayAdopt(ctx context.Context, private Private, prior attr.Value) bool {
 
 const description = "A change replaces the object, except for the first value after an import, which is adopted."
 
-// CreateOnlyBool is the plan modifier of a create-only bool.
+// CreateOnlyBool returns the plan modifier for a create-only bool.
 func CreateOnlyBool() planmodifier.Bool {
 	return boolplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.BoolRequest, resp *boolplanmodifier.RequiresReplaceIfFuncResponse) {
 		resp.RequiresReplace = !MayAdopt(ctx, req.Private, req.StateValue)
 	}, description, description)
 }
 
-// CreateOnlyString is the plan modifier of a create-only string.
+// CreateOnlyString returns the plan modifier for a create-only string.
 func CreateOnlyString() planmodifier.String {
 	return stringplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
 		resp.RequiresReplace = !MayAdopt(ctx, req.Private, req.StateValue)
 	}, description, description)
 }
 
-// CreateOnlyList is the plan modifier of a create-only list.
+// CreateOnlyList returns the plan modifier for a create-only list.
 func CreateOnlyList() planmodifier.List {
 	return listplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.ListRequest, resp *listplanmodifier.RequiresReplaceIfFuncResponse) {
 		resp.RequiresReplace = !MayAdopt(ctx, req.Private, req.StateValue)
 	}, description, description)
 }
 
-// CreateOnlyMap is the plan modifier of a create-only map.
+// CreateOnlyMap returns the plan modifier for a create-only map.
 func CreateOnlyMap() planmodifier.Map {
 	return mapplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.MapRequest, resp *mapplanmodifier.RequiresReplaceIfFuncResponse) {
 		resp.RequiresReplace = !MayAdopt(ctx, req.Private, req.StateValue)

@@ -10,19 +10,19 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// keepEqual keeps a string as it is in the state where the configuration has an equal form of it.
+// keepEqual keeps the prior value if the configured value is an equal form of it.
 type keepEqual struct {
 	equal func(a, b string) bool
 	text  string
 }
 
-// KeepEqual is the plan modifier of a string that has several equal forms. It keeps the one that is in the state. Text says
-// in one sentence which forms are equal.
+// KeepEqual returns a plan modifier for a string that has several equal forms. It keeps the form in the state. Text
+// describes in one sentence which forms are equal.
 func KeepEqual(equal func(a, b string) bool, text string) planmodifier.String {
 	return keepEqual{equal, text}
 }
 
-// KeepCase is KeepEqual for a string in which upper and lower case make no difference.
+// KeepCase is KeepEqual for a case-insensitive string.
 func KeepCase() planmodifier.String {
 	return KeepEqual(strings.EqualFold, "Case is ignored.")
 }
@@ -35,7 +35,7 @@ func (k keepEqual) PlanModifyString(_ context.Context, req planmodifier.StringRe
 	resp.PlanValue = Keep(req.StateValue, req.PlanValue, k.equal)
 }
 
-// Keep returns the prior value of a string if the new one is equal to it, and otherwise the new one.
+// Keep returns the prior value of a string if the new value is equal to it, and the new value otherwise.
 func Keep(prior, now types.String, equal func(a, b string) bool) types.String {
 	if value.IsSet(prior) && value.IsSet(now) && equal(prior.ValueString(), now.ValueString()) {
 		return prior

@@ -57,7 +57,7 @@ func NewMemberDataSource() datasource.DataSource {
 	}
 }
 
-// FromAPI stores a record. The email address keeps the case that it was given with.
+// FromAPI keeps the configured case of the email address.
 func (m *memberModel) FromAPI(ctx context.Context, u *organization.Member) diag.Diagnostics {
 	given := m.Email
 	diags := memberResults.Into(ctx, u, m)
@@ -67,7 +67,7 @@ func (m *memberModel) FromAPI(ctx context.Context, u *organization.Member) diag.
 	return diags
 }
 
-// onlyMember returns the one member with an email address, or an error if there is none, or more than one.
+// onlyMember returns the only member with an email address. No match, or more than one, is an error.
 func onlyMember(email string, found []organization.Member) (*organization.Member, error) {
 	switch len(found) {
 	case 0:

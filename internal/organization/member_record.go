@@ -18,7 +18,7 @@ var memberResults = results.Record[organization.Member]{
 	"metadata":        results.StringMap("The organization's metadata about the member. Values that are not strings are JSON.", metadataOf),
 }
 
-// metadataOf is empty where the service returns none.
+// metadataOf returns an empty map if the service returns no metadata.
 func metadataOf(u *organization.Member) map[string]string {
 	if u.Metadata == nil {
 		return map[string]string{}

@@ -1,4 +1,4 @@
-// Package organization holds the Terraform objects for members, usage limits, and enterprise controls.
+// Package organization contains the Terraform objects for members, usage limits, and enterprise controls.
 package organization
 
 import (

@@ -1,4 +1,4 @@
-// Package phrase has the rules of English that messages need. It knows neither the service nor Terraform.
+// Package phrase contains the English grammar rules that messages need.
 package phrase
 
 import (
@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// MaxNamed bounds how many objects a message names.
+// MaxNamed limits how many objects a message names.
 const MaxNamed = 20
 
 // Names lists the first most names and counts the rest: "a, b, c and 7 more".
@@ -17,7 +17,7 @@ func Names(names []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// Join puts sentences one after the other and leaves out empty ones.
+// Join joins sentences with spaces and omits empty ones.
 func Join(sentences ...string) string {
 	text := ""
 	for _, s := range sentences {
@@ -29,7 +29,7 @@ func Join(sentences ...string) string {
 	return text
 }
 
-// Verb is the verb for so many: "does", "do".
+// Verb returns the verb for a count: "does" or "do".
 func Verb(count int, one, several string) string {
 	if count == 1 {
 		return one
@@ -37,12 +37,12 @@ func Verb(count int, one, several string) string {
 	return several
 }
 
-// Count is so many of a noun, whose plural ends in s: "1 computer", "3 computers".
+// Count returns a count with its noun, whose plural ends in s: "1 computer", "3 computers".
 func Count(count int, noun string) string {
 	return fmt.Sprintf("%d %s", count, Verb(count, noun, noun+"s"))
 }
 
-// WithArticle puts "a" or "an" before a noun as it is spelled: "a computer", "an API key".
+// WithArticle puts "a" or "an" before a noun: "a computer", "an API key".
 func WithArticle(noun string) string {
 	if noun != "" && strings.ContainsRune("aeioAEIO", rune(noun[0])) {
 		return "an " + noun

@@ -12,40 +12,39 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// distance lies between the answer to a failed creation and the ones before and after it. Terraform needs some
-// milliseconds for an answer, and more where the state is large or the machine busy.
+// distance is the time between the response to a failed create and other responses. Terraform processes a response in a few
+// milliseconds, or longer if the state is large or the machine is busy.
 const distance = 250 * time.Millisecond
 
-// Server is what a provider of this project serves.
+// Server is the set of protocol servers that the provider implements.
 type Server interface {
 	tfprotov6.ProviderServer
 	tfprotov6.ListResourceServer
 	tfprotov6.ActionServer
 }
 
-// newPacedServer returns a server in front of inner. Other providers of a run are out of its reach.
+// newPacedServer returns a server in front of inner. It cannot pace the responses of other providers in the same run.
 func newPacedServer(inner Server, clk clock.Clock) Server {
 	return &pacedServer{Server: inner, clock: clk}
 }
 
-// pacedServer keeps the answers to failed creations away from other answers.
+// pacedServer separates the responses to failed creates from other responses.
 //
-// Terraform (1.16.4) holds an object whose creation ended with an error without a status for a moment, until it has marked
-// it as tainted. If another answer makes it save the state in that moment, it panics, and the state file is empty
-// afterwards: everything that the run has made is lost. Several creations that fail at about the same time do that nearly
-// always. OpenTofu and Terraform 1.5 do not have this fault; there the pause costs a moment after a failure.
+// Terraform 1.16.4 briefly keeps an object whose create failed without a status, until it marks the object as tainted. If
+// another response makes it save the state in that moment, it panics and leaves an empty state file. Several creates that
+// fail at about the same time almost always cause this. OpenTofu and Terraform 1.5 do not have this bug.
 type pacedServer struct {
 	Server
 	clock clock.Clock
 
-	// mu is held by the answer that leaves next, while it waits.
+	// mu is held by the next response while it waits.
 	mu sync.Mutex
-	// left is when the last answer left, and last is its kind.
+	// left is the time of the last response, and last is its kind.
 	left time.Time
 	last answer
 }
 
-// answer is the kind of an answer.
+// answer is the kind of a response.
 type answer int
 
 const (
@@ -63,14 +62,15 @@ func (s *pacedServer) ApplyResourceChange(ctx context.Context, req *tfprotov6.Ap
 	return resp, err
 }
 
-// ReadDataSource is called in an apply too, where its answer is saved.
+// ReadDataSource is paced because Terraform may also call it during an apply, and then saves the state.
 func (s *pacedServer) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
 	resp, err := s.Server.ReadDataSource(ctx, req)
 	s.leave(context.WithoutCancel(ctx), ordinary)
 	return resp, err
 }
 
-// leave waits until an answer may go. Even a run that is being stopped must not lose its state, so ctx does not end.
+// leave waits until a response may be sent. The caller's ctx is never canceled, because even an interrupted run must not
+// lose its state.
 func (s *pacedServer) leave(ctx context.Context, kind answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +80,7 @@ func (s *pacedServer) leave(ctx context.Context, kind answer) {
 	s.left, s.last = s.clock.Now(), kind
 }
 
-// isFailedCreation reports an answer that holds an error and the object that was made nevertheless.
+// isFailedCreation reports whether a response contains both an error and the object that was created.
 func isFailedCreation(req *tfprotov6.ApplyResourceChangeRequest, resp *tfprotov6.ApplyResourceChangeResponse) bool {
 	return isNull(req.PriorState) && !isNull(resp.NewState) && slices.ContainsFunc(resp.Diagnostics, func(d *tfprotov6.Diagnostic) bool {
 		return d.Severity == tfprotov6.DiagnosticSeverityError

@@ -1,4 +1,4 @@
-// Package provider is the Terraform provider "agentyard": its settings and the list of its objects.
+// Package provider implements the Terraform provider "agentyard": its settings and the list of its objects.
 package provider
 
 import (
@@ -51,7 +51,7 @@ var (
 	_ provider.ProviderWithValidateConfig     = (*agentyardProvider)(nil)
 )
 
-// Option changes a provider for tests.
+// Option changes a provider in tests.
 type Option func(*agentyardProvider)
 
 // WithClock sets the clock of the provider and its client.
@@ -59,7 +59,7 @@ func WithClock(clk clock.Clock) Option {
 	return func(p *agentyardProvider) { p.clock = clk }
 }
 
-// New returns a constructor of providers of the given version.
+// New returns a constructor for providers of the given version.
 func New(version string, options ...Option) func() provider.Provider {
 	return func() provider.Provider { return newProvider(version, options) }
 }
@@ -128,7 +128,7 @@ func (p *agentyardProvider) Schema(_ context.Context, _ provider.SchemaRequest, 
 	}
 }
 
-// ValidateConfig reports wrong values at their attributes.
+// ValidateConfig reports invalid values at their attributes.
 func (p *agentyardProvider) ValidateConfig(ctx context.Context, req provider.ValidateConfigRequest, resp *provider.ValidateConfigResponse) {
 	var m providerModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)

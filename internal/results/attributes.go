@@ -80,8 +80,8 @@ func keepInUpdate(attribute schema.Attribute) schema.Attribute {
 	return attribute
 }
 
-// ByIDOrName returns the data source's attributes for a record that is found by its ID or by its name. The name has at
-// most maxName characters; 0 means that no maximum is known.
+// ByIDOrName returns the attributes of a data source that looks up a record by ID or by name. A name has at most maxName
+// characters; 0 means that the maximum is unknown.
 func (r Record[T]) ByIDOrName(maxName int) map[string]dsschema.Attribute {
 	attributes := r.DataSource()
 	checks := map[string]validator.String{"id": value.NotEmpty(), "name": value.NotEmpty()}
@@ -98,7 +98,7 @@ func (r Record[T]) ByIDOrName(maxName int) map[string]dsschema.Attribute {
 	return attributes
 }
 
-// MaxResults is the argument of a data source that bounds what it reads of a listing.
+// MaxResults returns the argument that limits how many items a data source reads.
 func MaxResults(description string) dsschema.Attribute {
 	return dsschema.Int64Attribute{
 		Optional:            true,

@@ -12,37 +12,37 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// String is a string; an empty one is null.
+// String returns a string field. An empty string is null.
 func String[T any](text string, get func(*T) string) Field[T] {
 	return Field[T]{Text: text, Type: types.StringType, Value: func(record *T) attr.Value { return value.StringOrNull(get(record)) }}
 }
 
-// StringPointer is a string that may be empty; nil is null.
+// StringPointer returns a string field that may be empty. Nil is null.
 func StringPointer[T any](text string, get func(*T) *string) Field[T] {
 	return Field[T]{Text: text, Type: types.StringType, Value: func(record *T) attr.Value { return types.StringPointerValue(get(record)) }}
 }
 
-// Bool is a boolean; nil is null.
+// Bool returns a boolean field. Nil is null.
 func Bool[T any](text string, get func(*T) *bool) Field[T] {
 	return Field[T]{Text: text, Type: types.BoolType, Value: func(record *T) attr.Value { return types.BoolPointerValue(get(record)) }}
 }
 
-// Int64 is a whole number; nil is null.
+// Int64 returns an integer field. Nil is null.
 func Int64[T any](text string, get func(*T) *int64) Field[T] {
 	return Field[T]{Text: text, Type: types.Int64Type, Value: func(record *T) attr.Value { return types.Int64PointerValue(get(record)) }}
 }
 
-// Float64 is a number; nil is null.
+// Float64 returns a number field. Nil is null.
 func Float64[T any](text string, get func(*T) *float64) Field[T] {
 	return Field[T]{Text: text, Type: types.Float64Type, Value: func(record *T) attr.Value { return types.Float64PointerValue(get(record)) }}
 }
 
-// Time is an RFC 3339 string in UTC; the zero time is null.
+// Time returns a field with an RFC 3339 string in UTC. The zero time is null.
 func Time[T any](text string, get func(*T) time.Time) Field[T] {
 	return Field[T]{Text: text, Type: types.StringType, Value: func(record *T) attr.Value { return value.Time(get(record)) }}
 }
 
-// JSON is a string of normalized JSON; nothing is null. What a response contains is always valid JSON.
+// JSON returns a field with a string of normalized JSON. Nil is null. The JSON in a response is always valid.
 func JSON[T any](text string, get func(*T) json.RawMessage) Field[T] {
 	return Field[T]{Text: text, Type: jsontypes.NormalizedType{}, Value: func(record *T) attr.Value {
 		normalized, _ := value.JSON(get(record))
@@ -50,14 +50,14 @@ func JSON[T any](text string, get func(*T) json.RawMessage) Field[T] {
 	}}
 }
 
-// SensitiveJSON is JSON that the CLI does not show.
+// SensitiveJSON returns a JSON field that the CLI does not show.
 func SensitiveJSON[T any](text string, get func(*T) json.RawMessage) Field[T] {
 	field := JSON(text, get)
 	field.Sensitive = true
 	return field
 }
 
-// StringList is a list of strings; nil is null.
+// StringList returns a field with a list of strings. Nil is null.
 func StringList[T any](text string, get func(*T) []string) Field[T] {
 	return Field[T]{Text: text, Type: types.ListType{ElemType: types.StringType}, Value: func(record *T) attr.Value {
 		items := get(record)
@@ -68,7 +68,7 @@ func StringList[T any](text string, get func(*T) []string) Field[T] {
 	}}
 }
 
-// StringSet is a set of strings, which the service may repeat; nil is null.
+// StringSet returns a field with a set of strings. The service may return duplicates. Nil is null.
 func StringSet[T any](text string, get func(*T) []string) Field[T] {
 	return Field[T]{Text: text, Type: types.SetType{ElemType: types.StringType}, Value: func(record *T) attr.Value {
 		items := get(record)
@@ -79,7 +79,7 @@ func StringSet[T any](text string, get func(*T) []string) Field[T] {
 	}}
 }
 
-// StringMap is a map of strings; nil is null.
+// StringMap returns a field with a map of strings. Nil is null.
 func StringMap[T any](text string, get func(*T) map[string]string) Field[T] {
 	return Field[T]{Text: text, Type: types.MapType{ElemType: types.StringType}, Value: func(record *T) attr.Value {
 		items := get(record)
@@ -94,13 +94,13 @@ func StringMap[T any](text string, get func(*T) map[string]string) Field[T] {
 	}}
 }
 
-// Object is a nested record; nil is null.
+// Object returns a field with a nested record. Nil is null.
 func Object[T, E any](text string, of Record[E], get func(*T) *E) Field[T] {
 	typ := of.ObjectType()
 	return Field[T]{Text: text, Type: typ, nested: of.Elements(), Value: func(record *T) attr.Value { return of.object(typ, get(record)) }}
 }
 
-// List is a list of nested records; nil is null.
+// List returns a field with a list of nested records. Nil is null.
 func List[T, E any](text string, of Record[E], get func(*T) []E) Field[T] {
 	typ := of.ObjectType()
 	return Field[T]{Text: text, Type: types.ListType{ElemType: typ}, nested: of.Elements(), Value: func(record *T) attr.Value {

@@ -1,5 +1,5 @@
-// Package results describes the fields of a record once: name, description, type and value. The computed attributes of
-// resources and data sources, and their values, are built from that.
+// Package results describes each field of a record once: name, description, type, and value. The computed attributes of
+// resources and data sources are built from these descriptions.
 package results
 
 import (
@@ -14,28 +14,28 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 )
 
-// Record holds the fields of a T by the names of their attributes.
+// Record contains the fields of a T by attribute name.
 type Record[T any] map[string]Field[T]
 
-// Field is one field of a T. The functions in fields.go make the usual ones.
+// Field is one field of a T. Use the functions in fields.go to create fields of the usual types.
 type Field[T any] struct {
 	Text      string
 	Type      attr.Type
 	Sensitive bool
-	// Value reads the field. Its type must be Type.
+	// Value reads the field. The value's type must be Type.
 	Value func(*T) attr.Value
-	// nested are the attributes of an object, or of the objects in a list.
+	// nested contains the attributes of an object, or of the objects in a list.
 	nested map[string]schema.Attribute
 }
 
-// With returns the record with more fields.
+// With returns the record with additional fields.
 func (r Record[T]) With(fields Record[T]) Record[T] {
 	all := maps.Clone(r)
 	maps.Copy(all, fields)
 	return all
 }
 
-// ObjectType is the type of the record as an object.
+// ObjectType returns the record's type as an object.
 func (r Record[T]) ObjectType() types.ObjectType {
 	attrTypes := make(map[string]attr.Type, len(r))
 	for name, field := range r {
@@ -44,17 +44,17 @@ func (r Record[T]) ObjectType() types.ObjectType {
 	return types.ObjectType{AttrTypes: attrTypes}
 }
 
-// Object returns a record's value; nil is null.
+// Object returns a record's value. Nil is null.
 func (r Record[T]) Object(record *T) types.Object {
 	return r.object(r.ObjectType(), record)
 }
 
-// List returns the values of records; nil is an empty list.
+// List returns the values of records. Nil is an empty list.
 func (r Record[T]) List(records []T) types.List {
 	return r.list(r.ObjectType(), records)
 }
 
-// ListOrNull returns the values of records; nil is null.
+// ListOrNull returns the values of records. Nil is null.
 func (r Record[T]) ListOrNull(records []T) types.List {
 	if records == nil {
 		return types.ListNull(r.ObjectType())
@@ -62,7 +62,7 @@ func (r Record[T]) ListOrNull(records []T) types.List {
 	return r.List(records)
 }
 
-// Into copies a record's fields into a model that has an attribute for each of them.
+// Into copies a record's fields into a model that has an attribute for each field.
 func (r Record[T]) Into(ctx context.Context, record *T, model any) diag.Diagnostics {
 	return r.Object(record).As(ctx, model, basetypes.ObjectAsOptions{})
 }
@@ -86,7 +86,7 @@ func (r Record[T]) list(typ types.ObjectType, records []T) types.List {
 	return types.ListValueMust(typ, values)
 }
 
-// Elements are the record's attributes in an object of a list or map.
+// Elements returns the record's attributes in an object of a list or map.
 func (r Record[T]) Elements() map[string]schema.Attribute {
 	attributes := make(map[string]schema.Attribute, len(r))
 	for name, field := range r {
@@ -95,8 +95,8 @@ func (r Record[T]) Elements() map[string]schema.Attribute {
 	return attributes
 }
 
-// Resource returns the record's attributes in a resource. An update keeps their values in its plan, so that plans stay
-// quiet; the next refresh stores what has changed.
+// Resource returns the record's attributes in a resource. The plan of an update keeps their values, so that plans stay
+// quiet. The next refresh stores the changes.
 func (r Record[T]) Resource() map[string]schema.Attribute {
 	attributes := r.Elements()
 	for name, attribute := range attributes {
@@ -109,12 +109,12 @@ func (r Record[T]) Resource() map[string]schema.Attribute {
 func (r Record[T]) DataSource() map[string]dsschema.Attribute {
 	attributes := make(map[string]dsschema.Attribute, len(r))
 	for name, attribute := range r.Elements() {
-		attributes[name] = attribute // One interface covers the attributes of resources and of data sources.
+		attributes[name] = attribute // One interface covers the attributes of resources and data sources.
 	}
 	return attributes
 }
 
-// DataSourceList returns the attribute of a data source for a list of records.
+// DataSourceList returns a data source's attribute for a list of records.
 func (r Record[T]) DataSourceList(description string) dsschema.Attribute {
 	return dsschema.ListNestedAttribute{
 		Computed:            true,

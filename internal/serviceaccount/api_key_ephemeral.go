@@ -26,9 +26,9 @@ var (
 )
 
 const (
-	// defaultLifetime ends a key whose run was killed before it could revoke the key.
+	// defaultLifetime limits the lifetime of a key whose run was killed before it could revoke the key.
 	defaultLifetime = "1h"
-	// openedKey is the private data with which Close finds the key.
+	// openedKey is the private data that Close uses to find the key.
 	openedKey = "opened"
 	// revokeTimeout bounds a revocation, which continues after an interrupt.
 	revokeTimeout = time.Minute
@@ -113,7 +113,7 @@ func (e *apiKeyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, r
 	resp.Diagnostics.Append(resp.Private.SetKey(ctx, openedKey, mark)...)
 	resp.Diagnostics.Append(resp.Result.Set(ctx, &m)...)
 	if resp.Diagnostics.HasError() {
-		// Terraform does not close what did not open.
+		// Terraform does not call Close after a failed Open.
 		e.revoke(ctx, ephemeralKey{AccountID: m.ServiceAccountID.ValueString(), KeyID: made.ID}, resp.Diagnostics.AddError)
 	}
 }
@@ -134,7 +134,7 @@ func (e *apiKeyEphemeral) Close(ctx context.Context, req ephemeral.CloseRequest,
 	e.revoke(ctx, key, resp.Diagnostics.AddError)
 }
 
-// revoke ignores an interrupt: otherwise, the key would live until it expires.
+// revoke ignores an interrupt, because otherwise the key would stay valid until it expires.
 func (e *apiKeyEphemeral) revoke(ctx context.Context, key ephemeralKey, addError func(summary, detail string)) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
 	defer cancel()

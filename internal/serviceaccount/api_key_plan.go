@@ -38,8 +38,8 @@ func (r *apiKeyResource) planCreation(ctx context.Context, req *resource.ModifyP
 	return append(diags, apierror.For("plan", "API key", r.Client.ServiceAccounts.CheckKeyAccess(ctx, plan.ServiceAccountID.ValueString()), apiKeyFields)...)
 }
 
-// planUpdate makes the results of a new key unknown, so that whatever depends on them is planned too. The identity stays:
-// Terraform rejects an unknown one.
+// planUpdate makes the results of a new key unknown, so that dependent resources are planned too. The identity does not
+// change, because Terraform rejects an unknown identity.
 func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) diag.Diagnostics {
 	var config, plan, state apiKeyModel
 	diags := req.Config.Get(ctx, &config)
@@ -127,7 +127,7 @@ func revokesSuccessor(successor *serviceaccounts.APIKey) string {
 	return fmt.Sprintf("The apply also revokes API key %s (%q, created at %s): it was created when this key ended, as in a rotation, and its value is not in the state.", successor.ID, successor.Name, successor.CreatedAt.Time().Format(time.RFC3339))
 }
 
-// successorMark is the private state with the ID that the plan shows. The apply revokes no other key.
+// successorMark is the key in private state for the ID that the plan shows. The apply revokes no other key.
 const successorMark = "revokes"
 
 func setSuccessor(ctx context.Context, private modifier.Private, successor *serviceaccounts.APIKey) diag.Diagnostics {
@@ -163,13 +163,13 @@ func (m *apiKeyModel) renewedResults(config, state *apiKeyModel, wanted *keyConf
 	m.newResults(config, wanted)
 	m.RotatedAt, m.PreviousKeyID = types.StringUnknown(), types.StringUnknown()
 	if wanted.unknown {
-		// The current key may stay, and its time of revocation may be in the future.
+		// The current key may remain, and its revocation time may be in the future.
 		m.RevokedAt = types.StringUnknown()
 		if config.ExpiresAt.IsNull() && !state.ExpiresAt.IsNull() {
 			m.ExpiresAt = types.StringUnknown()
 		}
 	}
-	// A key that is due may expire before the apply. It is then replaced, and the previous key stays.
+	// A key that is due may expire before the apply. It is then replaced, and the previous key remains.
 	if action == keyMint || !wanted.unknown && !wanted.settings.hasGrace && state.PreviousKeyID.IsNull() {
 		m.PreviousKeyID = state.PreviousKeyID
 	}

@@ -87,11 +87,11 @@ type apiKeyIdentity struct {
 	ID               types.String `tfsdk:"id"`
 }
 
-// FromAPI keeps the key's value, which no listing has.
+// FromAPI keeps the key's value, because no list response contains it.
 func (m *apiKeyModel) FromAPI(ctx context.Context, k *serviceaccounts.APIKey) diag.Diagnostics {
 	m.ServiceAccountID, m.ID, m.Name = types.StringValue(k.AccountID), types.StringValue(k.ID), types.StringValue(k.Name)
 	m.Fingerprint = value.StringOrNull(k.Fingerprint)
-	// The response to a create has the time only to the second.
+	// The create response rounds the time to the second.
 	if inState := parseTime(m.CreatedAt); inState.IsZero() || inState.Sub(k.CreatedAt.Time()).Abs() >= sameCreation {
 		m.CreatedAt = value.Time(k.CreatedAt.Time())
 	}
@@ -104,7 +104,7 @@ func (m *apiKeyModel) FromAPI(ctx context.Context, k *serviceaccounts.APIKey) di
 	return diags
 }
 
-// setMinted uses now for the next rotation if the response has no time of creation.
+// setMinted uses the current time for the next rotation if the response has no creation time.
 func (m *apiKeyModel) setMinted(ctx context.Context, k *serviceaccounts.MintedAPIKey, now time.Time) diag.Diagnostics {
 	m.ID, m.Key, m.Fingerprint = types.StringValue(k.ID), types.StringValue(k.Value), value.StringOrNull(k.Fingerprint)
 	if !m.ExpiresAt.IsNull() { // The next refresh adds an expiry that was not planned.
@@ -263,8 +263,8 @@ func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest,
 	resp.Diagnostics.Append(markExpiry(ctx, resp.Private, &config)...)
 }
 
-// Read keeps a deleted key in the state as revoked, as long as its account exists: it is replaced in place, so that what
-// depends on it is updated and not replaced.
+// Read keeps a deleted key in the state as revoked while its account exists. The key is replaced in place, so that dependent
+// resources are updated and not replaced.
 func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var m apiKeyModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
@@ -292,7 +292,7 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 }
 
-// Update makes a new key if the plan does not know its ID. Otherwise, it only stores the configuration.
+// Update creates a new key if its ID is unknown in the plan. Otherwise, it only stores the configuration.
 func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var m, state, config apiKeyModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
@@ -331,7 +331,7 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 	resp.Diagnostics.Append(r.store(ctx, &m, &config, resp)...)
 }
 
-// store changes the private state only together with the state.
+// store saves the private state only together with the state.
 func (r *apiKeyResource) store(ctx context.Context, m, config *apiKeyModel, resp *resource.UpdateResponse) diag.Diagnostics {
 	diags := crud.Save(ctx, &resp.State, resp.Identity, m, m.Identity())
 	if diags.HasError() {
@@ -343,7 +343,7 @@ func (r *apiKeyResource) store(ctx context.Context, m, config *apiKeyModel, resp
 	return diags
 }
 
-// Delete revokes the key, the previous key, and the key that an interrupted rotation left.
+// Delete revokes the key, the previous key, and a key that an interrupted rotation created.
 func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var m apiKeyModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)

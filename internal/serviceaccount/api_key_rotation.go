@@ -24,7 +24,7 @@ const dueMargin = 15 * time.Minute
 // sameExpiry allows for rounding.
 const sameExpiry = time.Second
 
-// sameCreation allows for a response that has the time only to the second.
+// sameCreation allows for responses with the time rounded to the second.
 const sameCreation = 2 * time.Second
 
 // expiryMark is the private state that records whether expires_at came from the configuration. The service may set one too;
@@ -49,7 +49,7 @@ type keyDecision struct {
 	reason string
 }
 
-// replaces reports that the key gets another ID and value.
+// replaces reports whether the key gets a new ID and value.
 func (d keyDecision) replaces() bool { return d.action == keyMint || d.action == keyRotate }
 
 // keySettings are the arguments that determine rotation. Zero means null.
@@ -103,7 +103,7 @@ func text(v attr.Value) string {
 }
 
 type keyState struct {
-	// settings are those of the last create or rotation.
+	// settings are from the last create or rotation.
 	settings keySettings
 	// hasValue is false after an import.
 	hasValue         bool
@@ -265,7 +265,7 @@ const (
 	fieldGrace        = "grace_period_minutes"
 )
 
-// check accepts unknown values, which are zero, and negative durations, which a validator refuses.
+// check accepts unknown values, which are zero, and negative durations, which a validator rejects.
 func (s *keySettings) check(expiryUnknown bool) []keyProblem {
 	var problems []keyProblem
 	add := func(field, summary, detail string) { problems = append(problems, keyProblem{field, summary, detail}) }

@@ -61,7 +61,7 @@ var apiKeyResults = results.Record[serviceaccounts.APIKey]{
 	"revoked_at":  results.Time("When the key was revoked (RFC 3339, UTC). Null if it is not revoked.", func(k *serviceaccounts.APIKey) time.Time { return k.RevokedAt.Time() }),
 }
 
-// sortNewestFirst orders keys, for the API leaves their order open, and a changing order would show up as a change.
+// sortNewestFirst sorts keys, because the API does not define their order and a different order would be drift.
 func sortNewestFirst(keys []serviceaccounts.APIKey) {
 	slices.SortFunc(keys, func(a, b serviceaccounts.APIKey) int {
 		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID))

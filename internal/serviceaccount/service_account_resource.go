@@ -1,4 +1,4 @@
-// Package serviceaccount holds the Terraform objects that concern service accounts and their API keys.
+// Package serviceaccount contains the Terraform objects for service accounts and their API keys.
 package serviceaccount
 
 import (
@@ -120,7 +120,7 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 			state.Name.ValueString(), state.ID.ValueString(), phrase.Names(names, 10)))
 }
 
-// Create sets the status in a second request: the service accepts none in the first.
+// Create sets the status in a second request, because the create request does not support it.
 func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	// Saved at once, so that a failure below does not lose the account.
 	crud.Create(ctx, r.Client, "service account", req, resp, func(m *accountModel) (*serviceaccounts.Account, error) {

@@ -1,4 +1,4 @@
-// Package session holds the Terraform objects that concern agent sessions.
+// Package session contains the Terraform objects for agent sessions.
 package session
 
 import (

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// Day accepts a day that exists, as YYYY-MM-DD.
+// Day accepts an existing date in the format YYYY-MM-DD.
 func Day() validator.String {
 	return rule{
 		summary: "Invalid Date", must: "must be a date in the format YYYY-MM-DD, such as 2026-02-28",
@@ -18,7 +18,7 @@ func Day() validator.String {
 	}
 }
 
-// DayFrom accepts the days from first on, and what KnownDay does not know. Why completes the refusal.
+// DayFrom rejects days before first. It accepts values that KnownDay cannot read. Why completes the error.
 func DayFrom(first, why string) validator.String {
 	return rule{
 		summary: "Date Too Early", must: fmt.Sprintf("must not be before %s, because %s", first, why),
@@ -27,9 +27,9 @@ func DayFrom(first, why string) validator.String {
 	}
 }
 
-// KnownDay returns the day that a string says; ok is false where it is null, unknown or malformed. The years 0 and 1 are
-// no days either: Terraform 1.5 validates with them in place of plantimestamp(), and once more with the real days before
-// a data source is read.
+// KnownDay returns the date in a string. It returns false if the string is null, unknown, or malformed. It also ignores the
+// years 0 and 1: Terraform 1.5 uses them for plantimestamp() during validation, and validates again with the real dates
+// before it reads a data source.
 func KnownDay(s types.String) (day time.Time, ok bool) {
 	day, err := time.Parse(time.DateOnly, s.ValueString())
 	return day, err == nil && day.Year() > 1

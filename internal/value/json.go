@@ -8,14 +8,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
 )
 
-// JSON is what the API leaves open as one string of normalized JSON: the keys of objects sorted, no blanks, numbers as they
-// came. It is null where there is nothing. The error says that raw is no JSON.
+// JSON returns normalized JSON: sorted keys, no whitespace, and numbers as the API wrote them. It returns null for empty
+// input, and an error if raw is not valid JSON.
 func JSON(raw json.RawMessage) (jsontypes.Normalized, error) {
 	if len(bytes.TrimSpace(raw)) == 0 || bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
 		return jsontypes.NewNormalizedNull(), nil
 	}
 	in := json.NewDecoder(bytes.NewReader(raw))
-	in.UseNumber() // As float64, a large number would come out as another one.
+	in.UseNumber() // A float64 would change large numbers.
 	var decoded any
 	if err := in.Decode(&decoded); err != nil {
 		return jsontypes.NewNormalizedNull(), fmt.Errorf("read what should be JSON: %w", err)

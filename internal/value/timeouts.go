@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// Timeouts makes the timeouts block of a resource reject durations that leave no time.
+// Timeouts makes a resource's timeouts block reject durations of zero or less.
 func Timeouts(block schema.Block) schema.Block {
 	b, ok := block.(schema.SingleNestedBlock)
 	if !ok {
@@ -21,7 +21,7 @@ func Timeouts(block schema.Block) schema.Block {
 	return b
 }
 
-// ActionTimeouts is Timeouts for an action.
+// ActionTimeouts makes an action's timeouts block reject durations of zero or less.
 func ActionTimeouts(block actionschema.Block) actionschema.Block {
 	b, ok := block.(actionschema.SingleNestedBlock)
 	if !ok {
@@ -31,7 +31,7 @@ func ActionTimeouts(block actionschema.Block) actionschema.Block {
 	return b
 }
 
-// positiveDurations rejects each attribute that is a duration of zero or less. What is no duration has a validator of its own.
+// positiveDurations rejects durations of zero or less. Another validator rejects strings that are not durations.
 type positiveDurations struct{}
 
 func (positiveDurations) Description(context.Context) string { return "must be longer than 0s" }

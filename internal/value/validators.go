@@ -18,12 +18,12 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// rule accepts or refuses a known string, and says in one sentence what it must be.
+// rule accepts or rejects a known string.
 type rule struct {
-	// summary is the title of a refusal, must the sentence after the attribute's path.
+	// summary is the title of the error. must follows the attribute's path in its detail.
 	summary, must string
 	accepts       func(string) bool
-	// got says what was given; nil where the sentence says it.
+	// got describes the rejected value. Nil if the message already contains it.
 	got func(string) string
 }
 
@@ -46,7 +46,7 @@ func (r rule) ValidateString(_ context.Context, req validator.StringRequest, res
 	resp.Diagnostics.AddAttributeError(req.Path, r.summary, detail+".")
 }
 
-// Length accepts strings of least to most characters, whatever their size in bytes.
+// Length accepts strings of least to most characters. It counts characters, not bytes.
 func Length(least, most int) validator.String {
 	must := fmt.Sprintf("must be %d to %d characters long", least, most)
 	if least == 0 {
@@ -59,17 +59,17 @@ func Length(least, most int) validator.String {
 	}
 }
 
-// NotEmpty accepts everything but the empty string, which the service would take for an unset value.
+// NotEmpty rejects the empty string, because the service treats it as unset.
 func NotEmpty() validator.String {
 	return rule{summary: "Empty Value", must: "must not be empty", accepts: func(s string) bool { return s != "" }}
 }
 
-// NotBlank accepts everything but the empty string and blanks. Instead completes the refusal with what to do.
+// NotBlank rejects a string that is empty or contains only spaces. Instead says what to do.
 func NotBlank(instead string) validator.String {
 	return rule{summary: "Blank Value", must: "must not be blank: " + instead, accepts: func(s string) bool { return strings.TrimSpace(s) != "" }}
 }
 
-// Except accepts everything but one value. Instead completes the refusal with what to do, such as "use agentyard_computer".
+// Except rejects one value. Instead says what to do, such as "use agentyard_computer".
 func Except(refused, instead string) validator.String {
 	return rule{
 		summary: "Invalid Value", must: fmt.Sprintf("must not be %q: %s", refused, instead),
@@ -79,12 +79,12 @@ func Except(refused, instead string) validator.String {
 
 var uuidPattern = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
-// UUID accepts a UUID in its usual form.
+// UUID accepts a UUID with hyphens.
 func UUID() validator.String {
 	return rule{summary: "Invalid UUID", must: "must be a UUID, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427", accepts: uuidPattern.MatchString, got: strconv.Quote}
 }
 
-// RFC3339 accepts a time.
+// RFC3339 accepts an RFC 3339 time.
 func RFC3339() validator.String {
 	return rule{
 		summary: "Invalid Time", must: "must be an RFC 3339 time, such as 2027-01-31T08:00:00Z",
@@ -93,19 +93,19 @@ func RFC3339() validator.String {
 	}
 }
 
-// Email accepts an email address alone, without a name or brackets.
+// Email accepts an email address without a name or brackets.
 func Email() validator.String {
 	return rule{summary: "Invalid Email Address", must: "must be an email address, such as avery@agentyard.example", accepts: IsEmail, got: strconv.Quote}
 }
 
-// IsEmail reports whether a string is an email address alone.
+// IsEmail reports whether a string is an email address without a name or brackets.
 func IsEmail(s string) bool {
 	address, err := mail.ParseAddress(s)
 	return err == nil && address.Address == s
 }
 
-// DurationAtLeast accepts durations in the syntax of clock.ParseDuration that are not shorter than least. The examples show
-// what is usual for the attribute.
+// DurationAtLeast accepts durations in the syntax of clock.ParseDuration that are at least least. The examples show typical
+// values for the attribute.
 func DurationAtLeast(least time.Duration, examples ...string) validator.String {
 	must := fmt.Sprintf("must be a duration of at least %s", least)
 	if len(examples) > 0 {
@@ -128,7 +128,8 @@ func isAbsoluteURI(s string) bool {
 	return err == nil && u.IsAbs() && (u.Host != "" || u.Opaque != "")
 }
 
-// RepositoryURL accepts the web address of a repository: what else an address may hold would be lost, or be a secret.
+// RepositoryURL accepts the web URL of a repository. It rejects other parts of a URL, because they would be lost or may be
+// secrets.
 func RepositoryURL() validator.String {
 	return rule{
 		summary: "Invalid Repository URL",
@@ -144,7 +145,7 @@ func isRepositoryURL(s string) bool {
 		!strings.ContainsFunc(s, unicode.IsSpace) && namesRepository(u)
 }
 
-// namesRepository reports that an address has a path, of which nobody on the way makes another one.
+// namesRepository reports whether a URL has a path that no client or server normalizes to another path.
 func namesRepository(u *url.URL) bool {
 	written, parts := strings.ToLower(u.EscapedPath()), strings.Split(u.Path, "/")
 	return strings.Trim(u.Path, "/") != "" && !strings.Contains(written, "%2f") && !strings.Contains(written, "%5c") &&
@@ -153,7 +154,8 @@ func namesRepository(u *url.URL) bool {
 
 var commitPattern = regexp.MustCompile(`^[0-9a-fA-F]{7,64}$`)
 
-// CommitHash accepts the hash of a commit, which may be short: the service answers the hash of anything else, such as a tag.
+// CommitHash accepts a full or short commit hash. For anything else, such as a tag, the service returns a hash, which
+// differs from the configuration.
 func CommitHash(instead string) validator.String {
 	return rule{
 		summary: "Invalid Commit Hash", must: "must be 7 to 64 hexadecimal digits; " + instead,
@@ -161,7 +163,7 @@ func CommitHash(instead string) validator.String {
 	}
 }
 
-// BranchName accepts the name of a branch, and not the reference that Git makes of it: the service answers the name.
+// BranchName accepts the name of a branch but not a Git reference, because the service returns only the name.
 func BranchName(instead string) validator.String {
 	return rule{
 		summary: "Invalid Branch", must: "must be the name of a branch, such as main, without refs/heads/; " + instead,
@@ -169,7 +171,7 @@ func BranchName(instead string) validator.String {
 	}
 }
 
-// withoutUser leaves out what may be a password.
+// withoutUser removes the user part of a URL, because it may contain a password.
 func withoutUser(s string) string {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if at := strings.LastIndexByte(rest, '@'); ok && at >= 0 {

@@ -1,4 +1,4 @@
-// Package value turns what the API returns into the framework's values, and back.
+// Package value converts between the API's values and the framework's values.
 package value
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// StringOrNull is null for the empty string, which the API uses for an unset field.
+// StringOrNull returns null for the empty string, which the API uses for an unset field.
 func StringOrNull(s string) types.String {
 	if s == "" {
 		return types.StringNull()
@@ -16,7 +16,7 @@ func StringOrNull(s string) types.String {
 	return types.StringValue(s)
 }
 
-// Time is an RFC 3339 string in UTC, or null for the zero time.
+// Time returns an RFC 3339 string in UTC, or null for the zero time.
 func Time(t time.Time) types.String {
 	if t.IsZero() {
 		return types.StringNull()
@@ -24,7 +24,7 @@ func Time(t time.Time) types.String {
 	return types.StringValue(t.UTC().Format(time.RFC3339Nano))
 }
 
-// StringPointer is nil where there is nothing to send: null and unknown.
+// StringPointer returns nil for null and unknown, so that the request omits the field.
 func StringPointer(s types.String) *string {
 	if s.IsNull() || s.IsUnknown() {
 		return nil
@@ -32,7 +32,7 @@ func StringPointer(s types.String) *string {
 	return s.ValueStringPointer()
 }
 
-// BoolPointer is nil where there is nothing to send: null and unknown.
+// BoolPointer returns nil for null and unknown, so that the request omits the field.
 func BoolPointer(b types.Bool) *bool {
 	if b.IsNull() || b.IsUnknown() {
 		return nil
@@ -40,7 +40,7 @@ func BoolPointer(b types.Bool) *bool {
 	return b.ValueBoolPointer()
 }
 
-// Strings returns the elements of a list of strings; nil where it is null or unknown.
+// Strings returns the elements of a list of strings, or nil if the list is null or unknown.
 func Strings(list types.List) []string {
 	var items []string
 	for _, element := range list.Elements() {
@@ -51,7 +51,7 @@ func Strings(list types.List) []string {
 	return items
 }
 
-// IsSet reports that a value is neither null nor unknown.
+// IsSet reports whether a value is neither null nor unknown.
 func IsSet(v attr.Value) bool {
 	return !v.IsNull() && !v.IsUnknown()
 }

@@ -1,4 +1,4 @@
-// Package wait follows an object of the service until it has reached a state.
+// Package wait polls an object until it reaches a final state.
 package wait
 
 import (
@@ -15,48 +15,49 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// pauses stand before the looks; the last one repeats. What is quick is seen quickly, and what is slow is not asked for often.
+// pauses are the intervals between polls; the last one repeats. They start short to notice fast changes, and grow to limit
+// requests.
 var pauses = []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 5 * time.Second}
 
 const (
-	// notFoundPatience is how long looks may answer 404 before the object counts as gone: a service may show a new object late.
+	// notFoundPatience is how long 404 responses are accepted: a service may return a new object only after a delay.
 	notFoundPatience = 15 * time.Second
-	// lastLookPatience is how long the look at the deadline may take.
+	// lastLookPatience limits the last poll, which starts at the deadline.
 	lastLookPatience = 10 * time.Second
 )
 
-// errNoAnswer is why a look failed that ran into the end of the wait.
+// errNoAnswer is the error of a poll that was still running when the wait ended.
 var errNoAnswer = errors.New("the service did not answer")
 
-// States groups the statuses of an object. One that is in no group counts as in progress and is logged.
+// States groups the statuses of an object. A status in no group counts as in progress and is logged.
 type States struct {
 	Done, InProgress, Failed []string
 }
 
-// Object says what is waited for and how it is read.
+// Object describes the object to wait for and how to read it.
 type Object[T any] struct {
-	// Start is the object as it is known when the wait starts, such as its create answered it. It may be nil.
+	// Start is the object at the start of the wait, such as the response to its create. It may be nil.
 	Start *T
-	// Next returns the object as a look finds it that comes after pause at the latest.
+	// Next reads the object, after at most pause.
 	Next func(ctx context.Context, pause time.Duration) (*T, error)
 	// Status returns the object's status.
 	Status func(*T) string
 	States States
-	// OnChange is called with the start, and when the status has changed; it may be nil.
+	// OnChange is called with Start and whenever the status changes. It may be nil.
 	OnChange func(*T)
 }
 
-// FailedError says that the object reached one of the failed states.
+// FailedError means that the object reached a failed state.
 type FailedError struct{ Status string }
 
 func (e *FailedError) Error() string { return fmt.Sprintf("the status is %q", e.Status) }
 
-// TimeoutError says that the time was up before a final state was reached. The work goes on at the service.
+// TimeoutError means that the timeout expired before a final state. The work continues at the service.
 type TimeoutError struct {
-	// Status is the last one seen, or empty.
+	// Status is the last known status. It may be empty.
 	Status string
 	Waited time.Duration
-	// Err is why the last look failed, if it did.
+	// Err is the error of the last poll. It may be nil.
 	Err error
 }
 
@@ -73,13 +74,13 @@ func (e *TimeoutError) Error() string {
 
 func (e *TimeoutError) Unwrap() error { return e.Err }
 
-// For looks until the object is done, has failed, is gone, or timeout is over, and then once more. It returns the object
-// as last seen, also beside an error; nil if it was never seen. Errors are *FailedError, *TimeoutError, the context's,
-// or the service's where looking on is useless.
+// For polls until the object is done, failed, or gone, or the timeout expires, and then polls once more. It returns the
+// object as last seen, even with an error, or nil if it was never seen. Errors are *FailedError, *TimeoutError, the
+// context's error, or a service error that polling cannot fix.
 func For[T any](ctx context.Context, clk clock.Clock, timeout time.Duration, object Object[T]) (*T, error) {
 	started := clk.Now()
 	deadline := started.Add(timeout)
-	// The clock bounds the wait; the context bounds a look that hangs.
+	// The clock limits the wait. The context limits a poll that hangs.
 	lookCtx, cancel := context.WithTimeout(ctx, max(timeout, 0)+lastLookPatience)
 	defer cancel()
 
@@ -109,18 +110,18 @@ func For[T any](ctx context.Context, clk clock.Clock, timeout time.Duration, obj
 	}
 }
 
-// follower remembers what was seen of an object.
+// follower records what was seen of an object.
 type follower[T any] struct {
 	Object[T]
 	clock  clock.Clock
 	last   *T
 	status string
-	// lookErr is why the last look failed, and missingSince when the first one answered 404 since the object was last seen.
+	// lookErr is the error of the last poll. missingSince is the time of the first 404 since the object was last seen.
 	lookErr      error
 	missingSince time.Time
 }
 
-// take notes what a look brought and reports whether that ends the wait, and how.
+// take records the result of a poll, and reports whether it ends the wait.
 func (f *follower[T]) take(ctx context.Context, next *T, err error) (ended bool, _ error) {
 	f.lookErr = err
 	switch {
@@ -135,7 +136,7 @@ func (f *follower[T]) take(ctx context.Context, next *T, err error) (ended bool,
 	return f.clock.Now().Sub(f.missingSince) >= notFoundPatience, err
 }
 
-// see notes the object's status and reports whether it is a final one.
+// see records the object's status, and reports whether it is final.
 func (f *follower[T]) see(ctx context.Context, next *T) (ended bool, _ error) {
 	changed := f.last == nil || f.Status(next) != f.status
 	f.last, f.status = next, f.Status(next)

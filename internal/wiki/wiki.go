@@ -1,4 +1,4 @@
-// Package wiki holds the Terraform objects for wikis of repositories.
+// Package wiki contains the Terraform objects for repository wikis.
 package wiki
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-// ofRun is the argument of data sources that read a part of a wiki run.
+// ofRun returns the argument of data sources that read a part of a wiki run.
 func ofRun() schema.StringAttribute {
 	return schema.StringAttribute{
 		Required:            true,

@@ -61,7 +61,7 @@ func NewWikiExportDataSource() datasource.DataSource {
 	}
 }
 
-// fault explains what only an export can fail of; anything else is left to the translator.
+// fault explains errors that only an export can have.
 func (m *wikiExportModel) fault(err error) error {
 	named := aboutRun("exporting", m.WikiRunID.ValueString(), err)
 	var storage *transport.StorageError
@@ -80,7 +80,8 @@ func (m *wikiExportModel) fault(err error) error {
 	return named
 }
 
-// fileReason returns why a file cannot be read or written, without the name of the unfinished file; nil for other errors.
+// fileReason returns why a file cannot be read or written, without the temporary file's name. It returns nil for other
+// errors.
 func fileReason(err error) error {
 	var one *fs.PathError
 	var two *os.LinkError

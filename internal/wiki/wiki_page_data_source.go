@@ -63,7 +63,7 @@ func NewWikiPageDataSource() datasource.DataSource {
 	}
 }
 
-// pageNotFound overrides what is said of runs: the service does not say which of the two is missing.
+// pageNotFound overrides the advice for wiki runs, because the service does not say whether the run or the page is missing.
 var pageNotFound = apierror.Options{
 	apierror.Advice{http.StatusNotFound: "Either the wiki run does not exist or is not visible to the API key, or it has no such page. " +
 		"Every run has pages of its own: check the page against the page_tree of this run."},

@@ -125,7 +125,7 @@ func readObjects[T any](where string, text []byte, required, optional []string) 
 	return objects, nil
 }
 
-// withinJSON maps fields inside the pages and the tree to the attribute, because each of the two is one JSON string.
+// withinJSON maps fields inside the pages and the tree to the attribute, because each is one JSON string.
 func withinJSON(fields apierror.Fields) apierror.Fields {
 	lists := []string{"pages", "pageTree"}
 	for below := "pageTree.children"; len(lists) <= maxTreeLevels+1; below += ".children" {

@@ -13,7 +13,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
-// wikiRunRecord is what every object shows of a wiki run.
+// wikiRunRecord contains the attributes that all wiki run objects share.
 type wikiRunRecord struct {
 	ID                            types.String `tfsdk:"id"`
 	CreatedAt                     types.String `tfsdk:"created_at"`
@@ -39,7 +39,7 @@ type wikiRunDataModel struct {
 	VideoOverview jsontypes.Normalized `tfsdk:"video_overview"`
 }
 
-// wikiRunResults are the fields of a wiki run that the resource has too.
+// wikiRunResults are the fields of a wiki run that the resource also has.
 var wikiRunResults = results.Record[wikis.Run]{
 	"id":                                 results.String("The wiki run's ID.", func(w *wikis.Run) string { return w.ID }),
 	"created_at":                         results.Time("When the wiki run was created (RFC 3339, UTC).", func(w *wikis.Run) time.Time { return w.CreatedAt.Time() }),
@@ -70,7 +70,7 @@ var wikiModel = results.Record[wikis.Model]{
 	"reasoning_effort": results.String("Reasoning effort of the model.", func(m *wikis.Model) string { return m.ReasoningEffort }),
 }
 
-// FromAPI stores a record. What never changes keeps its value where the service omits it or returns an equal form.
+// FromAPI keeps a field that never changes if the service omits it or returns an equal form.
 func (m *wikiRunRecord) FromAPI(ctx context.Context, w *wikis.Run) diag.Diagnostics {
 	known := *m
 	diags := wikiRunResults.Into(ctx, w, m)

@@ -33,7 +33,7 @@ var (
 	_ resource.ResourceWithUpgradeState = (*wikiRunResource)(nil)
 )
 
-// unsetPrivacy is a key of private state. It marks a new wiki run whose privacy level could not be set.
+// unsetPrivacy is a key in private state. It marks a new wiki run whose privacy level could not be set.
 const unsetPrivacy = "unset_privacy"
 
 var wikiRunFields = withinJSON(apierror.Fields{
@@ -97,7 +97,7 @@ func (m *wikiRunModel) takeNew(ctx context.Context, made *wikis.Run) diag.Diagno
 
 func (m *wikiRunModel) Identity() any { return &crud.ID{ID: m.ID} }
 
-// OwnerOnly reports that only the owner's API keys see the wiki run.
+// OwnerOnly reports whether only the owner's API keys can see the wiki run.
 func (m *wikiRunModel) OwnerOnly() bool { return m.PrivacyLevel.ValueString() == wikis.PrivacyPrivate }
 
 // createRequest ignores JSON errors, because the validators have checked the JSON.
