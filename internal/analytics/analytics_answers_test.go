@@ -56,7 +56,7 @@ func TestAccAnalytics_access(t *testing.T) {
 	})
 }
 
-// answerWith is answer for the caller with another key, about the last two days of February.
+// answerWith is answer with another API key, for the last two days of February.
 func (s source) answerWith(e *acctest.Env, key string) (rows []map[string]any, err error) {
 	status, body := e.TryWithKey(key, http.MethodGet, analyticsRoute+s.path+"?startDate=2026-02-27&endDate=2026-02-28"+s.query, nil)
 	var answer struct {
@@ -81,7 +81,7 @@ func TestAnalytics_failures(t *testing.T) {
 	})
 }
 
-// Those who ask the same share a request in one run.
+// Identical queries share a request in one run.
 func TestAccAnalytics_sameQuestion(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
@@ -99,7 +99,7 @@ func TestAccAnalytics_sameQuestion(t *testing.T) {
 	}
 }
 
-// The expression of the documentation is yesterday, whenever it is planned.
+// The expression in the documentation is always yesterday.
 func TestAccAnalytics_yesterday(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
@@ -111,11 +111,11 @@ func TestAccAnalytics_yesterday(t *testing.T) {
 	}
 }
 
-// The provider's clock follows that of an emulator that people have moved.
+// The provider's clock follows that of an emulator whose clock was moved.
 func TestAccAnalytics_clockOfTheEmulator(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
-	dayAfter := time.Now().UTC().Add(48 * time.Hour).Format(time.DateOnly) // Not yet here, also if this test runs past midnight.
+	dayAfter := time.Now().UTC().Add(48 * time.Hour).Format(time.DateOnly) // Not available yet, even if this test runs past midnight.
 	cli := acctest.NewCLI(t, e, sources[0].config("2026-02-28", dayAfter, ""))
 	if r := cli.Run("plan", "-input=false"); r.ExitCode == 0 || !strings.Contains(r.Output, "Date Not Available Yet") {
 		t.Errorf("of the day after tomorrow: %s", r.Output)
@@ -127,7 +127,7 @@ func TestAccAnalytics_clockOfTheEmulator(t *testing.T) {
 func TestAnalytics_unknownSettings(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, s source) {
-		// The day may be one of the past by the service's clock, which is not known.
+		// The service's clock is unknown, and the day may be in its past.
 		s.mustFail(t, acctest.New(t), acctest.Values{"base_url": tftypes.UnknownValue}, s.values("2026-02-27", "2026-03-01"), "", "base_url is not known yet", "apply what base_url depends on first")
 	})
 }

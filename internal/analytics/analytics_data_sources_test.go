@@ -21,16 +21,16 @@ import (
 
 const analyticsRoute = "/api/v1/analytics/"
 
-// source is a data source of analytics, and what it reads.
+// source is an analytics data source and what it reads.
 type source struct {
 	name, path, operation string
-	// arguments are those that it needs beside the days.
+	// arguments are required in addition to the days.
 	arguments string
-	// query are the same for the API.
+	// query is the same for the API.
 	query string
-	// groupBy is what it can group by; empty if it cannot.
+	// groupBy is the supported dimension. Empty if there is none.
 	groupBy string
-	// fields are those of a row.
+	// fields are the fields of a row.
 	fields []string
 }
 
@@ -67,7 +67,7 @@ var sources = []source{
 	{name: "my_cost", path: "cost/me/query", operation: "queryMyCost", arguments: `query_key = "headline_daily"`, query: "&queryKey=headline_daily", fields: []string{"date", "fsc"}},
 }
 
-// config is the data source for some days, with more arguments.
+// config returns the data source for some days, with additional arguments.
 func (s source) config(start, end, more string) string {
 	return fmt.Sprintf("data \"agentyard_analytics_%s\" \"x\" {\n  start_date = %q\n  end_date = %q\n  %s\n  %s\n}\n", s.name, start, end, s.arguments, more)
 }
@@ -81,7 +81,7 @@ func (s source) known(want map[string]knownvalue.Check) []statecheck.StateCheck 
 	return checks
 }
 
-// answer is what the API answers about some days, with a further query such as "&limit=1".
+// answer returns the API's response for some days, with an additional query such as "&limit=1".
 func (s source) answer(e *acctest.Env, start, end, more string) (rows []map[string]any, organization string) {
 	var answer struct {
 		Data []map[string]any `json:"data"`
@@ -93,7 +93,7 @@ func (s source) answer(e *acctest.Env, start, end, more string) (rows []map[stri
 	return answer.Data, answer.Meta.OrgID
 }
 
-// rows checks that the data are rows of the API, with every field. Those that a row of the API lacks are null.
+// rows checks that the data contains the API's rows with every field. Fields that a row lacks are null.
 func (s source) rows(rows []map[string]any) knownvalue.Check {
 	checks := make([]knownvalue.Check, len(rows))
 	for i, row := range rows {
@@ -106,7 +106,7 @@ func (s source) rows(rows []map[string]any) knownvalue.Check {
 	return knownvalue.ListExact(checks)
 }
 
-// like checks that a value is the same as in JSON.
+// like checks that a value equals a decoded JSON value.
 func like(decoded any) knownvalue.Check {
 	switch v := decoded.(type) {
 	case string:
@@ -129,7 +129,7 @@ func like(decoded any) knownvalue.Check {
 	return knownvalue.Null()
 }
 
-// inOrder sorts rows of the API as the data are.
+// inOrder sorts the API's rows as the data source does.
 func inOrder(rows []map[string]any, key string) []map[string]any {
 	slices.SortStableFunc(rows, func(a, b map[string]any) int {
 		return strings.Compare(fmt.Sprint(a["date"], " ", a[key]), fmt.Sprint(b["date"], " ", b[key]))
@@ -140,7 +140,7 @@ func inOrder(rows []map[string]any, key string) []map[string]any {
 	return rows
 }
 
-// settle sorts the lists in a row by what names their items.
+// settle sorts the lists in a row by the names of their items.
 func settle(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -155,7 +155,7 @@ func settle(v any) {
 	}
 }
 
-// named is what names an item of a list.
+// named returns the name of a list item.
 func named(item any) string {
 	fields, ok := item.(map[string]any)
 	if !ok {
@@ -183,7 +183,7 @@ func refused(hcl, want string) resource.TestStep {
 	return resource.TestStep{Config: hcl, PlanOnly: true, ExpectError: regexp.MustCompile(want)}
 }
 
-// values are the same configuration for a process without a CLI.
+// values returns the same configuration for a process without a CLI.
 func (s source) values(start, end string) acctest.Values {
 	config := acctest.Values{"start_date": start, "end_date": end}
 	if s.name == "my_cost" {
@@ -192,14 +192,14 @@ func (s source) values(start, end string) acctest.Values {
 	return config
 }
 
-// mustFail reads some days in a process with these settings, which must fail.
+// mustFail reads data in a process with these settings, and fails the test unless the read fails.
 func (s source) mustFail(t *testing.T, e *acctest.Env, settings, config acctest.Values, at string, want ...string) {
 	t.Helper()
 	_, out := acctest.NewProcess(t, e, settings).ReadData("agentyard_analytics_"+s.name, config)
 	out.MustFail(t, at, want...)
 }
 
-// mustRead reads some days in a process of its own.
+// mustRead reads data in a new process.
 func (s source) mustRead(t *testing.T, e *acctest.Env, config acctest.Values) {
 	t.Helper()
 	if _, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_analytics_"+s.name, config); len(out.Errors) > 0 {
@@ -207,7 +207,7 @@ func (s source) mustRead(t *testing.T, e *acctest.Env, config acctest.Values) {
 	}
 }
 
-// people adds members, so that there are several pages of them.
+// people adds members, so that there are several pages.
 func people(t *testing.T, e *acctest.Env) {
 	t.Helper()
 	for _, name := range []string{"zoe", "max", "ann", "kim"} {
@@ -217,7 +217,7 @@ func people(t *testing.T, e *acctest.Env) {
 	}
 }
 
-// forEach runs a test for every data source of analytics.
+// forEach runs a test for every analytics data source.
 func forEach(t *testing.T, test func(t *testing.T, s source)) {
 	t.Helper()
 	for _, s := range sources {
@@ -228,7 +228,7 @@ func forEach(t *testing.T, test func(t *testing.T, s source)) {
 	}
 }
 
-// The service leaves the order of lists within a row open; that of the data is fixed.
+// The service does not define the order of lists within a row. The data source does.
 func TestAccAnalytics_everyField(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, s source) {
@@ -245,7 +245,7 @@ func TestAccAnalytics_everyField(t *testing.T) {
 	})
 }
 
-// The service may leave the order of grouped rows open; that of the data is fixed.
+// The service does not define the order of grouped rows. The data source does.
 func TestAccAnalytics_grouped(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, s source) {
@@ -284,7 +284,7 @@ func TestAccAnalytics_quietDays(t *testing.T) {
 	})
 }
 
-// What a later version of the service leaves out is null, what it adds is ignored, and numbers are taken over as they are.
+// If a later version of the service omits a field, it is null. New fields are ignored, and numbers are unchanged.
 func TestAccAnalytics_otherAnswers(t *testing.T) {
 	t.Parallel()
 	const least = `{"date": "2026-02-28", "user_id": "user_1", "new": {"x": 1}}`
@@ -350,7 +350,7 @@ func TestAnalytics_dates(t *testing.T) {
 	})
 }
 
-// A day can be asked about from the midnight on that ends it in UTC.
+// A day is available from the midnight in UTC that ends it.
 func TestAnalytics_midnight(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -365,7 +365,7 @@ func TestAnalytics_midnight(t *testing.T) {
 	s.mustRead(t, e, today)
 }
 
-// Where the provider's clock is behind that of the service, the service refuses the day, at the same place.
+// If the provider's clock is behind the service's clock, the service rejects the day, with the error on the same attribute.
 func TestAnalytics_refusedByTheService(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, s source) {
@@ -382,7 +382,7 @@ func TestAnalytics_refusedByTheService(t *testing.T) {
 	})
 }
 
-// Days that are known when they are applied are checked then.
+// Days that are known only during the apply are checked then.
 func TestAccAnalytics_daysOfTheSameApply(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ start, end, want string }{

@@ -15,7 +15,7 @@ import (
 
 var myCost = sources[5]
 
-// The rows of every query are there as JSON, and the days of the one whose rows are known as values too.
+// The rows of every query are returned as JSON. The days of the query with known rows are also returned as values.
 func TestAccAnalyticsMyCost_everyQuery(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -79,7 +79,7 @@ func TestAccAnalyticsMyCost_arguments(t *testing.T) {
 	run(t, e,
 		refused(e.Config(myCost.config("2026-01-14", "2026-04-14", "")), `(?s)Too Many Days.*end_date = "2026-04-14".*91\s+days,\s+but\s+the\s+maximum\s+is\s+90.*start_date\s+2026-01-14,\s+end_date\s+must\s+be\s+2026-04-13\s+or\s+earlier`),
 		read(e.Config(myCost.config("2026-01-14", "2026-04-13", "")), myCost.known(map[string]knownvalue.Check{"data": knownvalue.ListSizeExact(90)})...),
-		// The organization's have no such bound.
+		// The organization's data has no such limit.
 		read(e.Config(sources[3].config("2026-01-14", "2026-04-29", "")), sources[3].known(map[string]knownvalue.Check{"data": knownvalue.ListSizeExact(106)})...),
 	)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// validate validates a data source with nothing but its days: nil is null, "?" is unknown.
+// validate validates a data source that has only its days: nil is null, "?" is unknown.
 func validate(t *testing.T, d datasource.DataSource, start, end any) diag.Diagnostics {
 	t.Helper()
 	var described datasource.SchemaResponse

@@ -41,7 +41,7 @@ func TestAccAnalyticsUsers_allPages(t *testing.T) {
 	}
 }
 
-// everyUser are the rows of all users on the last two days of February, page by page.
+// everyUser returns the rows of all users on the last two days of February, page by page.
 func everyUser(e *acctest.Env) (all []map[string]any) {
 	for more := ""; ; {
 		rows, _ := users.answer(e, "2026-02-27", "2026-02-28", more)
@@ -70,7 +70,7 @@ func TestAccAnalyticsUsers_maxResults(t *testing.T) {
 			if want := fmt.Sprintf(`"rows: %d"`, tc.rows); !strings.Contains(r.Output, want) {
 				t.Errorf("want %s: %s", want, r.Output)
 			}
-			// With limits below the size of the emulator's pages, each page holds as many users as the limit says.
+			// A limit below the emulator's page size limits the users on each page.
 			if n := e.Journal().Count(users.operation); n != tc.pages {
 				t.Errorf("%d requests, want %d", n, tc.pages)
 			}
@@ -92,7 +92,7 @@ func TestAccAnalyticsUsers_maxResultsIsPositive(t *testing.T) {
 	run(t, e, refused(e.Config(users.config("2026-02-27", "2026-02-28", "max_results = 1.5")), `(?s)max_results = 1.5`))
 }
 
-// A listing that leads to itself, or that fails half-way, is an error and not a short list.
+// A list that loops or fails halfway is an error, not a short list.
 func TestAccAnalyticsUsers_brokenPages(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

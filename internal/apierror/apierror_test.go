@@ -31,7 +31,7 @@ var thingFields = Options{
 	Unique{"hostId"}, Unique{"name"},
 }
 
-// translate returns where the only error of a translation is, and its two paragraphs.
+// translate returns the path and the two paragraphs of the only error.
 func translate(t *testing.T, verb string, err error, options ...Option) (at, what, remedy string) {
 	t.Helper()
 	diags := For(verb, "computer", err, options...)
@@ -124,7 +124,7 @@ func TestFor_answersOfTheService(t *testing.T) {
 	}
 }
 
-// Whatever its status seems to say, an answer that is not the service's leads to base_url and to no attribute.
+// Whatever the status, a response that is not from the service leads to base_url and to no attribute.
 func TestFor_answersOfOthers(t *testing.T) {
 	t.Parallel()
 	const (
@@ -347,7 +347,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 	}
 }
 
-// What is wrong with one user's limit, or with two values for one limit, is shown where the configuration names it.
+// Errors about one user's limit, or about two values for one limit, are shown where the configuration names it.
 func TestFor_limits(t *testing.T) {
 	t.Parallel()
 	limits := Options{
@@ -390,7 +390,7 @@ func TestFor_limits(t *testing.T) {
 	}
 }
 
-// Whatever happens, an error says what went wrong and what to do, in sentences, and never twice.
+// Every error says what went wrong and what to do, in sentences, and only once.
 func TestFor_matrix(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{302, 400, 401, 402, 403, 404, 405, 408, 409, 413, 422, 424, 429, 499, 500, 501, 502, 503, 504, 507} {

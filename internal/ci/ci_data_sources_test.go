@@ -19,10 +19,10 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// review is the workflow that every emulator begins with, in acme/web.
+// review is the workflow in acme/web that every emulator starts with.
 const review = ".github/workflows/agent-review.yml"
 
-// source is a data source of CI automation, the operation that it reads and the list that it has.
+// source is a CI data source, the operation that it reads, and its list.
 type source struct{ name, operation, list string }
 
 var sources = []source{
@@ -43,7 +43,7 @@ func forEach(t *testing.T, test func(t *testing.T, s source)) {
 	}
 }
 
-// data is the data source with some arguments.
+// data returns the data source with some arguments.
 func (s source) data(arguments string) string {
 	return fmt.Sprintf("data \"agentyard_ci_%s\" \"x\" {\n  %s\n}\n", s.name, arguments)
 }
@@ -65,12 +65,12 @@ func failingStep(e *acctest.Env, hcl, want string) resource.TestStep {
 	return resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)}
 }
 
-// oneLine is the output of a CLI without frames and line breaks.
+// oneLine returns a CLI's output without frames and line breaks.
 func oneLine(output string) string {
 	return regexp.MustCompile(`[\s│╷╵]+`).ReplaceAllString(output, " ")
 }
 
-// object has exactly these fields: nil is null.
+// object checks for exactly these fields. Nil is null.
 func object(fields map[string]any) knownvalue.Check {
 	checks := map[string]knownvalue.Check{}
 	for name, v := range fields {
@@ -114,7 +114,7 @@ var (
 	disconnected = object(map[string]any{"connected": false})
 )
 
-// edit opens pull requests as somebody else than Terraform.
+// edit opens pull requests outside Terraform.
 func edit(e *acctest.Env, body string) {
 	e.API(http.MethodPost, "/api/v0/automations/ci/edit", json.RawMessage(body), nil)
 }
@@ -226,7 +226,7 @@ func TestAccCIScan_everyField(t *testing.T) {
 	)
 }
 
-// Without a code host there is nothing to show, which is no error.
+// Without a code host, the lists are empty, which is not an error.
 func TestAccCI_withoutIntegration(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, s source) {
@@ -240,7 +240,7 @@ func TestAccCI_withoutIntegration(t *testing.T) {
 	})
 }
 
-// length is how long the list of a data source is, which must be readable.
+// length returns the length of a data source's list, which must be readable.
 func (s source) length(t *testing.T, e *acctest.Env) (int, map[string]tftypes.Value) {
 	t.Helper()
 	read, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_ci_"+s.name, nil)
@@ -260,7 +260,7 @@ func (s source) mustFail(t *testing.T, e *acctest.Env, settings acctest.Values, 
 	out.MustFail(t, at, want...)
 }
 
-// What the service leaves out or adds later breaks nothing.
+// Missing and additional fields in a response are not errors.
 func TestCI_otherShapes(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, s source) {
@@ -302,7 +302,7 @@ func TestCI_failures(t *testing.T) {
 	})
 }
 
-// Those who ask the same share a request in one run.
+// Identical queries share a request in one run.
 func TestAccCI_sameQuestion(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
@@ -318,7 +318,7 @@ func TestAccCI_sameQuestion(t *testing.T) {
 	}
 }
 
-// Any member and any service account may read.
+// Any member and any service account can read.
 func TestAccCI_roles(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -335,7 +335,7 @@ func TestAccCI_roles(t *testing.T) {
 	}
 }
 
-// serviceAccountKey is an API key of a new service account.
+// serviceAccountKey returns an API key of a new service account.
 func serviceAccountKey(e *acctest.Env) string {
 	var account struct{ ID string }
 	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robots"}, &account)
@@ -351,7 +351,7 @@ func TestCI_unknownSettings(t *testing.T) {
 	})
 }
 
-// What the examples do with repositories holds also where the service does not tell whether its app may write to one.
+// The repository examples work even if the service does not return whether its app can write to a repository.
 func TestAccCIRepositories_examplesWithoutWhatIsNotTold(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

@@ -19,7 +19,7 @@ import (
 
 const typeName = "agentyard_ci_workflow_edit"
 
-// repo names a repository, or with a file one of its workflows.
+// repo returns a repository, or one of its workflows if there is a file.
 func repo(name string, file ...string) any {
 	values := map[string]any{"repo_full_name": name}
 	if len(file) > 0 {
@@ -28,12 +28,12 @@ func repo(name string, file ...string) any {
 	return values
 }
 
-// creation asks for a workflow in repositories.
+// creation requests a workflow in repositories.
 func creation(repos ...any) acctest.Values {
 	return acctest.Values{"action": "create", "repos": repos}
 }
 
-// pulls counts the pull requests that were opened in the repositories of the emulator.
+// pulls counts the pull requests in the emulator's repositories.
 func pulls(t *testing.T, e *acctest.Env) int {
 	t.Helper()
 	n := 0
@@ -47,7 +47,7 @@ func pulls(t *testing.T, e *acctest.Env) int {
 	return n
 }
 
-// sent collects the bodies of edits.
+// sent collects the bodies of edit requests.
 type sent struct {
 	mu     sync.Mutex
 	bodies []string
@@ -71,10 +71,11 @@ func (s *sent) option(o *emulator.Options) {
 	}
 }
 
-// session is what tells the service's session of a pull request.
+// session matches the service's session of a pull request.
 var session = regexp.MustCompile(` \(session [0-9a-f-]{36}\)`)
 
-// outcomes are the progress after the request, without sessions, which are new each time. What is told before must name the repositories.
+// outcomes returns the progress messages after the request, without sessions, which always differ. The messages before must
+// name the repositories.
 func outcomes(t *testing.T, progress []string) []string {
 	t.Helper()
 	if len(progress) == 0 || !strings.HasPrefix(progress[0], "requesting pull requests with action ") || !strings.Contains(progress[0], "agentyard_ci_jobs") {
@@ -96,7 +97,7 @@ func TestCIWorkflowEdit_outcomes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		config   acctest.Values
 		progress []string
-		// errors are parts of the only error; none without one.
+		// errors are parts of the only error. Empty if there is none.
 		errors []string
 		pulls  int
 	}{
@@ -173,7 +174,7 @@ func TestCIWorkflowEdit_outcomes(t *testing.T) {
 	}
 }
 
-// What is sent is what is configured. A new workflow has an automation and a mode, and a deletion needs neither.
+// The request contains the configuration. A new workflow has an automation and a mode; a delete needs neither.
 func TestCIWorkflowEdit_request(t *testing.T) {
 	t.Parallel()
 	const automation = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
@@ -238,7 +239,7 @@ func TestCIWorkflowEdit_request(t *testing.T) {
 	}
 }
 
-// Every way in which the request can fail, with what is sent, what is opened and what is said.
+// Every way in which the request can fail: the requests sent, the pull requests opened, and the messages.
 func TestCIWorkflowEdit_faults(t *testing.T) {
 	t.Parallel()
 	uncertain := []string{
@@ -250,7 +251,7 @@ func TestCIWorkflowEdit_faults(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		fault        emulator.Fault
-		want         []string // Empty is success.
+		want         []string // Empty means success.
 		posts, pulls int
 	}{
 		"rate limited":          {emulator.Fault{Kind: emulator.FaultRateLimited, Times: 2}, nil, 3, 2},
@@ -300,7 +301,7 @@ func TestCIWorkflowEdit_faults(t *testing.T) {
 	}
 }
 
-// An answer that does not fit the request is told of as it is.
+// A response that does not match the request is reported as it is.
 func TestCIWorkflowEdit_answersThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	const opened = `{"repoFullName":"acme/api","prUrl":"https://code.example/acme/api/pull/9"}`

@@ -11,10 +11,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// unknown stands for a value that is not known yet.
+// unknown represents an unknown value.
 type unknown struct{}
 
-// configured is a value of a type: nil is null.
+// configured returns a value of a type. Nil is null.
 func configured(typ tftypes.Type, v any) tftypes.Value {
 	if _, ok := v.(unknown); ok {
 		return tftypes.NewValue(typ, tftypes.UnknownValue)
@@ -36,7 +36,7 @@ func configured(typ tftypes.Type, v any) tftypes.Value {
 	return tftypes.NewValue(typ, v)
 }
 
-// validated validates a configuration and plans it, which say the same. It returns what is wrong by paths.
+// validated validates and plans a configuration, which must give the same errors. It returns the errors by path.
 func validated(t *testing.T, config map[string]any) map[string]string {
 	t.Helper()
 	a := &ciWorkflowEditAction{}
@@ -65,7 +65,7 @@ func validated(t *testing.T, config map[string]any) map[string]string {
 	return found
 }
 
-// config is a valid configuration with some attributes replaced.
+// config returns a valid configuration with some attributes replaced.
 func config(replaced map[string]any) map[string]any {
 	all := map[string]any{"action": "create", "repos": []any{repo("acme/api", nil)}}
 	for name, v := range replaced {

@@ -10,7 +10,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// The API describes one outcome for each repository, so a single one stands for all of its files. Two of three leave one open.
+// The API describes one outcome per repository, so a single outcome counts for all its files. Two outcomes for three files
+// leave one unknown.
 func TestCIWorkflowEdit_severalFilesOfARepository(t *testing.T) {
 	t.Parallel()
 	const pull = `{"repoFullName":"acme/api","prUrl":"P"}`
@@ -34,7 +35,7 @@ func TestCIWorkflowEdit_severalFilesOfARepository(t *testing.T) {
 	}
 }
 
-// The messages that an interrupt must not hide are sent before the request.
+// Messages must be sent before the request, because Terraform shows none after an interrupt.
 func TestCIWorkflowEdit_announcement(t *testing.T) {
 	t.Parallel()
 	var requests sent
@@ -50,7 +51,7 @@ func TestCIWorkflowEdit_announcement(t *testing.T) {
 			t.Errorf("%q is missing in %s", want, progress[0])
 		}
 	}
-	// What is configured is known to whoever wrote it.
+	// The configured ID is already known to the user.
 	config := creation(repo("acme/api"))
 	config["service_automation_id"] = body.ServiceAutomationID
 	if progress, _ := p.Invoke(typeName, config); strings.Contains(progress[0], body.ServiceAutomationID) {
@@ -58,7 +59,7 @@ func TestCIWorkflowEdit_announcement(t *testing.T) {
 	}
 }
 
-// If no response has told the service's time yet, one request asks for it. This machine's clock is never used.
+// Without an earlier response, one request reads the service's time. The local clock is never used.
 func TestCIWorkflowEdit_tellsTheServicesTime(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -82,7 +83,7 @@ func TestCIWorkflowEdit_tellsTheServicesTime(t *testing.T) {
 	}
 }
 
-// What the service refuses is shown at the argument that it names.
+// A rejected value is shown at its argument.
 func TestCIWorkflowEdit_refusalsAtArguments(t *testing.T) {
 	t.Parallel()
 	for detail, at := range map[string]string{
@@ -102,7 +103,7 @@ func TestCIWorkflowEdit_refusalsAtArguments(t *testing.T) {
 	}
 }
 
-// A service account may edit, as far as the repository's permissions go.
+// A service account may edit, within the repository's permissions.
 func TestAccCIWorkflowEdit_roles(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)

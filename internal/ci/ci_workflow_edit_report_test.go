@@ -13,7 +13,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 )
 
-// No job is called an older one where only this machine's time is known.
+// Without the service's time, no job is called older.
 func TestWhereToLook_withoutTheServicesTime(t *testing.T) {
 	t.Parallel()
 	request := editRequest{body: ci.EditWorkflowRequest{Action: actionDelete}}
@@ -22,7 +22,7 @@ func TestWhereToLook_withoutTheServicesTime(t *testing.T) {
 	}
 }
 
-// What is said about the time is true of the time that the request had.
+// The message about the timeout matches the request's timeout.
 func TestUncertainFault_timeouts(t *testing.T) {
 	t.Parallel()
 	const atLeast, timeout = "did not answer within 5m0s, the", "did not answer within request_timeout"
@@ -48,7 +48,7 @@ func TestUncertainFault_timeouts(t *testing.T) {
 	}
 }
 
-// What is to be done next is said once, and no workflow is said to be there of which nothing is known.
+// The advice is given once, and no workflow of unknown state is said to exist.
 func TestFault_advice(t *testing.T) {
 	t.Parallel()
 	const look, take, job = "check the pull requests of these repositories", "remove finished repositories from repos", "earlier one does not"
@@ -83,7 +83,7 @@ func TestFault_advice(t *testing.T) {
 	}
 }
 
-// No summary says that an edit failed where no failure is known of a workflow that was asked for.
+// No summary says that an edit failed unless a requested workflow is known to have failed.
 func TestReport_summary(t *testing.T) {
 	t.Parallel()
 	const uncertain, partly, wholly = "CI Workflow Edit Is Uncertain", "Cannot edit CI workflow in every repository", "Cannot edit CI workflow"

@@ -21,7 +21,7 @@ func repoBlock(name, file string) string {
 	return fmt.Sprintf("{ repo_full_name = %q, file_path = %q }", name, file)
 }
 
-// invoke runs the action as a user does, and returns what was shown in one line.
+// invoke runs the action as a user does, and returns the output in one line.
 func invoke(cli *acctest.CLI, args ...string) (exitCode int, shown string) {
 	r := cli.Run(append([]string{"apply", "-invoke=action.agentyard_ci_workflow_edit.it", "-auto-approve", "-input=false"}, args...)...)
 	return r.ExitCode, oneLine(r.Output)
@@ -48,7 +48,7 @@ func TestAccCIWorkflowEdit_invokedByHand(t *testing.T) {
 	}
 }
 
-// A lost answer is no reason to open pull requests twice.
+// A lost response must not lead to duplicate pull requests.
 func TestAccCIWorkflowEdit_lostAnswer(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)
@@ -70,7 +70,7 @@ func TestAccCIWorkflowEdit_lostAnswer(t *testing.T) {
 	}
 }
 
-// What is wrong is found before anything is sent, whether it is written, comes from a variable or is computed by a resource.
+// Errors are found before anything is sent, whether the value is literal, from a variable, or computed by a resource.
 func TestAccCIWorkflowEdit_checks(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)
@@ -114,7 +114,7 @@ resource "terraform_data" "x" {
 	}
 }
 
-// The jobs that a run reads after it has edited are those of the edit.
+// A data source that depends on the edit reads the edit's jobs.
 func TestAccCIWorkflowEdit_triggeredByAResource(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)

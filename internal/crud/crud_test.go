@@ -22,7 +22,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// thing is an object with an argument, a result, and an attribute that only the provider uses.
+// thing has an argument, a result, and an attribute that only the provider uses.
 type thing struct{ id, name, mood string }
 
 type thingModel struct {
@@ -53,7 +53,7 @@ var thingSchema = schema.Schema{Attributes: map[string]schema.Attribute{
 
 var thingType = thingSchema.Type().TerraformType(context.Background())
 
-// raw is a value of the schema; a name that is not given is null, and one of which nothing is known is "?".
+// raw returns a value of the schema. A missing name is null, and "?" is unknown.
 func raw(values map[string]string) tftypes.Value {
 	attributes := map[string]tftypes.Value{"wait": tftypes.NewValue(tftypes.Bool, nil)}
 	for _, name := range []string{"id", "name", "mood"} {
@@ -82,7 +82,7 @@ func get(t *testing.T, state tfsdk.State, name string) string {
 	return v.ValueString()
 }
 
-// A result that nobody configured stays as it was planned, what was unknown or is configured is what the service says.
+// A result that is not configured stays as planned. Unknown and configured values come from the service.
 func TestAsPlanned(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -186,7 +186,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// A listing is asked for when the first item is wanted, and its failure is yielded.
+// The list request is sent when the first item is read, and its error is yielded.
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -213,7 +213,7 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// List obeys the limit, and completes a result as an import would.
+// List obeys the limit and completes a result as an import does.
 func TestList_obeysTheLimitAndCompletes(t *testing.T) {
 	t.Parallel()
 	identity := IDSchema("The ID.")

@@ -90,8 +90,8 @@ type FailedRead struct {
 	Options []apierror.Option
 }
 
-// Unreadable ends a Read that failed: gone means removed from the state, with a warning; an object that is not visible
-// yet, and settings that are unknown during a plan, leave the state as it is; anything else is an error.
+// Unreadable handles a failed Read. It removes a missing object from the state with a warning. It leaves the state unchanged
+// if the object is not visible yet, or if settings are unknown during a plan. Anything else is an error.
 func Unreadable(ctx context.Context, c *client.Client, failed FailedRead, resp *resource.ReadResponse) {
 	object, model, err := failed.Object, failed.Model, failed.Err
 	var missing *transport.UnconfiguredError

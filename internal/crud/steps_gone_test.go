@@ -10,7 +10,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// The state tells which one it was, also where the CLI knows no identities.
+// The state identifies the object even if the CLI does not support identities.
 func TestGone_withoutAnIdentity(t *testing.T) {
 	t.Parallel()
 	resp := &resource.ReadResponse{State: prior()}
@@ -18,12 +18,12 @@ func TestGone_withoutAnIdentity(t *testing.T) {
 	tells(t, resp.Diagnostics, "Warning: Api Key Not Found: The api key 1 no longer exists.")
 }
 
-// hideable is a thing that may be visible to its owner only.
+// hideable is a thing that may be visible only to its owner.
 type hideable struct{ thingModel }
 
 func (m *hideable) OwnerOnly() bool { return m.Mood.ValueString() == "shy" }
 
-// An object that only its owner sees is gone only if the API key that last saw it does not find it.
+// An owner-only object is gone only if the API key that last read it gets a 404.
 func TestGone_whereOnlyTheOwnerSeesIt(t *testing.T) {
 	t.Parallel()
 	withKey := func(key string) *client.Client {
@@ -73,7 +73,7 @@ func TestGone_whereOnlyTheOwnerSeesIt(t *testing.T) {
 	}
 }
 
-// Private state is part of what Terraform compares, so that it must not change from read to read.
+// Terraform compares private state, so it must not change with every read.
 func TestSeen_isWrittenOnce(t *testing.T) {
 	t.Parallel()
 	c := client.Unconfigured("api_key", clock.System)

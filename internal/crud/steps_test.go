@@ -35,7 +35,7 @@ var (
 	errGone     = fmt.Errorf("looking: %w", &collection.GoneError{Err: errNotFound})
 )
 
-// said is what diagnostics say, one to a line: "Error: summary: detail".
+// said formats diagnostics, one per line: "Error: summary: detail".
 func said(diags diag.Diagnostics) string {
 	var lines []string
 	for _, d := range diags {
@@ -44,7 +44,7 @@ func said(diags diag.Diagnostics) string {
 	return strings.Join(lines, "\n")
 }
 
-// tells fails the test unless diagnostics are one that starts and contains as given, or none for nothing given.
+// tells fails the test unless there is exactly one diagnostic, with this start and these parts. An empty start means none.
 func tells(t *testing.T, diags diag.Diagnostics, start string, parts ...string) {
 	t.Helper()
 	text := said(diags)
@@ -58,7 +58,7 @@ func tells(t *testing.T, diags diag.Diagnostics, start string, parts ...string) 
 	}
 }
 
-// private is an empty private state, whose type cannot be named here.
+// private returns an empty private state, whose type is in an internal package.
 func private[T any](*T) *T { return new(T) }
 
 func noIdentity() *tfsdk.ResourceIdentity {
@@ -153,7 +153,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// An older Terraform knows no identities, and not every object has one.
+// Older versions of Terraform do not support identities, and not every object has one.
 func TestStore_withoutAnIdentity(t *testing.T) {
 	t.Parallel()
 	state := prior()
@@ -177,9 +177,9 @@ func TestRead(t *testing.T) {
 		imported bool
 		tells    string
 		parts    []string
-		// mood is what the state holds then; empty where it holds nothing.
+		// mood is the expected value in the state. Empty if the state is empty.
 		mood string
-		// unidentified says that no identity is set.
+		// unidentified means that no identity is set.
 		unidentified bool
 	}{
 		"it is there":          {found: &thing{"1", "a", "busy"}, mood: "busy"},
@@ -232,7 +232,7 @@ func TestUpdate(t *testing.T) {
 		err     error
 		tells   string
 		name    string
-		// adopts says that what an import left to be adopted still is.
+		// adopts means that values can still be adopted after an import.
 		adopts bool
 	}{
 		"the service answers": {updated: &thing{"1", "B", "busy"}, name: "B"},
@@ -272,7 +272,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// Terraform gives no address with what it says of a deletion, so that names the object.
+// Terraform shows no address with an error of a delete, so the error names the object.
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -306,7 +306,7 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// A schema need not have the attributes that tell an object from others.
+// A schema need not have the attributes that identify an object.
 func TestAttributeOf_anotherSchema(t *testing.T) {
 	t.Parallel()
 	if got := attributeOf(t.Context(), prior(), "title"); got != "" {
@@ -423,7 +423,7 @@ func TestInvoke(t *testing.T) {
 	}
 }
 
-// Terraform shows nothing of it, so the log must have it.
+// Terraform does not show these messages, so they must be in the log.
 func TestInvoke_logsWhatIsToldAfterAnInterrupt(t *testing.T) {
 	t.Parallel()
 	schema := actionschema.Schema{Attributes: map[string]actionschema.Attribute{

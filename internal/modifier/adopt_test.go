@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// privateState is a private state in memory. As in the framework, a value without length removes its key.
+// privateState is private state in memory. As in the framework, an empty value removes its key.
 type privateState map[string][]byte
 
 func (p privateState) GetKey(_ context.Context, key string) ([]byte, diag.Diagnostics) {
@@ -29,7 +29,7 @@ func (p privateState) SetKey(_ context.Context, key string, value []byte) diag.D
 	return nil
 }
 
-// Adoption is for what was imported, until its first update, and only where nothing is known.
+// Only an imported object without a prior value adopts, and only until its first update.
 func TestAllowed(t *testing.T) {
 	t.Parallel()
 	ctx, p := t.Context(), privateState{}
@@ -50,7 +50,7 @@ func TestAllowed(t *testing.T) {
 	expect("updated", false, false, false)
 }
 
-// What was never imported is replaced by a change, and by a first value too. What is made anew or stays is not.
+// Without an import, every change replaces the object, including a first value. A new or unchanged object is not replaced.
 func TestModifiers_withoutAnImport(t *testing.T) {
 	t.Parallel()
 	list := func(s string) attr.Value {
@@ -100,7 +100,7 @@ func TestModifiers_withoutAnImport(t *testing.T) {
 	}
 }
 
-// stateWith is the state of an object with one attribute, or of none.
+// stateWith returns the state of an object with one attribute, or an empty state.
 func stateWith(t *testing.T, exists bool, v attr.Value) tfsdk.State {
 	t.Helper()
 	typ := tftypes.Object{AttributeTypes: map[string]tftypes.Type{"x": v.Type(t.Context()).TerraformType(t.Context())}}
@@ -115,7 +115,7 @@ func stateWith(t *testing.T, exists bool, v attr.Value) tfsdk.State {
 	return s
 }
 
-// fresh returns an empty value of a type that cannot be named here, as that of the framework's private state.
+// fresh returns an empty value of a type that is in an internal package, such as the framework's private state.
 func fresh[T any](*T) *T { return new(T) }
 
 // A change of a create-only argument replaces the object, unless the object was just imported and had no value.

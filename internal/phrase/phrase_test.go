@@ -38,7 +38,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// Every noun that the provider puts an article before, now and later.
+// Every noun that the provider uses with an article, and some for the future.
 func TestWithArticle(t *testing.T) {
 	t.Parallel()
 	for noun, want := range map[string]string{

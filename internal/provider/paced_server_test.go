@@ -18,7 +18,7 @@ var (
 	object = &tfprotov6.DynamicValue{MsgPack: []byte{0x80}}
 )
 
-// fakeServer answers a change with what its type name stands for.
+// fakeServer returns the response that the type name selects.
 type fakeServer struct{ Server }
 
 func (fakeServer) ApplyResourceChange(_ context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
@@ -44,7 +44,7 @@ func TestServer_keepsFailedCreationsApart(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		answers []string
-		want    []int // Milliseconds at which they leave.
+		want    []int // Send times in milliseconds.
 	}{
 		"none fails":                {[]string{"made", "updated", "made"}, []int{0, 0, 0}},
 		"one fails between others":  {[]string{"made", "failed", "made", "made"}, []int{0, 250, 500, 500}},

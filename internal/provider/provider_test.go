@@ -48,7 +48,7 @@ func TestAccProvider_settings(t *testing.T) {
 	}
 }
 
-// A base_url that leads elsewhere is blamed on base_url, whatever is answered there.
+// If base_url points to another server, the error names base_url, whatever that server returns.
 func TestAccProvider_somethingElseAtBaseURL(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -104,7 +104,7 @@ func TestAccProvider_settingsFromTheEnvironment(t *testing.T) {
 	}
 }
 
-// What base_url depends on may not exist yet: creates are planned, and what must be read says what to do.
+// The value of base_url may be unknown during a plan: creates are planned, and reads say what to do.
 func TestAccProvider_unknownSettings(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -143,7 +143,7 @@ func TestAccProvider_unknownSettingsKeepTheState(t *testing.T) {
 	cli.MustRun("destroy", "-auto-approve", "-input=false")
 }
 
-// Every schema is valid, every attribute is described, and known secrets are sensitive.
+// Every schema is valid, every attribute has a description, and known secrets are sensitive.
 func TestProvider_schemas(t *testing.T) {
 	t.Parallel()
 	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
@@ -211,7 +211,7 @@ func checkAttributes(t *testing.T, where string, attributes []*tfprotov6.SchemaA
 }
 
 func TestMain(m *testing.M) {
-	// The tests name their settings; what the caller's shell holds must not stand in for a missing one.
+	// The tests set their own settings. The shell's variables must not replace a missing one.
 	for _, name := range []string{provider.EnvBaseURL, provider.EnvAPIKey} {
 		if err := os.Unsetenv(name); err != nil {
 			panic(err)

@@ -8,7 +8,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-// What the proposed state hides, and what only a refresh shows, is planned.
+// The plan includes changes that the proposed state hides and that only a refresh finds.
 func TestAccServer_plansChanges(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
-// Wherever there is a timeouts block, each of its attributes rejects a duration that leaves no time.
+// Every attribute of every timeouts block rejects zero and negative durations.
 func TestProvider_timeouts(t *testing.T) {
 	t.Parallel()
 	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
@@ -43,7 +43,7 @@ func TestProvider_timeouts(t *testing.T) {
 	}
 }
 
-// rejectsNoTime validates every attribute of a timeouts block, and returns how many such blocks a schema has.
+// rejectsNoTime validates every attribute of a timeouts block, and returns the number of such blocks in a schema.
 func rejectsNoTime(t *testing.T, name string, schema *tfprotov6.Schema, validate func(*tfprotov6.DynamicValue) ([]*tfprotov6.Diagnostic, error)) (blocks int) {
 	t.Helper()
 	whole, ok := schema.ValueType().(tftypes.Object)

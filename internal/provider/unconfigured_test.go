@@ -12,7 +12,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
-// filled is a value with something in every place; blocks, which are timeouts, stay null.
+// filled returns a value with every attribute set. Blocks, which are timeouts, stay null.
 func filled(typ tftypes.Type) tftypes.Value {
 	switch {
 	case typ.Is(tftypes.String):
@@ -42,10 +42,10 @@ func filled(typ tftypes.Type) tftypes.Value {
 	return tftypes.NewValue(typ, nil)
 }
 
-// checksFirst are what rejects these values before it calls the service.
+// checksFirst contains the operations that reject these values before they call the service.
 var checksFirst = map[string]bool{"read agentyard_computer_metrics": true, "invoke agentyard_ci_workflow_edit": true}
 
-// Whatever is called before the provider is configured ends with an error that says so.
+// Every call before the provider is configured returns an error that says so.
 func TestCallsBeforeConfigure(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -80,7 +80,7 @@ func TestCallsBeforeConfigure(t *testing.T) {
 		read, err := server.ReadResource(ctx, &tfprotov6.ReadResourceRequest{TypeName: name, CurrentState: some})
 		says("read "+name, read.Diagnostics, err)
 		gone, err := server.ApplyResourceChange(ctx, &tfprotov6.ApplyResourceChangeRequest{TypeName: name, PriorState: some, PlannedState: none, Config: none})
-		if name != "agentyard_default_environment" { // Its deletion sends nothing.
+		if name != "agentyard_default_environment" { // Its delete sends no request.
 			says("delete "+name, gone.Diagnostics, err)
 		}
 		if _, err := server.PlanResourceChange(ctx, &tfprotov6.PlanResourceChangeRequest{TypeName: name, PriorState: none, ProposedNewState: some, Config: some}); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// A state that an earlier commit wrote plans no changes. Its configuration is applied to make the same objects again, and
-// their new IDs take the place of the old ones.
+// A state from an earlier commit plans no changes. Its configuration is applied to create the same objects, and the new IDs
+// replace the old IDs in the state.
 func TestAccUpgrade_planFromAnEarlierStateIsEmpty_everyCLI(t *testing.T) {
 	t.Parallel()
 	for _, commit := range []string{"02f80ff", "b20631d"} {
@@ -41,7 +41,7 @@ func TestAccUpgrade_planFromAnEarlierStateIsEmpty_everyCLI(t *testing.T) {
 	}
 }
 
-// stateIDs returns the ID of each resource in a state by its address, and of the computers of fleets by their names.
+// stateIDs returns the ID of each resource in a state by its address, and the IDs of fleet computers by their names.
 func stateIDs(t *testing.T, state string) map[string]string {
 	t.Helper()
 	var content struct {
@@ -61,7 +61,7 @@ func stateIDs(t *testing.T, state string) map[string]string {
 	ids := map[string]string{}
 	for _, r := range content.Resources {
 		object := r.Instances[0].Attributes
-		if r.Type != "agentyard_computer_fleet" { // Its ID is no ID of the service.
+		if r.Type != "agentyard_computer_fleet" { // Its ID is not from the service.
 			ids[r.Type+"."+r.Name] = object.ID
 			continue
 		}
@@ -70,7 +70,7 @@ func stateIDs(t *testing.T, state string) map[string]string {
 	return ids
 }
 
-// memberIDs reads the computers of a fleet, which are a map by name; they were a list.
+// memberIDs returns the IDs of a fleet's computers, from a map by name or from an older list.
 func memberIDs(t *testing.T, computers json.RawMessage) map[string]string {
 	t.Helper()
 	type computer struct{ ID, Name string }

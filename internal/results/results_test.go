@@ -58,7 +58,7 @@ func full() *thing {
 	}
 }
 
-// The same record has the same types wherever it is shown, and every attribute is computed and described.
+// A record has the same types everywhere, and every attribute is computed and described.
 func TestRecord_isTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	want := record.ObjectType()
@@ -129,7 +129,7 @@ func TestRecord_Into(t *testing.T) {
 	}
 }
 
-// Results of a resource keep their values in the plan of an update; those of a list's elements are planned with the list.
+// An update keeps a resource's results in its plan. Results in list elements are planned with the list.
 func TestRecord_planModifiers(t *testing.T) {
 	t.Parallel()
 	count := func(attribute schema.Attribute) int {
@@ -178,7 +178,7 @@ func TestByIDOrName(t *testing.T) {
 	}
 }
 
-// A name whose maximum nobody knows is only not empty.
+// Without a known maximum, the name only must not be empty.
 func TestByIDOrName_length(t *testing.T) {
 	t.Parallel()
 	for maxName, refused := range map[int]map[string]bool{

@@ -29,7 +29,7 @@ func TestTime(t *testing.T) {
 func TestValidators(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä", 70)
-	// What is refused, and what is said about it.
+	// Rejected values, and the errors for them.
 	for name, tc := range map[string]struct {
 		validator validator.String
 		good      []string

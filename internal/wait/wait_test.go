@@ -16,16 +16,16 @@ import (
 
 var states = States{Done: []string{"ready"}, InProgress: []string{"building"}, Failed: []string{"failed"}}
 
-// script answers looks one after the other on a fake clock; the last answer repeats.
+// script returns one response per poll on a fake clock. The last response repeats.
 type script struct {
 	t       *testing.T
 	clock   *clock.Fake
 	began   time.Time
 	answers []any // A status or an error.
-	// looks are the times of the looks, and took is how long each of them takes.
+	// looks contains the times of the polls, and took their durations.
 	looks []time.Duration
 	took  time.Duration
-	// early is how much sooner than asked for the looks come.
+	// early is how much earlier than requested the polls run.
 	early   time.Duration
 	changes []string
 }
@@ -151,7 +151,7 @@ func TestFor_looksSoonThenSeldomAndOnceMoreAtTheDeadline(t *testing.T) {
 	}
 }
 
-// Others may have an object looked at sooner, which must not stand for the look at the deadline.
+// A shared poll may run early. It must not replace the poll at the deadline.
 func TestFor_aLookBeforeTheDeadlineIsNotTheLast(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, "building", "building", "building", "ready")

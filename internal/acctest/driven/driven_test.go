@@ -8,7 +8,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 )
 
-// TestEveryOperationIsDriven reads what the acceptance tests left behind. The test runner calls it after all of them.
+// TestEveryOperationIsDriven reads the folder that the acceptance tests wrote. The test runner runs it after them.
 func TestEveryOperationIsDriven(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("AGENTYARD_DRIVEN_COMPLETE") == "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// command is a run of the CLI in the folder of an example. It succeeds and shows all of its texts, or fails and shows them.
+// command is a CLI run in an example's folder. It succeeds or fails, and its output contains all texts.
 type command struct {
 	args  string
 	fails bool
@@ -25,10 +25,10 @@ const (
 	invoke = apply + " -invoke=action."
 )
 
-// actions are the commands that the examples are for, by the names of the actions.
+// actions contains the commands for each example, by action name.
 var actions = map[string]struct {
 	options  []acctest.Option
-	before   func(o organization) (shown, real string) // Makes what the others need not, whose ID the example shows; it may be nil.
+	before   func(o organization) (shown, real string) // Creates what only this example needs, and returns the ID in the example. May be nil.
 	commands []command
 }{
 	"agentyard_api_key_revoke": {commands: []command{
@@ -36,12 +36,12 @@ var actions = map[string]struct {
 	}},
 	"agentyard_ci_workflow_edit": {commands: []command{
 		{args: apply},
-		{args: empty, sent: map[string]int{"editCiWorkflow": 0}}, // Nothing is proposed without a cause.
+		{args: empty, sent: map[string]int{"editCiWorkflow": 0}}, // Nothing triggers it.
 		{args: invoke + "agentyard_ci_workflow_edit.security", shows: []string{"acme/api: pull request", "acme/web: pull request"}},
 		{args: apply + " -var=review_depth=shallow", sent: map[string]int{"editCiWorkflow": 2}},
 	}},
 	"agentyard_computer_activity": {commands: []command{
-		// For use by hand: creating the computer does not trigger it.
+		// This example is invoked by hand. Creating the computer does not trigger it.
 		{args: apply, sent: map[string]int{"recordComputerActivity": 0}},
 		{args: empty},
 		{args: invoke + "agentyard_computer_activity.build", sent: map[string]int{"recordComputerActivity": 1}},
@@ -92,7 +92,7 @@ var actions = map[string]struct {
 	}},
 }
 
-// Each action's example does what it says, by hand and by what triggers it.
+// Each action's example works, both by hand and by its trigger.
 func TestAccExamples_actions(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)
@@ -132,7 +132,7 @@ func TestAccExamples_actions(t *testing.T) {
 	}
 }
 
-// unframed is the output of the CLI in one line, without the frames around errors.
+// unframed returns the CLI's output in one line, without the frames around errors.
 func unframed(output string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(output)), " ")
 }

@@ -1,5 +1,5 @@
-// Package examples runs every example of the documentation as it is written there. Each kind of object has a walk over
-// its folder; an example that needs more than the organization of newOrganization has a row.
+// Package examples runs every example of the documentation as written. Each kind of object has a test for its folder. An
+// example that needs more than newOrganization provides has a row.
 package examples
 
 import (
@@ -39,8 +39,7 @@ func names(t *testing.T, kind string) []string {
 	return all
 }
 
-// organization is an emulator with one object of each kind. Replace puts their IDs in the place of those that examples
-// can only show.
+// organization is an emulator with one object of each kind. Replace inserts their IDs for the IDs in the examples.
 type organization struct {
 	*acctest.Env
 	replace func(example string) string
@@ -51,7 +50,7 @@ func quick(o *emulator.Options) {
 	o.Provisioning.Step, o.BuildPhase, o.SessionDelay, o.SessionListDelay = time.Millisecond, time.Millisecond, -1, -1
 }
 
-// letBuild moves the emulator's time to where every build has ended.
+// letBuild advances the emulator's clock until every build has ended.
 func letBuild(e *acctest.Env) {
 	e.API(http.MethodPost, "/_emulator/clock", map[string]any{"advance": "24h"}, nil)
 }
@@ -121,13 +120,13 @@ func newOrganization(t *testing.T, options ...acctest.Option) organization {
 	}}
 }
 
-// contents are the answers to all listings of what examples create.
+// contents returns the list responses for everything that examples create.
 func (o organization) contents() map[string]string {
 	all := map[string]string{}
 	for _, path := range []string{"computers?includeUnlisted=true", "environments", "service-accounts", "sessions", "wiki", "organization/usage/limits/users", "organization/usage/limits/global"} {
 		var answer json.RawMessage
 		o.API(http.MethodGet, "/api/v0/"+path, nil, &answer)
-		// Listings have no order.
+		// The order of lists is undefined.
 		lines := strings.FieldsFunc(string(answer), func(r rune) bool { return strings.ContainsRune("{}[]", r) })
 		for n := range lines {
 			lines[n] = strings.Trim(lines[n], ",")
@@ -138,10 +137,10 @@ func (o organization) contents() map[string]string {
 	return all
 }
 
-// named is the name of a resource. Two examples may use the same.
+// named matches the name of a resource. Two examples may use the same name.
 var named = regexp.MustCompile(`(?m)^(resource "\w+" "\w+" \{\n\s+name\s+= )"[^"]+"`)
 
-// modules makes a configuration that has each example of a kind as a module, with the arguments that some need.
+// modules returns a configuration that calls each example of a kind as a module, with the arguments that some need.
 func (o organization) modules(t *testing.T, kind string, arguments map[string]string) *acctest.CLI {
 	t.Helper()
 	cli := acctest.NewCLI(t, o.Env, "")
@@ -158,7 +157,7 @@ func (o organization) modules(t *testing.T, kind string, arguments map[string]st
 	return cli
 }
 
-// All data sources in one configuration. A plan after it is empty, and what their examples compute of them is right.
+// All data sources in one configuration. The plan after it is empty, and the values that the examples compute are right.
 func TestAccExamples_dataSources_everyCLI(t *testing.T) {
 	t.Parallel()
 	o := newOrganization(t)
@@ -190,7 +189,7 @@ func TestAccExamples_dataSources_everyCLI(t *testing.T) {
 	cli.MustRun("destroy", "-auto-approve", "-input=false")
 }
 
-// All ephemeral resources in one configuration. No key is left behind.
+// All ephemeral resources in one configuration. No key remains.
 func TestAccExamples_ephemerals_everyCLI(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsEphemeral(t)
@@ -213,14 +212,14 @@ func TestAccExamples_ephemerals_everyCLI(t *testing.T) {
 	}
 }
 
-// keys counts the live keys of the service account.
+// keys counts the service account's live keys.
 func (o organization) keys() int {
 	var answer json.RawMessage
 	o.API(http.MethodGet, "/api/v0/service-accounts/"+o.ids["account"]+"/api-keys", nil, &answer)
 	return strings.Count(string(answer), `"isRevoked":false`)
 }
 
-// putFile puts a file into the workspace of the computer.
+// putFile writes a file to the computer's workspace.
 func (o organization) putFile(t *testing.T, name, content string) {
 	t.Helper()
 	at := "/api/v0/computers/" + o.ids["computer"] + "/files/" + name
@@ -250,7 +249,7 @@ func (o organization) putFile(t *testing.T, name, content string) {
 	o.API(http.MethodPost, at+"/complete-upload", map[string]any{}, nil)
 }
 
-// Each resource example is applied, has nothing to do after it, and leaves nothing behind when it is destroyed.
+// Each resource example applies, then plans no changes, and leaves nothing after a destroy.
 func TestAccExamples_resources(t *testing.T) {
 	t.Parallel()
 	sent := map[string]map[string]int{
@@ -317,11 +316,10 @@ func TestAccExamples_lists(t *testing.T) {
 	})
 }
 
-// The examples of an import say what a real one needs: with the IDs of an object that exists they import that, in each
-// of the three forms, and change nothing.
+// With real IDs, the import examples import an existing object in each of the three forms, and change nothing.
 func TestAccExamples_imports(t *testing.T) {
 	t.Parallel()
-	// The resources that the examples import into; {app} and others are IDs.
+	// The resources that the examples import into. {app} and others are IDs.
 	configs := map[string]string{
 		"agentyard_api_key.pipeline":         "service_account_id = \"{account}\"\nname = \"pipeline\"",
 		"agentyard_computer.build":           "name = \"workstation\"\nprovider_type = \"byom\"\nhost_id = \"1b4e28ba-2fa1-41d2-883f-0016d3cca427\"",

@@ -11,7 +11,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-// The tests of the module pass, by the commands of its README. What they need is in place, as make install would put it.
+// The module's tests pass with the commands in its README, after what make install does.
 func TestAccAgentPool_tests_everyCLI(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsTestFiles(t)
@@ -27,7 +27,7 @@ func TestAccAgentPool_tests_everyCLI(t *testing.T) {
 	}
 }
 
-// The example in the module's README works as it is written, but for the place of the module.
+// The example in the module's README works unchanged, except for the module's path.
 func TestAccAgentPool_README(t *testing.T) {
 	t.Parallel()
 	m, cli := newMachineWithModules(t)
@@ -67,7 +67,7 @@ func TestAccAgentPool_README(t *testing.T) {
 	}
 }
 
-// agentPool returns a copy of the module, and its README.
+// agentPool returns a copy of the module and its README.
 func agentPool(t *testing.T) (folder, readme string) {
 	t.Helper()
 	folder = filepath.Join(checkout(t), "examples", "modules", "agent-pool")
@@ -78,7 +78,7 @@ func agentPool(t *testing.T) (folder, readme string) {
 	return folder, string(text)
 }
 
-// withEmulator is how a script finds the emulator that newMachineWithModules has installed.
+// withEmulator adds the emulator that newMachineWithModules installed to a script's PATH.
 const withEmulator = "export PATH=$PATH:$HOME/go/bin\n"
 
 // newMachineWithModules returns a machine with the provider, the emulator, and a CLI.

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Building a CLI takes minutes, in which nothing is seen but what is said beforehand. A go that fails ends the demo there.
+// Building a CLI takes minutes, so the demo must print a message first. A failing go command ends the demo there.
 func TestDemo_saysThatItBuildsACLI(t *testing.T) {
 	t.Parallel()
 	programs := t.TempDir()

@@ -13,7 +13,7 @@ import (
 
 const module, release = "github.com/agentyard/terraform-provider-agentyard", "v0.1.0"
 
-// releaseTo puts the project into a module proxy made of files, as a release would be in a public one.
+// releaseTo adds the project to a file-based module proxy, as a public proxy would have it after a release.
 func releaseTo(t *testing.T, proxy string) {
 	t.Helper()
 	tree := checkout(t)
@@ -32,7 +32,7 @@ func releaseTo(t *testing.T, proxy string) {
 		}
 		if entry.IsDir() {
 			if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil && path != tree {
-				return fs.SkipDir // A module of its own.
+				return fs.SkipDir // A separate module.
 			}
 			return nil
 		}
@@ -72,7 +72,7 @@ func releaseTo(t *testing.T, proxy string) {
 	}
 }
 
-// The emulator is installed without a checkout by the line that the READMEs and pages give.
+// The line in the READMEs and pages installs the emulator without a checkout.
 func TestGoInstall_emulator(t *testing.T) {
 	t.Parallel()
 	var lines []string
@@ -90,7 +90,7 @@ func TestGoInstall_emulator(t *testing.T) {
 	releaseTo(t, proxy)
 	m := newMachine(t)
 	fetched := strings.TrimSpace(m.run(t.TempDir(), "go env GOMODCACHE")) + "/cache/download"
-	// A module cache of its own, as the user's must not hold a release that was never made. Trimmed paths let Go build once.
+	// A separate module cache, so that the user's cache never contains a fake release. Trimmed paths let Go reuse the build.
 	m.env = append(m.env, "GOPROXY=file://"+proxy+",file://"+fetched, "GOMODCACHE="+t.TempDir(), "GOFLAGS=-modcacherw -trimpath", "GOSUMDB=off")
 	out := m.run(t.TempDir(), lines[0]+"\n\"$HOME/go/bin/agentyard-emulator\" -version\n\"$HOME/go/bin/agentyard-emulator\" -- env")
 	if !strings.Contains(out, "agentyard-emulator 0.1.0\n") || !strings.Contains(out, "\nAGENTYARD_BASE_URL=http://127.0.0.1:") {

@@ -20,8 +20,8 @@ const providers = `terraform {
 }
 `
 
-// What is installed is found without a setting, without network, and for child modules too. Uninstalling it leaves what
-// else is there.
+// The installed provider is found without settings or network, and in child modules too. Uninstalling leaves all other
+// files.
 func TestAccInstall_initOfOnesOwnModules_everyCLI(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -53,7 +53,7 @@ func TestAccInstall_initOfOnesOwnModules_everyCLI(t *testing.T) {
 			t.Errorf("the output does not contain %q:\n%s", want, out)
 		}
 	}
-	// Another build of the same version has another checksum than the one that the lock file holds.
+	// Another build of the same version has a different checksum than the lock file.
 	m.run(project(t), "GOFLAGS=-tags=again make install")
 	m.run(module, "! "+cli+" init -input=false && rm .terraform.lock.hcl && "+cli+" init -input=false")
 	m.run(project(t), "make uninstall")
@@ -62,12 +62,12 @@ func TestAccInstall_initOfOnesOwnModules_everyCLI(t *testing.T) {
 	}
 }
 
-// Installing over what the user has put there is refused as a whole, and uninstalling removes neither that nor a folder
-// that was there before, be it empty.
+// Installing over the user's files fails as a whole. Uninstalling removes neither these files nor a folder that existed
+// before, even if it is empty.
 func TestInstall_leavesWhatItDidNotMake_slow(t *testing.T) {
 	acctest.Slow(t)
 	t.Parallel()
-	m := newMachine(t, "XDG_CONFIG_HOME="+t.TempDir()) // Go keeps counters there.
+	m := newMachine(t, "XDG_CONFIG_HOME="+t.TempDir()) // Go stores counters there.
 	tree := project(t)
 	emulator := filepath.Join(m.home, "go", "bin", "agentyard-emulator")
 	share := filepath.Join(m.home, ".local", "share")
@@ -111,13 +111,13 @@ func TestInstall_leavesWhatItDidNotMake_slow(t *testing.T) {
 		}
 	}
 
-	// Folders that are there, though empty, and an emulator that is the user's, though the same.
+	// Existing empty folders, and an identical emulator that the user installed.
 	m.run(tree, "rm -r "+share+"/terraform && go build -trimpath -ldflags '-s -w -X main.version=0.1.0' -o "+emulator+" ./internal/emulator/cmd/agentyard-emulator")
 	before = files(t, m.home)
 	says(m.run(tree, "make install uninstall"), emulator+" is up to date")
 	unchanged(before, "an emulator of the user's own")
 
-	// The tag makes other programs of the same code.
+	// The tag changes the binaries.
 	out := m.run(tree, "rm "+emulator+" && make install && GOFLAGS=-tags=again make install")
 	if n := strings.Count(out, "Installed "+emulator); n != 2 {
 		t.Errorf("the emulator was installed %d times, want twice:\n%s", n, out)

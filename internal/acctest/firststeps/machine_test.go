@@ -1,4 +1,4 @@
-// Package firststeps checks what a newcomer does first: install, follow the README, and test a module of one's own.
+// Package firststeps checks a newcomer's first steps: install, follow the README, and test a module.
 package firststeps
 
 import (
@@ -16,18 +16,18 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-// patience ends a command that hangs, so that the test fails with its output.
+// patience stops a command that hangs, so that the test fails with its output.
 const patience = 8 * time.Minute
 
-// machine is a user's computer with nothing on it but what Go has fetched and built already. It has no network: whatever
-// asks for a registry or another module fails.
+// machine is a user's computer that has only what Go has already downloaded and built. It has no network, so any request for
+// a registry or another module fails.
 type machine struct {
 	t    *testing.T
 	home string
 	env  []string
 }
 
-// newMachineWithCLI returns a machine with the CLI under test, and the name under which that is on the PATH.
+// newMachineWithCLI returns a machine with the CLI under test, and the CLI's name on the PATH.
 func newMachineWithCLI(t *testing.T, env ...string) (m *machine, cli string) {
 	t.Helper()
 	path := os.Getenv(acctest.EnvCLI)
@@ -68,7 +68,7 @@ func newMachine(t *testing.T, env ...string) *machine {
 	return m
 }
 
-// run runs a script in a folder and returns what it prints.
+// run runs a script in a folder and returns its output.
 func (m *machine) run(dir, script string) string {
 	m.t.Helper()
 	ctx, cancel := context.WithTimeout(m.t.Context(), patience)
@@ -84,7 +84,7 @@ func (m *machine) run(dir, script string) string {
 	return output.String()
 }
 
-// files lists what is below a folder, folders included.
+// files lists all files and folders in a folder.
 func files(t *testing.T, dir string) []string {
 	t.Helper()
 	var all []string
@@ -98,7 +98,7 @@ func files(t *testing.T, dir string) []string {
 	return all
 }
 
-// project is the folder of the project.
+// project returns the project's folder.
 func project(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs(filepath.Join("..", "..", ".."))
@@ -108,7 +108,7 @@ func project(t *testing.T) string {
 	return dir
 }
 
-// checkout copies the project without what was built and tried in it.
+// checkout copies the project without build and test output.
 func checkout(t *testing.T) string {
 	t.Helper()
 	from, to := project(t), t.TempDir()
@@ -120,7 +120,7 @@ func checkout(t *testing.T) string {
 		switch {
 		case err != nil:
 			return err
-		case entry.Name() == ".git" && !entry.IsDir(): // A work tree's.
+		case entry.Name() == ".git" && !entry.IsDir(): // The file in a work tree.
 			return nil
 		case entry.IsDir() && slices.Contains([]string{".git", ".terraform", "bin", "dist", "stubs"}, entry.Name()):
 			return fs.SkipDir

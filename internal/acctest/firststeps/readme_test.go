@@ -10,11 +10,11 @@ import (
 
 var (
 	shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
-	// cliCommand is the CLI's name where the README writes it as a command.
+	// cliCommand matches the CLI's name where the README uses it as a command.
 	cliCommand = regexp.MustCompile(`(?m)(^|-- )terraform `)
 )
 
-// quickStart returns the commands of the README's quick start, by block.
+// quickStart returns the commands of the README's quick start by block.
 func quickStart(t *testing.T) []string {
 	t.Helper()
 	readme, err := os.ReadFile(filepath.Join(project(t), "README.md"))
@@ -33,7 +33,7 @@ func quickStart(t *testing.T) []string {
 	return blocks
 }
 
-// The quick start is run as it is written, by somebody who has just cloned the project.
+// The quick start works as written, right after a clone.
 func TestAccREADME_quickStart_everyCLI(t *testing.T) {
 	t.Parallel()
 	m, cli := newMachineWithCLI(t)
@@ -42,7 +42,7 @@ func TestAccREADME_quickStart_everyCLI(t *testing.T) {
 	var script strings.Builder
 	for _, block := range quickStart(t) {
 		script.WriteString(cliCommand.ReplaceAllString(block, "${1}"+cli+" "))
-		// What is left in the tree holds a key, and must not be offered for a commit.
+		// The files left in the tree contain a key, so Git must ignore them.
 		script.WriteString("\nif git -C '" + tree + "' status --porcelain -uall | grep '^??'; then echo 'not ignored by git'; exit 9; fi\n")
 	}
 	out := m.run(tree, script.String())
@@ -51,7 +51,7 @@ func TestAccREADME_quickStart_everyCLI(t *testing.T) {
 			t.Errorf("the output does not contain %q:\n%s", want, out)
 		}
 	}
-	// The tree and the home are as they were, but for what Go and the CLI keep for themselves.
+	// The tree and the home folder are as before, except for files of Go and the CLI.
 	if left := m.run(tree, "git status --porcelain -uall --ignored | grep -v '^A ' || true"); left != "" {
 		t.Errorf("left in the tree:\n%s", left)
 	}

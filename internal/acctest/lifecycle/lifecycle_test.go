@@ -1,4 +1,4 @@
-// Package lifecycle takes every resource through its life, and imports it in each form. All CLIs run what ends in
+// Package lifecycle tests the life cycle and every form of import of each resource. All CLIs run the tests that end in
 // _everyCLI; see internal/tools/testall.
 package lifecycle
 
@@ -23,25 +23,25 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// life is what happens to one resource. In its arguments, $account, $computer, $first and $second are the IDs of what
-// others have made: a service account, a registered machine and two environments.
+// life describes the test of one resource. In its arguments, $account, $computer, $first, and $second are IDs of a service
+// account, a registered machine, and two environments that were created outside Terraform.
 type life struct {
 	typeName string
-	// create and change are the arguments of the resource at first, and after a change in place.
+	// create and change are the resource's arguments at first, and after an update in place.
 	create, change string
-	// identity are the attributes that identify it.
+	// identity contains the attributes of the identity.
 	identity []string
-	// importID is the import ID in terms of its attributes; empty for "{id}".
+	// importID is the import ID as a pattern of attributes. Empty for "{id}".
 	importID string
-	// notImported are attributes that the service does not return.
+	// notImported contains the attributes that the service does not return.
 	notImported []string
-	// importPlansAnUpdate says that the plan after an import by identity gets what could not be imported.
+	// importPlansAnUpdate means that the plan after an import by identity sets what could not be imported.
 	importPlansAnUpdate bool
-	// noImport are import IDs with the errors that they cause.
+	// noImport contains import IDs and the errors that they cause.
 	noImport map[string]string
-	// noIdentity are the arguments of an identity that is none.
+	// noIdentity contains the arguments of an invalid identity.
 	noIdentity string
-	// The answer to a GET of path contains the text as long as the object exists; empty where destroying leaves it as it is.
+	// The response to a GET of path contains text while the object exists. Empty if a destroy leaves it unchanged.
 	path, text string
 }
 
@@ -55,7 +55,7 @@ var lives = map[string]life{
 	"api_key": {
 		typeName: "agentyard_api_key",
 		create:   "service_account_id = \"$account\"\nname = \"ci\"",
-		change:   "service_account_id = \"$account\"\nname = \"ci\"\nrotation = { triggers = { v = \"1\" } }", // The identity moves with a rotation.
+		change:   "service_account_id = \"$account\"\nname = \"ci\"\nrotation = { triggers = { v = \"1\" } }", // A rotation changes the identity.
 		identity: []string{"id", "service_account_id"}, importID: "{service_account_id}/{id}",
 		notImported: []string{"key", "rotation", "previous_key_id", "rotated_at"}, importPlansAnUpdate: true,
 		noImport: map[string]string{
@@ -147,7 +147,7 @@ var lives = map[string]life{
 		identity: []string{"email"},
 		noImport: map[string]string{
 			"nobody@agentyard.example": nonExistent,
-			"avery@agentyard.example":  nonExistent, // Only the global limit applies to them.
+			"avery@agentyard.example":  nonExistent, // Only the global limit applies to this member.
 			"avery":                    `Invalid Import ID(.|\n)*user's\s+email\s+address,\s+such\s+as\s+avery@(.|\n)*"avery"`,
 			"@agentyard.example":       `Invalid Import ID(.|\n)*user's\s+email\s+address`,
 			"avery@agentyard.example,blake@agentyard.example": `Invalid Import ID(.|\n)*user's\s+email\s+address`,
@@ -169,7 +169,7 @@ var lives = map[string]life{
 	},
 }
 
-// New is an emulator with what others have made in it.
+// newOrganization returns an emulator with objects that were created outside Terraform.
 func newOrganization(t *testing.T) (*acctest.Env, *strings.Replacer) {
 	t.Helper()
 	e := acctest.New(t, func(o *emulator.Options) { o.SessionDelay, o.SessionListDelay = -1, -1 })
@@ -185,7 +185,7 @@ func newOrganization(t *testing.T) (*acctest.Env, *strings.Replacer) {
 	e.API(http.MethodPost, "/api/v0/environments", environment, &first)
 	environment["name"] = "second"
 	e.API(http.MethodPost, "/api/v0/environments", environment, &second)
-	e.Clock.Advance(time.Hour) // By then they are built.
+	e.Clock.Advance(time.Hour) // All builds have ended.
 	return e, strings.NewReplacer("$account", account.ID, "$computer", computer.ID, "$first", first.ID, "$second", second.ID)
 }
 
@@ -195,7 +195,7 @@ func (l life) config(arguments string) string {
 	return "resource \"" + l.typeName + "\" \"test\" {\n" + arguments + "\n}\n"
 }
 
-// exists reports whether the emulator has the object.
+// exists reports whether the object exists in the emulator.
 func (l life) exists(e *acctest.Env, ids *strings.Replacer) bool {
 	var answer json.RawMessage
 	e.API(http.MethodGet, ids.Replace(l.path), nil, &answer)
@@ -225,7 +225,7 @@ func forEach(t *testing.T, test func(t *testing.T, l life, e *acctest.Env, ids *
 	}
 }
 
-// Created, changed in place, imported by its ID and destroyed; nothing is left to do after each step.
+// Create, update in place, import by ID, and destroy. The plan after each step is empty.
 func TestAccResource_lifeCycle_everyCLI(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, l life, e *acctest.Env, ids *strings.Replacer) {
@@ -259,7 +259,7 @@ func TestAccResource_lifeCycle_everyCLI(t *testing.T) {
 	})
 }
 
-// The identity is in the state after a creation and after a change, and an import block with it imports the object.
+// The identity is in the state after a create and an update, and an import block with it imports the object.
 func TestAccResource_importByIdentity_everyCLI(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsIdentity(t)
@@ -304,7 +304,7 @@ func TestAccResource_importErrors(t *testing.T) {
 	})
 }
 
-// A resource without a row is tested on the newest Terraform only.
+// A resource without a row would be tested only on the newest Terraform.
 func TestResource_everyOneHasALife(t *testing.T) {
 	t.Parallel()
 	server, err := acctest.New(t).Factories["agentyard"]()
