@@ -114,7 +114,7 @@ resource "terraform_data" "x" {
 	}
 }
 
-// A data source that depends on the edit reads the edit's jobs.
+// A read in the same run as an edit returns the edit's jobs.
 func TestAccCIWorkflowEdit_triggeredByAResource(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)

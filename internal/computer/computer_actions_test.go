@@ -151,7 +151,7 @@ func TestComputerInstallDeps_ofAServiceAccount(t *testing.T) {
 	}
 }
 
-// An account that asks for its own computer may not name itself to the service.
+// A service account must not send its own ID in requests for its own computers.
 func TestComputerInstallDeps_withTheAccountsOwnKey(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -195,7 +195,7 @@ func TestComputerInstallDeps_pollsThatFail(t *testing.T) {
 	e := acctest.New(t)
 	c := installable(e)
 	for _, operation := range []string{"getComputer", "getComputerByName"} {
-		// The first look is before the installation; it fails for good only where retries are used up.
+		// The first read is before the installation. It fails only after all retries.
 		e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: 503, After: 1, Times: 6})
 	}
 	if got := mustInvoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true}); !strings.HasSuffix(got, "completed") {
@@ -206,7 +206,7 @@ func TestComputerInstallDeps_pollsThatFail(t *testing.T) {
 	}
 }
 
-// invokeText is the output of `apply -invoke` without frames and line breaks.
+// invokeText returns the output of `apply -invoke` without frames and line breaks.
 func invokeText(cli *acctest.CLI, action string) string {
 	r := cli.MustRun("apply", "-auto-approve", "-input=false", "-invoke=action.agentyard_computer_"+action)
 	return regexp.MustCompile(`[\s│]+`).ReplaceAllString(r.Output, " ")

@@ -30,7 +30,7 @@ func TestComputer_faultMatrix_slow(t *testing.T) {
 	}.Run(t)
 }
 
-// A computer may go between the plan and the apply: its ID is right, so nobody need check it.
+// A computer may be deleted between plan and apply. Its ID is right, so the error does not ask the user to check it.
 func TestComputer_updateOfAGoneOneSaysPlanAgain(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -53,7 +53,7 @@ func TestComputer_faultMatrixOfAnOwnMachine(t *testing.T) {
 	}.Run(t)
 }
 
-// A new object may be shown late; the wait must not take that for its end.
+// The service may return a new object only after a delay. The wait must not treat that as a delete.
 func TestComputer_shownLate(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -70,7 +70,7 @@ func TestComputer_aWaitWithoutOneAnswerKnowsTheStatusFromTheStart(t *testing.T) 
 	for _, operation := range []string{"getComputer", "listComputers"} {
 		after := 0
 		if operation == "listComputers" {
-			after = 1 // The creation looks what there is.
+			after = 1 // The create first lists the existing computers.
 		}
 		e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: after, Times: -1})
 	}
@@ -79,10 +79,10 @@ func TestComputer_aWaitWithoutOneAnswerKnowsTheStatusFromTheStart(t *testing.T) 
 	says(t, out.Text(), `the status is still "provisioning" after 2m`, "the last request failed: getComputer", "returned 500")
 }
 
-// quickSetUp has computers be set up in about a second of the machine's time.
+// quickSetUp makes the emulator provision computers in about a second of real time.
 func quickSetUp(o *emulator.Options) { o.Provisioning.Step = 200 * time.Millisecond }
 
-// leastPause is the time between two looks of those who wait for computers of one account.
+// leastPause is the time between two shared polls of one account's computers.
 const leastPause = 500 * time.Millisecond
 
 func TestComputer_waitsShareTheirLooks(t *testing.T) {
@@ -103,7 +103,7 @@ func TestComputer_waitsShareTheirLooks(t *testing.T) {
 			t.Error(text)
 		}
 	}
-	// However slow the machine is: those who wait look once in each pause at the most, and each alone would look once at least.
+	// Even on a slow machine, shared waits poll at most once per pause. Separate waits would each poll at least once.
 	looks, pauses := e.Journal().Count("listComputers")+e.Journal().Count("getComputer"), int(time.Since(begin)/leastPause)
 	t.Logf("%d computers: %d looks in %d pauses", n, looks, pauses)
 	if looks > pauses || looks == 0 {
@@ -123,7 +123,7 @@ func TestComputer_interruptedWaitIsNotTainted(t *testing.T) {
 		t.Run(typeName, func(t *testing.T) {
 			t.Parallel()
 			var p *acctest.Process
-			// One computer alone is polled by its ID, so that the first such request tells that the wait is under way.
+			// A single computer is polled by ID, so the first such request means that the wait has started.
 			e := acctest.New(t, neverSetUp, meanwhile("GET /api/v0/computers/", func() { p.Stop() }))
 			p = acctest.NewProcess(t, e, nil)
 			i := p.NewInstance(typeName)
@@ -137,10 +137,10 @@ func TestComputer_interruptedWaitIsNotTainted(t *testing.T) {
 	}
 }
 
-// neverSetUp has computers be provisioned for longer than any test waits.
+// neverSetUp makes provisioning take longer than any test waits.
 func neverSetUp(o *emulator.Options) { o.Provisioning.Step = 1e12 }
 
-// A computer may go between the plan and the deletion.
+// A computer may be deleted between the plan and its delete.
 func TestComputer_goneBetweenPlanAndDestroy(t *testing.T) {
 	t.Parallel()
 	for typeName, config := range map[string]acctest.Values{computerType: {"name": "gone"}, fleetType: fleetOf(3)} {
@@ -199,7 +199,7 @@ func TestAccComputer_planSharesItsReads(t *testing.T) {
 		}
 	}
 	t.Logf("%d reads for the plans of 50 computers and their destruction", reads)
-	// One plan of the step, one before the destruction: two requests each.
+	// One plan for the step and one before the destroy, with two requests each.
 	if reads > 8 {
 		t.Errorf("%d reads", reads)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-// runEphemeral runs steps with the echo provider, which stores what it is given in echo.test.data.
+// runEphemeral runs steps with the echo provider, which stores its input in echo.test.data.
 func runEphemeral(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
 	t.Helper()
 	factories := maps.Clone(e.Factories)
@@ -60,7 +60,7 @@ func TestAccComputerFileDownload(t *testing.T) {
 	})
 }
 
-// The contract has the time as required, so the answer of a service that does not say it is as 0 here.
+// The contract requires the time, so a response without it is represented by 0 here.
 func TestAccComputerFileDownload_withoutExpiry(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsEphemeral(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// storage sends a request to the file storage, as anybody may who has the address. It returns the content and its media type.
+// storage sends a request to the file storage, which needs only the URL. It returns the content and its media type.
 func storage(t *testing.T, method, url, contentType string, body io.Reader) (content, contentTypeOfAnswer string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), method, url, body)
@@ -39,7 +39,7 @@ func storage(t *testing.T, method, url, contentType string, body io.Reader) (con
 	return string(data), resp.Header.Get("Content-Type")
 }
 
-// putFile writes a file into a workspace, as somebody else than Terraform would.
+// putFile writes a file to a workspace outside Terraform.
 func putFile(t *testing.T, e *acctest.Env, computer, name, content string) {
 	t.Helper()
 	at := "/api/v0/computers/" + computer + "/files/" + name
@@ -60,7 +60,7 @@ func putFile(t *testing.T, e *acctest.Env, computer, name, content string) {
 	e.API(http.MethodPost, at+"/complete-upload", map[string]any{}, nil)
 }
 
-// getFile returns the content and the media type of a file in a workspace; "" and "" if there is none.
+// getFile returns the content and media type of a file in a workspace, or "" and "" if there is none.
 func getFile(t *testing.T, e *acctest.Env, computer, name string) (content, contentType string) {
 	t.Helper()
 	at := "/api/v0/computers/" + computer + "/files/" + name + "/create-download"
@@ -173,8 +173,8 @@ func TestComputerFileUpload_errors(t *testing.T) {
 	}
 }
 
-// Whatever breaks, an upload that reports success has written the file, and one that fails can be invoked again:
-// it then succeeds, or says that the file exists, which is then the right one.
+// Whatever fails, a successful upload has written the file, and a failed upload can be invoked again. It then succeeds, or
+// says that the file exists, which is then the uploaded file.
 func TestComputerFileUpload_faultMatrix(t *testing.T) {
 	t.Parallel()
 	cases := 0
@@ -281,7 +281,7 @@ func TestComputerFileUpload_endsInTime(t *testing.T) {
 	says(t, out.Text(), "Timed Out Uploading the File", `"a.txt"`, c.ID, "did not finish within 10ms", "Nothing was written", "raise invoke in the timeouts block")
 }
 
-// rewriting changes the answers to requests whose path has a suffix.
+// rewriting changes the responses to requests whose path has the suffix.
 func rewriting(suffix string, change func([]byte) []byte) acctest.Option {
 	return func(o *emulator.Options) {
 		o.Wrap = func(next http.Handler) http.Handler {

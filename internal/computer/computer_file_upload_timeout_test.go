@@ -19,7 +19,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 )
 
-// dueContext has a deadline that is met when the test says so.
+// dueContext has a deadline that expires when the test says so.
 type dueContext struct {
 	context.Context
 	due chan struct{}

@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// A new computer of another owner may have the name of one in the state, which must not be lost.
+// A new computer of another owner may have the same name as a computer in the state, which must be kept.
 func TestFleet_setComputersKeepsWhatIsInTheState(t *testing.T) {
 	t.Parallel()
 	member := func(name, id string) fleetMember {

@@ -17,7 +17,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// fleetComputers returns the computers that the state of a fleet holds: the string attributes of each by its name.
+// fleetComputers returns the computers in a fleet's state: the string attributes of each by name.
 func fleetComputers(i *acctest.Instance) map[string]map[string]string {
 	var fleet, entries map[string]tftypes.Value
 	if i.State.IsNull() || i.State.As(&fleet) != nil || fleet["computers"].As(&entries) != nil {
@@ -37,7 +37,7 @@ func fleetComputers(i *acctest.Instance) map[string]map[string]string {
 	return computers
 }
 
-// fleetNames returns the names in the state by number, and fleetStatuses the statuses in that order.
+// fleetNames returns the names in the state by number. fleetStatuses returns the statuses in the same order.
 func fleetNames(i *acctest.Instance) []string {
 	return slices.SortedFunc(maps.Keys(fleetComputers(i)), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
@@ -52,7 +52,7 @@ func fleetStatuses(i *acctest.Instance) []string {
 	return statuses
 }
 
-// fleetIDs returns the IDs of the computers that exist, in the order of their names.
+// fleetIDs returns the IDs of the existing computers, ordered by name.
 func fleetIDs(i *acctest.Instance) []string {
 	var ids []string
 	for _, name := range fleetNames(i) {
@@ -125,7 +125,7 @@ func TestFleet_aHundredCostFewRequests(t *testing.T) {
 	if got := journal.Count("bulkCreateComputers"); got != 5 {
 		t.Errorf("%d creations, want 5", got)
 	}
-	// Beside the looks: one listing before the creation.
+	// In addition to the polls, one list request before the create.
 	if reads > pauses+1 {
 		t.Errorf("%d reads in %d pauses of %s", reads, pauses, leastPause)
 	}
@@ -245,7 +245,7 @@ func TestFleet_failedProvisioningIsReported(t *testing.T) {
 	if got := fleetStatuses(i); !slices.Equal(got, []string{"active", "error", "active"}) {
 		t.Errorf("the statuses are %v", got)
 	}
-	// A broken computer is one of the fleet's, until somebody deletes it.
+	// A broken computer remains part of the fleet until it is deleted.
 	if out := plan(t, e, i, keeping(3)); out.Action != "none" {
 		t.Errorf("the plan is %s", out)
 	}
@@ -277,7 +277,7 @@ func TestFleet_aWaitThatEndsTooSoonDoesNotTaint(t *testing.T) {
 	}
 }
 
-// Nothing proves that computers of the fleet's names are its own, so they are named and left alone.
+// The fleet cannot know whether it created computers with its names, so it reports them and leaves them unchanged.
 func TestFleet_computersOfOthers(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -321,14 +321,14 @@ func TestFleet_lowerQuantity(t *testing.T) {
 	if got, want := fleetNames(i), append(numbered(1, 4), numbered(6, 10)...); !slices.Equal(got, want) {
 		t.Errorf("the fleet is %v, want %v", got, want)
 	}
-	// The service gives the lowest free number.
+	// The service uses the lowest free number.
 	mustApply(t, e, i, fleetOf(10))
 	if got := fleetNames(i); !slices.Equal(got, numbered(1, 10)) {
 		t.Errorf("the fleet is %v", got)
 	}
 }
 
-// Somebody takes the planned name between the listing and the creation.
+// The planned name is taken outside Terraform between the list request and the create.
 func TestFleet_aNameThatWasNotPlanned(t *testing.T) {
 	t.Parallel()
 	var e *acctest.Env

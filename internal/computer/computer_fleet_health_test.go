@@ -14,15 +14,15 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// provisioned is longer than the set-up of a computer takes.
+// provisioned is longer than the provisioning of a computer.
 const provisioned = time.Minute
 
-// failSetUp makes the set-up of the next computer of a name fail.
+// failSetUp makes the provisioning of the next computer with a name fail.
 func failSetUp(e *acctest.Env, name string) {
 	e.FailProvisioning(emulator.FailStep{Name: name, Step: "create-computer", Error: "the disk is full"})
 }
 
-// breakNow breaks the active computer of a name.
+// breakNow breaks the active computer with a name.
 func breakNow(t *testing.T, e *acctest.Env, name string) {
 	t.Helper()
 	for _, c := range computers(e) {
@@ -84,7 +84,7 @@ func TestFleet_keepsWhatFailedIfTold(t *testing.T) {
 	if out.Action != "none" || !strings.Contains(warnings(out), "1 of 2") {
 		t.Errorf("the plan is %s:\n%s", out.Action, warnings(out))
 	}
-	// Told otherwise later, the fleet still knows which ones were never active.
+	// When replace_failed is enabled later, the fleet still knows which computers were never active.
 	if out := mustApply(t, e, i, fleetOf(2)); out.Action != "update" || !slices.Equal(fleetStatuses(i), []string{"active", "active"}) {
 		t.Errorf("%s; the statuses are %v", out, fleetStatuses(i))
 	}
@@ -102,7 +102,7 @@ func TestFleet_whatFailedGoesFirst(t *testing.T) {
 	}
 }
 
-// Nobody waited for these: a refresh sees them active, or failed.
+// Without a wait, a refresh records whether the computers are active or failed.
 func TestFleet_withoutWaitingARefreshTells(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -125,7 +125,7 @@ func TestFleet_withoutWaitingARefreshTells(t *testing.T) {
 	}
 }
 
-// Somebody may have worked on a computer that was imported.
+// An imported computer may have been used.
 func TestFleet_importedComputersAreNotReplaced(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -140,7 +140,8 @@ func TestFleet_importedComputersAreNotReplaced(t *testing.T) {
 	}
 }
 
-// Nobody waited, no apply has seen it active, and a later installation failed before it broke: that proves nothing.
+// Without a wait, no apply has seen the computer active. A later installation that fails is not proof that provisioning
+// failed.
 func TestFleet_aLaterInstallationIsNoProof(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -158,7 +159,7 @@ func TestFleet_aLaterInstallationIsNoProof(t *testing.T) {
 	}
 }
 
-// Whoever waited has seen the installation fail.
+// An apply that waits sees the installation fail.
 func TestFleet_aFirstInstallationThatFailsIsReplaced(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -173,7 +174,7 @@ func TestFleet_aFirstInstallationThatFailsIsReplaced(t *testing.T) {
 	}
 }
 
-// A plan may be old when it is applied.
+// A saved plan may be old when it is applied.
 func TestAccFleet_whatRecoversIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	var recovered atomic.Bool
@@ -202,7 +203,7 @@ func TestAccFleet_whatRecoversIsNotReplaced(t *testing.T) {
 	}
 }
 
-// A slip of a digit must not cost the memory of a million computers.
+// A typo in quantity must not use the memory for a million computers.
 func TestFleet_aHugeGrowthIsUnknownAsAWhole(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -230,7 +231,7 @@ func TestFleet_aFailedDeletionMakesNothing(t *testing.T) {
 	}
 }
 
-// What was deleted is missing in the state if its replacement could not be created.
+// If the replacement of a deleted computer cannot be created, the computer is missing in the state.
 func TestFleet_aFailedCreationAfterDeletions(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -248,7 +249,7 @@ func TestFleet_aFailedCreationAfterDeletions(t *testing.T) {
 	}
 }
 
-// A refresh of a large fleet says what is broken in a few lines.
+// A refresh of a large fleet reports broken computers in a few lines.
 func TestFleet_namesAFewOfManyBroken(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -264,7 +265,7 @@ func TestFleet_namesAFewOfManyBroken(t *testing.T) {
 	}
 }
 
-// A smaller quantity, or a destroy, does not replace what is missing or failed.
+// A smaller quantity or a destroy does not replace missing or failed computers.
 func TestFleet_warnsOnlyOfWhatIsCertain(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

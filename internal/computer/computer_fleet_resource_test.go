@@ -46,7 +46,7 @@ func fleetStringIs(name, want string) statecheck.StateCheck {
 	return statecheck.ExpectKnownValue(fleetAddress, tfjsonpath.New(name), knownvalue.StringExact(want))
 }
 
-// emulatorHas is a Check.
+// emulatorHas returns a Check.
 func emulatorHas(e *acctest.Env, names ...string) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		var got []string
@@ -72,7 +72,7 @@ func makeComputers(e *acctest.Env, prefix, account string, quantity int) {
 func TestAccFleet_scalesInPlace(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	// The plan shows those that stay, and that others are new.
+	// The plan shows which computers stay and which are new.
 	step := func(quantity int, action plancheck.ResourceActionType, stay int, names ...string) resource.TestStep {
 		var planned []plancheck.PlanCheck
 		for n := range names {
@@ -137,10 +137,10 @@ func TestAccFleet_everythingAndImport(t *testing.T) {
 			},
 			{
 				ResourceName: fleetAddress, ImportState: true, ImportStateVerify: true,
-				// The service does not return these two; an import adopts them from the configuration.
+				// The service does not return repos and auto_install_deps. An import adopts them from the configuration.
 				ImportStateVerifyIgnore: []string{"repos", "auto_install_deps", "timeouts"},
 			},
-			// What only the provider uses sends no request.
+			// Changes to attributes of the provider send no request.
 			{
 				PreConfig: e.Journal().Reset,
 				Config:    e.Config(fleetConfig(3, strings.Replace(strings.Replace(attributes, "20m", "30m", 2), "= true\n  timeouts", "= false\n  timeouts", 1))), ConfigPlanChecks: expectFleetAction(plancheck.ResourceActionUpdate),
@@ -187,7 +187,7 @@ func TestFleet_createOnlyAttributesReplace(t *testing.T) {
 	}
 }
 
-// A lost computer is missing in the state until an apply creates it.
+// A deleted computer is missing in the state until an apply creates it.
 func TestFleet_deletedElsewhere(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -271,7 +271,7 @@ func TestFleet_invalidConfiguration(t *testing.T) {
 	mustBeSilent(t, e)
 }
 
-// mustBeInvalid fails the test unless there is an error at an attribute that says what is wanted.
+// mustBeInvalid fails the test unless there is an error at an attribute that contains the text.
 func mustBeInvalid(t *testing.T, out acctest.Outcome, at, want string) {
 	t.Helper()
 	if !slices.ContainsFunc(out.Errors, func(d *tfprotov6.Diagnostic) bool {
@@ -281,7 +281,7 @@ func mustBeInvalid(t *testing.T, out acctest.Outcome, at, want string) {
 	}
 }
 
-// mustBeSilent fails the test if the service was asked for anything.
+// mustBeSilent fails the test if any request was sent.
 func mustBeSilent(t *testing.T, e *acctest.Env) {
 	t.Helper()
 	if requests := e.Journal().Entries(); len(requests) > 0 {
@@ -326,7 +326,8 @@ func TestFleet_errorsOfTheService(t *testing.T) {
 	}
 }
 
-// refuseCreation has the service answer the next creation with a status, unless that is 0. It returns what the error must say.
+// refuseCreation makes the service reject the next create with a status, unless the status is 0. It returns what the error
+// must contain.
 func refuseCreation(e *acctest.Env, operation string, status int) []string {
 	switch status {
 	case 0:
@@ -339,7 +340,7 @@ func refuseCreation(e *acctest.Env, operation string, status int) []string {
 	return []string{operation, fmt.Sprint(status)}
 }
 
-// mustCreateNothing fails the test unless a creation is refused without a trace.
+// mustCreateNothing fails the test unless a create fails and leaves nothing behind.
 func mustCreateNothing(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values) acctest.Outcome {
 	t.Helper()
 	before := len(computers(e))

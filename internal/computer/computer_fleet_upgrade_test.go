@@ -12,8 +12,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
-// stateV0 is a state of schema version 0: computers is a list, has attributes that were removed since, and lacks one of the
-// fleet's two. replace_failed, which came later, is absent.
+// stateV0 is a state of schema version 0: computers is a list, has attributes that were removed later, and lacks one of the
+// two computers. replace_failed was added later.
 const stateV0 = `{
   "id": "web", "name_prefix": "web", "quantity": 3, "provider_type": "managed-a", "repos": ["https://git.example/acme/app"],
   "auto_install_deps": true, "service_account_id": null, "wait_for_active": false, "timeouts": {"create": "2m", "update": null, "delete": null},

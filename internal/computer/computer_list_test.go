@@ -100,7 +100,7 @@ func TestAccComputerList_errors(t *testing.T) {
 	run(t, e, resource.TestStep{Query: true, Config: e.Config(listConfig("x", "", "")), ExpectError: regexp.MustCompile(`Cannot list computers(.|\n)*listComputers(.|\n)*500`)})
 }
 
-// A whole organization comes under management with the configuration that the query generates.
+// The configuration that a query generates imports a whole organization.
 func TestAccComputerList_adopts500(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)

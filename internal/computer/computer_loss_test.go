@@ -11,7 +11,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// Without the address nothing can be read, and a state of nothing but the ID would be planned as a replacement.
+// Without base_url, nothing can be read, and a state with only the ID would be planned as a replacement.
 func TestAccComputer_importWhileASettingIsUnknown(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
@@ -30,7 +30,7 @@ func TestAccComputer_importWhileASettingIsUnknown(t *testing.T) {
 	cli.MustPlanEmpty()
 }
 
-// What is not the service cannot say that something is gone.
+// A response from another server does not prove that an object is gone.
 func TestComputer_anotherServerAtTheAddress(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]emulator.Fault{
@@ -55,7 +55,7 @@ func TestComputer_anotherServerAtTheAddress(t *testing.T) {
 	}
 }
 
-// A 404 of the service itself is not enough while its listing shows the computer.
+// A 404 from the service is not enough while its list includes the computer.
 func TestAccComputer_a404ThatTheListingContradicts(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -71,7 +71,7 @@ func TestAccComputer_a404ThatTheListingContradicts(t *testing.T) {
 	}
 }
 
-// A key sees its owner's computers only. With a colleague's key all of them look gone, and are not.
+// An API key sees only its owner's computers. With another user's key, all of them return 404 but still exist.
 func TestComputer_aColleaguesKey(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -93,7 +93,7 @@ func TestComputer_aColleaguesKey(t *testing.T) {
 	}
 }
 
-// A page in the place of an answer is no word that anything was deleted.
+// An HTML page as a response does not prove that anything was deleted.
 func TestComputer_aPageForADeletion(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -111,7 +111,7 @@ func TestComputer_aPageForADeletion(t *testing.T) {
 	}
 }
 
-// A request that changes something runs to its answer, and what it made is in the state.
+// A request that changes something is completed, and its result is in the state.
 func TestAccComputer_interruptedWhileACreationIsInFlight(t *testing.T) {
 	t.Parallel()
 	for operation, hcl := range map[string]string{
@@ -139,7 +139,8 @@ func TestAccComputer_interruptedWhileACreationIsInFlight(t *testing.T) {
 	}
 }
 
-// The service answers a receipt that was used with the computer that was made for it. It is somebody's.
+// For a software draft that was used, the service returns the computer that was created from it. That computer may belong to
+// someone else.
 func TestComputer_usedSoftwareDraftIsNotTakenOver(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -156,14 +157,14 @@ func TestComputer_usedSoftwareDraftIsNotTakenOver(t *testing.T) {
 	}
 }
 
-// A success without the object that was asked for does not reach the state.
+// A success response without the requested object does not reach the state.
 func TestComputer_answersOfAnotherShape(t *testing.T) {
 	t.Parallel()
 	before, after := acctest.Values{"name": "a", "provider_type": "byom"}, acctest.Values{"name": "b", "provider_type": "byom"}
 	const other = `{"id":"2c5f39cb-3fb2-42e3-994f-1127e4ddb538","name":"b","providerType":"byom","createdAt":1}`
 	for name, tc := range map[string]struct {
 		operation, body string
-		wantErr         []string // None where the answer is completed.
+		wantErr         []string // Empty if the response can be completed.
 	}{
 		"an update without an object":  {operation: "updateComputer", body: `{}`},
 		"an update without anything":   {operation: "updateComputer", body: ``},
@@ -208,7 +209,7 @@ func TestComputer_answersOfAnotherShape(t *testing.T) {
 			}
 			e.Faults().Clear()
 			if tc.operation == "createComputer" && len(tc.wantErr) > 0 {
-				return // What the request made bears another name, and is named.
+				return // The created object has another name, which the error contains.
 			}
 			last := steps[len(steps)-1]
 			if out := apply(t, e, i, last); len(out.Errors) > 0 || only(t, e).Name != last["name"] {
@@ -239,7 +240,7 @@ func TestComputer_adoptionEndsWithTheFirstUpdate(t *testing.T) {
 	}
 }
 
-// Somebody registers a host while a rename is planned: the rename goes through, and the next refresh shows the host.
+// A host is registered while a rename is planned: the rename succeeds, and the next refresh reads the host.
 func TestComputer_hostRegisteredDuringAPlan(t *testing.T) {
 	t.Parallel()
 	var e *acctest.Env
@@ -254,7 +255,7 @@ func TestComputer_hostRegisteredDuringAPlan(t *testing.T) {
 	}
 }
 
-// A service account's own key manages its computers like any other: the import, and an empty plan after it.
+// A service account's own key can import its computers, and the plan is empty.
 func TestComputer_importWithTheAccountsOwnKey(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -269,6 +270,6 @@ func TestComputer_importWithTheAccountsOwnKey(t *testing.T) {
 		t.Fatal(out)
 	}
 	mustDo(t, p.Plan(i, acctest.Values{"name": "mine"}), "none")
-	// Naming the account that owns the computer is adopted, as it changes nothing.
+	// Setting the account that already owns the computer is adopted, because it changes nothing.
 	mustDo(t, p.Plan(i, acctest.Values{"name": "mine", "service_account_id": account}), "update")
 }

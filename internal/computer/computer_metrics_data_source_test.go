@@ -34,11 +34,11 @@ func TestAccComputerMetrics(t *testing.T) {
 				"timestamp": knownvalue.StringExact("2026-03-01T12:05:00Z"), "cpu_used_pct": number, "cpu_count": knownvalue.Float64Exact(4),
 				"mem_used": number, "mem_total": knownvalue.Float64Exact(8 << 30), "disk_used": number, "disk_total": knownvalue.Float64Exact(64 << 30),
 			}))),
-		// The time of another zone is the same time.
+		// The same time in another time zone.
 		readStep(e, metricsConfig(c.ID, `start = "2026-03-01T14:15:00+02:00"`), samples(knownvalue.ListSizeExact(1))),
 		readStep(e, metricsConfig(c.ID, `start = "2026-03-02T12:00:00Z"`), samples(knownvalue.ListExact(nil))),
 	)
-	// One that sleeps has no samples of the time since.
+	// A sleeping computer has no recent samples.
 	e.Clock.Advance(12 * time.Hour)
 	run(t, e, readStep(e, metricsConfig(c.ID, ""), samples(knownvalue.ListExact(nil))))
 }

@@ -22,7 +22,7 @@ func planned(t *testing.T, cli *acctest.CLI) []string {
 	return strings.Split(strings.TrimSpace(shown), "\n")
 }
 
-// changes are the lines that show a change.
+// changes returns the lines that show a change.
 func changes(lines []string) []string {
 	var marked []string
 	for _, line := range lines[1:] {
@@ -41,7 +41,7 @@ func TestAccComputer_aRenameShowsTheName(t *testing.T) {
 	cli.Write("main.tf", config("name = \"after\"\nrepos = [\"https://git.example/acme/app\"]"))
 	lines := planned(t, cli)
 	t.Logf("%d lines:\n%s", len(lines), strings.Join(lines, "\n"))
-	// The resource itself, and the name.
+	// The resource and its name.
 	if got := changes(lines); len(got) != 2 || !strings.Contains(got[1], `"before" -> "after"`) {
 		t.Errorf("the plan shows %q", got)
 	}
@@ -60,7 +60,7 @@ func TestAccComputer_anAdoptionShowsWhatIsAdopted(t *testing.T) {
 	}
 }
 
-// entries returns the names of the computers that a plan shows, with the sign of each.
+// entries returns the names of the computers in a plan, with the sign of each.
 func entries(lines []string) []string {
 	var names []string
 	for _, line := range lines {
@@ -128,13 +128,13 @@ resource "terraform_data" "on" {
 	cli.MustRun("apply", "-auto-approve", "-input=false")
 	cli.MustPlanEmpty()
 
-	// A replacement gives the same names again.
+	// A replacement uses the same names again.
 	cli.Write("main.tf", config(3, "auto_install_deps = true"))
 	cli.MustRun("apply", "-auto-approve", "-input=false")
 	cli.MustPlanEmpty()
 }
 
-// The CLIs hide what is unknown as a whole.
+// The CLIs hide an object that is unknown as a whole.
 func TestAccFleet_manyNewComputersStayReadable(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)

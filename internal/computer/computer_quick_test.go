@@ -8,8 +8,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// Beside a command the emulator sets computers up at once. What a test of a module then waits for one is the time until
-// the first look: less than a second by the clock that the provider waits on. The computers of a fleet share their looks.
+// When the emulator runs a command, it provisions computers immediately. A module test then waits only until the first poll,
+// which takes less than a second. The computers of a fleet share their polls.
 func TestComputer_costsATestLessThanASecond(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]acctest.Values{

@@ -6,7 +6,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 )
 
-// The session that some services put on a step is kept where a response has no steps.
+// The session that some services return only in a step is kept if a response has no steps.
 func TestComputerRecord_keepsTheSessionOfAStep(t *testing.T) {
 	t.Parallel()
 	plain := computers.Computer{ID: "c1", Name: "a", ProviderType: "managed-a"}

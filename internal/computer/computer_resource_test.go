@@ -62,7 +62,7 @@ func TestAccComputer_managedWithEverything(t *testing.T) {
 			},
 			{
 				ResourceName: address, ImportState: true, ImportStateVerify: true,
-				// The service does not return these two; an import adopts them from the configuration.
+				// The service does not return repos and auto_install_deps. An import adopts them from the configuration.
 				ImportStateVerifyIgnore: []string{"repos", "auto_install_deps", "timeouts"},
 			},
 		},
@@ -99,11 +99,11 @@ func TestAccComputer_leastThenEachAttribute(t *testing.T) {
 			with(step(`name = "least"`, plancheck.ResourceActionCreate, stringIs("provider_type", "managed-a"), stringIs("status", "active")), remember),
 			with(step(`name = "renamed"`, plancheck.ResourceActionUpdate, stringIs("name", "renamed")), same),
 			with(step("name = \"renamed\"\nremote_user = \"dev\"", plancheck.ResourceActionUpdate, stringIs("remote_user", "dev")), same),
-			// Removed from the configuration, the service's value stays.
+			// When the attribute is removed from the configuration, the service's value is kept.
 			with(step(`name = "renamed"`, plancheck.ResourceActionNoop, stringIs("remote_user", "dev")), same),
 			with(step("name = \"renamed\"\nhost_id = \""+hostA+"\"", plancheck.ResourceActionUpdate, stringIs("host_id", hostA)), same),
 			with(step(`name = "renamed"`, plancheck.ResourceActionNoop, stringIs("host_id", hostA)), patches(3)),
-			// What only the provider uses sends no request.
+			// Changes to attributes of the provider send no request.
 			with(step("name = \"renamed\"\nwait_for_active = false\ntimeouts {\n  delete = \"3m\"\n}", plancheck.ResourceActionUpdate), patches(3)),
 			with(step("name = \"renamed\"\nhost_id = \""+hostB+"\"", plancheck.ResourceActionReplace, stringIs("host_id", hostB)), remember),
 			step("name = \"renamed\"\nhost_id = \""+hostB+"\"\nprovider_type = \"managed-b\"", plancheck.ResourceActionReplace, stringIs("provider_type", "managed-b")),
@@ -112,7 +112,7 @@ func TestAccComputer_leastThenEachAttribute(t *testing.T) {
 	})
 }
 
-// What only a creation accepts is adopted right after an import, and replaces at any other time.
+// A create-only argument is adopted right after an import, and forces replacement at any other time.
 func TestComputer_createOnlyAttributesReplace(t *testing.T) {
 	t.Parallel()
 	app, tools := []any{"https://git.example/acme/app"}, []any{"https://git.example/acme/tools"}
@@ -174,7 +174,7 @@ func TestComputer_importThenPlanIsEmpty(t *testing.T) {
 	mustImport(t, e, i, made.ID)
 	config := acctest.Values{"name": "existing", "remote_user": "dev", "source": map[string]any{"kind": "template", "template_id": "template-base", "is_listed": false}}
 	mustDo(t, apply(t, e, i, config), "none")
-	// A create-only argument of which the state knows nothing is adopted, not a reason to replace.
+	// A create-only argument that is null in the state is adopted and does not force replacement.
 	config["repos"], config["auto_install_deps"] = []any{"https://git.example/acme/app"}, true
 	mustDo(t, apply(t, e, i, config), "update")
 	if i.ID() != made.ID || e.Journal().Count("updateComputer") != 0 {
@@ -325,7 +325,7 @@ func TestComputer_ofAServiceAccount(t *testing.T) {
 	mustDo(t, apply(t, e, i, acctest.Values{"name": "robots"}), "replace")
 }
 
-// The key's owner is the service account itself, so the computer has an owner that nobody configured.
+// The API key belongs to the service account, so the computer has an owner without any configuration.
 func TestComputer_withTheKeyOfAServiceAccount(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

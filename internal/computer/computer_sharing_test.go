@@ -8,7 +8,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// The new computer may exist before the old one of the same name goes, because their owners differ.
+// The new computer can be created before the old computer with the same name is deleted, because their owners differ.
 func TestAccComputer_movesUnderAServiceAccount(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.Provisioning.Step = time.Millisecond })

@@ -26,7 +26,7 @@ const (
 	nobody  = "00000000-0000-4000-8000-000000000000"
 )
 
-// computerJSON is what the tests look at in the emulator.
+// computerJSON contains the fields of a computer that the tests check in the emulator.
 type computerJSON struct {
 	ID, Name, Status, HostID, RemoteUser, OwnerID, OwnerPrincipalKind string
 	ClonedRepoDirectories                                             []string
@@ -64,7 +64,7 @@ func only(t *testing.T, e *acctest.Env) computerJSON {
 	return all[0]
 }
 
-// noneLeft is a CheckDestroy.
+// noneLeft returns a CheckDestroy.
 func noneLeft(e *acctest.Env) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		if left := computers(e); len(left) > 0 {
@@ -74,14 +74,14 @@ func noneLeft(e *acctest.Env) resource.TestCheckFunc {
 	}
 }
 
-// newComputer creates a computer as somebody else.
+// newComputer creates a computer outside Terraform.
 func newComputer(e *acctest.Env, body map[string]any) computerJSON {
 	var made computerJSON
 	e.API(http.MethodPost, "/api/v0/computers", body, &made)
 	return made
 }
 
-// makeComputer returns a computer that is active.
+// makeComputer creates a computer and returns it when it is active.
 func makeComputer(e *acctest.Env, body map[string]any) computerJSON {
 	made := newComputer(e, body)
 	if e.Clock != nil {
@@ -90,7 +90,7 @@ func makeComputer(e *acctest.Env, body map[string]any) computerJSON {
 	return made
 }
 
-// deleteComputers deletes computers by their names, as somebody else.
+// deleteComputers deletes computers by name outside Terraform.
 func deleteComputers(e *acctest.Env, names ...string) {
 	for _, c := range computers(e) {
 		if slices.Contains(names, c.Name) {
@@ -114,7 +114,7 @@ func ownKey(e *acctest.Env) (key, account string) {
 	return minted.APIKey.Value, account
 }
 
-// refuse has the service answer requests of an operation with a status: one of them, or all if times is -1.
+// refuse makes the service reject requests of an operation with a status: this number of times, or always if times is -1.
 func refuse(e *acctest.Env, operation string, status, times int) {
 	e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: times})
 }
@@ -128,7 +128,7 @@ func newInstance(t *testing.T, e *acctest.Env, typeName string) *acctest.Instanc
 	return acctest.NewProcess(t, e, nil).NewInstance(typeName)
 }
 
-// apply applies in a process of its own, as each run of Terraform does.
+// apply applies in a new process, like each run of Terraform.
 func apply(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values) acctest.Outcome {
 	t.Helper()
 	return acctest.NewProcess(t, e, nil).Apply(i, config)
@@ -148,7 +148,7 @@ func plan(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Valu
 	return acctest.NewProcess(t, e, nil).Plan(i, config)
 }
 
-// created returns a resource that has been created in the process p.
+// created returns a resource that was created in the process p.
 func created(t *testing.T, e *acctest.Env, typeName string, config acctest.Values) (p *acctest.Process, i *acctest.Instance) {
 	t.Helper()
 	p = acctest.NewProcess(t, e, nil)
@@ -164,7 +164,7 @@ func mustImport(t *testing.T, e *acctest.Env, i *acctest.Instance, id string) {
 	}
 }
 
-// mustDo fails the test unless a configuration was applied or planned without an error, as the given action.
+// mustDo fails the test unless an apply or plan has no error and the given action.
 func mustDo(t *testing.T, out acctest.Outcome, action string) {
 	t.Helper()
 	if len(out.Errors) > 0 || out.Action != action {
@@ -172,10 +172,10 @@ func mustDo(t *testing.T, out acctest.Outcome, action string) {
 	}
 }
 
-// attribute is a top-level attribute in the form of mustFail.
+// attribute returns a top-level attribute in the format of mustFail.
 func attribute(name string) string { return fmt.Sprintf("AttributeName(%q)", name) }
 
-// mustFail fails the test unless there is one error, at an attribute ("" for none), that says every part.
+// mustFail fails the test unless there is exactly one error, at the attribute ("" for none), that contains all parts.
 func mustFail(t *testing.T, out acctest.Outcome, at string, parts ...string) {
 	t.Helper()
 	if len(out.Errors) != 1 {
@@ -191,7 +191,7 @@ func mustFail(t *testing.T, out acctest.Outcome, at string, parts ...string) {
 	says(t, out.Text(), parts...)
 }
 
-// says fails the test unless a text has every part.
+// says fails the test unless a text contains all parts.
 func says(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
@@ -201,7 +201,7 @@ func says(t *testing.T, text string, parts ...string) {
 	}
 }
 
-// warnings are the texts of an outcome's warnings.
+// warnings returns the text of an outcome's warnings.
 func warnings(out acctest.Outcome) string {
 	var all []string
 	for _, d := range out.Warnings {
@@ -210,12 +210,12 @@ func warnings(out acctest.Outcome) string {
 	return strings.Join(all, "\n")
 }
 
-// inOneLine undoes the wrapping of diagnostics.
+// inOneLine removes the line breaks from diagnostics.
 func inOneLine(text string) string {
 	return regexp.MustCompile(`[\s│]+`).ReplaceAllString(text, " ")
 }
 
-// mustSay fails the test unless a run of a CLI failed and said everything.
+// mustSay fails the test unless a CLI run failed and its output contains all parts.
 func mustSay(t *testing.T, r acctest.Result, parts ...string) {
 	t.Helper()
 	if r.ExitCode == 0 {
@@ -224,7 +224,7 @@ func mustSay(t *testing.T, r acctest.Result, parts ...string) {
 	says(t, inOneLine(r.Output), parts...)
 }
 
-// meanwhile calls do once, before the first request whose method and path start so.
+// meanwhile calls do once, before the first request whose method and path start with request.
 func meanwhile(request string, do func()) acctest.Option {
 	var done atomic.Bool
 	return func(o *emulator.Options) {

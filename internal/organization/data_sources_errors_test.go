@@ -11,13 +11,13 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// pagedSources are the data sources that read pages, with one of their lists that the emulator answers on three pages.
+// pagedSources contains the data sources with pages, and one list of each that spans three pages in the emulator.
 var pagedSources = map[string]struct{ operation, list, result string }{
 	"agentyard_members":                    {"listMembers", "users", "members"},
 	"agentyard_enterprise_control_history": {"listEnterpriseControlHistory", "changes", "changes"},
 }
 
-// readList reads a data source and returns how long its list is.
+// readList reads a data source and returns the length of its list.
 func readList(t *testing.T, e *acctest.Env, typeName string, config acctest.Values) (int, acctest.Outcome) {
 	t.Helper()
 	attributes, out := acctest.NewProcess(t, e, nil).ReadData(typeName, config)
@@ -30,10 +30,10 @@ func readList(t *testing.T, e *acctest.Env, typeName string, config acctest.Valu
 	return len(items), out
 }
 
-// All pages are read, and no more of them than max_results needs.
+// All pages are read, but no more than max_results needs.
 func TestOrganization_pages(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t) // Its pages hold two.
+	e := acctest.New(t) // Its pages hold two items.
 	joinMany(t, e, 6)
 	for range 4 {
 		changeControls(t, e, "outputStyle", `"terse"`, "")
@@ -67,7 +67,7 @@ func TestOrganization_pages(t *testing.T) {
 	}
 }
 
-// A listing that breaks off half-way is an error, and never a short list.
+// A list that fails halfway is an error, never a short list.
 func TestOrganization_brokenListing(t *testing.T) {
 	t.Parallel()
 	for typeName, source := range pagedSources {
@@ -94,7 +94,7 @@ func TestOrganization_brokenListing(t *testing.T) {
 	}
 }
 
-// Passing faults delay a listing, and nothing else.
+// Temporary faults delay a list but change nothing else.
 func TestOrganization_passingFaults(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []emulator.FaultKind{emulator.FaultStatusBeforeCommit, emulator.FaultDropAfterCommit, emulator.FaultTruncatedBody, emulator.FaultNonJSON, emulator.FaultRateLimited} {

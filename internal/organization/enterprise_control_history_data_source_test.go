@@ -35,7 +35,7 @@ func withRevisions(revisions ...int64) statecheck.StateCheck {
 	return changesAre(checks...)
 }
 
-// changeControls sets one setting, a minute after whatever came before.
+// changeControls changes one setting, a minute after the previous change.
 func changeControls(t *testing.T, e *acctest.Env, name, value, email string) {
 	t.Helper()
 	if e.Clock != nil {
@@ -51,7 +51,7 @@ func TestAccEnterpriseControlHistory_everyField(t *testing.T) {
 	e := acctest.New(t)
 	id, _ := join(t, e, emulator.Human{Email: "ada@acme.example", FirstName: "Ada", LastName: "Adams", Role: emulator.RoleManager})
 	changeControls(t, e, "addedLater", `{"z": 1, "a": {"new": [1.50, 12345678901234567890, "<é> & y"]}}`, "ada@acme.example")
-	// The settings are normalized: keys sorted, no blanks, numbers and characters as they came.
+	// The settings are normalized: sorted keys, no whitespace, and numbers and characters as in the response.
 	normalized := func(parts ...string) knownvalue.Check {
 		return knownvalue.StringFunc(func(got string) error {
 			if !json.Valid([]byte(got)) || strings.Contains(got, "\n") || strings.Contains(got, `": `) {
@@ -90,8 +90,8 @@ func TestAccEnterpriseControlHistory_drift(t *testing.T) {
 
 var fakeSecret = regexp.MustCompile(`no-secret-[a-z-]+`)
 
-// What the settings hold is in the state, and neither in a log at the most talkative level nor in what is shown, whether
-// the history is read or an answer is spoiled.
+// The values of settings are in the state, but never in a log at any level or in the output, even if a response is
+// malformed.
 func TestAccEnterpriseControlHistory_settingsAreSecret(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -107,7 +107,7 @@ func TestAccEnterpriseControlHistory_settingsAreSecret(t *testing.T) {
 	}
 	_, body := e.Try(http.MethodGet, "/api/v0/organization/enterprise-controls/history?limit=1", nil)
 	for _, broken := range []string{
-		string(body[:len(body)/2]), // It breaks off.
+		string(body[:len(body)/2]), // It is cut off.
 		strings.Replace(string(body), `"revision":3`, `"revision":"3"`, 1), // It has another type.
 		strings.Replace(string(body), `"revision"`, `"number"`, 1),         // It lacks a field.
 	} {

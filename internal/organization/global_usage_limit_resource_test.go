@@ -24,7 +24,7 @@ func globalConfig(limit int64) string {
 	return fmt.Sprintf("resource %q \"test\" {\n  limit = %d\n}\n", globalLimitType, limit)
 }
 
-// holdsGlobal demands a global limit of the emulator; 0 is none.
+// holdsGlobal checks the emulator's global limit. 0 means none.
 func holdsGlobal(e *acctest.Env, want int64) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		if got := liveGlobalLimit(e); got != want {
@@ -65,7 +65,7 @@ func TestAccGlobalUsageLimit_setChangedAndRemovedElsewhere(t *testing.T) {
 		step(func() { globalLimitElsewhere(e, nil) }, 2_000_000, plancheck.ResourceActionCreate),
 		resource.TestStep{PreConfig: func() { globalLimitElsewhere(e, nil) }, Config: e.Config(globalConfig(2_000_000)), Destroy: true},
 	)
-	// The limits of single users are others.
+	// The limits of users are separate.
 	mustHold(t, e, limits{avery: 7_000_000})
 }
 
@@ -88,7 +88,7 @@ func TestAccGlobalUsageLimit_settingsUnknownAtPlan(t *testing.T) {
 	runGlobal(t, e, resource.TestStep{Config: settingsUnknownAtPlan(e, globalConfig(2_000_000)), Check: holdsGlobal(e, 2_000_000), ConfigPlanChecks: acctest.ThenEmpty})
 }
 
-// A creation tells of a limit that somebody else has set, unless it is the same.
+// A create warns about a limit that was set outside Terraform, unless it is the same.
 func TestGlobalUsageLimit_warnsBeforeItReplacesAnother(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -108,14 +108,14 @@ func TestGlobalUsageLimit_warnsBeforeItReplacesAnother(t *testing.T) {
 	for _, out := range []acctest.Outcome{process().Plan(i, config), process().Apply(i, config)} {
 		said(t, out, "Limit Will Be Replaced: The organization already has a global limit of 5000000 credits. The apply changes it to 2000000 credits.")
 	}
-	// What the state holds is one's own.
+	// A limit in the state needs no warning.
 	quiet(process().Apply(i, acctest.Values{"limit": 3_000_000}))
 	if got := liveGlobalLimit(e); got != 3_000_000 {
 		t.Errorf("the limit is %d", got)
 	}
 }
 
-// A second resource in the state for the limit is named in every plan.
+// Every plan names a second resource in the state for the same limit.
 func TestGlobalUsageLimit_managedTwice(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -130,7 +130,7 @@ func TestGlobalUsageLimit_managedTwice(t *testing.T) {
 	}
 }
 
-// What is removed elsewhere is out of the state with a warning, and set again.
+// A limit that was removed outside Terraform is removed from the state with a warning, and set again.
 func TestGlobalUsageLimit_removedElsewhere(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -147,7 +147,7 @@ func TestGlobalUsageLimit_removedElsewhere(t *testing.T) {
 	}
 }
 
-// An answer that does not tell the limit is an error, never the absence of one.
+// A response without the limit is an error and does not mean that there is none.
 func TestGlobalUsageLimit_answersThatDoNotTell(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{`{}`, `[]`, `{"limit": "2000000"}`, `null`, `"x"`} {
@@ -165,8 +165,8 @@ func TestGlobalUsageLimit_answersThatDoNotTell(t *testing.T) {
 	}
 }
 
-// A renamed resource removes and sets the limit at about the same time. If the removal comes much later, the next apply sets
-// the limit again.
+// A renamed resource removes and sets the limit at about the same time. If the remove request comes much later, the next
+// apply sets the limit again.
 func TestAccGlobalUsageLimit_renamed(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
@@ -182,7 +182,7 @@ func TestAccGlobalUsageLimit_renamed(t *testing.T) {
 	cli.MustPlanEmpty()
 }
 
-// A plan of an unchanged limit costs one request, and a change one more.
+// A plan of an unchanged limit needs one request, and a change needs one more.
 func TestGlobalUsageLimit_requests(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

@@ -37,7 +37,8 @@ func TestAccMember_byEmail(t *testing.T) {
 	}
 }
 
-// Whether email addresses that differ in case are those of one member is open. The emulator's are, so another server stands in for the service.
+// The contract does not say whether email addresses are case-insensitive. In the emulator they are, so another server
+// simulates the service.
 func TestAccMember_twoOfTheSameEmail(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -52,10 +53,10 @@ func TestAccMember_twoOfTheSameEmail(t *testing.T) {
 	})
 }
 
-// However many look-ups there are, they and the list ask for each page once, and for none behind the last match.
+// All lookups and the list together request each page once, and none after the last match.
 func TestAccMember_lookUpsShareThePages(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t) // Its pages hold two.
+	e := acctest.New(t) // Its pages hold two members.
 	joinMany(t, e, 59)
 	lookUps := func(from, to int) string {
 		return fmt.Sprintf("data \"agentyard_member\" \"x\" {\n  for_each = toset([for n in range(%d, %d) : \"m${n}@acme.example\"])\n  email = each.key\n}\n", from, to)
@@ -78,7 +79,7 @@ func TestAccMember_lookUpsShareThePages(t *testing.T) {
 	}
 }
 
-// A member who leaves between two runs is an error of the next one, not a stale record.
+// A member who leaves between two runs is an error in the next run, not an outdated record.
 func TestAccMember_leavesBetweenRuns(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

@@ -20,7 +20,7 @@ func TestMember_unsetFields(t *testing.T) {
 	if m.Metadata.IsNull() || len(m.Metadata.Elements()) != 0 {
 		t.Errorf("metadata that is missing is %s", m.Metadata)
 	}
-	// An address that was asked for stays as it is spelled, and no other one does.
+	// A configured address keeps its case. Others do not.
 	for email, want := range map[string]string{"ADA@acme.example": "Ada@acme.example", "ben@acme.example": "ben@acme.example"} {
 		given := m
 		_ = given.FromAPI(t.Context(), &organization.Member{ID: "user_1", Email: email})

@@ -16,13 +16,13 @@ func removeAction(email string) string {
 	return fmt.Sprintf("action \"agentyard_member_remove\" \"it\" {\n  config {\n    email = %q\n  }\n}\n", email)
 }
 
-// invoke runs the action as a user does, and returns what was shown in one line.
+// invoke runs the action as a user does, and returns the output in one line.
 func invoke(cli *acctest.CLI, args ...string) (exitCode int, shown string) {
 	r := cli.Run(append([]string{"apply", "-invoke=action.agentyard_member_remove.it", "-auto-approve", "-input=false"}, args...)...)
 	return r.ExitCode, oneLine(r.Output)
 }
 
-// remaining are the email addresses of the members, besides the manager that every emulator begins with.
+// remaining returns the members' email addresses, except for the manager in every new emulator.
 func remaining(t *testing.T, e *acctest.Env) []string {
 	t.Helper()
 	var emails []string
@@ -67,7 +67,7 @@ func TestAccMemberRemove_invokedByHand(t *testing.T) {
 	if status, _ := e.TryWithKey(key, http.MethodGet, "/api/v0/computers", nil); status != 401 {
 		t.Errorf("the key of who was removed is answered %d", status)
 	}
-	// It may be repeated.
+	// The action can be repeated.
 	if code, shown := invoke(cli); code != 0 || !strings.Contains(shown, "ada+ci&x@acme.example is already gone") || strings.Contains(shown, "was removed") {
 		t.Errorf("the second time: exit code %d: %s", code, shown)
 	}
@@ -119,7 +119,7 @@ resource "terraform_data" "leave" {
 	}
 }
 
-// The address may come from a variable: what it holds is checked in the plan, and a null removes nobody.
+// The address may come from a variable: the plan checks its value, and null removes nobody.
 func TestAccMemberRemove_fromAVariable(t *testing.T) {
 	acctest.NeedsActions(t)
 	t.Parallel()
@@ -141,7 +141,7 @@ func TestAccMemberRemove_fromAVariable(t *testing.T) {
 	}
 }
 
-// One process tells a removal from one that finds nobody, in one message each.
+// The progress message tells whether a member was removed or not found.
 func TestMemberRemove_progress(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -155,14 +155,14 @@ func TestMemberRemove_progress(t *testing.T) {
 	}
 }
 
-// remove invokes the action in a process of its own.
+// remove invokes the action in a new process.
 func remove(t *testing.T, e *acctest.Env, settings acctest.Values, email string) (string, acctest.Outcome) {
 	t.Helper()
 	progress, out := acctest.NewProcess(t, e, settings).Invoke("agentyard_member_remove", acctest.Values{"email": email})
 	return strings.Join(progress, "\n"), out
 }
 
-// An answer that is lost leaves nobody in doubt: who was removed is gone, and the run says so.
+// After a lost response, the member is gone, and the run says so.
 func TestMemberRemove_lostAnswer(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[emulator.FaultKind]string{
@@ -218,7 +218,7 @@ func TestMemberRemove_errors(t *testing.T) {
 	}
 }
 
-// Nobody is reported gone where no member is listed: the address may be wrong, or the key.
+// Without any member in the list, nobody is reported as removed: the address or the key may be wrong.
 func TestMemberRemove_unproven(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []emulator.Fault{
@@ -236,7 +236,7 @@ func TestMemberRemove_unproven(t *testing.T) {
 	}
 }
 
-// Another manager can be removed, until one is the last; and nobody but managers can remove anybody.
+// A manager can be removed unless it is the last one, and only managers can remove members.
 func TestMemberRemove_roles(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// bootstrap is the email address of the manager that every emulator begins with.
+// bootstrap is the email address of the manager in every new emulator.
 const bootstrap = "manager@agentyard.example"
 
 func runSteps(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
@@ -33,7 +33,7 @@ func failingStep(e *acctest.Env, hcl, want string) resource.TestStep {
 	return resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)}
 }
 
-// join adds a member, a minute after whoever came before, and returns its ID and API key.
+// join adds a member, a minute after the previous one, and returns the member's ID and API key.
 func join(t *testing.T, e *acctest.Env, h emulator.Human) (id, key string) {
 	t.Helper()
 	if e.Clock != nil {
@@ -46,7 +46,7 @@ func join(t *testing.T, e *acctest.Env, h emulator.Human) (id, key string) {
 	return id, key
 }
 
-// joinMany adds so many members, m0@acme.example and so on.
+// joinMany adds n members: m0@acme.example and so on.
 func joinMany(t *testing.T, e *acctest.Env, n int) {
 	t.Helper()
 	for i := range n {
@@ -54,7 +54,7 @@ func joinMany(t *testing.T, e *acctest.Env, n int) {
 	}
 }
 
-// serviceAccountKey is an API key of a new service account.
+// serviceAccountKey returns an API key of a new service account.
 func serviceAccountKey(e *acctest.Env) string {
 	var account struct{ ID string }
 	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robots"}, &account)
@@ -63,7 +63,7 @@ func serviceAccountKey(e *acctest.Env) string {
 	return minted.APIKey.Value
 }
 
-// oneLine is the output of a CLI without frames and line breaks.
+// oneLine returns a CLI's output without frames and line breaks.
 func oneLine(output string) string {
 	return regexp.MustCompile(`[\s│╷╵]+`).ReplaceAllString(output, " ")
 }
@@ -112,7 +112,7 @@ func TestAccMembers_everyField(t *testing.T) {
 	)))
 }
 
-// What others do between two runs shows up in the next one.
+// Changes outside Terraform show up in the next run.
 func TestAccMembers_drift(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -126,7 +126,7 @@ func TestAccMembers_drift(t *testing.T) {
 	runSteps(t, e, first, second)
 }
 
-// The emulator's lists name everybody once, so another server stands in for a service whose pages overlap.
+// The emulator's lists have no duplicates, so another server simulates a service whose pages overlap.
 func TestAccMembers_overlappingPages(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

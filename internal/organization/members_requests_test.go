@@ -11,7 +11,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// A large organization costs one request for each hundred of its members, one after the other, however many objects of the
+// A large organization needs one request for each hundred members, sent one at a time, however many objects of the
 // configuration read them.
 func TestAccMembers_tenThousand_slow(t *testing.T) {
 	acctest.Slow(t)
@@ -30,7 +30,7 @@ func TestAccMembers_tenThousand_slow(t *testing.T) {
 			})
 		}
 	})
-	joinMany(t, e, n-1) // The manager is a member too.
+	joinMany(t, e, n-1) // The manager is also a member.
 	cli := acctest.NewCLI(t, e, fmt.Sprintf(`
 data "agentyard_members" "x" {}
 data "agentyard_member" "x" {

@@ -15,11 +15,11 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// brokenType is a type of limit as the runs of a CLI use it that something breaks.
+// brokenType is a type of limit in CLI runs with faults.
 type brokenType struct {
 	hcl   func(limit int) string
 	write string
-	// want is what the emulator holds with such a limit.
+	// want returns the emulator's content with such a limit.
 	want func(limit int) []string
 	live func(*acctest.Env) []string
 }
@@ -45,10 +45,10 @@ func brokenTypes() map[string]brokenType {
 	}
 }
 
-// changeRuns are the runs that each break in turn: a creation, an update and a destruction, by what is applied last.
+// changeRuns contains the limits to apply in order: the last one is the create, update, or destroy with the fault.
 var changeRuns = map[string][]int{"create": {2_000_000}, "update": {2_000_000, 3_000_000}, "destroy": {2_000_000, 0}}
 
-// trap meets the next PUT once it is armed: it carries it out or not, calls hit and never answers.
+// trap catches the next PUT once it is armed. It forwards the request or not, calls hit, and never responds.
 type trap struct {
 	armed       atomic.Bool
 	afterCommit bool
@@ -62,7 +62,7 @@ func (p *trap) option(o *emulator.Options) {
 				next.ServeHTTP(w, r)
 				return
 			}
-			// A server sees that a client hangs up only when it has read the body.
+			// A server notices a disconnect only after it has read the body.
 			body, err := io.ReadAll(r.Body)
 			if err != nil {
 				panic(http.ErrAbortHandler)
@@ -78,7 +78,7 @@ func (p *trap) option(o *emulator.Options) {
 	}
 }
 
-// Ctrl-C while a request hangs: it is not sent again, and what it did is in the state. The next apply converges.
+// After Ctrl-C during a request, the request is not sent again, and its result is in the state. The next apply converges.
 func TestAccUsageLimits_interruptedWhileARequestHangs(t *testing.T) {
 	t.Parallel()
 	for typeName, of := range brokenTypes() {
@@ -93,7 +93,7 @@ func TestAccUsageLimits_interruptedWhileARequestHangs(t *testing.T) {
 	}
 }
 
-// interruptLastRun applies limits in turn, and 0 for none. The run of the last one is interrupted, and then repeated.
+// interruptLastRun applies limits in order; 0 removes the limit. It interrupts the last run and repeats it.
 func interruptLastRun(t *testing.T, of brokenType, limits []int, afterCommit bool) {
 	t.Helper()
 	running := make(chan *acctest.Running, 1)
@@ -115,7 +115,7 @@ func interruptLastRun(t *testing.T, of brokenType, limits []int, afterCommit boo
 	}
 	write(limits[last])
 	p.armed.Store(true)
-	// A request whose time is over before the interruption arrives is sent again.
+	// A request that timed out before the interrupt is sent again.
 	cli.Write("provider_settings.tf", "provider \"agentyard\" {\n  request_timeout = \"10s\"\n}\n")
 	run := cli.Start("apply", "-auto-approve", "-input=false")
 	running <- run
@@ -124,7 +124,7 @@ func interruptLastRun(t *testing.T, of brokenType, limits []int, afterCommit boo
 	if n := e.Journal().Count(of.write); n != len(limits) {
 		t.Fatalf("%d requests to write were sent: %s", n, r.Output)
 	}
-	// Only some CLIs put blanks into it.
+	// Only some CLIs add spaces.
 	state := strings.ReplaceAll(cli.MustRun("state", "pull").Output, " ", "")
 	if strings.Contains(state, `"status":"tainted"`) {
 		t.Errorf("the limit is tainted: %s", state)

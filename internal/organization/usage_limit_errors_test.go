@@ -11,7 +11,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// limitConfigs are a valid configuration of each type of limit.
+// limitConfigs returns a valid configuration of each type of limit.
 func limitConfigs() map[string]acctest.Values {
 	return map[string]acctest.Values{
 		userLimitType:   {"email": avery, "limit": 2_000_000},
@@ -48,7 +48,7 @@ func TestUsageLimits_invalidConfiguration(t *testing.T) {
 	}
 }
 
-// A refused creation leaves nothing in the state, and the next apply creates the limit.
+// A failed create leaves nothing in the state, and the next apply creates the limit.
 func TestUsageLimits_refusedByTheService(t *testing.T) {
 	t.Parallel()
 	for typeName, config := range limitConfigs() {
@@ -102,7 +102,7 @@ func TestUserUsageLimit_refusedAtItsAttribute(t *testing.T) {
 	}
 }
 
-// Faults that leave a limit set are no errors: the provider reads it back.
+// If a limit was set despite a fault, the provider reads it back, and there is no error.
 func TestUsageLimits_setDespiteFaults(t *testing.T) {
 	t.Parallel()
 	for typeName, config := range limitConfigs() {
@@ -145,7 +145,7 @@ func TestUsageLimits_setDespiteFaults(t *testing.T) {
 	}
 }
 
-// Every object of the organization needs the key of a human manager, and says so.
+// Every object of the organization needs the API key of a human manager, and says so.
 func TestOrganization_isForManagers(t *testing.T) {
 	t.Parallel()
 	e := limitEnv(t, avery)

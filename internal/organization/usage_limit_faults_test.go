@@ -23,7 +23,7 @@ const (
 // people are the members whose limits these tests set.
 var people = []string{"ada@people.example", "bob@people.example", "cleo@people.example"}
 
-// atService are the limits of users that the emulator holds, as "address=limit".
+// atService returns the users' limits in the emulator, as "address=limit".
 func atService(e *acctest.Env) []string {
 	var held []string
 	for email, limit := range liveLimits(e) {
@@ -33,7 +33,7 @@ func atService(e *acctest.Env) []string {
 	return held
 }
 
-// globalAtService is the global limit that the emulator holds, in the same form.
+// globalAtService returns the emulator's global limit in the same format.
 func globalAtService(e *acctest.Env) []string {
 	if limit := liveGlobalLimit(e); limit > 0 {
 		return []string{fmt.Sprintf("organization=%d", limit)}
@@ -41,7 +41,7 @@ func globalAtService(e *acctest.Env) []string {
 	return nil
 }
 
-// inState is the limit that a state holds, in the same form.
+// inState returns the limit in a state in the same format.
 func inState(i *acctest.Instance) []string {
 	var attributes map[string]tftypes.Value
 	var limit big.Float
@@ -81,7 +81,7 @@ func TestUsageLimits_faultMatrixOfEverybody(t *testing.T) {
 	}.Run(t)
 }
 
-// sharedFaults break the request that several users share, or what is read after it.
+// sharedFaults returns faults for the request that several users share, or for the read after it.
 func sharedFaults() map[string][]emulator.Fault {
 	const write, read = "setUserUsageLimits", "getUserUsageLimits"
 	faults := map[string][]emulator.Fault{"none": nil}
@@ -107,13 +107,13 @@ func sharedFaults() map[string][]emulator.Fault {
 		"lost, and unreadable after it":    {Operation: write, Kind: emulator.FaultDropAfterCommit, Times: -1},
 		"refused, and unreadable after it": {Operation: write, Kind: emulator.FaultDropBeforeCommit, Times: -1},
 	} {
-		// The plans of all three share the one listing that passes.
+		// The plans of all three share the one list request that succeeds.
 		faults[name] = []emulator.Fault{f, {Operation: read, Kind: emulator.FaultStatusBeforeCommit, Status: 503, After: 1, Times: -1}}
 	}
 	return faults
 }
 
-// applyTogether applies a configuration to each instance at the same time, in one process.
+// applyTogether applies a configuration to each instance concurrently, in one process.
 func applyTogether(t *testing.T, e *acctest.Env, settings acctest.Values, instances []*acctest.Instance, configs []acctest.Values) []acctest.Outcome {
 	t.Helper()
 	p := acctest.NewProcess(t, e, settings)
@@ -126,7 +126,7 @@ func applyTogether(t *testing.T, e *acctest.Env, settings acctest.Values, instan
 	return outcomes
 }
 
-// Whatever becomes of a request that three users share, the next apply brings each state and the service together.
+// Whatever happens to a request that three users share, the next apply makes each state match the service.
 func TestUsageLimits_faultsOfASharedRequest(t *testing.T) {
 	t.Parallel()
 	set := func(limit int) []acctest.Values {
@@ -172,7 +172,7 @@ func TestUsageLimits_faultsOfASharedRequest(t *testing.T) {
 				e.Faults().Add(faults...)
 				for k, out := range applyTogether(t, e, settings, instances, last) {
 					for _, d := range out.Errors {
-						// The operation, and what to do about it.
+						// The operation and the remedy.
 						if !strings.Contains(d.Detail, "UserUsageLimits") || !strings.Contains(d.Detail, "\n\n") {
 							t.Errorf("%s: %s: %s", people[k], d.Summary, d.Detail)
 						}
@@ -204,8 +204,8 @@ func TestUsageLimits_faultsOfASharedRequest(t *testing.T) {
 	}
 }
 
-// A limit that was set while neither the answer nor a listing came through is in no state. An apply sets it again; if it
-// is no longer configured, it stays, and the error has said that it may be there.
+// If both the response and the read are lost, the limit is set but in no state. An apply sets it again. If it is no longer
+// configured, it stays; the error has said that it may exist.
 func TestUsageLimits_setWithoutAWord(t *testing.T) {
 	t.Parallel()
 	for typeName, tc := range map[string]struct {
@@ -219,7 +219,7 @@ func TestUsageLimits_setWithoutAWord(t *testing.T) {
 		t.Run(typeName, func(t *testing.T) {
 			t.Parallel()
 			e := limitEnv(t, people...)
-			// The plan's read passes.
+			// The plan's read succeeds.
 			e.Faults().Add(emulator.Fault{Operation: tc.write, Kind: emulator.FaultDropAfterCommit, Times: -1}, emulator.Fault{Operation: tc.read, Kind: emulator.FaultDropBeforeCommit, After: 1, Times: -1})
 			p := acctest.NewProcess(t, e, nil)
 			i := p.NewInstance(typeName)

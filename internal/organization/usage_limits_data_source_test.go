@@ -25,7 +25,7 @@ func userLimit(email string, limit knownvalue.Check) knownvalue.Check {
 	return knownvalue.ObjectExact(map[string]knownvalue.Check{"email": knownvalue.StringExact(email), "limit": limit})
 }
 
-// Users are ordered by address without case, with those who have no limit of their own.
+// Users are ordered by address without case, including those without a limit of their own.
 func TestAccUsageLimitsDataSource(t *testing.T) {
 	t.Parallel()
 	e := limitEnv(t, blake, "Avery@agentyard.example", casey)
@@ -44,7 +44,7 @@ func TestAccUsageLimitsDataSource(t *testing.T) {
 	})
 }
 
-// Whoever asks the same in one run shares the answer, the resources too.
+// Identical queries in one run share a response, including those of resources.
 func TestAccUsageLimitsDataSource_shared(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)

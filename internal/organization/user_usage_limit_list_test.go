@@ -70,7 +70,7 @@ func TestAccUserUsageLimitList_errors(t *testing.T) {
 	})
 }
 
-// The limits of an organization come under management with the configuration that the query generates.
+// The configuration that a query generates imports all limits of an organization.
 func TestAccUserUsageLimitList_generatedConfigurationPlansClean(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)

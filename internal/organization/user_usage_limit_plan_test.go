@@ -9,7 +9,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// said fails the test unless an outcome has no errors and its warnings contain the parts; without parts there must be none.
+// said fails the test unless an outcome has no errors and its warnings contain the parts. Without parts, there must be no
+// warnings.
 func said(t *testing.T, out acctest.Outcome, parts ...string) {
 	t.Helper()
 	text := warningsOf(out)
@@ -23,7 +24,7 @@ func said(t *testing.T, out acctest.Outcome, parts ...string) {
 	}
 }
 
-// A creation tells of a limit that there is already, unless it is the same.
+// A create warns about an existing limit, unless it is the same.
 func TestUserUsageLimit_warnsBeforeItReplacesAnother(t *testing.T) {
 	t.Parallel()
 	e := limitEnv(t, avery, blake)
@@ -40,13 +41,13 @@ func TestUserUsageLimit_warnsBeforeItReplacesAnother(t *testing.T) {
 	said(t, process().Plan(i, config), summary, "avery@agentyard.example already has a limit of 5000000 credits. The apply changes it to 2000000 credits.")
 	said(t, process().Plan(i, acctest.Values{"email": "AVERY@agentyard.example", "limit": 2_000_000}), summary, "AVERY@agentyard.example already has a limit of 5000000 credits")
 	said(t, process().Apply(i, config), summary)
-	// What the state holds is one's own.
+	// A limit in the state needs no warning.
 	said(t, process().Apply(i, acctest.Values{"email": avery, "limit": 3_000_000}))
 	said(t, process().Apply(i, acctest.Values{"email": blake, "limit": 3_000_000}), summary, "blake@agentyard.example already has a limit of 7000000 credits")
 	mustHold(t, e, limits{blake: 3_000_000})
 }
 
-// All warnings of a kind share a summary, by which the CLIs group them, and a listing.
+// All warnings of a kind share a summary, because the CLIs group warnings by it, and a list request.
 func TestUserUsageLimit_manyWarnings(t *testing.T) {
 	t.Parallel()
 	e := limitEnv(t)
@@ -65,7 +66,7 @@ func TestUserUsageLimit_manyWarnings(t *testing.T) {
 	}
 }
 
-// The plan that a person reads has the warnings.
+// The CLI's output contains the warnings.
 func TestAccUserUsageLimit_warningsThroughTheCLI(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
@@ -79,7 +80,7 @@ func TestAccUserUsageLimit_warningsThroughTheCLI(t *testing.T) {
 	if text := oneLine(cli.MustPlanEmpty().Output); strings.Contains(text, "Limit ") {
 		t.Errorf("an empty plan warns: %s", text)
 	}
-	// The value wins over the removal that a rename without a moved block also sends.
+	// The limit is set in the end, although a rename without a moved block also removes it.
 	cli.Write("main.tf", limitNamed("renamed", avery, 2_000_000))
 	if text := oneLine(cli.MustRun("plan", "-input=false").Output); strings.Contains(text, "Limit ") {
 		t.Errorf("the plan of a rename warns: %s", text)
@@ -89,7 +90,7 @@ func TestAccUserUsageLimit_warningsThroughTheCLI(t *testing.T) {
 	}
 }
 
-// The second of two resources in the state for one user is named in every plan, whichever of them is read first.
+// Every plan names the second of two resources in the state for the same user, whichever is read first.
 func TestAccUserUsageLimit_managedTwice(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
@@ -111,7 +112,7 @@ func TestAccUserUsageLimit_managedTwice(t *testing.T) {
 	}
 }
 
-// The service may have a limit below the minimum. It can be read, imported and kept, but not set.
+// The service may have a limit below the minimum. It can be read, imported, and kept, but not set.
 func TestAccUsageLimits_belowTheMinimum(t *testing.T) {
 	t.Parallel()
 	for typeName, tc := range map[string]struct{ id, read, body, arguments string }{

@@ -30,7 +30,7 @@ const (
 	casey = "casey@agentyard.example"
 )
 
-// limitEnv is an emulator with people in its organization.
+// limitEnv returns an emulator with members in its organization.
 func limitEnv(t *testing.T, members ...string) *acctest.Env {
 	t.Helper()
 	e := acctest.New(t)
@@ -47,12 +47,12 @@ func haveJoined(t *testing.T, e *acctest.Env, emails ...string) {
 	}
 }
 
-// leaves removes a member behind Terraform's back.
+// leaves removes a member outside Terraform.
 func leaves(e *acctest.Env, email string) {
 	e.API(http.MethodDelete, "/api/v0/organization/users?email="+url.QueryEscape(email), nil, nil)
 }
 
-// limitElsewhere sets a user's limit behind Terraform's back; nil removes it.
+// limitElsewhere sets a user's limit outside Terraform. Nil removes it.
 func limitElsewhere(e *acctest.Env, email string, limit any) {
 	e.API(http.MethodPut, userLimitsRoute, map[string]any{"users": []any{map[string]any{"email": email, "limit": limit}}}, nil)
 }
@@ -62,10 +62,10 @@ func globalLimitElsewhere(e *acctest.Env, limit any) {
 	e.API(http.MethodPut, globalLimitRoute, map[string]any{"limit": limit}, nil)
 }
 
-// limits are those that users have, by address.
+// limits contains the users' limits by address.
 type limits map[string]int64
 
-// liveLimits are the limits that the emulator holds.
+// liveLimits returns the users' limits in the emulator.
 func liveLimits(e *acctest.Env) limits {
 	var answer struct {
 		UserLimits []struct {
@@ -83,14 +83,14 @@ func liveLimits(e *acctest.Env) limits {
 	return found
 }
 
-// liveGlobalLimit is the limit that the emulator holds; 0 for none.
+// liveGlobalLimit returns the global limit in the emulator, or 0 if there is none.
 func liveGlobalLimit(e *acctest.Env) int64 {
 	var answer struct{ Limit int64 }
 	e.API(http.MethodGet, globalLimitRoute, nil, &answer)
 	return answer.Limit
 }
 
-// holds demands of the emulator that it holds these limits and no others.
+// holds checks that the emulator has exactly these limits.
 func holds(e *acctest.Env, want limits) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		if got := liveLimits(e); !maps.Equal(got, want) {
@@ -113,13 +113,13 @@ func limitNamed(name, email string, limit int64) string {
 
 func limitConfig(email string, limit int64) string { return limitNamed("test", email, limit) }
 
-// runLimits runs steps that must leave no user's limit behind.
+// runLimits runs steps that must leave no user limit behind.
 func runLimits(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
 	t.Helper()
 	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, CheckDestroy: holds(e, limits{}), Steps: steps})
 }
 
-// plannedThenEmpty demands an action in the plan, and nothing to do after it.
+// plannedThenEmpty expects an action in the plan, and an empty plan after it.
 func plannedThenEmpty(address string, action plancheck.ResourceActionType) resource.ConfigPlanChecks {
 	return resource.ConfigPlanChecks{
 		PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)},
@@ -127,12 +127,12 @@ func plannedThenEmpty(address string, action plancheck.ResourceActionType) resou
 	}
 }
 
-// settingsUnknownAtPlan is a configuration whose provider's key is made in the same apply.
+// settingsUnknownAtPlan returns a configuration whose provider key is created in the same apply.
 func settingsUnknownAtPlan(e *acctest.Env, hcl string) string {
 	return fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\nprovider \"agentyard\" {\n  base_url = %q\n  api_key  = terraform_data.key.output\n}\n%s", e.BootstrapKey(), e.URL(), hcl)
 }
 
-// warningsOf are the warnings of an outcome, a line for each.
+// warningsOf returns an outcome's warnings, one per line.
 func warningsOf(out acctest.Outcome) string {
 	text := ""
 	for _, w := range out.Warnings {
@@ -161,18 +161,18 @@ func TestAccUserUsageLimit_setChangedAndReplaced(t *testing.T) {
 	runLimits(t, e,
 		step(avery, avery, 1_000_000, plancheck.ResourceActionCreate, limits{avery: 1_000_000}),
 		step(avery, avery, 9_007_199_254_740_991, plancheck.ResourceActionUpdate, limits{avery: 9_007_199_254_740_991}),
-		// The spelling of an address is no change, and none that comes with another.
+		// A different case of the address is not a change, alone or with another change.
 		step("Avery@Agentyard.Example", avery, 9_007_199_254_740_991, plancheck.ResourceActionNoop, limits{avery: 9_007_199_254_740_991}),
 		step("AVERY@AGENTYARD.EXAMPLE", avery, 2_000_000, plancheck.ResourceActionUpdate, limits{avery: 2_000_000}),
 		resource.TestStep{ResourceName: limitAddress, ImportState: true, ImportStateVerify: true},
-		// Another address is another user, and keeps its spelling.
+		// A different address is another user, and keeps its case.
 		step("Blake@Agentyard.Example", "Blake@Agentyard.Example", 2_000_000, plancheck.ResourceActionReplace, limits{blake: 2_000_000}),
 		resource.TestStep{ResourceName: limitAddress, ImportState: true, ImportStateVerify: true},
 		step(avery, avery, 2_000_000, plancheck.ResourceActionReplace, limits{avery: 2_000_000}),
 	)
 }
 
-// Nothing is sent where only the spelling differs.
+// A change of only the case sends no request.
 func TestAccUserUsageLimit_spellingSendsNothing(t *testing.T) {
 	t.Parallel()
 	e := limitEnv(t, avery)
@@ -190,7 +190,7 @@ func TestAccUserUsageLimit_spellingSendsNothing(t *testing.T) {
 	)
 }
 
-// An import in any spelling finds the limit, and the plan after it is empty.
+// An import with any case finds the limit, and the plan after it is empty.
 func TestAccUserUsageLimit_importInAnotherCase(t *testing.T) {
 	t.Parallel()
 	for name, block := range map[string]string{"command": "", "identity": "import {\n  to = " + limitAddress + "\n  identity = {\n    email = \"AVERY@Agentyard.example\"\n  }\n}\n"} {
@@ -232,7 +232,7 @@ func TestAccUserUsageLimit_changedAndRemovedElsewhere(t *testing.T) {
 		after(func() { limitElsewhere(e, avery, nil) }, plancheck.ResourceActionCreate),
 		resource.TestStep{PreConfig: func() { leaves(e, avery) }, Config: config, ExpectError: regexp.MustCompile(`email\s*=\s*"avery@agentyard.example"(.|\n)*no\s+member\s+with\s+this\s+email(.|\n)*active\s+member`)},
 		after(func() { haveJoined(t, e, avery) }, plancheck.ResourceActionCreate),
-		// That the service spells the address otherwise is no change.
+		// A different case in the service's response is not a change.
 		resource.TestStep{
 			PreConfig: func() {
 				leaves(e, avery)
@@ -244,7 +244,7 @@ func TestAccUserUsageLimit_changedAndRemovedElsewhere(t *testing.T) {
 	)
 }
 
-// What is gone already is destroyed in peace, with a look before it and without.
+// Destroying a limit that is already gone succeeds, with and without a refresh.
 func TestAccUserUsageLimit_destroyOfWhatIsGone(t *testing.T) {
 	t.Parallel()
 	for name, vanish := range map[string]func(e *acctest.Env){
@@ -270,7 +270,7 @@ func TestAccUserUsageLimit_destroyOfWhatIsGone(t *testing.T) {
 	}
 }
 
-// unknownLimit is a configuration whose values are known only in the apply.
+// unknownLimit returns a configuration whose values are known only during the apply.
 func unknownLimit(email string, limit int64) string {
 	return fmt.Sprintf("resource \"terraform_data\" \"email\" {\n  input = %q\n}\nresource \"terraform_data\" \"limit\" {\n  input = %d\n}\n", email, limit) +
 		"resource \"agentyard_user_usage_limit\" \"test\" {\n  email = terraform_data.email.output\n  limit = terraform_data.limit.output\n}\n"
@@ -292,7 +292,7 @@ func TestAccUserUsageLimit_unknownAtPlan(t *testing.T) {
 		step(avery, avery, 2_000_000, limits{avery: 2_000_000}, unknown("email"), unknown("limit")),
 		step(avery, avery, 3_000_000, limits{avery: 3_000_000}, unknown("limit"), plancheck.ExpectKnownValue(limitAddress, tfjsonpath.New("email"), knownvalue.StringExact(avery))),
 		step(blake, blake, 3_000_000, limits{blake: 3_000_000}, unknown("email"), plancheck.ExpectResourceAction(limitAddress, plancheck.ResourceActionReplace)),
-		// A replacement is planned, because the address may be another; in the end only the spelling is.
+		// A replacement is planned because the address may differ. During the apply, only the case differs.
 		step("BLAKE@agentyard.example", "BLAKE@agentyard.example", 4_000_000, limits{blake: 4_000_000}, unknown("email"), unknown("limit")),
 	)
 }
@@ -306,7 +306,7 @@ func TestAccUserUsageLimit_settingsUnknownAtPlan(t *testing.T) {
 	})
 }
 
-// An interruption loses nothing of what the service has done, whether its answer comes or is lost.
+// An interrupted run keeps everything that the service has done, whether or not the response arrives.
 func TestUserUsageLimit_interrupted(t *testing.T) {
 	t.Parallel()
 	for name, stopped := range map[string]func(hit func()) acctest.Option{

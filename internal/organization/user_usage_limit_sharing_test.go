@@ -12,7 +12,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// limitsFor is a configuration of one limit for each address.
+// limitsFor returns a configuration with one limit for each address.
 func limitsFor(limit int64, emails ...string) string {
 	return fmt.Sprintf("resource \"agentyard_user_usage_limit\" \"each\" {\n  for_each = toset([%s])\n  email = each.key\n  limit = %d\n}\n", `"`+strings.Join(emails, `", "`)+`"`, limit)
 }
@@ -25,7 +25,7 @@ func limited(limit int64, emails ...string) limits {
 	return all
 }
 
-// membersOf are addresses of as many people.
+// membersOf returns this number of email addresses.
 func membersOf(n int) (emails []string) {
 	for i := range n {
 		emails = append(emails, fmt.Sprintf("member%d@agentyard.example", i))
@@ -33,8 +33,8 @@ func membersOf(n int) (emails []string) {
 	return emails
 }
 
-// The limits of one apply share requests, none with more than the service takes, and the reads share one. How many share
-// one depends on how busy the machine is.
+// The limits of one apply share write requests, each within the service's maximum, and share one read. How many limits share
+// a request depends on how busy the machine is.
 func TestAccUserUsageLimit_manyShareRequests(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
@@ -60,7 +60,7 @@ func TestAccUserUsageLimit_manyShareRequests(t *testing.T) {
 	mustHold(t, e, limits{})
 }
 
-// One who is no member does not keep the others from their limits. The next apply goes on where they have joined.
+// An address without a member does not affect the other limits. The next apply sets its limit after the member has joined.
 func TestAccUserUsageLimit_oneOfThreeIsNoMember(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
@@ -81,7 +81,7 @@ func TestAccUserUsageLimit_oneOfThreeIsNoMember(t *testing.T) {
 	cli.MustPlanEmpty()
 }
 
-// takesOnlyOne has the service refuse every request to set several limits.
+// takesOnlyOne makes the service reject every request that sets several limits.
 func takesOnlyOne(status int) acctest.Option {
 	return func(o *emulator.Options) {
 		o.Wrap = func(next http.Handler) http.Handler {
@@ -101,7 +101,7 @@ func takesOnlyOne(status int) acctest.Option {
 	}
 }
 
-// A request that the service refuses as a whole is sent again entry by entry.
+// If the service rejects a shared request as a whole, each entry is sent separately.
 func TestAccUserUsageLimit_refusedBatch(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusBadRequest, http.StatusUnprocessableEntity} {
@@ -121,7 +121,7 @@ func TestAccUserUsageLimit_refusedBatch(t *testing.T) {
 	}
 }
 
-// One value that the service does not take fails alone, at its attribute.
+// A value that the service rejects fails alone, at its attribute.
 func TestAccUserUsageLimit_oneRefusedValue(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
@@ -135,7 +135,7 @@ func TestAccUserUsageLimit_oneRefusedValue(t *testing.T) {
 	mustHold(t, e, limited(2_000_000, avery, blake))
 }
 
-// A lost answer is made up for by a look at the limits; with shared requests too, nothing is lost or set twice in vain.
+// After a lost response, the limits are read again. With shared requests too, nothing is lost or set twice unnecessarily.
 func TestAccUserUsageLimit_lostAnswers(t *testing.T) {
 	t.Parallel()
 	for name, times := range map[string]int{"once": 1, "always": -1} {
@@ -163,7 +163,7 @@ func TestAccUserUsageLimit_lostAnswers(t *testing.T) {
 	}
 }
 
-// One who leaves between plan and apply fails alone.
+// A member who leaves between plan and apply fails alone.
 func TestAccUserUsageLimit_leavesBetweenPlanAndApply(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
@@ -180,7 +180,7 @@ func TestAccUserUsageLimit_leavesBetweenPlanAndApply(t *testing.T) {
 		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
 	}
 	mustHold(t, e, limited(3_000_000, blake))
-	// Whoever has left is told of, and the others' limits stay.
+	// The plan reports a member who has left, and does not change other limits.
 	text = oneLine(cli.MustRun("plan", "-input=false").Output)
 	if !strings.Contains(text, "User Usage Limit Not Found") || !strings.Contains(text, "2 to add, 0 to change, 0 to destroy") {
 		t.Errorf("the next plan: %s", text)
@@ -191,8 +191,8 @@ func TestAccUserUsageLimit_leavesBetweenPlanAndApply(t *testing.T) {
 	mustHold(t, e, limited(3_000_000, blake))
 }
 
-// A renamed resource removes and sets the limit at about the same time. If the removal comes much later, the next apply sets
-// the limit again.
+// A renamed resource removes and sets the limit at about the same time. If the remove request comes much later, the next
+// apply sets the limit again.
 func TestAccUserUsageLimit_renamed(t *testing.T) {
 	t.Parallel()
 	for _, createFirst := range []bool{false, true} {
@@ -218,7 +218,7 @@ func TestAccUserUsageLimit_renamed(t *testing.T) {
 	}
 }
 
-// Two users who change places are two replacements. The limits and the state agree after the next apply at the latest.
+// Two users who swap resources are two replacements. After the next apply at the latest, the limits and the state match.
 func TestAccUserUsageLimit_twoChangePlaces(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
