@@ -19,7 +19,7 @@ import (
 
 const defaultAddress = "agentyard_default_environment.test"
 
-// liveDefault is the ID of the emulator's default environment, or empty.
+// liveDefault returns the ID of the emulator's default environment, or an empty string.
 func liveDefault(e *acctest.Env) string {
 	var answer struct{ DefaultEnvironmentID string }
 	e.API(http.MethodGet, "/api/v0/environments", nil, &answer)
@@ -34,7 +34,7 @@ func defaultConfig(id string) string {
 	return "resource \"agentyard_default_environment\" \"test\" {\n" + argument + "}\n"
 }
 
-// defaultIs checks what the emulator holds.
+// defaultIs checks the emulator's default environment.
 func defaultIs(e *acctest.Env, id string) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		if got := liveDefault(e); got != id {
@@ -72,7 +72,7 @@ func TestAccDefaultEnvironment_setMovedAndLeft(t *testing.T) {
 		Steps: []resource.TestStep{
 			step(a, plancheck.ResourceActionCreate, a),
 			step(b, plancheck.ResourceActionUpdate, b),
-			// Removed from the configuration, it keeps what is there.
+			// When environment_id is removed from the configuration, the default is kept.
 			step("", plancheck.ResourceActionNoop, b),
 			step(a, plancheck.ResourceActionUpdate, a),
 			{ResourceName: defaultAddress, ImportState: true, ImportStateId: "organization", ImportStateVerify: true},
@@ -87,7 +87,7 @@ func TestAccDefaultEnvironment_setMovedAndLeft(t *testing.T) {
 	})
 }
 
-// Without environment_id a default is made only where there is none.
+// Without environment_id, a default is created only if there is none.
 func TestAccDefaultEnvironment_provisioned(t *testing.T) {
 	t.Parallel()
 	for name, exists := range map[string]bool{"none": false, "one": true} {
@@ -116,7 +116,7 @@ func TestAccDefaultEnvironment_provisioned(t *testing.T) {
 	}
 }
 
-// What the configuration refers to may be made in the same apply.
+// The environment may be created in the same apply.
 func TestAccDefaultEnvironment_unknownAtPlan(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -196,7 +196,7 @@ func TestDefaultEnvironment_warnsBeforeItReplacesADefault(t *testing.T) {
 	}
 }
 
-// Destroying the resource changes nothing at the service, and says so.
+// Destroying the resource changes nothing at the service, and a warning says so.
 func TestDefaultEnvironment_destroyed(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -215,7 +215,7 @@ func TestDefaultEnvironment_destroyed(t *testing.T) {
 	}
 }
 
-// defaultHolds looks whether state and emulator have the same default.
+// defaultHolds checks that the state and the emulator have the same default.
 func defaultHolds(t *testing.T, e *acctest.Env, i *acctest.Instance) {
 	t.Helper()
 	if got, want := i.Attribute("environment_id"), liveDefault(e); got != want || got == "" {
@@ -232,7 +232,7 @@ func TestDefaultEnvironment_faultMatrix(t *testing.T) {
 			mustDefault(t, e, ids[0])
 			return []acctest.Values{{"environment_id": ids[1]}, {"environment_id": ids[2]}}
 		},
-		// Nothing is made.
+		// Nothing is created.
 		Live:   func(*acctest.Env) []string { return nil },
 		IDs:    func(*acctest.Instance) []string { return nil },
 		Verify: defaultHolds,
@@ -244,7 +244,7 @@ func TestDefaultEnvironment_faultMatrixOfAProvisionedOne(t *testing.T) {
 	acctest.Matrix{
 		Type:  "agentyard_default_environment",
 		Setup: func(*acctest.Env) []acctest.Values { return []acctest.Values{{}} },
-		// The environment that was made stays, but there is only one.
+		// The created environment stays, but there is only one.
 		Live: func(e *acctest.Env) []string {
 			if n := len(environmentsOf(e)); n > 1 {
 				return []string{fmt.Sprint(n, " environments")}
@@ -256,7 +256,7 @@ func TestDefaultEnvironment_faultMatrixOfAProvisionedOne(t *testing.T) {
 	}.Run(t)
 }
 
-// Whether the answer comes or is lost, an interruption does not lose what was done.
+// An interrupted run keeps what was done, whether or not the response arrives.
 func TestDefaultEnvironment_interrupted(t *testing.T) {
 	t.Parallel()
 	for name, stopped := range map[string]func(hit func()) acctest.Option{
@@ -281,7 +281,7 @@ func TestDefaultEnvironment_interrupted(t *testing.T) {
 	}
 }
 
-// A singleton costs one listing in a plan, and one request more in an apply.
+// A singleton needs one list request in a plan, and one more request in an apply.
 func TestDefaultEnvironment_requests(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -303,7 +303,7 @@ func TestDefaultEnvironment_requests(t *testing.T) {
 	}
 }
 
-// A plan of a creation tells that the key is refused, and says nothing more where settings are not known yet.
+// The plan of a create reports a rejected API key, and nothing if settings are unknown.
 func TestDefaultEnvironment_refusedKey(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// edit gives an environment another setup script, which starts a build.
+// edit changes an environment's setup script, which starts a build.
 func edit(e *acctest.Env, environment string) {
 	e.API(http.MethodPatch, environmentsRoute+"/"+environment, map[string]any{"setupScript": "after " + latestBuild(e, environment).ID}, nil)
 }
@@ -21,7 +21,7 @@ func cancelBuild(e *acctest.Env, environment string) {
 	e.API(http.MethodPost, "/api/v0/environments/"+environment+"/builds/"+latestBuild(e, environment).ID+"/cancel", nil, nil)
 }
 
-// invokeBuild invokes an action on builds, by the end of its name.
+// invokeBuild invokes a build action by the end of its type name.
 func invokeBuild(t *testing.T, e *acctest.Env, action string, config acctest.Values) ([]string, acctest.Outcome) {
 	t.Helper()
 	return acctest.NewProcess(t, e, nil).Invoke("agentyard_environment_"+action, config)
@@ -212,7 +212,7 @@ func TestEnvironmentBuild_errors(t *testing.T) {
 	}
 }
 
-// Whatever is lost on the way, one build is started for an invocation that succeeds, and none is lost from sight.
+// Whatever response is lost, a successful invocation starts exactly one build, and no build is missed.
 func TestEnvironmentBuild_faults(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []string{"createEnvironmentBuild", "getEnvironmentBuildStatuses", "getEnvironment"} {
@@ -251,7 +251,7 @@ func TestEnvironmentBuild_faults(t *testing.T) {
 	}
 }
 
-// An answer that names no build is no build: the one before is not taken for it.
+// If the response names no build, the previous build is not mistaken for it.
 func TestEnvironmentBuild_answerWithoutABuild(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{``, `{}`} {
@@ -264,7 +264,7 @@ func TestEnvironmentBuild_answerWithoutABuild(t *testing.T) {
 	}
 }
 
-// Actions that wait at the same time share their looks.
+// Actions that wait at the same time share their polls.
 func TestEnvironmentBuild_sharesLooks(t *testing.T) {
 	t.Parallel()
 	const n = 20
@@ -281,7 +281,8 @@ func TestEnvironmentBuild_sharesLooks(t *testing.T) {
 			t.Error(out)
 		}
 	})
-	// Each pause of half a second has one look at the most, however slow the machine is; each alone would look twice at least.
+	// Even on a slow machine, there is at most one poll per pause of half a second. Separate actions would each poll at least
+	// twice.
 	looks, pauses := e.Journal().Count("getEnvironmentBuildStatuses"), int(time.Since(begin)/(500*time.Millisecond))
 	if t.Logf("%d looks in %d pauses", looks, pauses); looks > pauses || looks == 0 {
 		t.Errorf("%d looks in %d pauses", looks, pauses)

@@ -31,7 +31,7 @@ func TestEnvironmentBuildCancel_latestOrGiven(t *testing.T) {
 	}
 }
 
-// Where nothing runs, there is nothing to do; a given build that does not run is one that was meant.
+// If no build is running, there is nothing to cancel. A given build that is not running is an error.
 func TestEnvironmentBuildCancel_notRunning(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -73,12 +73,12 @@ func TestEnvironmentBuildCancel_unknownBuild(t *testing.T) {
 	mustFail(t, out, attribute("build_id"), "build_id must not be empty")
 }
 
-// The build may end, or another one take its place, between the look and the cancellation.
+// The build may end or be superseded between the read and the cancel request.
 func TestEnvironmentBuildCancel_quickerThanTheRequest(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		given bool
-		// before happens before the cancellation arrives.
+		// before runs before the cancel request arrives.
 		before func(e *acctest.Env, id string)
 		said   string
 		fails  bool
@@ -118,7 +118,7 @@ func TestEnvironmentBuildCancel_quickerThanTheRequest(t *testing.T) {
 	}
 }
 
-// A cancellation whose answer is lost is repeated, and the refusal of the repetition is no failure.
+// A cancel request is retried after a lost response, and a rejected retry is not an error.
 func TestEnvironmentBuildCancel_faults(t *testing.T) {
 	t.Parallel()
 	for _, given := range []bool{false, true} {
@@ -130,7 +130,7 @@ func TestEnvironmentBuildCancel_faults(t *testing.T) {
 				} {
 					t.Run(fmt.Sprint(operation, " ", fault.Kind, " ", fault.Status, " ", times, " ", given), func(t *testing.T) {
 						t.Parallel()
-						// Retries take time, in which the build must not end by itself.
+						// Retries take time, and the build must not end during them.
 						e := acctest.New(t, func(o *emulator.Options) { o.BuildPhase = time.Hour })
 						id := newEnv(e, map[string]any{"name": "a", "scope": "organization"})
 						config := acctest.Values{"environment_id": id}

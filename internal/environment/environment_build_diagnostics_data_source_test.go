@@ -44,7 +44,7 @@ func TestAccEnvironmentBuildDiagnosticsDataSource(t *testing.T) {
 		runData(t, e, dataStep(e.Config(diagnosticsOf(tc.made.ID, "")), known(x, want)...), dataStep(e.Config(diagnosticsOf(tc.made.ID, tc.made.BuildID)), known(x, want)...))
 	}
 
-	// Without a build the latest one is meant, and the status is the environment's.
+	// Without a build ID, the latest build is read, and the status is that of the environment.
 	var again madeEnvironment
 	e.API(http.MethodPost, environmentsRoute+"/"+made.ID+"/builds", nil, &again)
 	runData(t, e,
@@ -79,7 +79,7 @@ func TestAccEnvironmentBuildDiagnosticsDataSource_errors(t *testing.T) {
 	}
 }
 
-// The spec shows nothing of the answer about one build, and little of the other.
+// The contract defines nothing about the response for one build, and little about the other response.
 func TestAccEnvironmentBuildDiagnosticsDataSource_otherShapes(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

@@ -54,7 +54,7 @@ func TestAccEnvironmentBuildStatusesDataSource(t *testing.T) {
 	var account struct{ ID string }
 	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
 
-	// What does not exist is left out.
+	// Environments that do not exist are omitted.
 	runData(t, e, dataStep(e.Config(statusesOf("", "env_unknown", withheld.ID, building.ID, failed.ID, long.ID, ready.ID)), known(x, map[string]knownvalue.Check{
 		"service_account_id": null,
 		"builds": ordered(
@@ -64,7 +64,7 @@ func TestAccEnvironmentBuildStatusesDataSource(t *testing.T) {
 	})...))
 	runData(t, e, dataStep(e.Config(statusesOf("", "env_unknown")), known(x, map[string]knownvalue.Check{"builds": listOf()})...))
 
-	// A service account does not see what is somebody else's own.
+	// A service account does not see the user-scope environments of others.
 	as := "  service_account_id = \"" + account.ID + "\"\n"
 	runData(t, e, dataStep(e.Config(statusesOf(as, ready.ID, failed.ID)), known(x, map[string]knownvalue.Check{"builds": ordered(is(ready, "ready", "succeeded", null, false, false))})...))
 
@@ -100,7 +100,7 @@ func TestAccEnvironmentBuildStatusesDataSource_otherShapes(t *testing.T) {
 	runData(t, e, dataError(standIn(t, map[string]string{route: `{}`})(statusesOf("", "env_1")), `Cannot list build statuses of environments(.|\n)*the\s+field\s+builds\s+is\s+missing`))
 }
 
-// More IDs than one request may name are asked for in as few requests as possible.
+// A large number of IDs is split into as few requests as possible.
 func TestAccEnvironmentBuildStatusesDataSource_manyIDs(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = time.Millisecond })

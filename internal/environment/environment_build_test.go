@@ -89,7 +89,7 @@ func TestBuildFailure_attribute(t *testing.T) {
 			t.Errorf("%s: at %q, want %q", name, got, tc.want)
 		}
 	}
-	// What is not configured cannot be mended there.
+	// An argument that is not configured cannot be corrected there.
 	for _, f := range []buildFailure{{reason: "setupScript"}, {reason: "sourceId"}, {category: environments.FailureProvider}, {excerpt: "repositories[0]"}} {
 		if got := f.at(nil, nil).String(); got != "" {
 			t.Errorf("%+v: at %q", f, got)

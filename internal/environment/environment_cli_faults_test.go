@@ -7,7 +7,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-// A replacement of the default: the new one takes its place before the old one goes.
+// When the default is replaced, the new environment becomes the default before the old one is deleted.
 func TestAccEnvironment_theDefaultIsReplacedBeforeItGoes(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t, quickBuilds)
@@ -21,7 +21,7 @@ func TestAccEnvironment_theDefaultIsReplacedBeforeItGoes(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	cli.MustPlanEmpty()
-	// Its own name is in the way of a replacement that keeps it.
+	// A replacement with the same name fails because the old environment still has that name.
 	r := cli.Run("apply", "-auto-approve", "-input=false", "-replace="+environmentAddress)
 	if text := oneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "already exists") {
 		t.Errorf("exit code %d\n%s", r.ExitCode, r.Output)

@@ -24,14 +24,14 @@ func appRepository(script string) []map[string]any {
 	return []map[string]any{{"url": "https://git.example/acme/app.git", "script": script}}
 }
 
-// makeEnvironment makes an environment with one repository; its build runs.
+// makeEnvironment creates an environment with one repository. Its build is running.
 func makeEnvironment(e *acctest.Env, name, scope string) madeEnvironment {
 	var made madeEnvironment
 	e.API(http.MethodPost, environmentsRoute, map[string]any{"name": name, "scope": scope, "repositories": appRepository("make")}, &made)
 	return made
 }
 
-// makeFailed makes an environment of user scope whose build has failed.
+// makeFailed creates an environment with user scope whose build has failed.
 func makeFailed(t *testing.T, e *acctest.Env, name string, f emulator.BuildFailure) madeEnvironment {
 	t.Helper()
 	f.Name = name
@@ -77,19 +77,19 @@ var (
 	no   = knownvalue.Bool(false)
 )
 
-// providerAt is the provider's block for another address or key than the emulator's.
+// providerAt returns a provider block for another URL or API key.
 func providerAt(address, key, hcl string) string {
 	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", address, key, hcl)
 }
 
-// standIn is standInURL that returns the configuration of a provider for it.
+// standIn starts standInURL, and returns a function that adds a provider block for it.
 func standIn(t *testing.T, answers map[string]string) func(hcl string) string {
 	t.Helper()
 	address := standInURL(t, answers)
 	return func(hcl string) string { return providerAt(address, "fk-x", hcl) }
 }
 
-// standInURL serves fixed answers by path: what the emulator never answers. It returns the address.
+// standInURL serves fixed responses by path, which the emulator never returns. It returns the server's URL.
 func standInURL(t *testing.T, answers map[string]string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -105,7 +105,7 @@ func standInURL(t *testing.T, answers map[string]string) string {
 	return server.URL
 }
 
-// plainUser returns the configuration of a provider with the key of a human who manages nothing.
+// plainUser returns a function that adds a provider block with the API key of a human without a manager role.
 func plainUser(t *testing.T, e *acctest.Env) func(hcl string) string {
 	t.Helper()
 	key := userKey(t, e)
@@ -147,14 +147,14 @@ data "agentyard_environment" "by_name" {
 	built := listOf(object(map[string]knownvalue.Check{
 		"url": text("https://git.example/acme/app.git"), "name": text("app"), "default_branch": text("main"), "commit_sha": knownvalue.StringRegexp(regexp.MustCompile("^[0-9a-f]{40}$")),
 	}))
-	// At first nothing is active.
+	// At first, no build is active.
 	runData(t, e, dataStep(hcl, both(map[string]knownvalue.Check{
 		"id": text(made.ID), "name": text("a b/../c"), "scope": text("organization"), "repositories": repositoryIs("make"), "active_repositories": null, "setup_script": null,
 		"source": baseSource, "active_source": null, "status": text("building"), "is_default": no, "latest_build": build(made.BuildID, nil),
 		"last_successful_build_at": null, "failure_reason": null, "created_at": text("2026-03-01T12:00:00Z"), "updated_at": text("2026-03-01T12:00:00Z"),
 	})...))
 
-	// Then the first build succeeds, and what it was made of stays active through the failure of the next.
+	// After the first build succeeds, its inputs stay active even if the next build fails.
 	e.Clock.Advance(buildTime)
 	e.API(http.MethodPut, environmentsRoute+"/default", map[string]any{"environmentId": made.ID}, nil)
 	runData(t, e, dataStep(hcl, both(map[string]knownvalue.Check{
@@ -177,7 +177,7 @@ data "agentyard_environment" "by_name" {
 		}),
 	})...))
 
-	// What another person has is no more found than what does not exist.
+	// Environments of other users are not found.
 	others := plainUser(t, e)
 	runData(t, e,
 		dataStep(others(`data "agentyard_environment" "x" { name = "a b/../c" }`), known("agentyard_environment.x", map[string]knownvalue.Check{"id": text(made.ID)})...),
@@ -220,14 +220,14 @@ func TestAccEnvironmentDataSource_errors(t *testing.T) {
 	runData(t, e, dataError(providerAt(e.URL(), "fk-wrong", `data "agentyard_environment" "x" { name = "app" }`), `Cannot read environment(.|\n)*listEnvironments(.|\n)*401(.|\n)*AGENTYARD_API_KEY`))
 	e.Faults().Add(emulator.Fault{Operation: "listEnvironments", Kind: emulator.FaultStatusBeforeCommit, Status: 402, Times: -1})
 	runData(t, e, dataError(e.Config(`data "agentyard_environment" "x" { name = "app" }`), `Cannot read environment(.|\n)*listEnvironments(.|\n)*402(.|\n)*Upgrade\s+the\s+plan`))
-	// A failed one is found by a listing and completed by a read of its own, which may fail too.
+	// A failed environment is found in the list and then read by ID, which may fail too.
 	e.Faults().Clear()
 	makeFailed(t, e, "broken", emulator.BuildFailure{})
 	e.Faults().Add(emulator.Fault{Operation: "getEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
 	runData(t, e, dataError(e.Config(`data "agentyard_environment" "x" { name = "broken" }`), `Cannot read environment(.|\n)*getEnvironment(.|\n)*403`))
 }
 
-// What the service may add or omit one day is no error.
+// Additional and missing fields in a response are not errors.
 func TestAccEnvironmentDataSources_otherShapes(t *testing.T) {
 	t.Parallel()
 	least := `{"id":"env_1","name":"least","repositories":[],"source":{"id":"s","name":"S","supportsRepositories":false,"supportsSetupScripts":false,"provider":{"id":"p","name":"P"}},"createdAt":1772366400000,"updatedAt":1772366400500.5}`
@@ -268,7 +268,7 @@ data "agentyard_environment" "odd" {
 data "agentyard_environments" "all" {}
 `), checks...))
 
-	// A read of its own knows less of the least one: nothing says whether it is the default.
+	// A read by ID does not return whether the environment is the default.
 	delete(leastIs, "is_default")
 	for _, tc := range []struct {
 		id   string
@@ -277,7 +277,7 @@ data "agentyard_environments" "all" {}
 		runData(t, e, dataStep(config(`data "agentyard_environment" "x" { id = "`+tc.id+`" }`), known("agentyard_environment.x", tc.want)...))
 	}
 
-	// How an environment happens to be read makes no difference: its log is shown where it has failed, and the listing tells the default.
+	// The result is the same however an environment is read: a failed one includes its log, and the list contains the default.
 	record := func(id, status, more string) string {
 		return `{"id":"` + id + `","name":"` + id + `","repositories":[],"status":"` + status + `","createdAt":1,"updatedAt":1,"latestBuild":{"id":"bld_1","truncated":false,"withheld":false,"createdAt":1` + more + `}}`
 	}

@@ -22,7 +22,7 @@ func TestEnvironment_destroyedWhileItIsBuilt(t *testing.T) {
 	}
 }
 
-// The build may end between the refusal and the look for its cause, or between the look and the cancellation.
+// The build may end between the rejected delete and the read of the cause, or between the read and the cancel request.
 func TestEnvironment_destroyedWhileItsBuildEnds(t *testing.T) {
 	t.Parallel()
 	for name, operation := range map[string]string{"before the look": "GET /api/v0/environments/env_", "before the cancellation": "POST /api/v0/environments/env_"} {
@@ -56,7 +56,7 @@ func TestEnvironment_whyACancellationFailsIsSaid(t *testing.T) {
 	}
 }
 
-// A conflict may go away by itself, so the deletion is retried for a while, and then the service's text is the error.
+// A conflict may be temporary, so the delete is retried for some time. After that, the error contains the service's message.
 func TestEnvironment_aConflictIsRetried(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -74,7 +74,7 @@ func TestEnvironment_aConflictIsRetried(t *testing.T) {
 	}
 }
 
-// The last default can be deleted. Any other is kept by the service, and the plan warns of both.
+// The last default can be deleted. The service keeps any other default, and the plan warns in both cases.
 func TestEnvironment_theDefaultIsDeleted(t *testing.T) {
 	t.Parallel()
 	const warning = "Default Environment Will Be Deleted"
@@ -147,7 +147,8 @@ func TestEnvironment_refusedDeletions(t *testing.T) {
 	}
 }
 
-// A change of the scope replaces, also where what goes is the organization's default: it is the last one of its scope then.
+// A change of the scope forces replacement, even for the organization's default, which is then the last environment of its
+// scope.
 func TestEnvironment_theDefaultIsReplaced(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// A look that still shows the build before is an old one, whatever that build came to. The service is asked for the own
-// build then, and only then.
+// A poll that still shows the previous build is outdated, whatever the status of that build. Only then does the provider
+// read the status of its own build.
 func TestEnvironment_staleLooks(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
@@ -47,7 +47,8 @@ func TestEnvironment_staleLooks(t *testing.T) {
 	}
 }
 
-// An old look beside an own build that has failed is no sign of another build, and neither is one that shows none.
+// After the provider's own build has failed, an outdated poll, or a poll without a build, does not mean that there is
+// another build.
 func TestEnvironment_staleLooksAtTheEnd(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
@@ -74,7 +75,8 @@ func TestEnvironment_staleLooksAtTheEnd(t *testing.T) {
 	}
 }
 
-// The own build has failed, and another one is started before the environment is read back: the next apply waits for that one.
+// The provider's own build fails, and another build starts before the environment is read back: the next apply waits for
+// that build.
 func TestEnvironment_builtAgainRightAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	for operation, says := range map[string]string{"createEnvironment": "To wait for that build instead, run terraform untaint ADDRESS, then apply.", "updateEnvironment": "the next apply waits for it."} {
@@ -154,7 +156,7 @@ func TestAccEnvironment_interruptedThenContinued(t *testing.T) {
 	const created, updated = "was created and is kept in the state", "was updated and is kept in the state"
 	for n, step := range []struct {
 		config, text string
-		// stored is the status in the state. What could not be read back stays as it was, and does not matter.
+		// stored is the status in the state. A status that could not be read back stays as it was.
 		stored string
 	}{{"", created, "building"}, {"setup_script = \"make\"", updated, "building"}, {"setup_script = \"true\"", updated, "ready"}} {
 		running := make(chan *acctest.Running, 1)
@@ -176,7 +178,7 @@ func TestAccEnvironment_interruptedThenContinued(t *testing.T) {
 		if !strings.Contains(state, made.ID) || strings.Contains(state, made.LatestBuild.ID) != (step.stored == "building") || strings.Contains(state, "tainted") || !strings.Contains(oneLine(state), ` status = "`+step.stored+`"`) {
 			t.Errorf("the state: %s", state)
 		}
-		// The mark alone tells that there is a build to wait for.
+		// Only the mark in private state shows that there is a build to wait for.
 		arm(func() { ahead.Advance(4 * time.Hour) })
 		cli.MustRun("apply", "-auto-approve", "-input=false", "-refresh=false")
 		if got := onlyEnv(t, e); got.ID != made.ID || got.LatestBuild.ID != made.LatestBuild.ID || got.Status != "ready" {
@@ -186,7 +188,7 @@ func TestAccEnvironment_interruptedThenContinued(t *testing.T) {
 	}
 }
 
-// What a request did is in the state even if the run is interrupted, and the next apply goes on from there.
+// The result of a request is in the state even if the run is interrupted, and the next apply continues from there.
 func TestEnvironment_interruptedInFlight(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []string{"createEnvironment", "updateEnvironment", "createEnvironmentBuild", "setDefaultEnvironment"} {
@@ -220,7 +222,7 @@ func TestEnvironment_interruptedInFlight(t *testing.T) {
 	}
 }
 
-// Without the mark of an interrupted wait, an environment that is being built is nobody's to wait for.
+// Without the mark of an interrupted wait, the provider does not wait for an environment that is being built.
 func TestEnvironment_marksOfUnfinishedWaits(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -255,7 +257,7 @@ func TestEnvironment_marksOfUnfinishedWaits(t *testing.T) {
 			if got := onlyEnv(t, e); (config["wait_for_build"] == nil) != (got.Status == "ready") || got.IsDefault != (tc.initial != nil) {
 				t.Errorf("the environment is %+v", got)
 			}
-			// The mark is gone: what somebody else builds is not waited for.
+			// Without the mark, a build that was started outside Terraform is not waited for.
 			e.Clock.Advance(buildTime)
 			rebuilt(t, e, 0)
 			mustDo(t, apply(t, e, i, config), "none")
@@ -276,7 +278,7 @@ func TestEnvironment_makeOrganizationDefault(t *testing.T) {
 		isDefault    bool
 	}{
 		{false, wanted, "create", "createEnvironment setDefaultEnvironment", true},
-		// Another default is nobody's difference, and neither is not wanting it any more.
+		// A default that was changed outside Terraform is not drift, and removing the argument changes no default.
 		{true, wanted, "none", "", false},
 		{false, acctest.Values{"make_organization_default": false}, "update", "", false},
 		{false, wanted, "update", "setDefaultEnvironment", true},
@@ -299,7 +301,7 @@ func TestEnvironment_makeOrganizationDefault(t *testing.T) {
 		}
 		mustDo(t, plan(t, e, i, config), "none")
 	}
-	// Without a wait, the service makes it the default as soon as it is created.
+	// Without a wait, the service makes the environment the default when it creates it.
 	unwatched := environmentOf("other", acctest.Values{"make_organization_default": true, "wait_for_build": false})
 	e.Journal().Reset()
 	_, i = created(t, e, unwatched)
@@ -311,7 +313,7 @@ func TestEnvironment_makeOrganizationDefault(t *testing.T) {
 	}
 }
 
-// isDefault is the attribute in the state.
+// isDefault returns the attribute in the state.
 func isDefault(i *acctest.Instance) (is bool) {
 	var attributes map[string]tftypes.Value
 	_ = i.State.As(&attributes)

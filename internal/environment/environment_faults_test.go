@@ -10,7 +10,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// carriedOut counts the requests of an operation that the emulator carried out.
+// carriedOut counts the requests of an operation that the emulator processed.
 func carriedOut(e *acctest.Env, operation string) int {
 	n := 0
 	for _, entry := range e.Journal().Entries() {
@@ -38,7 +38,7 @@ func TestEnvironment_faultMatrix_slow(t *testing.T) {
 		},
 		Live: idsOf,
 		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
-			// One that was not built in time is replaced, which is what the error says.
+			// An environment that was not built in time is replaced, as the error says.
 			if made, gone := carriedOut(e, "createEnvironment"), carriedOut(e, "deleteEnvironment"); made != gone+1 {
 				t.Errorf("%d creations and %d deletions were carried out", made, gone)
 			}
@@ -49,7 +49,7 @@ func TestEnvironment_faultMatrix_slow(t *testing.T) {
 	}.Run(t)
 }
 
-// The second apply finds a build that has failed, and starts another one.
+// The second apply finds a failed build and starts another one.
 func TestEnvironment_faultMatrixOfRebuilding(t *testing.T) {
 	t.Parallel()
 	acctest.Matrix{
@@ -68,7 +68,7 @@ func TestEnvironment_faultMatrixOfRebuilding(t *testing.T) {
 		},
 		Live: idsOf,
 		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
-			// One of them is the failed one, which others have started.
+			// One of these requests started the failed build outside Terraform.
 			if n := carriedOut(e, "createEnvironmentBuild"); n > 2 {
 				t.Errorf("%d builds were started", n)
 			}
@@ -76,7 +76,7 @@ func TestEnvironment_faultMatrixOfRebuilding(t *testing.T) {
 	}.Run(t)
 }
 
-// The destruction finds a build that runs, which has to be cancelled first.
+// The destroy finds a running build, which must be canceled first.
 func TestEnvironment_faultMatrixOfDeletingWhileItIsBuilt(t *testing.T) {
 	t.Parallel()
 	acctest.Matrix{
@@ -92,7 +92,7 @@ func TestEnvironment_faultMatrixOfDeletingWhileItIsBuilt(t *testing.T) {
 	}.Run(t)
 }
 
-// The first apply makes the default after the build, the third one in place.
+// The first apply sets the default after the build, the third one in place.
 func TestEnvironment_faultMatrixOfTheDefault(t *testing.T) {
 	t.Parallel()
 	acctest.Matrix{

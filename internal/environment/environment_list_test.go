@@ -99,7 +99,7 @@ func TestAccEnvironmentList_withoutRepositories(t *testing.T) {
 	}
 }
 
-// What exists comes under management with the configuration that the query generates.
+// The configuration that a query generates imports all existing environments.
 func TestAccEnvironmentList_generatedConfigurationPlansClean(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)

@@ -20,7 +20,7 @@ func breaks(e *acctest.Env, faults ...emulator.Fault) {
 	}
 }
 
-// After an answer that was lost for good, a build may run: the next apply waits for it, and does not call its start success.
+// After a lost response, a build may be running: the next apply waits for it, and does not report its start as a success.
 func TestEnvironment_aBuildWhoseStartWasLostIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -82,7 +82,7 @@ func TestEnvironment_looksThatAreHeldBack(t *testing.T) {
 	}
 }
 
-// Where the service does not serve build statuses, the environments are read themselves, each once in a look.
+// If the service does not support build statuses, the environments are read by ID, each once per poll.
 func TestEnvironment_buildStatusesAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]emulator.Fault{
@@ -105,7 +105,7 @@ func TestEnvironment_buildStatusesAreRefused(t *testing.T) {
 					t.Errorf("%s; the status is %q", out, i.Attribute("status"))
 				}
 			})
-			// Whoever waits alone asks for the status first.
+			// A single wait requests the status first.
 			if looks, reads := e.Journal().Count("getEnvironmentBuildStatuses"), e.Journal().Count("getEnvironment"); looks > reads {
 				t.Errorf("%d looks and %d reads", looks, reads)
 			}
@@ -140,7 +140,8 @@ func TestEnvironment_twoProcessesMakeTheSame(t *testing.T) {
 	}
 }
 
-// The answer to a creation holds nothing but IDs: one that was there before is nobody's to take, and one that is nowhere is no environment.
+// The response to a create contains only IDs. An existing environment must not be mistaken for the new one, and an unknown
+// ID is an error.
 func TestEnvironment_theAnswerNamesAnotherOne(t *testing.T) {
 	t.Parallel()
 	for name, id := range map[string]string{"one that was there before": "", "none at all": "env_nowhere"} {
@@ -169,7 +170,7 @@ func TestEnvironment_theAnswerNamesAnotherOne(t *testing.T) {
 	}
 }
 
-// Something else than the service may answer at its address, at any request: no state is lost then.
+// Another server may respond at the service's URL, to any request. The state must not be lost.
 func TestEnvironment_pagesOfOthers(t *testing.T) {
 	t.Parallel()
 	const page = "<!DOCTYPE html><html><body><h1>Not here</h1></body></html>"
@@ -183,9 +184,9 @@ func TestEnvironment_pagesOfOthers(t *testing.T) {
 	} {
 		for step, config := range map[string]acctest.Values{"update": environmentOf("a", acctest.Values{"setup_script": "make tools"}), "destroy": nil} {
 			if config == nil && fault.Status == http.StatusOK && fault.Body != page {
-				continue // The service answers a deletion with nothing at all: any JSON counts as its word.
+				continue // The service responds to a delete with an empty body, so any JSON counts as its response.
 			}
-			// A page from the nth request on: the refresh, the change, the wait, the read afterwards.
+			// An HTML page from the nth request on: the refresh, the update, the wait, and the read after it.
 			for after := range 4 {
 				t.Run(fmt.Sprint(name, "/", step, " after ", after), func(t *testing.T) {
 					t.Parallel()
@@ -217,7 +218,7 @@ func TestEnvironment_pagesOfOthers(t *testing.T) {
 	}
 }
 
-// An environment becomes the default once it is built, which the apply waits for.
+// An environment becomes the default after its build, which the apply waits for.
 func TestEnvironment_theDefaultWaitsForABuildThatRuns(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t, slowBuilds)
@@ -231,7 +232,8 @@ func TestEnvironment_theDefaultWaitsForABuildThatRuns(t *testing.T) {
 	}
 }
 
-// Somebody else may start the build that the plan wanted, which has just ended when the apply learns why it may not start one.
+// The build that the plan wanted may be started outside Terraform, and may have ended when the apply reads why it could not
+// start one.
 func TestEnvironment_somebodyElseRebuilds(t *testing.T) {
 	t.Parallel()
 	var e *acctest.Env

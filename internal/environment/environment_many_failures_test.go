@@ -9,7 +9,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// Terraform must live to save the state of all that has failed; see pacedServer in internal/provider.
+// Terraform must not crash before it has saved the state of all failed creates; see pacedServer in internal/provider.
 func TestAccEnvironment_manyFirstBuildsFail(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = 100 * time.Millisecond })

@@ -11,7 +11,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// normalizes has the service return texts without trailing line breaks, and URLs without ".git".
+// normalizes makes the service remove trailing line breaks from texts, and ".git" from URLs.
 func normalizes(o *emulator.Options) {
 	inner := o.Wrap
 	o.Wrap = func(next http.Handler) http.Handler {
@@ -32,7 +32,7 @@ func normalizes(o *emulator.Options) {
 	}
 }
 
-// A value that is equal by meaning is no change, and keeps the configured spelling.
+// An equivalent value is not a change, and the configured spelling is kept.
 func TestEnvironment_aServiceThatNormalizes(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t, normalizes)
@@ -44,7 +44,7 @@ func TestEnvironment_aServiceThatNormalizes(t *testing.T) {
 	if got := i.Attribute("setup_script"); got != "make tools\n" {
 		t.Errorf("the state holds %q", got)
 	}
-	// Another spelling is no change either.
+	// A different spelling of the same value is not a change either.
 	config["setup_script"] = "make tools"
 	if out := mustApply(t, e, i, config); out.Action != "none" {
 		t.Errorf("another spelling: %s", out)
@@ -63,7 +63,7 @@ func TestEnvironment_aServiceThatNormalizes(t *testing.T) {
 	}
 }
 
-// A source may support neither repositories nor scripts, and the default that the service creates has none.
+// A source may support neither repositories nor scripts, and the default environment that the service creates has none.
 func TestEnvironment_withoutRepositories(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

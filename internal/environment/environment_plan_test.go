@@ -11,7 +11,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// planShows are the attributes that a plan shows to change. What they hold is not among them.
+// planShows returns the top-level attributes that a plan shows as changed.
 func planShows(t *testing.T, cli *acctest.CLI) []string {
 	t.Helper()
 	out := cli.MustRun("plan", "-input=false").Output
@@ -79,7 +79,7 @@ func TestEnvironment_sourcesAreCheckedInThePlan(t *testing.T) {
 			mustFail(t, p.Plan(i, envValues(tc.values)), attribute(tc.at), tc.want...)
 		})
 	}
-	// The service decides about a source that nobody configured.
+	// The service decides about a source that is not configured.
 	e := acctest.New(t)
 	p := acctest.NewProcess(t, e, nil)
 	i := p.NewInstance(environmentType)
@@ -91,12 +91,13 @@ func TestEnvironment_sourcesAreCheckedInThePlan(t *testing.T) {
 	}
 }
 
-// What exists stays as it is when its source is not offered any more. Before a destroy, Terraform also plans the configuration.
+// An existing environment stays unchanged when its source is no longer offered. Before a destroy, Terraform also plans the
+// configuration.
 func TestEnvironment_sourceThatBecameUnavailable(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		values acctest.Values
-		other  map[string]any // What somebody else has changed.
+		other  map[string]any // What was changed outside Terraform.
 	}{
 		"unchanged":                      {acctest.Values{"source_id": "source-base"}, nil},
 		"another script":                 {acctest.Values{"source_id": "source-base"}, map[string]any{"setupScript": "make"}},
@@ -141,7 +142,7 @@ func TestEnvironment_sourcesThatCannotBeListed(t *testing.T) {
 			p := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0})
 			i := p.NewInstance(environmentType)
 			mustDo(t, p.Apply(i, envValues(acctest.Values{"source_id": "source-base"})), "create")
-			// The service decides, and its refusal is shown at the attribute.
+			// The service decides, and its error is shown at the attribute.
 			mustFail(t, p.Apply(i, envValues(acctest.Values{"source_id": "source-none"})), attribute("source_id"), "404")
 			if n := e.Journal().Count("getEnvironmentSourceOptions"); n != 1 {
 				t.Errorf("asked %d times", n)
@@ -150,7 +151,7 @@ func TestEnvironment_sourcesThatCannotBeListed(t *testing.T) {
 	}
 }
 
-// Where the scope is left to the service, an environment of any scope with the same name is a conflict.
+// If the service chooses the scope, an environment with the same name in any scope is a conflict.
 func TestEnvironment_nameInAnotherScope(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

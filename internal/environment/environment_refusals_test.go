@@ -100,10 +100,10 @@ func TestEnvironment_refusalsOfAnUpdate(t *testing.T) {
 		}
 		mustFail(t, apply(t, e, i, envValues(tc.values)), tc.at, tc.want...)
 	}
-	mustDo(t, plan(t, e, i, envValues(nil)), "none") // Nothing of it is in the state.
+	mustDo(t, plan(t, e, i, envValues(nil)), "none") // The state contains none of the rejected changes.
 }
 
-// What an element of the list is refused for is shown at the element; older CLIs print only the resource.
+// An error about a list element is shown at the element. Older CLIs show only the resource.
 func TestEnvironment_refusedElements(t *testing.T) {
 	t.Parallel()
 	var many []string

@@ -11,16 +11,16 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// leastPause is the time between two looks of those who wait for builds.
+// leastPause is the time between two shared polls of builds.
 const leastPause = 500 * time.Millisecond
 
-// mostListings is how many listings creations may need in a time, however slow the machine is: reads of what was created
-// gather for 250 ms, and what there is is learned anew when the service was silent for 2 s.
+// mostListings returns the maximum number of list requests that creates may need in a time, even on a slow machine: reads of
+// new objects are collected for 250 ms, and the list is read again after 2 s without requests.
 func mostListings(took time.Duration) int {
 	return 10 + int(took/(250*time.Millisecond)) + int(took/(2*time.Second))
 }
 
-// counted returns how many requests were sent, and how many of them asked for build statuses.
+// counted returns the number of all requests, and of those that read build statuses.
 func counted(e *acctest.Env) (all, looks int) {
 	return len(e.Journal().Entries()), e.Journal().Count("getEnvironmentBuildStatuses")
 }
@@ -75,7 +75,7 @@ func TestEnvironment_aPlanOfMany(t *testing.T) {
 	}
 }
 
-// New environments cost one listing, and one request for the sources that they name.
+// A plan of new environments needs one list request, and one request for the sources that they use.
 func TestEnvironment_aPlanOfManyNewOnes(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -101,7 +101,7 @@ func TestEnvironment_waitsShareTheirLooks(t *testing.T) {
 			t.Error(out)
 		}
 	})
-	// However slow the machine is: those who wait look once in each pause at the most, and each alone would look once at least.
+	// Even on a slow machine, shared waits poll at most once per pause. Separate waits would each poll at least once.
 	all, looks := counted(e)
 	took := time.Since(begin)
 	pauses, most := int(took/leastPause), n+mostListings(took)
@@ -111,7 +111,8 @@ func TestEnvironment_waitsShareTheirLooks(t *testing.T) {
 	}
 }
 
-// Creating many costs little more than one request for each beside the looks, also where requests are slow or few.
+// Creating many environments needs little more than one request each in addition to the polls, even if requests are slow or
+// rate-limited.
 func TestEnvironment_creatingMany(t *testing.T) {
 	t.Parallel()
 	const n = 40
@@ -155,7 +156,7 @@ func TestEnvironment_destroyingMany(t *testing.T) {
 		most    int
 	}{
 		"built":    {false, n},
-		"building": {true, 4 * n}, // The refusal, the look for its cause, the cancellation, the deletion.
+		"building": {true, 4 * n}, // The rejected delete, the read of the cause, the cancel, and the delete.
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -167,7 +168,7 @@ func TestEnvironment_destroyingMany(t *testing.T) {
 			if !tc.running {
 				e.Clock.Advance(time.Hour)
 			} else {
-				e.Clock.Advance(-e.Clock.Now().Sub(acctest.Start)) // All began at the same time, and none has ended.
+				e.Clock.Advance(-e.Clock.Now().Sub(acctest.Start)) // All builds started at the same time, and none has ended.
 			}
 			e.Journal().Reset()
 			p := acctest.NewProcess(t, e, nil)

@@ -19,7 +19,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-// noEnvLeft is a CheckDestroy.
+// noEnvLeft returns a CheckDestroy.
 func noEnvLeft(e *acctest.Env) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		if left := environmentsOf(e); len(left) > 0 {
@@ -48,7 +48,7 @@ func envDefault(want bool) statecheck.StateCheck {
 	return statecheck.ExpectKnownValue(environmentAddress, tfjsonpath.New("is_default"), knownvalue.Bool(want))
 }
 
-// requested is a check of how many requests of each operation were sent since the one before.
+// requested checks how many requests of each operation were sent since the previous check.
 func requested(e *acctest.Env, want map[string]int) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		defer e.Journal().Reset()
@@ -105,7 +105,7 @@ timeouts {
 		},
 		resource.TestStep{
 			ResourceName: environmentAddress, ImportState: true, ImportStateVerify: true,
-			// The first is an act, and the second is the provider's alone.
+			// make_organization_default acts only once, and timeouts belongs to the provider.
 			ImportStateVerifyIgnore: []string{"make_organization_default", "timeouts"},
 		},
 	)
@@ -130,18 +130,18 @@ func TestAccEnvironment_eachAttribute(t *testing.T) {
 		step("name = \"renamed\"\n", update, patch, envHas("name", "renamed")),
 		step("name = \"renamed\"\n"+envRepos("app", "make all"), update, patch, script(0, "make all")),
 		step("name = \"renamed\"\n"+two, update, patch, script(1, "true")),
-		// The order of repositories has a meaning.
+		// The order of repositories is significant.
 		step("name = \"renamed\"\n"+envRepos("tools", "true", "app", "make all"), update, patch, script(0, "true")),
 		step("name = \"renamed\"\nsetup_script = \"one\"\n"+two, update, patch, envHas("setup_script", "one")),
 		step("name = \"renamed\"\nsetup_script = \"two\"\n"+two, update, patch, envHas("setup_script", "two")),
 		step("name = \"renamed\"\n"+two, update, patch, envLacks("setup_script")),
 		step("name = \"renamed\"\n"+withSource+two, update, patch, envHas("source_id", "source-repositories"), statecheck.ExpectKnownValue(environmentAddress, tfjsonpath.New("active_source").AtMapKey("id"), knownvalue.StringExact("source-repositories"))),
-		// Removed from the configuration, the service's values stay.
+		// When the attributes are removed from the configuration, the service's values are kept.
 		step("name = \"renamed\"\n"+two, plancheck.ResourceActionNoop, none, envHas("source_id", "source-repositories")),
 		step("name = \"renamed\"\nscope = \"user\"\n"+two, plancheck.ResourceActionNoop, none),
 		step("name = \"renamed\"\nscope = \"organization\"\n"+two, plancheck.ResourceActionReplace, replace, envHas("scope", "organization")),
 		step("name = \"renamed\"\n"+two, plancheck.ResourceActionNoop, none, envHas("scope", "organization")),
-		// What only the provider uses sends no request.
+		// Changes to attributes of the provider send no request.
 		step("name = \"renamed\"\nwait_for_build = false\n"+two, update, none, envHas("status", "ready")),
 		step("name = \"renamed\"\nwait_for_build = false\ntimeouts {\n  update = \"3m\"\n}\n"+two, update, none),
 		step("name = \"renamed\"\nwait_for_build = false\n"+envRepos("app", "make"), update, patch, envHas("status", "building"), script(0, "make all")),
@@ -152,7 +152,7 @@ func TestAccEnvironment_eachAttribute(t *testing.T) {
 	}
 }
 
-// A change that only the provider takes note of asks the service for nothing beside the refresh.
+// A change to attributes of the provider sends no request except for the refresh.
 func TestEnvironment_requestsOfUpdates(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -222,7 +222,7 @@ wait_for_build            = terraform_data.input.output.script != ""
 	)
 }
 
-// A service account makes its own environments and reads those of the organization, but does not change them.
+// A service account can create its own environments and read the organization's, but not update them.
 func TestAccEnvironment_withTheKeyOfAServiceAccount(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -266,7 +266,7 @@ func TestEnvironment_driftOfEachAttribute(t *testing.T) {
 		patchEnv(t, e, change)
 		e.Clock.Advance(buildTime)
 		mustDo(t, apply(t, e, i, config), "update")
-		// Somebody else's, and the one that takes it back.
+		// One update outside Terraform, and the one that reverts it.
 		if sent := changesSent(e); sent != "updateEnvironment updateEnvironment" {
 			t.Errorf("%v: sent %s", change, sent)
 		}
@@ -279,7 +279,7 @@ func TestEnvironment_driftOfEachAttribute(t *testing.T) {
 	noneLeft(t, e, i)
 }
 
-// A build that somebody else has started is no difference, and neither is its success.
+// A build that was started outside Terraform is not drift, and neither is its success.
 func TestEnvironment_buildsElsewhereAreNoDrift(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// Answers without what the spec leaves open lead to the same end.
+// Responses without optional fields lead to the same result.
 func TestEnvironment_answersOfAnotherShape(t *testing.T) {
 	t.Parallel()
 	const (
@@ -25,7 +25,7 @@ func TestEnvironment_answersOfAnotherShape(t *testing.T) {
 	for name, tc := range map[string]struct {
 		operation, body string
 		times           int
-		fails           string // Empty where the apply goes on.
+		fails           string // Empty if the apply succeeds.
 	}{
 		"a creation without anything":       {operation: "createEnvironment", body: `{}`},
 		"an update without anything":        {operation: "updateEnvironment", body: ``},
@@ -78,7 +78,7 @@ func TestEnvironment_answersOfAnotherShape(t *testing.T) {
 	}
 }
 
-// showsOld has an environment's record answered as it was, from a change on, for as long as it is armed.
+// showsOld returns an environment's old record after a change, while it is armed.
 func showsOld(armed *atomic.Bool, old func() string) acctest.Option {
 	return func(opts *emulator.Options) {
 		opts.Wrap = func(next http.Handler) http.Handler {
@@ -97,7 +97,8 @@ func showsOld(armed *atomic.Bool, old func() string) acctest.Option {
 	}
 }
 
-// A build whose start the answer does not name, and which does not show for a while, is neither taken for an older one nor forgotten.
+// If a response does not name the build that it started, and the build is not listed yet, an older build is not mistaken for
+// it, and it is not forgotten.
 func TestEnvironment_buildsThatShowLate(t *testing.T) {
 	t.Parallel()
 	for operation, all := range map[string][]bool{"createEnvironmentBuild": {true, false}, "updateEnvironment": {true}} {
@@ -126,7 +127,7 @@ func TestEnvironment_buildsThatShowLate(t *testing.T) {
 				old = string(encoded)
 				kind := emulator.FaultOtherAnswer
 				if !shows {
-					// Nothing was started at all.
+					// No build was started.
 					kind = emulator.FaultOtherServer
 				}
 				e.Faults().Add(emulator.Fault{Operation: operation, Kind: kind, Status: http.StatusOK, Body: `{}`})
@@ -154,7 +155,7 @@ func TestEnvironment_buildsThatShowLate(t *testing.T) {
 	}
 }
 
-// stripped has the service leave out fields of every answer of its environments' operations.
+// stripped makes the service omit fields from every response about environments.
 func stripped(names ...string) acctest.Option {
 	return func(opts *emulator.Options) {
 		opts.Wrap = func(next http.Handler) http.Handler {
@@ -192,7 +193,7 @@ func strip(value any, names []string) {
 	}
 }
 
-// Whatever the contract does not require may be missing, and changes nothing about the plans.
+// Any field that the contract does not require may be missing, without an effect on plans.
 func TestEnvironment_answersWithTheLeast(t *testing.T) {
 	t.Parallel()
 	for _, names := range [][]string{
@@ -220,7 +221,7 @@ func TestEnvironment_answersWithTheLeast(t *testing.T) {
 	}
 }
 
-// A scope that the service does not tell is adopted after an import, and replaces at any other time.
+// A scope that the service does not return is adopted after an import, and forces replacement at any other time.
 func TestEnvironment_scopeThatTheServiceDoesNotTell(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t, stripped("scope"))

@@ -46,6 +46,6 @@ func TestAccEnvironmentSourceOptionsDataSource(t *testing.T) {
 	} {
 		runData(t, e, dataStep(standIn(t, map[string]string{environmentsRoute + "/source-options": answer})(hcl), known(x, want)...))
 	}
-	// Without providers it is not the answer: every source would look unknown.
+	// A response without providers is an error, because otherwise every source would look unknown.
 	runData(t, e, dataError(standIn(t, map[string]string{environmentsRoute + "/source-options": `{}`})(hcl), `Cannot list environment source options(.|\n)*providers`))
 }

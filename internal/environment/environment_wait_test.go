@@ -50,7 +50,7 @@ func TestEnvironment_failedUpdateIsRebuiltInPlace(t *testing.T) {
 	}
 	failBuild(t, e, emulator.BuildFailure{})
 	mustFail(t, apply(t, e, i, before), "", "Environment Failed to Build")
-	// A failed one whose configuration is corrected is built by the change, and by nothing else.
+	// If the configuration of a failed environment is corrected, the update starts the build, and no second build is started.
 	e.Journal().Reset()
 	mustDo(t, apply(t, e, i, after), "update")
 	if sent := changesSent(e); sent != "updateEnvironment" {
@@ -59,7 +59,7 @@ func TestEnvironment_failedUpdateIsRebuiltInPlace(t *testing.T) {
 	mustRest(t, e, i, after)
 }
 
-// What a rename changes is not what is built, so a failed environment that is renamed is built besides.
+// A rename does not build, so a failed environment that is renamed is also rebuilt.
 func TestEnvironment_foundFailed(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -154,7 +154,7 @@ func TestEnvironment_failuresAreShownWhereTheyAre(t *testing.T) {
 	}
 }
 
-// Where the source is configured, a failure of its provider is shown there.
+// If the source is configured, a failure of its provider is shown at source_id.
 func TestEnvironment_failureOfTheConfiguredSource(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -168,7 +168,7 @@ func TestEnvironment_failureOfTheConfiguredSource(t *testing.T) {
 	mustFail(t, p.Apply(i, config), "", "failed")
 }
 
-// A category that this provider does not know, and a failure without any detail.
+// An unknown category, and a failure without details.
 func TestEnvironment_failureInAnotherForm(t *testing.T) {
 	t.Parallel()
 	const record = `{"id":"ID","name":"dev","scope":"user","repositories":[{"url":"https://git.example/acme/app","script":"make"}],` +
@@ -206,10 +206,10 @@ func TestEnvironment_whatHappensDuringTheWait(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		hit func(*during)
-		// The error of the apply, or the warning where there is none.
+		// The error of the apply, or the warning if there is none.
 		fails string
 		warns string
-		// The next action with the same configuration, and what it sends.
+		// The next action with the same configuration, and the requests that it sends.
 		next, sends string
 	}{
 		"an edit":        {hit: edit, warns: "Waited for a Newer Build: ", next: "update", sends: "updateEnvironment"},

@@ -31,12 +31,12 @@ func TestAccEnvironmentsDataSource(t *testing.T) {
 		"environments":           listOf(is(app, "app", "organization", "ready", true), is(broken, "broken", "user", "failed", false), is(zebra, "zebra", "user", "ready", false)),
 		"default_environment_id": text(app.ID), "service_account_id": null,
 	})...))
-	// The reasons of failures would cost a request each.
+	// Reading the reasons of failures would need one request for each environment.
 	if n := e.Journal().Count("getEnvironment"); n != 0 {
 		t.Errorf("%d single reads were sent", n)
 	}
 
-	// A service account sees what the organization has, and its own.
+	// A service account sees the organization's environments and its own.
 	var account struct{ ID string }
 	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
 	of := func(account string) string {

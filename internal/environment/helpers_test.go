@@ -20,19 +20,19 @@ const (
 	environmentAddress = environmentType + ".test"
 	environmentsRoute  = "/api/v0/environments"
 
-	// buildTime is longer than a build takes by the emulator's clock.
+	// buildTime is longer than a build takes on the emulator's clock.
 	buildTime = time.Minute
 )
 
-// quickBuilds has builds end before anybody looks at them, for tests in real time.
+// quickBuilds makes builds end before the first poll, for tests in real time.
 func quickBuilds(o *emulator.Options) { o.BuildPhase = time.Millisecond }
 
-// slowBuilds has builds take half an hour, which no pause between requests lets pass.
+// slowBuilds makes builds take half an hour, longer than any pause between requests.
 func slowBuilds(o *emulator.Options) { o.BuildPhase = 10 * time.Minute }
 
 type buildJSON struct{ ID, Status, Trigger string }
 
-// environmentJSON is what the tests look at in the emulator.
+// environmentJSON contains the fields of an environment that the tests check in the emulator.
 type environmentJSON struct {
 	ID, Name, Scope, Status string
 	IsDefault               bool
@@ -71,7 +71,7 @@ func latestBuild(e *acctest.Env, id string) buildJSON {
 	return buildJSON{}
 }
 
-// latestOf is the ID of the latest build of the only environment.
+// latestOf returns the ID of the latest build of the only environment.
 func latestOf(e *acctest.Env) string {
 	all := environmentsOf(e)
 	if len(all) != 1 {
@@ -80,7 +80,7 @@ func latestOf(e *acctest.Env) string {
 	return all[0].LatestBuild.ID
 }
 
-// changesSent are the requests of the journal that change something.
+// changesSent returns the requests in the journal that change something.
 func changesSent(e *acctest.Env) string {
 	var sent []string
 	for _, entry := range e.Journal().Entries() {
@@ -91,13 +91,13 @@ func changesSent(e *acctest.Env) string {
 	return strings.Join(sent, " ")
 }
 
-// madeEnvironment is the answer to what started a build.
+// madeEnvironment is the response to a request that started a build.
 type madeEnvironment struct {
 	ID      string `json:"id"`
 	BuildID string `json:"buildId"`
 }
 
-// newEnv creates an environment as somebody else and returns its ID. Its build runs.
+// newEnv creates an environment outside Terraform and returns its ID. Its build is running.
 func newEnv(e *acctest.Env, other map[string]any) string {
 	body := map[string]any{"name": "dev", "repositories": []map[string]any{{"url": "https://git.example/acme/app", "script": "make"}}}
 	maps.Copy(body, other)
@@ -106,14 +106,14 @@ func newEnv(e *acctest.Env, other map[string]any) string {
 	return made.ID
 }
 
-// builtEnv is newEnv whose build has succeeded.
+// builtEnv is newEnv, but the build has succeeded.
 func builtEnv(e *acctest.Env, other map[string]any) string {
 	id := newEnv(e, other)
 	e.Clock.Advance(buildTime)
 	return id
 }
 
-// environmentsReady creates environments of the organization whose builds have succeeded.
+// environmentsReady creates environments with organization scope whose builds have succeeded.
 func environmentsReady(e *acctest.Env, names ...string) []string {
 	var ids []string
 	for _, name := range names {
@@ -123,18 +123,18 @@ func environmentsReady(e *acctest.Env, names ...string) []string {
 	return ids
 }
 
-// letBuild moves the emulator's time to where every build has ended.
+// letBuild advances the emulator's clock until every build has ended.
 func letBuild(e *acctest.Env) {
 	e.API(http.MethodPost, "/_emulator/clock", map[string]any{"advance": buildTime.String()}, nil)
 }
 
-// patchEnv changes the only environment as somebody else.
+// patchEnv updates the only environment outside Terraform.
 func patchEnv(t testing.TB, e *acctest.Env, fields map[string]any) {
 	t.Helper()
 	e.API(http.MethodPatch, environmentsRoute+"/"+onlyEnv(t, e).ID, fields, nil)
 }
 
-// rebuilt starts another build of the only environment, as somebody else would, and lets it run for a while.
+// rebuilt starts another build of the only environment outside Terraform, and lets it run for some time.
 func rebuilt(t testing.TB, e *acctest.Env, runs time.Duration) {
 	t.Helper()
 	e.API(http.MethodPost, environmentsRoute+"/"+onlyEnv(t, e).ID+"/builds", nil, nil)
@@ -148,7 +148,7 @@ func failBuild(t testing.TB, e *acctest.Env, f emulator.BuildFailure) {
 	}
 }
 
-// mustDefault changes the default behind Terraform's back; empty leaves none.
+// mustDefault changes the default outside Terraform. An empty ID removes it.
 func mustDefault(t testing.TB, e *acctest.Env, id string) {
 	t.Helper()
 	if err := e.SetDefaultEnvironment(id); err != nil {
@@ -156,12 +156,12 @@ func mustDefault(t testing.TB, e *acctest.Env, id string) {
 	}
 }
 
-// refuse has the service answer requests of an operation with a status: one of them, or all if times is -1.
+// refuse makes the service reject requests of an operation with a status: this number of times, or always if times is -1.
 func refuse(e *acctest.Env, operation string, status, times int) {
 	e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: times})
 }
 
-// userKey is the API key of a human who manages nothing.
+// userKey returns the API key of a human without a manager role.
 func userKey(t testing.TB, e *acctest.Env) string {
 	t.Helper()
 	_, key, err := e.AddHuman(emulator.Human{Email: "user@people.example", Role: emulator.RoleUser})
@@ -171,7 +171,7 @@ func userKey(t testing.TB, e *acctest.Env) string {
 	return key
 }
 
-// envRepos is the attribute repositories, of pairs of a URL's last part and a script.
+// envRepos returns the attribute repositories from pairs of a URL's last part and a script.
 func envRepos(pairs ...string) string {
 	var list strings.Builder
 	for i := 0; i < len(pairs); i += 2 {
@@ -180,7 +180,7 @@ func envRepos(pairs ...string) string {
 	return "repositories = [\n" + list.String() + "]\n"
 }
 
-// envConfig is the environment of the tests: further attributes after its least ones, or in place of them.
+// envConfig returns the tests' environment. More contains additional attributes, or replaces the minimum attributes.
 func envConfig(more string) string {
 	least := ""
 	if !strings.Contains(more, "name ") {
@@ -192,14 +192,14 @@ func envConfig(more string) string {
 	return "resource \"agentyard_environment\" \"test\" {\n" + least + more + "\n}\n"
 }
 
-// envValues is envConfig for the driver in process, with other attributes than usual.
+// envValues is envConfig for the in-process driver, with changed attributes.
 func envValues(other acctest.Values) acctest.Values {
 	values := acctest.Values{"name": "dev", "repositories": repositories("app", "make")}
 	maps.Copy(values, other)
 	return values
 }
 
-// repositories is the attribute, of pairs of a URL's last part and a script.
+// repositories returns the attribute from pairs of a URL's last part and a script.
 func repositories(pairs ...string) (list []any) {
 	for i := 0; i < len(pairs); i += 2 {
 		list = append(list, map[string]any{"url": "https://git.example/acme/" + pairs[i], "script": pairs[i+1]})
@@ -207,7 +207,7 @@ func repositories(pairs ...string) (list []any) {
 	return list
 }
 
-// environmentOf is an environment of the organization.
+// environmentOf returns an environment with organization scope.
 func environmentOf(name string, changes acctest.Values) acctest.Values {
 	config := envValues(acctest.Values{"name": name, "scope": "organization"})
 	maps.Copy(config, changes)
@@ -219,7 +219,7 @@ func newInstance(t testing.TB, e *acctest.Env) *acctest.Instance {
 	return acctest.NewProcess(t, e, nil).NewInstance(environmentType)
 }
 
-// apply applies in a process of its own, as each run of Terraform does.
+// apply applies in a new process, like each run of Terraform.
 func apply(t testing.TB, e *acctest.Env, i *acctest.Instance, config acctest.Values) acctest.Outcome {
 	t.Helper()
 	return acctest.NewProcess(t, e, nil).Apply(i, config)
@@ -239,7 +239,7 @@ func plan(t testing.TB, e *acctest.Env, i *acctest.Instance, config acctest.Valu
 	return acctest.NewProcess(t, e, nil).Plan(i, config)
 }
 
-// created returns an environment that has been created in the process p.
+// created returns an environment that was created in the process p.
 func created(t testing.TB, e *acctest.Env, config acctest.Values) (p *acctest.Process, i *acctest.Instance) {
 	t.Helper()
 	p = acctest.NewProcess(t, e, nil)
@@ -248,7 +248,7 @@ func created(t testing.TB, e *acctest.Env, config acctest.Values) (p *acctest.Pr
 	return p, i
 }
 
-// mustDo fails the test unless a configuration was applied or planned without an error, as the given action.
+// mustDo fails the test unless an apply or plan has no error and the given action.
 func mustDo(t testing.TB, out acctest.Outcome, action string) {
 	t.Helper()
 	if len(out.Errors) > 0 || out.Action != action {
@@ -256,7 +256,7 @@ func mustDo(t testing.TB, out acctest.Outcome, action string) {
 	}
 }
 
-// warnings are the texts of an outcome's warnings.
+// warnings returns the text of an outcome's warnings.
 func warnings(out acctest.Outcome) string {
 	var all []string
 	for _, d := range out.Warnings {
@@ -265,10 +265,10 @@ func warnings(out acctest.Outcome) string {
 	return strings.Join(all, "\n")
 }
 
-// attribute is a top-level attribute in the form of mustFail.
+// attribute returns a top-level attribute in the format of mustFail.
 func attribute(name string) string { return fmt.Sprintf("AttributeName(%q)", name) }
 
-// mustFail fails the test unless there is one error, at an attribute ("" for none), that says every part.
+// mustFail fails the test unless there is exactly one error, at the attribute ("" for none), that contains all parts.
 func mustFail(t testing.TB, out acctest.Outcome, at string, parts ...string) {
 	t.Helper()
 	if len(out.Errors) != 1 {
@@ -293,7 +293,7 @@ func mustWarn(t testing.TB, out acctest.Outcome, parts ...string) {
 	}
 }
 
-// mustWarnOnce fails the test unless there is one warning, and no error, that says every part.
+// mustWarnOnce fails the test unless there is no error, and exactly one warning that contains all parts.
 func mustWarnOnce(t testing.TB, out acctest.Outcome, parts ...string) {
 	t.Helper()
 	if len(out.Errors) > 0 || len(out.Warnings) != 1 {
@@ -309,7 +309,7 @@ func mustBeSilent(t testing.TB, out acctest.Outcome) {
 	}
 }
 
-// mustRest fails the test unless the environment is ready and there is nothing to do for a new run.
+// mustRest fails the test unless the environment is ready and a new run has no changes.
 func mustRest(t testing.TB, e *acctest.Env, i *acctest.Instance, config acctest.Values) {
 	t.Helper()
 	out := plan(t, e, i, config)
@@ -326,7 +326,7 @@ func noneLeft(t testing.TB, e *acctest.Env, i *acctest.Instance) {
 	}
 }
 
-// oneLine is the output of a CLI without frames and line breaks.
+// oneLine returns a CLI's output without frames and line breaks.
 func oneLine(output string) string {
 	return regexp.MustCompile(`[\s│╷╵]+`).ReplaceAllString(output, " ")
 }
@@ -340,7 +340,7 @@ func containsAll(text string, parts ...string) bool {
 	return true
 }
 
-// meanwhile calls do before each request whose method and path start so, with the number of those before.
+// meanwhile calls do before each request whose method and path start with request, with the number of earlier ones.
 func meanwhile(request string, do func(n int)) acctest.Option {
 	return func(o *emulator.Options) {
 		inner := o.Wrap
@@ -359,7 +359,7 @@ func meanwhile(request string, do func(n int)) acctest.Option {
 	}
 }
 
-// atFirstLook has hit called once, when an apply has looked at its build for the first time after arm was called.
+// atFirstLook calls hit once, at the first poll of a build after arm was called.
 func atFirstLook() (option acctest.Option, arm func(hit func())) {
 	var mu sync.Mutex
 	var armed func()
@@ -391,7 +391,7 @@ func atFirstLook() (option acctest.Option, arm func(hit func())) {
 	}
 }
 
-// together calls do for each number below n, so many at a time.
+// together calls do for each number below n, with limited parallelism.
 func together(n, parallelism int, do func(k int)) {
 	var running sync.WaitGroup
 	slots := make(chan struct{}, parallelism)

@@ -37,7 +37,7 @@ func exported(attribute string, want knownvalue.Check) statecheck.StateCheck {
 	return statecheck.ExpectKnownValue("data.agentyard_wiki_export.x", tfjsonpath.New(attribute), want)
 }
 
-// filesIn are the names of what is in a directory.
+// filesIn returns the names of the files in a directory.
 func filesIn(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -54,7 +54,8 @@ func filesIn(t *testing.T, dir string) []string {
 // olderArchive is an empty ZIP archive.
 const olderArchive = "PK\x05\x06" + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 
-// older puts an archive into a new directory, and returns its path and what fails the test unless it is there alone and unchanged.
+// older writes an archive to a new directory. It returns the path, and a function that fails the test unless the directory
+// contains only this archive, unchanged.
 func older(t *testing.T) (path string, isUntouched func()) {
 	t.Helper()
 	dir := t.TempDir()
@@ -71,7 +72,7 @@ func older(t *testing.T) (path string, isUntouched func()) {
 	}
 }
 
-// Whatever the form, the same archive comes, over whatever is there. The storage of the emulator refuses the API key.
+// Every form writes the same archive and replaces an older one. The emulator's storage rejects the API key.
 func TestAccWikiExport(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -113,7 +114,7 @@ func TestAccWikiExport(t *testing.T) {
 	}
 }
 
-// The address expires before it is used, once or always.
+// The download URL expires before it is used, once or always.
 func TestAccWikiExport_expiredAddress(t *testing.T) {
 	t.Parallel()
 	for name, expires := range map[string]int{"once": 1, "always": 100} {
@@ -142,7 +143,8 @@ func TestAccWikiExport_expiredAddress(t *testing.T) {
 	}
 }
 
-// afterwards calls done when a request whose path ends so was carried out, before the answer is sent. They come one at a time.
+// afterwards calls done after a request whose path has the suffix was processed, before the response is sent. Calls are
+// serialized.
 func afterwards(suffix string, done func()) acctest.Option {
 	return func(opts *emulator.Options) {
 		opts.Wrap = func(next http.Handler) http.Handler {
@@ -176,7 +178,7 @@ func TestWikiExport_paths(t *testing.T) {
 	}
 }
 
-// Nothing but an archive is replaced, also not through a link.
+// Only archives are replaced, and not through a link.
 func TestAccWikiExport_replacesArchivesOnly(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -202,7 +204,7 @@ func TestAccWikiExport_replacesArchivesOnly(t *testing.T) {
 	}
 }
 
-// Two exports may have the same path: each reports its own archive, and one of them stays.
+// Two exports may have the same path: each reports its own archive, and one archive remains.
 func TestAccWikiExport_samePath(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -236,13 +238,13 @@ func TestWikiExport_refusals(t *testing.T) {
 	isUntouched()
 }
 
-// Whatever the service does, its answer is either used or leaves everything as it was.
+// Whatever the response, it is either used or leaves everything unchanged.
 func TestWikiExport_faults(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		form  emulator.WikiExportForm
 		fault emulator.Fault
-		want  string // Empty where the export succeeds.
+		want  string // Empty if the export succeeds.
 	}{
 		"a link after a failure":     {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 503}, ""},
 		"a link that was cut":        {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultTruncatedBody}, ""},
@@ -273,13 +275,13 @@ func TestWikiExport_faults(t *testing.T) {
 	}
 }
 
-// The plan writes, applying what was planned does not write again, and destroying deletes nothing.
+// The plan writes the archive, applying that plan does not write it again, and a destroy deletes nothing.
 func TestAccWikiExport_whenItIsWritten(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	run := uploadWiki(e, page{Path: "index.md", Title: "Index"})
 	cli := acctest.NewCLI(t, e, exportConfig(run, "docs/wiki.zip")+"output \"sum\" {\n  value = data.agentyard_wiki_export.x.output_sha256\n}\n")
-	docs := filepath.Join(cli.Dir, "docs") // A relative path starts where the CLI runs.
+	docs := filepath.Join(cli.Dir, "docs") // A relative path starts in the CLI's working folder.
 	if err := os.Mkdir(docs, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +309,7 @@ func TestAccWikiExport_whenItIsWritten(t *testing.T) {
 	}
 }
 
-// Where an argument is not known before, the apply writes.
+// If an argument is unknown during the plan, the apply writes the archive.
 func TestAccWikiExport_unknownRun(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -324,13 +326,13 @@ func TestAccWikiExport_unknownRun(t *testing.T) {
 	}
 }
 
-// Ctrl-C in the middle of the archive. The service is no emulator, which sends an archive at once.
+// Ctrl-C in the middle of the archive. The test uses another server, because the emulator sends an archive at once.
 func TestAccWikiExport_interrupted(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	begun := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasSuffix(r.URL.Path, "/export") { // An emulator is asked for its clock.
+		if !strings.HasSuffix(r.URL.Path, "/export") { // The provider reads an emulator's clock.
 			http.NotFound(w, r)
 			return
 		}

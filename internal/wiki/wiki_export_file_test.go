@@ -19,10 +19,10 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 )
 
-// older and newer start as archives do.
+// older and newer start like ZIP archives.
 const older, newer = "PK\x03\x04 older", "PK\x03\x04 newer"
 
-// exportOf writes a text, and then fails or not.
+// exportOf writes a text and then returns err.
 func exportOf(text string, err error) func(io.Writer) (*wikis.Export, error) {
 	return func(w io.Writer) (*wikis.Export, error) {
 		if _, err := io.WriteString(w, text); err != nil {
@@ -33,7 +33,7 @@ func exportOf(text string, err error) func(io.Writer) (*wikis.Export, error) {
 	}
 }
 
-// dirWith returns a new directory with files.
+// dirWith returns a new directory with these files.
 func dirWith(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -45,7 +45,7 @@ func dirWith(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// dirHolds fails the test unless a directory has these files and no others.
+// dirHolds fails the test unless a directory contains exactly these files.
 func dirHolds(t *testing.T, dir string, want map[string]string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -91,7 +91,7 @@ func TestWriteArchive(t *testing.T) {
 	}
 }
 
-// A link is not followed, and not replaced.
+// A link is neither followed nor replaced.
 func TestWriteArchive_links(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{"archive", "text", "nothing", "loop"} {
@@ -113,7 +113,7 @@ func TestWriteArchive_links(t *testing.T) {
 	}
 }
 
-// What somebody writes there during the export stays.
+// A file that something else writes there during the export is kept.
 func TestWriteArchive_writtenMeanwhile(t *testing.T) {
 	t.Parallel()
 	dir := dirWith(t, nil)
@@ -147,7 +147,7 @@ func TestWriteArchive_sameContent(t *testing.T) {
 	dirHolds(t, dir, map[string]string{"w": older})
 }
 
-// What nobody else may read stays that way.
+// The permissions of a private file are kept.
 func TestWriteArchive_permissions(t *testing.T) {
 	t.Parallel()
 	dir := dirWith(t, map[string]string{"w": older})
@@ -159,7 +159,7 @@ func TestWriteArchive_permissions(t *testing.T) {
 	}
 }
 
-// Whatever fails, an older archive stays and no unfinished one does.
+// After any failure, the older archive is kept, and the temporary file is removed.
 func TestWriteArchive_failures(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("it was cut off")
@@ -193,7 +193,7 @@ func TestWriteArchive_failures(t *testing.T) {
 	}
 }
 
-// An empty path can come from a value that is unknown while the configuration is validated.
+// An empty path can come from a value that is unknown during validation.
 func TestWriteArchive_emptyPath(t *testing.T) {
 	t.Parallel()
 	if _, err := writeArchive("", exportOf(newer, nil)); !errors.Is(err, errNoPath) {
@@ -211,7 +211,7 @@ func TestWriteArchive_panics(t *testing.T) {
 	dirHolds(t, dir, nil)
 }
 
-// A failure of the file names the run, the path, and what to do, at the path.
+// A file error names the run, the path, and the remedy, and is shown at the path.
 func TestWikiExport_fileFaults(t *testing.T) {
 	t.Parallel()
 	m := wikiExportModel{WikiRunID: types.StringValue("r1"), OutputPath: types.StringValue("docs/w.zip")}

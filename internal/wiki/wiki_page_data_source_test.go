@@ -16,7 +16,7 @@ func pageConfig(run, page string) string {
 	return fmt.Sprintf("data \"agentyard_wiki_page\" \"x\" {\n  wiki_run_id = %q\n  page_id     = %q\n}\n", run, page)
 }
 
-// IDs of pages are whatever a service makes them, and none of them may lead to another operation.
+// Page IDs are arbitrary strings, and none may lead to another operation.
 func TestAccWikiPage(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -52,7 +52,7 @@ func TestWikiPage_errors(t *testing.T) {
 	fails(t, e, "page", pageOf(run, " "), "page_id", "page_id must not be blank")
 	fails(t, e, "page", pageOf(" ", "p1"), "wiki_run_id", "wiki_run_id must not be blank")
 	fails(t, e, "page", acctest.Values{"wiki_run_id": "r"}, "page_id", "required")
-	// An answer about another page is no answer.
+	// A response about another page is an error.
 	e.Faults().Add(emulator.Fault{Operation: "getWikiPage", Kind: emulator.FaultOtherAnswer, Times: -1, Body: `{"pageId":"p2","path":"a.md","title":"A","content":"","order":1}`})
 	fails(t, e, "page", pageOf(run, "p1"), "", "Cannot read wiki page", "it contains p2 instead of p1")
 	e.Faults().Clear()

@@ -25,7 +25,7 @@ func runData(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
 	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: steps})
 }
 
-// dataStep reads a data source and looks at one of its attributes.
+// dataStep reads a data source and checks one of its attributes.
 func dataStep(hcl, address, attribute string, want knownvalue.Check) resource.TestStep {
 	return resource.TestStep{
 		Config: hcl, ConfigPlanChecks: acctest.ThenEmpty,
@@ -33,7 +33,7 @@ func dataStep(hcl, address, attribute string, want knownvalue.Check) resource.Te
 	}
 }
 
-// runIs is a run in a list, with further fields.
+// runIs checks a run in a list, with additional fields.
 func runIs(id, repoURL string, more map[string]knownvalue.Check) knownvalue.Check {
 	fields := map[string]knownvalue.Check{"id": text(id), "repo_url": text(repoURL), "branch": text("main"), "video_overview": null, "page_tree": knownvalue.NotNull()}
 	for name, check := range more {
@@ -163,7 +163,7 @@ func TestAccWikiRunList(t *testing.T) {
 	runData(t, e, query(e.Config(runsList("x", "", "")), `Cannot list wiki runs(.|\n)*403(.|\n)*wikiCloudSync`))
 }
 
-// What exists comes under management with the configuration that the query generates.
+// The configuration that a query generates imports all existing runs.
 func TestAccWikiRunList_generatedConfigurationPlansClean(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)

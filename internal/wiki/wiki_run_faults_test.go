@@ -26,7 +26,7 @@ func wikiRunsOf(t testing.TB, e *acctest.Env) []emulator.WikiRun {
 	return all
 }
 
-// wikiRunOf is a configuration of a run of acme/api, changed as given.
+// wikiRunOf returns a configuration of a run of acme/api with changes.
 func wikiRunOf(changes acctest.Values) acctest.Values {
 	config := acctest.Values{"repo_url": acmeAPI}
 	for attribute, v := range changes {
@@ -35,7 +35,7 @@ func wikiRunOf(changes acctest.Values) acctest.Values {
 	return config
 }
 
-// runsOfAPI are the IDs of what was made beside it.
+// runsOfAPI returns a function that reads the IDs of the runs of acme/api.
 func runsOfAPI(t testing.TB) func(e *acctest.Env) []string {
 	return func(e *acctest.Env) []string {
 		var ids []string
@@ -48,7 +48,8 @@ func runsOfAPI(t testing.TB) func(e *acctest.Env) []string {
 	}
 }
 
-// The first apply makes a run and changes its privacy, the second changes it in place, the third makes another run.
+// The first apply creates a run and sets its privacy level, the second updates it in place, and the third creates another
+// run.
 func TestWikiRun_faultMatrix(t *testing.T) {
 	t.Parallel()
 	acctest.Matrix{
@@ -73,7 +74,6 @@ func TestWikiRun_faultMatrix(t *testing.T) {
 	}.Run(t)
 }
 
-// An upload is told from others by what it asked for.
 func TestWikiRun_faultMatrixOfAnUpload(t *testing.T) {
 	t.Parallel()
 	acctest.Matrix{
@@ -87,7 +87,7 @@ func TestWikiRun_faultMatrixOfAnUpload(t *testing.T) {
 	}.Run(t)
 }
 
-// One fault at each request costs nothing: both applies succeed with the same run.
+// One fault at each request has no effect: both applies succeed with the same run.
 func TestWikiRun_passingFaults(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]emulator.Fault{
@@ -122,7 +122,7 @@ func TestWikiRun_passingFaults(t *testing.T) {
 	}
 }
 
-// A killed run may leave a wiki run that no state knows. The next apply creates another, without a message.
+// A killed run may leave a wiki run that is in no state. The next apply creates another without a message.
 func TestAccWikiRun_killedAfterCommit(t *testing.T) {
 	t.Parallel()
 	var running *acctest.Running
@@ -145,7 +145,7 @@ func TestAccWikiRun_killedAfterCommit(t *testing.T) {
 	}
 }
 
-// A young run of the same repository is in nobody's way.
+// A recent run of the same repository does not prevent another.
 func TestAccWikiRun_replacedOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
@@ -158,7 +158,7 @@ func TestAccWikiRun_replacedOneAfterTheOther(t *testing.T) {
 	for _, hcl := range []string{
 		ofAPI(`triggers = { release = "2" }`),
 		ofAPI(`triggers = { release = "3" }`, first),
-		strings.ReplaceAll(ofAPI(`triggers = { release = "3" }`), `"test"`, `"another"`), // The first one goes, at the same time.
+		strings.ReplaceAll(ofAPI(`triggers = { release = "3" }`), `"test"`, `"another"`), // The first run is deleted at the same time.
 		upload("first"), upload("second"),
 	} {
 		cli.Write("main.tf", hcl)
@@ -170,7 +170,7 @@ func TestAccWikiRun_replacedOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// together calls do for each number below n at once.
+// together calls do concurrently for each number below n.
 func together(n int, do func(k int)) {
 	var running sync.WaitGroup
 	for k := range n {
@@ -179,8 +179,8 @@ func together(n int, do func(k int)) {
 	running.Wait()
 }
 
-// Creating costs little more than one request for each run, and a plan of runs that are the newest of their repositories
-// a handful.
+// Creating runs needs little more than one request for each. A plan of runs that are the latest of their repositories needs
+// only a few requests.
 func TestWikiRun_requestsOfMany(t *testing.T) {
 	t.Parallel()
 	const n = 100

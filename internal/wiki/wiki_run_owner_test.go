@@ -37,7 +37,7 @@ func TestAccWikiRun_changedAndDeletedElsewhere(t *testing.T) {
 	)
 }
 
-// A newer run of the repository does not make an older one gone, which the listing does not show any more.
+// An older run that the list no longer shows because of a newer run is not gone.
 func TestAccWikiRun_anOlderRunStays(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -59,8 +59,8 @@ func TestAccWikiRun_anOlderRunStays(t *testing.T) {
 	}
 }
 
-// A private run that another key does not see is not gone, neither for a read nor for a deletion. With the key that saw it,
-// it is.
+// A private run that another API key cannot see is not treated as gone, neither by a read nor by a delete. With the key that
+// last read it, it is.
 func TestWikiRun_privateRunsOfOthers(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -93,7 +93,7 @@ func TestWikiRun_privateRunsOfOthers(t *testing.T) {
 	}
 }
 
-// One's own private run that was deleted elsewhere is planned again, and does not keep anything from being destroyed.
+// A private run of the same owner that was deleted outside Terraform is planned again, and does not block a destroy.
 func TestAccWikiRun_privateRunDeletedElsewhere(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
@@ -113,7 +113,7 @@ func TestAccWikiRun_privateRunDeletedElsewhere(t *testing.T) {
 	}
 }
 
-// A run that becomes private is hidden from others, also where they saw it before it was private.
+// A run that becomes private is hidden from other users, even if they saw it before.
 func TestWikiRun_becomesPrivate(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -131,7 +131,7 @@ func TestWikiRun_becomesPrivate(t *testing.T) {
 	}
 }
 
-// Making many runs private costs no request but theirs.
+// Making many runs private needs no additional requests.
 func TestAccWikiRun_manyBecomePrivate(t *testing.T) {
 	t.Parallel()
 	const n = 20
@@ -163,7 +163,7 @@ func TestAccWikiRun_goneBetweenPlanAndDestroy(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	runSteps(t, e, resource.TestStep{Config: e.Config(ofAPI()), Check: func(*terraform.State) error {
-		// The destruction that follows is answered 404.
+		// The later delete gets a 404.
 		e.Faults().Add(emulator.Fault{Operation: "deleteWikiRun", Kind: emulator.FaultStatusAfterCommit, Status: http.StatusNotFound})
 		return nil
 	}})

@@ -14,7 +14,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// Whoever is neither the owner nor a manager learns whose key is needed.
+// A user who is neither the owner nor a manager gets an error that says whose API key is needed.
 func TestAccWikiRun_isForItsOwner(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -33,7 +33,7 @@ func TestAccWikiRun_isForItsOwner(t *testing.T) {
 	})
 }
 
-// Where only the privacy of a new run is missing, the run is kept, and the next plan changes it in place.
+// If only the privacy level of a new run could not be set, the run is kept, and the next plan updates it in place.
 func TestAccWikiRun_withoutItsPrivacy(t *testing.T) {
 	t.Parallel()
 	for status, refresh := range map[int]string{403: "false", 422: "true", 500: "true"} {
@@ -69,7 +69,7 @@ func TestAccWikiRun_withoutItsPrivacy(t *testing.T) {
 	}
 }
 
-// A run that is interrupted after its creation still gets its privacy level: nobody else shall see it.
+// After an interrupt during the create, the privacy level is still set, because other users must not see the run.
 func TestAccWikiRun_interruptedBeforeItsPrivacy(t *testing.T) {
 	t.Parallel()
 	running := make(chan *acctest.Running, 1)

@@ -27,7 +27,7 @@ func hclOf(lines ...string) string {
 	return fmt.Sprintf("resource %q \"test\" {\n  %s\n}\n", wikiRunType, strings.Join(lines, "\n  "))
 }
 
-// ofAPI is a configuration of a run of acme/api, with further lines.
+// ofAPI returns a configuration of a run of acme/api, with additional lines.
 func ofAPI(lines ...string) string {
 	return hclOf(append([]string{fmt.Sprintf("repo_url = %q", acmeAPI)}, lines...)...)
 }
@@ -36,7 +36,7 @@ func quoted(name, text string) string {
 	return name + " = " + strings.ReplaceAll(fmt.Sprintf("%q", text), "${", "$${")
 }
 
-// runJSON is what these tests look at of a run.
+// runJSON contains the fields of a run that these tests check.
 type runJSON struct {
 	ID                  string `json:"wikiRunId"`
 	RepoURL             string
@@ -94,12 +94,12 @@ func runSteps(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
 	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, CheckDestroy: noRunLeft(t, e), Steps: steps})
 }
 
-// asCaller is a configuration whose provider uses another API key than the bootstrap one.
+// asCaller returns a configuration whose provider uses another API key.
 func asCaller(e *acctest.Env, key, hcl string) string {
 	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", e.URL(), key, hcl)
 }
 
-// userKey is the API key of a member without a role.
+// userKey returns the API key of a member without a role.
 func userKey(t *testing.T, e *acctest.Env, email string) string {
 	t.Helper()
 	_, key, err := e.AddHuman(emulator.Human{Email: email})
@@ -109,7 +109,7 @@ func userKey(t *testing.T, e *acctest.Env, email string) string {
 	return key
 }
 
-// switchWikis sets the organization's switch of wikis.
+// switchWikis sets the organization's wiki setting.
 func switchWikis(t testing.TB, e *acctest.Env, on string) {
 	t.Helper()
 	if err := e.ChangeEnterpriseControls(map[string]json.RawMessage{"wikiCloudSync": json.RawMessage(on)}, ""); err != nil {
@@ -153,13 +153,13 @@ func TestAccWikiRun_leastThenEachAttribute(t *testing.T) {
 			return r.Branch == "main" && len(r.CommitHash) == 40 && r.PrivacyLevel == "organization" && r.PageCount >= 5 && !r.HasLocalChanges && !r.HasNonRemoteCommits
 		})),
 		step(update, private, `privacy_level = "private"`),
-		step(noop, private), // Removed from the configuration, the level stays.
+		step(noop, private), // When the level is removed from the configuration, it is kept.
 		step(update, shared, `privacy_level = "organization"`),
 		step(noop, shared, `branch = "main"`, `has_local_changes = false`, `has_non_remote_commits = false`),
 		step(replace, is(func(r runJSON) bool { return r.Branch == "next" && r.CommitHash != head }), `branch = "next"`),
 		step(noop, is(func(r runJSON) bool { return r.Branch == "next" })),
 		step(replace, is(func(r runJSON) bool { return r.CommitHash == commit && r.Branch == "main" }), quoted("commit_hash", commit), `branch = "main"`),
-		// A short hash, and one in another case, is the same commit.
+		// A short hash, or one in a different case, is the same commit.
 		step(noop, is(func(r runJSON) bool { return r.CommitHash == commit }), quoted("commit_hash", strings.ToLower(commit))),
 		step(noop, is(func(r runJSON) bool { return r.CommitHash == commit }), quoted("commit_hash", commit[:7])),
 		step(replace, is(func(r runJSON) bool { return r.CommitHash == "facade0" }), `commit_hash = "facade0"`),
@@ -203,7 +203,7 @@ func TestAccWikiRun_withEverything(t *testing.T) {
 				return nil
 			},
 		},
-		// An import has the service's spelling.
+		// An import uses the service's spelling.
 		resource.TestStep{ResourceName: runAddress, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"repo_url", "pages", "page_tree", "triggers"}},
 	)
 }
@@ -219,14 +219,14 @@ func TestAccWikiRun_writtenByTheService(t *testing.T) {
 				runHas("page_tree", null), runHas("pages", null), runHas("triggers", null),
 			},
 		},
-		// Other forms of the address are the same repository, and stay as they were configured first.
+		// Other forms of the URL are the same repository, and the first configured form is kept.
 		resource.TestStep{Config: e.Config(hclOf(`repo_url = "` + acmeAPI + `.git"`)), ConfigPlanChecks: runAction(plancheck.ResourceActionNoop), ConfigStateChecks: []statecheck.StateCheck{runHas("repo_url", text(acmeAPI))}},
 		resource.TestStep{Config: e.Config(hclOf(`repo_url = "` + strings.ToUpper(acmeAPI) + `/"`)), ConfigPlanChecks: runAction(plancheck.ResourceActionNoop)},
 		resource.TestStep{Config: e.Config(hclOf(`repo_url = "` + acmeWeb + `"`)), ConfigPlanChecks: runAction(plancheck.ResourceActionReplace), ConfigStateChecks: []statecheck.StateCheck{runHas("repo_url", text(acmeWeb))}},
 	)
 }
 
-// A private run that nobody else may see needs two requests; one whose level is the service's own needs one.
+// A private run needs two requests. A run with the service's default level needs one.
 func TestAccWikiRun_privacyIsSentOnlyWhereItDiffers(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[string]int{"organization": 0, "private": 1} {
@@ -238,7 +238,7 @@ func TestAccWikiRun_privacyIsSentOnlyWhereItDiffers(t *testing.T) {
 	}
 }
 
-// What the service does not return is adopted after an import, and replaces at any other time.
+// What the service does not return is adopted after an import, and forces replacement at any other time.
 func TestWikiRun_adoptsAfterAnImport(t *testing.T) {
 	t.Parallel()
 	whole := acctest.Values{"pages": pagesJSON, "page_tree": treeJSON, "triggers": map[string]any{"a": "b"}}
@@ -281,7 +281,7 @@ func TestWikiRun_adoptsAfterAnImport(t *testing.T) {
 	}
 }
 
-// A state of schema version 0 has the service's tree where none was configured.
+// A state of schema version 0 contains the service's tree if none was configured.
 func TestAccWikiRun_stateWithTheServicesTree(t *testing.T) {
 	t.Parallel()
 	for name, lines := range map[string][]string{

@@ -46,7 +46,7 @@ func TestAccWikiSearch(t *testing.T) {
 	})))
 }
 
-// Without a limit none is sent, so that the service chooses.
+// Without a configured limit, none is sent, so that the service chooses.
 func TestAccWikiSearch_moreThanTheServicesOwnLimit(t *testing.T) {
 	t.Parallel()
 	var queries []string
@@ -66,7 +66,7 @@ func TestAccWikiSearch_moreThanTheServicesOwnLimit(t *testing.T) {
 	reads(t, e, searchConfig(run, "cache", "limit = 100"), size(25))
 }
 
-// watching shows a test the requests whose path ends so. They come one at a time.
+// watching calls see for requests whose path has the suffix. Calls are serialized.
 func watching(suffix string, see func(*http.Request)) acctest.Option {
 	return func(opts *emulator.Options) {
 		opts.Wrap = func(next http.Handler) http.Handler {

@@ -11,7 +11,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// reads applies a configuration, and demands an empty plan after it.
+// reads applies a configuration and expects an empty plan after it.
 func reads(t *testing.T, e *acctest.Env, hcl string, checks ...statecheck.StateCheck) {
 	t.Helper()
 	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{
@@ -19,20 +19,20 @@ func reads(t *testing.T, e *acctest.Env, hcl string, checks ...statecheck.StateC
 	}})
 }
 
-// fails demands an error of a data source, at an attribute or at none.
+// fails expects an error of a data source, at an attribute or at none.
 func fails(t *testing.T, e *acctest.Env, name string, config acctest.Values, at string, want ...string) {
 	t.Helper()
 	failsWith(t, e, nil, name, config, at, want...)
 }
 
-// failsWith is fails in a process with further settings.
+// failsWith is fails with additional provider settings.
 func failsWith(t *testing.T, e *acctest.Env, settings acctest.Values, name string, config acctest.Values, at string, want ...string) {
 	t.Helper()
 	_, out := acctest.NewProcess(t, e, settings).ReadData("agentyard_wiki_"+name, config)
 	out.MustFail(t, at, want...)
 }
 
-// page is what is uploaded of a page.
+// page is an uploaded page.
 type page struct {
 	PageID  string  `json:"pageId,omitempty"`
 	Path    string  `json:"path"`
@@ -41,7 +41,7 @@ type page struct {
 	Order   float64 `json:"order"`
 }
 
-// uploadWiki makes a run of pages, and returns its ID.
+// uploadWiki creates a run from pages and returns its ID.
 func uploadWiki(e *acctest.Env, pages ...page) string {
 	var run struct {
 		ID string `json:"wikiRunId"`
@@ -50,7 +50,7 @@ func uploadWiki(e *acctest.Env, pages ...page) string {
 	return run.ID
 }
 
-// privateRun makes a run that only somebody else sees, and returns its ID.
+// privateRun creates a run that only another user can see, and returns its ID.
 func privateRun(t *testing.T, e *acctest.Env) string {
 	t.Helper()
 	if _, _, err := e.AddHuman(emulator.Human{Email: "ada@acme.example"}); err != nil {

@@ -28,7 +28,7 @@ provider "echo" {
 resource "echo" "x" {}
 `
 
-// echoing runs a step with the echo provider, which stores what it is given in echo.x.data.
+// echoing runs a step with the echo provider, which stores its input in echo.x.data.
 func echoing(t *testing.T, e *acctest.Env, step resource.TestStep) {
 	t.Helper()
 	factories := maps.Clone(e.Factories)
@@ -40,7 +40,7 @@ func echoed(attribute string, want knownvalue.Check) statecheck.StateCheck {
 	return statecheck.ExpectKnownValue("echo.x", tfjsonpath.New("data").AtMapKey(attribute), want)
 }
 
-// postVideo uploads a video as the form asks for it, without the API key, and returns the status of the answer.
+// postVideo uploads a video with the form's fields and without the API key, and returns the response's status.
 func postVideo(url string, fields map[string]any, video string) (int, error) {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -66,7 +66,7 @@ func postVideo(url string, fields map[string]any, video string) (int, error) {
 	return resp.StatusCode, resp.Body.Close()
 }
 
-// formCheck uploads a video with what an attribute holds.
+// formCheck uploads a video with an attribute's value.
 type formCheck struct {
 	knownvalue.Check
 
