@@ -7,8 +7,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-// Whoever moves the emulator's clock sees what the provider will do then: in a plan, also without a refresh, and in the
-// run that applies it, which decides again before it has asked the service for anything.
+// After the emulator's clock was moved, the provider uses the new time: in a plan, also without a refresh, and in the apply,
+// which decides again before it sends any request.
 func TestAccAPIKey_rotatesByTheEmulatorsClock(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
@@ -37,7 +37,7 @@ func TestAccAPIKey_rotatesByTheEmulatorsClock(t *testing.T) {
 		t.Errorf("the key %s was not rotated", first)
 	}
 
-	// Unless it is rotated in time a key expires, at the service as well as here.
+	// A key that is not rotated in time expires, both in the emulator and in the provider.
 	e.API("POST", "/_emulator/clock", map[string]string{"advance": "61d"}, nil)
 	if r := cli.MustRun("apply", "-auto-approve", "-input=false"); !strings.Contains(inOneLine(r.Output), "The apply creates a new key in its place") {
 		t.Errorf("the apply after the expiry: %s", r.Output)

@@ -30,7 +30,7 @@ func ephemeralConfig(account, arguments string) string {
 	return fmt.Sprintf("ephemeral \"agentyard_api_key\" \"test\" {\n  service_account_id = %q\n%s\n}\n", account, arguments)
 }
 
-// echoed gives the ephemeral key to the echo provider, which keeps it in echo.test.data: only in tests, to look at it.
+// echoed passes the ephemeral key to the echo provider, which stores it in echo.test.data so that tests can check it.
 func echoed(t *testing.T, e *acctest.Env, config string, step resource.TestStep) {
 	t.Helper()
 	factories := maps.Clone(e.Factories)
@@ -46,7 +46,7 @@ func noLiveKey(t *testing.T, e *acctest.Env) {
 	}
 }
 
-// Every plan and every apply opens a key of its own, which works while it is open and is revoked at its end.
+// Every plan and every apply creates its own key, which works until the end of the run and is then revoked.
 func TestAccAPIKeyEphemeral(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsEphemeral(t)
@@ -80,7 +80,7 @@ func TestAccAPIKeyEphemeral_configuresAnotherProvider(t *testing.T) {
 	acctest.NeedsEphemeral(t)
 	e := acctest.NewRealTime(t)
 	account := newAccount(e, "robots")
-	newKey(e, account, "run") // A live key of the same name is no obstacle, and stays.
+	newKey(e, account, "run") // A live key with the same name does not matter and is kept.
 	cli := acctest.NewCLI(t, e, ephemeralConfig(account, `name = "run"`)+`
 provider "agentyard" {
   alias   = "robot"
@@ -119,7 +119,7 @@ resource "terraform_data" "count" {
 	}
 }
 
-// A lost answer at Open leaves no key behind.
+// A lost response in Open leaves no key behind.
 func TestAccAPIKeyEphemeral_lostAnswers(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsEphemeral(t)
@@ -168,7 +168,7 @@ func TestAccAPIKeyEphemeral_errors(t *testing.T) {
 	}
 }
 
-// The key of a killed run is bounded by its expiry.
+// The expiry limits the lifetime of a killed run's key.
 func TestAccAPIKeyEphemeral_killedRun(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsEphemeral(t)
@@ -186,11 +186,11 @@ func TestAccAPIKeyEphemeral_killedRun(t *testing.T) {
 	if len(left) != 1 || left[0].ExpiresAt == nil || *left[0].ExpiresAt-left[0].CreatedAt > (11*time.Minute).Milliseconds() {
 		t.Errorf("the emulator holds %+v", left)
 	}
-	// The next run is not stopped by what the killed one left.
+	// The key of the killed run does not affect the next run.
 	cli.MustRun("plan", "-input=false", "-lock=false")
 }
 
-// Close succeeds when the key or its account is gone, and says so when it cannot tell what to revoke.
+// Close succeeds if the key or its account is gone, and fails if it does not know which key to revoke.
 func TestAPIKeyEphemeral_close(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
@@ -230,7 +230,7 @@ func TestAPIKeyEphemeral_close(t *testing.T) {
 	}
 }
 
-// newServer is a configured provider, for what the acceptance library cannot ask of one.
+// newServer returns a configured provider, for calls that the acceptance library cannot make.
 func newServer(t *testing.T, e *acctest.Env) tfprotov6.ProviderServer {
 	t.Helper()
 	ctx := context.Background()

@@ -8,7 +8,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-// keyJSON is what the tests look at in a listing of keys.
+// keyJSON contains the fields of a key that the tests check in a list response.
 type keyJSON struct {
 	ID, Name, Fingerprint string
 	IsRevoked             bool
@@ -22,7 +22,7 @@ func listKeys(e *acctest.Env, account string) []keyJSON {
 	return answer.APIKeys
 }
 
-// liveKeys returns the IDs of the keys that authenticate, of all accounts. A key in its grace period is one of them.
+// liveKeys returns the IDs of the keys of all accounts that authenticate, including keys in their grace period.
 func liveKeys(e *acctest.Env) []string {
 	var live []string
 	now := e.Now().UnixMilli()
@@ -36,13 +36,13 @@ func liveKeys(e *acctest.Env) []string {
 	return live
 }
 
-// authenticates reports whether a key's value is accepted: a service account may list its own computers.
+// authenticates reports whether a key's value is accepted. It lists computers, because a service account may list its own.
 func authenticates(e *acctest.Env, value string) bool {
 	status, _ := e.TryWithKey(value, http.MethodGet, "/api/v0/computers", nil)
 	return status == http.StatusOK
 }
 
-// keyMatrix is the matrix of the resource. Every configuration gets the account's ID.
+// keyMatrix returns the resource's fault matrix. Every configuration gets the account's ID.
 func keyMatrix(configs ...acctest.Values) acctest.Matrix {
 	return acctest.Matrix{
 		Type: "agentyard_api_key",
@@ -74,8 +74,8 @@ func keyMatrix(configs ...acctest.Values) acctest.Matrix {
 				t.Errorf("the key in the state does not authenticate: %s", i.Attribute("id"))
 			}
 		},
-		// A value that was lost with a killed process is of no use, so the error's other remedy is taken. A rotation may stop only
-		// while the old key lives out its grace period, before whose end nothing proves whose the new one is.
+		// A value that was lost with a killed process cannot be recovered, so the test uses the error's other remedy. A rotation may
+		// fail only during the old key's grace period, because until then nothing proves which run created the new key.
 		Adopt: func(t *testing.T, e *acctest.Env, _ *acctest.Process, i *acctest.Instance, text, id string) {
 			t.Helper()
 			account := listAccounts(e)[0].ID

@@ -15,7 +15,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// keyList is a list block with the given lines; include_resource is always set, so that what is listed can be checked.
+// keyList returns a list block with additional lines. It always sets include_resource, so that tests can check the
+// attributes.
 func keyList(lines string) string {
 	return "list \"agentyard_api_key\" \"test\" {\n  provider = agentyard\n  include_resource = true\n" + lines + "\n}"
 }
@@ -55,7 +56,7 @@ func TestAccAPIKeyList(t *testing.T) {
 	)
 }
 
-// Accounts are asked for their keys one after the other, and only as far as results are wanted.
+// The keys of accounts are listed one account after the other, and only until the limit.
 func TestAccAPIKeyList_isLazy(t *testing.T) {
 	acctest.NeedsActions(t)
 	t.Parallel()
@@ -95,14 +96,14 @@ func TestAccAPIKeyList_errors(t *testing.T) {
 	e.Faults().Add(emulator.Fault{Operation: "listServiceAccounts", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
 	step.ExpectError = regexp.MustCompile(`Cannot list API keys(.|\n)*listServiceAccounts(.|\n)*403(.|\n)*Manager\s+role`)
 	runSteps(t, e, step)
-	// A 404 for the keys of an account that is there proves nothing.
+	// A 404 for the keys of an existing account does not prove that the account is gone.
 	e.Faults().Clear()
 	e.Faults().Add(emulator.Fault{Operation: "listApiKeys", Kind: emulator.FaultStatusBeforeCommit, Status: 404, After: 1})
 	step.ExpectError = regexp.MustCompile(`Cannot list API keys(.|\n)*listApiKeys(.|\n)*404`)
 	runSteps(t, e, step)
 }
 
-// An account that vanishes while the accounts are listed is left out, and what is there is listed.
+// An account that is deleted during the list is skipped, and the others are listed.
 func TestAccAPIKeyList_accountVanishesMeanwhile(t *testing.T) {
 	acctest.NeedsActions(t)
 	t.Parallel()
@@ -117,8 +118,8 @@ func TestAccAPIKeyList_accountVanishesMeanwhile(t *testing.T) {
 	runSteps(t, e, queryStep(e, keyList(""), querycheck.ExpectLength("agentyard_api_key.test", 1)))
 }
 
-// Every live key of an organization is imported with the configuration that the query generates. The plan changes
-// nothing, and neither it nor the generated files show a value.
+// The configuration that a query generates imports every live key of an organization. The plan changes nothing, and neither
+// the plan nor the generated files contain a value.
 func TestAccAPIKeyList_generatedConfigurationPlansClean(t *testing.T) {
 	acctest.NeedsActions(t)
 	t.Parallel()

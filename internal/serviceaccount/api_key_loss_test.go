@@ -10,7 +10,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// A mint or a rotation that is under way when the run is interrupted ends with its value in the state.
+// After an interrupt during a create or a rotation, the key's value is in the state.
 func TestAccAPIKey_interruptedInFlight(t *testing.T) {
 	t.Parallel()
 	config := func(account, v string) string {
@@ -48,7 +48,7 @@ func TestAccAPIKey_interruptedInFlight(t *testing.T) {
 	}
 }
 
-// A key of the same name that somebody else made is never revoked, whatever becomes of a rotation.
+// A key with the same name that was created outside Terraform is never revoked, whatever happens to a rotation.
 func TestAPIKey_keysOfOthersAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	config := func(account, v string) acctest.Values {
@@ -88,11 +88,11 @@ func TestAPIKey_keysOfOthersAreLeftAlone(t *testing.T) {
 	}
 }
 
-// patient has one attempt for every request, so that a fault is not repaired by a repetition.
+// patient sends every request once, so that no retry hides a fault.
 var patient = acctest.Values{"max_retries": 0}
 
-// A rotation with a grace period that was killed cannot prove its key as long as the old one lives. It is named, and once
-// the grace period is over the plan names what is revoked, and the apply converges.
+// After a killed rotation with a grace period, nothing proves which run created the new key while the old key is live, so
+// the error names it. After the grace period, the plan names the key that is revoked, and the apply converges.
 func TestAPIKey_killedRotationConvergesAfterTheGracePeriod(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
@@ -129,7 +129,7 @@ func TestAPIKey_killedRotationConvergesAfterTheGracePeriod(t *testing.T) {
 	}
 }
 
-// A revocation that fails after a lost answer names the key, and everything that went wrong.
+// If a key cannot be revoked after a lost response, the error names the key and contains every error.
 func TestAPIKey_lostKeyThatCannotBeRevoked(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]string{"mint": "", "rotation": "1"} {

@@ -36,7 +36,7 @@ func keyValue(attribute string, check knownvalue.Check) statecheck.StateCheck {
 	return statecheck.ExpectKnownValue(keyAddress, tfjsonpath.New(attribute), check)
 }
 
-// newAccountEnv is an emulator with one service account.
+// newAccountEnv returns an emulator with one service account.
 func newAccountEnv(t *testing.T) (*acctest.Env, string) {
 	t.Helper()
 	e := acctest.New(t)
@@ -58,7 +58,8 @@ func runKeys(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
 	})
 }
 
-// inState demands that the key in the state authenticates, and that it is the only live one apart from a previous one in the state.
+// inState checks that the key in the state authenticates, and that it is the only live key except for a previous key in the
+// state.
 func inState(e *acctest.Env) resource.TestCheckFunc {
 	return func(s *terraform.State) error {
 		attributes := s.RootModule().Resources[keyAddress].Primary.Attributes
@@ -81,7 +82,7 @@ func TestAccAPIKey_least(t *testing.T) {
 	runKeys(t, e, resource.TestStep{
 		Config: e.Config(keyConfig(account, `name = "ci"`)),
 		ConfigPlanChecks: resource.ConfigPlanChecks{
-			// A policy can see in the plan that the key never expires.
+			// The plan shows that the key never expires, so that a policy can check it.
 			PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(keyAddress, plancheck.ResourceActionCreate), plancheck.ExpectKnownValue(keyAddress, tfjsonpath.New("expires_at"), null)},
 			PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 		},
@@ -119,7 +120,7 @@ func TestAccAPIKey_everyAttribute(t *testing.T) {
 	})
 }
 
-// Every change of the expiry rotates the key in place; its other arguments rotate when they say so.
+// Every change of the expiry rotates the key in place.
 func TestAccAPIKey_changesInPlace(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
@@ -246,7 +247,7 @@ func TestAccAPIKey_accountDeletedElsewhereRemovesTheKey(t *testing.T) {
 	)
 }
 
-// A live key of the same name may be what a killed run created. A dead one is no obstacle.
+// A live key with the same name may be from a killed run, so the create fails. A revoked or expired key does not matter.
 func TestAccAPIKey_stopsAtALiveNamesake(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
@@ -270,7 +271,7 @@ func TestAccAPIKey_stopsAtALiveNamesake(t *testing.T) {
 	)
 }
 
-// Two keys of one name in one apply: one is made, the other one is refused, and neither touches the other's.
+// Two keys with the same name in one apply: one is created, the other one fails, and neither affects the other.
 func TestAccAPIKey_twoOfOneName(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
@@ -284,7 +285,7 @@ func TestAccAPIKey_twoOfOneName(t *testing.T) {
 	}
 }
 
-// A status other than active stops every key at once, and rotates none.
+// Any status other than active disables every key immediately, and rotates none.
 func TestAccAPIKey_inactiveAccount(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

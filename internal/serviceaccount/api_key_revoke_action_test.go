@@ -13,7 +13,7 @@ func revokeAction(account, key string) string {
 	return "action \"agentyard_api_key_revoke\" \"it\" {\n  config {\n    service_account_id = \"" + account + "\"\n    key_id             = \"" + key + "\"\n  }\n}\n"
 }
 
-// answered is the status that a request with the key gets.
+// answered returns the status of a request with the key.
 func answered(e *acctest.Env, key string) int {
 	status, _ := e.TryWithKey(key, http.MethodGet, "/api/v0/computers", nil)
 	return status
@@ -26,7 +26,7 @@ func TestAccAPIKeyRevoke_invokedByHand(t *testing.T) {
 	account := newAccount(e, "ci")
 	leaked, other := newKey(e, account, "leaked"), newKey(e, account, "other")
 	cli := acctest.NewCLI(t, e, revokeAction(account, leaked.ID))
-	// It may be repeated.
+	// The action can be repeated.
 	for range 2 {
 		r := cli.MustRun("apply", "-invoke=action.agentyard_api_key_revoke.it", "-auto-approve", "-input=false")
 		if !strings.Contains(r.Output, "Revoked API key "+leaked.ID+" of service account "+account) {
@@ -67,7 +67,7 @@ resource "terraform_data" "migration" {
 	}
 }
 
-// A variable that only an emergency sets is null in every other run; invoked without it, the action names the argument.
+// The variable is null except in an emergency. If the action is invoked without it, the error names the argument.
 func TestAccAPIKeyRevoke_nullID(t *testing.T) {
 	acctest.NeedsActions(t)
 	t.Parallel()
@@ -84,7 +84,7 @@ func TestAccAPIKeyRevoke_nullID(t *testing.T) {
 	}
 }
 
-// revoke invokes the action in a process of its own.
+// revoke invokes the action in a new process.
 func revoke(t *testing.T, e *acctest.Env, account, key string) acctest.Outcome {
 	t.Helper()
 	_, out := acctest.NewProcess(t, e, nil).Invoke("agentyard_api_key_revoke", acctest.Values{"service_account_id": account, "key_id": key})
@@ -118,7 +118,7 @@ func TestAPIKeyRevoke_errors(t *testing.T) {
 	}
 }
 
-// A revocation whose answer is lost is repeated, because that does no harm.
+// After a lost response, the request is retried, which has no further effect.
 func TestAPIKeyRevoke_lostAnswer(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)

@@ -15,7 +15,7 @@ var born = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const day = 24 * time.Hour
 
-// The settings that the table's keys were made with: an expiry after 30 days, rotation 7 days before it, every 20 days.
+// usual returns the settings of the keys in the table: expiry after 30 days, rotation 7 days before it, and every 20 days.
 func usual() keySettings {
 	return keySettings{expiresIn: 30 * day, hasRotation: true, triggers: map[string]string{"v": "1"}, interval: 20 * day, beforeExpiry: 7 * day, grace: 5 * time.Minute}
 }
@@ -27,17 +27,17 @@ func madeWith(s keySettings) *keyState {
 	return &keyState{settings: s, hasValue: true, createdAt: born, expiryConfigured: s.expiresIn == 0 && !s.expiresAt.IsZero()}
 }
 
-// TestDecide_everyStateInEveryPhase is the whole of when a key is rotated. What a phase sees of a key that was revoked
-// or deleted elsewhere depends on whether the state was refreshed; a plan with -refresh-only never gets here.
+// TestDecide_everyStateInEveryPhase covers every case in which a key is rotated. Whether a phase sees that a key was revoked
+// or deleted outside Terraform depends on the refresh. A plan with -refresh-only never calls decide.
 func TestDecide_everyStateInEveryPhase(t *testing.T) {
 	t.Parallel()
 	type phases struct {
-		plan      keyAction // After a refresh, nothing else changed.
-		apply     keyAction // The same, planned again a moment later.
+		plan      keyAction // After a refresh, without other changes.
+		apply     keyAction // The same plan, computed again a moment later.
 		update    keyAction // With another argument changed.
 		noRefresh keyAction // plan -refresh=false: what happened elsewhere is not seen.
-		imported  keyAction // The value is not known, and no rotation is configured.
-		rotated   keyAction // The value is not known, and a rotation is configured.
+		imported  keyAction // The value is unknown, and no rotation is configured.
+		rotated   keyAction // The value is unknown, and a rotation is configured.
 		destroy   keyAction
 	}
 	for name, tc := range map[string]struct {
@@ -54,7 +54,7 @@ func TestDecide_everyStateInEveryPhase(t *testing.T) {
 			want: phases{keyMint, keyMint, keyMint, keyKeep, keyMint, keyMint, keyKeep}},
 		"gone": {age: day, change: func(s *keyState) { s.isRevoked = true; s.createdAt = time.Time{} },
 			want: phases{keyMint, keyMint, keyMint, keyKeep, keyMint, keyMint, keyKeep}},
-		"unreadable": {age: 21 * day, change: func(s *keyState) { s.createdAt = time.Time{} }, // The listing told no time of creation.
+		"unreadable": {age: 21 * day, change: func(s *keyState) { s.createdAt = time.Time{} }, // The list response had no creation time.
 			want: phases{keyKeep, keyKeep, keyAdopt, keyRotate, keyAdopt, keyRotate, keyKeep}},
 	} {
 		now := born.Add(tc.age)
@@ -143,7 +143,7 @@ func TestDecide_changedArguments(t *testing.T) {
 	}
 }
 
-// Whoever reads a plan learns which key is replaced, why, and since when.
+// The plan says which key is replaced, why, and since when.
 func TestDecide_namesTimeAndRule(t *testing.T) {
 	t.Parallel()
 	with := func(change func(*keySettings)) keySettings {
@@ -211,7 +211,7 @@ func TestNextRotation(t *testing.T) {
 	}
 }
 
-// What is not known yet may turn out to cause a rotation.
+// An unknown value may cause a rotation during the apply.
 func TestSettings_idleRotation(t *testing.T) {
 	t.Parallel()
 	null := rotationModel{Triggers: types.MapNull(types.StringType)}

@@ -20,10 +20,10 @@ var (
 	keyValues = regexp.MustCompile(`fk-[A-Za-z0-9_-]{20,}`)
 )
 
-// inOneLine undoes the wrapping of diagnostics.
+// inOneLine removes the line breaks from diagnostics.
 func inOneLine(text string) string { return blanks.ReplaceAllString(text, " ") }
 
-// A thousand keys of ten accounts are read with one listing for each account, and two requests for the accounts.
+// A thousand keys of ten accounts are read with one list request for each account, and two requests for the accounts.
 func TestAPIKey_planOfAThousandKeys(t *testing.T) {
 	t.Parallel()
 	const accounts, keys = 10, 100
@@ -94,8 +94,8 @@ resource "agentyard_api_key" "test" {
 	}
 }
 
-// A log at the most talkative level holds no key: not the one that was minted, not the one that replaced it, and not the
-// provider's own. What Terraform shows of a plan does not hold one either.
+// A log at any level contains no key: neither the created key, nor its replacement, nor the provider's own key. The plan
+// output contains none either.
 func TestAccAPIKey_logHoldsNoKey(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
@@ -121,7 +121,7 @@ func TestAccAPIKey_logHoldsNoKey(t *testing.T) {
 	}
 	run("apply", "-auto-approve", "-input=false")
 	cli.Write("main.tf", config("2"))
-	// The second value is lost with its answer, and the third one is minted.
+	// The second value is lost with its response, and a third key is created.
 	e.Faults().Add(emulator.Fault{Operation: "rotateApiKey", Kind: emulator.FaultTruncatedBody})
 	run("apply", "-auto-approve", "-input=false")
 	run("plan", "-input=false")
@@ -143,7 +143,7 @@ func TestAccAPIKey_logHoldsNoKey(t *testing.T) {
 	}
 }
 
-// A killed creation leaves a key whose value nobody has. The next apply stops and names it, with two remedies that work.
+// A killed create leaves a key whose value is lost. The next apply fails and names it, with two remedies that work.
 func TestAccAPIKey_killedCreation(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)
@@ -189,8 +189,8 @@ variable "key_id" {
 	cli.MustPlanEmpty()
 }
 
-// A killed rotation converges without help where the old key has ended. As long as that lives out its grace period nothing
-// proves whose the new one is: it is named, and the remedy works.
+// After a killed rotation, the next apply succeeds if the old key has ended. During the old key's grace period, nothing
+// proves which run created the new key, so the error names it, and its remedy works.
 func TestAccAPIKey_killedRotation(t *testing.T) {
 	t.Parallel()
 	for _, grace := range []int{0, 10} {
@@ -212,7 +212,7 @@ func TestAccAPIKey_killedRotation(t *testing.T) {
 				t.Fatalf("the apply was not killed: %s", r.Output)
 			}
 			if grace > 0 {
-				left := slices.MaxFunc(listKeys(e, account), func(a, b keyJSON) int { return strings.Compare(a.ID, b.ID) }) // IDs sort by time.
+				left := slices.MaxFunc(listKeys(e, account), func(a, b keyJSON) int { return strings.Compare(a.ID, b.ID) }) // IDs are ordered by time.
 				r := cli.Run("apply", "-auto-approve", "-input=false", "-lock=false")
 				if text := inOneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "grace period") || !strings.Contains(text, "key_id = \""+left.ID+"\"") {
 					t.Fatalf("exit code %d\n%s", r.ExitCode, r.Output)
@@ -231,7 +231,7 @@ func TestAccAPIKey_killedRotation(t *testing.T) {
 	}
 }
 
-// The destruction after a killed rotation takes what the rotation left with it, or names it.
+// A destroy after a killed rotation also revokes the key that the rotation created, or names it.
 func TestAPIKey_destroyAfterAKilledRotation(t *testing.T) {
 	t.Parallel()
 	for _, grace := range []int{0, 10} {
@@ -264,7 +264,7 @@ func TestAPIKey_destroyAfterAKilledRotation(t *testing.T) {
 	}
 }
 
-// Without a refresh the state says that a key is valid; its rotation finds out that it is not, and mints.
+// Without a refresh, the state says that a key is valid. Its rotation then finds that it is not, and creates a new key.
 func TestAccAPIKey_rotationWithoutRefresh(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
@@ -283,7 +283,7 @@ func TestAccAPIKey_rotationWithoutRefresh(t *testing.T) {
 	cli.MustPlanEmpty()
 }
 
-// A warning tells what a plan does not: why a key is replaced, and what nothing is done about.
+// Warnings say what the plan does not show: why a key is replaced, and which problem remains.
 func TestAPIKey_warnings(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
@@ -303,7 +303,7 @@ func TestAPIKey_warnings(t *testing.T) {
 	}
 }
 
-// The import of a key says that its value is missing, and no plan after it does. The CLIs do not fold warnings of imports.
+// The import of a key warns that its value is missing, and later plans do not. The CLIs do not group warnings of imports.
 func TestAccAPIKey_importWarnsOnce(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
@@ -324,7 +324,8 @@ func TestAccAPIKey_importWarnsOnce(t *testing.T) {
 	}
 }
 
-// A plan that rotates says at the attribute which key it is about, since when and by which rule, and which other key ends with it.
+// A plan with a rotation says at the attribute which key it rotates, since when it is due, which rule applies, and which
+// other key is revoked.
 func TestAPIKey_planSaysWhyItRotates(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
@@ -353,7 +354,7 @@ func TestAPIKey_planSaysWhyItRotates(t *testing.T) {
 	step("3")
 }
 
-// warningsOf is every warning with its attribute.
+// warningsOf returns every warning with its attribute.
 func warningsOf(out acctest.Outcome) string {
 	var text strings.Builder
 	for _, w := range out.Warnings {
@@ -374,7 +375,7 @@ func containsAll(text string, all []string) bool {
 	return true
 }
 
-// A minted key is complete without another request: what its answer does not tell is the time of the answer.
+// A new key needs no other request: a missing creation time is the time of the response.
 func TestAPIKey_mintNeedsNoOtherRequest(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
@@ -383,11 +384,11 @@ func TestAPIKey_mintNeedsNoOtherRequest(t *testing.T) {
 	}
 	i := acctest.NewProcess(t, e, nil).NewInstance(keyType)
 	for n, v := range []string{"1", "2"} {
-		before := n + 1 // The listings that succeed: of the names in use, and in the second apply of the refresh.
+		before := n + 1 // The list requests that succeed: one for the names in use and, in the second apply, one for the refresh.
 		e.Faults().Add(emulator.Fault{Operation: "listApiKeys", Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: before, Times: -1})
 		out := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0}).Apply(i, config(v))
 		e.Faults().Clear()
-		// The second apply warns of its rotation.
+		// The second apply warns about its rotation.
 		if len(out.Errors) > 0 || len(out.Warnings) != n || i.Tainted || !authenticates(e, i.Attribute("key")) {
 			t.Fatalf("tainted %v: %s", i.Tainted, out)
 		}

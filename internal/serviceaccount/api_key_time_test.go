@@ -28,7 +28,7 @@ const day = 24 * time.Hour
 // userConfig adds a resource that depends on the key.
 const userConfig = "resource \"terraform_data\" \"user\" {\n  input = agentyard_api_key.test.fingerprint\n}\n"
 
-// planHook runs during a plan check: after the plan was made and before it is applied.
+// planHook runs during a plan check: after the plan and before the apply.
 type planHook func()
 
 func (h planHook) CheckPlan(context.Context, plancheck.CheckPlanRequest, *plancheck.CheckPlanResponse) {
@@ -37,7 +37,7 @@ func (h planHook) CheckPlan(context.Context, plancheck.CheckPlanRequest, *planch
 
 func advance(e *acctest.Env, d time.Duration) func() { return func() { e.Clock.Advance(d) } }
 
-// rotated demands an update of the key with new results, of what depends on it, and an empty plan afterwards.
+// rotated expects an update of the key with new results and of the resource that depends on it, and an empty plan after it.
 func rotated() resource.ConfigPlanChecks {
 	unknown := func(attribute string) plancheck.PlanCheck {
 		return plancheck.ExpectUnknownValue(keyAddress, tfjsonpath.New(attribute))
@@ -52,7 +52,7 @@ func rotated() resource.ConfigPlanChecks {
 	}
 }
 
-// unknownAre demands that a plan leaves these results of the key open and no others.
+// unknownAre expects exactly these results of the key to be unknown in a plan.
 type unknownAre []string
 
 func (want unknownAre) CheckPlan(_ context.Context, req plancheck.CheckPlanRequest, resp *plancheck.CheckPlanResponse) {
@@ -73,7 +73,7 @@ func (want unknownAre) CheckPlan(_ context.Context, req plancheck.CheckPlanReque
 	}
 }
 
-// A plan leaves open what the apply changes, and nothing else.
+// Only results that the apply changes are unknown in a plan.
 func TestAccAPIKey_planLeavesOpenWhatChanges(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
@@ -107,7 +107,7 @@ func TestAccAPIKey_planLeavesOpenWhatChanges(t *testing.T) {
 	)
 }
 
-// expiryOfItsOwn has the service give an expiry to a key that was asked for without one.
+// expiryOfItsOwn makes the service set an expiry for a key that was created without one.
 func expiryOfItsOwn(operation string, at time.Time) acctest.Option {
 	return func(o *emulator.Options) {
 		o.Wrap = func(next http.Handler) http.Handler {
@@ -122,7 +122,7 @@ func expiryOfItsOwn(operation string, at time.Time) acctest.Option {
 	}
 }
 
-// An expiry that nobody asked for is not in the plan of a rotation; the next refresh takes it.
+// An expiry that the service sets is not in the plan of a rotation. The next refresh reads it.
 func TestAccAPIKey_expiryThatTheServiceSets(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t, expiryOfItsOwn("/rotate", acctest.Start.Add(90*day)))
@@ -142,7 +142,7 @@ func TestAccAPIKey_rotatesWhenDue(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		arguments  string
-		early, due time.Duration // From the creation: nothing is planned at the first one, a rotation at the second.
+		early, due time.Duration // After the create: at early, nothing is planned; at due, a rotation is.
 		next       string
 	}{
 		"interval":      {`rotation = { interval = "10d" }`, 10*day - time.Second, 10 * day, "2026-03-21T12:00:00Z"},
@@ -199,7 +199,7 @@ func TestAccAPIKey_deadElsewhereIsMintedInPlace(t *testing.T) {
 	}
 }
 
-// What somebody else makes after a revocation is not touched: nothing proves whose it is.
+// A key that was created outside Terraform after a revocation is not changed, because nothing proves which run created it.
 func TestAccAPIKey_foreignNamesakeStopsAMint(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
@@ -249,7 +249,7 @@ func TestAccAPIKey_graceKeepsThePreviousKeyAlive(t *testing.T) {
 				return inState(e)(s)
 			},
 		},
-		// A second rotation within the grace period leaves one previous key.
+		// After a second rotation within the grace period, only one previous key remains.
 		resource.TestStep{Config: config("3"), ConfigPlanChecks: acctest.ThenEmpty, Check: func(s *terraform.State) error {
 			if authenticates(e, first) {
 				return fmt.Errorf("two previous keys live on")
@@ -261,12 +261,12 @@ func TestAccAPIKey_graceKeepsThePreviousKeyAlive(t *testing.T) {
 			Check: resource.TestCheckNoResourceAttr(keyAddress, "previous_key_id"),
 		},
 		resource.TestStep{Config: config("3"), ConfigPlanChecks: acctest.ThenEmpty, Check: inState(e)},
-		// The key of the grace period goes with the resource: nothing lives after the destruction.
+		// A destroy also revokes the previous key in its grace period, so no key remains.
 		resource.TestStep{Config: config("4"), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: []statecheck.StateCheck{keyValue("previous_key_id", knownvalue.NotNull())}},
 	)
 }
 
-// A trigger that stays the same is enough for the grace period of a rotation that a changed expiry causes.
+// A constant trigger is enough to have a grace period when a changed expiry causes a rotation.
 func TestAccAPIKey_graceAfterAChangedExpiry(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
@@ -299,7 +299,7 @@ func TestAccAPIKey_graceThatTheOldKeyDoesNotLiveToSee(t *testing.T) {
 	)
 }
 
-// The time of an expired key stays in the configuration, where it is no error until it is changed to another past time.
+// The expiry of an expired key may stay in the configuration. Only a change to another past time is an error.
 func TestAccAPIKey_expiryThatIsOver(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
@@ -342,8 +342,8 @@ func TestAccAPIKey_refreshOnlyShowsARevocation(t *testing.T) {
 	)
 }
 
-// A plan is computed again when it is applied. A key that is due in less than 15 minutes counts as due when an update
-// is planned, so such a plan may wait that long; a plan that waits longer is refused and changes nothing.
+// Terraform plans again during apply. A key that is due within 15 minutes counts as due if an update is planned, so a saved
+// plan may wait that long. After that, the apply fails and changes nothing.
 func TestAccAPIKey_savedPlan(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -372,7 +372,8 @@ func TestAccAPIKey_savedPlan(t *testing.T) {
 	}
 }
 
-// After an import the value is not known. Without a rotation block nothing is done about it but a warning; with one the key is rotated once.
+// After an import, the value is unknown. Without a rotation block, there is only a warning. With one, the key is rotated
+// once.
 func TestAccAPIKey_importedKeyGetsAValue(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
@@ -388,7 +389,7 @@ func TestAccAPIKey_importedKeyGetsAValue(t *testing.T) {
 	}
 }
 
-// What decides about a rotation may be known only during apply.
+// The values that decide about a rotation may be known only during the apply.
 func TestAccAPIKey_unknownTrigger(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
@@ -400,7 +401,7 @@ func TestAccAPIKey_unknownTrigger(t *testing.T) {
 	id := tfjsonpath.New("id")
 	runKeys(t, e,
 		resource.TestStep{Config: config("1", ""), ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(keyAddress, id)}},
-		// The output is unknown and turns out to be the same: nothing is rotated.
+		// The unknown output turns out to be unchanged, so nothing is rotated.
 		resource.TestStep{
 			Config: config("1", "  triggers_replace = \"x\"\n"), ConfigPlanChecks: keyAction(plancheck.ResourceActionUpdate),
 			ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(keyAddress, id), differ.AddStateValue(keyAddress, id)},

@@ -30,7 +30,7 @@ func TestAccAPIKeysDataSource(t *testing.T) {
 	e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys", map[string]any{"name": "second", "expiresAt": acctest.Start.Add(time.Hour).UnixMilli()}, nil)
 	e.Clock.Advance(time.Minute)
 	revokeKey(e, account, first.ID)
-	// Newest first; a fingerprint is no value, and a value is nowhere.
+	// Newest first, with fingerprints but without values.
 	key := func(name, createdAt string, expiresAt, isRevoked, revokedAt knownvalue.Check) knownvalue.Check {
 		return knownvalue.ObjectExact(map[string]knownvalue.Check{
 			"id": knownvalue.StringRegexp(regexp.MustCompile(`^key_`)), "name": knownvalue.StringExact(name), "fingerprint": knownvalue.StringRegexp(regexp.MustCompile(`.`)),

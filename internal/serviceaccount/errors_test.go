@@ -11,7 +11,7 @@ import (
 
 const accountType, keyType = "agentyard_service_account", "agentyard_api_key"
 
-// objects are a valid configuration of each resource, and its operations.
+// objects returns a valid configuration of each resource, and its operations.
 func objects(account string) map[string]struct {
 	noun           string
 	config, change acctest.Values
@@ -93,7 +93,7 @@ func TestServiceAccounts_invalidConfiguration(t *testing.T) {
 	}
 }
 
-// A refused creation leaves nothing in the state, and the next apply creates the object.
+// A failed create leaves nothing in the state, and the next apply creates the object.
 func TestServiceAccounts_refusedByTheService(t *testing.T) {
 	t.Parallel()
 	for typeName := range objects("") {
@@ -134,7 +134,7 @@ func TestServiceAccounts_refusedByTheService(t *testing.T) {
 	}
 }
 
-// One fault at each request of a life costs nothing: every apply succeeds, and nothing is left at its end.
+// One fault at each request has no effect: every apply succeeds, and a destroy leaves nothing behind.
 func TestServiceAccounts_passingFaults(t *testing.T) {
 	t.Parallel()
 	for typeName := range objects("") {
@@ -171,7 +171,7 @@ func TestServiceAccounts_passingFaults(t *testing.T) {
 	}
 }
 
-// Whoever is no human manager learns which key is needed.
+// A user who is not a human manager gets an error that says which API key is needed.
 func TestServiceAccounts_areForManagers(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
@@ -193,7 +193,7 @@ func TestServiceAccounts_areForManagers(t *testing.T) {
 	}
 }
 
-// dataSource is a configuration of a data source.
+// dataSource is a data source's configuration.
 type dataSource struct {
 	typeName string
 	config   acctest.Values

@@ -44,7 +44,8 @@ data "agentyard_service_account" "by_name" {
 	))
 }
 
-// Whether the names of accounts are unique is open. The emulator's are, so another server stands in for the service.
+// The contract does not say whether account names are unique. In the emulator they are, so another server simulates the
+// service.
 func TestAccServiceAccountDataSource_twoOfTheSameName(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

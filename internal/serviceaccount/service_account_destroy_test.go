@@ -67,7 +67,7 @@ func TestServiceAccount_destroyWarnsHowManyComputersGoWithIt(t *testing.T) {
 	}
 }
 
-// Terraform gives no address with the error of a destruction, so the error names the object.
+// Terraform shows no address with an error of a destroy, so the error names the object.
 func TestServiceAccount_refusedDestructionSaysOfWhat(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -144,7 +144,7 @@ func TestServiceAccount_faultMatrix(t *testing.T) {
 	}.Run(t)
 }
 
-// The status of a new account takes a second request, which can be lost too.
+// The status of a new account needs a second request, which may also be lost.
 func TestServiceAccount_faultMatrixWithAStatus(t *testing.T) {
 	t.Parallel()
 	acctest.Matrix{
@@ -159,7 +159,7 @@ func TestServiceAccount_faultMatrixWithAStatus(t *testing.T) {
 	}.Run(t)
 }
 
-// The warning follows from the account alone, not from how many others the plan destroys.
+// The warning depends only on the account, not on how many others the plan destroys.
 func TestServiceAccount_destroyWarnsForEachOfMany(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -197,7 +197,7 @@ func TestAccServiceAccount_warnsInThePlan(t *testing.T) {
 	}
 }
 
-// A run that was killed after the account was made stops at it, and says how to go on.
+// After a run that was killed after the create, the next apply fails at the existing account and says how to continue.
 func TestAccServiceAccount_killedAfterCommitStopsAtWhatItFinds(t *testing.T) {
 	t.Parallel()
 	var running *acctest.Running
@@ -236,13 +236,13 @@ func TestAccServiceAccount_planSharesItsReads(t *testing.T) {
 			reads++
 		}
 	}
-	// A first read alone, and a listing that answers all others. The destruction does not refresh.
+	// The first read by ID, and a list request for all others. The destroy does not refresh.
 	if reads > 2 {
 		t.Errorf("%d reads for a plan of 30 service accounts", reads)
 	}
 }
 
-// A run that is stopped between the creation and the status keeps an account that is whole: nothing is replaced for it.
+// A run that is interrupted between the create and the status keeps a complete account, so nothing is replaced.
 func TestServiceAccount_interruptedBeforeItsStatus(t *testing.T) {
 	t.Parallel()
 	var p *acctest.Process

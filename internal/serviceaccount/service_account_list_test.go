@@ -20,7 +20,7 @@ func queryStep(e *acctest.Env, hcl string, checks ...querycheck.QueryResultCheck
 	return resource.TestStep{Query: true, Config: e.Config(hcl), QueryResultChecks: checks}
 }
 
-// byIdentity filters the results of a query.
+// byIdentity returns a filter for the results of a query.
 func byIdentity(attributes map[string]string) queryfilter.QueryFilter {
 	checks := map[string]knownvalue.Check{}
 	for name, value := range attributes {
@@ -66,7 +66,7 @@ func TestAccServiceAccountList_errors(t *testing.T) {
 	runSteps(t, e, step)
 }
 
-// An organization's accounts are imported with the configuration that the query generates.
+// The configuration that a query generates imports all accounts of an organization.
 func TestAccServiceAccountList_generatedConfigurationPlansClean(t *testing.T) {
 	acctest.NeedsActions(t)
 	t.Parallel()

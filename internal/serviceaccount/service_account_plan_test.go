@@ -64,7 +64,7 @@ resource "agentyard_api_key" "taken" {
 		}
 	}
 
-	// A destruction plans a key anew whose account is gone.
+	// A new key with a missing account can be planned, because a destroy also plans keys whose account is gone.
 	cli.Write("main.tf", "resource \"agentyard_api_key\" \"lost\" {\n  service_account_id = \"unknown\"\n  name = \"deploy\"\n}\n")
 	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(inOneLine(r.Output), `service_account_id = "unknown"`) {
 		t.Errorf("an unknown account:\n%s", r.Output)

@@ -21,7 +21,7 @@ import (
 
 const accountAddress = "agentyard_service_account.test"
 
-// accountJSON is what the tests look at in the emulator.
+// accountJSON contains the fields of an account that the tests check in the emulator.
 type accountJSON struct{ ID, Name, Description, Status string }
 
 func listAccounts(e *acctest.Env) []accountJSON {
@@ -39,24 +39,24 @@ func onlyAccount(t *testing.T, e *acctest.Env) accountJSON {
 	return all[0]
 }
 
-// newAccount makes a service account behind Terraform's back and returns its ID.
+// newAccount creates a service account outside Terraform and returns its ID.
 func newAccount(e *acctest.Env, name string) string {
 	var made accountJSON
 	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": name}, &made)
 	return made.ID
 }
 
-// mintedJSON is a key as the one answer shows it that has its value.
+// mintedJSON is a key in its create response, the only response with its value.
 type mintedJSON struct{ ID, Value string }
 
-// newKey mints a key behind Terraform's back.
+// newKey creates a key outside Terraform.
 func newKey(e *acctest.Env, account, name string) mintedJSON {
 	var answer struct{ APIKey mintedJSON }
 	e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys", map[string]any{"name": name}, &answer)
 	return answer.APIKey
 }
 
-// revokeKey revokes a key behind Terraform's back.
+// revokeKey revokes a key outside Terraform.
 func revokeKey(e *acctest.Env, account, key string) {
 	e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys/"+key+"/revoke", nil, nil)
 }
@@ -114,7 +114,7 @@ func TestAccServiceAccount_leastThenEachAttribute(t *testing.T) {
 			step("name = \"ci\"\ndescription = \"builds\"", plancheck.ResourceActionUpdate, accountJSON{"", "ci", "builds", "active"}),
 			step("name = \"ci\"\ndescription = \"deploys\"", plancheck.ResourceActionUpdate, accountJSON{"", "ci", "deploys", "active"}),
 			step("name = \"ci\"\ndescription = \"deploys\"\nstatus = \"inactive\"", plancheck.ResourceActionUpdate, accountJSON{"", "ci", "deploys", "inactive"}),
-			// Removed from the configuration, the status stays and the description is cleared.
+			// When the arguments are removed from the configuration, the status is kept and the description is cleared.
 			step("name = \"ci\"\ndescription = \"deploys\"", plancheck.ResourceActionNoop, accountJSON{"", "ci", "deploys", "inactive"}),
 			step(`name = "ci"`, plancheck.ResourceActionUpdate, accountJSON{"", "ci", "", "inactive"}),
 			step("name = \"ci\"\nstatus = \"active\"", plancheck.ResourceActionUpdate, accountJSON{"", "ci", "", "active"}),
@@ -140,7 +140,7 @@ func TestAccServiceAccount_withEverything(t *testing.T) {
 	})
 }
 
-// The service takes no status for a new account; one that it gives anyway needs no second request.
+// The create request has no status. If the service's default is the configured status, there is no second request.
 func TestAccServiceAccount_statusIsSentOnlyWhereItDiffers(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -187,7 +187,7 @@ func TestAccServiceAccount_goneBetweenPlanAndDestroy(t *testing.T) {
 		ProtoV6ProviderFactories: e.Factories,
 		CheckDestroy:             noAccountLeft(e),
 		Steps: []resource.TestStep{{Config: e.Config(accountConfig(`name = "gone"`)), Check: func(*terraform.State) error {
-			// The destruction that follows is answered 404.
+			// The later delete gets a 404.
 			e.Faults().Add(emulator.Fault{Operation: "deleteServiceAccount", Kind: emulator.FaultStatusAfterCommit, Status: http.StatusNotFound})
 			return nil
 		}}},
@@ -197,7 +197,7 @@ func TestAccServiceAccount_goneBetweenPlanAndDestroy(t *testing.T) {
 	}
 }
 
-// refuse has the service know fewer statuses than the contract allows: which ones there are is open.
+// refuse makes the service reject a status that the contract allows, because the contract does not define the full list.
 func refuse(status string) acctest.Option {
 	return func(o *emulator.Options) {
 		o.Wrap = func(next http.Handler) http.Handler {
@@ -226,7 +226,7 @@ func TestAccServiceAccount_refusedStatusIsAnErrorAtTheAttribute(t *testing.T) {
 		CheckDestroy:             noAccountLeft(e),
 		Steps: []resource.TestStep{
 			{Config: e.Config(accountConfig("name = \"ci\"\nstatus = \"disabled\"")), ExpectError: regexp.MustCompile(`Cannot set the status of service account(.|\n)*` + atStatus)},
-			// The account that was made is known, and replaced.
+			// The created account is in the state, and is replaced.
 			{Config: e.Config(accountConfig("name = \"ci\"\nstatus = \"inactive\"")), ConfigPlanChecks: accountAction(plancheck.ResourceActionReplace)},
 			{Config: e.Config(accountConfig("name = \"ci\"\nstatus = \"disabled\"")), ExpectError: regexp.MustCompile(`Cannot update service account(.|\n)*` + atStatus)},
 			{Config: e.Config(accountConfig("name = \"ci\"\nstatus = \"inactive\"")), ConfigPlanChecks: accountAction(plancheck.ResourceActionNoop), Check: func(*terraform.State) error { onlyAccount(t, e); return nil }},

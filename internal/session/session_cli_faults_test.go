@@ -11,12 +11,12 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// atOnce has the emulator show new sessions at once.
+// atOnce makes the emulator show new sessions immediately.
 func atOnce(o *emulator.Options) { o.SessionDelay, o.SessionListDelay = -1, -1 }
 
 var applying = []string{"apply", "-auto-approve", "-input=false"}
 
-// many is a configuration of so many sessions that ask for the same.
+// many returns a configuration of n sessions with the same arguments.
 func many(computer string, n int) string { return hclOf(computer, fmt.Sprintf("count = %d", n)) }
 
 func mustHold(t *testing.T, e *acctest.Env, computer string, n int) []string {
@@ -28,7 +28,8 @@ func mustHold(t *testing.T, e *acctest.Env, computer string, n int) []string {
 	return ids
 }
 
-// What a session in the state holds is no rest of an earlier run, whoever asks for more of the same within the half hour.
+// A session in the state is never mistaken for one from an interrupted run, even if identical sessions are created within
+// half an hour.
 func TestAccSession_moreOfTheSame(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -87,7 +88,7 @@ func TestAccSession_manyWithLostAnswers(t *testing.T) {
 	mustHold(t, e, computer, 0)
 }
 
-// Ctrl-C while a request is in flight: what it did is in the state, and the next apply goes on.
+// After Ctrl-C during a request, its result is in the state, and the next apply continues.
 func TestAccSession_interrupted(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []string{"createSession", "updateSession", "deleteSession"} {
@@ -134,7 +135,7 @@ func TestAccSession_interrupted(t *testing.T) {
 	}
 }
 
-// A killed run may leave a session that no state knows. The next one creates another, without a message.
+// A killed run may leave a session that is in no state. The next apply creates another without a message.
 func TestAccSession_killed(t *testing.T) {
 	t.Parallel()
 	var running *acctest.Running
@@ -159,8 +160,8 @@ func TestAccSession_killed(t *testing.T) {
 	}
 }
 
-// In an ordinary week nothing fails and nothing warns: two states with sessions on one computer, -target, -parallelism=1,
-// two provider aliases, more and fewer of the same.
+// In normal use, nothing fails and nothing warns: two states with sessions on one computer, -target, -parallelism=1, two
+// provider aliases, and more or fewer identical sessions.
 func TestAccSession_ordinaryWeek(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t, atOnce)

@@ -20,19 +20,19 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// attributes are what is expected of an object, by the names of its attributes.
+// attributes contains the expected values of an object by attribute name.
 type attributes map[string]knownvalue.Check
 
-// talk is a session that exists beside Terraform. It is the answer to its creation.
+// talk is the create response of a session that was created outside Terraform.
 type talk struct {
 	ID        string `json:"sessionId"`
 	CreatedAt int64
 }
 
-// emulatedLag is longer than a session, or a change of one, takes to show everywhere.
+// emulatedLag is longer than a new or changed session takes to appear in every response.
 const emulatedLag = 10 * time.Second
 
-// makeTalk makes a session as somebody else; it is everywhere at once where the clock can be moved.
+// makeTalk creates a session outside Terraform. If the clock can be moved, the session appears in every response.
 func makeTalk(e *acctest.Env, computer string, settings map[string]any) talk {
 	var made talk
 	body := map[string]any{"computerId": computer}
@@ -46,7 +46,7 @@ func makeTalk(e *acctest.Env, computer string, settings map[string]any) talk {
 	return made
 }
 
-// fullSettings are settings with every field, and fullSettingsAre what objects show of them.
+// fullSettings has every setting. fullSettingsAre checks the attributes for it.
 var (
 	fullSettings = map[string]any{
 		"model": "model-thinking", "reasoningEffort": "high", "interactionMode": "auto", "autonomyLevel": "low", "autonomyMode": "auto-low", "specModeModel": "model-light",
@@ -58,7 +58,7 @@ var (
 		"worktree": map[string]any{"repoRoot": "/srv/app", "branch": "b", "lifecycle": "persistent", "path": "/srv/b", "parentWorktreePath": "/srv/a", "removedAt": "2026-02-03T00:00:00Z"},
 	}
 	fullSettingsAre = fullSettingsWith(exactly("auto-low"))
-	// usualSettingsAre are those that the organization gives to a new session.
+	// usualSettingsAre checks the settings that the organization sets for a new session.
 	usualSettingsAre = knownvalue.ObjectExact(attributes{
 		"model": exactly("model-standard"), "reasoning_effort": exactly("medium"), "interaction_mode": exactly("auto"), "autonomy_level": exactly("medium"), "autonomy_mode": nothing,
 		"spec_mode_model": exactly("model-thinking"), "spec_mode_reasoning_effort": exactly("high"), "provider_lock": nothing, "provider_lock_timestamp": nothing, "api_provider_lock": nothing,
@@ -68,7 +68,7 @@ var (
 	nothing = knownvalue.Null()
 )
 
-// fullSettingsWith is what objects show of fullSettings, with the deprecated mode as given.
+// fullSettingsWith checks the attributes for fullSettings, with the deprecated mode as given.
 func fullSettingsWith(mode knownvalue.Check) knownvalue.Check {
 	return knownvalue.ObjectExact(attributes{
 		"model": exactly("model-thinking"), "reasoning_effort": exactly("high"), "interaction_mode": exactly("auto"), "autonomy_level": exactly("low"), "autonomy_mode": mode,
@@ -98,7 +98,7 @@ func setOf(items ...string) knownvalue.Check {
 	return knownvalue.SetExact(checks)
 }
 
-// atMillis is a time that the service tells in milliseconds.
+// atMillis checks a time that the service returns in milliseconds.
 func atMillis(millis int64) knownvalue.Check {
 	return exactly(time.UnixMilli(millis).UTC().Format(time.RFC3339Nano))
 }
@@ -125,12 +125,12 @@ func shows(address string, want attributes) []statecheck.StateCheck {
 	return checks
 }
 
-// providerFor is the provider's block for another address or key than the emulator's.
+// providerFor returns a provider block for another URL or API key.
 func providerFor(address, key, hcl string) string {
 	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", address, key, hcl)
 }
 
-// somebody adds a human and returns the key.
+// somebody adds a human and returns their API key.
 func somebody(t *testing.T, e *acctest.Env, role string) string {
 	t.Helper()
 	_, key, err := e.AddHuman(emulator.Human{Email: uuid.NewString() + "@people.example", Role: role})
@@ -140,7 +140,7 @@ func somebody(t *testing.T, e *acctest.Env, role string) string {
 	return key
 }
 
-// answersAt serves fixed answers by path, which the emulator never gives, and returns the address.
+// answersAt serves fixed responses by path, which the emulator never returns. It returns the server's URL.
 func answersAt(t *testing.T, answers map[string]string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -156,7 +156,7 @@ func answersAt(t *testing.T, answers map[string]string) string {
 	return server.URL
 }
 
-// whileItChanges lets an agent work in a session, and returns what a read shows then.
+// whileItChanges lets an agent work in a session, and returns the expected values of a read after it.
 func whileItChanges(t *testing.T, e *acctest.Env, s talk, computer string, settings knownvalue.Check) attributes {
 	t.Helper()
 	completed := s.CreatedAt + 7500
@@ -177,7 +177,7 @@ func sessionByID(id, more string) string {
 	return fmt.Sprintf("data \"agentyard_session\" \"x\" {\n  id = %q\n%s}\n", id, more)
 }
 
-// A service that leaves the settings out of its answers to single reads makes no difference.
+// The result is the same if the service omits the settings when it returns a single session.
 func TestAccSessionDataSource_everyAttribute(t *testing.T) {
 	t.Parallel()
 	const x = "data.agentyard_session.x"
@@ -206,7 +206,7 @@ func TestAccSessionDataSource_everyAttribute(t *testing.T) {
 	}
 }
 
-// Somebody else's session is in no listing, so that its settings are not known unless its own answer tells them.
+// A session of another owner is in no list, so its settings are known only if a read by ID returns them.
 func TestAccSessionDataSource_ofSomebodyElse(t *testing.T) {
 	t.Parallel()
 	const x = "data.agentyard_session.x"
@@ -269,7 +269,7 @@ func TestSessionDataSource_errors(t *testing.T) {
 	}
 }
 
-// A session does not show for 2 seconds.
+// A new session does not appear in responses for 2 seconds.
 func TestAccSessionDataSource_madeInTheSameApply(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t, func(o *emulator.Options) { o.SessionListDelay = 2 * time.Second })
@@ -295,7 +295,7 @@ data "agentyard_sessions" "x" {
 	}
 }
 
-// What the service may add or omit one day is no error.
+// Additional and missing fields in a response are not errors.
 func TestAccSessionDataSources_otherShapes(t *testing.T) {
 	t.Parallel()
 	odd := `{"sessionId":"s1","status":"dreaming","messageCount":3,"createdAt":1772366400000,"updatedAt":1772366400000,"title":"","parent_session_id":null,"new":1,"sessionSettings":` +
@@ -326,7 +326,7 @@ func TestAccSessionDataSources_otherShapes(t *testing.T) {
 		shows("data.agentyard_sessions.x", attributes{"sessions": knownvalue.ListExact([]knownvalue.Check{knownvalue.ObjectPartial(record)})})...)...))
 }
 
-// Every session is asked for alone, for its credits; the settings of all of them come from one listing of their computer.
+// Every session is read by ID for its credits. The settings of all sessions come from one list of their computer.
 func TestAccSessionDataSource_sharesListings(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t, atOnce, func(o *emulator.Options) { o.MaxPageSize = 0 })

@@ -12,7 +12,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// A value that the service told is kept, also where a configuration repeats it; nobody may set it elsewhere.
+// An unknown value that the service returned is kept, and may be repeated in the configuration. It must not be used for any
+// other session.
 func TestSession_valuesOfALaterService(t *testing.T) {
 	t.Parallel()
 	type settings = map[string]any
@@ -49,7 +50,7 @@ func TestSession_valuesOfALaterService(t *testing.T) {
 	}
 }
 
-// What somebody else changes is a difference where it is configured, and is taken over where it is not.
+// A change outside Terraform is drift if the setting is configured. Otherwise, the state takes the new value.
 func TestSession_drift(t *testing.T) {
 	t.Parallel()
 	type settings = map[string]any
@@ -92,7 +93,7 @@ func TestSession_drift(t *testing.T) {
 	}
 }
 
-// A setting that answers leave out beside others is unset: that is a difference where it is configured.
+// A setting that is missing in a response with other settings is unset, which is drift if it is configured.
 func TestSession_unsetElsewhere(t *testing.T) {
 	t.Parallel()
 	type settings = map[string]any
@@ -132,7 +133,7 @@ func TestSession_unsetElsewhere(t *testing.T) {
 	}
 }
 
-// The plan shows the setting that changes, and nothing of those beside it.
+// The plan shows only the settings that change.
 func TestAccSession_planShowsWhatChanges(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t, atOnce)
@@ -161,7 +162,7 @@ func TestAccSession_planShowsWhatChanges(t *testing.T) {
 	cli.MustPlanEmpty()
 }
 
-// What is no longer configured keeps its value, and so does what nobody ever configured beside it.
+// A setting that was removed from the configuration keeps its value, and so does a setting that was never configured.
 func TestAccSession_worktreeBesideTagsOfBefore(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t, atOnce)
@@ -178,7 +179,7 @@ func TestAccSession_worktreeBesideTagsOfBefore(t *testing.T) {
 	cli.MustPlanEmpty()
 }
 
-// What the agent does is no change of the configuration's.
+// The agent's work is not drift.
 func TestSession_whatMovesByItself(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -190,7 +191,7 @@ func TestSession_whatMovesByItself(t *testing.T) {
 		Title: &title, ParentSessionID: &parent, Status: &status, MessageCount: &messages, ServiceCredits: &credits, CompletedAt: &done,
 		Artifacts: []emulator.SessionArtifact{{ID: "a", Kind: "pull-request"}},
 	})
-	// A change of settings leaves all that to the next refresh.
+	// An update of settings leaves these values to the next refresh.
 	after := withSettings(computer, map[string]any{"model": "model-standard"})
 	mustApply(t, e, i, after)
 	e.Clock.Advance(time.Minute)
@@ -202,7 +203,7 @@ func TestSession_whatMovesByItself(t *testing.T) {
 	}
 }
 
-// A session that somebody archived is as it was; the state tells when.
+// An archived session is still the same session. The state contains the time.
 func TestSession_archivedElsewhere(t *testing.T) {
 	t.Parallel()
 	const at, other = "2026-02-03T00:00:00Z", "2026-02-04T00:00:00Z"
@@ -227,7 +228,7 @@ func TestSession_archivedElsewhere(t *testing.T) {
 	}
 }
 
-// Where answers have no settings at all, those in the state stay.
+// If responses have no settings at all, the settings in the state are kept.
 func TestSession_answersWithoutSettings(t *testing.T) {
 	t.Parallel()
 	type settings = map[string]any
@@ -270,7 +271,8 @@ func TestSession_answersWithoutSettings(t *testing.T) {
 	}
 }
 
-// What was asked for and answered otherwise is a warning, and a difference in the next plan. Nothing is replaced for it.
+// If the service returns a different value than requested, the apply warns and the next plan shows the difference. Nothing
+// is replaced.
 func TestSession_answeredOtherwise(t *testing.T) {
 	t.Parallel()
 	type settings = map[string]any
@@ -292,7 +294,7 @@ func TestSession_answeredOtherwise(t *testing.T) {
 	if out := mustApply(t, e, i, config); i.Tainted || i.ID() != id || !strings.Contains(warningsOf(out), summary) {
 		t.Error(out)
 	}
-	// What is asked for as the service has it is no matter of a warning.
+	// A request for the value that the service returns does not warn.
 	if out := mustApply(t, e, i, withSettings(computer, settings{"autonomy_level": "low"})); len(out.Warnings) > 0 {
 		t.Error(out)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// A session may move to another computer: it exists, and goes when the one that is configured takes its place.
+// A session that was moved to another computer still exists, and is deleted when the configured session replaces it.
 func TestSession_onAnotherComputer(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

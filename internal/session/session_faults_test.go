@@ -8,7 +8,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// onlyComputer finds the computer of a name.
+// onlyComputer returns the ID of the only computer with a name.
 func onlyComputer(t *testing.T, e *acctest.Env, name string) string {
 	t.Helper()
 	var listed struct{ Computers []struct{ ID, Name string } }
@@ -22,7 +22,7 @@ func onlyComputer(t *testing.T, e *acctest.Env, name string) string {
 	return ""
 }
 
-// carriedOut counts the requests of an operation that the emulator carried out.
+// carriedOut counts the requests of an operation that the emulator processed.
 func carriedOut(e *acctest.Env, operation string) int {
 	n := 0
 	for _, entry := range e.Journal().Entries() {
@@ -36,8 +36,8 @@ func carriedOut(e *acctest.Env, operation string) int {
 	return n
 }
 
-// breakSessions runs the fault matrix of a session on a computer. However it is
-// broken, it is made no more than so many times.
+// breakSessions runs the fault matrix of a session on a computer, and checks that at most this number of sessions is
+// created, without orphans.
 func breakSessions(t *testing.T, most int, configs func(computer string) []acctest.Values) {
 	t.Helper()
 	acctest.Matrix{
@@ -64,7 +64,7 @@ func TestSession_faultMatrix(t *testing.T) {
 	})
 }
 
-// With all that a record does not tell, and a replacement at the end.
+// All arguments, including those that responses omit, and a replacement at the end.
 func TestSession_faultMatrixOfAllThatIsSent(t *testing.T) {
 	t.Parallel()
 	breakSessions(t, 2, func(computer string) []acctest.Values {

@@ -12,7 +12,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// meanwhile calls do before the nth request, counted from 0, whose method and path begin like this.
+// meanwhile calls do before the nth request, counted from 0, whose method and path start with request.
 func meanwhile(request string, do func(n int)) acctest.Option {
 	return func(o *emulator.Options) {
 		inner := o.Wrap
@@ -31,7 +31,7 @@ func meanwhile(request string, do func(n int)) acctest.Option {
 	}
 }
 
-// deleted deletes a session, or a computer, behind Terraform's back.
+// deleted deletes a session or a computer outside Terraform.
 func deleted(e *acctest.Env, path string) { e.API(http.MethodDelete, path, nil, nil) }
 
 func TestSession_goneElsewhere(t *testing.T) {
@@ -41,7 +41,7 @@ func TestSession_goneElsewhere(t *testing.T) {
 	config := valuesOf(computer, nil)
 	i := applied(t, e, config)
 	id := i.ID()
-	newSession(e, computer, nil) // Of which the listing tells that it is the caller's.
+	newSession(e, computer, nil) // The list shows that it belongs to the caller.
 	deleted(e, sessionsRoute+"/"+id)
 	p := acctest.NewProcess(t, e, nil)
 	out := p.Plan(i, config)
@@ -54,7 +54,7 @@ func TestSession_goneElsewhere(t *testing.T) {
 	}
 }
 
-// A colleague's key may use no session of this key's owner. Nothing may be removed from the state because of that.
+// Another user's API key cannot use this user's sessions. They must not be removed from the state.
 func TestAccSession_aColleaguesKey(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t, atOnce)
@@ -68,7 +68,7 @@ func TestAccSession_aColleaguesKey(t *testing.T) {
 	ids := mustHold(t, e, computer, 2)
 	e.API(http.MethodPost, "/_emulator/clock", map[string]any{"advance": "1h"}, nil)
 
-	for _, operation := range []string{"getSession", "deleteSession"} { // Where the service answers 404 instead of 403.
+	for _, operation := range []string{"getSession", "deleteSession"} { // The service returns 404 instead of 403.
 		e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusNotFound, Times: -1})
 	}
 	cli.Setenv("AGENTYARD_API_KEY", colleaguesKey)
@@ -85,7 +85,7 @@ func TestAccSession_aColleaguesKey(t *testing.T) {
 	cli.MustPlanEmpty()
 	mustHold(t, e, computer, 2)
 
-	// With the key that read it, a session that was deleted is gone.
+	// With the key that last read it, a deleted session is gone.
 	deleted(e, sessionsRoute+"/"+ids[0])
 	if r := cli.MustRun(applying...); !strings.Contains(r.Output, "Session Not Found") || !strings.Contains(r.Output, "1 added, 0 changed, 0 destroyed") {
 		t.Errorf("%s", r.Output)
@@ -159,8 +159,8 @@ func TestSession_deletedDuringAnApply(t *testing.T) {
 	}
 }
 
-// With its computer a session of the service's own is archived; one on a registered computer stays as it is. Both can
-// still be read and destroyed.
+// When its computer is deleted, a managed computer's session is archived, and a registered computer's session stays
+// unchanged. Both can still be read and destroyed.
 func TestSession_itsComputerIsDeleted(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -210,7 +210,7 @@ func TestSession_itsComputerIsDeleted(t *testing.T) {
 	}
 }
 
-// Somebody else may take a session from its computer; the state keeps what it knows of it.
+// A session may be removed from its computer outside Terraform. The state keeps its known values.
 func TestSession_withoutAComputer(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -228,7 +228,8 @@ func TestSession_withoutAComputer(t *testing.T) {
 	}
 }
 
-// What was just made is changed, read and destroyed at once, although the service shows it nowhere yet. A plan does not wait.
+// A new session can be updated, read, and destroyed immediately, although it does not appear in any response yet. A plan
+// does not wait.
 func TestSession_young(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// imported is a session that a process of its own has imported.
+// imported imports a session in a new process.
 func imported(t *testing.T, e *acctest.Env, id string) (*acctest.Instance, acctest.Outcome) {
 	t.Helper()
 	p := acctest.NewProcess(t, e, nil)
@@ -23,7 +23,7 @@ func imported(t *testing.T, e *acctest.Env, id string) (*acctest.Instance, accte
 	return i, p.Import(i, id)
 }
 
-// importBlock imports by the identity, with the computer or without.
+// importBlock imports by identity, with or without the computer.
 func importBlock(id, computer string) string {
 	identity := fmt.Sprintf("    id = %q\n", id)
 	if computer != "" {
@@ -32,7 +32,8 @@ func importBlock(id, computer string) string {
 	return "import {\n  to = " + sessionAddress + "\n  identity = {\n" + identity + "  }\n}\n"
 }
 
-// Each form of an import finds the session with its settings, also one that does not show for 2 seconds, and asks for no change.
+// Each form of import finds the session with its settings, even if it does not appear in responses for 2 seconds, and plans
+// no change.
 func TestAccSession_imported(t *testing.T) {
 	t.Parallel()
 	settings := map[string]any{"model": "model-light", "enabledToolIds": []any{"write", "read"}, "tags": []any{map[string]any{"name": "a"}}}
@@ -82,7 +83,7 @@ func TestAccSession_imported(t *testing.T) {
 	}
 }
 
-// The computer in an identity helps to find the session; what the service tells of it counts.
+// The computer in the identity only helps to find the session. The service's value is used.
 func TestAccSession_importWithAnotherComputer(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsIdentity(t)
@@ -102,7 +103,7 @@ func TestAccSession_importWithAnotherComputer(t *testing.T) {
 	}}})
 }
 
-// What only a creation accepts is taken over from the configuration after an import, without a request, and replaces later.
+// A create-only argument is adopted from the configuration after an import, without a request, and forces replacement later.
 func TestSession_adoption(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]acctest.Values{
@@ -138,7 +139,7 @@ func TestSession_adoption(t *testing.T) {
 				wanted["cwd"] = "/other"
 				mustPlan(t, e, i, wanted, "replace")
 			}
-			// What was adopted is held; what comes later is not adopted.
+			// An adopted value is kept. Later values are not adopted.
 			late := valuesOf(computer, config)
 			switch {
 			case config["system_prompt"] == nil && config["system_prompt_append"] == nil:
@@ -151,7 +152,7 @@ func TestSession_adoption(t *testing.T) {
 	}
 }
 
-// A manager may hold another owner's session: it is in no listing of theirs, and single reads tell no settings.
+// A manager can import another owner's session: no list of the manager contains it, and a read by ID may omit the settings.
 func TestSession_ofAnotherOwner(t *testing.T) {
 	t.Parallel()
 	for name, onReads := range map[string]bool{"without settings": false, "with settings": true} {
@@ -193,7 +194,7 @@ func TestSession_ofAnotherOwner(t *testing.T) {
 	}
 }
 
-// Who is neither the owner nor a manager is told whose key is needed, and keeps the state.
+// A user who is neither the owner nor a manager gets an error that says whose API key is needed. The state is kept.
 func TestSession_withTheKeyOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -225,7 +226,8 @@ func TestSession_withTheKeyOfSomebodyElse(t *testing.T) {
 	mustPlan(t, e, i, config, "none")
 }
 
-// An import while the provider's key is not known would leave nothing but an ID, which the next plan would replace.
+// If the provider's API key were unknown during an import, the state would have only an ID, and the next plan would replace
+// the session.
 func TestAccSession_settingsUnknownAtPlan(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -240,7 +242,7 @@ func TestAccSession_settingsUnknownAtPlan(t *testing.T) {
 	}
 }
 
-// settingsUnknownAtPlan is a configuration whose provider's key is made in the same apply.
+// settingsUnknownAtPlan returns a configuration whose provider key is created in the same apply.
 func settingsUnknownAtPlan(e *acctest.Env, hcl string) string {
 	return fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\nprovider \"agentyard\" {\n  base_url = %q\n  api_key  = terraform_data.key.output\n}\n%s", e.BootstrapKey(), e.URL(), hcl)
 }

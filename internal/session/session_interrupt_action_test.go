@@ -24,7 +24,7 @@ func statusOf(e *acctest.Env, id string) string {
 	return shown.Status
 }
 
-// mustInterrupt invokes the action and returns what it says.
+// mustInterrupt invokes the action and returns its message.
 func mustInterrupt(t *testing.T, e *acctest.Env, id string) string {
 	t.Helper()
 	progress, out := acctest.NewProcess(t, e, nil).Invoke(interruptType, acctest.Values{"session_id": id})
@@ -34,7 +34,7 @@ func mustInterrupt(t *testing.T, e *acctest.Env, id string) string {
 	return progress[0]
 }
 
-// An interruption may be repeated, and takes one request: nothing is asked before it that could hold it up.
+// The action can be repeated, and sends a single request, so that nothing delays the interrupt.
 func TestSessionInterrupt(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -66,7 +66,7 @@ func TestSessionInterrupt_notStoppedYet(t *testing.T) {
 	}
 }
 
-// A session that was made just now is not found at first.
+// A session that was just created gets a 404 at first.
 func TestSessionInterrupt_youngSession(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -116,14 +116,14 @@ func TestSessionInterrupt_errors(t *testing.T) {
 	if got := mustInterrupt(t, e, s.ID); !strings.Contains(got, "is idle") || statusOf(e, s.ID) != "idle" {
 		t.Errorf("told %q", got)
 	}
-	// A manager stops anybody's agent.
+	// A manager can interrupt any user's agent.
 	isRunning(t, e, s.ID)
 	if out := invoke(acctest.Values{"api_key": somebody(t, e, emulator.RoleManager)}, s.ID); len(out.Errors) > 0 || statusOf(e, s.ID) != "idle" {
 		t.Error(out.Text())
 	}
 }
 
-// An interruption whose answer is lost is sent again: it may be repeated.
+// After a lost response, the request is sent again, which has no further effect.
 func TestSessionInterrupt_faults(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []emulator.Fault{

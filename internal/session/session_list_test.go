@@ -46,7 +46,7 @@ func TestAccSessionList(t *testing.T) {
 		return querycheck.ExpectResourceDisplayName(on(list), queryfilter.ByResourceIdentity(identity(s, computer)), exactly(name))
 	}
 	var whole []querycheck.KnownValueCheck
-	delete(want, "updated_at") // A resource does not have it.
+	delete(want, "updated_at") // The resource does not have it.
 	for name, check := range want {
 		whole = append(whole, querycheck.KnownValueCheck{Path: tfjsonpath.New(name), KnownValue: check})
 	}
@@ -70,7 +70,7 @@ func TestAccSessionList(t *testing.T) {
 	}
 }
 
-// A query asks for no more pages than its limit needs, and lists of the same sessions share them.
+// A query requests no more pages than its limit needs, and lists of the same sessions share pages.
 func TestAccSessionList_requests(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)
@@ -131,7 +131,7 @@ func TestAccSessionList_errors(t *testing.T) {
 	runReads(t, e, query(e.Config(sessionList("x", "", "")), `Cannot list sessions(.|\n)*403(.|\n)*selected\s+organizations`))
 }
 
-// generated queries with a file of lists, and returns the configuration that the query wrote.
+// generated runs a query with a file of lists, and returns the generated configuration.
 func generated(t *testing.T, cli *acctest.CLI, lists string) string {
 	t.Helper()
 	cli.Write("sessions.tfquery.hcl", lists)
@@ -143,7 +143,7 @@ func generated(t *testing.T, cli *acctest.CLI, lists string) string {
 	return string(text)
 }
 
-// mustImportUnchanged plans and applies the import of so many sessions, which must change none of them.
+// mustImportUnchanged plans and applies the import of a number of sessions, and fails the test if it changes any.
 func mustImportUnchanged(t *testing.T, e *acctest.Env, cli *acctest.CLI, total int) {
 	t.Helper()
 	e.Journal().Reset()
@@ -160,7 +160,7 @@ func mustImportUnchanged(t *testing.T, e *acctest.Env, cli *acctest.CLI, total i
 	}
 }
 
-// What exists comes under management with the configuration that the query generates.
+// The configuration that a query generates imports all existing sessions.
 func TestAccSessionList_generatedConfigurationPlansClean(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)
@@ -186,7 +186,7 @@ func TestAccSessionList_generatedConfigurationPlansClean(t *testing.T) {
 			}
 		}
 	}
-	// The service keeps the session of a computer that is gone.
+	// The service keeps the session of a deleted computer.
 	e.API(http.MethodDelete, "/api/v0/computers/"+gone, nil, nil)
 	cli := acctest.NewCLI(t, e, "")
 	text := generated(t, cli, sessionList("all", "include_resource = true\n  limit = 1000", ""))
@@ -196,7 +196,7 @@ func TestAccSessionList_generatedConfigurationPlansClean(t *testing.T) {
 	mustImportUnchanged(t, e, cli, total)
 }
 
-// What no document knows, as of a later version of the service, is generated as it is.
+// Values from a later version of the service, which the contract does not contain, are generated unchanged.
 func TestAccSessionList_generatedWithUnknownValues(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)
@@ -227,7 +227,7 @@ func TestAccSessionList_generatedWithUnknownValues(t *testing.T) {
 	mustImportUnchanged(t, e, cli, 1)
 }
 
-// A session may be connected to no computer, and a resource always is: the one that is named is adopted.
+// A session may have no computer, but a resource always has one: the configured computer is adopted.
 func TestAccSessionList_onNoComputer(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)

@@ -64,7 +64,7 @@ func TestSession_invalidConfiguration(t *testing.T) {
 	})
 }
 
-// What the apply alone can know is an error at its attribute.
+// An error that only the apply can find is shown at its attribute.
 func TestSession_refusedByTheService(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -98,7 +98,7 @@ func TestSession_refusedByTheService(t *testing.T) {
 	}
 }
 
-// Where the organization has no sessions, the error says so, and a refresh keeps the state.
+// If sessions are not enabled for the organization, the error says so, and a refresh keeps the state.
 func TestSession_notEnabled(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -122,7 +122,7 @@ func TestSession_notEnabled(t *testing.T) {
 	mustPlan(t, e, i, config, "none")
 }
 
-// The service writes IDs in lower case. Another case of the computer's is the same computer, in the configuration and
+// The service writes IDs in lower case. A computer ID in a different case is the same computer, in the configuration and
 // after an import.
 func TestSession_caseOfTheComputer(t *testing.T) {
 	t.Parallel()

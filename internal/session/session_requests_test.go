@@ -11,10 +11,10 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// wholePages has the emulator fill its pages as the service does.
+// wholePages makes the emulator use the service's page size.
 func wholePages(o *emulator.Options) { o.MaxPageSize = 100 }
 
-// together calls do for each number below n, so many at a time.
+// together calls do for each number below n, with limited parallelism.
 func together(n, parallelism int, do func(k int)) {
 	var running sync.WaitGroup
 	slots := make(chan struct{}, parallelism)
@@ -28,7 +28,7 @@ func together(n, parallelism int, do func(k int)) {
 	running.Wait()
 }
 
-// madeTogether makes so many sessions in one process, each on the computer that on tells.
+// madeTogether creates n sessions in one process, each on the computer that on returns.
 func madeTogether(t *testing.T, e *acctest.Env, n int, on func(k int) string) []*acctest.Instance {
 	t.Helper()
 	p := acctest.NewProcess(t, e, nil)
@@ -42,7 +42,7 @@ func madeTogether(t *testing.T, e *acctest.Env, n int, on func(k int) string) []
 	return made
 }
 
-// planTogether plans them in one process, and returns how many would change and how many requests were sent.
+// planTogether plans the sessions in one process. It returns how many would change, and how many requests were sent.
 func planTogether(t *testing.T, e *acctest.Env, made []*acctest.Instance, on func(k int) string) (changes int64, requests int) {
 	t.Helper()
 	p := acctest.NewProcess(t, e, nil)
@@ -68,7 +68,7 @@ func TestSession_plansOfMany(t *testing.T) {
 		"60 on 3 computers":          {60, 3, 3},
 		"one":                        {1, 1, 1},
 		"200 on one that is deleted": {200, 1, 3},
-		"200 new ones":               {200, 1, 202}, // They are in no listing yet.
+		"200 new ones":               {200, 1, 202}, // No list contains them yet.
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -123,7 +123,7 @@ func TestSession_creatingAndDestroyingMany(t *testing.T) {
 	}
 }
 
-// However many answers are lost, each session ends in exactly one state.
+// However many responses are lost, each session ends up in exactly one state.
 func TestSession_lostAmongMany(t *testing.T) {
 	t.Parallel()
 	const n = 20

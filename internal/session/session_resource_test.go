@@ -31,14 +31,14 @@ const (
 	sessionsRoute  = "/api/v0/sessions"
 )
 
-// newComputer registers a computer, which is active at once, as somebody else and returns its ID.
+// newComputer registers a computer outside Terraform, which is active immediately, and returns its ID.
 func newComputer(e *acctest.Env, name string) string {
 	var made struct{ ID string }
 	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": name, "provider": "byom", "hostId": uuid.NewString()}, &made)
 	return made.ID
 }
 
-// newManagedComputer makes a computer of the service and lets it become active.
+// newManagedComputer creates a managed computer and lets it become active.
 func newManagedComputer(e *acctest.Env, name string) string {
 	var made struct{ ID string }
 	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": name}, &made)
@@ -46,7 +46,7 @@ func newManagedComputer(e *acctest.Env, name string) string {
 	return made.ID
 }
 
-// newSession makes a session as somebody else, waits until it shows everywhere, and returns its ID.
+// newSession creates a session outside Terraform, waits until it appears in every response, and returns its ID.
 func newSession(e *acctest.Env, computer string, settings map[string]any) string {
 	id := newYoungSession(e, computer, settings)
 	e.Clock.Advance(time.Hour)
@@ -63,12 +63,12 @@ func newYoungSession(e *acctest.Env, computer string, settings map[string]any) s
 	return made.SessionID
 }
 
-// patched changes settings of a session behind Terraform's back.
+// patched updates settings of a session outside Terraform.
 func patched(e *acctest.Env, id string, settings map[string]any) {
 	e.API(http.MethodPatch, sessionsRoute+"/"+id, map[string]any{"sessionSettings": settings}, nil)
 }
 
-// changed plays the agent, or other people.
+// changed simulates a change by the agent or by a user.
 func changed(t *testing.T, e *acctest.Env, id string, change emulator.SessionChange) {
 	t.Helper()
 	if err := e.ChangeSession(id, change); err != nil {
@@ -76,7 +76,7 @@ func changed(t *testing.T, e *acctest.Env, id string, change emulator.SessionCha
 	}
 }
 
-// sessionsOn are the sessions of a computer that are not deleted, oldest first.
+// sessionsOn returns a computer's sessions that are not deleted, oldest first.
 func sessionsOn(t testing.TB, e *acctest.Env, computer string) []emulator.Session {
 	t.Helper()
 	all, err := e.Sessions()
@@ -95,7 +95,7 @@ func idsOn(t testing.TB, e *acctest.Env, computer string) []string {
 	return ids
 }
 
-// none demands that no session is left.
+// none checks that no session is left.
 func none(e *acctest.Env) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		left, err := e.Sessions()
@@ -112,14 +112,14 @@ func runSessions(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
 	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, CheckDestroy: none(e), Steps: steps})
 }
 
-// hclOf is a session with further lines.
+// hclOf returns a session with additional lines.
 func hclOf(computer, more string) string { return hclNamed("test", computer, more) }
 
 func hclNamed(name, computer, more string) string {
 	return fmt.Sprintf("resource %q %q {\n  computer_id = %q\n  %s\n}\n", sessionType, name, computer, more)
 }
 
-// valuesOf is the same for a process without a CLI. Changes are further attributes.
+// valuesOf returns the same configuration for a process without a CLI. Changes are additional attributes.
 func valuesOf(computer string, changes acctest.Values) acctest.Values {
 	config := acctest.Values{"computer_id": computer}
 	for name, v := range changes {
@@ -132,7 +132,7 @@ func withSettings(computer string, settings map[string]any) acctest.Values {
 	return valuesOf(computer, acctest.Values{"session_settings": settings})
 }
 
-// mustApply applies a configuration in a process of its own.
+// mustApply applies a configuration in a new process.
 func mustApply(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values) acctest.Outcome {
 	t.Helper()
 	out := acctest.NewProcess(t, e, nil).Apply(i, config)
@@ -142,7 +142,7 @@ func mustApply(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest
 	return out
 }
 
-// applied is a session that an apply made and that shows everywhere.
+// applied returns a session that was created by an apply and appears in every response.
 func applied(t *testing.T, e *acctest.Env, config acctest.Values) *acctest.Instance {
 	t.Helper()
 	i := acctest.NewProcess(t, e, nil).NewInstance(sessionType)
@@ -151,7 +151,7 @@ func applied(t *testing.T, e *acctest.Env, config acctest.Values) *acctest.Insta
 	return i
 }
 
-// mustPlan demands what a plan has to do: "none" or an action.
+// mustPlan checks the action of a plan: "none" or another.
 func mustPlan(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values, action string) acctest.Outcome {
 	t.Helper()
 	out := acctest.NewProcess(t, e, nil).Plan(i, config)
@@ -161,7 +161,7 @@ func mustPlan(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.
 	return out
 }
 
-// sent are the bodies of the creations and changes of sessions that reached an emulator.
+// sent collects the bodies of create and update requests for sessions.
 type sent struct {
 	mu     sync.Mutex
 	bodies []string
@@ -190,7 +190,7 @@ func (s *sent) option(o *emulator.Options) {
 	}
 }
 
-// take returns what was sent since it was called before.
+// take returns what was sent since the previous call.
 func (s *sent) take() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +199,7 @@ func (s *sent) take() []string {
 	return taken
 }
 
-// must demands what was sent since, as a method and JSON in any order of fields.
+// must checks what was sent since the previous call: methods and JSON with fields in any order.
 func (s *sent) must(t *testing.T, want ...string) {
 	t.Helper()
 	taken := s.take()
@@ -231,7 +231,7 @@ func normalJSON(t *testing.T, text string) string {
 	return string(encoded)
 }
 
-// unframed is the output of a CLI without frames and line breaks.
+// unframed returns a CLI's output without frames and line breaks.
 func unframed(output string) string {
 	return regexp.MustCompile(`[\s│╷╵]+`).ReplaceAllString(output, " ")
 }
@@ -244,7 +244,7 @@ func warningsOf(out acctest.Outcome) string {
 	return text
 }
 
-// plannedThenEmpty demands an action in the plan, and nothing to do after it.
+// plannedThenEmpty expects an action in the plan, and an empty plan after it.
 func plannedThenEmpty(action plancheck.ResourceActionType, checks ...plancheck.PlanCheck) resource.ConfigPlanChecks {
 	return resource.ConfigPlanChecks{
 		PreApply:             append(checks, plancheck.ExpectResourceAction(sessionAddress, action)),
@@ -259,7 +259,7 @@ func expect(at tfjsonpath.Path, want knownvalue.Check) statecheck.StateCheck {
 }
 
 const (
-	// allSettings are all that can be set at once; autonomy_mode stands for two of them.
+	// allSettings has all settings that can be combined. autonomy_mode would conflict with two of them.
 	allSettings = `cwd = "/srv/app"
   system_prompt_append = "Be brief."
   session_settings = {
@@ -283,7 +283,7 @@ const (
     compaction_model                   = "custom:small"
     compaction_threshold_check_enabled = false
   }`
-	// otherSettings differ in all that can be changed.
+	// otherSettings has different values for everything that can be updated.
 	otherSettings = `cwd = "/srv/app"
   system_prompt_append = "Be brief."
   session_settings = {
@@ -363,14 +363,14 @@ func TestAccSession_everySettingSetChangedAndRemoved(t *testing.T) {
 		},
 		resource.TestStep{
 			Config: e.Config(hclOf(computer, otherSettings)), ConfigPlanChecks: plannedThenEmpty(plancheck.ResourceActionUpdate), ConfigStateChecks: otherChecks(),
-			// Of another worktree only what is configured is sent: the rest belongs to the one before.
+			// For another worktree, only configured values are sent, because the rest belongs to the previous worktree.
 			Check: sends(`PATCH {"sessionSettings":{
 				"model":"model-standard","reasoningEffort":"none","interactionMode":"mission","autonomyLevel":"off","specModeModel":"model-light","specModeReasoningEffort":"dynamic",
 				"providerLock":"other","providerLockTimestamp":"2026-02-01T00:00:01Z","apiProviderLock":"other","archivedAt":"2026-02-03T00:00:00Z","tags":[],
 				"worktree":{"repoRoot":"/srv/other"},
 				"setupProfileId":"profile-2","enabledToolIds":[],"disabledToolIds":["read"],"restrictToolIds":["read"],"compactionModel":"current-model","compactionThresholdCheckEnabled":true}}`),
 		},
-		// What is removed stays as it is, in parts and as a whole.
+		// Settings that are removed from the configuration are kept, one at a time and all together.
 		resource.TestStep{
 			Config:           e.Config(hclOf(computer, "cwd = \"/srv/app\"\n  system_prompt_append = \"Be brief.\"\n  session_settings = { model = \"model-standard\" }")),
 			ConfigPlanChecks: plannedThenEmpty(plancheck.ResourceActionNoop), ConfigStateChecks: otherChecks(), Check: sends(),
@@ -386,7 +386,7 @@ func TestAccSession_everySettingSetChangedAndRemoved(t *testing.T) {
 	)
 }
 
-// A session that sets nothing has what the organization's controls give it, and takes settings later.
+// A session without settings gets the organization's defaults, and settings can be added later.
 func TestAccSession_settingsAddedLater(t *testing.T) {
 	t.Parallel()
 	var bodies sent
@@ -421,12 +421,12 @@ func TestAccSession_settingsAddedLater(t *testing.T) {
 				return nil
 			},
 		},
-		// An empty object asks for nothing.
+		// An empty object sets nothing.
 		resource.TestStep{Config: e.Config(hclOf(computer, "session_settings = {}")), ConfigPlanChecks: plannedThenEmpty(plancheck.ResourceActionNoop)},
 	)
 }
 
-// What only a creation accepts replaces the session.
+// A change of a create-only argument replaces the session.
 func TestAccSession_createOnlyReplaces(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -450,7 +450,6 @@ func TestAccSession_createOnlyReplaces(t *testing.T) {
 	)
 }
 
-// The computer, too: a session on one that the same apply makes.
 func TestAccSession_onAComputerOfTheSameApply(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

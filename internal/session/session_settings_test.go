@@ -18,8 +18,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// rewrite edits every session in the emulator's answers to the provider, by the method of the request. Such answers need not
-// be what the contract allows.
+// rewrite edits every session in the emulator's responses to the provider, depending on the request's method. The responses
+// may violate the contract.
 func rewrite(edit func(method string, session map[string]any)) acctest.Option {
 	return func(o *emulator.Options) {
 		inner := o.Wrap
@@ -58,7 +58,7 @@ func rewrite(edit func(method string, session map[string]any)) acctest.Option {
 	}
 }
 
-// edited changes settings in answers; nil takes one away.
+// edited changes settings in responses. Nil removes a setting.
 func edited(session map[string]any, settings map[string]any) {
 	all, ok := session["sessionSettings"].(map[string]any)
 	if !ok {
@@ -72,7 +72,7 @@ func edited(session map[string]any, settings map[string]any) {
 	}
 }
 
-// settingsIn are the settings in a state; what is null is left out.
+// settingsIn returns the settings in a state, without null values.
 func settingsIn(t *testing.T, i *acctest.Instance) map[string]any {
 	t.Helper()
 	var attributes map[string]tftypes.Value
@@ -83,7 +83,7 @@ func settingsIn(t *testing.T, i *acctest.Instance) map[string]any {
 	return found
 }
 
-// plain turns a value into a Go value without nulls. A set or list of anything is a []any.
+// plain converts a value to a Go value without nulls. A set or list is a []any.
 func plain(t *testing.T, v tftypes.Value) any {
 	t.Helper()
 	switch {
@@ -131,7 +131,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// mustSettings demands settings of a state; nil stands for null.
+// mustSettings checks the settings in a state. Nil is null.
 func mustSettings(t *testing.T, i *acctest.Instance, want map[string]any) {
 	t.Helper()
 	found := settingsIn(t, i)
@@ -159,7 +159,7 @@ func TestSession_onlyWhatDiffersIsSent(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		after settings
-		sent  string // Nothing if it is empty.
+		sent  string // Empty if nothing is sent.
 	}{
 		"a text":                       {settings{"model": "model-standard"}, `{"model":"model-standard"}`},
 		"a flag":                       {settings{"compaction_threshold_check_enabled": false}, `{"compactionThresholdCheckEnabled":false}`},
@@ -212,8 +212,8 @@ func TestSession_onlyWhatDiffersIsSent(t *testing.T) {
 	}
 }
 
-// What the service told of a worktree is not sent for another one, and that it was removed is sent by nobody who did not
-// configure it.
+// Values that the service returned for one worktree are not sent for another one, and removed_at is sent only if it is
+// configured.
 func TestSession_anotherWorktree(t *testing.T) {
 	t.Parallel()
 	type settings = map[string]any
@@ -258,7 +258,7 @@ func TestSession_anotherWorktree(t *testing.T) {
 	}
 }
 
-// The deprecated mode and what it stands for follow each other.
+// The deprecated mode and the settings that it implies stay consistent.
 func TestSession_deprecatedMode(t *testing.T) {
 	t.Parallel()
 	type settings = map[string]any
@@ -277,11 +277,11 @@ func TestSession_deprecatedMode(t *testing.T) {
 		{config: settings{"autonomy_mode": "auto-high"}, sent: `{"autonomyMode":"auto-high"}`, mode: "auto", level: "high", deprecated: "auto-high"},
 		{config: settings{"autonomy_mode": "spec"}, sent: `{"autonomyMode":"spec"}`, mode: "spec", level: "high", deprecated: "spec"},
 		{config: settings{"autonomy_mode": "normal", "interaction_mode": "auto"}, sent: `{"autonomyMode":"normal","interactionMode":"auto"}`, mode: "auto", level: "off", deprecated: "normal"},
-		// Somebody else changes what it stands for, and it is set again.
+		// Its implied settings are changed outside Terraform, and it is set again.
 		{elsewhere: settings{"autonomyLevel": "medium"}, config: settings{"autonomy_mode": "normal"}, sent: `{"autonomyMode":"normal"}`, mode: "auto", level: "off", deprecated: "normal"},
 		{elsewhere: settings{"interactionMode": "spec"}, config: settings{"autonomy_mode": "normal"}, sent: `{"autonomyMode":"normal"}`, mode: "auto", level: "off", deprecated: "normal"},
 		{elsewhere: settings{"autonomyMode": "auto-high"}, config: settings{"autonomy_mode": "normal"}, sent: `{"autonomyMode":"normal"}`, mode: "auto", level: "off", deprecated: "normal"},
-		// The new settings take its place, one after the other and at once.
+		// The new settings replace it, one at a time or together.
 		{config: settings{"autonomy_level": "high"}, sent: `{"autonomyLevel":"high"}`, mode: "auto", level: "high"},
 		{config: settings{"autonomy_mode": "auto-medium", "autonomy_level": "medium"}, sent: `{"autonomyMode":"auto-medium","autonomyLevel":"medium"}`, mode: "auto", level: "medium", deprecated: "auto-medium"},
 		{config: settings{"interaction_mode": "mission", "autonomy_level": "low"}, sent: `{"interactionMode":"mission","autonomyLevel":"low"}`, mode: "mission", level: "low"},
@@ -314,14 +314,14 @@ func TestAccSession_deprecatedModeWarns(t *testing.T) {
 			t.Errorf("the warning lacks %q: %s", part, out)
 		}
 	}
-	// A configuration without it has no warning, also where a whole session is an output.
+	// A configuration without it has no warning, even if a whole session is an output.
 	cli.Write("main.tf", hclOf(newComputer(e, "other"), "")+"output \"session\" {\n  value = "+sessionAddress+"\n}\n")
 	if out := cli.MustRun("plan", "-input=false").Output; strings.Contains(out, "eprecated") {
 		t.Errorf("a plan without autonomy_mode warns: %s", out)
 	}
 }
 
-// What is known only in the apply is refused there.
+// Values that are known only during the apply are checked then.
 func TestAccSession_contradictionKnownInTheApply(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

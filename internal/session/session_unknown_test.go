@@ -12,7 +12,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-// unknown are values that are known only in the apply.
+// unknown returns values that are known only during the apply.
 func unknown(values map[string]string) string {
 	hcl := ""
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
@@ -27,7 +27,7 @@ func unknown(values map[string]string) string {
 	return hcl
 }
 
-// Every argument may come from another resource of the same apply, and so may each part of one.
+// Every argument, and every part of one, may come from another resource of the same apply.
 func TestAccSession_unknownAtPlan(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ value, more string }{
@@ -58,7 +58,7 @@ func TestAccSession_unknownAtPlan(t *testing.T) {
 			computer := newComputer(e, "dev")
 			source := unknown(map[string]string{"it": tc.value})
 			runSessions(t, e,
-				// In a creation, and in an update of what had another value.
+				// In a create, and in an update of a known value.
 				resource.TestStep{Config: e.Config(source + hclOf(computer, tc.more)), ConfigPlanChecks: plannedThenEmpty(plancheck.ResourceActionCreate)},
 				resource.TestStep{Config: e.Config(hclOf(computer, "")), ConfigPlanChecks: acctest.ThenEmpty},
 				resource.TestStep{Config: e.Config(source + hclOf(computer, tc.more)), ConfigPlanChecks: acctest.ThenEmpty},
@@ -67,7 +67,8 @@ func TestAccSession_unknownAtPlan(t *testing.T) {
 	}
 }
 
-// Terraform does not let an update become a replacement in the apply, where alone such settings are known: the plan says so.
+// Terraform cannot turn an update into a replacement during the apply, when these settings become known, so the plan says
+// so.
 func TestAccSession_settingsUnknownAsAWhole(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t, atOnce)

@@ -62,7 +62,7 @@ func TestAccSessionsDataSource_everyAttribute(t *testing.T) {
 	}
 }
 
-// No page is asked for that nobody needs, and those with the same question share their pages.
+// Only the required pages are requested, and identical queries share their pages.
 func TestAccSessionsDataSource_requests(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t, atOnce, func(o *emulator.Options) { o.MaxPageSize = 10 })
@@ -99,7 +99,7 @@ func TestAccSessionsDataSource_requests(t *testing.T) {
 	}
 }
 
-// A computer that the same apply makes has no sessions; until then they are not known.
+// A computer that is created in the same apply has no sessions. Until then, they are unknown.
 func TestAccSessionsDataSource_computerOfTheSameApply(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -126,7 +126,7 @@ func TestSessionsDataSource_manyPages(t *testing.T) {
 	}
 }
 
-// mustListSessions reads the data source, which must list these sessions in this order.
+// mustListSessions reads the data source, and fails the test unless it lists these sessions in this order.
 func mustListSessions(t *testing.T, e *acctest.Env, config acctest.Values, want ...string) {
 	t.Helper()
 	read, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_sessions", config)
@@ -180,7 +180,7 @@ func TestSessionsDataSource_errors(t *testing.T) {
 	fails(nil, nil, "", cannot, "403", "selected organizations")
 }
 
-// Passing faults delay a listing, and nothing else.
+// Temporary faults delay a list but change nothing else.
 func TestSessionsDataSource_passingFaults(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []emulator.FaultKind{emulator.FaultStatusBeforeCommit, emulator.FaultDropBeforeCommit, emulator.FaultTruncatedBody, emulator.FaultNonJSON, emulator.FaultRateLimited} {
