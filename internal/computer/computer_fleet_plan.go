@@ -62,7 +62,7 @@ func (r *fleetResource) checkAccess(ctx context.Context, plan *fleetModel) diag.
 	return apierror.For("plan", "computer fleet", r.Client.Computers.CheckAccess(ctx, plan.ServiceAccountID.ValueString()), fleetFields)
 }
 
-// fleetChange is what an update does: it deletes the failed and surplus computers, then creates the missing ones.
+// fleetChange describes an update, which deletes the failed and surplus computers, then creates the missing ones.
 type fleetChange struct {
 	stay, failed, surplus []fleetMember
 	missing               int

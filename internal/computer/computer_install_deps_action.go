@@ -69,7 +69,7 @@ func (a *computerInstallDepsAction) Invoke(ctx context.Context, req action.Invok
 		resp.Diagnostics.Append(diags...)
 		id := m.ComputerID.ValueString()
 
-		// The step of the previous installation has also ended. Its start time tells the two apart.
+		// The step of the previous installation has also ended. Its start time distinguishes the two.
 		var previous computers.ProvisioningStep
 		if m.WaitForInstall.ValueBool() {
 			c, err := a.Client.Computers.GetUncached(ctx, id)

@@ -82,7 +82,7 @@ func (m *computerRecord) FromAPI(ctx context.Context, c *computers.Computer) dia
 	return diags
 }
 
-// installSession also looks in the steps: some services return it only there.
+// installSession also reads the steps, because some services return the session only there.
 func installSession(c *computers.Computer) string {
 	if c.InstallSessionID != "" {
 		return c.InstallSessionID

@@ -26,7 +26,7 @@ import (
 // readBackPatience limits a read during an interrupt.
 const readBackPatience = 15 * time.Second
 
-// unfinished is what a later apply must do. It is stored in private state.
+// unfinished records what a later apply must do. It is stored in private state.
 type unfinished struct {
 	// Build is set if the apply did not see the end of a build.
 	Build bool `json:"build,omitempty"`
@@ -70,7 +70,7 @@ type environmentApply struct {
 	configured map[string]bool
 	// done names what the apply did: "created", "updated", or "waited for".
 	done string
-	// left is what a later apply must do.
+	// left records what a later apply must do.
 	left unfinished
 }
 
