@@ -54,7 +54,7 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("computers"), computers)...)
 }
 
-// checkAccess fails before anything is created if the service refuses the API key.
+// checkAccess fails before anything is created if the service rejects the API key.
 func (r *fleetResource) checkAccess(ctx context.Context, plan *fleetModel) diag.Diagnostics {
 	if plan.ServiceAccountID.IsUnknown() {
 		return nil

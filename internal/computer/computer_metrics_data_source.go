@@ -69,7 +69,7 @@ var metricsSample = results.Record[computers.MetricsSample]{
 	"disk_total":   results.Float64("Total disk space, in bytes.", func(s *computers.MetricsSample) *float64 { return &s.DiskTotal }),
 }
 
-// sampleTime is in UTC, or as the service writes it where that is another format.
+// sampleTime returns the time in UTC, or unchanged if it has an unknown format.
 func sampleTime(s *computers.MetricsSample) attr.Value {
 	if at, err := time.Parse(time.RFC3339, s.Timestamp); err == nil {
 		return value.Time(at)

@@ -216,7 +216,7 @@ func (r *computerResource) ValidateConfig(ctx context.Context, req resource.Vali
 	}
 }
 
-// ModifyPlan fails before anything is created if the service refuses the API key.
+// ModifyPlan fails before anything is created if the service rejects the API key.
 func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if !req.State.Raw.IsNull() {
 		return
@@ -256,7 +256,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 		resp.Diagnostics.Append(apierror.For("create", "computer", err, computerFields, missing)...)
 		return
 	}
-	// Saved at once, so that a failure below does not lose the computer.
+	// Saved immediately, so that a failure below does not lose the computer.
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, made)...)
 	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
 	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {

@@ -1,4 +1,4 @@
-// Package modifier holds the plan modifiers that several objects share.
+// Package modifier contains the plan modifiers that several objects share.
 //
 // A create-only argument that the service does not return is null in the state after an import. Until the first update,
 // a configured value is adopted in place, because a replacement would destroy what was just imported. At any other time,

@@ -30,7 +30,7 @@ const (
 	defaultLifetime = "1h"
 	// openedKey is the private data that Close uses to find the key.
 	openedKey = "opened"
-	// revokeTimeout bounds a revocation, which continues after an interrupt.
+	// revokeTimeout limits a revocation, which continues after an interrupt.
 	revokeTimeout = time.Minute
 )
 

@@ -58,7 +58,7 @@ func (l *apiKeyList) List(ctx context.Context, req list.ListRequest, stream *lis
 	crud.List[apiKeyModel](ctx, "API keys", req, stream, l.keys(ctx, config, names), displayName)
 }
 
-// accounts are the configured account, or all.
+// accounts returns the configured account, or all accounts.
 func (l *apiKeyList) accounts(ctx context.Context, config apiKeyListConfig) ([]serviceaccounts.Account, error) {
 	id := config.ServiceAccountID.ValueString()
 	if id == "" {

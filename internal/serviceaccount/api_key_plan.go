@@ -111,7 +111,7 @@ func (r *apiKeyResource) planDestruction(ctx context.Context, req *resource.Modi
 	return diags
 }
 
-// successor is the key that an interrupted rotation created with the same request; nil if there is none.
+// successor returns the key that an interrupted rotation created with the same request, or nil.
 func (r *apiKeyResource) successor(ctx context.Context, state *apiKeyModel, n serviceaccounts.NewAPIKey) *serviceaccounts.APIKey {
 	if !state.IsRevoked.ValueBool() {
 		return nil

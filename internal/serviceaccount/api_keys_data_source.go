@@ -50,7 +50,7 @@ func NewAPIKeysDataSource() datasource.DataSource {
 	}
 }
 
-// apiKeyResults are the fields of an API key in listings, which never contain its value.
+// apiKeyResults are the fields of an API key in list responses, which never contain its value.
 var apiKeyResults = results.Record[serviceaccounts.APIKey]{
 	"id":          results.String("The API key's ID.", func(k *serviceaccounts.APIKey) string { return k.ID }),
 	"name":        results.String("The API key's name.", func(k *serviceaccounts.APIKey) string { return k.Name }),

@@ -82,7 +82,7 @@ func (r *accountResource) IdentitySchema(_ context.Context, _ resource.IdentityS
 	resp.IdentitySchema = crud.IDSchema(accountResults["id"].Text)
 }
 
-// ModifyPlan fails early if the service refuses the API key, and warns about computers that a destroy also deletes. A new
+// ModifyPlan fails early if the service rejects the API key, and warns about computers that a destroy also deletes. A new
 // name replaces the account and therefore destroys it too.
 func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.State.Raw.IsNull() {
@@ -122,7 +122,7 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 
 // Create sets the status in a second request, because the create request does not support it.
 func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	// Saved at once, so that a failure below does not lose the account.
+	// Saved immediately, so that a failure below does not lose the account.
 	crud.Create(ctx, r.Client, "service account", req, resp, func(m *accountModel) (*serviceaccounts.Account, error) {
 		return r.Client.ServiceAccounts.Create(ctx, m.createRequest())
 	}, accountFields)

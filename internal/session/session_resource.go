@@ -41,7 +41,7 @@ var sessionOptions = apierror.Options{
 	ownersOnly,
 }
 
-// createOptions put a refusal on computer_id, unless the service names another field.
+// createOptions put a rejected create on computer_id, unless the service names another field.
 var createOptions = apierror.Options{
 	apierror.AtStatus{http.StatusBadRequest: path.Root("computer_id"), http.StatusNotFound: path.Root("computer_id")},
 	apierror.Advice{http.StatusBadRequest: "If the computer was not found, correct computer_id. If it is not active, wait until it is, or wake a managed computer " +
@@ -67,7 +67,7 @@ type sessionIdentity struct {
 	ComputerID types.String `tfsdk:"computer_id"`
 }
 
-// sessionResponse is a session as a request returned it.
+// sessionResponse is a session in the response to a request.
 type sessionResponse struct {
 	*sessions.Session
 	// isPlanned is true for the response to a create or update.
@@ -119,7 +119,7 @@ func (m *sessionModel) createRequest(ctx context.Context) (sessions.CreateReques
 const (
 	forcesNew   = " Changing this forces a new session."
 	notReturned = forcesNew + " The service does not return this, so the configured value is adopted after an import."
-	// settingsUnknown explains an error of Terraform: a provider cannot replace what was planned as an update.
+	// settingsUnknown explains a Terraform error: a provider cannot replace a resource that was planned as an update.
 	settingsUnknown = "The session_settings are known only during the apply. If they change tool_execution_mode or allow_subagents_in_scripts, " +
 		"this apply fails with \"Provider produced inconsistent final plan\" and changes nothing. The next plan then replaces the session."
 	sessionText = "Sessions are enabled for selected organizations only."
@@ -191,7 +191,7 @@ func (r *sessionResource) ValidateConfig(ctx context.Context, req resource.Valid
 		"Use interaction_mode and autonomy_level instead: \"normal\" is \"auto\" with \"off\", \"auto-low\" is \"auto\" with \"low\", \"auto-medium\" is \"auto\" with \"medium\", \"auto-high\" is \"auto\" with \"high\", \"spec\" is \"spec\".")
 }
 
-// ModifyPlan fails before anything is created if the service refuses the API key.
+// ModifyPlan fails before anything is created if the service rejects the API key.
 func (r *sessionResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() {
 		return

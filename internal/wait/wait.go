@@ -154,7 +154,7 @@ func (f *follower[T]) see(ctx context.Context, next *T) (ended bool, _ error) {
 	return false, nil
 }
 
-// isFinal reports an error that a retry cannot fix.
+// isFinal reports whether an error cannot be fixed by a retry.
 func isFinal(err error) bool {
 	switch transport.StatusOf(err) {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusPaymentRequired:

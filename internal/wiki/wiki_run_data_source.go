@@ -29,7 +29,7 @@ func NewWikiRunDataSource() datasource.DataSource {
 		Attributes:  attributes,
 		Verb:        "read", Object: "wiki run",
 		Fetch: func(ctx context.Context, c *client.Client, m *wikiRunDataModel) error {
-			// Listings do not include the video.
+			// List responses do not include the video.
 			found, err := c.Wikis.GetUncached(ctx, m.ID.ValueString())
 			if transport.IsNotFound(err) {
 				return &crud.Fault{At: path.Root("id"), Summary: "Wiki Run Not Found", Detail: fmt.Sprintf("Wiki run %q was not found, or the provider's API key cannot see it. Check the ID. If the run is private, use its owner's API key.", m.ID.ValueString())}

@@ -16,7 +16,7 @@ type wikiRunsModel struct {
 	WikiRuns types.List `tfsdk:"wiki_runs"`
 }
 
-// noVideos ends the descriptions of listings.
+// noVideos ends the descriptions of data sources for lists.
 const noVideos = " `video_overview` is null here; the data source `agentyard_wiki_run` returns it."
 
 // NewWikiRunsDataSource returns the data source agentyard_wiki_runs.
