@@ -26,7 +26,8 @@ func TestRequests_ofManyWrites(t *testing.T) {
 			hcl: func(*acctest.Env) string {
 				return fmt.Sprintf("resource \"agentyard_service_account\" \"x\" {\n  count = %d\n  name = \"a${count.index}\"\n}\n", n)
 			},
-			create: n*105/100 + 10, erase: n*105/100 + 10,
+			// The plan of the destruction lists the computers of every account, to warn about them.
+			create: n*105/100 + 10, erase: 2*n*105/100 + 10,
 			pause: 2 * time.Second,
 		},
 		"own machines": {
@@ -50,8 +51,8 @@ func TestRequests_ofManyWrites(t *testing.T) {
 				return fmt.Sprintf("resource \"agentyard_service_account\" \"x\" {\n  count = %d\n  name = \"a${count.index}\"\n}\n", n) +
 					fmt.Sprintf("resource \"agentyard_api_key\" \"x\" {\n  count = %d\n  service_account_id = agentyard_service_account.x[count.index].id\n  name = \"ci\"\n}\n", n)
 			},
-			// The destruction reads the keys of every account in its refresh.
-			create: 2*n*105/100 + 10, erase: 4 * n,
+			// The destruction also reads the keys of every account in its refresh.
+			create: 2*n*105/100 + 10, erase: 4*n*105/100 + 10,
 			pause: 2 * time.Second,
 		},
 		"environments": {
