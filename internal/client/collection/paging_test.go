@@ -296,3 +296,35 @@ func TestNewPages_query(t *testing.T) {
 		}
 	}
 }
+
+func TestPageSize(t *testing.T) {
+	t.Parallel()
+	for most, want := range map[int]string{0: "100", 1: "1", MaxPageSize - 1: "99", MaxPageSize: "100", MaxPageSize + 1: "100"} {
+		if got := PageSize(most); got != want {
+			t.Errorf("%d: got %s, want %s", most, got, want)
+		}
+	}
+}
+
+func TestGather_readsNoPageBeyondTheMaximum(t *testing.T) {
+	t.Parallel()
+	for most, want := range map[int]int{0: 3, 1: 1, 2: 1, 3: 2, 4: 2, 5: 3} {
+		asked := 0
+		if _, err := Gather(rows(&asked, "ab", "cd", "e"), most, (*listedRow).Identifier); err != nil || asked != want {
+			t.Errorf("%d rows: %d pages, want %d, %v", most, asked, want, err)
+		}
+	}
+}
+
+func TestNewPages_repeatedPage(t *testing.T) {
+	t.Parallel()
+	n := 0
+	c, _, _ := serveShort(t, func(string) string {
+		n++
+		return fmt.Sprintf(`200 {"rows":[{"id":"1"}],"pagination":{"hasMore":true,"nextCursor":"%d"}}`, n)
+	})
+	pages := NewPages[listedRow](c, transport.Operation{Name: "listRows", Method: "GET", Route: "/rows"}, "rows")
+	if _, err := Gather(pages.All(t.Context(), "5"), 0, (*listedRow).Identifier); err == nil || n != 2 {
+		t.Errorf("%d pages, %v", n, err)
+	}
+}
