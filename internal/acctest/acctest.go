@@ -68,8 +68,8 @@ func NewRealTime(t testing.TB, options ...Option) *Env {
 	return &Env{Emulator: start(t, clock.System, options), t: t}
 }
 
-// wrap adds a layer around the layers from previous options.
-func wrap(layer func(next http.Handler) http.Handler) Option {
+// Wrap adds a layer around the layers from previous options.
+func Wrap(layer func(next http.Handler) http.Handler) Option {
 	return func(opts *emulator.Options) {
 		inner := opts.Wrap
 		opts.Wrap = func(next http.Handler) http.Handler {
@@ -91,12 +91,12 @@ func start(t testing.TB, clk clock.Clock, options []Option) *emulator.Emulator {
 	for _, option := range options {
 		option(&opts)
 	}
-	wrap(func(next http.Handler) http.Handler {
+	Wrap(func(next http.Handler) http.Handler {
 		handler := document.Handler(next, func(v contract.Violation) {
 			t.Errorf("contract: %s of %s %s (%s, status %d): %v", v.Side, v.Method, v.Path, v.Operation, v.Status, v.Err)
 		})
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if agent := r.UserAgent(); strings.HasPrefix(agent, "terraform-provider-agentyard/") && !strings.Contains(agent, "/"+inProcess+" ") {
+			if fromProvider(r) && !strings.Contains(r.UserAgent(), "/"+inProcess+" ") {
 				recordDriven(t, document, r)
 			}
 			handler.ServeHTTP(w, r)

@@ -192,7 +192,7 @@ func ProviderBinary(t testing.TB) string {
 // hit returns. Hung is closed if the client disconnects first.
 func Hold(operation string, hit func(hung <-chan struct{})) Option {
 	var once sync.Once
-	return wrap(func(next http.Handler) http.Handler {
+	return Wrap(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			next.ServeHTTP(w, r)
 			if operationOf(r) == operation {
@@ -218,7 +218,7 @@ func InterruptInFlight(operation string, running <-chan *Running) Option {
 // gets no response.
 func Intercept(operation string, afterCommit bool, hit func()) Option {
 	var once sync.Once
-	return wrap(func(next http.Handler) http.Handler {
+	return Wrap(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			matched := false
 			if operationOf(r) == operation {

@@ -54,7 +54,7 @@ type sent struct {
 }
 
 func (s *sent) option(o *emulator.Options) {
-	o.Wrap = func(next http.Handler) http.Handler {
+	acctest.Wrap(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/automations/ci/edit") {
 				body, err := io.ReadAll(r.Body)
@@ -68,7 +68,7 @@ func (s *sent) option(o *emulator.Options) {
 			}
 			next.ServeHTTP(w, r)
 		})
-	}
+	})(o)
 }
 
 // session matches the service's session of a pull request.

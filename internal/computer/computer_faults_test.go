@@ -124,7 +124,7 @@ func TestComputer_interruptedWaitIsNotTainted(t *testing.T) {
 			t.Parallel()
 			var p *acctest.Process
 			// A single computer is polled by ID, so the first such request means that the wait has started.
-			e := acctest.New(t, neverSetUp, meanwhile("GET /api/v0/computers/", func() { p.Stop() }))
+			e := acctest.New(t, neverSetUp, acctest.Meanwhile("GET /api/v0/computers/", func(int) { p.Stop() }))
 			p = acctest.NewProcess(t, e, nil)
 			i := p.NewInstance(typeName)
 			out := p.Apply(i, tc.config)

@@ -283,21 +283,19 @@ func TestComputerFileUpload_endsInTime(t *testing.T) {
 
 // rewriting changes the responses to requests whose path has the suffix.
 func rewriting(suffix string, change func([]byte) []byte) acctest.Option {
-	return func(o *emulator.Options) {
-		o.Wrap = func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if !strings.HasSuffix(r.URL.Path, suffix) {
-					next.ServeHTTP(w, r)
-					return
-				}
-				kept := &answerRecorder{header: w.Header(), status: http.StatusOK}
-				next.ServeHTTP(kept, r)
-				w.Header().Del("Content-Length")
-				w.WriteHeader(kept.status)
-				_, _ = w.Write(change(kept.body.Bytes()))
-			})
-		}
-	}
+	return acctest.Wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasSuffix(r.URL.Path, suffix) {
+				next.ServeHTTP(w, r)
+				return
+			}
+			kept := &answerRecorder{header: w.Header(), status: http.StatusOK}
+			next.ServeHTTP(kept, r)
+			w.Header().Del("Content-Length")
+			w.WriteHeader(kept.status)
+			_, _ = w.Write(change(kept.body.Bytes()))
+		})
+	})
 }
 
 type answerRecorder struct {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -333,16 +332,7 @@ func TestFleet_aNameThatWasNotPlanned(t *testing.T) {
 	t.Parallel()
 	var e *acctest.Env
 	takeName := sync.OnceFunc(func() { e.API("POST", "/api/v0/computers", map[string]any{"name": "web-2"}, nil) })
-	e = acctest.New(t, func(o *emulator.Options) {
-		o.Wrap = func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == "/api/v0/computers/bulk" {
-					takeName()
-				}
-				next.ServeHTTP(w, r)
-			})
-		}
-	})
+	e = acctest.New(t, acctest.Meanwhile("POST /api/v0/computers/bulk", func(int) { takeName() }))
 	i := newInstance(t, e, fleetType)
 	out := apply(t, e, i, fleetOf(2))
 	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "Planned web-2, but the service created web-3") {

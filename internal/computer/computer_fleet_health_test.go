@@ -178,20 +178,18 @@ func TestFleet_aFirstInstallationThatFailsIsReplaced(t *testing.T) {
 func TestAccFleet_whatRecoversIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	var recovered atomic.Bool
-	e := acctest.NewRealTime(t, quickSetUp, func(o *emulator.Options) {
-		o.Wrap = func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if !recovered.Load() || r.URL.Path != "/api/v0/computers" {
-					next.ServeHTTP(w, r)
-					return
-				}
-				answer := httptest.NewRecorder()
-				next.ServeHTTP(answer, r)
-				w.Header().Set("Content-Type", "application/json")
-				_, _ = w.Write(bytes.ReplaceAll(answer.Body.Bytes(), []byte(`"status":"error"`), []byte(`"status":"active"`)))
-			})
-		}
-	})
+	e := acctest.NewRealTime(t, quickSetUp, acctest.Wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !recovered.Load() || r.URL.Path != "/api/v0/computers" {
+				next.ServeHTTP(w, r)
+				return
+			}
+			answer := httptest.NewRecorder()
+			next.ServeHTTP(answer, r)
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write(bytes.ReplaceAll(answer.Body.Bytes(), []byte(`"status":"error"`), []byte(`"status":"active"`)))
+		})
+	}))
 	failSetUp(e, "web-1")
 	cli := acctest.NewCLI(t, e, fleetConfig(2, ""))
 	cli.MustRun("apply", "-auto-approve", "-input=false")

@@ -244,7 +244,7 @@ func TestComputer_adoptionEndsWithTheFirstUpdate(t *testing.T) {
 func TestComputer_hostRegisteredDuringAPlan(t *testing.T) {
 	t.Parallel()
 	var e *acctest.Env
-	e = acctest.New(t, meanwhile("PATCH /api/v0/computers/", func() {
+	e = acctest.New(t, acctest.Meanwhile("PATCH /api/v0/computers/", func(int) {
 		e.API(http.MethodPatch, "/api/v0/computers/"+only(t, e).ID, map[string]any{"hostId": hostA}, nil)
 	}))
 	_, i := created(t, e, computerType, acctest.Values{"name": "a", "provider_type": "byom"})

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -222,19 +221,4 @@ func mustSay(t *testing.T, r acctest.Result, parts ...string) {
 		t.Errorf("the run succeeded: %s", r.Output)
 	}
 	says(t, inOneLine(r.Output), parts...)
-}
-
-// meanwhile calls do once, before the first request whose method and path start with request.
-func meanwhile(request string, do func()) acctest.Option {
-	var done atomic.Bool
-	return func(o *emulator.Options) {
-		o.Wrap = func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if strings.HasPrefix(r.Method+" "+r.URL.Path, request) && done.CompareAndSwap(false, true) {
-					do()
-				}
-				next.ServeHTTP(w, r)
-			})
-		}
-	}
 }

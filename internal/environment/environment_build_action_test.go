@@ -276,7 +276,7 @@ func TestEnvironmentBuild_sharesLooks(t *testing.T) {
 	letBuild(e)
 	process := acctest.NewProcess(t, e, nil)
 	begin := time.Now()
-	together(n, n, func(k int) {
+	acctest.Together(n, n, func(k int) {
 		if _, out := process.Invoke("agentyard_environment_build", acctest.Values{"environment_id": ids[k]}); len(out.Errors) > 0 {
 			t.Error(out)
 		}

@@ -30,7 +30,7 @@ func TestEnvironment_destroyedWhileItsBuildEnds(t *testing.T) {
 			t.Parallel()
 			var destroying bool
 			var e *acctest.Env
-			e = acctest.New(t, meanwhile(operation, func(int) {
+			e = acctest.New(t, acctest.Meanwhile(operation, func(int) {
 				if destroying {
 					e.Clock.Advance(time.Minute)
 				}
@@ -107,7 +107,7 @@ func TestEnvironment_goneWhenItIsDestroyed(t *testing.T) {
 			t.Parallel()
 			var e *acctest.Env
 			var i *acctest.Instance
-			e = acctest.New(t, meanwhile("DELETE "+environmentsRoute, func(n int) {
+			e = acctest.New(t, acctest.Meanwhile("DELETE "+environmentsRoute, func(n int) {
 				if n != 2 {
 					return
 				}

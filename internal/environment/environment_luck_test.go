@@ -99,7 +99,7 @@ func TestEnvironment_buildStatusesAreRefused(t *testing.T) {
 			fault.Operation = "getEnvironmentBuildStatuses"
 			breaks(e, fault)
 			p := acctest.NewProcess(t, e, nil)
-			together(n, n, func(k int) {
+			acctest.Together(n, n, func(k int) {
 				i := p.NewInstance(environmentType)
 				if out := p.Apply(i, environmentOf(fmt.Sprint("e", k), nil)); len(out.Errors) > 0 || i.Attribute("status") != "ready" {
 					t.Errorf("%s; the status is %q", out, i.Attribute("status"))
@@ -117,7 +117,7 @@ func TestEnvironment_twoProcessesMakeTheSame(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t, quickBuilds)
 	outs, made := make([]acctest.Outcome, 2), make([]*acctest.Instance, 2)
-	together(2, 2, func(k int) {
+	acctest.Together(2, 2, func(k int) {
 		p := acctest.NewProcess(t, e, nil)
 		made[k] = p.NewInstance(environmentType)
 		outs[k] = p.Apply(made[k], environmentOf("a", nil))
@@ -238,12 +238,12 @@ func TestEnvironment_somebodyElseRebuilds(t *testing.T) {
 	t.Parallel()
 	var e *acctest.Env
 	isPlanned := false
-	e = acctest.New(t, meanwhile("POST "+environmentsRoute+"/env_", func(int) {
+	e = acctest.New(t, acctest.Meanwhile("POST "+environmentsRoute+"/env_", func(int) {
 		if isPlanned {
 			isPlanned = false
 			rebuilt(t, e, 0)
 		}
-	}), meanwhile("GET "+environmentsRoute+"/env_", func(n int) {
+	}), acctest.Meanwhile("GET "+environmentsRoute+"/env_", func(n int) {
 		if n == 2 {
 			e.Clock.Advance(time.Hour)
 		}

@@ -13,11 +13,7 @@ import (
 
 // normalizes makes the service remove trailing line breaks from texts, and ".git" from URLs.
 func normalizes(o *emulator.Options) {
-	inner := o.Wrap
-	o.Wrap = func(next http.Handler) http.Handler {
-		if inner != nil {
-			next = inner(next)
-		}
+	acctest.Wrap(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			recorded := httptest.NewRecorder()
 			next.ServeHTTP(recorded, r)
@@ -29,7 +25,7 @@ func normalizes(o *emulator.Options) {
 			w.WriteHeader(recorded.Code)
 			_, _ = bytes.NewBufferString(body).WriteTo(w)
 		})
-	}
+	})(o)
 }
 
 // An equivalent value is not a change, and the configured spelling is kept.

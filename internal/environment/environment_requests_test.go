@@ -46,7 +46,7 @@ func TestEnvironment_aPlanOfMany(t *testing.T) {
 		p := acctest.NewProcess(t, e, nil)
 		var count atomic.Int64
 		e.Journal().Reset()
-		together(n, 10, func(k int) {
+		acctest.Together(n, 10, func(k int) {
 			out := p.Plan(made[k], environmentOf(fmt.Sprint("e", k), nil))
 			if len(out.Errors) > 0 {
 				t.Error(out)
@@ -80,7 +80,7 @@ func TestEnvironment_aPlanOfManyNewOnes(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	p := acctest.NewProcess(t, e, nil)
-	together(20, 10, func(k int) {
+	acctest.Together(20, 10, func(k int) {
 		if out := p.Plan(p.NewInstance(environmentType), environmentOf(fmt.Sprint("e", k), acctest.Values{"source_id": "source-base"})); len(out.Errors) > 0 {
 			t.Error(out)
 		}
@@ -96,7 +96,7 @@ func TestEnvironment_waitsShareTheirLooks(t *testing.T) {
 	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = 500 * time.Millisecond })
 	p := acctest.NewProcess(t, e, nil)
 	begin := time.Now()
-	together(n, n, func(k int) {
+	acctest.Together(n, n, func(k int) {
 		if out := p.Apply(p.NewInstance(environmentType), environmentOf(fmt.Sprint("e", k), nil)); len(out.Errors) > 0 {
 			t.Error(out)
 		}
@@ -133,7 +133,7 @@ func TestEnvironment_creatingMany(t *testing.T) {
 			e := acctest.NewRealTime(t, tc.option)
 			p := acctest.NewProcess(t, e, tc.settings)
 			begin := time.Now()
-			together(n, 10, func(k int) {
+			acctest.Together(n, 10, func(k int) {
 				if out := p.Apply(p.NewInstance(environmentType), environmentOf(fmt.Sprint("e", k), acctest.Values{"wait_for_build": !tc.unwatched})); len(out.Errors) > 0 {
 					t.Error(out)
 				}
@@ -172,7 +172,7 @@ func TestEnvironment_destroyingMany(t *testing.T) {
 			}
 			e.Journal().Reset()
 			p := acctest.NewProcess(t, e, nil)
-			together(n, 10, func(k int) {
+			acctest.Together(n, 10, func(k int) {
 				if out := p.Destroy(made[k]); len(out.Errors) > 0 {
 					t.Error(out)
 				}

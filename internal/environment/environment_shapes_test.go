@@ -80,21 +80,19 @@ func TestEnvironment_answersOfAnotherShape(t *testing.T) {
 
 // showsOld returns an environment's old record after a change, while it is armed.
 func showsOld(armed *atomic.Bool, old func() string) acctest.Option {
-	return func(opts *emulator.Options) {
-		opts.Wrap = func(next http.Handler) http.Handler {
-			var changed atomic.Bool
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				isRead := r.Method == http.MethodGet
-				changed.CompareAndSwap(false, armed.Load() && !isRead)
-				if armed.Load() && changed.Load() && isRead && strings.HasPrefix(r.URL.Path, environmentsRoute+"/env_") {
-					w.Header().Set("Content-Type", "application/json")
-					_, _ = w.Write([]byte(old()))
-					return
-				}
-				next.ServeHTTP(w, r)
-			})
-		}
-	}
+	return acctest.Wrap(func(next http.Handler) http.Handler {
+		var changed atomic.Bool
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			isRead := r.Method == http.MethodGet
+			changed.CompareAndSwap(false, armed.Load() && !isRead)
+			if armed.Load() && changed.Load() && isRead && strings.HasPrefix(r.URL.Path, environmentsRoute+"/env_") {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write([]byte(old()))
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
 }
 
 // If a response does not name the build that it started, and the build is not listed yet, an older build is not mistaken for
@@ -157,24 +155,22 @@ func TestEnvironment_buildsThatShowLate(t *testing.T) {
 
 // stripped makes the service omit fields from every response about environments.
 func stripped(names ...string) acctest.Option {
-	return func(opts *emulator.Options) {
-		opts.Wrap = func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				answer := httptest.NewRecorder()
-				next.ServeHTTP(answer, r)
-				var decoded any
-				body := answer.Body.Bytes()
-				if strings.HasPrefix(r.URL.Path, environmentsRoute) && json.Unmarshal(body, &decoded) == nil {
-					strip(decoded, names)
-					body, _ = json.Marshal(decoded)
-				}
-				maps.Copy(w.Header(), answer.Header())
-				w.Header().Del("Content-Length")
-				w.WriteHeader(answer.Code)
-				_, _ = w.Write(body)
-			})
-		}
-	}
+	return acctest.Wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			answer := httptest.NewRecorder()
+			next.ServeHTTP(answer, r)
+			var decoded any
+			body := answer.Body.Bytes()
+			if strings.HasPrefix(r.URL.Path, environmentsRoute) && json.Unmarshal(body, &decoded) == nil {
+				strip(decoded, names)
+				body, _ = json.Marshal(decoded)
+			}
+			maps.Copy(w.Header(), answer.Header())
+			w.Header().Del("Content-Length")
+			w.WriteHeader(answer.Code)
+			_, _ = w.Write(body)
+		})
+	})
 }
 
 func strip(value any, names []string) {

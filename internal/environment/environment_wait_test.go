@@ -83,7 +83,7 @@ func TestEnvironment_foundFailed(t *testing.T) {
 			var e *acctest.Env
 			var armed atomic.Bool
 			path := ""
-			e = acctest.New(t, meanwhile("POST "+environmentsRoute+"/", func(int) {
+			e = acctest.New(t, acctest.Meanwhile("POST "+environmentsRoute+"/", func(int) {
 				if armed.CompareAndSwap(true, false) {
 					tc.meanwhile(e, path)
 				}

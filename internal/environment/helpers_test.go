@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -340,67 +339,28 @@ func containsAll(text string, parts ...string) bool {
 	return true
 }
 
-// meanwhile calls do before each request whose method and path start with request, with the number of earlier ones.
-func meanwhile(request string, do func(n int)) acctest.Option {
-	return func(o *emulator.Options) {
-		inner := o.Wrap
-		var seen atomic.Int64
-		o.Wrap = func(next http.Handler) http.Handler {
-			if inner != nil {
-				next = inner(next)
-			}
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if strings.HasPrefix(r.Method+" "+r.URL.Path, request) {
-					do(int(seen.Add(1)) - 1)
-				}
-				next.ServeHTTP(w, r)
-			})
-		}
-	}
-}
-
 // atFirstLook calls hit once, at the first poll of a build after arm was called.
 func atFirstLook() (option acctest.Option, arm func(hit func())) {
 	var mu sync.Mutex
 	var armed func()
-	option = func(opts *emulator.Options) {
-		inner := opts.Wrap
-		opts.Wrap = func(next http.Handler) http.Handler {
-			if inner != nil {
-				next = inner(next)
+	option = acctest.Wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(w, r)
+			if !strings.HasSuffix(r.URL.Path, "/build-statuses") {
+				return
 			}
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				next.ServeHTTP(w, r)
-				if !strings.HasSuffix(r.URL.Path, "/build-statuses") {
-					return
-				}
-				mu.Lock()
-				hit := armed
-				armed = nil
-				mu.Unlock()
-				if hit != nil {
-					hit()
-				}
-			})
-		}
-	}
+			mu.Lock()
+			hit := armed
+			armed = nil
+			mu.Unlock()
+			if hit != nil {
+				hit()
+			}
+		})
+	})
 	return option, func(hit func()) {
 		mu.Lock()
 		defer mu.Unlock()
 		armed = hit
 	}
-}
-
-// together calls do for each number below n, with limited parallelism.
-func together(n, parallelism int, do func(k int)) {
-	var running sync.WaitGroup
-	slots := make(chan struct{}, parallelism)
-	for k := range n {
-		slots <- struct{}{}
-		running.Go(func() {
-			do(k)
-			<-slots
-		})
-	}
-	running.Wait()
 }

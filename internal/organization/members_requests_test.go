@@ -18,18 +18,16 @@ func TestAccMembers_tenThousand_slow(t *testing.T) {
 	t.Parallel()
 	const n = 10_000
 	var open, widest atomic.Int64
-	e := acctest.New(t, func(o *emulator.Options) {
-		o.MaxPageSize = 100
-		o.Wrap = func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				now := open.Add(1)
-				for most := widest.Load(); now > most && !widest.CompareAndSwap(most, now); most = widest.Load() {
-				}
-				next.ServeHTTP(w, r)
-				open.Add(-1)
-			})
-		}
-	})
+	wholePages := func(o *emulator.Options) { o.MaxPageSize = 100 }
+	e := acctest.New(t, wholePages, acctest.Wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			now := open.Add(1)
+			for most := widest.Load(); now > most && !widest.CompareAndSwap(most, now); most = widest.Load() {
+			}
+			next.ServeHTTP(w, r)
+			open.Add(-1)
+		})
+	}))
 	joinMany(t, e, n-1) // The manager is also a member.
 	cli := acctest.NewCLI(t, e, fmt.Sprintf(`
 data "agentyard_members" "x" {}

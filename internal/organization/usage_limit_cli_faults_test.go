@@ -56,7 +56,7 @@ type trap struct {
 }
 
 func (p *trap) option(o *emulator.Options) {
-	o.Wrap = func(next http.Handler) http.Handler {
+	acctest.Wrap(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method != http.MethodPut || !p.armed.CompareAndSwap(true, false) {
 				next.ServeHTTP(w, r)
@@ -75,7 +75,7 @@ func (p *trap) option(o *emulator.Options) {
 			<-r.Context().Done() // The client's timeout.
 			panic(http.ErrAbortHandler)
 		})
-	}
+	})(o)
 }
 
 // After Ctrl-C during a request, the request is not sent again, and its result is in the state. The next apply converges.

@@ -83,22 +83,20 @@ func TestAccUserUsageLimit_oneOfThreeIsNoMember(t *testing.T) {
 
 // takesOnlyOne makes the service reject every request that sets several limits.
 func takesOnlyOne(status int) acctest.Option {
-	return func(o *emulator.Options) {
-		o.Wrap = func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				body, _ := io.ReadAll(r.Body)
-				r.Body = io.NopCloser(bytes.NewReader(body))
-				if r.Method == http.MethodPut && bytes.Count(body, []byte(`"email"`)) > 1 {
-					w.Header().Set("Content-Type", "application/json")
-					w.Header().Set(emulator.FaultHeader, "only-one") // The contract has no rule for it.
-					w.WriteHeader(status)
-					_, _ = fmt.Fprintf(w, `{"title": "Bad Request", "status": %d, "detail": "One entry is at fault."}`, status)
-					return
-				}
-				next.ServeHTTP(w, r)
-			})
-		}
-	}
+	return acctest.Wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			if r.Method == http.MethodPut && bytes.Count(body, []byte(`"email"`)) > 1 {
+				w.Header().Set("Content-Type", "application/json")
+				w.Header().Set(emulator.FaultHeader, "only-one") // The contract has no rule for it.
+				w.WriteHeader(status)
+				_, _ = fmt.Fprintf(w, `{"title": "Bad Request", "status": %d, "detail": "One entry is at fault."}`, status)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
 }
 
 // If the service rejects a shared request as a whole, each entry is sent separately.

@@ -20,7 +20,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 const day = 24 * time.Hour
@@ -109,17 +108,15 @@ func TestAccAPIKey_planLeavesOpenWhatChanges(t *testing.T) {
 
 // expiryOfItsOwn makes the service set an expiry for a key that was created without one.
 func expiryOfItsOwn(operation string, at time.Time) acctest.Option {
-	return func(o *emulator.Options) {
-		o.Wrap = func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, operation) {
-					r.Body = io.NopCloser(strings.NewReader(fmt.Sprintf("{\"expiresAt\":%d}", at.UnixMilli())))
-					r.ContentLength = -1
-				}
-				next.ServeHTTP(w, r)
-			})
-		}
-	}
+	return acctest.Wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, operation) {
+				r.Body = io.NopCloser(strings.NewReader(fmt.Sprintf("{\"expiresAt\":%d}", at.UnixMilli())))
+				r.ContentLength = -1
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
 }
 
 // An expiry that the service sets is not in the plan of a rotation. The next refresh reads it.

@@ -199,22 +199,20 @@ func TestAccServiceAccount_goneBetweenPlanAndDestroy(t *testing.T) {
 
 // refuse makes the service reject a status that the contract allows, because the contract does not define the full list.
 func refuse(status string) acctest.Option {
-	return func(o *emulator.Options) {
-		o.Wrap = func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				body, _ := io.ReadAll(r.Body)
-				r.Body = io.NopCloser(bytes.NewReader(body))
-				if r.Method == http.MethodPatch && bytes.Contains(body, []byte(status)) {
-					w.Header().Set("Content-Type", "application/json")
-					w.Header().Set(emulator.FaultHeader, "fewer-statuses") // The contract has no rule for it.
-					w.WriteHeader(http.StatusBadRequest)
-					_, _ = io.WriteString(w, `{"title":"Bad Request","status":400,"detail":"The status is not one of active, inactive."}`)
-					return
-				}
-				next.ServeHTTP(w, r)
-			})
-		}
-	}
+	return acctest.Wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			if r.Method == http.MethodPatch && bytes.Contains(body, []byte(status)) {
+				w.Header().Set("Content-Type", "application/json")
+				w.Header().Set(emulator.FaultHeader, "fewer-statuses") // The contract has no rule for it.
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = io.WriteString(w, `{"title":"Bad Request","status":400,"detail":"The status is not one of active, inactive."}`)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
 }
 
 func TestAccServiceAccount_refusedStatusIsAnErrorAtTheAttribute(t *testing.T) {

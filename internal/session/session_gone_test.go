@@ -4,32 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
-
-// meanwhile calls do before the nth request, counted from 0, whose method and path start with request.
-func meanwhile(request string, do func(n int)) acctest.Option {
-	return func(o *emulator.Options) {
-		inner := o.Wrap
-		var seen atomic.Int64
-		o.Wrap = func(next http.Handler) http.Handler {
-			if inner != nil {
-				next = inner(next)
-			}
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if strings.HasPrefix(r.Method+" "+r.URL.Path, request) && strings.HasPrefix(r.UserAgent(), "terraform-provider-agentyard/") {
-					do(int(seen.Add(1)) - 1)
-				}
-				next.ServeHTTP(w, r)
-			})
-		}
-	}
-}
 
 // deleted deletes a session or a computer outside Terraform.
 func deleted(e *acctest.Env, path string) { e.API(http.MethodDelete, path, nil, nil) }
@@ -130,7 +110,7 @@ func TestSession_deletedDuringAnApply(t *testing.T) {
 			var e *acctest.Env
 			var i *acctest.Instance
 			armed := false
-			e = acctest.New(t, meanwhile(request, func(int) {
+			e = acctest.New(t, acctest.Meanwhile(request, func(int) {
 				if armed {
 					armed = false
 					deleted(e, sessionsRoute+"/"+i.ID())

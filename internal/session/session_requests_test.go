@@ -2,7 +2,6 @@ package session_test
 
 import (
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,26 +13,12 @@ import (
 // wholePages makes the emulator use the service's page size.
 func wholePages(o *emulator.Options) { o.MaxPageSize = 100 }
 
-// together calls do for each number below n, with limited parallelism.
-func together(n, parallelism int, do func(k int)) {
-	var running sync.WaitGroup
-	slots := make(chan struct{}, parallelism)
-	for k := range n {
-		slots <- struct{}{}
-		running.Go(func() {
-			do(k)
-			<-slots
-		})
-	}
-	running.Wait()
-}
-
 // madeTogether creates n sessions in one process, each on the computer that on returns.
 func madeTogether(t *testing.T, e *acctest.Env, n int, on func(k int) string) []*acctest.Instance {
 	t.Helper()
 	p := acctest.NewProcess(t, e, nil)
 	made := make([]*acctest.Instance, n)
-	together(n, 10, func(k int) {
+	acctest.Together(n, 10, func(k int) {
 		made[k] = p.NewInstance(sessionType)
 		if out := p.Apply(made[k], valuesOf(on(k), nil)); len(out.Errors) > 0 || len(out.Warnings) > 0 {
 			t.Error(out)
@@ -48,7 +33,7 @@ func planTogether(t *testing.T, e *acctest.Env, made []*acctest.Instance, on fun
 	p := acctest.NewProcess(t, e, nil)
 	var count atomic.Int64
 	e.Journal().Reset()
-	together(len(made), 10, func(k int) {
+	acctest.Together(len(made), 10, func(k int) {
 		out := p.Plan(made[k], valuesOf(on(k), nil))
 		if len(out.Errors) > 0 {
 			t.Error(out)
@@ -113,7 +98,7 @@ func TestSession_creatingAndDestroyingMany(t *testing.T) {
 	}
 	e.Journal().Reset()
 	p := acctest.NewProcess(t, e, nil)
-	together(n, 10, func(k int) {
+	acctest.Together(n, 10, func(k int) {
 		if out := p.Destroy(made[k]); len(out.Errors) > 0 {
 			t.Error(out)
 		}
@@ -141,7 +126,7 @@ func TestSession_lostAmongMany(t *testing.T) {
 			e.Faults().Add(fault)
 			p := acctest.NewProcess(t, e, nil)
 			made := make([]*acctest.Instance, n)
-			together(n, 10, func(k int) {
+			acctest.Together(n, 10, func(k int) {
 				made[k] = p.NewInstance(sessionType)
 				p.Apply(made[k], valuesOf(computer, nil))
 			})

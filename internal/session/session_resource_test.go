@@ -168,11 +168,7 @@ type sent struct {
 }
 
 func (s *sent) option(o *emulator.Options) {
-	inner := o.Wrap
-	o.Wrap = func(next http.Handler) http.Handler {
-		if inner != nil {
-			next = inner(next)
-		}
+	acctest.Wrap(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			isChange := r.Method == http.MethodPost || r.Method == http.MethodPatch
 			if isChange && strings.HasPrefix(r.URL.Path, sessionsRoute) && strings.HasPrefix(r.UserAgent(), "terraform-provider-agentyard/") {
@@ -187,7 +183,7 @@ func (s *sent) option(o *emulator.Options) {
 			}
 			next.ServeHTTP(w, r)
 		})
-	}
+	})(o)
 }
 
 // take returns what was sent since the previous call.

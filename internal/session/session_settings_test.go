@@ -21,41 +21,35 @@ import (
 // rewrite edits every session in the emulator's responses to the provider, depending on the request's method. The responses
 // may violate the contract.
 func rewrite(edit func(method string, session map[string]any)) acctest.Option {
-	return func(o *emulator.Options) {
-		inner := o.Wrap
-		o.Wrap = func(next http.Handler) http.Handler {
-			if inner != nil {
-				next = inner(next)
+	return acctest.Wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasPrefix(r.URL.Path, sessionsRoute) || !strings.HasPrefix(r.UserAgent(), "terraform-provider-agentyard/") {
+				next.ServeHTTP(w, r)
+				return
 			}
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if !strings.HasPrefix(r.URL.Path, sessionsRoute) || !strings.HasPrefix(r.UserAgent(), "terraform-provider-agentyard/") {
-					next.ServeHTTP(w, r)
-					return
+			answer := httptest.NewRecorder()
+			next.ServeHTTP(answer, r)
+			for name, values := range answer.Header() {
+				if name != "Content-Length" {
+					w.Header()[name] = values
 				}
-				answer := httptest.NewRecorder()
-				next.ServeHTTP(answer, r)
-				for name, values := range answer.Header() {
-					if name != "Content-Length" {
-						w.Header()[name] = values
-					}
+			}
+			w.Header().Set(emulator.FaultHeader, "rewritten")
+			w.WriteHeader(answer.Code)
+			var body map[string]any
+			if answer.Code >= 300 || json.Unmarshal(answer.Body.Bytes(), &body) != nil {
+				_, _ = w.Write(answer.Body.Bytes())
+				return
+			}
+			listed, _ := body["sessions"].([]any)
+			for _, one := range append(slices.Clone(listed), body) {
+				if session, ok := one.(map[string]any); ok && session["sessionId"] != nil {
+					edit(r.Method, session)
 				}
-				w.Header().Set(emulator.FaultHeader, "rewritten")
-				w.WriteHeader(answer.Code)
-				var body map[string]any
-				if answer.Code >= 300 || json.Unmarshal(answer.Body.Bytes(), &body) != nil {
-					_, _ = w.Write(answer.Body.Bytes())
-					return
-				}
-				listed, _ := body["sessions"].([]any)
-				for _, one := range append(slices.Clone(listed), body) {
-					if session, ok := one.(map[string]any); ok && session["sessionId"] != nil {
-						edit(r.Method, session)
-					}
-				}
-				_ = json.NewEncoder(w).Encode(body)
-			})
-		}
-	}
+			}
+			_ = json.NewEncoder(w).Encode(body)
+		})
+	})
 }
 
 // edited changes settings in responses. Nil removes a setting.

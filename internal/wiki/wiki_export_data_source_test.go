@@ -146,16 +146,14 @@ func TestAccWikiExport_expiredAddress(t *testing.T) {
 // afterwards calls done after a request whose path has the suffix was processed, before the response is sent. Calls are
 // serialized.
 func afterwards(suffix string, done func()) acctest.Option {
-	return func(opts *emulator.Options) {
-		opts.Wrap = func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				next.ServeHTTP(w, r)
-				if strings.HasSuffix(r.URL.Path, suffix) {
-					done()
-				}
-			})
-		}
-	}
+	return acctest.Wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(w, r)
+			if strings.HasSuffix(r.URL.Path, suffix) {
+				done()
+			}
+		})
+	})
 }
 
 func TestWikiExport_paths(t *testing.T) {

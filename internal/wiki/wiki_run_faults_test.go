@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
@@ -170,15 +169,6 @@ func TestAccWikiRun_replacedOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// together calls do concurrently for each number below n.
-func together(n int, do func(k int)) {
-	var running sync.WaitGroup
-	for k := range n {
-		running.Go(func() { do(k) })
-	}
-	running.Wait()
-}
-
 // Creating runs needs little more than one request for each. A plan of runs that are the latest of their repositories needs
 // only a few requests.
 func TestWikiRun_requestsOfMany(t *testing.T) {
@@ -194,7 +184,7 @@ func TestWikiRun_requestsOfMany(t *testing.T) {
 		configs[k] = acctest.Values{"repo_url": address}
 	}
 	p := acctest.NewProcess(t, e, nil)
-	together(n, func(k int) {
+	acctest.Together(n, n, func(k int) {
 		made[k] = p.NewInstance(wikiRunType)
 		if out := p.Apply(made[k], configs[k]); len(out.Errors) > 0 {
 			t.Error(out)
@@ -205,7 +195,7 @@ func TestWikiRun_requestsOfMany(t *testing.T) {
 	}
 	e.Journal().Reset()
 	p = acctest.NewProcess(t, e, nil)
-	together(n, func(k int) {
+	acctest.Together(n, n, func(k int) {
 		if out := p.Apply(made[k], configs[k]); out.Action != "none" || len(out.Errors) > 0 {
 			t.Error(out)
 		}

@@ -68,16 +68,14 @@ func TestAccWikiSearch_moreThanTheServicesOwnLimit(t *testing.T) {
 
 // watching calls see for requests whose path has the suffix. Calls are serialized.
 func watching(suffix string, see func(*http.Request)) acctest.Option {
-	return func(opts *emulator.Options) {
-		opts.Wrap = func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if strings.HasSuffix(r.URL.Path, suffix) {
-					see(r)
-				}
-				next.ServeHTTP(w, r)
-			})
-		}
-	}
+	return acctest.Wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, suffix) {
+				see(r)
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
 }
 
 func TestWikiSearch_errors(t *testing.T) {
