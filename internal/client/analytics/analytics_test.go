@@ -30,9 +30,7 @@ func word(s string) *string { return &s }
 func inJSON(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	return string(text)
 }
 
@@ -151,9 +149,7 @@ func TestAnalytics_rows(t *testing.T) {
 			t.Parallel()
 			c, rec, _ := serveShort(t, func(string) string { return `200 {"data":[` + tc.rows + `]` + meta + `}` })
 			organization, rows, err := tc.ask(c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			clienttest.Must(t, err)
 			if organization != "org_1" || !reflect.DeepEqual(rows, tc.want) {
 				t.Errorf("got of %q\n%s\nwant\n%s", organization, inJSON(t, rows), inJSON(t, tc.want))
 			}
@@ -212,9 +208,7 @@ func TestAnalytics_refusal(t *testing.T) {
 	}
 	// Errors are not cached: access may have been granted since.
 	_, _ = c.Tools(t.Context(), february, "")
-	if n := rec.Count("GET"); n != 2 {
-		t.Errorf("%d requests", n)
-	}
+	rec.WantCount(t, "GET", 2)
 }
 
 func TestAnalytics_sharesWhatIsAskedTwice(t *testing.T) {
@@ -242,9 +236,7 @@ func TestAnalytics_sharesWhatIsAskedTwice(t *testing.T) {
 	ask(february, "")
 	clk.Advance(time.Second)
 	ask(february, "")
-	if n := rec.Count("GET"); n != 4 {
-		t.Errorf("%d requests", n)
-	}
+	rec.WantCount(t, "GET", 4)
 }
 
 func TestUserAnalytics_pages(t *testing.T) {
@@ -314,9 +306,7 @@ func TestUserAnalytics_pages(t *testing.T) {
 			if err == nil && text != tc.want || !strings.Contains(text, tc.want) {
 				t.Errorf("got %q, want %q", text, tc.want)
 			}
-			if n := rec.Count("GET"); n != tc.asks {
-				t.Errorf("%d requests, want %d: %v", n, tc.asks, rec.Calls())
-			}
+			rec.WantCount(t, "GET", tc.asks)
 		})
 	}
 }

@@ -65,9 +65,7 @@ func TestCIRepositories_readsEveryField(t *testing.T) {
 	if none, err := c.Repositories(t.Context(), "a/..? &b"); err != nil || len(none) != 0 {
 		t.Errorf("got %+v, %v", none, err)
 	}
-	if n := rec.Count(http.MethodGet); n != 2 {
-		t.Errorf("%d requests", n)
-	}
+	rec.WantCount(t, http.MethodGet, 2)
 }
 
 // Repositories of other owners are dropped, even if the service ignores the parameter.
@@ -239,14 +237,10 @@ func TestCIReads_failures(t *testing.T) {
 				if err := of.read(t.Context(), c); err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), operation) {
 					t.Errorf("got %v", err)
 				}
-				if n := rec.Count(http.MethodGet); n != tc.requests {
-					t.Errorf("%d requests", n)
-				}
+				rec.WantCount(t, http.MethodGet, tc.requests)
 				// Errors are not cached.
 				_ = of.read(t.Context(), c)
-				if n := rec.Count(http.MethodGet); n != 2*tc.requests {
-					t.Errorf("%d requests in the end", n)
-				}
+				rec.WantCount(t, http.MethodGet, 2*tc.requests)
 			})
 		}
 	}

@@ -80,9 +80,7 @@ func TestEditCIWorkflow_outcomes(t *testing.T) {
 			t.Parallel()
 			c, _, _ := serveShort(t, func(string) string { return `200 {"sessions":[` + tc.answer + `],"new":1}` })
 			edit, err := c.EditWorkflow(t.Context(), EditWorkflowRequest{Action: "create", Repos: tc.targets})
-			if err != nil {
-				t.Fatal(err)
-			}
+			clienttest.Must(t, err)
 			got := texts(edit.Repositories, func(r RepositoryEdit) string {
 				return fmt.Sprintf("%d:%s", len(r.Targets), strings.ReplaceAll(texts(r.Outcomes, func(o Outcome) string { return string(o.PullRequest) }), " ", ","))
 			})
@@ -159,9 +157,7 @@ func TestEditCIWorkflow_faults(t *testing.T) {
 			if tc.isUncertain && !strings.Contains(err.Error(), "pull requests may have been opened in acme/api (a.yml), acme/web (b.yml)") {
 				t.Errorf("the error does not name the repositories: %v", err)
 			}
-			if n := rec.Count(http.MethodPost); n != tc.posts {
-				t.Errorf("%d requests", n)
-			}
+			rec.WantCount(t, http.MethodPost, tc.posts)
 		})
 	}
 }
@@ -229,9 +225,7 @@ func TestTimeBeforeEdit_isNotWaitedFor(t *testing.T) {
 			if errors.Is(err, context.Canceled) != tc.stops || !tc.stops && err != nil || errors.As(err, &uncertain) {
 				t.Error(err)
 			}
-			if n := rec.Count(http.MethodPost); n != tc.posts {
-				t.Errorf("%d edits", n)
-			}
+			rec.WantCount(t, http.MethodPost, tc.posts)
 		})
 	}
 }
@@ -279,9 +273,7 @@ func TestEditCIWorkflow_discardsWhatItChanges(t *testing.T) {
 		})
 		for range 2 {
 			for _, of := range readsOfCI {
-				if err := of.read(t.Context(), c); err != nil {
-					t.Fatal(err)
-				}
+				clienttest.Must(t, of.read(t.Context(), c))
 			}
 			_, _ = c.EditWorkflow(t.Context(), deletion)
 		}

@@ -48,6 +48,32 @@ func (r *Recorder) Count(method string) int {
 	return n
 }
 
+// WantCount fails the test unless the service received this number of requests with a method.
+func (r *Recorder) WantCount(t *testing.T, method string, want int) {
+	t.Helper()
+	if got := r.Count(method); got != want {
+		t.Errorf("%d requests with %s, want %d: %v", got, method, want, r.Calls())
+	}
+}
+
+// Must ends the test at an error.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// WantText fails the test if there is an error that lacks one of the texts.
+func WantText(t *testing.T, err error, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if err != nil && !strings.Contains(err.Error(), text) {
+			t.Errorf("the error lacks %q: %v", text, err)
+		}
+	}
+}
+
 func Drop(http.ResponseWriter) { panic(http.ErrAbortHandler) }
 
 // Start is the time of the service's clock, and the initial time of the client's.

@@ -100,9 +100,7 @@ func TestCreateComputer_reconcilesALostAnswer(t *testing.T) {
 			if tc.wantErr != nil && !errors.As(err, tc.wantErr) {
 				t.Errorf("got %#v, want a %T", err, tc.wantErr)
 			}
-			if rec.Count(http.MethodPost) != tc.posts {
-				t.Errorf("%d POSTs, want %d", rec.Count(http.MethodPost), tc.posts)
-			}
+			rec.WantCount(t, http.MethodPost, tc.posts)
 			var exists *create.ExistsError
 			if errors.As(err, &exists) && (exists.ImportID == "" || !strings.Contains(err.Error(), "2026-03-01T00:00:00Z")) {
 				t.Errorf("the error does not describe what exists: %v", err)

@@ -38,9 +38,7 @@ func TestCreateFileUpload_readsLiberally(t *testing.T) {
 			t.Parallel()
 			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 200, tc.answer) })
 			upload, err := c.CreateFileUpload(t.Context(), "c1", "a b.txt", inline("hello"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			clienttest.Must(t, err)
 			if got := upload.url + " " + upload.fields["key"]; got != tc.want || !upload.ExpiresAt.Equal(tc.expires) {
 				t.Errorf("got %q until %v", got, upload.ExpiresAt)
 			}
@@ -80,9 +78,7 @@ func TestUpload_isAFormWithoutTheKey(t *testing.T) {
 		return io.NopCloser(iotest.OneByteReader(strings.NewReader("hello"))), nil
 	}
 	upload := &FileUpload{url: storage.URL + "/put?sig=s3cret", fields: map[string]string{"policy": "p", "key": "k"}}
-	if err := c.Upload(t.Context(), upload, `ä"b.txt`, content, func(n int64) { sent = append(sent, n) }); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, c.Upload(t.Context(), upload, `ä"b.txt`, content, func(n int64) { sent = append(sent, n) }))
 	requests, forms := storage.Seen()
 	form, r := forms[0], requests[0]
 	for name, want := range map[string]string{"policy": "p", "key": "k", "file": "hello", "type of the file": "text/plain", "name of the file": `ä"b.txt`} {
@@ -102,9 +98,7 @@ func TestUpload_isAFormWithoutTheKey(t *testing.T) {
 	if !slices.Equal(sent, []int64{1, 2, 3, 4, 5}) {
 		t.Errorf("progress: %v", sent)
 	}
-	if rec.Count(http.MethodPost) != 0 {
-		t.Error("the service was asked")
-	}
+	rec.WantCount(t, http.MethodPost, 0)
 }
 
 func TestUpload_isRepeated(t *testing.T) {
@@ -254,9 +248,7 @@ func TestUpload_streams(t *testing.T) {
 			most, next = max(most, now.HeapSys), next+size/16
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	runtime.ReadMemStats(&now)
 	t.Logf("%d MiB allocated in all, at most %d MiB of heap at once", (now.TotalAlloc-before.TotalAlloc)>>20, most>>20)
 	if allocated := now.TotalAlloc - before.TotalAlloc; allocated > 16<<20 {

@@ -222,9 +222,7 @@ func TestComputersByID_asksAloneForWhatTheListingLacks(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			clienttest.Must(t, err)
 			var members []string
 			for _, member := range found {
 				members = append(members, member.ID)
@@ -374,9 +372,7 @@ func TestBatchProblem(t *testing.T) {
 		c.listings.StartEmpty("")
 		c.listings.Put("", &old)
 		known, err := c.listings.Snapshot(t.Context(), "", "", c.conn.Clock.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Must(t, err)
 		if got := batchProblem(&tc.result, BulkCreateRequest{Quantity: 2, NamePrefix: "web"}, known); got == "" != (tc.want == "") || !strings.Contains(got, tc.want) {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}

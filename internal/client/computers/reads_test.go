@@ -335,9 +335,7 @@ func TestWatchComputer_readsAfterAWaitAreNotOlderThanItsEnd(t *testing.T) {
 	read := func() string {
 		t.Helper()
 		got, err := c.Get(t.Context(), "a", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Must(t, err)
 		return got.Status
 	}
 	read()

@@ -23,9 +23,7 @@ func TestCreateEnvironment_sendsOnlyWhatIsSet(t *testing.T) {
 	} {
 		c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{"GET ": listed(), "POST ": `201 {"id":"env_1","buildId":"bld_1"}`}))
 		made, err := c.Create(t.Context(), body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Must(t, err)
 		if sent := rec.Bodies[len(rec.Bodies)-1]; sent != want {
 			t.Errorf("sent %s, want %s", sent, want)
 		}
@@ -102,9 +100,7 @@ func TestCreateEnvironment_reconcilesALostAnswer(t *testing.T) {
 			if !clienttest.IsA(err, tc.wantErr) || err == nil && (got.ID != tc.wantID || got.LatestBuildID() != tc.wantBuild) {
 				t.Errorf("got %+v, %v", got, err)
 			}
-			if rec.Count(http.MethodPost) != tc.posts {
-				t.Errorf("asked %v", rec.Calls())
-			}
+			rec.WantCount(t, http.MethodPost, tc.posts)
 			if tc.wantErr == nil {
 				return
 			}

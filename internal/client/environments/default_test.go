@@ -84,9 +84,7 @@ func TestSetDefaultEnvironment(t *testing.T) {
 			if !clienttest.IsA(err, tc.wantErr) {
 				t.Errorf("got %v", err)
 			}
-			if err != nil && !strings.Contains(err.Error(), "setDefaultEnvironment") {
-				t.Errorf("the error does not name the operation: %v", err)
-			}
+			clienttest.WantText(t, err, "setDefaultEnvironment")
 			rec.Want(t, tc.calls...)
 			if rec.Bodies[0] != `{"environmentId":"env_1"}` {
 				t.Errorf("sent %s", rec.Bodies[0])

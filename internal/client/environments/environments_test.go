@@ -63,9 +63,7 @@ func TestEnvironments_readsEveryForm(t *testing.T) {
 			if (err != nil) != tc.fails || !slices.Equal(got, tc.want) {
 				t.Errorf("got %v, %v", got, err)
 			}
-			if err != nil && !strings.Contains(err.Error(), "listEnvironments") {
-				t.Errorf("the error does not name the operation: %v", err)
-			}
+			clienttest.WantText(t, err, "listEnvironments")
 		})
 	}
 }
@@ -79,13 +77,9 @@ func TestEnvironments_readsEveryField(t *testing.T) {
 		"failureCategory":"timeout","excerpt":"e","truncated":true,"withheld":true,"createdAt":3,"startedAt":4,"finishedAt":5,"promotedAt":6}}`
 	c, _, _ := serveShort(t, clienttest.Answers(map[string]string{"GET /env_1": `200 {"environment":` + whole + `}`}))
 	e, err := c.GetUncached(t.Context(), "env_1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	got, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	var want, have map[string]any
 	if json.Unmarshal(got, &have) != nil || json.Unmarshal([]byte(whole), &want) != nil {
 		t.Fatal("no JSON")
@@ -129,9 +123,7 @@ func TestEnvironments_tellsTheDefault(t *testing.T) {
 			for _, form := range forms {
 				c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{"GET ": "200 " + form}))
 				found, err := c.List(t.Context(), "")
-				if err != nil {
-					t.Fatal(err)
-				}
+				clienttest.Must(t, err)
 				id, err := c.Default(t.Context())
 				if got := fmt.Sprint(id, " ", *found[0].IsDefault, *found[1].IsDefault); err != nil || got != tc.want || found[1].OrganizationDefault != id {
 					t.Errorf("got %s, %v, want %s", got, err, tc.want)
@@ -195,9 +187,7 @@ func TestEnvironment_aThousandReadsShareOneListing(t *testing.T) {
 func shown(t *testing.T, e *Environment) string {
 	t.Helper()
 	text, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	return string(text)
 }
 
@@ -233,9 +223,7 @@ func TestEnvironment_showsTheSameHoweverItWasRead(t *testing.T) {
 			var got []string
 			for range 2 { // The first read is a single one, and the second one is a listing.
 				e, err := c.Get(t.Context(), "env_1")
-				if err != nil {
-					t.Fatal(err)
-				}
+				clienttest.Must(t, err)
 				got = append(got, shown(t, e))
 			}
 			if got[0] != got[1] || !strings.Contains(got[0], tc.want) {

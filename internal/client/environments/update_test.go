@@ -3,7 +3,6 @@ package environments
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
@@ -89,9 +88,7 @@ func TestUpdateEnvironment_findsTheBuild(t *testing.T) {
 			if got != tc.want || !clienttest.IsA(err, tc.wantErr) {
 				t.Errorf("got %q, %v", got, err)
 			}
-			if err != nil && !strings.Contains(err.Error(), "updateEnvironment") {
-				t.Errorf("the error does not name the operation: %v", err)
-			}
+			clienttest.WantText(t, err, "updateEnvironment")
 			rec.Want(t, tc.calls...)
 		})
 	}

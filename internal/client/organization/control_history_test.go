@@ -67,9 +67,7 @@ func TestEnterpriseControlHistory_order(t *testing.T) {
 			t.Errorf("got %s, %v", revisions(found), err)
 		}
 	}
-	if n := rec.Count(http.MethodGet); n != 2 {
-		t.Errorf("%d requests", n)
-	}
+	rec.WantCount(t, http.MethodGet, 2)
 }
 
 func TestEnterpriseControlHistory_most(t *testing.T) {

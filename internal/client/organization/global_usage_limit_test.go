@@ -195,9 +195,7 @@ func TestSetAndRemoveGlobalUsageLimit(t *testing.T) {
 			if !clienttest.IsA(err, tc.wantErr) {
 				t.Errorf("got %v", err)
 			}
-			if err != nil && (!strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), "setGlobalUsageLimit")) {
-				t.Errorf("the error does not say what failed: %v", err)
-			}
+			clienttest.WantText(t, err, tc.says, "setGlobalUsageLimit")
 			rec.Want(t, tc.calls...)
 			if rec.Bodies[0] != body {
 				t.Errorf("sent %s", rec.Bodies[0])

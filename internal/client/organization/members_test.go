@@ -150,9 +150,7 @@ func TestMembers_failures(t *testing.T) {
 				t.Errorf("the look-up: %v", err)
 			}
 			// Each call starts over after the error.
-			if n := rec.Count(http.MethodGet); n != 4 {
-				t.Errorf("%d requests", n)
-			}
+			rec.WantCount(t, http.MethodGet, 4)
 		})
 	}
 }
@@ -177,9 +175,7 @@ func TestMembersByEmail(t *testing.T) {
 					t.Errorf("got %s, %v", membersOf(found), err)
 				}
 			}
-			if n := rec.Count(http.MethodGet); n != tc.requests {
-				t.Errorf("%d requests, want %d", n, tc.requests)
-			}
+			rec.WantCount(t, http.MethodGet, tc.requests)
 		})
 	}
 }
@@ -214,9 +210,7 @@ func TestMembers_manyReadersShareThePages(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if n := rec.Count(http.MethodGet); n != 3 {
-		t.Errorf("%d requests", n)
-	}
+	rec.WantCount(t, http.MethodGet, 3)
 }
 
 func TestRemoveMember(t *testing.T) {
@@ -261,9 +255,7 @@ func TestRemoveMember(t *testing.T) {
 			if calls := rec.Calls(); len(calls) != tc.calls || calls[0] != remove {
 				t.Errorf("asked %v", calls)
 			}
-			if err != nil && !strings.Contains(err.Error(), "removeMember") {
-				t.Errorf("the error does not name the operation: %v", err)
-			}
+			clienttest.WantText(t, err, "removeMember")
 		})
 	}
 }
@@ -337,9 +329,7 @@ func TestMembers_heap(t *testing.T) { //nolint:paralleltest // It measures the h
 
 	before, kept := heap(), make([][]Member, pages)
 	for number := range kept {
-		if err := json.Unmarshal([]byte("["+strings.Join(usersOf(number), ",")+"]"), &kept[number]); err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Must(t, json.Unmarshal([]byte("["+strings.Join(usersOf(number), ",")+"]"), &kept[number]))
 	}
 	records := (heap() - before) / pages
 	runtime.KeepAlive(kept)

@@ -211,9 +211,7 @@ func TestUsageLimits_oneListingServesAll(t *testing.T) {
 	}
 	read()
 	rec.Want(t, getLimits, getLimits, putLimits, getLimits)
-	if err := c.RemoveGlobalUsageLimit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, c.RemoveGlobalUsageLimit(t.Context()))
 	read()
 	rec.Want(t, getLimits, getLimits, putLimits, getLimits, putGlobal, getLimits)
 }
@@ -341,9 +339,7 @@ func TestSetAndRemoveUserUsageLimit(t *testing.T) {
 			if !clienttest.IsA(err, tc.wantErr) || (got != nil) != (tc.want != "") || got != nil && got.Email+"="+shownLimit(got.Limit) != tc.want {
 				t.Errorf("got %+v, %v", got, err)
 			}
-			if err != nil && (!strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), "setUserUsageLimits")) {
-				t.Errorf("the error does not say what failed: %v", err)
-			}
+			clienttest.WantText(t, err, tc.says, "setUserUsageLimits")
 			rec.Want(t, tc.calls...)
 			if rec.Bodies[0] != body {
 				t.Errorf("sent %s", rec.Bodies[0])

@@ -44,9 +44,7 @@ func TestServiceAccounts_readsEveryForm(t *testing.T) {
 			if (err != nil) != tc.fails || !slices.Equal(got, tc.want) {
 				t.Errorf("got %v, %v", got, err)
 			}
-			if err != nil && !strings.Contains(err.Error(), "listServiceAccounts") {
-				t.Errorf("the error does not name the operation: %v", err)
-			}
+			clienttest.WantText(t, err, "listServiceAccounts")
 		})
 	}
 }
@@ -70,9 +68,7 @@ func TestServiceAccount_readsShareOneListing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := rec.Count(http.MethodGet); got != want {
-			t.Errorf("%d reads were sent, want %d", got, want)
-		}
+		rec.WantCount(t, http.MethodGet, want)
 	}
 	read(2)
 	read(2)
@@ -81,9 +77,7 @@ func TestServiceAccount_readsShareOneListing(t *testing.T) {
 		t.Fatal(err)
 	}
 	read(4)
-	if err := c.Delete(t.Context(), "sa_1"); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, c.Delete(t.Context(), "sa_1"))
 	read(6)
 }
 
@@ -165,9 +159,7 @@ func TestCreateServiceAccount_reconcilesALostAnswer(t *testing.T) {
 			if tc.wantErr != nil && !errors.As(err, tc.wantErr) {
 				t.Errorf("got %#v, want a %T", err, tc.wantErr)
 			}
-			if rec.Count(http.MethodPost) != tc.posts {
-				t.Errorf("%d POSTs, want %d", rec.Count(http.MethodPost), tc.posts)
-			}
+			rec.WantCount(t, http.MethodPost, tc.posts)
 		})
 	}
 }

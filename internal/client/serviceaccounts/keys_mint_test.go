@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -143,11 +142,7 @@ func checkMade(t *testing.T, s *keyring, made *MintedAPIKey, err error, want str
 	if want == "" && err == nil {
 		t.Errorf("got %+v, want an error", made)
 	}
-	for _, part := range wantErr {
-		if err != nil && !strings.Contains(err.Error(), part) {
-			t.Errorf("the error lacks %q: %v", part, err)
-		}
-	}
+	clienttest.WantText(t, err, wantErr...)
 	if live := fmt.Sprint(s.live()); live != wantLive {
 		t.Errorf("the live keys are %s, want %s", live, wantLive)
 	}

@@ -150,9 +150,7 @@ func TestAPIKeys_shareOneListing(t *testing.T) {
 	s.add("a", nil)
 	read := func() []APIKey {
 		keys, err := c.ListKeys(t.Context(), "sa")
-		if err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Must(t, err)
 		return keys
 	}
 	for range 3 {
@@ -163,9 +161,7 @@ func TestAPIKeys_shareOneListing(t *testing.T) {
 	if s.listed != 1 {
 		t.Errorf("%d listings for three reads", s.listed)
 	}
-	if err := c.RevokeKey(t.Context(), "sa", "a"); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, c.RevokeKey(t.Context(), "sa", "a"))
 	if keys := read(); !keys[0].IsRevoked || s.listed != 2 {
 		t.Errorf("after a revocation: %+v with %d listings", keys, s.listed)
 	}

@@ -11,9 +11,7 @@ import (
 func connected(t testing.TB, cfg transport.Config) *Client {
 	t.Helper()
 	conn, err := transport.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	return New(conn)
 }
 

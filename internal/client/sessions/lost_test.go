@@ -350,9 +350,7 @@ func TestCreateUnnamed(t *testing.T) {
 // hear sends a request, so that the client knows the service's time, like the check during a plan.
 func (d *desk) hear(t *testing.T) {
 	t.Helper()
-	if err := d.client.conn.CheckAccess(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, d.client.conn.CheckAccess(t.Context()))
 }
 
 // If no response is lost, nothing is listed.

@@ -99,9 +99,7 @@ func TestSessionRequests(t *testing.T) {
 				}
 				return "200 " + ses("s 1/..", "")
 			})
-			if err := tc.send(t.Context(), c); err != nil {
-				t.Fatal(err)
-			}
+			clienttest.Must(t, tc.send(t.Context(), c))
 			if clienttest.WantCalls(t, rec, tc.call); rec.Bodies[0] != tc.body {
 				t.Errorf("sent %s, want %s", rec.Bodies[0], tc.body)
 			}
@@ -228,17 +226,13 @@ func TestSession_beyondTheListing(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", id, found, err)
 		}
 	}
-	if n := rec.Count(http.MethodGet); n != 10+2 {
-		t.Errorf("%d requests, want ten pages and two sessions", n)
-	}
+	rec.WantCount(t, http.MethodGet, 10+2)
 	for range 2 {
 		if _, err := c.Get(t.Context(), "s1250", "7", clienttest.Start.Add(-time.Hour)); !collection.IsGone(err) {
 			t.Errorf("got %v", err)
 		}
 	}
-	if n := rec.Count(http.MethodGet); n != 10+2+2*2 {
-		t.Errorf("%d requests, want the session twice with its computer and without it", n)
-	}
+	rec.WantCount(t, http.MethodGet, 10+2+2*2)
 }
 
 func TestSession_isGoneWhereAListingLacksItToo(t *testing.T) {

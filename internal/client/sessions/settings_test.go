@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"encoding/json"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"maps"
 	"reflect"
 	"slices"
@@ -13,18 +14,14 @@ import (
 func settingsOf(t *testing.T, field, value string) *Settings {
 	t.Helper()
 	settings := &Settings{}
-	if err := json.Unmarshal([]byte(`{"`+field+`":`+value+`}`), settings); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, json.Unmarshal([]byte(`{"`+field+`":`+value+`}`), settings))
 	return settings
 }
 
 func jsonOf(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	return string(text)
 }
 
@@ -158,9 +155,7 @@ func TestSessionSettings_changesOnlyWhatDiffers(t *testing.T) {
 			}
 		}
 		settings := &Settings{}
-		if err := json.Unmarshal([]byte(jsonOf(t, fields)), settings); err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Must(t, json.Unmarshal([]byte(jsonOf(t, fields)), settings))
 		return settings
 	}
 	all := with("")
@@ -294,9 +289,7 @@ func TestSessionSettings_deprecatedMode(t *testing.T) {
 	} {
 		wanted := &Settings{AutonomyMode: new(tc.mode)}
 		var answer Settings
-		if err := json.Unmarshal([]byte(tc.answer), &answer); err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Must(t, json.Unmarshal([]byte(tc.answer), &answer))
 		kept := answer.Keeping(wanted).AutonomyMode
 		if wanted.HoldsIn(&answer) != tc.holds || (kept != nil && *kept == tc.mode) != tc.keeps {
 			t.Errorf("%s: holds %v, kept %s", name, wanted.HoldsIn(&answer), jsonOf(t, kept))

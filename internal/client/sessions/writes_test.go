@@ -306,9 +306,7 @@ func TestSessions_most(t *testing.T) {
 				t.Errorf("%d: %d sessions, %v", most, len(found), err)
 			}
 		}
-		if rec.Count(http.MethodGet) != calls {
-			t.Errorf("%d: %d requests, want %d", most, rec.Count(http.MethodGet), calls)
-		}
+		rec.WantCount(t, http.MethodGet, calls)
 	}
 	c, _, _ := serveSessions(t, func(string, time.Duration) string { return `403 {"detail":"no"}` })
 	if found, err := c.List(t.Context(), "", 5); transport.StatusOf(err) != 403 || found != nil {

@@ -23,9 +23,7 @@ import (
 func connected(t testing.TB, cfg Config) *Conn {
 	t.Helper()
 	c, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	return c
 }
 
@@ -98,15 +96,11 @@ func TestSend_repeatsOnlyWhatIsSafe(t *testing.T) {
 			if _, err := getSample(t.Context(), c); err == nil {
 				t.Error("the read succeeded")
 			}
-			if got := rec.Count(http.MethodGet); got != tc.get {
-				t.Errorf("the read was sent %d times, want %d", got, tc.get)
-			}
+			rec.WantCount(t, http.MethodGet, tc.get)
 			if err := createSamples(t.Context(), c); err == nil {
 				t.Error("the creation succeeded")
 			}
-			if got := rec.Count(http.MethodPost); got != tc.create {
-				t.Errorf("the creation was sent %d times, want %d", got, tc.create)
-			}
+			rec.WantCount(t, http.MethodPost, tc.create)
 		})
 	}
 }
@@ -118,9 +112,7 @@ func TestSend_repeatsWhenNobodyListens(t *testing.T) {
 	server.Close()
 	clk := clock.NewFake(time.Now())
 	c, err := New(Config{BaseURL: address, APIKey: clienttest.Key, MaxRetries: 3, Clock: clk})
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	err = createSamples(t.Context(), c)
 	var transport *TransportError
 	if !errors.As(err, &transport) || !transport.Unsent {
@@ -147,9 +139,7 @@ func TestSend_recoversAfterAFault(t *testing.T) {
 	if err != nil || got.ID != "c1" || got.CreatedAt.Time().Year() != 2023 {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if rec.Count(http.MethodGet) != 3 {
-		t.Errorf("sent %d times, want 3", rec.Count(http.MethodGet))
-	}
+	rec.WantCount(t, http.MethodGet, 3)
 }
 
 func TestRetryAfter(t *testing.T) {
@@ -221,9 +211,7 @@ func TestRequest_saysWhoAsks(t *testing.T) {
 		clienttest.AnswerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
 	})
 	nameless, err := New(Config{BaseURL: c.base.String(), APIKey: clienttest.Key, Clock: clk})
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	for want, caller := range map[string]*Conn{"test/1": c, "Go-http-client/1.1": nameless} {
 		if _, err := getSample(t.Context(), caller); err != nil {
 			t.Fatal(err)
@@ -429,9 +417,7 @@ func TestRequestsPerSecond(t *testing.T) {
 		clienttest.AnswerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
 	})
 	limited, err := New(Config{BaseURL: c.base.String(), APIKey: clienttest.Key, RequestsPerSecond: 2, Clock: clk})
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	start := clk.Now()
 	for range 10 {
 		if _, err := getSample(t.Context(), limited); err != nil {

@@ -96,9 +96,7 @@ func TestExchange_requestTimeoutBoundsAWrite(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: 3, RequestTimeout: time.Minute, Clock: clock.NewFake(clienttest.Start)})
-				if err != nil {
-					t.Fatal(err)
-				}
+				clienttest.Must(t, err)
 				service := &neverAnswers{begins: inBody}
 				c.api.HTTPClient.Transport = service
 				_, err = c.Exchange(t.Context(), aWrite, OnlyJSON)
@@ -200,9 +198,7 @@ func TestExchange_whatNeverConnectedIsUnsent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, err := New(Config{BaseURL: tc.address(t), APIKey: clienttest.Key, MaxRetries: 3, Clock: clock.NewFake(time.Now())})
-			if err != nil {
-				t.Fatal(err)
-			}
+			clienttest.Must(t, err)
 			if tc.prepare != nil {
 				tc.prepare(c)
 			}
@@ -233,9 +229,7 @@ func TestExchange_requestTimeoutWithinTheHandshakeIsUnsent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: 3, RequestTimeout: time.Minute, Clock: clock.NewFake(time.Now())})
-		if err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Must(t, err)
 		var dials atomic.Int32
 		transport, _ := c.api.HTTPClient.Transport.(*http.Transport)
 		transport.TLSHandshakeTimeout = time.Hour
@@ -261,9 +255,7 @@ func TestExchange_whatWasSentOverHTTP2IsAmbiguous(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	c, err := New(Config{BaseURL: server.URL, APIKey: clienttest.Key, MaxRetries: 3, Clock: clock.NewFake(time.Now())})
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	c.api.HTTPClient.Transport = server.Client().Transport
 	_, err = c.Exchange(t.Context(), aWrite, OnlyJSON)
 	var failure *TransportError
@@ -276,9 +268,7 @@ func TestExchange_whatWasSentOverHTTP2IsAmbiguous(t *testing.T) {
 func silent(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // It ends with the test.
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	return "https://" + listener.Addr().String()
 }

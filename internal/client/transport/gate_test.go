@@ -82,14 +82,10 @@ func TestGate_manyWorkersKeepToTheServicesRate(t *testing.T) {
 			t.Parallel()
 			clk := &crowdClock{now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), awake: workers}
 			emu, err := emulator.Start(t.Context(), emulator.Options{Clock: clk, RequestsPerSecond: limit})
-			if err != nil {
-				t.Fatal(err)
-			}
+			clienttest.Must(t, err)
 			defer func() { _ = emu.Close() }()
 			c, err := New(Config{BaseURL: emu.URL(), APIKey: emu.BootstrapKey(), MaxRetries: DefaultMaxRetries, Clock: clk})
-			if err != nil {
-				t.Fatal(err)
-			}
+			clienttest.Must(t, err)
 			c.Gate.random = func() float64 { return 0.5 }
 			start := clk.Now()
 			var crowd sync.WaitGroup
@@ -154,9 +150,7 @@ func TestGate_refusalsHoldEverybodyBack(t *testing.T) {
 			})
 			clk = fake
 			refused := newPassage(t.Context())
-			if err := c.Gate.Enter(t.Context(), &refused); err != nil {
-				t.Fatal(err)
-			}
+			clienttest.Must(t, c.Gate.Enter(t.Context(), &refused))
 			for range 2 {
 				if _, err := getSample(t.Context(), c); err != nil {
 					t.Fatal(err)
@@ -178,9 +172,7 @@ func TestGate_halvesAndRaises(t *testing.T) {
 	enter := func() *Passage {
 		t.Helper()
 		p := newPassage(t.Context())
-		if err := g.Enter(t.Context(), &p); err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Must(t, g.Enter(t.Context(), &p))
 		return &p
 	}
 	check := func(what string, limit rate.Limit, held time.Duration) {
@@ -240,9 +232,7 @@ func TestGate_configuredRateIsACeiling(t *testing.T) {
 	start := clk.Now()
 	for n := range 400 {
 		p := newPassage(t.Context())
-		if err := g.Enter(t.Context(), &p); err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Must(t, g.Enter(t.Context(), &p))
 		if n == 0 {
 			g.refused(&p, time.Second)
 			continue
@@ -260,9 +250,7 @@ func TestGate_refusalsHoldBeneathTheCeiling(t *testing.T) {
 	clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
 	g := NewGate(clk, func() float64 { return 0 }, noBackoff, 1)
 	first, second := newPassage(t.Context()), newPassage(t.Context())
-	if err := g.Enter(t.Context(), &first); err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, g.Enter(t.Context(), &first))
 	refusedAt := clk.Now()
 	g.refused(&first, 10*time.Second)
 	if err := g.Enter(t.Context(), &second); err != nil || clk.Now().Sub(refusedAt) != 10*time.Second {
@@ -427,9 +415,7 @@ func TestRefusals_areBounded(t *testing.T) {
 		c, _, clk := serveRefusals(t, "240")
 		p := newPassage(t.Context())
 		p.heldBack = maxHeldBack - 2*time.Minute
-		if err := c.Gate.Enter(t.Context(), &p); err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Must(t, c.Gate.Enter(t.Context(), &p))
 		c.Gate.refused(&Passage{}, 4*time.Minute)
 		if err := c.Gate.Enter(t.Context(), &p); !errors.Is(err, errHeldBack) || len(clk.Sleeps()) > 0 {
 			t.Errorf("got %v", err)

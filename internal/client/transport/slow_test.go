@@ -62,9 +62,7 @@ func TestExchange_slowOperations(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: 3, RequestTimeout: tc.timeout, Clock: clock.NewFake(clienttest.Start)})
-				if err != nil {
-					t.Fatal(err)
-				}
+				clienttest.Must(t, err)
 				service := &neverAnswers{}
 				c.api.HTTPClient.Transport = service
 				started := time.Now()

@@ -46,9 +46,7 @@ func (c closeNoting) Close() error {
 func pipeClient(t *testing.T, handle func(conn pipeConn, r *http.Request)) *Conn {
 	t.Helper()
 	c, err := New(Config{BaseURL: "http://127.0.0.1", APIKey: clienttest.Key, RequestTimeout: idleTime, Clock: clock.NewFake(time.Now())})
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	transport := &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: idleLimited(func(context.Context, string, string) (net.Conn, error) {
@@ -140,9 +138,7 @@ func TestDownload_idleTime(t *testing.T) {
 				}
 			})
 			stored, err := c.OpenDownload(t.Context(), "http://127.0.0.1/get")
-			if err != nil {
-				t.Fatal(err)
-			}
+			clienttest.Must(t, err)
 			pauseFor(2 * idleTime) // The time that the local machine takes does not count.
 			data, err := io.ReadAll(stored)
 			var stalled *stalledError
@@ -190,13 +186,9 @@ func TestNewTransferClient(t *testing.T) {
 	transport := newTransferClient(idleTime).Transport.(signedLocations).RoundTripper.(*http.Transport)
 	server := clienttest.ServeStorage(t, clienttest.NoContent)
 	at, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	conn, err := transport.DialContext(t.Context(), "tcp", at.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	defer func() { _ = conn.Close() }()
 	if idle, ok := conn.(*idleConn); !ok || idle.timeout != idleTime || transport.ForceAttemptHTTP2 {
 		t.Errorf("the connection is a %T, HTTP/2 %v", conn, transport.ForceAttemptHTTP2)
@@ -221,9 +213,7 @@ func TestStream_idleTime(t *testing.T) {
 				}
 			})
 			resp, err := c.Stream(t.Context(), aRead, func(*http.Response) error { return nil })
-			if err != nil {
-				t.Fatal(err)
-			}
+			clienttest.Must(t, err)
 			data, err := io.ReadAll(resp.Body)
 			if (err != nil) != stalls || stalls && !strings.Contains(err.Error(), "the transfer stalled: no data moved for 10s") || !stalls && len(data) != parts {
 				t.Errorf("got %q, %v", data, err)

@@ -83,9 +83,7 @@ func TestCreateWikiRun_takesEveryAnswer(t *testing.T) {
 			if !clienttest.IsA(err, tc.want) || err == nil && (got.ID != "w1" || got.Branch != tc.branch) {
 				t.Errorf("got %+v, %v", got, err)
 			}
-			if rec.Count(http.MethodPost) != 1 {
-				t.Errorf("asked %v", rec.Calls())
-			}
+			rec.WantCount(t, http.MethodPost, 1)
 		})
 	}
 }
@@ -119,9 +117,7 @@ func TestCreateWikiRunRequest_isWanted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var run Run
-			if err := json.Unmarshal([]byte(strings.Replace(wiki("w1", tc.more), tc.old, tc.new, 1)), &run); err != nil {
-				t.Fatal(err)
-			}
+			clienttest.Must(t, json.Unmarshal([]byte(strings.Replace(wiki("w1", tc.more), tc.old, tc.new, 1)), &run))
 			tc.asked.RepoURL = acmeAPI
 			if got := tc.asked.isWanted(&run); got != tc.want {
 				t.Errorf("got %v for %+v", got, run)

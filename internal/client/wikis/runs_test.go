@@ -233,9 +233,7 @@ func TestWikiRuns_writesDiscardWhatWasRead(t *testing.T) {
 				}
 			}
 			read()
-			if err := write(t.Context(), c); err != nil {
-				t.Fatal(err)
-			}
+			clienttest.Must(t, write(t.Context(), c))
 			before := len(rec.Calls())
 			read()
 			if after := rec.Calls()[before:]; !slices.Equal(after, []string{getWikis, historyOf + "api"}) {
