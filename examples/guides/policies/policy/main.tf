@@ -19,9 +19,17 @@ locals {
     !try(r.unknown.service_account_id, false)
   ]
 
+  # A duration can have several units, such as "1w12h".
+  hours = { w = 168, d = 24, h = 1, m = 1 / 60, s = 1 / 3600 }
+
   bad_expiry = [
-    for r in local.planned : r.address if r.type == "agentyard_api_key" &&
-    try(tonumber(trimsuffix(r.after.expires_in, "d")) > 90, true)
+    for r in local.planned : r.address if r.type == "agentyard_api_key" && try(
+      sum([
+        for part in regexall("([0-9.]+)([a-z]+)", r.after.expires_in) :
+        part[0] * local.hours[part[1]]
+      ]) > 90 * 24,
+      true # Without expires_in, the key may live forever.
+    )
   ]
 
   high_limit = [
@@ -40,7 +48,7 @@ output "result" {
   }
   precondition {
     condition     = length(local.bad_expiry) == 0
-    error_message = "expires_in above 90d: ${join(", ", local.bad_expiry)}."
+    error_message = "Limit expires_in to 90d: ${join(", ", local.bad_expiry)}."
   }
   precondition {
     condition     = length(local.high_limit) == 0
