@@ -279,10 +279,13 @@ func NeedsImportForEach(t *testing.T) {
 // NeedsTestFiles skips a test on a CLI that cannot run module tests.
 func NeedsTestFiles(t *testing.T) {
 	t.Helper()
-	if !atLeast(t, 1, 6) {
+	if !HasTestFiles(t) {
 		t.Skip("needs a CLI with test files: Terraform 1.6 or newer")
 	}
 }
+
+// HasTestFiles reports whether the CLI under test can run module tests.
+func HasTestFiles(t *testing.T) bool { return atLeast(t, 1, 6) }
 
 var cliVersion = sync.OnceValues(func() ([2]int, error) {
 	var v [2]int

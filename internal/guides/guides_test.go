@@ -84,7 +84,7 @@ func TestGuides_shape(t *testing.T) {
 		}
 		for _, block := range blocks {
 			for line := range strings.Lines(block.text) {
-				if len(strings.TrimSpace(line)) > 80 && block.language != "sh" {
+				if len(strings.TrimSpace(line)) > 80 {
 					t.Errorf("%s: %q is longer than 80 characters", guide.name, line)
 				}
 			}

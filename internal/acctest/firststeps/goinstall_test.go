@@ -72,7 +72,9 @@ func releaseTo(t *testing.T, proxy string) {
 	}
 }
 
-// The line in the READMEs and pages installs the emulator without a checkout.
+var goInstall = regexp.MustCompile(`module=\S+\ngo install \S+@latest`)
+
+// The lines in the READMEs and pages install the emulator without a checkout.
 func TestGoInstall_emulator(t *testing.T) {
 	t.Parallel()
 	var lines []string
@@ -81,10 +83,10 @@ func TestGoInstall_emulator(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines = append(lines, regexp.MustCompile(`go install \S+@latest`).FindAllString(string(text), -1)...)
+		lines = append(lines, goInstall.FindAllString(strings.ReplaceAll(string(text), "\n    ", "\n"), -1)...)
 	}
 	if len(lines) != 4 || len(slices.Compact(slices.Clone(lines))) != 1 {
-		t.Fatalf("the READMEs and pages say %q, want the same line once in each", lines)
+		t.Fatalf("the READMEs and pages say %q, want the same lines once in each", lines)
 	}
 	proxy := t.TempDir()
 	releaseTo(t, proxy)

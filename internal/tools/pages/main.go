@@ -42,7 +42,6 @@ var (
 	)
 	callout   = regexp.MustCompile(`(?m)^([~\-!])> (.+)$`)
 	codeBlock = regexp.MustCompile("(?s)```\\w*\n(.*?)```")
-	longWord  = regexp.MustCompile(`\S{61}`) // Leaves no good place to break the line.
 	reference = regexp.MustCompile(`href="([^"]+)"`)
 	anchor    = regexp.MustCompile(`id="([^"]+)"`)
 )
@@ -111,7 +110,7 @@ func render(name string, source []byte) (*page, error) {
 	for _, block := range codeBlock.FindAllSubmatch(source, -1) {
 		for line := range strings.Lines(string(block[1])) {
 			line = strings.TrimRight(line, "\n")
-			if len([]rune(line)) > maxCode && !longWord.MatchString(line) {
+			if len([]rune(line)) > maxCode {
 				p.wide = append(p.wide, line)
 			}
 		}

@@ -14,7 +14,7 @@ func TestRun(t *testing.T) {
 	for name, content := range map[string]string{
 		"index.md":       "[relative](guides/a)\n[good](" + registry + "/guides/a#first-steps)\n[bad](" + registry + "/guides/c)\n",
 		"guides/a.md":    "## First steps\n\n~> Take care.\n\n[b](../resources/b)\n[here](#first-steps)\n[anchor](../resources/b#no)\n",
-		"resources/b.md": "<a id=\"nested\"></a>\n[a](../guides/a)\n[nested](#nested)\n[gone](c)\n[file](" + repository + "/tree/main/docs)\n[no file](" + repository + "/blob/main/none)\n\n```sh\n" + strings.Repeat("x ", maxCode/2) + "\n" + tooWide + "\ngo install " + strings.Repeat("z", maxCode) + "\n```\n",
+		"resources/b.md": "<a id=\"nested\"></a>\n[a](../guides/a)\n[nested](#nested)\n[gone](c)\n[file](" + repository + "/tree/main/docs)\n[no file](" + repository + "/blob/main/none)\n\n```sh\n" + strings.Repeat("x ", maxCode/2) + "\n" + tooWide + "\n```\n",
 	} {
 		file := filepath.Join(project, "docs", filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
