@@ -103,7 +103,7 @@ func stateAndCI(g *reader) {
 	g.cli.Setenv("AGENTYARD_API_KEY", "")
 	g.cli.Setenv("MANAGER", manager)
 	g.expect(g.step(), "1 added, 0 changed, 0 destroyed")
-	if all := owners(g.e); strings.Join(all, " ") != "blue" {
+	if all := owners(g.e); strings.Join(all, " ") != "mobile" {
 		g.t.Errorf("the owners of computers are %v", all)
 	}
 	for _, folder := range []string{"platform", "agents"} {
@@ -114,7 +114,7 @@ func stateAndCI(g *reader) {
 
 	// A run that waits for its approval holds the lock, until it is killed.
 	g.expect(g.run(`set -m
-coproc AGENTYARD_API_KEY=$MANAGER terraform -chdir=platform apply -replace='agentyard_api_key.team["red"]'
+coproc AGENTYARD_API_KEY=$MANAGER terraform -chdir=platform apply -replace='agentyard_api_key.team["web"]'
 until read -r line <&${COPROC[0]} && [[ $line == *"to approve"* ]]; do :; done
 ! terraform -chdir=platform plan -input=false -lock-timeout=0s
 kill -9 -- -$COPROC_PID
@@ -139,12 +139,12 @@ AGENTYARD_API_KEY=$MANAGER terraform -chdir=platform plan -input=false -lock-tim
 		g.run("tofu -chdir=" + folder + " plan -detailed-exitcode")
 	}
 	g.step()
-	if all := owners(g.e); strings.Join(all, " ") != "blue blue red" {
+	if all := owners(g.e); strings.Join(all, " ") != "mobile mobile web" {
 		g.t.Errorf("the owners of computers are %v", all)
 	}
-	g.cli.Write("agents/teams.tofu", strings.Replace(g.read("agents/teams.tofu"), "red = true", "red = false", 1))
+	g.cli.Write("agents/teams.tofu", strings.Replace(g.read("agents/teams.tofu"), "web = true", "web = false", 1))
 	g.run("tofu -chdir=agents apply")
-	if all := owners(g.e); strings.Join(all, " ") != "blue blue" {
+	if all := owners(g.e); strings.Join(all, " ") != "mobile mobile" {
 		g.t.Errorf("the owners of computers are %v", all)
 	}
 }

@@ -7,7 +7,7 @@ terraform {
 }
 
 resource "agentyard_environment" "agents" {
-  name  = "agents"
+  name  = "app"
   scope = "organization"
 
   repositories = [{

@@ -7,6 +7,6 @@ terraform {
   }
 }
 
-resource "agentyard_service_account" "ci" {
-  name = "ci"
+resource "agentyard_service_account" "nightly" {
+  name = "nightly"
 }

@@ -20,9 +20,9 @@ locals {
 }
 
 provider "agentyard" {
-  api_key = local.keys["blue"]
+  api_key = local.keys["mobile"]
 }
 
-resource "agentyard_computer" "blue" {
+resource "agentyard_computer" "mobile" {
   name = "runner"
 }

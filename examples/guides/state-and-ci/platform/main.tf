@@ -11,7 +11,7 @@ terraform {
 }
 
 locals {
-  teams = toset(["blue", "red"])
+  teams = toset(["mobile", "web"])
 }
 
 resource "agentyard_service_account" "team" {
