@@ -1,5 +1,6 @@
 // Package contract holds the OpenAPI document of the service and checks traffic against it. The document is this
-// project's reading of the API; what it assumes beyond the API's documentation is marked with x-assumption.
+// project's reading of the API; what it assumes beyond the API's documentation is marked with x-assumption, and operations that
+// the documentation lacks with x-beyond.
 package contract
 
 import (

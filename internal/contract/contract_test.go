@@ -34,7 +34,7 @@ func TestEveryOperationIsDeclared(t *testing.T) {
 	t.Parallel()
 	d := document(t)
 	var want []Operation
-	for tag, operations := range expectedByTag {
+	for tag, operations := range allExpected() {
 		for _, o := range operations {
 			want = append(want, Operation{o.id, o.method, o.path, tag})
 		}
@@ -55,7 +55,7 @@ func TestEveryOperationIsDeclared(t *testing.T) {
 func TestStatuses(t *testing.T) {
 	t.Parallel()
 	d := document(t)
-	for _, operations := range expectedByTag {
+	for _, operations := range allExpected() {
 		for _, o := range operations {
 			t.Run(o.id, func(t *testing.T) {
 				t.Parallel()
@@ -82,6 +82,23 @@ func TestStatuses(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// An operation that the API's documentation lacks, and no other, says where it comes from.
+func TestOperationsBeyondTheDocumentation(t *testing.T) {
+	t.Parallel()
+	d := document(t)
+	beyond := map[string]bool{}
+	for _, operations := range expectedBeyond {
+		for _, o := range operations {
+			beyond[o.id] = true
+		}
+	}
+	for _, o := range d.Operations() {
+		if _, marked := operation(t, d, o.ID).Extensions["x-beyond"]; marked != beyond[o.ID] {
+			t.Errorf("%s has x-beyond: %t, want %t", o.ID, marked, beyond[o.ID])
 		}
 	}
 }
@@ -171,7 +188,7 @@ func TestRequestsAreClosed(t *testing.T) {
 	}
 }
 
-var assumption = regexp.MustCompile(`x-assumption:\s*(.*)`)
+var assumption = regexp.MustCompile(`x-(?:assumption|beyond):\s*(.*)`)
 
 func TestAssumptionsSayWhy(t *testing.T) {
 	t.Parallel()

@@ -95,7 +95,7 @@ var rules = []Rule{
 	{"cursor-unknown", []string{"listEnterpriseControlHistory", "listMembers", "getUserAnalytics", "listSessions"}, "A cursor is one that an answer of this listing gave.", Assumption},
 	{"limit-size", []string{"setGlobalUsageLimit", "setUserUsageLimits"}, "A limit is an integer that JSON carries exactly, at most 2^53-1.", Assumption},
 	{"email-twice", []string{"setUserUsageLimits"}, "A request names each user once; which of two limits counts would be open.", Assumption},
-	{"email-form", []string{"removeMember"}, "Who is removed is named by an email address alone, without blanks or a name around it.", Assumption},
+	{"email-form", []string{"removeMember", "inviteMember"}, "Who is removed or invited is named by an email address alone, without blanks or a name around it.", Assumption},
 }
 
 // checkRefusal looks at an answer to a request that the contract allows. It may be refused as invalid only by named rules.
