@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -144,7 +145,7 @@ func authenticate(tx *bolt.Tx, header string, now time.Time) (principal, error) 
 // Human describes a member to add to the organization.
 type Human struct {
 	Email, FirstName, LastName string
-	// Role is RoleUser, RoleManager or RoleOwner; empty means RoleUser.
+	// Role is RoleUser, RoleManager or RoleOwner; empty means that of a pending invitation, or else RoleUser.
 	Role string
 	// Metadata is what the listing of members shows beside the names. Its values are mostly strings.
 	Metadata map[string]any
@@ -154,10 +155,7 @@ type Human struct {
 // invitation of the email address counts as accepted.
 // It returns an error if the email is malformed or taken, the role does not exist, or the metadata is not JSON.
 func (e *Emulator) AddHuman(h Human) (id, key string, err error) {
-	if h.Role == "" {
-		h.Role = RoleUser
-	}
-	if err := checkHuman(h.Email, h.Role); err != nil {
+	if err := checkHuman(h.Email, cmp.Or(h.Role, RoleUser)); err != nil {
 		return "", "", fmt.Errorf("add member %s: %w", h.Email, err)
 	}
 	now := e.clock.Now()
@@ -166,8 +164,12 @@ func (e *Emulator) AddHuman(h Human) (id, key string, err error) {
 		if stored(tx, bucketMemberEmails, emailKey(h.Email)) {
 			return fmt.Errorf("add member %s: the organization has a member with this email address", h.Email)
 		}
+		var pending invitation
+		if err := get(tx, bucketInvitations, emailKey(h.Email), &pending); err != nil && !errors.Is(err, errNotStored) {
+			return err
+		}
 		m := member{
-			ID: id, Email: h.Email, FirstName: h.FirstName, LastName: h.LastName, Role: h.Role, CreatedAt: millis(now), Metadata: h.Metadata,
+			ID: id, Email: h.Email, FirstName: h.FirstName, LastName: h.LastName, Role: cmp.Or(h.Role, pending.Role, RoleUser), CreatedAt: millis(now), Metadata: h.Metadata,
 		}
 		k := keyRecord{
 			ID: newID("key_", now), Name: "added", Hash: hashKey(key), OwnerKind: kindHuman, OwnerID: id, born: born{CreatedAt: millis(now)},

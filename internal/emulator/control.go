@@ -126,6 +126,9 @@ type (
 	settingsOnReadsBody struct {
 		On bool `json:"on"`
 	}
+	seatsBody struct {
+		Seats int `json:"seats"`
+	}
 	invitationBody struct {
 		Email string `json:"email"`
 		Role  string `json:"role"`
@@ -237,6 +240,7 @@ func newControls(e *Emulator) *http.ServeMux {
 		"POST quiet-days":          takes(func(in quietDayBody) error { return e.AddQuietDay(in.Date) }),
 		"POST humans":              answers(e.addHuman),
 		"POST invitations":         takes(func(in invitationBody) error { return e.Invite(in.Email, in.Role) }),
+		"POST seats":               takes(func(in seatsBody) error { return e.SetSeats(in.Seats) }),
 		"POST enterprise-controls": takes(func(in enterpriseControlsBody) error { return e.ChangeEnterpriseControls(in.Settings, in.Email) }),
 
 		"POST integration/on":  does(func() { e.ConnectIntegration(true) }),

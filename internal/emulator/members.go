@@ -34,12 +34,6 @@ func (m member) view() memberView {
 	return v
 }
 
-// invitation is pending until a member joins.
-type invitation struct {
-	Email, Role string
-	CreatedAt   int64
-}
-
 func (e *Emulator) organizationRoutes() []route {
 	const organization = "/api/v0/organization"
 	routes := []route{
@@ -51,6 +45,7 @@ func (e *Emulator) organizationRoutes() []route {
 		{operation: "setUserUsageLimits", method: "PUT", pattern: organization + "/usage/limits/users", body: requiredBody, handle: setUserLimits},
 		{operation: "listMembers", method: "GET", pattern: organization + "/users", query: []string{"limit", "cursor"}, handle: listMembers},
 		{operation: "removeMember", method: "DELETE", pattern: organization + "/users", query: []string{"email"}, handle: removeMember},
+		{operation: "inviteMember", method: "POST", pattern: organization + "/users/invite", body: requiredBody, handle: inviteMember},
 	}
 	for i := range routes {
 		routes[i].handle = managersOnly(routes[i].handle)
@@ -139,26 +134,5 @@ func eachMember(tx *bolt.Tx, visit func(member)) error {
 		}
 		visit(m)
 		return nil
-	})
-}
-
-// Invite sends an invitation to join the organization with a role; empty means RoleUser. It stays pending until it is
-// revoked or AddHuman adds a member with the email address.
-// An error means that the email is malformed, a member's or invited already, or that the role does not exist.
-func (e *Emulator) Invite(email, role string) error {
-	if role == "" {
-		role = RoleUser
-	}
-	if err := checkHuman(email, role); err != nil {
-		return fmt.Errorf("invite %s: %w", email, err)
-	}
-	return e.store.db.Update(func(tx *bolt.Tx) error {
-		switch {
-		case stored(tx, bucketMemberEmails, emailKey(email)):
-			return fmt.Errorf("invite %s: the organization has a member with this email address", email)
-		case stored(tx, bucketInvitations, emailKey(email)):
-			return fmt.Errorf("invite %s: an invitation of this email address is pending", email)
-		}
-		return put(tx, bucketInvitations, emailKey(email), invitation{email, role, millis(e.clock.Now())})
 	})
 }

@@ -15,6 +15,7 @@ import (
 const (
 	organization = "/api/v0/organization"
 	members      = organization + "/users"
+	invite       = members + "/invite"
 )
 
 // join adds members with the role user and returns their IDs and keys in that order.
@@ -74,6 +75,7 @@ func TestOrganizationIsForManagers(t *testing.T) {
 		{200, "PUT", organization + "/usage/limits/users", object{"users": []object{{"email": "gone@people.example", "limit": nil}}}},
 		{200, "GET", members, nil},
 		{204, "DELETE", remove("gone@people.example"), nil},
+		{200, "POST", invite, object{"email": "new@people.example"}},
 	} {
 		v.as("", 401, c.method, c.path, c.body)
 		v.detail(v.as(account, 403, c.method, c.path, c.body), "human manager or owner")
@@ -229,31 +231,6 @@ func TestRemoveMemberRefuses(t *testing.T) {
 	}
 }
 
-func TestInvitations(t *testing.T) {
-	v := startParallel(t)
-	v.invite("New@people.example")
-	for want, err := range map[string]error{
-		"pending":     v.Invite("new@People.example", emulator.RoleManager),
-		"has a":       v.Invite("MANAGER@agentyard.example", ""),
-		"malformed":   v.Invite("nobody", ""),
-		"not user":    v.Invite("x@people.example", "king"),
-		`invite x@p:`: v.Invite("x@p", "king"),
-	} {
-		fails(t, err, want)
-	}
-	if got, _ := v.memberEmails(100); got != "manager@agentyard.example" {
-		t.Errorf("members: %s", got)
-	}
-	v.call(204, "DELETE", remove("new@people.example"), nil)
-	v.call(404, "DELETE", remove("new@people.example"), nil)
-	// Who joins has accepted: a removal is that of the member, and no invitation is left after it.
-	v.invite("new@people.example")
-	_, keys := v.join("NEW@people.example")
-	v.call(204, "DELETE", remove("new@people.example"), nil)
-	v.as(keys[0], 401, "GET", computers, nil)
-	v.call(404, "DELETE", remove("new@people.example"), nil)
-}
-
 // Somebody else may remove the manager that every emulator begins with; a reset brings it back.
 func TestRemoveTheFirstManager(t *testing.T) {
 	t.Parallel()
@@ -346,7 +323,8 @@ func TestControlOrganization(t *testing.T) {
 	} {
 		v.detail(v.call(400, "POST", "/_emulator/enterprise-controls", body), want)
 	}
-	for _, act := range []string{"humans", "invitations", "enterprise-controls"} {
+	v.detail(v.call(400, "POST", "/_emulator/seats", object{"seats": -1}), "-1 is negative")
+	for _, act := range []string{"humans", "invitations", "seats", "enterprise-controls"} {
 		v.as("", http.StatusUnauthorized, "POST", "/_emulator/"+act, object{})
 	}
 }

@@ -74,6 +74,7 @@ type programmed struct {
 	noEnvironments bool
 
 	tier        string // Empty means Options.Tier.
+	seats       int    // 0 means any number.
 	noAnalytics bool
 
 	noSessions      bool
@@ -95,7 +96,7 @@ func (p *programmed) clear() {
 	p.failSteps, p.bulk = nil, nil
 	p.failBuilds, p.providers, p.noEnvironments = nil, nil, false
 	p.noSessions, p.settingsOnReads, p.warm = false, false, nil
-	p.tier, p.noAnalytics, p.noIntegration = "", false, false
+	p.tier, p.seats, p.noAnalytics, p.noIntegration = "", 0, false, false
 	p.wikiExport = WikiExport{}
 }
 

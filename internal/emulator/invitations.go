@@ -1,0 +1,134 @@
+package emulator
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// invitation is pending until a member joins.
+type invitation struct {
+	Email, Role string
+	CreatedAt   int64
+}
+
+// What became of an invitation.
+const (
+	invitationSent    = "invited"
+	invitationPending = "already_invited"
+	invitationJoined  = "already_member"
+	invitationRole    = "role_updated"
+	invitationFailed  = "error"
+)
+
+// invitationResult is the answer to an invitation. The role is the one that the person has now.
+type invitationResult struct {
+	Email  string `json:"email"`
+	Role   string `json:"role"`
+	Status string `json:"status"`
+	Error  string `json:"error,omitempty"`
+}
+
+// inviteMember invites a person, or gives a member the role.
+func inviteMember(r *request) (reply, error) {
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	f.required("email")
+	in := invitation{Email: f.text("email", 1, maxBody), CreatedAt: millis(r.now)}
+	if in.Email != "" && !isAddress(in.Email) {
+		f.problemBy("email-form", "email", "must be an email address")
+	}
+	in.Role = cmp.Or(f.enum("role", RoleUser, RoleManager, RoleOwner), RoleUser)
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
+	result, err := r.invite(in)
+	return reply{200, result}, err
+}
+
+func (r *request) invite(in invitation) (invitationResult, error) {
+	switch m, err := memberByEmail(r.tx, in.Email); {
+	case err == nil:
+		return r.changeRole(m, in.Role)
+	case !errors.Is(err, errNotStored):
+		return invitationResult{}, err
+	}
+	var pending invitation
+	switch err := get(r.tx, bucketInvitations, emailKey(in.Email), &pending); {
+	case err == nil:
+		return invitationResult{Email: pending.Email, Role: pending.Role, Status: invitationPending}, nil
+	case !errors.Is(err, errNotStored):
+		return invitationResult{}, err
+	}
+	free, err := r.hasFreeSeat()
+	if err != nil || !free {
+		return invitationResult{in.Email, in.Role, invitationFailed, "The organization has no free seat."}, err
+	}
+	return invitationResult{Email: in.Email, Role: in.Role, Status: invitationSent}, put(r.tx, bucketInvitations, emailKey(in.Email), in)
+}
+
+// changeRole gives a member a role, unless the member is the caller, who could otherwise lock everybody out.
+func (r *request) changeRole(m member, role string) (invitationResult, error) {
+	switch {
+	case m.Role == role:
+		return invitationResult{Email: m.Email, Role: role, Status: invitationJoined}, nil
+	case m.ID == r.who.ID:
+		return invitationResult{m.Email, m.Role, invitationFailed, "You cannot change your own role; another manager or owner can change it."}, nil
+	}
+	m.Role = role
+	return invitationResult{Email: m.Email, Role: role, Status: invitationRole}, putMember(r.tx, m)
+}
+
+// hasFreeSeat reports whether there is room for another member. Members and pending invitations take a seat each.
+func (r *request) hasFreeSeat() (bool, error) {
+	members, err := keysOf(r.tx, bucketMembers, "")
+	if err != nil {
+		return false, err
+	}
+	invitations, err := keysOf(r.tx, bucketInvitations, "")
+	seats := r.e.seats()
+	return seats == 0 || len(members)+len(invitations) < seats, err
+}
+
+// SetSeats limits how many members and pending invitations the organization has room for, until Reset; 0 means any number.
+// It returns an error if the number is negative. Only invitations by the API need a free seat.
+func (e *Emulator) SetSeats(seats int) error {
+	if seats < 0 {
+		return fmt.Errorf("set the seats: the number %d is negative", seats)
+	}
+	e.programmed.mu.Lock()
+	defer e.programmed.mu.Unlock()
+	e.programmed.seats = seats
+	return nil
+}
+
+func (e *Emulator) seats() int {
+	e.programmed.mu.Lock()
+	defer e.programmed.mu.Unlock()
+	return e.programmed.seats
+}
+
+// Invite sends an invitation to join the organization with a role; empty means RoleUser. It stays pending until it is
+// revoked or AddHuman adds a member with the email address.
+// An error means that the email is malformed, a member's or invited already, or that the role does not exist.
+func (e *Emulator) Invite(email, role string) error {
+	if role == "" {
+		role = RoleUser
+	}
+	if err := checkHuman(email, role); err != nil {
+		return fmt.Errorf("invite %s: %w", email, err)
+	}
+	return e.store.db.Update(func(tx *bolt.Tx) error {
+		switch {
+		case stored(tx, bucketMemberEmails, emailKey(email)):
+			return fmt.Errorf("invite %s: the organization has a member with this email address", email)
+		case stored(tx, bucketInvitations, emailKey(email)):
+			return fmt.Errorf("invite %s: an invitation of this email address is pending", email)
+		}
+		return put(tx, bucketInvitations, emailKey(email), invitation{email, role, millis(e.clock.Now())})
+	})
+}
