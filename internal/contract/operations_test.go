@@ -120,6 +120,11 @@ var expectedBeyond = map[string][]expected{
 	"organization": {
 		{"inviteMember", post, "/api/v0/organization/users/invite", []int{200}, nil, []int{400, 401, 403, 429, 500}},
 	},
+	"sessions": {
+		{"listSessionMessages", get, "/api/v0/sessions/{sessionId}/messages", []int{200}, nil, []int{400, 401, 403, 404, 429, 500, 503}},
+		{"sendSessionMessage", post, "/api/v0/sessions/{sessionId}/messages", []int{200}, nil, []int{400, 401, 403, 404, 429, 500, 503}},
+		{"listSessionChildren", get, "/api/v0/sessions/{sessionId}/children", []int{200}, nil, []int{400, 401, 403, 404, 429, 500, 503}},
+	},
 }
 
 // allExpected returns the operations of both tables, by tag.

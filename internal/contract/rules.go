@@ -39,7 +39,7 @@ func Rules() []Rule { return slices.Clone(rules) }
 
 var rules = []Rule{
 	// Texts and bodies.
-	{"body-size", nil, "A body has at most 1 MiB, that of a wiki's upload 16 MiB.", Assumption},
+	{"body-size", nil, "A body has at most 1 MiB, that of a wiki's upload or of a message 16 MiB.", Assumption},
 	{"nul-character", nil, "A NUL character is part of no name and no ID.", Assumption},
 	{"repeated-field", nil, "A JSON object has each field once; decoders differ on which of two counts.", Assumption},
 
@@ -73,7 +73,8 @@ var rules = []Rule{
 	{"date-range", []string{"queryMyCost"}, "The caller's own credits are asked about for at most 90 days, the first and the last included.", Spec},
 
 	// Sessions.
-	{"session-computer", []string{"createSession"}, "A session runs on an active computer that the caller may use; 404 is no answer of this operation.", Assumption},
+	{"session-computer", []string{"createSession", "sendSessionMessage"}, "A session runs on an active computer that the caller may use; 404 is no answer of its creation.", Assumption},
+	{"attachment-data", []string{"sendSessionMessage"}, "The data of an image, and that of a file in Base64, is standard Base64 with padding.", Assumption},
 	{"autonomy-contradiction", []string{"createSession", "updateSession"}, "The deprecated autonomyMode agrees with the interactionMode and the autonomyLevel beside it.", Assumption},
 
 	// Wiki runs.
@@ -92,7 +93,7 @@ var rules = []Rule{
 	{"ci-schedule", []string{"editCiWorkflow"}, "A schedule is empty or a cron expression: five fields with blanks between and none at its ends, each a list of values, ranges and *, with steps or without. Values are numbers of at most two digits in their bounds, and English names of three letters for months and days of the week; a step is from 1 to 99.", Assumption},
 
 	// Organization.
-	{"cursor-unknown", []string{"listEnterpriseControlHistory", "listMembers", "getUserAnalytics", "listSessions"}, "A cursor is one that an answer of this listing gave.", Assumption},
+	{"cursor-unknown", []string{"listEnterpriseControlHistory", "listMembers", "getUserAnalytics", "listSessions", "listSessionMessages"}, "A cursor is one that an answer of this listing gave.", Assumption},
 	{"limit-size", []string{"setGlobalUsageLimit", "setUserUsageLimits"}, "A limit is an integer that JSON carries exactly, at most 2^53-1.", Assumption},
 	{"email-twice", []string{"setUserUsageLimits"}, "A request names each user once; which of two limits counts would be open.", Assumption},
 	{"email-form", []string{"removeMember", "inviteMember"}, "Who is removed or invited is named by an email address alone, without blanks or a name around it.", Assumption},

@@ -123,6 +123,17 @@ type (
 		CompletedAt     *int64            `json:"completedAt"`
 		Artifacts       []SessionArtifact `json:"artifacts"`
 	}
+	sessionAnswerBody struct {
+		Text     string `json:"text"`
+		After    string `json:"after"`
+		ToolUses int    `json:"tool_uses"`
+		IsError  bool   `json:"is_error"`
+	}
+	sessionMessageBody struct {
+		Role    string            `json:"role"`
+		Content []json.RawMessage `json:"content"`
+		IsError bool              `json:"isError"`
+	}
 	settingsOnReadsBody struct {
 		On bool `json:"on"`
 	}
@@ -233,6 +244,14 @@ func newControls(e *Emulator) *http.ServeMux {
 			return nil
 		}),
 		"POST sessions/{id}": changes(func(id string, in sessionChangeBody) error { return e.ChangeSession(id, SessionChange(in)) }),
+		"POST sessions/{id}/answers": changes(func(id string, in sessionAnswerBody) error {
+			answer, err := in.answer()
+			if err != nil {
+				return err
+			}
+			return e.ScriptAnswer(id, answer)
+		}),
+		"POST sessions/{id}/messages": changes(func(id string, in sessionMessageBody) error { return e.AddMessage(id, SessionMessage(in)) }),
 
 		"POST tier":                takes(func(in tierBody) error { return e.SetTier(in.Tier) }),
 		"POST analytics/on":        does(func() { e.AllowAnalytics(true) }),

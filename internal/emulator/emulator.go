@@ -59,6 +59,11 @@ type Options struct {
 	SessionDelay time.Duration
 	// SessionListDelay is how late listings show a new session or a changed status; 0 means 5 seconds, less means none.
 	SessionListDelay time.Duration
+	// MessageDelay is how late a listing shows a new message of a session; 0 means 20 seconds, less means none.
+	MessageDelay time.Duration
+	// AgentPhase is how long the agent takes to notice a message, then to begin its turn, and then to answer; 0 means 2 seconds,
+	// the least is a millisecond.
+	AgentPhase time.Duration
 	// SessionColdStart is how long a listing of sessions takes that was not requested in the last 5 minutes.
 	SessionColdStart time.Duration
 	// WikiExport configures the answers to exports of wiki runs.

@@ -128,6 +128,9 @@ func TestNamedRefusals(t *testing.T) {
 	mine := v.environment(object{"name": "mine", "scope": "user"})
 	bulk, byomID, startingID := computers+"/bulk", strings.TrimPrefix(byom, computers+"/"), strings.TrimPrefix(starting, computers+"/")
 
+	talk, idle := sessions+"/"+v.session(object{"computerId": strings.TrimPrefix(active, computers+"/")}), v.session(object{"computerId": byomID})
+	v.change(idle, emulator.SessionChange{ComputerID: &startingID})
+
 	type refusal struct {
 		rule, method, path string
 		body               any
@@ -196,6 +199,10 @@ func TestNamedRefusals(t *testing.T) {
 		{"cursor-unknown", "GET", sessions + "?cursor=x", nil},
 		{"session-computer", "POST", sessions, object{"computerId": startingID}},
 		{"session-computer", "POST", sessions, object{"computerId": uuidA}},
+		{"session-computer", "POST", sessions + "/" + idle + "/messages", object{"text": "x"}},
+		{"attachment-data", "POST", talk + "/messages", object{"text": "x", "files": []object{{"type": "base64", "mediaType": "application/pdf", "data": "abc"}}}},
+		{"attachment-data", "POST", talk + "/messages", object{"text": "x", "images": []object{{"type": "base64", "mediaType": "image/png", "data": "a==="}}}},
+		{"cursor-unknown", "GET", talk + "/messages?cursor=x", nil},
 		{"autonomy-contradiction", "POST", sessions, object{"computerId": startingID, "sessionSettings": object{"autonomyMode": "normal", "interactionMode": "mission"}}},
 		{"autonomy-contradiction", "PATCH", sessions + "/" + uuidA, object{"sessionSettings": object{"autonomyMode": "auto-low", "autonomyLevel": "high"}}},
 		{"ci-changes", "POST", ciEdit, ciBody("edit", ciTarget("acme/web", ".github/workflows/a.yml"))},

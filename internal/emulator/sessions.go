@@ -43,8 +43,10 @@ type session struct {
 	Settings    sessionSettings
 	Credits     float64
 	Artifacts   []SessionArtifact `json:",omitempty"`
-	// Activities are what the session was doing and is doing: the last is of now, the first still listed.
+	// Activities are what the session was doing, is doing, and will do in the turns of the agent. The first is still listed.
 	Activities []sessionActivity
+	// Answers are what the agent will answer to the next messages.
+	Answers []SessionAnswer `json:",omitempty"`
 }
 
 // sessionActivity is what a session does from a moment on. Listings show it late.
@@ -93,6 +95,9 @@ func (e *Emulator) sessionRoutes() []route {
 		{operation: "deleteSession", method: "DELETE", pattern: one, query: []string{"computerId"}, admit: sessionsServed, handle: deleteSession},
 		{operation: "updateSession", method: "PATCH", pattern: one, body: requiredBody, admit: sessionsServed, handle: updateSession},
 		{operation: "interruptSession", method: "POST", pattern: one + "/interrupt", admit: sessionsServed, handle: interruptSession},
+		{operation: "listSessionMessages", method: "GET", pattern: one + "/messages", query: []string{"limit", "cursor", "computerId", "role"}, admit: sessionsServed, handle: listSessionMessages},
+		{operation: "sendSessionMessage", method: "POST", pattern: one + "/messages", body: requiredBody, maxBody: maxMessageBody, admit: sessionsServed, handle: sendSessionMessage},
+		{operation: "listSessionChildren", method: "GET", pattern: one + "/children", query: []string{"includeArtifacts"}, admit: sessionsServed, handle: listSessionChildren},
 	}
 }
 
@@ -114,31 +119,38 @@ func orDefault(delay, usual time.Duration) time.Duration {
 	return max(0, delay)
 }
 
-// now is what the session does.
-func (s *session) now() *sessionActivity { return &s.Activities[len(s.Activities)-1] }
-
-// listed is what listings show that the session does.
-func (s *session) listed(e *Emulator, now time.Time) *sessionActivity {
-	seen := millis(now.Add(-orDefault(e.opts.SessionListDelay, defaultSessionListDelay)))
+// at is the index of what the session does at a time.
+func (s *session) at(t time.Time) int {
 	at := 0
 	for i := range s.Activities {
-		if s.Activities[i].At <= seen {
+		if s.Activities[i].At <= millis(t) {
 			at = i
 		}
 	}
-	return &s.Activities[at]
+	return at
 }
 
-// change starts another activity of the session, and drops activities that no listing shows any more.
+// present is what the session does.
+func (s *session) present(now time.Time) *sessionActivity { return &s.Activities[s.at(now)] }
+
+// listed is the index of what listings show that the session does.
+func (s *session) listed(e *Emulator, now time.Time) int {
+	return s.at(now.Add(-orDefault(e.opts.SessionListDelay, defaultSessionListDelay)))
+}
+
+// change edits what the session does and will do, and drops activities that no listing shows any more.
 func (s *session) change(e *Emulator, now time.Time, edit func(*sessionActivity)) {
-	next := *s.now()
+	at := s.at(now)
+	next := s.Activities[at]
 	edit(&next)
-	if next == *s.now() {
+	for i := range s.Activities[at+1:] {
+		edit(&s.Activities[at+1+i])
+	}
+	if next == s.Activities[at] {
 		return
 	}
 	next.At = millis(now)
-	shown := slices.Index(s.Activities, *s.listed(e, now))
-	s.Activities = append(s.Activities[shown:], next)
+	s.Activities = slices.Insert(s.Activities, at+1, next)[s.listed(e, now):]
 }
 
 // view shows a session while it does something, without what only some operations show.
@@ -151,7 +163,14 @@ func (s *session) view(a *sessionActivity) sessionView {
 
 // withSettings is the view that a creation and an update answer.
 func (r *request) withSettings(s *session) sessionView {
-	v := s.view(s.now())
+	v := s.view(s.present(r.now))
+	v.SessionSettings = s.Settings.shown(r.e.opts.ShuffleLists)
+	return v
+}
+
+// listedView is the view in a listing, which has no artifacts yet.
+func (r *request) listedView(s *session) sessionView {
+	v := s.view(&s.Activities[s.listed(r.e, r.now)])
 	v.SessionSettings = s.Settings.shown(r.e.opts.ShuffleLists)
 	return v
 }
@@ -168,7 +187,10 @@ func (s *session) save(tx *bolt.Tx) error {
 }
 
 // session finds the session of a request's path, which its creator may use, and a manager.
-func (r *request) session() (*session, error) {
+func (r *request) session() (*session, error) { return r.sessionOn(r.query.Get("computerId")) }
+
+// sessionOn is session for a request that may name the computer in its body.
+func (r *request) sessionOn(computerID string) (*session, error) {
 	id := r.params["sessionId"]
 	s := &session{}
 	err := get(r.tx, bucketSessions, strings.ToLower(id), s)
@@ -178,8 +200,8 @@ func (r *request) session() (*session, error) {
 	if err != nil || s.DeletedAt != 0 || millis(r.now) < s.CreatedAt+orDefault(r.e.opts.SessionDelay, defaultSessionDelay).Milliseconds() {
 		return nil, notFound("No session with the ID %q was found.", id)
 	}
-	if r.query.Has("computerId") {
-		c, err := r.computer(r.query.Get("computerId"))
+	if computerID != "" {
+		c, err := r.computer(computerID)
 		if err != nil {
 			return nil, err
 		}
@@ -223,8 +245,7 @@ func listSessions(r *request) (reply, error) {
 		if err := get(r.tx, bucketSessions, id, s); err != nil {
 			return reply{}, err
 		}
-		v := s.view(s.listed(r.e, r.now))
-		v.SessionSettings = s.Settings.shown(r.e.opts.ShuffleLists)
+		v := r.listedView(s)
 		v.Artifacts = append([]SessionArtifact{}, s.Artifacts...)
 		list.Sessions = append(list.Sessions, v)
 	}
@@ -309,7 +330,7 @@ func getSession(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	v := s.view(s.now())
+	v := s.view(s.present(r.now))
 	v.ServiceCredits = &s.Credits
 	r.e.programmed.mu.Lock()
 	defer r.e.programmed.mu.Unlock()

@@ -47,13 +47,17 @@ func interruptSession(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if err := s.endTurns(r.tx, r.now); err != nil {
+		return reply{}, err
+	}
 	s.change(r.e, r.now, func(a *sessionActivity) { a.Status = sessionIdle })
 	return reply{200, struct {
 		Status string `json:"status"`
-	}{s.now().Status}}, s.save(r.tx)
+	}{s.present(r.now).Status}}, s.save(r.tx)
 }
 
-// SessionChange is a change of a session by the agent or another person. Nil fields stay as they are.
+// SessionChange is a change of a session by the agent or another person. Nil fields stay as they are. A change of the status,
+// the title, or the number of messages ends the turns of the agent.
 type SessionChange struct {
 	// Status is idle, pending or running.
 	Status *string
@@ -74,6 +78,22 @@ type SessionChange struct {
 // ChangeSession changes a session as the agent or another person would: a new session stays idle until it is changed.
 // It returns an error if there is no such session or a value is not valid.
 func (e *Emulator) ChangeSession(id string, c SessionChange) error {
+	return e.editSession(id, func(tx *bolt.Tx, s *session, now time.Time) error {
+		if err := c.check(); err != nil {
+			return err
+		}
+		if c.Status != nil || c.Title != nil || c.MessageCount != nil {
+			if err := s.endTurns(tx, now); err != nil {
+				return err
+			}
+		}
+		c.apply(e, s, now)
+		return nil
+	})
+}
+
+// editSession changes a session that exists, and stores it.
+func (e *Emulator) editSession(id string, edit func(tx *bolt.Tx, s *session, now time.Time) error) error {
 	err := e.store.db.Update(func(tx *bolt.Tx) error {
 		s := &session{}
 		err := get(tx, bucketSessions, strings.ToLower(id), s)
@@ -83,10 +103,9 @@ func (e *Emulator) ChangeSession(id string, c SessionChange) error {
 		case err != nil:
 			return err
 		}
-		if err := c.check(); err != nil {
+		if err := edit(tx, s, e.clock.Now()); err != nil {
 			return err
 		}
-		c.apply(e, s, e.clock.Now())
 		return s.save(tx)
 	})
 	if err != nil {

@@ -179,7 +179,7 @@ func (s *statusObjects) sessionRow(id string, o session) *statusRow {
 	if o.DeletedAt != 0 {
 		return nil
 	}
-	return &statusRow{Name: id, State: o.now().Status, Owner: s.owners[o.OwnerID], born: born{CreatedAt: o.CreatedAt}}
+	return &statusRow{Name: id, State: o.present(s.now).Status, Owner: s.owners[o.OwnerID], born: born{CreatedAt: o.CreatedAt}}
 }
 
 // keyRow shows a key of a service account that exists.

@@ -44,6 +44,7 @@ var (
 
 	bucketSessions      = []byte("sessions")       // session ID → session, deleted ones too
 	bucketSessionOwners = []byte("session_owners") // owner, time of creation, session ID → computer ID, without deleted sessions
+	bucketMessages      = []byte("messages")       // session ID, time of creation, number in ten digits → message
 
 	bucketRepositories = []byte("repositories") // full name in lower case → connectedRepository
 	bucketCIWorkflows  = []byte("ci_workflows") // full name in lower case, path → ciWorkflow
@@ -54,7 +55,7 @@ var (
 	bucketWikiRuns  = []byte("wiki_runs")  // run ID → wikiRun
 	bucketWikiPages = []byte("wiki_pages") // run ID, place in eight digits → wikiPage
 
-	buckets = [][]byte{bucketMeta, bucketMembers, bucketKeys, bucketKeysByOwner, bucketAccounts, bucketAccountNames, bucketComputers, bucketComputerOwners, bucketComputerNames, bucketComputerHosts, bucketSoftwareDrafts, bucketUploads, bucketWorkspaceFiles, bucketEnvironments, bucketEnvironmentNames, bucketBuilds, bucketDefaults, bucketMemberEmails, bucketFormerMembers, bucketInvitations, bucketUsageLimits, bucketControlChanges, bucketQuietDays, bucketSessions, bucketSessionOwners, bucketRepositories, bucketCIWorkflows, bucketCIJobs, bucketCIPulls, bucketCIRuns, bucketWikiRuns, bucketWikiPages}
+	buckets = [][]byte{bucketMeta, bucketMembers, bucketKeys, bucketKeysByOwner, bucketAccounts, bucketAccountNames, bucketComputers, bucketComputerOwners, bucketComputerNames, bucketComputerHosts, bucketSoftwareDrafts, bucketUploads, bucketWorkspaceFiles, bucketEnvironments, bucketEnvironmentNames, bucketBuilds, bucketDefaults, bucketMemberEmails, bucketFormerMembers, bucketInvitations, bucketUsageLimits, bucketControlChanges, bucketQuietDays, bucketSessions, bucketSessionOwners, bucketMessages, bucketRepositories, bucketCIWorkflows, bucketCIJobs, bucketCIPulls, bucketCIRuns, bucketWikiRuns, bucketWikiPages}
 )
 
 // errNotStored says that the database holds no value under a key.

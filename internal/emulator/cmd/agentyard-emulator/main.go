@@ -128,9 +128,9 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	}
 	runs := s.command != nil
 	listen, step := "127.0.0.1:8787", 2*time.Second
-	sessionDelay, sessionListDelay := 2*time.Second, 5*time.Second
+	sessionDelay, sessionListDelay, messageDelay := 2*time.Second, 5*time.Second, 20*time.Second
 	if runs {
-		listen, step, sessionDelay, sessionListDelay = "127.0.0.1:0", 0, 0, 0
+		listen, step, sessionDelay, sessionListDelay, messageDelay = "127.0.0.1:0", 0, 0, 0, 0
 	}
 	flags := flag.NewFlagSet("agentyard-emulator", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -146,9 +146,10 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	flags.IntVar(&s.MaxPageSize, "max-page-size", 100, "maximum page size")
 	flags.BoolVar(&s.ShuffleLists, "shuffle-lists", false, "shuffle lists whose order the API leaves open")
 	flags.StringVar(&s.Tier, "tier", emulator.TierEnterprise, "`tier` of the organization: free, team, or enterprise")
-	flags.DurationVar(&s.Provisioning.Step, "step", step, "duration of each provisioning step and build phase; 0 for none")
+	flags.DurationVar(&s.Provisioning.Step, "step", step, "duration of each provisioning step, and of each phase of a build and of an agent's turn; 0 for none")
 	flags.DurationVar(&s.SessionDelay, "session-delay", sessionDelay, "how long a new session returns 404; 0 for none")
 	flags.DurationVar(&s.SessionListDelay, "session-list-delay", sessionListDelay, "delay until lists show a new or changed session; 0 for none")
+	flags.DurationVar(&s.MessageDelay, "message-delay", messageDelay, "delay until lists show a new message of a session; 0 for none")
 	flags.DurationVar(&s.SessionColdStart, "session-cold-start", 0, "duration of a list of sessions that was not requested in the last 5 minutes")
 	flags.BoolVar(&s.printVersion, "version", false, "print the version and exit")
 	seed := flags.String("seed", "", "JSON `file` that fills an empty organization")
@@ -166,8 +167,8 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 		}
 	}
 	s.Provisioning.Step = max(s.Provisioning.Step, time.Millisecond)
-	s.BuildPhase = s.Provisioning.Step
-	for _, delay := range []*time.Duration{&s.SessionDelay, &s.SessionListDelay} {
+	s.BuildPhase, s.AgentPhase = s.Provisioning.Step, s.Provisioning.Step
+	for _, delay := range []*time.Duration{&s.SessionDelay, &s.SessionListDelay, &s.MessageDelay} {
 		if *delay == 0 {
 			*delay = -1 // None; 0 would mean the default.
 		}

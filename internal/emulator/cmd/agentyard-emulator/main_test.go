@@ -130,7 +130,7 @@ func TestParse(t *testing.T) {
 		s, err := parse(tc.args, io.Discard)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
-		} else if got := (result{s.Listen, s.Provisioning.Step, s.Logger == nil}); got != tc.want || s.BuildPhase != got.step {
+		} else if got := (result{s.Listen, s.Provisioning.Step, s.Logger == nil}); got != tc.want || s.BuildPhase != got.step || s.AgentPhase != got.step {
 			t.Errorf("%s: %+v, want %+v; a phase of a build takes %s", name, got, tc.want, s.BuildPhase)
 		}
 	}
@@ -138,21 +138,21 @@ func TestParse(t *testing.T) {
 
 func TestParse_sessions(t *testing.T) {
 	t.Parallel()
-	type delays struct{ found, listed, cold time.Duration }
+	type delays struct{ found, listed, message, cold time.Duration }
 	for name, tc := range map[string]struct {
 		args []string
 		want delays
 	}{
-		"alone":                      {nil, delays{2 * time.Second, 5 * time.Second, 0}},
-		"at once":                    {[]string{"-session-delay", "0", "-session-list-delay", "0s"}, delays{-1, -1, 0}},
-		"as ordered":                 {[]string{"-session-delay", "1s", "-session-list-delay", "20s", "-session-cold-start", "45s"}, delays{time.Second, 20 * time.Second, 45 * time.Second}},
-		"with a command":             {[]string{"--", "true"}, delays{-1, -1, 0}},
-		"with a command, as ordered": {[]string{"-session-list-delay", "1s", "--", "true"}, delays{-1, time.Second, 0}},
+		"alone":                      {nil, delays{2 * time.Second, 5 * time.Second, 20 * time.Second, 0}},
+		"at once":                    {[]string{"-session-delay", "0", "-session-list-delay", "0s", "-message-delay", "0"}, delays{-1, -1, -1, 0}},
+		"as ordered":                 {[]string{"-session-delay", "1s", "-session-list-delay", "20s", "-message-delay", "3s", "-session-cold-start", "45s"}, delays{time.Second, 20 * time.Second, 3 * time.Second, 45 * time.Second}},
+		"with a command":             {[]string{"--", "true"}, delays{-1, -1, -1, 0}},
+		"with a command, as ordered": {[]string{"-session-list-delay", "1s", "--", "true"}, delays{-1, time.Second, -1, 0}},
 	} {
 		s, err := parse(tc.args, io.Discard)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
-		} else if got := (delays{s.SessionDelay, s.SessionListDelay, s.SessionColdStart}); got != tc.want {
+		} else if got := (delays{s.SessionDelay, s.SessionListDelay, s.MessageDelay, s.SessionColdStart}); got != tc.want {
 			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
 		}
 	}

@@ -1,0 +1,274 @@
+package emulator
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	bolt "go.etcd.io/bbolt"
+)
+
+const (
+	// maxMessageBody is the largest message in bytes, with its images and files.
+	maxMessageBody      = 16 << 20
+	defaultMessageDelay = 20 * time.Second
+)
+
+// The roles of messages.
+const (
+	messageOfUser      = "user"
+	messageOfAssistant = "assistant"
+	messageOfTool      = "tool"
+	messageOfSystem    = "system"
+)
+
+// message is a message of a session as it is stored. Those of the agent are stored ahead of their time.
+type message struct {
+	ID, Role  string
+	Content   []json.RawMessage
+	IsError   bool `json:",omitempty"`
+	CreatedAt int64
+
+	at string // The key in the database.
+}
+
+// messageView is a message as the API shows it.
+type messageView struct {
+	ID        string            `json:"id"`
+	Role      string            `json:"role"`
+	Content   []json.RawMessage `json:"content"`
+	CreatedAt int64             `json:"createdAt"`
+	UpdatedAt int64             `json:"updatedAt"`
+	IsError   bool              `json:"isError,omitempty"`
+	Seq       int               `json:"seq"`
+}
+
+// The blocks of a message that the emulator itself makes.
+type (
+	textBlock struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	sourceBlock struct {
+		Type   string            `json:"type"`
+		Source map[string]string `json:"source"`
+	}
+	toolUseBlock struct {
+		Type  string            `json:"type"`
+		ID    string            `json:"id"`
+		Name  string            `json:"name"`
+		Input map[string]string `json:"input"`
+	}
+	toolResultBlock struct {
+		Type      string `json:"type"`
+		ToolUseID string `json:"toolUseId"`
+		Content   string `json:"content"`
+	}
+)
+
+// blockOf encodes a block.
+func blockOf(block any) json.RawMessage {
+	data, _ := json.Marshal(block) // Blocks are plain structs of ours.
+	return data
+}
+
+// addMessage stores a message of the session.
+func (s *session) addMessage(tx *bolt.Tx, m message) error {
+	seq, err := tx.Bucket(bucketMessages).NextSequence()
+	return errors.Join(err, put(tx, bucketMessages, key(s.ID, fmt.Sprintf("%015d", m.CreatedAt), fmt.Sprintf("%010d", seq)), m))
+}
+
+// messages returns the messages of the session, oldest first, also those of the future.
+func (s *session) messages(tx *bolt.Tx) ([]message, error) {
+	var list []message
+	err := scan(tx, bucketMessages, key(s.ID, ""), func(at string, value []byte) error {
+		m := message{at: at}
+		if err := json.Unmarshal(value, &m); err != nil {
+			return fmt.Errorf("read the message %q from the database: %w", at, err)
+		}
+		list = append(list, m)
+		return nil
+	})
+	return list, err
+}
+
+// listSessionMessages shows the messages of a session, newest first.
+func listSessionMessages(r *request) (reply, error) {
+	role := r.query.Get("role")
+	if role != "" && !slices.Contains([]string{messageOfUser, messageOfAssistant, messageOfTool}, role) {
+		return reply{}, invalid("The query parameter %q must be user, assistant or tool.", "role")
+	}
+	s, err := r.session()
+	if err != nil {
+		return reply{}, err
+	}
+	stored, err := s.messages(r.tx)
+	if err != nil {
+		return reply{}, err
+	}
+	seen := millis(r.now.Add(-orDefault(r.e.opts.MessageDelay, defaultMessageDelay)))
+	var views []messageView
+	var ids []string
+	for i, m := range slices.Backward(stored) {
+		if m.CreatedAt <= seen && (role == "" || m.Role == role) {
+			views = append(views, messageView{m.ID, m.Role, m.Content, m.CreatedAt, m.CreatedAt, m.IsError, i + 1})
+			ids = append(ids, m.ID)
+		}
+	}
+	from, to, p, err := r.page(ids)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{200, struct {
+		Messages   []messageView `json:"messages"`
+		Pagination pagination    `json:"pagination"`
+	}{append([]messageView{}, views[from:to]...), p}}, nil
+}
+
+// sendSessionMessage stores a message and plans the agent's turn.
+func sendSessionMessage(r *request) (reply, error) {
+	f, err := r.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	f.required("text")
+	text := f.text("text", 1, maxMessageBody)
+	content := slices.Concat([]json.RawMessage{blockOf(textBlock{"text", text})}, readImages(f), readFiles(f))
+	computerID := f.id("computerId")
+	if err := f.done(); err != nil {
+		return reply{}, err
+	}
+	s, err := r.sessionOn(computerID)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := r.checkRunsOn(s); err != nil {
+		return reply{}, err
+	}
+	before := s.present(r.now).Status
+	m := message{ID: uuid.NewString(), Role: messageOfUser, Content: content, CreatedAt: millis(r.now)}
+	if err := errors.Join(s.addMessage(r.tx, m), s.planTurn(r, text)); err != nil {
+		return reply{}, err
+	}
+	sent := struct {
+		MessageID            string `json:"messageId"`
+		Status               string `json:"status"`
+		RecipientAgentStatus string `json:"recipientAgentStatus"`
+	}{m.ID, before, sessionRunning}
+	if before == sessionIdle {
+		sent.Status, sent.RecipientAgentStatus = sessionPending, sessionIdle
+	}
+	return reply{200, sent}, s.save(r.tx)
+}
+
+// checkRunsOn refuses a message to a session whose computer is gone or not active.
+func (r *request) checkRunsOn(s *session) error {
+	var c computer
+	err := get(r.tx, bucketComputers, s.ComputerID, &c)
+	if err != nil && !errors.Is(err, errNotStored) {
+		return err
+	}
+	if err != nil || c.progressAt(r.now).status != statusActive {
+		return refuse("session-computer", "The agent of the session %s needs an active computer.", s.ID)
+	}
+	return nil
+}
+
+// readImages reads the images of a message and returns their blocks.
+func readImages(f *fields) []json.RawMessage {
+	var blocks []json.RawMessage
+	images, found := f.objects("images")
+	if !found {
+		return nil
+	}
+	for _, image := range images {
+		source := map[string]string{"type": image.enum("type", "base64"), "data": readBase64(image)}
+		source["mediaType"] = image.enum("mediaType", "image/jpeg", "image/png", "image/gif", "image/webp")
+		for _, name := range []string{"type", "data", "mediaType"} {
+			image.required(name)
+		}
+		image.unknown()
+		blocks = append(blocks, blockOf(sourceBlock{"image", source}))
+	}
+	return blocks
+}
+
+// readFiles reads the files of a message, as Base64 or as text, and returns their blocks.
+func readFiles(f *fields) []json.RawMessage {
+	var blocks []json.RawMessage
+	files, found := f.objects("files")
+	if !found {
+		return nil
+	}
+	for _, file := range files {
+		source := map[string]string{"type": file.enum("type", "base64", "text")}
+		optional := []string{"name", "path"}
+		if source["type"] == "text" {
+			source["mediaType"], source["data"] = file.enum("mediaType", "text/plain"), file.text("data", 0, maxMessageBody)
+			optional = append(optional, "mime")
+		} else {
+			source["mediaType"], source["data"] = file.text("mediaType", 1, maxMessageBody), readBase64(file)
+			optional = append(optional, "parsedData")
+		}
+		for _, name := range optional {
+			if file.has(name) {
+				source[name] = file.text(name, 0, maxMessageBody)
+			}
+		}
+		for _, name := range []string{"type", "data", "mediaType"} {
+			file.required(name)
+		}
+		file.unknown()
+		blocks = append(blocks, blockOf(sourceBlock{"document", source}))
+	}
+	return blocks
+}
+
+// readBase64 reads the data of an attachment.
+func readBase64(f *fields) string {
+	data := f.text("data", 0, maxMessageBody)
+	if _, err := base64.StdEncoding.DecodeString(data); err != nil {
+		f.problemBy("attachment-data", "data", "must be standard Base64")
+	}
+	return data
+}
+
+// listSessionChildren shows the sessions that one started, as far as they are listed.
+func listSessionChildren(r *request) (reply, error) {
+	withArtifacts, err := r.flag("includeArtifacts")
+	if err != nil {
+		return reply{}, err
+	}
+	s, err := r.session()
+	if err != nil {
+		return reply{}, err
+	}
+	all, err := sessionsOn(r.tx, "")
+	if err != nil {
+		return reply{}, err
+	}
+	views := []sessionView{}
+	seen := millis(r.now.Add(-orDefault(r.e.opts.SessionListDelay, defaultSessionListDelay)))
+	for _, child := range all {
+		if !strings.EqualFold(child.ParentID, s.ID) || child.CreatedAt > seen {
+			continue
+		}
+		v := r.listedView(child)
+		if withArtifacts {
+			v.Artifacts = append([]SessionArtifact{}, child.Artifacts...)
+		}
+		views = append(views, v)
+	}
+	if r.e.opts.ShuffleLists {
+		shuffle(views)
+	}
+	return reply{http.StatusOK, struct {
+		Sessions []sessionView `json:"sessions"`
+	}{views}}, nil
+}

@@ -1,0 +1,302 @@
+package emulator_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// send sends a text to a session as the manager and returns the answer.
+func (v *env) send(id, text string) object {
+	v.t.Helper()
+	return v.call(200, "POST", sessions+"/"+id+"/messages", object{"text": text}).object(v.t)
+}
+
+// messagesPage lists messages and returns those of the page.
+func (v *env) messagesPage(id, query string) []any {
+	v.t.Helper()
+	return v.call(200, "GET", sessions+"/"+id+"/messages"+query, nil).object(v.t)["messages"].([]any)
+}
+
+// said shows the listed messages of a session, oldest first.
+func (v *env) said(id string) string {
+	v.t.Helper()
+	text := ""
+	for _, m := range v.messagesPage(id, "?limit=100") {
+		block := m.(object)["content"].([]any)[0].(object)
+		content := fmt.Sprint(block["type"])
+		if block["text"] != nil {
+			content = block["text"].(string)
+		}
+		text = fmt.Sprint(m.(object)["role"], ":", content, " ") + text
+	}
+	return strings.TrimSuffix(text, " ")
+}
+
+// doing shows what a session does.
+func (v *env) doing(id string) string {
+	v.t.Helper()
+	s := v.call(200, "GET", sessions+"/"+id, nil).object(v.t)
+	return fmt.Sprint(s["status"], " ", s["messageCount"])
+}
+
+// A turn goes by the clock, also after a restart: the agent notices the message, begins, and answers; messages are listed late.
+func TestMessagesOfATurn(t *testing.T) {
+	t.Parallel()
+	v, computerID := startSessionsWith(t, emulator.Options{DataFile: dataFile(t)})
+	id := v.session(object{"computerId": computerID})
+	began := v.clock.Now()
+	sent := v.send(id, "Fix the ä")
+	same(t, "sent", sent, object{"messageId": sent["messageId"], "status": "pending", "recipientAgentStatus": "idle"})
+	same(t, "title", v.call(200, "GET", sessions+"/"+id, nil).object(t)["title"], "Fix the ä")
+	v = v.restart()
+	for _, c := range []struct {
+		after          time.Duration
+		doing, visible string
+	}{
+		{0, "idle 1", ""},
+		{2*time.Second - time.Millisecond, "idle 1", ""},
+		{2 * time.Second, "pending 1", ""},
+		{4 * time.Second, "running 1", ""},
+		{6 * time.Second, "idle 2", ""},
+		{20*time.Second - time.Millisecond, "idle 2", ""},
+		{20 * time.Second, "idle 2", "user:Fix the ä"},
+		{26 * time.Second, "idle 2", "user:Fix the ä assistant:Fix the ä"},
+	} {
+		v.clock.Advance(began.Add(c.after).Sub(v.clock.Now()))
+		same(t, fmt.Sprint("status after ", c.after), v.doing(id), c.doing)
+		same(t, fmt.Sprint("messages after ", c.after), v.said(id), c.visible)
+	}
+	at := began.UnixMilli()
+	listed := v.messagesPage(id, "?role=user")
+	same(t, "listed", listed, []any{object{
+		"id": sent["messageId"], "role": "user", "content": []any{object{"type": "text", "text": "Fix the ä"}}, "createdAt": at, "updatedAt": at, "seq": 1,
+	}})
+	same(t, "title after another message", func() any {
+		v.send(id, "And the ö")
+		return v.call(200, "GET", sessions+"/"+id, nil).object(t)["title"]
+	}(), "Fix the ä")
+}
+
+// What the agent answers next can be set; after that it repeats what it is told.
+func TestScriptedAnswers(t *testing.T) {
+	t.Parallel()
+	v, computerID := startSessionsWith(t, emulator.Options{MessageDelay: -1, AgentPhase: time.Second})
+	id := v.session(object{"computerId": computerID})
+	control := "/_emulator/sessions/" + id + "/answers"
+	v.call(204, "POST", control, object{"text": "Done.", "after": "5s", "tool_uses": 2})
+	v.call(204, "POST", control, object{"is_error": true})
+	v.send(id, "one")
+	for i, want := range []string{"idle 1", "pending 1", "running 1", "running 2", "running 3", "running 4", "running 5", "idle 6"} {
+		same(t, fmt.Sprint("status at second ", i), v.doing(id), want)
+		v.clock.Advance(time.Second)
+	}
+	same(t, "said", v.said(id), "user:one assistant:tool_use tool:tool_result assistant:tool_use tool:tool_result assistant:Done.")
+	all := v.messagesPage(id, "?limit=100")
+	same(t, "the tool's result", all[1].(object)["content"].([]any)[0].(object)["toolUseId"], all[2].(object)["content"].([]any)[0].(object)["id"])
+	for i, m := range all {
+		same(t, "number", m.(object)["seq"], len(all)-i)
+	}
+
+	for i, failed := range []any{true, nil} {
+		v.send(id, fmt.Sprint("task ", i))
+		v.clock.Advance(3 * time.Second)
+		same(t, "answer", v.said(id)[strings.LastIndex(v.said(id), " assistant:"):], fmt.Sprintf(" assistant:task %d", i))
+		same(t, "failed", v.messagesPage(id, "?limit=1")[0].(object)["isError"], failed)
+	}
+
+	for want, body := range map[string]any{
+		"duration in \"after\" is wrong": object{"after": "soon"},
+		"a turn cannot take -1s":         object{"after": "-1s"},
+		"a turn cannot take 744h0m0s":    object{"after": "31d"},
+		"tool uses -1 is not between":    object{"tool_uses": -1},
+		"tool uses 101 is not between":   object{"tool_uses": 101},
+		`unknown field "toolUses"`:       object{"toolUses": 1},
+	} {
+		v.detail(v.call(400, "POST", control, body), want)
+	}
+	v.detail(v.call(400, "POST", "/_emulator/sessions/"+uuidA+"/answers", object{}), "there is none with this ID")
+}
+
+// A message waits for the end of the turn; an interrupt ends all turns, and leaves the messages that wait.
+func TestMessagesThatWait(t *testing.T) {
+	t.Parallel()
+	v, computerID := startSessionsWith(t, emulator.Options{MessageDelay: -1, AgentPhase: time.Second})
+	id := v.session(object{"computerId": computerID})
+	v.send(id, "one")
+	v.clock.Advance(2 * time.Second)
+	second := v.send(id, "two")
+	same(t, "waits", second, object{"messageId": second["messageId"], "status": "running", "recipientAgentStatus": "running"})
+	same(t, "waits at once", v.send(id, "three")["status"], "running")
+	for i, want := range []string{"running 3", "pending 4", "running 4", "pending 5", "running 5", "idle 6"} {
+		same(t, fmt.Sprint("status at second ", i), v.doing(id), want)
+		v.clock.Advance(time.Second)
+	}
+	same(t, "said", v.said(id), "user:one user:two user:three assistant:one assistant:two assistant:three")
+
+	for _, after := range []time.Duration{0, time.Second, 2500 * time.Millisecond} {
+		v, computerID := startSessionsWith(t, emulator.Options{MessageDelay: -1, AgentPhase: time.Second})
+		id := v.session(object{"computerId": computerID})
+		must(t, v.ScriptAnswer(id, emulator.SessionAnswer{After: 2 * time.Second, ToolUses: 1}))
+		v.send(id, "one")
+		v.send(id, "two")
+		v.clock.Advance(after)
+		before, count := v.said(id), strings.TrimLeft(v.doing(id), "abcdefghijklmnopqrstuvwxyz")
+		same(t, "interrupted", v.call(200, "POST", sessions+"/"+id+"/interrupt", nil).object(t)["status"], "idle")
+		v.clock.Advance(time.Minute)
+		same(t, "after the interrupt", v.doing(id)+", "+v.said(id), "idle"+count+", "+before)
+		v.send(id, "three")
+		v.clock.Advance(3 * time.Second)
+		same(t, "the next turn", v.said(id), before+" user:three assistant:three")
+	}
+}
+
+// A change of what a session does ends its turns, any other does not.
+func TestChangeDuringATurn(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]emulator.SessionChange{
+		"idle 2":    {ParentSessionID: ptr(uuidA)},
+		"idle 1":    {Status: ptr("idle")},
+		"running 1": {Title: ptr("x")},
+		"running 7": {MessageCount: ptr(int64(7))},
+	} {
+		v, computerID := startSessionsWith(t, emulator.Options{AgentPhase: time.Second})
+		id := v.session(object{"computerId": computerID})
+		v.send(id, "one")
+		v.clock.Advance(2 * time.Second)
+		v.change(id, c)
+		v.clock.Advance(time.Minute)
+		same(t, "later", v.doing(id), want)
+	}
+}
+
+func TestAttachments(t *testing.T) {
+	t.Parallel()
+	v, computerID := startSessionsWith(t, emulator.Options{MessageDelay: -1})
+	id := v.session(object{"computerId": computerID})
+	path := sessions + "/" + id + "/messages"
+	data := base64.StdEncoding.EncodeToString([]byte("%PDF"))
+	image := object{"type": "base64", "mediaType": "image/png", "data": data}
+	pdf := object{"type": "base64", "mediaType": "application/pdf", "data": data, "name": "a.pdf", "path": "/a.pdf", "parsedData": "text"}
+	text := object{"type": "text", "mediaType": "text/plain", "data": "ä", "mime": "text/csv"}
+	v.call(200, "POST", path, object{"text": "Look", "images": []object{image}, "files": []object{pdf, text}, "computerId": computerID})
+	same(t, "content", v.messagesPage(id, "")[0].(object)["content"], []any{
+		object{"type": "text", "text": "Look"}, object{"type": "image", "source": image}, object{"type": "document", "source": pdf}, object{"type": "document", "source": text},
+	})
+	v.call(200, "POST", path, object{"text": strings.Repeat("x", 2<<20), "images": []object{}, "files": []object{}})
+	with := func(o object, name string, value any) object {
+		changed := object{"type": o["type"], "mediaType": o["mediaType"], "data": o["data"]}
+		changed[name] = value
+		if value == nil {
+			delete(changed, name)
+		}
+		return changed
+	}
+	for _, c := range []struct {
+		body object
+		want string
+	}{
+		{object{}, `"text" is required`},
+		{object{"text": ""}, `"text" must have 1`},
+		{object{"text": "x", "role": "user"}, `"role" is not known`},
+		{object{"text": "x", "images": image}, `"images" must be a list`},
+		{object{"text": "x", "images": []object{with(image, "mediaType", "image/tiff")}}, `"images[0].mediaType" must be one of image/jpeg`},
+		{object{"text": "x", "images": []object{with(image, "type", "url")}}, `"images[0].type" must be one of base64`},
+		{object{"text": "x", "images": []object{with(image, "data", nil)}}, `"images[0].data" is required`},
+		{object{"text": "x", "images": []object{with(image, "data", "?")}}, `"images[0].data" must be standard Base64`},
+		{object{"text": "x", "images": []object{with(image, "name", "a")}}, `"images[0].name" is not known`},
+		{object{"text": "x", "files": []object{with(pdf, "type", "url")}}, `"files[0].type" must be one of base64, text`},
+		{object{"text": "x", "files": []object{with(pdf, "mediaType", "")}}, `"files[0].mediaType" must have 1`},
+		{object{"text": "x", "files": []object{with(pdf, "mime", "a")}}, `"files[0].mime" is not known`},
+		{object{"text": "x", "files": []object{pdf, with(text, "mediaType", "text/csv")}}, `"files[1].mediaType" must be one of text/plain`},
+		{object{"text": "x", "files": []object{with(text, "parsedData", "a")}}, `"files[0].parsedData" is not known`},
+		{object{"text": "x", "files": []object{with(text, "mediaType", nil)}}, `"files[0].mediaType" is required`},
+	} {
+		v.detail(v.call(400, "POST", path, c.body), c.want)
+	}
+}
+
+func TestListingOfMessages(t *testing.T) {
+	t.Parallel()
+	v, computerID := startSessionsWith(t, emulator.Options{MessageDelay: -1})
+	id := v.session(object{"computerId": computerID})
+	same(t, "none", v.call(200, "GET", sessions+"/"+id+"/messages", nil).object(t), object{"messages": []any{}, "pagination": object{"hasMore": false, "nextCursor": nil}})
+	control := "/_emulator/sessions/" + id + "/messages"
+	for i, role := range []string{"system", "user", "assistant", "user", "tool", "user"} {
+		v.call(204, "POST", control, object{"role": role, "content": []object{{"type": "text", "text": fmt.Sprint(i)}}, "isError": role == "tool"})
+	}
+	same(t, "said", v.said(id), "system:0 user:1 assistant:2 user:3 tool:4 user:5")
+	same(t, "counted", v.doing(id), "idle 6")
+	same(t, "a failed tool", v.messagesPage(id, "?role=tool")[0].(object)["isError"], true)
+	read, query := "", "?limit=2&role=user"
+	for more := true; more; {
+		page := v.call(200, "GET", sessions+"/"+id+"/messages"+query, nil).object(t)
+		for _, m := range page["messages"].([]any) {
+			read += fmt.Sprint(m.(object)["seq"])
+		}
+		if more = page["pagination"].(object)["hasMore"].(bool); more {
+			query = "?limit=2&role=user&cursor=" + url.QueryEscape(page["pagination"].(object)["nextCursor"].(string))
+		}
+	}
+	same(t, "pages", read, "642")
+	for _, query := range []string{"?limit=0", "?limit=101", "?role=system", "?role=", "?cursor=x", "?order=asc"} {
+		v.call(400, "GET", sessions+"/"+id+"/messages"+query, nil)
+	}
+	v.detail(v.call(400, "POST", control, object{"role": "robot", "content": []any{}}), `role "robot" is not`)
+	v.detail(v.call(400, "POST", "/_emulator/sessions/"+uuidA+"/messages", object{"role": "user"}), "there is none with this ID")
+}
+
+// Whoever may use a session may use its messages, also on its computer.
+func TestMessagesOfOthers(t *testing.T) {
+	v, managed := startSessions(t)
+	_, user := v.human(emulator.RoleUser)
+	byom := v.as(user, 201, "POST", computers, object{"name": "users", "provider": "byom"}).object(t)["id"].(string)
+	mine := v.session(object{"computerId": managed})
+	theirs := v.as(user, 201, "POST", sessions, object{"computerId": byom}).object(t)["sessionId"].(string)
+	v.as(user, 404, "POST", sessions+"/"+theirs+"/messages", object{"text": "too early"})
+	v.clock.Advance(5 * time.Second)
+	for _, c := range []struct {
+		key, id string
+		status  int
+	}{{user, theirs, 200}, {v.BootstrapKey(), theirs, 200}, {user, mine, 403}, {user, uuidA, 404}} {
+		v.as(c.key, c.status, "POST", sessions+"/"+c.id+"/messages", object{"text": "x"})
+		v.as(c.key, c.status, "GET", sessions+"/"+c.id+"/messages", nil)
+		v.as(c.key, c.status, "GET", sessions+"/"+c.id+"/children", nil)
+	}
+	v.call(200, "GET", sessions+"/"+mine+"/messages?computerId="+managed, nil)
+	v.call(404, "GET", sessions+"/"+mine+"/messages?computerId="+uuidA, nil)
+	v.call(404, "POST", sessions+"/"+mine+"/messages", object{"text": "x", "computerId": uuidA})
+	must(t, v.Break(managed))
+	v.detail(v.call(400, "POST", sessions+"/"+mine+"/messages", object{"text": "x"}), "needs an active computer")
+	must(t, v.LoseComputer(managed))
+	v.detail(v.call(400, "POST", sessions+"/"+mine+"/messages", object{"text": "x"}), "needs an active computer")
+	v.AllowSessions(false)
+	v.call(403, "GET", sessions+"/"+mine+"/messages", nil)
+}
+
+func TestSessionChildren(t *testing.T) {
+	v, computerID := startSessions(t)
+	parent, other := v.session(object{"computerId": computerID}), v.session(object{"computerId": computerID})
+	children := sessions + "/" + parent + "/children"
+	same(t, "none", v.call(200, "GET", children, nil).object(t), object{"sessions": []any{}})
+	child := v.call(http.StatusCreated, "POST", sessions, object{"computerId": computerID}).object(t)["sessionId"].(string)
+	v.change(child, emulator.SessionChange{ParentSessionID: ptr(strings.ToUpper(parent)), Artifacts: []emulator.SessionArtifact{{ID: "a", Kind: "issue"}}})
+	v.change(other, emulator.SessionChange{ParentSessionID: &child})
+	same(t, "too early", len(v.call(200, "GET", children, nil).object(t)["sessions"].([]any)), 0)
+	v.clock.Advance(5 * time.Second)
+	for query, artifacts := range map[string]any{"": nil, "?includeArtifacts=false": nil, "?includeArtifacts=true": []any{object{"id": "a", "kind": "issue"}}} {
+		list := v.call(200, "GET", children+query, nil).object(t)["sessions"].([]any)
+		same(t, "child", sessionIDs(list), child)
+		same(t, "settings", list[0].(object)["sessionSettings"], defaultSettings())
+		same(t, "artifacts"+query, list[0].(object)["artifacts"], artifacts)
+	}
+	v.call(400, "GET", children+"?includeArtifacts=1", nil)
+	v.call(204, "DELETE", sessions+"/"+child, nil)
+	same(t, "deleted", len(v.call(200, "GET", children, nil).object(t)["sessions"].([]any)), 0)
+}
