@@ -44,6 +44,7 @@ type PollSource[T any] struct {
 
 // pollGroup has the waiters of one collection. It exists while there are any.
 type pollGroup[T any] struct {
+	key     string
 	demands map[*demand[T]]struct{}
 	// wake ends the group's sleep early; otherwise, the group sleeps until sleepsUntil.
 	wake        context.CancelFunc
@@ -87,10 +88,10 @@ func (w *Watch[T]) Next(ctx context.Context, pause time.Duration) (*T, error) {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	d := &demand[T]{ctx: ctx, id: w.id, due: w.poller.clock.Now().Add(pause), result: make(chan pollResult[T], 1)}
-	w.poller.add(w.key, d)
+	group := w.poller.add(w.key, d)
 	select {
 	case <-ctx.Done():
-		w.poller.remove(w.key, d)
+		w.poller.remove(group, d)
 		return nil, ctx.Err()
 	case result := <-d.result:
 		return result.object, result.err
@@ -100,40 +101,36 @@ func (w *Watch[T]) Next(ctx context.Context, pause time.Duration) (*T, error) {
 // Close ends the wait. It may be called more than once.
 func (w *Watch[T]) Close() { w.close() }
 
-func (p *Poller[T]) add(key string, d *demand[T]) {
+func (p *Poller[T]) add(key string, d *demand[T]) *pollGroup[T] {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	group := p.groups[key]
 	if group == nil {
-		group = &pollGroup[T]{demands: map[*demand[T]]struct{}{}, wake: func() {}, sleepsUntil: d.due}
+		group = &pollGroup[T]{key: key, demands: map[*demand[T]]struct{}{}, wake: func() {}, sleepsUntil: d.due}
 		p.groups[key] = group
-		go p.run(key, group)
+		go p.run(group)
 	}
 	group.demands[d] = struct{}{}
 	if d.due.Before(group.sleepsUntil) {
 		group.wake()
 	}
+	return group
 }
 
-func (p *Poller[T]) remove(key string, d *demand[T]) {
+// remove wakes the group, which ends if no waiter is left.
+func (p *Poller[T]) remove(group *pollGroup[T], d *demand[T]) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	group := p.groups[key]
-	if group == nil {
-		return
-	}
 	delete(group.demands, d)
-	if len(group.demands) == 0 {
-		group.wake()
-	}
+	group.wake()
 }
 
 // run polls whenever the first waiter of the group is due, until there are no waiters.
-func (p *Poller[T]) run(key string, group *pollGroup[T]) {
+func (p *Poller[T]) run(group *pollGroup[T]) {
 	for {
 		p.mu.Lock()
 		if len(group.demands) == 0 {
-			delete(p.groups, key)
+			delete(p.groups, group.key)
 			p.mu.Unlock()
 			return
 		}
@@ -142,7 +139,7 @@ func (p *Poller[T]) run(key string, group *pollGroup[T]) {
 		if pause <= 0 {
 			demands := group.take()
 			p.mu.Unlock()
-			p.look(key, demands)
+			p.look(group, demands)
 			continue
 		}
 		ctx, wake := context.WithCancel(context.Background())
@@ -173,10 +170,10 @@ func (g *pollGroup[T]) take() []*demand[T] {
 }
 
 // look reads the objects for the waiters: in one request if there are several waiters, then alone for those without a result.
-func (p *Poller[T]) look(key string, demands []*demand[T]) {
+func (p *Poller[T]) look(group *pollGroup[T], demands []*demand[T]) {
 	read := p.source.Single
 	if len(demands) > 1 {
-		demands = p.readTogether(key, demands)
+		demands = p.readTogether(group, demands)
 		if p.source.AfterMany != nil {
 			read = p.source.AfterMany
 		}
@@ -185,19 +182,19 @@ func (p *Poller[T]) look(key string, demands []*demand[T]) {
 }
 
 // readTogether serves the waiters with one request, and returns those without a result.
-func (p *Poller[T]) readTogether(key string, demands []*demand[T]) []*demand[T] {
-	ctx, those, cancel := whileAnyWaits(demands)
+func (p *Poller[T]) readTogether(group *pollGroup[T], demands []*demand[T]) []*demand[T] {
+	ctx, sharing, cancel := sharedContext(demands)
 	defer cancel()
 	if p.source.ManyIsAll {
 		ctx = transport.BeforeSending(ctx, func() {
-			those.takeIn(func() []context.Context {
-				late := p.takeWaiting(key)
+			sharing.join(func() []context.Context {
+				late := p.takeWaiting(group)
 				demands = append(demands, late...)
 				return contextsOf(late)
 			})
 		})
 	}
-	all, err := p.source.Many(ctx, key, idsOf(demands))
+	all, err := p.source.Many(ctx, group.key, idsOf(demands))
 	if err != nil {
 		tflog.Debug(ctx, "A look at several objects failed", map[string]any{"error": err.Error()})
 	}
@@ -243,48 +240,45 @@ func (p *Poller[T]) readAlone(demands []*demand[T], read func(context.Context, s
 }
 
 // takeWaiting removes and returns the waiters for the next poll.
-func (p *Poller[T]) takeWaiting(key string) []*demand[T] {
+func (p *Poller[T]) takeWaiting(group *pollGroup[T]) []*demand[T] {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if group := p.groups[key]; group != nil {
-		return group.take()
+	return group.take()
+}
+
+// waiters are those who share one response. The request is canceled when the last of them has left.
+type waiters struct {
+	count  atomic.Int64
+	cancel context.CancelFunc
+}
+
+// join adds waiters, unless all waiters have already left.
+func (w *waiters) join(others func() []context.Context) {
+	if w.count.Add(1) > 1 { // Counts as a waiter, so that the request is not canceled meanwhile.
+		w.add(others())
 	}
-	return nil
+	w.leave()
 }
 
-// audience are the waiters for one response. The request is canceled when the last of them has left.
-type audience struct {
-	waiting atomic.Int64
-	leave   context.CancelFunc
-}
-
-// takeIn adds waiters, unless all waiters have already left.
-func (a *audience) takeIn(others func() []context.Context) {
-	if a.waiting.Add(1) > 1 { // Counts as a waiter, so that the request is not canceled meanwhile.
-		a.add(others())
-	}
-	a.left()
-}
-
-func (a *audience) add(waiters []context.Context) {
-	a.waiting.Add(int64(len(waiters)))
-	for _, ctx := range waiters {
-		context.AfterFunc(ctx, a.left)
+func (w *waiters) add(contexts []context.Context) {
+	w.count.Add(int64(len(contexts)))
+	for _, ctx := range contexts {
+		context.AfterFunc(ctx, w.leave)
 	}
 }
 
-func (a *audience) left() {
-	if a.waiting.Add(-1) == 0 {
-		a.leave()
+func (w *waiters) leave() {
+	if w.count.Add(-1) == 0 {
+		w.cancel()
 	}
 }
 
-// whileAnyWaits returns a context that is done when the last waiter has left.
-func whileAnyWaits[T any](demands []*demand[T]) (context.Context, *audience, context.CancelFunc) {
+// sharedContext returns a context that is done when the last waiter has left.
+func sharedContext[T any](demands []*demand[T]) (context.Context, *waiters, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(demands[0].ctx))
-	those := &audience{leave: cancel}
-	those.add(contextsOf(demands))
-	return ctx, those, cancel
+	sharing := &waiters{cancel: cancel}
+	sharing.add(contextsOf(demands))
+	return ctx, sharing, cancel
 }
 
 func contextsOf[T any](demands []*demand[T]) []context.Context {

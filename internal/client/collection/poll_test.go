@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
@@ -326,5 +327,56 @@ func TestPoller_closeTellsOnceThatAWaitHasEnded(t *testing.T) {
 		if !slices.Equal(s.ended, []string{"x", "y"}) {
 			t.Errorf("ended: %v", s.ended)
 		}
+	})
+}
+
+// A rate limit delays the second request to 2s. The waiters that arrive until then share its response.
+func TestPoller_waitersUntilTheRequestIsSentShareIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := clienttest.NewBubbled(func(string) string { return `200 [{"id":"a"},{"id":"b"},{"id":"late"}]` })
+		conn := connected(t, transport.Config{
+			BaseURL: "https://agentyard.example", APIKey: clienttest.Key, RequestsPerSecond: 0.5, Clock: clock.System, Transport: service,
+		})
+		type record struct{ ID string }
+		list := func(ctx context.Context, _ string, _ []string) ([]record, error) {
+			all, err := transport.Call[[]record](ctx, conn, transport.Request{Op: transport.Operation{Name: "list", Method: http.MethodGet, Route: "/api/v0/things"}})
+			if err != nil {
+				return nil, err
+			}
+			return *all, nil
+		}
+		p := NewPoller(clock.System, PollSource[record]{Many: list, ManyIsAll: true, ID: func(r *record) string { return r.ID }})
+		if _, err := list(t.Context(), "", nil); err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		next := func(ctx context.Context, id string, wantErr error) {
+			all.Go(func() {
+				got, err := p.Watch("", id).Next(ctx, half)
+				if !errors.Is(err, wantErr) || err == nil && got.ID != id {
+					t.Errorf("%s: got %+v, %v", id, got, err)
+				}
+			})
+		}
+		impatient, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		next(impatient, "a", context.DeadlineExceeded)
+		next(impatient, "b", context.DeadlineExceeded)
+		next(t.Context(), "b", nil)
+		time.Sleep(1200 * time.Millisecond)
+		next(t.Context(), "late", nil)
+		all.Wait()
+		service.Want(t, "0s GET /api/v0/things", "2s GET /api/v0/things")
+	})
+}
+
+// Their request is already canceled.
+func TestWaiters_nobodyJoinsThoseWhoHaveLeft(t *testing.T) {
+	t.Parallel()
+	w := &waiters{cancel: func() {}}
+	w.join(func() []context.Context {
+		t.Error("somebody joined")
+		return nil
 	})
 }
