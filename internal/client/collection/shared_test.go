@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
@@ -188,6 +189,120 @@ func TestShared_aReaderThatLeavesDoesNotEndTheListing(t *testing.T) {
 		mustGet(t, sh, s, "", "1")
 		if s.lists.Load() != 1 || s.gets.Load() != 1 {
 			t.Errorf("%d listings, %d reads", s.lists.Load(), s.gets.Load())
+		}
+	})
+}
+
+// A 404 alone does not prove that an object is gone, since it may have another cause.
+func TestShared_notFound(t *testing.T) {
+	t.Parallel()
+	notFound := &transport.APIError{Status: 404}
+	for name, tc := range map[string]struct {
+		id      string
+		listErr error
+		single  error
+		want    func(error) bool
+	}{
+		"not listed":               {id: "9", single: notFound, want: IsGone},
+		"not listable":             {id: "1", listErr: &transport.APIError{Status: 403}, single: notFound, want: clienttest.Is[*UnprovenGoneError]},
+		"listed, although a 404":   {id: "1", single: notFound, want: func(err error) bool { return err == nil }},
+		"not listed, another 5xx":  {id: "9", single: &transport.APIError{Status: 500}, want: clienttest.Is[*transport.APIError]},
+		"the listing fails for it": {id: "1", listErr: &transport.APIError{Status: 500}, single: notFound, want: clienttest.Is[*transport.APIError]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSource(2)
+			s.err = tc.listErr
+			got, err := s.shared(clock.NewFake(time.Now())).Get(t.Context(), "", tc.id, func(context.Context) (*thing, error) { return nil, tc.single })
+			if !tc.want(err) || (err == nil) != (got != nil) {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestShared_confirmGone(t *testing.T) {
+	t.Parallel()
+	notFound := &transport.APIError{Status: 404}
+	for name, tc := range map[string]struct {
+		id       string
+		listErr  error
+		want     func(error) bool
+		listings int64
+	}{
+		"not listed":   {id: "9", want: IsGone, listings: 1},
+		"listed":       {id: "1", want: func(err error) bool { return err == error(notFound) }, listings: 2},
+		"not listable": {id: "1", listErr: &transport.APIError{Status: 500}, want: clienttest.Is[*UnprovenGoneError], listings: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSource(2)
+			s.err = tc.listErr
+			err := s.shared(clock.NewFake(time.Now())).ConfirmGone(t.Context(), "", tc.id, notFound)
+			if !tc.want(err) || s.lists.Load() != tc.listings {
+				t.Errorf("got %v after %d listings", err, s.lists.Load())
+			}
+		})
+	}
+}
+
+func TestShared_readsFromTheListing(t *testing.T) {
+	t.Parallel()
+	for name, read := range map[string]func(*Shared[thing]) (int, error){
+		"all":  func(sh *Shared[thing]) (int, error) { all, err := sh.All(t.Context(), ""); return len(all), err },
+		"find": func(sh *Shared[thing]) (int, error) { all, err := sh.Find(t.Context(), "", ""); return len(all), err },
+		"lookup": func(sh *Shared[thing]) (int, error) {
+			n := 0
+			for _, id := range []string{"0", "9", "1"} {
+				found, err := sh.Lookup(t.Context(), "", id)
+				if err != nil {
+					return 0, err
+				}
+				if found != nil && found.id == id {
+					n++
+				}
+			}
+			return n, nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSource(2)
+			sh := s.shared(clock.NewFake(time.Now()))
+			s.err = errors.New("broken")
+			if n, err := read(sh); !errors.Is(err, s.err) {
+				t.Errorf("got %d, %v", n, err)
+			}
+			s.err = nil
+			if n, err := read(sh); n != 2 || err != nil {
+				t.Errorf("got %d, %v", n, err)
+			}
+		})
+	}
+}
+
+func TestShared_listedStartsNoListing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource(2)
+		s.gate, s.started = make(chan struct{}), make(chan struct{}, 1)
+		sh := s.shared(clock.NewFake(time.Now()))
+		want := func(when string, isListed bool) {
+			t.Helper()
+			if got := sh.Listed(""); (got != nil) != isListed {
+				t.Errorf("%s: got %+v", when, got)
+			}
+		}
+		want("at first", false)
+		mustGet(t, sh, s, "", "0")
+		want("after a single read", false)
+		l := sh.Listing(t.Context(), "")
+		want("while it is in flight", false)
+		close(s.gate)
+		_ = l.Wait(t.Context())
+		want("when it is there", true)
+		if s.lists.Load() != 1 {
+			t.Errorf("%d listings", s.lists.Load())
 		}
 	})
 }
