@@ -196,7 +196,7 @@ func TestShared_aReaderThatLeavesDoesNotEndTheListing(t *testing.T) {
 // A 404 alone does not prove that an object is gone, since it may have another cause.
 func TestShared_notFound(t *testing.T) {
 	t.Parallel()
-	notFound := &transport.APIError{Status: 404}
+	notFound := &transport.APIError{Status: 404, FromService: true}
 	for name, tc := range map[string]struct {
 		id      string
 		listErr error
@@ -204,7 +204,7 @@ func TestShared_notFound(t *testing.T) {
 		want    func(error) bool
 	}{
 		"not listed":               {id: "9", single: notFound, want: IsGone},
-		"not listable":             {id: "1", listErr: &transport.APIError{Status: 403}, single: notFound, want: clienttest.Is[*UnprovenGoneError]},
+		"not listable":             {id: "9", listErr: &transport.APIError{Status: 403}, single: notFound, want: clienttest.Is[*UnprovenGoneError]},
 		"listed, although a 404":   {id: "1", single: notFound, want: func(err error) bool { return err == nil }},
 		"not listed, another 5xx":  {id: "9", single: &transport.APIError{Status: 500}, want: clienttest.Is[*transport.APIError]},
 		"the listing fails for it": {id: "1", listErr: &transport.APIError{Status: 500}, single: notFound, want: clienttest.Is[*transport.APIError]},
@@ -223,7 +223,7 @@ func TestShared_notFound(t *testing.T) {
 
 func TestShared_confirmGone(t *testing.T) {
 	t.Parallel()
-	notFound := &transport.APIError{Status: 404}
+	notFound := &transport.APIError{Status: 404, FromService: true}
 	for name, tc := range map[string]struct {
 		id       string
 		listErr  error
