@@ -18,10 +18,10 @@ const idleFor = 2 * time.Second
 // inventory is what this process knows about a collection: the latest listing, and the process's own writes. It does not have
 // what others wrote since that listing.
 type inventory[T any] struct {
-	listed *listing[T]
+	listed *Listing[T]
 	learnt time.Time
 	// learning is the listing in flight that will replace listed. A write of this process does not discard it.
-	learning *listing[T]
+	learning *Listing[T]
 	// written are the objects that this process created or updated, by ID; nil for a deleted object.
 	written map[string]*T
 	// writtenAs are the IDs of the objects that this process wrote under each name.
@@ -32,7 +32,7 @@ type inventory[T any] struct {
 type Snapshot[T any] struct {
 	// Named are the objects with the requested name.
 	Named     []T
-	listed    *listing[T]
+	listed    *Listing[T]
 	inventory *inventory[T]
 	mu        *sync.Mutex
 }
@@ -88,7 +88,7 @@ func (s *Shared[T]) namedIn(v *inventory[T], name string) []T {
 }
 
 // learn returns the listing to wait for: the current one if it is in flight or recent, else a new one.
-func (s *Shared[T]) learn(ctx context.Context, key string, v *inventory[T]) *listing[T] {
+func (s *Shared[T]) learn(ctx context.Context, key string, v *inventory[T]) *Listing[T] {
 	if v.learning == nil || v.learning.isFilled {
 		if c := s.collections[key]; c != nil && !c.isUnderWay() && s.clock.Now().Sub(c.since) >= idleFor {
 			delete(s.collections, key) // Its listing may be as old.
@@ -103,7 +103,7 @@ func (s *Shared[T]) StartEmpty(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v := s.inventoryOf(key)
-	v.listed, v.learnt = &listing[T]{}, s.clock.Now()
+	v.listed, v.learnt = &Listing[T]{}, s.clock.Now()
 }
 
 // FindNow returns the objects with a name from a new listing. It does not update the inventory, which must keep what existed

@@ -40,13 +40,13 @@ type collection[T any] struct {
 	// since is the time of the first read or, after a listing, the time when the listing ended.
 	since   time.Time
 	reads   int
-	listing *listing[T]
+	listing *Listing[T]
 	// isSecond says that this listing was started because the one before it lacked an object.
 	isSecond bool
 }
 
-// listing is filled once, before done is closed, and does not change afterwards.
-type listing[T any] struct {
+// Listing is the result of listing a collection. It is filled once, before done is closed, and does not change afterwards.
+type Listing[T any] struct {
 	done   chan struct{}
 	all    []T
 	ByID   map[string]*T
@@ -157,7 +157,7 @@ func (s *Shared[T]) All(ctx context.Context, key string) ([]T, error) {
 }
 
 // Listed returns the completed listing of a collection without requesting one; nil if there is none.
-func (s *Shared[T]) Listed(key string) *listing[T] {
+func (s *Shared[T]) Listed(key string) *Listing[T] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.collections[key]
@@ -173,16 +173,16 @@ func (s *Shared[T]) Listed(key string) *listing[T] {
 }
 
 // Listing returns the listing of a collection, and starts one if there is none.
-func (s *Shared[T]) Listing(ctx context.Context, key string) *listing[T] {
+func (s *Shared[T]) Listing(ctx context.Context, key string) *Listing[T] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.listingLocked(ctx, key)
 }
 
-func (s *Shared[T]) listingLocked(ctx context.Context, key string) *listing[T] {
+func (s *Shared[T]) listingLocked(ctx context.Context, key string) *Listing[T] {
 	c := s.currentLocked(key)
 	if c.listing == nil {
-		c.listing = &listing[T]{done: make(chan struct{})}
+		c.listing = &Listing[T]{done: make(chan struct{})}
 		// The listing is shared, so it must not end with the context of one reader.
 		go s.fill(context.WithoutCancel(ctx), key, c, c.listing)
 	}
@@ -190,7 +190,7 @@ func (s *Shared[T]) listingLocked(ctx context.Context, key string) *listing[T] {
 }
 
 // ListingForRead is Listing that returns nil for the first reads of a collection: single GETs cost less than a listing.
-func (s *Shared[T]) ListingForRead(ctx context.Context, key string) *listing[T] {
+func (s *Shared[T]) ListingForRead(ctx context.Context, key string) *Listing[T] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c := s.currentLocked(key); c.listing == nil {
@@ -215,7 +215,7 @@ func (s *Shared[T]) currentLocked(key string) *collection[T] {
 // isUnderWay reports whether the listing is in flight.
 func (c *collection[T]) isUnderWay() bool { return c.listing != nil && !c.listing.isFilled }
 
-func (s *Shared[T]) fill(ctx context.Context, key string, c *collection[T], l *listing[T]) {
+func (s *Shared[T]) fill(ctx context.Context, key string, c *collection[T], l *Listing[T]) {
 	defer close(l.done)
 	l.all, l.err = s.list(ctx, key)
 	l.ByID, l.byName = make(map[string]*T, len(l.all)), make(map[string][]*T, len(l.all))
@@ -251,7 +251,7 @@ func (s *Shared[T]) InvalidateAll() {
 	clear(s.collections)
 }
 
-func (l *listing[T]) Wait(ctx context.Context) error {
+func (l *Listing[T]) Wait(ctx context.Context) error {
 	select {
 	case <-l.done:
 		return l.err // Even if ctx is done, so that the result does not depend on chance.

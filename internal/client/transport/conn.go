@@ -149,7 +149,7 @@ type Conn struct {
 	Retry             *retryPolicy
 	AllowInsecureHTTP bool
 
-	Gate    *gate
+	Gate    *Gate
 	Clock   clock.Clock
 	Service serviceClock
 	// unconfigured is the error of all calls while a provider setting is unknown; otherwise nil.

@@ -25,9 +25,9 @@ const (
 // errHeldBack says that a request was not sent because the rate limit would delay it for too long.
 var errHeldBack = errors.New("the rate limit delays the request")
 
-// gate limits the rate of requests. A 429 closes it for as long as the service requests, and halves the rate. Each accepted
+// Gate limits the rate of requests. A 429 closes it for as long as the service requests, and halves the rate. Each accepted
 // request raises the rate a little.
-type gate struct {
+type Gate struct {
 	clock   clock.Clock
 	random  func() float64
 	backoff func(failed int) time.Duration
@@ -50,16 +50,16 @@ type Passage struct {
 }
 
 // NewGate returns an open gate; requestsPerSecond 0 means no limit.
-func NewGate(clk clock.Clock, random func() float64, backoff func(int) time.Duration, requestsPerSecond float64) *gate {
+func NewGate(clk clock.Clock, random func() float64, backoff func(int) time.Duration, requestsPerSecond float64) *Gate {
 	ceiling := rate.Inf
 	if requestsPerSecond > 0 {
 		ceiling = rate.Limit(requestsPerSecond)
 	}
-	return &gate{clock: clk, random: random, backoff: backoff, ceiling: ceiling, limiter: rate.NewLimiter(ceiling, max(1, int(requestsPerSecond)))}
+	return &Gate{clock: clk, random: random, backoff: backoff, ceiling: ceiling, limiter: rate.NewLimiter(ceiling, max(1, int(requestsPerSecond)))}
 }
 
 // Enter waits until the request may be sent. The error is the context's or errHeldBack.
-func (g *gate) Enter(ctx context.Context, p *Passage) error {
+func (g *Gate) Enter(ctx context.Context, p *Passage) error {
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -82,7 +82,7 @@ func (g *gate) Enter(ctx context.Context, p *Passage) error {
 }
 
 // reserve takes the next slot and returns the time until then.
-func (g *gate) reserve(p *Passage) time.Duration {
+func (g *Gate) reserve(p *Passage) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p.shut = g.shut
@@ -91,7 +91,7 @@ func (g *gate) reserve(p *Passage) time.Duration {
 }
 
 // isOpenFor reports whether the gate stayed open while the request waited for its slot.
-func (g *gate) isOpenFor(p *Passage) bool {
+func (g *Gate) isOpenFor(p *Passage) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return p.shut == g.shut && !g.clock.Now().Before(g.until)
@@ -124,7 +124,7 @@ func (p *Passage) mayWait(ctx context.Context, wait time.Duration) error {
 
 // refused closes the gate after a 429 and returns for how long: at least as long as the service requests, and with a growing
 // backoff until a request is accepted.
-func (g *gate) refused(p *Passage, requested time.Duration) time.Duration {
+func (g *Gate) refused(p *Passage, requested time.Duration) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.clock.Now()
@@ -145,7 +145,7 @@ func (g *gate) refused(p *Passage, requested time.Duration) time.Duration {
 }
 
 // accepted records a response other than 429.
-func (g *gate) accepted(p *Passage) {
+func (g *Gate) accepted(p *Passage) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if p.shut == g.shut {

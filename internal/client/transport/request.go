@@ -59,8 +59,8 @@ type Request struct {
 	Accept string
 }
 
-// response is a successful response.
-type response struct {
+// Response is a successful response.
+type Response struct {
 	Body   []byte
 	status int
 	// At is the service's time, to the second; zero if the response has no date.
@@ -107,7 +107,7 @@ func NewTransportError(op Operation, err error) *TransportError {
 //
 // A request that changes something waits for its response even if ctx is canceled: the caller must know what was created
 // before the run stops. Before the request is sent, and between retries, ctx is respected.
-func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*response, error) {
+func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*Response, error) {
 	var body []byte
 	resp, err := c.send(ctx, r, c.apiFor(r.Op), func(resp *http.Response) (err error) {
 		body, err = ReadBody(resp, accepted)
@@ -120,7 +120,7 @@ func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*respons
 	if resp.StatusCode >= 300 {
 		return nil, c.Refusal(r.Op, resp, body) //nolint:contextcheck // The response has the context of its own attempt.
 	}
-	return &response{Body: body, status: resp.StatusCode, At: dateOf(resp.Header)}, nil
+	return &Response{Body: body, status: resp.StatusCode, At: dateOf(resp.Header)}, nil
 }
 
 // apiFor returns the client with the operation's timeout.

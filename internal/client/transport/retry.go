@@ -114,7 +114,7 @@ func (p *retryPolicy) pause(req *http.Request) error {
 }
 
 // enter waits until the gate lets the next attempt pass.
-func (a *attempts) enter(g *gate) error {
+func (a *attempts) enter(g *Gate) error {
 	if err := g.Enter(a.caller, &a.passage); err != nil {
 		return err
 	}
