@@ -42,7 +42,7 @@ type groupedModel struct {
 
 // attributes returns the attributes of daysModel.
 func attributes(data schema.Attribute) map[string]schema.Attribute {
-	checks := []validator.String{value.Day(), value.DayFrom(firstDay, "the service has numbers from that day on")}
+	checks := []validator.String{value.Day(), value.DayFrom(firstDay, "The service has data from that day on.")}
 	return map[string]schema.Attribute{
 		"start_date": schema.StringAttribute{
 			Required:            true,

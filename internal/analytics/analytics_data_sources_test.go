@@ -328,7 +328,7 @@ func TestAnalytics_dates(t *testing.T) {
 		for _, tc := range []struct{ start, end, at, want string }{
 			{"2026-02-30", "2026-02-28", "start_date", `Invalid Date: start_date must be a date in the format YYYY-MM-DD, such as 2026-02-28, got: "2026-02-30"`},
 			{"2026-02-01", "28.02.26", "end_date", "Invalid Date: end_date must be a date"},
-			{"2026-01-13", "2026-02-28", "start_date", "Date Too Early: start_date must not be before 2026-01-14, because the service has numbers from that day on"},
+			{"2026-01-13", "2026-02-28", "start_date", "Date Too Early: start_date must not be before 2026-01-14, got: \"2026-01-13\". The service has data from that day on."},
 			{"2026-02-28", "2026-02-27", "end_date", `Date Out Of Order: end_date must not be before start_date, which is 2026-02-28, got: "2026-02-27"`},
 			{"2026-02-28", "2026-03-01", "end_date", `Date Not Available Yet: end_date must not be later than 2026-02-28, got: "2026-03-01"`},
 			{"2026-03-01", "2026-03-02", "end_date", "Date Not Available Yet: end_date must not be later than 2026-02-28"},

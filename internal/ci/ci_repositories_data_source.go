@@ -32,7 +32,7 @@ func NewCIRepositoriesDataSource() datasource.DataSource {
 			"owner": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "Return only the repositories of this owner, such as `acme`. Defaults to all owners.",
-				Validators:          []validator.String{value.NotBlank("leave it out for the repositories of every owner")},
+				Validators:          []validator.String{value.NotBlank("Leave it out for the repositories of every owner.")},
 			},
 			"repositories": ciRepository.DataSourceList("The repositories, ordered by `full_name`. Empty if no code host is connected."),
 		},

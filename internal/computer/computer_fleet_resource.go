@@ -146,7 +146,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"provider_type": schema.StringAttribute{
 				Optional: true, Computed: true,
 				MarkdownDescription: "ID of the managed provider. Must not be `byom`. See the data source `agentyard_computer_providers`. If omitted, the service chooses. Changing this forces a new fleet.",
-				Validators:          []validator.String{value.NotEmpty(), value.Except(computers.ProviderBYOM, "use agentyard_computer to register a machine")},
+				Validators:          []validator.String{value.NotEmpty(), value.Except(computers.ProviderBYOM, "Use agentyard_computer to register a machine.")},
 				PlanModifiers: []planmodifier.String{
 					stringplanmodifier.UseNonNullStateForUnknown(),
 					stringplanmodifier.RequiresReplaceIf(replaceProvider, "Changing this forces a new fleet.", "Changing this forces a new fleet."),

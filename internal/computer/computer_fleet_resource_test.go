@@ -257,7 +257,7 @@ func TestFleet_invalidConfiguration(t *testing.T) {
 		{"name_prefix", "Web", attribute("name_prefix"), "name_prefix must be lowercase"},
 		{"name_prefix", "web-", attribute("name_prefix"), "name_prefix must be lowercase"},
 		{"quantity", -1, attribute("quantity"), "quantity value must be at least 0"},
-		{"provider_type", "byom", attribute("provider_type"), `provider_type must not be "byom": use agentyard_computer`},
+		{"provider_type", "byom", attribute("provider_type"), `provider_type must not be "byom". Use agentyard_computer`},
 		{"repos", many, attribute("repos"), "repos list must contain at most 20 elements"},
 		{"repos", []any{"acme/app"}, repo, "repos[0] must be an absolute URI"},
 		{"repos", []any{"https://git.example/" + strings.Repeat("a", 2048)}, repo, "repos[0] must be at most 2048 characters long"},

@@ -201,7 +201,7 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 	attributes["setup_script"] = schema.StringAttribute{
 		Optional:            true,
 		MarkdownDescription: environmentResults["setup_script"].Text + " Changing or removing this starts a build." + noSecrets,
-		Validators:          []validator.String{value.NotBlank("to use no script, omit it")},
+		Validators:          []validator.String{value.NotBlank("To use no script, omit it.")},
 		PlanModifiers:       []planmodifier.String{keepText},
 	}
 	attributes["source_id"] = schema.StringAttribute{

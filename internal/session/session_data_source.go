@@ -30,12 +30,12 @@ func NewSessionDataSource() datasource.DataSource {
 	attributes["id"] = schema.StringAttribute{
 		Required:            true,
 		MarkdownDescription: sessionResults["id"].Text,
-		Validators:          []validator.String{value.NotBlank("give the ID of a session")},
+		Validators:          []validator.String{value.NotBlank("Give the ID of a session.")},
 	}
 	attributes["computer_id"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: sessionResults["computer_id"].Text + " If set, the session is read from this computer, and a session on another computer is an error.",
-		Validators:          []validator.String{value.NotBlank("give the ID of a computer, or omit it")},
+		Validators:          []validator.String{value.NotBlank("Give the ID of a computer, or omit it.")},
 	}
 	return &crud.DataSource[sessionDataModel]{
 		Name: "session",

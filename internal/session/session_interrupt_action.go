@@ -39,7 +39,7 @@ func (a *sessionInterruptAction) Schema(_ context.Context, _ action.SchemaReques
 			"session_id": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: "ID of the session. A session of another owner requires the API key of a human with the Manager role or higher.",
-				Validators:          []validator.String{value.NotBlank("set the ID of a session")},
+				Validators:          []validator.String{value.NotBlank("Set the ID of a session.")},
 			},
 		},
 	}

@@ -37,7 +37,7 @@ func (l *sessionList) ListResourceConfigSchema(_ context.Context, _ list.ListRes
 			"computer_id": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "Return only the sessions on this computer. If omitted, returns all sessions, including those without a computer.",
-				Validators:          []validator.String{value.NotBlank("set the ID of a computer, or omit it")},
+				Validators:          []validator.String{value.NotBlank("Set the ID of a computer, or omit it.")},
 			},
 		},
 	}

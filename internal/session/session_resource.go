@@ -130,26 +130,26 @@ func (r *sessionResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	attributes["computer_id"] = schema.StringAttribute{
 		Required:            true,
 		MarkdownDescription: sessionResults["computer_id"].Text + " The computer must be active. Case-insensitive." + forcesNew,
-		Validators:          []validator.String{value.NotBlank("set the ID of a computer")},
+		Validators:          []validator.String{value.NotBlank("Set the ID of a computer.")},
 		PlanModifiers:       []planmodifier.String{modifier.KeepCase(), modifier.CreateOnlyString()},
 	}
 	attributes["cwd"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: "Working directory on the computer. If omitted, the service chooses, usually the home directory of the computer's `remote_user`." + notReturned,
-		Validators:          []validator.String{value.NotBlank("name a directory")},
+		Validators:          []validator.String{value.NotBlank("Name a directory.")},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), modifier.CreateOnlyString()},
 	}
 	attributes["session_settings"] = settingsAttribute()
 	attributes["system_prompt"] = schema.StringAttribute{
 		Optional:            true,
 		MarkdownDescription: "System prompt that replaces the agent's default one. Conflicts with `system_prompt_append`." + notReturned,
-		Validators:          []validator.String{value.NotBlank("write a prompt, or omit it"), stringvalidator.ConflictsWith(path.MatchRoot("system_prompt_append"))},
+		Validators:          []validator.String{value.NotBlank("Write a prompt, or omit it."), stringvalidator.ConflictsWith(path.MatchRoot("system_prompt_append"))},
 		PlanModifiers:       []planmodifier.String{modifier.CreateOnlyString()},
 	}
 	attributes["system_prompt_append"] = schema.StringAttribute{
 		Optional:            true,
 		MarkdownDescription: "Text to append to the agent's default system prompt. Conflicts with `system_prompt`." + notReturned,
-		Validators:          []validator.String{value.NotBlank("write an addition, or omit it"), stringvalidator.ConflictsWith(path.MatchRoot("system_prompt"))},
+		Validators:          []validator.String{value.NotBlank("Write an addition, or omit it."), stringvalidator.ConflictsWith(path.MatchRoot("system_prompt"))},
 		PlanModifiers:       []planmodifier.String{modifier.CreateOnlyString()},
 	}
 	resp.Schema = schema.Schema{

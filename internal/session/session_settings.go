@@ -150,7 +150,7 @@ func settingsAttribute() schema.Attribute {
 	attributes["compaction_model"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: settingsResults["compaction_model"].Text,
-		Validators:          []validator.String{value.NotEmpty(), value.Except("custom:", "append a name, such as custom:my-model")},
+		Validators:          []validator.String{value.NotEmpty(), value.Except("custom:", "Append a name, such as custom:my-model.")},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}
 	attributes["tool_execution_mode"] = schema.StringAttribute{
@@ -183,7 +183,7 @@ func settingsAttribute() schema.Attribute {
 
 func worktreeAttribute() schema.Attribute {
 	attributes := map[string]schema.Attribute{
-		"repo_root": schema.StringAttribute{Required: true, MarkdownDescription: worktreeResults["repo_root"].Text, Validators: []validator.String{value.NotBlank("set the path of the repository")}},
+		"repo_root": schema.StringAttribute{Required: true, MarkdownDescription: worktreeResults["repo_root"].Text, Validators: []validator.String{value.NotBlank("Set the path of the repository.")}},
 		// A changed worktree is created again, so it is no longer removed.
 		"removed_at": derivedAttribute(worktreeResults["removed_at"].Text, "repo_root", "branch", "lifecycle", "path", "parent_worktree_path"),
 	}

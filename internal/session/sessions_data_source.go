@@ -31,7 +31,7 @@ func NewSessionsDataSource() datasource.DataSource {
 			"computer_id": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "Return only the sessions on this computer. Defaults to all sessions.",
-				Validators:          []validator.String{value.NotBlank("give the ID of a computer, or omit it")},
+				Validators:          []validator.String{value.NotBlank("Give the ID of a computer, or omit it.")},
 			},
 			"max_results": results.MaxResults("Maximum number of sessions to return, in the service's order. Defaults to all sessions."),
 			"sessions":    sessionData.DataSourceList("The sessions, in the service's order, usually newest first."),

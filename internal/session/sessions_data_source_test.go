@@ -159,7 +159,7 @@ func TestSessionsDataSource_errors(t *testing.T) {
 	fails(nil, on(missing), "computer_id", cannot, "listSessions", "404", "computer was not found", "omit it")
 	fails(nil, on("a b/../c?limit=1&"), "computer_id", cannot, "404")
 	fails(nil, on(""), "computer_id", "computer_id must not be blank")
-	fails(nil, on(" "), "computer_id", "computer_id must not be blank: give the ID of a computer, or omit it")
+	fails(nil, on(" "), "computer_id", "computer_id must not be blank. Give the ID of a computer, or omit it")
 	fails(nil, acctest.Values{"max_results": 0}, "max_results", "max_results value must be at least 1")
 	fails(acctest.Values{"api_key": "fk-wrong"}, nil, "", cannot, "401", "AGENTYARD_API_KEY")
 	fails(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, on(computer), "computer_id", cannot, "404")

@@ -1,7 +1,6 @@
 package value
 
 import (
-	"fmt"
 	"strconv"
 	"time"
 
@@ -18,10 +17,10 @@ func Day() validator.String {
 	}
 }
 
-// DayFrom rejects days before first. It accepts values that KnownDay cannot read. Why completes the error.
-func DayFrom(first, why string) validator.String {
+// DayFrom rejects days before first. It accepts values that KnownDay cannot read. The hint is a sentence.
+func DayFrom(first, hint string) validator.String {
 	return rule{
-		summary: "Date Too Early", must: fmt.Sprintf("must not be before %s, because %s", first, why),
+		summary: "Date Too Early", must: "must not be before " + first, hint: hint,
 		accepts: func(s string) bool { _, ok := KnownDay(types.StringValue(s)); return !ok || s >= first },
 		got:     strconv.Quote,
 	}

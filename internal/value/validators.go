@@ -16,13 +16,15 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
 // rule accepts or rejects a known string.
 type rule struct {
-	// summary is the title of the error. must follows the attribute's path in its detail.
-	summary, must string
-	accepts       func(string) bool
+	// summary is the title of the error. must follows the attribute's path in its detail. hint is its last sentence; empty for
+	// none.
+	summary, must, hint string
+	accepts             func(string) bool
 	// got describes the rejected value. Nil if the message already contains it.
 	got func(string) string
 }
@@ -43,7 +45,7 @@ func (r rule) ValidateString(_ context.Context, req validator.StringRequest, res
 	if r.got != nil {
 		detail += ", got: " + r.got(given)
 	}
-	resp.Diagnostics.AddAttributeError(req.Path, r.summary, detail+".")
+	resp.Diagnostics.AddAttributeError(req.Path, r.summary, phrase.Join(detail+".", r.hint))
 }
 
 // Length accepts strings of least to most characters. It counts characters, not bytes.
@@ -64,15 +66,15 @@ func NotEmpty() validator.String {
 	return rule{summary: "Empty Value", must: "must not be empty", accepts: func(s string) bool { return s != "" }}
 }
 
-// NotBlank rejects a string that is empty or contains only spaces. Instead says what to do.
-func NotBlank(instead string) validator.String {
-	return rule{summary: "Blank Value", must: "must not be blank: " + instead, accepts: func(s string) bool { return strings.TrimSpace(s) != "" }}
+// NotBlank rejects a string that is empty or contains only spaces. The hint is a sentence.
+func NotBlank(hint string) validator.String {
+	return rule{summary: "Blank Value", must: "must not be blank", hint: hint, accepts: func(s string) bool { return strings.TrimSpace(s) != "" }}
 }
 
-// Except rejects one value. Instead says what to do, such as "use agentyard_computer".
-func Except(refused, instead string) validator.String {
+// Except rejects one value. The hint is a sentence.
+func Except(refused, hint string) validator.String {
 	return rule{
-		summary: "Invalid Value", must: fmt.Sprintf("must not be %q: %s", refused, instead),
+		summary: "Invalid Value", must: fmt.Sprintf("must not be %q", refused), hint: hint,
 		accepts: func(s string) bool { return s != refused },
 	}
 }
@@ -156,17 +158,17 @@ var commitPattern = regexp.MustCompile(`^[0-9a-fA-F]{7,64}$`)
 
 // CommitHash accepts a full or short commit hash. For anything else, such as a tag, the service returns a hash, which
 // differs from the configuration.
-func CommitHash(instead string) validator.String {
+func CommitHash(hint string) validator.String {
 	return rule{
-		summary: "Invalid Commit Hash", must: "must be 7 to 64 hexadecimal digits; " + instead,
+		summary: "Invalid Commit Hash", must: "must be 7 to 64 hexadecimal digits", hint: hint,
 		accepts: commitPattern.MatchString, got: strconv.Quote,
 	}
 }
 
 // BranchName accepts the name of a branch but not a Git reference, because the service returns only the name.
-func BranchName(instead string) validator.String {
+func BranchName(hint string) validator.String {
 	return rule{
-		summary: "Invalid Branch", must: "must be the name of a branch, such as main, without refs/heads/; " + instead,
+		summary: "Invalid Branch", must: "must be the name of a branch, such as main, without refs/heads/", hint: hint,
 		accepts: func(s string) bool { return strings.TrimSpace(s) != "" && !strings.HasPrefix(s, "refs/") }, got: strconv.Quote,
 	}
 }

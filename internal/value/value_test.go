@@ -56,12 +56,12 @@ func TestValidators(t *testing.T) {
 			"https://code.example": "", "https://code.example/": "", "https://code.example/..": "", "https://code.example/a/../b": "", "https://code.example/./a": "", "https://code.example/%2E%2e/a": "",
 			"https://code.example/%2f": "", "https://code.example/a%2Fb": "", "https://code.example/a%5cb": "", "https://me@code.example/a": "", "https://me:hunter2@code.example/a": `got: "https://…@code.example/a".`, "https://@code.example/a": `got: "https://…@code.example/a".`,
 		}},
-		"blank": {NotBlank("omit it"), []string{"a", " a "}, map[string]string{"": "x must not be blank: omit it", " \t\n": ""}},
-		"commit": {CommitHash("omit it"), []string{"c0ffee0", "C0FFEE0", strings.Repeat("0aF9", 10)}, map[string]string{
-			"": "", "HEAD": `x must be 7 to 64 hexadecimal digits; omit it, got: "HEAD".`, "c0ffee": "", "v1.2.3": "", "c0ffee0 ": "", "c0ffee0\n": "", "g0ffee0": "", strings.Repeat("0", 65): "",
+		"blank": {NotBlank("Omit it."), []string{"a", " a "}, map[string]string{"": "x must not be blank. Omit it.", " \t\n": ""}},
+		"commit": {CommitHash("Omit it."), []string{"c0ffee0", "C0FFEE0", strings.Repeat("0aF9", 10)}, map[string]string{
+			"": "", "HEAD": `x must be 7 to 64 hexadecimal digits, got: "HEAD". Omit it.`, "c0ffee": "", "v1.2.3": "", "c0ffee0 ": "", "c0ffee0\n": "", "g0ffee0": "", strings.Repeat("0", 65): "",
 		}},
-		"branch": {BranchName("omit it"), []string{"main", "feature/x", "prefs/x", "heads/refs/"}, map[string]string{
-			"": "", " ": "", "refs/heads/main": `x must be the name of a branch, such as main, without refs/heads/; omit it, got: "refs/heads/main".`, "refs/tags/v1": "",
+		"branch": {BranchName("Omit it."), []string{"main", "feature/x", "prefs/x", "heads/refs/"}, map[string]string{
+			"": "", " ": "", "refs/heads/main": `x must be the name of a branch, such as main, without refs/heads/, got: "refs/heads/main". Omit it.`, "refs/tags/v1": "",
 		}},
 		"email": {Email(), []string{"avery@agentyard.example", "Avery.O'Neil+ci@agentyard.example", "a@b"}, map[string]string{
 			"": "", "avery": `x must be an email address, such as avery@agentyard.example, got: "avery".`, "avery@": "", "@agentyard.example": "",
@@ -71,15 +71,15 @@ func TestValidators(t *testing.T) {
 			"": "", "yesterday": `x must be a date in the format YYYY-MM-DD, such as 2026-02-28, got: "yesterday".`, "2026-02-29": "", "2026-13-01": "", "2026-00-10": "", "2026-02-00": "",
 			"2026-2-8": "", "2026-02-28T00:00:00Z": "", "28.02.2026": "", "02/28/2026": "", "20260228": "", "2026-02-28 ": "", " 2026-02-28": "", "26-02-28": "", "12026-02-28": "",
 		}},
-		"day from": {DayFrom("2026-01-14", "there is nothing before"), []string{"2026-01-14", "2026-01-15", "2027-01-01", "yesterday", "2026-01-32", "", "0000-12-31", "0001-01-01"}, map[string]string{
-			"2026-01-13": `x must not be before 2026-01-14, because there is nothing before, got: "2026-01-13".`, "1999-12-31": "", "0002-01-01": "",
+		"day from": {DayFrom("2026-01-14", "There is nothing before."), []string{"2026-01-14", "2026-01-15", "2027-01-01", "yesterday", "2026-01-32", "", "0000-12-31", "0001-01-01"}, map[string]string{
+			"2026-01-13": `x must not be before 2026-01-14, got: "2026-01-13". There is nothing before.`, "1999-12-31": "", "0002-01-01": "",
 		}},
 		"length": {Length(1, 63), []string{"a", strings.Repeat("ä", 63)}, map[string]string{
 			"": "x must be 1 to 63 characters long, got: 0.", long: "x must be 1 to 63 characters long, got: 70.",
 		}},
 		"length without a least": {Length(0, 63), []string{"", "a"}, map[string]string{long: "x must be at most 63 characters long, got: 70."}},
 		"not empty":              {NotEmpty(), []string{"a", " "}, map[string]string{"": "x must not be empty."}},
-		"except":                 {Except("own", "use another resource"), []string{"", "other"}, map[string]string{"own": `x must not be "own": use another resource.`}},
+		"except":                 {Except("own", "Use another resource."), []string{"", "other"}, map[string]string{"own": `x must not be "own". Use another resource.`}},
 	} {
 		check := func(v types.String) string {
 			resp := &validator.StringResponse{}

@@ -18,7 +18,7 @@ func ofRun() schema.StringAttribute {
 	return schema.StringAttribute{
 		Required:            true,
 		MarkdownDescription: "ID of the wiki run.",
-		Validators:          []validator.String{value.NotBlank("set it to the ID of a wiki run")},
+		Validators:          []validator.String{value.NotBlank("Set it to the ID of a wiki run.")},
 	}
 }
 

@@ -42,7 +42,7 @@ func NewWikiExportDataSource() datasource.DataSource {
 				Required: true,
 				MarkdownDescription: "Path of the archive. Relative paths start at the working directory. The directory must exist. An existing ZIP archive is replaced. Any other existing file is an error, as is a symbolic link. " +
 					"If several exports have the same path, the last one written wins.",
-				Validators: []validator.String{value.NotBlank("give the path of a file")},
+				Validators: []validator.String{value.NotBlank("Give the path of a file.")},
 			},
 			"output_sha256": schema.StringAttribute{Computed: true, MarkdownDescription: "SHA-256 of the archive, in lowercase hexadecimal digits."},
 			"output_size":   schema.Int64Attribute{Computed: true, MarkdownDescription: "Size of the archive in bytes."},

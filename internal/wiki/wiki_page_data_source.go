@@ -41,7 +41,7 @@ func NewWikiPageDataSource() datasource.DataSource {
 			"page_id": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: "ID of the page, from the run's `page_tree` or the data source `agentyard_wiki_search`.",
-				Validators:          []validator.String{value.NotBlank("give the ID of a page")},
+				Validators:          []validator.String{value.NotBlank("Give the ID of a page.")},
 			},
 			"path":    schema.StringAttribute{Computed: true, MarkdownDescription: pathText},
 			"title":   schema.StringAttribute{Computed: true, MarkdownDescription: titleText},

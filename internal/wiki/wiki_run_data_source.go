@@ -21,7 +21,7 @@ func NewWikiRunDataSource() datasource.DataSource {
 	attributes["id"] = schema.StringAttribute{
 		Required:            true,
 		MarkdownDescription: wikiRunResults["id"].Text,
-		Validators:          []validator.String{value.NotBlank("set it to the ID of a wiki run")},
+		Validators:          []validator.String{value.NotBlank("Set it to the ID of a wiki run.")},
 	}
 	return &crud.DataSource[wikiRunDataModel]{
 		Name:        "wiki_run",

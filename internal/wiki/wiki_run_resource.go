@@ -137,13 +137,13 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	attributes["branch"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: wikiRunResults["branch"].Text + " Must be a name such as `main`, without `refs/heads/`. Defaults to the repository's default branch." + replacesRun,
-		Validators:          []validator.String{value.BranchName("to use the default branch, omit it")},
+		Validators:          []validator.String{value.BranchName("To use the default branch, omit it.")},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), modifier.CreateOnlyString()},
 	}
 	attributes["commit_hash"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: wikiRunResults["commit_hash"].Text + " Must be 7–64 hexadecimal digits. Defaults to the latest commit of the branch at creation. To describe a later commit, change `triggers`." + replacesRun,
-		Validators:          []validator.String{value.CommitHash("to use the latest commit of the branch, omit it")},
+		Validators:          []validator.String{value.CommitHash("To use the latest commit of the branch, omit it.")},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), modifier.KeepEqual(wikis.SameCommit, "A short hash equals the full one."), modifier.CreateOnlyString()},
 	}
 	for _, name := range []string{"has_local_changes", "has_non_remote_commits"} {

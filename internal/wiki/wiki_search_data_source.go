@@ -36,7 +36,7 @@ func NewWikiSearchDataSource() datasource.DataSource {
 			"q": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: "Text to search for.",
-				Validators:          []validator.String{value.NotBlank("give a text to look for")},
+				Validators:          []validator.String{value.NotBlank("Give a text to look for.")},
 			},
 			"limit": schema.Int64Attribute{
 				Optional:            true,
