@@ -169,12 +169,12 @@ func TestAnalytics_envelopes(t *testing.T) {
 		`{"data":[{"date":"2026-02-01"}],"meta":{"org_id":null},"new":{}}`:        " 1",
 		` [{"date":"2026-02-01"},{"date":"2026-02-02"}]`:                          " 2",
 		`{"rows":[]}`:                        "the field data is missing",
-		`{"data":{}}`:                        "unexpected format",
-		`{"data":[],"meta":"x"}`:             "unexpected format",
-		`{"data":[{"date":"2026-02-01"},1]}`: "unexpected format",
+		`{"data":{}}`:                        "unexpected response",
+		`{"data":[],"meta":"x"}`:             "unexpected response",
+		`{"data":[{"date":"2026-02-01"},1]}`: "unexpected response",
 		`{"data":[{"date":"2026-02-01"},{"git_commits":1}]}`: "its row 2 has no date",
 		`{"data":[null]}`: "its row 1 has no date",
-		`{"data":[{"date":"2026-02-01","git_commits":"many"}]}`:                  "unexpected format",
+		`{"data":[{"date":"2026-02-01","git_commits":"many"}]}`:                  "unexpected response",
 		`{"data":[],"meta":{"has_more":true}}`:                                   "has no cursor",
 		`{"data":[],"meta":{"start_date":"2026-02-01","end_date":"2026-02-28"}}`: " 0",
 		`{"data":[],"meta":{"start_date":null,"end_date":null}}`:                 " 0",
@@ -183,7 +183,7 @@ func TestAnalytics_envelopes(t *testing.T) {
 		`{"data":[{"date":"2026-02-28"},{"date":"2026-02-01"}]}`:                 " 2",
 		`{"data":[{"date":"2026-01-31"}]}`:                                       "its row 1 is outside the requested days: 2026-01-31",
 		`[{"date":"2026-02-01"},{"date":"2026-03-01"}]`:                          "its row 2 is outside the requested days: 2026-03-01",
-		`"data"`: "cannot unmarshal",
+		`"data"`: "wrong type",
 	} {
 		c, _, _ := serveShort(t, func(string) string { return "200 " + body })
 		got, err := c.Productivity(t.Context(), february)
@@ -338,7 +338,7 @@ func TestUserAnalytics_envelopes(t *testing.T) {
 		`{"data":[` + two + `],"meta":{"has_more":null}}`:                 "does not report whether there are more pages",
 		`[` + two + `]`:                                                   "does not report whether there are more pages",
 		`{"data":null,"meta":{"has_more":false,"next_cursor":null}}`:      "its data is null",
-		`{"data":[` + one + `],"meta":{"has_more":true,"next_cursor":7}}`: "unexpected format",
+		`{"data":[` + one + `],"meta":{"has_more":true,"next_cursor":7}}`: "unexpected response",
 	} {
 		c, _, _ := serveShort(t, func(string) string { return "200 " + body })
 		got, err := c.Users(t.Context(), february, 2)
@@ -366,7 +366,7 @@ func TestMyCost(t *testing.T) {
 		"other days":          {CostHeadlineDaily, `{"data":[],"meta":{"start_date":"2026-01-01"}}`, "it covers other days than requested"},
 		"another, other days": {"by_pr", `{"data":[],"meta":{"end_date":"2026-01-01"}}`, "it covers other days than requested"},
 		"another, open rows":  {"by_pr", `{"data":[{"date":"2026-01-01"}]}`, ` [{"date":"2026-01-01"}] null`},
-		"no credits":          {CostHeadlineDaily, `{"data":[{"date":"2026-02-02","fsc":"many"}]}`, "unexpected format"},
+		"no credits":          {CostHeadlineDaily, `{"data":[{"date":"2026-02-02","fsc":"many"}]}`, "unexpected response"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -223,9 +223,9 @@ func TestCIReads_failures(t *testing.T) {
 			requests int
 		}{
 			`200 {}`:                              {"the field " + of.list + " is missing", 1},
-			`200 {"` + of.list + `":{}}`:          {"unexpected format", 1},
-			`200 {"` + of.list + `":"x"}`:         {"unexpected format", 1},
-			`200 "x"`:                             {"cannot unmarshal", 1},
+			`200 {"` + of.list + `":{}}`:          {"unexpected response", 1},
+			`200 {"` + of.list + `":"x"}`:         {"unexpected response", 1},
+			`200 "x"`:                             {"wrong type", 1},
 			`200 <html>`:                          {"not JSON", 4},
 			`403 {"detail":"no","title":"x"}`:     {"returned 403: no", 1},
 			`500 {"detail":"broken","title":"x"}`: {"returned 500: broken", 4},

@@ -119,7 +119,7 @@ func TestEditCIWorkflow_faults(t *testing.T) {
 		"a page":                   {"200 <html>", true, "not JSON", 1},
 		"nothing":                  {"200 ", true, "not JSON", 1},
 		"another shape":            {`200 {}`, true, "the field sessions is missing", 1},
-		"another shape of entries": {`200 {"sessions":{}}`, true, "unexpected format", 1},
+		"another shape of entries": {`200 {"sessions":{}}`, true, "unexpected response", 1},
 		"500":                      {`500 {"detail":"broken"}`, true, "returned 500: broken", 1},
 		"502 of a gateway":         {`502 <html>`, true, "returned 502", 1},
 		"503":                      {`503 {"detail":"broken"}`, true, "returned 503", 1},

@@ -103,7 +103,7 @@ func TestEnterpriseControlHistory_failures(t *testing.T) {
 		"no changes":  {`200 {"pagination":{}}`, "the field changes is missing"},
 		"no revision": {changesPage("", `{"settings":{"apiKey":"`+secret+`"}}`), "has no ID"},
 		"no settings": {changesPage("", `{"revision":1}`), "the field settings is missing"},
-		"odd types":   {changesPage("", `{"revision":"`+secret+`","settings":{"apiKey":"`+secret+`"}}`), "unexpected format"},
+		"odd types":   {changesPage("", `{"revision":"`+secret+`","settings":{"apiKey":"`+secret+`"}}`), "unexpected response"},
 		"a circle":    {changesPage("a", change(1)), "leads back"},
 	} {
 		t.Run(name, func(t *testing.T) {

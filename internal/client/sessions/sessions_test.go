@@ -149,10 +149,10 @@ func TestSessions_readsEveryForm(t *testing.T) {
 		"no status":             {answer: `{"sessionId":"s1"}`, fails: "the field status is missing"},
 		"another one":           {answer: ses("s2", ""), fails: "contains s2 instead of s1"},
 		"another spelling":      {answer: ses("S1", "")},
-		"settings of no kind":   {answer: ses("s1", `,"sessionSettings":"x"`), fails: "unexpected format"},
-		"no object":             {answer: `[]`, fails: "unexpected format"},
+		"settings of no kind":   {answer: ses("s1", `,"sessionSettings":"x"`), fails: "unexpected response"},
+		"no object":             {answer: `[]`, fails: "unexpected response"},
 		"a page":                {answer: `<html>`, fails: "is not JSON"},
-		"a count with a letter": {answer: `{"sessionId":"s1","status":"idle","messageCount":"3"}`, fails: "unexpected format"},
+		"a count with a letter": {answer: `{"sessionId":"s1","status":"idle","messageCount":"3"}`, fails: "unexpected response"},
 	} {
 		c, _, _ := serveSessions(t, func(string, time.Duration) string { return "200 " + tc.answer })
 		got, err := c.getUncached(t.Context(), "s1", "")

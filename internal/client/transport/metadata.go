@@ -3,7 +3,7 @@ package transport
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
+	"errors"
 )
 
 // Metadata is what an organization keeps about a member. A value that is not a string is kept as JSON.
@@ -12,8 +12,8 @@ type Metadata map[string]string
 // UnmarshalJSON accepts values of any type.
 func (m *Metadata) UnmarshalJSON(data []byte) error {
 	var values map[string]json.RawMessage
-	if err := json.Unmarshal(data, &values); err != nil {
-		return fmt.Errorf("read metadata: %w", err)
+	if json.Unmarshal(data, &values) != nil {
+		return errors.New("the metadata is not an object")
 	}
 	*m = make(Metadata, len(values))
 	for key, value := range values {

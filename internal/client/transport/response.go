@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -94,10 +95,21 @@ func CheckObjects[T any, P interface {
 
 // Decode decodes an object that may be wrapped in its noun.
 func Decode(body []byte, noun string, into any) error {
-	if err := json.Unmarshal(unwrap(body, noun), into); err != nil {
-		return fmt.Errorf("the response has an unexpected format: %w", err)
+	return decodingError(json.Unmarshal(unwrap(body, noun), into))
+}
+
+// decodingError returns the error for a response that cannot be decoded, without the names of Go types; nil if err is nil.
+func decodingError(err error) error {
+	var mistyped *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &mistyped) && mistyped.Field != "":
+		return &ResponseError{Problem: fmt.Sprintf("the field %s has the wrong type, %s", mistyped.Field, mistyped.Value)}
+	case errors.As(err, &mistyped):
+		return &ResponseError{Problem: "it has the wrong type, " + mistyped.Value}
 	}
-	return nil
+	return &ResponseError{Problem: err.Error()}
 }
 
 // Unexpected returns the error for a response with unexpected content.
@@ -127,7 +139,7 @@ func ReadList[T any](body []byte, envelope string) ([]T, error) {
 	if list := bytes.TrimSpace(body); !bytes.HasPrefix(list, []byte("[")) {
 		var fields map[string]json.RawMessage
 		if err := json.Unmarshal(body, &fields); err != nil {
-			return nil, err
+			return nil, decodingError(err)
 		}
 		list, ok := fields[envelope]
 		if !ok {
@@ -137,7 +149,7 @@ func ReadList[T any](body []byte, envelope string) ([]T, error) {
 	}
 	var objects []T
 	if err := json.Unmarshal(body, &objects); err != nil {
-		return nil, fmt.Errorf("the response has an unexpected format: %w", err)
+		return nil, decodingError(err)
 	}
 	return objects, nil
 }

@@ -106,7 +106,7 @@ func TestSearchWikiRun(t *testing.T) {
 		"null":             {"x", 0, `{"results":null}`, "q=x", 0, "the field results is null"},
 		"nothing":          {"x", 0, `{}`, "q=x", 0, "the field results is missing"},
 		"no page":          {"x", 0, `{"results":[` + match + `,{"title":"T"}]}`, "q=x", 0, "object 2 of the list is invalid: it has no ID"},
-		"of another shape": {"x", 0, `{"results":{}}`, "q=x", 0, "unexpected format"},
+		"of another shape": {"x", 0, `{"results":{}}`, "q=x", 0, "unexpected response"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
