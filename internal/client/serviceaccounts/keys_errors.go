@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
 // UnrevokedError says that keys with lost values are still valid, because revoking them failed.
@@ -34,3 +35,23 @@ func (e *RotatedError) Error() string {
 }
 
 func (e *RotatedError) Unwrap() error { return e.Err }
+
+// LostRotationError says that a key was rotated, that the response with the new value was lost, and that the rotated key has no
+// replacement.
+type LostRotationError struct {
+	// KeyID is the key that was rotated.
+	KeyID        string
+	GraceMinutes int64
+	// Err says why there is no replacement.
+	Err error
+}
+
+func (e *LostRotationError) Error() string {
+	validity := "no longer works"
+	if e.GraceMinutes > 0 {
+		validity = "works for at most " + phrase.Count(int(e.GraceMinutes), "more minute")
+	}
+	return fmt.Sprintf("API key %s was rotated and %s, but its new value was lost, and it has no replacement: %s", e.KeyID, validity, create.Causes(e.Err))
+}
+
+func (e *LostRotationError) Unwrap() error { return e.Err }

@@ -135,17 +135,26 @@ func (k *keyCreation) afterLostRotation(ctx context.Context, since time.Time, lo
 	case err != nil:
 		return nil, k.lostError(nil, errors.Join(lostErr, err))
 	case len(proven) == 1:
-		if err := k.revokeLost(longer, &proven[0], lostErr); err != nil {
-			return nil, err
+		minted, err := k.replaceLost(ctx, longer, &proven[0], lostErr)
+		if err != nil {
+			return nil, &LostRotationError{KeyID: k.renewal.ID, GraceMinutes: k.renewal.GraceMinutes, Err: err}
 		}
-		if ctx.Err() != nil {
-			return nil, lostErr // The run is stopping, so the value of another key could not be stored.
-		}
-		return k.mint(ctx)
+		return minted, nil
 	case len(found) > 0:
 		return nil, k.lostError(found, lostErr)
 	}
 	return nil, lostErr
+}
+
+// replaceLost revokes a key whose value was lost, and mints another one.
+func (k *keyCreation) replaceLost(ctx, longer context.Context, lost *APIKey, lostErr error) (*MintedAPIKey, error) {
+	if err := k.revokeLost(longer, lost, lostErr); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, lostErr // The run is stopping, so the value of another key could not be stored.
+	}
+	return k.mint(ctx)
 }
 
 // afterRefusedRotation handles a live key that cannot be rotated: it was revoked in the meantime, or it was already rotated

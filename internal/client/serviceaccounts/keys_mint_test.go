@@ -157,9 +157,16 @@ func TestRotateAPIKey(t *testing.T) {
 		wantErr  []string
 		wantLive string
 	}{
-		"answered":    {want: "made-1", wantLive: "[made-1]"},
-		"lost once":   {prepare: func(s *keyring) { s.breaking = once }, want: "made-2", wantLive: "[made-2]"},
-		"lost always": {prepare: func(s *keyring) { s.breaking = always }, wantErr: []string{"createApiKey"}, wantLive: "[]"},
+		"answered":  {want: "made-1", wantLive: "[made-1]"},
+		"lost once": {prepare: func(s *keyring) { s.breaking = once }, want: "made-2", wantLive: "[made-2]"},
+		"lost always": {
+			prepare: func(s *keyring) { s.breaking = always },
+			wantErr: []string{"API key old was rotated and no longer works", "has no replacement: createApiKey"}, wantLive: "[]",
+		},
+		"lost always, with a grace period": {
+			prepare: func(s *keyring) { s.breaking = always }, grace: 5,
+			wantErr: []string{"API key old was rotated and works for at most 5 more minutes", "createApiKey"}, wantLive: "[old]",
+		},
 		"lost, and somebody else's appears": {
 			prepare: func(s *keyring) {
 				s.breaking = once
