@@ -101,7 +101,7 @@ func TestAccUserUsageLimit_managedTwice(t *testing.T) {
 	cli.MustRun("import", "agentyard_user_usage_limit.b", "AVERY@agentyard.example")
 	for _, args := range [][]string{{"plan"}, {"plan", "-parallelism=1"}, {"plan", "-refresh-only"}} {
 		text := oneLine(cli.MustRun(append(args, "-input=false")...).Output)
-		if strings.Count(text, "Warning: Limit Managed Twice") != 1 || !strings.Contains(text, "terraform state rm ADDRESS") {
+		if strings.Count(text, "Warning: Limit Managed Twice") != 1 || !strings.Contains(text, "manage the limit of avery@agentyard.example and") || !strings.Contains(text, "terraform state rm ADDRESS") {
 			t.Errorf("%v: %s", args, text)
 		}
 	}

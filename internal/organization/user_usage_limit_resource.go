@@ -124,7 +124,7 @@ func (r *userUsageLimitResource) Read(ctx context.Context, req resource.ReadRequ
 		email = m.Email.ValueString()
 		return r.Client.Organization.UserUsageLimit(ctx, email)
 	}, limitOptions)
-	warnSecond(r.Client, email, "the limit of "+email, resp)
+	warnSecond(r.Client, email, "the limit of "+strings.ToLower(email), resp)
 }
 
 func (r *userUsageLimitResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
