@@ -5,13 +5,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
-	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
@@ -54,7 +54,7 @@ func (m *accountModel) updateRequest(state *accountModel) serviceaccounts.Update
 func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a service account: a non-human principal that owns API keys and computers." + managersOnly + "\n\n" +
-			"~> Destroying a service account also deletes all its computers, and its API keys stop working. The plan names the computers, except with `-replace` or for a tainted account.",
+			"~> Destroying a service account also deletes all its computers, and its API keys stop working. The plan warns about the computers, except with `-replace` or for a tainted account.",
 		Attributes: map[string]schema.Attribute{
 			"id": accountResults.Resource()["id"],
 			"name": schema.StringAttribute{
@@ -102,12 +102,7 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 		return
 	}
 	owned, err := r.Client.Computers.ListOwned(ctx, state.ID.ValueString())
-	if err != nil {
-		// The plan is correct without the warning.
-		tflog.Debug(ctx, "Cannot list the computers of a service account", map[string]any{"error": err.Error()})
-		return
-	}
-	if len(owned) == 0 {
+	if err == nil && len(owned) == 0 {
 		return
 	}
 	names := make([]string, len(owned))
@@ -115,9 +110,13 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 		names[i] = owned[i].Name
 	}
 	slices.Sort(names)
-	resp.Diagnostics.AddWarning(fmt.Sprintf("Destroying Service Account %q Deletes %s", state.Name.ValueString(), phrase.Count(len(owned), "Computer")),
-		fmt.Sprintf("Destroying service account %q (%s) also deletes all its computers: %s. Its API keys stop working.",
-			state.Name.ValueString(), state.ID.ValueString(), phrase.Names(names, 10)))
+	count, named := phrase.Count(len(owned), "Computer"), ": "+phrase.Names(names, 10)
+	if err != nil {
+		count, named = "Its Computers", fmt.Sprintf(", which the provider could not list (%s)", strings.TrimSuffix(err.Error(), "."))
+	}
+	resp.Diagnostics.AddWarning(fmt.Sprintf("Destroying Service Account %q Deletes %s", state.Name.ValueString(), count),
+		fmt.Sprintf("Destroying service account %q (%s) also deletes all its computers%s. Its API keys stop working.",
+			state.Name.ValueString(), state.ID.ValueString(), named))
 }
 
 // Create sets the status in a second request, because the create request does not support it.
