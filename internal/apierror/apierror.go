@@ -2,6 +2,7 @@
 package apierror
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ type Advice map[int]string
 // AtStatus maps a status to the attribute at fault.
 type AtStatus map[int]path.Path
 
-// Existing returns the alternative to importing an existing object.
+// Existing returns what else to do about an existing object, besides importing it.
 type Existing func(*create.ExistsError) string
 
 func (o Options) addTo(f *failure) {
@@ -61,8 +62,7 @@ func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 	if err == nil {
 		return nil
 	}
-	f := newFailure(verb, object, err, options)
-	remedy, at := f.remedy()
+	remedy, at := newFailure(verb, object, err, options).remedy()
 	detail := Sentences(err)
 	if remedy != "" {
 		detail += "\n\n" + remedy
@@ -74,11 +74,14 @@ func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(at, summary, detail)}
 }
 
+// Remedy returns only what to do if verb failed on object; empty if there is no advice.
+func Remedy(verb, object string, err error, options ...Option) string {
+	remedy, _ := newFailure(verb, object, err, options).remedy()
+	return remedy
+}
+
 func newFailure(verb, object string, err error, options []Option) *failure {
-	f := &failure{
-		verb: verb, object: object, err: err, fields: Fields{}, advice: Advice{}, atStatus: AtStatus{},
-		existing: func(*create.ExistsError) string { return "To keep both, choose another name." },
-	}
+	f := &failure{verb: verb, object: object, err: err, fields: Fields{}, advice: Advice{}, atStatus: AtStatus{}}
 	Options(options).addTo(f)
 	return f
 }
@@ -111,16 +114,18 @@ func (f *failure) remedy() (string, path.Path) {
 	case errors.As(f.err, &api):
 		return f.afterResponse(api)
 	case errors.Is(f.err, context.Canceled):
-		return phrase.Join("The run was interrupted.", f.mayHaveActed(), "Run again to continue."), path.Empty()
+		return phrase.Join("The run was interrupted.", cmp.Or(f.mayHaveActed(), "Run again to continue.")), path.Empty()
 	case deadlineIn(f.err) != "":
-		return phrase.Join(deadlineIn(f.err), f.mayHaveActed(), "Run again."), path.Empty()
+		return phrase.Join(deadlineIn(f.err), cmp.Or(f.mayHaveActed(), "Then run again.")), path.Empty()
 	case errors.As(f.err, &response):
-		return phrase.Join("The state was not changed. Check base_url, and any proxy in front of the service.", f.mayHaveActed()), path.Empty()
+		return phrase.Join("The state was not changed.", checkConnection, f.mayHaveActed()), path.Empty()
 	case errors.As(f.err, &transport):
-		return phrase.Join("Check the network and base_url, then run again.", f.mayHaveActed()), path.Empty()
+		return phrase.Join(checkConnection, cmp.Or(f.mayHaveActed(), "Then run again.")), path.Empty()
 	}
 	return "", path.Empty()
 }
+
+const checkConnection = "Check base_url, the network, and any proxy."
 
 // fieldOf returns the attribute of a field, or the empty path.
 func (f *failure) fieldOf(name string) path.Path {
@@ -139,18 +144,18 @@ func (f *failure) afterLoss() string {
 	var stranger *create.WrongObjectError
 	switch {
 	case errors.As(f.err, &lost) && len(lost.Found) > 0:
-		return leftAsItIs + importing(lost.Found) + "\n" + f.otherwise(lost)
+		return leftAsItIs + importing(lost.Found) + f.otherwise(lost)
 	case errors.As(f.err, &others):
-		return leftAsItIs + importing(others.Existing()) + "\n" + f.alternatives(others.Existing())
+		return leftAsItIs + importing(others.Existing()) + f.alternatives(others.Existing())
 	case errors.As(f.err, &lost) && lost.Name == "":
 		return phrase.Join(deadlineIn(f.err), "It may still appear. Before you apply again, check the service: the next apply creates another one.")
 	case errors.As(f.err, &lost):
 		return phrase.Join(deadlineIn(f.err), "Apply again. If the object exists by then, an error reports its ID, and no duplicate is created.")
 	case errors.As(f.err, &unrevoked):
-		return "Its value is lost. Revoke it.\n" + f.alternatives(unrevoked.Found)
+		return "Its value is lost. Revoke it." + f.alternatives(unrevoked.Found)
 	case errors.As(f.err, &rotated):
 		return "If an interrupted run rotated the key, the value of the newer key is lost. Apply again after the grace period of the old key, at most ten minutes. " +
-			"The apply then revokes the newer key and creates another one.\n" + f.alternatives(rotated.Found)
+			"The apply then revokes the newer key and creates another one." + f.alternatives(rotated.Found)
 	case errors.As(f.err, &stranger):
 		return "The state was not changed. Before you apply again, check the service for what the request created."
 	}
@@ -159,12 +164,12 @@ func (f *failure) afterLoss() string {
 
 // afterExists covers every object that may have the name: a renamed resource, a replaced resource, or an unmanaged object.
 func (f *failure) afterExists(found []create.ExistsError) string {
-	lines := []string{"Nothing was created."}
+	remedy := "Nothing was created.\n"
 	if f.verb == "create" {
-		lines = append(lines, "If you renamed the resource, add a moved block.",
-			"If the resource is replaced with create_before_destroy, change the name too. If it is only tainted, run terraform untaint ADDRESS.")
+		remedy += "If you renamed the resource, add a moved block.\n" +
+			"If the resource is replaced with create_before_destroy, change the name too, or run terraform untaint ADDRESS if it is tainted.\n"
 	}
-	return strings.Join(append(lines, importing(found), f.alternatives(found)), "\n")
+	return remedy + importing(found) + f.alternatives(found)
 }
 
 const leftAsItIs = "No object was changed or added to the state.\n"
@@ -188,20 +193,23 @@ func importing(found []create.ExistsError) string {
 // otherwise is the alternative to importing an object that was found after a lost response.
 func (f *failure) otherwise(lost *create.LostError) string {
 	if lost.Name == "" {
-		return "Otherwise, apply again to create another one."
+		return "\nOtherwise, apply again to create another one."
 	}
 	return f.alternatives(lost.Found)
 }
 
-// alternatives returns the alternatives to importing, without duplicates.
+// alternatives returns lines with the alternatives to importing, without duplicates.
 func (f *failure) alternatives(existing []create.ExistsError) string {
+	if f.existing == nil {
+		return ""
+	}
 	var lines []string
 	for i := range existing {
 		if more := f.existing(&existing[i]); !slices.Contains(lines, more) {
 			lines = append(lines, more)
 		}
 	}
-	return strings.Join(lines, "\n")
+	return "\n" + strings.Join(lines, "\n")
 }
 
 // afterResponse is the remedy for an error response.
@@ -300,17 +308,21 @@ func (f *failure) afterPaymentRequired() string {
 
 // afterNotFound depends on which ID is unknown: the object's own, or one that it refers to.
 func (f *failure) afterNotFound(e *transport.APIError) string {
+	ids := "the IDs"
+	if argument, ok := f.atStatus[http.StatusNotFound]; ok {
+		ids = argument.String()
+	}
 	var remedy string
 	switch verb, _, _ := strings.Cut(f.verb, " "); verb {
 	case "create", "plan", "open":
-		remedy = "An object that the " + f.object + " refers to was not found, or the provider's API key cannot see it. Check the IDs in the configuration."
+		remedy = "An object that the " + f.object + " refers to was not found, or the provider's API key cannot see it. Check " + ids + " in the configuration."
 	case "update", "set", "rotate", "delete":
 		remedy = "It no longer exists, or the provider's API key can no longer see it. Plan again: the plan shows what is left."
 	default:
-		remedy = "The object was not found, or the provider's API key cannot see it. Check the IDs and the API key."
+		remedy = "The object was not found, or the provider's API key cannot see it. Check " + ids + " and the API key."
 	}
 	if !strings.Contains(e.Route, "{") {
-		remedy += " If the IDs are correct, check the path in base_url."
+		remedy += " Otherwise, check the path in base_url."
 	}
 	return remedy
 }

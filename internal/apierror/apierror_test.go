@@ -50,7 +50,7 @@ func TestFor_answersOfTheService(t *testing.T) {
 	const (
 		slow    = " " + staySlow
 		failed  = "The service failed, and the provider used all retries (max_retries). Try again later."
-		lostWay = " If the IDs are correct, check the path in base_url."
+		lostWay = " Otherwise, check the path in base_url."
 		noRef   = "An object that the computer refers to was not found, or the provider's API key cannot see it. Check the IDs in the configuration."
 		gone    = "It no longer exists, or the provider's API key can no longer see it. Plan again: the plan shows what is left."
 		unseen  = "The object was not found, or the provider's API key cannot see it. Check the IDs and the API key."
@@ -60,6 +60,7 @@ func TestFor_answersOfTheService(t *testing.T) {
 		status              int
 		detail, retryAfter  string
 		advice              Advice
+		known               path.Path
 		at, want            string
 	}{
 		"400 names a field":            {status: 400, detail: "hostId must be a UUID", at: "host_id", want: "Correct the value of host_id."},
@@ -79,6 +80,8 @@ func TestFor_answersOfTheService(t *testing.T) {
 		"403 names a field":            {status: 403, detail: "the name is odd", want: "The owner of the API key lacks permission, or the organization's settings forbid this. Service accounts and objects of other owners require the key of a human with the Manager role or higher."},
 		"404 of a create":              {status: 404, route: idRoute, want: noRef},
 		"404 of a create without IDs":  {status: 404, want: noRef + lostWay},
+		"404 of a known argument":      {status: 404, verb: "restart", route: idRoute, known: path.Root("host_id"), at: "host_id", want: "The object was not found, or the provider's API key cannot see it. Check host_id and the API key."},
+		"404 of a known reference":     {status: 404, route: idRoute, known: path.Root("host_id"), at: "host_id", want: "An object that the computer refers to was not found, or the provider's API key cannot see it. Check host_id in the configuration."},
 		"404 of an open":               {status: 404, verb: "open", route: idRoute, want: noRef},
 		"404 of an update":             {status: 404, verb: "update", method: "PATCH", route: idRoute, want: gone},
 		"404 of a second step":         {status: 404, verb: "set the status of", method: "PATCH", route: idRoute, want: gone},
@@ -112,8 +115,11 @@ func TestFor_answersOfTheService(t *testing.T) {
 				Operation: "useThing", Method: cmp.Or(tc.method, "POST"), Route: cmp.Or(tc.route, fixedRoute),
 				Status: tc.status, Detail: cmp.Or(tc.detail, "no"), RetryAfter: tc.retryAfter, TooLong: tc.retryAfter == "86400", FromService: true,
 			}
-			verb := cmp.Or(tc.verb, "create")
-			at, what, remedy := translate(t, verb, fmt.Errorf("wrapped: %w", e), thingFields, tc.advice)
+			verb, known := cmp.Or(tc.verb, "create"), AtStatus{}
+			if tc.known.String() != "" {
+				known[tc.status] = tc.known
+			}
+			at, what, remedy := translate(t, verb, fmt.Errorf("wrapped: %w", e), thingFields, tc.advice, known)
 			if at != tc.at || remedy != tc.want {
 				t.Errorf("at %q:\n%s\nwant at %q:\n%s", at, remedy, tc.at, tc.want)
 			}
@@ -159,24 +165,19 @@ func TestFor_answersOfOthers(t *testing.T) {
 func TestFor_requestsWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	const (
-		network   = "Check the network and base_url, then run again."
+		network   = "Check base_url, the network, and any proxy."
 		slow      = "The service did not answer within request_timeout. To allow more time, raise request_timeout in the provider block."
 		outOfTime = "The operation exceeded its timeout. To allow more time, raise it in the timeouts block."
 	)
-	for timeout, remedies := range map[string][2]string{
-		"":                {network, ""},
-		"request_timeout": {slow, " Run again."},
-		"timeouts":        {outOfTime, " Run again."},
-	} {
+	for timeout, want := range map[string]string{"": network, "request_timeout": slow, "timeouts": outOfTime} {
 		for _, changes := range []bool{true, false} {
 			for _, unsent := range []bool{true, false} {
 				for _, verb := range []string{"create", "read", "update", "delete"} {
 					e := &transport.TransportError{Operation: "useThing", Method: "PATCH", Route: idRoute, Unsent: unsent, Changes: changes, Timeout: timeout, Err: errors.New("EOF")}
-					want := remedies[0]
+					want := want + " Then run again."
 					if changes && !unsent {
-						want += " " + acted
+						want = strings.TrimSuffix(want, "Then run again.") + acted
 					}
-					want += remedies[1]
 					if _, what, remedy := translate(t, verb, fmt.Errorf("wrapped: %w", e)); remedy != want || !strings.Contains(what, "useThing") || !strings.Contains(what, "EOF") {
 						t.Errorf("changes %t, unsent %t, timeout %q, %s: %s\n%s\nwant:\n%s", changes, unsent, timeout, verb, what, remedy, want)
 					}
@@ -220,13 +221,13 @@ func TestFor_whatElseGoesWrong(t *testing.T) {
 		},
 		"interrupted":          {err: context.Canceled, want: "Context canceled.", remedy: "The run was interrupted. Run again to continue."},
 		"interrupted read":     {err: &transport.TransportError{Err: context.Canceled}, remedy: "The run was interrupted. Run again to continue."},
-		"interrupted write":    {err: &transport.TransportError{Changes: true, Err: context.Canceled}, remedy: "The run was interrupted. " + acted + " Run again to continue."},
+		"interrupted write":    {err: &transport.TransportError{Changes: true, Err: context.Canceled}, remedy: "The run was interrupted. " + acted},
 		"interrupted, unsent":  {err: &transport.TransportError{Changes: true, Unsent: true, Err: context.Canceled}, remedy: "The run was interrupted. Run again to continue."},
-		"deadline of a wait":   {err: fmt.Errorf("waiting: %w", context.DeadlineExceeded), remedy: "The operation exceeded its timeout. To allow more time, raise it in the timeouts block. Run again."},
-		"deadline of a look":   {err: &transport.TransportError{Err: context.DeadlineExceeded}, remedy: "Check the network and base_url, then run again."},
+		"deadline of a wait":   {err: fmt.Errorf("waiting: %w", context.DeadlineExceeded), remedy: "The operation exceeded its timeout. To allow more time, raise it in the timeouts block. Then run again."},
+		"deadline of a look":   {err: &transport.TransportError{Err: context.DeadlineExceeded}, remedy: "Check base_url, the network, and any proxy. Then run again."},
 		"unconfigured":         {err: &transport.UnconfiguredError{Setting: "base_url"}, want: "apply what base_url depends on first."},
 		"anything else":        {err: errors.New("odd"), want: "Odd."},
-		"an answer and a wait": {err: errors.Join(errors.New("odd"), context.DeadlineExceeded), want: "Odd.\n", also: "Context deadline exceeded.", remedy: "The operation exceeded its timeout. To allow more time, raise it in the timeouts block. Run again."},
+		"an answer and a wait": {err: errors.Join(errors.New("odd"), context.DeadlineExceeded), want: "Odd.\n", also: "Context deadline exceeded.", remedy: "The operation exceeded its timeout. To allow more time, raise it in the timeouts block. Then run again."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -251,10 +252,9 @@ func TestFor_whatExistsAlready(t *testing.T) {
 	sweep := Existing(func(e *create.ExistsError) string { return "Or sweep " + e.ID + "." })
 	others := &computers.ForeignComputersError{Prefix: "web", Account: "sa", Found: []computers.Computer{{ID: "1", Name: "web-1"}, {ID: "2", Name: "web-2"}}}
 	const (
-		exists  = "Nothing was created.\nIf you renamed the resource, add a moved block.\nIf the resource is replaced with create_before_destroy, change the name too. If it is only tainted, run terraform untaint ADDRESS.\n"
+		exists  = "Nothing was created.\nIf you renamed the resource, add a moved block.\nIf the resource is replaced with create_before_destroy, change the name too, or run terraform untaint ADDRESS if it is tainted.\n"
 		adopt   = "If no resource manages it, in this or another configuration, import it:"
 		adopt2  = "If no resource manages them, in this or another configuration, import them:"
-		choose  = "\nTo keep both, choose another name."
 		another = "\nOtherwise, apply again to create another one."
 	)
 	for name, tc := range map[string]struct {
@@ -266,11 +266,11 @@ func TestFor_whatExistsAlready(t *testing.T) {
 	}{
 		"one": {
 			err: fmt.Errorf("%w", made("computer", "1")), options: []Option{thingFields}, at: "name", want: []string{said("A computer", "1")},
-			remedy: exists + adopt + " terraform import ADDRESS import-1" + choose,
+			remedy: exists + adopt + " terraform import ADDRESS import-1",
 		},
 		"one without a name attribute": {
 			err: made("computer", "1"), want: []string{said("A computer", "1")},
-			remedy: exists + adopt + " terraform import ADDRESS import-1" + choose,
+			remedy: exists + adopt + " terraform import ADDRESS import-1",
 		},
 		"another remedy": {
 			err: made("API key", "1"), options: []Option{thingFields, sweep}, at: "name", want: []string{said("An API key", "1")},
@@ -283,7 +283,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		},
 		"two of which the same is said": {
 			err: &create.ExistsError{Object: "computer", Name: "n", ID: "1", ImportID: "import-1", Others: []create.ExistsError{*made("computer", "2")}}, options: []Option{thingFields}, at: "name",
-			remedy: exists + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
+			remedy: exists + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2",
 		},
 		"one that a lost answer left and nobody could remove": {
 			err: &serviceaccounts.UnrevokedError{Found: []create.ExistsError{*made("API key", "1")}, Err: errors.Join(sent, refused)}, options: []Option{thingFields, sweep},
@@ -303,7 +303,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		"two after a lost answer": {
 			err: &create.LostError{Object: "computer", Name: "n", Found: []create.ExistsError{*made("computer", "1"), *made("computer", "2")}, Err: sent}, options: []Option{thingFields},
 			want:   []string{"unknown outcome", "createThing", "may have created", "1 (created at", "2 (created at"},
-			remedy: "No object was changed or added to the state.\n" + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + choose,
+			remedy: "No object was changed or added to the state.\n" + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2",
 		},
 		"one after a lost answer, without a name": {
 			err: &create.LostError{Object: "session on the computer 7", Found: []create.ExistsError{*made("session", "1")}, Err: sent}, options: []Option{sweep},
@@ -329,7 +329,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		"an answer that is none": {
 			err:    &transport.TransportError{Operation: "changeThing", Method: "PATCH", Route: idRoute, Changes: true, Err: &transport.ResponseError{Problem: "it has no ID"}},
 			want:   []string{"changeThing", "it has no ID."},
-			remedy: "The state was not changed. Check base_url, and any proxy in front of the service. The service may have completed the request. It is safe to run again.",
+			remedy: "The state was not changed. Check base_url, the network, and any proxy. The service may have completed the request. It is safe to run again.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,12 +18,12 @@ import (
 
 // createOptions apply while the fleet is not in the state.
 func (m *fleetModel) createOptions() apierror.Options {
-	return m.options(m.importAdvice() + "Otherwise, choose another name_prefix.")
+	return m.options(m.importAdvice())
 }
 
 // scaleUpOptions apply while the fleet is in the state, which an import does not overwrite.
 func (m *fleetModel) scaleUpOptions() apierror.Options {
-	return m.options("Before the import, run terraform state rm ADDRESS. " + m.importAdvice() + "Otherwise, create the additional computers in another fleet, with another name_prefix.")
+	return m.options("Before the import, run terraform state rm ADDRESS. " + m.importAdvice() + "\nOtherwise, create the additional computers in another fleet, with another name_prefix.")
 }
 
 func (m *fleetModel) options(existing string) apierror.Options {
@@ -31,17 +31,14 @@ func (m *fleetModel) options(existing string) apierror.Options {
 }
 
 func (m *fleetModel) importAdvice() string {
-	return fmt.Sprintf("The import includes all computers named \"%s-<number>\". Raise quantity to their number before you apply: an apply deletes those beyond quantity.\n", m.NamePrefix.ValueString())
+	return fmt.Sprintf("The import includes all computers named \"%s-<number>\". Raise quantity to their number before you apply: an apply deletes those beyond quantity.", m.NamePrefix.ValueString())
 }
 
 func (m *fleetModel) shortfall(wanted, present int, err error) (summary, detail string) {
 	summary = "Fleet Is Short of Computers"
 	detail = fmt.Sprintf("%d of %d computers of the fleet %q are missing: %s.", wanted-present, wanted, m.NamePrefix.ValueString(), strings.TrimSuffix(err.Error(), "."))
-	for _, d := range apierror.For("create", "computers", err, m.scaleUpOptions()) {
-		// The translation repeats the error and adds a remedy.
-		if _, remedy, found := strings.Cut(d.Detail(), "\n\n"); found {
-			detail += "\n\n" + remedy
-		}
+	if remedy := apierror.Remedy("create", "computers", err, m.scaleUpOptions()); remedy != "" {
+		detail += "\n\n" + remedy
 	}
 	var others *computers.ForeignComputersError
 	if errors.As(err, &others) {

@@ -299,8 +299,8 @@ func TestFleet_errorsOfTheService(t *testing.T) {
 		at               string
 	}{
 		"unknown provider": {attribute: "provider_type", value: "managed-z", at: attribute("provider_type"), want: []string{create, "bulkCreateComputers", "400", "Correct the value of provider_type"}},
-		"unknown account":  {attribute: "service_account_id", value: "unknown", at: attribute("service_account_id"), want: []string{create, "listComputers", "404", "Check the IDs"}},
-		"names taken":      {at: attribute("name_prefix"), want: []string{create, "web-1", "2026-03-01T12:00:00Z", "terraform import ADDRESS web", "Raise quantity", "choose another name_prefix"}},
+		"unknown account":  {attribute: "service_account_id", value: "unknown", at: attribute("service_account_id"), want: []string{create, "listComputers", "404", "Check service_account_id"}},
+		"names taken":      {at: attribute("name_prefix"), want: []string{create, "web-1", "2026-03-01T12:00:00Z", "terraform import ADDRESS web", "Raise quantity"}},
 		"401":              {status: 401, want: []string{"AGENTYARD_API_KEY"}},
 		"402":              {status: 402, want: []string{"plan does not include"}},
 		"403":              {status: 403, want: []string{"Manager"}},

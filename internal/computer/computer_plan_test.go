@@ -162,7 +162,7 @@ func TestAccComputer_aPlanChecksTheAccessOnce(t *testing.T) {
 
 	for name, tc := range map[string]struct{ variable, value, want string }{
 		"wrong key":     {"AGENTYARD_API_KEY", "fk-wrong", "The API key is wrong"},
-		"wrong address": {"AGENTYARD_BASE_URL", "http://127.0.0.1:1", "Check the network and base_url"},
+		"wrong address": {"AGENTYARD_BASE_URL", "http://127.0.0.1:1", "Check base_url, the network"},
 	} {
 		cli := acctest.NewCLI(t, e, hcl.String())
 		cli.Setenv(tc.variable, tc.value)

@@ -285,7 +285,7 @@ func TestComputer_errorsOfTheService(t *testing.T) {
 	}{
 		"unknown provider": {values: acctest.Values{"provider_type": "managed-z"}, at: attribute("provider_type"), want: []string{create, "400"}},
 		"unknown template": {values: acctest.Values{"source": map[string]any{"kind": "template", "template_id": "unknown", "is_listed": true}}, want: []string{create, "404", "Check the IDs"}},
-		"unknown account":  {values: acctest.Values{"service_account_id": "unknown"}, at: attribute("service_account_id"), want: []string{create, "404", "Check the IDs"}},
+		"unknown account":  {values: acctest.Values{"service_account_id": "unknown"}, at: attribute("service_account_id"), want: []string{create, "404", "Check service_account_id"}},
 		"unknown template and account": {
 			values: acctest.Values{"service_account_id": "unknown", "source": map[string]any{"kind": "template", "template_id": "unknown", "is_listed": true}}, want: []string{create, "404"},
 		},

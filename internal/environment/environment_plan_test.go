@@ -158,7 +158,7 @@ func TestEnvironment_nameInAnotherScope(t *testing.T) {
 	builtEnv(e, map[string]any{"scope": "organization"})
 	p := acctest.NewProcess(t, e, nil)
 	i := p.NewInstance(environmentType)
-	if out := p.Apply(i, envValues(nil)); len(out.Errors) != 1 || !strings.Contains(out.Text(), "To keep both, choose another name.") {
+	if out := p.Apply(i, envValues(nil)); len(out.Errors) != 1 || !strings.Contains(out.Text(), "already exists") {
 		t.Errorf("%+v", out)
 	}
 	mustDo(t, p.Apply(i, envValues(acctest.Values{"scope": "user"})), "create")

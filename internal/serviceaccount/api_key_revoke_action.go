@@ -2,6 +2,7 @@ package serviceaccount
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
@@ -9,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -68,5 +70,7 @@ func (a *apiKeyRevokeAction) Invoke(ctx context.Context, req action.InvokeReques
 			tell("Revoked API key %s of service account %s", key, account)
 		}
 		return err
+	}, apierror.Advice{
+		http.StatusNotFound: "The service account has no such API key, or the provider's API key cannot see it. Check service_account_id and key_id.",
 	})
 }

@@ -103,8 +103,8 @@ func TestAPIKeyRevoke_errors(t *testing.T) {
 	}{
 		{"", key.ID, 0, "service_account_id", []string{"service_account_id must not be empty"}},
 		{account, "", 0, "key_id", []string{"key_id must not be empty"}},
-		{"sa_unknown", key.ID, 0, "", []string{"Cannot revoke API key", "404", "Check the IDs"}},
-		{account, "key_unknown", 0, "", []string{"Cannot revoke API key", "404", "Check the IDs"}},
+		{"sa_unknown", key.ID, 0, "", []string{"Cannot revoke API key", "404", "Check service_account_id and key_id"}},
+		{account, "key_unknown", 0, "", []string{"Cannot revoke API key", "404", "Check service_account_id and key_id"}},
 		{account, key.ID, 402, "", []string{"revokeApiKey", "402", "Upgrade the plan"}},
 		{account, key.ID, 403, "", []string{"revokeApiKey", "403", "Manager role"}},
 	} {

@@ -151,5 +151,5 @@ func TestSessionInterrupt_unreachable(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	_, out := acctest.NewProcess(t, e, acctest.Values{"base_url": "https://127.0.0.1:1", "max_retries": 0}).Invoke(interruptType, acctest.Values{"session_id": "s1"})
-	out.MustFail(t, "", "Cannot interrupt session", "Check the network and base_url")
+	out.MustFail(t, "", "Cannot interrupt session", "Check base_url, the network")
 }
