@@ -136,12 +136,12 @@ func (e *Env) ConfigWith(settings, hcl string) string {
 // status is 2xx, and decodes the response into out unless out is nil.
 func (e *Env) API(method, path string, body, out any) {
 	e.t.Helper()
-	status, answer := e.Try(method, path, body)
+	status, response := e.Try(method, path, body)
 	if status >= 300 {
-		e.t.Fatalf("%s %s answered %d: %s", method, path, status, answer)
+		e.t.Fatalf("%s %s returned %d: %s", method, path, status, response)
 	}
 	if out != nil {
-		if err := json.Unmarshal(answer, out); err != nil {
+		if err := json.Unmarshal(response, out); err != nil {
 			e.t.Fatalf("%s %s: %v", method, path, err)
 		}
 	}
@@ -177,11 +177,11 @@ func (e *Env) TryWithKey(key, method, path string, body any) (int, []byte) {
 		e.t.Fatal(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	answer, err := io.ReadAll(resp.Body)
+	response, err := io.ReadAll(resp.Body)
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	return resp.StatusCode, answer
+	return resp.StatusCode, response
 }
 
 // Slow skips a slow test in short mode. The test's name must end in _slow, so that `make test-slow` finds it.

@@ -347,9 +347,9 @@ func deadlineIn(err error) string {
 	for _, e := range failed {
 		switch {
 		case e.Timeout == "request_timeout" && e.AtLeast > 0:
-			return fmt.Sprintf("The service did not answer within %v, the minimum for this operation. To allow more time, set a higher request_timeout in the provider block.", e.AtLeast)
+			return fmt.Sprintf("The service did not respond within %v, the minimum for this operation. To allow more time, set a higher request_timeout in the provider block.", e.AtLeast)
 		case e.Timeout == "request_timeout":
-			return "The service did not answer within request_timeout. To allow more time, raise request_timeout in the provider block."
+			return "The service did not respond within request_timeout. To allow more time, raise request_timeout in the provider block."
 		case e.Timeout == "timeouts":
 			return outOfTime
 		}

@@ -166,7 +166,7 @@ func TestFor_requestsWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	const (
 		network   = "Check base_url, the network, and any proxy."
-		slow      = "The service did not answer within request_timeout. To allow more time, raise request_timeout in the provider block."
+		slow      = "The service did not respond within request_timeout. To allow more time, raise request_timeout in the provider block."
 		outOfTime = "The operation exceeded its timeout. To allow more time, raise it in the timeouts block."
 	)
 	for timeout, want := range map[string]string{"": network, "request_timeout": slow, "timeouts": outOfTime} {
@@ -201,7 +201,7 @@ func TestFor_whatElseGoesWrong(t *testing.T) {
 		},
 		"lost after request_timeout": {
 			err:    &create.LostError{Object: "computer", Name: "n", Err: &transport.TransportError{Changes: true, Timeout: "request_timeout", Err: context.DeadlineExceeded}},
-			remedy: "The service did not answer within request_timeout. To allow more time, raise request_timeout in the provider block. " + appears,
+			remedy: "The service did not respond within request_timeout. To allow more time, raise request_timeout in the provider block. " + appears,
 		},
 		"504 for a slow read, which is not repeated": {
 			err:  &transport.APIError{Operation: "scanThings", Method: "GET", Status: 504, Detail: "late", FromService: true, Slow: true},
@@ -209,7 +209,7 @@ func TestFor_whatElseGoesWrong(t *testing.T) {
 		},
 		"lost after the time of a slow operation": {
 			err:    &create.LostError{Object: "computer", Name: "n", Err: &transport.TransportError{Changes: true, Timeout: "request_timeout", AtLeast: 5 * time.Minute, Err: context.DeadlineExceeded}},
-			remedy: "The service did not answer within 5m0s, the minimum for this operation. To allow more time, set a higher request_timeout in the provider block. " + appears,
+			remedy: "The service did not respond within 5m0s, the minimum for this operation. To allow more time, set a higher request_timeout in the provider block. " + appears,
 		},
 		"lost, and the look failed too": {
 			err:  &create.LostError{Object: "computer", Name: "n", Err: errors.Join(sent, &transport.APIError{Operation: "listThings", Method: "GET", Status: 500, Detail: "no", FromService: true})},

@@ -36,7 +36,7 @@ func (m *ciWorkflowEditModel) check(ctx context.Context) diag.Diagnostics {
 	var found diag.Diagnostics
 	required(&found, path.Root("action"), m.Action)
 	must(&found, path.Root("action"), m.Action, "Invalid Action", "must be one of "+phrase.Names(workflowActions, len(workflowActions)), isIn(workflowActions))
-	mustUnseen(&found, path.Root("service_automation_id"), m.ServiceAutomationID, "Invalid UUID", "must be a UUID, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427", isUUID)
+	mustRedacted(&found, path.Root("service_automation_id"), m.ServiceAutomationID, "Invalid UUID", "must be a UUID, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427", isUUID)
 	must(&found, path.Root("automation_name"), m.AutomationName, "Blank Value", "must not be blank", isNotBlank)
 	must(&found, path.Root("mode_id"), m.ModeID, "Blank Value", "must not be blank", isNotBlank)
 	if m.Changes.IsNull() && m.Action.ValueString() == actionEdit {
@@ -91,7 +91,7 @@ func (m *ciWorkflowEditModel) checkChanges(ctx context.Context) diag.Diagnostics
 	var changes ciChangesModel
 	found := m.Changes.As(ctx, &changes, basetypes.ObjectAsOptions{})
 	at := path.Root("changes")
-	mustUnseen(&found, at.AtName("schedule"), changes.Schedule, "Invalid Schedule", "must be five cron fields separated by spaces, such as \"0 6 * * 1\" for Mondays at 6:00, or empty for no schedule", isSchedule)
+	mustRedacted(&found, at.AtName("schedule"), changes.Schedule, "Invalid Schedule", "must be five cron fields separated by spaces, such as \"0 6 * * 1\" for Mondays at 6:00, or empty for no schedule", isSchedule)
 	for i, element := range changes.GithubEvents.Elements() {
 		event, ok := element.(types.String)
 		if !ok {
@@ -112,11 +112,11 @@ func required(found *diag.Diagnostics, at path.Path, v types.String) {
 
 // must rejects a known value that accepts does not accept.
 func must(found *diag.Diagnostics, at path.Path, v types.String, summary, be string, accepts func(string) bool) {
-	mustUnseen(found, at, v, summary, fmt.Sprintf("%s, got: %q", be, v.ValueString()), accepts)
+	mustRedacted(found, at, v, summary, fmt.Sprintf("%s, got: %q", be, v.ValueString()), accepts)
 }
 
-// mustUnseen is must without the value in the message, because it may be a secret.
-func mustUnseen(found *diag.Diagnostics, at path.Path, v types.String, summary, be string, accepts func(string) bool) {
+// mustRedacted is must without the value in the message, because it may be a secret.
+func mustRedacted(found *diag.Diagnostics, at path.Path, v types.String, summary, be string, accepts func(string) bool) {
 	if value.IsSet(v) && !accepts(v.ValueString()) {
 		found.AddAttributeError(at, summary, fmt.Sprintf("%s %s.", at, be))
 	}

@@ -251,9 +251,9 @@ func (a editRequest) uncertainFault(err *ci.UncertainEditError) *crud.Fault {
 	var late string
 	var transport *transport.TransportError
 	if errors.As(err, &transport) && transport.Timeout == "request_timeout" {
-		late = "The service did not answer within request_timeout. If it needs longer, increase request_timeout in the provider block."
+		late = "The service did not respond within request_timeout. If it needs longer, increase request_timeout in the provider block."
 		if transport.AtLeast > 0 {
-			late = fmt.Sprintf("The service did not answer within %v, the minimum for an edit. If it needs longer, set request_timeout in the provider block to more than that.", transport.AtLeast)
+			late = fmt.Sprintf("The service did not respond within %v, the minimum for an edit. If it needs longer, set request_timeout in the provider block to more than that.", transport.AtLeast)
 		}
 	}
 	return &crud.Fault{Summary: "Cannot edit CI workflow", Detail: apierror.Sentences(err) + "\n\n" + phrase.Join(

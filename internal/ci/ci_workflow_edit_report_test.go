@@ -25,7 +25,7 @@ func TestWhereToLook_withoutTheServicesTime(t *testing.T) {
 // The message about the timeout matches the request's timeout.
 func TestUncertainFault_timeouts(t *testing.T) {
 	t.Parallel()
-	const atLeast, timeout = "did not answer within 5m0s, the", "did not answer within request_timeout"
+	const atLeast, timeout = "did not respond within 5m0s, the", "did not respond within request_timeout"
 	for name, tc := range map[string]struct {
 		err  transport.TransportError
 		want string

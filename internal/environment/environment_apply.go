@@ -165,8 +165,8 @@ func (a *environmentApply) waitForBuild(build, before string) step {
 		var diags diag.Diagnostics
 		w := &buildWait{client: a.Client, environment: a.plan.ID.ValueString(), build: build, before: before}
 		last, err := w.run(ctx, a.deadline.Sub(a.Conn.Clock.Now()))
-		if moved := w.movedOn(); moved != "" {
-			diags.AddWarning(anotherBuild, moved)
+		if replaced := w.describeReplacements(); replaced != "" {
+			diags.AddWarning(anotherBuild, replaced)
 		}
 		if err == nil {
 			found, ok := a.refresh(ctx)

@@ -110,8 +110,8 @@ func ofEnvironment(status string) string {
 
 const anotherBuild = "Waited for a Newer Build"
 
-// movedOn describes how builds replaced each other. It is empty if none did.
-func (w *buildWait) movedOn() string {
+// describeReplacements describes how builds replaced each other. It is empty if none did.
+func (w *buildWait) describeReplacements() string {
 	if len(w.replaced) == 0 {
 		return ""
 	}

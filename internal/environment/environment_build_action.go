@@ -97,8 +97,8 @@ func (a *environmentBuildAction) Invoke(ctx context.Context, req action.InvokeRe
 		}
 		w := &buildWait{client: a.Client, environment: e.ID, build: build, before: e.LatestBuildID(), onStatus: func(b *environments.BuildReport) { tell("%s: %s", buildOf(e, b.ID), b.Status) }}
 		last, err := w.run(ctx, timeout)
-		if moved := w.movedOn(); moved != "" {
-			resp.Diagnostics.Append(diag.NewWarningDiagnostic(anotherBuild, moved))
+		if replaced := w.describeReplacements(); replaced != "" {
+			resp.Diagnostics.Append(diag.NewWarningDiagnostic(anotherBuild, replaced))
 		}
 		return a.notBuilt(ctx, e, w, last, err)
 	}, atEnvironmentID, buildAdvice)

@@ -41,14 +41,14 @@ type pacedServer struct {
 	mu sync.Mutex
 	// left is the time of the last response, and last is its kind.
 	left time.Time
-	last answer
+	last responseKind
 }
 
-// answer is the kind of a response.
-type answer int
+// responseKind is the kind of a response.
+type responseKind int
 
 const (
-	ordinary answer = iota
+	ordinary responseKind = iota
 	failedCreation
 )
 
@@ -71,7 +71,7 @@ func (s *pacedServer) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDat
 
 // leave waits until a response may be sent. The caller's ctx is never canceled, because even an interrupted run must not
 // lose its state.
-func (s *pacedServer) leave(ctx context.Context, kind answer) {
+func (s *pacedServer) leave(ctx context.Context, kind responseKind) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if kind == failedCreation || s.last == failedCreation {

@@ -26,8 +26,8 @@ const (
 	lastLookPatience = 10 * time.Second
 )
 
-// errNoAnswer is the error of a poll that was still running when the wait ended.
-var errNoAnswer = errors.New("the service did not answer")
+// errNoResponse is the error of a poll that was still running when the wait ended.
+var errNoResponse = errors.New("the service did not respond")
 
 // States groups the statuses of an object. A status in no group counts as in progress and is logged.
 type States struct {
@@ -103,7 +103,7 @@ func For[T any](ctx context.Context, clk clock.Clock, timeout time.Duration, obj
 		waited := clk.Now().Sub(started)
 		switch {
 		case lookCtx.Err() != nil:
-			return f.last, &TimeoutError{Status: f.status, Waited: waited, Err: errNoAnswer}
+			return f.last, &TimeoutError{Status: f.status, Waited: waited, Err: errNoResponse}
 		case pause == left && waited >= timeout:
 			return f.last, &TimeoutError{Status: f.status, Waited: waited, Err: f.lookErr}
 		}

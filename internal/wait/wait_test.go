@@ -175,7 +175,7 @@ func TestFor_aLookThatHangsEndsSoonAfterTheDeadline(t *testing.T) {
 			Start: &start, Next: hanging, Status: func(s *string) string { return *s }, States: states,
 		})
 		var late *TimeoutError
-		if !errors.As(err, &late) || !strings.Contains(err.Error(), `still "building" after 1m10s (the last request failed: the service did not answer)`) || last == nil {
+		if !errors.As(err, &late) || !strings.Contains(err.Error(), `still "building" after 1m10s (the last request failed: the service did not respond)`) || last == nil {
 			t.Errorf("got %v and %v", last, err)
 		}
 		if took := time.Since(began); took != time.Minute+lastLookPatience {

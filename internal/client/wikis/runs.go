@@ -259,13 +259,13 @@ func (b CreateRequest) isWanted(w *Run) bool {
 	return SameRepository(b.RepoURL, w.RepoURL) &&
 		(b.CommitHash == "" || w.CommitHash == "" || SameCommit(b.CommitHash, w.CommitHash)) &&
 		(b.Branch == "" || w.Branch == "" || b.Branch == w.Branch) &&
-		sameFlag(b.HasLocalChanges, w.HasLocalChanges) && sameFlag(b.HasNonRemoteCommits, w.HasNonRemoteCommits) &&
+		flagMatches(b.HasLocalChanges, w.HasLocalChanges) && flagMatches(b.HasNonRemoteCommits, w.HasNonRemoteCommits) &&
 		w.SourceSessionID == "" && (w.CanUpdatePrivacy == nil || *w.CanUpdatePrivacy) &&
 		(b.Pages == nil || w.PageCount == nil || int64(len(b.Pages)) == *w.PageCount)
 }
 
-// sameFlag reports whether a flag was returned as requested, or not at all. A flag that was not requested is false.
-func sameFlag(requested, returned *bool) bool {
+// flagMatches reports whether a flag was returned as requested, or not at all. A flag that was not requested is false.
+func flagMatches(requested, returned *bool) bool {
 	return returned == nil || *returned == (requested != nil && *requested)
 }
 
