@@ -16,13 +16,13 @@ func TestCheckAccess(t *testing.T) {
 		answer func(w http.ResponseWriter)
 		fails  bool
 	}{
-		"allowed":         {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, http.StatusOK, `{"providers":[]}`) }, false},
-		"a wrong key":     {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, http.StatusUnauthorized, problem) }, true},
-		"a wrong role":    {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, http.StatusForbidden, problem) }, true},
-		"a wrong address": {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, http.StatusNotFound, `<html>`) }, true},
+		"allowed":         {func(w http.ResponseWriter) { clienttest.RespondJSON(w, http.StatusOK, `{"providers":[]}`) }, false},
+		"a wrong key":     {func(w http.ResponseWriter) { clienttest.RespondJSON(w, http.StatusUnauthorized, problem) }, true},
+		"a wrong role":    {func(w http.ResponseWriter) { clienttest.RespondJSON(w, http.StatusForbidden, problem) }, true},
+		"a wrong address": {func(w http.ResponseWriter) { clienttest.RespondJSON(w, http.StatusNotFound, `<html>`) }, true},
 		"no connection":   {clienttest.Drop, true},
-		"not found":       {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, http.StatusNotFound, problem) }, false},
-		"not offered":     {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, http.StatusNotImplemented, problem) }, false},
+		"not found":       {func(w http.ResponseWriter) { clienttest.RespondJSON(w, http.StatusNotFound, problem) }, false},
+		"not offered":     {func(w http.ResponseWriter) { clienttest.RespondJSON(w, http.StatusNotImplemented, problem) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

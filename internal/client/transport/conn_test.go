@@ -66,7 +66,7 @@ func TestSend_repeatsOnlyWhatIsSafe(t *testing.T) {
 	t.Parallel()
 	fail := func(status int) func(http.ResponseWriter) {
 		return func(w http.ResponseWriter) {
-			clienttest.AnswerJSON(w, status, `{"detail":"no","status":1,"title":"x"}`)
+			clienttest.RespondJSON(w, status, `{"detail":"no","status":1,"title":"x"}`)
 		}
 	}
 	for name, tc := range map[string]struct {
@@ -84,7 +84,7 @@ func TestSend_repeatsOnlyWhatIsSafe(t *testing.T) {
 		"504":       {fail(504), 4, 1},
 		"dropped":   {clienttest.Drop, 4, 1},
 		"truncated": {func(w http.ResponseWriter) { clienttest.Cut(w, 200) }, 4, 1},
-		"HTML":      {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 200, "<html>") }, 4, 1},
+		"HTML":      {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 200, "<html>") }, 4, 1},
 		"redirect": {func(w http.ResponseWriter) {
 			w.Header().Set("Location", "http://elsewhere.example/")
 			w.WriteHeader(302)
@@ -132,7 +132,7 @@ func TestSend_recoversAfterAFault(t *testing.T) {
 		case 2:
 			clienttest.Drop(w)
 		default:
-			clienttest.AnswerJSON(w, 200, `{"computer":{"id":"c1","name":"n","providerType":"byom","createdAt":1.7e12,"futureKey":[1]}}`)
+			clienttest.RespondJSON(w, 200, `{"computer":{"id":"c1","name":"n","providerType":"byom","createdAt":1.7e12,"futureKey":[1]}}`)
 		}
 	})
 	got, err := getSample(t.Context(), c)
@@ -165,10 +165,10 @@ func TestRetryAfter(t *testing.T) {
 					w.Header().Set(key, value)
 				}
 				if n == 1 {
-					clienttest.AnswerJSON(w, 503, `{"detail":"slow down","status":503,"title":"x"}`)
+					clienttest.RespondJSON(w, 503, `{"detail":"slow down","status":503,"title":"x"}`)
 					return
 				}
-				clienttest.AnswerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
+				clienttest.RespondJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
 			})
 			_, err := getSample(t.Context(), c)
 			sleeps := clk.Sleeps()
@@ -195,7 +195,7 @@ func TestAPIError_saysThatThePauseIsTooLong(t *testing.T) {
 	for seconds, tooLong := range map[string]bool{"300": false, "301": true, "": false} {
 		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 			w.Header().Set("Retry-After", seconds)
-			clienttest.AnswerJSON(w, 409, `{"detail":"busy"}`)
+			clienttest.RespondJSON(w, 409, `{"detail":"busy"}`)
 		})
 		_, err := getSample(t.Context(), c)
 		var api *APIError
@@ -208,7 +208,7 @@ func TestAPIError_saysThatThePauseIsTooLong(t *testing.T) {
 func TestRequest_saysWhoAsks(t *testing.T) {
 	t.Parallel()
 	c, rec, clk := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-		clienttest.AnswerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
+		clienttest.RespondJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
 	})
 	nameless, err := New(Config{BaseURL: c.base.String(), APIKey: clienttest.Key, Clock: clk})
 	clienttest.Must(t, err)
@@ -282,7 +282,7 @@ func TestPathValues_stayInTheirPlace(t *testing.T) {
 		t.Run(value, func(t *testing.T) {
 			t.Parallel()
 			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-				clienttest.AnswerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
+				clienttest.RespondJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
 			})
 			_, err := CallObject[sample](t.Context(), c, Request{Op: Operation{Name: "getComputerByName", Method: http.MethodGet, Route: "/api/v0/computers/name/{name}"}, Path: []string{value}}, NewObject)
 			if want == "" {
@@ -389,15 +389,32 @@ func TestParseBaseURL(t *testing.T) {
 	}
 }
 
+func TestIsLoopback(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]bool{"http://127.0.0.1:8787": true, "https://localhost": true, "https://api.agentyard.example": false, "://": false} {
+		if IsLoopback(address) != want {
+			t.Errorf("%s: got %t", address, !want)
+		}
+	}
+}
+
+func TestNew_limitsRequestsToAMinute(t *testing.T) {
+	t.Parallel()
+	c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: "k"})
+	if err != nil || c.api.HTTPClient.Timeout != time.Minute {
+		t.Errorf("got %+v, %v", c, err)
+	}
+}
+
 func TestServiceTime_followsTheServicesClock(t *testing.T) {
 	t.Parallel()
 	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 		w.Header()["Date"] = map[int][]string{1: nil, 2: {"Sun, 01 Mar 2026 05:00:09 GMT"}, 3: {"Sun, 01 Mar 2026 05:00:07 GMT"}, 4: {"soon"}, 5: {"Sun, 01 Mar 2026 05:00:11 GMT"}}[n]
 		if n == 5 {
-			clienttest.AnswerJSON(w, 404, `{"detail":"gone"}`)
+			clienttest.RespondJSON(w, 404, `{"detail":"gone"}`)
 			return
 		}
-		clienttest.AnswerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
+		clienttest.RespondJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
 	})
 	second := func(s int) time.Time { return time.Date(2026, 3, 1, 5, 0, s, 0, time.UTC) }
 	for n, want := range []struct{ at, latest time.Time }{{}, {second(9), second(9)}, {second(7), second(9)}, {time.Time{}, second(9)}} {
@@ -414,7 +431,7 @@ func TestServiceTime_followsTheServicesClock(t *testing.T) {
 func TestRequestsPerSecond(t *testing.T) {
 	t.Parallel()
 	c, _, clk := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-		clienttest.AnswerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
+		clienttest.RespondJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
 	})
 	limited, err := New(Config{BaseURL: c.base.String(), APIKey: clienttest.Key, RequestsPerSecond: 2, Clock: clk})
 	clienttest.Must(t, err)
@@ -435,10 +452,10 @@ func TestLog_holdsNoSecret(t *testing.T) {
 	ctx := tflogtest.RootLogger(t.Context(), &log)
 	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 		if n == 1 {
-			clienttest.AnswerJSON(w, 500, fmt.Sprintf(`{"detail":%q,"status":500,"title":"x"}`, clienttest.Key))
+			clienttest.RespondJSON(w, 500, fmt.Sprintf(`{"detail":%q,"status":500,"title":"x"}`, clienttest.Key))
 			return
 		}
-		clienttest.AnswerJSON(w, 200, `{"id":"c1","name":"in-the-body","providerType":"byom"}`)
+		clienttest.RespondJSON(w, 200, `{"id":"c1","name":"in-the-body","providerType":"byom"}`)
 	})
 	if _, err := getSample(ctx, c); err != nil {
 		t.Fatal(err)

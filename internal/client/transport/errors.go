@@ -114,7 +114,7 @@ func (e *APIError) MayHaveActed() bool {
 	case e.Status >= http.StatusInternalServerError, e.Status == http.StatusRequestTimeout:
 		return true
 	}
-	return e.Status >= http.StatusBadRequest && http.StatusText(e.Status) == ""
+	return http.StatusText(e.Status) == ""
 }
 
 // newAPIError reads both error formats of the service, and any response of a proxy.

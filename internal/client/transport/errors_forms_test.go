@@ -35,7 +35,7 @@ func TestAPIError_readsEveryForm(t *testing.T) {
 		`[]`:                                                                              {"no explanation (Conflict)", false},
 		`"detail"`:                                                                        {"no explanation (Conflict)", false},
 	} {
-		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 409, body) })
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 409, body) })
 		_, err := getSample(t.Context(), c)
 		var api *APIError
 		if !errors.As(err, &api) || api.Detail != tc.detail || api.Operation != "getComputer" || api.Route != "/api/v0/computers/{computerId}" {
@@ -69,7 +69,7 @@ func TestAPIError_tellsARedirect(t *testing.T) {
 			if tc.location != "" {
 				w.Header().Set("Location", tc.location)
 			}
-			clienttest.AnswerJSON(w, tc.status, tc.body)
+			clienttest.RespondJSON(w, tc.status, tc.body)
 		})
 		_, err := getSample(t.Context(), c)
 		var api *APIError
@@ -89,7 +89,7 @@ func TestIsNotFound_believesOnlyTheService(t *testing.T) {
 		`{}`:                     false,
 		``:                       false,
 	} {
-		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 404, body) })
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 404, body) })
 		_, err := getSample(t.Context(), c)
 		if StatusOf(err) != 404 || IsNotFound(err) != want || IsForeign(err) == want {
 			t.Errorf("%q: got %v, not found: %v", body, err, IsNotFound(err))

@@ -34,7 +34,7 @@ func TestExchange_aWriteInFlightRunsToItsAnswer(t *testing.T) {
 				ctx, end := start()
 				c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 					end()
-					clienttest.AnswerJSON(w, 201, `{"id":"t1"}`)
+					clienttest.RespondJSON(w, 201, `{"id":"t1"}`)
 				})
 				if got, err := c.Exchange(ctx, r, OnlyJSON); err != nil || got.status != 201 || string(got.Body) != `{"id":"t1"}` {
 					t.Errorf("got %+v, %v, want the answer", got, err)
@@ -56,7 +56,7 @@ func TestExchange_nothingIsRepeatedAfterTheContext(t *testing.T) {
 				ctx, end := start()
 				c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 					end()
-					clienttest.AnswerJSON(w, status, `{"detail":"no"}`)
+					clienttest.RespondJSON(w, status, `{"detail":"no"}`)
 				})
 				_, err := c.Exchange(ctx, aChange, OnlyJSON)
 				if StatusOf(err) != status || rec.Count(http.MethodPatch) != 1 || IsAmbiguous(err) != (status == 503) {
@@ -116,8 +116,8 @@ func TestExchange_contextEndsBetweenAttempts(t *testing.T) {
 		unsent bool
 		answer string // The last response, as the error shows it.
 	}{
-		"after a refusal": {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 429, `{"detail":"slow down"}`) }, true, ""},
-		"after a fault":   {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 500, `{"detail":"no"}`) }, false, ", after a response with status 500"},
+		"after a refusal": {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 429, `{"detail":"slow down"}`) }, true, ""},
+		"after a fault":   {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 500, `{"detail":"no"}`) }, false, ", after a response with status 500"},
 		"after a drop":    {clienttest.Drop, false, ""},
 	} {
 		for kind, start := range clienttest.Ending(t) {

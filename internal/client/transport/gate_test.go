@@ -143,10 +143,10 @@ func TestGate_refusalsHoldEverybodyBack(t *testing.T) {
 					if tc.retryAfter != "" {
 						w.Header().Set("Retry-After", tc.retryAfter)
 					}
-					clienttest.AnswerJSON(w, 429, `{"detail":"slow down","status":429,"title":"x"}`)
+					clienttest.RespondJSON(w, 429, `{"detail":"slow down","status":429,"title":"x"}`)
 					return
 				}
-				clienttest.AnswerJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
+				clienttest.RespondJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
 			})
 			clk = fake
 			refused := newPassage(t.Context())
@@ -328,7 +328,7 @@ func TestRefusals_doNotUseUpRetries(t *testing.T) {
 			t.Parallel()
 			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 				w.Header().Set("Retry-After", "1")
-				clienttest.AnswerJSON(w, tc.answer(n), `{"id":"c1","detail":"d"}`)
+				clienttest.RespondJSON(w, tc.answer(n), `{"id":"c1","detail":"d"}`)
 			})
 			err := createSamples(t.Context(), c)
 			if StatusOf(err) != tc.status || (err == nil) != (tc.status == 0) || rec.Count(http.MethodPost) != tc.requests {
@@ -339,7 +339,7 @@ func TestRefusals_doNotUseUpRetries(t *testing.T) {
 	t.Run("between faults of a read", func(t *testing.T) {
 		t.Parallel()
 		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
-			clienttest.AnswerJSON(w, []int{503, 429}[n%2], `{"detail":"d"}`)
+			clienttest.RespondJSON(w, []int{503, 429}[n%2], `{"detail":"d"}`)
 		})
 		_, err := getSample(t.Context(), c)
 		if StatusOf(err) != 503 || rec.Count(http.MethodGet) != 8 {
@@ -353,7 +353,7 @@ func TestRefusals_areBounded(t *testing.T) {
 	serveRefusals := func(t *testing.T, retryAfter string) (*Conn, *clienttest.Recorder, *clock.Fake) {
 		return serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 			w.Header().Set("Retry-After", retryAfter)
-			clienttest.AnswerJSON(w, 429, `{"detail":"slow down","status":429,"title":"x"}`)
+			clienttest.RespondJSON(w, 429, `{"detail":"slow down","status":429,"title":"x"}`)
 		})
 	}
 	t.Run("without a deadline", func(t *testing.T) {
