@@ -297,7 +297,7 @@ func TestAccAnalytics_otherAnswers(t *testing.T) {
 		}
 		answer := func(body string) {
 			e.Faults().Clear()
-			e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultOtherAnswer, Body: body, Times: -1})
+			e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultOtherResponse, Body: body, Times: -1})
 		}
 		hcl, null := e.Config(s.config("2026-02-21", "2026-02-28", "")), knownvalue.Null()
 		answer(`{"data": [` + least + `], "meta": {"new": true}}`)

@@ -59,7 +59,7 @@ func sameJSON(rows []map[string]any) knownvalue.Check {
 func TestAccAnalyticsMyCost_dataJSONIsNormalized(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	e.Faults().Add(emulator.Fault{Operation: myCost.operation, Kind: emulator.FaultOtherAnswer, Times: -1, Body: `{"data": [{"date": "2026-02-28", "fsc": 12345678901234567890, "b": "<x>"}, {"fsc": null, "date": "2026-02-27"}], "meta": {}}`})
+	e.Faults().Add(emulator.Fault{Operation: myCost.operation, Kind: emulator.FaultOtherResponse, Times: -1, Body: `{"data": [{"date": "2026-02-28", "fsc": 12345678901234567890, "b": "<x>"}, {"fsc": null, "date": "2026-02-27"}], "meta": {}}`})
 	run(t, e, read(e.Config(myCost.config("2026-02-27", "2026-02-28", "")), myCost.known(map[string]knownvalue.Check{
 		"data_json": knownvalue.StringExact(`[{"date":"2026-02-27","fsc":null},{"b":"<x>","date":"2026-02-28","fsc":12345678901234567890}]`),
 		"data":      myCost.rows([]map[string]any{{"date": "2026-02-27"}, {"date": "2026-02-28", "fsc": 12345678901234567890.0}}),

@@ -102,8 +102,8 @@ func TestAccAnalyticsUsers_brokenPages(t *testing.T) {
 		"repeated cursor": {emulator.Fault{Kind: emulator.FaultRepeatedCursor, Times: -1}, `cursor\s+leads\s+back\s+to\s+an\s+earlier\s+page`},
 		"later cursor":    {emulator.Fault{Kind: emulator.FaultRepeatedCursor, After: 1, Times: -1}, `cursor\s+leads\s+back\s+to\s+an\s+earlier\s+page`},
 		"refused":         {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1, Times: -1}, `returned\s+500.*\(request\s+req_`},
-		"no cursor":       {emulator.Fault{Kind: emulator.FaultOtherAnswer, After: 1, Times: -1, Body: `{"data": [], "meta": {"has_more": true}}`}, `has\s+no\s+cursor`},
-		"no list":         {emulator.Fault{Kind: emulator.FaultOtherAnswer, After: 1, Times: -1, Body: `{"meta": {}}`}, `the\s+field\s+data\s+is\s+missing`},
+		"no cursor":       {emulator.Fault{Kind: emulator.FaultOtherResponse, After: 1, Times: -1, Body: `{"data": [], "meta": {"has_more": true}}`}, `has\s+no\s+cursor`},
+		"no list":         {emulator.Fault{Kind: emulator.FaultOtherResponse, After: 1, Times: -1, Body: `{"meta": {}}`}, `the\s+field\s+data\s+is\s+missing`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -267,7 +267,7 @@ func TestCI_otherShapes(t *testing.T) {
 		e := acctest.New(t)
 		answer := func(body string) {
 			e.Faults().Clear()
-			e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultOtherAnswer, Body: body, Times: -1})
+			e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultOtherResponse, Body: body, Times: -1})
 		}
 		for body, want := range map[string]int{`{"` + s.list + `":[]}`: 0, `{"` + s.list + `":null,"new":1}`: 0, `{"` + s.list + `":[{},{"new":{"a":1},"id":null,"status":"of-tomorrow","userPermission":"of-tomorrow","type":"of-tomorrow"}]}`: 2} {
 			answer(body)
@@ -356,7 +356,7 @@ func TestAccCIRepositories_examplesWithoutWhatIsNotTold(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	e.Faults().Add(emulator.Fault{
-		Operation: "listCiRepositories", Kind: emulator.FaultOtherAnswer, Times: -1,
+		Operation: "listCiRepositories", Kind: emulator.FaultOtherResponse, Times: -1,
 		Body: `{"repositories":[{"fullName":"acme/api","url":"https://code.example/acme/api","userPermission":"admin","serviceAppWritable":true},{"fullName":"acme/web","url":"https://code.example/acme/web"},` +
 			`{"fullName":"acme/legacy","url":"https://code.example/acme/legacy","serviceAppWritable":true}]}`,
 	})

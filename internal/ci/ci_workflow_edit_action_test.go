@@ -259,7 +259,7 @@ func TestCIWorkflowEdit_faults(t *testing.T) {
 		"dropped after commit":  {emulator.Fault{Kind: emulator.FaultDropAfterCommit, Times: -1}, uncertain, 1, 2},
 		"truncated":             {emulator.Fault{Kind: emulator.FaultTruncatedBody, Times: -1}, uncertain, 1, 2},
 		"not JSON":              {emulator.Fault{Kind: emulator.FaultNonJSON, Times: -1}, uncertain, 1, 2},
-		"another answer":        {emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{}`, Times: -1}, append([]string{"the field sessions is missing"}, uncertain...), 1, 2},
+		"another answer":        {emulator.Fault{Kind: emulator.FaultOtherResponse, Body: `{}`, Times: -1}, append([]string{"the field sessions is missing"}, uncertain...), 1, 2},
 		"500 before commit":     {status(emulator.FaultStatusBeforeCommit, 500), append([]string{"returned 500"}, uncertain...), 1, 0},
 		"500 after commit":      {status(emulator.FaultStatusAfterCommit, 500), append([]string{"returned 500"}, uncertain...), 1, 2},
 		"502 before commit":     {status(emulator.FaultStatusBeforeCommit, 502), append([]string{"returned 502"}, uncertain...), 1, 0},
@@ -369,7 +369,7 @@ func TestCIWorkflowEdit_answersThatDoNotFit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
-			e.Faults().Add(emulator.Fault{Operation: "editCiWorkflow", Kind: emulator.FaultOtherAnswer, Body: `{"sessions":[` + tc.sessions + `]}`})
+			e.Faults().Add(emulator.Fault{Operation: "editCiWorkflow", Kind: emulator.FaultOtherResponse, Body: `{"sessions":[` + tc.sessions + `]}`})
 			progress, out := acctest.NewProcess(t, e, nil).Invoke(typeName, creation(repo("acme/api"), repo("acme/web", ".github/workflows/x.yml")))
 			progress = progress[1:]
 			for i, message := range progress {

@@ -22,7 +22,7 @@ func TestCIWorkflowEdit_severalFilesOfARepository(t *testing.T) {
 		pull + `,{"repoFullName":"acme/api","error":"E"}`:                {"pull request P; error: E; unknown: the response has no result for 1 workflow", "1 of 3 workflows failed:"},
 	} {
 		e := acctest.New(t)
-		e.Faults().Add(emulator.Fault{Operation: "editCiWorkflow", Kind: emulator.FaultOtherAnswer, Body: `{"sessions":[` + sessions + `]}`})
+		e.Faults().Add(emulator.Fault{Operation: "editCiWorkflow", Kind: emulator.FaultOtherResponse, Body: `{"sessions":[` + sessions + `]}`})
 		file := func(name string) any { return repo("acme/api", ".github/workflows/"+name) }
 		progress, out := acctest.NewProcess(t, e, nil).Invoke(typeName, creation(file("a.yml"), file("b.yml"), repo("acme/api")))
 		want := "acme/api (.github/workflows/a.yml, .github/workflows/b.yml, a file that the service chooses): " + tc.progress

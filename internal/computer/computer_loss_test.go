@@ -186,7 +186,7 @@ func TestComputer_answersOfAnotherShape(t *testing.T) {
 			p := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0})
 			i := p.NewInstance(computerType)
 			hit := func(id string) {
-				e.Faults().Add(emulator.Fault{Operation: tc.operation, Kind: emulator.FaultOtherAnswer, Body: strings.ReplaceAll(tc.body, "ID", id), Times: -1})
+				e.Faults().Add(emulator.Fault{Operation: tc.operation, Kind: emulator.FaultOtherResponse, Body: strings.ReplaceAll(tc.body, "ID", id), Times: -1})
 			}
 			steps := []acctest.Values{before, after}
 			if tc.operation == "createComputer" || tc.operation == "listComputers" {

@@ -83,19 +83,10 @@ func newDocument(spec *openapi3.T) *Document {
 	return d
 }
 
-// compareRoutes sorts by path and method. At the first segment that differs a literal one comes before a parameter,
-// so that the first route that matches is the right one.
+// compareRoutes sorts by path and method. "{" sorts after every letter, so at the first segment that differs, a literal one
+// comes before a parameter, and the first route that matches is the right one.
 func compareRoutes(a, b route) int {
-	bySegment := slices.CompareFunc(a.segments, b.segments, func(s, t string) int {
-		switch {
-		case isParameter(s) == isParameter(t):
-			return strings.Compare(s, t)
-		case isParameter(s):
-			return 1
-		}
-		return -1
-	})
-	return cmp.Or(bySegment, strings.Compare(a.Method, b.Method))
+	return cmp.Or(slices.Compare(a.segments, b.segments), strings.Compare(a.Method, b.Method))
 }
 
 func isParameter(segment string) bool { return strings.HasPrefix(segment, "{") }

@@ -3,12 +3,13 @@ package contract
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"io"
 	"net"
 	"net/http"
 )
 
-// recorder passes an answer on as it is written and keeps a copy.
+// recorder passes a response on as it is written and keeps a copy.
 type recorder struct {
 	http.ResponseWriter
 	status   int
@@ -21,7 +22,7 @@ func (r *recorder) WriteHeader(status int) {
 	if r.status != 0 {
 		return
 	}
-	if status >= http.StatusOK { // Lower ones only announce the answer.
+	if status >= http.StatusOK { // Lower ones only announce the response.
 		r.status, r.header = status, r.Header().Clone()
 	}
 	r.ResponseWriter.WriteHeader(status)
@@ -36,11 +37,11 @@ func (r *recorder) Write(p []byte) (int, error) {
 // Flush, Hijack and Unwrap let handlers do with the connection what they could do without a recorder.
 func (r *recorder) Flush() {
 	r.WriteHeader(http.StatusOK)
-	// A writer that cannot flush sends the answer at its end, which is all that can be done here.
+	// A writer that cannot flush sends the response at its end, which is all that can be done here.
 	_ = http.NewResponseController(r.ResponseWriter).Flush()
 }
 
-// Hijack hands the connection over; what is sent on it afterwards is no answer that could be checked.
+// Hijack hands the connection over; what is sent on it afterwards is no response that could be checked.
 func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffered, err := http.NewResponseController(r.ResponseWriter).Hijack()
 	r.hijacked = err == nil
@@ -59,9 +60,4 @@ type replay struct {
 // failing is a reader that ends with the error that ended the original, if one did.
 type failing struct{ err error }
 
-func (f failing) Read([]byte) (int, error) {
-	if f.err != nil {
-		return 0, f.err
-	}
-	return 0, io.EOF
-}
+func (f failing) Read([]byte) (int, error) { return 0, cmp.Or(f.err, io.EOF) }

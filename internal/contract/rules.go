@@ -99,7 +99,7 @@ var rules = []Rule{
 	{"email-form", []string{"removeMember", "inviteMember"}, "Who is removed or invited is named by an email address alone, without blanks or a name around it.", Assumption},
 }
 
-// checkRefusal looks at an answer to a request that the contract allows. It may be refused as invalid only by named rules.
+// checkRefusal looks at a response to a request that the contract allows. It may be refused as invalid only by named rules.
 func (rt *route) checkRefusal(rec *recorder) error {
 	if rec.status != http.StatusBadRequest || rec.header.Get(FaultHeader) != "" {
 		return nil

@@ -10,24 +10,24 @@ func TestHandlerChecksRefusals(t *testing.T) {
 	t.Parallel()
 	rule := func(ids string) map[string]string { return map[string]string{RuleHeader: ids} }
 	const restart, good, bad = "/api/v0/computers/c/restart", `{"mode":"reboot"}`, `{"mode":"off"}`
-	refused := answer{status: 400, body: problem400}
+	refused := response{status: 400, body: problem400}
 	for _, c := range []struct {
 		name, body string
-		next       answer
+		next       response
 		side       Side
 		want       string // Part of the violation; empty if there is none.
 	}{
-		{"no rule", good, refused, Answer, "no rule was named"},
-		{"a rule of the operation", good, answer{400, problem400, rule("not-active")}, Answer, ""},
-		{"a rule of all operations", good, answer{400, problem400, rule("repeated-field")}, Answer, ""},
-		{"two rules", good, answer{400, problem400, rule("repeated-field, not-active")}, Answer, ""},
-		{"a rule of another operation", good, answer{400, problem400, rule("byom-clone")}, Answer, `rule "byom-clone", which restartComputer does not have`},
-		{"a rule that is not listed", good, answer{400, problem400, rule("whim")}, Answer, `rule "whim"`},
-		{"one rule that is not listed", good, answer{400, problem400, rule("not-active,whim")}, Answer, `rule "whim"`},
-		{"errors in a list", good, answer{400, `{"errors":[{"message":"No."}],"status":400,"title":"Bad Request"}`, nil}, Answer, "no rule was named"},
+		{"no rule", good, refused, Response, "no rule was named"},
+		{"a rule of the operation", good, response{400, problem400, rule("not-active")}, Response, ""},
+		{"a rule of all operations", good, response{400, problem400, rule("repeated-field")}, Response, ""},
+		{"two rules", good, response{400, problem400, rule("repeated-field, not-active")}, Response, ""},
+		{"a rule of another operation", good, response{400, problem400, rule("byom-clone")}, Response, `rule "byom-clone", which restartComputer does not have`},
+		{"a rule that is not listed", good, response{400, problem400, rule("whim")}, Response, `rule "whim"`},
+		{"one rule that is not listed", good, response{400, problem400, rule("not-active,whim")}, Response, `rule "whim"`},
+		{"errors in a list", good, response{400, `{"errors":[{"message":"No."}],"status":400,"title":"Bad Request"}`, nil}, Response, "no rule was named"},
 		{"a request that the contract does not allow", bad, refused, Request, "at /mode"},
-		{"another status", good, answer{404, `{"detail":"No.","status":404,"title":"Not Found"}`, nil}, Answer, ""},
-		{"a programmed fault", good, answer{400, problem400, map[string]string{FaultHeader: "status-before-commit"}}, Answer, ""},
+		{"another status", good, response{404, `{"detail":"No.","status":404,"title":"Not Found"}`, nil}, Response, ""},
+		{"a programmed fault", good, response{400, problem400, map[string]string{FaultHeader: "status-before-commit"}}, Response, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -23,7 +23,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 )
 
-// FaultHeader marks an answer that a programmed fault made. Such an answer breaks the contract on purpose.
+// FaultHeader marks a response that a programmed fault made. Such a response breaks the contract on purpose.
 const FaultHeader = "X-Agentyard-Emulator-Fault"
 
 // Side says which half of an exchange broke the contract.
@@ -31,18 +31,18 @@ type Side string
 
 // The two sides.
 const (
-	Request Side = "request"
-	Answer  Side = "answer"
+	Request  Side = "request"
+	Response Side = "response"
 )
 
-// Violation is a request or an answer that the contract does not allow.
+// Violation is a request or a response that the contract does not allow.
 type Violation struct {
 	// Operation is the operation's ID; it is empty if the contract has none for this method and path.
 	Operation string
 	// Method and Path are those of the request; the path is as it was sent, without the query.
 	Method, Path string
-	// Status is the HTTP status of the answer, also if the request is at fault: 400 means that the service noticed.
-	// It is 0 if there was no answer.
+	// Status is the HTTP status of the response, also if the request is at fault: 400 means that the service noticed.
+	// It is 0 if there was no response.
 	Status int
 	// Side says whose mistake it is.
 	Side Side
@@ -50,9 +50,9 @@ type Violation struct {
 	Err error
 }
 
-// Handler returns next with its traffic checked: each request that reaches it and each answer that leaves it. Traffic
-// is never changed, delayed answers are not held back, and panics pass through. Violations are reported, possibly from
-// several goroutines at once, before the handler returns. An answer with FaultHeader is not checked. An answer that
+// Handler returns next with its traffic checked: each request that reaches it and each response that leaves it. Traffic
+// is never changed, delayed responses are not held back, and panics pass through. Violations are reported, possibly from
+// several goroutines at once, before the handler returns. A response with FaultHeader is not checked. A response that
 // refuses as invalid what the contract allows is a violation too, unless it names a rule of Rules for it.
 func (d *Document) Handler(next http.Handler, report func(Violation)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -76,9 +76,9 @@ func (d *Document) Handler(next http.Handler, report func(Violation)) http.Handl
 		// Deferred, for only then is the status known; and the handler may end with a panic.
 		defer func() { tell(Request, err) }()
 		next.ServeHTTP(rec, r)
-		tell(Answer, rt.checkAnswer(r.Context(), input, rec))
+		tell(Response, rt.checkResponse(r.Context(), input, rec))
 		if err == nil {
-			tell(Answer, rt.checkRefusal(rec))
+			tell(Response, rt.checkRefusal(rec))
 		}
 	})
 }
@@ -223,8 +223,8 @@ func (rt *route) checkQuery(raw string) error {
 	return errors.Join(problems...)
 }
 
-// checkAnswer returns what is wrong with an answer, if it is complete and not a programmed fault.
-func (rt *route) checkAnswer(ctx context.Context, input *openapi3filter.RequestValidationInput, rec *recorder) error {
+// checkResponse returns what is wrong with a response, if it is complete and not a programmed fault.
+func (rt *route) checkResponse(ctx context.Context, input *openapi3filter.RequestValidationInput, rec *recorder) error {
 	if rec.status == 0 && !rec.hijacked { // The server answers so when a handler wrote nothing.
 		rec.status, rec.header = http.StatusOK, rec.Header().Clone()
 	}

@@ -16,14 +16,14 @@ const (
 	wikiHistory  = "/api/v0/wiki/history/https%3A%2F%2Fgit.example%2Facme%2Fapp"
 )
 
-// answer is what the handler behind the validation does.
-type answer struct {
+// response is what the handler behind the validation does.
+type response struct {
 	status int
 	body   string
 	header map[string]string
 }
 
-func (a answer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (a response) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if _, err := io.Copy(io.Discard, r.Body); err != nil {
 		panic(err)
 	}
@@ -81,12 +81,12 @@ func exchange(t *testing.T, next http.Handler, method, target, body string, head
 func TestHandlerChecksRequests(t *testing.T) {
 	t.Parallel()
 	const uuid = "8a4f5b1e-32a5-4a1c-9d57-0d6d0e5f7a11"
-	created := answer{status: 201, body: computerJSON}
-	listed := answer{status: 200, body: `{"computers":[]}`}
+	created := response{status: 201, body: computerJSON}
+	listed := response{status: 200, body: `{"computers":[]}`}
 	for _, c := range []struct {
 		name, method, target, body string
 		header                     map[string]string
-		next                       answer
+		next                       response
 		want                       string // Part of the violation; empty if there is none.
 	}{
 		{"least body", post, "/api/v0/computers", `{"name":"a"}`, nil, created, ""},
@@ -109,50 +109,50 @@ func TestHandlerChecksRequests(t *testing.T) {
 		{"lone surrogate before a pair", post, "/api/v0/computers", `{"name":"\ud83d\uD83D\uDE00"}`, nil, created, "lone surrogate"},
 		{"surrogates in the wrong order", post, "/api/v0/computers", `{"name":"\ude00\ud83d"}`, nil, created, "lone surrogate"},
 		{"surrogate after a backslash", post, "/api/v0/computers", `{"name":"\\\ud83d\\ude00"}`, nil, created, "lone surrogate"},
-		{"lone surrogate in a name", patch, "/api/v0/service-accounts/sa_1", `{"\ud83d":1}`, nil, answer{status: 400, body: problem400}, "lone surrogate"},
+		{"lone surrogate in a name", patch, "/api/v0/service-accounts/sa_1", `{"\ud83d":1}`, nil, response{status: 400, body: problem400}, "lone surrogate"},
 		{"pairs and what only looks like surrogates", post, "/api/v0/computers", `{"name":"\ud83d\uDE00\\ud83d\u0041\"\ue000"}`, nil, created, ""},
 		{"body where none belongs", get, "/api/v0/computers", `{}`, nil, listed, "request body not allowed"},
 		{"no credential", get, "/api/v0/computers", "", map[string]string{"Authorization": ""}, listed, "no bearer credential"},
 		{"another credential", get, "/api/v0/computers", "", map[string]string{"Authorization": "Basic a2V5"}, listed, "no bearer credential"},
 		{"all query parameters", get, "/api/v0/computers?hostId=" + uuid + "&serviceAccountId=sa_1&includeProvisioningSteps=true&includeUnlisted=false", "", nil, listed, ""},
-		{"steps of one computer", get, "/api/v0/computers/c?includeProvisioningSteps=true", "", nil, answer{status: 200, body: computerJSON}, ""},
-		{"empty service account", get, "/api/v0/computers?serviceAccountId=", "", nil, answer{status: 400, body: problem400}, "serviceAccountId"},
-		{"empty service account of environments", get, "/api/v0/environments?serviceAccountId=", "", nil, answer{status: 400, body: problem400}, "serviceAccountId"},
-		{"empty service account in a body", post, "/api/v0/computers", `{"name":"a","serviceAccountId":""}`, nil, answer{status: 400, body: problem400}, "at /serviceAccountId"},
+		{"steps of one computer", get, "/api/v0/computers/c?includeProvisioningSteps=true", "", nil, response{status: 200, body: computerJSON}, ""},
+		{"empty service account", get, "/api/v0/computers?serviceAccountId=", "", nil, response{status: 400, body: problem400}, "serviceAccountId"},
+		{"empty service account of environments", get, "/api/v0/environments?serviceAccountId=", "", nil, response{status: 400, body: problem400}, "serviceAccountId"},
+		{"empty service account in a body", post, "/api/v0/computers", `{"name":"a","serviceAccountId":""}`, nil, response{status: 400, body: problem400}, "at /serviceAccountId"},
 		{"unknown query parameter", get, "/api/v0/computers?page=2", "", nil, listed, `"page" is not declared`},
 		{"repeated query parameter", get, "/api/v0/computers?includeUnlisted=true&includeUnlisted=true", "", nil, listed, "given 2 times"},
 		{"query value outside of the enum", get, "/api/v0/computers?includeUnlisted=1", "", nil, listed, "includeUnlisted"},
 		{"query that cannot be parsed", get, "/api/v0/computers?hostId=%zz", "", nil, listed, "cannot be parsed"},
-		{"undeclared path", get, "/api/v0/machines", "", nil, answer{status: 404, body: `{}`}, "no operation GET /api/v0/machines"},
-		{"undeclared method", put, "/api/v0/computers", "", nil, answer{status: 405, body: `{}`}, "no operation PUT"},
-		{"array in the query", get, "/api/v0/environments/build-statuses?environmentIds=a&environmentIds=b", "", nil, answer{status: 200, body: `{"builds":[]}`}, ""},
-		{"missing query parameter", get, "/api/v0/environments/build-statuses", "", nil, answer{status: 200, body: `{"builds":[]}`}, "environmentIds"},
-		{"page size", get, "/api/v0/organization/users?limit=100", "", nil, answer{status: 200, body: `{"users":[],"pagination":{"hasMore":false,"nextCursor":null}}`}, ""},
-		{"page too large", get, "/api/v0/organization/users?limit=101", "", nil, answer{status: 200, body: `{"users":[],"pagination":{"hasMore":false,"nextCursor":null}}`}, "limit"},
-		{"null where allowed", put, "/api/v0/organization/usage/limits/global", `{"limit":null}`, nil, answer{status: 200, body: `{"limit":null}`}, ""},
-		{"limit too low", put, "/api/v0/organization/usage/limits/global", `{"limit":999999}`, nil, answer{status: 200, body: `{"limit":999999}`}, "at /limit"},
-		{"optional body absent", post, "/api/v0/computers/c/restart", "", nil, answer{status: 200, body: `{"wasRestarted":true}`}, ""},
-		{"optional body given", post, "/api/v0/computers/c/restart", `{"mode":"reboot"}`, nil, answer{status: 200, body: `{"wasRestarted":true}`}, ""},
-		{"optional body with another mode", post, "/api/v0/computers/c/restart", `{"mode":"off"}`, nil, answer{status: 400, body: problem400}, "at /mode"},
-		{"empty object where no body is declared", post, "/api/v0/computers/c/refresh", `{}`, nil, answer{status: 200, body: `{"configured":0,"secretsConfigured":0}`}, ""},
-		{"empty object for an interruption", post, "/api/v0/sessions/s/interrupt", `{}`, nil, answer{status: 200, body: `{"status":"idle"}`}, ""},
-		{"field where no body is declared", post, "/api/v0/computers/c/refresh", `{"mode":"resume"}`, nil, answer{status: 400, body: problem400}, `property "mode" is unsupported`},
-		{"grace period too long", post, "/api/v0/service-accounts/sa_1/api-keys/k/rotate", `{"gracePeriodMinutes":11}`, nil, answer{status: 400, body: problem400}, "at /gracePeriodMinutes"},
-		{"file name with two dots", post, "/api/v0/computers/c/files/..%2Fa/create-download", "", nil, answer{status: 400, body: problem400}, "fileName"},
-		{"file name of a dot", post, "/api/v0/computers/c/files/%2E/create-download", "", nil, answer{status: 400, body: problem400}, "fileName"},
-		{"file name of two dots", post, "/api/v0/computers/c/files/%2E%2E/create-download", "", nil, answer{status: 400, body: problem400}, "fileName"},
-		{"file name of blanks", post, "/api/v0/computers/c/files/%C2%A0%0B/create-download", "", nil, answer{status: 400, body: problem400}, "fileName"},
-		{"file name with dots", post, "/api/v0/computers/c/files/.a.b./create-download", "", nil, answer{status: 200, body: `{"url":"https://files.example/a","expiresAt":1}`}, ""},
-		{"file name with blanks", post, "/api/v0/computers/c/files/a%20b.txt/create-download", "", nil, answer{status: 200, body: `{"url":"https://files.example/a","expiresAt":1}`}, ""},
-		{"escaped path", get, wikiHistory, "", nil, answer{status: 200, body: `{"wikiRuns":[]}`}, ""},
-		{"setting that an update cannot have", patch, "/api/v0/sessions/s", `{"sessionSettings":{"toolExecutionMode":"direct_only"}}`, nil, answer{status: 200, body: `{"sessionId":"s","status":"idle","messageCount":0,"createdAt":1,"updatedAt":1}`}, "toolExecutionMode"},
-		{"blank system prompt", post, "/api/v0/sessions", `{"computerId":"c","systemPrompt":"  "}`, nil, answer{status: 201, body: `{"sessionId":"s","status":"idle","messageCount":0,"createdAt":1,"updatedAt":1}`}, "at /systemPrompt"},
-		{"compaction model", post, "/api/v0/sessions", `{"computerId":"c","sessionSettings":{"compactionModel":"custom:"}}`, nil, answer{status: 201, body: `{"sessionId":"s","status":"idle","messageCount":0,"createdAt":1,"updatedAt":1}`}, "compactionModel"},
-		{"time", get, "/api/v0/computers/c/metrics?start=2026-02-28T12:00:00.5%2B01:00", "", nil, answer{status: 200, body: `[]`}, ""},
-		{"time that does not exist", get, "/api/v0/computers/c/metrics?start=2026-02-29T12:00:00Z", "", nil, answer{status: 400, body: problem400}, "start"},
-		{"content type too long", post, "/api/v0/computers/c/files/f/create-upload", `{"sizeBytes":1,"contentType":"` + strings.Repeat("x", 256) + `"}`, nil, answer{status: 400, body: problem400}, "at /contentType"},
-		{"date", get, "/api/v1/analytics/productivity?startDate=2026-02-01&endDate=1.3.2026", "", nil, answer{status: 200, body: `{"data":[],"meta":{"org_id":"o","start_date":"2026-02-01","end_date":"2026-02-02"}}`}, "endDate"},
-		{"date that does not exist", get, "/api/v1/analytics/productivity?startDate=2026-02-01&endDate=2026-02-29", "", nil, answer{status: 200, body: `{"data":[],"meta":{"org_id":"o","start_date":"2026-02-01","end_date":"2026-02-02"}}`}, "endDate"},
+		{"undeclared path", get, "/api/v0/machines", "", nil, response{status: 404, body: `{}`}, "no operation GET /api/v0/machines"},
+		{"undeclared method", put, "/api/v0/computers", "", nil, response{status: 405, body: `{}`}, "no operation PUT"},
+		{"array in the query", get, "/api/v0/environments/build-statuses?environmentIds=a&environmentIds=b", "", nil, response{status: 200, body: `{"builds":[]}`}, ""},
+		{"missing query parameter", get, "/api/v0/environments/build-statuses", "", nil, response{status: 200, body: `{"builds":[]}`}, "environmentIds"},
+		{"page size", get, "/api/v0/organization/users?limit=100", "", nil, response{status: 200, body: `{"users":[],"pagination":{"hasMore":false,"nextCursor":null}}`}, ""},
+		{"page too large", get, "/api/v0/organization/users?limit=101", "", nil, response{status: 200, body: `{"users":[],"pagination":{"hasMore":false,"nextCursor":null}}`}, "limit"},
+		{"null where allowed", put, "/api/v0/organization/usage/limits/global", `{"limit":null}`, nil, response{status: 200, body: `{"limit":null}`}, ""},
+		{"limit too low", put, "/api/v0/organization/usage/limits/global", `{"limit":999999}`, nil, response{status: 200, body: `{"limit":999999}`}, "at /limit"},
+		{"optional body absent", post, "/api/v0/computers/c/restart", "", nil, response{status: 200, body: `{"wasRestarted":true}`}, ""},
+		{"optional body given", post, "/api/v0/computers/c/restart", `{"mode":"reboot"}`, nil, response{status: 200, body: `{"wasRestarted":true}`}, ""},
+		{"optional body with another mode", post, "/api/v0/computers/c/restart", `{"mode":"off"}`, nil, response{status: 400, body: problem400}, "at /mode"},
+		{"empty object where no body is declared", post, "/api/v0/computers/c/refresh", `{}`, nil, response{status: 200, body: `{"configured":0,"secretsConfigured":0}`}, ""},
+		{"empty object for an interruption", post, "/api/v0/sessions/s/interrupt", `{}`, nil, response{status: 200, body: `{"status":"idle"}`}, ""},
+		{"field where no body is declared", post, "/api/v0/computers/c/refresh", `{"mode":"resume"}`, nil, response{status: 400, body: problem400}, `property "mode" is unsupported`},
+		{"grace period too long", post, "/api/v0/service-accounts/sa_1/api-keys/k/rotate", `{"gracePeriodMinutes":11}`, nil, response{status: 400, body: problem400}, "at /gracePeriodMinutes"},
+		{"file name with two dots", post, "/api/v0/computers/c/files/..%2Fa/create-download", "", nil, response{status: 400, body: problem400}, "fileName"},
+		{"file name of a dot", post, "/api/v0/computers/c/files/%2E/create-download", "", nil, response{status: 400, body: problem400}, "fileName"},
+		{"file name of two dots", post, "/api/v0/computers/c/files/%2E%2E/create-download", "", nil, response{status: 400, body: problem400}, "fileName"},
+		{"file name of blanks", post, "/api/v0/computers/c/files/%C2%A0%0B/create-download", "", nil, response{status: 400, body: problem400}, "fileName"},
+		{"file name with dots", post, "/api/v0/computers/c/files/.a.b./create-download", "", nil, response{status: 200, body: `{"url":"https://files.example/a","expiresAt":1}`}, ""},
+		{"file name with blanks", post, "/api/v0/computers/c/files/a%20b.txt/create-download", "", nil, response{status: 200, body: `{"url":"https://files.example/a","expiresAt":1}`}, ""},
+		{"escaped path", get, wikiHistory, "", nil, response{status: 200, body: `{"wikiRuns":[]}`}, ""},
+		{"setting that an update cannot have", patch, "/api/v0/sessions/s", `{"sessionSettings":{"toolExecutionMode":"direct_only"}}`, nil, response{status: 200, body: `{"sessionId":"s","status":"idle","messageCount":0,"createdAt":1,"updatedAt":1}`}, "toolExecutionMode"},
+		{"blank system prompt", post, "/api/v0/sessions", `{"computerId":"c","systemPrompt":"  "}`, nil, response{status: 201, body: `{"sessionId":"s","status":"idle","messageCount":0,"createdAt":1,"updatedAt":1}`}, "at /systemPrompt"},
+		{"compaction model", post, "/api/v0/sessions", `{"computerId":"c","sessionSettings":{"compactionModel":"custom:"}}`, nil, response{status: 201, body: `{"sessionId":"s","status":"idle","messageCount":0,"createdAt":1,"updatedAt":1}`}, "compactionModel"},
+		{"time", get, "/api/v0/computers/c/metrics?start=2026-02-28T12:00:00.5%2B01:00", "", nil, response{status: 200, body: `[]`}, ""},
+		{"time that does not exist", get, "/api/v0/computers/c/metrics?start=2026-02-29T12:00:00Z", "", nil, response{status: 400, body: problem400}, "start"},
+		{"content type too long", post, "/api/v0/computers/c/files/f/create-upload", `{"sizeBytes":1,"contentType":"` + strings.Repeat("x", 256) + `"}`, nil, response{status: 400, body: problem400}, "at /contentType"},
+		{"date", get, "/api/v1/analytics/productivity?startDate=2026-02-01&endDate=1.3.2026", "", nil, response{status: 200, body: `{"data":[],"meta":{"org_id":"o","start_date":"2026-02-01","end_date":"2026-02-02"}}`}, "endDate"},
+		{"date that does not exist", get, "/api/v1/analytics/productivity?startDate=2026-02-01&endDate=2026-02-29", "", nil, response{status: 200, body: `{"data":[],"meta":{"org_id":"o","start_date":"2026-02-01","end_date":"2026-02-02"}}`}, "endDate"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -191,47 +191,47 @@ func TestHandlerChecksAnswers(t *testing.T) {
 	)
 	for _, c := range []struct {
 		name, method, target string
-		next                 answer
+		next                 response
 		want                 string // Part of the violation; empty if there is none.
 	}{
-		{"record", get, one, answer{status: 200, body: computer(`"hostname":"h","status":"active","computerSource":{"kind":"template","templateId":"t"}`)}, ""},
-		{"unknown field", get, one, answer{status: 200, body: computer(`"colour":"red"`)}, `property "colour" is unsupported`},
-		{"missing field", get, one, answer{status: 200, body: `{"id":"8a4f5b1e-32a5-4a1c-9d57-0d6d0e5f7a11","name":"a","createdAt":1}`}, `property "providerType" is missing`},
-		{"value outside of the enum", get, one, answer{status: 200, body: computer(`"status":"asleep"`)}, "at /status"},
-		{"null where none belongs", get, one, answer{status: 200, body: computer(`"hostname":null`)}, "at /hostname"},
-		{"field of another variant", get, one, answer{status: 200, body: computer(`"computerSource":{"kind":"computer","templateId":"t"}`)}, "at /computerSource"},
-		{"ID in a list", get, "/api/v0/computers", answer{status: 200, body: `{"computers":[{"id":"c","name":"a","providerType":"byom","createdAt":1}]}`}, "at /computers/0/id"},
-		{"undeclared status", get, one, answer{status: 418, body: `{}`}, "the status 418 is not declared; declared are 200, 400"},
-		{"undeclared redirect", get, one, answer{status: 301}, "the status 301 is not declared"},
-		{"undeclared success", get, one, answer{status: 201, body: computerJSON}, "the status 201 is not declared"},
-		{"body missing", get, one, answer{status: 200}, "Content-Type"},
-		{"body of another type", get, one, answer{status: 200, body: computerJSON, header: map[string]string{"Content-Type": "text/html"}}, "Content-Type"},
-		{"body cut off", get, one, answer{status: 200, body: computerJSON[:20]}, "failed to decode response body"},
-		{"no content", remove, one, answer{status: 204}, ""},
-		{"error", get, one, answer{status: 404, body: `{"detail":"None.","status":404,"title":"Not Found","metadata":{"a":1}}`}, ""},
-		{"assumed error", get, one, answer{status: 429, body: `{"detail":"Slow.","status":429,"title":"Too Many Requests"}`, header: map[string]string{"Retry-After": "3"}}, ""},
-		{"Retry-After that is no number", get, one, answer{status: 429, body: `{"detail":"Slow.","status":429,"title":"Too Many Requests"}`, header: map[string]string{"Retry-After": "soon"}}, "Retry-After"},
-		{"error without a detail", get, one, answer{status: 404, body: `{"status":404,"title":"Not Found"}`}, `property "detail" is missing`},
-		{"error with a list", get, one, answer{status: 400, body: `{"status":400,"title":"Bad Request","errors":[{"message":"No."}]}`, header: map[string]string{RuleHeader: "nul-character"}}, ""},
-		{"list in another error", get, one, answer{status: 404, body: `{"status":404,"title":"Not Found","errors":[{"message":"No."}]}`}, `property "errors" is unsupported`},
-		{"analytics error", get, tokens, answer{status: 403, body: `{"title":"Forbidden","detail":"No.","status":403,"requestId":"req_1"}`}, ""},
-		{"error of the other API version", get, tokens, answer{status: 403, body: `{"title":"Forbidden","detail":"No.","status":403}`}, `property "requestId" is missing`},
-		{"analytics row", get, tokens, answer{status: 200, body: `{"data":[{"date":"2026-02-01","billable_tokens":1,"input_tokens":1,"output_tokens":1,"cache_read_tokens":0,"cache_write_tokens":0,"by_model":[],"by_user":[]}],` + meta + `}`}, ""},
-		{"grouped analytics row", get, tokens + "&group_by=model", answer{status: 200, body: `{"data":[{"date":"2026-02-01","group_key":"m","billable_tokens":1,"input_tokens":1,"output_tokens":1}],` + meta + `}`}, ""},
-		{"neither row", get, tokens, answer{status: 200, body: `{"data":[{"date":"2026-02-01","group_key":"m"}],` + meta + `}`}, "at /data/0"},
-		{"settings are open", get, history, answer{status: 200, body: change}, ""},
-		{"known settings have types", get, history, answer{status: 200, body: strings.Replace(change, `"low"`, `"lowest"`, 1)}, "at /changes/0/settings/maxAutonomyLevel"},
-		{"archive", get, export, answer{status: 200, body: "PK\x05\x06" + strings.Repeat("\x00", 18), header: map[string]string{"Content-Type": "application/zip"}}, ""},
-		{"address of the archive", get, export, answer{status: 200, body: `{"url":"https://files.example/a"}`}, ""},
-		{"redirect to the archive", get, export, answer{status: 302, header: map[string]string{"Location": "https://files.example/a"}}, ""},
-		{"redirect to nowhere", get, export, answer{status: 302}, "Location"},
-		{"escaped path", get, wikiHistory, answer{status: 200, body: `{"runs":[]}`}, `property "wikiRuns" is missing`},
-		{"programmed fault", get, one, answer{status: 418, body: "<html>", header: map[string]string{FaultHeader: "non-json"}}, ""},
+		{"record", get, one, response{status: 200, body: computer(`"hostname":"h","status":"active","computerSource":{"kind":"template","templateId":"t"}`)}, ""},
+		{"unknown field", get, one, response{status: 200, body: computer(`"colour":"red"`)}, `property "colour" is unsupported`},
+		{"missing field", get, one, response{status: 200, body: `{"id":"8a4f5b1e-32a5-4a1c-9d57-0d6d0e5f7a11","name":"a","createdAt":1}`}, `property "providerType" is missing`},
+		{"value outside of the enum", get, one, response{status: 200, body: computer(`"status":"asleep"`)}, "at /status"},
+		{"null where none belongs", get, one, response{status: 200, body: computer(`"hostname":null`)}, "at /hostname"},
+		{"field of another variant", get, one, response{status: 200, body: computer(`"computerSource":{"kind":"computer","templateId":"t"}`)}, "at /computerSource"},
+		{"ID in a list", get, "/api/v0/computers", response{status: 200, body: `{"computers":[{"id":"c","name":"a","providerType":"byom","createdAt":1}]}`}, "at /computers/0/id"},
+		{"undeclared status", get, one, response{status: 418, body: `{}`}, "the status 418 is not declared; declared are 200, 400"},
+		{"undeclared redirect", get, one, response{status: 301}, "the status 301 is not declared"},
+		{"undeclared success", get, one, response{status: 201, body: computerJSON}, "the status 201 is not declared"},
+		{"body missing", get, one, response{status: 200}, "Content-Type"},
+		{"body of another type", get, one, response{status: 200, body: computerJSON, header: map[string]string{"Content-Type": "text/html"}}, "Content-Type"},
+		{"body cut off", get, one, response{status: 200, body: computerJSON[:20]}, "failed to decode response body"},
+		{"no content", remove, one, response{status: 204}, ""},
+		{"error", get, one, response{status: 404, body: `{"detail":"None.","status":404,"title":"Not Found","metadata":{"a":1}}`}, ""},
+		{"assumed error", get, one, response{status: 429, body: `{"detail":"Slow.","status":429,"title":"Too Many Requests"}`, header: map[string]string{"Retry-After": "3"}}, ""},
+		{"Retry-After that is no number", get, one, response{status: 429, body: `{"detail":"Slow.","status":429,"title":"Too Many Requests"}`, header: map[string]string{"Retry-After": "soon"}}, "Retry-After"},
+		{"error without a detail", get, one, response{status: 404, body: `{"status":404,"title":"Not Found"}`}, `property "detail" is missing`},
+		{"error with a list", get, one, response{status: 400, body: `{"status":400,"title":"Bad Request","errors":[{"message":"No."}]}`, header: map[string]string{RuleHeader: "nul-character"}}, ""},
+		{"list in another error", get, one, response{status: 404, body: `{"status":404,"title":"Not Found","errors":[{"message":"No."}]}`}, `property "errors" is unsupported`},
+		{"analytics error", get, tokens, response{status: 403, body: `{"title":"Forbidden","detail":"No.","status":403,"requestId":"req_1"}`}, ""},
+		{"error of the other API version", get, tokens, response{status: 403, body: `{"title":"Forbidden","detail":"No.","status":403}`}, `property "requestId" is missing`},
+		{"analytics row", get, tokens, response{status: 200, body: `{"data":[{"date":"2026-02-01","billable_tokens":1,"input_tokens":1,"output_tokens":1,"cache_read_tokens":0,"cache_write_tokens":0,"by_model":[],"by_user":[]}],` + meta + `}`}, ""},
+		{"grouped analytics row", get, tokens + "&group_by=model", response{status: 200, body: `{"data":[{"date":"2026-02-01","group_key":"m","billable_tokens":1,"input_tokens":1,"output_tokens":1}],` + meta + `}`}, ""},
+		{"neither row", get, tokens, response{status: 200, body: `{"data":[{"date":"2026-02-01","group_key":"m"}],` + meta + `}`}, "at /data/0"},
+		{"settings are open", get, history, response{status: 200, body: change}, ""},
+		{"known settings have types", get, history, response{status: 200, body: strings.Replace(change, `"low"`, `"lowest"`, 1)}, "at /changes/0/settings/maxAutonomyLevel"},
+		{"archive", get, export, response{status: 200, body: "PK\x05\x06" + strings.Repeat("\x00", 18), header: map[string]string{"Content-Type": "application/zip"}}, ""},
+		{"address of the archive", get, export, response{status: 200, body: `{"url":"https://files.example/a"}`}, ""},
+		{"redirect to the archive", get, export, response{status: 302, header: map[string]string{"Location": "https://files.example/a"}}, ""},
+		{"redirect to nowhere", get, export, response{status: 302}, "Location"},
+		{"escaped path", get, wikiHistory, response{status: 200, body: `{"runs":[]}`}, `property "wikiRuns" is missing`},
+		{"programmed fault", get, one, response{status: 418, body: "<html>", header: map[string]string{FaultHeader: "non-json"}}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			violations, got := exchange(t, c.next, c.method, c.target, "", nil)
-			checkViolation(t, violations, Answer, c.next.status, c.want)
+			checkViolation(t, violations, Response, c.next.status, c.want)
 			if got.Code != c.next.status || got.Body.String() != c.next.body {
 				t.Errorf("the answer was changed to %d %q", got.Code, got.Body)
 			}
@@ -241,7 +241,7 @@ func TestHandlerChecksAnswers(t *testing.T) {
 
 func TestViolationNamesTheRequest(t *testing.T) {
 	t.Parallel()
-	violations, _ := exchange(t, answer{status: 400, body: problem400}, get, wikiHistory+"?page=1", "", nil)
+	violations, _ := exchange(t, response{status: 400, body: problem400}, get, wikiHistory+"?page=1", "", nil)
 	if len(violations) != 1 {
 		t.Fatalf("got %v, want one violation", violations)
 	}
@@ -260,7 +260,7 @@ func TestViolationsHoldNoValues(t *testing.T) {
 		`{"apiKey":{"id":"k","value":["` + secret + `"],"fingerprint":"f","name":"n"}}`,
 		`{"apiKey":"` + secret + `"}`,
 	} {
-		violations, _ := exchange(t, answer{status: 201, body: body}, post, "/api/v0/service-accounts/sa_1/api-keys", `{"name":"n","expiresAt":"`+secret+`"}`, nil)
+		violations, _ := exchange(t, response{status: 201, body: body}, post, "/api/v0/service-accounts/sa_1/api-keys", `{"name":"n","expiresAt":"`+secret+`"}`, nil)
 		if len(violations) != 2 {
 			t.Errorf("%s: got %v, want a violation of each side", body, violations)
 		}
@@ -280,7 +280,7 @@ func TestHandlerPassesTheBodyOn(t *testing.T) {
 		if err != nil || string(got) != body || r.ContentLength != int64(len(body)) || r.URL.RawQuery != "" {
 			t.Errorf("the handler got %q, length %d, query %q, error %v", got, r.ContentLength, r.URL.RawQuery, err)
 		}
-		answer{status: 201, body: computerJSON}.ServeHTTP(w, r)
+		response{status: 201, body: computerJSON}.ServeHTTP(w, r)
 	})
 	if violations, _ := exchange(t, next, post, "/api/v0/computers", body, nil); len(violations) > 0 {
 		t.Error(violations)
@@ -290,7 +290,7 @@ func TestHandlerPassesTheBodyOn(t *testing.T) {
 func TestHandlerWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	violations, _ := exchange(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), get, "/api/v0/computers/c", "", nil)
-	checkViolation(t, violations, Answer, 200, "Content-Type")
+	checkViolation(t, violations, Response, 200, "Content-Type")
 }
 
 // What the emulator does to a connection has to work with the validation around it.
@@ -327,10 +327,10 @@ func TestHandlerOverTheNetwork(t *testing.T) {
 		return server.Client().Do(r)
 	}
 	for _, path := range []string{"/api/v0/computers/aborts", "/api/v0/computers/hijacks"} {
-		answer, err := send(path)
+		response, err := send(path)
 		if err == nil {
-			t.Errorf("%s: got status %d, want a broken connection", path, answer.StatusCode)
-			_ = answer.Body.Close()
+			t.Errorf("%s: got status %d, want a broken connection", path, response.StatusCode)
+			_ = response.Body.Close()
 		}
 	}
 	streamed, err := send("/api/v0/computers/streams")
@@ -368,7 +368,7 @@ func TestHandlerReportsTheRequestThatWasAborted(t *testing.T) {
 func TestHandlerIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	var seen reports
-	handler := document(t).Handler(answer{status: 201, body: computerJSON}, seen.add)
+	handler := document(t).Handler(response{status: 201, body: computerJSON}, seen.add)
 	var wg sync.WaitGroup
 	for range 50 {
 		wg.Go(func() {
@@ -390,7 +390,7 @@ func TestViolation_tellsTheOriginOfAChoiceOnly(t *testing.T) {
 		`{"name":"a","repos":["acme/app"]}`:                          false,
 		`{"name":"a","source":{"kind":"template","templateId":"t"}}`: true,
 	} {
-		violations, _ := exchange(t, answer{status: 201, body: computerJSON}, http.MethodPost, "/api/v0/computers", body, nil)
+		violations, _ := exchange(t, response{status: 201, body: computerJSON}, http.MethodPost, "/api/v0/computers", body, nil)
 		if len(violations) != 1 || strings.HasSuffix(violations[0].Err.Error(), ")") != origin {
 			t.Errorf("%s: %v", body, violations)
 		}

@@ -35,7 +35,7 @@ type analyticsPageMeta struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-type analyticsAnswer struct {
+type analyticsResponse struct {
 	Data []any `json:"data"`
 	Meta any   `json:"meta"`
 }
@@ -119,7 +119,7 @@ func daily(dimension string, row func(*day) any, grouped func(*day) []any) func(
 				data = append(data, row(d))
 			}
 		}
-		return reply{200, analyticsAnswer{data, meta}}, nil
+		return reply{200, analyticsResponse{data, meta}}, nil
 	}
 }
 
@@ -199,10 +199,10 @@ func getUserAnalytics(r *request) (reply, error) {
 	}
 	people = slices.DeleteFunc(slices.Clone(people), func(p person) bool { return !w.activeOnAny(p, dates) })
 
-	answer := analyticsPageMeta{analyticsMeta: meta}
+	response := analyticsPageMeta{analyticsMeta: meta}
 	if size := min(limit, r.e.opts.MaxPageSize); len(people) > size {
 		people = people[:size]
-		answer.HasMore, answer.NextCursor = true, &people[size-1].id
+		response.HasMore, response.NextCursor = true, &people[size-1].id
 	}
 	data := []any{}
 	for _, p := range people {
@@ -210,7 +210,7 @@ func getUserAnalytics(r *request) (reply, error) {
 			data = append(data, usersRow(u, r.e.opts.ShuffleLists))
 		}
 	}
-	return reply{200, analyticsAnswer{data, answer}}, nil
+	return reply{200, analyticsResponse{data, response}}, nil
 }
 
 // AllowAnalytics enables or disables analytics for the organization. While disabled, all its operations return 403.

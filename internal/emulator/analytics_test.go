@@ -23,7 +23,7 @@ var myCostKeys = []string{
 	"my_time_spent", "my_intent_breakdown", "my_completed_tickets_daily", "my_completed_tickets", "my_merged_prs_daily", "my_merged_pr_detail",
 }
 
-// rows are the data of an answer to the manager.
+// rows are the data of a response to the manager.
 func (v *env) rows(path, query string) []object {
 	v.t.Helper()
 	return v.rowsAs(v.BootstrapKey(), path, query)
@@ -31,9 +31,9 @@ func (v *env) rows(path, query string) []object {
 
 func (v *env) rowsAs(key, path, query string) []object {
 	v.t.Helper()
-	var answer struct{ Data []object }
-	decode(v.t, v.as(key, 200, "GET", analytics+path+"?"+query, nil), &answer)
-	return answer.Data
+	var response struct{ Data []object }
+	decode(v.t, v.as(key, 200, "GET", analytics+path+"?"+query, nil), &response)
+	return response.Data
 }
 
 // total sums a number over rows.
@@ -194,7 +194,7 @@ func TestAnalytics_endpointsAgree(t *testing.T) {
 // Only the IDs of users are random, and the order of members is not that of their arrival.
 func TestAnalytics_sameMembersSameNumbers(t *testing.T) {
 	t.Parallel()
-	var answers []string
+	var responses []string
 	for _, names := range [][]string{{"ada", "bo", "cy"}, {"cy", "ada", "Bo"}} {
 		v := start(t, emulator.Options{})
 		var text strings.Builder
@@ -222,11 +222,11 @@ func TestAnalytics_sameMembersSameNumbers(t *testing.T) {
 		}
 		manager := v.rows("/users", april)
 		same = strings.ReplaceAll(same, where(manager, "user_email", "manager@agentyard.example")[0]["user_id"].(string), "ID of manager")
-		answers = append(answers, same)
+		responses = append(responses, same)
 	}
-	same(t, "answers of two emulators with the same members", answers[0], answers[1])
+	same(t, "answers of two emulators with the same members", responses[0], responses[1])
 	for _, want := range []string{`"org_id":"org_01KEVMTN00AGENTYARDEXAMP1E"`, `"start_date":"2026-04-01"`, `"end_date":"2026-04-30"`} {
-		if !strings.Contains(answers[0], want) {
+		if !strings.Contains(responses[0], want) {
 			t.Errorf("the answers lack %s", want)
 		}
 	}

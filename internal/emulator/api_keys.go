@@ -102,7 +102,7 @@ func createAPIKey(r *request) (reply, error) {
 	return reply{201, minted}, err
 }
 
-// mint stores a new key of a service account and returns the answer that shows its value.
+// mint stores a new key of a service account and returns the response that shows its value.
 func (r *request) mint(accountID, name string, expiresAt int64) (mintedKey, error) {
 	created, err := r.bornNow(bucketKeys)
 	if err != nil {

@@ -45,7 +45,7 @@ type ciScan struct {
 	workflows []ciWorkflowView
 }
 
-// The answers about repositories.
+// The responses about repositories.
 type (
 	integrationView struct {
 		Connected bool `json:"connected"`
@@ -181,14 +181,14 @@ func scanCIWorkflows(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	answer := struct {
+	response := struct {
 		Workflows   []ciWorkflowView `json:"workflows"`
 		ScannedAt   int64            `json:"scannedAt"`
 		CacheTTLMS  int64            `json:"cacheTtlMs"`
 		Integration integrationView  `json:"integration"`
 	}{[]ciWorkflowView{}, millis(r.now), scanTTL.Milliseconds(), integrationView{r.integrated()}}
-	if !answer.Integration.Connected {
-		return reply{200, answer}, nil
+	if !response.Integration.Connected {
+		return reply{200, response}, nil
 	}
 	latest := &r.e.ciScan
 	latest.mu.Lock()
@@ -200,12 +200,12 @@ func scanCIWorkflows(r *request) (reply, error) {
 		}
 		latest.at, latest.workflows = r.now, found
 	}
-	answer.ScannedAt = millis(latest.at)
-	answer.Workflows = append(answer.Workflows, latest.workflows...)
+	response.ScannedAt = millis(latest.at)
+	response.Workflows = append(response.Workflows, latest.workflows...)
 	if r.e.opts.ShuffleLists {
-		shuffle(answer.Workflows)
+		shuffle(response.Workflows)
 	}
-	return reply{200, answer}, nil
+	return reply{200, response}, nil
 }
 
 // clear forgets the latest scan.

@@ -190,15 +190,15 @@ func editCIWorkflow(r *request) (reply, error) {
 	if err := f.done(); err != nil {
 		return reply{}, err
 	}
-	answer := struct {
+	response := struct {
 		Sessions []ciOutcome `json:"sessions"`
 	}{make([]ciOutcome, len(in.targets))}
 	for i, target := range in.targets {
-		if answer.Sessions[i], err = r.editTarget(in, target); err != nil {
+		if response.Sessions[i], err = r.editTarget(in, target); err != nil {
 			return reply{}, err
 		}
 	}
-	return reply{200, answer}, nil
+	return reply{200, response}, nil
 }
 
 func readCIEdit(f *fields) ciEdit {

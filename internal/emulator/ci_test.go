@@ -30,7 +30,7 @@ func ciBody(action string, targets ...object) object {
 	return object{"action": action, "repos": targets}
 }
 
-// outcomes sends an edit and shows its answer with a line for each repository, without the parts that are random.
+// outcomes sends an edit and shows its response with a line for each repository, without the parts that are random.
 func (v *env) outcomes(body any) []string {
 	v.t.Helper()
 	var lines []string

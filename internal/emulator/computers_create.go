@@ -182,7 +182,7 @@ func (r *request) setUp(c *computer) (err error) {
 	return saveComputer(r.tx, c)
 }
 
-// bulkView is the answer to a bulk creation.
+// bulkView is the response to a bulk creation.
 type bulkView struct {
 	Computers         []computerView `json:"computers"`
 	RequestedQuantity int            `json:"requestedQuantity"`
@@ -212,11 +212,11 @@ func bulkCreateComputers(r *request) (reply, error) {
 	}
 	model.OwnerKind, model.OwnerID = owner.Kind, owner.ID
 
-	answer := bulkView{Computers: []computerView{}, RequestedQuantity: quantity}
+	response := bulkView{Computers: []computerView{}, RequestedQuantity: quantity}
 	failure := r.e.programmed.takeBulkFailure(quantity)
-	for suffix := 1; len(answer.Computers) < quantity; suffix++ {
-		if failure != nil && len(answer.Computers) == failure.after {
-			answer.Error = &errorMessage{failure.message}
+	for suffix := 1; len(response.Computers) < quantity; suffix++ {
+		if failure != nil && len(response.Computers) == failure.after {
+			response.Error = &errorMessage{failure.message}
 			break
 		}
 		c := model
@@ -227,12 +227,12 @@ func bulkCreateComputers(r *request) (reply, error) {
 		if err := r.setUp(&c); err != nil {
 			return reply{}, err
 		}
-		answer.Computers = append(answer.Computers, c.view(r.now, false))
+		response.Computers = append(response.Computers, c.view(r.now, false))
 	}
-	return reply{201, answer}, nil
+	return reply{201, response}, nil
 }
 
-// FailBulkAfter makes the next bulk creation of more than n computers stop after n, with this message in its answer.
+// FailBulkAfter makes the next bulk creation of more than n computers stop after n, with this message in its response.
 func (e *Emulator) FailBulkAfter(n int, message string) {
 	e.programmed.mu.Lock()
 	defer e.programmed.mu.Unlock()

@@ -56,10 +56,10 @@ func recordComputerActivity(r *request) (reply, error) {
 	}
 	c.SleepingSince = c.asleepSince(r.now, readyAt)
 	c.LastActiveAt = millis(r.now)
-	answer := struct {
+	response := struct {
 		LastActiveAt int64 `json:"lastActiveAt"`
 	}{c.LastActiveAt}
-	return reply{200, answer}, put(r.tx, bucketComputers, c.ID, c)
+	return reply{200, response}, put(r.tx, bucketComputers, c.ID, c)
 }
 
 // restartComputer wakes a computer that sleeps. One that runs is left alone, unless a reboot is asked for.
@@ -76,7 +76,7 @@ func restartComputer(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	var answer struct {
+	var response struct {
 		WasRestarted bool `json:"wasRestarted"`
 	}
 	since := c.asleepSince(r.now, readyAt)
@@ -84,11 +84,11 @@ func restartComputer(r *request) (reply, error) {
 		c.Slept = append(c.Slept, span{since, millis(r.now)})
 	}
 	if since != 0 || reboots {
-		answer.WasRestarted = true
+		response.WasRestarted = true
 		c.SleepingSince, c.LastActiveAt = 0, millis(r.now)
 		err = put(r.tx, bucketComputers, c.ID, c)
 	}
-	return reply{200, answer}, err
+	return reply{200, response}, err
 }
 
 // refreshComputer counts one Git credential per code host of the repositories; the emulator holds no secrets of users.

@@ -173,7 +173,7 @@ func (e *Emulator) serveControl(w http.ResponseWriter, r *http.Request) {
 	e.controls.ServeHTTP(w, r)
 }
 
-// reply writes the answer of an operation of the control API.
+// reply writes the response of an operation of the control API.
 func (e *Emulator) reply(w http.ResponseWriter, r *http.Request, operation controlFunc) {
 	status, body, err := operation(r)
 	switch {
@@ -186,7 +186,7 @@ func (e *Emulator) reply(w http.ResponseWriter, r *http.Request, operation contr
 	}
 }
 
-// controlFunc carries out one operation of the control API. Without a body the answer is empty.
+// controlFunc carries out one operation of the control API. Without a body the response is empty.
 type controlFunc func(r *http.Request) (status int, body any, err error)
 
 // newControls is the table of the control API.
@@ -198,9 +198,9 @@ func newControls(e *Emulator) *http.ServeMux {
 		"DELETE journal": does(e.journal.Reset),
 		"GET faults":     func(*http.Request) (int, any, error) { return http.StatusOK, e.faultsView(), nil },
 		"DELETE faults":  does(e.faults.Clear),
-		"POST faults":    answers(e.addFault),
+		"POST faults":    jsonHandler(e.addFault),
 		"GET clock":      func(*http.Request) (int, any, error) { return http.StatusOK, e.clockView(), nil },
-		"POST clock": answers(func(in clockBody) (int, any, error) {
+		"POST clock": jsonHandler(func(in clockBody) (int, any, error) {
 			if err := e.moveClock(in); err != nil {
 				return 0, nil, err
 			}
@@ -257,7 +257,7 @@ func newControls(e *Emulator) *http.ServeMux {
 		"POST analytics/on":        does(func() { e.AllowAnalytics(true) }),
 		"POST analytics/off":       does(func() { e.AllowAnalytics(false) }),
 		"POST quiet-days":          takes(func(in quietDayBody) error { return e.AddQuietDay(in.Date) }),
-		"POST humans":              answers(e.addHuman),
+		"POST humans":              jsonHandler(e.addHuman),
 		"POST invitations":         takes(func(in invitationBody) error { return e.Invite(in.Email, in.Role) }),
 		"POST seats":               takes(func(in seatsBody) error { return e.SetSeats(in.Seats) }),
 		"POST enterprise-controls": takes(func(in enterpriseControlsBody) error { return e.ChangeEnterpriseControls(in.Settings, in.Email) }),
@@ -274,7 +274,7 @@ func newControls(e *Emulator) *http.ServeMux {
 		"POST wiki-export": takes(func(in wikiExportBody) error {
 			return e.SetWikiExport(in.Form, time.Duration(in.LifetimeSeconds)*time.Second)
 		}),
-		"POST wiki-runs":                     answers(e.addWikiRun),
+		"POST wiki-runs":                     jsonHandler(e.addWikiRun),
 		"POST wiki-runs/{id}/video-overview": changes(func(id string, in videoOverviewBody) error { return e.SetVideoOverview(id, in.VideoOverview) }),
 	}
 	mux := http.NewServeMux()
@@ -303,7 +303,7 @@ func onObject(act func(id string) error) controlFunc {
 
 // takes is an operation with a body and an empty answer.
 func takes[T any](act func(T) error) controlFunc {
-	return answers(func(in T) (int, any, error) { return done(act(in)) })
+	return jsonHandler(func(in T) (int, any, error) { return done(act(in)) })
 }
 
 // changes is an operation with a body on the object whose ID is in the path.
@@ -313,8 +313,8 @@ func changes[T any](act func(id string, in T) error) controlFunc {
 	}
 }
 
-// answers is an operation with a body and an answer.
-func answers[T any](act func(T) (int, any, error)) controlFunc {
+// jsonHandler is an operation with a body and a response.
+func jsonHandler[T any](act func(T) (int, any, error)) controlFunc {
 	return func(r *http.Request) (int, any, error) {
 		var in T
 		if err := readControl(r, &in); err != nil {

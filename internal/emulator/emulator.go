@@ -33,9 +33,9 @@ type Options struct {
 	BootstrapKey string
 	// Listen and FilesListen are the addresses of the API and of the file storage. Default "127.0.0.1:0".
 	Listen, FilesListen string
-	// Latency is a real delay before each answer of the API.
+	// Latency is a real delay before each response of the API.
 	Latency time.Duration
-	// RequestsPerSecond is the rate limit of the whole API, measured by Clock; above it, the answer is 429
+	// RequestsPerSecond is the rate limit of the whole API, measured by Clock; above it, the response is 429
 	// with Retry-After. 0 means none.
 	RequestsPerSecond float64
 	// MaxPageSize bounds every page, even if the request has a larger limit. 0 means 100.
@@ -66,7 +66,7 @@ type Options struct {
 	AgentPhase time.Duration
 	// SessionColdStart is how long a listing of sessions takes that was not requested in the last 5 minutes.
 	SessionColdStart time.Duration
-	// WikiExport configures the answers to exports of wiki runs.
+	// WikiExport configures the responses to exports of wiki runs.
 	WikiExport WikiExport
 	// Seed fills an empty organization; nil adds nothing. Start fails if the organization is not empty, unless the same
 	// seed filled it.

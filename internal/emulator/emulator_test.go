@@ -83,7 +83,7 @@ func start(t *testing.T, opts emulator.Options) *env {
 	return &env{e, t, fake, opts.DataFile}
 }
 
-// checked holds the traffic against the contract: every answer must be in it, and a request that is not may only be refused.
+// checked holds the traffic against the contract: every response must be in it, and a request that is not may only be refused.
 func checked(t *testing.T, inner func(http.Handler) http.Handler) func(http.Handler) http.Handler {
 	t.Helper()
 	document, err := contract.Load()
@@ -102,14 +102,14 @@ func checked(t *testing.T, inner func(http.Handler) http.Handler) func(http.Hand
 	}
 }
 
-// answer is what came back.
-type answer struct {
+// response is what came back.
+type response struct {
 	status int
 	header http.Header
 	raw    []byte
 }
 
-func (a answer) object(t *testing.T) object {
+func (a response) object(t *testing.T) object {
 	t.Helper()
 	var o object
 	if err := json.Unmarshal(a.raw, &o); err != nil {
@@ -119,7 +119,7 @@ func (a answer) object(t *testing.T) object {
 }
 
 // try sends a request with a key; it returns the error of the transport, if there is one. A nil body sends none.
-func (v *env) try(key, method, path string, body any) (answer, error) {
+func (v *env) try(key, method, path string, body any) (response, error) {
 	v.t.Helper()
 	var reader io.Reader
 	if text, ok := body.(string); ok {
@@ -140,20 +140,20 @@ func (v *env) try(key, method, path string, body any) (answer, error) {
 	return do(req)
 }
 
-func do(req *http.Request) (answer, error) {
+func do(req *http.Request) (response, error) {
 	// A transport of its own: no request is repeated because a pooled connection was cut.
 	transport := &http.Transport{DisableKeepAlives: true}
 	resp, err := transport.RoundTrip(req)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	raw, err := io.ReadAll(resp.Body)
-	return answer{resp.StatusCode, resp.Header, raw}, err
+	return response{resp.StatusCode, resp.Header, raw}, err
 }
 
 // as sends a request and fails the test unless the status is the wanted one.
-func (v *env) as(key string, want int, method, path string, body any) answer {
+func (v *env) as(key string, want int, method, path string, body any) response {
 	v.t.Helper()
 	a, err := v.try(key, method, path, body)
 	if err != nil {
@@ -166,7 +166,7 @@ func (v *env) as(key string, want int, method, path string, body any) answer {
 }
 
 // call is as with the manager's key.
-func (v *env) call(want int, method, path string, body any) answer {
+func (v *env) call(want int, method, path string, body any) response {
 	v.t.Helper()
 	return v.as(v.BootstrapKey(), want, method, path, body)
 }
@@ -179,7 +179,7 @@ func (v *env) human(role string) (id, key string) {
 }
 
 // detail fails the test unless an error body has its documented form and its detail contains a text.
-func (v *env) detail(a answer, text string) {
+func (v *env) detail(a response, text string) {
 	v.t.Helper()
 	o := a.object(v.t)
 	detail, _ := o["detail"].(string)
@@ -337,7 +337,7 @@ func TestAddHumanRefuses(t *testing.T) {
 }
 
 // decode reads a body that is not an object.
-func decode(t *testing.T, a answer, into any) {
+func decode(t *testing.T, a response, into any) {
 	t.Helper()
 	if err := json.Unmarshal(a.raw, into); err != nil {
 		t.Fatalf("%q: %v", a.raw, err)

@@ -194,9 +194,9 @@ func TestRetryBuild(t *testing.T) {
 	v.clock.Advance(time.Minute)
 	same(t, "first", v.state(id), "failed failed")
 	for range 2 { // After a failure, and after a success.
-		answer := v.call(200, "POST", builds, object{}).object(t)
-		if answer["id"] != id || answer["buildId"] != v.latest(id) || answer["buildId"] == first || v.state(id) != "building queued" {
-			t.Errorf("retried: %v, %s", answer, v.state(id))
+		response := v.call(200, "POST", builds, object{}).object(t)
+		if response["id"] != id || response["buildId"] != v.latest(id) || response["buildId"] == first || v.state(id) != "building queued" {
+			t.Errorf("retried: %v, %s", response, v.state(id))
 		}
 		v.call(409, "POST", builds, nil)
 		v.clock.Advance(time.Minute)

@@ -23,7 +23,7 @@ func (v *env) defaultIs(want string) {
 
 func TestSetDefaultEnvironment(t *testing.T) {
 	v := startParallel(t)
-	put := func(want int, id string) answer {
+	put := func(want int, id string) response {
 		t.Helper()
 		return v.call(want, "PUT", environments+"/default", object{"environmentId": id})
 	}
@@ -116,7 +116,7 @@ func TestProvisionDefaultEnvironmentRefuses(t *testing.T) {
 
 func TestDeleteDefaultEnvironment(t *testing.T) {
 	v := startParallel(t)
-	remove := func(want int, id string) answer {
+	remove := func(want int, id string) response {
 		t.Helper()
 		return v.call(want, "DELETE", environments+"/"+id, nil)
 	}
@@ -183,7 +183,7 @@ func TestSourceOptions(t *testing.T) {
 
 func TestSourceOfAnEnvironment(t *testing.T) {
 	v := startParallel(t)
-	create := func(want int, body object) answer {
+	create := func(want int, body object) response {
 		t.Helper()
 		return v.call(want, "POST", environments, definition(body))
 	}
@@ -228,7 +228,7 @@ func TestEnvironmentsNotAllowed(t *testing.T) {
 
 func TestControlOfEnvironments(t *testing.T) {
 	v := startParallel(t)
-	control := func(want int, path string, body any) answer {
+	control := func(want int, path string, body any) response {
 		t.Helper()
 		return v.call(want, "POST", "/_emulator/"+path, body)
 	}

@@ -79,7 +79,7 @@ func (p *programmed) takeBuildFailure(name string) *BuildFailure {
 	return nil
 }
 
-// diagnostics is what a build tells about its failure, in all answers that do.
+// diagnostics is what a build tells about its failure, in all responses that do.
 type diagnostics struct {
 	Excerpt   string `json:"excerpt,omitempty"`
 	Truncated bool   `json:"truncated"`
@@ -136,7 +136,7 @@ func getBuildDiagnostics(r *request) (reply, error) {
 	return reply{200, diagnosticsView{b.ID, s.status, s.diagnostics()}}, nil
 }
 
-// buildStatus is the entry of one environment in the answer about several.
+// buildStatus is the entry of one environment in the response about several.
 type buildStatus struct {
 	EnvironmentID     string `json:"environmentId"`
 	EnvironmentStatus string `json:"environmentStatus"`
@@ -160,7 +160,7 @@ func getEnvironmentBuildStatuses(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	answer := struct {
+	response := struct {
 		Builds []buildStatus `json:"builds"`
 	}{[]buildStatus{}}
 	for _, id := range ids {
@@ -177,10 +177,10 @@ func getEnvironmentBuildStatuses(r *request) (reply, error) {
 		s := b.at(r.now)
 		status := buildStatus{EnvironmentID: env.ID, EnvironmentStatus: s.environmentStatus()}
 		status.LatestBuild.ID, status.LatestBuild.Status, status.LatestBuild.diagnostics = b.ID, s.status, s.diagnostics()
-		answer.Builds = append(answer.Builds, status)
+		response.Builds = append(response.Builds, status)
 	}
 	if r.e.opts.ShuffleLists {
-		shuffle(answer.Builds)
+		shuffle(response.Builds)
 	}
-	return reply{200, answer}, nil
+	return reply{200, response}, nil
 }

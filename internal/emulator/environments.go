@@ -62,7 +62,7 @@ type environmentView struct {
 	UpdatedAt             int64        `json:"updatedAt"`
 }
 
-// environmentChange is the answer to a request that may start a build.
+// environmentChange is the response to a request that may start a build.
 type environmentChange struct {
 	ID      string `json:"id"`
 	BuildID string `json:"buildId,omitempty"`

@@ -164,12 +164,12 @@ func TestUpdateEnvironment(t *testing.T) {
 	changed := func(body object) bool {
 		t.Helper()
 		v.clock.Advance(time.Minute)
-		answer := v.call(200, "PATCH", environments+"/"+id, body).object(t)
+		response := v.call(200, "PATCH", environments+"/"+id, body).object(t)
 		e := v.environmentOf(id)
 		latest := e["latestBuild"].(object)
 		builds := latest["status"] == "queued"
-		if answer["id"] != id || builds != (answer["buildId"] != nil) || builds && (answer["buildId"] != latest["id"] || latest["trigger"] != "edit") {
-			t.Errorf("%v: answer %v, environment %v", body, answer, e)
+		if response["id"] != id || builds != (response["buildId"] != nil) || builds && (response["buildId"] != latest["id"] || latest["trigger"] != "edit") {
+			t.Errorf("%v: answer %v, environment %v", body, response, e)
 		}
 		same(t, fmt.Sprintf("%v: updated now", body), e["updatedAt"] == float64(v.clock.Now().UnixMilli()), builds || body["name"] == "renamed")
 		return builds

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// apiError is an answer other than success. A handler that returns one changes nothing: its transaction is rolled back.
+// apiError is a response other than success. A handler that returns one changes nothing: its transaction is rolled back.
 type apiError struct {
 	status int
 	detail string
@@ -42,7 +42,7 @@ func unauthorized(detail string) error {
 	return &apiError{status: http.StatusUnauthorized, detail: detail, header: http.Header{"Www-Authenticate": {"Bearer"}}}
 }
 
-// asAPIError turns any error into an answer; one that is not an apiError is a defect or a failing disk: 500.
+// asAPIError turns any error into a response; one that is not an apiError is a defect or a failing disk: 500.
 func asAPIError(err error) *apiError {
 	var known *apiError
 	if errors.As(err, &known) {

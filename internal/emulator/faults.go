@@ -15,11 +15,11 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// FaultHeader is in every answer that a fault made; its value is the fault's kind.
+// FaultHeader is in every response that a fault made; its value is the fault's kind.
 const FaultHeader = "X-Agentyard-Emulator-Fault"
 
 // FaultKind says what a fault does. "Before commit" means that the request changes nothing; "after commit" that it was
-// carried out in full, and only its answer is spoiled.
+// carried out in full, and only its response is spoiled.
 type FaultKind string
 
 // The kinds of faults.
@@ -28,20 +28,20 @@ const (
 	FaultStatusBeforeCommit FaultKind = "status-before-commit"
 	// FaultStatusAfterCommit does the work and answers Fault.Status with an error body.
 	FaultStatusAfterCommit FaultKind = "status-after-commit"
-	// FaultDropBeforeCommit closes the connection without an answer.
+	// FaultDropBeforeCommit closes the connection without a response.
 	FaultDropBeforeCommit FaultKind = "drop-before-commit"
-	// FaultDropAfterCommit does the work and closes the connection without an answer.
+	// FaultDropAfterCommit does the work and closes the connection without a response.
 	FaultDropAfterCommit FaultKind = "drop-after-commit"
 	// FaultDelayBeforeCommit waits for Fault.Delay, then goes on; nothing happens when the client gives up meanwhile.
 	FaultDelayBeforeCommit FaultKind = "delay-before-commit"
 	// FaultDelayAfterCommit does the work, waits for Fault.Delay, then answers.
 	FaultDelayAfterCommit FaultKind = "delay-after-commit"
-	// FaultTruncatedBody does the work and sends half of the answer, with the length of the whole.
+	// FaultTruncatedBody does the work and sends half of the response, with the length of the whole.
 	FaultTruncatedBody FaultKind = "truncated-body"
 	// FaultNonJSON does the work and answers with the real status and an HTML page.
 	FaultNonJSON FaultKind = "non-json"
-	// FaultOtherAnswer does the work and answers Fault.Status (200 if 0) with Fault.Body, as another version of the service may.
-	FaultOtherAnswer FaultKind = "other-answer"
+	// FaultOtherResponse does the work and answers Fault.Status (200 if 0) with Fault.Body, as another version of the service may.
+	FaultOtherResponse FaultKind = "other-response"
 	// FaultOtherServer answers the same and does nothing, as another server at the address does.
 	FaultOtherServer FaultKind = "other-server"
 	// FaultRateLimited answers 429 with Retry-After, before anything is done.
@@ -63,7 +63,7 @@ type Fault struct {
 	Operation string
 	// Kind says what happens.
 	Kind FaultKind
-	// Status is the answer's status, for the two status kinds (0 means 500) and the two kinds of other answers (0 means 200).
+	// Status is the response's status, for the two status kinds (0 means 500) and the two kinds of other answers (0 means 200).
 	Status int
 	// Body is what the two kinds of other answers send: as JSON if it is that, else as HTML.
 	Body string
@@ -87,7 +87,7 @@ type Fault struct {
 // problem says what is wrong with a fault; empty means nothing.
 func (f Fault) problem() string {
 	switch f.Kind {
-	case FaultOtherAnswer, FaultOtherServer:
+	case FaultOtherResponse, FaultOtherServer:
 		if f.Status != 0 && (f.Status < 200 || f.Status > 599) {
 			return fmt.Sprintf("the status %d is not between 200 and 599", f.Status)
 		}
@@ -179,7 +179,7 @@ func (f *Faults) take(operation string, r *http.Request) (Fault, bool) {
 	return Fault{}, false
 }
 
-// hide makes reads of the object that an answer describes fail.
+// hide makes reads of the object that a response describes fail.
 func (f *Faults) hide(body []byte, reads int) {
 	var created struct {
 		ID        string `json:"id"`
@@ -205,7 +205,7 @@ func (f *Faults) hide(body []byte, reads int) {
 }
 
 // beforeCommit carries out what a fault does before the request is handled. It reports whether the request ends here.
-func (e *Emulator) beforeCommit(x *exchange, w *answer, r *http.Request, f Fault) (ends bool) {
+func (e *Emulator) beforeCommit(x *exchange, w *response, r *http.Request, f Fault) (ends bool) {
 	if text := f.problem(); text != "" {
 		e.writeError(w, r, fail(http.StatusInternalServerError, "A programmed fault is wrong: %s.", text))
 		return true
@@ -242,8 +242,8 @@ func (e *Emulator) beforeCommit(x *exchange, w *answer, r *http.Request, f Fault
 	return true
 }
 
-// afterCommit spoils the answer of a request that was carried out.
-func (e *Emulator) afterCommit(ctx context.Context, w *answer, r *http.Request, f Fault) {
+// afterCommit spoils the response of a request that was carried out.
+func (e *Emulator) afterCommit(ctx context.Context, w *response, r *http.Request, f Fault) {
 	switch f.Kind {
 	case FaultStatusAfterCommit:
 		w.reset()
@@ -270,7 +270,7 @@ func (e *Emulator) afterCommit(ctx context.Context, w *answer, r *http.Request, 
 		w.body.Reset()
 		w.body.WriteString("<!DOCTYPE html><html><body><h1>Please stand by</h1></body></html>\n")
 		w.header.Set("Content-Type", "text/html; charset=utf-8")
-	case FaultOtherAnswer:
+	case FaultOtherResponse:
 		w.writeOther(f)
 	case FaultNotFoundAfterCreate:
 		if w.status < 300 {
@@ -281,8 +281,8 @@ func (e *Emulator) afterCommit(ctx context.Context, w *answer, r *http.Request, 
 	}
 }
 
-// repeatCursor makes a page lead to itself. An answer that is no page stays as it is.
-func (a *answer) repeatCursor(cursor string) {
+// repeatCursor makes a page lead to itself. A response that is no page stays as it is.
+func (a *response) repeatCursor(cursor string) {
 	var body map[string]json.RawMessage
 	if json.Unmarshal(a.body.Bytes(), &body) != nil {
 		return
@@ -301,7 +301,7 @@ func (a *answer) repeatCursor(cursor string) {
 	_ = json.NewEncoder(&a.body).Encode(body) // The same.
 }
 
-func (a *answer) writeOther(f Fault) {
+func (a *response) writeOther(f Fault) {
 	a.reset()
 	a.status = max(f.Status, http.StatusOK)
 	a.header.Set("Content-Type", "text/html; charset=utf-8")
@@ -311,7 +311,7 @@ func (a *answer) writeOther(f Fault) {
 	a.body.WriteString(f.Body)
 }
 
-func (e *Emulator) writeFaultStatus(w *answer, r *http.Request, f Fault) {
+func (e *Emulator) writeFaultStatus(w *response, r *http.Request, f Fault) {
 	if f.Status == 0 {
 		f.Status = http.StatusInternalServerError
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// TestFaultKinds creates a computer under each fault and looks at the answer, at what was committed, and at the journal.
+// TestFaultKinds creates a computer under each fault and looks at the response, at what was committed, and at the journal.
 func TestFaultKinds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -37,7 +37,7 @@ func TestFaultKinds(t *testing.T) {
 		{fault: emulator.Fault{Kind: emulator.FaultDropAfterCommit}, broken: true, committed: true},
 		{fault: emulator.Fault{Kind: emulator.FaultTruncatedBody}, broken: true, status: 201, committed: true},
 		{fault: emulator.Fault{Kind: emulator.FaultNonJSON}, status: 201, committed: true},
-		{fault: emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: "{}"}, status: 200, body: "{}", committed: true},
+		{fault: emulator.Fault{Kind: emulator.FaultOtherResponse, Body: "{}"}, status: 200, body: "{}", committed: true},
 		{fault: emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404, Body: "<html>nothing here</html>"}, status: 404, body: "<html>nothing here</html>"},
 		{fault: emulator.Fault{Kind: emulator.FaultDelayBeforeCommit, Delay: time.Millisecond}, status: 201, committed: true},
 		{fault: emulator.Fault{Kind: emulator.FaultDelayAfterCommit, Delay: time.Millisecond}, status: 201, committed: true},

@@ -92,8 +92,8 @@ func createFileUpload(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	answer := uploadView{URL: r.e.FilesURL() + "/upload", Fields: form, ExpiresAt: expiresAt}
-	return reply{200, answer}, put(r.tx, bucketUploads, key(c.ID, fileName), object)
+	response := uploadView{URL: r.e.FilesURL() + "/upload", Fields: form, ExpiresAt: expiresAt}
+	return reply{200, response}, put(r.tx, bucketUploads, key(c.ID, fileName), object)
 }
 
 // dropUpload forgets an upload of the same name that was never completed.
@@ -141,8 +141,8 @@ func completeFileUpload(r *request) (reply, error) {
 	if f.has("sizeBytes") && size != object.Size {
 		return reply{}, refuse("upload-size", "The file %q has %d bytes, not %d.", fileName, object.Size, size)
 	}
-	answer := fileView{FileName: fileName, SizeBytes: object.Size, Path: "/home/" + c.RemoteUser + "/workspace/" + fileName}
-	return reply{200, answer}, errors.Join(
+	response := fileView{FileName: fileName, SizeBytes: object.Size, Path: "/home/" + c.RemoteUser + "/workspace/" + fileName}
+	return reply{200, response}, errors.Join(
 		put(r.tx, bucketWorkspaceFiles, key(c.ID, fileName), object),
 		remove(r.tx, bucketUploads, key(c.ID, fileName)),
 	)

@@ -36,7 +36,7 @@ func (v *filesEnv) noObjects() {
 	same(v.t, "stored files", len(left), 0)
 }
 
-func (v *filesEnv) file(want int, name, act string, body any) answer {
+func (v *filesEnv) file(want int, name, act string, body any) response {
 	v.t.Helper()
 	return v.call(want, "POST", computers+"/"+v.computer+"/files/"+name+"/"+act, body)
 }
@@ -48,7 +48,7 @@ func (v *filesEnv) begin(name string, body object) (string, map[string]string) {
 }
 
 // form reads the address and the fields of a new upload.
-func (v *env) form(a answer) (string, map[string]string) {
+func (v *env) form(a response) (string, map[string]string) {
 	v.t.Helper()
 	var form struct {
 		URL       string
@@ -61,7 +61,7 @@ func (v *env) form(a answer) (string, map[string]string) {
 }
 
 // upload posts a form with a file, which is made while it is sent, and expects a status.
-func (v *filesEnv) upload(want int, url string, fields map[string]string, content io.Reader, change func(*http.Request)) answer {
+func (v *filesEnv) upload(want int, url string, fields map[string]string, content io.Reader, change func(*http.Request)) response {
 	v.t.Helper()
 	pipe, writer := io.Pipe()
 	form := multipart.NewWriter(writer)
@@ -91,7 +91,7 @@ func (v *filesEnv) upload(want int, url string, fields map[string]string, conten
 }
 
 // get fetches a signed address and expects a status.
-func (v *filesEnv) get(want int, url, authorization string) answer {
+func (v *filesEnv) get(want int, url, authorization string) response {
 	v.t.Helper()
 	req, err := http.NewRequestWithContext(v.t.Context(), http.MethodGet, url, nil)
 	must(v.t, err)

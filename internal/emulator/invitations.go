@@ -23,7 +23,7 @@ const (
 	invitationFailed  = "error"
 )
 
-// invitationResult is the answer to an invitation. The role is the one that the person has now.
+// invitationResult is the response to an invitation. The role is the one that the person has now.
 type invitationResult struct {
 	Email  string `json:"email"`
 	Role   string `json:"role"`

@@ -31,7 +31,7 @@ func TestInvitations(t *testing.T) {
 	v.call(404, "DELETE", remove("new@people.example"), nil)
 }
 
-// invited invites a person with a key, and returns the answer.
+// invited invites a person with a key, and returns the response.
 func (v *env) invited(key string, body object) object {
 	v.t.Helper()
 	return v.as(key, 200, "POST", invite, body).object(v.t)
@@ -39,15 +39,15 @@ func (v *env) invited(key string, body object) object {
 
 func TestInviteMember(t *testing.T) {
 	v := startParallel(t)
-	answer := func(email, role, status string) object {
+	response := func(email, role, status string) object {
 		return object{"email": email, "role": role, "status": status}
 	}
 	manager := v.BootstrapKey()
-	same(t, "a person", v.invited(manager, object{"email": "New@people.example"}), answer("New@people.example", "user", "invited"))
-	same(t, "a manager to be", v.invited(manager, object{"email": "boss@people.example", "role": "manager"}), answer("boss@people.example", "manager", "invited"))
+	same(t, "a person", v.invited(manager, object{"email": "New@people.example"}), response("New@people.example", "user", "invited"))
+	same(t, "a manager to be", v.invited(manager, object{"email": "boss@people.example", "role": "manager"}), response("boss@people.example", "manager", "invited"))
 	// A pending invitation keeps its role.
 	for _, role := range []string{"user", "owner"} {
-		same(t, "invited again as "+role, v.invited(manager, object{"email": "new@PEOPLE.example", "role": role}), answer("New@people.example", "user", "already_invited"))
+		same(t, "invited again as "+role, v.invited(manager, object{"email": "new@PEOPLE.example", "role": role}), response("New@people.example", "user", "already_invited"))
 	}
 	if got, _ := v.memberEmails(100); got != "manager@agentyard.example" {
 		t.Errorf("members: %s", got)
@@ -57,15 +57,15 @@ func TestInviteMember(t *testing.T) {
 	_, keys := v.join("boss@people.example", "new@people.example")
 	v.as(keys[0], 200, "GET", members, nil)
 	v.as(keys[1], 403, "GET", members, nil)
-	same(t, "the role of a member", v.invited(manager, object{"email": "New@people.example"}), answer("new@people.example", "user", "already_member"))
-	same(t, "another role", v.invited(keys[0], object{"email": "new@people.example", "role": "owner"}), answer("new@people.example", "owner", "role_updated"))
+	same(t, "the role of a member", v.invited(manager, object{"email": "New@people.example"}), response("new@people.example", "user", "already_member"))
+	same(t, "another role", v.invited(keys[0], object{"email": "new@people.example", "role": "owner"}), response("new@people.example", "owner", "role_updated"))
 	v.as(keys[1], 200, "GET", members, nil)
-	same(t, "no role", v.invited(manager, object{"email": "new@people.example"}), answer("new@people.example", "user", "role_updated"))
+	same(t, "no role", v.invited(manager, object{"email": "new@people.example"}), response("new@people.example", "user", "role_updated"))
 	v.as(keys[1], 403, "GET", members, nil)
 
 	own := v.invited(keys[0], object{"email": "boss@people.example", "role": "owner"})
 	same(t, "the own role", []any{own["role"], own["status"], own["error"]}, []any{"manager", "error", "You cannot change your own role; another manager or owner can change it."})
-	same(t, "the role that one has", v.invited(keys[0], object{"email": "boss@people.example", "role": "manager"}), answer("boss@people.example", "manager", "already_member"))
+	same(t, "the role that one has", v.invited(keys[0], object{"email": "boss@people.example", "role": "manager"}), response("boss@people.example", "manager", "already_member"))
 }
 
 func TestInviteMemberRefuses(t *testing.T) {

@@ -21,7 +21,7 @@ type Entry struct {
 	Method, Route, Path, Query string
 	// Status is the status that was sent; 0 while the request runs and when the connection was dropped.
 	Status int
-	// Duration is the real time until the answer was ready.
+	// Duration is the real time until the response was ready.
 	Duration time.Duration
 	// Principal is the ID of the authenticated caller, empty when the request did not get that far.
 	Principal string

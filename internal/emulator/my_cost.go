@@ -52,7 +52,7 @@ func queryMyCost(r *request) (reply, error) {
 			data = rows(mine)
 		}
 	}
-	return reply{200, analyticsAnswer{data, meta}}, nil
+	return reply{200, analyticsResponse{data, meta}}, nil
 }
 
 // costRow is a row whose fields only its own query key has.

@@ -101,7 +101,7 @@ func TestInstallDeps(t *testing.T) {
 	id := v.computer(object{"name": "a", "autoInstallDeps": true})["id"].(string)
 	plain := v.computer(object{"name": "plain"})["id"].(string)
 	byom := v.computer(object{"name": "byom", "provider": "byom"})["id"].(string)
-	install := func(want int, id string) answer { return v.call(want, "POST", computers+"/"+id+"/install-deps", nil) }
+	install := func(want int, id string) response { return v.call(want, "POST", computers+"/"+id+"/install-deps", nil) }
 	v.detail(install(400, id), "is in status provisioning")
 	v.clock.Advance(10 * time.Second)
 	same(t, "during the first install", v.steps("a"), "provisioning ccccci")
@@ -128,7 +128,7 @@ func TestActivityRestartAndSleep(t *testing.T) {
 	v := startParallel(t)
 	id := v.computer(object{"name": "a"})["id"].(string)
 	byom := v.computer(object{"name": "byom", "provider": "byom"})["id"].(string)
-	post := func(want int, id, what string) answer { return v.call(want, "POST", computers+"/"+id+"/"+what, nil) }
+	post := func(want int, id, what string) response { return v.call(want, "POST", computers+"/"+id+"/"+what, nil) }
 	restarted := func() bool { return post(200, id, "restart").object(t)["wasRestarted"].(bool) }
 	for _, what := range []string{"activity", "restart"} {
 		v.detail(post(400, id, what), "provisioning")

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// jsonRefusals is a listener that turns the answers of the HTTP server itself into the API's error bodies. The server
+// jsonRefusals is a listener that turns the responses of the HTTP server itself into the API's error bodies. The server
 // refuses what it cannot read as a request, such as a malformed escape in the path, before any handler sees it.
 type jsonRefusals struct{ net.Listener }
 
@@ -23,11 +23,11 @@ func (l jsonRefusals) Accept() (net.Conn, error) {
 
 type refusingConn struct{ *net.TCPConn }
 
-// Write replaces such an answer. The server writes it straight to the connection, in one piece and with these headers;
-// an answer of a handler has at least a date too.
+// Write replaces such a response. The server writes it straight to the connection, in one piece and with these headers;
+// a response of a handler has at least a date too.
 func (c refusingConn) Write(p []byte) (int, error) {
-	line, isAnswer := bytes.CutPrefix(p, []byte("HTTP/1.1 "))
-	if !isAnswer {
+	line, isResponse := bytes.CutPrefix(p, []byte("HTTP/1.1 "))
+	if !isResponse {
 		return c.TCPConn.Write(p)
 	}
 	line, rest, _ := bytes.Cut(line, []byte("\r\n"))
@@ -43,8 +43,8 @@ func (c refusingConn) Write(p []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	answer := "HTTP/1.1 " + string(line) + "\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n" + string(body)
-	if _, err := c.TCPConn.Write([]byte(answer)); err != nil {
+	response := "HTTP/1.1 " + string(line) + "\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n" + string(body)
+	if _, err := c.TCPConn.Write([]byte(response)); err != nil {
 		return 0, err
 	}
 	return len(p), nil

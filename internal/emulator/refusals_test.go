@@ -15,8 +15,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// raw sends bytes that are no well-formed request and returns the answer.
-func raw(t *testing.T, address, request string) answer {
+// raw sends bytes that are no well-formed request and returns the response.
+func raw(t *testing.T, address, request string) response {
 	t.Helper()
 	var d net.Dialer
 	conn, err := d.DialContext(t.Context(), "tcp", strings.TrimPrefix(address, "http://"))
@@ -30,7 +30,7 @@ func raw(t *testing.T, address, request string) answer {
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
 	must(t, err)
-	return answer{resp.StatusCode, resp.Header, body}
+	return response{resp.StatusCode, resp.Header, body}
 }
 
 // Every error has a JSON body, also one that the HTTP server finds before the emulator sees the request.

@@ -22,7 +22,7 @@ type request struct {
 	params map[string]string
 	query  url.Values
 	body   []byte
-	// late is how long a handler makes its answer take. The transaction is over by then, so that nobody else waits.
+	// late is how long a handler makes its response take. The transaction is over by then, so that nobody else waits.
 	late time.Duration
 }
 
@@ -35,7 +35,7 @@ type reply struct {
 type (
 	// archive is the bytes of a ZIP file.
 	archive []byte
-	// redirection is the address where the answer is.
+	// redirection is the address where the response is.
 	redirection string
 )
 
@@ -63,7 +63,7 @@ func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 	if x.route.method == http.MethodGet {
 		transaction = e.store.db.View
 	}
-	var answer reply
+	var response reply
 	var late time.Duration
 	err = transaction(func(tx *bolt.Tx) error {
 		req := &request{e: e, tx: tx, now: e.clock.Now(), params: x.params, body: body}
@@ -88,7 +88,7 @@ func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 				return refuse("nul-character", "The path parameter %s contains a NUL character.", name)
 			}
 		}
-		answer, err = x.route.handle(req)
+		response, err = x.route.handle(req)
 		late = req.late
 		return err
 	})
@@ -99,20 +99,20 @@ func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 		e.writeError(w, r, err)
 		return
 	}
-	switch body := answer.body.(type) {
+	switch body := response.body.(type) {
 	case nil:
-		w.WriteHeader(answer.status)
+		w.WriteHeader(response.status)
 	case archive:
 		w.Header().Set("Content-Type", zipType)
-		w.WriteHeader(answer.status)
+		w.WriteHeader(response.status)
 		if _, err := w.Write(body); err != nil {
 			e.log.Debug("the client went away", "error", err)
 		}
 	case redirection:
 		w.Header().Set("Location", string(body))
-		w.WriteHeader(answer.status)
+		w.WriteHeader(response.status)
 	default:
-		e.writeJSON(w, answer.status, body)
+		e.writeJSON(w, response.status, body)
 	}
 }
 

@@ -39,8 +39,8 @@ func (x *exchange) noun() string {
 	return strings.TrimSuffix(strings.TrimPrefix(x.route.operation, "get"), "ByName")
 }
 
-// answer collects an answer, so that faults can spoil it and the journal knows it before the client does.
-type answer struct {
+// answer collects a response, so that faults can spoil it and the journal knows it before the client does.
+type response struct {
 	header  http.Header
 	status  int
 	body    bytes.Buffer
@@ -48,27 +48,27 @@ type answer struct {
 	partial bool // after sending what is in body.
 }
 
-func (a *answer) Header() http.Header { return a.header }
+func (a *response) Header() http.Header { return a.header }
 
-func (a *answer) WriteHeader(status int) {
+func (a *response) WriteHeader(status int) {
 	if a.status == 0 {
 		a.status = status
 	}
 }
 
-func (a *answer) Write(p []byte) (int, error) {
+func (a *response) Write(p []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
 	return a.body.Write(p)
 }
 
-func (a *answer) reset() {
+func (a *response) reset() {
 	a.status = 0
 	a.body.Reset()
 	a.header = http.Header{}
 }
 
-// sendTo writes the answer to the client, or cuts the connection as a fault demanded.
-func (a *answer) sendTo(w http.ResponseWriter) {
+// sendTo writes the response to the client, or cuts the connection as a fault demanded.
+func (a *response) sendTo(w http.ResponseWriter) {
 	if a.drop && !a.partial {
 		panic(http.ErrAbortHandler)
 	}
@@ -112,10 +112,10 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 	// The body is read at once: only then does the server notice that a client hung up during a delay.
 	body, err := io.ReadAll(io.LimitReader(r.Body, int64(x.route.bodyLimit())+1))
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	a := &answer{header: http.Header{}, drop: err != nil}
+	a := &response{header: http.Header{}, drop: err != nil}
 	fault, hit := Fault{}, false
 	if !a.drop {
-		fault, hit = e.answer(x, a, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
+		fault, hit = e.response(x, a, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
 	}
 
 	e.setTime(a.header)
@@ -135,8 +135,8 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 	a.sendTo(w)
 }
 
-// answer fills in the answer to one request and returns the fault that hit it.
-func (e *Emulator) answer(x *exchange, a *answer, r *http.Request) (fault Fault, hit bool) {
+// answer fills in the response to one request and returns the fault that hit it.
+func (e *Emulator) response(x *exchange, a *response, r *http.Request) (fault Fault, hit bool) {
 	if e.opts.Latency > 0 && clock.System.Sleep(r.Context(), e.opts.Latency) != nil {
 		a.drop = true
 		return Fault{}, false

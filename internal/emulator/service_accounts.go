@@ -194,10 +194,10 @@ func deleteServiceAccount(r *request) (reply, error) {
 		}
 	}
 	a.DeletedAt = millis(r.now)
-	answer := struct {
+	response := struct {
 		Deleted bool `json:"deleted"`
 	}{true}
-	return reply{200, answer}, errors.Join(put(r.tx, bucketAccounts, a.ID, a), remove(r.tx, bucketAccountNames, a.Name))
+	return reply{200, response}, errors.Join(put(r.tx, bucketAccounts, a.ID, a), remove(r.tx, bucketAccountNames, a.Name))
 }
 
 // keysOfOwner returns all keys of a principal, newest first.

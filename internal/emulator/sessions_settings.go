@@ -56,7 +56,7 @@ func (s sessionSettings) changed(given sessionSettings) sessionSettings {
 	return next
 }
 
-// shown returns the settings for an answer. The tools of a list have no order.
+// shown returns the settings for a response. The tools of a list have no order.
 func (s sessionSettings) shown(shuffled bool) sessionSettings {
 	view := sessionSettings{}
 	maps.Copy(view, s)

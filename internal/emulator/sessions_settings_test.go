@@ -39,8 +39,8 @@ func TestEverySettingIsKept(t *testing.T) {
 	created := v.call(201, "POST", sessions, object{"computerId": computerID, "sessionSettings": everySetting(true)}).object(t)
 	same(t, "created", created["sessionSettings"], everySetting(true))
 	id := v.session(object{"computerId": computerID})
-	answer := v.call(200, "PATCH", sessions+"/"+id, object{"sessionSettings": everySetting(false)}).object(t)
-	same(t, "updated", answer["sessionSettings"], everySetting(false))
+	response := v.call(200, "PATCH", sessions+"/"+id, object{"sessionSettings": everySetting(false)}).object(t)
+	same(t, "updated", response["sessionSettings"], everySetting(false))
 	for _, listed := range v.sessionPage(v.BootstrapKey(), "") {
 		same(t, "listed", listed.(object)["sessionSettings"], everySetting(listed.(object)["sessionId"] != id))
 	}
@@ -100,12 +100,12 @@ func TestSessionAutonomy(t *testing.T) {
 		before := object{}
 		maps.Copy(before, c.before)
 		id := v.session(object{"computerId": computerID, "sessionSettings": before})
-		answer := v.call(200, "PATCH", sessions+"/"+id, object{"sessionSettings": c.given}).object(t)
-		same(t, c.name, answer["sessionSettings"], c.want)
+		response := v.call(200, "PATCH", sessions+"/"+id, object{"sessionSettings": c.given}).object(t)
+		same(t, c.name, response["sessionSettings"], c.want)
 		same(t, c.name+", read again", v.settingsOf(id), c.want)
 		if c.before == nil {
-			answer := v.call(201, "POST", sessions, object{"computerId": computerID, "sessionSettings": c.given}).object(t)
-			same(t, c.name+", from the start", answer["sessionSettings"], c.want)
+			response := v.call(201, "POST", sessions, object{"computerId": computerID, "sessionSettings": c.given}).object(t)
+			same(t, c.name+", from the start", response["sessionSettings"], c.want)
 		}
 	}
 	one := sessions + "/" + v.session(object{"computerId": computerID})
@@ -115,7 +115,7 @@ func TestSessionAutonomy(t *testing.T) {
 		{object{"autonomyMode": "auto-high", "interactionMode": "agi"}, `which means "auto"`},
 		{object{"autonomyMode": "spec", "interactionMode": "auto"}, `which means "spec"`},
 	} {
-		for _, a := range []answer{
+		for _, a := range []response{
 			v.call(400, "PATCH", one, object{"sessionSettings": c.body}),
 			v.call(400, "POST", sessions, object{"computerId": computerID, "sessionSettings": c.body}),
 		} {
@@ -255,7 +255,7 @@ func TestSessionRefusals(t *testing.T) {
 	same(t, "settings", v.settingsOf(strings.TrimPrefix(one, sessions+"/")), defaultSettings())
 }
 
-// What a creation gives and no answer shows is kept all the same.
+// What a creation gives and no response shows is kept all the same.
 func TestSessionsAsTheyAreKept(t *testing.T) {
 	v, computerID := startSessions(t)
 	if got, err := v.Sessions(); err != nil || len(got) != 0 {

@@ -287,7 +287,7 @@ func TestColdListingOfSessions(t *testing.T) {
 	for i := range 3 {
 		v.session(object{"computerId": computerID, "cwd": fmt.Sprint(i)})
 	}
-	took := func(key, query string) (time.Duration, answer) {
+	took := func(key, query string) (time.Duration, response) {
 		t.Helper()
 		before := v.clock.Now()
 		a := v.as(key, 200, "GET", sessions+query, nil)
@@ -322,7 +322,7 @@ func TestColdListingOfSessions(t *testing.T) {
 	}
 }
 
-// A client that does not wait for a cold listing gets no answer, and nobody else waits with it.
+// A client that does not wait for a cold listing gets no response, and nobody else waits with it.
 func TestColdListingThatNobodyWaitsFor(t *testing.T) {
 	t.Parallel()
 	clk := &waiting{Fake: clock.NewFake(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)), asked: make(chan struct{})}

@@ -118,26 +118,26 @@ func setUserLimits(r *request) (reply, error) {
 	if err := f.done(); err != nil {
 		return reply{}, err
 	}
-	answer := struct {
+	response := struct {
 		Updated []userLimit  `json:"updated"`
 		Errors  []limitError `json:"errors"`
 	}{[]userLimit{}, []limitError{}}
 	for _, entry := range entries {
 		m, err := memberByEmail(r.tx, entry.Email)
 		if errors.Is(err, errNotStored) {
-			answer.Errors = append(answer.Errors, limitError{entry.Email, r.unknownMember(entry.Email)})
+			response.Errors = append(response.Errors, limitError{entry.Email, r.unknownMember(entry.Email)})
 			continue
 		}
 		if err := errors.Join(err, setLimit(r.tx, m.ID, entry.Limit)); err != nil {
 			return reply{}, err
 		}
-		answer.Updated = append(answer.Updated, userLimit{m.Email, entry.Limit})
+		response.Updated = append(response.Updated, userLimit{m.Email, entry.Limit})
 	}
 	if r.e.opts.ShuffleLists {
-		shuffle(answer.Updated)
-		shuffle(answer.Errors)
+		shuffle(response.Updated)
+		shuffle(response.Errors)
 	}
-	return reply{200, answer}, nil
+	return reply{200, response}, nil
 }
 
 func readUserLimits(f *fields) []userLimit {

@@ -21,7 +21,7 @@ const (
 	wikiExportPath = "/wiki-export/"
 )
 
-// WikiExportForm is the form of the answer to an export of a wiki run.
+// WikiExportForm is the form of the response to an export of a wiki run.
 type WikiExportForm string
 
 // The forms of an export. The service's documentation has the second; others were seen.
@@ -31,7 +31,7 @@ const (
 	WikiExportRedirect WikiExportForm = "redirect" // 302 with a signed address.
 )
 
-// WikiExport configures the answers to exports of wiki runs.
+// WikiExport configures the responses to exports of wiki runs.
 type WikiExport struct {
 	// Form is WikiExportLink if it is empty.
 	Form WikiExportForm
@@ -57,7 +57,7 @@ func (x WikiExport) completed() (WikiExport, error) {
 	return x, nil
 }
 
-// SetWikiExport changes the answers to exports, from Options.WikiExport until Reset. Existing URLs keep their
+// SetWikiExport changes the responses to exports, from Options.WikiExport until Reset. Existing URLs keep their
 // lifetime. It is an error if there is no such form, or the lifetime is negative.
 func (e *Emulator) SetWikiExport(form WikiExportForm, lifetime time.Duration) error {
 	x, err := WikiExport{form, lifetime}.completed()

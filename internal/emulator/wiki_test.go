@@ -194,7 +194,7 @@ func TestWikiPrivacy(t *testing.T) {
 	_, machine := v.account("ci")
 	id := v.addRun(emulator.WikiRun{RepoURL: api, OwnerEmail: "author@people.example", SourceSessionID: "session"})
 	path := wiki + "/" + id
-	level := func(key string, want int, to any) answer {
+	level := func(key string, want int, to any) response {
 		t.Helper()
 		return v.as(key, want, "POST", path+"/privacy", object{"privacyLevel": to})
 	}

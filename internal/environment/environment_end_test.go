@@ -30,7 +30,7 @@ func TestEnvironment_staleLooks(t *testing.T) {
 			e := acctest.New(t)
 			p, i := created(t, e, envValues(nil))
 			body := strings.NewReplacer("ID", i.ID(), "BEFORE", latestOf(e)).Replace(body)
-			e.Faults().Add(emulator.Fault{Operation: "getEnvironmentBuildStatuses", Kind: emulator.FaultOtherAnswer, Body: body})
+			e.Faults().Add(emulator.Fault{Operation: "getEnvironmentBuildStatuses", Kind: emulator.FaultOtherResponse, Body: body})
 			e.Journal().Reset()
 			config := envValues(acctest.Values{"setup_script": "make"})
 			out := p.Apply(i, config)
@@ -63,7 +63,7 @@ func TestEnvironment_staleLooksAtTheEnd(t *testing.T) {
 			body := strings.NewReplacer("ID", i.ID(), "BEFORE", latestOf(e)).Replace(body)
 			failBuild(t, e, emulator.BuildFailure{Reason: "The disk is full."})
 			arm(func() {
-				e.Faults().Add(emulator.Fault{Operation: "getEnvironmentBuildStatuses", Kind: emulator.FaultOtherAnswer, Body: body})
+				e.Faults().Add(emulator.Fault{Operation: "getEnvironmentBuildStatuses", Kind: emulator.FaultOtherResponse, Body: body})
 				e.Clock.Advance(buildTime)
 			})
 			out := p.Apply(i, envValues(acctest.Values{"setup_script": "make"}))

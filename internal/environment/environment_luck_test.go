@@ -151,7 +151,7 @@ func TestEnvironment_theAnswerNamesAnotherOne(t *testing.T) {
 			if other := builtEnv(e, map[string]any{"name": "other"}); id == "" {
 				id = other
 			}
-			e.Faults().Add(emulator.Fault{Operation: "createEnvironment", Kind: emulator.FaultOtherAnswer, Status: http.StatusCreated, Body: fmt.Sprintf(`{"id":%q,"buildId":"bld_x"}`, id)})
+			e.Faults().Add(emulator.Fault{Operation: "createEnvironment", Kind: emulator.FaultOtherResponse, Status: http.StatusCreated, Body: fmt.Sprintf(`{"id":%q,"buildId":"bld_x"}`, id)})
 			i := newInstance(t, e)
 			out := apply(t, e, i, environmentOf("a", nil))
 			if len(out.Errors) != 1 || !strings.Contains(out.Text(), id) {

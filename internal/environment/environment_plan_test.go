@@ -131,8 +131,8 @@ func TestEnvironment_sourcesThatCannotBeListed(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]emulator.Fault{
 		"refused":  {Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusForbidden, Times: -1},
-		"no list":  {Kind: emulator.FaultOtherAnswer, Body: `[]`, Times: -1},
-		"no lists": {Kind: emulator.FaultOtherAnswer, Body: `{}`, Times: -1},
+		"no list":  {Kind: emulator.FaultOtherResponse, Body: `[]`, Times: -1},
+		"no lists": {Kind: emulator.FaultOtherResponse, Body: `{}`, Times: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

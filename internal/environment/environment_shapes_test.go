@@ -60,7 +60,7 @@ func TestEnvironment_answersOfAnotherShape(t *testing.T) {
 				}
 			}
 			body := strings.NewReplacer("ID", i.ID(), "BUILD", latestOf(e)).Replace(tc.body)
-			e.Faults().Add(emulator.Fault{Operation: tc.operation, Kind: emulator.FaultOtherAnswer, Body: body, Times: tc.times})
+			e.Faults().Add(emulator.Fault{Operation: tc.operation, Kind: emulator.FaultOtherResponse, Body: body, Times: tc.times})
 			out := p.Apply(i, config)
 			if len(out.Errors) > 0 != (tc.fails != "") || !strings.Contains(out.Text(), tc.fails) {
 				t.Fatalf("want %q: %s", tc.fails, out.Text())
@@ -123,7 +123,7 @@ func TestEnvironment_buildsThatShowLate(t *testing.T) {
 				}
 				encoded, _ := json.Marshal(record)
 				old = string(encoded)
-				kind := emulator.FaultOtherAnswer
+				kind := emulator.FaultOtherResponse
 				if !shows {
 					// No build was started.
 					kind = emulator.FaultOtherServer

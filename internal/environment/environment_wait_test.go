@@ -186,7 +186,7 @@ func TestEnvironment_failureInAnotherForm(t *testing.T) {
 			arm(func() {
 				made := onlyEnv(t, e)
 				body := strings.NewReplacer("ID", made.ID, "BUILD", made.LatestBuild.ID).Replace(fmt.Sprintf(record, tc.fields))
-				e.Faults().Add(emulator.Fault{Operation: "getEnvironment", Kind: emulator.FaultOtherAnswer, Body: body})
+				e.Faults().Add(emulator.Fault{Operation: "getEnvironment", Kind: emulator.FaultOtherResponse, Body: body})
 			})
 			i := p.NewInstance(environmentType)
 			mustFail(t, p.Apply(i, envValues(nil)), "", tc.says, tc.mend)

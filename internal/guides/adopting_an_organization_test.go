@@ -59,7 +59,7 @@ func adoptingAnOrganization(g *reader) {
 		}
 		// Accounts that share a name.
 		_, listing := e.Try(http.MethodGet, "/api/v0/service-accounts", nil)
-		e.Faults().Add(emulator.Fault{Operation: "listServiceAccounts", Kind: emulator.FaultOtherAnswer, Body: strings.Replace(string(listing), `"name":"docs"`, `"name":"ci"`, 1), Times: -1})
+		e.Faults().Add(emulator.Fault{Operation: "listServiceAccounts", Kind: emulator.FaultOtherResponse, Body: strings.Replace(string(listing), `"name":"docs"`, `"name":"ci"`, 1), Times: -1})
 		out = g.run("terraform query")
 		for _, id := range slices.Concat(o.accounts, o.keys) {
 			if !strings.Contains(out, id) {

@@ -76,7 +76,7 @@ func TestOrganization_brokenListing(t *testing.T) {
 			"500":                           {Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1, Times: -1},
 			"not JSON":                      {Kind: emulator.FaultNonJSON, After: 1, Times: -1},
 			"not in the service's format":   {Kind: emulator.FaultOtherServer, Status: 404, After: 1, Times: -1},
-			"the field " + source.list + " is missing": {Kind: emulator.FaultOtherAnswer, Body: `{"pagination":{"hasMore":false,"nextCursor":null}}`, After: 1},
+			"the field " + source.list + " is missing": {Kind: emulator.FaultOtherResponse, Body: `{"pagination":{"hasMore":false,"nextCursor":null}}`, After: 1},
 		} {
 			e := acctest.New(t)
 			joinMany(t, e, 5)
@@ -135,9 +135,9 @@ func TestUsageLimitsDataSource_errors(t *testing.T) {
 		"returned 402|Upgrade the plan":            {Kind: emulator.FaultStatusBeforeCommit, Status: 402},
 		"returned 403|human with the Manager role": {Kind: emulator.FaultStatusBeforeCommit, Status: 403},
 		"returned 500|Try again later":             {Kind: emulator.FaultStatusBeforeCommit, Status: 500},
-		"state was not changed":                    {Kind: emulator.FaultOtherAnswer, Body: `{}`},
-		"object 1":                                 {Kind: emulator.FaultOtherAnswer, Body: `{"globalLimit": null, "userLimits": [{"limit": 1000000}]}`},
-		"unexpected format":                        {Kind: emulator.FaultOtherAnswer, Body: `{"globalLimit": "many", "userLimits": []}`},
+		"state was not changed":                    {Kind: emulator.FaultOtherResponse, Body: `{}`},
+		"object 1":                                 {Kind: emulator.FaultOtherResponse, Body: `{"globalLimit": null, "userLimits": [{"limit": 1000000}]}`},
+		"unexpected format":                        {Kind: emulator.FaultOtherResponse, Body: `{"globalLimit": "many", "userLimits": []}`},
 	} {
 		e := acctest.New(t)
 		fault.Operation, fault.Times = "getUserUsageLimits", -1

@@ -114,7 +114,7 @@ func TestAccEnterpriseControlHistory_settingsAreSecret(t *testing.T) {
 		if !fakeSecret.MatchString(broken) || broken == string(body) {
 			t.Fatalf("this proves nothing: %s", broken)
 		}
-		e.Faults().Add(emulator.Fault{Operation: "listEnterpriseControlHistory", Kind: emulator.FaultOtherAnswer, Body: broken, Times: 5})
+		e.Faults().Add(emulator.Fault{Operation: "listEnterpriseControlHistory", Kind: emulator.FaultOtherResponse, Body: broken, Times: 5})
 		r := cli.Run("plan", "-input=false")
 		if r.ExitCode == 0 {
 			t.Errorf("the spoiled answer is read: %s", broken)

@@ -156,7 +156,7 @@ func TestGlobalUsageLimit_answersThatDoNotTell(t *testing.T) {
 			e := acctest.New(t)
 			i, config := acctest.NewProcess(t, e, nil).NewInstance(globalLimitType), acctest.Values{"limit": 2_000_000}
 			acctest.NewProcess(t, e, nil).Apply(i, config)
-			e.Faults().Add(emulator.Fault{Operation: "getGlobalUsageLimit", Kind: emulator.FaultOtherAnswer, Body: body, Times: -1})
+			e.Faults().Add(emulator.Fault{Operation: "getGlobalUsageLimit", Kind: emulator.FaultOtherResponse, Body: body, Times: -1})
 			out := acctest.NewProcess(t, e, nil).Plan(i, config)
 			if text := out.Text(); !strings.Contains(text, "Cannot read global usage limit") || !strings.Contains(text, "getGlobalUsageLimit") || i.State.IsNull() {
 				t.Errorf("%s, and the state is %s", out, i.State)

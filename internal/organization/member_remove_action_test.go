@@ -223,7 +223,7 @@ func TestMemberRemove_unproven(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []emulator.Fault{
 		{Kind: emulator.FaultStatusBeforeCommit, Status: 404},
-		{Kind: emulator.FaultOtherAnswer, Body: `{"users":[],"pagination":{"hasMore":false,"nextCursor":null}}`}, // The caller is a member.
+		{Kind: emulator.FaultOtherResponse, Body: `{"users":[],"pagination":{"hasMore":false,"nextCursor":null}}`}, // The caller is a member.
 	} {
 		e := acctest.New(t)
 		fault.Operation, fault.Times = "listMembers", -1

@@ -114,9 +114,9 @@ func TestUsageLimits_setDespiteFaults(t *testing.T) {
 			"truncated":       {Kind: emulator.FaultTruncatedBody, Times: -1},
 			"not JSON":        {Kind: emulator.FaultNonJSON, Times: -1},
 			"rate limited":    {Kind: emulator.FaultRateLimited},
-			"an empty object": {Kind: emulator.FaultOtherAnswer, Body: `{}`, Times: -1},
-			"nothing":         {Kind: emulator.FaultOtherAnswer, Status: http.StatusNoContent, Times: -1},
-			"another number":  {Kind: emulator.FaultOtherAnswer, Body: `{"limit": 4000000}`, Times: -1},
+			"an empty object": {Kind: emulator.FaultOtherResponse, Body: `{}`, Times: -1},
+			"nothing":         {Kind: emulator.FaultOtherResponse, Status: http.StatusNoContent, Times: -1},
+			"another number":  {Kind: emulator.FaultOtherResponse, Body: `{"limit": 4000000}`, Times: -1},
 		} {
 			t.Run(typeName+" "+name, func(t *testing.T) {
 				t.Parallel()

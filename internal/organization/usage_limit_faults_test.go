@@ -94,7 +94,7 @@ func sharedFaults() map[string][]emulator.Fault {
 			{Kind: emulator.FaultDropAfterCommit},
 			{Kind: emulator.FaultTruncatedBody},
 			{Kind: emulator.FaultNonJSON},
-			{Kind: emulator.FaultOtherAnswer, Body: `{"updated":[],"errors":[]}`},
+			{Kind: emulator.FaultOtherResponse, Body: `{"updated":[],"errors":[]}`},
 		} {
 			f.Operation, f.Times = write, times
 			faults[fmt.Sprintf("%s %d %s", f.Kind, f.Status, suffix)] = []emulator.Fault{f}

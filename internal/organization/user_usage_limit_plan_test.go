@@ -122,7 +122,7 @@ func TestAccUsageLimits_belowTheMinimum(t *testing.T) {
 		t.Run(typeName, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.NewRealTime(t)
-			e.Faults().Add(emulator.Fault{Operation: tc.read, Kind: emulator.FaultOtherAnswer, Body: tc.body, Times: -1})
+			e.Faults().Add(emulator.Fault{Operation: tc.read, Kind: emulator.FaultOtherResponse, Body: tc.body, Times: -1})
 			config := func(limit int) string {
 				return fmt.Sprintf("resource %q \"test\" {\n  %s\n  limit = %d\n}\n", typeName, tc.arguments, limit)
 			}

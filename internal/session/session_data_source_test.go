@@ -254,8 +254,8 @@ func TestSessionDataSource_errors(t *testing.T) {
 		"getSession|503":                         {Operation: "getSession", Kind: emulator.FaultStatusBeforeCommit, Status: 503},
 		"listSessions|500":                       {Operation: "listSessions", Kind: emulator.FaultStatusBeforeCommit, Status: 500},
 		"getSession|not in the service's format": {Operation: "getSession", Kind: emulator.FaultOtherServer, Status: 404},
-		"getSession|another":                     {Operation: "getSession", Kind: emulator.FaultOtherAnswer, Body: `{"sessionId":"another","status":"idle"}`},
-		"getSession|the field status is missing": {Operation: "getSession", Kind: emulator.FaultOtherAnswer, Body: `{"sessionId":"` + s.ID + `"}`},
+		"getSession|another":                     {Operation: "getSession", Kind: emulator.FaultOtherResponse, Body: `{"sessionId":"another","status":"idle"}`},
+		"getSession|the field status is missing": {Operation: "getSession", Kind: emulator.FaultOtherResponse, Body: `{"sessionId":"` + s.ID + `"}`},
 	} {
 		fault.Times = -1
 		e.Faults().Add(fault)

@@ -59,7 +59,7 @@ func TestSessionInterrupt_notStoppedYet(t *testing.T) {
 	for _, status := range []string{"running", "pending", "winding-down"} {
 		e := acctest.New(t)
 		s := makeTalk(e, newComputer(e, "dev"), nil)
-		e.Faults().Add(emulator.Fault{Operation: "interruptSession", Kind: emulator.FaultOtherAnswer, Body: `{"status":"` + status + `","new":1}`})
+		e.Faults().Add(emulator.Fault{Operation: "interruptSession", Kind: emulator.FaultOtherResponse, Body: `{"status":"` + status + `","new":1}`})
 		if got, want := mustInterrupt(t, e, s.ID), "Session "+s.ID+" is "+status+": the service accepted the interruption, but the agent has not stopped yet"; !strings.HasPrefix(got, want) {
 			t.Errorf("told %q, want %q", got, want)
 		}
@@ -103,7 +103,7 @@ func TestSessionInterrupt_errors(t *testing.T) {
 		{emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 400}, "session_id", "400"},
 		{emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, "", "500"},
 		{emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404}, "", "not in the service's format"},
-		{emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: "{}"}, "", "the field status is missing"},
+		{emulator.Fault{Kind: emulator.FaultOtherResponse, Body: "{}"}, "", "the field status is missing"},
 		{emulator.Fault{Kind: emulator.FaultNonJSON}, "", "not JSON"},
 	} {
 		isRunning(t, e, s.ID)

@@ -213,7 +213,7 @@ func TestAccSessionList_generatedWithUnknownValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Faults().Add(emulator.Fault{Operation: "listSessions", Kind: emulator.FaultOtherAnswer, Body: string(body), Times: -1})
+	e.Faults().Add(emulator.Fault{Operation: "listSessions", Kind: emulator.FaultOtherResponse, Body: string(body), Times: -1})
 	cli := acctest.NewCLI(t, e, "")
 	text := generated(t, cli, sessionList("all", "include_resource = true", ""))
 	for _, want := range []string{`"cosmic"`, `"swarm"`, `"boundless"`, `"dreamt"`, `"eternal"`, s.ID} {

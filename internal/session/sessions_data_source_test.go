@@ -168,8 +168,8 @@ func TestSessionsDataSource_errors(t *testing.T) {
 		"its cursor leads back":         {Kind: emulator.FaultRepeatedCursor},
 		"not JSON":                      {Kind: emulator.FaultNonJSON, After: 1},
 		"not in the service's format":   {Kind: emulator.FaultOtherServer, Status: 404},
-		"the field sessions is missing": {Kind: emulator.FaultOtherAnswer, Body: `{"pagination":{"hasMore":false,"nextCursor":null}}`},
-		"the field status is missing":   {Kind: emulator.FaultOtherAnswer, Body: `{"sessions":[{"sessionId":"s1"}],"pagination":{"hasMore":false,"nextCursor":null}}`},
+		"the field sessions is missing": {Kind: emulator.FaultOtherResponse, Body: `{"pagination":{"hasMore":false,"nextCursor":null}}`},
+		"the field status is missing":   {Kind: emulator.FaultOtherResponse, Body: `{"sessions":[{"sessionId":"s1"}],"pagination":{"hasMore":false,"nextCursor":null}}`},
 	} {
 		fault.Operation, fault.Times = "listSessions", -1
 		e.Faults().Add(fault)

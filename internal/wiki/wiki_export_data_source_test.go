@@ -248,9 +248,9 @@ func TestWikiExport_faults(t *testing.T) {
 		"a link that was cut":        {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultTruncatedBody}, ""},
 		"an archive after a refusal": {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultRateLimited}, ""},
 		"an archive that was cut":    {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultTruncatedBody, Times: -1}, "the archive was cut off after "},
-		"a page":                     {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: "<html>", Times: -1}, "neither a ZIP archive nor a signed URL"},
-		"JSON of another kind":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"status":"done"}`, Times: -1}, "neither a ZIP archive nor a signed URL"},
-		"a link in clear text":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultOtherAnswer, Body: `{"url":"http://files.example/x?sig=s3cret"}`, Times: -1}, "plain http to files.example; set allow_insecure_http"},
+		"a page":                     {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultOtherResponse, Body: "<html>", Times: -1}, "neither a ZIP archive nor a signed URL"},
+		"JSON of another kind":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultOtherResponse, Body: `{"status":"done"}`, Times: -1}, "neither a ZIP archive nor a signed URL"},
+		"a link in clear text":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultOtherResponse, Body: `{"url":"http://files.example/x?sig=s3cret"}`, Times: -1}, "plain http to files.example; set allow_insecure_http"},
 		"a failure that stays":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1}, "The service failed"},
 	} {
 		t.Run(name, func(t *testing.T) {

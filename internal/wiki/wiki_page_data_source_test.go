@@ -53,7 +53,7 @@ func TestWikiPage_errors(t *testing.T) {
 	fails(t, e, "page", pageOf(" ", "p1"), "wiki_run_id", "wiki_run_id must not be blank")
 	fails(t, e, "page", acctest.Values{"wiki_run_id": "r"}, "page_id", "required")
 	// A response about another page is an error.
-	e.Faults().Add(emulator.Fault{Operation: "getWikiPage", Kind: emulator.FaultOtherAnswer, Times: -1, Body: `{"pageId":"p2","path":"a.md","title":"A","content":"","order":1}`})
+	e.Faults().Add(emulator.Fault{Operation: "getWikiPage", Kind: emulator.FaultOtherResponse, Times: -1, Body: `{"pageId":"p2","path":"a.md","title":"A","content":"","order":1}`})
 	fails(t, e, "page", pageOf(run, "p1"), "", "Cannot read wiki page", "it contains p2 instead of p1")
 	e.Faults().Clear()
 	switchWikis(t, e, "false")

@@ -106,7 +106,7 @@ func TestAccWikiVideoUploadURL_addressOnly(t *testing.T) {
 	e := acctest.New(t)
 	e.Faults().Add(
 		emulator.Fault{Operation: "createWikiVideoUploadUrl", Kind: emulator.FaultDropAfterCommit},
-		emulator.Fault{Operation: "createWikiVideoUploadUrl", Kind: emulator.FaultOtherAnswer, Times: -1, Body: `{"url":"https://files.example/v"}`},
+		emulator.Fault{Operation: "createWikiVideoUploadUrl", Kind: emulator.FaultOtherResponse, Times: -1, Body: `{"url":"https://files.example/v"}`},
 	)
 	echoing(t, e, resource.TestStep{
 		Config: e.Config(videoConfig),
@@ -120,7 +120,7 @@ func TestAccWikiVideoUploadURL_errors(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsEphemeral(t)
 	e := acctest.New(t)
-	e.Faults().Add(emulator.Fault{Operation: "createWikiVideoUploadUrl", Kind: emulator.FaultOtherAnswer, Times: -1, Body: `{}`})
+	e.Faults().Add(emulator.Fault{Operation: "createWikiVideoUploadUrl", Kind: emulator.FaultOtherResponse, Times: -1, Body: `{}`})
 	echoing(t, e, resource.TestStep{Config: e.Config(videoConfig), ExpectError: regexp.MustCompile(`Cannot open wiki video upload URL(.|\n)*field\s+url\s+is\s+missing`)})
 	e.Faults().Clear()
 	switchWikis(t, e, "false")

@@ -287,7 +287,7 @@ func TestUserAnalytics_pages(t *testing.T) {
 			if second == "" {
 				second = rows("b") + `,"has_more":true,"next_cursor":"b"}}`
 			}
-			c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{
+			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{
 				first(tc.limit):     rows("ed") + `,"has_more":true,"next_cursor":"d"}}`,
 				next("d", tc.limit): second,
 				next("b", tc.limit): rows("ca") + `,"has_more":false,"next_cursor":null}}`,

@@ -48,7 +48,7 @@ func TestCIJobs_readsEveryField(t *testing.T) {
 
 func TestCIRepositories_readsEveryField(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{
+	c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{
 		"GET " + route + "repositories": `200 {"repositories":[{"fullName":"robin/tools"},
 			{"fullName":"acme/api","url":"https://code.example/acme/api","isPrivate":true,"defaultBranch":"main","userPermission":"admin","serviceAppWritable":false}]}`,
 		"GET " + route + "repositories?owner=a%2F..%3F+%26b": `200 {"repositories":null}`,

@@ -79,7 +79,7 @@ func Drop(http.ResponseWriter) { panic(http.ErrAbortHandler) }
 // Start is the time of the service's clock, and the initial time of the client's.
 var Start = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
-func AnswerJSON(w http.ResponseWriter, status int, body string) {
+func RespondJSON(w http.ResponseWriter, status int, body string) {
 	if _, told := w.Header()["Date"]; !told {
 		w.Header().Set("Date", Start.Format(http.TimeFormat))
 	}
@@ -100,16 +100,16 @@ func short(r *http.Request) string {
 }
 
 // Say sends a response such as "403 {}". "drop" breaks the connection.
-func Say(w http.ResponseWriter, answer string) {
-	if answer == "drop" {
+func Say(w http.ResponseWriter, response string) {
+	if response == "drop" {
 		Drop(w)
 	}
-	code, body, _ := strings.Cut(answer, " ")
+	code, body, _ := strings.Cut(response, " ")
 	status, err := strconv.Atoi(code)
 	if err != nil {
-		status, body = http.StatusTeapot, `{"detail":"nobody asks for this: `+answer+`"}`
+		status, body = http.StatusTeapot, `{"detail":"nobody asks for this: `+response+`"}`
 	}
-	AnswerJSON(w, status, body)
+	RespondJSON(w, status, body)
 }
 
 // Calls returns the requests so far, as short formats them.
@@ -130,8 +130,8 @@ func (r *Recorder) Want(t *testing.T, calls ...string) {
 	}
 }
 
-// Answers looks up responses by what short returns for a request.
-func Answers(by map[string]string) func(string) string {
+// Responses looks up responses by what short returns for a request.
+func Responses(by map[string]string) func(string) string {
 	return func(call string) string { return by[call] }
 }
 
@@ -156,11 +156,11 @@ func (r *Recorder) Forget() {
 }
 
 func NotFound(w http.ResponseWriter) {
-	AnswerJSON(w, 404, `{"detail":"there is none","status":404,"title":"Not Found"}`)
+	RespondJSON(w, 404, `{"detail":"there is none","status":404,"title":"Not Found"}`)
 }
 
 func Forbidden(w http.ResponseWriter) {
-	AnswerJSON(w, 403, `{"detail":"no","status":403,"title":"Forbidden"}`)
+	RespondJSON(w, 403, `{"detail":"no","status":403,"title":"Forbidden"}`)
 }
 
 func CallOf(r *http.Request) string {
@@ -189,7 +189,7 @@ func Serve(t testing.TB, handle Handler) (address string, rec *Recorder) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n := rec.Remember(r)
 		if n > 1000 {
-			AnswerJSON(w, http.StatusLoopDetected, `{"detail":"the client does not stop"}`)
+			RespondJSON(w, http.StatusLoopDetected, `{"detail":"the client does not stop"}`)
 			return
 		}
 		handle(w, r, n)
@@ -199,11 +199,11 @@ func Serve(t testing.TB, handle Handler) (address string, rec *Recorder) {
 }
 
 // InShort handles requests by what short returns for them.
-func InShort(answer func(call string) string) Handler {
-	var mu sync.Mutex // A dropped response does not synchronize the calls of answer.
+func InShort(response func(call string) string) Handler {
+	var mu sync.Mutex // A dropped response does not synchronize the calls of response.
 	return func(w http.ResponseWriter, r *http.Request, _ int) {
 		mu.Lock()
-		text := answer(short(r))
+		text := response(short(r))
 		mu.Unlock()
 		Say(w, text)
 	}
@@ -315,11 +315,11 @@ func (c EndAtSleep) Sleep(ctx context.Context, _ time.Duration) error {
 
 // Bubbled is a service inside a synctest bubble. Only the response "wait" takes time.
 type Bubbled struct {
-	Began   time.Time
-	answer  func(call string) string
-	Mu      sync.Mutex
-	Seen    []string
-	Waiting chan struct{}
+	Began    time.Time
+	response func(call string) string
+	Mu       sync.Mutex
+	Seen     []string
+	Waiting  chan struct{}
 	// Refusing is the time until which requests are rejected with 429 and not recorded.
 	Refusing time.Time
 }
@@ -332,18 +332,18 @@ func (b *Bubbled) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	b.Mu.Lock()
 	b.Seen = append(b.Seen, time.Since(b.Began).String()+" "+short(r))
-	answer := b.answer(short(r))
+	response := b.response(short(r))
 	b.Mu.Unlock()
-	if rest, ok := strings.CutPrefix(answer, "wait "); ok {
+	if rest, ok := strings.CutPrefix(response, "wait "); ok {
 		select {
 		case <-r.Context().Done():
 			return nil, r.Context().Err()
 		case <-b.Waiting:
 		}
-		answer = rest
+		response = rest
 	}
 	w := httptest.NewRecorder()
-	Say(w, answer)
+	Say(w, response)
 	_, _ = io.WriteString(w, "\n")
 	return w.Result(), nil
 }
@@ -358,6 +358,6 @@ func (b *Bubbled) Want(t *testing.T, calls ...string) {
 	}
 }
 
-func NewBubbled(answer func(call string) string) *Bubbled {
-	return &Bubbled{Began: time.Now(), answer: answer, Waiting: make(chan struct{})}
+func NewBubbled(response func(call string) string) *Bubbled {
+	return &Bubbled{Began: time.Now(), response: response, Waiting: make(chan struct{})}
 }

@@ -45,17 +45,17 @@ func (s *registry) handle(w http.ResponseWriter, r *http.Request, _ int) {
 	if ok {
 		listed = fmt.Sprintf(`{"id":%q,"name":"mine","providerType":"byom","createdAt":%d}`, id, clienttest.Start.Add(s.age).UnixMilli())
 	}
-	clienttest.AnswerJSON(w, 200, `{"computers":[`+listed+`]}`)
+	clienttest.RespondJSON(w, 200, `{"computers":[`+listed+`]}`)
 }
 
 func created(w http.ResponseWriter, id string) {
-	clienttest.AnswerJSON(w, 201, fmt.Sprintf(`{"id":%q,"name":"mine","providerType":"byom"}`, id))
+	clienttest.RespondJSON(w, 201, fmt.Sprintf(`{"id":%q,"name":"mine","providerType":"byom"}`, id))
 }
 
 func TestCreateComputer_reconcilesALostAnswer(t *testing.T) {
 	t.Parallel()
 	status := func(w http.ResponseWriter, code int) {
-		clienttest.AnswerJSON(w, code, `{"detail":"x","status":1,"title":"x"}`)
+		clienttest.RespondJSON(w, code, `{"detail":"x","status":1,"title":"x"}`)
 	}
 	for name, tc := range map[string]struct {
 		older    string // The ID of an older computer with the same name.
@@ -72,13 +72,13 @@ func TestCreateComputer_reconcilesALostAnswer(t *testing.T) {
 		"500 after commit":        {creating: func(w http.ResponseWriter, commit func() string) { commit(); status(w, 500) }, posts: 1, wantID: "new-id"},
 		"500 before commit":       {creating: func(w http.ResponseWriter, _ func() string) { status(w, 500) }, posts: 1, wantErr: new(*create.LostError)},
 		"truncated":               {creating: func(w http.ResponseWriter, commit func() string) { commit(); clienttest.Cut(w, 201) }, posts: 1, wantID: "new-id"},
-		"HTML":                    {creating: func(w http.ResponseWriter, commit func() string) { commit(); clienttest.AnswerJSON(w, 201, "<html>") }, posts: 1, wantID: "new-id"},
-		"another shape":           {creating: func(w http.ResponseWriter, commit func() string) { commit(); clienttest.AnswerJSON(w, 201, "[]") }, posts: 1, wantID: "new-id"},
-		"no ID in the answer":     {creating: func(w http.ResponseWriter, commit func() string) { commit(); clienttest.AnswerJSON(w, 201, "{}") }, posts: 1, wantID: "new-id"},
+		"HTML":                    {creating: func(w http.ResponseWriter, commit func() string) { commit(); clienttest.RespondJSON(w, 201, "<html>") }, posts: 1, wantID: "new-id"},
+		"another shape":           {creating: func(w http.ResponseWriter, commit func() string) { commit(); clienttest.RespondJSON(w, 201, "[]") }, posts: 1, wantID: "new-id"},
+		"no ID in the answer":     {creating: func(w http.ResponseWriter, commit func() string) { commit(); clienttest.RespondJSON(w, 201, "{}") }, posts: 1, wantID: "new-id"},
 		"shown late":              {creating: func(w http.ResponseWriter, commit func() string) { commit(); clienttest.Drop(w) }, late: 3, posts: 1, wantID: "new-id"},
 		"made before the request": {creating: func(w http.ResponseWriter, commit func() string) { commit(); clienttest.Drop(w) }, age: -time.Minute, posts: 1, wantErr: new(*create.LostError)},
 		"another name": {creating: func(w http.ResponseWriter, _ func() string) {
-			clienttest.AnswerJSON(w, 201, `{"id":"x","name":"theirs","providerType":"byom"}`)
+			clienttest.RespondJSON(w, 201, `{"id":"x","name":"theirs","providerType":"byom"}`)
 		}, posts: 1, wantErr: new(*create.WrongObjectError)},
 		"refused":                 {creating: func(w http.ResponseWriter, _ func() string) { status(w, 400) }, posts: 1, wantErr: new(*transport.APIError)},
 		"not implemented":         {creating: func(w http.ResponseWriter, _ func() string) { status(w, 501) }, posts: 1, wantErr: new(*transport.APIError)},
@@ -118,8 +118,8 @@ func TestCreateComputer_looksAgainAtWhatStandsInTheWay(t *testing.T) {
 		posts  int
 		want   func(error) bool
 	}{
-		"it is gone":       {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 200, `{"computers":[]}`) }, 1, func(err error) bool { return err == nil }},
-		"it is still here": {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 200, older) }, 0, func(err error) bool { var exists *create.ExistsError; return errors.As(err, &exists) }},
+		"it is gone":       {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 200, `{"computers":[]}`) }, 1, func(err error) bool { return err == nil }},
+		"it is still here": {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 200, older) }, 0, func(err error) bool { var exists *create.ExistsError; return errors.As(err, &exists) }},
 		"nobody can tell":  {clienttest.Forbidden, 0, func(err error) bool { return transport.StatusOf(err) == 403 }},
 	} {
 		c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
@@ -127,7 +127,7 @@ func TestCreateComputer_looksAgainAtWhatStandsInTheWay(t *testing.T) {
 			case r.Method == http.MethodPost:
 				created(w, "new")
 			case n == 1:
-				clienttest.AnswerJSON(w, 200, older)
+				clienttest.RespondJSON(w, 200, older)
 			default:
 				tc.second(w)
 			}
@@ -146,7 +146,7 @@ func TestCreateComputer_looksForAWhileForWhatIsLost(t *testing.T) {
 		if r.Method == http.MethodPost {
 			clienttest.Drop(w)
 		}
-		clienttest.AnswerJSON(w, 200, `{"computers":[]}`)
+		clienttest.RespondJSON(w, 200, `{"computers":[]}`)
 	})
 	_, err := c.Create(t.Context(), CreateRequest{Name: "mine"})
 	var lost *create.LostError
@@ -176,7 +176,7 @@ func TestCreateComputer_withAReceiptIsRepeated(t *testing.T) {
 	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
 		switch {
 		case r.Method == http.MethodGet:
-			clienttest.AnswerJSON(w, 200, `{"computers":[{"id":"used","name":"other","providerType":"byom"}]}`)
+			clienttest.RespondJSON(w, 200, `{"computers":[{"id":"used","name":"other","providerType":"byom"}]}`)
 		case n < 4:
 			clienttest.Drop(w)
 		default:
@@ -198,10 +198,10 @@ func TestCreateComputer_withAUsedReceiptIsNotTakenOver(t *testing.T) {
 	} {
 		c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 			if r.Method == http.MethodGet {
-				clienttest.AnswerJSON(w, 200, `{"computers":[{"id":"used","name":"other","providerType":"byom"}]}`)
+				clienttest.RespondJSON(w, 200, `{"computers":[{"id":"used","name":"other","providerType":"byom"}]}`)
 				return
 			}
-			clienttest.AnswerJSON(w, 200, answer)
+			clienttest.RespondJSON(w, 200, answer)
 		})
 		got, err := c.Create(t.Context(), CreateRequest{Name: "mine", Source: &CreateSource{Kind: "template", SoftwareDraft: &SoftwareDraft{}}})
 		var stranger *create.WrongObjectError
@@ -217,10 +217,10 @@ func TestUpdateComputer_aConflictWithItselfIsSuccess(t *testing.T) {
 	for present, wantOK := range map[string]bool{host: true, "another": false} {
 		c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 			if r.Method == http.MethodPatch {
-				clienttest.AnswerJSON(w, 409, `{"detail":"hostId is assigned","status":409,"title":"Conflict"}`)
+				clienttest.RespondJSON(w, 409, `{"detail":"hostId is assigned","status":409,"title":"Conflict"}`)
 				return
 			}
-			clienttest.AnswerJSON(w, 200, fmt.Sprintf(`{"id":"c1","name":"a","providerType":"byom","hostId":%q}`, present))
+			clienttest.RespondJSON(w, 200, fmt.Sprintf(`{"id":"c1","name":"a","providerType":"byom","hostId":%q}`, present))
 		})
 		_, err := c.Update(t.Context(), "c1", "", UpdateRequest{HostID: &host})
 		if (err == nil) != wantOK || !wantOK && !transport.IsConflict(err) {

@@ -36,7 +36,7 @@ func TestCreateFileUpload_readsLiberally(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 200, tc.answer) })
+			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, tc.answer) })
 			upload, err := c.CreateFileUpload(t.Context(), "c1", "a b.txt", inline("hello"))
 			clienttest.Must(t, err)
 			if got := upload.url + " " + upload.fields["key"]; got != tc.want || !upload.ExpiresAt.Equal(tc.expires) {
@@ -56,7 +56,7 @@ func TestCreateFileUpload_readsLiberally(t *testing.T) {
 
 func TestFileAddresses_mustBeThere(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 200, `{}`) })
+	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, `{}`) })
 	_, err := c.CreateFileUpload(t.Context(), "c1", "a", inline(""))
 	var transport *transport.TransportError
 	if !errors.As(err, &transport) || !strings.Contains(err.Error(), "createFileUpload") {
@@ -71,7 +71,7 @@ func TestFileAddresses_mustBeThere(t *testing.T) {
 func TestUpload_isAFormWithoutTheKey(t *testing.T) {
 	t.Parallel()
 	storage := clienttest.ServeStorage(t, clienttest.NoContent)
-	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 200, `{}`) })
+	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, `{}`) })
 	var sent []int64
 	content := inline("hello")
 	content.Open = func() (io.ReadCloser, error) {
@@ -111,7 +111,7 @@ func TestUpload_isRepeated(t *testing.T) {
 		"500":      {func(w http.ResponseWriter) { w.WriteHeader(500) }, 4, "returned 500 for the upload"},
 		"503":      {func(w http.ResponseWriter) { w.WriteHeader(503) }, 4, "returned 503 for the upload"},
 		"dropped":  {clienttest.Drop, 4, "the file upload failed: "},
-		"403 JSON": {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 403, `{"detail":"The form has expired."}`) }, 1, "for the upload: The form has expired."},
+		"403 JSON": {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 403, `{"detail":"The form has expired."}`) }, 1, "for the upload: The form has expired."},
 		"403 XML": {func(w http.ResponseWriter) {
 			w.WriteHeader(403)
 			_, _ = io.WriteString(w, `<Error><Code>X</Code><Message>Signature wrong.</Message><StringToSign>s3cret</StringToSign></Error>`)
@@ -261,11 +261,11 @@ func TestUpload_streams(t *testing.T) {
 
 func TestCompleteFileUpload(t *testing.T) {
 	t.Parallel()
-	conflict := func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 409, `{"detail":"exists"}`) }
-	failed := func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 500, `{"detail":"down"}`) }
-	absent := func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 404, `{"detail":"absent"}`) }
+	conflict := func(w http.ResponseWriter) { clienttest.RespondJSON(w, 409, `{"detail":"exists"}`) }
+	failed := func(w http.ResponseWriter) { clienttest.RespondJSON(w, 500, `{"detail":"down"}`) }
+	absent := func(w http.ResponseWriter) { clienttest.RespondJSON(w, 404, `{"detail":"absent"}`) }
 	done := func(w http.ResponseWriter) {
-		clienttest.AnswerJSON(w, 200, `{"fileName":"a","sizeBytes":5,"path":"/home/agent/workspace/a"}`)
+		clienttest.RespondJSON(w, 200, `{"fileName":"a","sizeBytes":5,"path":"/home/agent/workspace/a"}`)
 	}
 	for name, tc := range map[string]struct {
 		answers  []func(http.ResponseWriter) // The last one is repeated.
@@ -301,9 +301,9 @@ func TestCompleteFileUpload(t *testing.T) {
 				case "-":
 					absent(w)
 				case "?":
-					clienttest.AnswerJSON(w, 424, `{"detail":"asleep"}`)
+					clienttest.RespondJSON(w, 424, `{"detail":"asleep"}`)
 				default:
-					clienttest.AnswerJSON(w, 200, `{"url":"`+storage.URL+`/get?sig=s3cret"}`)
+					clienttest.RespondJSON(w, 200, `{"url":"`+storage.URL+`/get?sig=s3cret"}`)
 				}
 			})
 			file, err := c.CompleteFileUpload(t.Context(), "c1", "a", inline("hello"))
@@ -334,7 +334,7 @@ func TestCreateFileDownload(t *testing.T) {
 			if n == 1 {
 				clienttest.Drop(w)
 			}
-			clienttest.AnswerJSON(w, 200, answer)
+			clienttest.RespondJSON(w, 200, answer)
 		})
 		got, err := c.CreateFileDownload(t.Context(), "c1", "a", "s1", "text/plain")
 		if err != nil || *got != want {

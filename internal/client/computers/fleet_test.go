@@ -42,17 +42,17 @@ func (s *bulkService) handle(w http.ResponseWriter, r *http.Request, body string
 			s.late--
 			visible = slices.DeleteFunc(slices.Clone(s.names), func(name string) bool { return slices.Contains(s.hidden, name) })
 		}
-		clienttest.AnswerJSON(w, 200, `{"computers":[`+computersJSON(visible)+`]}`)
+		clienttest.RespondJSON(w, 200, `{"computers":[`+computersJSON(visible)+`]}`)
 		return
 	}
 	var request BulkCreateRequest
 	if err := json.Unmarshal([]byte(body), &request); err != nil {
-		clienttest.AnswerJSON(w, 400, `{"detail":"no JSON"}`)
+		clienttest.RespondJSON(w, 400, `{"detail":"no JSON"}`)
 		return
 	}
 	s.requests = append(s.requests, request)
 	if len(s.requests) > 10 {
-		clienttest.AnswerJSON(w, 400, `{"detail":"the creation does not end"}`)
+		clienttest.RespondJSON(w, 400, `{"detail":"the creation does not end"}`)
 		return
 	}
 	commit := func(quantity int) string {
@@ -80,7 +80,7 @@ func computersJSON(names []string) string {
 }
 
 func bulkMade(w http.ResponseWriter, computers string) {
-	clienttest.AnswerJSON(w, 201, `{"requestedQuantity":1,"computers":[`+computers+`]}`)
+	clienttest.RespondJSON(w, 201, `{"requestedQuantity":1,"computers":[`+computers+`]}`)
 }
 
 func serveBulk(t *testing.T, s *bulkService) *Client {
@@ -99,7 +99,7 @@ func TestCreateFleet_reconcilesALostAnswer(t *testing.T) {
 	t.Parallel()
 	type answer = func(w http.ResponseWriter, n int, commit func(int) string)
 	status := func(w http.ResponseWriter, code int) {
-		clienttest.AnswerJSON(w, code, `{"detail":"x","status":1,"title":"x"}`)
+		clienttest.RespondJSON(w, code, `{"detail":"x","status":1,"title":"x"}`)
 	}
 	// The failures affect the second of two requests: 20 computers, then 5.
 	second := func(fault func(w http.ResponseWriter, commit func(int) string)) answer {
@@ -128,12 +128,12 @@ func TestCreateFleet_reconcilesALostAnswer(t *testing.T) {
 		"500 before commit":     {answer: second(func(w http.ResponseWriter, _ func(int) string) { status(w, 500) }), posts: 2, made: 20, wantErr: new(*create.LostError)},
 		"500 in the middle":     {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(3); status(w, 500) }), posts: 2, made: 23, wantErr: new(*ShortfallError), text: "3 of the 5 requested computers were found"},
 		"truncated":             {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); clienttest.Cut(w, 201) }), posts: 2, made: 25},
-		"no computers in it":    {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); clienttest.AnswerJSON(w, 201, "{}") }), posts: 2, made: 25},
+		"no computers in it":    {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); clienttest.RespondJSON(w, 201, "{}") }), posts: 2, made: 25},
 		"fewer, unexplained":    {answer: second(func(w http.ResponseWriter, commit func(int) string) { bulkMade(w, commit(2)) }), posts: 2, made: 22, wantErr: new(*ShortfallError)},
 		"no IDs in it":          {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); bulkMade(w, "{},{},{},{},{}") }), posts: 2, made: 25},
 		"shown late":            {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); clienttest.Drop(w) }), late: 3, posts: 2, made: 25},
 		"fewer, explained": {answer: second(func(w http.ResponseWriter, commit func(int) string) {
-			clienttest.AnswerJSON(w, 201, `{"computers":[`+commit(2)+`],"requestedQuantity":5,"error":{"message":"no capacity"}}`)
+			clienttest.RespondJSON(w, 201, `{"computers":[`+commit(2)+`],"requestedQuantity":5,"error":{"message":"no capacity"}}`)
 		}), posts: 2, made: 22, wantErr: new(*ShortfallError), text: "created 2 of 5 computers and stopped: no capacity"},
 		"refused":               {answer: second(func(w http.ResponseWriter, _ func(int) string) { status(w, 402) }), posts: 2, made: 20, wantErr: new(*transport.APIError)},
 		"more than asked for":   {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(7); clienttest.Drop(w) }), posts: 2, made: 20, wantErr: new(*ForeignComputersError), text: "nothing proves which of them"},
@@ -206,13 +206,13 @@ func TestComputersByID_asksAloneForWhatTheListingLacks(t *testing.T) {
 			c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 				switch {
 				case r.URL.Path == "/api/v0/computers" && tc.listing != 200:
-					clienttest.AnswerJSON(w, tc.listing, `{"detail":"no"}`)
+					clienttest.RespondJSON(w, tc.listing, `{"detail":"no"}`)
 				case r.URL.Path == "/api/v0/computers":
-					clienttest.AnswerJSON(w, 200, `{"computers":[`+computersJSON([]string{"web-1", "web-2", "other"})+`]}`)
+					clienttest.RespondJSON(w, 200, `{"computers":[`+computersJSON([]string{"web-1", "web-2", "other"})+`]}`)
 				case r.URL.Path == "/api/v0/computers/hidden":
-					clienttest.AnswerJSON(w, 200, `{"id":"hidden","name":"web-7","providerType":"managed-a"}`)
+					clienttest.RespondJSON(w, 200, `{"id":"hidden","name":"web-7","providerType":"managed-a"}`)
 				default:
-					clienttest.AnswerJSON(w, 404, `{"detail":"no such computer"}`)
+					clienttest.RespondJSON(w, 404, `{"detail":"no such computer"}`)
 				}
 			})
 			found, err := c.GetMany(t.Context(), "", []string{"id-web-1", "hidden", "gone"})
@@ -239,11 +239,11 @@ func TestDeleteComputers_losesNone(t *testing.T) {
 	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		switch {
 		case r.Method == http.MethodGet:
-			clienttest.AnswerJSON(w, 200, `{"computers":[]}`)
+			clienttest.RespondJSON(w, 200, `{"computers":[]}`)
 		case strings.HasSuffix(r.URL.Path, "/c3"):
-			clienttest.AnswerJSON(w, 403, `{"detail":"no"}`)
+			clienttest.RespondJSON(w, 403, `{"detail":"no"}`)
 		case strings.HasSuffix(r.URL.Path, "/c5"):
-			clienttest.AnswerJSON(w, 404, `{"detail":"no such computer"}`)
+			clienttest.RespondJSON(w, 404, `{"detail":"no such computer"}`)
 		default:
 			w.WriteHeader(204)
 		}
@@ -271,7 +271,7 @@ func TestComputersByID_withoutAListing(t *testing.T) {
 			clienttest.Forbidden(w)
 			return
 		}
-		clienttest.AnswerJSON(w, 200, `{"id":"id-web-1","name":"web-1","providerType":"managed-a"}`)
+		clienttest.RespondJSON(w, 200, `{"id":"id-web-1","name":"web-1","providerType":"managed-a"}`)
 	})
 	if found, err := c.GetMany(t.Context(), "", []string{"id-web-1"}); err != nil || len(found) != 1 {
 		t.Errorf("got %+v, %v", found, err)
@@ -327,7 +327,7 @@ func TestCreateFleet_ends(t *testing.T) {
 		}, "remaining 5 computers"},
 		"the first look shows all": {2, 2, 2, func(w http.ResponseWriter, commit func(int) string, _ func()) { commit(2); clienttest.Drop(w) }, ""},
 		"all, with an explanation": {2, 2, 1, func(w http.ResponseWriter, commit func(int) string, _ func()) {
-			clienttest.AnswerJSON(w, 201, `{"computers":[`+commit(2)+`],"requestedQuantity":2,"error":{"message":"no capacity for more"}}`)
+			clienttest.RespondJSON(w, 201, `{"computers":[`+commit(2)+`],"requestedQuantity":2,"error":{"message":"no capacity for more"}}`)
 		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

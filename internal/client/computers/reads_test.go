@@ -69,7 +69,7 @@ func TestGone_withItsAccount(t *testing.T) {
 			t.Parallel()
 			c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 				if strings.HasSuffix(r.URL.Path, "/service-accounts") {
-					clienttest.AnswerJSON(w, 200, tc.accounts)
+					clienttest.RespondJSON(w, 200, tc.accounts)
 					return
 				}
 				clienttest.NotFound(w)
@@ -102,7 +102,7 @@ func TestOwnComputer(t *testing.T) {
 		"of another account":   {Computer{ID: "c2", OwnerPrincipalKind: OwnerService, OwnerID: "sa_2"}, false, 1},
 	} {
 		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-			clienttest.AnswerJSON(w, 200, `{"computers":[{"id":"c1","name":"a","providerType":"byom"}]}`)
+			clienttest.RespondJSON(w, 200, `{"computers":[{"id":"c1","name":"a","providerType":"byom"}]}`)
 		})
 		if err := c.CompleteOwner(t.Context(), &tc.found); err != nil || tc.found.IsCallers != tc.callers || rec.Count(http.MethodGet) != tc.requests {
 			t.Errorf("%s: the caller's is %t, %v, after %d requests", name, tc.found.IsCallers, err, rec.Count(http.MethodGet))
@@ -123,13 +123,13 @@ func TestWithSteps(t *testing.T) {
 		queries string
 		wantErr string
 	}{
-		"asked by name": {managed, func(w http.ResponseWriter, _ *http.Request) { clienttest.AnswerJSON(w, 200, stepped) }, 1, "includeProvisioningSteps=true", ""},
+		"asked by name": {managed, func(w http.ResponseWriter, _ *http.Request) { clienttest.RespondJSON(w, 200, stepped) }, 1, "includeProvisioningSteps=true", ""},
 		"it has them":   {of(func(c *Computer) { c.ProvisioningSteps = make([]ProvisioningStep, 2) }), nil, 2, "", ""},
 		"it has none":   {of(func(c *Computer) { c.WithoutSteps = true }), nil, 0, "", ""},
 		"brought along": {of(func(c *Computer) { c.ProviderType = ProviderBYOM }), nil, 0, "", ""},
 		"an account's": {
 			of(func(c *Computer) { c.OwnerPrincipalKind, c.OwnerID = OwnerService, "sa_1" }),
-			func(w http.ResponseWriter, _ *http.Request) { clienttest.AnswerJSON(w, 200, stepped) }, 1, "includeProvisioningSteps=true&serviceAccountId=sa_1", "",
+			func(w http.ResponseWriter, _ *http.Request) { clienttest.RespondJSON(w, 200, stepped) }, 1, "includeProvisioningSteps=true&serviceAccountId=sa_1", "",
 		},
 		"an account's, by its own key": {
 			of(func(c *Computer) { c.OwnerPrincipalKind, c.OwnerID = OwnerService, "sa_1" }),
@@ -138,7 +138,7 @@ func TestWithSteps(t *testing.T) {
 					clienttest.Forbidden(w)
 					return
 				}
-				clienttest.AnswerJSON(w, 200, stepped)
+				clienttest.RespondJSON(w, 200, stepped)
 			}, 1, "includeProvisioningSteps=true&serviceAccountId=sa_1 includeProvisioningSteps=true", "",
 		},
 		"an account's that cannot be found": {
@@ -146,7 +146,7 @@ func TestWithSteps(t *testing.T) {
 			func(w http.ResponseWriter, _ *http.Request) { clienttest.NotFound(w) }, 0, "includeProvisioningSteps=true&serviceAccountId=sa_1", "404",
 		},
 		"refused":          {managed, func(w http.ResponseWriter, _ *http.Request) { clienttest.Forbidden(w) }, 0, "includeProvisioningSteps=true", "403"},
-		"another computer": {of(func(c *Computer) { c.ID = "c2" }), func(w http.ResponseWriter, _ *http.Request) { clienttest.AnswerJSON(w, 200, stepped) }, 0, "includeProvisioningSteps=true", "computer C1 instead of c2"},
+		"another computer": {of(func(c *Computer) { c.ID = "c2" }), func(w http.ResponseWriter, _ *http.Request) { clienttest.RespondJSON(w, 200, stepped) }, 0, "includeProvisioningSteps=true", "computer C1 instead of c2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -170,7 +170,7 @@ func TestWithSteps(t *testing.T) {
 func TestListedComputer_saysThatThereAreNoSteps(t *testing.T) {
 	t.Parallel()
 	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-		clienttest.AnswerJSON(w, 200, `{"computers":[{"id":"bare","name":"a","providerType":"x"},{"id":"stepped","name":"b","providerType":"x","provisioningSteps":[]}]}`)
+		clienttest.RespondJSON(w, 200, `{"computers":[{"id":"bare","name":"a","providerType":"x"},{"id":"stepped","name":"b","providerType":"x","provisioningSteps":[]}]}`)
 	})
 	for id, without := range map[string]bool{"bare": true, "stepped": false} {
 		if found, err := c.GetListed(t.Context(), id, ""); err != nil || found.WithoutSteps != without {
@@ -274,7 +274,7 @@ func TestComputerOperations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 200, tc.answer) })
+			c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, tc.answer) })
 			if got, err := tc.call(t.Context(), c); err != nil || got != tc.want {
 				t.Errorf("got %v, %v, want %v", got, err, tc.want)
 			}
@@ -295,7 +295,7 @@ func TestListing_saysWhichObjectIsNone(t *testing.T) {
 		`{"id":"c1","name":"a","providerType":"x"},{"id":"c2","name":"b"},7`: "unexpected response",
 	} {
 		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-			clienttest.AnswerJSON(w, 200, `{"computers":[`+listing+`]}`)
+			clienttest.RespondJSON(w, 200, `{"computers":[`+listing+`]}`)
 		})
 		if _, err := c.List(t.Context(), Filter{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", listing, err, want)
@@ -308,10 +308,10 @@ func TestCheckAPIKeys_ofANewAccount(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		if r.Method == http.MethodPost {
-			clienttest.AnswerJSON(w, http.StatusCreated, `{"id":"sa_1","name":"robots"}`)
+			clienttest.RespondJSON(w, http.StatusCreated, `{"id":"sa_1","name":"robots"}`)
 			return
 		}
-		clienttest.AnswerJSON(w, http.StatusOK, `{"serviceAccounts":[]}`)
+		clienttest.RespondJSON(w, http.StatusOK, `{"serviceAccounts":[]}`)
 	})
 	if _, err := c.accounts.Create(t.Context(), serviceaccounts.CreateRequest{Name: "robots"}); err != nil {
 		t.Fatal(err)
@@ -330,7 +330,7 @@ func TestWatchComputer_readsAfterAWaitAreNotOlderThanItsEnd(t *testing.T) {
 		if strings.HasSuffix(r.URL.Path, "/computers") {
 			computer = `{"computers":[` + computer + `]}`
 		}
-		clienttest.AnswerJSON(w, http.StatusOK, computer)
+		clienttest.RespondJSON(w, http.StatusOK, computer)
 	})
 	read := func() string {
 		t.Helper()

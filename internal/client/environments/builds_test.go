@@ -93,7 +93,7 @@ func TestBuildStatuses_readsEveryForm(t *testing.T) {
 		"without a build":      {answer: `[{"environmentId":"env_1","latestBuild":null}]`, want: "env_1 "},
 		"truncated, no number": {answer: `[{"environmentId":"env_1","latestBuild":{"id":"bld_1","truncated":1}}]`, fails: true},
 	} {
-		c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{"GET /build-statuses?environmentIds=env_1&environmentIds=env_2": "200 " + tc.answer}))
+		c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{"GET /build-statuses?environmentIds=env_1&environmentIds=env_2": "200 " + tc.answer}))
 		found, err := c.BuildStatuses(t.Context(), "", []string{"env_1", "env_2"})
 		var got []string
 		for _, s := range found {
@@ -181,7 +181,7 @@ func TestWatchBuild_oneAlone(t *testing.T) {
 		"failing":           {statuses: `501 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: 1},
 		"no list":           {statuses: `200 {}`, wantErr: clienttest.Is[*transport.ResponseError], calls: 1},
 	} {
-		c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{"GET /build-statuses?environmentIds=env_1": tc.statuses, "GET /env_1": tc.alone}))
+		c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{"GET /build-statuses?environmentIds=env_1": tc.statuses, "GET /env_1": tc.alone}))
 		got, err := c.WatchBuild("env_1").Next(t.Context(), time.Second)
 		if !clienttest.IsA(err, tc.wantErr) || err == nil && *got != tc.want || len(rec.Calls()) != tc.calls {
 			t.Errorf("%s: got %+v, %v after %v", name, got, err, rec.Calls())
@@ -226,7 +226,7 @@ func TestStartBuild(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{post: tc.answer, get: tc.present}))
+			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{post: tc.answer, get: tc.present}))
 			_, _ = c.GetUncached(t.Context(), "env_1") // Its response has the service's time.
 			rec.Forget()
 			got, err := c.StartBuild(t.Context(), "env_1", "bld_1")
@@ -335,7 +335,7 @@ func TestBuildDiagnostics(t *testing.T) {
 		`<html>`:                                                                               {"", ""},
 		``:                                                                                     {"", ""},
 	} {
-		c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{"GET /env_1/build-diagnostics": "200 " + answer, "GET /env_1/builds/bld_1/diagnostics": "200 " + answer}))
+		c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{"GET /env_1/build-diagnostics": "200 " + answer, "GET /env_1/builds/bld_1/diagnostics": "200 " + answer}))
 		for want, read := range map[string]func() (*BuildDiagnostics, error){
 			"latest " + tc.latest: func() (*BuildDiagnostics, error) { return c.LatestBuildDiagnostics(t.Context(), "env_1") },
 			"one " + tc.one:       func() (*BuildDiagnostics, error) { return c.BuildDiagnostics(t.Context(), "env_1", "bld_1") },

@@ -21,7 +21,7 @@ func TestCreateEnvironment_sendsOnlyWhatIsSet(t *testing.T) {
 		`{"name":"ci","repositories":[]}`:                                        {Name: "ci", Repositories: []Repository{}},
 		`{"name":"ci","scope":"organization","repositories":[{"url":"u","script":"s"}],"setupScript":"x","sourceId":"src_1","makeOrganizationDefault":true}`: {Name: "ci", Scope: ScopeOrganization, Repositories: aCreation.Repositories, SetupScript: "x", SourceID: "src_1", MakeOrganizationDefault: true},
 	} {
-		c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{"GET ": listed(), "POST ": `201 {"id":"env_1","buildId":"bld_1"}`}))
+		c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{"GET ": listed(), "POST ": `201 {"id":"env_1","buildId":"bld_1"}`}))
 		made, err := c.Create(t.Context(), body)
 		clienttest.Must(t, err)
 		if sent := rec.Bodies[len(rec.Bodies)-1]; sent != want {

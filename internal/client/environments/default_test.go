@@ -39,11 +39,11 @@ func TestDefaultEnvironmentNow_isNotServedFromAnOldListing(t *testing.T) {
 
 func TestDefaultEnvironment_fails(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serveShort(t, clienttest.Answers(map[string]string{"GET ": `403 {"detail":"no"}`}))
+	c, _, _ := serveShort(t, clienttest.Responses(map[string]string{"GET ": `403 {"detail":"no"}`}))
 	if got, err := c.Default(t.Context()); got != "" || transport.StatusOf(err) != http.StatusForbidden {
 		t.Errorf("got %q, %v", got, err)
 	}
-	c, _, _ = serveShort(t, clienttest.Answers(map[string]string{"GET ": listed()}))
+	c, _, _ = serveShort(t, clienttest.Responses(map[string]string{"GET ": listed()}))
 	if got, err := c.Default(t.Context()); got != "" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
@@ -79,7 +79,7 @@ func TestSetDefaultEnvironment(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{put: tc.answer, list: tc.list}))
+			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{put: tc.answer, list: tc.list}))
 			err := c.SetDefault(t.Context(), "env_1")
 			if !clienttest.IsA(err, tc.wantErr) {
 				t.Errorf("got %v", err)
@@ -130,7 +130,7 @@ func TestSourceOptions_readsEveryForm(t *testing.T) {
 		``:                             "",
 		`{"unavailableProviders":[1]}`: "",
 	} {
-		c, _, _ := serveShort(t, clienttest.Answers(map[string]string{"GET /source-options": "200 " + answer}))
+		c, _, _ := serveShort(t, clienttest.Responses(map[string]string{"GET /source-options": "200 " + answer}))
 		got, err := c.SourceOptions(t.Context())
 		if (err == nil) != (want != "") || err == nil && fmt.Sprint(*got) != want {
 			t.Errorf("%s: got %+v, %v", answer, got, err)
@@ -144,7 +144,7 @@ func TestSourceOptions_readsEveryForm(t *testing.T) {
 func TestSourceOptions_oneRequestServesAll(t *testing.T) {
 	t.Parallel()
 	for answer, status := range map[string]int{`200 {"providers":[]}`: 0, `403 {"detail":"no"}`: 403, `501 {"detail":"no"}`: 501} {
-		c, rec, clk := serveShort(t, clienttest.Answers(map[string]string{"GET /source-options": answer}))
+		c, rec, clk := serveShort(t, clienttest.Responses(map[string]string{"GET /source-options": answer}))
 		var all sync.WaitGroup
 		for range 20 {
 			all.Go(func() {

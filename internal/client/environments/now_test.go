@@ -71,7 +71,7 @@ func TestEnvironmentNow_readsTogetherWhatComesTogether(t *testing.T) {
 
 func TestEnvironmentNow_isGone(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serveShort(t, clienttest.Answers(map[string]string{"GET /env_1": `404 {"detail":"no"}`}))
+	c, _, _ := serveShort(t, clienttest.Responses(map[string]string{"GET /env_1": `404 {"detail":"no"}`}))
 	if _, err := c.GetNow(t.Context(), "env_1"); !transport.IsNotFound(err) {
 		t.Errorf("got %v", err)
 	}

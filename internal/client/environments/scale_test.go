@@ -27,10 +27,10 @@ func manyEnvironments(b *testing.B, n int) *Client {
 	var made atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
-			clienttest.AnswerJSON(w, http.StatusCreated, fmt.Sprintf(`{"id":"env_new_%d","buildId":"bld_1"}`, made.Add(1)))
+			clienttest.RespondJSON(w, http.StatusCreated, fmt.Sprintf(`{"id":"env_new_%d","buildId":"bld_1"}`, made.Add(1)))
 			return
 		}
-		clienttest.AnswerJSON(w, http.StatusOK, body)
+		clienttest.RespondJSON(w, http.StatusOK, body)
 	}))
 	b.Cleanup(server.Close)
 	c := connected(b, transport.Config{BaseURL: server.URL, APIKey: clienttest.Key, Clock: clock.NewFake(clienttest.Start)})

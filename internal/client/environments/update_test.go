@@ -82,7 +82,7 @@ func TestUpdateEnvironment_findsTheBuild(t *testing.T) {
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{patch: tc.answer, get: tc.present, "GET ": listed()}))
+			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{patch: tc.answer, get: tc.present, "GET ": listed()}))
 			c.conn.Service.Latest = clienttest.Start
 			got, err := c.Update(t.Context(), "env_1", "bld_1", tc.body)
 			if got != tc.want || !clienttest.IsA(err, tc.wantErr) {

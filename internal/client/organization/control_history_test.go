@@ -58,7 +58,7 @@ func TestEnterpriseControlHistory_readsEveryField(t *testing.T) {
 // The newest change is first in any order of the service, and each change is there once.
 func TestEnterpriseControlHistory_order(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{
+	c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{
 		"GET " + controlsRoute + "?limit=100":          changesPage("a", change(7), change(9), change(8)),
 		"GET " + controlsRoute + "?cursor=a&limit=100": changesPage("", change(7), change(10), change(6)),
 	}))

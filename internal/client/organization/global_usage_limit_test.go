@@ -31,7 +31,7 @@ func TestGlobalUsageLimit_readsEveryForm(t *testing.T) {
 		`<html>`:                              "",
 		``:                                    "",
 	} {
-		c, _, _ := serveShort(t, clienttest.Answers(map[string]string{getGlobal: "200 " + answer}))
+		c, _, _ := serveShort(t, clienttest.Responses(map[string]string{getGlobal: "200 " + answer}))
 		got, err := c.GlobalUsageLimit(t.Context())
 		if (err == nil) != (want != "") || err == nil && shownLimit(got) != want {
 			t.Errorf("%s: got %s, %v", answer, shownLimit(got), err)
@@ -44,7 +44,7 @@ func TestGlobalUsageLimit_readsEveryForm(t *testing.T) {
 
 func TestGlobalUsageLimit_oneRequestServesAll(t *testing.T) {
 	t.Parallel()
-	c, rec, clk := serveShort(t, clienttest.Answers(map[string]string{getGlobal: `200 {"limit":5}`, putGlobal: `200 {"limit":1000000}`, putLimits: updated("a@x 1000000")}))
+	c, rec, clk := serveShort(t, clienttest.Responses(map[string]string{getGlobal: `200 {"limit":5}`, putGlobal: `200 {"limit":1000000}`, putLimits: updated("a@x 1000000")}))
 	read := func() {
 		t.Helper()
 		for range 3 {
@@ -74,7 +74,7 @@ func TestGlobalUsageLimit_writtenTogether(t *testing.T) {
 		"two values":            {new(int64(million)), new(int64(2 * million)), clienttest.Is[*LimitConflictError]},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, clienttest.Answers(map[string]string{putGlobal: `200 {"limit":1000000}`}), func(t *testing.T, c *Client, b *clienttest.Bubbled) {
+			inBubble(t, clienttest.Responses(map[string]string{putGlobal: `200 {"limit":1000000}`}), func(t *testing.T, c *Client, b *clienttest.Bubbled) {
 				write := func(limit *int64) error {
 					if limit == nil {
 						return c.RemoveGlobalUsageLimit(t.Context())
@@ -101,7 +101,7 @@ func TestGlobalUsageLimit_writtenTogether(t *testing.T) {
 // An apply plans again after its writes, which must not list the limits again.
 func TestFirstUsageLimits(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{
+	c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{
 		getLimits: limited("a@x 1"), putLimits: updated("a@x 1000000"), getGlobal: `200 {"limit":7}`, putGlobal: `200 {"limit":1000000}`,
 	}))
 	for range 2 {
@@ -123,7 +123,7 @@ func TestFirstUsageLimits(t *testing.T) {
 func TestFirstUsageLimits_refused(t *testing.T) {
 	t.Parallel()
 	const no = `403 {"detail":"no"}`
-	c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{getLimits: no, getGlobal: no}))
+	c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{getLimits: no, getGlobal: no}))
 	for _, fails := range []bool{true, false} {
 		limits, userErr := c.FirstUsageLimits(t.Context())
 		global, globalErr := c.FirstGlobalUsageLimit(t.Context())
@@ -180,7 +180,7 @@ func TestSetAndRemoveGlobalUsageLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{putGlobal: tc.put, getGlobal: tc.read}))
+			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{putGlobal: tc.put, getGlobal: tc.read}))
 			var err error
 			body := `{"limit":9007199254740992}`
 			if tc.removes {

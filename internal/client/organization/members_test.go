@@ -73,7 +73,7 @@ func TestMembers_readsEveryField(t *testing.T) {
 
 func TestMembers_pages(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serveShort(t, clienttest.Answers(threePages))
+	c, rec, _ := serveShort(t, clienttest.Responses(threePages))
 	for range 2 {
 		if found, err := c.Members(t.Context(), 0); err != nil || membersOf(found) != "u1 u2 u3 u4 u5" {
 			t.Errorf("got %s, %v", membersOf(found), err)
@@ -138,7 +138,7 @@ func TestMembers_failures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{
+			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{
 				"GET " + membersRoute + "?limit=100":          first,
 				"GET " + membersRoute + "?cursor=a&limit=100": tc.second,
 			}))
@@ -169,7 +169,7 @@ func TestMembersByEmail(t *testing.T) {
 	} {
 		t.Run(email, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, clienttest.Answers(threePages))
+			c, rec, _ := serveShort(t, clienttest.Responses(threePages))
 			for range 2 {
 				if found, err := c.MembersByEmail(t.Context(), email); err != nil || membersOf(found) != tc.want {
 					t.Errorf("got %s, %v", membersOf(found), err)
@@ -194,7 +194,7 @@ func TestMembersByEmail_twoOfTheSameEmail(t *testing.T) {
 // Concurrent callers share the pages.
 func TestMembers_manyReadersShareThePages(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serveShort(t, clienttest.Answers(threePages))
+	c, rec, _ := serveShort(t, clienttest.Responses(threePages))
 	var wait sync.WaitGroup
 	for n := range 50 {
 		wait.Go(func() {

@@ -96,7 +96,7 @@ func TestUsageLimits_readsEveryForm(t *testing.T) {
 		`<html>`:                      "",
 		``:                            "",
 	} {
-		c, _, _ := serveShort(t, clienttest.Answers(map[string]string{getLimits: "200 " + answer}))
+		c, _, _ := serveShort(t, clienttest.Responses(map[string]string{getLimits: "200 " + answer}))
 		got, err := c.UsageLimits(t.Context())
 		if (err == nil) != (want != "") || err == nil && shownLimits(got) != want {
 			t.Errorf("%s: got %+v, %v", answer, got, err)
@@ -116,7 +116,7 @@ func TestUsageLimits_lacksWhatIsRequired(t *testing.T) {
 		`{"globalLimit":1,"userLimits":null}`:              "the field userLimits is null",
 		`{"globalLimit":1,"userLimits":[{"email":"b@x"}]}`: "object 1 of the list is invalid: the field limit is missing",
 	} {
-		c, _, _ := serveShort(t, clienttest.Answers(map[string]string{getLimits: "200 " + answer}))
+		c, _, _ := serveShort(t, clienttest.Responses(map[string]string{getLimits: "200 " + answer}))
 		if _, err := c.UserUsageLimit(t.Context(), "b@x"); !clienttest.IsA(err, clienttest.Is[*transport.ResponseError]) || collection.IsGone(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "getUserUsageLimits") {
 			t.Errorf("%s: got %v", answer, err)
 		}
@@ -150,7 +150,7 @@ func TestUserUsageLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{getLimits: tc.listed}))
+			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{getLimits: tc.listed}))
 			got, err := c.UserUsageLimit(t.Context(), tc.email)
 			switch {
 			case tc.want == "gone":
@@ -173,7 +173,7 @@ func TestUserUsageLimit(t *testing.T) {
 // A reader cannot change the result of another reader.
 func TestUserUsageLimit_isACopy(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serveShort(t, clienttest.Answers(map[string]string{getLimits: limited("a@x 1")}))
+	c, _, _ := serveShort(t, clienttest.Responses(map[string]string{getLimits: limited("a@x 1")}))
 	for range 2 {
 		got, err := c.UserUsageLimit(t.Context(), "a@x")
 		if err != nil || got.Email != "a@x" {
@@ -185,7 +185,7 @@ func TestUserUsageLimit_isACopy(t *testing.T) {
 
 func TestUsageLimits_oneListingServesAll(t *testing.T) {
 	t.Parallel()
-	c, rec, clk := serveShort(t, clienttest.Answers(map[string]string{getLimits: limited("a@x 1"), putLimits: updated("a@x 1000000"), putGlobal: `200 {"limit":null}`}))
+	c, rec, clk := serveShort(t, clienttest.Responses(map[string]string{getLimits: limited("a@x 1"), putLimits: updated("a@x 1000000"), putGlobal: `200 {"limit":null}`}))
 	read := func() {
 		t.Helper()
 		var all sync.WaitGroup
@@ -225,7 +225,7 @@ func TestLimits_failuresOfReads(t *testing.T) {
 			getLimits: func(c *Client) error { _, err := c.UserUsageLimit(t.Context(), "a@x"); return err },
 			getGlobal: func(c *Client) error { _, err := c.GlobalUsageLimit(t.Context()); return err },
 		} {
-			c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{name: answer}))
+			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{name: answer}))
 			if err := read(c); err == nil || collection.IsGone(err) || rec.Count(http.MethodGet) != requests {
 				t.Errorf("%s, %s: got %v after %v", name, answer, err, rec.Calls())
 			}
@@ -326,7 +326,7 @@ func TestSetAndRemoveUserUsageLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{put: tc.answer, lookUp: tc.list}))
+			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{put: tc.answer, lookUp: tc.list}))
 			var got *UserUsageLimit
 			var err error
 			body := `{"users":[{"email":"a@x","limit":1000000}]}`
@@ -385,7 +385,7 @@ func TestLimits_areLookedUpAnew(t *testing.T) {
 
 // A read without a response does not delay a stopped run forever.
 func TestSetUserUsageLimit_aLookEndsSomeTimeAfterTheRun(t *testing.T) {
-	inBubble(t, clienttest.Answers(map[string]string{putLimits: `503 {"detail":"no"}`, getLimits: "wait 200 {}"}), func(t *testing.T, c *Client, b *clienttest.Bubbled) {
+	inBubble(t, clienttest.Responses(map[string]string{putLimits: `503 {"detail":"no"}`, getLimits: "wait 200 {}"}), func(t *testing.T, c *Client, b *clienttest.Bubbled) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := c.SetUserUsageLimit(ctx, "a@x", million); transport.StatusOf(err) != http.StatusServiceUnavailable {
@@ -404,7 +404,7 @@ func TestSetUserUsageLimit_whereTheRateIsLimited(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 		w.Header().Set("Retry-After", "3600")
-		clienttest.AnswerJSON(w, http.StatusTooManyRequests, `{"detail":"slow down"}`)
+		clienttest.RespondJSON(w, http.StatusTooManyRequests, `{"detail":"slow down"}`)
 	})
 	if _, err := c.SetUserUsageLimit(t.Context(), "a@x", million); transport.StatusOf(err) != http.StatusTooManyRequests {
 		t.Errorf("got %v", err)
@@ -413,7 +413,7 @@ func TestSetUserUsageLimit_whereTheRateIsLimited(t *testing.T) {
 
 	c, rec, _ = serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 		if n < 3 {
-			clienttest.AnswerJSON(w, http.StatusTooManyRequests, `{"detail":"slow down"}`)
+			clienttest.RespondJSON(w, http.StatusTooManyRequests, `{"detail":"slow down"}`)
 			return
 		}
 		clienttest.Say(w, updated("a@x 1000000"))

@@ -35,7 +35,7 @@ func TestServiceAccounts_readsEveryForm(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 200, tc.answer) })
+			c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, tc.answer) })
 			found, err := c.List(t.Context())
 			var got []string
 			for _, a := range found {
@@ -54,11 +54,11 @@ func TestServiceAccount_readsShareOneListing(t *testing.T) {
 	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		switch {
 		case r.Method != http.MethodGet:
-			clienttest.AnswerJSON(w, 200, `{"id":"sa_1","name":"a","status":"active"}`)
+			clienttest.RespondJSON(w, 200, `{"id":"sa_1","name":"a","status":"active"}`)
 		case strings.HasSuffix(r.URL.Path, "/service-accounts"):
-			clienttest.AnswerJSON(w, 200, `{"serviceAccounts":[{"id":"sa_1","name":"a","status":"active"},{"id":"sa_2","name":"b","status":"active"}]}`)
+			clienttest.RespondJSON(w, 200, `{"serviceAccounts":[{"id":"sa_1","name":"a","status":"active"},{"id":"sa_2","name":"b","status":"active"}]}`)
 		default:
-			clienttest.AnswerJSON(w, 200, `{"id":"sa_1","name":"a","status":"active"}`)
+			clienttest.RespondJSON(w, 200, `{"id":"sa_1","name":"a","status":"active"}`)
 		}
 	})
 	read := func(want int) {
@@ -91,7 +91,7 @@ func TestUpdateServiceAccount_sendsOnlyWhatIsSet(t *testing.T) {
 		`{"description":"inactive","status":"inactive"}`: {Description: &status, Status: &status},
 	} {
 		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-			clienttest.AnswerJSON(w, 200, `{"id":"a/../b","name":"a"}`)
+			clienttest.RespondJSON(w, 200, `{"id":"a/../b","name":"a"}`)
 		})
 		if _, err := c.Update(t.Context(), "a/../b", body); err != nil {
 			t.Fatal(err)
@@ -130,14 +130,14 @@ func TestCreateServiceAccount_reconcilesALostAnswer(t *testing.T) {
 		wantID        string
 		wantErr       any
 	}{
-		"answered":             {before: other, post: func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 201, mine) }, posts: 1, wantID: "sa_new"},
-		"answered, wrapped":    {before: other, post: func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 201, `{"serviceAccount":`+mine+`}`) }, posts: 1, wantID: "sa_new"},
+		"answered":             {before: other, post: func(w http.ResponseWriter) { clienttest.RespondJSON(w, 201, mine) }, posts: 1, wantID: "sa_new"},
+		"answered, wrapped":    {before: other, post: func(w http.ResponseWriter) { clienttest.RespondJSON(w, 201, `{"serviceAccount":`+mine+`}`) }, posts: 1, wantID: "sa_new"},
 		"dropped after commit": {before: other, after: other + "," + mine, post: clienttest.Drop, posts: 1, wantID: "sa_new"},
 		"truncated":            {after: mine, post: func(w http.ResponseWriter) { clienttest.Cut(w, 201) }, posts: 1, wantID: "sa_new"},
-		"500 before commit":    {before: other, after: other, post: func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 500, `{}`) }, posts: 1, wantErr: new(*create.LostError)},
+		"500 before commit":    {before: other, after: other, post: func(w http.ResponseWriter) { clienttest.RespondJSON(w, 500, `{}`) }, posts: 1, wantErr: new(*create.LostError)},
 		"an older one exists":  {before: other + "," + older, posts: 0, wantErr: new(*create.ExistsError)},
-		"somebody was quicker": {after: older, post: func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 409, `{"detail":"taken"}`) }, posts: 1, wantErr: new(*create.ExistsError)},
-		"refused":              {post: func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 402, `{}`) }, posts: 1, wantErr: new(*transport.APIError)},
+		"somebody was quicker": {after: older, post: func(w http.ResponseWriter) { clienttest.RespondJSON(w, 409, `{"detail":"taken"}`) }, posts: 1, wantErr: new(*create.ExistsError)},
+		"refused":              {post: func(w http.ResponseWriter) { clienttest.RespondJSON(w, 402, `{}`) }, posts: 1, wantErr: new(*transport.APIError)},
 		"two appeared at once": {after: mine + "," + older, post: clienttest.Drop, posts: 1, wantErr: new(*create.LostError)},
 		"another description":  {after: `{"id":"sa_new","name":"ci","description":"theirs"}`, post: clienttest.Drop, posts: 1, wantErr: new(*create.LostError)},
 	} {
@@ -150,7 +150,7 @@ func TestCreateServiceAccount_reconcilesALostAnswer(t *testing.T) {
 					tc.post(w)
 					return
 				}
-				clienttest.AnswerJSON(w, 200, `{"serviceAccounts":[`+listing+`]}`)
+				clienttest.RespondJSON(w, 200, `{"serviceAccounts":[`+listing+`]}`)
 			})
 			got, err := c.Create(t.Context(), CreateRequest{Name: "ci"})
 			if tc.wantErr == nil && (err != nil || got.ID != tc.wantID) {
@@ -188,10 +188,10 @@ func TestUpdateServiceAccount_readsBack(t *testing.T) {
 			t.Parallel()
 			c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 				if r.Method == http.MethodPatch {
-					clienttest.AnswerJSON(w, 200, tc.answer)
+					clienttest.RespondJSON(w, 200, tc.answer)
 					return
 				}
-				clienttest.AnswerJSON(w, 200, tc.stored)
+				clienttest.RespondJSON(w, 200, tc.stored)
 			})
 			updated, err := c.Update(t.Context(), "sa_1", UpdateRequest{Status: &status})
 			if tc.wantErr == "" && (err != nil || updated.Status != "inactive") || tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr)) {
@@ -219,10 +219,10 @@ func TestDelete_ofWhatIsGone(t *testing.T) {
 	} {
 		c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 			if r.Method == http.MethodDelete {
-				clienttest.AnswerJSON(w, 404, tc.deletion)
+				clienttest.RespondJSON(w, 404, tc.deletion)
 				return
 			}
-			clienttest.AnswerJSON(w, tc.status, tc.listing)
+			clienttest.RespondJSON(w, tc.status, tc.listing)
 		})
 		if err := c.Delete(t.Context(), "sa_1"); collection.IsGone(err) == tc.wantErr {
 			t.Errorf("%s: %v", name, err)
@@ -234,7 +234,7 @@ func TestDelete_ofWhatIsGone(t *testing.T) {
 func TestRevokeKey_refusesPages(t *testing.T) {
 	t.Parallel()
 	for answer, ok := range map[string]bool{"": true, `{}`: true, ` {"deleted":true}`: true, `[]`: true, `<html>log in</html>`: false, "OK": false} {
-		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 200, answer) })
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, answer) })
 		err := c.RevokeKey(t.Context(), "sa", "key")
 		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "base_url") {
 			t.Errorf("%q: %v", answer, err)

@@ -323,10 +323,10 @@ func TestCreateAPIKey_readsItsAnswer(t *testing.T) {
 				w.Header().Set("Date", tc.date)
 			}
 			if r.Method == http.MethodGet {
-				clienttest.AnswerJSON(w, 200, `{"apiKeys":[]}`)
+				clienttest.RespondJSON(w, 200, `{"apiKeys":[]}`)
 				return
 			}
-			clienttest.AnswerJSON(w, tc.status, tc.answer)
+			clienttest.RespondJSON(w, tc.status, tc.answer)
 		})
 		made, err := c.CreateKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"})
 		var lost *create.LostError

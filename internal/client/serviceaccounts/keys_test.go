@@ -83,9 +83,9 @@ func (s *keyring) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodGet:
 		s.listed++
 		body, _ := json.Marshal(map[string]any{"apiKeys": s.keys})
-		clienttest.AnswerJSON(w, 200, string(body))
+		clienttest.RespondJSON(w, 200, string(body))
 	case len(path) == 3 && path[2] == "revoke" && s.keeping:
-		clienttest.AnswerJSON(w, 403, `{"detail":"no","status":403,"title":"x"}`)
+		clienttest.RespondJSON(w, 403, `{"detail":"no","status":403,"title":"x"}`)
 	case len(path) == 3 && path[2] == "revoke":
 		s.revoked = append(s.revoked, path[1])
 		s.end(path[1], s.clk.Now())
@@ -99,7 +99,7 @@ func (s *keyring) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.keys = nil
 		}
 		if s.refusing {
-			clienttest.AnswerJSON(w, 400, `{"detail":"no","status":400,"title":"x"}`)
+			clienttest.RespondJSON(w, 400, `{"detail":"no","status":400,"title":"x"}`)
 			return
 		}
 		if !s.swallow && body.GraceMinutes == 0 {
@@ -113,7 +113,7 @@ func (s *keyring) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *keyring) mint(w http.ResponseWriter, status int) {
 	if s.made++; s.made > 50 {
-		clienttest.AnswerJSON(w, 400, `{"detail":"the minting does not end"}`)
+		clienttest.RespondJSON(w, 400, `{"detail":"the minting does not end"}`)
 		return
 	}
 	id := fmt.Sprint("made-", s.made)
@@ -126,7 +126,7 @@ func (s *keyring) mint(w http.ResponseWriter, status int) {
 	if s.breaking != nil && s.breaking(s.made) {
 		clienttest.Drop(w)
 	}
-	clienttest.AnswerJSON(w, status, fmt.Sprintf(`{"apiKey":{"id":%q,"value":"fk-value-%d","fingerprint":"f","name":"ci","expiresAt":null}}`, id, s.made))
+	clienttest.RespondJSON(w, status, fmt.Sprintf(`{"apiKey":{"id":%q,"value":"fk-value-%d","fingerprint":"f","name":"ci","expiresAt":null}}`, id, s.made))
 }
 
 func newKeyring(t *testing.T) (*keyring, *Client) {
@@ -172,7 +172,7 @@ func TestAPIKeys_refusesWhatIsNoListing(t *testing.T) {
 	for body, want := range map[string]int{
 		`{"apiKeys":[]}`: 0, `[]`: 0, `[{"id":"a","name":"n"}]`: 1, `{"apiKeys":[{"id":"a","name":"n","expiresAt":null,"extra":1}],"meta":{}}`: 1, `{}`: -1, `{"items":[]}`: -1, `{"apiKeys":null}`: 0, `"x"`: -1, `[{"name":"n"}]`: -1, `[{"id":"a"}]`: -1,
 	} {
-		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.AnswerJSON(w, 200, body) })
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, body) })
 		keys, err := c.ListKeys(t.Context(), "sa")
 		if want < 0 && err == nil || want >= 0 && (err != nil || len(keys) != want) {
 			t.Errorf("%s: %+v, %v", body, keys, err)

@@ -42,7 +42,7 @@ var aWiki = func() []byte {
 
 // exportForms are the ways in which the service returns an archive in the storage.
 var exportForms = map[string]func(w http.ResponseWriter, storage string){
-	"link": func(w http.ResponseWriter, storage string) { clienttest.AnswerJSON(w, 200, `{"url":"`+storage+`"}`) },
+	"link": func(w http.ResponseWriter, storage string) { clienttest.RespondJSON(w, 200, `{"url":"`+storage+`"}`) },
 	"link of a kind": func(w http.ResponseWriter, storage string) {
 		_, _ = io.WriteString(w, "\n {\"url\":\""+storage+"\",\"more\":1}")
 	},
@@ -110,7 +110,7 @@ func TestExportWikiRun_archiveInTheAnswer(t *testing.T) {
 	for name, data := range map[string][]byte{"some files": aWiki, "no files": empty} {
 		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 			if n == 1 {
-				clienttest.AnswerJSON(w, 503, `{"detail":"later"}`)
+				clienttest.RespondJSON(w, 503, `{"detail":"later"}`)
 				return
 			}
 			w.Header().Set("Content-Type", "application/octet-stream")
@@ -132,13 +132,13 @@ func TestExportWikiRun_expiredAddress(t *testing.T) {
 				t.Parallel()
 				storage := clienttest.ServeStorage(t, func(w http.ResponseWriter, r *http.Request, n int) {
 					if stays || r.URL.RawQuery == "n=1" {
-						clienttest.AnswerJSON(w, status, `{"message":"the address has expired"}`)
+						clienttest.RespondJSON(w, status, `{"message":"the address has expired"}`)
 						return
 					}
 					sendArchive(w, r, n)
 				})
 				c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
-					clienttest.AnswerJSON(w, 200, `{"url":"`+storage.URL+`?n=`+strconv.Itoa(n)+`"}`)
+					clienttest.RespondJSON(w, 200, `{"url":"`+storage.URL+`?n=`+strconv.Itoa(n)+`"}`)
 				})
 				var got bytes.Buffer
 				_, err := c.Export(t.Context(), "r1", &got)
@@ -250,9 +250,9 @@ func TestExportWikiRun_refusals(t *testing.T) {
 		status int
 		sent   int
 	}{
-		"403":                       {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 403, `{"detail":"off"}`) }, 403, 1},
-		"404":                       {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 404, `{"detail":"gone"}`) }, 404, 1},
-		"500":                       {func(w http.ResponseWriter) { clienttest.AnswerJSON(w, 500, `{"detail":"down"}`) }, 500, 4},
+		"403":                       {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 403, `{"detail":"off"}`) }, 403, 1},
+		"404":                       {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 404, `{"detail":"gone"}`) }, 404, 1},
+		"500":                       {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 500, `{"detail":"down"}`) }, 500, 4},
 		"a redirect to nowhere":     {func(w http.ResponseWriter) { w.WriteHeader(302) }, 302, 1},
 		"an error that is archived": {func(w http.ResponseWriter) { w.WriteHeader(404); _, _ = w.Write(aWiki) }, 404, 1},
 	} {

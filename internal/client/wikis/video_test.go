@@ -29,7 +29,7 @@ func TestCreateWikiVideoUpload(t *testing.T) {
 				if n == 1 {
 					clienttest.Drop(w) // Nobody has the URL of the lost response, so the request is retried.
 				}
-				clienttest.AnswerJSON(w, 200, tc.answer)
+				clienttest.RespondJSON(w, 200, tc.answer)
 			})
 			upload, err := c.CreateVideoUpload(t.Context())
 			if err != nil || !reflect.DeepEqual(*upload, tc.want) {
@@ -45,7 +45,7 @@ func TestCreateWikiVideoUpload(t *testing.T) {
 func TestCreateWikiVideoUpload_needsAnAddress(t *testing.T) {
 	t.Parallel()
 	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-		clienttest.AnswerJSON(w, 200, `{"fields":{"key":"k"}}`)
+		clienttest.RespondJSON(w, 200, `{"fields":{"key":"k"}}`)
 	})
 	_, err := c.CreateVideoUpload(t.Context())
 	var answer *transport.ResponseError

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// control sends one request to the control API of the emulator that the environment names, and prints its answer.
+// control sends one request to the control API of the emulator that the environment names, and prints its response.
 func control(ctx context.Context, args []string, stdout io.Writer) error {
 	address, key := os.Getenv(envBaseURL), os.Getenv(envAPIKey)
 	switch {
