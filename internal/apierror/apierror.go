@@ -335,7 +335,7 @@ func (f *failure) afterForeignResponse(e *transport.APIError) string {
 		who = "a login page or a proxy"
 	case e.Status == http.StatusTooManyRequests:
 		who, more = "a gateway", phrase.Join("If base_url is correct, a gateway in front of the service limits the request rate.", retryAfter(e), staySlow)
-	case e.Status >= http.StatusInternalServerError, e.MayHaveActed():
+	case e.MayHaveActed():
 		who, more = "a gateway", phrase.Join("If base_url is correct, the service is currently unreachable. Try again later.", f.mayHaveActed())
 	}
 	return phrase.Join(fmt.Sprintf("The response %d to %s %s is not in the service's format. It may come from %s. Check base_url, including its path.", e.Status, e.Method, e.Route, who), more)
