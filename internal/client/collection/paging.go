@@ -180,8 +180,8 @@ func NewPages[T any, P interface {
 
 // PageSize returns the page size for so many objects, as part of a key; 0 means all objects.
 func PageSize(most int) string {
-	if most > 0 && most < MaxPageSize {
-		return strconv.Itoa(most)
+	if most > 0 {
+		return strconv.Itoa(min(most, MaxPageSize))
 	}
 	return strconv.Itoa(MaxPageSize)
 }

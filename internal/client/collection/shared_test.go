@@ -231,7 +231,7 @@ func TestShared_confirmGone(t *testing.T) {
 		listings int64
 	}{
 		"not listed":   {id: "9", want: IsGone, listings: 1},
-		"listed":       {id: "1", want: func(err error) bool { return err == error(notFound) }, listings: 2},
+		"listed":       {id: "1", want: func(err error) bool { return errors.Is(err, notFound) && !IsGone(err) }, listings: 2},
 		"not listable": {id: "1", listErr: &transport.APIError{Status: 500}, want: clienttest.Is[*UnprovenGoneError], listings: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
