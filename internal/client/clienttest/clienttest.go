@@ -217,17 +217,17 @@ func IsA(err error, want func(error) bool) bool {
 	return want(err)
 }
 
-// storageService is a file storage that handles the nth request, counted from 1, with handle.
-type storageService struct {
+// StorageService is a file storage that handles the nth request, counted from 1, with handle.
+type StorageService struct {
 	mu       sync.Mutex
 	requests []*http.Request
 	forms    []map[string]string
 	*httptest.Server
 }
 
-func ServeStorage(t testing.TB, handle func(w http.ResponseWriter, r *http.Request, n int)) *storageService {
+func ServeStorage(t testing.TB, handle func(w http.ResponseWriter, r *http.Request, n int)) *StorageService {
 	t.Helper()
-	s := &storageService{}
+	s := &StorageService{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		form := map[string]string{}
 		if reader, err := r.MultipartReader(); err == nil {
@@ -254,7 +254,7 @@ func ServeStorage(t testing.TB, handle func(w http.ResponseWriter, r *http.Reque
 }
 
 // Seen returns the requests and forms so far.
-func (s *storageService) Seen() ([]*http.Request, []map[string]string) {
+func (s *StorageService) Seen() ([]*http.Request, []map[string]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests), slices.Clone(s.forms)
