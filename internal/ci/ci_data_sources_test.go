@@ -156,7 +156,7 @@ func TestAccCIRepositories_everyField(t *testing.T) {
 	}
 	tools := repository("robin/tools", "main", false, "admin", true)
 	runSteps(t, e,
-		failingStep(e, repositories.data(`owner = ""`), `owner\s+must\s+not\s+be\s+blank:\s+leave\s+it\s+out`),
+		failingStep(e, repositories.data(`owner = ""`), `owner\s+must\s+not\s+be\s+blank.\s+Leave\s+it\s+out`),
 		failingStep(e, repositories.data(`owner = " "`), `owner\s+must\s+not\s+be\s+blank`),
 		readStep(e, repositories.data(""), repositories.is("repositories", objects(append(acme, tools)...)), repositories.is("owner", knownvalue.Null())),
 		readStep(e, repositories.data(`owner = "ACME"`), repositories.is("repositories", objects(acme...)), repositories.is("owner", knownvalue.StringExact("ACME"))),

@@ -137,7 +137,7 @@ func TestUsageLimitsDataSource_errors(t *testing.T) {
 		"returned 500|Try again later":             {Kind: emulator.FaultStatusBeforeCommit, Status: 500},
 		"state was not changed":                    {Kind: emulator.FaultOtherResponse, Body: `{}`},
 		"object 1":                                 {Kind: emulator.FaultOtherResponse, Body: `{"globalLimit": null, "userLimits": [{"limit": 1000000}]}`},
-		"unexpected format":                        {Kind: emulator.FaultOtherResponse, Body: `{"globalLimit": "many", "userLimits": []}`},
+		"wrong type, string":                       {Kind: emulator.FaultOtherResponse, Body: `{"globalLimit": "many", "userLimits": []}`},
 	} {
 		e := acctest.New(t)
 		fault.Operation, fault.Times = "getUserUsageLimits", -1

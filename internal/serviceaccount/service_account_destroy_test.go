@@ -31,8 +31,8 @@ func TestServiceAccount_destroyWarnsHowManyComputersGoWithIt(t *testing.T) {
 		"replaced":            {computers: 2, config: acctest.Values{"name": "cd"}, want: []string{"Deletes 2 Computers:"}, listings: 1},
 		"updated":             {computers: 2, config: acctest.Values{"name": "ci", "description": "x"}},
 		"unchanged":           {computers: 2, config: acctest.Values{"name": "ci"}},
-		"the look is refused": {computers: 2, fault: &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, want: []string{`Destroying Service Account "ci" Deletes Its Computers: `, "listComputers", "403", "API keys stop working"}, listings: 1},
-		"the look fails":      {computers: 2, fault: &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1}, want: []string{"Deletes Its Computers: ", "listComputers", "500"}, listings: 5},
+		"the look is refused": {computers: 2, fault: &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, want: []string{`Destroying Service Account "ci" Deletes Computers: `, "listComputers", "403", "API keys stop working"}, listings: 1},
+		"the look fails":      {computers: 2, fault: &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1}, want: []string{"Deletes Computers: ", "listComputers", "500"}, listings: 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -112,7 +112,7 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	slices.Sort(names)
 	count, named := phrase.Count(len(owned), "Computer"), ": "+phrase.Names(names, 10)
 	if err != nil {
-		count, named = "Its Computers", fmt.Sprintf(", which the provider could not list (%s)", strings.TrimSuffix(err.Error(), "."))
+		count, named = "Computers", fmt.Sprintf(", which the provider could not list (%s)", strings.TrimSuffix(err.Error(), "."))
 	}
 	resp.Diagnostics.AddWarning(fmt.Sprintf("Destroying Service Account %q Deletes %s", state.Name.ValueString(), count),
 		fmt.Sprintf("Destroying service account %q (%s) also deletes all its computers%s. Its API keys stop working.",

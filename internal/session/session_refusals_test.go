@@ -19,17 +19,17 @@ func TestSession_invalidConfiguration(t *testing.T) {
 		at, want string
 	}{
 		"no computer":       {acctest.Values{}, "computer_id", "required"},
-		"a blank computer":  {acctest.Values{"computer_id": " "}, "computer_id", "set the ID"},
-		"a blank prompt":    {valuesOf(computer, acctest.Values{"system_prompt": "  "}), "system_prompt", "write a prompt"},
-		"a blank addition":  {valuesOf(computer, acctest.Values{"system_prompt_append": "\t"}), "system_prompt_append", "write an addition"},
-		"a blank directory": {valuesOf(computer, acctest.Values{"cwd": ""}), "cwd", "name a directory"},
+		"a blank computer":  {acctest.Values{"computer_id": " "}, "computer_id", "Set the ID"},
+		"a blank prompt":    {valuesOf(computer, acctest.Values{"system_prompt": "  "}), "system_prompt", "Write a prompt"},
+		"a blank addition":  {valuesOf(computer, acctest.Values{"system_prompt_append": "\t"}), "system_prompt_append", "Write an addition"},
+		"a blank directory": {valuesOf(computer, acctest.Values{"cwd": ""}), "cwd", "Name a directory"},
 
 		"a tag without a name":      {withSettings(computer, tags(settings{"metadata": settings{"a": "b"}})), "session_settings.tags[0].name", "required"},
 		"a tag with an empty name":  {withSettings(computer, tags(settings{"name": "a"}, settings{"name": ""})), "session_settings.tags[1].name", "must not be empty"},
 		"a null tag":                {withSettings(computer, tags(nil)), "session_settings.tags[0].name", "required"},
 		"metadata that is null":     {withSettings(computer, tags(settings{"name": "a", "metadata": settings{"b": nil}})), "session_settings.tags[0].metadata", "Null Map Value"},
 		"a worktree without a root": {withSettings(computer, settings{"worktree": settings{"branch": "b"}}), "session_settings.worktree.repo_root", "required"},
-		"a worktree of no name":     {withSettings(computer, settings{"worktree": settings{"repo_root": " "}}), "session_settings.worktree.repo_root", "set the path of the repository"},
+		"a worktree of no name":     {withSettings(computer, settings{"worktree": settings{"repo_root": " "}}), "session_settings.worktree.repo_root", "Set the path of the repository"},
 		"an empty branch":           {withSettings(computer, settings{"worktree": settings{"repo_root": "/a", "branch": ""}}), "session_settings.worktree.branch", "must not be empty"},
 		"a life cycle":              {withSettings(computer, settings{"worktree": settings{"repo_root": "/a", "lifecycle": "forever"}}), "session_settings.worktree.lifecycle", "must be one of ephemeral, persistent"},
 		"an empty model":            {withSettings(computer, settings{"model": ""}), "session_settings.model", "must not be empty"},
