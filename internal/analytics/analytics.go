@@ -31,7 +31,7 @@ type daysModel struct {
 	StartDate types.String `tfsdk:"start_date"`
 	EndDate   types.String `tfsdk:"end_date"`
 	OrgID     types.String `tfsdk:"org_id"`
-	Data      types.List   `tfsdk:"data"`
+	Data      results.Rows `tfsdk:"data"`
 }
 
 // groupedModel is the model of a data source whose rows can be grouped.
@@ -89,7 +89,7 @@ func fetch[T any](c *client.Client, m *daysModel, row results.Record[T], ask fun
 	if err != nil {
 		return err
 	}
-	m.OrgID, m.Data = value.StringOrNull(found.OrgID), row.List(found.Rows)
+	m.OrgID, m.Data = value.StringOrNull(found.OrgID), row.Rows(found.Rows)
 	return nil
 }
 

@@ -15,7 +15,7 @@ import (
 
 // NewActivityDataSource returns the data source agentyard_analytics_activity.
 func NewActivityDataSource() datasource.DataSource {
-	attributes := attributes(activityRow.DataSourceList("The days, ordered by `date` and then `group_key`." + quietDays))
+	attributes := attributes(activityRow.DataSourceRows("The days, ordered by `date` and then `group_key`." + quietDays))
 	attributes["group_by"] = groupBy("client", "client", "`daily_active_users`")
 	return &crud.DataSource[groupedModel]{
 		Name:        "analytics_activity",

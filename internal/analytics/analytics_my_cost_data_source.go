@@ -34,7 +34,7 @@ type myCostModel struct {
 
 // NewMyCostDataSource returns the data source agentyard_analytics_my_cost.
 func NewMyCostDataSource() datasource.DataSource {
-	attributes := attributes(costDay.DataSourceList("The days of `headline_daily`, ordered by `date`. Empty for any other `query_key`."))
+	attributes := attributes(costDay.DataSourceRows("The days of `headline_daily`, ordered by `date`. Empty for any other `query_key`."))
 	attributes["query_key"] = schema.StringAttribute{
 		Required:            true,
 		MarkdownDescription: "The query. One of `" + strings.Join(analytics.CostQueryKeys(), "`, `") + "`.",

@@ -16,7 +16,7 @@ func NewProductivityDataSource() datasource.DataSource {
 	return &crud.DataSource[daysModel]{
 		Name:        "analytics_productivity",
 		Description: "Returns the files, commits, and pull requests of the organization for each day." + managersOnly,
-		Attributes:  attributes(productivityRow.DataSourceList("The days, ordered by `date`." + quietDays)),
+		Attributes:  attributes(productivityRow.DataSourceRows("The days, ordered by `date`." + quietDays)),
 		Validators:  []datasource.ConfigValidator{daysInOrder{}},
 		Verb:        "read", Object: "analytics of productivity", Options: organizationOptions,
 		Fetch: func(ctx context.Context, c *client.Client, m *daysModel) error {

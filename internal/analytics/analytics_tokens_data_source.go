@@ -13,7 +13,7 @@ import (
 
 // NewTokensDataSource returns the data source agentyard_analytics_tokens.
 func NewTokensDataSource() datasource.DataSource {
-	attributes := attributes(tokenRow.DataSourceList("The days, ordered by `date` and then `group_key`." + quietDays))
+	attributes := attributes(tokenRow.DataSourceRows("The days, ordered by `date` and then `group_key`." + quietDays))
 	attributes["group_by"] = groupBy("model", "model", "`billable_tokens`, `input_tokens`, and `output_tokens`")
 	return &crud.DataSource[groupedModel]{
 		Name: "analytics_tokens",

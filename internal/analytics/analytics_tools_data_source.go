@@ -13,7 +13,7 @@ import (
 
 // NewToolsDataSource returns the data source agentyard_analytics_tools.
 func NewToolsDataSource() datasource.DataSource {
-	attributes := attributes(toolRow.DataSourceList("The days, ordered by `date` and then `group_key`." + quietDays))
+	attributes := attributes(toolRow.DataSourceRows("The days, ordered by `date` and then `group_key`." + quietDays))
 	attributes["group_by"] = groupBy("tool_name", "tool", "`tool_calls`")
 	return &crud.DataSource[groupedModel]{
 		Name:        "analytics_tools",

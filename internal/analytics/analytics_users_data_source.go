@@ -19,7 +19,7 @@ type usersModel struct {
 
 // NewUsersDataSource returns the data source agentyard_analytics_users.
 func NewUsersDataSource() datasource.DataSource {
-	attributes := attributes(userRow.DataSourceList("One entry for each user and day, ordered by `date` and then `user_id`." + quietDays))
+	attributes := attributes(userRow.DataSourceRows("One entry for each user and day, ordered by `date` and then `user_id`." + quietDays))
 	attributes["max_results"] = results.MaxResults("Maximum number of entries to return. The service returns users one after another, so users beyond the limit are left out. Defaults to all entries.")
 	return &crud.DataSource[usersModel]{
 		Name: "analytics_users",

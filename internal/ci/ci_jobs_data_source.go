@@ -6,7 +6,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/ci"
@@ -15,7 +14,7 @@ import (
 )
 
 type ciJobsModel struct {
-	Jobs types.List `tfsdk:"jobs"`
+	Jobs results.Rows `tfsdk:"jobs"`
 }
 
 // NewCIJobsDataSource returns the data source agentyard_ci_jobs.
@@ -24,12 +23,12 @@ func NewCIJobsDataSource() datasource.DataSource {
 		Name:        "ci_jobs",
 		Description: "Lists the jobs of CI automation. Each job is a workflow for which a pull request was opened." + everyMember,
 		Attributes: map[string]schema.Attribute{
-			"jobs": ciJob.DataSourceList("The jobs, newest first."),
+			"jobs": ciJob.DataSourceRows("The jobs, newest first."),
 		},
 		Verb: "list", Object: "CI jobs", Options: readOptions,
 		Fetch: func(ctx context.Context, c *client.Client, m *ciJobsModel) error {
 			found, err := c.CI.Jobs(ctx)
-			m.Jobs = ciJob.List(found)
+			m.Jobs = ciJob.Rows(found)
 			return err
 		},
 	}

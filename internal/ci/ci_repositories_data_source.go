@@ -20,7 +20,7 @@ import (
 
 type ciRepositoriesModel struct {
 	Owner        types.String `tfsdk:"owner"`
-	Repositories types.List   `tfsdk:"repositories"`
+	Repositories results.Rows `tfsdk:"repositories"`
 }
 
 // NewCIRepositoriesDataSource returns the data source agentyard_ci_repositories.
@@ -34,13 +34,13 @@ func NewCIRepositoriesDataSource() datasource.DataSource {
 				MarkdownDescription: "Return only the repositories of this owner, such as `acme`. Defaults to all owners.",
 				Validators:          []validator.String{value.NotBlank("Leave it out for the repositories of every owner.")},
 			},
-			"repositories": ciRepository.DataSourceList("The repositories, ordered by `full_name`. Empty if no code host is connected."),
+			"repositories": ciRepository.DataSourceRows("The repositories, ordered by `full_name`. Empty if no code host is connected."),
 		},
 		Verb: "list", Object: "CI repositories",
 		Options: apierror.Options{readOptions, apierror.AtStatus{http.StatusBadRequest: path.Root("owner")}},
 		Fetch: func(ctx context.Context, c *client.Client, m *ciRepositoriesModel) error {
 			found, err := c.CI.Repositories(ctx, m.Owner.ValueString())
-			m.Repositories = ciRepository.List(found)
+			m.Repositories = ciRepository.Rows(found)
 			return err
 		},
 	}

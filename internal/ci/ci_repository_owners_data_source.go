@@ -14,7 +14,7 @@ import (
 )
 
 type ciRepositoryOwnersModel struct {
-	Owners      types.List   `tfsdk:"owners"`
+	Owners      results.Rows `tfsdk:"owners"`
 	Integration types.Object `tfsdk:"integration"`
 }
 
@@ -24,7 +24,7 @@ func NewCIRepositoryOwnersDataSource() datasource.DataSource {
 		Name:        "ci_repository_owners",
 		Description: "Lists the owners of the repositories that CI automation can use." + everyMember,
 		Attributes: map[string]schema.Attribute{
-			"owners":      ciOwner.DataSourceList("The owners, ordered by `login`. Empty if no code host is connected."),
+			"owners":      ciOwner.DataSourceRows("The owners, ordered by `login`. Empty if no code host is connected."),
 			"integration": integrationAttribute(),
 		},
 		Verb: "list", Object: "CI repository owners", Options: readOptions,
@@ -33,7 +33,7 @@ func NewCIRepositoryOwnersDataSource() datasource.DataSource {
 			if err != nil {
 				return err
 			}
-			m.Owners, m.Integration = ciOwner.List(found.Owners), integration.Object(found.Integration)
+			m.Owners, m.Integration = ciOwner.Rows(found.Owners), integration.Object(found.Integration)
 			return nil
 		},
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 type ciRunsModel struct {
-	Runs        types.List   `tfsdk:"runs"`
+	Runs        results.Rows `tfsdk:"runs"`
 	Integration types.Object `tfsdk:"integration"`
 }
 
@@ -25,7 +25,7 @@ func NewCIRunsDataSource() datasource.DataSource {
 		Name:        "ci_runs",
 		Description: "Lists the runs of the workflows that CI automation created." + everyMember,
 		Attributes: map[string]schema.Attribute{
-			"runs":        ciRun.DataSourceList("The runs, in the service's order."),
+			"runs":        ciRun.DataSourceRows("The runs, in the service's order."),
 			"integration": integrationAttribute(),
 		},
 		Verb: "list", Object: "CI runs", Options: readOptions,
@@ -34,7 +34,7 @@ func NewCIRunsDataSource() datasource.DataSource {
 			if err != nil {
 				return err
 			}
-			m.Runs, m.Integration = ciRun.List(found.Runs), integration.Object(found.Integration)
+			m.Runs, m.Integration = ciRun.Rows(found.Runs), integration.Object(found.Integration)
 			return nil
 		},
 	}

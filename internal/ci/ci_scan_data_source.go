@@ -17,7 +17,7 @@ import (
 
 type ciScanModel struct {
 	ForceRefresh types.Bool   `tfsdk:"force_refresh"`
-	Workflows    types.List   `tfsdk:"workflows"`
+	Workflows    results.Rows `tfsdk:"workflows"`
 	ScannedAt    types.String `tfsdk:"scanned_at"`
 	CacheTTLMs   types.Int64  `tfsdk:"cache_ttl_ms"`
 	Integration  types.Object `tfsdk:"integration"`
@@ -34,7 +34,7 @@ func NewCIScanDataSource() datasource.DataSource {
 				MarkdownDescription: "Whether to scan the repositories again, instead of returning an earlier scan that is younger than `cache_ttl_ms`. " +
 					"With `true`, `scanned_at` differs in every plan. A scan can take up to 5 minutes, or `request_timeout` if that is longer. Defaults to `false`.",
 			},
-			"workflows":    ciWorkflow.DataSourceList("The workflows, ordered by `repo_full_name` and then `file_path`. Empty if no code host is connected."),
+			"workflows":    ciWorkflow.DataSourceRows("The workflows, ordered by `repo_full_name` and then `file_path`. Empty if no code host is connected."),
 			"scanned_at":   schema.StringAttribute{Computed: true, MarkdownDescription: "When the repositories were scanned (RFC 3339, UTC)."},
 			"cache_ttl_ms": schema.Int64Attribute{Computed: true, MarkdownDescription: "How long the service returns the same scan, in milliseconds."},
 			"integration":  integrationAttribute(),
@@ -49,7 +49,7 @@ func NewCIScanDataSource() datasource.DataSource {
 			if err != nil {
 				return err
 			}
-			m.Workflows, m.Integration = ciWorkflow.List(found.Workflows), integration.Object(found.Integration)
+			m.Workflows, m.Integration = ciWorkflow.Rows(found.Workflows), integration.Object(found.Integration)
 			m.ScannedAt, m.CacheTTLMs = value.Time(found.ScannedAt.Time()), types.Int64PointerValue(found.CacheTTL)
 			return nil
 		},

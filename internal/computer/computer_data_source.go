@@ -44,7 +44,7 @@ func NewComputerDataSource() datasource.DataSource {
 			if err != nil {
 				return err
 			}
-			m.ProvisioningSteps = stepResults.ListOrNull(found.ProvisioningSteps)
+			m.ProvisioningSteps = stepResults.List(found.ProvisioningSteps)
 			return crud.Failure(m.FromAPI(ctx, found))
 		},
 	}

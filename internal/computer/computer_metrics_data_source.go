@@ -22,7 +22,7 @@ import (
 type computerMetricsModel struct {
 	ComputerID types.String      `tfsdk:"computer_id"`
 	Start      timetypes.RFC3339 `tfsdk:"start"`
-	Samples    types.List        `tfsdk:"samples"`
+	Samples    results.Rows      `tfsdk:"samples"`
 }
 
 // NewComputerMetricsDataSource returns the data source agentyard_computer_metrics.
@@ -40,7 +40,7 @@ func NewComputerMetricsDataSource() datasource.DataSource {
 				Optional: true, CustomType: timetypes.RFC3339Type{},
 				MarkdownDescription: "Return only samples from this time on (RFC 3339). If omitted, the service chooses.",
 			},
-			"samples": metricsSample.DataSourceList("The samples, one for each interval in which the computer was awake."),
+			"samples": metricsSample.DataSourceRows("The samples, one for each interval in which the computer was awake."),
 		},
 		Verb: "read", Object: "metrics of the computer", Options: apierror.Options{atComputer, activeManagedOnly},
 		Fetch: func(ctx context.Context, c *client.Client, m *computerMetricsModel) error {
@@ -53,7 +53,7 @@ func NewComputerMetricsDataSource() datasource.DataSource {
 				start = at
 			}
 			samples, err := c.Computers.Metrics(ctx, m.ComputerID.ValueString(), start)
-			m.Samples = metricsSample.List(samples)
+			m.Samples = metricsSample.Rows(samples)
 			return err
 		},
 	}

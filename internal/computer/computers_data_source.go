@@ -12,6 +12,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -20,7 +21,7 @@ type computersModel struct {
 	ServiceAccountID         types.String `tfsdk:"service_account_id"`
 	IncludeUnlisted          types.Bool   `tfsdk:"include_unlisted"`
 	IncludeProvisioningSteps types.Bool   `tfsdk:"include_provisioning_steps"`
-	Computers                types.List   `tfsdk:"computers"`
+	Computers                results.Rows `tfsdk:"computers"`
 }
 
 // NewComputersDataSource returns the data source agentyard_computers.
@@ -47,7 +48,7 @@ func NewComputersDataSource() datasource.DataSource {
 				Optional:            true,
 				MarkdownDescription: "Whether to include `provisioning_steps`. Defaults to `false`.",
 			},
-			"computers": computerData.DataSourceList("The computers, newest first."),
+			"computers": computerData.DataSourceRows("The computers, newest first."),
 		},
 		Verb: "list", Object: "computers", Options: apierror.Options{computerFields},
 		Fetch: func(ctx context.Context, c *client.Client, m *computersModel) error {
@@ -57,7 +58,7 @@ func NewComputersDataSource() datasource.DataSource {
 				IncludeUnlisted:          m.IncludeUnlisted.ValueBool(),
 				IncludeProvisioningSteps: m.IncludeProvisioningSteps.ValueBool(),
 			})
-			m.Computers = computerData.List(found)
+			m.Computers = computerData.Rows(found)
 			return err
 		},
 	}

@@ -22,7 +22,7 @@ import (
 type buildStatusesModel struct {
 	EnvironmentIDs   []string     `tfsdk:"environment_ids"`
 	ServiceAccountID types.String `tfsdk:"service_account_id"`
-	Builds           types.List   `tfsdk:"builds"`
+	Builds           results.Rows `tfsdk:"builds"`
 }
 
 // NewEnvironmentBuildStatusesDataSource returns the data source agentyard_environment_build_statuses.
@@ -41,14 +41,14 @@ func NewEnvironmentBuildStatusesDataSource() datasource.DataSource {
 				MarkdownDescription: "Return what this service account can see. Defaults to the owner of the API key. Requires the API key of a human with the Manager role or higher.",
 				Validators:          []validator.String{value.NotEmpty()},
 			},
-			"builds": buildStatus.DataSourceList("One entry for each environment with a build, ordered by `environment_id`. Environments that do not exist, are not visible, or were never built have no entry."),
+			"builds": buildStatus.DataSourceRows("One entry for each environment with a build, ordered by `environment_id`. Environments that do not exist, are not visible, or were never built have no entry."),
 		},
 		Verb: "list", Object: "build statuses of environments",
 		Options: apierror.Options{atAccount, apierror.Fields{"environmentIds": path.Root("environment_ids")}},
 		Fetch: func(ctx context.Context, c *client.Client, m *buildStatusesModel) error {
 			slices.Sort(m.EnvironmentIDs)
 			found, err := c.Environments.BuildStatuses(ctx, m.ServiceAccountID.ValueString(), m.EnvironmentIDs)
-			m.Builds = buildStatus.List(found)
+			m.Builds = buildStatus.Rows(found)
 			return err
 		},
 	}

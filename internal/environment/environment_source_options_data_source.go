@@ -5,7 +5,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
@@ -14,8 +13,8 @@ import (
 )
 
 type sourceOptionsModel struct {
-	Providers            types.List `tfsdk:"providers"`
-	UnavailableProviders types.List `tfsdk:"unavailable_providers"`
+	Providers            results.Rows `tfsdk:"providers"`
+	UnavailableProviders results.Rows `tfsdk:"unavailable_providers"`
 }
 
 // NewEnvironmentSourceOptionsDataSource returns the data source agentyard_environment_source_options.
@@ -24,8 +23,8 @@ func NewEnvironmentSourceOptionsDataSource() datasource.DataSource {
 		Name:        "environment_source_options",
 		Description: "Lists the sources that environments can be built from, by provider.",
 		Attributes: map[string]schema.Attribute{
-			"providers":             providerOptions.DataSourceList("The available providers, in the service's order."),
-			"unavailable_providers": providerResults.DataSourceList("The providers whose sources are currently unavailable."),
+			"providers":             providerOptions.DataSourceRows("The available providers, in the service's order."),
+			"unavailable_providers": providerResults.DataSourceRows("The providers whose sources are currently unavailable."),
 		},
 		Verb: "list", Object: "environment source options",
 		Fetch: func(ctx context.Context, c *client.Client, m *sourceOptionsModel) error {
@@ -33,7 +32,7 @@ func NewEnvironmentSourceOptionsDataSource() datasource.DataSource {
 			if err != nil {
 				return err
 			}
-			m.Providers, m.UnavailableProviders = providerOptions.List(found.Providers), providerResults.List(found.UnavailableProviders)
+			m.Providers, m.UnavailableProviders = providerOptions.Rows(found.Providers), providerResults.Rows(found.UnavailableProviders)
 			return nil
 		},
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -24,7 +25,7 @@ var atAccount = apierror.AtStatus{
 
 type environmentsModel struct {
 	ServiceAccountID     types.String `tfsdk:"service_account_id"`
-	Environments         types.List   `tfsdk:"environments"`
+	Environments         results.Rows `tfsdk:"environments"`
 	DefaultEnvironmentID types.String `tfsdk:"default_environment_id"`
 }
 
@@ -40,13 +41,13 @@ func NewEnvironmentsDataSource() datasource.DataSource {
 				MarkdownDescription: "Return the environments that this service account can see. Defaults to the owner of the API key. Requires the API key of a human with the Manager role or higher.",
 				Validators:          []validator.String{value.NotEmpty()},
 			},
-			"environments":           environmentData.DataSourceList("The environments, ordered by name."),
+			"environments":           environmentData.DataSourceRows("The environments, ordered by name."),
 			"default_environment_id": schema.StringAttribute{Computed: true, MarkdownDescription: "ID of the organization's default environment. Null if there is none."},
 		},
 		Verb: "list", Object: "environments", Options: apierror.Options{atAccount},
 		Fetch: func(ctx context.Context, c *client.Client, m *environmentsModel) error {
 			found, err := c.Environments.List(ctx, m.ServiceAccountID.ValueString())
-			m.Environments = environmentData.List(found)
+			m.Environments = environmentData.Rows(found)
 			m.DefaultEnvironmentID = value.StringOrNull(environments.DefaultAmong(found))
 			return err
 		},

@@ -17,8 +17,8 @@ import (
 )
 
 type controlHistoryModel struct {
-	MaxResults types.Int64 `tfsdk:"max_results"`
-	Changes    types.List  `tfsdk:"changes"`
+	MaxResults types.Int64  `tfsdk:"max_results"`
+	Changes    results.Rows `tfsdk:"changes"`
 }
 
 // NewEnterpriseControlHistoryDataSource returns the data source agentyard_enterprise_control_history.
@@ -28,12 +28,12 @@ func NewEnterpriseControlHistoryDataSource() datasource.DataSource {
 		Description: "Lists the changes to the organization's enterprise control settings." + managersOnly,
 		Attributes: map[string]schema.Attribute{
 			"max_results": results.MaxResults("Maximum number of changes to return, newest first. Defaults to all changes."),
-			"changes":     controlChange.DataSourceList("The changes, newest first."),
+			"changes":     controlChange.DataSourceRows("The changes, newest first."),
 		},
 		Verb: "read", Object: "enterprise control history", Options: apierror.Options{needsManager},
 		Fetch: func(ctx context.Context, c *client.Client, m *controlHistoryModel) error {
 			found, err := c.Organization.ControlHistory(ctx, int(m.MaxResults.ValueInt64()))
-			m.Changes = controlChange.List(found)
+			m.Changes = controlChange.Rows(found)
 			return err
 		},
 	}

@@ -14,8 +14,8 @@ import (
 )
 
 type membersModel struct {
-	MaxResults types.Int64 `tfsdk:"max_results"`
-	Members    types.List  `tfsdk:"members"`
+	MaxResults types.Int64  `tfsdk:"max_results"`
+	Members    results.Rows `tfsdk:"members"`
 }
 
 // NewMembersDataSource returns the data source agentyard_members.
@@ -25,12 +25,12 @@ func NewMembersDataSource() datasource.DataSource {
 		Description: "Lists the members of the organization, without pending invitations." + managersOnly,
 		Attributes: map[string]schema.Attribute{
 			"max_results": results.MaxResults("Maximum number of members to return, oldest first. Defaults to all members."),
-			"members":     memberResults.DataSourceList("The members, ordered by when they joined."),
+			"members":     memberResults.DataSourceRows("The members, ordered by when they joined."),
 		},
 		Verb: "list", Object: "members", Options: apierror.Options{needsManager},
 		Fetch: func(ctx context.Context, c *client.Client, m *membersModel) error {
 			found, err := c.Organization.Members(ctx, int(m.MaxResults.ValueInt64()))
-			m.Members = memberResults.List(found)
+			m.Members = memberResults.Rows(found)
 			return err
 		},
 	}

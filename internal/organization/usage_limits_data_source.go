@@ -14,8 +14,8 @@ import (
 )
 
 type usageLimitsModel struct {
-	GlobalLimit types.Int64 `tfsdk:"global_limit"`
-	UserLimits  types.List  `tfsdk:"user_limits"`
+	GlobalLimit types.Int64  `tfsdk:"global_limit"`
+	UserLimits  results.Rows `tfsdk:"user_limits"`
 }
 
 // NewUsageLimitsDataSource returns the data source agentyard_usage_limits.
@@ -28,7 +28,7 @@ func NewUsageLimitsDataSource() datasource.DataSource {
 				Computed:            true,
 				MarkdownDescription: "Limit for each user who has no other limit, in credits. Null if there is none.",
 			},
-			"user_limits": userLimit.DataSourceList("The limits of users, ordered by email address."),
+			"user_limits": userLimit.DataSourceRows("The limits of users, ordered by email address."),
 		},
 		Verb: "read", Object: "usage limits", Options: limitOptions,
 		Fetch: func(ctx context.Context, c *client.Client, m *usageLimitsModel) error {
@@ -36,7 +36,7 @@ func NewUsageLimitsDataSource() datasource.DataSource {
 			if err != nil {
 				return err
 			}
-			m.GlobalLimit, m.UserLimits = types.Int64PointerValue(found.Global), userLimit.List(found.Users)
+			m.GlobalLimit, m.UserLimits = types.Int64PointerValue(found.Global), userLimit.Rows(found.Users)
 			return nil
 		},
 	}

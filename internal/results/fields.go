@@ -103,13 +103,7 @@ func Object[T, E any](text string, of Record[E], get func(*T) *E) Field[T] {
 // List returns a field with a list of nested records. Nil is null.
 func List[T, E any](text string, of Record[E], get func(*T) []E) Field[T] {
 	typ := of.ObjectType()
-	return Field[T]{Text: text, Type: types.ListType{ElemType: typ}, nested: of.Elements(), Value: func(record *T) attr.Value {
-		records := get(record)
-		if records == nil {
-			return types.ListNull(typ)
-		}
-		return of.list(typ, records)
-	}}
+	return Field[T]{Text: text, Type: types.ListType{ElemType: typ}, nested: of.Elements(), Value: func(record *T) attr.Value { return of.list(typ, get(record)) }}
 }
 
 func stringValues(items []string) []attr.Value {

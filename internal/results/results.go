@@ -49,17 +49,9 @@ func (r Record[T]) Object(record *T) types.Object {
 	return r.object(r.ObjectType(), record)
 }
 
-// List returns the values of records. Nil is an empty list.
+// List returns the values of records. Nil is null.
 func (r Record[T]) List(records []T) types.List {
 	return r.list(r.ObjectType(), records)
-}
-
-// ListOrNull returns the values of records. Nil is null.
-func (r Record[T]) ListOrNull(records []T) types.List {
-	if records == nil {
-		return types.ListNull(r.ObjectType())
-	}
-	return r.List(records)
 }
 
 // Into copies a record's fields into a model that has an attribute for each field.
@@ -79,6 +71,9 @@ func (r Record[T]) object(typ types.ObjectType, record *T) types.Object {
 }
 
 func (r Record[T]) list(typ types.ObjectType, records []T) types.List {
+	if records == nil {
+		return types.ListNull(typ)
+	}
 	values := make([]attr.Value, len(records))
 	for i := range records {
 		values[i] = r.object(typ, &records[i])
@@ -112,13 +107,4 @@ func (r Record[T]) DataSource() map[string]dsschema.Attribute {
 		attributes[name] = attribute // One interface covers the attributes of resources and data sources.
 	}
 	return attributes
-}
-
-// DataSourceList returns a data source's attribute for a list of records.
-func (r Record[T]) DataSourceList(description string) dsschema.Attribute {
-	return dsschema.ListNestedAttribute{
-		Computed:            true,
-		MarkdownDescription: description,
-		NestedObject:        dsschema.NestedAttributeObject{Attributes: r.DataSource()},
-	}
 }

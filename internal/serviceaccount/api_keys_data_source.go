@@ -21,7 +21,7 @@ import (
 
 type apiKeysModel struct {
 	ServiceAccountID types.String `tfsdk:"service_account_id"`
-	APIKeys          types.List   `tfsdk:"api_keys"`
+	APIKeys          results.Rows `tfsdk:"api_keys"`
 }
 
 // NewAPIKeysDataSource returns the data source agentyard_api_keys.
@@ -35,7 +35,7 @@ func NewAPIKeysDataSource() datasource.DataSource {
 				MarkdownDescription: "ID of the service account.",
 				Validators:          []validator.String{value.NotEmpty()},
 			},
-			"api_keys": apiKeyResults.DataSourceList("The API keys, newest first."),
+			"api_keys": apiKeyResults.DataSourceRows("The API keys, newest first."),
 		},
 		Verb: "list", Object: "API keys",
 		Fetch: func(ctx context.Context, c *client.Client, m *apiKeysModel) error {
@@ -44,7 +44,7 @@ func NewAPIKeysDataSource() datasource.DataSource {
 				return noSuchAccount("service_account_id", m.ServiceAccountID.ValueString())
 			}
 			sortNewestFirst(found)
-			m.APIKeys = apiKeyResults.List(found)
+			m.APIKeys = apiKeyResults.Rows(found)
 			return err
 		},
 	}

@@ -5,14 +5,14 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
 type accountsModel struct {
-	ServiceAccounts types.List `tfsdk:"service_accounts"`
+	ServiceAccounts results.Rows `tfsdk:"service_accounts"`
 }
 
 // NewServiceAccountsDataSource returns the data source agentyard_service_accounts.
@@ -21,12 +21,12 @@ func NewServiceAccountsDataSource() datasource.DataSource {
 		Name:        "service_accounts",
 		Description: "Lists all service accounts of the organization." + managersOnly,
 		Attributes: map[string]schema.Attribute{
-			"service_accounts": accountResults.DataSourceList("The service accounts, ordered by name."),
+			"service_accounts": accountResults.DataSourceRows("The service accounts, ordered by name."),
 		},
 		Verb: "list", Object: "service accounts",
 		Fetch: func(ctx context.Context, c *client.Client, m *accountsModel) error {
 			found, err := c.ServiceAccounts.List(ctx)
-			m.ServiceAccounts = accountResults.List(found)
+			m.ServiceAccounts = accountResults.Rows(found)
 			return err
 		},
 	}

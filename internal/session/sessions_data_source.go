@@ -18,7 +18,7 @@ import (
 type sessionsModel struct {
 	ComputerID types.String `tfsdk:"computer_id"`
 	MaxResults types.Int64  `tfsdk:"max_results"`
-	Sessions   types.List   `tfsdk:"sessions"`
+	Sessions   results.Rows `tfsdk:"sessions"`
 }
 
 // NewSessionsDataSource returns the data source agentyard_sessions.
@@ -34,12 +34,12 @@ func NewSessionsDataSource() datasource.DataSource {
 				Validators:          []validator.String{value.NotBlank("Give the ID of a computer, or omit it.")},
 			},
 			"max_results": results.MaxResults("Maximum number of sessions to return, in the service's order. Defaults to all sessions."),
-			"sessions":    sessionData.DataSourceList("The sessions, in the service's order, usually newest first."),
+			"sessions":    sessionData.DataSourceRows("The sessions, in the service's order, usually newest first."),
 		},
 		Verb: "list", Object: "sessions", Options: apierror.Options{ofComputer, ownersOnly},
 		Fetch: func(ctx context.Context, c *client.Client, m *sessionsModel) error {
 			found, err := c.Sessions.List(ctx, m.ComputerID.ValueString(), int(m.MaxResults.ValueInt64()))
-			m.Sessions = sessionData.List(found)
+			m.Sessions = sessionData.Rows(found)
 			return err
 		},
 	}

@@ -10,12 +10,13 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
 type wikiRunHistoryModel struct {
 	RepoURL  types.String `tfsdk:"repo_url"`
-	WikiRuns types.List   `tfsdk:"wiki_runs"`
+	WikiRuns results.Rows `tfsdk:"wiki_runs"`
 }
 
 // NewWikiRunHistoryDataSource returns the data source agentyard_wiki_run_history.
@@ -29,12 +30,12 @@ func NewWikiRunHistoryDataSource() datasource.DataSource {
 				MarkdownDescription: repoURLText + equalRepoURL,
 				Validators:          []validator.String{value.RepositoryURL()},
 			},
-			"wiki_runs": wikiRunData.DataSourceList("The wiki runs, newest first."),
+			"wiki_runs": wikiRunData.DataSourceRows("The wiki runs, newest first."),
 		},
 		Verb: "read", Object: "wiki run history", Options: atRepository,
 		Fetch: func(ctx context.Context, c *client.Client, m *wikiRunHistoryModel) error {
 			found, err := c.Wikis.History(ctx, m.RepoURL.ValueString())
-			m.WikiRuns = wikiRunData.List(found)
+			m.WikiRuns = wikiRunData.Rows(found)
 			return err
 		},
 	}

@@ -5,15 +5,15 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
 type wikiRunsModel struct {
-	WikiRuns types.List `tfsdk:"wiki_runs"`
+	WikiRuns results.Rows `tfsdk:"wiki_runs"`
 }
 
 // noVideos ends the descriptions of data sources for lists.
@@ -26,12 +26,12 @@ func NewWikiRunsDataSource() datasource.DataSource {
 		Description: "Lists the newest wiki run of each repository that the API key can see. " +
 			"For older runs, use the data source `agentyard_wiki_run_history`." + noVideos,
 		Attributes: map[string]schema.Attribute{
-			"wiki_runs": wikiRunData.DataSourceList("The wiki runs, ordered by `repo_url`."),
+			"wiki_runs": wikiRunData.DataSourceRows("The wiki runs, ordered by `repo_url`."),
 		},
 		Verb: "list", Object: "wiki runs", Options: apierror.Options{listAdvice},
 		Fetch: func(ctx context.Context, c *client.Client, m *wikiRunsModel) error {
 			found, err := c.Wikis.List(ctx)
-			m.WikiRuns = wikiRunData.List(found)
+			m.WikiRuns = wikiRunData.Rows(found)
 			return err
 		},
 	}

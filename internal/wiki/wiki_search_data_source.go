@@ -23,7 +23,7 @@ type wikiSearchModel struct {
 	WikiRunID types.String `tfsdk:"wiki_run_id"`
 	Q         types.String `tfsdk:"q"`
 	Limit     types.Int64  `tfsdk:"limit"`
-	Results   types.List   `tfsdk:"results"`
+	Results   results.Rows `tfsdk:"results"`
 }
 
 // NewWikiSearchDataSource returns the data source agentyard_wiki_search.
@@ -43,7 +43,7 @@ func NewWikiSearchDataSource() datasource.DataSource {
 				MarkdownDescription: "Maximum number of pages to return, 1 to 100. If omitted, the service chooses.",
 				Validators:          []validator.Int64{int64validator.Between(1, 100)},
 			},
-			"results": wikiMatch.DataSourceList("The pages in the service's order, best match first."),
+			"results": wikiMatch.DataSourceRows("The pages in the service's order, best match first."),
 		},
 		Verb: "search", Object: "wiki run",
 		Options: apierror.Options{ofRunAdvice, apierror.AtStatus{http.StatusBadRequest: path.Root("q")}},
@@ -52,7 +52,7 @@ func NewWikiSearchDataSource() datasource.DataSource {
 			if err != nil {
 				return aboutRun("searching", m.WikiRunID.ValueString(), err)
 			}
-			m.Results = wikiMatch.List(found)
+			m.Results = wikiMatch.Rows(found)
 			return nil
 		},
 	}
