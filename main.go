@@ -38,19 +38,22 @@ func main() {
 // logLevels are the variables from which the plugin libraries take their log levels.
 var logLevels = []string{"TF_LOG_SDK", "TF_LOG_SDK_FRAMEWORK", "TF_LOG_SDK_PROTO", "TF_LOG_PROVIDER_AGENTYARD"}
 
-// memoryLimit, in bytes, is where the collector begins to give up speed for memory. It bounds what is garbage, not what
-// is in use. The rest of 1 GiB is for what the runtime does not count and for what is made during a collection.
-const memoryLimit = 768 << 20
+// ballast counts as memory in use but is never written, so it occupies no memory of the machine.
+var ballast []byte
 
-// tune halves the processor time of a plan with a thousand objects. What a plan allocates is garbage at once, so
-// collecting less often costs little memory; where it would cost much, the limit sets in. And without TF_LOG the
-// libraries would still write every trace line, which Terraform parses and drops.
+const (
+	ballastSize = 256 << 20
+	// gcPercent is the garbage that is allowed before a collection, as a percentage of the memory in use, with ballast.
+	gcPercent = 50
+)
+
+// tune halves the processor time of a plan with a thousand objects. The ballast allows 128 MB of garbage even if little
+// memory is in use. There is no memory limit: near a limit, the collector takes most of the processor time. Without TF_LOG,
+// the libraries would still write every trace line, which Terraform parses and drops.
 func tune() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
+	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetGCPercent(gcPercent)
+		ballast = make([]byte, ballastSize)
 	}
 	for _, name := range append([]string{"TF_LOG", "TF_LOG_PROVIDER"}, logLevels...) {
 		if os.Getenv(name) != "" {

@@ -7,39 +7,37 @@ import (
 )
 
 // The settings are the process's, so these tests do not run in parallel.
-func TestTune_boundsMemoryUnlessToldOtherwise(t *testing.T) {
+func TestTune_collectsLessOftenUnlessToldOtherwise(t *testing.T) {
 	for name, tc := range map[string]struct {
-		variable string
-		before   int64
-		want     int64
+		gogc, limit string
+		percent     int
+		size        int
 	}{
-		"no variable":  {"", 7 << 30, memoryLimit},
-		"a variable":   {"7GiB", 7 << 30, 7 << 30},
-		"switched off": {"off", 7 << 30, 7 << 30},
+		"no variable":    {"", "", gcPercent, ballastSize},
+		"a percentage":   {"80", "", 80, 0},
+		"a memory limit": {"", "7GiB", 80, 0},
+		"both":           {"80", "7GiB", 80, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			keep(t)
-			t.Setenv("GOMEMLIMIT", tc.variable)
-			debug.SetMemoryLimit(tc.before)
+			t.Setenv("GOGC", tc.gogc)
+			t.Setenv("GOMEMLIMIT", tc.limit)
+			debug.SetGCPercent(80)
 			tune()
-			if got := debug.SetMemoryLimit(-1); got != tc.want {
-				t.Errorf("the limit is %d bytes, want %d", got, tc.want)
+			if percent := debug.SetGCPercent(80); percent != tc.percent || len(ballast) != tc.size {
+				t.Errorf("the percentage is %d with %d bytes of ballast, want %d with %d", percent, len(ballast), tc.percent, tc.size)
 			}
 		})
 	}
 }
 
-func TestTune_collectsLessOftenUnlessToldOtherwise(t *testing.T) {
-	for variable, want := range map[string]int{"": 400, "50": 100} {
-		t.Run("GOGC="+variable, func(t *testing.T) {
-			keep(t)
-			t.Setenv("GOGC", variable)
-			debug.SetGCPercent(100)
-			tune()
-			if got := debug.SetGCPercent(100); got != want {
-				t.Errorf("the percentage is %d, want %d", got, want)
-			}
-		})
+// The provider sets no memory limit, at which it would do little but collect garbage.
+func TestTune_keepsTheMemoryLimit(t *testing.T) {
+	keep(t)
+	debug.SetMemoryLimit(7 << 30)
+	tune()
+	if limit := debug.SetMemoryLimit(-1); limit != 7<<30 {
+		t.Errorf("the limit is %d bytes", limit)
 	}
 }
 
@@ -58,7 +56,7 @@ func TestTune_quietsTheLibrariesUnlessALogIsWanted(t *testing.T) {
 	}
 }
 
-// keep empties what tune reads, and has the test put back what it changes.
+// keep empties the variables that tune reads, and restores what it changes when the test ends.
 func keep(t *testing.T) {
 	t.Helper()
 	for _, name := range append([]string{"GOGC", "GOMEMLIMIT", "TF_LOG", "TF_LOG_PROVIDER"}, logLevels...) {
@@ -68,5 +66,6 @@ func keep(t *testing.T) {
 	t.Cleanup(func() {
 		debug.SetMemoryLimit(limit)
 		debug.SetGCPercent(percent)
+		ballast = nil
 	})
 }
