@@ -3,34 +3,44 @@ package analytics
 import (
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
 type usersModel struct {
 	daysModel
+	UserEmails []string    `tfsdk:"user_emails"`
 	MaxResults types.Int64 `tfsdk:"max_results"`
 }
 
 // NewUsersDataSource returns the data source agentyard_analytics_users.
 func NewUsersDataSource() datasource.DataSource {
 	attributes := attributes(userRow.DataSourceRows("One entry for each user and day, ordered by `date` and then `user_id`." + quietDays))
+	attributes["user_emails"] = schema.SetAttribute{
+		Optional: true, ElementType: types.StringType,
+		MarkdownDescription: "Email addresses of the users to return. Case does not matter. Addresses without activity have no entries. Defaults to all users.",
+		Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.NoNullValues(), setvalidator.ValueStringsAre(value.Email())},
+	}
 	attributes["max_results"] = results.MaxResults("Maximum number of entries to return. The service returns users one after another, so users beyond the limit are left out. Defaults to all entries.")
 	return &crud.DataSource[usersModel]{
 		Name: "analytics_users",
 		Description: "Returns what each user of the organization did on each day. " +
-			"With thousands of users, read a few days at a time: all entries are stored in the state." + managersOnly,
+			"All entries are stored in the state. With thousands of users, read a few days at a time, or only some users." + managersOnly,
 		Attributes: attributes,
 		Validators: []datasource.ConfigValidator{daysInOrder{}},
 		Verb:       "read", Object: "analytics of users", Options: organizationOptions,
 		Fetch: func(ctx context.Context, c *client.Client, m *usersModel) error {
 			return fetch(c, &m.daysModel, userRow, func(days analytics.Days) (*analytics.Report[analytics.UserRow], error) {
-				return c.Analytics.Users(ctx, days, int(m.MaxResults.ValueInt64()))
+				return c.Analytics.Users(ctx, days, m.UserEmails, int(m.MaxResults.ValueInt64()))
 			})
 		},
 	}

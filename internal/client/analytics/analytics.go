@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -84,28 +85,36 @@ func compareStrings(a, b *string) int {
 // Tokens returns the tokens used each day, for each model if groupBy is set. All rows of analytics are ordered by date and
 // group.
 func (c *Client) Tokens(ctx context.Context, days Days, groupBy string) (*Report[TokenRow], error) {
-	return c.tokens.run(ctx, days.query("group_by", groupBy), 0)
+	return c.tokens.run(ctx, days.query("group_by", groupBy), nil, 0)
 }
 
 // Tools returns the use of tools each day, for each tool if groupBy is set.
 func (c *Client) Tools(ctx context.Context, days Days, groupBy string) (*Report[ToolRow], error) {
-	return c.tools.run(ctx, days.query("group_by", groupBy), 0)
+	return c.tools.run(ctx, days.query("group_by", groupBy), nil, 0)
 }
 
 // Activity returns the active users of each day, for each client if groupBy is set.
 func (c *Client) Activity(ctx context.Context, days Days, groupBy string) (*Report[ActivityRow], error) {
-	return c.activity.run(ctx, days.query("group_by", groupBy), 0)
+	return c.activity.run(ctx, days.query("group_by", groupBy), nil, 0)
 }
 
 // Productivity returns the files and commits of each day.
 func (c *Client) Productivity(ctx context.Context, days Days) (*Report[ProductivityRow], error) {
-	return c.productivity.run(ctx, days.query("", ""), 0)
+	return c.productivity.run(ctx, days.query("", ""), nil, 0)
 }
 
 // Users returns what each user did each day, ordered by date and user: at most limit rows, the first ones that the service
-// lists; 0 means all.
-func (c *Client) Users(ctx context.Context, days Days, limit int) (*Report[UserRow], error) {
-	return c.users.run(ctx, days.query("limit", collection.PageSize(limit)), limit)
+// lists; 0 means all. Emails, whose case does not matter, selects users; none means all.
+func (c *Client) Users(ctx context.Context, days Days, emails []string, limit int) (*Report[UserRow], error) {
+	if len(emails) == 0 {
+		return c.users.run(ctx, days.query("limit", collection.PageSize(limit)), nil, limit)
+	}
+	selected := map[string]bool{}
+	for _, email := range emails {
+		selected[strings.ToLower(email)] = true
+	}
+	isSelected := func(r *UserRow) bool { return r.UserEmail != nil && selected[strings.ToLower(*r.UserEmail)] }
+	return c.users.run(ctx, days.query("limit", collection.PageSize(0)), isSelected, limit)
 }
 
 // query returns the query parameters, plus one with the given name if its value is not empty.
@@ -150,9 +159,9 @@ func newQuery[T any](conn *transport.Conn, name, path string, key func(*T) rowKe
 	return a
 }
 
-// run returns at most limit rows; 0 means all. It drops repeated rows, because a user may move to a later page during the
-// listing.
-func (a *query[T]) run(ctx context.Context, query url.Values, limit int) (*Report[T], error) {
+// run returns the rows that isSelected accepts; nil accepts all. It returns at most limit rows; 0 means all. It drops repeated
+// rows, because a user may move to a later page during the listing.
+func (a *query[T]) run(ctx context.Context, query url.Values, isSelected func(*T) bool, limit int) (*Report[T], error) {
 	found, earlier := &Report[T]{Rows: []T{}}, map[rowKey]bool{}
 	for page, err := range a.pages.All(ctx, query.Encode()) {
 		if err != nil {
@@ -164,7 +173,7 @@ func (a *query[T]) run(ctx context.Context, query url.Values, limit int) (*Repor
 		}
 		found.OrgID = cmp.Or(found.OrgID, page.OrgID)
 		for _, row := range page.Rows {
-			if a.order == nil || !earlier[a.key(&row)] {
+			if (isSelected == nil || isSelected(&row)) && (a.order == nil || !earlier[a.key(&row)]) {
 				found.Rows = append(found.Rows, row)
 			}
 		}

@@ -129,7 +129,7 @@ func TestAnalytics_rows(t *testing.T) {
 			},
 		},
 		"users": {
-			ask:   func(c *Client) (string, any, error) { return parts(c.Users(t.Context(), february, 0)) },
+			ask:   func(c *Client) (string, any, error) { return parts(c.Users(t.Context(), february, nil, 0)) },
 			query: "users?endDate=2026-02-28&limit=100&startDate=2026-02-01",
 			rows: `{"user_id":"b","user_email":null,"date":"2026-02-02","tool_calls":1,"billable_tokens":2,"primary_model":"m","primary_model_tier":"thinking","files_created":3,"files_edited":4,` +
 				`"git_commits":5,"git_prs_created":6,"mcp_calls":7,"skill_calls":8,"slash_commands":9,"hooks":10,"sessions":11,"messages":12,"user_messages":13,"assistant_messages":14,` +
@@ -292,7 +292,7 @@ func TestUserAnalytics_pages(t *testing.T) {
 				next("d", tc.limit): second,
 				next("b", tc.limit): rows("ca") + `,"has_more":false,"next_cursor":null}}`,
 			}))
-			got, err := c.Users(t.Context(), february, tc.most)
+			got, err := c.Users(t.Context(), february, nil, tc.most)
 			text := fmt.Sprint(err)
 			if err == nil {
 				text = ""
@@ -322,6 +322,47 @@ func TestMyCost_sameForEver(t *testing.T) {
 	}
 }
 
+// Users are selected before the rows are counted, so the pages are read until there are enough rows of these users.
+func TestUserAnalytics_emails(t *testing.T) {
+	t.Parallel()
+	rows := func(user, email string) string {
+		return fmt.Sprintf(`{"user_id":%[1]q,"user_email":%[2]s,"date":"2026-02-01"},{"user_id":%[1]q,"user_email":%[2]s,"date":"2026-02-02"}`, user, email)
+	}
+	const users, query = "GET " + analyticsRoute + "users?", "limit=100&startDate=2026-02-01"
+	for name, tc := range map[string]struct {
+		emails []string
+		most   int
+		want   string
+		pages  int
+	}{
+		"one":             {[]string{"c@people.example"}, 0, "1c 2c ", 2},
+		"two":             {[]string{"C@people.example", "a@People.example"}, 0, "1a 1c 2a 2c ", 2},
+		"nobody":          {[]string{"x@people.example"}, 0, "", 2},
+		"enough":          {[]string{"a@people.example"}, 2, "1a 2a ", 1},
+		"enough at last":  {[]string{"c@people.example"}, 1, "1c ", 2},
+		"more than exist": {[]string{"c@people.example"}, 3, "1c 2c ", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{
+				users + "endDate=2026-02-28&" + query:          `200 {"data":[` + rows("a", `"a@people.example"`) + "," + rows("b", "null") + `],"meta":{"has_more":true,"next_cursor":"b"}}`,
+				users + "cursor=b&endDate=2026-02-28&" + query: `200 {"data":[` + rows("c", `"c@people.example"`) + `],"meta":{"has_more":false,"next_cursor":null}}`,
+			}))
+			got, err := c.Users(t.Context(), february, tc.emails, tc.most)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := ""
+			for _, row := range got.Rows {
+				text += row.Date[9:] + row.UserID + " "
+			}
+			if text != tc.want || rec.Count("GET") != tc.pages {
+				t.Errorf("got %q with %d requests, want %q with %d", text, rec.Count("GET"), tc.want, tc.pages)
+			}
+		})
+	}
+}
+
 // A page that may not be the last one is not taken for it.
 func TestUserAnalytics_envelopes(t *testing.T) {
 	t.Parallel()
@@ -341,7 +382,7 @@ func TestUserAnalytics_envelopes(t *testing.T) {
 		`{"data":[` + one + `],"meta":{"has_more":true,"next_cursor":7}}`: "unexpected response",
 	} {
 		c, _, _ := serveShort(t, func(string) string { return "200 " + body })
-		got, err := c.Users(t.Context(), february, 2)
+		got, err := c.Users(t.Context(), february, nil, 2)
 		text := fmt.Sprint(err)
 		if err == nil {
 			text = fmt.Sprint(len(got.Rows))

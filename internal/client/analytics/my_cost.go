@@ -40,7 +40,7 @@ type CostDay struct {
 // service.
 func (c *Client) MyCost(ctx context.Context, queryKey string, days Days) (*MyCost, error) {
 	query := c.myCost
-	report, err := query.run(ctx, days.query("queryKey", queryKey), 0)
+	report, err := query.run(ctx, days.query("queryKey", queryKey), nil, 0)
 	if err != nil {
 		return nil, err
 	}
