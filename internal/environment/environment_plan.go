@@ -24,15 +24,16 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	if req.Plan.Raw.IsNull() {
 		return
 	}
-	var config, plan environmentModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	var sourceID types.String // As configured.
+	var plan environmentModel
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("source_id"), &sourceID)...)
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	if req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(apierror.For("plan", "environment", r.Client.Environments.CheckAccess(ctx), environmentFields)...)
-		resp.Diagnostics.Append(r.checkSource(ctx, config.SourceID, &plan, nil)...)
+		resp.Diagnostics.Append(r.checkSource(ctx, sourceID, &plan, nil)...)
 		return
 	}
 	var state environmentModel
@@ -40,7 +41,7 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(r.checkSource(ctx, config.SourceID, &plan, &state)...)
+	resp.Diagnostics.Append(r.checkSource(ctx, sourceID, &plan, &state)...)
 	left := unfinishedOf(ctx, req.Private)
 	changes := plan.changesBuild(&state)
 	failed := state.Status.ValueString() == environments.StatusFailed
@@ -55,13 +56,16 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	if left.Default && plan.makesDefault(&state, left) {
 		resp.Diagnostics.Append(planWarning(&state, "Apply Sets the Default Environment", "an earlier apply could not make it the organization's default. This apply tries again")...)
 	}
-	if changes || failed || waits {
+	expectsBuild, becomesDefault := changes || failed || waits, plan.makesDefault(&state, left) && !state.IsDefault.ValueBool()
+	if expectsBuild {
 		plan.expectBuild(&state)
 	}
-	if plan.makesDefault(&state, left) && !state.IsDefault.ValueBool() {
+	if becomesDefault {
 		plan.IsDefault = types.BoolUnknown()
 	}
-	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+	if expectsBuild || becomesDefault {
+		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+	}
 }
 
 // warnOfDefault warns if the plan deletes or replaces the organization's default environment.
@@ -69,8 +73,12 @@ func warnOfDefault(ctx context.Context, req resource.ModifyPlanRequest) diag.Dia
 	if req.State.Raw.IsNull() {
 		return nil
 	}
+	var isDefault types.Bool
+	if diags := req.State.GetAttribute(ctx, path.Root("is_default"), &isDefault); diags.HasError() || !isDefault.ValueBool() {
+		return diags
+	}
 	var state environmentModel
-	if diags := req.State.Get(ctx, &state); diags.HasError() || !state.IsDefault.ValueBool() {
+	if diags := req.State.Get(ctx, &state); diags.HasError() {
 		return diags
 	}
 	if !req.Plan.Raw.IsNull() {

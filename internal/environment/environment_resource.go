@@ -256,12 +256,11 @@ func (r *environmentResource) IdentitySchema(_ context.Context, _ resource.Ident
 }
 
 func (r *environmentResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	var m environmentModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	if m.MakeOrganizationDefault.ValueBool() && !m.Scope.IsUnknown() && m.Scope.ValueString() != environments.ScopeOrganization {
+	var makeDefault types.Bool
+	var scope types.String
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("make_organization_default"), &makeDefault)...)
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("scope"), &scope)...)
+	if makeDefault.ValueBool() && !scope.IsUnknown() && scope.ValueString() != environments.ScopeOrganization {
 		resp.Diagnostics.AddAttributeError(path.Root("make_organization_default"), "Invalid Scope for a Default Environment",
 			"make_organization_default requires scope \"organization\". Set scope to \"organization\", or remove make_organization_default.")
 	}
