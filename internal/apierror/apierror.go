@@ -96,6 +96,8 @@ func (f *failure) remedy() (string, path.Path) {
 	var transport *transport.TransportError
 	var entry *organization.EntryError
 	var conflict *organization.LimitConflictError
+	var refused *organization.InvitationError
+	var kept *organization.RoleKeptError
 	switch {
 	case errors.As(f.err, &exists):
 		return f.afterExists(append([]create.ExistsError{*exists}, exists.Others...)), f.fieldOf("name")
@@ -109,6 +111,13 @@ func (f *failure) remedy() (string, path.Path) {
 		return "An organization has one global limit. Keep one resource for it.", f.fieldOf("limit")
 	case errors.As(f.err, &conflict):
 		return "Each user has one limit. Keep one resource for each user. Email addresses are case-insensitive.", f.fieldOf("email")
+	case errors.As(f.err, &refused):
+		return "Nobody was invited, and no role was changed. Resolve what the service reports, then apply again.", f.fieldOf("email")
+	case errors.As(f.err, &kept) && kept.IsPending:
+		return fmt.Sprintf("The service does not change a pending invitation. To keep it, set role to %q. "+
+			"To invite the person again, first revoke it with the action agentyard_member_remove.", kept.Kept), f.fieldOf("role")
+	case errors.As(f.err, &kept):
+		return fmt.Sprintf("Set role to %q, or change the role at the service.", kept.Kept), f.fieldOf("role")
 	case errors.As(f.err, &missing):
 		return "", path.Empty()
 	case errors.As(f.err, &api):

@@ -390,6 +390,38 @@ func TestFor_limits(t *testing.T) {
 	}
 }
 
+// Errors about an invitation are shown at the address or the role.
+func TestFor_invitations(t *testing.T) {
+	t.Parallel()
+	options := Fields{"email": path.Root("email"), "role": path.Root("role")}
+	const said = "inviteMember (POST /api/v0/organization/users/invite) "
+	for name, tc := range map[string]struct {
+		err                  error
+		at, what, wantRemedy string
+	}{
+		"refused": {
+			&organization.InvitationError{Email: "a@x", Problem: "No seats left."}, "email", said + "was refused for a@x: No seats left.",
+			"Nobody was invited, and no role was changed. Resolve what the service reports, then apply again.",
+		},
+		"a pending role": {
+			&organization.RoleKeptError{Email: "a@x", Requested: "owner", Kept: "user", IsPending: true}, "role",
+			said + `left the pending invitation of a@x with the role "user" instead of "owner".`,
+			`The service does not change a pending invitation. To keep it, set role to "user". To invite the person again, first revoke it with the action agentyard_member_remove.`,
+		},
+		"a member's role": {
+			&organization.RoleKeptError{Email: "a@x", Requested: "owner", Kept: "user"}, "role",
+			said + `left the member a@x with the role "user" instead of "owner".`, `Set role to "user", or change the role at the service.`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if at, what, remedy := translate(t, "create", tc.err, options); at != tc.at || what != tc.what || remedy != tc.wantRemedy {
+				t.Errorf("at %q: %s\n%s\nwant at %q: %s\n%s", at, what, remedy, tc.at, tc.what, tc.wantRemedy)
+			}
+		})
+	}
+}
+
 // Every error says what went wrong and what to do, in sentences, and only once.
 func TestFor_matrix(t *testing.T) {
 	t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -30,6 +31,8 @@ type Client struct {
 	limitReads sync.Map
 	// limitsSet has the keys of the users whose limits this process has set. Only batches use it, one at a time.
 	limitsSet map[string]bool
+	// invitationLeft says that a resource has left its invitation in place.
+	invitationLeft atomic.Bool
 }
 
 // New returns a client for members, usage limits, and the history of enterprise controls.
@@ -125,7 +128,7 @@ func (c *Client) confirmNoMember(ctx context.Context, email string, notFound err
 	for range 2 {
 		found, seen, err := c.searchByEmail(ctx, email)
 		if err == nil && seen == 0 {
-			err = transport.Request{Op: opListMembers}.Unexpected("it lists no members, although the owner of the API key is one")
+			err = errNoMembers()
 		}
 		switch {
 		case err != nil:

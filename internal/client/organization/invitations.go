@@ -1,0 +1,130 @@
+package organization
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// The roles of members.
+const (
+	RoleUser    = "user"
+	RoleManager = "manager"
+	RoleOwner   = "owner"
+)
+
+// The results of invitations that need special treatment.
+const (
+	invitationPending = "already_invited"
+	invitationFailed  = "error"
+)
+
+var opInviteMember = transport.Operation{Name: "inviteMember", Method: http.MethodPost, Route: membersRoute + "/invite", Repeatable: true}
+
+// InvitationResult is the service's answer to an invitation.
+type InvitationResult struct {
+	Email string `json:"email"`
+	// Role is the one that the person has, or is invited with.
+	Role string `json:"role"`
+	// Status says what the service did.
+	Status string          `json:"status"`
+	Reason json.RawMessage `json:"error"`
+}
+
+func (i *InvitationResult) Identifier() string { return i.Email }
+
+func (i *InvitationResult) MissingField() string {
+	if i.Status == "" {
+		return "status"
+	}
+	return ""
+}
+
+// InvitationError says that the service did nothing for a person.
+type InvitationError struct {
+	Email string
+	// Problem is the service's message.
+	Problem string
+}
+
+func (e *InvitationError) Error() string {
+	return fmt.Sprintf("%s (%s %s) was refused for %s: %s", opInviteMember.Name, opInviteMember.Method, opInviteMember.Route, e.Email, e.Problem)
+}
+
+// RoleKeptError says that a person did not get the requested role.
+type RoleKeptError struct {
+	// Kept is the role that the person has, or is invited with.
+	Email, Requested, Kept string
+	// IsPending says that the person has not accepted an invitation yet. The service does not change such invitations.
+	IsPending bool
+}
+
+func (e *RoleKeptError) Error() string {
+	what := "the member " + e.Email
+	if e.IsPending {
+		what = "the pending invitation of " + e.Email
+	}
+	return fmt.Sprintf("%s (%s %s) left %s with the role %q instead of %q", opInviteMember.Name, opInviteMember.Method, opInviteMember.Route, what, e.Kept, e.Requested)
+}
+
+// Invite invites a person, or gives a member the role. Repeating it is harmless: the service sends no second invitation. If
+// the person cannot be invited, or keeps another role, the error is an *InvitationError or a *RoleKeptError. The members that
+// were read before stay valid, because nobody joins by being invited, and their records do not show the role.
+func (c *Client) Invite(ctx context.Context, email, role string) (*InvitationResult, error) {
+	r := transport.Request{Op: opInviteMember, Body: map[string]string{"email": email, "role": role}}
+	result, err := transport.CallObject[InvitationResult](ctx, c.conn, r, email)
+	if err != nil {
+		return nil, err
+	}
+	if text, _ := transport.TextOf(result.Reason); text != "" || result.Status == invitationFailed {
+		return nil, &InvitationError{Email: email, Problem: cmp.Or(text, "no explanation")}
+	}
+	if result.Role = cmp.Or(result.Role, role); result.Role != role {
+		return nil, &RoleKeptError{Email: email, Requested: role, Kept: result.Role, IsPending: result.Status == invitationPending}
+	}
+	return result, nil
+}
+
+// InvitedMember returns the member with an email address, or nil if nobody has joined with it. If addresses differ only in
+// case, it prefers the exact spelling. A listing without members is an error, because the API key's owner is a member.
+func (c *Client) InvitedMember(ctx context.Context, email string) (*Member, error) {
+	found, seen, err := c.searchByEmail(ctx, email)
+	switch {
+	case err != nil:
+		return nil, err
+	case seen == 0:
+		return nil, errNoMembers()
+	case len(found) == 0:
+		return nil, nil //nolint:nilnil // Nobody has joined, which is no error.
+	}
+	for i := range found {
+		if found[i].Email == email {
+			return &found[i], nil
+		}
+	}
+	return &found[0], nil
+}
+
+// errNoMembers is the error for a listing without any member.
+func errNoMembers() error {
+	return transport.Request{Op: opListMembers}.Unexpected("it lists no members, although the owner of the API key is one")
+}
+
+// CheckAccess reads the first page of members once in each process. It returns only errors that every other request would
+// get too.
+func (c *Client) CheckAccess(ctx context.Context) error {
+	return c.conn.CheckOnce("members", func() error {
+		for _, err := range c.members.All(ctx, collection.PageSize(0)) {
+			return err
+		}
+		return nil
+	})
+}
+
+// IsFirstInvitationLeft reports whether a resource leaves its invitation in place for the first time in this process.
+func (c *Client) IsFirstInvitationLeft() bool { return c.invitationLeft.CompareAndSwap(false, true) }

@@ -1,0 +1,155 @@
+package organization
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+)
+
+const inviteCall = "POST " + membersRoute + "/invite"
+
+// invited is the service's answer to an invitation.
+func invited(role, status string) string {
+	return fmt.Sprintf(`200 {"email":"Ada@acme.example","role":%q,"status":%q,"new":{}}`, role, status)
+}
+
+func TestInvite(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		answers []string
+		status  string // Of a success.
+		wantErr string
+		calls   int
+	}{
+		"invited":                {[]string{invited("manager", "invited")}, "invited", "", 1},
+		"a member":               {[]string{invited("manager", "role_updated")}, "role_updated", "", 1},
+		"an unknown status":      {[]string{invited("manager", "queued")}, "queued", "", 1},
+		"no role":                {[]string{`200 {"email":"ada@acme.example","status":"invited","error":null}`}, "invited", "", 1},
+		"the answer is lost":     {[]string{"drop", invited("manager", "already_invited")}, "already_invited", "", 2},
+		"a failure at first":     {[]string{"503 {}", invited("manager", "invited")}, "invited", "", 2},
+		"no seat":                {[]string{`200 {"email":"ada@acme.example","role":"manager","status":"error","error":"No seats left."}`}, "", "refused for ada@acme.example: No seats left.", 1},
+		"no reason":              {[]string{invited("manager", "error")}, "", "no explanation", 1},
+		"an odd reason":          {[]string{`200 {"email":"ada@acme.example","role":"user","status":"error","error":{"text":"no"}}`}, "", "no explanation", 1},
+		"a reason and no status": {[]string{`200 {"email":"ada@acme.example","role":"manager","status":"skipped","error":"No."}`}, "", "refused for ada@acme.example: No.", 1},
+		"pending":                {[]string{invited("user", "already_invited")}, "", `left the pending invitation of ada@acme.example with the role "user" instead of "manager"`, 1},
+		"a member who keeps it":  {[]string{invited("user", "already_member")}, "", `left the member ada@acme.example with the role "user" instead of "manager"`, 1},
+		"somebody else":          {[]string{`200 {"email":"ben@acme.example","role":"manager","status":"invited"}`}, "", "contains ben@acme.example instead of ada@acme.example", 1},
+		"nobody":                 {[]string{`200 {}`}, "", "has no ID", 1},
+		"no status":              {[]string{`200 {"email":"ada@acme.example","role":"manager"}`}, "", "the field status is missing", 1},
+		"not allowed":            {[]string{`403 {"detail":"no"}`}, "", "returned 403: no", 1},
+		"not known":              {[]string{`404 {"detail":"no route"}`}, "", "returned 404: no route", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+				clienttest.Say(w, tc.answers[min(n, len(tc.answers))-1])
+			})
+			got, err := c.Invite(t.Context(), "ada@acme.example", RoleManager)
+			if (err != nil) != (tc.wantErr != "") || err != nil && (!strings.Contains(err.Error(), tc.wantErr) || !strings.Contains(err.Error(), "inviteMember ("+inviteCall+")")) {
+				t.Errorf("got %v", err)
+			}
+			if err == nil && (got.Status != tc.status || got.Role != RoleManager) {
+				t.Errorf("got %+v", got)
+			}
+			if calls := rec.Calls(); len(calls) != tc.calls || calls[0] != inviteCall {
+				t.Errorf("asked %v", calls)
+			}
+			for _, body := range rec.Bodies {
+				if body != `{"email":"ada@acme.example","role":"manager"}` {
+					t.Errorf("sent %s", body)
+				}
+			}
+		})
+	}
+}
+
+// Whether a kept role is that of a pending invitation decides what helps.
+func TestInvite_keptRole(t *testing.T) {
+	t.Parallel()
+	for status, isPending := range map[string]bool{"already_invited": true, "already_member": false} {
+		c, _, _ := serveShort(t, func(string) string { return invited("user", status) })
+		var kept *RoleKeptError
+		if _, err := c.Invite(t.Context(), "ada@acme.example", RoleOwner); !errors.As(err, &kept) || *kept != (RoleKeptError{"ada@acme.example", "owner", "user", isPending}) {
+			t.Errorf("%s: got %v", status, err)
+		}
+	}
+}
+
+// Nobody joins by being invited, so what was read before stays valid.
+func TestInvite_keepsTheListing(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serveShort(t, func(call string) string {
+		if strings.HasPrefix(call, http.MethodPost) {
+			return invited("user", "invited")
+		}
+		return usersPage("", user("u1", "ben@acme.example", ""))
+	})
+	for range 3 {
+		if _, err := c.Invite(t.Context(), "ada@acme.example", RoleUser); err != nil {
+			t.Fatal(err)
+		}
+		if found, err := c.InvitedMember(t.Context(), "ada@acme.example"); err != nil || found != nil {
+			t.Errorf("got %v, %v", found, err)
+		}
+	}
+	if n := rec.Count(http.MethodGet); n != 1 {
+		t.Errorf("%d reads", n)
+	}
+}
+
+func TestInvitedMember(t *testing.T) {
+	t.Parallel()
+	both := usersPage("", user("u1", "ada@acme.example", ""), user("u2", "Ada@acme.example", ""))
+	for name, tc := range map[string]struct{ answer, email, want, wantErr string }{
+		"a member":         {both, "ada@acme.example", "u1", ""},
+		"another case":     {both, "Ada@acme.example", "u2", ""},
+		"none of them":     {both, "ADA@acme.example", "u1", ""},
+		"nobody":           {both, "ben@acme.example", "", ""},
+		"no members":       {usersPage(""), "ada@acme.example", "", "lists no members"},
+		"no listing":       {`403 {"detail":"no"}`, "ada@acme.example", "", "returned 403"},
+		"an empty address": {both, "", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _, _ := serveShort(t, func(string) string { return tc.answer })
+			found, err := c.InvitedMember(t.Context(), tc.email)
+			if (err != nil) != (tc.wantErr != "") || err != nil && !strings.Contains(err.Error(), tc.wantErr) {
+				t.Fatalf("got %v", err)
+			}
+			if (found != nil) != (tc.want != "") || found != nil && found.ID != tc.want {
+				t.Errorf("got %+v, want %s", found, tc.want)
+			}
+		})
+	}
+}
+
+// The first caller gets an error that every request would get. It reads only one page.
+func TestCheckAccess(t *testing.T) {
+	t.Parallel()
+	for answer, fails := range map[string]bool{
+		usersPage("a", user("u1", "ada@acme.example", "")): false, `403 {"detail":"no"}`: true, `401 {"detail":"no"}`: true, `501 {"detail":"no"}`: false,
+	} {
+		c, rec, _ := serveShort(t, func(string) string { return answer })
+		if err := c.CheckAccess(t.Context()); (err != nil) != fails {
+			t.Errorf("%s: got %v", answer, err)
+		}
+		if err := c.CheckAccess(t.Context()); err != nil {
+			t.Errorf("%s: the second caller gets %v", answer, err)
+		}
+		if n := rec.Count(http.MethodGet); n != 1 {
+			t.Errorf("%s: %d requests", answer, n)
+		}
+	}
+}
+
+func TestIsFirstInvitationLeft(t *testing.T) {
+	t.Parallel()
+	c := unconfigured()
+	if !c.IsFirstInvitationLeft() || c.IsFirstInvitationLeft() {
+		t.Error("not only the first one is the first")
+	}
+}
