@@ -2,9 +2,18 @@
 package organization
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
 // managersOnly ends every description in this package.
@@ -16,3 +25,17 @@ var needsManager = apierror.Advice{
 
 // theOrganization is the ID, identity, and import ID of a singleton.
 const theOrganization = "organization"
+
+// importByEmail imports an object by its "email". Terraform then calls Read, which completes the state.
+func importByEmail(ctx context.Context, object string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	given := types.StringValue(req.ID)
+	if req.ID == "" && req.Identity != nil {
+		resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root("email"), &given)...)
+	}
+	if !value.IsEmail(given.ValueString()) {
+		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of %s is the user's email address, such as avery@agentyard.example, got: %q.", phrase.WithArticle(object), given.ValueString()))
+		return
+	}
+	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("email"), path.Root("email"), req, resp)
+	resp.Diagnostics.Append(modifier.MarkImported(ctx, resp.Private)...)
+}

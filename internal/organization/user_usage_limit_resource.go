@@ -2,7 +2,6 @@ package organization
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -140,14 +139,5 @@ func (r *userUsageLimitResource) Delete(ctx context.Context, req resource.Delete
 }
 
 func (r *userUsageLimitResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	given := types.StringValue(req.ID)
-	if req.ID == "" && req.Identity != nil {
-		resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root("email"), &given)...)
-	}
-	if !value.IsEmail(given.ValueString()) {
-		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of a user usage limit is the user's email address, such as avery@agentyard.example, got: %q.", given.ValueString()))
-		return
-	}
-	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("email"), path.Root("email"), req, resp)
-	resp.Diagnostics.Append(modifier.MarkImported(ctx, resp.Private)...)
+	importByEmail(ctx, "user usage limit", req, resp)
 }

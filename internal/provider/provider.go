@@ -234,6 +234,7 @@ func (p *agentyardProvider) Resources(context.Context) []func() resource.Resourc
 		environment.NewDefaultEnvironmentResource,
 		environment.NewEnvironmentResource,
 		organization.NewGlobalUsageLimitResource,
+		organization.NewMemberInvitationResource,
 		organization.NewUserUsageLimitResource,
 		serviceaccount.NewAPIKeyResource,
 		serviceaccount.NewServiceAccountResource,

@@ -327,6 +327,7 @@ func TestAccExamples_imports(t *testing.T) {
 		"agentyard_default_environment.this": `environment_id = "{app}"`,
 		"agentyard_environment.app":          "name = \"app\"\nscope = \"organization\"\nrepositories = [{ url = \"https://git.example/acme/app\", script = \"make\" }]",
 		"agentyard_global_usage_limit.this":  "limit = 10000000",
+		"agentyard_member_invitation.avery":  `email = "avery@agentyard.example"`,
 		"agentyard_service_account.builds":   `name = "ci"`,
 		"agentyard_session.review":           "computer_id = \"{computer}\"\nsession_settings = { model = \"model-thinking\" }",
 		"agentyard_user_usage_limit.avery":   "email = \"avery@agentyard.example\"\nlimit = 20000000",

@@ -118,6 +118,16 @@ var lives = map[string]life{
 		noIdentity: `id = "acme"`,
 		path:       "/api/v0/organization/usage/limits/global", text: `9007199254740991`,
 	},
+	"member_invitation": {
+		typeName: "agentyard_member_invitation",
+		create:   `email = "avery@agentyard.example"`, change: "email = \"avery@agentyard.example\"\nrole = \"manager\"",
+		identity: []string{"email"}, notImported: []string{"role", "status"}, importPlansAnUpdate: true,
+		noImport: map[string]string{
+			"nobody@agentyard.example": `Nobody\s+has\s+joined(.|\n)*cannot\s+be\s+imported`,
+			"avery":                    `Invalid Import ID(.|\n)*user's\s+email\s+address(.|\n)*"avery"`,
+		},
+		noIdentity: `email = "avery"`,
+	},
 	"service_account": {
 		typeName: "agentyard_service_account",
 		create:   `name = "ci"`, change: "name = \"ci\"\ndescription = \"builds\"", identity: []string{"id"},

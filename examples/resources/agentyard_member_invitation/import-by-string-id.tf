@@ -1,0 +1,4 @@
+import {
+  to = agentyard_member_invitation.avery
+  id = "avery@agentyard.example"
+}

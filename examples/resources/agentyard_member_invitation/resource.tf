@@ -1,0 +1,11 @@
+resource "agentyard_member_invitation" "devon" {
+  email = "devon@agentyard.example"
+  role  = "manager"
+}
+
+# Several people with the default role.
+resource "agentyard_member_invitation" "team" {
+  for_each = toset(["emery@agentyard.example", "finley@agentyard.example"])
+
+  email = each.key
+}

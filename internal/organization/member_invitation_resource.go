@@ -1,0 +1,223 @@
+package organization
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+)
+
+var (
+	_ resource.ResourceWithConfigure   = (*memberInvitationResource)(nil)
+	_ resource.ResourceWithIdentity    = (*memberInvitationResource)(nil)
+	_ resource.ResourceWithImportState = (*memberInvitationResource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*memberInvitationResource)(nil)
+)
+
+// NewMemberInvitationResource returns the resource agentyard_member_invitation.
+func NewMemberInvitationResource() resource.Resource {
+	return &memberInvitationResource{crud.Resource{Name: "member_invitation"}}
+}
+
+type memberInvitationResource struct{ crud.Resource }
+
+type memberInvitationModel struct {
+	ID       types.String `tfsdk:"id"`
+	Email    types.String `tfsdk:"email"`
+	Role     types.String `tfsdk:"role"`
+	Status   types.String `tfsdk:"status"`
+	MemberID types.String `tfsdk:"member_id"`
+}
+
+type memberInvitationIdentity struct {
+	Email types.String `tfsdk:"email"`
+}
+
+// invitee is what a request has shown about a person. Nil means that it has shown nothing, and the state is kept.
+type invitee struct {
+	invitation *organization.InvitationResult
+	member     *organization.Member
+}
+
+func (m *memberInvitationModel) FromAPI(_ context.Context, i *invitee) diag.Diagnostics {
+	m.ID = m.Email
+	if i.invitation != nil {
+		m.Role, m.Status = types.StringValue(i.invitation.Role), types.StringValue(i.invitation.Status)
+	}
+	switch {
+	case i.member != nil:
+		m.MemberID = types.StringValue(i.member.ID)
+	case m.MemberID.IsUnknown():
+		m.MemberID = types.StringNull()
+	}
+	return nil
+}
+
+func (m *memberInvitationModel) Identity() any { return &memberInvitationIdentity{Email: m.Email} }
+
+const inviteeText = "Email address of the person. Case-insensitive."
+
+func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Invites a person to the organization with a role, or sets the role of a member." + managersOnly + crud.WeakEvidence + "\n\n" +
+			"~> **Members.** Creating this resource for a member sets their role, also to the default `user`. The plan warns. To keep the role, import the member instead.\n\n" +
+			"**Pending invitations.** The service shows neither pending invitations nor roles. An invitation that was revoked or has expired stays in the state. " +
+			"To invite the person again, run `terraform apply -replace=ADDRESS`. Changes of the role elsewhere are not detected.\n\n" +
+			"**Role.** The role of a member is updated in place. A pending invitation keeps its role. To change it, revoke the invitation with the action `agentyard_member_remove`, and apply again.\n\n" +
+			"**Destroy.** Destroying this resource only removes it from the state. To remove the member or revoke the invitation, use the action `agentyard_member_remove`.",
+		Attributes: map[string]schema.Attribute{
+			"id": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: "The same as `email`.",
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			},
+			"email": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: inviteeText + " Changing this forces a new invitation.",
+				Validators:          []validator.String{value.Email()},
+				PlanModifiers:       []planmodifier.String{modifier.KeepCase(), stringplanmodifier.RequiresReplace()},
+			},
+			"role": schema.StringAttribute{
+				Optional: true, Computed: true,
+				MarkdownDescription: "Role of the person. One of `user`, `manager`, `owner`. Defaults to `user`. Null after an import, until you set it.",
+				Validators:          []validator.String{stringvalidator.OneOf(organization.RoleUser, organization.RoleManager, organization.RoleOwner)},
+				PlanModifiers:       []planmodifier.String{defaultRole{}},
+			},
+			"status": schema.StringAttribute{
+				Computed: true,
+				MarkdownDescription: "What the service did when this resource last invited the person: `invited`, `already_invited`, `already_member`, or `role_updated`. " +
+					"Null after an import.",
+				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			},
+			"member_id": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: "ID of the member. Null until the first refresh after the person joined.",
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			},
+		},
+	}
+}
+
+// defaultRole plans the role of a person without a configured one. The role of an imported member is unknown and stays so,
+// because the default could take rights away.
+type defaultRole struct{}
+
+func (defaultRole) Description(context.Context) string {
+	return "Defaults to user, except after an import."
+}
+
+func (d defaultRole) MarkdownDescription(ctx context.Context) string { return d.Description(ctx) }
+
+func (defaultRole) PlanModifyString(_ context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
+	switch {
+	case !req.ConfigValue.IsNull():
+	case !req.State.Raw.IsNull() && req.StateValue.IsNull():
+		resp.PlanValue = types.StringNull()
+	default:
+		resp.PlanValue = types.StringValue(organization.RoleUser)
+	}
+}
+
+func (r *memberInvitationResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
+		"email": identityschema.StringAttribute{RequiredForImport: true, Description: inviteeText},
+	}}
+}
+
+// ModifyPlan warns if the person is a member already. The status is known only after an invitation.
+func (r *memberInvitationResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	var plan memberInvitationModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if !req.State.Raw.IsNull() {
+		var role types.String
+		resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("role"), &role)...)
+		if !plan.Role.Equal(role) {
+			resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("status"), types.StringUnknown())...)
+		}
+		return
+	}
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), plan.Email)...)
+	resp.Diagnostics.Append(apierror.For("plan", "member invitation", r.Client.Organization.CheckAccess(ctx), invitationOptions)...)
+	if resp.Diagnostics.HasError() || !value.IsSet(plan.Email) || !value.IsSet(plan.Role) {
+		return
+	}
+	if member, err := r.Client.Organization.InvitedMember(ctx, plan.Email.ValueString()); err == nil && member != nil {
+		resp.Diagnostics.AddAttributeWarning(path.Root("email"), "Person Is Already a Member",
+			fmt.Sprintf("%s is already a member. The apply gives this member the role %q. To keep the role, import the member instead.", member.Email, plan.Role.ValueString()))
+	}
+}
+
+var invitationOptions = apierror.Options{
+	apierror.Fields{"email": path.Root("email"), "role": path.Root("role")},
+	needsManager,
+}
+
+func (r *memberInvitationResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	crud.Create(ctx, r.Client, "member invitation", req, resp, func(m *memberInvitationModel) (*invitee, error) {
+		return r.invite(ctx, m)
+	}, invitationOptions)
+}
+
+func (r *memberInvitationResource) invite(ctx context.Context, m *memberInvitationModel) (*invitee, error) {
+	result, err := r.Client.Organization.Invite(ctx, m.Email.ValueString(), m.Role.ValueString())
+	return &invitee{invitation: result}, err
+}
+
+// Read removes a person from the state who was a member and no longer is. Somebody who has not joined may still be invited.
+func (r *memberInvitationResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	imported := modifier.IsUnread(ctx, req.Private)
+	crud.Read(ctx, r.Client, "member invitation", req, resp, func(m *memberInvitationModel) (*invitee, error) {
+		email := m.Email.ValueString()
+		member, err := r.Client.Organization.InvitedMember(ctx, email)
+		switch {
+		case err != nil || member != nil:
+			return &invitee{member: member}, err
+		case imported:
+			return nil, fmt.Errorf("nobody has joined with the email address %q. The service does not show pending invitations, so they cannot be imported. "+
+				"To manage a pending invitation, apply without the import: inviting the person again does not change it", email)
+		case !m.MemberID.IsNull():
+			return nil, &collection.GoneError{Err: fmt.Errorf("the organization has no member with the email address %q", email)}
+		}
+		return &invitee{}, nil
+	}, invitationOptions)
+}
+
+func (r *memberInvitationResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	crud.Update(ctx, "member invitation", req, resp, func(plan, _ *memberInvitationModel) (*invitee, error) {
+		return r.invite(ctx, plan)
+	}, invitationOptions)
+}
+
+// Delete sends no request, so that destroying a configuration does not lock anybody out. It warns once, because the CLIs do not
+// group the warnings of destroyed resources.
+func (r *memberInvitationResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var email types.String
+	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("email"), &email)...)
+	if r.Client.Organization.IsFirstInvitationLeft() {
+		resp.Diagnostics.AddWarning("Membership Left Unchanged", fmt.Sprintf("The invitation of %s was removed from the state only, like any other invitation that this run destroys. "+
+			"To remove a member or revoke an invitation, use the action agentyard_member_remove.", email.ValueString()))
+	}
+}
+
+func (r *memberInvitationResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	importByEmail(ctx, "member invitation", req, resp)
+}

@@ -1,0 +1,355 @@
+package organization_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const (
+	invitationType    = "agentyard_member_invitation"
+	invitationAddress = invitationType + ".test"
+)
+
+func invitationConfig(email, role string) string {
+	if role != "" {
+		role = fmt.Sprintf("\n  role  = %q", role)
+	}
+	return fmt.Sprintf("resource \"agentyard_member_invitation\" \"test\" {\n  email = %q%s\n}\n", email, role)
+}
+
+// roleOf invites a person again with the expected role, which changes nothing if they have it, and returns the role and the status.
+func roleOf(e *acctest.Env, email, expected string) string {
+	var answer struct{ Role, Status string }
+	e.API(http.MethodPost, "/api/v0/organization/users/invite", map[string]any{"email": email, "role": expected}, &answer)
+	return answer.Role + " " + answer.Status
+}
+
+// invitationIs checks attributes in the state. An empty text means null.
+func invitationIs(want map[string]string) []statecheck.StateCheck {
+	var checks []statecheck.StateCheck
+	for name, text := range want {
+		var check knownvalue.Check = knownvalue.StringExact(text)
+		if text == "" {
+			check = knownvalue.Null()
+		}
+		checks = append(checks, statecheck.ExpectKnownValue(invitationAddress, tfjsonpath.New(name), check))
+	}
+	return checks
+}
+
+// A person is invited, joins, gets another role, and leaves.
+func TestAccMemberInvitation_fromTheInvitationOn(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	var id string
+	joins := func() { id, _ = join(t, e, emulator.Human{Email: "Avery@agentyard.example"}) }
+	step := func(before func(), email, role string, action plancheck.ResourceActionType, want map[string]string) resource.TestStep {
+		return resource.TestStep{
+			PreConfig: before, Config: e.Config(invitationConfig(email, role)),
+			ConfigPlanChecks: plannedThenEmpty(invitationAddress, action), ConfigStateChecks: invitationIs(want),
+		}
+	}
+	runSteps(t, e,
+		step(nil, avery, "", plancheck.ResourceActionCreate, map[string]string{"id": avery, "email": avery, "role": "user", "status": "invited", "member_id": ""}),
+		step(nil, "AVERY@agentyard.example", "user", plancheck.ResourceActionNoop, map[string]string{"email": avery, "status": "invited"}),
+		// A pending invitation keeps its role.
+		failingStep(e, invitationConfig(avery, "manager"), `role\s+=\s+"manager"(.|\n)*inviteMember(.|\n)*pending\s+invitation(.|\n)*set\s+role\s+to\s+"user"(.|\n)*agentyard_member_remove`),
+		step(joins, avery, "user", plancheck.ResourceActionNoop, map[string]string{"role": "user", "status": "invited"}),
+		step(func() {
+			if got := remaining(t, e); len(got) != 1 || id == "" {
+				t.Errorf("members: %v", got)
+			}
+		}, avery, "manager", plancheck.ResourceActionUpdate, map[string]string{"role": "manager", "status": "role_updated"}),
+		step(nil, avery, "", plancheck.ResourceActionUpdate, map[string]string{"role": "user", "status": "role_updated"}),
+		// Somebody who left is invited again.
+		step(func() { leaves(e, avery) }, avery, "", plancheck.ResourceActionCreate, map[string]string{"status": "invited", "member_id": ""}),
+		step(nil, blake, "owner", plancheck.ResourceActionReplace, map[string]string{"id": blake, "role": "owner", "status": "invited"}),
+	)
+	// Neither the replacement nor the destroy revoked an invitation.
+	if got := roleOf(e, avery, "user") + ", " + roleOf(e, blake, "owner"); got != "user already_invited, owner already_invited" {
+		t.Errorf("the invitations are %s", got)
+	}
+}
+
+// The state has the member's ID after the first refresh, and plans nothing because of it.
+func TestMemberInvitation_memberID(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	config := acctest.Values{"email": avery}
+	i := acctest.NewProcess(t, e, nil).NewInstance(invitationType)
+	apply := func(want string) {
+		t.Helper()
+		if out := acctest.NewProcess(t, e, nil).Apply(i, config); out.Action != want || len(out.Errors) > 0 {
+			t.Fatalf("%s, want %s: %s", out.Action, want, out)
+		}
+	}
+	apply("create")
+	id, _ := join(t, e, emulator.Human{Email: "AVERY@agentyard.example"})
+	apply("none")
+	if i.Attribute("member_id") != id || i.ID() != avery {
+		t.Errorf("the state is %s, want the member %s", i.State, id)
+	}
+	// A person who left and joined again is another member.
+	leaves(e, avery)
+	again, _ := join(t, e, emulator.Human{Email: avery})
+	apply("none")
+	if i.Attribute("member_id") != again {
+		t.Errorf("the state is %s, want the member %s", i.State, again)
+	}
+	config["role"] = "manager"
+	apply("update")
+	if i.Attribute("member_id") != again || i.Attribute("status") != "role_updated" {
+		t.Errorf("the state is %s", i.State)
+	}
+	leaves(e, avery)
+	out := acctest.NewProcess(t, e, nil).Plan(i, config)
+	if out.Action != "create" || !strings.Contains(warningsOf(out), "Member Invitation Not Found: The member invitation "+avery+" no longer exists.") {
+		t.Errorf("%s: %s", out.Action, warningsOf(out))
+	}
+}
+
+// A listing without members proves nothing, because the owner of the API key is a member.
+func TestMemberInvitation_emptyListing(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery)
+	i := acctest.NewProcess(t, e, nil).NewInstance(invitationType)
+	config := acctest.Values{"email": avery}
+	for range 2 {
+		if out := acctest.NewProcess(t, e, nil).Apply(i, config); len(out.Errors) > 0 {
+			t.Fatal(out)
+		}
+	}
+	e.Faults().Add(emulator.Fault{Operation: "listMembers", Kind: emulator.FaultOtherResponse, Body: `{"users":[],"pagination":{"hasMore":false,"nextCursor":null}}`, Times: -1})
+	out := acctest.NewProcess(t, e, nil).Plan(i, config)
+	out.MustFail(t, "", "listMembers", "lists no members", "base_url")
+	if i.State.IsNull() {
+		t.Error("the resource was removed from the state")
+	}
+}
+
+// A plan that changes the role of a member says so, unless the member was imported.
+func TestMemberInvitation_ofAMember(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		config       acctest.Values
+		role, status string
+	}{
+		"by default":    {acctest.Values{"email": "AVERY@agentyard.example"}, "user", "role_updated"},
+		"another role":  {acctest.Values{"email": avery, "role": "owner"}, "owner", "role_updated"},
+		"the same role": {acctest.Values{"email": avery, "role": "manager"}, "manager", "already_member"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			join(t, e, emulator.Human{Email: avery, Role: emulator.RoleManager})
+			p := acctest.NewProcess(t, e, nil)
+			i := p.NewInstance(invitationType)
+			out := p.Apply(i, tc.config)
+			want := fmt.Sprintf("Person Is Already a Member: %s is already a member. The apply gives this member the role %q. To keep the role, import the member instead.\n", avery, tc.role)
+			if len(out.Errors) > 0 || warningsOf(out) != want {
+				t.Errorf("%s\n%s, want %s", out.Text(), warningsOf(out), want)
+			}
+			if i.Attribute("role") != tc.role || i.Attribute("status") != tc.status {
+				t.Errorf("the state is %s", i.State)
+			}
+			if got := roleOf(e, avery, tc.role); got != tc.role+" already_member" {
+				t.Errorf("the member is %s", got)
+			}
+		})
+	}
+}
+
+// An imported member keeps the role until one is configured.
+func TestAccMemberInvitation_import(t *testing.T) {
+	t.Parallel()
+	for name, block := range map[string]string{
+		"command":     "",
+		"by ID":       "import {\n  to = " + invitationAddress + "\n  id = \"AVERY@agentyard.example\"\n}\n",
+		"by identity": "import {\n  to = " + invitationAddress + "\n  identity = {\n    email = \"Avery@agentyard.example\"\n  }\n}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if name == "by identity" {
+				acctest.NeedsIdentity(t)
+			}
+			e := acctest.New(t)
+			join(t, e, emulator.Human{Email: avery, Role: emulator.RoleOwner})
+			cli := acctest.NewCLI(t, e, invitationConfig(avery, "")+block)
+			if block == "" {
+				cli.MustRun("import", invitationAddress, "AVERY@Agentyard.example")
+			} else if out := cli.MustRun("apply", "-auto-approve", "-input=false").Output; !strings.Contains(out, "1 imported, 0 added, 0 changed, 0 destroyed") {
+				t.Errorf("the import: %s", out)
+			}
+			cli.MustPlanEmpty()
+			if n := e.Journal().Count("inviteMember"); n != 0 {
+				t.Errorf("%d invitations", n)
+			}
+			cli.Write("main.tf", invitationConfig(avery, "manager"))
+			if out := cli.MustRun("apply", "-auto-approve", "-input=false").Output; !strings.Contains(out, "0 added, 1 changed, 0 destroyed") {
+				t.Errorf("the role: %s", out)
+			}
+			cli.MustPlanEmpty()
+			out := oneLine(cli.MustRun("destroy", "-auto-approve", "-input=false").Output)
+			if !strings.Contains(out, "Membership Left Unchanged") || !strings.Contains(out, "removed from the state only") || !strings.Contains(out, "agentyard_member_remove") {
+				t.Errorf("the destroy says %s", out)
+			}
+			if got := roleOf(e, avery, "manager"); got != "manager already_member" {
+				t.Errorf("the member is %s", got)
+			}
+		})
+	}
+}
+
+func TestMemberInvitation_errors(t *testing.T) {
+	t.Parallel()
+	full := emulator.Fault{Kind: emulator.FaultOtherResponse, Body: `{"email":"avery@agentyard.example","role":"user","status":"error","error":"No seats left."}`}
+	for name, tc := range map[string]struct {
+		config acctest.Values
+		fault  emulator.Fault
+		at     string
+		want   []string
+	}{
+		"no address":   {acctest.Values{"email": "avery"}, emulator.Fault{}, "email", []string{"email must be an email address"}},
+		"no such role": {acctest.Values{"email": avery, "role": "king"}, emulator.Fault{}, "role", []string{`"user"`, `"manager"`, `"owner"`}},
+		"no seat":      {acctest.Values{"email": avery}, full, "email", []string{"Cannot create member invitation", "inviteMember", "refused for " + avery + ": No seats left.", "Nobody was invited"}},
+		"oneself":      {acctest.Values{"email": bootstrap}, emulator.Fault{}, "email", []string{"inviteMember", "your own role", "Resolve what the service reports"}},
+		"400":          {acctest.Values{"email": avery}, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 400, Body: `{"title":"Bad Request","status":400,"detail":"The email is malformed."}`}, "", []string{"inviteMember", "400"}},
+		"403":          {acctest.Values{"email": avery}, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, "", []string{"inviteMember", "403", "Manager role or higher"}},
+		"500":          {acctest.Values{"email": avery}, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1}, "", []string{"inviteMember", "500", "may have completed"}},
+		"lost":         {acctest.Values{"email": avery}, emulator.Fault{Kind: emulator.FaultDropAfterCommit, Times: -1}, "", []string{"inviteMember", "may have completed"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			if tc.fault.Kind != "" {
+				tc.fault.Operation = "inviteMember"
+				e.Faults().Add(tc.fault)
+			}
+			p := acctest.NewProcess(t, e, acctest.Values{"max_retries": 1})
+			i := p.NewInstance(invitationType)
+			p.Apply(i, tc.config).MustFail(t, tc.at, tc.want...)
+			if !i.State.IsNull() {
+				t.Errorf("the state is %s", i.State)
+			}
+		})
+	}
+}
+
+// A key that may not invite is an error in the plan, before anything is sent.
+func TestMemberInvitation_roles(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	_, user := join(t, e, emulator.Human{Email: blake})
+	for _, key := range []string{user, serviceAccountKey(e)} {
+		p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
+		out := p.Plan(p.NewInstance(invitationType), acctest.Values{"email": avery})
+		out.MustFail(t, "", "Cannot plan member invitation", "403", "Manager role or higher")
+	}
+	if n := e.Journal().Count("inviteMember"); n != 0 {
+		t.Errorf("%d invitations", n)
+	}
+}
+
+// A pending invitation is taken over with the same role, and cannot be imported.
+func TestMemberInvitation_pendingElsewhere(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	if err := e.Invite("Avery@agentyard.example", emulator.RoleManager); err != nil {
+		t.Fatal(err)
+	}
+	p := acctest.NewProcess(t, e, nil)
+	i := p.NewInstance(invitationType)
+	p.Import(i, avery).MustFail(t, "", "Cannot read member invitation", "Nobody has joined", "does not show pending invitations", "apply without the import")
+
+	i = p.NewInstance(invitationType)
+	p.Apply(i, acctest.Values{"email": avery, "role": "owner"}).MustFail(t, "role", "pending invitation", `role "manager" instead of "owner"`, `set role to "manager"`, "first revoke it")
+	if out := p.Apply(i, acctest.Values{"email": avery, "role": "manager"}); len(out.Errors) > 0 || i.Attribute("status") != "already_invited" {
+		t.Errorf("%s: the state is %s", out, i.State)
+	}
+	// After it was revoked, the person can be invited with another role.
+	leaves(e, avery)
+	if out := acctest.NewProcess(t, e, nil).Apply(i, acctest.Values{"email": avery, "role": "owner"}); out.Action != "update" || len(out.Errors) > 0 || i.Attribute("status") != "invited" || i.Attribute("role") != "owner" {
+		t.Errorf("%s: the state is %s", out, i.State)
+	}
+}
+
+func TestAccMemberInvitation_unknownAtPlan(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, blake)
+	unknown := func(email, role string) string {
+		return fmt.Sprintf("resource \"terraform_data\" \"email\" {\n  input = %q\n}\nresource \"terraform_data\" \"role\" {\n  input = %q\n}\n", email, role) +
+			"resource \"agentyard_member_invitation\" \"test\" {\n  email = terraform_data.email.output\n  role  = terraform_data.role.output\n}\n"
+	}
+	step := func(email, role, status string, action plancheck.ResourceActionType) resource.TestStep {
+		return resource.TestStep{
+			Config: e.Config(unknown(email, role)), ConfigPlanChecks: plannedThenEmpty(invitationAddress, action),
+			ConfigStateChecks: invitationIs(map[string]string{"email": email, "role": role, "status": status}),
+		}
+	}
+	runSteps(t, e,
+		step(avery, "user", "invited", plancheck.ResourceActionCreate),
+		step(blake, "manager", "role_updated", plancheck.ResourceActionReplace),
+		step(blake, "owner", "role_updated", plancheck.ResourceActionUpdate),
+		resource.TestStep{Config: settingsUnknownAtPlan(e, invitationConfig(blake, "owner")), ConfigPlanChecks: acctest.ThenEmpty},
+	)
+}
+
+// The service takes one person in a request. All invitations share the listing of the plan, and that of the apply.
+func TestAccMemberInvitation_many(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, func(o *emulator.Options) { o.MaxPageSize = 100 })
+	joinMany(t, e, 10)
+	cli := acctest.NewCLI(t, e, "resource \"agentyard_member_invitation\" \"test\" {\n  for_each = toset([for n in range(50) : \"m${n}@acme.example\"])\n  email    = each.key\n}\n")
+	e.Journal().Reset()
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	if lists, invitations := e.Journal().Count("listMembers"), e.Journal().Count("inviteMember"); lists != 2 || invitations != 50 {
+		t.Errorf("%d listings and %d invitations", lists, invitations)
+	}
+	e.Journal().Reset()
+	cli.MustPlanEmpty()
+	if n := len(e.Journal().Entries()); n != 1 {
+		t.Errorf("a plan takes %d requests", n)
+	}
+	if out := cli.MustRun("destroy", "-auto-approve", "-input=false").Output; strings.Count(out, "Membership Left Unchanged") != 1 {
+		t.Errorf("the destroy says %s", out)
+	}
+}
+
+func TestMemberInvitation_faultMatrixOfAnInvitation(t *testing.T) {
+	t.Parallel()
+	invitationMatrix(t, func(*acctest.Env) []acctest.Values { return []acctest.Values{{"email": avery, "role": "manager"}} })
+}
+
+func TestMemberInvitation_faultMatrixOfAMember(t *testing.T) {
+	t.Parallel()
+	invitationMatrix(t, func(e *acctest.Env) []acctest.Values {
+		haveJoined(t, e, avery)
+		return []acctest.Values{{"email": avery, "role": "manager"}, {"email": avery}}
+	})
+}
+
+// invitationMatrix runs the fault matrix. A destroy leaves the invitation, so nothing counts as created.
+func invitationMatrix(t *testing.T, setup func(*acctest.Env) []acctest.Values) {
+	t.Helper()
+	acctest.Matrix{
+		Type: invitationType, Setup: setup,
+		Live: func(*acctest.Env) []string { return nil }, IDs: func(*acctest.Instance) []string { return nil },
+		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
+			t.Helper()
+			if role := i.Attribute("role"); role == "" || !strings.HasPrefix(roleOf(e, avery, role), role+" already_") {
+				t.Errorf("the emulator does not have the role of the state: %s", i.State)
+			}
+		},
+	}.Run(t)
+}
