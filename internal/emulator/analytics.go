@@ -223,7 +223,7 @@ func (e *Emulator) AllowAnalytics(allowed bool) {
 // AddQuietDay adds a day, such as 2026-02-14, without any activity. It returns an error if the date does not exist.
 func (e *Emulator) AddQuietDay(date string) error {
 	if _, err := time.Parse(time.DateOnly, date); err != nil {
-		return fmt.Errorf("add the quiet day %q: it must be a date such as 2026-02-28", date)
+		return fmt.Errorf("%q must be a date such as 2026-02-28", date)
 	}
 	return e.store.db.Update(func(tx *bolt.Tx) error { return put(tx, bucketQuietDays, date, true) })
 }

@@ -156,13 +156,13 @@ type Human struct {
 // It returns an error if the email is malformed or taken, the role does not exist, or the metadata is not JSON.
 func (e *Emulator) AddHuman(h Human) (id, key string, err error) {
 	if err := checkHuman(h.Email, cmp.Or(h.Role, RoleUser)); err != nil {
-		return "", "", fmt.Errorf("add member %s: %w", h.Email, err)
+		return "", "", err
 	}
 	now := e.clock.Now()
 	id, key = newID("user_", now), newKeyValue()
 	err = e.store.db.Update(func(tx *bolt.Tx) error {
 		if stored(tx, bucketMemberEmails, emailKey(h.Email)) {
-			return fmt.Errorf("add member %s: the organization has a member with this email address", h.Email)
+			return fmt.Errorf("a member with the email address %s already exists", h.Email)
 		}
 		var pending invitation
 		if err := get(tx, bucketInvitations, emailKey(h.Email), &pending); err != nil && !errors.Is(err, errNotStored) {
@@ -185,10 +185,10 @@ func (e *Emulator) AddHuman(h Human) (id, key string, err error) {
 // checkHuman returns an error if a human with this email address and role cannot be added.
 func checkHuman(email, role string) error {
 	if role != RoleUser && role != RoleManager && role != RoleOwner {
-		return fmt.Errorf("the role %q is not user, manager or owner", role)
+		return fmt.Errorf("the role %q is not user, manager, or owner", role)
 	}
 	if a, err := mail.ParseAddress(email); err != nil || a.Address != email {
-		return fmt.Errorf("the email address %q is malformed", email)
+		return fmt.Errorf("the email address %q is not valid", email)
 	}
 	return nil
 }

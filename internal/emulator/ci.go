@@ -249,7 +249,7 @@ func (e *Emulator) MergeWorkflow(repoFullName, filePath string) error {
 			return err
 		}
 		if err != nil || !j.Open {
-			return fmt.Errorf("merge the workflow %s of %s: it has no open pull request", filePath, repoFullName)
+			return fmt.Errorf("workflow %s of %s has no open pull request", filePath, repoFullName)
 		}
 		j.Open, j.Job.UpdatedAt = false, millis(e.clock.Now())
 		if err := put(tx, bucketCIJobs, at, j); err != nil {
@@ -266,7 +266,7 @@ func (e *Emulator) MergeWorkflow(repoFullName, filePath string) error {
 // It returns an error if they are not a JSON object.
 func (e *Emulator) AddCIRun(run map[string]any) error {
 	if run == nil {
-		return errors.New("add a CI run: it must be an object")
+		return errors.New("the CI run must be an object")
 	}
 	return e.store.db.Update(func(tx *bolt.Tx) error {
 		seq, err := tx.Bucket(bucketCIRuns).NextSequence()

@@ -180,10 +180,10 @@ func (c *computer) sampleAt(at time.Time) sample {
 // It is an error if there is no such computer, or if it is not an active managed one.
 func (e *Emulator) Sleep(computerID string) error {
 	now := e.clock.Now()
-	return e.changeComputer("put to sleep", computerID, func(c *computer) error {
+	return e.changeComputer(computerID, func(c *computer) error {
 		p := c.progressAt(now)
 		if c.ProviderType == providerBYOM || p.status != statusActive {
-			return fmt.Errorf("put computer %s to sleep: it is not an active managed computer", computerID)
+			return fmt.Errorf("computer %s cannot sleep, because it is not an active managed computer", computerID)
 		}
 		if c.SleepingSince = c.asleepSince(now, p.endedAt); c.SleepingSince == 0 {
 			c.SleepingSince = millis(now)
@@ -195,9 +195,9 @@ func (e *Emulator) Sleep(computerID string) error {
 // Break gives an active managed computer the status error, as a failure at run time does.
 // It is an error if there is no such computer, or if it is not an active managed one.
 func (e *Emulator) Break(computerID string) error {
-	return e.changeComputer("break", computerID, func(c *computer) error {
+	return e.changeComputer(computerID, func(c *computer) error {
 		if c.ProviderType == providerBYOM || c.progressAt(e.clock.Now()).status != statusActive {
-			return fmt.Errorf("break computer %s: it is not an active managed computer", computerID)
+			return fmt.Errorf("computer %s cannot fail, because it is not an active managed computer", computerID)
 		}
 		c.Broken = true
 		return nil
@@ -209,7 +209,7 @@ func (e *Emulator) LoseComputer(computerID string) error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {
 		c := &computer{}
 		if err := get(tx, bucketComputers, computerID, c); errors.Is(err, errNotStored) {
-			return fmt.Errorf("delete computer %s: there is none with this ID", computerID)
+			return fmt.Errorf("computer %s does not exist", computerID)
 		} else if err != nil {
 			return err
 		}
@@ -219,19 +219,19 @@ func (e *Emulator) LoseComputer(computerID string) error {
 
 // UnavailableDaemon makes the file operations on a computer answer 424 until RestoreDaemon is called.
 func (e *Emulator) UnavailableDaemon(computerID string) error {
-	return e.changeComputer("stop the daemon of", computerID, func(c *computer) error { c.DaemonDown = true; return nil })
+	return e.changeComputer(computerID, func(c *computer) error { c.DaemonDown = true; return nil })
 }
 
 // RestoreDaemon reverts UnavailableDaemon.
 func (e *Emulator) RestoreDaemon(computerID string) error {
-	return e.changeComputer("restore the daemon of", computerID, func(c *computer) error { c.DaemonDown = false; return nil })
+	return e.changeComputer(computerID, func(c *computer) error { c.DaemonDown = false; return nil })
 }
 
-func (e *Emulator) changeComputer(what, id string, change func(*computer) error) error {
+func (e *Emulator) changeComputer(id string, change func(*computer) error) error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {
 		c := &computer{}
 		if err := get(tx, bucketComputers, id, c); errors.Is(err, errNotStored) {
-			return fmt.Errorf("%s computer %s: there is none with this ID", what, id)
+			return fmt.Errorf("computer %s does not exist", id)
 		} else if err != nil {
 			return err
 		}

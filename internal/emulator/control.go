@@ -209,7 +209,7 @@ func newControls(e *Emulator) *http.ServeMux {
 
 		"POST provisioning-failures": takes(func(in provisioningFailureBody) error {
 			if in.Step != "" && stepNames[in.Step] == "" {
-				return fmt.Errorf("there is no provisioning step %q", in.Step)
+				return fmt.Errorf("the provisioning step %q does not exist", in.Step)
 			}
 			e.FailProvisioning(FailStep(in))
 			return nil
@@ -327,9 +327,15 @@ func jsonHandler[T any](act func(T) (int, any, error)) controlFunc {
 // done is the empty answer of an operation, or its refusal.
 func done(err error) (int, any, error) {
 	if err != nil {
-		return 0, nil, badRequest("%v.", err)
+		return 0, nil, sentence(err)
 	}
 	return http.StatusNoContent, nil, nil
+}
+
+// sentence is a 400 with an error as a sentence.
+func sentence(err error) error {
+	text := err.Error()
+	return badRequest("%s%s.", strings.ToUpper(text[:1]), text[1:])
 }
 
 func (e *Emulator) addFault(in faultBody) (int, any, error) {
@@ -337,7 +343,7 @@ func (e *Emulator) addFault(in faultBody) (int, any, error) {
 		return 0, nil, badRequest("The fault is wrong: %s.", text)
 	}
 	if !e.hasOperation(in.Operation) {
-		return 0, nil, badRequest("The fault is wrong: there is no operation %q.", in.Operation)
+		return 0, nil, badRequest("The fault is wrong: the operation %q does not exist.", in.Operation)
 	}
 	e.faults.Add(in.fault())
 	return http.StatusCreated, e.faultsView(), nil
@@ -348,7 +354,7 @@ func (e *Emulator) addWikiRun(in wikiRunBody) (int, any, error) {
 		RepoURL: in.RepoURL, Branch: in.Branch, CommitHash: in.CommitHash, OwnerEmail: in.Email, PrivacyLevel: in.PrivacyLevel, SourceSessionID: in.SourceSessionID,
 	})
 	if err != nil {
-		return 0, nil, badRequest("%v.", err)
+		return 0, nil, sentence(err)
 	}
 	return http.StatusCreated, wikiRunCreatedView{id}, nil
 }
@@ -356,7 +362,7 @@ func (e *Emulator) addWikiRun(in wikiRunBody) (int, any, error) {
 func (e *Emulator) addHuman(in humanBody) (int, any, error) {
 	id, key, err := e.AddHuman(Human(in))
 	if err != nil {
-		return 0, nil, badRequest("%v.", err)
+		return 0, nil, sentence(err)
 	}
 	return http.StatusCreated, humanView{ID: id, Key: key}, nil
 }

@@ -1,9 +1,11 @@
 package emulator_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -98,7 +100,7 @@ func TestControlClock(t *testing.T) {
 		{object{"advance": "soon"}, "a number with a unit"},
 		{object{"advance": "-1s"}, "never goes back"},
 		{object{"to": "tomorrow"}, "RFC 3339"},
-		{object{"to": began.Add(47 * time.Hour).Format(time.RFC3339)}, "never goes back, and \"to\" is before its present time " + began.Add(48*time.Hour).Format(time.RFC3339)},
+		{object{"to": began.Add(47 * time.Hour).Format(time.RFC3339)}, "never goes back, and \"to\" is before the current time " + began.Add(48*time.Hour).Format(time.RFC3339)},
 		{object{"to": "2300-01-01T00:00:00Z"}, "at most 36500 days ahead"},
 		{object{"advance": "36499d"}, "36500 days ahead; it is already ahead by 48h0m0s"},
 		{object{"by": "1h"}, "unknown field"},
@@ -152,4 +154,54 @@ func TestControlReset(t *testing.T) {
 	same(t, "error of the bulk creation", v.call(201, "POST", computers+"/bulk", object{"quantity": 2, "namePrefix": "c"}).object(t)["error"], nil)
 	v.clock.Advance(time.Minute)
 	same(t, "steps", v.steps("a"), "active ccccc")
+}
+
+// The README's commands work from top to bottom, the second block with the IDs of objects.
+func TestControlREADME(t *testing.T) {
+	v := startParallel(t)
+	readme, err := os.ReadFile("README.md")
+	must(t, err)
+	_, section, _ := strings.Cut(string(readme), "\n    api() {")
+	_, section, _ = strings.Cut(section, "\n")
+	section, _, _ = strings.Cut(section, "\n**Builds.**")
+	first, second, found := strings.Cut(section, "\nThe other operations change one object.")
+	if !found {
+		t.Fatal("the README has no second block")
+	}
+	runs := func(block string, variables ...string) {
+		t.Helper()
+		var script strings.Builder
+		script.WriteString("api() { printf '%s\\n' \"$1\" \"$2\" \"${3-}\"; }\n")
+		for line := range strings.Lines(block) {
+			if command, found := strings.CutPrefix(line, "    "); found {
+				script.WriteString(command)
+			}
+		}
+		cmd := exec.CommandContext(t.Context(), "bash", "-eu", "-c", script.String())
+		cmd.Env = append(os.Environ(), variables...)
+		out, err := cmd.Output()
+		must(t, err)
+		fields := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+		if len(fields) < 30 || len(fields)%3 != 0 {
+			t.Fatalf("the commands are %q", fields)
+		}
+		for ; len(fields) > 0; fields = fields[3:] {
+			var body any
+			if fields[2] != "" {
+				must(t, json.Unmarshal([]byte(fields[2]), &body))
+			}
+			got, err := v.try(v.BootstrapKey(), fields[0], "/_emulator/"+fields[1], body)
+			must(t, err)
+			if got.status >= 300 {
+				t.Errorf("%s: %d %s", fields[:3], got.status, got.raw)
+			}
+		}
+	}
+
+	runs(first)
+	box := v.computer(object{"name": "box"})["id"].(string)
+	dev := v.ready(nil)
+	v.opens(ciBody("create", ciTarget("acme/web", ".github/workflows/agent-nightly.yml")), "https://code.example/acme/web/pull/1")
+	runs(second, "COMPUTER_ID="+box, "ENVIRONMENT_ID="+dev, "SESSION_ID="+v.session(object{"computerId": box, "sessionSettings": object{}}),
+		"WIKI_RUN_ID="+v.wikiRun("https://code.example/acme/api", nil)["wikiRunId"].(string))
 }

@@ -326,10 +326,10 @@ func TestAddHumanRefuses(t *testing.T) {
 	v := startParallel(t)
 	v.human(emulator.RoleUser)
 	for want, h := range map[string]emulator.Human{
-		"role":      {Email: "x@people.example", Role: "king"},
-		"malformed": {Email: "nobody"},
-		"has a":     {Email: "USER@people.example"},
-		"json":      {Email: "x@people.example", Metadata: map[string]any{"f": func() {}}},
+		"role":           {Email: "x@people.example", Role: "king"},
+		"not valid":      {Email: "nobody"},
+		"already exists": {Email: "USER@people.example"},
+		"json":           {Email: "x@people.example", Metadata: map[string]any{"f": func() {}}},
 	} {
 		_, _, err := v.AddHuman(h)
 		fails(t, err, want)

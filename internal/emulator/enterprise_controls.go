@@ -98,11 +98,11 @@ func firstChanges(tx *bolt.Tx, manager member, now time.Time) error {
 // It returns an error if there is nothing to change, a value is not JSON, or there is no such member.
 func (e *Emulator) ChangeEnterpriseControls(settings map[string]json.RawMessage, email string) error {
 	if len(settings) == 0 {
-		return errors.New("change the enterprise controls: no setting is given")
+		return errors.New("settings must not be empty")
 	}
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		if !json.Valid(settings[name]) {
-			return fmt.Errorf("change the enterprise controls: the value of %q is not JSON", name)
+			return fmt.Errorf("the value of %q is not JSON", name)
 		}
 	}
 	return e.store.db.Update(func(tx *bolt.Tx) error {
@@ -111,7 +111,7 @@ func (e *Emulator) ChangeEnterpriseControls(settings map[string]json.RawMessage,
 			m, err = memberByEmail(tx, email)
 		}
 		if errors.Is(err, errNotStored) {
-			return fmt.Errorf("change the enterprise controls: the organization has no member with the email address %q", email)
+			return fmt.Errorf("no member has the email address %q", email)
 		}
 		if err != nil {
 			return err

@@ -99,9 +99,9 @@ func TestChangeEnterpriseControls(t *testing.T) {
 	same(t, "user of revision 4", v.call(200, "GET", history+"?limit=2", nil).object(t)["changes"].([]any)[1].(object)["user"].(object)["email"], "Ada@people.example")
 
 	for text, err := range map[string]error{
-		"no setting": v.ChangeEnterpriseControls(nil, ""),
-		`"a" is not`: v.ChangeEnterpriseControls(map[string]json.RawMessage{"a": json.RawMessage("{")}, ""),
-		"no member":  v.ChangeEnterpriseControls(map[string]json.RawMessage{"a": json.RawMessage("1")}, "ada@people.example"),
+		"not be empty":  v.ChangeEnterpriseControls(nil, ""),
+		`"a" is not`:    v.ChangeEnterpriseControls(map[string]json.RawMessage{"a": json.RawMessage("{")}, ""),
+		"no member has": v.ChangeEnterpriseControls(map[string]json.RawMessage{"a": json.RawMessage("1")}, "ada@people.example"),
 	} {
 		fails(t, err, text)
 	}

@@ -210,7 +210,7 @@ func (e *Emulator) StartBuild(environmentID string) error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {
 		env := &environment{}
 		if err := get(tx, bucketEnvironments, environmentID, env); errors.Is(err, errNotStored) {
-			return fmt.Errorf("build environment %s: there is none with this ID", environmentID)
+			return fmt.Errorf("environment %s does not exist", environmentID)
 		} else if err != nil {
 			return err
 		}

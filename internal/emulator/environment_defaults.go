@@ -150,10 +150,10 @@ func (p *programmed) environmentsAllowed() bool {
 	return !p.noEnvironments
 }
 
-// SetSourceProvider makes a provider of sources available or unavailable. It is an error if there is none with this ID.
+// SetSourceProvider makes a provider of sources available or unavailable. It is an error if it does not exist.
 func (e *Emulator) SetSourceProvider(id string, available bool) error {
 	if !slices.ContainsFunc(sourceProviders, func(p sourceProvider) bool { return p.id == id }) {
-		return fmt.Errorf("switch the provider %s of sources: there is none with this ID", id)
+		return fmt.Errorf("source provider %s does not exist", id)
 	}
 	e.programmed.mu.Lock()
 	defer e.programmed.mu.Unlock()
@@ -177,7 +177,7 @@ func (e *Emulator) SetDefaultEnvironment(id string) error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {
 		env := &environment{}
 		if err := get(tx, bucketEnvironments, id, env); id != "" && (errors.Is(err, errNotStored) || env.Owner != scopeOrganization) {
-			return fmt.Errorf("make environment %s the default: the organization has none with this ID", id)
+			return fmt.Errorf("the organization has no environment %s", id)
 		} else if id != "" && err != nil {
 			return err
 		}

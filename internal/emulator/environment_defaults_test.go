@@ -240,7 +240,7 @@ func TestControlOfEnvironments(t *testing.T) {
 		b := e["latestBuild"].(object)
 		same(t, fmt.Sprintf("%s: %v", name, e), b["failureReason"] == "make: exit 2" && b["failureCategory"] == "validation" && b["excerpt"] == "the log", (name != "ci-3"))
 	}
-	v.detail(control(400, "build-failures", object{"phase": "queued"}), `"queued" is not a phase`)
+	v.detail(control(400, "build-failures", object{"phase": "queued"}), `"queued" is not building or validating`)
 	v.detail(control(400, "build-failures", object{"category": "weather"}), "source-resolution, provider")
 	v.detail(control(400, "build-failures", object{"colour": 1}), "unknown field")
 
@@ -248,7 +248,7 @@ func TestControlOfEnvironments(t *testing.T) {
 	v.call(409, "POST", environments, definition(nil))
 	control(204, "source-providers/provider-a/available", nil)
 	id := v.environment(nil)
-	v.detail(control(400, "source-providers/provider-c/available", nil), "none with this ID")
+	v.detail(control(400, "source-providers/provider-c/available", nil), "provider-c does not exist")
 	v.detail(control(404, "source-providers/provider-a/away", nil), "no operation")
 
 	control(204, "environments/off", nil)
@@ -258,7 +258,7 @@ func TestControlOfEnvironments(t *testing.T) {
 
 	control(204, "default-environment", object{"environmentId": id})
 	v.defaultIs(id)
-	v.detail(control(400, "default-environment", object{"environmentId": "env_none"}), "none with this ID")
+	v.detail(control(400, "default-environment", object{"environmentId": "env_none"}), "no environment env_none")
 	control(204, "default-environment", object{"environmentId": ""})
 	v.defaultIs("")
 	v.detail(control(400, "default-environment", object{"id": id}), "unknown field")

@@ -50,9 +50,9 @@ func (e *Emulator) FailBuild(f BuildFailure) error {
 	}
 	switch {
 	case f.Phase != buildBuilding && f.Phase != buildValidating:
-		return fmt.Errorf("make builds fail: %q is not a phase in which they can, building or validating", f.Phase)
+		return fmt.Errorf("the phase %q is not building or validating", f.Phase)
 	case !slices.Contains(failureCategories, f.Category):
-		return fmt.Errorf("make builds fail: %q is not a category, %s", f.Category, strings.Join(failureCategories, ", "))
+		return fmt.Errorf("the category %q is not one of %s", f.Category, strings.Join(failureCategories, ", "))
 	}
 	e.programmed.mu.Lock()
 	defer e.programmed.mu.Unlock()

@@ -98,7 +98,7 @@ func (r *request) hasFreeSeat() (bool, error) {
 // It returns an error if the number is negative. Only invitations by the API need a free seat.
 func (e *Emulator) SetSeats(seats int) error {
 	if seats < 0 {
-		return fmt.Errorf("set the seats: the number %d is negative", seats)
+		return fmt.Errorf("the number of seats %d is negative", seats)
 	}
 	e.programmed.mu.Lock()
 	defer e.programmed.mu.Unlock()
@@ -120,14 +120,14 @@ func (e *Emulator) Invite(email, role string) error {
 		role = RoleUser
 	}
 	if err := checkHuman(email, role); err != nil {
-		return fmt.Errorf("invite %s: %w", email, err)
+		return err
 	}
 	return e.store.db.Update(func(tx *bolt.Tx) error {
 		switch {
 		case stored(tx, bucketMemberEmails, emailKey(email)):
-			return fmt.Errorf("invite %s: the organization has a member with this email address", email)
+			return fmt.Errorf("a member with the email address %s already exists", email)
 		case stored(tx, bucketInvitations, emailKey(email)):
-			return fmt.Errorf("invite %s: an invitation of this email address is pending", email)
+			return fmt.Errorf("an invitation of %s is already pending", email)
 		}
 		return put(tx, bucketInvitations, emailKey(email), invitation{email, role, millis(e.clock.Now())})
 	})

@@ -315,11 +315,10 @@ func TestControlOrganization(t *testing.T) {
 	latest := v.call(200, "GET", history+"?limit=1", nil).object(t)["changes"].([]any)[0].(object)
 	same(t, "latest change", []any{latest["revision"], latest["settings"].(object)["outputStyle"], latest["user"].(object)["email"]}, []any{4.0, "verbose", "ada@people.example"})
 	for want, body := range map[string]object{
-		"no setting":               {},
-		"no member with the email": {"settings": object{"outputStyle": "x"}, "email": "nobody@people.example"},
-		"cannot unmarshal string":  {"settings": "x"},
-		`unknown field "colour"`:   {"colour": 1},
-		"no setting is given":      {"settings": object{}, "email": "ada@people.example"},
+		"must not be empty":       {"email": "ada@people.example"},
+		"No member has the email": {"settings": object{"outputStyle": "x"}, "email": "nobody@people.example"},
+		"cannot unmarshal string": {"settings": "x"},
+		`unknown field "colour"`:  {"colour": 1},
 	} {
 		v.detail(v.call(400, "POST", "/_emulator/enterprise-controls", body), want)
 	}

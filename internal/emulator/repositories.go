@@ -80,9 +80,9 @@ func connectRepository(tx *bolt.Tx, given Repository) error {
 	given.UserPermission = cmp.Or(given.UserPermission, permissionAdmin)
 	switch {
 	case !ok:
-		return errors.New("the address must be of the form https://host/owner/name")
+		return errors.New("the URL must have the form https://host/owner/name")
 	case !slices.Contains([]string{permissionAdmin, permissionWrite, permissionRead}, given.UserPermission):
-		return fmt.Errorf("the permission %q is not admin, write or read", given.UserPermission)
+		return fmt.Errorf("the permission %q is not admin, write, or read", given.UserPermission)
 	}
 	given.URL = "https://" + host + "/" + fullName
 	var known connectedRepository
@@ -91,7 +91,7 @@ func connectRepository(tx *bolt.Tx, given Repository) error {
 		return err
 	}
 	if err == nil && !strings.EqualFold(known.URL, given.URL) {
-		return fmt.Errorf("%s is connected already under this name", known.URL)
+		return fmt.Errorf("%s is already connected and has this name", known.URL)
 	}
 	return put(tx, bucketRepositories, repositoryKey(fullName), connectedRepository{given, fullName})
 }
@@ -166,7 +166,7 @@ func (c connectedRepository) headCommit(branch string) string {
 func (e *Emulator) ConnectRepository(given Repository) error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {
 		if err := connectRepository(tx, given); err != nil {
-			return fmt.Errorf("connect the repository %q: %w", given.URL, err)
+			return fmt.Errorf("the repository %q cannot be connected: %w", given.URL, err)
 		}
 		return nil
 	})
@@ -182,7 +182,7 @@ func (e *Emulator) DisconnectRepository(address string) error {
 			return err
 		}
 		if err != nil || known.host() != host {
-			return fmt.Errorf("disconnect the repository %q: it is not connected", address)
+			return fmt.Errorf("the repository %q is not connected", address)
 		}
 		return remove(tx, bucketRepositories, repositoryKey(fullName))
 	})

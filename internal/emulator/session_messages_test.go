@@ -113,15 +113,15 @@ func TestScriptedAnswers(t *testing.T) {
 
 	for want, body := range map[string]any{
 		"duration in \"after\" is wrong": object{"after": "soon"},
-		"a turn cannot take -1s":         object{"after": "-1s"},
-		"a turn cannot take 744h0m0s":    object{"after": "31d"},
+		"A turn cannot take -1s":         object{"after": "-1s"},
+		"A turn cannot take 744h0m0s":    object{"after": "31d"},
 		"tool uses -1 is not between":    object{"tool_uses": -1},
 		"tool uses 101 is not between":   object{"tool_uses": 101},
 		`unknown field "toolUses"`:       object{"toolUses": 1},
 	} {
 		v.detail(v.call(400, "POST", control, body), want)
 	}
-	v.detail(v.call(400, "POST", "/_emulator/sessions/"+uuidA+"/answers", object{}), "there is none with this ID")
+	v.detail(v.call(400, "POST", "/_emulator/sessions/"+uuidA+"/answers", object{}), "does not exist")
 }
 
 // A message waits for the end of the turn; an interrupt ends all turns, and leaves the messages that wait.
@@ -249,7 +249,7 @@ func TestListingOfMessages(t *testing.T) {
 		v.call(400, "GET", sessions+"/"+id+"/messages"+query, nil)
 	}
 	v.detail(v.call(400, "POST", control, object{"role": "robot", "content": []any{}}), `role "robot" is not`)
-	v.detail(v.call(400, "POST", "/_emulator/sessions/"+uuidA+"/messages", object{"role": "user"}), "there is none with this ID")
+	v.detail(v.call(400, "POST", "/_emulator/sessions/"+uuidA+"/messages", object{"role": "user"}), "does not exist")
 }
 
 // Whoever may use a session may use its messages, also on its computer.

@@ -59,7 +59,7 @@ func interruptSession(r *request) (reply, error) {
 // SessionChange is a change of a session by the agent or another person. Nil fields stay as they are. A change of the status,
 // the title, or the number of messages ends the turns of the agent.
 type SessionChange struct {
-	// Status is idle, pending or running.
+	// Status is idle, pending, or running.
 	Status *string
 	// An empty Title, ParentSessionID or ComputerID removes the value. The IDs are not checked.
 	Title           *string
@@ -94,12 +94,12 @@ func (e *Emulator) ChangeSession(id string, c SessionChange) error {
 
 // editSession changes a session that exists, and stores it.
 func (e *Emulator) editSession(id string, edit func(tx *bolt.Tx, s *session, now time.Time) error) error {
-	err := e.store.db.Update(func(tx *bolt.Tx) error {
+	return e.store.db.Update(func(tx *bolt.Tx) error {
 		s := &session{}
 		err := get(tx, bucketSessions, strings.ToLower(id), s)
 		switch {
 		case errors.Is(err, errNotStored) || err == nil && s.DeletedAt != 0:
-			return errors.New("there is none with this ID")
+			return fmt.Errorf("session %s does not exist", id)
 		case err != nil:
 			return err
 		}
@@ -108,17 +108,13 @@ func (e *Emulator) editSession(id string, edit func(tx *bolt.Tx, s *session, now
 		}
 		return s.save(tx)
 	})
-	if err != nil {
-		return fmt.Errorf("change the session %s: %w", id, err)
-	}
-	return nil
 }
 
 // check returns an error if a value is not valid.
 func (c *SessionChange) check() error {
 	switch {
 	case c.Status != nil && !slices.Contains([]string{sessionIdle, sessionPending, sessionRunning}, *c.Status):
-		return fmt.Errorf("the status %q is not idle, pending or running", *c.Status)
+		return fmt.Errorf("the status %q is not idle, pending, or running", *c.Status)
 	case c.MessageCount != nil && *c.MessageCount < 0:
 		return fmt.Errorf("the number of messages %d is negative", *c.MessageCount)
 	case c.ServiceCredits != nil && *c.ServiceCredits < 0:
@@ -126,7 +122,7 @@ func (c *SessionChange) check() error {
 	}
 	for _, a := range c.Artifacts {
 		if a.ID == "" || a.Kind == "" {
-			return errors.New("an artifact needs an ID and a kind")
+			return errors.New("each artifact must have an ID and a kind")
 		}
 		if _, err := time.Parse(time.RFC3339, a.CreatedAt); a.CreatedAt != "" && err != nil {
 			return fmt.Errorf("the time %q of an artifact is not in RFC 3339", a.CreatedAt)

@@ -44,7 +44,7 @@ func TestDeletedSessionIsGone(t *testing.T) {
 		for _, query := range []string{"", "?computerId=" + computerID} {
 			same(t, "listed"+query, sessionIDs(v.sessionPage(v.BootstrapKey(), query)), kept)
 		}
-		fails(t, v.ChangeSession(gone, emulator.SessionChange{Title: ptr("x")}), gone+": there is none")
+		fails(t, v.ChangeSession(gone, emulator.SessionChange{Title: ptr("x")}), gone+" does not exist")
 		if got, err := v.Sessions(); err != nil || len(got) != 1 || got[0].ID != kept {
 			t.Errorf("kept: %v %v", got, err)
 		}
@@ -219,7 +219,7 @@ func TestControlSessions(t *testing.T) {
 	} {
 		v.detail(v.call(400, "POST", control, body), want)
 	}
-	v.detail(v.call(400, "POST", "/_emulator/sessions/"+uuidA, object{}), "there is none with this ID")
+	v.detail(v.call(400, "POST", "/_emulator/sessions/"+uuidA, object{}), "does not exist")
 	v.detail(v.call(400, "POST", "/_emulator/sessions/settings-on-reads", object{"off": true}), "unknown field")
 	v.detail(v.call(404, "GET", control, nil), "no operation")
 	v.call(204, "POST", "/_emulator/sessions/off", nil)

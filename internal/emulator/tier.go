@@ -19,7 +19,7 @@ var tiers = []string{TierFree, TierTeam, TierEnterprise}
 
 func checkTier(tier string) error {
 	if !slices.Contains(tiers, tier) {
-		return fmt.Errorf("the tier %q is not free, team or enterprise", tier)
+		return fmt.Errorf("the tier %q is not free, team, or enterprise", tier)
 	}
 	return nil
 }
@@ -27,7 +27,7 @@ func checkTier(tier string) error {
 // SetTier changes the organization's tier, from Options.Tier until Reset. It returns an error if there is no such tier.
 func (e *Emulator) SetTier(tier string) error {
 	if err := checkTier(tier); err != nil {
-		return fmt.Errorf("set the tier: %w", err)
+		return err
 	}
 	e.programmed.mu.Lock()
 	defer e.programmed.mu.Unlock()

@@ -33,7 +33,7 @@ func TestTier(t *testing.T) {
 	v.call(200, "GET", environments, nil)
 
 	for _, wrong := range []string{"", "gold", "Team"} {
-		v.detail(v.call(400, "POST", "/_emulator/tier", object{"tier": wrong}), "not free, team or enterprise")
+		v.detail(v.call(400, "POST", "/_emulator/tier", object{"tier": wrong}), "not free, team, or enterprise")
 	}
 	v.call(402, "GET", accounts, nil)
 
@@ -48,5 +48,5 @@ func TestTier(t *testing.T) {
 func TestTierThatDoesNotExist(t *testing.T) {
 	t.Parallel()
 	_, err := emulator.Start(t.Context(), emulator.Options{Tier: "gold"})
-	fails(t, err, `"gold" is not free, team or enterprise`)
+	fails(t, err, `"gold" is not free, team, or enterprise`)
 }

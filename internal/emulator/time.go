@@ -76,7 +76,7 @@ func (b clockBody) distance(now time.Time) (time.Duration, error) {
 	case err != nil:
 		return 0, badRequest("The time in \"to\" is wrong: %q is not in RFC 3339, such as 2027-01-31T08:00:00Z.", b.To)
 	case to.Before(now):
-		return 0, badRequest("The clock never goes back, and \"to\" is before its present time %s.", now.UTC().Format(time.RFC3339))
+		return 0, badRequest("The clock never goes back, and \"to\" is before the current time %s.", now.UTC().Format(time.RFC3339))
 	}
 	return to.Sub(now), nil
 }

@@ -34,7 +34,7 @@ func (e *Emulator) AddWikiRun(given WikiRun) (id string, err error) {
 			owner, err = memberByEmail(tx, given.OwnerEmail)
 		}
 		if errors.Is(err, errNotStored) {
-			return fmt.Errorf("the organization has no member with the email address %q", given.OwnerEmail)
+			return fmt.Errorf("no member has the email address %q", given.OwnerEmail)
 		}
 		if err != nil {
 			return err
@@ -57,7 +57,7 @@ func (e *Emulator) AddWikiRun(given WikiRun) (id string, err error) {
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("add a wiki run: %w", err)
+		return "", err
 	}
 	return id, nil
 }
@@ -93,7 +93,7 @@ func (e *Emulator) SetVideoOverview(runID string, overview map[string]any) error
 		var run wikiRun
 		err := get(tx, bucketWikiRuns, runID, &run)
 		if errors.Is(err, errNotStored) {
-			return fmt.Errorf("set a video overview: there is no wiki run with the ID %q", runID)
+			return fmt.Errorf("wiki run %s does not exist", runID)
 		}
 		if err != nil {
 			return err

@@ -46,11 +46,11 @@ func (x WikiExport) completed() (WikiExport, error) {
 		x.Form = WikiExportLink
 	case WikiExportLink, WikiExportArchive, WikiExportRedirect:
 	default:
-		return x, fmt.Errorf("the form of exports %q is not link, archive or redirect", x.Form)
+		return x, fmt.Errorf("the form %q is not link, archive, or redirect", x.Form)
 	}
 	switch {
 	case x.Lifetime < 0:
-		return x, fmt.Errorf("the lifetime %s of an export's address is negative", x.Lifetime)
+		return x, fmt.Errorf("the lifetime %s is negative", x.Lifetime)
 	case x.Lifetime == 0:
 		x.Lifetime = time.Minute
 	}
@@ -62,7 +62,7 @@ func (x WikiExport) completed() (WikiExport, error) {
 func (e *Emulator) SetWikiExport(form WikiExportForm, lifetime time.Duration) error {
 	x, err := WikiExport{form, lifetime}.completed()
 	if err != nil {
-		return fmt.Errorf("set the export of wiki runs: %w", err)
+		return err
 	}
 	e.programmed.mu.Lock()
 	defer e.programmed.mu.Unlock()

@@ -341,12 +341,12 @@ func TestWikiControls(t *testing.T) {
 	if got, found := v.call(200, "GET", wiki+"/"+own, nil).object(t)["videoOverview"]; found {
 		t.Errorf("video overview: %v", got)
 	}
-	v.detail(v.call(400, "POST", control+"/none/video-overview", object{}), `no wiki run with the ID "none"`)
+	v.detail(v.call(400, "POST", control+"/none/video-overview", object{}), "Wiki run none does not exist")
 	v.call(400, "POST", control+"/"+own+"/video-overview", object{"video": 1})
 	v.call(http.StatusNotFound, "POST", control+"/"+own+"/explode", object{})
 	for _, c := range []refusal{
 		{object{"repoUrl": "https://code.example/acme/none"}, "is not connected"},
-		{object{"repoUrl": api, "email": "nobody@people.example"}, "no member with the email address"},
+		{object{"repoUrl": api, "email": "nobody@people.example"}, "No member has the email address"},
 		{object{"repoUrl": api, "privacyLevel": "public"}, "is not private or organization"},
 		{object{"url": api}, "cannot be read"},
 	} {

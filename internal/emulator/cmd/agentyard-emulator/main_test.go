@@ -161,9 +161,9 @@ func TestParse_sessions(t *testing.T) {
 func TestServe_refuses(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
-		"listen for the API": {"-listen", "127.0.0.1:99999"},
-		"team or enterprise": {"-listen", "127.0.0.1:0", "-tier", "gold"},
-		"data file":          {"-listen", "127.0.0.1:0", "-data", t.TempDir()},
+		"listen for the API":  {"-listen", "127.0.0.1:99999"},
+		"team, or enterprise": {"-listen", "127.0.0.1:0", "-tier", "gold"},
+		"data file":           {"-listen", "127.0.0.1:0", "-data", t.TempDir()},
 	} {
 		if err := serveArgs(t.Context(), args, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: error %v does not contain %q", args, err, want)
