@@ -74,24 +74,33 @@ func repositoryAddress(address string) (host, fullName string, ok bool) {
 // repositoryKey is the form in which full names are the same.
 func repositoryKey(fullName string) string { return strings.ToLower(fullName) }
 
-func connectRepository(tx *bolt.Tx, given Repository) error {
+// checkRepository returns the host and full name of a repository, or an error if it cannot be connected.
+func checkRepository(given Repository) (host, fullName string, err error) {
 	host, fullName, ok := repositoryAddress(given.URL)
-	given.DefaultBranch = cmp.Or(given.DefaultBranch, "main")
-	given.UserPermission = cmp.Or(given.UserPermission, permissionAdmin)
 	switch {
 	case !ok:
-		return errors.New("the URL must have the form https://host/owner/name")
-	case !slices.Contains([]string{permissionAdmin, permissionWrite, permissionRead}, given.UserPermission):
-		return fmt.Errorf("the permission %q is not admin, write, or read", given.UserPermission)
+		return "", "", fmt.Errorf("the URL %q must have the form https://host/owner/name", given.URL)
+	case !slices.Contains([]string{"", permissionAdmin, permissionWrite, permissionRead}, given.UserPermission):
+		return "", "", fmt.Errorf("the permission %q is not admin, write, or read", given.UserPermission)
 	}
+	return host, fullName, nil
+}
+
+func connectRepository(tx *bolt.Tx, given Repository) error {
+	host, fullName, err := checkRepository(given)
+	if err != nil {
+		return err
+	}
+	given.DefaultBranch = cmp.Or(given.DefaultBranch, "main")
+	given.UserPermission = cmp.Or(given.UserPermission, permissionAdmin)
 	given.URL = "https://" + host + "/" + fullName
 	var known connectedRepository
-	err := get(tx, bucketRepositories, repositoryKey(fullName), &known)
+	err = get(tx, bucketRepositories, repositoryKey(fullName), &known)
 	if err != nil && !errors.Is(err, errNotStored) {
 		return err
 	}
 	if err == nil && !strings.EqualFold(known.URL, given.URL) {
-		return fmt.Errorf("%s is already connected and has this name", known.URL)
+		return fmt.Errorf("the repository %s is already connected and has the same name", known.URL)
 	}
 	return put(tx, bucketRepositories, repositoryKey(fullName), connectedRepository{given, fullName})
 }
@@ -165,10 +174,7 @@ func (c connectedRepository) headCommit(branch string) string {
 // An error means that the address or the permission is wrong, or that a repository of another host has the name.
 func (e *Emulator) ConnectRepository(given Repository) error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {
-		if err := connectRepository(tx, given); err != nil {
-			return fmt.Errorf("the repository %q cannot be connected: %w", given.URL, err)
-		}
-		return nil
+		return connectRepository(tx, given)
 	})
 }
 

@@ -13,15 +13,15 @@ func TestConnectRepositoryRefuses(t *testing.T) {
 		given emulator.Repository
 		want  string
 	}{
-		{emulator.Repository{}, "must have the form"},
-		{emulator.Repository{URL: "acme/new"}, "must have the form"},
-		{emulator.Repository{URL: "http://code.example/acme/new"}, "must have the form"},
-		{emulator.Repository{URL: "https://code.example/acme"}, "must have the form"},
-		{emulator.Repository{URL: "https://code.example/acme/new/deep"}, "must have the form"},
-		{emulator.Repository{URL: "https://robin@code.example/acme/new"}, "must have the form"},
-		{emulator.Repository{URL: "https://code.example/acme/new?x=1"}, "must have the form"},
+		{emulator.Repository{}, "must have the form https://host/owner/name"},
+		{emulator.Repository{URL: "acme/new"}, "must have the form https://host/owner/name"},
+		{emulator.Repository{URL: "http://code.example/acme/new"}, "must have the form https://host/owner/name"},
+		{emulator.Repository{URL: "https://code.example/acme"}, "must have the form https://host/owner/name"},
+		{emulator.Repository{URL: "https://code.example/acme/new/deep"}, "must have the form https://host/owner/name"},
+		{emulator.Repository{URL: "https://robin@code.example/acme/new"}, "must have the form https://host/owner/name"},
+		{emulator.Repository{URL: "https://code.example/acme/new?x=1"}, "must have the form https://host/owner/name"},
 		{emulator.Repository{URL: "https://code.example/acme/new", UserPermission: "king"}, `"king" is not admin, write, or read`},
-		{emulator.Repository{URL: "https://other.example/Acme/API"}, "https://code.example/acme/api is already connected"},
+		{emulator.Repository{URL: "https://other.example/Acme/API"}, "repository https://code.example/acme/api is already connected"},
 	} {
 		fails(t, v.ConnectRepository(c.given), c.want)
 	}
@@ -51,7 +51,7 @@ func TestControlRepositories(t *testing.T) {
 	v.call(204, "POST", "/_emulator/repositories", object{
 		"url": address, "defaultBranch": "trunk", "isPrivate": true, "userPermission": "write", "serviceAppWritable": true,
 	})
-	v.detail(v.call(400, "POST", "/_emulator/repositories", object{"url": "acme/new"}), "must have the form")
+	v.detail(v.call(400, "POST", "/_emulator/repositories", object{"url": "acme/new"}), "must have the form https://host/owner/name")
 	v.detail(v.call(400, "POST", "/_emulator/repositories", object{"colour": "red"}), "unknown field")
 	v.call(204, "DELETE", "/_emulator/repositories?url="+url.QueryEscape(address), nil)
 	v.detail(v.call(400, "DELETE", "/_emulator/repositories?url="+url.QueryEscape(address), nil), "is not connected")

@@ -22,14 +22,15 @@ type Seed struct {
 }
 
 // SeedAccount is a service account of a seed. It has no keys.
-type SeedAccount struct{ Name, Description string }
+type SeedAccount struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
 
 // SeedLimit is the usage limit of a member.
 type SeedLimit struct {
-	Email string
-	Limit int64
-
-	at int // The offset of the address in the file.
+	Email string `json:"email"`
+	Limit int64  `json:"limit"`
 }
 
 // loadSeed fills an empty organization with the seed. If the same seed filled it before, it stays as it is.
