@@ -55,7 +55,8 @@ func (m *defaultEnvironmentModel) Identity() any {
 func (r *defaultEnvironmentResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages the organization's default environment. An organization has one default, so use this resource once.\n\n" +
-			"Destroying this resource leaves the default unchanged. Setting the default requires the API key of a human with the Manager role or higher.",
+			"Destroying this resource leaves the default unchanged. Setting the default requires the API key of a human with the Manager role or higher. " +
+			"See [Environment builds](../guides/environment-builds#promoting-a-new-default).",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,

@@ -49,7 +49,8 @@ func (r *globalUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRe
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages the organization's global credit limit, which applies to every user without an `agentyard_user_usage_limit`." + managersOnly + "\n\n" +
 			"**One limit.** An organization has one global limit, so use this resource once. The plan warns if creating it replaces an existing limit.\n\n" +
-			"~> Destroying this resource removes the limit. Users without their own limit can then spend without limit. To rename the resource, add a `moved` block.",
+			"~> Destroying this resource removes the limit. Users without their own limit can then spend without limit. To rename the resource, add a `moved` block.\n\n" +
+			"**Budgets.** To warn about exceeded budgets, see [Spend governance](../guides/spend-governance).",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,

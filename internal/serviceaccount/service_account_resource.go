@@ -54,7 +54,8 @@ func (m *accountModel) updateRequest(state *accountModel) serviceaccounts.Update
 func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a service account: a non-human principal that owns API keys and computers." + managersOnly + "\n\n" +
-			"~> Destroying a service account also deletes all its computers, and its API keys stop working. The plan warns about the computers, except with `-replace` or for a tainted account.",
+			"~> Destroying a service account also deletes all its computers, and its API keys stop working. The plan warns about the computers, except with `-replace` or for a tainted account.\n\n" +
+			"**Keys.** To give each team an account and a rotating key, see [Teams and keys](../guides/teams-and-keys).",
 		Attributes: map[string]schema.Attribute{
 			"id": accountResults.Resource()["id"],
 			"name": schema.StringAttribute{
