@@ -45,7 +45,6 @@ func wikisFromPipelines(g *reader) {
 		t.Errorf("the wikis of a repository that cannot be written are %+v", legacy)
 	}
 
-	cli.Write("wiki/index.md", "# Tools\n\nWhat there is.\n")
 	cli.Write("wiki/use/start.md", "# How to start\n\nRead this.\n")
 	g.step()
 	if tools := history(e, "robin/tools"); len(tools) != 1 || tools[0].PageCount != 2 {
