@@ -212,6 +212,7 @@ func TestNamedRefusals(t *testing.T) {
 		{"ci-changes, ci-path", "POST", ciEdit, ciBody("edit", ciTarget("acme/web", ".github/workflows/../a.yml"))},
 		{"", "POST", ciEdit, ciBody("edit", ciTarget("", ""))},
 		{"email-form", "DELETE", members + "?email=Foo+%3Cu5%40x.example", nil},
+		{"email-form", "POST", invite, object{"email": "Foo <u5@x.example", "role": "user"}},
 		{"limit-size", "PUT", globalLimits, object{"limit": 1 << 53}},
 		{"limit-size", "PUT", userLimits, object{"users": []object{{"email": "x", "limit": 1 << 53}}}},
 		{"email-twice", "PUT", userLimits, object{"users": []object{{"email": "ä", "limit": nil}, {"email": "Ä", "limit": nil}}}},
