@@ -52,24 +52,6 @@ func (s source) is(attribute string, check knownvalue.Check) statecheck.StateChe
 	return statecheck.ExpectKnownValue("data.agentyard_ci_"+s.name+".x", tfjsonpath.New(attribute), check)
 }
 
-func runSteps(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
-	t.Helper()
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: steps})
-}
-
-func readStep(e *acctest.Env, hcl string, checks ...statecheck.StateCheck) resource.TestStep {
-	return resource.TestStep{Config: e.Config(hcl), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: checks}
-}
-
-func failingStep(e *acctest.Env, hcl, want string) resource.TestStep {
-	return resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)}
-}
-
-// oneLine returns a CLI's output without frames and line breaks.
-func oneLine(output string) string {
-	return regexp.MustCompile(`[\s│╷╵]+`).ReplaceAllString(output, " ")
-}
-
 // object checks for exactly these fields. Nil is null.
 func object(fields map[string]any) knownvalue.Check {
 	checks := map[string]knownvalue.Check{}
@@ -134,14 +116,14 @@ func TestAccCIJobs_everyField(t *testing.T) {
 	newer, older := job("delete", "acme/web", "2026-03-01T12:01:00Z"), job("create", "acme/api", "2026-03-01T12:00:00Z")
 	merged := job("create", "acme/api", "2026-03-01T12:00:00Z")
 	merged["updated_at"] = "2026-03-01T12:02:00Z"
-	after := readStep(e, jobs.data(""), jobs.is("jobs", objects(newer, merged)))
+	after := e.ReadStep(jobs.data(""), jobs.is("jobs", objects(newer, merged)))
 	after.PreConfig = func() {
 		e.Clock.Advance(time.Minute)
 		if err := e.MergeWorkflow("acme/api", review); err != nil {
 			t.Error(err)
 		}
 	}
-	runSteps(t, e, readStep(e, jobs.data(""), jobs.is("jobs", objects(newer, older))), after)
+	e.Run(t, e.ReadStep(jobs.data(""), jobs.is("jobs", objects(newer, older))), after)
 }
 
 func TestAccCIRepositories_everyField(t *testing.T) {
@@ -155,12 +137,12 @@ func TestAccCIRepositories_everyField(t *testing.T) {
 		repository("acme/api", "main", true, "admin", true), repository("acme/legacy", "master", true, "read", false), repository("acme/web", "main", false, "write", true),
 	}
 	tools := repository("robin/tools", "main", false, "admin", true)
-	runSteps(t, e,
-		failingStep(e, repositories.data(`owner = ""`), `owner\s+must\s+not\s+be\s+blank.\s+Leave\s+it\s+out`),
-		failingStep(e, repositories.data(`owner = " "`), `owner\s+must\s+not\s+be\s+blank`),
-		readStep(e, repositories.data(""), repositories.is("repositories", objects(append(acme, tools)...)), repositories.is("owner", knownvalue.Null())),
-		readStep(e, repositories.data(`owner = "ACME"`), repositories.is("repositories", objects(acme...)), repositories.is("owner", knownvalue.StringExact("ACME"))),
-		readStep(e, repositories.data(`owner = "nobody/.. ?&owner=acme"`), repositories.is("repositories", objects())),
+	e.Run(t,
+		e.FailingStep(repositories.data(`owner = ""`), `owner\s+must\s+not\s+be\s+blank.\s+Leave\s+it\s+out`),
+		e.FailingStep(repositories.data(`owner = " "`), `owner\s+must\s+not\s+be\s+blank`),
+		e.ReadStep(repositories.data(""), repositories.is("repositories", objects(append(acme, tools)...)), repositories.is("owner", knownvalue.Null())),
+		e.ReadStep(repositories.data(`owner = "ACME"`), repositories.is("repositories", objects(acme...)), repositories.is("owner", knownvalue.StringExact("ACME"))),
+		e.ReadStep(repositories.data(`owner = "nobody/.. ?&owner=acme"`), repositories.is("repositories", objects())),
 	)
 }
 
@@ -168,7 +150,7 @@ func TestAccCIRepositoryOwners_everyField(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	owners := sources[2]
-	runSteps(t, e, readStep(e, owners.data(""),
+	e.Run(t, e.ReadStep(owners.data(""),
 		owners.is("owners", objects(map[string]any{"login": "acme", "type": "organization"}, map[string]any{"login": "robin", "type": "user"})),
 		owners.is("integration", connected)))
 }
@@ -182,11 +164,9 @@ func TestAccCIRuns_everyField(t *testing.T) {
 		{"id": "r2", "repoFullName": "acme/api", "status": "not known yet", "conclusion": "success"},
 		{"other": true},
 	} {
-		if err := e.AddCIRun(run); err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, e.AddCIRun(run))
 	}
-	runSteps(t, e, readStep(e, runs.data(""), runs.is("integration", connected), runs.is("runs", objects(
+	e.Run(t, e.ReadStep(runs.data(""), runs.is("integration", connected), runs.is("runs", objects(
 		map[string]any{"id": nil, "repo_full_name": nil, "status": nil, "conclusion": nil, "raw": `{"other":true}`},
 		map[string]any{"id": "r2", "repo_full_name": "acme/api", "status": "not known yet", "conclusion": "success", "raw": `{"conclusion":"success","id":"r2","repoFullName":"acme/api","status":"not known yet"}`},
 		map[string]any{"id": "7", "repo_full_name": nil, "status": "queued", "conclusion": nil, "raw": `{"a":["<b>"],"conclusion":null,"id":7,"status":"queued","z":1.5}`},
@@ -211,7 +191,7 @@ func TestAccCIScan_everyField(t *testing.T) {
 	at := func(when string) []statecheck.StateCheck {
 		return []statecheck.StateCheck{scan.is("scanned_at", knownvalue.StringExact(when)), scan.is("cache_ttl_ms", knownvalue.Int64Exact(1800000)), scan.is("integration", connected)}
 	}
-	cached := readStep(e, scan.data("force_refresh = false"), append(at("2026-03-01T12:00:00Z"), scan.is("workflows", objects(first)))...)
+	cached := e.ReadStep(scan.data("force_refresh = false"), append(at("2026-03-01T12:00:00Z"), scan.is("workflows", objects(first)))...)
 	cached.PreConfig = func() {
 		edit(e, `{"action":"create","modeId":"custom","changes":{"name":"Nightly","schedule":"0 2 * * *","githubEvents":["push"],"customCIModel":"big"},"repos":[{"repoFullName":"acme/api"}]}`)
 		if err := e.MergeWorkflow("acme/api", ".github/workflows/agentyard-nightly.yml"); err != nil {
@@ -219,10 +199,10 @@ func TestAccCIScan_everyField(t *testing.T) {
 		}
 		e.Clock.Advance(time.Minute)
 	}
-	runSteps(t, e,
-		readStep(e, scan.data(""), append(at("2026-03-01T12:00:00Z"), scan.is("workflows", objects(first)), scan.is("force_refresh", knownvalue.Null()))...),
+	e.Run(t,
+		e.ReadStep(scan.data(""), append(at("2026-03-01T12:00:00Z"), scan.is("workflows", objects(first)), scan.is("force_refresh", knownvalue.Null()))...),
 		cached,
-		readStep(e, scan.data("force_refresh = true"), append(at("2026-03-01T12:01:00Z"), scan.is("workflows", objects(second, first)))...),
+		e.ReadStep(scan.data("force_refresh = true"), append(at("2026-03-01T12:01:00Z"), scan.is("workflows", objects(second, first)))...),
 	)
 }
 
@@ -236,7 +216,7 @@ func TestAccCI_withoutIntegration(t *testing.T) {
 		if s.name != "jobs" && s.name != "repositories" {
 			checks = append(checks, s.is("integration", disconnected))
 		}
-		runSteps(t, e, readStep(e, s.data(""), checks...))
+		e.Run(t, e.ReadStep(s.data(""), checks...))
 	})
 }
 
@@ -244,13 +224,9 @@ func TestAccCI_withoutIntegration(t *testing.T) {
 func (s source) length(t *testing.T, e *acctest.Env) (int, map[string]tftypes.Value) {
 	t.Helper()
 	read, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_ci_"+s.name, nil)
-	if len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
+	out.MustSucceed(t)
 	var items []tftypes.Value
-	if err := read[s.list].As(&items); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, read[s.list].As(&items))
 	return len(items), read
 }
 
@@ -312,9 +288,7 @@ func TestAccCI_sameQuestion(t *testing.T) {
 	}
 	acctest.NewCLI(t, e, hcl).MustRun("plan", "-input=false")
 	for operation, n := range map[string]int{"listCiJobs": 1, "listCiRepositories": 2, "listCiRepositoryOwners": 1, "listCiRuns": 1, "scanCiWorkflows": 2} {
-		if got := e.Journal().Count(operation); got != n {
-			t.Errorf("%s was asked %d times, want %d", operation, got, n)
-		}
+		e.WantRequests(t, operation, n)
 	}
 }
 
@@ -323,15 +297,13 @@ func TestAccCI_roles(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	_, member, err := e.AddHuman(emulator.Human{Email: "ada@acme.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	var hcl strings.Builder
 	for _, s := range sources {
 		hcl.WriteString(s.data(""))
 	}
 	for _, key := range []string{member, serviceAccountKey(e)} {
-		runSteps(t, e, resource.TestStep{Config: strings.Replace(e.Config(hcl.String()), e.BootstrapKey(), key, 1), ConfigPlanChecks: acctest.ThenEmpty})
+		e.Run(t, resource.TestStep{Config: strings.Replace(e.Config(hcl.String()), e.BootstrapKey(), key, 1), ConfigPlanChecks: acctest.ThenEmpty})
 	}
 }
 
@@ -361,9 +333,7 @@ func TestAccCIRepositories_examplesWithoutWhatIsNotTold(t *testing.T) {
 			`{"fullName":"acme/legacy","url":"https://code.example/acme/legacy","serviceAppWritable":true}]}`,
 	})
 	cli := acctest.NewCLI(t, e, acctest.Example(t, "data-sources/agentyard_ci_repositories/data-source.tf"))
-	if shown := oneLine(cli.MustRun("plan", "-input=false").Output); !strings.Contains(shown, `not_writable = [ + "acme/web", ]`) {
-		t.Error(shown)
-	}
+	acctest.Says(t, acctest.OneLine(cli.MustRun("plan", "-input=false").Output), `not_writable = [ + "acme/web", ]`)
 	cli.Write("main.tf", acctest.Example(t, "guides/wikis-from-pipelines/every.tf"))
 	if shown := cli.MustRun("plan", "-input=false").Output; strings.Count(shown, "will be created") != 2 || strings.Contains(shown, "acme/web") {
 		t.Error(shown)

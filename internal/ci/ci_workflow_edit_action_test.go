@@ -39,9 +39,7 @@ func pulls(t *testing.T, e *acctest.Env) int {
 	n := 0
 	for _, name := range []string{"acme/api", "acme/web", "acme/legacy", "robin/tools"} {
 		opened, err := e.CIPullRequests(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, err)
 		n += len(opened)
 	}
 	return n
@@ -217,9 +215,7 @@ func TestCIWorkflowEdit_request(t *testing.T) {
 			}
 			for _, body := range requests.bodies {
 				var ids struct{ ServiceAutomationID string }
-				if err := json.Unmarshal([]byte(body), &ids); err != nil {
-					t.Fatal(err)
-				}
+				acctest.Must(t, json.Unmarshal([]byte(body), &ids))
 				want := tc.want
 				if strings.Contains(want, "NEW") {
 					if uuid.Validate(ids.ServiceAutomationID) != nil || made[ids.ServiceAutomationID] {

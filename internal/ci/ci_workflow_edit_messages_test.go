@@ -43,9 +43,7 @@ func TestCIWorkflowEdit_announcement(t *testing.T) {
 	p := acctest.NewProcess(t, e, nil)
 	progress, _ := p.Invoke(typeName, creation(repo("acme/api"), repo("robin/tools", review)))
 	var body struct{ ServiceAutomationID string }
-	if err := json.Unmarshal([]byte(requests.bodies[0]), &body); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, json.Unmarshal([]byte(requests.bodies[0]), &body))
 	for _, want := range []string{"action create in acme/api, robin/tools (" + review + ")", "new service automation ID is " + body.ServiceAutomationID + ".", "If you interrupt", "agentyard_ci_jobs", "created or updated at or after 20"} {
 		if !strings.Contains(progress[0], want) {
 			t.Errorf("%q is missing in %s", want, progress[0])
@@ -92,9 +90,7 @@ func TestCIWorkflowEdit_refusalsAtArguments(t *testing.T) {
 	} {
 		e := acctest.New(t)
 		body, err := json.Marshal(map[string]any{"detail": detail, "status": 400, "title": "Bad Request"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, err)
 		e.Faults().Add(emulator.Fault{Operation: "editCiWorkflow", Kind: emulator.FaultOtherServer, Status: 400, Body: string(body)})
 		_, out := acctest.NewProcess(t, e, nil).Invoke(typeName, creation(repo("acme/api"), repo("acme/web")))
 		if len(out.Errors) != 1 || out.Errors[0].Attribute.String() != at || !strings.Contains(out.Text(), detail) {
@@ -109,9 +105,7 @@ func TestAccCIWorkflowEdit_roles(t *testing.T) {
 	acctest.NeedsActions(t)
 	e := acctest.New(t)
 	_, member, err := e.AddHuman(emulator.Human{Email: "ada@acme.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	for name, key := range map[string]string{"acme/api": member, "robin/tools": serviceAccountKey(e)} {
 		cli := acctest.NewCLI(t, e, editAction(`action = "create"`, repoBlock(name, "")))
 		cli.Setenv("AGENTYARD_API_KEY", key)

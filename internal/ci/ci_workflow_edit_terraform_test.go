@@ -24,7 +24,7 @@ func repoBlock(name, file string) string {
 // invoke runs the action as a user does, and returns the output in one line.
 func invoke(cli *acctest.CLI, args ...string) (exitCode int, shown string) {
 	r := cli.Run(append([]string{"apply", "-invoke=action.agentyard_ci_workflow_edit.it", "-auto-approve", "-input=false"}, args...)...)
-	return r.ExitCode, oneLine(r.Output)
+	return r.ExitCode, acctest.OneLine(r.Output)
 }
 
 func TestAccCIWorkflowEdit_invokedByHand(t *testing.T) {
@@ -101,7 +101,7 @@ resource "terraform_data" "x" {
 		code, shown := 0, ""
 		if slices.Equal(tc.args, []string{"apply"}) {
 			r := cli.Run("apply", "-auto-approve", "-input=false")
-			code, shown = r.ExitCode, oneLine(r.Output)
+			code, shown = r.ExitCode, acctest.OneLine(r.Output)
 		} else {
 			code, shown = invoke(cli, tc.args...)
 		}
@@ -109,9 +109,7 @@ resource "terraform_data" "x" {
 			t.Errorf("%s: exit code %d: %s", name, code, shown)
 		}
 	}
-	if n := e.Journal().Count("editCiWorkflow"); n != 0 {
-		t.Errorf("%d requests were sent", n)
-	}
+	e.WantRequests(t, "editCiWorkflow", 0)
 }
 
 // A read in the same run as an edit returns the edit's jobs.

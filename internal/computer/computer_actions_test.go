@@ -23,9 +23,7 @@ func invoke(t *testing.T, e *acctest.Env, action string, config acctest.Values) 
 func mustInvoke(t *testing.T, e *acctest.Env, action string, config acctest.Values) string {
 	t.Helper()
 	progress, out := invoke(t, e, action, config)
-	if len(out.Errors) > 0 {
-		t.Fatalf("%s: %s", action, out)
-	}
+	out.MustSucceed(t)
 	return progress
 }
 
@@ -34,18 +32,12 @@ func TestComputerRestart_reportsWhetherItRestarted(t *testing.T) {
 	e := acctest.New(t)
 	c := makeComputer(e, map[string]any{"name": "a"})
 	on := acctest.Values{"computer_id": c.ID}
-	if got := mustInvoke(t, e, "restart", on); !strings.Contains(got, "was already running and was not restarted") {
-		t.Errorf("one that runs: %s", got)
-	}
-	if err := e.Sleep(c.ID); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Says(t, mustInvoke(t, e, "restart", on), "was already running and was not restarted")
+	acctest.Must(t, e.Sleep(c.ID))
 	if got := mustInvoke(t, e, "restart", on); !strings.HasSuffix(got, "Computer "+c.ID+" was restarted") {
 		t.Errorf("one that slept: %s", got)
 	}
-	if n := e.Journal().Count("restartComputer"); n != 2 {
-		t.Errorf("%d requests", n)
-	}
+	e.WantRequests(t, "restartComputer", 2)
 }
 
 func TestComputerRefresh_countsWhatItRenewed(t *testing.T) {
@@ -54,9 +46,7 @@ func TestComputerRefresh_countsWhatItRenewed(t *testing.T) {
 	managed := makeComputer(e, map[string]any{"name": "a", "repos": []string{"https://git.example/acme/app", "https://code.example/acme/tools"}})
 	own := makeComputer(e, ownMachine("own"))
 	for id, want := range map[string]string{managed.ID: "2 Git credentials and 0 secrets", own.ID: "0 Git credentials and 0 secrets"} {
-		if got := mustInvoke(t, e, "refresh", acctest.Values{"computer_id": id}); !strings.Contains(got, want) {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		acctest.Says(t, mustInvoke(t, e, "refresh", acctest.Values{"computer_id": id}), want)
 	}
 }
 
@@ -65,13 +55,9 @@ func TestComputerActivity_keepsAwake(t *testing.T) {
 	e := acctest.New(t)
 	c := makeComputer(e, map[string]any{"name": "a"})
 	e.Clock.Advance(25 * time.Minute)
-	if got := mustInvoke(t, e, "activity", acctest.Values{"computer_id": c.ID}); !strings.Contains(got, " at 2026-03-01T12:26:00Z") {
-		t.Errorf("got %q", got)
-	}
+	acctest.Says(t, mustInvoke(t, e, "activity", acctest.Values{"computer_id": c.ID}), " at 2026-03-01T12:26:00Z")
 	e.Clock.Advance(25 * time.Minute)
-	if got := mustInvoke(t, e, "restart", acctest.Values{"computer_id": c.ID}); !strings.Contains(got, "was not restarted") {
-		t.Errorf("the computer fell asleep: %s", got)
-	}
+	acctest.Says(t, mustInvoke(t, e, "restart", acctest.Values{"computer_id": c.ID}), "was not restarted")
 }
 
 func TestComputerActions_errors(t *testing.T) {
@@ -96,7 +82,7 @@ func TestComputerActions_errors(t *testing.T) {
 		{"restart", "", []string{"must not be empty"}, true},
 	} {
 		_, out := invoke(t, e, tc.action, acctest.Values{"computer_id": tc.id})
-		says(t, out.Text(), tc.want...)
+		acctest.Says(t, out.Text(), tc.want...)
 		if strings.Contains(out.Text(), "Correct the configuration") {
 			t.Errorf("%s of %q: the advice stands beside another one: %s", tc.action, tc.id, out.Text())
 		}
@@ -120,7 +106,7 @@ func TestComputerInstallDeps_inTheBackground(t *testing.T) {
 		t.Errorf("%d requests: %s", len(e.Journal().Entries()), got)
 	}
 	_, out := invoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID})
-	says(t, out.Text(), "Cannot install dependencies on computer", "409", "already in progress", "install-dependencies", "invoke the action again")
+	acctest.Says(t, out.Text(), "Cannot install dependencies on computer", "409", "already in progress", "install-dependencies", "invoke the action again")
 }
 
 func TestComputerInstallDeps_waits(t *testing.T) {
@@ -169,7 +155,7 @@ func TestComputerInstallDeps_fails(t *testing.T) {
 	c := installable(e)
 	e.FailProvisioning(emulator.FailStep{Name: "a", Step: "install-dependencies", Error: "no lock file"})
 	_, out := invoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true})
-	says(t, out.Text(), "Dependencies Failed to Install", `"a" (`+c.ID+")", "no lock file.", "invoke the action again")
+	acctest.Says(t, out.Text(), "Dependencies Failed to Install", `"a" (`+c.ID+")", "no lock file.", "invoke the action again")
 	if got := mustInvoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true}); !strings.HasSuffix(got, "completed") {
 		t.Errorf("the next one: %s", got)
 	}
@@ -184,7 +170,7 @@ func TestComputerInstallDeps_takesTooLong(t *testing.T) {
 	e.Clock.Advance(2 * time.Hour)
 	begin := e.Clock.Now()
 	_, out := invoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true, "timeouts": map[string]any{"invoke": "10m"}})
-	says(t, out.Text(), "Timed Out Waiting for the Installation", `still "in_progress"`, "continues at the service", "raise invoke in the timeouts block")
+	acctest.Says(t, out.Text(), "Timed Out Waiting for the Installation", `still "in_progress"`, "continues at the service", "raise invoke in the timeouts block")
 	if took := e.Clock.Now().Sub(begin); took < 10*time.Minute || took > 11*time.Minute {
 		t.Errorf("it waited %s", took)
 	}

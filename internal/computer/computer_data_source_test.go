@@ -14,15 +14,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-func readStep(e *acctest.Env, hcl string, checks ...statecheck.StateCheck) resource.TestStep {
-	return resource.TestStep{Config: e.Config(hcl), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: checks}
-}
-
-func run(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
-	t.Helper()
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: steps})
-}
-
 func TestAccComputerDataSource_byIDAndByName(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -31,7 +22,7 @@ func TestAccComputerDataSource_byIDAndByName(t *testing.T) {
 	is := func(name, attribute string, check knownvalue.Check) statecheck.StateCheck {
 		return statecheck.ExpectKnownValue("data.agentyard_computer."+name, tfjsonpath.New(attribute), check)
 	}
-	run(t, e, readStep(e, `
+	e.Run(t, e.ReadStep(`
 data "agentyard_computer" "by_id" {
   id = "`+made.ID+`"
 }
@@ -49,9 +40,9 @@ func TestAccComputerDataSource_ofAServiceAccount(t *testing.T) {
 	e := acctest.New(t)
 	account := newAccount(e)
 	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": "theirs", "serviceAccountId": account}, nil)
-	run(t, e,
+	e.Run(t,
 		resource.TestStep{Config: e.Config(`data "agentyard_computer" "x" { name = "theirs" }`), ExpectError: regexp.MustCompile(`Computer Not Found(.|\n)*service_account_id`)},
-		readStep(e, `data "agentyard_computer" "x" {
+		e.ReadStep(`data "agentyard_computer" "x" {
   name               = "theirs"
   service_account_id = "`+account+`"
 }
@@ -75,14 +66,14 @@ func TestAccComputerDataSource_errors(t *testing.T) {
 		`data "agentyard_computers" "x" { host_id = "not-a-uuid" }`:                          `must\s+be\s+a\s+UUID`,
 		`data "agentyard_computers" "x" { service_account_id = "sa_unknown" }`:               `Cannot list computers(.|\n)*listComputers`,
 	} {
-		run(t, e, resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)})
+		e.Run(t, resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)})
 	}
 }
 
 func TestAccComputersDataSource(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	run(t, e, readStep(e, `data "agentyard_computers" "x" {}`, statecheck.ExpectKnownValue("data.agentyard_computers.x", tfjsonpath.New("computers"), knownvalue.ListSizeExact(0))))
+	e.Run(t, e.ReadStep(`data "agentyard_computers" "x" {}`, statecheck.ExpectKnownValue("data.agentyard_computers.x", tfjsonpath.New("computers"), knownvalue.ListSizeExact(0))))
 	for _, name := range []string{"first", "second", "third"} {
 		e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": name}, nil)
 		e.Clock.Advance(1e9)
@@ -100,7 +91,7 @@ func TestAccComputersDataSource(t *testing.T) {
 	a2, p2 := first("listed", "provisioning_steps")
 	a3, p3 := first("by_host", "name")
 	a4, p4 := at("steps", 4, "provisioning_steps")
-	run(t, e, readStep(e, `
+	e.Run(t, e.ReadStep(`
 data "agentyard_computers" "listed" {}
 data "agentyard_computers" "all" {
   include_unlisted = true
@@ -122,8 +113,8 @@ data "agentyard_computers" "steps" {
 func TestAccComputerProvidersDataSource(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	run(t, e, readStep(e, `data "agentyard_computer_providers" "x" {}`,
+	e.Run(t, e.ReadStep(`data "agentyard_computer_providers" "x" {}`,
 		statecheck.ExpectKnownValue("data.agentyard_computer_providers.x", tfjsonpath.New("providers"), knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("managed-a"), knownvalue.StringExact("managed-b")}))))
 	e.Faults().Add(emulator.Fault{Operation: "listComputerProviders", Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1})
-	run(t, e, resource.TestStep{Config: e.Config(`data "agentyard_computer_providers" "x" {}`), ExpectError: regexp.MustCompile(`Cannot list computer providers(.|\n)*listComputerProviders(.|\n)*500`)})
+	e.Run(t, resource.TestStep{Config: e.Config(`data "agentyard_computer_providers" "x" {}`), ExpectError: regexp.MustCompile(`Cannot list computer providers(.|\n)*listComputerProviders(.|\n)*500`)})
 }

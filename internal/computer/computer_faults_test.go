@@ -34,7 +34,7 @@ func TestComputer_faultMatrix_slow(t *testing.T) {
 func TestComputer_updateOfAGoneOneSaysPlanAgain(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	p, i := created(t, e, computerType, acctest.Values{"name": "a"})
+	p, i := e.Created(t, computerType, acctest.Values{"name": "a"})
 	e.Faults().Add(emulator.Fault{Operation: "updateComputer", Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusNotFound})
 	out := p.Apply(i, acctest.Values{"name": "b"})
 	if text := out.Text(); !strings.Contains(text, "Plan again") || strings.Contains(text, "Check the IDs") {
@@ -58,7 +58,7 @@ func TestComputer_shownLate(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	e.Faults().Add(emulator.Fault{Operation: "createComputer", Kind: emulator.FaultNotFoundAfterCreate, Reads: 2})
-	_, i := created(t, e, computerType, acctest.Values{"name": "late"})
+	_, i := e.Created(t, computerType, acctest.Values{"name": "late"})
 	if i.Attribute("status") != "active" {
 		t.Errorf("the status is %q", i.Attribute("status"))
 	}
@@ -76,7 +76,7 @@ func TestComputer_aWaitWithoutOneAnswerKnowsTheStatusFromTheStart(t *testing.T) 
 	}
 	p := acctest.NewProcess(t, e, nil)
 	out := p.Apply(p.NewInstance("agentyard_computer"), acctest.Values{"name": "a", "timeouts": map[string]any{"create": "2m"}})
-	says(t, out.Text(), `the status is still "provisioning" after 2m`, "the last request failed: getComputer", "returned 500")
+	acctest.Says(t, out.Text(), `the status is still "provisioning" after 2m`, "the last request failed: getComputer", "returned 500")
 }
 
 // quickSetUp makes the emulator provision computers in about a second of real time.
@@ -128,11 +128,11 @@ func TestComputer_interruptedWaitIsNotTainted(t *testing.T) {
 			p = acctest.NewProcess(t, e, nil)
 			i := p.NewInstance(typeName)
 			out := p.Apply(i, tc.config)
-			if mustDo(t, out, "create"); !strings.Contains(warnings(out), tc.summary) || i.Tainted {
+			if out.MustDo(t, "create"); !strings.Contains(out.WarningText(), tc.summary) || i.Tainted {
 				t.Errorf("tainted %v: %s", i.Tainted, out)
 			}
 			only(t, e)
-			mustDo(t, plan(t, e, i, tc.config), "none")
+			e.Plan(t, i, tc.config).MustDo(t, "none")
 		})
 	}
 }
@@ -145,9 +145,9 @@ func TestComputer_goneBetweenPlanAndDestroy(t *testing.T) {
 	t.Parallel()
 	for typeName, config := range map[string]acctest.Values{computerType: {"name": "gone"}, fleetType: fleetOf(3)} {
 		e := acctest.New(t)
-		p, i := created(t, e, typeName, config)
+		p, i := e.Created(t, typeName, config)
 		e.Faults().Add(emulator.Fault{Operation: "deleteComputer", Kind: emulator.FaultStatusAfterCommit, Status: http.StatusNotFound, Times: 2})
-		mustDo(t, p.Destroy(i), "delete")
+		p.Destroy(i).MustDo(t, "delete")
 		if left := computers(e); len(left) > 0 || !i.State.IsNull() {
 			t.Errorf("left: %+v; the state is %s", left, i.State)
 		}
@@ -179,16 +179,14 @@ func TestAccComputer_killedAfterCommitStopsAtWhatItFinds(t *testing.T) {
 	}
 	cli.MustPlanEmpty()
 	cli.MustRun("destroy", "-auto-approve", "-input=false")
-	if e.Journal().Count("createComputer") != 1 {
-		t.Errorf("%d creations were sent", e.Journal().Count("createComputer"))
-	}
+	e.WantRequests(t, "createComputer", 1)
 }
 
 func TestAccComputer_planSharesItsReads(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	cfg := e.Config("resource \"agentyard_computer\" \"test\" {\n  count = 50\n  name = \"c-${count.index}\"\n  provider_type = \"byom\"\n}")
-	run(t, e,
+	e.Run(t,
 		resource.TestStep{Config: cfg},
 		resource.TestStep{PreConfig: e.Journal().Reset, Config: cfg, PlanOnly: true},
 	)

@@ -1,13 +1,11 @@
 package computer_test
 
 import (
-	"maps"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-testing/echoprovider"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
@@ -15,14 +13,6 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
-
-// runEphemeral runs steps with the echo provider, which stores its input in echo.test.data.
-func runEphemeral(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
-	t.Helper()
-	factories := maps.Clone(e.Factories)
-	factories["echo"] = echoprovider.NewProviderServer()
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: factories, Steps: steps})
-}
 
 func downloadConfig(computer, name, more string) string {
 	return `
@@ -45,7 +35,7 @@ func TestAccComputerFileDownload(t *testing.T) {
 	c := makeComputer(e, map[string]any{"name": "a"})
 	putFile(t, e, c.ID, "a%20b.txt", "hello")
 	data := func(name string) tfjsonpath.Path { return tfjsonpath.New("data").AtMapKey(name) }
-	runEphemeral(t, e, resource.TestStep{
+	e.RunEcho(t, resource.TestStep{
 		Config: e.Config(downloadConfig(c.ID, "a b.txt", "content_type = \"text/x-note\"\nsession_id = \"s1\"")),
 		ConfigStateChecks: []statecheck.StateCheck{
 			statecheck.ExpectKnownValue("echo.test", data("url"), knownvalue.StringFunc(func(url string) error {
@@ -68,7 +58,7 @@ func TestAccComputerFileDownload_withoutExpiry(t *testing.T) {
 	e := acctest.New(t, rewriting("/create-download", func(body []byte) []byte { return expiry.ReplaceAll(body, []byte(`"expiresAt":0`)) }))
 	c := makeComputer(e, ownMachine("own"))
 	putFile(t, e, c.ID, "a.txt", "hello")
-	runEphemeral(t, e, resource.TestStep{
+	e.RunEcho(t, resource.TestStep{
 		Config: e.Config(downloadConfig(c.ID, "a.txt", "")),
 		ConfigStateChecks: []statecheck.StateCheck{
 			statecheck.ExpectKnownValue("echo.test", tfjsonpath.New("data").AtMapKey("expires_at"), knownvalue.Null()),
@@ -82,9 +72,7 @@ func TestAccComputerFileDownload_errors(t *testing.T) {
 	e := acctest.New(t)
 	c := makeComputer(e, map[string]any{"name": "a"})
 	asleep := makeComputer(e, map[string]any{"name": "b"})
-	if err := e.UnavailableDaemon(asleep.ID); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, e.UnavailableDaemon(asleep.ID))
 	for hcl, want := range map[string]string{
 		downloadConfig(c.ID, "none", ""):                                                 `Cannot download file(.|\n)*createFileDownload(.|\n)*no\s+file\s+named\s+"none"`,
 		downloadConfig(nobody, "none", ""):                                               `Cannot download file(.|\n)*[Tt]he\s+computer\s+was\s+not\s+found`,
@@ -96,6 +84,6 @@ func TestAccComputerFileDownload_errors(t *testing.T) {
 		downloadConfig(c.ID, "a", `url = "https://x/"`):                                  `Invalid Configuration for Read-Only Attribute|Can't configure a value for "url"`,
 		strings.Replace(downloadConfig(c.ID, "a", ""), "  file_name   = \"a\"\n", "", 1): `The argument "file_name" is required`,
 	} {
-		runEphemeral(t, e, resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)})
+		e.RunEcho(t, resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)})
 	}
 }

@@ -23,14 +23,10 @@ import (
 func storage(t *testing.T, method, url, contentType string, body io.Reader) (content, contentTypeOfAnswer string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), method, url, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	req.Header.Set("Content-Type", contentType)
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	data, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode >= 300 {
@@ -75,9 +71,7 @@ func getFile(t *testing.T, e *acctest.Env, computer, name string) (content, cont
 func TestComputerFileUpload(t *testing.T) {
 	t.Parallel()
 	source := filepath.Join(t.TempDir(), "source.bin")
-	if err := os.WriteFile(source, []byte("from a file"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, os.WriteFile(source, []byte("from a file"), 0o600))
 	for name, tc := range map[string]struct {
 		file, as, is, contentType string
 		arguments                 acctest.Values
@@ -154,9 +148,7 @@ func TestComputerFileUpload_errors(t *testing.T) {
 	c := makeComputer(e, map[string]any{"name": "a"})
 	putFile(t, e, c.ID, "taken.txt", "theirs")
 	down := makeComputer(e, map[string]any{"name": "down"})
-	if err := e.UnavailableDaemon(down.ID); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, e.UnavailableDaemon(down.ID))
 	for _, tc := range map[string]struct {
 		id, file string
 		want     []string
@@ -166,7 +158,7 @@ func TestComputerFileUpload_errors(t *testing.T) {
 		"unreachable": {down.ID, "a", []string{"Cannot upload file", "createFileUpload", "424", "Check that the computer is active"}},
 	} {
 		_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": tc.id, "file_name": tc.file, "content": "mine"})
-		says(t, out.Text(), tc.want...)
+		acctest.Says(t, out.Text(), tc.want...)
 	}
 	if content, _ := getFile(t, e, c.ID, "taken.txt"); content != "theirs" {
 		t.Errorf("the file is now %q", content)
@@ -253,7 +245,7 @@ func TestComputerFileUpload_whenNobodyCanTell(t *testing.T) {
 		emulator.Fault{Operation: "createFileDownload", Kind: emulator.FaultDropBeforeCommit, Times: -1})
 	_, out := acctest.NewProcess(t, e, acctest.Values{"max_retries": 1}).Invoke("agentyard_computer_file_upload", arguments)
 	e.Faults().Clear()
-	says(t, out.Text(), "Cannot upload file", "completeFileUpload", `could not check whether the file "a.txt" is in the workspace`, "Check the workspace")
+	acctest.Says(t, out.Text(), "Cannot upload file", "completeFileUpload", `could not check whether the file "a.txt" is in the workspace`, "Check the workspace")
 	if _, out := invoke(t, e, "file_upload", arguments); !strings.Contains(out.Text(), "does not overwrite") {
 		t.Errorf("invoked again: %s", out)
 	}
@@ -266,7 +258,7 @@ func TestComputerFileUpload_storageIsGone(t *testing.T) {
 	}))
 	c := makeComputer(e, map[string]any{"name": "a"})
 	_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": c.ID, "file_name": "a", "content": "x"})
-	says(t, out.Text(), "Cannot upload file", "file storage returned 404 for the upload", "Nothing was written to the workspace", "invoke the action again")
+	acctest.Says(t, out.Text(), "Cannot upload file", "file storage returned 404 for the upload", "Nothing was written to the workspace", "invoke the action again")
 	if strings.Contains(out.Text(), e.FilesURL()) || e.Journal().Count("completeFileUpload") != 0 {
 		t.Errorf("the address is shown, or the upload was completed: %s", out.Text())
 	}
@@ -278,7 +270,7 @@ func TestComputerFileUpload_endsInTime(t *testing.T) {
 	c := makeComputer(e, map[string]any{"name": "a"})
 	e.Faults().Add(emulator.Fault{Operation: "createFileUpload", Kind: emulator.FaultDelayBeforeCommit, Delay: time.Second, Times: -1})
 	_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": c.ID, "file_name": "a.txt", "content": "x", "timeouts": map[string]any{"invoke": "10ms"}})
-	says(t, out.Text(), "Timed Out Uploading the File", `"a.txt"`, c.ID, "did not finish within 10ms", "Nothing was written", "raise invoke in the timeouts block")
+	acctest.Says(t, out.Text(), "Timed Out Uploading the File", `"a.txt"`, c.ID, "did not finish within 10ms", "Nothing was written", "raise invoke in the timeouts block")
 }
 
 // rewriting changes the responses to requests whose path has the suffix.
@@ -328,9 +320,7 @@ action "agentyard_computer_file_upload" "x" {
 	cli.Setenv("TF_VAR_text", "do-not-show")
 	cli.Setenv("TF_LOG_PROVIDER", "TRACE")
 	got := invokeText(cli, "file_upload.x")
-	if !strings.Contains(got, "to the workspace of computer") {
-		t.Error(got)
-	}
+	acctest.Says(t, got, "to the workspace of computer")
 	if !strings.Contains(got, "createFileUpload") {
 		t.Error("the provider's log is not in the output, so it was not searched")
 	}

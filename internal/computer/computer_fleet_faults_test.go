@@ -103,9 +103,7 @@ func fleetMatrix(setup func(*acctest.Env) []acctest.Values) acctest.Matrix {
 			if !strings.Contains(text, "terraform import ADDRESS web") {
 				t.Fatalf("the error does not say how to import: %s", text)
 			}
-			if out := p.Import(i, "web"); len(out.Errors) > 0 {
-				t.Fatalf("importing: %s", out)
-			}
+			p.Import(i, "web").MustSucceed(t)
 		},
 	}
 }
@@ -113,11 +111,11 @@ func fleetMatrix(setup func(*acctest.Env) []acctest.Values) acctest.Matrix {
 func TestFleet_aHundredCostFewRequests(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t, quickSetUp)
-	i := newInstance(t, e, fleetType)
+	i := e.NewInstance(t, fleetType)
 	journal := e.Journal()
 
 	begin := time.Now()
-	mustApply(t, e, i, acctest.Values{"name_prefix": "web", "quantity": 100})
+	e.MustApply(t, i, acctest.Values{"name_prefix": "web", "quantity": 100})
 	pauses := int(time.Since(begin) / leastPause)
 	reads := journal.Count("listComputers") + journal.Count("getComputer")
 	t.Logf("create 100: %d creations, %d reads in %d pauses", journal.Count("bulkCreateComputers"), reads, pauses)
@@ -133,15 +131,13 @@ func TestFleet_aHundredCostFewRequests(t *testing.T) {
 	}
 
 	journal.Reset()
-	if out := plan(t, e, i, acctest.Values{"name_prefix": "web", "quantity": 100}); out.Action != "none" {
-		t.Errorf("the plan is %s", out)
-	}
+	e.Plan(t, i, acctest.Values{"name_prefix": "web", "quantity": 100}).MustDo(t, "none")
 	if entries := journal.Entries(); len(entries) != 1 {
 		t.Errorf("the refresh sent %d requests, want 1: %+v", len(entries), entries)
 	}
 
 	journal.Reset()
-	mustApply(t, e, i, acctest.Values{"name_prefix": "web", "quantity": 60})
+	e.MustApply(t, i, acctest.Values{"name_prefix": "web", "quantity": 60})
 	if got := journal.Count("deleteComputer"); got != 40 || len(journal.Entries()) != 41 {
 		t.Errorf("scaling down sent %d deletions and %d requests, want 40 and 41", got, len(journal.Entries()))
 	}
@@ -153,7 +149,7 @@ func TestFleet_aHundredCostFewRequests(t *testing.T) {
 func TestFleet_aFailedDeletionLosesNoOther(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	_, i := created(t, e, fleetType, fleetOf(30))
+	_, i := e.Created(t, fleetType, fleetOf(30))
 	ids := fleetIDs(i)
 	refuse := func(id string) {
 		e.Faults().Add(emulator.Fault{Operation: "deleteComputer", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1, Match: id})
@@ -161,7 +157,7 @@ func TestFleet_aFailedDeletionLosesNoOther(t *testing.T) {
 
 	refuse(ids[19])
 	refuse(ids[24])
-	out := apply(t, e, i, fleetOf(10))
+	out := e.Apply(t, i, fleetOf(10))
 	if text := out.Text(); len(out.Errors) != 1 || !strings.Contains(text, "web-20, web-25") || !strings.Contains(text, "deleteComputer") || !strings.Contains(text, "The next apply tries again") {
 		t.Fatal(out)
 	}
@@ -169,16 +165,16 @@ func TestFleet_aFailedDeletionLosesNoOther(t *testing.T) {
 		t.Errorf("the state holds %v, the emulator %d", fleetNames(i), len(computers(e)))
 	}
 	e.Faults().Clear()
-	if out := mustApply(t, e, i, fleetOf(10)); out.Action != "update" || len(computers(e)) != 10 {
+	if out := e.MustApply(t, i, fleetOf(10)); out.Action != "update" || len(computers(e)) != 10 {
 		t.Errorf("%s, %d computers are left", out, len(computers(e)))
 	}
 
 	refuse(ids[2])
-	if out := apply(t, e, i, nil); len(out.Errors) != 1 || !slices.Equal(fleetNames(i), []string{"web-3"}) || len(computers(e)) != 1 {
+	if out := e.Apply(t, i, nil); len(out.Errors) != 1 || !slices.Equal(fleetNames(i), []string{"web-3"}) || len(computers(e)) != 1 {
 		t.Errorf("%s; the state holds %v, the emulator %d", out, fleetNames(i), len(computers(e)))
 	}
 	e.Faults().Clear()
-	mustApply(t, e, i, nil)
+	e.MustApply(t, i, nil)
 	if left := computers(e); len(left) > 0 {
 		t.Errorf("left: %+v", left)
 	}
@@ -188,16 +184,16 @@ func TestFleet_shortfallIsMadeUp(t *testing.T) {
 	t.Parallel()
 	const message = "the provider has no capacity left"
 	e := acctest.New(t)
-	i := newInstance(t, e, fleetType)
+	i := e.NewInstance(t, fleetType)
 
 	e.FailBulkAfter(0, message)
-	out := apply(t, e, i, fleetOf(5))
+	out := e.Apply(t, i, fleetOf(5))
 	if !strings.Contains(out.Text(), message) || !i.State.IsNull() || len(computers(e)) != 0 {
 		t.Fatalf("none made: %s; the state is %s", out, i.State)
 	}
 
 	e.FailBulkAfter(3, message)
-	out = mustApply(t, e, i, fleetOf(5))
+	out = e.MustApply(t, i, fleetOf(5))
 	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0].Detail, "2 of 5") || !strings.Contains(out.Warnings[0].Detail, message) || i.Tainted {
 		t.Fatalf("some made: %s", out)
 	}
@@ -207,7 +203,7 @@ func TestFleet_shortfallIsMadeUp(t *testing.T) {
 	}
 
 	e.FailBulkAfter(1, message)
-	out = apply(t, e, i, fleetOf(5))
+	out = e.Apply(t, i, fleetOf(5))
 	if mustFail(t, out, "", "Fleet Is Short of Computers", "1 of 5 computers", message, "The next apply creates the missing computers."); out.Action != "update" {
 		t.Fatalf("one more: %s", out)
 	}
@@ -215,29 +211,27 @@ func TestFleet_shortfallIsMadeUp(t *testing.T) {
 		t.Fatalf("the state holds %v", fleetComputers(i))
 	}
 
-	if out = mustApply(t, e, i, fleetOf(5)); out.Action != "update" {
+	if out = e.MustApply(t, i, fleetOf(5)); out.Action != "update" {
 		t.Errorf("the rest: %s", out)
 	}
 	got := fleetIDs(i)
 	if !slices.Equal(got[:3], first) || !slices.Equal(fleetNames(i), numbered(1, 5)) || len(computers(e)) != 5 {
 		t.Errorf("the state holds %v, was %v; the emulator %d", got, first, len(computers(e)))
 	}
-	if out := plan(t, e, i, fleetOf(5)); out.Action != "none" {
-		t.Errorf("the plan is %s", out)
-	}
+	e.Plan(t, i, fleetOf(5)).MustDo(t, "none")
 }
 
 func TestFleet_failedProvisioningIsReported(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newInstance(t, e, fleetType)
+	i := e.NewInstance(t, fleetType)
 	e.FailProvisioning(emulator.FailStep{Name: "web-2", Step: "start-services", Error: "the disk is full"})
 	keeping := func(quantity int) acctest.Values {
 		config := fleetOf(quantity)
 		config["replace_failed"] = false
 		return config
 	}
-	out := mustApply(t, e, i, keeping(3))
+	out := e.MustApply(t, i, keeping(3))
 	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0].Detail, "web-2") || !strings.Contains(out.Warnings[0].Detail, "the disk is full") || i.Tainted {
 		t.Fatalf("on creation: %s", out)
 	}
@@ -245,12 +239,10 @@ func TestFleet_failedProvisioningIsReported(t *testing.T) {
 		t.Errorf("the statuses are %v", got)
 	}
 	// A broken computer remains part of the fleet until it is deleted.
-	if out := plan(t, e, i, keeping(3)); out.Action != "none" {
-		t.Errorf("the plan is %s", out)
-	}
+	e.Plan(t, i, keeping(3)).MustDo(t, "none")
 	e.API("DELETE", "/api/v0/computers/"+fleetIDs(i)[1], nil, nil)
 	e.FailProvisioning(emulator.FailStep{Name: "web-4", Step: "start-services", Error: "the disk is full again"})
-	out = apply(t, e, i, keeping(4))
+	out = e.Apply(t, i, keeping(4))
 	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "web-4") || !strings.Contains(out.Text(), "the disk is full again") {
 		t.Fatalf("on update: %s", out)
 	}
@@ -262,15 +254,15 @@ func TestFleet_failedProvisioningIsReported(t *testing.T) {
 func TestFleet_aWaitThatEndsTooSoonDoesNotTaint(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t, func(o *emulator.Options) { o.Provisioning.Step = 1e12 })
-	i := newInstance(t, e, fleetType)
-	out := mustApply(t, e, i, fleetOf(2))
+	i := e.NewInstance(t, fleetType)
+	out := e.MustApply(t, i, fleetOf(2))
 	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0].Detail, `still "provisioning" after 2m`) || !strings.Contains(out.Warnings[0].Detail, "continues at the service") || i.Tainted {
 		t.Fatal(out)
 	}
 	if waited := e.Clock.Now().Sub(acctest.Start); waited.Minutes() > 3 {
 		t.Errorf("the wait of 2m took %v", waited)
 	}
-	out = apply(t, e, i, fleetOf(3))
+	out = e.Apply(t, i, fleetOf(3))
 	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "Of 1 new computer, 1 is not active") {
 		t.Errorf("on update: %s", out)
 	}
@@ -288,23 +280,23 @@ func TestFleet_computersOfOthers(t *testing.T) {
 	other("web")
 	other("web-1a")
 	other("web-1-1")
-	_, i := created(t, e, fleetType, fleetOf(2))
+	_, i := e.Created(t, fleetType, fleetOf(2))
 
 	stranger := other("web-3")
-	out := apply(t, e, i, fleetOf(2))
+	out := e.Apply(t, i, fleetOf(2))
 	if out.Action != "none" || len(out.Warnings) != 0 {
 		t.Errorf("a plan beside it: %s", out)
 	}
-	out = apply(t, e, i, fleetOf(4))
+	out = e.Apply(t, i, fleetOf(4))
 	if !strings.Contains(out.Text(), stranger.ID) || !strings.Contains(out.Text(), "created at 2026-03-01T") || !strings.Contains(out.Text(), "terraform state rm ADDRESS") || !strings.Contains(out.Text(), "Raise quantity") || strings.Contains(out.Text(), "moved block") || e.Journal().Count("bulkCreateComputers") != 1 {
 		t.Errorf("scaling up beside it: %s", out)
 	}
-	mustApply(t, e, i, fleetOf(1))
-	mustApply(t, e, i, nil)
+	e.MustApply(t, i, fleetOf(1))
+	e.MustApply(t, i, nil)
 	if left := computers(e); len(left) != 4 {
 		t.Errorf("left: %+v", left)
 	}
-	out = apply(t, e, i, fleetOf(1))
+	out = e.Apply(t, i, fleetOf(1))
 	if !strings.Contains(out.Text(), stranger.ID) || !i.State.IsNull() {
 		t.Errorf("creating beside it: %s", out)
 	}
@@ -314,14 +306,14 @@ func TestFleet_computersOfOthers(t *testing.T) {
 func TestFleet_lowerQuantity(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	_, i := created(t, e, fleetType, fleetOf(12))
+	_, i := e.Created(t, fleetType, fleetOf(12))
 	e.API("PATCH", "/api/v0/computers/"+fleetComputers(i)["web-5"]["id"], map[string]any{"name": "renamed"}, nil)
-	mustApply(t, e, i, fleetOf(9))
+	e.MustApply(t, i, fleetOf(9))
 	if got, want := fleetNames(i), append(numbered(1, 4), numbered(6, 10)...); !slices.Equal(got, want) {
 		t.Errorf("the fleet is %v, want %v", got, want)
 	}
 	// The service uses the lowest free number.
-	mustApply(t, e, i, fleetOf(10))
+	e.MustApply(t, i, fleetOf(10))
 	if got := fleetNames(i); !slices.Equal(got, numbered(1, 10)) {
 		t.Errorf("the fleet is %v", got)
 	}
@@ -333,8 +325,8 @@ func TestFleet_aNameThatWasNotPlanned(t *testing.T) {
 	var e *acctest.Env
 	takeName := sync.OnceFunc(func() { e.API("POST", "/api/v0/computers", map[string]any{"name": "web-2"}, nil) })
 	e = acctest.New(t, acctest.Meanwhile("POST /api/v0/computers/bulk", func(int) { takeName() }))
-	i := newInstance(t, e, fleetType)
-	out := apply(t, e, i, fleetOf(2))
+	i := e.NewInstance(t, fleetType)
+	out := e.Apply(t, i, fleetOf(2))
 	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "Planned web-2, but the service created web-3") {
 		t.Errorf("%s", out)
 	}

@@ -27,9 +27,7 @@ func breakNow(t *testing.T, e *acctest.Env, name string) {
 	t.Helper()
 	for _, c := range computers(e) {
 		if c.Name == name {
-			if err := e.Break(c.ID); err != nil {
-				t.Fatal(err)
-			}
+			acctest.Must(t, e.Break(c.ID))
 		}
 	}
 }
@@ -37,37 +35,33 @@ func breakNow(t *testing.T, e *acctest.Env, name string) {
 func TestFleet_replacesOnlyWhatWasNeverActive(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newInstance(t, e, fleetType)
+	i := e.NewInstance(t, fleetType)
 	failSetUp(e, "web-2")
-	if out := mustApply(t, e, i, fleetOf(3)); i.Tainted || !strings.Contains(warnings(out), "The next apply replaces computers that failed to provision") {
-		t.Fatalf("created: %s", warnings(out))
+	if out := e.MustApply(t, i, fleetOf(3)); i.Tainted || !strings.Contains(out.WarningText(), "The next apply replaces computers that failed to provision") {
+		t.Fatalf("created: %s", out.WarningText())
 	}
 	breakNow(t, e, "web-3")
 
 	before := fleetIDs(i)
 	for range 2 { // Every refresh reports it.
-		out := plan(t, e, i, fleetOf(3))
+		out := e.Plan(t, i, fleetOf(3))
 		for _, want := range []string{
 			`2 of 3 computers of the fleet "web" have the status "error"`,
 			`): step "Create computer" failed: the disk is full`,
 			`): the status is "error", and the service gives no reason`,
 		} {
-			if !strings.Contains(warnings(out), want) {
-				t.Errorf("no %q in\n%s", want, warnings(out))
-			}
+			acctest.Says(t, out.WarningText(), want)
 		}
 	}
-	if out := mustApply(t, e, i, fleetOf(3)); out.Action != "update" {
-		t.Errorf("healing: %s", out)
-	}
+	e.MustApply(t, i, fleetOf(3)).MustDo(t, "update")
 	if got := fleetStatuses(i); !slices.Equal(got, []string{"active", "active", "error"}) {
 		t.Errorf("after healing the statuses are %v", got)
 	}
 	if after := fleetIDs(i); after[0] != before[0] || after[1] == before[1] || after[2] != before[2] || len(computers(e)) != 3 {
 		t.Errorf("the computers were %v and are %v", before, after)
 	}
-	out := plan(t, e, i, fleetOf(3))
-	if text := warnings(out); out.Action != "none" || !strings.Contains(text, `1 of 3 computers`) {
+	out := e.Plan(t, i, fleetOf(3))
+	if text := out.WarningText(); out.Action != "none" || !strings.Contains(text, `1 of 3 computers`) {
 		t.Errorf("afterwards the plan is %s:\n%s", out.Action, text)
 	}
 }
@@ -75,17 +69,17 @@ func TestFleet_replacesOnlyWhatWasNeverActive(t *testing.T) {
 func TestFleet_keepsWhatFailedIfTold(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newInstance(t, e, fleetType)
+	i := e.NewInstance(t, fleetType)
 	keeping := fleetOf(2)
 	keeping["replace_failed"] = false
 	failSetUp(e, "web-1")
-	mustApply(t, e, i, keeping)
-	out := plan(t, e, i, keeping)
-	if out.Action != "none" || !strings.Contains(warnings(out), "1 of 2") {
-		t.Errorf("the plan is %s:\n%s", out.Action, warnings(out))
+	e.MustApply(t, i, keeping)
+	out := e.Plan(t, i, keeping)
+	if out.Action != "none" || !strings.Contains(out.WarningText(), "1 of 2") {
+		t.Errorf("the plan is %s:\n%s", out.Action, out.WarningText())
 	}
 	// When replace_failed is enabled later, the fleet still knows which computers were never active.
-	if out := mustApply(t, e, i, fleetOf(2)); out.Action != "update" || !slices.Equal(fleetStatuses(i), []string{"active", "active"}) {
+	if out := e.MustApply(t, i, fleetOf(2)); out.Action != "update" || !slices.Equal(fleetStatuses(i), []string{"active", "active"}) {
 		t.Errorf("%s; the statuses are %v", out, fleetStatuses(i))
 	}
 }
@@ -93,10 +87,10 @@ func TestFleet_keepsWhatFailedIfTold(t *testing.T) {
 func TestFleet_whatFailedGoesFirst(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newInstance(t, e, fleetType)
+	i := e.NewInstance(t, fleetType)
 	failSetUp(e, "web-1")
-	mustApply(t, e, i, fleetOf(3))
-	mustApply(t, e, i, fleetOf(2))
+	e.MustApply(t, i, fleetOf(3))
+	e.MustApply(t, i, fleetOf(2))
 	if got := fleetNames(i); !slices.Equal(got, []string{"web-2", "web-3"}) || len(computers(e)) != 2 {
 		t.Errorf("the fleet is %v", got)
 	}
@@ -106,22 +100,20 @@ func TestFleet_whatFailedGoesFirst(t *testing.T) {
 func TestFleet_withoutWaitingARefreshTells(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newInstance(t, e, fleetType)
+	i := e.NewInstance(t, fleetType)
 	config := fleetOf(2)
 	config["wait_for_active"] = false
 	failSetUp(e, "web-1")
-	mustApply(t, e, i, config)
-	if out := plan(t, e, i, config); out.Action != "none" {
-		t.Errorf("while they are provisioned the plan is %s", out)
-	}
+	e.MustApply(t, i, config)
+	e.Plan(t, i, config).MustDo(t, "none")
 	e.Clock.Advance(provisioned)
-	mustApply(t, e, i, config) // Replaces web-1, and has seen web-2 active.
+	e.MustApply(t, i, config) // Replaces web-1, and has seen web-2 active.
 	e.Clock.Advance(provisioned)
-	mustApply(t, e, i, config)
+	e.MustApply(t, i, config)
 	breakNow(t, e, "web-1")
 	breakNow(t, e, "web-2")
-	if out := plan(t, e, i, config); out.Action != "none" || !strings.Contains(warnings(out), "2 of 2") {
-		t.Errorf("the plan is %s:\n%s", out.Action, warnings(out))
+	if out := e.Plan(t, i, config); out.Action != "none" || !strings.Contains(out.WarningText(), "2 of 2") {
+		t.Errorf("the plan is %s:\n%s", out.Action, out.WarningText())
 	}
 }
 
@@ -132,11 +124,11 @@ func TestFleet_importedComputersAreNotReplaced(t *testing.T) {
 	failSetUp(e, "web-1")
 	makeComputers(e, "web", "", 2)
 	e.Clock.Advance(provisioned)
-	i := newInstance(t, e, fleetType)
+	i := e.NewInstance(t, fleetType)
 	mustImport(t, e, i, "web")
 	config := acctest.Values{"name_prefix": "web", "quantity": 2}
-	if out := plan(t, e, i, config); out.Action != "none" || !strings.Contains(warnings(out), "Fleet Computers Missing or Failed") {
-		t.Errorf("the plan is %s:\n%s", out.Action, warnings(out))
+	if out := e.Plan(t, i, config); out.Action != "none" || !strings.Contains(out.WarningText(), "Fleet Computers Missing or Failed") {
+		t.Errorf("the plan is %s:\n%s", out.Action, out.WarningText())
 	}
 }
 
@@ -145,17 +137,17 @@ func TestFleet_importedComputersAreNotReplaced(t *testing.T) {
 func TestFleet_aLaterInstallationIsNoProof(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newInstance(t, e, fleetType)
+	i := e.NewInstance(t, fleetType)
 	config := fleetOf(1)
 	config["wait_for_active"], config["auto_install_deps"] = false, true
-	mustApply(t, e, i, config)
+	e.MustApply(t, i, config)
 	e.Clock.Advance(provisioned)
 	e.FailProvisioning(emulator.FailStep{Name: "web-1", Step: "install-dependencies", Error: "no lock file"})
 	e.API("POST", "/api/v0/computers/"+fleetIDs(i)[0]+"/install-deps", nil, nil)
 	e.Clock.Advance(provisioned)
 	breakNow(t, e, "web-1")
-	if out := plan(t, e, i, config); out.Action != "none" || !strings.Contains(warnings(out), "Fleet Computers Missing or Failed") {
-		t.Errorf("the plan is %s:\n%s", out.Action, warnings(out))
+	if out := e.Plan(t, i, config); out.Action != "none" || !strings.Contains(out.WarningText(), "Fleet Computers Missing or Failed") {
+		t.Errorf("the plan is %s:\n%s", out.Action, out.WarningText())
 	}
 }
 
@@ -163,13 +155,13 @@ func TestFleet_aLaterInstallationIsNoProof(t *testing.T) {
 func TestFleet_aFirstInstallationThatFailsIsReplaced(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newInstance(t, e, fleetType)
+	i := e.NewInstance(t, fleetType)
 	config := fleetOf(1)
 	config["auto_install_deps"] = true
 	e.FailProvisioning(emulator.FailStep{Name: "web-1", Step: "install-dependencies", Error: "no lock file"})
-	mustApply(t, e, i, config)
+	e.MustApply(t, i, config)
 	failed := fleetIDs(i)[0]
-	if out := mustApply(t, e, i, config); out.Action != "update" || fleetIDs(i)[0] == failed {
+	if out := e.MustApply(t, i, config); out.Action != "update" || fleetIDs(i)[0] == failed {
 		t.Errorf("%s; the fleet is still %v", out, fleetIDs(i))
 	}
 }
@@ -205,26 +197,24 @@ func TestAccFleet_whatRecoversIsNotReplaced(t *testing.T) {
 func TestFleet_aHugeGrowthIsUnknownAsAWhole(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	_, i := created(t, e, fleetType, fleetOf(1))
-	out := plan(t, e, i, fleetOf(1_000_000_000))
-	if out.Action != "update" {
-		t.Errorf("the plan is %s", out)
-	}
+	_, i := e.Created(t, fleetType, fleetOf(1))
+	out := e.Plan(t, i, fleetOf(1_000_000_000))
+	out.MustDo(t, "update")
 }
 
 func TestFleet_aFailedDeletionMakesNothing(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newInstance(t, e, fleetType)
+	i := e.NewInstance(t, fleetType)
 	failSetUp(e, "web-1")
-	mustApply(t, e, i, fleetOf(2))
+	e.MustApply(t, i, fleetOf(2))
 	failed := fleetIDs(i)[0]
 	e.Faults().Add(emulator.Fault{Operation: "deleteComputer", Kind: emulator.FaultStatusBeforeCommit, Status: 403})
-	out := apply(t, e, i, fleetOf(2))
+	out := e.Apply(t, i, fleetOf(2))
 	if len(out.Errors) != 1 || fleetIDs(i)[0] != failed || len(computers(e)) != 2 {
 		t.Fatalf("%s; the state holds %v", out, fleetIDs(i))
 	}
-	if out := mustApply(t, e, i, fleetOf(2)); out.Action != "update" || fleetIDs(i)[0] == failed || len(computers(e)) != 2 {
+	if out := e.MustApply(t, i, fleetOf(2)); out.Action != "update" || fleetIDs(i)[0] == failed || len(computers(e)) != 2 {
 		t.Errorf("the next apply: %s; the state holds %v", out, fleetIDs(i))
 	}
 }
@@ -233,15 +223,15 @@ func TestFleet_aFailedDeletionMakesNothing(t *testing.T) {
 func TestFleet_aFailedCreationAfterDeletions(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := newInstance(t, e, fleetType)
+	i := e.NewInstance(t, fleetType)
 	failSetUp(e, "web-1")
-	mustApply(t, e, i, fleetOf(2))
+	e.MustApply(t, i, fleetOf(2))
 	e.Faults().Add(emulator.Fault{Operation: "bulkCreateComputers", Kind: emulator.FaultStatusBeforeCommit, Status: 402})
-	out := apply(t, e, i, fleetOf(2))
+	out := e.Apply(t, i, fleetOf(2))
 	if len(out.Errors) != 1 || !slices.Equal(fleetStatuses(i), []string{"missing", "active"}) || i.Tainted {
 		t.Fatalf("%s; the state holds %v", out, fleetStatuses(i))
 	}
-	mustApply(t, e, i, fleetOf(2))
+	e.MustApply(t, i, fleetOf(2))
 	if got := fleetStatuses(i); !slices.Equal(got, []string{"active", "active"}) {
 		t.Errorf("the state holds %v", got)
 	}
@@ -251,14 +241,12 @@ func TestFleet_aFailedCreationAfterDeletions(t *testing.T) {
 func TestFleet_namesAFewOfManyBroken(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	_, i := created(t, e, fleetType, fleetOf(30))
+	_, i := e.Created(t, fleetType, fleetOf(30))
 	for _, c := range computers(e) {
-		if err := e.Break(c.ID); err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, e.Break(c.ID))
 	}
-	out := plan(t, e, i, fleetOf(30))
-	if text := warnings(out); out.Action != "none" || strings.Count(text, "\n") > 25 || !strings.Contains(text, "30 of 30") || !strings.Contains(text, "- and 10 more") {
+	out := e.Plan(t, i, fleetOf(30))
+	if text := out.WarningText(); out.Action != "none" || strings.Count(text, "\n") > 25 || !strings.Contains(text, "30 of 30") || !strings.Contains(text, "- and 10 more") {
 		t.Errorf("the plan is %s:\n%s", out.Action, text)
 	}
 }
@@ -267,11 +255,11 @@ func TestFleet_namesAFewOfManyBroken(t *testing.T) {
 func TestFleet_warnsOnlyOfWhatIsCertain(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	_, i := created(t, e, fleetType, fleetOf(3))
+	_, i := e.Created(t, fleetType, fleetOf(3))
 	ids := fleetIDs(i)
 	e.API("DELETE", "/api/v0/computers/"+ids[2], nil, nil)
 	breakNow(t, e, "web-2")
-	out := apply(t, e, i, fleetOf(1))
+	out := e.Apply(t, i, fleetOf(1))
 	var details []string
 	for _, w := range out.Warnings {
 		if w.Summary != "Fleet Computers Missing or Failed" {

@@ -14,19 +14,19 @@ func TestFleet_importTakesAllOfTheNameAndAdopts(t *testing.T) {
 	makeComputers(e, "web-1", "", 1)
 	newComputer(e, map[string]any{"name": "web"})
 	e.Clock.Advance(provisioned)
-	i := newInstance(t, e, fleetType)
+	i := e.NewInstance(t, fleetType)
 	mustImport(t, e, i, "web")
 	config := fleetOf(11)
 	config["repos"], config["auto_install_deps"] = []any{"https://git.example/acme/app"}, true
-	mustDo(t, apply(t, e, i, config), "update")
+	e.Apply(t, i, config).MustDo(t, "update")
 	if !slices.Equal(fleetNames(i), numbered(1, 11)) || i.Attribute("provider_type") != "managed-a" {
 		t.Errorf("the state is %s", i.State)
 	}
 	if e.Journal().Count("bulkCreateComputers") != 2 || e.Journal().Count("deleteComputer") != 0 {
 		t.Error("computers were created or deleted")
 	}
-	mustDo(t, apply(t, e, i, config), "none")
-	mustDo(t, apply(t, e, i, nil), "delete")
+	e.Apply(t, i, config).MustDo(t, "none")
+	e.Apply(t, i, nil).MustDo(t, "delete")
 	if left := computerNames(e); !slices.Equal(left, []string{"web", "web-1-1"}) {
 		t.Errorf("left: %v", left)
 	}
@@ -36,7 +36,7 @@ func TestFleet_ofAServiceAccount(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	account := newAccount(e)
-	i := newInstance(t, e, fleetType)
+	i := e.NewInstance(t, fleetType)
 	for n, step := range []struct {
 		quantity int
 		account  any
@@ -47,10 +47,10 @@ func TestFleet_ofAServiceAccount(t *testing.T) {
 		{0, nil, "create", "web", 0}, {2, account, "replace", account + "/web", 0}, {2, nil, "replace", "web", 2}, {2, account, "replace", account + "/web", 0},
 	} {
 		config := acctest.Values{"name_prefix": "web", "quantity": step.quantity, "service_account_id": step.account}
-		mustDo(t, apply(t, e, i, config), step.action)
+		e.Apply(t, i, config).MustDo(t, step.action)
 		if i.ID() != step.id || len(computers(e)) != step.own {
 			t.Errorf("step %d: the state is %s, and there are %+v", n, i.State, computers(e))
 		}
-		mustDo(t, plan(t, e, i, config), "none")
+		e.Plan(t, i, config).MustDo(t, "none")
 	}
 }

@@ -27,10 +27,7 @@ func fleetConfig(quantity int, attributes string) string {
 }
 
 func expectFleetAction(action plancheck.ResourceActionType, checks ...plancheck.PlanCheck) resource.ConfigPlanChecks {
-	return resource.ConfigPlanChecks{
-		PreApply:             append([]plancheck.PlanCheck{plancheck.ExpectResourceAction(fleetAddress, action)}, checks...),
-		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-	}
+	return acctest.PlannedThenEmpty(fleetAddress, action, checks...)
 }
 
 func fleetHas(names ...string) statecheck.StateCheck {
@@ -161,7 +158,7 @@ func TestAccFleet_everythingAndImport(t *testing.T) {
 func TestFleet_createOnlyAttributesReplace(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	_, i := created(t, e, fleetType, fleetOf(2))
+	_, i := e.Created(t, fleetType, fleetOf(2))
 	for _, step := range []struct {
 		attribute string
 		value     any
@@ -178,12 +175,12 @@ func TestFleet_createOnlyAttributesReplace(t *testing.T) {
 	} {
 		config := fleetOf(2)
 		config[step.attribute] = step.value
-		mustDo(t, apply(t, e, i, config), step.action)
+		e.Apply(t, i, config).MustDo(t, step.action)
 		prefix := config["name_prefix"].(string)
 		if want := []string{prefix + "-1", prefix + "-2"}; !slices.Equal(fleetNames(i), want) || !slices.Equal(computerNames(e), want) || i.ID() != prefix {
 			t.Errorf("%s: the emulator holds %v, the state %s", step.attribute, computerNames(e), i.State)
 		}
-		mustDo(t, plan(t, e, i, config), "none")
+		e.Plan(t, i, config).MustDo(t, "none")
 	}
 }
 
@@ -191,7 +188,7 @@ func TestFleet_createOnlyAttributesReplace(t *testing.T) {
 func TestFleet_deletedElsewhere(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	_, i := created(t, e, fleetType, fleetOf(3))
+	_, i := e.Created(t, fleetType, fleetOf(3))
 	for _, tc := range []struct {
 		lost     []string
 		statuses []string
@@ -201,18 +198,18 @@ func TestFleet_deletedElsewhere(t *testing.T) {
 		{numbered(1, 3), []string{"missing", "missing", "missing"}, `3 of 3 computers of the fleet "web" no longer exist: web-1, web-2, web-3.`},
 	} {
 		deleteComputers(e, tc.lost...)
-		out := plan(t, e, i, fleetOf(3))
-		if says(t, warnings(out), tc.says); out.Action != "update" || !slices.Equal(fleetStatuses(i), tc.statuses) {
+		out := e.Plan(t, i, fleetOf(3))
+		if acctest.Says(t, out.WarningText(), tc.says); out.Action != "update" || !slices.Equal(fleetStatuses(i), tc.statuses) {
 			t.Errorf("%s; the statuses are %v", out, fleetStatuses(i))
 		}
-		mustDo(t, apply(t, e, i, fleetOf(3)), "update")
+		e.Apply(t, i, fleetOf(3)).MustDo(t, "update")
 		if !slices.Equal(fleetNames(i), numbered(1, 3)) || len(fleetIDs(i)) != 3 || !slices.Equal(computerNames(e), numbered(1, 3)) {
 			t.Errorf("the emulator holds %v, the state %s", computerNames(e), i.State)
 		}
-		mustDo(t, plan(t, e, i, fleetOf(3)), "none")
+		e.Plan(t, i, fleetOf(3)).MustDo(t, "none")
 	}
 	deleteComputers(e, numbered(1, 3)...)
-	mustDo(t, apply(t, e, i, nil), "delete")
+	e.Apply(t, i, nil).MustDo(t, "delete")
 }
 
 func TestAccFleet_shortfallFailsThePostconditionOnly(t *testing.T) {
@@ -266,7 +263,7 @@ func TestFleet_invalidConfiguration(t *testing.T) {
 	} {
 		config := acctest.Values{"name_prefix": "web", "quantity": 1}
 		config[tc.attribute] = tc.value
-		mustBeInvalid(t, plan(t, e, newInstance(t, e, fleetType), config), tc.at, tc.want)
+		mustBeInvalid(t, e.Plan(t, e.NewInstance(t, fleetType), config), tc.at, tc.want)
 	}
 	mustBeSilent(t, e)
 }
@@ -321,7 +318,7 @@ func TestFleet_errorsOfTheService(t *testing.T) {
 				makeComputers(e, "web", "", 1)
 			}
 			want := append(refuseCreation(e, "bulkCreateComputers", tc.status), tc.want...)
-			mustFail(t, mustCreateNothing(t, e, newInstance(t, e, fleetType), config), tc.at, want...)
+			mustFail(t, mustCreateNothing(t, e, e.NewInstance(t, fleetType), config), tc.at, want...)
 		})
 	}
 }
@@ -344,7 +341,7 @@ func refuseCreation(e *acctest.Env, operation string, status int) []string {
 func mustCreateNothing(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values) acctest.Outcome {
 	t.Helper()
 	before := len(computers(e))
-	out := apply(t, e, i, config)
+	out := e.Apply(t, i, config)
 	if after := len(computers(e)); after != before || !i.State.IsNull() {
 		t.Errorf("%d computers, were %d; the state is %s", after, before, i.State)
 	}

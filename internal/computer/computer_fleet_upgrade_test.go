@@ -29,21 +29,15 @@ const stateV0 = `{
 func TestFleet_upgradesTheListToAMap(t *testing.T) {
 	t.Parallel()
 	server, err := provider.NewServer("test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	schemas, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	resp, err := server.UpgradeResourceState(t.Context(), &tfprotov6.UpgradeResourceStateRequest{TypeName: fleetType, Version: 0, RawState: &tfprotov6.RawState{JSON: []byte(stateV0)}})
 	if err != nil || len(resp.Diagnostics) > 0 {
 		t.Fatalf("%v %+v", err, resp.Diagnostics)
 	}
 	state, err := resp.UpgradedState.Unmarshal(schemas.ResourceSchemas[fleetType].ValueType())
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	i := &acctest.Instance{Type: fleetType, State: state}
 	for name, want := range map[string]map[string]string{
 		"web-1": {"id": "c1", "status": "active", "hostname": "h1", "remote_user": "agent", "relay_client_url": "wss://c", "relay_agent_url": "wss://a", "cloned_repo_directories": ""},
@@ -58,9 +52,7 @@ func TestFleet_upgradesTheListToAMap(t *testing.T) {
 		t.Errorf("the fleet is %v %s", got, state)
 	}
 	var values map[string]tftypes.Value
-	if err := state.As(&values); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, state.As(&values))
 	for name, want := range map[string]bool{"wait_for_active": false, "replace_failed": true} {
 		if !values[name].Equal(tftypes.NewValue(tftypes.Bool, want)) {
 			t.Errorf("%s is %s, want %t", name, values[name], want)

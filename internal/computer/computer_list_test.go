@@ -53,7 +53,7 @@ func TestAccComputerList(t *testing.T) {
 		return querycheck.ExpectResourceKnownValues(at(list), queryfilter.ByResourceIdentity(identity(c)), checks)
 	}
 	e.Journal().Reset()
-	run(t, e, resource.TestStep{
+	e.Run(t, resource.TestStep{
 		Query: true,
 		Config: e.Config(listConfig("plain", "", "") +
 			listConfig("all", "include_resource = true", "include_unlisted = true") +
@@ -93,11 +93,11 @@ func TestAccComputerList_errors(t *testing.T) {
 		`service_account_id = "sa_unknown"`: `Cannot list computers(.|\n)*listComputers(.|\n)*404`,
 	} {
 		e := acctest.New(t)
-		run(t, e, resource.TestStep{Query: true, Config: e.Config(listConfig("x", "", config)), ExpectError: regexp.MustCompile(want)})
+		e.Run(t, resource.TestStep{Query: true, Config: e.Config(listConfig("x", "", config)), ExpectError: regexp.MustCompile(want)})
 	}
 	e := acctest.New(t)
 	e.Faults().Add(emulator.Fault{Operation: "listComputers", Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1})
-	run(t, e, resource.TestStep{Query: true, Config: e.Config(listConfig("x", "", "")), ExpectError: regexp.MustCompile(`Cannot list computers(.|\n)*listComputers(.|\n)*500`)})
+	e.Run(t, resource.TestStep{Query: true, Config: e.Config(listConfig("x", "", "")), ExpectError: regexp.MustCompile(`Cannot list computers(.|\n)*listComputers(.|\n)*500`)})
 }
 
 // The configuration that a query generates imports a whole organization.
@@ -136,18 +136,14 @@ func TestAccComputerList_adopts500(t *testing.T) {
 		t.Errorf("the query sent %d requests for 2 lists", n)
 	}
 	generated, err := os.ReadFile(filepath.Join(cli.Dir, "generated.tf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	if n := strings.Count(string(generated), "resource \"agentyard_computer\""); n != total {
 		t.Fatalf("configuration of %d computers was generated, want %d", n, total)
 	}
 
 	e.Journal().Reset()
 	plan := cli.MustRun("plan", "-input=false", "-out=plan")
-	if !strings.Contains(plan.Output, fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.", total)) {
-		t.Fatalf("the plan of the import:\n%s", plan.Output[max(0, len(plan.Output)-3000):])
-	}
+	acctest.Says(t, plan.Output, fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.", total))
 	t.Logf("%d requests to plan the import of %d computers", len(e.Journal().Entries()), total)
 	cli.MustRun("apply", "-input=false", "plan")
 	cli.MustPlanEmpty()

@@ -43,14 +43,14 @@ func TestComputer_anotherServerAtTheAddress(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
 			config := acctest.Values{"name": "precious", "provider_type": "byom"}
-			p, i := created(t, e, computerType, config)
+			p, i := e.Created(t, computerType, config)
 			fault.Kind, fault.Times = emulator.FaultOtherServer, -1
 			e.Faults().Add(fault)
-			for _, out := range []acctest.Outcome{plan(t, e, i, config), apply(t, e, i, config), p.Destroy(i)} {
+			for _, out := range []acctest.Outcome{e.Plan(t, i, config), e.Apply(t, i, config), p.Destroy(i)} {
 				mustFail(t, out, "", "base_url", fmt.Sprint(fault.Status))
 			}
 			e.Faults().Clear()
-			mustDo(t, plan(t, e, i, config), "none")
+			e.Plan(t, i, config).MustDo(t, "none")
 		})
 	}
 }
@@ -59,13 +59,11 @@ func TestComputer_anotherServerAtTheAddress(t *testing.T) {
 func TestAccComputer_a404ThatTheListingContradicts(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	_, i := created(t, e, computerType, acctest.Values{"name": "a", "provider_type": "byom"})
+	_, i := e.Created(t, computerType, acctest.Values{"name": "a", "provider_type": "byom"})
 	e.Faults().Add(emulator.Fault{Operation: "getComputer", Kind: emulator.FaultStatusBeforeCommit, Status: 404, Times: -1})
-	if out := plan(t, e, i, acctest.Values{"name": "a", "provider_type": "byom"}); len(out.Errors) > 0 || out.Action != "none" {
-		t.Error(out)
-	}
+	e.Plan(t, i, acctest.Values{"name": "a", "provider_type": "byom"}).MustDo(t, "none")
 	e.Faults().Add(emulator.Fault{Operation: "listComputers", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
-	out := plan(t, e, i, acctest.Values{"name": "a", "provider_type": "byom"})
+	out := e.Plan(t, i, acctest.Values{"name": "a", "provider_type": "byom"})
 	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "may still exist") || !strings.Contains(out.Text(), "listComputers") || i.State.IsNull() {
 		t.Error(out)
 	}
@@ -76,11 +74,9 @@ func TestComputer_aColleaguesKey(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	_, key, err := e.AddHuman(emulator.Human{Email: "colleague@agentyard.example", Role: emulator.RoleManager})
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	for typeName, config := range map[string]acctest.Values{computerType: {"name": "mine", "provider_type": "byom"}, fleetType: fleetOf(2)} {
-		_, i := created(t, e, typeName, config)
+		_, i := e.Created(t, typeName, config)
 		colleague := func() *acctest.Process { return acctest.NewProcess(t, e, acctest.Values{"api_key": key}) }
 		before := len(computers(e))
 		for _, out := range []acctest.Outcome{colleague().Apply(i, config), colleague().Apply(i, nil), colleague().Destroy(i)} {
@@ -89,7 +85,7 @@ func TestComputer_aColleaguesKey(t *testing.T) {
 		if len(computers(e)) != before {
 			t.Errorf("there are %+v", computers(e))
 		}
-		mustDo(t, plan(t, e, i, config), "none")
+		e.Plan(t, i, config).MustDo(t, "none")
 	}
 }
 
@@ -99,9 +95,7 @@ func TestComputer_aPageForADeletion(t *testing.T) {
 	e := acctest.New(t)
 	p := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0})
 	i := p.NewInstance(computerType)
-	if out := p.Apply(i, acctest.Values{"name": "a", "provider_type": "byom"}); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
+	p.Apply(i, acctest.Values{"name": "a", "provider_type": "byom"}).MustSucceed(t)
 	e.Faults().Add(emulator.Fault{Operation: "deleteComputer", Kind: emulator.FaultOtherServer, Body: "<html>welcome</html>"})
 	if out := p.Destroy(i); len(out.Errors) != 1 || !strings.Contains(out.Text(), "base_url") || i.ID() == "" {
 		t.Error(out)
@@ -148,9 +142,9 @@ func TestComputer_usedSoftwareDraftIsNotTakenOver(t *testing.T) {
 	made := newComputer(e, map[string]any{"name": "theirs", "source": map[string]any{"kind": "template", "templateId": "template-base", "isListed": true, "softwareDraft": draft}})
 	source := map[string]any{"kind": "template", "template_id": "template-base", "is_listed": true,
 		"software_draft": map[string]any{"workstream_id": hostA, "creation_session_id": hostB, "first_turn_id": hostA}}
-	i := newInstance(t, e, computerType)
+	i := e.NewInstance(t, computerType)
 	for range 2 {
-		says(t, apply(t, e, i, acctest.Values{"name": "mine", "source": source}).Text(), made.ID, "returned the wrong object", "Before you apply again, check the service")
+		acctest.Says(t, e.Apply(t, i, acctest.Values{"name": "mine", "source": source}).Text(), made.ID, "returned the wrong object", "Before you apply again, check the service")
 	}
 	if left := only(t, e); left.ID != made.ID || !i.State.IsNull() {
 		t.Errorf("the emulator holds %+v, the state %s", left, i.State)
@@ -203,7 +197,7 @@ func TestComputer_answersOfAnotherShape(t *testing.T) {
 			if len(out.Errors) > 0 != (len(tc.wantErr) > 0) {
 				t.Fatal(out)
 			}
-			says(t, out.Text(), tc.wantErr...)
+			acctest.Says(t, out.Text(), tc.wantErr...)
 			if len(steps) == 2 && (i.ID() == "" || i.ID() != only(t, e).ID) {
 				t.Errorf("the state holds %q", i.ID())
 			}
@@ -212,7 +206,7 @@ func TestComputer_answersOfAnotherShape(t *testing.T) {
 				return // The created object has another name, which the error contains.
 			}
 			last := steps[len(steps)-1]
-			if out := apply(t, e, i, last); len(out.Errors) > 0 || only(t, e).Name != last["name"] {
+			if out := e.Apply(t, i, last); len(out.Errors) > 0 || only(t, e).Name != last["name"] {
 				t.Errorf("the next apply does not converge: %s", out)
 			}
 		})
@@ -223,7 +217,7 @@ func TestComputer_adoptionEndsWithTheFirstUpdate(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	made := newComputer(e, map[string]any{"name": "a", "repos": []string{"https://git.example/acme/app"}})
-	i := newInstance(t, e, computerType)
+	i := e.NewInstance(t, computerType)
 	mustImport(t, e, i, made.ID)
 	repos := []any{"https://git.example/acme/app"}
 	for _, step := range []struct {
@@ -234,9 +228,7 @@ func TestComputer_adoptionEndsWithTheFirstUpdate(t *testing.T) {
 		{acctest.Values{"name": "a", "repos": repos}, "update"},
 		{acctest.Values{"name": "a", "repos": repos, "auto_install_deps": true}, "replace"},
 	} {
-		if out := apply(t, e, i, step.config); len(out.Errors) > 0 || out.Action != step.action {
-			t.Fatalf("want %s: %s", step.action, out)
-		}
+		e.Apply(t, i, step.config).MustDo(t, step.action)
 	}
 }
 
@@ -247,10 +239,10 @@ func TestComputer_hostRegisteredDuringAPlan(t *testing.T) {
 	e = acctest.New(t, acctest.Meanwhile("PATCH /api/v0/computers/", func(int) {
 		e.API(http.MethodPatch, "/api/v0/computers/"+only(t, e).ID, map[string]any{"hostId": hostA}, nil)
 	}))
-	_, i := created(t, e, computerType, acctest.Values{"name": "a", "provider_type": "byom"})
+	_, i := e.Created(t, computerType, acctest.Values{"name": "a", "provider_type": "byom"})
 	renamed := acctest.Values{"name": "b", "provider_type": "byom"}
-	mustDo(t, apply(t, e, i, renamed), "update")
-	if mustDo(t, plan(t, e, i, renamed), "none"); i.Attribute("host_id") != hostA {
+	e.Apply(t, i, renamed).MustDo(t, "update")
+	if e.Plan(t, i, renamed).MustDo(t, "none"); i.Attribute("host_id") != hostA {
 		t.Errorf("the state: %s", i.State)
 	}
 }
@@ -266,10 +258,8 @@ func TestComputer_importWithTheAccountsOwnKey(t *testing.T) {
 	}
 	p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
 	i := p.NewInstance(computerType)
-	if out := p.Import(i, string(regexp.MustCompile(`"id":"([^"]+)"`).FindSubmatch(answer)[1])); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
-	mustDo(t, p.Plan(i, acctest.Values{"name": "mine"}), "none")
+	p.Import(i, string(regexp.MustCompile(`"id":"([^"]+)"`).FindSubmatch(answer)[1])).MustSucceed(t)
+	p.Plan(i, acctest.Values{"name": "mine"}).MustDo(t, "none")
 	// Setting the account that already owns the computer is adopted, because it changes nothing.
-	mustDo(t, p.Plan(i, acctest.Values{"name": "mine", "service_account_id": account}), "update")
+	p.Plan(i, acctest.Values{"name": "mine", "service_account_id": account}).MustDo(t, "update")
 }

@@ -25,22 +25,22 @@ func TestAccComputerMetrics(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	c := makeComputer(e, map[string]any{"name": "a"})
-	run(t, e, readStep(e, metricsConfig(c.ID, ""), samples(knownvalue.ListSizeExact(0))))
+	e.Run(t, e.ReadStep(metricsConfig(c.ID, ""), samples(knownvalue.ListSizeExact(0))))
 	e.Clock.Advance(19*time.Minute + 30*time.Second)
 	number := knownvalue.Float64Func(func(v float64) error { return nil })
-	run(t, e,
-		readStep(e, metricsConfig(c.ID, ""), samples(knownvalue.ListSizeExact(3)),
+	e.Run(t,
+		e.ReadStep(metricsConfig(c.ID, ""), samples(knownvalue.ListSizeExact(3)),
 			statecheck.ExpectKnownValue("data.agentyard_computer_metrics.x", tfjsonpath.New("samples").AtSliceIndex(0), knownvalue.ObjectExact(map[string]knownvalue.Check{
 				"timestamp": knownvalue.StringExact("2026-03-01T12:05:00Z"), "cpu_used_pct": number, "cpu_count": knownvalue.Float64Exact(4),
 				"mem_used": number, "mem_total": knownvalue.Float64Exact(8 << 30), "disk_used": number, "disk_total": knownvalue.Float64Exact(64 << 30),
 			}))),
 		// The same time in another time zone.
-		readStep(e, metricsConfig(c.ID, `start = "2026-03-01T14:15:00+02:00"`), samples(knownvalue.ListSizeExact(1))),
-		readStep(e, metricsConfig(c.ID, `start = "2026-03-02T12:00:00Z"`), samples(knownvalue.ListExact(nil))),
+		e.ReadStep(metricsConfig(c.ID, `start = "2026-03-01T14:15:00+02:00"`), samples(knownvalue.ListSizeExact(1))),
+		e.ReadStep(metricsConfig(c.ID, `start = "2026-03-02T12:00:00Z"`), samples(knownvalue.ListExact(nil))),
 	)
 	// A sleeping computer has no recent samples.
 	e.Clock.Advance(12 * time.Hour)
-	run(t, e, readStep(e, metricsConfig(c.ID, ""), samples(knownvalue.ListExact(nil))))
+	e.Run(t, e.ReadStep(metricsConfig(c.ID, ""), samples(knownvalue.ListExact(nil))))
 }
 
 func TestAccComputerMetrics_errors(t *testing.T) {
@@ -55,6 +55,6 @@ func TestAccComputerMetrics_errors(t *testing.T) {
 		metricsConfig("", ""):                         `must not be empty`,
 		`data "agentyard_computer_metrics" "x" {}`:    `The argument "computer_id" is required`,
 	} {
-		run(t, e, resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)})
+		e.Run(t, resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)})
 	}
 }

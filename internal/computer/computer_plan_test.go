@@ -117,14 +117,10 @@ resource "terraform_data" "on" {
 `
 	}
 	cli := acctest.NewCLI(t, e, config(2, ""))
-	if out := cli.MustRun("plan", "-input=false").Output; !strings.Contains(out, "3 to add") || !strings.Contains(out, `terraform_data.on["web-2"]`) {
-		t.Errorf("the first plan is\n%s", out)
-	}
+	acctest.Says(t, cli.MustRun("plan", "-input=false").Output, "3 to add", `terraform_data.on["web-2"]`)
 	cli.MustRun("apply", "-auto-approve", "-input=false")
 	cli.Write("main.tf", config(3, ""))
-	if out := cli.MustRun("plan", "-input=false").Output; !strings.Contains(out, "1 to add, 1 to change, 0 to destroy") {
-		t.Errorf("the plan of a third computer is\n%s", out)
-	}
+	acctest.Says(t, cli.MustRun("plan", "-input=false").Output, "1 to add, 1 to change, 0 to destroy")
 	cli.MustRun("apply", "-auto-approve", "-input=false")
 	cli.MustPlanEmpty()
 
@@ -153,9 +149,7 @@ func TestAccComputer_aPlanChecksTheAccessOnce(t *testing.T) {
 	}
 	cli := acctest.NewCLI(t, e, hcl.String())
 
-	if out := cli.Run("plan", "-input=false").Output; !strings.Contains(out, "20 to add") {
-		t.Errorf("twenty new computers:\n%s", out)
-	}
+	acctest.Says(t, cli.Run("plan", "-input=false").Output, "20 to add")
 	if requests := e.Journal().Entries(); len(requests) != 1 || requests[0].Operation != "listComputers" {
 		t.Errorf("the plan of twenty new computers asked %+v", requests)
 	}
@@ -167,7 +161,7 @@ func TestAccComputer_aPlanChecksTheAccessOnce(t *testing.T) {
 		cli := acctest.NewCLI(t, e, hcl.String())
 		cli.Setenv(tc.variable, tc.value)
 		r := cli.Run("plan", "-input=false")
-		text := inOneLine(r.Output)
+		text := acctest.OneLine(r.Output)
 		if r.ExitCode == 0 || !strings.Contains(text, tc.want) || strings.Count(text, "Error: ") != 1 {
 			t.Errorf("%s: exit code %d\n%s", name, r.ExitCode, r.Output)
 		}

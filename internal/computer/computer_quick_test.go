@@ -21,17 +21,13 @@ func TestComputer_costsATestLessThanASecond(t *testing.T) {
 			e := acctest.New(t, func(opts *emulator.Options) { opts.Provisioning.Step, opts.MaxPageSize = time.Millisecond, 100 })
 			p := acctest.NewProcess(t, e, nil)
 			i := p.NewInstance(name)
-			if out := p.Apply(i, config); len(out.Errors) > 0 {
-				t.Fatal(out)
-			}
+			p.Apply(i, config).MustSucceed(t)
 			for _, c := range computers(e) {
 				if c.Status != "active" {
 					t.Errorf("%s is %s", c.Name, c.Status)
 				}
 			}
-			if out := p.Destroy(i); len(out.Errors) > 0 {
-				t.Fatal(out)
-			}
+			p.Destroy(i).MustSucceed(t)
 			if took := e.Now().Sub(acctest.Start); took >= time.Second {
 				t.Errorf("the creation and the destruction waited %v", took)
 			}

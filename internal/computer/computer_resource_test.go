@@ -21,10 +21,7 @@ import (
 )
 
 func expectAction(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
-	return resource.ConfigPlanChecks{
-		PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)},
-		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-	}
+	return acctest.PlannedThenEmpty(address, action)
 }
 
 func stringIs(name, want string) statecheck.StateCheck {
@@ -128,15 +125,15 @@ func TestComputer_createOnlyAttributesReplace(t *testing.T) {
 		"source":             {nil, template(false, nil), template(true, nil), template(true, draft), template(false, draft)},
 		"service_account_id": {nil, {"service_account_id": account}, nil},
 	} {
-		i := newInstance(t, e, computerType)
+		i := e.NewInstance(t, computerType)
 		for n, step := range steps {
 			config, action := acctest.Values{"name": name}, "replace"
 			maps.Copy(config, step)
 			if n == 0 {
 				action = "create"
 			}
-			mustDo(t, apply(t, e, i, config), action)
-			mustDo(t, plan(t, e, i, config), "none")
+			e.Apply(t, i, config).MustDo(t, action)
+			e.Plan(t, i, config).MustDo(t, "none")
 		}
 	}
 }
@@ -170,34 +167,34 @@ func TestComputer_importThenPlanIsEmpty(t *testing.T) {
 	made := makeComputer(e, map[string]any{
 		"name": "existing", "remoteUser": "dev", "source": map[string]any{"kind": "template", "templateId": "template-base", "isListed": false},
 	})
-	i := newInstance(t, e, computerType)
+	i := e.NewInstance(t, computerType)
 	mustImport(t, e, i, made.ID)
 	config := acctest.Values{"name": "existing", "remote_user": "dev", "source": map[string]any{"kind": "template", "template_id": "template-base", "is_listed": false}}
-	mustDo(t, apply(t, e, i, config), "none")
+	e.Apply(t, i, config).MustDo(t, "none")
 	// A create-only argument that is null in the state is adopted and does not force replacement.
 	config["repos"], config["auto_install_deps"] = []any{"https://git.example/acme/app"}, true
-	mustDo(t, apply(t, e, i, config), "update")
+	e.Apply(t, i, config).MustDo(t, "update")
 	if i.ID() != made.ID || e.Journal().Count("updateComputer") != 0 {
 		t.Errorf("computer %s, want %s; %d updates, want none", i.ID(), made.ID, e.Journal().Count("updateComputer"))
 	}
-	mustDo(t, plan(t, e, i, config), "none")
+	e.Plan(t, i, config).MustDo(t, "none")
 }
 
 func TestComputer_changedAndDeletedElsewhere(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	config := acctest.Values{"name": "drifting"}
-	_, i := created(t, e, computerType, config)
+	_, i := e.Created(t, computerType, config)
 	e.API(http.MethodPatch, "/api/v0/computers/"+i.ID(), map[string]any{"name": "elsewhere"}, nil)
-	mustDo(t, apply(t, e, i, config), "update")
+	e.Apply(t, i, config).MustDo(t, "update")
 	if got := only(t, e).Name; got != "drifting" {
 		t.Errorf("the name is %q", got)
 	}
 	deleteComputers(e, "drifting")
-	mustDo(t, apply(t, e, i, config), "create")
-	mustDo(t, plan(t, e, i, config), "none")
+	e.Apply(t, i, config).MustDo(t, "create")
+	e.Plan(t, i, config).MustDo(t, "none")
 	deleteComputers(e, "drifting")
-	if mustDo(t, apply(t, e, i, nil), "none"); !i.State.IsNull() {
+	if e.Apply(t, i, nil).MustDo(t, "none"); !i.State.IsNull() {
 		t.Errorf("the state is %s", i.State)
 	}
 }
@@ -207,9 +204,9 @@ func TestComputer_failedProvisioningNamesTheStepAndIsReplaced(t *testing.T) {
 	e := acctest.New(t)
 	e.FailProvisioning(emulator.FailStep{Name: "broken", Step: "clone-repos", Error: "the repository refuses the credentials", Times: 1})
 	config := acctest.Values{"name": "broken", "repos": []any{"https://git.example/acme/app"}}
-	i := newInstance(t, e, computerType)
-	mustFail(t, apply(t, e, i, config), "", "Computer Failed to Provision", "refuses the credentials", "The next apply replaces it")
-	mustDo(t, apply(t, e, i, config), "replace")
+	i := e.NewInstance(t, computerType)
+	mustFail(t, e.Apply(t, i, config), "", "Computer Failed to Provision", "refuses the credentials", "The next apply replaces it")
+	e.Apply(t, i, config).MustDo(t, "replace")
 	if got := only(t, e); got.ID != i.ID() || got.Status != "active" || i.Attribute("status") != "active" {
 		t.Errorf("the emulator holds %+v, the state %s", got, i.State)
 	}
@@ -218,17 +215,17 @@ func TestComputer_failedProvisioningNamesTheStepAndIsReplaced(t *testing.T) {
 func TestComputer_timeoutBoundsTheWait(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t, neverSetUp)
-	i := newInstance(t, e, computerType)
-	mustFail(t, apply(t, e, i, acctest.Values{"name": "slow", "timeouts": map[string]any{"create": "2m"}}), "",
+	i := e.NewInstance(t, computerType)
+	mustFail(t, e.Apply(t, i, acctest.Values{"name": "slow", "timeouts": map[string]any{"create": "2m"}}), "",
 		"Timed Out Waiting for the Computer", `still "provisioning" after 2m`, "continues at the service", "terraform untaint")
 	if waited := e.Clock.Now().Sub(acctest.Start); waited > 4*time.Minute || !i.Tainted {
 		t.Errorf("the wait of 2m took %v; tainted: %v", waited, i.Tainted)
 	}
 	unwatched := acctest.Values{"name": "slow", "wait_for_active": false}
-	if mustDo(t, apply(t, e, i, unwatched), "replace"); i.Attribute("status") != "provisioning" {
+	if e.Apply(t, i, unwatched).MustDo(t, "replace"); i.Attribute("status") != "provisioning" {
 		t.Errorf("the state is %s", i.State)
 	}
-	mustDo(t, plan(t, e, i, unwatched), "none")
+	e.Plan(t, i, unwatched).MustDo(t, "none")
 }
 
 func TestComputer_invalidConfiguration(t *testing.T) {
@@ -269,7 +266,7 @@ func TestComputer_invalidConfiguration(t *testing.T) {
 	} {
 		config := acctest.Values{"name": "n"}
 		maps.Copy(config, tc.values)
-		mustBeInvalid(t, plan(t, e, newInstance(t, e, computerType), config), tc.at, tc.want)
+		mustBeInvalid(t, e.Plan(t, e.NewInstance(t, computerType), config), tc.at, tc.want)
 	}
 	mustBeSilent(t, e)
 }
@@ -305,7 +302,7 @@ func TestComputer_errorsOfTheService(t *testing.T) {
 				newComputer(e, map[string]any{"name": "n"})
 			}
 			want := append(refuseCreation(e, "createComputer", tc.status), tc.want...)
-			mustFail(t, mustCreateNothing(t, e, newInstance(t, e, computerType), config), tc.at, want...)
+			mustFail(t, mustCreateNothing(t, e, e.NewInstance(t, computerType), config), tc.at, want...)
 		})
 	}
 }
@@ -315,14 +312,14 @@ func TestComputer_ofAServiceAccount(t *testing.T) {
 	e := acctest.New(t)
 	account := newAccount(e)
 	owned := acctest.Values{"name": "robots", "service_account_id": account}
-	_, i := created(t, e, computerType, owned)
+	_, i := e.Created(t, computerType, owned)
 	if i.Attribute("owner_id") != account || i.Attribute("owner_principal_kind") != "service" {
 		t.Errorf("the state is %s", i.State)
 	}
-	imported := newInstance(t, e, computerType)
+	imported := e.NewInstance(t, computerType)
 	mustImport(t, e, imported, i.ID())
-	mustDo(t, plan(t, e, imported, owned), "none")
-	mustDo(t, apply(t, e, i, acctest.Values{"name": "robots"}), "replace")
+	e.Plan(t, imported, owned).MustDo(t, "none")
+	e.Apply(t, i, acctest.Values{"name": "robots"}).MustDo(t, "replace")
 }
 
 // The API key belongs to the service account, so the computer has an owner without any configuration.
@@ -332,10 +329,10 @@ func TestComputer_withTheKeyOfAServiceAccount(t *testing.T) {
 	key, account := ownKey(e)
 	p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
 	i := p.NewInstance(computerType)
-	mustDo(t, p.Apply(i, acctest.Values{"name": "mine"}), "create")
-	mustDo(t, p.Plan(i, acctest.Values{"name": "mine"}), "none")
+	p.Apply(i, acctest.Values{"name": "mine"}).MustDo(t, "create")
+	p.Plan(i, acctest.Values{"name": "mine"}).MustDo(t, "none")
 	if i.Attribute("owner_id") != account || i.Attribute("service_account_id") != "" {
 		t.Errorf("the state is %s", i.State)
 	}
-	mustDo(t, p.Apply(i, acctest.Values{"name": "renamed"}), "update")
+	p.Apply(i, acctest.Values{"name": "renamed"}).MustDo(t, "update")
 }

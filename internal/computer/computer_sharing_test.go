@@ -27,7 +27,5 @@ func TestAccComputer_movesUnderAServiceAccount(t *testing.T) {
 	if own := computers(e); len(own) != 0 {
 		t.Errorf("left of the old owner: %+v", own)
 	}
-	if n := e.Journal().Count("createComputer"); n != 2 {
-		t.Errorf("%d computers were created", n)
-	}
+	e.WantRequests(t, "createComputer", 2)
 }

@@ -3,9 +3,7 @@ package computer_test
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -122,53 +120,9 @@ func config(attributes string) string {
 	return "resource \"agentyard_computer\" \"test\" {\n" + attributes + "\n}\n"
 }
 
-func newInstance(t *testing.T, e *acctest.Env, typeName string) *acctest.Instance {
-	t.Helper()
-	return acctest.NewProcess(t, e, nil).NewInstance(typeName)
-}
-
-// apply applies in a new process, like each run of Terraform.
-func apply(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values) acctest.Outcome {
-	t.Helper()
-	return acctest.NewProcess(t, e, nil).Apply(i, config)
-}
-
-func mustApply(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values) acctest.Outcome {
-	t.Helper()
-	out := apply(t, e, i, config)
-	if len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
-	return out
-}
-
-func plan(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values) acctest.Outcome {
-	t.Helper()
-	return acctest.NewProcess(t, e, nil).Plan(i, config)
-}
-
-// created returns a resource that was created in the process p.
-func created(t *testing.T, e *acctest.Env, typeName string, config acctest.Values) (p *acctest.Process, i *acctest.Instance) {
-	t.Helper()
-	p = acctest.NewProcess(t, e, nil)
-	i = p.NewInstance(typeName)
-	mustDo(t, p.Apply(i, config), "create")
-	return p, i
-}
-
 func mustImport(t *testing.T, e *acctest.Env, i *acctest.Instance, id string) {
 	t.Helper()
-	if out := acctest.NewProcess(t, e, nil).Import(i, id); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
-}
-
-// mustDo fails the test unless an apply or plan has no error and the given action.
-func mustDo(t *testing.T, out acctest.Outcome, action string) {
-	t.Helper()
-	if len(out.Errors) > 0 || out.Action != action {
-		t.Fatalf("%q, want %q; %s", out.Action, action, out)
-	}
+	acctest.NewProcess(t, e, nil).Import(i, id).MustSucceed(t)
 }
 
 // attribute returns a top-level attribute in the format of mustFail.
@@ -187,31 +141,7 @@ func mustFail(t *testing.T, out acctest.Outcome, at string, parts ...string) {
 	if got != at {
 		t.Errorf("the error is at %q, want %q: %s", got, at, out)
 	}
-	says(t, out.Text(), parts...)
-}
-
-// says fails the test unless a text contains all parts.
-func says(t *testing.T, text string, parts ...string) {
-	t.Helper()
-	for _, part := range parts {
-		if !strings.Contains(text, part) {
-			t.Errorf("the text lacks %q: %s", part, text)
-		}
-	}
-}
-
-// warnings returns the text of an outcome's warnings.
-func warnings(out acctest.Outcome) string {
-	var all []string
-	for _, d := range out.Warnings {
-		all = append(all, d.Summary+": "+d.Detail)
-	}
-	return strings.Join(all, "\n")
-}
-
-// inOneLine removes the line breaks from diagnostics.
-func inOneLine(text string) string {
-	return regexp.MustCompile(`[\s│]+`).ReplaceAllString(text, " ")
+	acctest.Says(t, out.Text(), parts...)
 }
 
 // mustSay fails the test unless a CLI run failed and its output contains all parts.
@@ -220,5 +150,5 @@ func mustSay(t *testing.T, r acctest.Result, parts ...string) {
 	if r.ExitCode == 0 {
 		t.Errorf("the run succeeded: %s", r.Output)
 	}
-	says(t, inOneLine(r.Output), parts...)
+	acctest.Says(t, acctest.OneLine(r.Output), parts...)
 }

@@ -182,16 +182,16 @@ func TestDefaultEnvironment_warnsBeforeItReplacesADefault(t *testing.T) {
 	on := func(id string) acctest.Values { return acctest.Values{"environment_id": id} }
 	i := acctest.NewProcess(t, e, nil).NewInstance("agentyard_default_environment")
 
-	mustBeSilent(t, plan(t, e, i, on(a)))
+	mustBeSilent(t, e.Plan(t, i, on(a)))
 	mustDefault(t, e, a)
-	mustBeSilent(t, plan(t, e, i, on(a)))
+	mustBeSilent(t, e.Plan(t, i, on(a)))
 	mustDefault(t, e, base)
-	mustBeSilent(t, plan(t, e, i, acctest.Values{}))
-	mustWarnOnce(t, apply(t, e, i, on(a)), "Default Environment Will Be Replaced", `is "base" (`+base+")", `changes it to "a" (`+a+")")
-	mustBeSilent(t, plan(t, e, i, on(a)))
-	mustBeSilent(t, apply(t, e, i, on(b)))
+	mustBeSilent(t, e.Plan(t, i, acctest.Values{}))
+	mustWarnOnce(t, e.Apply(t, i, on(a)), "Default Environment Will Be Replaced", `is "base" (`+base+")", `changes it to "a" (`+a+")")
+	mustBeSilent(t, e.Plan(t, i, on(a)))
+	mustBeSilent(t, e.Apply(t, i, on(b)))
 	mustDefault(t, e, a)
-	if out := apply(t, e, i, on(b)); out.Action != "update" || len(out.Warnings) > 0 || liveDefault(e) != b {
+	if out := e.Apply(t, i, on(b)); out.Action != "update" || len(out.Warnings) > 0 || liveDefault(e) != b {
 		t.Errorf("%s, and the default is %s", out, liveDefault(e))
 	}
 }
@@ -204,9 +204,7 @@ func TestDefaultEnvironment_destroyed(t *testing.T) {
 	mustDefault(t, e, ids[0])
 	for _, config := range []acctest.Values{{"environment_id": ids[1]}, {}} {
 		i := acctest.NewProcess(t, e, nil).NewInstance("agentyard_default_environment")
-		if out := acctest.NewProcess(t, e, nil).Apply(i, config); len(out.Errors) > 0 {
-			t.Fatal(out)
-		}
+		acctest.NewProcess(t, e, nil).Apply(i, config).MustSucceed(t)
 		e.Journal().Reset()
 		mustWarnOnce(t, acctest.NewProcess(t, e, nil).Destroy(i), "Default Environment Left Unchanged", "was not changed")
 		if got := liveDefault(e); got != ids[1] || !i.State.IsNull() || e.Journal().Count("setDefaultEnvironment") > 0 {
@@ -290,9 +288,7 @@ func TestDefaultEnvironment_requests(t *testing.T) {
 	i := acctest.NewProcess(t, e, nil).NewInstance("agentyard_default_environment")
 	for n, want := range []string{"listEnvironments listEnvironments setDefaultEnvironment", "listEnvironments"} {
 		e.Journal().Reset()
-		if out := acctest.NewProcess(t, e, nil).Apply(i, acctest.Values{"environment_id": ids[1]}); len(out.Errors) > 0 {
-			t.Fatal(out)
-		}
+		acctest.NewProcess(t, e, nil).Apply(i, acctest.Values{"environment_id": ids[1]}).MustSucceed(t)
 		var sent []string
 		for _, entry := range e.Journal().Entries() {
 			sent = append(sent, entry.Operation)
@@ -309,9 +305,7 @@ func TestDefaultEnvironment_refusedKey(t *testing.T) {
 	e := acctest.New(t)
 	process := acctest.NewProcess(t, e, acctest.Values{"api_key": "wrong"})
 	out := process.Plan(process.NewInstance("agentyard_default_environment"), acctest.Values{})
-	if !strings.Contains(out.Text(), "Cannot plan default environment") || !strings.Contains(out.Text(), "401") {
-		t.Errorf("the errors: %s", out.Text())
-	}
+	acctest.Says(t, out.Text(), "Cannot plan default environment", "401")
 }
 
 func TestAccDefaultEnvironment_settingsUnknownAtPlan(t *testing.T) {

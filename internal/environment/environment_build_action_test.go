@@ -115,9 +115,7 @@ func TestEnvironmentBuild_whatOthersDoMeanwhile(t *testing.T) {
 			edit(e, id)
 		}, func(t *testing.T, e *acctest.Env, id string, _ []string, out acctest.Outcome) {
 			mustFail(t, out, "", "Build "+latestBuild(e, id).ID, "the edit is bad.")
-			if !strings.Contains(warnings(out), "Waited for a Newer Build") {
-				t.Errorf("the warnings: %s", warnings(out))
-			}
+			acctest.Says(t, out.WarningText(), "Waited for a Newer Build")
 		}},
 		"cancelled": {cancelBuild, func(t *testing.T, _ *acctest.Env, _ string, _ []string, out acctest.Outcome) {
 			mustFail(t, out, "", "Environment Failed to Build", "The build was cancelled.")

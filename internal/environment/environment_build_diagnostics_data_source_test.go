@@ -41,19 +41,19 @@ func TestAccEnvironmentBuildDiagnosticsDataSource(t *testing.T) {
 		withheld  bool
 	}{{made, end, true, false}, {short, text("make: error"), false, false}, {withheld, null, false, true}, {silent, null, false, false}} {
 		want := diagnosticsAre(tc.made.ID, tc.made.BuildID, "failed", tc.excerpt, tc.truncated, tc.withheld)
-		runData(t, e, dataStep(e.Config(diagnosticsOf(tc.made.ID, "")), known(x, want)...), dataStep(e.Config(diagnosticsOf(tc.made.ID, tc.made.BuildID)), known(x, want)...))
+		e.Run(t, dataStep(e.Config(diagnosticsOf(tc.made.ID, "")), known(x, want)...), dataStep(e.Config(diagnosticsOf(tc.made.ID, tc.made.BuildID)), known(x, want)...))
 	}
 
 	// Without a build ID, the latest build is read, and the status is that of the environment.
 	var again madeEnvironment
 	e.API(http.MethodPost, environmentsRoute+"/"+made.ID+"/builds", nil, &again)
-	runData(t, e,
+	e.Run(t,
 		dataStep(e.Config(diagnosticsOf(made.ID, "")), known(x, diagnosticsAre(made.ID, again.BuildID, "building", null, false, false))...),
 		dataStep(e.Config(diagnosticsOf(made.ID, again.BuildID)), known(x, diagnosticsAre(made.ID, again.BuildID, "queued", null, false, false))...),
 		dataStep(e.Config(diagnosticsOf(made.ID, made.BuildID)), known(x, diagnosticsAre(made.ID, made.BuildID, "failed", end, true, false))...),
 	)
 	e.Clock.Advance(buildTime)
-	runData(t, e, dataStep(e.Config(diagnosticsOf(made.ID, "")), known(x, diagnosticsAre(made.ID, again.BuildID, "ready", null, false, false))...))
+	e.Run(t, dataStep(e.Config(diagnosticsOf(made.ID, "")), known(x, diagnosticsAre(made.ID, again.BuildID, "ready", null, false, false))...))
 }
 
 func TestAccEnvironmentBuildDiagnosticsDataSource_errors(t *testing.T) {
@@ -70,12 +70,12 @@ func TestAccEnvironmentBuildDiagnosticsDataSource_errors(t *testing.T) {
 		plainUser(t, e)(diagnosticsOf(made.ID, "")):                 `404(.|\n)*API\s+key\s+cannot\s+see\s+it`,
 		providerAt(e.URL(), "fk-wrong", diagnosticsOf(made.ID, "")): `401(.|\n)*AGENTYARD_API_KEY`,
 	} {
-		runData(t, e, dataError(config, want))
+		e.Run(t, dataError(config, want))
 	}
 	for operation, hcl := range map[string]string{"getEnvironmentBuildDiagnostics": diagnosticsOf(made.ID, ""), "getBuildDiagnostics": diagnosticsOf(made.ID, made.BuildID)} {
 		e.Faults().Clear()
 		e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: 402, Times: -1})
-		runData(t, e, dataError(e.Config(hcl), operation+`(.|\n)*402(.|\n)*Upgrade\s+the\s+plan`))
+		e.Run(t, dataError(e.Config(hcl), operation+`(.|\n)*402(.|\n)*Upgrade\s+the\s+plan`))
 	}
 }
 
@@ -94,9 +94,9 @@ func TestAccEnvironmentBuildDiagnosticsDataSource_otherShapes(t *testing.T) {
 		{latest, `{"buildId":"bld_1","status":"hibernating","excerpt":"","truncated":true,"withheld":true}`, "", diagnosticsAre("env_1", "bld_1", "hibernating", null, true, true)},
 		{one, `{"buildId":"bld_1","status":"paused","excerpt":"log","truncated":true}`, "bld_1", diagnosticsAre("env_1", "bld_1", "paused", text("log"), true, false)},
 	} {
-		runData(t, e, dataStep(standIn(t, map[string]string{tc.path: tc.answer})(diagnosticsOf("env_1", tc.buildID)), known("agentyard_environment_build_diagnostics.x", tc.want)...))
+		e.Run(t, dataStep(standIn(t, map[string]string{tc.path: tc.answer})(diagnosticsOf("env_1", tc.buildID)), known("agentyard_environment_build_diagnostics.x", tc.want)...))
 	}
-	runData(t, e,
+	e.Run(t,
 		dataError(standIn(t, map[string]string{latest: `{}`})(diagnosticsOf("env_1", "")), `has\s+no\s+ID`),
 		dataError(standIn(t, map[string]string{one: `{"buildId":"bld_2"}`})(diagnosticsOf("env_1", "bld_1")), `bld_2\s+instead\s+of\s+bld_1`),
 	)

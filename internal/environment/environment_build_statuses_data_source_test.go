@@ -55,18 +55,18 @@ func TestAccEnvironmentBuildStatusesDataSource(t *testing.T) {
 	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
 
 	// Environments that do not exist are omitted.
-	runData(t, e, dataStep(e.Config(statusesOf("", "env_unknown", withheld.ID, building.ID, failed.ID, long.ID, ready.ID)), known(x, map[string]knownvalue.Check{
+	e.Run(t, dataStep(e.Config(statusesOf("", "env_unknown", withheld.ID, building.ID, failed.ID, long.ID, ready.ID)), known(x, map[string]knownvalue.Check{
 		"service_account_id": null,
 		"builds": ordered(
 			is(ready, "ready", "succeeded", null, false, false), is(building, "building", "queued", null, false, false), is(failed, "failed", "failed", text("make: error"), false, false),
 			is(long, "failed", "failed", text(strings.Repeat("x", 4096)), true, false), is(withheld, "failed", "failed", null, false, true),
 		),
 	})...))
-	runData(t, e, dataStep(e.Config(statusesOf("", "env_unknown")), known(x, map[string]knownvalue.Check{"builds": listOf()})...))
+	e.Run(t, dataStep(e.Config(statusesOf("", "env_unknown")), known(x, map[string]knownvalue.Check{"builds": listOf()})...))
 
 	// A service account does not see the user-scope environments of others.
 	as := "  service_account_id = \"" + account.ID + "\"\n"
-	runData(t, e, dataStep(e.Config(statusesOf(as, ready.ID, failed.ID)), known(x, map[string]knownvalue.Check{"builds": ordered(is(ready, "ready", "succeeded", null, false, false))})...))
+	e.Run(t, dataStep(e.Config(statusesOf(as, ready.ID, failed.ID)), known(x, map[string]knownvalue.Check{"builds": ordered(is(ready, "ready", "succeeded", null, false, false))})...))
 
 	for config, want := range map[string]string{
 		e.Config(statusesOf("")):     `environment_ids\s+set\s+must\s+contain\s+at\s+least\s+1\s+element`,
@@ -77,7 +77,7 @@ func TestAccEnvironmentBuildStatusesDataSource(t *testing.T) {
 		plainUser(t, e)(statusesOf(as, ready.ID)):                                                          `service_account_id\s*=(.|\n)*getEnvironmentBuildStatuses(.|\n)*403(.|\n)*Manager\s+role`,
 		providerAt(e.URL(), "fk-wrong", statusesOf("", ready.ID)):                                          `Cannot list build statuses of environments(.|\n)*401(.|\n)*AGENTYARD_API_KEY`,
 	} {
-		runData(t, e, dataError(config, want))
+		e.Run(t, dataError(config, want))
 	}
 }
 
@@ -89,7 +89,7 @@ func TestAccEnvironmentBuildStatusesDataSource_otherShapes(t *testing.T) {
 		{"environmentId":"env_2","environmentStatus":"hibernating","latestBuild":{"id":"bld_2","status":"paused","excerpt":"log","truncated":true,"withheld":false}},
 		{"environmentId":"env_1","latestBuild":{"id":"bld_1"}},
 		{"environmentId":"env_unasked","latestBuild":{"id":"bld_3"}}]}`})
-	runData(t, e, dataStep(config(statusesOf("", "env_1", "env_2")), known("agentyard_environment_build_statuses.x", map[string]knownvalue.Check{"builds": listOf(
+	e.Run(t, dataStep(config(statusesOf("", "env_1", "env_2")), known("agentyard_environment_build_statuses.x", map[string]knownvalue.Check{"builds": listOf(
 		object(map[string]knownvalue.Check{"environment_id": text("env_1"), "environment_status": null, "latest_build": object(map[string]knownvalue.Check{
 			"id": text("bld_1"), "status": null, "excerpt": null, "truncated": no, "withheld": no,
 		})}),
@@ -97,7 +97,7 @@ func TestAccEnvironmentBuildStatusesDataSource_otherShapes(t *testing.T) {
 			"id": text("bld_2"), "status": text("paused"), "excerpt": text("log"), "truncated": yes, "withheld": no,
 		})}),
 	)})...))
-	runData(t, e, dataError(standIn(t, map[string]string{route: `{}`})(statusesOf("", "env_1")), `Cannot list build statuses of environments(.|\n)*the\s+field\s+builds\s+is\s+missing`))
+	e.Run(t, dataError(standIn(t, map[string]string{route: `{}`})(statusesOf("", "env_1")), `Cannot list build statuses of environments(.|\n)*the\s+field\s+builds\s+is\s+missing`))
 }
 
 // A large number of IDs is split into as few requests as possible.
@@ -114,10 +114,6 @@ output "builds" {
 }
 `)
 	e.Journal().Reset()
-	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(r.Output, "found 1") {
-		t.Errorf("the plan: %s", r.Output)
-	}
-	if n := e.Journal().Count("getEnvironmentBuildStatuses"); n != 3 {
-		t.Errorf("%d requests for 201 IDs", n)
-	}
+	acctest.Says(t, cli.MustRun("plan", "-input=false").Output, "found 1")
+	e.WantRequests(t, "getEnvironmentBuildStatuses", 3)
 }

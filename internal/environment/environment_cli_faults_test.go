@@ -23,7 +23,7 @@ func TestAccEnvironment_theDefaultIsReplacedBeforeItGoes(t *testing.T) {
 	cli.MustPlanEmpty()
 	// A replacement with the same name fails because the old environment still has that name.
 	r := cli.Run("apply", "-auto-approve", "-input=false", "-replace="+environmentAddress)
-	if text := oneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "already exists") {
+	if text := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "already exists") {
 		t.Errorf("exit code %d\n%s", r.ExitCode, r.Output)
 	}
 	cli.MustRun("destroy", "-auto-approve", "-input=false")

@@ -41,11 +41,6 @@ func makeFailed(t *testing.T, e *acctest.Env, name string, f emulator.BuildFailu
 	return made
 }
 
-func runData(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
-	t.Helper()
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: steps})
-}
-
 func dataStep(hcl string, checks ...statecheck.StateCheck) resource.TestStep {
 	return resource.TestStep{Config: hcl, ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: checks}
 }
@@ -148,7 +143,7 @@ data "agentyard_environment" "by_name" {
 		"url": text("https://git.example/acme/app.git"), "name": text("app"), "default_branch": text("main"), "commit_sha": knownvalue.StringRegexp(regexp.MustCompile("^[0-9a-f]{40}$")),
 	}))
 	// At first, no build is active.
-	runData(t, e, dataStep(hcl, both(map[string]knownvalue.Check{
+	e.Run(t, dataStep(hcl, both(map[string]knownvalue.Check{
 		"id": text(made.ID), "name": text("a b/../c"), "scope": text("organization"), "repositories": repositoryIs("make"), "active_repositories": null, "setup_script": null,
 		"source": baseSource, "active_source": null, "status": text("building"), "is_default": no, "latest_build": build(made.BuildID, nil),
 		"last_successful_build_at": null, "failure_reason": null, "created_at": text("2026-03-01T12:00:00Z"), "updated_at": text("2026-03-01T12:00:00Z"),
@@ -157,7 +152,7 @@ data "agentyard_environment" "by_name" {
 	// After the first build succeeds, its inputs stay active even if the next build fails.
 	e.Clock.Advance(buildTime)
 	e.API(http.MethodPut, environmentsRoute+"/default", map[string]any{"environmentId": made.ID}, nil)
-	runData(t, e, dataStep(hcl, both(map[string]knownvalue.Check{
+	e.Run(t, dataStep(hcl, both(map[string]knownvalue.Check{
 		"status": text("ready"), "is_default": yes, "active_repositories": repositoryIs("make"), "active_source": baseSource, "last_successful_build_at": text("2026-03-01T12:00:06Z"),
 		"latest_build": build(made.BuildID, map[string]knownvalue.Check{
 			"status": text("succeeded"), "repositories": built, "started_at": text("2026-03-01T12:00:02Z"), "finished_at": text("2026-03-01T12:00:06Z"), "promoted_at": text("2026-03-01T12:00:06Z"),
@@ -168,7 +163,7 @@ data "agentyard_environment" "by_name" {
 	var edited madeEnvironment
 	e.API(http.MethodPatch, environmentsRoute+"/"+made.ID, map[string]any{"repositories": appRepository("make test"), "setupScript": "apt-get update"}, &edited)
 	e.Clock.Advance(buildTime)
-	runData(t, e, dataStep(hcl, both(map[string]knownvalue.Check{
+	e.Run(t, dataStep(hcl, both(map[string]knownvalue.Check{
 		"status": text("failed"), "failure_reason": text("The tests failed."), "repositories": repositoryIs("make test"), "active_repositories": repositoryIs("make"),
 		"setup_script": text("apt-get update"), "active_source": baseSource, "last_successful_build_at": text("2026-03-01T12:00:06Z"), "updated_at": text("2026-03-01T12:01:00Z"),
 		"latest_build": build(edited.BuildID, map[string]knownvalue.Check{
@@ -179,7 +174,7 @@ data "agentyard_environment" "by_name" {
 
 	// Environments of other users are not found.
 	others := plainUser(t, e)
-	runData(t, e,
+	e.Run(t,
 		dataStep(others(`data "agentyard_environment" "x" { name = "a b/../c" }`), known("agentyard_environment.x", map[string]knownvalue.Check{"id": text(made.ID)})...),
 		dataError(others(`data "agentyard_environment" "x" { name = "other" }`), `Environment Not Found`),
 	)
@@ -192,13 +187,13 @@ func TestAccEnvironmentDataSource_twoOfTheSameName(t *testing.T) {
 	listed := []string{own.ID + ` \(scope user\)`, shared.ID + ` \(scope organization\)`}
 	slices.Sort(listed)
 	wrapping := regexp.MustCompile(`[ ,]+`)
-	runData(t, e,
+	e.Run(t,
 		dataError(e.Config(`data "agentyard_environment" "x" { name = "app" }`),
 			`Environment Is Ambiguous(.|\n)*2\s+environments\s+are\s+named\s+"app":\s+`+wrapping.ReplaceAllString(listed[0]+", "+listed[1], `[\s,]+`)+`(.|\n)*Set\s+id\s+instead`),
 		dataStep(e.Config(`data "agentyard_environment" "x" { id = "`+own.ID+`" }`), known("agentyard_environment.x", map[string]knownvalue.Check{"scope": text("user")})...),
 	)
 	without := standIn(t, map[string]string{environmentsRoute: `[{"id":"env_2","name":"app","repositories":[]},{"id":"env_1","name":"app","repositories":[]}]`})
-	runData(t, e, dataError(without(`data "agentyard_environment" "x" { name = "app" }`), `Environment Is Ambiguous(.|\n)*"app":\s+env_1,\s+env_2\.`))
+	e.Run(t, dataError(without(`data "agentyard_environment" "x" { name = "app" }`), `Environment Is Ambiguous(.|\n)*"app":\s+env_1,\s+env_2\.`))
 }
 
 func TestAccEnvironmentDataSource_errors(t *testing.T) {
@@ -215,16 +210,16 @@ func TestAccEnvironmentDataSource_errors(t *testing.T) {
 		`data "agentyard_environment" "x" { name = "App" }`:                                         `name\s*=\s*"App"(.|\n)*No\s+environment\s+named(.|\n)*case`,
 		`data "agentyard_environment" "x" { id = ".." }`:                                            `Cannot read environment(.|\n)*cannot\s+be\s+part`,
 	} {
-		runData(t, e, dataError(e.Config(hcl), want))
+		e.Run(t, dataError(e.Config(hcl), want))
 	}
-	runData(t, e, dataError(providerAt(e.URL(), "fk-wrong", `data "agentyard_environment" "x" { name = "app" }`), `Cannot read environment(.|\n)*listEnvironments(.|\n)*401(.|\n)*AGENTYARD_API_KEY`))
+	e.Run(t, dataError(providerAt(e.URL(), "fk-wrong", `data "agentyard_environment" "x" { name = "app" }`), `Cannot read environment(.|\n)*listEnvironments(.|\n)*401(.|\n)*AGENTYARD_API_KEY`))
 	e.Faults().Add(emulator.Fault{Operation: "listEnvironments", Kind: emulator.FaultStatusBeforeCommit, Status: 402, Times: -1})
-	runData(t, e, dataError(e.Config(`data "agentyard_environment" "x" { name = "app" }`), `Cannot read environment(.|\n)*listEnvironments(.|\n)*402(.|\n)*Upgrade\s+the\s+plan`))
+	e.Run(t, dataError(e.Config(`data "agentyard_environment" "x" { name = "app" }`), `Cannot read environment(.|\n)*listEnvironments(.|\n)*402(.|\n)*Upgrade\s+the\s+plan`))
 	// A failed environment is found in the list and then read by ID, which may fail too.
 	e.Faults().Clear()
 	makeFailed(t, e, "broken", emulator.BuildFailure{})
 	e.Faults().Add(emulator.Fault{Operation: "getEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
-	runData(t, e, dataError(e.Config(`data "agentyard_environment" "x" { name = "broken" }`), `Cannot read environment(.|\n)*getEnvironment(.|\n)*403`))
+	e.Run(t, dataError(e.Config(`data "agentyard_environment" "x" { name = "broken" }`), `Cannot read environment(.|\n)*getEnvironment(.|\n)*403`))
 }
 
 // Additional and missing fields in a response are not errors.
@@ -258,7 +253,7 @@ func TestAccEnvironmentDataSources_otherShapes(t *testing.T) {
 	checks = append(checks, known("agentyard_environments.all", map[string]knownvalue.Check{
 		"environments": listOf(knownvalue.ObjectPartial(leastIs), knownvalue.ObjectPartial(oddIs)), "default_environment_id": text("env_2"),
 	})...)
-	runData(t, e, dataStep(config(`
+	e.Run(t, dataStep(config(`
 data "agentyard_environment" "least" {
   name = "least"
 }
@@ -274,7 +269,7 @@ data "agentyard_environments" "all" {}
 		id   string
 		want map[string]knownvalue.Check
 	}{{"env_1", leastIs}, {"env_2", oddIs}} {
-		runData(t, e, dataStep(config(`data "agentyard_environment" "x" { id = "`+tc.id+`" }`), known("agentyard_environment.x", tc.want)...))
+		e.Run(t, dataStep(config(`data "agentyard_environment" "x" { id = "`+tc.id+`" }`), known("agentyard_environment.x", tc.want)...))
 	}
 
 	// The result is the same however an environment is read: a failed one includes its log, and the list contains the default.
@@ -293,9 +288,9 @@ data "agentyard_environments" "all" {}
 		of := func(value string) string {
 			return config(`data "agentyard_environment" "x" { ` + argument + ` = "` + value + `" }`)
 		}
-		runData(t, e, dataStep(of("env_3"), known("agentyard_environment.x", excerptIs(null))...), dataStep(of("env_4"), known("agentyard_environment.x", excerptIs(text("log")))...))
+		e.Run(t, dataStep(of("env_3"), known("agentyard_environment.x", excerptIs(null))...), dataStep(of("env_4"), known("agentyard_environment.x", excerptIs(text("log")))...))
 	}
-	runData(t, e, dataStep(config(`data "agentyard_environment" "x" { name = "env_4" }`), known("agentyard_environment.x", map[string]knownvalue.Check{"is_default": yes})...))
+	e.Run(t, dataStep(config(`data "agentyard_environment" "x" { name = "env_4" }`), known("agentyard_environment.x", map[string]knownvalue.Check{"is_default": yes})...))
 
 	for answer, want := range map[string]string{
 		`{}`:                                `Cannot list environments(.|\n)*the\s+field\s+environments\s+is\s+missing`,
@@ -303,7 +298,7 @@ data "agentyard_environments" "all" {}
 		`{"environments":[{"id":"env_1"}]}`: `Cannot list environments(.|\n)*the\s+field\s+name\s+is\s+missing`,
 		`{"environments":[{"id":"env_1","name":"app"}]}`: `Cannot list environments(.|\n)*the\s+field\s+repositories\s+is\s+missing`,
 	} {
-		runData(t, e, dataError(standIn(t, map[string]string{environmentsRoute: answer})(`data "agentyard_environments" "x" {}`), want))
+		e.Run(t, dataError(standIn(t, map[string]string{environmentsRoute: answer})(`data "agentyard_environments" "x" {}`), want))
 	}
 }
 
@@ -333,9 +328,7 @@ output "names" {
 	e.Journal().Reset()
 	cli.MustRun("plan", "-input=false")
 	for _, operation := range []string{"listEnvironments", "getEnvironmentSourceOptions"} {
-		if n := e.Journal().Count(operation); n != 1 {
-			t.Errorf("one plan sent %s %d times", operation, n)
-		}
+		e.WantRequests(t, operation, 1)
 	}
 	if n := len(e.Journal().Entries()); n != 2 {
 		t.Errorf("one plan sent %d requests: %+v", n, e.Journal().Entries())

@@ -3,7 +3,6 @@ package environment_test
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,9 +12,9 @@ import (
 func TestEnvironment_destroyedWhileItIsBuilt(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	_, i := created(t, e, environmentOf("a", acctest.Values{"wait_for_build": false}))
+	_, i := e.Created(t, environmentType, environmentOf("a", acctest.Values{"wait_for_build": false}))
 	e.Journal().Reset()
-	mustApply(t, e, i, nil)
+	e.MustApply(t, i, nil)
 	noneLeft(t, e, i)
 	if carriedOut(e, "cancelEnvironmentBuild") != 1 || e.Journal().Count("deleteEnvironment") != 2 {
 		t.Errorf("the requests: %+v", e.Journal().Entries())
@@ -35,11 +34,9 @@ func TestEnvironment_destroyedWhileItsBuildEnds(t *testing.T) {
 					e.Clock.Advance(time.Minute)
 				}
 			}))
-			_, i := created(t, e, environmentOf("a", acctest.Values{"wait_for_build": false}))
+			_, i := e.Created(t, environmentType, environmentOf("a", acctest.Values{"wait_for_build": false}))
 			destroying = true
-			if out := acctest.NewProcess(t, e, nil).Destroy(i); len(out.Errors) > 0 {
-				t.Fatal(out)
-			}
+			acctest.NewProcess(t, e, nil).Destroy(i).MustSucceed(t)
 			noneLeft(t, e, i)
 		})
 	}
@@ -48,9 +45,9 @@ func TestEnvironment_destroyedWhileItsBuildEnds(t *testing.T) {
 func TestEnvironment_whyACancellationFailsIsSaid(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	_, i := created(t, e, environmentOf("a", acctest.Values{"wait_for_build": false}))
+	_, i := e.Created(t, environmentType, environmentOf("a", acctest.Values{"wait_for_build": false}))
 	refuse(e, "cancelEnvironmentBuild", http.StatusForbidden, -1)
-	mustFail(t, apply(t, e, i, nil), "", "cancelEnvironmentBuild", "Manager role", "is running")
+	mustFail(t, e.Apply(t, i, nil), "", "cancelEnvironmentBuild", "Manager role", "is running")
 	if i.State.IsNull() {
 		t.Error("the state is lost")
 	}
@@ -60,15 +57,15 @@ func TestEnvironment_whyACancellationFailsIsSaid(t *testing.T) {
 func TestEnvironment_aConflictIsRetried(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	_, i := created(t, e, environmentOf("a", nil))
+	_, i := e.Created(t, environmentType, environmentOf("a", nil))
 	refuse(e, "deleteEnvironment", http.StatusConflict, 3)
-	mustApply(t, e, i, nil)
+	e.MustApply(t, i, nil)
 	noneLeft(t, e, i)
 
-	_, i = created(t, e, environmentOf("a", nil))
+	_, i = e.Created(t, environmentType, environmentOf("a", nil))
 	refuse(e, "deleteEnvironment", http.StatusConflict, -1)
 	begin := e.Clock.Now()
-	mustFail(t, apply(t, e, i, nil), "", "returned 409")
+	mustFail(t, e.Apply(t, i, nil), "", "returned 409")
 	if took := e.Clock.Now().Sub(begin); i.State.IsNull() || took > 40*time.Second {
 		t.Errorf("after %s the state is %s", took, i.State)
 	}
@@ -79,16 +76,16 @@ func TestEnvironment_theDefaultIsDeleted(t *testing.T) {
 	t.Parallel()
 	const warning = "Default Environment Will Be Deleted"
 	e := acctest.New(t)
-	_, a := created(t, e, environmentOf("a", acctest.Values{"make_organization_default": true}))
-	_, b := created(t, e, environmentOf("b", nil))
-	mustBeSilent(t, plan(t, e, b, nil))
-	out := apply(t, e, a, nil)
+	_, a := e.Created(t, environmentType, environmentOf("a", acctest.Values{"make_organization_default": true}))
+	_, b := e.Created(t, environmentType, environmentOf("b", nil))
+	mustBeSilent(t, e.Plan(t, b, nil))
+	out := e.Apply(t, a, nil)
 	mustFail(t, out, "", "is the organization's default", "make another environment the default first")
 	if mustWarn(t, out, warning, a.ID()); len(out.Warnings) != 1 || a.State.IsNull() {
 		t.Errorf("%s; the state is %s", out, a.State)
 	}
-	mustApply(t, e, b, nil)
-	mustApply(t, e, a, nil)
+	e.MustApply(t, b, nil)
+	e.MustApply(t, a, nil)
 	noneLeft(t, e, a)
 }
 
@@ -97,9 +94,9 @@ func TestEnvironment_goneWhenItIsDestroyed(t *testing.T) {
 	t.Run("after the refresh", func(t *testing.T) {
 		t.Parallel()
 		e := acctest.New(t)
-		p, i := created(t, e, environmentOf("a", nil))
+		p, i := e.Created(t, environmentType, environmentOf("a", nil))
 		e.API(http.MethodDelete, environmentsRoute+"/"+i.ID(), nil, nil)
-		mustDo(t, p.Destroy(i), "delete")
+		p.Destroy(i).MustDo(t, "delete")
 		noneLeft(t, e, i)
 	})
 	for name, isDeleted := range map[string]bool{"deleted elsewhere during the retries": true, "not the default any more": false} {
@@ -118,9 +115,9 @@ func TestEnvironment_goneWhenItIsDestroyed(t *testing.T) {
 					e.API(http.MethodDelete, environmentsRoute+"/"+i.ID(), nil, nil)
 				}
 			}))
-			_, i = created(t, e, environmentOf("a", acctest.Values{"make_organization_default": true}))
+			_, i = e.Created(t, environmentType, environmentOf("a", acctest.Values{"make_organization_default": true}))
 			other := newEnv(e, map[string]any{"name": "b", "scope": "organization"})
-			mustDo(t, acctest.NewProcess(t, e, nil).Destroy(i), "delete")
+			acctest.NewProcess(t, e, nil).Destroy(i).MustDo(t, "delete")
 			if left := onlyEnv(t, e); left.ID != other {
 				t.Errorf("left: %+v", left)
 			}
@@ -134,14 +131,14 @@ func TestEnvironment_refusedDeletions(t *testing.T) {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
-			_, i := created(t, e, environmentOf("a", nil))
+			_, i := e.Created(t, environmentType, environmentOf("a", nil))
 			refuse(e, "deleteEnvironment", status, -1)
-			mustFail(t, apply(t, e, i, nil), "", want)
+			mustFail(t, e.Apply(t, i, nil), "", want)
 			if i.State.IsNull() {
 				t.Error("the state is lost")
 			}
 			e.Faults().Clear()
-			mustApply(t, e, i, nil)
+			e.MustApply(t, i, nil)
 			noneLeft(t, e, i)
 		})
 	}
@@ -152,11 +149,9 @@ func TestEnvironment_refusedDeletions(t *testing.T) {
 func TestEnvironment_theDefaultIsReplaced(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	_, i := created(t, e, environmentOf("a", acctest.Values{"make_organization_default": true}))
-	out := mustApply(t, e, i, environmentOf("a", acctest.Values{"scope": "user"}))
-	if !strings.Contains(warnings(out), "Default Environment Will Be Deleted") {
-		t.Errorf("the warnings: %s", warnings(out))
-	}
+	_, i := e.Created(t, environmentType, environmentOf("a", acctest.Values{"make_organization_default": true}))
+	out := e.MustApply(t, i, environmentOf("a", acctest.Values{"scope": "user"}))
+	acctest.Says(t, out.WarningText(), "Default Environment Will Be Deleted")
 	if all := environmentsOf(e); out.Action != "replace" || len(all) != 1 || all[0].Scope != "user" || all[0].ID != i.ID() {
 		t.Errorf("%s; the emulator holds %+v", out, all)
 	}

@@ -28,19 +28,19 @@ func TestEnvironment_staleLooks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
-			p, i := created(t, e, envValues(nil))
+			p, i := e.Created(t, environmentType, envValues(nil))
 			body := strings.NewReplacer("ID", i.ID(), "BEFORE", latestOf(e)).Replace(body)
 			e.Faults().Add(emulator.Fault{Operation: "getEnvironmentBuildStatuses", Kind: emulator.FaultOtherResponse, Body: body})
 			e.Journal().Reset()
 			config := envValues(acctest.Values{"setup_script": "make"})
 			out := p.Apply(i, config)
-			mustDo(t, out, "update")
+			out.MustDo(t, "update")
 			want := 1
 			if name == "none" {
 				want = 0
 			}
 			if asked := e.Journal().Count("getBuildDiagnostics"); asked != want || len(out.Warnings) > 0 {
-				t.Errorf("asked %d times for the own build, want %d; %s", asked, want, warnings(out))
+				t.Errorf("asked %d times for the own build, want %d; %s", asked, want, out.WarningText())
 			}
 			mustRest(t, e, i, config)
 		})
@@ -59,7 +59,7 @@ func TestEnvironment_staleLooksAtTheEnd(t *testing.T) {
 			t.Parallel()
 			option, arm := atFirstLook()
 			e := acctest.New(t, option)
-			p, i := created(t, e, envValues(nil))
+			p, i := e.Created(t, environmentType, envValues(nil))
 			body := strings.NewReplacer("ID", i.ID(), "BEFORE", latestOf(e)).Replace(body)
 			failBuild(t, e, emulator.BuildFailure{Reason: "The disk is full."})
 			arm(func() {
@@ -69,7 +69,7 @@ func TestEnvironment_staleLooksAtTheEnd(t *testing.T) {
 			out := p.Apply(i, envValues(acctest.Values{"setup_script": "make"}))
 			mustFail(t, out, "", "Environment Failed to Build", "The disk is full.", latestOf(e))
 			if len(out.Warnings) > 0 {
-				t.Error(warnings(out))
+				t.Error(out.WarningText())
 			}
 		})
 	}
@@ -88,7 +88,7 @@ func TestEnvironment_builtAgainRightAfterTheEnd(t *testing.T) {
 			p := acctest.NewProcess(t, e, nil)
 			i := p.NewInstance(environmentType)
 			if operation == "updateEnvironment" {
-				mustDo(t, p.Apply(i, envValues(acctest.Values{"setup_script": "before"})), "create")
+				p.Apply(i, envValues(acctest.Values{"setup_script": "before"})).MustDo(t, "create")
 			}
 			failBuild(t, e, emulator.BuildFailure{Reason: "The disk is full."})
 			var own string
@@ -99,7 +99,7 @@ func TestEnvironment_builtAgainRightAfterTheEnd(t *testing.T) {
 			mustFail(t, p.Apply(i, envValues(nil)), "", "Build "+own+" of", "returns a reason only for the latest build", latestOf(e), says)
 			i.Tainted = false
 			e.Journal().Reset()
-			mustDo(t, apply(t, e, i, envValues(nil)), "update")
+			e.Apply(t, i, envValues(nil)).MustDo(t, "update")
 			if sent := changesSent(e); sent != "" || i.Attribute("status") != "ready" {
 				t.Errorf("the next apply sends %q, and the status is %q", sent, i.Attribute("status"))
 			}
@@ -118,7 +118,7 @@ func TestEnvironment_timeouts(t *testing.T) {
 			i := p.NewInstance(environmentType)
 			config := envValues(acctest.Values{"timeouts": map[string]any{"create": "5h", "update": "5h"}})
 			if updates {
-				mustDo(t, p.Apply(i, config), "create")
+				p.Apply(i, config).MustDo(t, "create")
 				config["setup_script"] = "make"
 			}
 			config["timeouts"] = map[string]any{"create": "2m", "update": "3m"}
@@ -136,9 +136,9 @@ func TestEnvironment_timeouts(t *testing.T) {
 			}
 			i.Tainted = false
 			config["timeouts"] = map[string]any{"update": "5h"}
-			mustWarn(t, plan(t, e, i, config), "Apply Waits for an Earlier Build", i.ID(), "build "+i.Attribute("latest_build_id")+" had not ended when an earlier apply stopped waiting. This apply waits for it.")
+			mustWarn(t, e.Plan(t, i, config), "Apply Waits for an Earlier Build", i.ID(), "build "+i.Attribute("latest_build_id")+" had not ended when an earlier apply stopped waiting. This apply waits for it.")
 			e.Journal().Reset()
-			mustDo(t, apply(t, e, i, config), "update")
+			e.Apply(t, i, config).MustDo(t, "update")
 			if sent := changesSent(e); sent != "" {
 				t.Errorf("the next apply sends %s", sent)
 			}
@@ -170,12 +170,12 @@ func TestAccEnvironment_interruptedThenContinued(t *testing.T) {
 		run := cli.Start("apply", "-auto-approve", "-input=false")
 		running <- run
 		r := run.Wait()
-		if !containsAll(oneLine(r.Output), "Interrupted Before the Environment Was Built", step.text, "The next apply waits for it") {
+		if !containsAll(acctest.OneLine(r.Output), "Interrupted Before the Environment Was Built", step.text, "The next apply waits for it") {
 			t.Fatal(r.Output)
 		}
 		made := onlyEnv(t, e)
 		state := cli.MustRun("state", "show", environmentAddress).Output
-		if !strings.Contains(state, made.ID) || strings.Contains(state, made.LatestBuild.ID) != (step.stored == "building") || strings.Contains(state, "tainted") || !strings.Contains(oneLine(state), ` status = "`+step.stored+`"`) {
+		if !strings.Contains(state, made.ID) || strings.Contains(state, made.LatestBuild.ID) != (step.stored == "building") || strings.Contains(state, "tainted") || !strings.Contains(acctest.OneLine(state), ` status = "`+step.stored+`"`) {
 			t.Errorf("the state: %s", state)
 		}
 		// Only the mark in private state shows that there is a build to wait for.
@@ -197,14 +197,14 @@ func TestEnvironment_interruptedInFlight(t *testing.T) {
 			var p *acctest.Process
 			e := acctest.New(t, acctest.Hold(operation, func(<-chan struct{}) { p.Stop() }))
 			config := environmentOf("dev", acctest.Values{"make_organization_default": true})
-			i := newInstance(t, e)
+			i := e.NewInstance(t, environmentType)
 			switch operation {
 			case "createEnvironmentBuild":
 				failBuild(t, e, emulator.BuildFailure{})
-				apply(t, e, i, config)
+				e.Apply(t, i, config)
 				i.Tainted = false // As untaint does.
 			case "updateEnvironment":
-				mustApply(t, e, i, config)
+				e.MustApply(t, i, config)
 				config["setup_script"] = "make"
 			}
 			p = acctest.NewProcess(t, e, nil)
@@ -213,7 +213,7 @@ func TestEnvironment_interruptedInFlight(t *testing.T) {
 			if i.ID() != made.ID || i.Attribute("latest_build_id") != made.LatestBuild.ID || i.Tainted {
 				t.Errorf("tainted %v, the state is %s", i.Tainted, i.State)
 			}
-			mustApply(t, e, i, config)
+			e.MustApply(t, i, config)
 			if got := onlyEnv(t, e); got.ID != made.ID || got.LatestBuild.ID != made.LatestBuild.ID || !got.IsDefault {
 				t.Errorf("%+v, was %+v", got, made)
 			}
@@ -253,14 +253,14 @@ func TestEnvironment_marksOfUnfinishedWaits(t *testing.T) {
 			if tc.then != nil {
 				tc.then(e, environmentsRoute+"/"+i.ID()+"/builds/"+latestOf(e), config)
 			}
-			mustDo(t, apply(t, e, i, config), tc.next)
+			e.Apply(t, i, config).MustDo(t, tc.next)
 			if got := onlyEnv(t, e); (config["wait_for_build"] == nil) != (got.Status == "ready") || got.IsDefault != (tc.initial != nil) {
 				t.Errorf("the environment is %+v", got)
 			}
 			// Without the mark, a build that was started outside Terraform is not waited for.
 			e.Clock.Advance(buildTime)
 			rebuilt(t, e, 0)
-			mustDo(t, apply(t, e, i, config), "none")
+			e.Apply(t, i, config).MustDo(t, "none")
 		})
 	}
 }
@@ -269,7 +269,7 @@ func TestEnvironment_makeOrganizationDefault(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	keeper := builtEnv(e, map[string]any{"name": "keeper", "scope": "organization"})
-	i := newInstance(t, e)
+	i := e.NewInstance(t, environmentType)
 	wanted := acctest.Values{"make_organization_default": true}
 	for n, step := range []struct {
 		stolen       bool
@@ -292,23 +292,23 @@ func TestEnvironment_makeOrganizationDefault(t *testing.T) {
 		}
 		e.Journal().Reset()
 		config := environmentOf("dev", step.values)
-		mustDo(t, apply(t, e, i, config), step.action)
+		e.Apply(t, i, config).MustDo(t, step.action)
 		if got := changesSent(e); got != step.sent {
 			t.Errorf("step %d sent %q", n, got)
 		}
 		if isDefault(i) != step.isDefault || (liveDefault(e) == i.ID()) != step.isDefault {
 			t.Errorf("step %d: the default is %s, and the state is %s", n, liveDefault(e), i.State)
 		}
-		mustDo(t, plan(t, e, i, config), "none")
+		e.Plan(t, i, config).MustDo(t, "none")
 	}
 	// Without a wait, the service makes the environment the default when it creates it.
 	unwatched := environmentOf("other", acctest.Values{"make_organization_default": true, "wait_for_build": false})
 	e.Journal().Reset()
-	_, i = created(t, e, unwatched)
+	_, i = e.Created(t, environmentType, unwatched)
 	if sent := changesSent(e); sent != "createEnvironment" || liveDefault(e) != i.ID() {
 		t.Errorf("sent %s; the default is %s", sent, liveDefault(e))
 	}
-	if mustDo(t, plan(t, e, i, unwatched), "none"); !isDefault(i) {
+	if e.Plan(t, i, unwatched).MustDo(t, "none"); !isDefault(i) {
 		t.Errorf("the state is %s", i.State)
 	}
 }
@@ -331,14 +331,14 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 		i := p.NewInstance(environmentType)
 		refuse(e, "setDefaultEnvironment", 403, 1)
 		out := p.Apply(i, envValues(wanted))
-		mustDo(t, out, "create")
+		out.MustDo(t, "create")
 		mustWarnOnce(t, out, "Environment Is Not the Default", "was created, but could not be made the organization's default", "403", "Manager role", "The next apply tries again.")
 		if i.Tainted || onlyEnv(t, e).IsDefault {
 			t.Errorf("tainted: %v", i.Tainted)
 		}
-		mustWarn(t, plan(t, e, i, envValues(wanted)), "Apply Sets the Default Environment", "an earlier apply could not make it the organization's default. This apply tries again.", i.ID())
+		mustWarn(t, e.Plan(t, i, envValues(wanted)), "Apply Sets the Default Environment", "an earlier apply could not make it the organization's default. This apply tries again.", i.ID())
 		e.Journal().Reset()
-		mustDo(t, apply(t, e, i, envValues(wanted)), "update")
+		e.Apply(t, i, envValues(wanted)).MustDo(t, "update")
 		if got := changesSent(e); got != "setDefaultEnvironment" || !onlyEnv(t, e).IsDefault {
 			t.Errorf("sent %s", got)
 		}
@@ -350,21 +350,21 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 		p := acctest.NewProcess(t, e, nil)
 		i := p.NewInstance(environmentType)
 		refuse(e, "setDefaultEnvironment", 403, 1)
-		mustDo(t, p.Apply(i, envValues(wanted)), "create")
+		p.Apply(i, envValues(wanted)).MustDo(t, "create")
 		e.API(http.MethodPut, environmentsRoute+"/default", map[string]any{"environmentId": i.ID()}, nil)
 		mustRest(t, e, i, envValues(wanted))
 		other := builtEnv(e, map[string]any{"name": "other", "scope": "organization"})
 		e.API(http.MethodPut, environmentsRoute+"/default", map[string]any{"environmentId": other}, nil)
-		mustDo(t, plan(t, e, i, envValues(wanted)), "none")
+		e.Plan(t, i, envValues(wanted)).MustDo(t, "none")
 	})
 	for status, says := range map[int]string{400: `scope "organization"`, 403: "Manager role", 409: "has no successful build yet"} {
 		t.Run(fmt.Sprintf("on update/%d", status), func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
-			p, i := created(t, e, envValues(acctest.Values{"scope": "organization"}))
+			p, i := e.Created(t, environmentType, envValues(acctest.Values{"scope": "organization"}))
 			refuse(e, "setDefaultEnvironment", status, 1)
 			mustFail(t, p.Apply(i, envValues(wanted)), `AttributeName("make_organization_default")`, "Cannot set default environment", says)
-			mustDo(t, apply(t, e, i, envValues(wanted)), "update")
+			e.Apply(t, i, envValues(wanted)).MustDo(t, "update")
 			mustRest(t, e, i, envValues(wanted))
 		})
 	}
@@ -379,7 +379,7 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 			t.Errorf("%d", n)
 		}
 		i.Tainted = false
-		mustDo(t, apply(t, e, i, envValues(wanted)), "update")
+		e.Apply(t, i, envValues(wanted)).MustDo(t, "update")
 		mustRest(t, e, i, envValues(wanted))
 		if !onlyEnv(t, e).IsDefault {
 			t.Error("it is not the default")

@@ -48,7 +48,7 @@ func TestAccEnvironmentList(t *testing.T) {
 		return querycheck.ExpectResourceKnownValues(at(list), queryfilter.ByResourceIdentity(identity(made)), checks)
 	}
 	e.Journal().Reset()
-	runData(t, e, resource.TestStep{
+	e.Run(t, resource.TestStep{
 		Query: true,
 		Config: e.Config(environmentsList("plain", "", "") + environmentsList("all", "include_resource = true", "") + environmentsList("two", "limit = 2", "") +
 			environmentsList("of_account", "", "service_account_id = \""+account.ID+"\"")),
@@ -76,7 +76,7 @@ func TestAccEnvironmentList_errors(t *testing.T) {
 		return resource.TestStep{Query: true, Config: config, ExpectError: regexp.MustCompile(want)}
 	}
 	robots := environmentsList("x", "", `service_account_id = "sa_unknown"`)
-	runData(t, e,
+	e.Run(t,
 		query(e.Config(environmentsList("x", "", `service_account_id = ""`)), `must not be empty`),
 		query(e.Config(robots), `Cannot list environments(.|\n)*listEnvironments(.|\n)*400`),
 		query(plainUser(t, e)(robots), `Cannot list environments(.|\n)*403(.|\n)*Manager\s+role`),
@@ -91,12 +91,8 @@ func TestAccEnvironmentList_withoutRepositories(t *testing.T) {
 	e.API(http.MethodPost, environmentsRoute+"/default", nil, nil)
 	cli := acctest.NewCLI(t, e, "")
 	cli.Write("environments.tfquery.hcl", environmentsList("all", "include_resource = true", ""))
-	if r := cli.MustRun("query", "-generate-config-out=generated.tf"); !strings.Contains(r.Output, "Default") {
-		t.Errorf("the query: %s", r.Output)
-	}
-	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(r.Output, "Plan: 1 to import, 0 to add, 0 to change, 0 to destroy.") {
-		t.Errorf("the plan: %s", r.Output)
-	}
+	acctest.Says(t, cli.MustRun("query", "-generate-config-out=generated.tf").Output, "Default")
+	acctest.Says(t, cli.MustRun("plan", "-input=false").Output, "Plan: 1 to import, 0 to add, 0 to change, 0 to destroy.")
 }
 
 // The configuration that a query generates imports all existing environments.
@@ -122,17 +118,13 @@ func TestAccEnvironmentList_generatedConfigurationPlansClean(t *testing.T) {
 	cli.Write("environments.tfquery.hcl", environmentsList("all", "include_resource = true", ""))
 	cli.MustRun("query", "-generate-config-out=generated.tf")
 	generated, err := os.ReadFile(filepath.Join(cli.Dir, "generated.tf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	if n := strings.Count(string(generated), "resource \"agentyard_environment\""); n != total {
 		t.Fatalf("configuration of %d environments was generated, want %d:\n%s", n, total, generated)
 	}
 	e.Journal().Reset()
 	plan := cli.MustRun("plan", "-input=false", "-out=plan")
-	if !strings.Contains(plan.Output, fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.", total)) {
-		t.Fatalf("the plan of the import:\n%s", plan.Output[max(0, len(plan.Output)-3000):])
-	}
+	acctest.Says(t, plan.Output, fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.", total))
 	cli.MustRun("apply", "-input=false", "plan")
 	cli.MustPlanEmpty()
 	for _, entry := range e.Journal().Entries() {

@@ -46,27 +46,25 @@ func TestEnvironment_aBuildWhoseStartWasLostIsWaitedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t, slowBuilds)
-			_, i := created(t, e, environmentOf("a", nil))
+			_, i := e.Created(t, environmentType, environmentOf("a", nil))
 			if tc.prepare != nil {
 				tc.prepare(t, e)
 			}
 			breaks(e, tc.faults...)
 			config := environmentOf("a", tc.changes)
-			if out := apply(t, e, i, config); len(out.Errors) == 0 {
+			if out := e.Apply(t, i, config); len(out.Errors) == 0 {
 				t.Fatalf("%s", out)
 			}
 			e.Faults().Clear()
 			started := carriedOut(e, "updateEnvironment") + carriedOut(e, "createEnvironmentBuild")
-			out := mustApply(t, e, i, config)
+			out := e.MustApply(t, i, config)
 			if out.Action != "update" || i.Attribute("status") != "ready" {
 				t.Errorf("%s; the status is %q", out, i.Attribute("status"))
 			}
 			if n := carriedOut(e, "updateEnvironment") + carriedOut(e, "createEnvironmentBuild"); n != started {
 				t.Errorf("%d more builds were started", n-started)
 			}
-			if out := plan(t, e, i, config); out.Action != "none" {
-				t.Errorf("the plan is not empty: %s", out)
-			}
+			e.Plan(t, i, config).MustDo(t, "none")
 		})
 	}
 }
@@ -76,7 +74,7 @@ func TestEnvironment_looksThatAreHeldBack(t *testing.T) {
 	e := acctest.New(t)
 	e.Faults().Add(emulator.Fault{Operation: "getEnvironmentBuildStatuses", Kind: emulator.FaultRateLimited, RetryAfter: "7", Times: 3})
 	begin := e.Clock.Now()
-	_, i := created(t, e, environmentOf("a", nil))
+	_, i := e.Created(t, environmentType, environmentOf("a", nil))
 	if took := e.Clock.Now().Sub(begin); i.Attribute("status") != "ready" || took < 21*time.Second {
 		t.Errorf("the status is %q after %s", i.Attribute("status"), took)
 	}
@@ -152,12 +150,12 @@ func TestEnvironment_theAnswerNamesAnotherOne(t *testing.T) {
 				id = other
 			}
 			e.Faults().Add(emulator.Fault{Operation: "createEnvironment", Kind: emulator.FaultOtherResponse, Status: http.StatusCreated, Body: fmt.Sprintf(`{"id":%q,"buildId":"bld_x"}`, id)})
-			i := newInstance(t, e)
-			out := apply(t, e, i, environmentOf("a", nil))
+			i := e.NewInstance(t, environmentType)
+			out := e.Apply(t, i, environmentOf("a", nil))
 			if len(out.Errors) != 1 || !strings.Contains(out.Text(), id) {
 				t.Fatalf("%s", out)
 			}
-			out = apply(t, e, i, environmentOf("a", nil))
+			out = e.Apply(t, i, environmentOf("a", nil))
 			for _, left := range environmentsOf(e) {
 				if left.Name == "a" && !strings.Contains(out.Text(), "terraform import ADDRESS "+left.ID) {
 					t.Errorf("the next apply does not name %s: %s", left.ID, out)
@@ -191,7 +189,7 @@ func TestEnvironment_pagesOfOthers(t *testing.T) {
 				t.Run(fmt.Sprint(name, "/", step, " after ", after), func(t *testing.T) {
 					t.Parallel()
 					e := acctest.New(t)
-					_, i := created(t, e, environmentOf("a", nil))
+					_, i := e.Created(t, environmentType, environmentOf("a", nil))
 					id, before := i.ID(), len(e.Journal().Entries())
 					fault.After = after
 					breaks(e, fault)
@@ -208,7 +206,7 @@ func TestEnvironment_pagesOfOthers(t *testing.T) {
 					if text := out.Text(); len(out.Errors) > 0 && !strings.Contains(text, "base_url") && !strings.Contains(text, "the last request failed") {
 						t.Errorf("%s", out)
 					}
-					mustApply(t, e, i, config)
+					e.MustApply(t, i, config)
 					if config != nil && (i.ID() != id || i.Attribute("status") != "ready") {
 						t.Errorf("the state is %s", i.State)
 					}
@@ -222,11 +220,9 @@ func TestEnvironment_pagesOfOthers(t *testing.T) {
 func TestEnvironment_theDefaultWaitsForABuildThatRuns(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t, slowBuilds)
-	i := newInstance(t, e)
-	if out := acctest.NewProcess(t, e, nil).Import(i, newEnv(e, map[string]any{"name": "a", "scope": "organization"})); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
-	mustApply(t, e, i, environmentOf("a", acctest.Values{"make_organization_default": true}))
+	i := e.NewInstance(t, environmentType)
+	acctest.NewProcess(t, e, nil).Import(i, newEnv(e, map[string]any{"name": "a", "scope": "organization"})).MustSucceed(t)
+	e.MustApply(t, i, environmentOf("a", acctest.Values{"make_organization_default": true}))
 	if all := environmentsOf(e); !all[0].IsDefault || i.Attribute("status") != "ready" {
 		t.Errorf("%+v, the status is %q", all, i.Attribute("status"))
 	}
@@ -248,11 +244,11 @@ func TestEnvironment_somebodyElseRebuilds(t *testing.T) {
 			e.Clock.Advance(time.Hour)
 		}
 	}))
-	_, i := created(t, e, environmentOf("a", nil)) // Reads it once.
+	_, i := e.Created(t, environmentType, environmentOf("a", nil)) // Reads it once.
 	failBuild(t, e, emulator.BuildFailure{})
 	rebuilt(t, e, time.Hour)
 	isPlanned = true
-	if out := mustApply(t, e, i, environmentOf("a", nil)); out.Action != "update" || i.Attribute("status") != "ready" {
+	if out := e.MustApply(t, i, environmentOf("a", nil)); out.Action != "update" || i.Attribute("status") != "ready" {
 		t.Errorf("%s; the status is %q", out, i.Attribute("status"))
 	}
 	if n := carriedOut(e, "createEnvironmentBuild"); n != 2 {

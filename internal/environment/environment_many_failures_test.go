@@ -13,9 +13,7 @@ import (
 func TestAccEnvironment_manyFirstBuildsFail(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = 100 * time.Millisecond })
-	if err := e.FailBuild(emulator.BuildFailure{Times: -1}); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, e.FailBuild(emulator.BuildFailure{Times: -1}))
 	cli := acctest.NewCLI(t, e, `
 resource "agentyard_environment" "x" {
   count        = 10
@@ -30,7 +28,5 @@ resource "agentyard_environment" "x" {
 	if states := cli.MustRun("state", "list").Output; strings.Count(states, "agentyard_environment.x[") != 10 {
 		t.Errorf("the state holds %s", states)
 	}
-	if plan := cli.MustRun("plan", "-input=false").Output; !strings.Contains(plan, "10 to add, 0 to change, 10 to destroy") {
-		t.Errorf("the next plan: %s", plan)
-	}
+	acctest.Says(t, cli.MustRun("plan", "-input=false").Output, "10 to add, 0 to change, 10 to destroy")
 }

@@ -74,8 +74,8 @@ func TestEnvironment_sourcesAreCheckedInThePlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
-			mustFail(t, plan(t, e, newInstance(t, e), envValues(tc.values)), attribute(tc.at), tc.want...)
-			p, i := created(t, e, envValues(nil))
+			mustFail(t, e.Plan(t, e.NewInstance(t, environmentType), envValues(tc.values)), attribute(tc.at), tc.want...)
+			p, i := e.Created(t, environmentType, envValues(nil))
 			mustFail(t, p.Plan(i, envValues(tc.values)), attribute(tc.at), tc.want...)
 		})
 	}
@@ -83,9 +83,7 @@ func TestEnvironment_sourcesAreCheckedInThePlan(t *testing.T) {
 	e := acctest.New(t)
 	p := acctest.NewProcess(t, e, nil)
 	i := p.NewInstance(environmentType)
-	if out := p.Import(i, builtEnv(e, map[string]any{"sourceId": "source-repositories"})); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
+	p.Import(i, builtEnv(e, map[string]any{"sourceId": "source-repositories"})).MustSucceed(t)
 	if out := p.Apply(i, envValues(acctest.Values{"setup_script": "make"})); !containsAll(out.Text(), "updateEnvironment", "does not support setup scripts") {
 		t.Error(out)
 	}
@@ -107,22 +105,20 @@ func TestEnvironment_sourceThatBecameUnavailable(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
 			config := envValues(tc.values)
-			_, i := created(t, e, config)
+			_, i := e.Created(t, environmentType, config)
 			if tc.other != nil {
 				patchEnv(t, e, tc.other)
 			}
-			if err := e.SetSourceProvider("provider-a", false); err != nil {
-				t.Fatal(err)
-			}
+			acctest.Must(t, e.SetSourceProvider("provider-a", false))
 			p := acctest.NewProcess(t, e, nil)
 			if out := p.Plan(i, config); len(out.Errors) > 0 {
 				t.Error(out)
 			}
 			if tc.other == nil {
 				config["name"] = "renamed"
-				mustDo(t, p.Apply(i, config), "update")
+				p.Apply(i, config).MustDo(t, "update")
 			}
-			mustDo(t, apply(t, e, i, nil), "delete")
+			e.Apply(t, i, nil).MustDo(t, "delete")
 		})
 	}
 }
@@ -141,12 +137,10 @@ func TestEnvironment_sourcesThatCannotBeListed(t *testing.T) {
 			e.Faults().Add(fault)
 			p := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0})
 			i := p.NewInstance(environmentType)
-			mustDo(t, p.Apply(i, envValues(acctest.Values{"source_id": "source-base"})), "create")
+			p.Apply(i, envValues(acctest.Values{"source_id": "source-base"})).MustDo(t, "create")
 			// The service decides, and its error is shown at the attribute.
 			mustFail(t, p.Apply(i, envValues(acctest.Values{"source_id": "source-none"})), attribute("source_id"), "404")
-			if n := e.Journal().Count("getEnvironmentSourceOptions"); n != 1 {
-				t.Errorf("asked %d times", n)
-			}
+			e.WantRequests(t, "getEnvironmentSourceOptions", 1)
 		})
 	}
 }
@@ -161,7 +155,7 @@ func TestEnvironment_nameInAnotherScope(t *testing.T) {
 	if out := p.Apply(i, envValues(nil)); len(out.Errors) != 1 || !strings.Contains(out.Text(), "already exists") {
 		t.Errorf("%+v", out)
 	}
-	mustDo(t, p.Apply(i, envValues(acctest.Values{"scope": "user"})), "create")
+	p.Apply(i, envValues(acctest.Values{"scope": "user"})).MustDo(t, "create")
 	if out := p.Apply(p.NewInstance(environmentType), envValues(acctest.Values{"scope": "user"})); len(out.Errors) != 1 {
 		t.Errorf("%+v", out)
 	}

@@ -26,7 +26,7 @@ func TestEnvironment_invalidConfiguration(t *testing.T) {
 		{acctest.Values{"make_organization_default": true}, attribute("make_organization_default"), `Set scope to "organization"`},
 		{acctest.Values{"make_organization_default": true, "scope": "user"}, attribute("make_organization_default"), `Set scope to "organization"`},
 	} {
-		mustFail(t, plan(t, e, newInstance(t, e), envValues(tc.values)), tc.at, tc.want)
+		mustFail(t, e.Plan(t, e.NewInstance(t, environmentType), envValues(tc.values)), tc.at, tc.want)
 	}
 	if requests := e.Journal().Entries(); len(requests) > 0 {
 		t.Errorf("the service was asked: %+v", requests)
@@ -67,8 +67,8 @@ func TestEnvironment_refusalsOfACreation(t *testing.T) {
 				tc.want = append(tc.want, "createEnvironment", fmt.Sprint(tc.status))
 			}
 			before := len(environmentsOf(e))
-			i := newInstance(t, e)
-			mustFail(t, apply(t, e, i, envValues(tc.values)), tc.at, tc.want...)
+			i := e.NewInstance(t, environmentType)
+			mustFail(t, e.Apply(t, i, envValues(tc.values)), tc.at, tc.want...)
 			if after := len(environmentsOf(e)); after != before || !i.State.IsNull() {
 				t.Errorf("%d environments, were %d; the state is %s", after, before, i.State)
 			}
@@ -79,7 +79,7 @@ func TestEnvironment_refusalsOfACreation(t *testing.T) {
 func TestEnvironment_refusalsOfAnUpdate(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	_, i := created(t, e, envValues(nil))
+	_, i := e.Created(t, environmentType, envValues(nil))
 	builtEnv(e, map[string]any{"name": "taken"})
 	script := acctest.Values{"setup_script": "x"}
 	for _, tc := range []struct {
@@ -98,9 +98,9 @@ func TestEnvironment_refusalsOfAnUpdate(t *testing.T) {
 		if tc.status != 0 {
 			refuse(e, "updateEnvironment", tc.status, 1)
 		}
-		mustFail(t, apply(t, e, i, envValues(tc.values)), tc.at, tc.want...)
+		mustFail(t, e.Apply(t, i, envValues(tc.values)), tc.at, tc.want...)
 	}
-	mustDo(t, plan(t, e, i, envValues(nil)), "none") // The state contains none of the rejected changes.
+	e.Plan(t, i, envValues(nil)).MustDo(t, "none") // The state contains none of the rejected changes.
 }
 
 // An error about a list element is shown at the element. Older CLIs show only the resource.
@@ -121,8 +121,8 @@ func TestEnvironment_refusedElements(t *testing.T) {
 	} {
 		e := acctest.New(t)
 		refused := envValues(acctest.Values{"repositories": tc.repositories})
-		mustFail(t, apply(t, e, newInstance(t, e), refused), tc.at, "createEnvironment", tc.want, "Correct the value of")
-		p, i := created(t, e, envValues(nil))
+		mustFail(t, e.Apply(t, e.NewInstance(t, environmentType), refused), tc.at, "createEnvironment", tc.want, "Correct the value of")
+		p, i := e.Created(t, environmentType, envValues(nil))
 		mustFail(t, p.Apply(i, refused), tc.at, "updateEnvironment", tc.want, "Correct the value of")
 		mustRest(t, e, i, envValues(nil))
 	}

@@ -38,9 +38,7 @@ func TestEnvironment_aPlanOfMany(t *testing.T) {
 	made := make([]*acctest.Instance, n)
 	for k := range n {
 		made[k] = importing.NewInstance(environmentType)
-		if out := importing.Import(made[k], ids[k]); len(out.Errors) > 0 {
-			t.Fatal(out)
-		}
+		importing.Import(made[k], ids[k]).MustSucceed(t)
 	}
 	plan := func() (changed int64) {
 		p := acctest.NewProcess(t, e, nil)
@@ -163,7 +161,7 @@ func TestEnvironment_destroyingMany(t *testing.T) {
 			e := acctest.New(t)
 			made := make([]*acctest.Instance, n)
 			for k := range n {
-				_, made[k] = created(t, e, environmentOf(fmt.Sprint("e", k), acctest.Values{"wait_for_build": false}))
+				_, made[k] = e.Created(t, environmentType, environmentOf(fmt.Sprint("e", k), acctest.Values{"wait_for_build": false}))
 			}
 			if !tc.running {
 				e.Clock.Advance(time.Hour)

@@ -30,10 +30,7 @@ func noEnvLeft(e *acctest.Env) resource.TestCheckFunc {
 }
 
 func envAction(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
-	return resource.ConfigPlanChecks{
-		PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(environmentAddress, action)},
-		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-	}
+	return acctest.PlannedThenEmpty(environmentAddress, action)
 }
 
 func envHas(name, want string) statecheck.StateCheck {
@@ -171,13 +168,13 @@ func TestEnvironment_requestsOfUpdates(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
 			config := envValues(acctest.Values{"scope": "organization"})
-			p, i := created(t, e, config)
+			p, i := e.Created(t, environmentType, config)
 			before := onlyEnv(t, e).LatestBuild.ID
 			e.Journal().Reset()
-			mustDo(t, p.Plan(i, config), "none")
+			p.Plan(i, config).MustDo(t, "none")
 			refresh := len(e.Journal().Entries())
 			maps.Copy(config, tc.change)
-			mustDo(t, p.Apply(i, config), "update")
+			p.Apply(i, config).MustDo(t, "update")
 			var got []string
 			for _, entry := range e.Journal().Entries()[2*refresh:] {
 				if len(got) == 0 || got[len(got)-1] != entry.Operation {
@@ -190,7 +187,7 @@ func TestEnvironment_requestsOfUpdates(t *testing.T) {
 			if built := onlyEnv(t, e).LatestBuild.ID != before; built != (tc.change["setup_script"] != nil) {
 				t.Errorf("built: %v", built)
 			}
-			mustDo(t, p.Plan(i, config), "none")
+			p.Plan(i, config).MustDo(t, "none")
 		})
 	}
 }
@@ -253,7 +250,7 @@ func TestEnvironment_driftOfEachAttribute(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	config := envValues(acctest.Values{"setup_script": "make", "source_id": "source-base"})
-	_, i := created(t, e, config)
+	_, i := e.Created(t, environmentType, config)
 	for _, change := range []map[string]any{
 		{"name": "elsewhere"},
 		{"setupScript": nil},
@@ -265,7 +262,7 @@ func TestEnvironment_driftOfEachAttribute(t *testing.T) {
 		e.Journal().Reset()
 		patchEnv(t, e, change)
 		e.Clock.Advance(buildTime)
-		mustDo(t, apply(t, e, i, config), "update")
+		e.Apply(t, i, config).MustDo(t, "update")
 		// One update outside Terraform, and the one that reverts it.
 		if sent := changesSent(e); sent != "updateEnvironment updateEnvironment" {
 			t.Errorf("%v: sent %s", change, sent)
@@ -273,9 +270,9 @@ func TestEnvironment_driftOfEachAttribute(t *testing.T) {
 		mustRest(t, e, i, config)
 	}
 	e.API(http.MethodDelete, environmentsRoute+"/"+i.ID(), nil, nil)
-	mustDo(t, apply(t, e, i, config), "create")
+	e.Apply(t, i, config).MustDo(t, "create")
 	e.API(http.MethodDelete, environmentsRoute+"/"+i.ID(), nil, nil)
-	mustDo(t, apply(t, e, i, nil), "none")
+	e.Apply(t, i, nil).MustDo(t, "none")
 	noneLeft(t, e, i)
 }
 
@@ -283,9 +280,9 @@ func TestEnvironment_driftOfEachAttribute(t *testing.T) {
 func TestEnvironment_buildsElsewhereAreNoDrift(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	_, i := created(t, e, envValues(nil))
+	_, i := e.Created(t, environmentType, envValues(nil))
 	rebuilt(t, e, 0)
-	mustDo(t, apply(t, e, i, envValues(nil)), "none")
+	e.Apply(t, i, envValues(nil)).MustDo(t, "none")
 	e.Clock.Advance(buildTime)
 	mustRest(t, e, i, envValues(nil))
 }

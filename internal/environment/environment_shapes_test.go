@@ -48,7 +48,7 @@ func TestEnvironment_answersOfAnotherShape(t *testing.T) {
 			config := envValues(acctest.Values{"scope": "organization"})
 			action := "create"
 			if tc.operation != "createEnvironment" {
-				mustDo(t, p.Apply(i, config), action)
+				p.Apply(i, config).MustDo(t, action)
 				action, config["make_organization_default"] = "update", true
 				if tc.operation == "createEnvironmentBuild" {
 					failBuild(t, e, emulator.BuildFailure{})
@@ -68,7 +68,7 @@ func TestEnvironment_answersOfAnotherShape(t *testing.T) {
 			e.Faults().Clear()
 			if tc.fails != "" {
 				e.Clock.Advance(buildTime)
-				mustDo(t, apply(t, e, i, config), "update")
+				e.Apply(t, i, config).MustDo(t, "update")
 			}
 			mustRest(t, e, i, config)
 			if got := onlyEnv(t, e); action == "update" && !got.IsDefault {
@@ -107,7 +107,7 @@ func TestEnvironment_buildsThatShowLate(t *testing.T) {
 				var old string
 				e := acctest.New(t, slowBuilds, showsOld(&armed, func() string { return old }))
 				config := envValues(nil)
-				_, i := created(t, e, config)
+				_, i := e.Created(t, environmentType, config)
 				rebuilds := operation == "createEnvironmentBuild"
 				if rebuilds {
 					failBuild(t, e, emulator.BuildFailure{})
@@ -139,11 +139,11 @@ func TestEnvironment_buildsThatShowLate(t *testing.T) {
 						t.Error(out.Text())
 					}
 				} else {
-					mustDo(t, out, "update")
+					out.MustDo(t, "update")
 				}
 				running := latestOf(e)
 				e.Journal().Reset()
-				mustDo(t, apply(t, e, i, config), "update")
+				e.Apply(t, i, config).MustDo(t, "update")
 				if sent := changesSent(e); (sent == "") != shows || (latestOf(e) == running) != shows || i.Attribute("status") != "ready" {
 					t.Errorf("the next apply sends %q, and the status is %q", sent, i.Attribute("status"))
 				}
@@ -200,15 +200,15 @@ func TestEnvironment_answersWithTheLeast(t *testing.T) {
 		t.Run(strings.Join(names, " "), func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t, stripped(names...))
-			i := newInstance(t, e)
+			i := e.NewInstance(t, environmentType)
 			config := envValues(acctest.Values{"scope": "organization", "make_organization_default": true})
 			for _, step := range []struct {
 				change acctest.Values
 				action string
 			}{{nil, "create"}, {acctest.Values{"setup_script": "make"}, "update"}, {acctest.Values{"name": "renamed"}, "update"}} {
 				maps.Copy(config, step.change)
-				mustDo(t, apply(t, e, i, config), step.action)
-				mustDo(t, plan(t, e, i, config), "none")
+				e.Apply(t, i, config).MustDo(t, step.action)
+				e.Plan(t, i, config).MustDo(t, "none")
 			}
 			if n := e.Journal().Count("createEnvironment") + e.Journal().Count("createEnvironmentBuild"); n != 1 {
 				t.Errorf("%d creations and builds", n)
@@ -222,12 +222,10 @@ func TestEnvironment_scopeThatTheServiceDoesNotTell(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t, stripped("scope"))
 	id := builtEnv(e, map[string]any{"scope": "organization"})
-	i := newInstance(t, e)
-	if out := acctest.NewProcess(t, e, nil).Import(i, id); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
+	i := e.NewInstance(t, environmentType)
+	acctest.NewProcess(t, e, nil).Import(i, id).MustSucceed(t)
 	for _, step := range []struct{ scope, action string }{{"organization", "update"}, {"user", "replace"}} {
-		mustDo(t, apply(t, e, i, envValues(acctest.Values{"scope": step.scope})), step.action)
+		e.Apply(t, i, envValues(acctest.Values{"scope": step.scope})).MustDo(t, step.action)
 		if i.Attribute("scope") != step.scope || (i.ID() == id) != (step.action == "update") {
 			t.Errorf("%s: the state is %s", step.scope, i.State)
 		}

@@ -22,17 +22,15 @@ func TestAccEnvironmentSourceOptionsDataSource(t *testing.T) {
 	}
 	a, b := provider("provider-a", "Provider A"), provider("provider-b", "Provider B")
 	a["sources"] = listOf(source("source-base", "Base image", true, true), source("source-repositories", "Repositories without scripts", true, false), source("source-bare", "Bare image", false, false))
-	runData(t, e, dataStep(e.Config(hcl), known(x, map[string]knownvalue.Check{"providers": listOf(object(a)), "unavailable_providers": listOf(object(b))})...))
+	e.Run(t, dataStep(e.Config(hcl), known(x, map[string]knownvalue.Check{"providers": listOf(object(a)), "unavailable_providers": listOf(object(b))})...))
 
-	if err := e.SetSourceProvider("provider-b", true); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, e.SetSourceProvider("provider-b", true))
 	b["sources"] = listOf(source("source-other", "Other image", true, true))
-	runData(t, e, dataStep(e.Config(hcl), known(x, map[string]knownvalue.Check{"providers": listOf(object(a), object(b)), "unavailable_providers": listOf()})...))
+	e.Run(t, dataStep(e.Config(hcl), known(x, map[string]knownvalue.Check{"providers": listOf(object(a), object(b)), "unavailable_providers": listOf()})...))
 
-	runData(t, e, dataError(providerAt(e.URL(), "fk-wrong", hcl), `Cannot list environment source options(.|\n)*getEnvironmentSourceOptions(.|\n)*401(.|\n)*AGENTYARD_API_KEY`))
+	e.Run(t, dataError(providerAt(e.URL(), "fk-wrong", hcl), `Cannot list environment source options(.|\n)*getEnvironmentSourceOptions(.|\n)*401(.|\n)*AGENTYARD_API_KEY`))
 	e.Faults().Add(emulator.Fault{Operation: "getEnvironmentSourceOptions", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
-	runData(t, e, dataError(e.Config(hcl), `Cannot list environment source options(.|\n)*getEnvironmentSourceOptions(.|\n)*403`))
+	e.Run(t, dataError(e.Config(hcl), `Cannot list environment source options(.|\n)*getEnvironmentSourceOptions(.|\n)*403`))
 
 	for answer, want := range map[string]map[string]knownvalue.Check{
 		`{"providers":[]}`: {"providers": listOf(), "unavailable_providers": listOf()},
@@ -44,8 +42,8 @@ func TestAccEnvironmentSourceOptionsDataSource(t *testing.T) {
 			"unavailable_providers": listOf(),
 		},
 	} {
-		runData(t, e, dataStep(standIn(t, map[string]string{environmentsRoute + "/source-options": answer})(hcl), known(x, want)...))
+		e.Run(t, dataStep(standIn(t, map[string]string{environmentsRoute + "/source-options": answer})(hcl), known(x, want)...))
 	}
 	// A response without providers is an error, because otherwise every source would look unknown.
-	runData(t, e, dataError(standIn(t, map[string]string{environmentsRoute + "/source-options": `{}`})(hcl), `Cannot list environment source options(.|\n)*providers`))
+	e.Run(t, dataError(standIn(t, map[string]string{environmentsRoute + "/source-options": `{}`})(hcl), `Cannot list environment source options(.|\n)*providers`))
 }

@@ -15,20 +15,20 @@ import (
 func TestEnvironment_failedFirstBuildIsReplacedOrRebuilt(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i, config := newInstance(t, e), envValues(nil)
+	i, config := e.NewInstance(t, environmentType), envValues(nil)
 	broken := emulator.BuildFailure{Category: "validation", Reason: "repositories[0].script exited with 2.", Excerpt: "make: no rule"}
 	failBuild(t, e, broken)
 	failBuild(t, e, broken)
-	mustFail(t, apply(t, e, i, config), attribute("repositories")+`.ElementKeyInt(0).AttributeName("script")`, "Environment Failed to Build",
+	mustFail(t, e.Apply(t, i, config), attribute("repositories")+`.ElementKeyInt(0).AttributeName("script")`, "Environment Failed to Build",
 		"category validation: repositories[0].script exited with 2.", "make: no rule", "the next apply replaces it", "run terraform untaint ADDRESS, then apply")
 	first := i.ID()
-	out := apply(t, e, i, config)
+	out := e.Apply(t, i, config)
 	if mustFail(t, out, attribute("repositories")+`.ElementKeyInt(0).AttributeName("script")`); out.Action != "replace" || !i.Tainted || i.ID() == first || i.ID() != onlyEnv(t, e).ID {
 		t.Fatalf("the failed one was not replaced: %s", out)
 	}
 	second := onlyEnv(t, e)
 	i.Tainted = false // As untaint does.
-	mustDo(t, apply(t, e, i, config), "update")
+	e.Apply(t, i, config).MustDo(t, "update")
 	if got := onlyEnv(t, e); got.ID != second.ID || got.LatestBuild.ID == second.LatestBuild.ID {
 		t.Errorf("%+v", got)
 	}
@@ -39,20 +39,20 @@ func TestEnvironment_failedUpdateIsRebuiltInPlace(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	before, after := envValues(nil), envValues(acctest.Values{"setup_script": "./configure"})
-	_, i := created(t, e, before)
+	_, i := e.Created(t, environmentType, before)
 	failBuild(t, e, emulator.BuildFailure{Category: "timeout", Reason: "setupScript ran for too long."})
-	mustFail(t, apply(t, e, i, after), attribute("setup_script"), "Environment Failed to Build", "category timeout", "Shorten the scripts",
+	mustFail(t, e.Apply(t, i, after), attribute("setup_script"), "Environment Failed to Build", "category timeout", "Shorten the scripts",
 		"The environment keeps its new configuration. Sessions keep using the last successful build. The next apply rebuilds the environment.")
 	e.Journal().Reset()
-	mustDo(t, apply(t, e, i, after), "update")
+	e.Apply(t, i, after).MustDo(t, "update")
 	if sent := changesSent(e); sent != "createEnvironmentBuild" || i.Attribute("setup_script") != "./configure" || i.Attribute("failure_reason") != "" {
 		t.Errorf("sent %s; the state is %s", sent, i.State)
 	}
 	failBuild(t, e, emulator.BuildFailure{})
-	mustFail(t, apply(t, e, i, before), "", "Environment Failed to Build")
+	mustFail(t, e.Apply(t, i, before), "", "Environment Failed to Build")
 	// If the configuration of a failed environment is corrected, the update starts the build, and no second build is started.
 	e.Journal().Reset()
-	mustDo(t, apply(t, e, i, after), "update")
+	e.Apply(t, i, after).MustDo(t, "update")
 	if sent := changesSent(e); sent != "updateEnvironment" {
 		t.Errorf("sent %s", sent)
 	}
@@ -89,7 +89,7 @@ func TestEnvironment_foundFailed(t *testing.T) {
 				}
 			}))
 			config := envValues(nil)
-			_, i := created(t, e, config)
+			_, i := e.Created(t, environmentType, config)
 			path = environmentsRoute + "/" + i.ID()
 			failBuild(t, e, emulator.BuildFailure{Reason: "The disk is full."})
 			e.API(http.MethodPost, path+"/builds", nil, nil)
@@ -99,10 +99,10 @@ func TestEnvironment_foundFailed(t *testing.T) {
 			maps.Copy(config, tc.change)
 			p := acctest.NewProcess(t, e, nil)
 			plan := p.Plan(i, config)
-			if told := strings.Contains(warnings(plan), "The disk is full. This apply starts a new build"); told == (tc.change["setup_script"] != nil) {
-				t.Errorf("the plan says: %s", warnings(plan))
+			if told := strings.Contains(plan.WarningText(), "The disk is full. This apply starts a new build"); told == (tc.change["setup_script"] != nil) {
+				t.Errorf("the plan says: %s", plan.WarningText())
 			}
-			mustDo(t, p.Apply(i, config), "update")
+			p.Apply(i, config).MustDo(t, "update")
 			if got := changesSent(e); got != tc.want {
 				t.Errorf("sent %s, want %s", got, tc.want)
 			}
@@ -148,7 +148,7 @@ func TestEnvironment_failuresAreShownWhereTheyAre(t *testing.T) {
 				t.Errorf("tainted %v, %s", i.Tainted, i.State)
 			}
 			i.Tainted = false // As untaint does.
-			mustDo(t, p.Apply(i, envValues(nil)), "update")
+			p.Apply(i, envValues(nil)).MustDo(t, "update")
 			mustRest(t, e, i, envValues(nil))
 		})
 	}
@@ -159,7 +159,7 @@ func TestEnvironment_failureOfTheConfiguredSource(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	config := envValues(acctest.Values{"source_id": "source-base"})
-	p, i := created(t, e, envValues(nil))
+	p, i := e.Created(t, environmentType, envValues(nil))
 	failBuild(t, e, emulator.BuildFailure{Category: "provider"})
 	config["setup_script"] = "make"
 	mustFail(t, p.Apply(i, config), `AttributeName("source_id")`, "failed")
@@ -258,7 +258,7 @@ func TestEnvironment_whatHappensDuringTheWait(t *testing.T) {
 				i := d.p.NewInstance(environmentType)
 				config := envValues(nil)
 				if updates {
-					mustDo(t, d.p.Apply(i, envValues(acctest.Values{"setup_script": "before"})), "create")
+					d.p.Apply(i, envValues(acctest.Values{"setup_script": "before"})).MustDo(t, "create")
 				}
 				var before string
 				arm(func() {
@@ -271,22 +271,22 @@ func TestEnvironment_whatHappensDuringTheWait(t *testing.T) {
 				if tc.fails == "" && len(out.Errors) > 0 || !strings.Contains(out.Text(), tc.fails) {
 					t.Fatalf("want %q: %s", tc.fails, out.Text())
 				}
-				if !strings.Contains(warnings(out), tc.warns) || tc.warns == "" && len(out.Warnings) > 0 {
-					t.Errorf("want %q: %s", tc.warns, warnings(out))
+				if !strings.Contains(out.WarningText(), tc.warns) || tc.warns == "" && len(out.Warnings) > 0 {
+					t.Errorf("want %q: %s", tc.warns, out.WarningText())
 				}
 				told := "Build " + before + " was superseded by build " + latestOf(d.e)
 				if strings.Contains(name, "rebuilt") {
 					told = "Build " + before + " failed or was canceled, and build " + latestOf(d.e)
 				}
-				if strings.HasPrefix(tc.warns, "Waited") && !strings.Contains(warnings(out), told) {
-					t.Errorf("want %q: %s", told, warnings(out))
+				if strings.HasPrefix(tc.warns, "Waited") && !strings.Contains(out.WarningText(), told) {
+					t.Errorf("want %q: %s", told, out.WarningText())
 				}
 				if wantTaint := tc.fails != "" && !updates; i.Tainted != wantTaint {
 					t.Errorf("tainted: %v", i.Tainted)
 				}
 				i.Tainted = false
 				d.e.Journal().Reset()
-				mustDo(t, acctest.NewProcess(t, d.e, nil).Apply(i, config), tc.next)
+				acctest.NewProcess(t, d.e, nil).Apply(i, config).MustDo(t, tc.next)
 				if got := changesSent(d.e); got != tc.sends {
 					t.Errorf("the next apply sends %q, want %q", got, tc.sends)
 				}

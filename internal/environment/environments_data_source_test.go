@@ -15,7 +15,7 @@ func TestAccEnvironmentsDataSource(t *testing.T) {
 	e := acctest.New(t)
 	const hcl = `data "agentyard_environments" "x" {}`
 	const x = "agentyard_environments.x"
-	runData(t, e, dataStep(e.Config(hcl), known(x, map[string]knownvalue.Check{"environments": listOf(), "default_environment_id": null})...))
+	e.Run(t, dataStep(e.Config(hcl), known(x, map[string]knownvalue.Check{"environments": listOf(), "default_environment_id": null})...))
 
 	zebra, app := makeEnvironment(e, "zebra", "user"), makeEnvironment(e, "app", "organization")
 	broken := makeFailed(t, e, "broken", emulator.BuildFailure{Category: "timeout", Reason: "Too slow.", Excerpt: "step 3"})
@@ -27,14 +27,12 @@ func TestAccEnvironmentsDataSource(t *testing.T) {
 		})
 	}
 	e.Journal().Reset()
-	runData(t, e, dataStep(e.Config(hcl), known(x, map[string]knownvalue.Check{
+	e.Run(t, dataStep(e.Config(hcl), known(x, map[string]knownvalue.Check{
 		"environments":           listOf(is(app, "app", "organization", "ready", true), is(broken, "broken", "user", "failed", false), is(zebra, "zebra", "user", "ready", false)),
 		"default_environment_id": text(app.ID), "service_account_id": null,
 	})...))
 	// Reading the reasons of failures would need one request for each environment.
-	if n := e.Journal().Count("getEnvironment"); n != 0 {
-		t.Errorf("%d single reads were sent", n)
-	}
+	e.WantRequests(t, "getEnvironment", 0)
 
 	// A service account sees the organization's environments and its own.
 	var account struct{ ID string }
@@ -42,7 +40,7 @@ func TestAccEnvironmentsDataSource(t *testing.T) {
 	of := func(account string) string {
 		return "data \"agentyard_environments\" \"x\" {\n  service_account_id = \"" + account + "\"\n}\n"
 	}
-	runData(t, e,
+	e.Run(t,
 		dataStep(e.Config(of(account.ID)), known(x, map[string]knownvalue.Check{"environments": listOf(is(app, "app", "organization", "ready", true)), "default_environment_id": text(app.ID)})...),
 		dataError(e.Config(of("sa_unknown")), `service_account_id\s*=\s*"sa_unknown"(.|\n)*listEnvironments(.|\n)*400`),
 		dataError(e.Config(of("")), `service_account_id\s+must\s+not\s+be\s+empty`),
@@ -50,5 +48,5 @@ func TestAccEnvironmentsDataSource(t *testing.T) {
 		dataError(providerAt(e.URL(), "fk-wrong", hcl), `Cannot list environments(.|\n)*listEnvironments(.|\n)*401(.|\n)*AGENTYARD_API_KEY`),
 	)
 	e.Faults().Add(emulator.Fault{Operation: "listEnvironments", Kind: emulator.FaultStatusBeforeCommit, Status: 503, Times: -1})
-	runData(t, e, dataError(e.Config(hcl), `Cannot list environments(.|\n)*listEnvironments(.|\n)*503`))
+	e.Run(t, dataError(e.Config(hcl), `Cannot list environments(.|\n)*listEnvironments(.|\n)*503`))
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -142,17 +141,13 @@ func rebuilt(t testing.TB, e *acctest.Env, runs time.Duration) {
 
 func failBuild(t testing.TB, e *acctest.Env, f emulator.BuildFailure) {
 	t.Helper()
-	if err := e.FailBuild(f); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, e.FailBuild(f))
 }
 
 // mustDefault changes the default outside Terraform. An empty ID removes it.
 func mustDefault(t testing.TB, e *acctest.Env, id string) {
 	t.Helper()
-	if err := e.SetDefaultEnvironment(id); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, e.SetDefaultEnvironment(id))
 }
 
 // refuse makes the service reject requests of an operation with a status: this number of times, or always if times is -1.
@@ -164,9 +159,7 @@ func refuse(e *acctest.Env, operation string, status, times int) {
 func userKey(t testing.TB, e *acctest.Env) string {
 	t.Helper()
 	_, key, err := e.AddHuman(emulator.Human{Email: "user@people.example", Role: emulator.RoleUser})
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return key
 }
 
@@ -213,57 +206,6 @@ func environmentOf(name string, changes acctest.Values) acctest.Values {
 	return config
 }
 
-func newInstance(t testing.TB, e *acctest.Env) *acctest.Instance {
-	t.Helper()
-	return acctest.NewProcess(t, e, nil).NewInstance(environmentType)
-}
-
-// apply applies in a new process, like each run of Terraform.
-func apply(t testing.TB, e *acctest.Env, i *acctest.Instance, config acctest.Values) acctest.Outcome {
-	t.Helper()
-	return acctest.NewProcess(t, e, nil).Apply(i, config)
-}
-
-func mustApply(t testing.TB, e *acctest.Env, i *acctest.Instance, config acctest.Values) acctest.Outcome {
-	t.Helper()
-	out := apply(t, e, i, config)
-	if len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
-	return out
-}
-
-func plan(t testing.TB, e *acctest.Env, i *acctest.Instance, config acctest.Values) acctest.Outcome {
-	t.Helper()
-	return acctest.NewProcess(t, e, nil).Plan(i, config)
-}
-
-// created returns an environment that was created in the process p.
-func created(t testing.TB, e *acctest.Env, config acctest.Values) (p *acctest.Process, i *acctest.Instance) {
-	t.Helper()
-	p = acctest.NewProcess(t, e, nil)
-	i = p.NewInstance(environmentType)
-	mustDo(t, p.Apply(i, config), "create")
-	return p, i
-}
-
-// mustDo fails the test unless an apply or plan has no error and the given action.
-func mustDo(t testing.TB, out acctest.Outcome, action string) {
-	t.Helper()
-	if len(out.Errors) > 0 || out.Action != action {
-		t.Fatalf("%q, want %q; %s", out.Action, action, out.Text())
-	}
-}
-
-// warnings returns the text of an outcome's warnings.
-func warnings(out acctest.Outcome) string {
-	var all []string
-	for _, d := range out.Warnings {
-		all = append(all, d.Summary+": "+d.Detail)
-	}
-	return strings.Join(all, "\n")
-}
-
 // attribute returns a top-level attribute in the format of mustFail.
 func attribute(name string) string { return fmt.Sprintf("AttributeName(%q)", name) }
 
@@ -287,8 +229,8 @@ func mustFail(t testing.TB, out acctest.Outcome, at string, parts ...string) {
 
 func mustWarn(t testing.TB, out acctest.Outcome, parts ...string) {
 	t.Helper()
-	if !containsAll(warnings(out), parts...) {
-		t.Errorf("not all of %q in: %s", parts, warnings(out))
+	if !containsAll(out.WarningText(), parts...) {
+		t.Errorf("not all of %q in: %s", parts, out.WarningText())
 	}
 }
 
@@ -296,7 +238,7 @@ func mustWarn(t testing.TB, out acctest.Outcome, parts ...string) {
 func mustWarnOnce(t testing.TB, out acctest.Outcome, parts ...string) {
 	t.Helper()
 	if len(out.Errors) > 0 || len(out.Warnings) != 1 {
-		t.Errorf("errors %s, warnings %s", out.Text(), warnings(out))
+		t.Errorf("errors %s, warnings %s", out.Text(), out.WarningText())
 	}
 	mustWarn(t, out, parts...)
 }
@@ -304,17 +246,17 @@ func mustWarnOnce(t testing.TB, out acctest.Outcome, parts ...string) {
 func mustBeSilent(t testing.TB, out acctest.Outcome) {
 	t.Helper()
 	if len(out.Errors)+len(out.Warnings) > 0 {
-		t.Errorf("errors %s, warnings %s", out.Text(), warnings(out))
+		t.Errorf("errors %s, warnings %s", out.Text(), out.WarningText())
 	}
 }
 
 // mustRest fails the test unless the environment is ready and a new run has no changes.
 func mustRest(t testing.TB, e *acctest.Env, i *acctest.Instance, config acctest.Values) {
 	t.Helper()
-	out := plan(t, e, i, config)
-	mustDo(t, out, "none")
+	out := e.Plan(t, i, config)
+	out.MustDo(t, "none")
 	if got := onlyEnv(t, e); got.Status != "ready" || got.ID != i.ID() || len(out.Warnings) > 0 {
-		t.Errorf("%+v, and the plan warns: %s", got, warnings(out))
+		t.Errorf("%+v, and the plan warns: %s", got, out.WarningText())
 	}
 }
 
@@ -323,11 +265,6 @@ func noneLeft(t testing.TB, e *acctest.Env, i *acctest.Instance) {
 	if left := environmentsOf(e); len(left) > 0 || !i.State.IsNull() {
 		t.Errorf("left: %+v, the state: %s", left, i.State)
 	}
-}
-
-// oneLine returns a CLI's output without frames and line breaks.
-func oneLine(output string) string {
-	return regexp.MustCompile(`[\s│╷╵]+`).ReplaceAllString(output, " ")
 }
 
 func containsAll(text string, parts ...string) bool {

@@ -23,9 +23,7 @@ func readList(t *testing.T, e *acctest.Env, typeName string, config acctest.Valu
 	attributes, out := acctest.NewProcess(t, e, nil).ReadData(typeName, config)
 	var items []tftypes.Value
 	if attributes != nil {
-		if err := attributes[pagedSources[typeName].result].As(&items); err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, attributes[pagedSources[typeName].result].As(&items))
 	}
 	return len(items), out
 }
@@ -111,9 +109,7 @@ func TestMember_errors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	joinMany(t, e, 3)
-	if err := e.Invite("invited@acme.example", ""); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, e.Invite("invited@acme.example", ""))
 	notFound := []string{"Member Not Found", "no member with the email address", "A pending invitation is not a member yet. Check the address."}
 	for email, want := range map[string][]string{
 		"nobody@acme.example":  notFound,

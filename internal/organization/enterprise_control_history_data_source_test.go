@@ -41,9 +41,7 @@ func changeControls(t *testing.T, e *acctest.Env, name, value, email string) {
 	if e.Clock != nil {
 		e.Clock.Advance(time.Minute)
 	}
-	if err := e.ChangeEnterpriseControls(map[string]json.RawMessage{name: json.RawMessage(value)}, email); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, e.ChangeEnterpriseControls(map[string]json.RawMessage{name: json.RawMessage(value)}, email))
 }
 
 func TestAccEnterpriseControlHistory_everyField(t *testing.T) {
@@ -72,7 +70,7 @@ func TestAccEnterpriseControlHistory_everyField(t *testing.T) {
 	}
 	manager := map[string]knownvalue.Check{"id": anyUser, "email": knownvalue.StringExact(bootstrap), "name": knownvalue.StringExact("Avery Manager")}
 	ada := map[string]knownvalue.Check{"id": knownvalue.StringExact(id), "email": knownvalue.StringExact("ada@acme.example"), "name": knownvalue.StringExact("Ada Adams")}
-	runSteps(t, e, readStep(e, wholeHistory, changesAre(
+	e.Run(t, e.ReadStep(wholeHistory, changesAre(
 		change(4, "2026-03-01T12:02:00Z", normalized(`"addedLater":{"a":{"new":[1.50,12345678901234567890,"<é> & y"]},"z":1}`, `"apiKey":"no-secret-api-key"`), ada),
 		change(3, "2026-03-01T12:00:00Z", normalized(`"sessionRetentionDays":90`), manager),
 		change(2, "2026-03-01T12:00:00Z", normalized(`"sessionRetentionDays":30`, `"maxAutonomyLevel":"high"`), manager),
@@ -83,9 +81,9 @@ func TestAccEnterpriseControlHistory_everyField(t *testing.T) {
 func TestAccEnterpriseControlHistory_drift(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	later := readStep(e, wholeHistory, withRevisions(4, 3, 2, 1))
+	later := e.ReadStep(wholeHistory, withRevisions(4, 3, 2, 1))
 	later.PreConfig = func() { changeControls(t, e, "outputStyle", `"terse"`, "") }
-	runSteps(t, e, readStep(e, wholeHistory, withRevisions(3, 2, 1)), later)
+	e.Run(t, e.ReadStep(wholeHistory, withRevisions(3, 2, 1)), later)
 }
 
 var fakeSecret = regexp.MustCompile(`no-secret-[a-z-]+`)
@@ -134,13 +132,9 @@ func TestAccEnterpriseControlHistory_settingsAreSecret(t *testing.T) {
 func read(t *testing.T, name string) string {
 	t.Helper()
 	file, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	defer func() { _ = file.Close() }()
 	text, err := io.ReadAll(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return string(text)
 }

@@ -53,7 +53,7 @@ func TestAccGlobalUsageLimit_setChangedAndRemovedElsewhere(t *testing.T) {
 	limitElsewhere(e, avery, 7_000_000)
 	step := func(before func(), limit int64, action plancheck.ResourceActionType) resource.TestStep {
 		return resource.TestStep{
-			PreConfig: before, Config: e.Config(globalConfig(limit)), ConfigPlanChecks: plannedThenEmpty(globalAddress, action),
+			PreConfig: before, Config: e.Config(globalConfig(limit)), ConfigPlanChecks: acctest.PlannedThenEmpty(globalAddress, action),
 			ConfigStateChecks: globalHas(limit), Check: resource.ComposeTestCheckFunc(holdsGlobal(e, limit), holds(e, limits{avery: 7_000_000})),
 		}
 	}
@@ -77,7 +77,7 @@ func TestAccGlobalUsageLimit_unknownAtPlan(t *testing.T) {
 	}
 	runGlobal(t, e,
 		resource.TestStep{Config: config(2_000_000), Check: holdsGlobal(e, 2_000_000), ConfigPlanChecks: acctest.ThenEmpty},
-		resource.TestStep{Config: config(3_000_000), Check: holdsGlobal(e, 3_000_000), ConfigPlanChecks: plannedThenEmpty(globalAddress, plancheck.ResourceActionUpdate)},
+		resource.TestStep{Config: config(3_000_000), Check: holdsGlobal(e, 3_000_000), ConfigPlanChecks: acctest.PlannedThenEmpty(globalAddress, plancheck.ResourceActionUpdate)},
 	)
 }
 
@@ -139,7 +139,7 @@ func TestGlobalUsageLimit_removedElsewhere(t *testing.T) {
 	process().Apply(i, config)
 	globalLimitElsewhere(e, nil)
 	out := process().Apply(i, config)
-	if text := warningsOf(out); len(out.Errors) > 0 || out.Action != "create" || !strings.Contains(text, "Global Usage Limit Is Not Set: ") || !strings.Contains(text, "sets it again") {
+	if text := out.WarningText(); len(out.Errors) > 0 || out.Action != "create" || !strings.Contains(text, "Global Usage Limit Is Not Set: ") || !strings.Contains(text, "sets it again") {
 		t.Errorf("%s", out)
 	}
 	if got := liveGlobalLimit(e); got != 2_000_000 {
@@ -196,9 +196,7 @@ func TestGlobalUsageLimit_requests(t *testing.T) {
 		{3_000_000, "getGlobalUsageLimit setGlobalUsageLimit"},
 	} {
 		e.Journal().Reset()
-		if out := acctest.NewProcess(t, e, nil).Apply(i, acctest.Values{"limit": step.limit}); len(out.Errors) > 0 {
-			t.Fatal(out)
-		}
+		acctest.NewProcess(t, e, nil).Apply(i, acctest.Values{"limit": step.limit}).MustSucceed(t)
 		var sent []string
 		for _, entry := range e.Journal().Entries() {
 			sent = append(sent, entry.Operation)

@@ -29,7 +29,7 @@ func TestAccMember_byEmail(t *testing.T) {
 		is := func(attribute string, want knownvalue.Check) statecheck.StateCheck {
 			return statecheck.ExpectKnownValue("data.agentyard_member.x", tfjsonpath.New(attribute), want)
 		}
-		runSteps(t, e, readStep(e, memberConfig(email),
+		e.Run(t, e.ReadStep(memberConfig(email),
 			is("id", knownvalue.StringExact(id)), is("email", knownvalue.StringExact(email)), is("first_name", knownvalue.StringExact("Ada")), is("last_name", knownvalue.StringExact("Adams")),
 			is("created_at", knownvalue.StringExact("2026-03-01T12:04:00Z")), is("last_sign_in_at", knownvalue.Null()),
 			is("metadata", knownvalue.MapExact(map[string]knownvalue.Check{"team": knownvalue.StringExact("core"), "level": knownvalue.StringExact("3")})),
@@ -47,7 +47,7 @@ func TestAccMember_twoOfTheSameEmail(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	e := acctest.New(t)
-	runSteps(t, e, resource.TestStep{
+	e.Run(t, resource.TestStep{
 		Config:      "provider \"agentyard\" {\n  base_url = \"" + server.URL + "\"\n  api_key  = \"fk-x\"\n}\n" + memberConfig("ada@acme.example"),
 		ExpectError: regexp.MustCompile(`Member Is Ambiguous(.|\n)*2\s+members(.|\n)*ada@acme.example\s+\(user_1\),\s+Ada@acme.example\s+\(user_2\)`),
 	})
@@ -84,7 +84,7 @@ func TestAccMember_leavesBetweenRuns(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	joinMany(t, e, 3)
-	gone := failingStep(e, memberConfig("m1@acme.example"), `Member Not Found`)
+	gone := e.FailingStep(memberConfig("m1@acme.example"), `Member Not Found`)
 	gone.PreConfig = func() { e.API(http.MethodDelete, "/api/v0/organization/users?email=m1%40acme.example", nil, nil) }
-	runSteps(t, e, readStep(e, memberConfig("m1@acme.example")), gone)
+	e.Run(t, e.ReadStep(memberConfig("m1@acme.example")), gone)
 }

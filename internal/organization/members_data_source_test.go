@@ -20,19 +20,6 @@ import (
 // bootstrap is the email address of the manager in every new emulator.
 const bootstrap = "manager@agentyard.example"
 
-func runSteps(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
-	t.Helper()
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: steps})
-}
-
-func readStep(e *acctest.Env, hcl string, checks ...statecheck.StateCheck) resource.TestStep {
-	return resource.TestStep{Config: e.Config(hcl), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: checks}
-}
-
-func failingStep(e *acctest.Env, hcl, want string) resource.TestStep {
-	return resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)}
-}
-
 // join adds a member, a minute after the previous one, and returns the member's ID and API key.
 func join(t *testing.T, e *acctest.Env, h emulator.Human) (id, key string) {
 	t.Helper()
@@ -40,9 +27,7 @@ func join(t *testing.T, e *acctest.Env, h emulator.Human) (id, key string) {
 		e.Clock.Advance(time.Minute)
 	}
 	id, key, err := e.AddHuman(h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return id, key
 }
 
@@ -61,11 +46,6 @@ func serviceAccountKey(e *acctest.Env) string {
 	var minted struct{ APIKey struct{ Value string } }
 	e.API(http.MethodPost, "/api/v0/service-accounts/"+account.ID+"/api-keys", map[string]any{"name": "ci"}, &minted)
 	return minted.APIKey.Value
-}
-
-// oneLine returns a CLI's output without frames and line breaks.
-func oneLine(output string) string {
-	return regexp.MustCompile(`[\s│╷╵]+`).ReplaceAllString(output, " ")
 }
 
 const allMembers = `data "agentyard_members" "x" {}`
@@ -91,11 +71,9 @@ func TestAccMembers_everyField(t *testing.T) {
 		"team": "core", "level": 3, "lead": true, "tags": []string{"a", "b"}, "office": nil, "": "empty",
 	}})
 	join(t, e, emulator.Human{Email: "ben@acme.example"})
-	if err := e.Invite("cho@acme.example", ""); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, e.Invite("cho@acme.example", ""))
 	none := knownvalue.MapExact(map[string]knownvalue.Check{})
-	runSteps(t, e, readStep(e, allMembers, membersAre(
+	e.Run(t, e.ReadStep(allMembers, membersAre(
 		knownvalue.ObjectPartial(map[string]knownvalue.Check{"id": anyUser, "email": knownvalue.StringExact(bootstrap), "last_sign_in_at": knownvalue.StringExact("2026-03-01T12:00:00Z"), "metadata": none}),
 		knownvalue.ObjectExact(map[string]knownvalue.Check{
 			"id": knownvalue.StringExact(id), "email": knownvalue.StringExact("Ada.O'Neil+ci@Acme.example"), "first_name": knownvalue.StringExact("Ada"), "last_name": knownvalue.StringExact("O'Neil"),
@@ -117,13 +95,13 @@ func TestAccMembers_drift(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	joinMany(t, e, 2)
-	first := readStep(e, allMembers, withEmails(bootstrap, "m0@acme.example", "m1@acme.example"))
-	second := readStep(e, allMembers, withEmails(bootstrap, "m1@acme.example", "new@acme.example"))
+	first := e.ReadStep(allMembers, withEmails(bootstrap, "m0@acme.example", "m1@acme.example"))
+	second := e.ReadStep(allMembers, withEmails(bootstrap, "m1@acme.example", "new@acme.example"))
 	second.PreConfig = func() {
 		e.API(http.MethodDelete, "/api/v0/organization/users?email=m0%40acme.example", nil, nil)
 		join(t, e, emulator.Human{Email: "new@acme.example"})
 	}
-	runSteps(t, e, first, second)
+	e.Run(t, first, second)
 }
 
 // The emulator's lists have no duplicates, so another server simulates a service whose pages overlap.
@@ -139,5 +117,5 @@ func TestAccMembers_overlappingPages(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	e := acctest.New(t)
-	runSteps(t, e, resource.TestStep{Config: "provider \"agentyard\" {\n  base_url = \"" + server.URL + "\"\n  api_key  = \"fk-x\"\n}\n" + allMembers, ConfigStateChecks: []statecheck.StateCheck{withEmails("a@acme.example", "b@acme.example")}})
+	e.Run(t, resource.TestStep{Config: "provider \"agentyard\" {\n  base_url = \"" + server.URL + "\"\n  api_key  = \"fk-x\"\n}\n" + allMembers, ConfigStateChecks: []statecheck.StateCheck{withEmails("a@acme.example", "b@acme.example")}})
 }

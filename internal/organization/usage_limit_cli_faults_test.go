@@ -121,9 +121,7 @@ func interruptLastRun(t *testing.T, of brokenType, limits []int, afterCommit boo
 	running <- run
 	r := run.Wait()
 	cli.Write("provider_settings.tf", "")
-	if n := e.Journal().Count(of.write); n != len(limits) {
-		t.Fatalf("%d requests to write were sent: %s", n, r.Output)
-	}
+	e.WantRequests(t, of.write, len(limits))
 	// Only some CLIs add spaces.
 	state := strings.ReplaceAll(cli.MustRun("state", "pull").Output, " ", "")
 	if strings.Contains(state, `"status":"tainted"`) {

@@ -71,9 +71,7 @@ func TestUsageLimits_refusedByTheService(t *testing.T) {
 				i := acctest.NewProcess(t, e, nil).NewInstance(typeName)
 				acctest.NewProcess(t, e, nil).Apply(i, config).MustFail(t, "", append(strings.Split(want, "|"), "Cannot create "+object, operation)...)
 				e.Faults().Clear()
-				if out := acctest.NewProcess(t, e, nil).Apply(i, config); len(out.Errors) > 0 || out.Action != "create" {
-					t.Errorf("the next apply: %s", out)
-				}
+				acctest.NewProcess(t, e, nil).Apply(i, config).MustDo(t, "create")
 			})
 		}
 	}
@@ -82,9 +80,7 @@ func TestUsageLimits_refusedByTheService(t *testing.T) {
 func TestUserUsageLimit_refusedAtItsAttribute(t *testing.T) {
 	t.Parallel()
 	e := limitEnv(t, avery)
-	if err := e.Invite("invited@agentyard.example", ""); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, e.Invite("invited@agentyard.example", ""))
 	for name, tc := range map[string]struct {
 		config acctest.Values
 		at     string

@@ -154,10 +154,8 @@ func TestUsageLimits_faultsOfASharedRequest(t *testing.T) {
 				}
 				mustApply := func(configs []acctest.Values) {
 					t.Helper()
-					for k, out := range applyTogether(t, e, acctest.Values{"max_retries": 1}, instances, configs) {
-						if len(out.Errors) > 0 {
-							t.Fatalf("%s: %s", people[k], out)
-						}
+					for _, out := range applyTogether(t, e, acctest.Values{"max_retries": 1}, instances, configs) {
+						out.MustSucceed(t)
 					}
 				}
 				for _, before := range configs[:len(configs)-1] {
@@ -195,9 +193,7 @@ func TestUsageLimits_faultsOfASharedRequest(t *testing.T) {
 					t.Errorf("the emulator holds %v, the states %v, want %v", at, known, held)
 				}
 				for k, i := range instances {
-					if out := acctest.NewProcess(t, e, nil).Plan(i, last[k]); out.Action != "none" || len(out.Errors) > 0 {
-						t.Errorf("the plan of %s after convergence is not empty: %s", people[k], out)
-					}
+					acctest.NewProcess(t, e, nil).Plan(i, last[k]).MustDo(t, "none")
 				}
 			})
 		}

@@ -3,7 +3,6 @@ package organization_test
 import (
 	"fmt"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -84,12 +83,8 @@ func TestAccUserUsageLimitList_generatedConfigurationPlansClean(t *testing.T) {
 	cli.Write("all.tfquery.hcl", acctest.Example(t, "list-resources/agentyard_user_usage_limit/list-resource.tfquery.hcl"))
 	cli.MustRun("query", "-generate-config-out=generated.tf")
 	e.Journal().Reset()
-	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(r.Output, "Plan: 3 to import, 0 to add, 0 to change, 0 to destroy.") {
-		t.Errorf("the plan: %s", r.Output)
-	}
+	acctest.Says(t, cli.MustRun("plan", "-input=false").Output, "Plan: 3 to import, 0 to add, 0 to change, 0 to destroy.")
 	cli.MustRun("apply", "-auto-approve", "-input=false")
 	cli.MustPlanEmpty()
-	if n := e.Journal().Count("setUserUsageLimits"); n != 0 {
-		t.Errorf("%d requests to set limits", n)
-	}
+	e.WantRequests(t, "setUserUsageLimits", 0)
 }

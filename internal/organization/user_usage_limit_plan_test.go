@@ -13,14 +13,12 @@ import (
 // warnings.
 func said(t *testing.T, out acctest.Outcome, parts ...string) {
 	t.Helper()
-	text := warningsOf(out)
+	text := out.WarningText()
 	if len(out.Errors) > 0 || len(parts) == 0 && text != "" {
 		t.Errorf("%s", out)
 	}
 	for _, part := range parts {
-		if !strings.Contains(text, part) {
-			t.Errorf("the warnings lack %q: %s", part, out)
-		}
+		acctest.Says(t, text, part)
 	}
 }
 
@@ -61,9 +59,7 @@ func TestUserUsageLimit_manyWarnings(t *testing.T) {
 		out := p.Plan(p.NewInstance(userLimitType), acctest.Values{"email": email, "limit": 2_000_000})
 		said(t, out, "Limit Will Be Replaced: "+email)
 	}
-	if n := e.Journal().Count("getUserUsageLimits"); n != 1 {
-		t.Errorf("%d listings for the plans", n)
-	}
+	e.WantRequests(t, "getUserUsageLimits", 1)
 }
 
 // The CLI's output contains the warnings.
@@ -73,19 +69,19 @@ func TestAccUserUsageLimit_warningsThroughTheCLI(t *testing.T) {
 	haveJoined(t, e, avery)
 	limitElsewhere(e, avery, 5_000_000)
 	cli := acctest.NewCLI(t, e, limitConfig(avery, 2_000_000))
-	if text := oneLine(cli.MustRun("plan", "-input=false").Output); !strings.Contains(text, "Limit Will Be Replaced") || !strings.Contains(text, "already has a limit of 5000000 credits") {
+	if text := acctest.OneLine(cli.MustRun("plan", "-input=false").Output); !strings.Contains(text, "Limit Will Be Replaced") || !strings.Contains(text, "already has a limit of 5000000 credits") {
 		t.Errorf("the plan: %s", text)
 	}
 	cli.MustRun("apply", "-auto-approve", "-input=false")
-	if text := oneLine(cli.MustPlanEmpty().Output); strings.Contains(text, "Limit ") {
+	if text := acctest.OneLine(cli.MustPlanEmpty().Output); strings.Contains(text, "Limit ") {
 		t.Errorf("an empty plan warns: %s", text)
 	}
 	// The limit is set in the end, although a rename without a moved block also removes it.
 	cli.Write("main.tf", limitNamed("renamed", avery, 2_000_000))
-	if text := oneLine(cli.MustRun("plan", "-input=false").Output); strings.Contains(text, "Limit ") {
+	if text := acctest.OneLine(cli.MustRun("plan", "-input=false").Output); strings.Contains(text, "Limit ") {
 		t.Errorf("the plan of a rename warns: %s", text)
 	}
-	if text := oneLine(cli.MustRun("plan", "-destroy", "-input=false").Output); strings.Contains(text, "Limit ") {
+	if text := acctest.OneLine(cli.MustRun("plan", "-destroy", "-input=false").Output); strings.Contains(text, "Limit ") {
 		t.Errorf("the plan of the destruction warns: %s", text)
 	}
 }
@@ -100,14 +96,14 @@ func TestAccUserUsageLimit_managedTwice(t *testing.T) {
 	cli.Write("main.tf", limitNamed("a", avery, 2_000_000)+limitNamed("b", "AVERY@agentyard.example", 2_000_000))
 	cli.MustRun("import", "agentyard_user_usage_limit.b", "AVERY@agentyard.example")
 	for _, args := range [][]string{{"plan"}, {"plan", "-parallelism=1"}, {"plan", "-refresh-only"}} {
-		text := oneLine(cli.MustRun(append(args, "-input=false")...).Output)
+		text := acctest.OneLine(cli.MustRun(append(args, "-input=false")...).Output)
 		if strings.Count(text, "Warning: Limit Managed Twice") != 1 || !strings.Contains(text, "manage the limit of avery@agentyard.example and") || !strings.Contains(text, "terraform state rm ADDRESS") {
 			t.Errorf("%v: %s", args, text)
 		}
 	}
 	cli.MustRun("state", "rm", "agentyard_user_usage_limit.b")
 	cli.Write("main.tf", limitNamed("a", avery, 2_000_000))
-	if text := oneLine(cli.MustPlanEmpty().Output); strings.Contains(text, "Limit ") {
+	if text := acctest.OneLine(cli.MustPlanEmpty().Output); strings.Contains(text, "Limit ") {
 		t.Errorf("the plan without the second resource: %s", text)
 	}
 }
@@ -128,19 +124,17 @@ func TestAccUsageLimits_belowTheMinimum(t *testing.T) {
 			}
 			cli := acctest.NewCLI(t, e, config(5000))
 			const refused = "must be at least 1000000 when set or changed, got: "
-			if r := cli.Run("plan", "-input=false"); r.ExitCode != 1 || !strings.Contains(oneLine(r.Output), refused+"5000") || !strings.Contains(r.Output, "limit = 5000") {
+			if r := cli.Run("plan", "-input=false"); r.ExitCode != 1 || !strings.Contains(acctest.OneLine(r.Output), refused+"5000") || !strings.Contains(r.Output, "limit = 5000") {
 				t.Errorf("a new limit: %s", r.Output)
 			}
 			cli.MustRun("import", typeName+".test", tc.id)
 			cli.MustPlanEmpty()
 			cli.Write("main.tf", config(6000))
-			if r := cli.Run("plan", "-input=false"); r.ExitCode != 1 || !strings.Contains(oneLine(r.Output), refused+"6000") {
+			if r := cli.Run("plan", "-input=false"); r.ExitCode != 1 || !strings.Contains(acctest.OneLine(r.Output), refused+"6000") {
 				t.Errorf("a changed limit: %s", r.Output)
 			}
 			cli.Write("main.tf", config(1_000_000))
-			if text := cli.MustRun("plan", "-input=false").Output; !strings.Contains(text, "1 to change") {
-				t.Errorf("a valid limit: %s", text)
-			}
+			acctest.Says(t, cli.MustRun("plan", "-input=false").Output, "1 to change")
 		})
 	}
 }

@@ -119,26 +119,9 @@ func runLimits(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
 	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, CheckDestroy: holds(e, limits{}), Steps: steps})
 }
 
-// plannedThenEmpty expects an action in the plan, and an empty plan after it.
-func plannedThenEmpty(address string, action plancheck.ResourceActionType) resource.ConfigPlanChecks {
-	return resource.ConfigPlanChecks{
-		PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)},
-		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-	}
-}
-
 // settingsUnknownAtPlan returns a configuration whose provider key is created in the same apply.
 func settingsUnknownAtPlan(e *acctest.Env, hcl string) string {
 	return fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\nprovider \"agentyard\" {\n  base_url = %q\n  api_key  = terraform_data.key.output\n}\n%s", e.BootstrapKey(), e.URL(), hcl)
-}
-
-// warningsOf returns an outcome's warnings, one per line.
-func warningsOf(out acctest.Outcome) string {
-	text := ""
-	for _, w := range out.Warnings {
-		text += w.Summary + ": " + w.Detail + "\n"
-	}
-	return text
 }
 
 func limitHas(email string, limit int64) []statecheck.StateCheck {
@@ -154,7 +137,7 @@ func TestAccUserUsageLimit_setChangedAndReplaced(t *testing.T) {
 	e := limitEnv(t, avery, blake)
 	step := func(email, inState string, limit int64, action plancheck.ResourceActionType, want limits) resource.TestStep {
 		return resource.TestStep{
-			Config: e.Config(limitConfig(email, limit)), ConfigPlanChecks: plannedThenEmpty(limitAddress, action),
+			Config: e.Config(limitConfig(email, limit)), ConfigPlanChecks: acctest.PlannedThenEmpty(limitAddress, action),
 			ConfigStateChecks: limitHas(inState, limit), Check: holds(e, want),
 		}
 	}
@@ -178,12 +161,10 @@ func TestAccUserUsageLimit_spellingSendsNothing(t *testing.T) {
 	e := limitEnv(t, avery)
 	runLimits(t, e,
 		resource.TestStep{Config: e.Config(limitConfig("Avery@agentyard.example", 2_000_000)), ConfigStateChecks: limitHas("Avery@agentyard.example", 2_000_000), ConfigPlanChecks: acctest.ThenEmpty},
-		resource.TestStep{PreConfig: e.Journal().Reset, Config: e.Config(limitConfig(avery, 2_000_000)), ConfigStateChecks: limitHas("Avery@agentyard.example", 2_000_000), ConfigPlanChecks: plannedThenEmpty(limitAddress, plancheck.ResourceActionNoop)},
+		resource.TestStep{PreConfig: e.Journal().Reset, Config: e.Config(limitConfig(avery, 2_000_000)), ConfigStateChecks: limitHas("Avery@agentyard.example", 2_000_000), ConfigPlanChecks: acctest.PlannedThenEmpty(limitAddress, plancheck.ResourceActionNoop)},
 		resource.TestStep{
 			PreConfig: func() {
-				if n := e.Journal().Count("setUserUsageLimits"); n != 0 {
-					t.Errorf("%d requests to set limits", n)
-				}
+				e.WantRequests(t, "setUserUsageLimits", 0)
 			},
 			Config: e.Config(limitConfig(avery, 2_000_000)), PlanOnly: true,
 		},
@@ -210,9 +191,7 @@ func TestAccUserUsageLimit_importInAnotherCase(t *testing.T) {
 				t.Errorf("the import: %s", out)
 			}
 			cli.MustPlanEmpty()
-			if n := e.Journal().Count("setUserUsageLimits"); n != 0 {
-				t.Errorf("%d requests to set limits", n)
-			}
+			e.WantRequests(t, "setUserUsageLimits", 0)
 			cli.MustRun("destroy", "-auto-approve", "-input=false")
 			mustHold(t, e, limits{})
 		})
@@ -224,7 +203,7 @@ func TestAccUserUsageLimit_changedAndRemovedElsewhere(t *testing.T) {
 	e := limitEnv(t, avery, blake)
 	config := e.Config(limitConfig(avery, 2_000_000))
 	after := func(change func(), action plancheck.ResourceActionType) resource.TestStep {
-		return resource.TestStep{PreConfig: change, Config: config, ConfigPlanChecks: plannedThenEmpty(limitAddress, action), Check: holds(e, limits{avery: 2_000_000}), ConfigStateChecks: limitHas(avery, 2_000_000)}
+		return resource.TestStep{PreConfig: change, Config: config, ConfigPlanChecks: acctest.PlannedThenEmpty(limitAddress, action), Check: holds(e, limits{avery: 2_000_000}), ConfigStateChecks: limitHas(avery, 2_000_000)}
 	}
 	runLimits(t, e,
 		after(func() {}, plancheck.ResourceActionCreate),
@@ -239,7 +218,7 @@ func TestAccUserUsageLimit_changedAndRemovedElsewhere(t *testing.T) {
 				haveJoined(t, e, "Avery@AGENTYARD.example")
 				limitElsewhere(e, avery, 2_000_000)
 			},
-			Config: config, ConfigPlanChecks: plannedThenEmpty(limitAddress, plancheck.ResourceActionNoop), ConfigStateChecks: limitHas(avery, 2_000_000),
+			Config: config, ConfigPlanChecks: acctest.PlannedThenEmpty(limitAddress, plancheck.ResourceActionNoop), ConfigStateChecks: limitHas(avery, 2_000_000),
 		},
 	)
 }

@@ -39,7 +39,7 @@ func TestAccAPIKey_rotatesByTheEmulatorsClock(t *testing.T) {
 
 	// A key that is not rotated in time expires, both in the emulator and in the provider.
 	e.API("POST", "/_emulator/clock", map[string]string{"advance": "61d"}, nil)
-	if r := cli.MustRun("apply", "-auto-approve", "-input=false"); !strings.Contains(inOneLine(r.Output), "The apply creates a new key in its place") {
+	if r := cli.MustRun("apply", "-auto-approve", "-input=false"); !strings.Contains(acctest.OneLine(r.Output), "The apply creates a new key in its place") {
 		t.Errorf("the apply after the expiry: %s", r.Output)
 	}
 	if third := id(); third == second {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,7 +14,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
-	"github.com/hashicorp/terraform-plugin-testing/echoprovider"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
@@ -33,10 +31,8 @@ func ephemeralConfig(account, arguments string) string {
 // echoed passes the ephemeral key to the echo provider, which stores it in echo.test.data so that tests can check it.
 func echoed(t *testing.T, e *acctest.Env, config string, step resource.TestStep) {
 	t.Helper()
-	factories := maps.Clone(e.Factories)
-	factories["echo"] = echoprovider.NewProviderServer()
 	step.Config = e.Config(config + "provider \"echo\" {\n  data = ephemeral.agentyard_api_key.test\n}\nresource \"echo\" \"test\" {}\n")
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: factories, Steps: []resource.TestStep{step}})
+	e.RunEcho(t, step)
 }
 
 func noLiveKey(t *testing.T, e *acctest.Env) {
@@ -110,9 +106,7 @@ resource "terraform_data" "count" {
 	}
 	for _, name := range []string{"terraform.tfstate", "terraform.tfstate.backup", "saved.plan", "trace.log"} {
 		content, err := os.ReadFile(filepath.Join(cli.Dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, err)
 		if keyValues.Match(content) {
 			t.Errorf("%s holds a key", name)
 		}
@@ -210,13 +204,9 @@ func TestAPIKeyEphemeral_close(t *testing.T) {
 			data["opened"] = []byte(tc.private)
 		}
 		private, err := json.Marshal(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, err)
 		resp, err := p.CloseEphemeralResource(context.Background(), &tfprotov6.CloseEphemeralResourceRequest{TypeName: "agentyard_api_key", Private: private})
-		if err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, err)
 		text := ""
 		for _, d := range resp.Diagnostics {
 			text += d.Summary + ": " + d.Detail
@@ -235,13 +225,9 @@ func newServer(t *testing.T, e *acctest.Env) tfprotov6.ProviderServer {
 	t.Helper()
 	ctx := context.Background()
 	server, err := providerserver.NewProtocol6WithError(provider.New("test", provider.WithClock(e.Clock))())()
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	schemas, err := server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	object := schemas.Provider.ValueType().(tftypes.Object)
 	settings := map[string]tftypes.Value{}
 	for name, typ := range object.AttributeTypes {
@@ -249,9 +235,7 @@ func newServer(t *testing.T, e *acctest.Env) tfprotov6.ProviderServer {
 	}
 	settings["base_url"], settings["api_key"] = tftypes.NewValue(tftypes.String, e.URL()), tftypes.NewValue(tftypes.String, e.BootstrapKey())
 	config, err := tfprotov6.NewDynamicValue(object, tftypes.NewValue(object, settings))
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	resp, err := server.ConfigureProvider(ctx, &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.16.4", Config: &config})
 	if err != nil || len(resp.Diagnostics) > 0 {
 		t.Fatalf("configuring the provider: %v, %v", err, resp)

@@ -84,9 +84,7 @@ func keyMatrix(configs ...acctest.Values) acctest.Matrix {
 					t.Fatalf("a rotation must converge without help: %s", text)
 				}
 			}
-			if !strings.Contains(text, id) || !strings.Contains(text, "agentyard_api_key_revoke") {
-				t.Fatalf("the error lacks a remedy: %s", text)
-			}
+			acctest.Says(t, text, id, "agentyard_api_key_revoke")
 			revokeKey(e, account, id)
 		},
 	}

@@ -36,7 +36,7 @@ func TestAccAPIKeyList(t *testing.T) {
 	of := func(account, key string) map[string]string {
 		return map[string]string{"service_account_id": account, "id": key}
 	}
-	runSteps(t, e,
+	e.Run(t,
 		queryStep(e, keyList(""),
 			querycheck.ExpectLength(address, 2),
 			querycheck.ExpectIdentity(address, identity(ci, live.ID)), querycheck.ExpectIdentity(address, identity(cd, other.ID)),
@@ -67,10 +67,8 @@ func TestAccAPIKeyList_isLazy(t *testing.T) {
 		newKey(e, id, "two")
 	}
 	e.Journal().Reset()
-	runSteps(t, e, queryStep(e, keyList("  limit = 1"), querycheck.ExpectLength("agentyard_api_key.test", 1)))
-	if n := e.Journal().Count("listApiKeys"); n != 1 {
-		t.Errorf("%d listings of keys for one result", n)
-	}
+	e.Run(t, queryStep(e, keyList("  limit = 1"), querycheck.ExpectLength("agentyard_api_key.test", 1)))
+	e.WantRequests(t, "listApiKeys", 1)
 }
 
 func TestAccAPIKeyList_errors(t *testing.T) {
@@ -85,22 +83,22 @@ func TestAccAPIKeyList_errors(t *testing.T) {
 	} {
 		step := queryStep(e, keyList(lines))
 		step.ExpectError = regexp.MustCompile(want)
-		runSteps(t, e, step)
+		e.Run(t, step)
 	}
 	// The keys of the second account cannot be listed.
 	e.Faults().Add(emulator.Fault{Operation: "listApiKeys", Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1, Times: -1})
 	step := queryStep(e, keyList(""))
 	step.ExpectError = regexp.MustCompile(`Cannot list API keys(.|\n)*listApiKeys(.|\n)*500`)
-	runSteps(t, e, step)
+	e.Run(t, step)
 	e.Faults().Clear()
 	e.Faults().Add(emulator.Fault{Operation: "listServiceAccounts", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
 	step.ExpectError = regexp.MustCompile(`Cannot list API keys(.|\n)*listServiceAccounts(.|\n)*403(.|\n)*Manager\s+role`)
-	runSteps(t, e, step)
+	e.Run(t, step)
 	// A 404 for the keys of an existing account does not prove that the account is gone.
 	e.Faults().Clear()
 	e.Faults().Add(emulator.Fault{Operation: "listApiKeys", Kind: emulator.FaultStatusBeforeCommit, Status: 404, After: 1})
 	step.ExpectError = regexp.MustCompile(`Cannot list API keys(.|\n)*listApiKeys(.|\n)*404`)
-	runSteps(t, e, step)
+	e.Run(t, step)
 }
 
 // An account that is deleted during the list is skipped, and the others are listed.
@@ -115,7 +113,7 @@ func TestAccAPIKeyList_accountVanishesMeanwhile(t *testing.T) {
 	newKey(e, newAccount(e, "a"), "k")
 	doomed = newAccount(e, "b")
 	newKey(e, doomed, "k")
-	runSteps(t, e, queryStep(e, keyList(""), querycheck.ExpectLength("agentyard_api_key.test", 1)))
+	e.Run(t, queryStep(e, keyList(""), querycheck.ExpectLength("agentyard_api_key.test", 1)))
 }
 
 // The configuration that a query generates imports every live key of an organization. The plan changes nothing, and neither
@@ -132,13 +130,9 @@ func TestAccAPIKeyList_generatedConfigurationPlansClean(t *testing.T) {
 	cli.Write("live.tfquery.hcl", keyList(""))
 	query := cli.MustRun("query", "-generate-config-out=generated.tf")
 	plan := cli.MustRun("plan", "-input=false")
-	if !strings.Contains(plan.Output, "Plan: 4 to import, 0 to add, 0 to change, 0 to destroy.") {
-		t.Errorf("the plan: %s", plan.Output)
-	}
+	acctest.Says(t, plan.Output, "Plan: 4 to import, 0 to add, 0 to change, 0 to destroy.")
 	generated, err := os.ReadFile(filepath.Join(cli.Dir, "generated.tf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	for _, value := range values {
 		if strings.Contains(query.Output+plan.Output+string(generated), value) {
 			t.Error("the value of a key is shown")

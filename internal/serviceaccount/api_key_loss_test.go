@@ -72,9 +72,7 @@ func TestAPIKey_keysOfOthersAreLeftAlone(t *testing.T) {
 			e, account := newAccountEnv(t)
 			p := acctest.NewProcess(t, e, patient)
 			i := p.NewInstance(keyType)
-			if out := p.Apply(i, config(account, "1")); len(out.Errors) > 0 {
-				t.Fatal(out)
-			}
+			p.Apply(i, config(account, "1")).MustSucceed(t)
 			theirs := disturb(e, account, i.ID())
 			old := i.ID()
 			out := acctest.NewProcess(t, e, patient).Apply(i, config(account, "2"))
@@ -101,17 +99,13 @@ func TestAPIKey_killedRotationConvergesAfterTheGracePeriod(t *testing.T) {
 	}
 	p := acctest.NewProcess(t, e, patient)
 	i := p.NewInstance(keyType)
-	if out := p.Apply(i, config("1")); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
+	p.Apply(i, config("1")).MustSucceed(t)
 	var lost struct{ APIKey mintedJSON }
 	e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys/"+i.ID()+"/rotate", map[string]any{"gracePeriodMinutes": 10}, &lost)
 
 	out := acctest.NewProcess(t, e, nil).Apply(i, config("2"))
 	for _, part := range []string{lost.APIKey.ID, i.ID(), "grace period", "agentyard_api_key_revoke"} {
-		if !strings.Contains(out.Text(), part) {
-			t.Errorf("the error lacks %q: %s", part, out)
-		}
+		acctest.Says(t, out.Text(), part)
 	}
 	e.Clock.Advance(11 * 60e9)
 	out = acctest.NewProcess(t, e, nil).Plan(i, config("2"))
@@ -121,9 +115,7 @@ func TestAPIKey_killedRotationConvergesAfterTheGracePeriod(t *testing.T) {
 	if destruction := acctest.NewProcess(t, e, nil).Plan(i, nil); !strings.Contains(destruction.String(), lost.APIKey.ID) {
 		t.Errorf("the plan of the destruction does not name what is revoked: %s", destruction)
 	}
-	if out := acctest.NewProcess(t, e, nil).Apply(i, config("2")); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
+	acctest.NewProcess(t, e, nil).Apply(i, config("2")).MustSucceed(t)
 	if live := liveKeys(e); len(live) != 1 || live[0] != i.ID() || !authenticates(e, i.Attribute("key")) {
 		t.Errorf("the live keys are %v, the state holds %s", live, i.ID())
 	}
@@ -142,9 +134,7 @@ func TestAPIKey_lostKeyThatCannotBeRevoked(t *testing.T) {
 			p := acctest.NewProcess(t, e, patient)
 			i := p.NewInstance(keyType)
 			if before != "" {
-				if out := p.Apply(i, config(before)); len(out.Errors) > 0 {
-					t.Fatal(out)
-				}
+				p.Apply(i, config(before)).MustSucceed(t)
 			}
 			operation := map[string]string{"mint": "createApiKey", "rotation": "rotateApiKey"}[name]
 			e.Faults().Add(
@@ -158,9 +148,7 @@ func TestAPIKey_lostKeyThatCannotBeRevoked(t *testing.T) {
 				t.Fatalf("the live keys are %v", live)
 			}
 			for _, part := range []string{live[0], operation, "revokeApiKey", "agentyard_api_key_revoke"} {
-				if !strings.Contains(out.Text(), part) {
-					t.Errorf("the error lacks %q: %s", part, out)
-				}
+				acctest.Says(t, out.Text(), part)
 			}
 			if strings.Contains(out.Text(), "Nothing was created") {
 				t.Errorf("the error says that nothing was created: %s", out)

@@ -29,9 +29,7 @@ func TestAccAPIKeyRevoke_invokedByHand(t *testing.T) {
 	// The action can be repeated.
 	for range 2 {
 		r := cli.MustRun("apply", "-invoke=action.agentyard_api_key_revoke.it", "-auto-approve", "-input=false")
-		if !strings.Contains(r.Output, "Revoked API key "+leaked.ID+" of service account "+account) {
-			t.Errorf("no progress is shown: %s", r.Output)
-		}
+		acctest.Says(t, r.Output, "Revoked API key "+leaked.ID+" of service account "+account)
 	}
 	if answered(e, leaked.Value) != 401 || answered(e, other.Value) != 200 {
 		t.Errorf("the revoked key is answered %d, the other one %d", answered(e, leaked.Value), answered(e, other.Value))
@@ -62,9 +60,7 @@ resource "terraform_data" "migration" {
 		t.Errorf("the key is answered %d", answered(e, key.Value))
 	}
 	cli.MustPlanEmpty()
-	if n := e.Journal().Count("revokeApiKey"); n != 1 {
-		t.Errorf("%d revocations were sent", n)
-	}
+	e.WantRequests(t, "revokeApiKey", 1)
 }
 
 // The variable is null except in an emergency. If the action is invoked without it, the error names the argument.
@@ -76,12 +72,10 @@ func TestAccAPIKeyRevoke_nullID(t *testing.T) {
 	cli := acctest.NewCLI(t, e, "variable \"leaked\" {\n  type = string\n  default = null\n}\n"+strings.Replace(revokeAction(account, "X"), `"X"`, "var.leaked", 1))
 	cli.MustPlanEmpty()
 	r := cli.Run("apply", "-invoke=action.agentyard_api_key_revoke.it", "-auto-approve", "-input=false")
-	if text := inOneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "Missing ID") || !strings.Contains(text, "key_id is null") {
+	if text := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "Missing ID") || !strings.Contains(text, "key_id is null") {
 		t.Errorf("exit code %d\n%s", r.ExitCode, r.Output)
 	}
-	if n := e.Journal().Count("revokeApiKey"); n != 0 {
-		t.Errorf("%d revocations", n)
-	}
+	e.WantRequests(t, "revokeApiKey", 0)
 }
 
 // revoke invokes the action in a new process.

@@ -20,9 +20,6 @@ var (
 	keyValues = regexp.MustCompile(`fk-[A-Za-z0-9_-]{20,}`)
 )
 
-// inOneLine removes the line breaks from diagnostics.
-func inOneLine(text string) string { return blanks.ReplaceAllString(text, " ") }
-
 // A thousand keys of ten accounts are read with one list request for each account, and two requests for the accounts.
 func TestAPIKey_planOfAThousandKeys(t *testing.T) {
 	t.Parallel()
@@ -38,9 +35,7 @@ func TestAPIKey_planOfAThousandKeys(t *testing.T) {
 		name := fmt.Sprint("robots-", a)
 		account := newAccount(e, name)
 		i := importing.NewInstance(accountType)
-		if out := importing.Import(i, account); len(out.Errors) > 0 {
-			t.Fatal(out)
-		}
+		importing.Import(i, account).MustSucceed(t)
 		all = append(all, instance{i, acctest.Values{"name": name}})
 		var made []mintedJSON
 		for k := range keys {
@@ -48,9 +43,7 @@ func TestAPIKey_planOfAThousandKeys(t *testing.T) {
 		}
 		for k, key := range made {
 			i := importing.NewInstance(keyType)
-			if out := importing.Import(i, account+"/"+key.ID); len(out.Errors) > 0 {
-				t.Fatal(out)
-			}
+			importing.Import(i, account+"/"+key.ID).MustSucceed(t)
 			all = append(all, instance{i, acctest.Values{"service_account_id": account, "name": fmt.Sprint("key-", k)}})
 		}
 	}
@@ -112,9 +105,7 @@ func TestAccAPIKey_logHoldsNoKey(t *testing.T) {
 	run := func(args ...string) {
 		shown = append(shown, cli.MustRun(args...).Output)
 		state, err := os.ReadFile(filepath.Join(cli.Dir, "terraform.tfstate"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, err)
 		for _, found := range value.FindAllStringSubmatch(string(state), -1) {
 			values = append(values, found[1])
 		}
@@ -127,9 +118,7 @@ func TestAccAPIKey_logHoldsNoKey(t *testing.T) {
 	run("plan", "-input=false")
 	run("destroy", "-auto-approve", "-input=false")
 	trace, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	if len(values) < 2 || len(trace) < 10_000 || !strings.Contains(string(trace), "rotateApiKey") {
 		t.Fatalf("%d values and a log of %d bytes prove nothing", len(values), len(trace))
 	}
@@ -172,7 +161,7 @@ variable "key_id" {
 		t.Fatalf("the emulator holds %+v", left)
 	}
 	r := cli.Run("apply", "-auto-approve", "-input=false", "-lock=false")
-	if text := inOneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "terraform import ADDRESS "+account+"/"+left[0].ID) || !strings.Contains(text, "key_id = \""+left[0].ID+"\"") {
+	if text := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "terraform import ADDRESS "+account+"/"+left[0].ID) || !strings.Contains(text, "key_id = \""+left[0].ID+"\"") {
 		t.Fatalf("exit code %d\n%s", r.ExitCode, r.Output)
 	}
 	cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false", "-var=key_id="+left[0].ID, "-invoke=action.agentyard_api_key_revoke.newer")
@@ -214,7 +203,7 @@ func TestAccAPIKey_killedRotation(t *testing.T) {
 			if grace > 0 {
 				left := slices.MaxFunc(listKeys(e, account), func(a, b keyJSON) int { return strings.Compare(a.ID, b.ID) }) // IDs are ordered by time.
 				r := cli.Run("apply", "-auto-approve", "-input=false", "-lock=false")
-				if text := inOneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "grace period") || !strings.Contains(text, "key_id = \""+left.ID+"\"") {
+				if text := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "grace period") || !strings.Contains(text, "key_id = \""+left.ID+"\"") {
 					t.Fatalf("exit code %d\n%s", r.ExitCode, r.Output)
 				}
 				revokeKey(e, account, left.ID)
@@ -243,14 +232,10 @@ func TestAPIKey_destroyAfterAKilledRotation(t *testing.T) {
 			}
 			p := acctest.NewProcess(t, e, nil)
 			i := p.NewInstance(keyType)
-			if out := p.Apply(i, config("1")); len(out.Errors) > 0 {
-				t.Fatal(out)
-			}
+			p.Apply(i, config("1")).MustSucceed(t)
 			e.API("POST", "/api/v0/service-accounts/"+account+"/api-keys/"+i.ID()+"/rotate", map[string]any{"gracePeriodMinutes": grace}, nil)
 			out := acctest.NewProcess(t, e, nil).Apply(i, nil)
-			if len(out.Errors) > 0 {
-				t.Fatal(out)
-			}
+			out.MustSucceed(t)
 			live := liveKeys(e)
 			if grace == 0 && len(live) > 0 {
 				t.Errorf("%v lives on", live)
@@ -395,8 +380,6 @@ func TestAPIKey_mintNeedsNoOtherRequest(t *testing.T) {
 		if i.Attribute("created_at") != "2026-03-01T12:00:00Z" || i.Attribute("next_rotation_at") != "2026-03-11T12:00:00Z" {
 			t.Errorf("created_at %q, next_rotation_at %q", i.Attribute("created_at"), i.Attribute("next_rotation_at"))
 		}
-		if out := acctest.NewProcess(t, e, nil).Plan(i, config(v)); out.Action != "none" {
-			t.Error(out)
-		}
+		acctest.NewProcess(t, e, nil).Plan(i, config(v)).MustDo(t, "none")
 	}
 }

@@ -22,7 +22,7 @@ func TestAccAPIKeysDataSource(t *testing.T) {
 	keys := func(checks ...knownvalue.Check) statecheck.StateCheck {
 		return statecheck.ExpectKnownValue("data.agentyard_api_keys.x", tfjsonpath.New("api_keys"), knownvalue.ListExact(checks))
 	}
-	runSteps(t, e, stepThenEmpty(e, hcl, nil, keys()))
+	e.Run(t, stepThenEmpty(e, hcl, nil, keys()))
 
 	newKey(e, newAccount(e, "other"), "not theirs")
 	first := newKey(e, account, "first")
@@ -37,7 +37,7 @@ func TestAccAPIKeysDataSource(t *testing.T) {
 			"created_at": knownvalue.StringExact(createdAt), "expires_at": expiresAt, "is_revoked": isRevoked, "revoked_at": revokedAt,
 		})
 	}
-	runSteps(t, e, stepThenEmpty(e, hcl, nil, keys(
+	e.Run(t, stepThenEmpty(e, hcl, nil, keys(
 		key("second", "2026-03-01T12:01:00Z", knownvalue.StringExact("2026-03-01T13:00:00Z"), knownvalue.Bool(false), knownvalue.Null()),
 		key("first", "2026-03-01T12:00:00Z", knownvalue.Null(), knownvalue.Bool(true), knownvalue.StringExact("2026-03-01T12:02:00Z")),
 	)))

@@ -84,9 +84,7 @@ func TestServiceAccounts_invalidConfiguration(t *testing.T) {
 	}
 	p := acctest.NewProcess(t, acctest.New(t), nil)
 	both := p.Plan(p.NewInstance(keyType), key(acctest.Values{"expires_in": "1d", "expires_at": "2027-01-01T00:00:00Z"}))
-	if !strings.Contains(both.Text(), "Invalid Attribute Combination") {
-		t.Errorf("both expiries: %s", both)
-	}
+	acctest.Says(t, both.Text(), "Invalid Attribute Combination")
 	negative := p.Plan(p.NewInstance(keyType), key(acctest.Values{"expires_in": "1d", "rotation": rotation{"before_expiry": "-1h", "grace_period_minutes": 5}}))
 	if text := negative.Text(); !strings.Contains(text, "Invalid Duration: rotation.before_expiry must be a duration") || strings.Contains(text, "Grace Period") {
 		t.Errorf("a negative duration: %s", negative)
@@ -119,9 +117,7 @@ func TestServiceAccounts_refusedByTheService(t *testing.T) {
 					t.Errorf("the emulator holds %+v, the state %s", listAccounts(e), i.State)
 				}
 				e.Faults().Clear()
-				if out := acctest.NewProcess(t, e, nil).Apply(i, object.config); len(out.Errors) > 0 || out.Action != "create" {
-					t.Errorf("the next apply: %s", out)
-				}
+				acctest.NewProcess(t, e, nil).Apply(i, object.config).MustDo(t, "create")
 			})
 		}
 	}
@@ -156,9 +152,7 @@ func TestServiceAccounts_passingFaults(t *testing.T) {
 					if out := acctest.NewProcess(t, e, nil).Apply(i, config); len(out.Errors) > 0 {
 						t.Errorf("%s: %s", fault.Operation, out)
 					}
-					if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "none" {
-						t.Errorf("after %s: %s", fault.Operation, out)
-					}
+					acctest.NewProcess(t, e, nil).Plan(i, config).MustDo(t, "none")
 					if key := i.Attribute("key"); key != "" && !authenticates(e, key) {
 						t.Errorf("after %s: the key in the state does not authenticate", fault.Operation)
 					}
@@ -176,9 +170,7 @@ func TestServiceAccounts_areForManagers(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
 	_, user, err := e.AddHuman(emulator.Human{Email: "user@acme.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	for _, key := range []string{newKey(e, account, "robot").Value, user} {
 		p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
 		for typeName, object := range objects(account) {

@@ -14,11 +14,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-func runSteps(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
-	t.Helper()
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: steps})
-}
-
 func stepThenEmpty(e *acctest.Env, hcl string, before func(), checks ...statecheck.StateCheck) resource.TestStep {
 	return resource.TestStep{PreConfig: before, Config: e.Config(hcl), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: checks}
 }
@@ -32,7 +27,7 @@ func TestAccServiceAccountDataSource_byIDAndByName(t *testing.T) {
 	is := func(name, attribute, want string) statecheck.StateCheck {
 		return statecheck.ExpectKnownValue("data.agentyard_service_account."+name, tfjsonpath.New(attribute), knownvalue.StringExact(want))
 	}
-	runSteps(t, e, stepThenEmpty(e, `
+	e.Run(t, stepThenEmpty(e, `
 data "agentyard_service_account" "by_id" {
   id = "`+id+`"
 }
@@ -54,7 +49,7 @@ func TestAccServiceAccountDataSource_twoOfTheSameName(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	e := acctest.New(t)
-	runSteps(t, e, resource.TestStep{
+	e.Run(t, resource.TestStep{
 		Config:      "provider \"agentyard\" {\n  base_url = \"" + server.URL + "\"\n  api_key  = \"fk-x\"\n}\ndata \"agentyard_service_account\" \"x\" {\n  name = \"ci\"\n}\n",
 		ExpectError: regexp.MustCompile(`Service Account Is Ambiguous(.|\n)*2\s+service\s+accounts(.|\n)*sa_1,\s+sa_2(.|\n)*Set\s+id\s+instead`),
 	})
@@ -67,7 +62,7 @@ func TestAccServiceAccountsDataSource(t *testing.T) {
 		return statecheck.ExpectKnownValue("data.agentyard_service_accounts.x", tfjsonpath.New("service_accounts"), knownvalue.ListExact(checks))
 	}
 	const hcl = `data "agentyard_service_accounts" "x" {}`
-	runSteps(t, e, stepThenEmpty(e, hcl, nil, all()))
+	e.Run(t, stepThenEmpty(e, hcl, nil, all()))
 	for _, name := range []string{"c", "a", "b"} {
 		newAccount(e, name)
 	}
@@ -76,5 +71,5 @@ func TestAccServiceAccountsDataSource(t *testing.T) {
 			"id": knownvalue.StringRegexp(regexp.MustCompile(`^sa_`)), "name": knownvalue.StringExact(name), "description": knownvalue.Null(), "status": knownvalue.StringExact("active"),
 		})
 	}
-	runSteps(t, e, stepThenEmpty(e, hcl, nil, all(named("a"), named("b"), named("c"))))
+	e.Run(t, stepThenEmpty(e, hcl, nil, all(named("a"), named("b"), named("c"))))
 }

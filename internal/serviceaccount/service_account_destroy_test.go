@@ -39,9 +39,7 @@ func TestServiceAccount_destroyWarnsHowManyComputersGoWithIt(t *testing.T) {
 			e := acctest.New(t)
 			p := acctest.NewProcess(t, e, nil)
 			i := p.NewInstance(accountType)
-			if out := p.Apply(i, acctest.Values{"name": "ci"}); len(out.Errors) > 0 {
-				t.Fatal(out)
-			}
+			p.Apply(i, acctest.Values{"name": "ci"}).MustSucceed(t)
 			for n := range tc.computers {
 				newComputer(e, i.ID(), fmt.Sprint("c-", n))
 			}
@@ -60,9 +58,7 @@ func TestServiceAccount_destroyWarnsHowManyComputersGoWithIt(t *testing.T) {
 					t.Errorf("%q does not hold %q", text, want)
 				}
 			}
-			if got := e.Journal().Count("listComputers"); got != tc.listings {
-				t.Errorf("%d listings of computers, want %d", got, tc.listings)
-			}
+			e.WantRequests(t, "listComputers", tc.listings)
 		})
 	}
 }
@@ -73,12 +69,8 @@ func TestServiceAccount_refusedDestructionSaysOfWhat(t *testing.T) {
 	e := acctest.New(t)
 	p := acctest.NewProcess(t, e, nil)
 	account, key := p.NewInstance(accountType), p.NewInstance(keyType)
-	if out := p.Apply(account, acctest.Values{"name": "ci"}); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
-	if out := p.Apply(key, acctest.Values{"service_account_id": account.ID(), "name": "deploy"}); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
+	p.Apply(account, acctest.Values{"name": "ci"}).MustSucceed(t)
+	p.Apply(key, acctest.Values{"service_account_id": account.ID(), "name": "deploy"}).MustSucceed(t)
 	for _, tc := range []struct {
 		instance        *acctest.Instance
 		operation, want string
@@ -99,18 +91,14 @@ func TestServiceAccount_destroyTakesComputersAndKeys(t *testing.T) {
 	e := acctest.New(t)
 	p := acctest.NewProcess(t, e, nil)
 	i := p.NewInstance(accountType)
-	if out := p.Apply(i, acctest.Values{"name": "ci"}); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
+	p.Apply(i, acctest.Values{"name": "ci"}).MustSucceed(t)
 	newComputer(e, i.ID(), "theirs")
 	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": "ours"}, nil)
 	key := newKey(e, i.ID(), "k").Value
 	if status, _ := e.TryWithKey(key, http.MethodGet, "/api/v0/computers", nil); status != 200 {
 		t.Fatalf("the key is answered %d before", status)
 	}
-	if out := p.Apply(i, nil); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
+	p.Apply(i, nil).MustSucceed(t)
 	if status, _ := e.TryWithKey(key, http.MethodGet, "/api/v0/computers", nil); status != 401 {
 		t.Errorf("the key is answered %d after", status)
 	}
@@ -168,9 +156,7 @@ func TestServiceAccount_destroyWarnsForEachOfMany(t *testing.T) {
 		i := p.NewInstance(accountType)
 		p.Apply(i, acctest.Values{"name": fmt.Sprint("ci-", n)})
 		newComputer(e, i.ID(), fmt.Sprint("c-", n))
-		if text := warningsOf(p.Plan(i, nil)); !strings.Contains(text, fmt.Sprint("c-", n)) {
-			t.Errorf("account %d: %q", n, text)
-		}
+		acctest.Says(t, warningsOf(p.Plan(i, nil)), fmt.Sprint("c-", n))
 	}
 }
 
@@ -229,7 +215,7 @@ func TestAccServiceAccount_planSharesItsReads(t *testing.T) {
 	plan := stepThenEmpty(e, cfg, e.Journal().Reset)
 	plan.PlanOnly = true
 	plan.ConfigPlanChecks.PostApplyPostRefresh = nil
-	runSteps(t, e, stepThenEmpty(e, cfg, nil), plan)
+	e.Run(t, stepThenEmpty(e, cfg, nil), plan)
 	reads := 0
 	for _, entry := range e.Journal().Entries() {
 		if entry.Method == http.MethodGet && entry.Operation != "listComputers" {

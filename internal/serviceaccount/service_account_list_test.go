@@ -3,7 +3,6 @@ package serviceaccount_test
 import (
 	"net/http"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -43,7 +42,7 @@ func TestAccServiceAccountList(t *testing.T) {
 	newAccount(e, "c")
 	of := byIdentity(map[string]string{"id": id})
 	const address = "agentyard_service_account.test"
-	runSteps(t, e,
+	e.Run(t,
 		queryStep(e, "list \"agentyard_service_account\" \"test\" {\n  provider = agentyard\n  include_resource = true\n}",
 			querycheck.ExpectLength(address, 3),
 			querycheck.ExpectIdentity(address, map[string]knownvalue.Check{"id": knownvalue.StringExact(id)}),
@@ -63,7 +62,7 @@ func TestAccServiceAccountList_errors(t *testing.T) {
 	e.Faults().Add(emulator.Fault{Operation: "listServiceAccounts", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
 	step := queryStep(e, "list \"agentyard_service_account\" \"test\" {\n  provider = agentyard\n}")
 	step.ExpectError = regexp.MustCompile(`Cannot list service accounts(.|\n)*listServiceAccounts(.|\n)*403(.|\n)*Manager\s+role`)
-	runSteps(t, e, step)
+	e.Run(t, step)
 }
 
 // The configuration that a query generates imports all accounts of an organization.
@@ -77,9 +76,7 @@ func TestAccServiceAccountList_generatedConfigurationPlansClean(t *testing.T) {
 	cli := acctest.NewCLI(t, e, "")
 	cli.Write("all.tfquery.hcl", acctest.Example(t, "list-resources/agentyard_service_account/list-resource.tfquery.hcl"))
 	cli.MustRun("query", "-generate-config-out=generated.tf")
-	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(r.Output, "Plan: 2 to import, 0 to add, 0 to change, 0 to destroy.") {
-		t.Errorf("the plan: %s", r.Output)
-	}
+	acctest.Says(t, cli.MustRun("plan", "-input=false").Output, "Plan: 2 to import, 0 to add, 0 to change, 0 to destroy.")
 	cli.MustRun("apply", "-auto-approve", "-input=false")
 	cli.MustPlanEmpty()
 }

@@ -51,22 +51,18 @@ resource "agentyard_api_key" "taken" {
   name               = "deploy"
 }
 `, builds.ID))
-	if out := cli.MustRun("plan", "-input=false").Output; !strings.Contains(out, "2 to add") {
-		t.Errorf("names that are taken:\n%s", out)
-	}
+	acctest.Says(t, cli.MustRun("plan", "-input=false").Output, "2 to add")
 	r := cli.Run("apply", "-auto-approve", "-input=false")
 	if r.ExitCode == 0 || e.Journal().Count("createServiceAccount")+e.Journal().Count("createApiKey") != 0 {
 		t.Errorf("the apply created something:\n%s", r.Output)
 	}
 	for _, want := range []string{"terraform import ADDRESS " + robot.ID, "terraform import ADDRESS " + builds.ID + "/" + key.APIKey.ID, "action.agentyard_api_key_revoke.NAME"} {
-		if !strings.Contains(inOneLine(r.Output), want) {
-			t.Errorf("no %q in %s", want, r.Output)
-		}
+		acctest.Says(t, acctest.OneLine(r.Output), want)
 	}
 
 	// A new key with a missing account can be planned, because a destroy also plans keys whose account is gone.
 	cli.Write("main.tf", "resource \"agentyard_api_key\" \"lost\" {\n  service_account_id = \"unknown\"\n  name = \"deploy\"\n}\n")
-	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(inOneLine(r.Output), `service_account_id = "unknown"`) {
+	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(acctest.OneLine(r.Output), `service_account_id = "unknown"`) {
 		t.Errorf("an unknown account:\n%s", r.Output)
 	}
 }
@@ -75,13 +71,11 @@ func TestAccServiceAccount_aRoleTooLowFailsInThePlan(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
 	_, key, err := e.AddHuman(emulator.Human{Email: "dev@people.example", Role: "user"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	cli := acctest.NewCLI(t, e, "resource \"agentyard_service_account\" \"new\" {\n  count = 5\n  name  = \"new-${count.index}\"\n}\n")
 	cli.Setenv("AGENTYARD_API_KEY", key)
 	r := cli.Run("plan", "-input=false")
-	if out := inOneLine(r.Output); r.ExitCode == 0 || strings.Count(out, "Error: ") != 1 || !strings.Contains(out, "Manager role or higher") || e.Journal().Count("listServiceAccounts") != 1 {
+	if out := acctest.OneLine(r.Output); r.ExitCode == 0 || strings.Count(out, "Error: ") != 1 || !strings.Contains(out, "Manager role or higher") || e.Journal().Count("listServiceAccounts") != 1 {
 		t.Errorf("exit code %d, %d listings:\n%s", r.ExitCode, e.Journal().Count("listServiceAccounts"), r.Output)
 	}
 }

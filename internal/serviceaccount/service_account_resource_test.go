@@ -71,10 +71,7 @@ func noAccountLeft(e *acctest.Env) resource.TestCheckFunc {
 }
 
 func accountAction(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
-	return resource.ConfigPlanChecks{
-		PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(accountAddress, action)},
-		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-	}
+	return acctest.PlannedThenEmpty(accountAddress, action)
 }
 
 func accountHas(name string, check knownvalue.Check) statecheck.StateCheck {
@@ -148,9 +145,7 @@ func TestAccServiceAccount_statusIsSentOnlyWhereItDiffers(t *testing.T) {
 		ProtoV6ProviderFactories: e.Factories,
 		Steps:                    []resource.TestStep{{Config: e.Config(accountConfig("name = \"ci\"\nstatus = \"active\"")), ConfigPlanChecks: acctest.ThenEmpty}},
 	})
-	if n := e.Journal().Count("updateServiceAccount"); n != 0 {
-		t.Errorf("%d updates were sent", n)
-	}
+	e.WantRequests(t, "updateServiceAccount", 0)
 }
 
 func TestAccServiceAccount_changedAndDeletedElsewhere(t *testing.T) {
@@ -192,9 +187,7 @@ func TestAccServiceAccount_goneBetweenPlanAndDestroy(t *testing.T) {
 			return nil
 		}}},
 	})
-	if n := e.Journal().Count("deleteServiceAccount"); n != 1 {
-		t.Errorf("%d deletions were sent, want 1", n)
-	}
+	e.WantRequests(t, "deleteServiceAccount", 1)
 }
 
 // refuse makes the service reject a status that the contract allows, because the contract does not define the full list.

@@ -76,9 +76,7 @@ func TestAccSession_manyWithLostAnswers(t *testing.T) {
 	ids := mustHold(t, e, computer, n)
 	state := cli.MustRun("state", "pull").Output
 	for _, id := range ids {
-		if !strings.Contains(state, id) {
-			t.Errorf("no state holds %s", id)
-		}
+		acctest.Says(t, state, id)
 	}
 	if sends := e.Journal().Count("createSession"); sends != n {
 		t.Errorf("%d creations were sent", sends)
@@ -127,9 +125,7 @@ func TestAccSession_interrupted(t *testing.T) {
 				if again := idsOn(t, e, computer); operation == "deleteSession" && len(again) != 0 || operation != "deleteSession" && (len(again) != 1 || again[0] != live[0]) {
 					t.Errorf("the emulator holds %v, and held %v", again, live)
 				}
-				if n := e.Journal().Count("createSession"); n != 1 {
-					t.Errorf("%d creations were sent", n)
-				}
+				e.WantRequests(t, "createSession", 1)
 			})
 		}
 	}

@@ -103,11 +103,6 @@ func atMillis(millis int64) knownvalue.Check {
 	return exactly(time.UnixMilli(millis).UTC().Format(time.RFC3339Nano))
 }
 
-func runReads(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
-	t.Helper()
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: steps})
-}
-
 func reads(hcl string, checks ...statecheck.StateCheck) resource.TestStep {
 	return resource.TestStep{Config: hcl, ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: checks}
 }
@@ -134,9 +129,7 @@ func providerFor(address, key, hcl string) string {
 func somebody(t *testing.T, e *acctest.Env, role string) string {
 	t.Helper()
 	_, key, err := e.AddHuman(emulator.Human{Email: uuid.NewString() + "@people.example", Role: role})
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return key
 }
 
@@ -163,9 +156,7 @@ func whileItChanges(t *testing.T, e *acctest.Env, s talk, computer string, setti
 	err := e.ChangeSession(s.ID, emulator.SessionChange{
 		Status: new("running"), Title: new("Fix the\nlogin"), MessageCount: new(int64(7)), ServiceCredits: new(12.5), ParentSessionID: new("parent-1"), CompletedAt: &completed,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return attributes{
 		"id": exactly(s.ID), "parent_session_id": exactly("parent-1"), "title": exactly("Fix the\nlogin"), "status": exactly("running"), "message_count": knownvalue.Int64Exact(7),
 		"created_at": atMillis(s.CreatedAt), "updated_at": atMillis(e.Now().UnixMilli()), "completed_at": atMillis(completed), "computer_id": exactly(computer),
@@ -191,7 +182,7 @@ func TestAccSessionDataSource_everyAttribute(t *testing.T) {
 			want := whileItChanges(t, e, full, computer, fullSettingsAre)
 			onComputer := fmt.Sprintf("  computer_id = %q\n", computer)
 			e.Journal().Reset()
-			runReads(t, e,
+			e.Run(t,
 				reads(e.Config(sessionByID(full.ID, "")), shows(x, want)...),
 				reads(e.Config(sessionByID(full.ID, onComputer)), shows(x, want)...),
 				reads(e.Config(sessionByID(least.ID, "")), shows(x, attributes{
@@ -214,9 +205,9 @@ func TestAccSessionDataSource_ofSomebodyElse(t *testing.T) {
 	mine := makeTalk(e, newComputer(e, "dev"), nil)
 	manager, user := somebody(t, e, emulator.RoleManager), somebody(t, e, emulator.RoleUser)
 	hcl := sessionByID(mine.ID, "")
-	runReads(t, e, reads(providerFor(e.URL(), manager, hcl), shows(x, attributes{"status": exactly("idle"), "session_settings": nothing})...))
+	e.Run(t, reads(providerFor(e.URL(), manager, hcl), shows(x, attributes{"status": exactly("idle"), "session_settings": nothing})...))
 	e.SessionSettingsOnReads(true)
-	runReads(t, e,
+	e.Run(t,
 		reads(providerFor(e.URL(), manager, hcl), shows(x, attributes{"session_settings": usualSettingsAre})...),
 		failsToRead(providerFor(e.URL(), user, hcl), `Cannot read session(.|\n)*getSession(.|\n)*403(.|\n)*the\s+API\s+key\s+of\s+the\s+session's\s+owner`),
 	)
@@ -288,11 +279,9 @@ data "agentyard_sessions" "x" {
 }
 `, newComputer(e, "dev")))
 	settings := knownvalue.ObjectPartial(attributes{"model": exactly("model-light"), "tags": knownvalue.ListSizeExact(1), "spec_mode_model": exactly("model-thinking")})
-	runReads(t, e, reads(hcl, append(shows("data.agentyard_session.x", attributes{"status": exactly("idle"), "session_settings": settings, "service_credits": knownvalue.Float64Exact(0)}),
+	e.Run(t, reads(hcl, append(shows("data.agentyard_session.x", attributes{"status": exactly("idle"), "session_settings": settings, "service_credits": knownvalue.Float64Exact(0)}),
 		shows("data.agentyard_sessions.x", attributes{"sessions": knownvalue.ListSizeExact(1)})...)...))
-	if n := e.Journal().Count("createSession"); n != 1 {
-		t.Errorf("%d sessions were created", n)
-	}
+	e.WantRequests(t, "createSession", 1)
 }
 
 // Additional and missing fields in a response are not errors.
@@ -322,7 +311,7 @@ func TestAccSessionDataSources_otherShapes(t *testing.T) {
 	}
 	hcl := sessionByID("s1", "  computer_id = \"c1\"\n") + "data \"agentyard_sessions\" \"x\" {}\n"
 	e := acctest.New(t)
-	runReads(t, e, reads(providerFor(address, "fk-x", hcl), append(shows("data.agentyard_session.x", single),
+	e.Run(t, reads(providerFor(address, "fk-x", hcl), append(shows("data.agentyard_session.x", single),
 		shows("data.agentyard_sessions.x", attributes{"sessions": knownvalue.ListExact([]knownvalue.Check{knownvalue.ObjectPartial(record)})})...)...))
 }
 
@@ -336,9 +325,7 @@ func TestAccSessionDataSource_sharesListings(t *testing.T) {
 		ids = append(ids, makeTalk(e, computer, nil).ID)
 	}
 	encoded, err := json.Marshal(ids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	cli := acctest.NewCLI(t, e, fmt.Sprintf(`
 data "agentyard_session" "x" {
   for_each = toset(%s)
@@ -349,9 +336,7 @@ output "models" {
 }
 `, encoded))
 	e.Journal().Reset()
-	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(r.Output, `models = "model-standard"`) {
-		t.Errorf("the plan: %s", r.Output)
-	}
+	acctest.Says(t, cli.MustRun("plan", "-input=false").Output, `models = "model-standard"`)
 	if singles, listings, all := e.Journal().Count("getSession"), e.Journal().Count("listSessions"), len(e.Journal().Entries()); singles != 30 || listings != 1 || all != 31 {
 		t.Errorf("%d reads, %d listings, %d requests", singles, listings, all)
 	}

@@ -37,7 +37,7 @@ func TestSession_valuesOfALaterService(t *testing.T) {
 
 	bodies.take()
 	told["model"] = "model-light"
-	mustApply(t, e, i, withSettings(computer, told))
+	e.MustApply(t, i, withSettings(computer, told))
 	bodies.must(t, `PATCH {"sessionSettings":{"model":"model-light"}}`)
 
 	other := applied(t, e, valuesOf(newComputer(e, "other"), nil))
@@ -86,7 +86,7 @@ func TestSession_drift(t *testing.T) {
 			mustSettings(t, bare, tc.told)
 			mustPlan(t, e, configured, withSettings(one, tc.configured), "update")
 			mustSettings(t, configured, tc.told)
-			mustApply(t, e, configured, withSettings(one, tc.configured))
+			e.MustApply(t, configured, withSettings(one, tc.configured))
 			bodies.must(t, `PATCH {"sessionSettings":`+tc.sent+`}`)
 			mustPlan(t, e, configured, withSettings(one, tc.configured), "none")
 		})
@@ -126,7 +126,7 @@ func TestSession_unsetElsewhere(t *testing.T) {
 			mustPlan(t, e, i, config, "update")
 			mustSettings(t, i, settings{name: nil, "provider_lock": "generic"})
 			bodies.take()
-			mustApply(t, e, i, config)
+			e.MustApply(t, i, config)
 			bodies.must(t, `PATCH {"sessionSettings":`+tc.sent+`}`)
 			mustPlan(t, e, i, config, "none")
 		})
@@ -193,7 +193,7 @@ func TestSession_whatMovesByItself(t *testing.T) {
 	})
 	// An update of settings leaves these values to the next refresh.
 	after := withSettings(computer, map[string]any{"model": "model-standard"})
-	mustApply(t, e, i, after)
+	e.MustApply(t, i, after)
 	e.Clock.Advance(time.Minute)
 	mustPlan(t, e, i, after, "none")
 	for name, want := range map[string]string{"title": title, "status": status, "parent_session_id": parent, "completed_at": "2026-03-01T13:00:00Z"} {
@@ -219,10 +219,10 @@ func TestSession_archivedElsewhere(t *testing.T) {
 	archived = other
 	changed(t, e, i.ID(), emulator.SessionChange{ArchivedAt: &archived})
 	mustPlan(t, e, i, kept, "update")
-	mustApply(t, e, i, kept)
+	e.MustApply(t, i, kept)
 	mustSettings(t, i, map[string]any{"archived_at": at})
 	mustPlan(t, e, i, bare, "none")
-	mustApply(t, e, i, nil)
+	e.MustApply(t, i, nil)
 	if left := idsOn(t, e, computer); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
@@ -254,16 +254,14 @@ func TestSession_answersWithoutSettings(t *testing.T) {
 				config := withSettings(computer, all)
 				p := acctest.NewProcess(t, e, nil)
 				i := p.NewInstance(sessionType)
-				if out := p.Apply(i, config); len(out.Errors) > 0 {
-					t.Fatal(out)
-				}
+				p.Apply(i, config).MustSucceed(t)
 				mustSettings(t, i, all)
 				for range 2 {
 					mustPlan(t, e, i, config, "none")
 					mustSettings(t, i, all)
 					e.Clock.Advance(time.Minute)
 				}
-				mustApply(t, e, i, withSettings(computer, settings{"model": "model-standard"}))
+				e.MustApply(t, i, withSettings(computer, settings{"model": "model-standard"}))
 				mustSettings(t, i, settings{"model": "model-standard", "tags": all["tags"], "worktree": all["worktree"]})
 				mustPlan(t, e, i, withSettings(computer, settings{"model": "model-standard"}), "none")
 			})
@@ -284,18 +282,18 @@ func TestSession_answeredOtherwise(t *testing.T) {
 	config := withSettings(computer, settings{"autonomy_level": "high"})
 	p := acctest.NewProcess(t, e, nil)
 	i := p.NewInstance(sessionType)
-	if out := p.Apply(i, config); len(out.Errors) > 0 || i.Tainted || !strings.Contains(warningsOf(out), summary) || !strings.Contains(warningsOf(out), i.ID()) {
+	if out := p.Apply(i, config); len(out.Errors) > 0 || i.Tainted || !strings.Contains(out.WarningText(), summary) || !strings.Contains(out.WarningText(), i.ID()) {
 		t.Fatal(out)
 	}
 	id := i.ID()
 	e.Clock.Advance(time.Minute)
 	mustPlan(t, e, i, config, "update")
 	mustSettings(t, i, settings{"autonomy_level": "low"})
-	if out := mustApply(t, e, i, config); i.Tainted || i.ID() != id || !strings.Contains(warningsOf(out), summary) {
+	if out := e.MustApply(t, i, config); i.Tainted || i.ID() != id || !strings.Contains(out.WarningText(), summary) {
 		t.Error(out)
 	}
 	// A request for the value that the service returns does not warn.
-	if out := mustApply(t, e, i, withSettings(computer, settings{"autonomy_level": "low"})); len(out.Warnings) > 0 {
+	if out := e.MustApply(t, i, withSettings(computer, settings{"autonomy_level": "low"})); len(out.Warnings) > 0 {
 		t.Error(out)
 	}
 	mustPlan(t, e, i, withSettings(computer, settings{"autonomy_level": "low"}), "none")

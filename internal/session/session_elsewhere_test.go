@@ -19,7 +19,7 @@ func TestSession_onAnotherComputer(t *testing.T) {
 	changed(t, e, before, emulator.SessionChange{ComputerID: &other})
 
 	mustPlan(t, e, i, config, "replace")
-	mustApply(t, e, i, config)
+	e.MustApply(t, i, config)
 	if ids := idsOn(t, e, configured); len(ids) != 1 || ids[0] != i.ID() || i.ID() == before {
 		t.Errorf("on the configured computer: %v, in the state: %s", ids, i.ID())
 	}

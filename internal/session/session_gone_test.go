@@ -25,10 +25,10 @@ func TestSession_goneElsewhere(t *testing.T) {
 	deleted(e, sessionsRoute+"/"+id)
 	p := acctest.NewProcess(t, e, nil)
 	out := p.Plan(i, config)
-	if out.Action != "create" || !strings.Contains(warningsOf(out), "Session Not Found: The session "+id) || strings.Contains(warningsOf(out), "base_url") {
+	if out.Action != "create" || !strings.Contains(out.WarningText(), "Session Not Found: The session "+id) || strings.Contains(out.WarningText(), "base_url") {
 		t.Errorf("%s", out)
 	}
-	mustApply(t, e, i, config)
+	e.MustApply(t, i, config)
 	if i.ID() == id {
 		t.Errorf("it is the same: %s", i.ID())
 	}
@@ -39,9 +39,7 @@ func TestAccSession_aColleaguesKey(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t, atOnce)
 	_, colleaguesKey, err := e.AddHuman(emulator.Human{Email: "colleague@agentyard.example", Role: emulator.RoleUser})
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	computer := newComputer(e, "dev")
 	cli := acctest.NewCLI(t, e, many(computer, 2))
 	cli.MustRun(applying...)
@@ -55,7 +53,7 @@ func TestAccSession_aColleaguesKey(t *testing.T) {
 	for _, args := range [][]string{{"plan"}, {"apply", "-auto-approve"}, {"destroy", "-auto-approve"}, {"destroy", "-auto-approve", "-refresh=false"}} {
 		r := cli.Run(append(args, "-input=false")...)
 		for _, id := range ids {
-			if r.ExitCode == 0 || !strings.Contains(unframed(r.Output), "Session "+id+" is not visible to the provider's API key") {
+			if r.ExitCode == 0 || !strings.Contains(acctest.OneLine(r.Output), "Session "+id+" is not visible to the provider's API key") {
 				t.Errorf("%s: exit code %d: %s", strings.Join(args, " "), r.ExitCode, r.Output)
 			}
 		}
@@ -67,9 +65,7 @@ func TestAccSession_aColleaguesKey(t *testing.T) {
 
 	// With the key that last read it, a deleted session is gone.
 	deleted(e, sessionsRoute+"/"+ids[0])
-	if r := cli.MustRun(applying...); !strings.Contains(r.Output, "Session Not Found") || !strings.Contains(r.Output, "1 added, 0 changed, 0 destroyed") {
-		t.Errorf("%s", r.Output)
-	}
+	acctest.Says(t, cli.MustRun(applying...).Output, "Session Not Found", "1 added, 0 changed, 0 destroyed")
 	mustHold(t, e, computer, 2)
 }
 
@@ -131,7 +127,7 @@ func TestSession_deletedDuringAnApply(t *testing.T) {
 			} else if len(out.Errors) > 0 {
 				t.Errorf("%s", out)
 			}
-			mustApply(t, e, i, config)
+			e.MustApply(t, i, config)
 			if n := len(idsOn(t, e, computer)); config != nil && n != 1 || config == nil && n != 0 {
 				t.Errorf("%d sessions are left", n)
 			}
@@ -224,9 +220,7 @@ func TestSession_young(t *testing.T) {
 	} {
 		p := acctest.NewProcess(t, e, nil)
 		i := p.NewInstance(sessionType)
-		if out := p.Apply(i, config); len(out.Errors) > 0 {
-			t.Fatal(out)
-		}
+		p.Apply(i, config).MustSucceed(t)
 		id := i.ID()
 		begin := e.Clock.Now()
 		if out := run(i); len(out.Errors) > 0 || len(out.Warnings) > 0 {
@@ -239,7 +233,7 @@ func TestSession_young(t *testing.T) {
 			t.Errorf("%s: the state holds %s", name, i.State)
 		}
 		if !i.State.IsNull() {
-			mustApply(t, e, i, nil)
+			e.MustApply(t, i, nil)
 		}
 		if left := idsOn(t, e, computer); len(left) > 0 {
 			t.Fatalf("%s: left: %v", name, left)

@@ -122,12 +122,10 @@ func TestSession_adoption(t *testing.T) {
 			computer := newComputer(e, "dev")
 			id := newSession(e, computer, map[string]any{"worktree": map[string]any{"repoRoot": "/srv"}})
 			i, out := imported(t, e, id)
-			if len(out.Errors) > 0 {
-				t.Fatal(out)
-			}
+			out.MustSucceed(t)
 			bare, wanted := valuesOf(computer, nil), valuesOf(computer, config)
 			mustPlan(t, e, i, bare, "none")
-			if out := mustApply(t, e, i, wanted); out.Action != "update" || i.ID() != id {
+			if out := e.MustApply(t, i, wanted); out.Action != "update" || i.ID() != id {
 				t.Errorf("%s", out)
 			}
 			if name == "all, and a model" {
@@ -162,31 +160,23 @@ func TestSession_ofAnotherOwner(t *testing.T) {
 			e := acctest.New(t, bodies.option)
 			e.SessionSettingsOnReads(onReads)
 			_, owner, err := e.AddHuman(emulator.Human{Email: "robin@agentyard.example", Role: emulator.RoleManager})
-			must(t, err)
+			acctest.Must(t, err)
 			computer := newComputer(e, "dev")
 			id := newSession(e, computer, map[string]any{"model": "model-light"})
 			as := func() *acctest.Process { return acctest.NewProcess(t, e, acctest.Values{"api_key": owner}) }
 			p := as()
 			i := p.NewInstance(sessionType)
-			if out := p.Import(i, id); len(out.Errors) > 0 {
-				t.Fatal(out)
-			}
+			p.Import(i, id).MustSucceed(t)
 			bare, config := valuesOf(computer, nil), withSettings(computer, map[string]any{"model": "model-light"})
-			if out := as().Plan(i, bare); out.Action != "none" || len(out.Errors) > 0 {
-				t.Errorf("%s", out)
-			}
-			for n, action := range []string{"update", "none"} {
+			as().Plan(i, bare).MustDo(t, "none")
+			for _, action := range []string{"update", "none"} {
 				if onReads {
 					action = "none"
 				}
-				if out := as().Apply(i, config); out.Action != action || len(out.Errors) > 0 {
-					t.Errorf("apply %d: %s", n, out)
-				}
+				as().Apply(i, config).MustDo(t, action)
 			}
 			mustSettings(t, i, map[string]any{"model": "model-light"})
-			if out := as().Apply(i, withSettings(computer, map[string]any{"model": "model-standard"})); out.Action != "update" || len(out.Errors) > 0 {
-				t.Errorf("%s", out)
-			}
+			as().Apply(i, withSettings(computer, map[string]any{"model": "model-standard"})).MustDo(t, "update")
 			if out := as().Apply(i, nil); len(out.Errors) > 0 || len(idsOn(t, e, computer)) > 0 {
 				t.Errorf("%s; left: %v", out, idsOn(t, e, computer))
 			}
@@ -199,7 +189,7 @@ func TestSession_withTheKeyOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	_, user, err := e.AddHuman(emulator.Human{Email: "sam@agentyard.example"})
-	must(t, err)
+	acctest.Must(t, err)
 	computer := newComputer(e, "dev")
 	config := withSettings(computer, map[string]any{"model": "model-light"})
 	i := applied(t, e, config)
@@ -237,7 +227,7 @@ func TestAccSession_settingsUnknownAtPlan(t *testing.T) {
 	other := acctest.NewRealTime(t)
 	id := newYoungSession(other, newComputer(other, "dev"), nil)
 	cli := acctest.NewCLI(t, other, settingsUnknownAtPlan(other, "import {\n  to = "+sessionAddress+"\n  id = \""+id+"\"\n}\n"+hclOf(newComputer(other, "elsewhere"), "")))
-	if r := cli.Run("plan", "-input=false"); r.ExitCode == 0 || !strings.Contains(unframed(r.Output), "Cannot Import Session Yet") {
+	if r := cli.Run("plan", "-input=false"); r.ExitCode == 0 || !strings.Contains(acctest.OneLine(r.Output), "Cannot Import Session Yet") {
 		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
 	}
 }

@@ -29,7 +29,7 @@ func mustInterrupt(t *testing.T, e *acctest.Env, id string) string {
 	t.Helper()
 	progress, out := acctest.NewProcess(t, e, nil).Invoke(interruptType, acctest.Values{"session_id": id})
 	if len(out.Errors)+len(out.Warnings) > 0 || len(progress) != 1 {
-		t.Fatalf("%s %s%q", out.Text(), warningsOf(out), progress)
+		t.Fatalf("%s %s%q", out.Text(), out.WarningText(), progress)
 	}
 	return progress[0]
 }
@@ -71,9 +71,7 @@ func TestSessionInterrupt_youngSession(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	id := newYoungSession(e, newComputer(e, "dev"), nil)
-	if got := mustInterrupt(t, e, id); !strings.Contains(got, "is idle") {
-		t.Errorf("told %q", got)
-	}
+	acctest.Says(t, mustInterrupt(t, e, id), "is idle")
 }
 
 func TestSessionInterrupt_errors(t *testing.T) {
@@ -140,9 +138,7 @@ func TestSessionInterrupt_faults(t *testing.T) {
 			if got := mustInterrupt(t, e, s.ID); !strings.Contains(got, "is idle") || statusOf(e, s.ID) != "idle" {
 				t.Errorf("told %q", got)
 			}
-			if n := e.Journal().Count("interruptSession"); n != 2 {
-				t.Errorf("%d interruptions were sent", n)
-			}
+			e.WantRequests(t, "interruptSession", 2)
 		})
 	}
 }

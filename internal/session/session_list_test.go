@@ -51,7 +51,7 @@ func TestAccSessionList(t *testing.T) {
 		whole = append(whole, querycheck.KnownValueCheck{Path: tfjsonpath.New(name), KnownValue: check})
 	}
 	e.Journal().Reset()
-	runReads(t, e, resource.TestStep{
+	e.Run(t, resource.TestStep{
 		Query: true,
 		Config: e.Config(sessionList("plain", "", "") + sessionList("all", "include_resource = true", "") + sessionList("two", "limit = 2", "") +
 			sessionList("here", "", fmt.Sprintf("computer_id = %q", here))),
@@ -118,17 +118,17 @@ func TestAccSessionList_errors(t *testing.T) {
 	query := func(config, want string) resource.TestStep {
 		return resource.TestStep{Query: true, Config: config, ExpectError: regexp.MustCompile(want)}
 	}
-	runReads(t, e,
+	e.Run(t,
 		query(e.Config(sessionList("x", "", `computer_id = ""`)), `must not be blank`),
 		query(e.Config(sessionList("x", "", `computer_id = " "`)), `must not be blank.\s+Set\s+the\s+ID\s+of\s+a\s+computer,\s+or\s+omit\s+it`),
 		query(e.Config(sessionList("x", "", `computer_id = "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10"`)), `Cannot list sessions(.|\n)*listSessions(.|\n)*404(.|\n)*computer\s+was\s+not\s+found`),
 		query(providerFor(e.URL(), "fk-wrong", sessionList("x", "", "")), `Cannot list sessions(.|\n)*401`),
 	)
 	e.Faults().Add(emulator.Fault{Operation: "listSessions", Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1, Times: -1})
-	runReads(t, e, query(e.Config(sessionList("x", "", "")), `Cannot list sessions(.|\n)*listSessions(.|\n)*500`))
+	e.Run(t, query(e.Config(sessionList("x", "", "")), `Cannot list sessions(.|\n)*listSessions(.|\n)*500`))
 	e.Faults().Clear()
 	e.AllowSessions(false)
-	runReads(t, e, query(e.Config(sessionList("x", "", "")), `Cannot list sessions(.|\n)*403(.|\n)*selected\s+organizations`))
+	e.Run(t, query(e.Config(sessionList("x", "", "")), `Cannot list sessions(.|\n)*403(.|\n)*selected\s+organizations`))
 }
 
 // generated runs a query with a file of lists, and returns the generated configuration.
@@ -137,9 +137,7 @@ func generated(t *testing.T, cli *acctest.CLI, lists string) string {
 	cli.Write("sessions.tfquery.hcl", lists)
 	cli.MustRun("query", "-generate-config-out=generated.tf")
 	text, err := os.ReadFile(filepath.Join(cli.Dir, "generated.tf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return string(text)
 }
 
@@ -148,9 +146,7 @@ func mustImportUnchanged(t *testing.T, e *acctest.Env, cli *acctest.CLI, total i
 	t.Helper()
 	e.Journal().Reset()
 	plan := cli.MustRun("plan", "-input=false", "-out=plan")
-	if !strings.Contains(plan.Output, fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.", total)) {
-		t.Fatalf("the plan of the import:\n%s", plan.Output[max(0, len(plan.Output)-3000):])
-	}
+	acctest.Says(t, plan.Output, fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.", total))
 	cli.MustRun("apply", "-input=false", "plan")
 	cli.MustPlanEmpty()
 	for _, entry := range e.Journal().Entries() {
@@ -210,16 +206,12 @@ func TestAccSessionList_generatedWithUnknownValues(t *testing.T) {
 		"worktree": map[string]any{"repoRoot": "/srv/app", "lifecycle": "eternal", "branch": "", "new": true}, "new": map[string]any{"a": 1},
 	}
 	body, err := json.Marshal(listing)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	e.Faults().Add(emulator.Fault{Operation: "listSessions", Kind: emulator.FaultOtherResponse, Body: string(body), Times: -1})
 	cli := acctest.NewCLI(t, e, "")
 	text := generated(t, cli, sessionList("all", "include_resource = true", ""))
 	for _, want := range []string{`"cosmic"`, `"swarm"`, `"boundless"`, `"dreamt"`, `"eternal"`, s.ID} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%s was not generated: %s", want, text)
-		}
+		acctest.Says(t, text, want)
 	}
 	if strings.Contains(text, "auto-low") {
 		t.Errorf("the deprecated mode was generated: %s", text)
@@ -233,9 +225,7 @@ func TestAccSessionList_onNoComputer(t *testing.T) {
 	acctest.NeedsActions(t)
 	e := acctest.NewRealTime(t, atOnce)
 	computer := newComputer(e, "dev")
-	if err := e.ChangeSession(makeTalk(e, computer, nil).ID, emulator.SessionChange{ComputerID: new("")}); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, e.ChangeSession(makeTalk(e, computer, nil).ID, emulator.SessionChange{ComputerID: new("")}))
 	cli := acctest.NewCLI(t, e, "")
 	text := generated(t, cli, sessionList("all", "include_resource = true", ""))
 	argument := regexp.MustCompile(`(resource "agentyard_session" "all_0" {(?:.|\n)*?computer_id\s*=) null`)

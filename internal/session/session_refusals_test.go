@@ -54,9 +54,7 @@ func TestSession_invalidConfiguration(t *testing.T) {
 	}
 	p := acctest.NewProcess(t, e, nil)
 	both := p.Plan(p.NewInstance(sessionType), valuesOf(computer, acctest.Values{"system_prompt": "a", "system_prompt_append": "b"}))
-	if !strings.Contains(both.Text(), `"system_prompt_append" cannot be specified`) {
-		t.Errorf("both prompts: %s", both)
-	}
+	acctest.Says(t, both.Text(), `"system_prompt_append" cannot be specified`)
 	t.Cleanup(func() {
 		if n := e.Journal().Count("createSession"); n > 0 {
 			t.Errorf("%d sessions were made", n)
@@ -87,13 +85,9 @@ func TestSession_refusedByTheService(t *testing.T) {
 				t.Fatal(out)
 			}
 			for _, part := range tc.parts {
-				if !strings.Contains(out.Text(), part) {
-					t.Errorf("the error lacks %q: %s", part, out)
-				}
+				acctest.Says(t, out.Text(), part)
 			}
-			if at := out.Errors[0].Attribute.String(); !strings.Contains(at, tc.at) {
-				t.Errorf("the error is at %s: %s", at, out)
-			}
+			acctest.Says(t, out.Errors[0].Attribute.String(), tc.at)
 		})
 	}
 }
@@ -133,7 +127,7 @@ func TestSession_caseOfTheComputer(t *testing.T) {
 	id := i.ID()
 	mustPlan(t, e, i, valuesOf(upper, nil), "none")
 	mustPlan(t, e, i, valuesOf(computer, nil), "none")
-	mustApply(t, e, i, withSettings(computer, map[string]any{"model": "model-light"}))
+	e.MustApply(t, i, withSettings(computer, map[string]any{"model": "model-light"}))
 	mustPlan(t, e, i, withSettings(upper, map[string]any{"model": "model-light"}), "none")
 	if i.ID() != id || i.Attribute("computer_id") != upper || i.Tainted {
 		t.Errorf("session %s instead of %s, on %s, tainted %v", i.ID(), id, i.Attribute("computer_id"), i.Tainted)
@@ -141,9 +135,7 @@ func TestSession_caseOfTheComputer(t *testing.T) {
 
 	p := acctest.NewProcess(t, e, nil)
 	imported := p.NewInstance(sessionType)
-	if out := p.Import(imported, id); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
+	p.Import(imported, id).MustSucceed(t)
 	mustPlan(t, e, imported, valuesOf(upper, nil), "none")
 	if imported.Attribute("computer_id") != computer {
 		t.Errorf("the imported session is on %s", imported.Attribute("computer_id"))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -80,9 +79,7 @@ func changed(t *testing.T, e *acctest.Env, id string, change emulator.SessionCha
 func sessionsOn(t testing.TB, e *acctest.Env, computer string) []emulator.Session {
 	t.Helper()
 	all, err := e.Sessions()
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return slices.DeleteFunc(all, func(s emulator.Session) bool { return s.ComputerID != computer })
 }
 
@@ -132,21 +129,11 @@ func withSettings(computer string, settings map[string]any) acctest.Values {
 	return valuesOf(computer, acctest.Values{"session_settings": settings})
 }
 
-// mustApply applies a configuration in a new process.
-func mustApply(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values) acctest.Outcome {
-	t.Helper()
-	out := acctest.NewProcess(t, e, nil).Apply(i, config)
-	if len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
-	return out
-}
-
 // applied returns a session that was created by an apply and appears in every response.
 func applied(t *testing.T, e *acctest.Env, config acctest.Values) *acctest.Instance {
 	t.Helper()
 	i := acctest.NewProcess(t, e, nil).NewInstance(sessionType)
-	mustApply(t, e, i, config)
+	e.MustApply(t, i, config)
 	e.Clock.Advance(time.Hour)
 	return i
 }
@@ -155,9 +142,7 @@ func applied(t *testing.T, e *acctest.Env, config acctest.Values) *acctest.Insta
 func mustPlan(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values, action string) acctest.Outcome {
 	t.Helper()
 	out := acctest.NewProcess(t, e, nil).Plan(i, config)
-	if len(out.Errors) > 0 || out.Action != action {
-		t.Errorf("the plan should be %q: %s", action, out)
-	}
+	out.MustDo(t, action)
 	return out
 }
 
@@ -221,31 +206,13 @@ func normalJSON(t *testing.T, text string) string {
 		t.Fatalf("%s: %v", text, err)
 	}
 	encoded, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return string(encoded)
-}
-
-// unframed returns a CLI's output without frames and line breaks.
-func unframed(output string) string {
-	return regexp.MustCompile(`[\s│╷╵]+`).ReplaceAllString(output, " ")
-}
-
-func warningsOf(out acctest.Outcome) string {
-	text := ""
-	for _, w := range out.Warnings {
-		text += w.Summary + ": " + w.Detail + "\n"
-	}
-	return text
 }
 
 // plannedThenEmpty expects an action in the plan, and an empty plan after it.
 func plannedThenEmpty(action plancheck.ResourceActionType, checks ...plancheck.PlanCheck) resource.ConfigPlanChecks {
-	return resource.ConfigPlanChecks{
-		PreApply:             append(checks, plancheck.ExpectResourceAction(sessionAddress, action)),
-		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-	}
+	return acctest.PlannedThenEmpty(sessionAddress, action, checks...)
 }
 
 func setting(name string) tfjsonpath.Path { return tfjsonpath.New("session_settings").AtMapKey(name) }

@@ -70,9 +70,7 @@ func edited(session map[string]any, settings map[string]any) {
 func settingsIn(t *testing.T, i *acctest.Instance) map[string]any {
 	t.Helper()
 	var attributes map[string]tftypes.Value
-	if err := i.State.As(&attributes); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, i.State.As(&attributes))
 	found, _ := plain(t, attributes["session_settings"]).(map[string]any)
 	return found
 }
@@ -88,19 +86,19 @@ func plain(t *testing.T, v tftypes.Value) any {
 		return nil
 	case v.Type().Is(tftypes.String):
 		var s string
-		must(t, v.As(&s))
+		acctest.Must(t, v.As(&s))
 		return s
 	case v.Type().Is(tftypes.Bool):
 		var b bool
-		must(t, v.As(&b))
+		acctest.Must(t, v.As(&b))
 		return b
 	case v.Type().Is(tftypes.Number):
 		var n big.Float
-		must(t, v.As(&n))
+		acctest.Must(t, v.As(&n))
 		return n.String()
 	case v.Type().Is(tftypes.Object{}) || v.Type().Is(tftypes.Map{}):
 		var entries map[string]tftypes.Value
-		must(t, v.As(&entries))
+		acctest.Must(t, v.As(&entries))
 		found := map[string]any{}
 		for name, entry := range entries {
 			if one := plain(t, entry); one != nil {
@@ -110,19 +108,12 @@ func plain(t *testing.T, v tftypes.Value) any {
 		return found
 	}
 	var elements []tftypes.Value
-	must(t, v.As(&elements))
+	acctest.Must(t, v.As(&elements))
 	found := []any{}
 	for _, element := range elements {
 		found = append(found, plain(t, element))
 	}
 	return found
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // mustSettings checks the settings in a state. Nil is null.
@@ -139,7 +130,7 @@ func mustSettings(t *testing.T, i *acctest.Instance, want map[string]any) {
 func encoded(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	must(t, err)
+	acctest.Must(t, err)
 	return string(text)
 }
 
@@ -183,7 +174,7 @@ func TestSession_onlyWhatDiffersIsSent(t *testing.T) {
 			i := applied(t, e, withSettings(computer, before))
 			id := i.ID()
 			bodies.take()
-			out := mustApply(t, e, i, withSettings(computer, tc.after))
+			out := e.MustApply(t, i, withSettings(computer, tc.after))
 			if tc.sent == "" {
 				bodies.must(t)
 			} else {
@@ -238,7 +229,7 @@ func TestSession_anotherWorktree(t *testing.T) {
 			patched(e, i.ID(), settings{"worktree": told})
 			bodies.take()
 			after := withSettings(computer, settings{"worktree": tc.after})
-			mustApply(t, e, i, after)
+			e.MustApply(t, i, after)
 			if tc.sent == "" {
 				bodies.must(t)
 			} else {
@@ -287,7 +278,7 @@ func TestSession_deprecatedMode(t *testing.T) {
 			if step.elsewhere != nil {
 				patched(e, i.ID(), step.elsewhere)
 			}
-			mustApply(t, e, i, withSettings(computer, step.config))
+			e.MustApply(t, i, withSettings(computer, step.config))
 			bodies.must(t, `PATCH {"sessionSettings":`+step.sent+`}`)
 		}
 		mustPlan(t, e, i, withSettings(computer, step.config), "none")
@@ -302,11 +293,9 @@ func TestAccSession_deprecatedModeWarns(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
 	cli := acctest.NewCLI(t, e, hclOf(newComputer(e, "dev"), `session_settings = { autonomy_mode = "auto-low" }`))
-	out := unframed(cli.MustRun("plan", "-input=false").Output)
+	out := acctest.OneLine(cli.MustRun("plan", "-input=false").Output)
 	for _, part := range []string{"Deprecated", "Use interaction_mode and autonomy_level instead", `"auto-low" is "auto" with "low"`} {
-		if !strings.Contains(out, part) {
-			t.Errorf("the warning lacks %q: %s", part, out)
-		}
+		acctest.Says(t, out, part)
 	}
 	// A configuration without it has no warning, even if a whole session is an output.
 	cli.Write("main.tf", hclOf(newComputer(e, "other"), "")+"output \"session\" {\n  value = "+sessionAddress+"\n}\n")

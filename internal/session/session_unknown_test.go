@@ -79,18 +79,18 @@ func TestAccSession_settingsUnknownAsAWhole(t *testing.T) {
 	cli := acctest.NewCLI(t, e, config("model-light", "script_only"))
 	cli.MustRun(applying...)
 	cli.Write("main.tf", config("model-standard", "script_only"))
-	if out := unframed(cli.MustRun(applying...).Output); !strings.Contains(out, "Session Settings Not Known Yet") || !strings.Contains(out, "The next plan then replaces the session") {
+	if out := acctest.OneLine(cli.MustRun(applying...).Output); !strings.Contains(out, "Session Settings Not Known Yet") || !strings.Contains(out, "The next plan then replaces the session") {
 		t.Errorf("the plan of an update says: %s", out)
 	}
 	before := mustHold(t, e, computer, 1)
 	cli.Write("main.tf", config("model-standard", "direct_only"))
-	if r := cli.Run(applying...); r.ExitCode == 0 || !strings.Contains(unframed(r.Output), "Provider produced inconsistent final plan") {
+	if r := cli.Run(applying...); r.ExitCode == 0 || !strings.Contains(acctest.OneLine(r.Output), "Provider produced inconsistent final plan") {
 		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
 	}
 	if after := mustHold(t, e, computer, 1); after[0] != before[0] {
 		t.Errorf("%s became %s at once", before[0], after[0])
 	}
-	if out := unframed(cli.MustRun(applying...).Output); !strings.Contains(out, "1 added, 0 changed, 1 destroyed") || strings.Contains(out, "Session Settings Not Known Yet") {
+	if out := acctest.OneLine(cli.MustRun(applying...).Output); !strings.Contains(out, "1 added, 0 changed, 1 destroyed") || strings.Contains(out, "Session Settings Not Known Yet") {
 		t.Errorf("the next apply says: %s", out)
 	}
 	cli.MustPlanEmpty()

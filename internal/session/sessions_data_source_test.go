@@ -31,7 +31,7 @@ func TestAccSessionsDataSource_everyAttribute(t *testing.T) {
 	t.Parallel()
 	const x = "data.agentyard_sessions.x"
 	e := acctest.New(t)
-	runReads(t, e, reads(e.Config(sessionsData("")), shows(x, attributes{"sessions": knownvalue.ListExact(nil), "computer_id": nothing, "max_results": nothing})...))
+	e.Run(t, reads(e.Config(sessionsData("")), shows(x, attributes{"sessions": knownvalue.ListExact(nil), "computer_id": nothing, "max_results": nothing})...))
 
 	here, there := newComputer(e, "here"), newComputer(e, "there")
 	full, least, other := makeTalk(e, here, fullSettings), makeTalk(e, here, nil), makeTalk(e, there, nil)
@@ -41,16 +41,14 @@ func TestAccSessionsDataSource_everyAttribute(t *testing.T) {
 	first := whileItChanges(t, e, full, here, fullSettingsAre)
 	e.Clock.Advance(emulatedLag)
 	first["service_credits"] = nothing
-	if err := e.ChangeSession(other.ID, emulator.SessionChange{ComputerID: new("")}); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, e.ChangeSession(other.ID, emulator.SessionChange{ComputerID: new("")}))
 	second := attributes{
 		"id": exactly(least.ID), "parent_session_id": nothing, "title": nothing, "status": exactly("idle"), "message_count": knownvalue.Int64Exact(0), "created_at": atMillis(least.CreatedAt),
 		"updated_at": atMillis(least.CreatedAt), "completed_at": nothing, "computer_id": exactly(here), "session_settings": usualSettingsAre, "service_credits": nothing,
 	}
 	ofHere := []knownvalue.Check{knownvalue.ObjectExact(second), knownvalue.ObjectExact(first)}
 	onNone := knownvalue.ObjectPartial(attributes{"id": exactly(other.ID), "computer_id": nothing})
-	runReads(t, e,
+	e.Run(t,
 		reads(e.Config(sessionsData(fmt.Sprintf("computer_id = %q", here))), shows(x, attributes{"sessions": knownvalue.ListExact(ofHere), "computer_id": exactly(here)})...),
 		reads(e.Config(sessionsData("")), shows(x, attributes{"sessions": knownvalue.ListExact(append([]knownvalue.Check{onNone}, ofHere...))})...),
 		reads(e.Config(sessionsData(fmt.Sprintf("computer_id = %q", there))), listsIDs()...),
@@ -89,7 +87,7 @@ func TestAccSessionsDataSource_requests(t *testing.T) {
 		cli.Write("main.tf", many(tc.arguments))
 		e.Journal().Reset()
 		r := cli.MustRun("plan", "-input=false")
-		if want := fmt.Sprintf("n = [ + %d, ]", tc.found); !strings.Contains(unframed(r.Output), want) {
+		if want := fmt.Sprintf("n = [ + %d, ]", tc.found); !strings.Contains(acctest.OneLine(r.Output), want) {
 			t.Errorf("%s: the plan lacks %q: %s", tc.arguments, want, r.Output)
 		}
 		entries := e.Journal().Entries()
@@ -104,7 +102,7 @@ func TestAccSessionsDataSource_computerOfTheSameApply(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	makeTalk(e, newComputer(e, "dev"), nil)
-	runReads(t, e, reads(e.Config("resource \"agentyard_computer\" \"new\" {\n  name = \"new\"\n}\n"+sessionsData("computer_id = agentyard_computer.new.id")), listsIDs()...))
+	e.Run(t, reads(e.Config("resource \"agentyard_computer\" \"new\" {\n  name = \"new\"\n}\n"+sessionsData("computer_id = agentyard_computer.new.id")), listsIDs()...))
 }
 
 func TestSessionsDataSource_manyPages(t *testing.T) {
@@ -130,9 +128,7 @@ func TestSessionsDataSource_manyPages(t *testing.T) {
 func mustListSessions(t *testing.T, e *acctest.Env, config acctest.Values, want ...string) {
 	t.Helper()
 	read, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_sessions", config)
-	if len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
+	out.MustSucceed(t)
 	var ids []string
 	for _, listed := range plain(t, read["sessions"]).([]any) {
 		ids = append(ids, listed.(map[string]any)["id"].(string))

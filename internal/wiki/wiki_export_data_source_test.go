@@ -41,9 +41,7 @@ func exported(attribute string, want knownvalue.Check) statecheck.StateCheck {
 func filesIn(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	var names []string
 	for _, entry := range entries {
 		names = append(names, entry.Name())
@@ -60,9 +58,7 @@ func older(t *testing.T) (path string, isUntouched func()) {
 	t.Helper()
 	dir := t.TempDir()
 	path = filepath.Join(dir, "wiki.zip")
-	if err := os.WriteFile(path, []byte(olderArchive), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, os.WriteFile(path, []byte(olderArchive), 0o600))
 	return path, func() {
 		t.Helper()
 		content, err := os.ReadFile(path)
@@ -79,9 +75,7 @@ func TestAccWikiExport(t *testing.T) {
 	run := uploadWiki(e, page{Path: "index.md", Title: "Index", Content: "# Index"}, page{Path: "a/ä.md", Title: "A", Content: strings.Repeat("text ", 1000)})
 	var first []byte
 	for _, form := range []emulator.WikiExportForm{emulator.WikiExportLink, emulator.WikiExportArchive, emulator.WikiExportRedirect} {
-		if err := e.SetWikiExport(form, time.Minute); err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, e.SetWikiExport(form, time.Minute))
 		path, _ := older(t)
 		var sum, size string
 		reads(t, e, exportConfig(run, path),
@@ -89,9 +83,7 @@ func TestAccWikiExport(t *testing.T) {
 			exported("output_size", knownvalue.Int64Func(func(v int64) error { size = fmt.Sprint(v); return nil })),
 		)
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, err)
 		want := sha256.Sum256(data)
 		if sum != hex.EncodeToString(want[:]) || size != fmt.Sprint(len(data)) || first != nil && !bytes.Equal(data, first) {
 			t.Errorf("%s: sha256 %s, size %s of %d bytes", form, sum, size, len(data))
@@ -102,9 +94,7 @@ func TestAccWikiExport(t *testing.T) {
 		}
 	}
 	archive, err := zip.NewReader(bytes.NewReader(first), int64(len(first)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	var names []string
 	for _, file := range archive.File {
 		names = append(names, file.Name)
@@ -182,9 +172,7 @@ func TestAccWikiExport_replacesArchivesOnly(t *testing.T) {
 	e := acctest.New(t)
 	run := uploadWiki(e, page{Path: "index.md", Title: "Index"})
 	cli := acctest.NewCLI(t, e, exportConfig(run, "main.tf"))
-	if err := os.Symlink("main.tf", filepath.Join(cli.Dir, "link.zip")); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, os.Symlink("main.tf", filepath.Join(cli.Dir, "link.zip")))
 	for _, output := range []string{"main.tf", "link.zip"} {
 		config := exportConfig(run, output)
 		cli.Write("main.tf", config)
@@ -197,9 +185,7 @@ func TestAccWikiExport_replacesArchivesOnly(t *testing.T) {
 			t.Errorf("main.tf is %s, %v", content, err)
 		}
 	}
-	if n := e.Journal().Count("exportWikiRun"); n != 0 {
-		t.Errorf("%d exports were requested", n)
-	}
+	e.WantRequests(t, "exportWikiRun", 0)
 }
 
 // Two exports may have the same path: each reports its own archive, and one archive remains.
@@ -211,13 +197,9 @@ func TestAccWikiExport_samePath(t *testing.T) {
 		"output \"x\" {\n  value = data.agentyard_wiki_export.x.output_sha256\n}\noutput \"y\" {\n  value = data.agentyard_wiki_export.y.output_sha256\n}\n")
 	r := cli.MustRun("plan", "-input=false")
 	data, err := os.ReadFile(filepath.Join(cli.Dir, "x.zip"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	sum := sha256.Sum256(data)
-	if !strings.Contains(r.Output, hex.EncodeToString(sum[:])) {
-		t.Errorf("the file has the hash %x\n%s", sum, r.Output)
-	}
+	acctest.Says(t, r.Output, hex.EncodeToString(sum[:]))
 }
 
 func TestWikiExport_refusals(t *testing.T) {
@@ -280,9 +262,7 @@ func TestAccWikiExport_whenItIsWritten(t *testing.T) {
 	run := uploadWiki(e, page{Path: "index.md", Title: "Index"})
 	cli := acctest.NewCLI(t, e, exportConfig(run, "docs/wiki.zip")+"output \"sum\" {\n  value = data.agentyard_wiki_export.x.output_sha256\n}\n")
 	docs := filepath.Join(cli.Dir, "docs") // A relative path starts in the CLI's working folder.
-	if err := os.Mkdir(docs, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, os.Mkdir(docs, 0o700))
 	written := func(after string, times int, isThere bool) {
 		t.Helper()
 		_, err := os.Stat(filepath.Join(docs, "wiki.zip"))
@@ -294,9 +274,7 @@ func TestAccWikiExport_whenItIsWritten(t *testing.T) {
 	written("validate", 0, false)
 	cli.MustRun("plan", "-input=false", "-out=p")
 	written("plan", 1, true)
-	if err := os.Remove(filepath.Join(docs, "wiki.zip")); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, os.Remove(filepath.Join(docs, "wiki.zip")))
 	cli.MustRun("apply", "-input=false", "p")
 	written("apply of the plan", 1, false)
 	cli.MustRun("plan", "-input=false", "-refresh=false")

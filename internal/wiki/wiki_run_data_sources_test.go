@@ -20,11 +20,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-func runData(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
-	t.Helper()
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: steps})
-}
-
 // dataStep reads a data source and checks one of its attributes.
 func dataStep(hcl, address, attribute string, want knownvalue.Check) resource.TestStep {
 	return resource.TestStep{
@@ -48,9 +43,7 @@ func TestAccWikiRunDataSource(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	id := addRun(t, e, emulator.WikiRun{RepoURL: acmeAPI, CommitHash: "c0ffee0", SourceSessionID: "session-1"})
-	if err := e.SetVideoOverview(id, map[string]any{"z": 1.5, "a": []string{"b"}}); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, e.SetVideoOverview(id, map[string]any{"z": 1.5, "a": []string{"b"}}))
 	hcl := func(id string) string { return fmt.Sprintf("data \"agentyard_wiki_run\" \"x\" {\n  id = %q\n}\n", id) }
 	var checks []statecheck.StateCheck
 	for name, check := range map[string]knownvalue.Check{
@@ -71,7 +64,7 @@ func TestAccWikiRunsDataSource(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	const hcl, x = `data "agentyard_wiki_runs" "x" {}`, "agentyard_wiki_runs.x"
-	runData(t, e, dataStep(e.Config(hcl), x, "wiki_runs", listOf()))
+	e.Run(t, dataStep(e.Config(hcl), x, "wiki_runs", listOf()))
 	other := userKey(t, e, "robin@acme.example")
 	web := addRun(t, e, emulator.WikiRun{RepoURL: acmeWeb})
 	addRun(t, e, emulator.WikiRun{RepoURL: acmeAPI})
@@ -79,7 +72,7 @@ func TestAccWikiRunsDataSource(t *testing.T) {
 	api := addRun(t, e, emulator.WikiRun{RepoURL: acmeAPI})
 	hidden := addRun(t, e, emulator.WikiRun{RepoURL: "https://code.example/robin/tools", OwnerEmail: "robin@acme.example", PrivacyLevel: "private"})
 	e.Journal().Reset()
-	runData(t, e,
+	e.Run(t,
 		dataStep(e.Config(hcl), x, "wiki_runs", listOf(runIs(api, acmeAPI, nil), runIs(web, acmeWeb, nil))),
 		dataStep(asCaller(e, other, hcl), x, "wiki_runs", listOf(runIs(api, acmeAPI, map[string]knownvalue.Check{"can_update_privacy": knownvalue.Bool(false)}), runIs(web, acmeWeb, nil), runIs(hidden, "https://code.example/robin/tools", nil))),
 	)
@@ -102,7 +95,7 @@ func TestAccWikiRunHistoryDataSource(t *testing.T) {
 	e.Clock.Advance(time.Minute)
 	newer := addRun(t, e, emulator.WikiRun{RepoURL: acmeAPI, PrivacyLevel: "private"})
 	both := listOf(runIs(newer, acmeAPI, map[string]knownvalue.Check{"privacy_level": text("private")}), runIs(older, acmeAPI, nil))
-	runData(t, e,
+	e.Run(t,
 		dataStep(e.Config(hcl(acmeAPI)), x, "wiki_runs", both),
 		dataStep(e.Config(hcl(strings.ToUpper(acmeAPI)+".git/")), x, "wiki_runs", both),
 		dataStep(asCaller(e, userKey(t, e, "robin@acme.example"), hcl(acmeAPI)), x, "wiki_runs", listOf(runIs(older, acmeAPI, nil))),
@@ -136,7 +129,7 @@ func TestAccWikiRunList(t *testing.T) {
 		return resource.TestStep{Query: true, Config: config, ExpectError: regexp.MustCompile(want)}
 	}
 	e.Journal().Reset()
-	runData(t, e, resource.TestStep{
+	e.Run(t, resource.TestStep{
 		Query:  true,
 		Config: e.Config(runsList("plain", "", "") + runsList("all", "include_resource = true", "") + runsList("one", "limit = 1", "") + runsList("api", "", ofRepository(acmeAPI)) + runsList("none", "", ofRepository("https://code.example/acme/legacy"))),
 		QueryResultChecks: []querycheck.QueryResultCheck{
@@ -154,13 +147,13 @@ func TestAccWikiRunList(t *testing.T) {
 			t.Errorf("%s was sent", entry.Operation)
 		}
 	}
-	runData(t, e,
+	e.Run(t,
 		query(e.Config(runsList("x", "", `repo_url = "acme/api"`)), `repo_url must be the http`),
 		query(e.Config(runsList("x", "", ofRepository("https://code.example/acme/unknown"))), `Cannot list wiki runs(.|\n)*getWikiHistory(.|\n)*403(.|\n)*lists\s+the\s+connected\s+repositories`),
 		query(asCaller(e, "fk-wrong", runsList("x", "", "")), `Cannot list wiki runs(.|\n)*401`),
 	)
 	switchWikis(t, e, "false")
-	runData(t, e, query(e.Config(runsList("x", "", "")), `Cannot list wiki runs(.|\n)*403(.|\n)*wikiCloudSync`))
+	e.Run(t, query(e.Config(runsList("x", "", "")), `Cannot list wiki runs(.|\n)*403(.|\n)*wikiCloudSync`))
 }
 
 // The configuration that a query generates imports all existing runs.
@@ -171,9 +164,7 @@ func TestAccWikiRunList_generatedConfigurationPlansClean(t *testing.T) {
 	e := acctest.NewRealTime(t)
 	for n := range total {
 		address := fmt.Sprintf("https://code.example/acme/r%d", n)
-		if err := e.ConnectRepository(emulator.Repository{URL: address, DefaultBranch: "main"}); err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, e.ConnectRepository(emulator.Repository{URL: address, DefaultBranch: "main"}))
 		body := map[string]any{"repoUrl": address}
 		if n%2 == 0 {
 			body["pages"] = []map[string]any{{"path": "a/ü.md", "title": "\"${x}\" %{y} <z>", "content": "${HOME}"}, {"path": "b.md", "title": "B\n", "content": ""}}
@@ -189,17 +180,13 @@ func TestAccWikiRunList_generatedConfigurationPlansClean(t *testing.T) {
 	cli.Write("wikis.tfquery.hcl", runsList("all", "include_resource = true", ""))
 	cli.MustRun("query", "-generate-config-out=generated.tf")
 	generated, err := os.ReadFile(filepath.Join(cli.Dir, "generated.tf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	if n := strings.Count(string(generated), "resource \"agentyard_wiki_run\""); n != total {
 		t.Fatalf("configuration of %d runs was generated, want %d:\n%s", n, total, generated)
 	}
 	e.Journal().Reset()
 	plan := cli.MustRun("plan", "-input=false", "-out=plan")
-	if !strings.Contains(plan.Output, fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.", total)) {
-		t.Fatalf("the plan of the import:\n%s", plan.Output[max(0, len(plan.Output)-3000):])
-	}
+	acctest.Says(t, plan.Output, fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.", total))
 	cli.MustRun("apply", "-input=false", "plan")
 	cli.MustPlanEmpty()
 	for _, entry := range e.Journal().Entries() {

@@ -19,9 +19,7 @@ const (
 func wikiRunsOf(t testing.TB, e *acctest.Env) []emulator.WikiRun {
 	t.Helper()
 	all, err := e.WikiRuns()
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return all
 }
 
@@ -110,9 +108,7 @@ func TestWikiRun_passingFaults(t *testing.T) {
 				if out := acctest.NewProcess(t, e, nil).Apply(i, config); len(out.Errors) > 0 || out.Action != step.want {
 					t.Errorf("%s: %s", step.operation, out)
 				}
-				if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "none" {
-					t.Errorf("after %s: %s", step.operation, out)
-				}
+				acctest.NewProcess(t, e, nil).Plan(i, config).MustDo(t, "none")
 				if run := onlyRun(t, e); run.ID != i.ID() || run.PrivacyLevel != cmp.Or(step.level, "organization") {
 					t.Errorf("the emulator holds %+v", run)
 				}
@@ -178,9 +174,7 @@ func TestWikiRun_requestsOfMany(t *testing.T) {
 	configs, made := make([]acctest.Values, n), make([]*acctest.Instance, n)
 	for k := range n {
 		address := fmt.Sprintf("https://code.example/acme/r%d", k)
-		if err := e.ConnectRepository(emulator.Repository{URL: address, DefaultBranch: "main"}); err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, e.ConnectRepository(emulator.Repository{URL: address, DefaultBranch: "main"}))
 		configs[k] = acctest.Values{"repo_url": address}
 	}
 	p := acctest.NewProcess(t, e, nil)

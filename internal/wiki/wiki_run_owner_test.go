@@ -68,9 +68,7 @@ func TestWikiRun_privateRunsOfOthers(t *testing.T) {
 	process := func(key string) *acctest.Process { return acctest.NewProcess(t, e, acctest.Values{"api_key": key}) }
 	config := wikiRunOf(acctest.Values{"privacy_level": "private"})
 	i := process(owner).NewInstance(wikiRunType)
-	if out := process(owner).Apply(i, config); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
+	process(owner).Apply(i, config).MustSucceed(t)
 	hidden := func(what string, out acctest.Outcome) {
 		t.Helper()
 		if len(out.Errors) != 1 || !strings.Contains(out.Text(), "Wiki run "+i.ID()+" is not visible to the provider's API key") || !strings.Contains(out.Text(), "terraform state rm ADDRESS") {
@@ -88,9 +86,7 @@ func TestWikiRun_privateRunsOfOthers(t *testing.T) {
 	if out := process(owner).Destroy(i.Clone()); len(out.Errors) > 0 {
 		t.Errorf("destroyed: %s", out)
 	}
-	if out := process(owner).Plan(i, config); len(out.Errors) > 0 || out.Action != "create" {
-		t.Errorf("read as the owner: %s", out)
-	}
+	process(owner).Plan(i, config).MustDo(t, "create")
 }
 
 // A private run of the same owner that was deleted outside Terraform is planned again, and does not block a destroy.
@@ -99,14 +95,10 @@ func TestAccWikiRun_privateRunDeletedElsewhere(t *testing.T) {
 	e := acctest.NewRealTime(t)
 	cli := acctest.NewCLI(t, e, ofAPI(`privacy_level = "private"`))
 	for range 2 {
-		if r := cli.MustRun("apply", "-auto-approve", "-input=false"); !strings.Contains(r.Output, "1 added, 0 changed, 0 destroyed") {
-			t.Errorf("%s", r.Output)
-		}
+		acctest.Says(t, cli.MustRun("apply", "-auto-approve", "-input=false").Output, "1 added, 0 changed, 0 destroyed")
 		e.API(http.MethodDelete, "/api/v0/wiki/"+onlyRun(t, e).ID, nil, nil)
 	}
-	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(r.Output, "Wiki Run Not Found") {
-		t.Errorf("%s", r.Output)
-	}
+	acctest.Says(t, cli.MustRun("plan", "-input=false").Output, "Wiki Run Not Found")
 	cli.MustRun("destroy", "-auto-approve", "-input=false", "-refresh=false")
 	if r := cli.MustRun("state", "list"); r.Output != "" {
 		t.Errorf("the state holds %s", r.Output)
@@ -167,7 +159,5 @@ func TestAccWikiRun_goneBetweenPlanAndDestroy(t *testing.T) {
 		e.Faults().Add(emulator.Fault{Operation: "deleteWikiRun", Kind: emulator.FaultStatusAfterCommit, Status: http.StatusNotFound})
 		return nil
 	}})
-	if n := e.Journal().Count("deleteWikiRun"); n != 1 {
-		t.Errorf("%d deletions were sent, want 1", n)
-	}
+	e.WantRequests(t, "deleteWikiRun", 1)
 }

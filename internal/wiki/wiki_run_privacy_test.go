@@ -46,9 +46,7 @@ func TestAccWikiRun_withoutItsPrivacy(t *testing.T) {
 			run := onlyRun(t, e)
 			said := strings.Join(strings.Fields(strings.ReplaceAll(r.Output, "│", "")), " ")
 			for _, want := range []string{"Warning: Privacy Level Not Set", run.ID, `is "organization" instead of "private"`, "The next apply sets it", fmt.Sprint(status)} {
-				if !strings.Contains(said, want) {
-					t.Errorf("the output lacks %q:\n%s", want, r.Output)
-				}
+				acctest.Says(t, said, want)
 			}
 			e.Faults().Clear()
 			if r := cli.MustRun("plan", "-input=false", "-refresh=false"); !strings.Contains(r.Output, "0 to add, 1 to change, 0 to destroy") || !strings.Contains(r.Output, "Privacy Level Is Set Again") {
@@ -58,9 +56,7 @@ func TestAccWikiRun_withoutItsPrivacy(t *testing.T) {
 				t.Errorf("the next plan:\n%s", r.Output)
 			}
 			cli.MustRun("apply", "-auto-approve", "-input=false", "-refresh="+refresh)
-			if r := cli.MustRun("plan", "-input=false", "-refresh=false"); !strings.Contains(r.Output, "No changes") {
-				t.Errorf("the plan after that:\n%s", r.Output)
-			}
+			acctest.Says(t, cli.MustRun("plan", "-input=false", "-refresh=false").Output, "No changes")
 			cli.MustPlanEmpty()
 			if now := onlyRun(t, e); now.ID != run.ID || now.PrivacyLevel != "private" {
 				t.Errorf("the emulator holds %+v", now)

@@ -63,9 +63,7 @@ func onlyRun(t testing.TB, e *acctest.Env) runJSON {
 func addRun(t testing.TB, e *acctest.Env, given emulator.WikiRun) string {
 	t.Helper()
 	id, err := e.AddWikiRun(given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return id
 }
 
@@ -79,10 +77,7 @@ func noRunLeft(t testing.TB, e *acctest.Env) resource.TestCheckFunc {
 }
 
 func runAction(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
-	return resource.ConfigPlanChecks{
-		PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(runAddress, action)},
-		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-	}
+	return acctest.PlannedThenEmpty(runAddress, action)
 }
 
 func runHas(name string, check knownvalue.Check) statecheck.StateCheck {
@@ -103,18 +98,14 @@ func asCaller(e *acctest.Env, key, hcl string) string {
 func userKey(t *testing.T, e *acctest.Env, email string) string {
 	t.Helper()
 	_, key, err := e.AddHuman(emulator.Human{Email: email})
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return key
 }
 
 // switchWikis sets the organization's wiki setting.
 func switchWikis(t testing.TB, e *acctest.Env, on string) {
 	t.Helper()
-	if err := e.ChangeEnterpriseControls(map[string]json.RawMessage{"wikiCloudSync": json.RawMessage(on)}, ""); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, e.ChangeEnterpriseControls(map[string]json.RawMessage{"wikiCloudSync": json.RawMessage(on)}, ""))
 }
 
 func text(s string) knownvalue.Check { return knownvalue.StringExact(s) }
@@ -249,17 +240,13 @@ func TestWikiRun_adoptsAfterAnImport(t *testing.T) {
 		e.API(http.MethodPost, "/api/v0/wiki", upload, &made)
 		p := acctest.NewProcess(t, e, nil)
 		i := p.NewInstance(wikiRunType)
-		if out := p.Import(i, made.ID); len(out.Errors) > 0 {
-			t.Fatal(out)
-		}
+		p.Import(i, made.ID).MustSucceed(t)
 		return e, p, i
 	}
 	e, p, i := imported(t)
 	e.Journal().Reset()
-	for n, want := range []string{"update", "none"} {
-		if out := p.Apply(i, wikiRunOf(whole)); out.Action != want || len(out.Errors) > 0 {
-			t.Errorf("apply %d after the import: %s", n+1, out)
-		}
+	for _, want := range []string{"update", "none"} {
+		p.Apply(i, wikiRunOf(whole)).MustDo(t, want)
 	}
 	for name, tc := range map[string]struct {
 		config acctest.Values
@@ -296,13 +283,9 @@ func TestAccWikiRun_stateWithTheServicesTree(t *testing.T) {
 			cli.MustRun("apply", "-auto-approve", "-input=false")
 			file := filepath.Join(cli.Dir, "terraform.tfstate")
 			content, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			acctest.Must(t, err)
 			var state map[string]any
-			if err := json.Unmarshal(content, &state); err != nil {
-				t.Fatal(err)
-			}
+			acctest.Must(t, json.Unmarshal(content, &state))
 			instance := state["resources"].([]any)[0].(map[string]any)["instances"].([]any)[0].(map[string]any)
 			instance["schema_version"] = 0
 			attributes := instance["attributes"].(map[string]any)
@@ -313,13 +296,9 @@ func TestAccWikiRun_stateWithTheServicesTree(t *testing.T) {
 			if content, err = json.Marshal(state); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(file, content, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			acctest.Must(t, os.WriteFile(file, content, 0o600))
 			cli.MustPlanEmpty()
-			if r := cli.MustRun("plan", "-input=false", "-refresh=false"); !strings.Contains(r.Output, "No changes") {
-				t.Errorf("without a refresh:\n%s", r.Output)
-			}
+			acctest.Says(t, cli.MustRun("plan", "-input=false", "-refresh=false").Output, "No changes")
 		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
@@ -14,9 +13,7 @@ import (
 // reads applies a configuration and expects an empty plan after it.
 func reads(t *testing.T, e *acctest.Env, hcl string, checks ...statecheck.StateCheck) {
 	t.Helper()
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{
-		{Config: e.Config(hcl), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: checks},
-	}})
+	e.Run(t, e.ReadStep(hcl, checks...))
 }
 
 // fails expects an error of a data source, at an attribute or at none.
@@ -57,8 +54,6 @@ func privateRun(t *testing.T, e *acctest.Env) string {
 		t.Fatal(err)
 	}
 	id, err := e.AddWikiRun(emulator.WikiRun{RepoURL: "https://code.example/acme/api", OwnerEmail: "ada@acme.example", PrivacyLevel: "private"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return id
 }

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"maps"
 	"mime/multipart"
 	"net/http"
 	"regexp"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-testing/echoprovider"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
@@ -27,14 +25,6 @@ provider "echo" {
 }
 resource "echo" "x" {}
 `
-
-// echoing runs a step with the echo provider, which stores its input in echo.x.data.
-func echoing(t *testing.T, e *acctest.Env, step resource.TestStep) {
-	t.Helper()
-	factories := maps.Clone(e.Factories)
-	factories["echo"] = echoprovider.NewProviderServer()
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: factories, Steps: []resource.TestStep{step}})
-}
 
 func echoed(attribute string, want knownvalue.Check) statecheck.StateCheck {
 	return statecheck.ExpectKnownValue("echo.x", tfjsonpath.New("data").AtMapKey(attribute), want)
@@ -82,7 +72,7 @@ func TestAccWikiVideoUploadURL(t *testing.T) {
 	acctest.NeedsEphemeral(t)
 	e := acctest.New(t)
 	var address string
-	echoing(t, e, resource.TestStep{
+	e.RunEcho(t, resource.TestStep{
 		Config: e.Config(videoConfig),
 		ConfigStateChecks: []statecheck.StateCheck{
 			echoed("url", knownvalue.StringFunc(func(url string) error { address = url; return nil })),
@@ -108,7 +98,7 @@ func TestAccWikiVideoUploadURL_addressOnly(t *testing.T) {
 		emulator.Fault{Operation: "createWikiVideoUploadUrl", Kind: emulator.FaultDropAfterCommit},
 		emulator.Fault{Operation: "createWikiVideoUploadUrl", Kind: emulator.FaultOtherResponse, Times: -1, Body: `{"url":"https://files.example/v"}`},
 	)
-	echoing(t, e, resource.TestStep{
+	e.RunEcho(t, resource.TestStep{
 		Config: e.Config(videoConfig),
 		ConfigStateChecks: []statecheck.StateCheck{
 			echoed("url", knownvalue.StringExact("https://files.example/v")), echoed("expires_at", knownvalue.Null()), echoed("fields", knownvalue.Null()),
@@ -121,8 +111,8 @@ func TestAccWikiVideoUploadURL_errors(t *testing.T) {
 	acctest.NeedsEphemeral(t)
 	e := acctest.New(t)
 	e.Faults().Add(emulator.Fault{Operation: "createWikiVideoUploadUrl", Kind: emulator.FaultOtherResponse, Times: -1, Body: `{}`})
-	echoing(t, e, resource.TestStep{Config: e.Config(videoConfig), ExpectError: regexp.MustCompile(`Cannot open wiki video upload URL(.|\n)*field\s+url\s+is\s+missing`)})
+	e.RunEcho(t, resource.TestStep{Config: e.Config(videoConfig), ExpectError: regexp.MustCompile(`Cannot open wiki video upload URL(.|\n)*field\s+url\s+is\s+missing`)})
 	e.Faults().Clear()
 	switchWikis(t, e, "false")
-	echoing(t, e, resource.TestStep{Config: e.Config(videoConfig), ExpectError: regexp.MustCompile(`Cannot open wiki video upload URL(.|\n)*403(.|\n)*wikiCloudSync`)})
+	e.RunEcho(t, resource.TestStep{Config: e.Config(videoConfig), ExpectError: regexp.MustCompile(`Cannot open wiki video upload URL(.|\n)*403(.|\n)*wikiCloudSync`)})
 }

@@ -1,0 +1,130 @@
+package acctest
+
+import (
+	"maps"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/echoprovider"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+)
+
+// Must ends the test at an error.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Says fails the test unless a text contains all parts.
+func Says(t testing.TB, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("the text lacks %q: %s", part, text)
+		}
+	}
+}
+
+var blanks = regexp.MustCompile(`[\s│╷╵]+`)
+
+// OneLine returns a CLI's output without frames and line breaks.
+func OneLine(output string) string { return blanks.ReplaceAllString(output, " ") }
+
+// WantRequests fails the test unless this number of requests for an operation was sent.
+func (e *Env) WantRequests(t testing.TB, operation string, want int) {
+	t.Helper()
+	if got := e.Journal().Count(operation); got != want {
+		t.Errorf("%d requests for %s, want %d", got, operation, want)
+	}
+}
+
+// NewInstance returns a resource that does not exist yet.
+func (e *Env) NewInstance(t testing.TB, typeName string) *Instance {
+	t.Helper()
+	return NewProcess(t, e, nil).NewInstance(typeName)
+}
+
+// Created returns a resource that was created in the process p.
+func (e *Env) Created(t testing.TB, typeName string, config Values) (p *Process, i *Instance) {
+	t.Helper()
+	p = NewProcess(t, e, nil)
+	i = p.NewInstance(typeName)
+	p.Apply(i, config).MustDo(t, "create")
+	return p, i
+}
+
+// Apply applies in a new process, like each run of Terraform.
+func (e *Env) Apply(t testing.TB, i *Instance, config Values) Outcome {
+	t.Helper()
+	return NewProcess(t, e, nil).Apply(i, config)
+}
+
+// MustApply is Apply, but ends the test at an error.
+func (e *Env) MustApply(t testing.TB, i *Instance, config Values) Outcome {
+	t.Helper()
+	out := e.Apply(t, i, config)
+	out.MustSucceed(t)
+	return out
+}
+
+// Plan plans in a new process.
+func (e *Env) Plan(t testing.TB, i *Instance, config Values) Outcome {
+	t.Helper()
+	return NewProcess(t, e, nil).Plan(i, config)
+}
+
+// WarningText returns the text of all warnings.
+func (o Outcome) WarningText() string { return joinDiagnostics(o.Warnings) }
+
+// MustSucceed ends the test if the outcome has errors.
+func (o Outcome) MustSucceed(t testing.TB) {
+	t.Helper()
+	if len(o.Errors) > 0 {
+		t.Fatal(o)
+	}
+}
+
+// MustDo ends the test unless the outcome has no errors and this action.
+func (o Outcome) MustDo(t testing.TB, action string) {
+	t.Helper()
+	if len(o.Errors) > 0 || o.Action != action {
+		t.Fatalf("%q, want %q; %s", o.Action, action, o)
+	}
+}
+
+// Run runs the steps of a test with the provider.
+func (e *Env) Run(t *testing.T, steps ...resource.TestStep) {
+	t.Helper()
+	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: steps})
+}
+
+// RunEcho is Run with the echo provider, which stores its input in a resource.
+func (e *Env) RunEcho(t *testing.T, steps ...resource.TestStep) {
+	t.Helper()
+	factories := maps.Clone(e.Factories)
+	factories["echo"] = echoprovider.NewProviderServer()
+	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: factories, Steps: steps})
+}
+
+// ReadStep applies a configuration and expects an empty plan after it.
+func (e *Env) ReadStep(hcl string, checks ...statecheck.StateCheck) resource.TestStep {
+	return resource.TestStep{Config: e.Config(hcl), ConfigPlanChecks: ThenEmpty, ConfigStateChecks: checks}
+}
+
+// FailingStep expects an error of a configuration.
+func (e *Env) FailingStep(hcl, want string) resource.TestStep {
+	return resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)}
+}
+
+// PlannedThenEmpty expects an action and other things in the plan, and an empty plan after it.
+func PlannedThenEmpty(address string, action plancheck.ResourceActionType, more ...plancheck.PlanCheck) resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{
+		PreApply:             append([]plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)}, more...),
+		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+	}
+}
