@@ -92,9 +92,7 @@ func TestAccProvider_settingsFromTheEnvironment(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
 	cli := acctest.NewCLI(t, e, acctest.Example(t, "data-sources/agentyard_computer_providers/data-source.tf"))
-	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(r.Output, "managed-a") {
-		t.Errorf("the plan: %s", r.Output)
-	}
+	acctest.Says(t, cli.MustRun("plan", "-input=false").Output, "managed-a")
 	cli.Write("provider.tf", acctest.Example(t, "provider/provider.tf"))
 	cli.MustRun("plan", "-input=false")
 	for _, entry := range e.Journal().Entries() {
@@ -147,13 +145,9 @@ func TestAccProvider_unknownSettingsKeepTheState(t *testing.T) {
 func TestProvider_schemas(t *testing.T) {
 	t.Parallel()
 	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	resp, err := server.GetProviderSchema(context.Background(), &tfprotov6.GetProviderSchemaRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	for _, d := range resp.Diagnostics {
 		t.Errorf("%s: %s", d.Summary, d.Detail)
 	}

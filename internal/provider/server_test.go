@@ -2,7 +2,6 @@ package provider_test
 
 import (
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
@@ -22,9 +21,7 @@ func TestAccServer_plansChanges(t *testing.T) {
 	plan := func(want string, args ...string) {
 		t.Helper()
 		r := cli.MustRun(append([]string{"plan", "-input=false"}, args...)...)
-		if !strings.Contains(r.Output, want) {
-			t.Errorf("plan %v does not say %q: %s", args, want, r.Output)
-		}
+		acctest.Says(t, r.Output, want)
 	}
 	cli.Write("main.tf", hcl(""))
 	plan("= false -> true")

@@ -55,9 +55,7 @@ func stateIDs(t *testing.T, state string) map[string]string {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(state), &content); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, json.Unmarshal([]byte(state), &content))
 	ids := map[string]string{}
 	for _, r := range content.Resources {
 		object := r.Instances[0].Attributes
@@ -92,8 +90,6 @@ func memberIDs(t *testing.T, computers json.RawMessage) map[string]string {
 func readFile(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return string(text)
 }

@@ -117,11 +117,7 @@ func TestAccExamples_actions(t *testing.T) {
 				if (r.ExitCode != 0) != c.fails {
 					t.Fatalf("%s: exit code %d\n%s", c.args, r.ExitCode, r.Output)
 				}
-				for _, text := range c.shows {
-					if !strings.Contains(unframed(r.Output), text) {
-						t.Errorf("%s does not show %q:\n%s", c.args, text, r.Output)
-					}
-				}
+				acctest.Says(t, acctest.OneLine(r.Output), c.shows...)
 				for operation, want := range c.sent {
 					if got := o.Journal().Count(operation); got != want {
 						t.Errorf("%s: %s was sent %d times, want %d", c.args, operation, got, want)
@@ -130,9 +126,4 @@ func TestAccExamples_actions(t *testing.T) {
 			}
 		})
 	}
-}
-
-// unframed returns the CLI's output in one line, without the frames around errors.
-func unframed(output string) string {
-	return strings.Join(strings.Fields(strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(output)), " ")
 }

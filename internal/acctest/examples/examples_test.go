@@ -60,9 +60,7 @@ func newOrganization(t *testing.T, options ...acctest.Option) organization {
 	e := acctest.NewRealTime(t, append([]acctest.Option{quick}, options...)...)
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, err)
 	}
 	post := func(path string, body, out any) { e.API(http.MethodPost, "/api/v0"+path, body, out) }
 	for _, email := range []string{"avery@agentyard.example", "blake@agentyard.example", "casey@agentyard.example"} {
@@ -166,9 +164,7 @@ func TestAccExamples_dataSources_everyCLI(t *testing.T) {
 	cli.MustPlanEmpty()
 
 	var outputs map[string]struct{ Value map[string]any }
-	if err := json.Unmarshal([]byte(cli.MustRun("output", "-json").Output), &outputs); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, json.Unmarshal([]byte(cli.MustRun("output", "-json").Output), &outputs))
 	for _, want := range []struct{ example, output, value string }{
 		{"agentyard_environment_build_diagnostics", "why", fmt.Sprint(map[string]string{o.ids["broken"]: "make: error", o.ids["hidden"]: "The log is withheld."})},
 		{"agentyard_environments", "default_environment", "app"},
@@ -237,9 +233,7 @@ func (o organization) putFile(t *testing.T, name, content string) {
 	_, _ = io.WriteString(part, content)
 	_ = form.Close()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, upload.URL, &body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	request.Header.Set("Content-Type", form.FormDataContentType())
 	resp, err := http.DefaultClient.Do(request)
 	if err != nil || resp.StatusCode >= http.StatusMultipleChoices {
@@ -274,9 +268,7 @@ func TestAccExamples_resources(t *testing.T) {
 			cli.MustPlanEmpty()
 			cli.MustRun("destroy", "-auto-approve", "-input=false")
 			for operation, want := range sent[name] {
-				if got := e.Journal().Count(operation); got != want {
-					t.Errorf("%s was sent %d times, want %d", operation, got, want)
-				}
+				e.WantRequests(t, operation, want)
 			}
 			if after := o.contents(); !maps.Equal(after, before) {
 				t.Errorf("left behind:\n%v\nof\n%v", after, before)

@@ -22,9 +22,7 @@ func TestAccAgentPool_tests_everyCLI(t *testing.T) {
 		t.Fatal("the README has no commands")
 	}
 	out := m.run(pool, withEmulator+cliCommand.ReplaceAllString(block[1], "${1}"+cli+" "))
-	if !strings.Contains(out, "Success! 16 passed, 0 failed.") {
-		t.Errorf("the tests of the module:\n%s", out)
-	}
+	acctest.Says(t, out, "Success! 16 passed, 0 failed.")
 }
 
 // The example in the module's README works unchanged, except for the module's path.
@@ -43,22 +41,14 @@ func TestAccAgentPool_README(t *testing.T) {
 		script = "agentyard-emulator control POST humans '{\"email\":\"" + member + "@agentyard.example\",\"role\":\"user\"}'\n" + script
 	}
 	for name, text := range map[string]string{"main.tf": config, "run.sh": script} {
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
 	}
-	if err := os.Symlink(pool, filepath.Join(root, "pool")); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, os.Symlink(pool, filepath.Join(root, "pool")))
 	out := m.run(root, withEmulator+cli+" init\nagentyard-emulator -- bash -eu run.sh")
-	if !strings.Contains(out, "Apply complete! Resources: 6 added") {
-		t.Errorf("the example of the README:\n%s", out)
-	}
+	acctest.Says(t, out, "Apply complete! Resources: 6 added")
 	for name, pattern := range map[string]string{"variables.tf": `variable "(\w+)"`, "outputs.tf": `output "(\w+)"`} {
 		text, err := os.ReadFile(filepath.Join(pool, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, err)
 		for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(text), -1) {
 			if !strings.Contains(readme, "| `"+match[1]+"` |") {
 				t.Errorf("the README does not list %s of %s", match[1], name)
@@ -72,9 +62,7 @@ func agentPool(t *testing.T) (folder, readme string) {
 	t.Helper()
 	folder = filepath.Join(checkout(t), "examples", "modules", "agent-pool")
 	text, err := os.ReadFile(filepath.Join(folder, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return folder, string(text)
 }
 
@@ -87,12 +75,8 @@ func newMachineWithModules(t *testing.T) (m *machine, cli string) {
 	mirror := t.TempDir()
 	for _, host := range []string{"registry.terraform.io", "registry.opentofu.org"} {
 		dir := filepath.Join(mirror, host, "agentyard", "agentyard", "0.1.0", runtime.GOOS+"_"+runtime.GOARCH)
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(acctest.ProviderBinary(t), filepath.Join(dir, "terraform-provider-agentyard")); err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, os.MkdirAll(dir, 0o700))
+		acctest.Must(t, os.Symlink(acctest.ProviderBinary(t), filepath.Join(dir, "terraform-provider-agentyard")))
 	}
 	config := filepath.Join(t.TempDir(), "cli.tfrc")
 	if err := os.WriteFile(config, []byte("provider_installation {\n  filesystem_mirror {\n    path = \""+mirror+"\"\n  }\n}\n"), 0o600); err != nil {

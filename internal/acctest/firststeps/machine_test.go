@@ -39,9 +39,7 @@ func newMachineWithCLI(t *testing.T, env ...string) (m *machine, cli string) {
 		cli = "tofu"
 	}
 	programs := t.TempDir()
-	if err := os.Symlink(path, filepath.Join(programs, cli)); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, os.Symlink(path, filepath.Join(programs, cli)))
 	return newMachine(t, append(env, "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"))...), cli
 }
 
@@ -59,9 +57,7 @@ func newMachine(t *testing.T, env ...string) *machine {
 	m.env = append(m.env, "HOME="+m.home, "CHECKPOINT_DISABLE=1", "TF_CLI_ARGS=-no-color", "HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1", "GOPROXY=off", "GOTELEMETRY=off")
 	for _, name := range []string{"GOMODCACHE", "GOCACHE"} {
 		value, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, err)
 		m.env = append(m.env, name+"="+strings.TrimSpace(string(value)))
 	}
 	m.env = append(m.env, env...)
@@ -92,9 +88,7 @@ func files(t *testing.T, dir string) []string {
 		all = append(all, path)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return all
 }
 
@@ -102,9 +96,7 @@ func files(t *testing.T, dir string) []string {
 func project(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs(filepath.Join("..", "..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return dir
 }
 
@@ -139,8 +131,6 @@ func checkout(t *testing.T) string {
 		}
 		return os.WriteFile(filepath.Join(to, name), content, info.Mode())
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return to
 }

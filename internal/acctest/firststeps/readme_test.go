@@ -20,9 +20,7 @@ var (
 func commands(t *testing.T) []string {
 	t.Helper()
 	readme, err := os.ReadFile(filepath.Join(project(t), "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	_, rest, found := strings.Cut(string(readme), "\n## Quick start with the emulator\n")
 	if !found {
 		t.Fatal("the README has no quick start")
@@ -54,11 +52,7 @@ func TestAccREADME_quickStart_everyCLI(t *testing.T) {
 		script.WriteString("\nif git -C '" + tree + "' status --porcelain -uall | grep '^??'; then echo 'not ignored by git'; exit 9; fi\n")
 	}
 	out := m.run(tree, script.String())
-	for _, want := range wants {
-		if !strings.Contains(out, want) {
-			t.Errorf("the output does not contain %q:\n%s", want, out)
-		}
-	}
+	acctest.Says(t, out, wants...)
 	// The tree and the home folder are as before, except for files of Go and the CLI.
 	if left := m.run(tree, "git status --porcelain -uall --ignored | grep -v '^A ' || true"); left != "" {
 		t.Errorf("left in the tree:\n%s", left)

@@ -318,13 +318,9 @@ func TestAccResource_importErrors(t *testing.T) {
 func TestResource_everyOneHasALife(t *testing.T) {
 	t.Parallel()
 	server, err := acctest.New(t).Factories["agentyard"]()
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	schemas, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	for name := range schemas.ResourceSchemas {
 		if _, ok := lives[strings.TrimPrefix(name, "agentyard_")]; !ok {
 			t.Errorf("%s has no row in lives", name)
