@@ -3,6 +3,7 @@ package environment_test
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -118,4 +119,48 @@ func TestEnvironment_faultMatrixOfTheDefault(t *testing.T) {
 			}
 		},
 	}.Run(t)
+}
+
+// Terraform must not crash before it has saved the state of all failed creates; see pacedServer in internal/provider.
+func TestAccEnvironment_manyFirstBuildsFail(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = 100 * time.Millisecond })
+	acctest.Must(t, e.FailBuild(emulator.BuildFailure{Times: -1}))
+	cli := acctest.NewCLI(t, e, `
+resource "agentyard_environment" "x" {
+  count        = 10
+  name         = "e${count.index}"
+  repositories = [{ url = "https://git.example/acme/app.git", script = "make" }]
+}
+`)
+	r := cli.Run("apply", "-auto-approve", "-input=false")
+	if r.ExitCode != 1 || strings.Contains(r.Output, "panic") || strings.Count(r.Output, "Error: Environment Failed to Build") != 10 {
+		t.Errorf("the apply ended with %d: %s", r.ExitCode, r.Output)
+	}
+	if states := cli.MustRun("state", "list").Output; strings.Count(states, "agentyard_environment.x[") != 10 {
+		t.Errorf("the state holds %s", states)
+	}
+	acctest.Says(t, cli.MustRun("plan", "-input=false").Output, "10 to add, 0 to change, 10 to destroy")
+}
+
+// When the default is replaced, the new environment becomes the default before the old one is deleted.
+func TestAccEnvironment_theDefaultIsReplacedBeforeItGoes(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t, quickBuilds)
+	const life = "  make_organization_default = true\n  scope = \"organization\"\n  lifecycle {\n    create_before_destroy = true\n  }"
+	cli := acctest.NewCLI(t, e, envConfig("name = \"first\"\n"+life))
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	old := environmentsOf(e)[0].ID
+	cli.Write("main.tf", envConfig("name = \"second\"\n"+life))
+	cli.MustRun("apply", "-auto-approve", "-input=false", "-replace="+environmentAddress)
+	if all := environmentsOf(e); len(all) != 1 || all[0].ID == old || !all[0].IsDefault {
+		t.Errorf("%+v", all)
+	}
+	cli.MustPlanEmpty()
+	// A replacement with the same name fails because the old environment still has that name.
+	r := cli.Run("apply", "-auto-approve", "-input=false", "-replace="+environmentAddress)
+	if text := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "already exists") {
+		t.Errorf("exit code %d\n%s", r.ExitCode, r.Output)
+	}
+	cli.MustRun("destroy", "-auto-approve", "-input=false")
 }

@@ -1,6 +1,104 @@
 package transport
 
-import "testing"
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+)
+
+func TestAPIError_readsEveryForm(t *testing.T) {
+	t.Parallel()
+	for body, tc := range map[string]struct {
+		detail      string
+		fromService bool
+	}{
+		`{"detail":"the name is taken","status":409,"title":"Conflict"}`:                  {"the name is taken", true},
+		`{"title":"Bad Request","status":400,"errors":[{"message":"a"},{"message":"b"}]}`: {"a; b", true},
+		`{"title":"Bad Request","errors":["a",{"message":"b"},{"code":3},4]}`:             {"a; b", true},
+		`{"title":"Conflict","status":409}`:                                               {"Conflict", true},
+		`{"error":"old form"}`:                                                            {"old form", true},
+		`{"title":"t","detail":"d","status":409,"requestId":"req_1"}`:                     {"d", true},
+		`{"requestId":"req_1"}`:                                                           {"no explanation (Conflict)", true},
+		`{"errors":[]}`:                                                                   {"no explanation (Conflict)", true},
+		`{"detail":"x","status":"404","errors":{},"title":7,"error":[]}`:                  {"x", true},
+		`{"detail":{"text":"x"},"title":"t"}`:                                             {"t", true},
+		`{"detail":null}`:                                                                 {"no explanation (Conflict)", false},
+		`{"error":{"code":1}}`:                                                            {"no explanation (Conflict)", false},
+		`{"message":"no route"}`:                                                          {"no explanation (Conflict)", false},
+		`{"errors":null}`:                                                                 {"no explanation (Conflict)", false},
+		`{}`:                                                                              {"no explanation (Conflict)", false},
+		`<html>`:                                                                          {"no explanation (Conflict)", false},
+		``:                                                                                {"no explanation (Conflict)", false},
+		`[]`:                                                                              {"no explanation (Conflict)", false},
+		`"detail"`:                                                                        {"no explanation (Conflict)", false},
+	} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 409, body) })
+		_, err := getSample(t.Context(), c)
+		var api *APIError
+		if !errors.As(err, &api) || api.Detail != tc.detail || api.Operation != "getComputer" || api.Route != "/api/v0/computers/{computerId}" {
+			t.Errorf("%s: got %#v", body, err)
+		}
+		if strings.Contains(body, "req_1") != strings.Contains(err.Error(), "req_1") {
+			t.Errorf("%s: the request's ID: %v", body, err)
+		}
+		if api.FromService != tc.fromService || IsForeign(err) == tc.fromService || IsConflict(err) != tc.fromService {
+			t.Errorf("%s: taken for the service's: %v, a conflict: %v", body, api.FromService, IsConflict(err))
+		}
+	}
+}
+
+// Only redirects are called redirects, and only if the response has no message.
+func TestAPIError_tellsARedirect(t *testing.T) {
+	t.Parallel()
+	const redirect = "a redirect, which the provider does not follow because it sends the API key only to base_url; correct base_url"
+	for name, tc := range map[string]struct {
+		status         int
+		location, body string
+		want           string
+	}{
+		"the first of its kind": {300, "/x", "", redirect},
+		"the last of its kind":  {399, "/x", "", redirect},
+		"to nowhere":            {302, "", "", "no explanation (Found)"},
+		"an error with a place": {400, "/x", "", "no explanation (Bad Request)"},
+		"with a text":           {302, "/x", `{"detail":"moved"}`, "moved"},
+	} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			if tc.location != "" {
+				w.Header().Set("Location", tc.location)
+			}
+			clienttest.RespondJSON(w, tc.status, tc.body)
+		})
+		_, err := getSample(t.Context(), c)
+		var api *APIError
+		if !errors.As(err, &api) || api.Detail != tc.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestIsNotFound_believesOnlyTheService(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]bool{
+		`{"detail":"no such computer","status":404,"title":"Not Found"}`:        true,
+		`{"title":"Not Found","detail":"gone","status":404,"requestId":"req_"}`: true,
+		`<html><head><title>404 Not Found</title></head></html>`:                false,
+		`{"message":"no route"}`: false,
+		`{}`:                     false,
+		``:                       false,
+	} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 404, body) })
+		_, err := getSample(t.Context(), c)
+		if StatusOf(err) != 404 || IsNotFound(err) != want || IsForeign(err) == want {
+			t.Errorf("%q: got %v, not found: %v", body, err, IsNotFound(err))
+		}
+	}
+	if IsForeign(errors.New("EOF")) || IsForeign(nil) || IsForeign(&TransportError{}) {
+		t.Error("what is no answer counts as one of another server")
+	}
+}
 
 // A gateway may give up while the service is working, and may return a status below 500 for that. A status that rejects a
 // request proves that the service did not act.
