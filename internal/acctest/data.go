@@ -3,6 +3,7 @@ package acctest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,10 +61,16 @@ func (o Outcome) MustFail(t testing.TB, attribute string, parts ...string) {
 	if at := attributePath(o.Errors[0].Attribute); at != attribute {
 		t.Errorf("the error is at %q, want %q: %s", at, attribute, o.Text())
 	}
-	for _, part := range parts {
-		if !strings.Contains(o.Text(), part) {
-			t.Errorf("the error lacks %q: %s", part, o.Text())
-		}
+	Says(t, o.Text(), parts...)
+}
+
+// MustInclude fails the test unless an error on the attribute contains the text.
+func (o Outcome) MustInclude(t testing.TB, attribute, text string) {
+	t.Helper()
+	if !slices.ContainsFunc(o.Errors, func(d *tfprotov6.Diagnostic) bool {
+		return attributePath(d.Attribute) == attribute && strings.Contains(d.Summary+": "+d.Detail, text)
+	}) {
+		t.Errorf("no error at %s says %q: %s", attribute, text, o)
 	}
 }
 

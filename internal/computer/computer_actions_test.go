@@ -1,7 +1,6 @@
 package computer_test
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -195,5 +194,5 @@ func TestComputerInstallDeps_pollsThatFail(t *testing.T) {
 // invokeText returns the output of `apply -invoke` without frames and line breaks.
 func invokeText(cli *acctest.CLI, action string) string {
 	r := cli.MustRun("apply", "-auto-approve", "-input=false", "-invoke=action.agentyard_computer_"+action)
-	return regexp.MustCompile(`[\s│]+`).ReplaceAllString(r.Output, " ")
+	return acctest.OneLine(r.Output)
 }

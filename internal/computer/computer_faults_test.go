@@ -3,7 +3,6 @@ package computer_test
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -168,7 +167,7 @@ func TestAccComputer_killedAfterCommitStopsAtWhatItFinds(t *testing.T) {
 	id := only(t, e).ID
 	cli.Write("terraform.tfstate.lock.info", "")
 	r := cli.Run("apply", "-auto-approve", "-input=false", "-lock=false")
-	text := regexp.MustCompile(`[\s│]+`).ReplaceAllString(r.Output, " ")
+	text := acctest.OneLine(r.Output)
 	if r.ExitCode == 0 || !strings.Contains(text, id) || !strings.Contains(text, "terraform import ADDRESS "+id) {
 		t.Fatalf("exit code %d\n%s", r.ExitCode, r.Output)
 	}

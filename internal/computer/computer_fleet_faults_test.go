@@ -204,7 +204,7 @@ func TestFleet_shortfallIsMadeUp(t *testing.T) {
 
 	e.FailBulkAfter(1, message)
 	out = e.Apply(t, i, fleetOf(5))
-	if mustFail(t, out, "", "Fleet Is Short of Computers", "1 of 5 computers", message, "The next apply creates the missing computers."); out.Action != "update" {
+	if out.MustFail(t, "", "Fleet Is Short of Computers", "1 of 5 computers", message, "The next apply creates the missing computers."); out.Action != "update" {
 		t.Fatalf("one more: %s", out)
 	}
 	if got := fleetIDs(i); len(got) != 4 || len(fleetNames(i)) != 5 {

@@ -47,7 +47,7 @@ func TestComputer_anotherServerAtTheAddress(t *testing.T) {
 			fault.Kind, fault.Times = emulator.FaultOtherServer, -1
 			e.Faults().Add(fault)
 			for _, out := range []acctest.Outcome{e.Plan(t, i, config), e.Apply(t, i, config), p.Destroy(i)} {
-				mustFail(t, out, "", "base_url", fmt.Sprint(fault.Status))
+				out.MustFail(t, "", "base_url", fmt.Sprint(fault.Status))
 			}
 			e.Faults().Clear()
 			e.Plan(t, i, config).MustDo(t, "none")
@@ -80,7 +80,7 @@ func TestComputer_aColleaguesKey(t *testing.T) {
 		colleague := func() *acctest.Process { return acctest.NewProcess(t, e, acctest.Values{"api_key": key}) }
 		before := len(computers(e))
 		for _, out := range []acctest.Outcome{colleague().Apply(i, config), colleague().Apply(i, nil), colleague().Destroy(i)} {
-			mustFail(t, out, "", i.ID()+" is not visible to the provider's API key. Another API key last read it. Use that key.", "was deleted, run terraform state rm ADDRESS.")
+			out.MustFail(t, "", i.ID()+" is not visible to the provider's API key. Another API key last read it. Use that key.", "was deleted, run terraform state rm ADDRESS.")
 		}
 		if len(computers(e)) != before {
 			t.Errorf("there are %+v", computers(e))

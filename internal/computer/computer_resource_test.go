@@ -205,7 +205,7 @@ func TestComputer_failedProvisioningNamesTheStepAndIsReplaced(t *testing.T) {
 	e.FailProvisioning(emulator.FailStep{Name: "broken", Step: "clone-repos", Error: "the repository refuses the credentials", Times: 1})
 	config := acctest.Values{"name": "broken", "repos": []any{"https://git.example/acme/app"}}
 	i := e.NewInstance(t, computerType)
-	mustFail(t, e.Apply(t, i, config), "", "Computer Failed to Provision", "refuses the credentials", "The next apply replaces it")
+	e.Apply(t, i, config).MustFail(t, "", "Computer Failed to Provision", "refuses the credentials", "The next apply replaces it")
 	e.Apply(t, i, config).MustDo(t, "replace")
 	if got := only(t, e); got.ID != i.ID() || got.Status != "active" || i.Attribute("status") != "active" {
 		t.Errorf("the emulator holds %+v, the state %s", got, i.State)
@@ -216,7 +216,7 @@ func TestComputer_timeoutBoundsTheWait(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t, neverSetUp)
 	i := e.NewInstance(t, computerType)
-	mustFail(t, e.Apply(t, i, acctest.Values{"name": "slow", "timeouts": map[string]any{"create": "2m"}}), "",
+	e.Apply(t, i, acctest.Values{"name": "slow", "timeouts": map[string]any{"create": "2m"}}).MustFail(t, "",
 		"Timed Out Waiting for the Computer", `still "provisioning" after 2m`, "continues at the service", "terraform untaint")
 	if waited := e.Clock.Now().Sub(acctest.Start); waited > 4*time.Minute || !i.Tainted {
 		t.Errorf("the wait of 2m took %v; tainted: %v", waited, i.Tainted)
@@ -235,38 +235,38 @@ func TestComputer_invalidConfiguration(t *testing.T) {
 	for range 21 {
 		many = append(many, "https://git.example/a")
 	}
-	repo := attribute("repos") + ".ElementKeyInt(0)"
+	repo := "repos[0]"
 	source := func(kind string, more map[string]any) acctest.Values {
 		fields := map[string]any{"kind": kind}
 		maps.Copy(fields, more)
 		return acctest.Values{"source": fields}
 	}
-	in := func(name string) string { return attribute("source") + "." + attribute(name) }
+	in := func(name string) string { return "source." + name }
 	draft := map[string]any{"workstream_id": "1", "creation_session_id": hostA, "first_turn_id": hostA}
 	for _, tc := range []struct {
 		values   acctest.Values
 		at, want string
 	}{
-		{acctest.Values{"name": ""}, attribute("name"), "name must be 1 to 63 characters long"},
-		{acctest.Values{"name": strings.Repeat("n", 64)}, attribute("name"), "name must be 1 to 63 characters long"},
-		{acctest.Values{"host_id": "not-a-uuid"}, attribute("host_id"), "must be a UUID"},
-		{acctest.Values{"remote_user": strings.Repeat("u", 64)}, attribute("remote_user"), "remote_user must be 1 to 63 characters long"},
-		{acctest.Values{"repos": many}, attribute("repos"), "repos list must contain at most 20 elements"},
+		{acctest.Values{"name": ""}, "name", "name must be 1 to 63 characters long"},
+		{acctest.Values{"name": strings.Repeat("n", 64)}, "name", "name must be 1 to 63 characters long"},
+		{acctest.Values{"host_id": "not-a-uuid"}, "host_id", "must be a UUID"},
+		{acctest.Values{"remote_user": strings.Repeat("u", 64)}, "remote_user", "remote_user must be 1 to 63 characters long"},
+		{acctest.Values{"repos": many}, "repos", "repos list must contain at most 20 elements"},
 		{acctest.Values{"repos": []any{"acme/app"}}, repo, "repos[0] must be an absolute URI"},
 		{acctest.Values{"repos": []any{"https://git.example/" + strings.Repeat("a", 2048)}}, repo, "repos[0] must be at most 2048 characters long"},
 		{source("image", nil), in("kind"), "source.kind value must be one of"},
 		{source("computer", map[string]any{"source_computer_id": "x", "template_id": "t"}), in("template_id"), `source of kind "computer" cannot have template_id`},
 		{source("template", map[string]any{"template_id": "t"}), in("is_listed"), `source of kind "template" requires is_listed`},
-		{source("template", map[string]any{"template_id": "t", "is_listed": true, "software_draft": draft}), in("software_draft") + "." + attribute("workstream_id"), "must be a UUID"},
-		{acctest.Values{"timeouts": map[string]any{"create": "soon"}}, attribute("timeouts") + "." + attribute("create"), "Valid time units"},
-		{acctest.Values{"timeouts": map[string]any{"create": "0s"}}, attribute("timeouts") + "." + attribute("create"), "timeouts.create must be longer than 0s"},
-		{acctest.Values{"provider_type": "byom", "repos": []any{"https://git.example/a"}}, attribute("repos"), "cannot have repos. Remove it, or choose a managed provider"},
-		{acctest.Values{"provider_type": "byom", "auto_install_deps": true}, attribute("auto_install_deps"), "Only for Managed Computers"},
-		{acctest.Values{"provider_type": "byom", "source": map[string]any{"kind": "computer", "source_computer_id": "x"}}, attribute("source"), "Only for Managed Computers"},
+		{source("template", map[string]any{"template_id": "t", "is_listed": true, "software_draft": draft}), in("software_draft.workstream_id"), "must be a UUID"},
+		{acctest.Values{"timeouts": map[string]any{"create": "soon"}}, "timeouts.create", "Valid time units"},
+		{acctest.Values{"timeouts": map[string]any{"create": "0s"}}, "timeouts.create", "timeouts.create must be longer than 0s"},
+		{acctest.Values{"provider_type": "byom", "repos": []any{"https://git.example/a"}}, "repos", "cannot have repos. Remove it, or choose a managed provider"},
+		{acctest.Values{"provider_type": "byom", "auto_install_deps": true}, "auto_install_deps", "Only for Managed Computers"},
+		{acctest.Values{"provider_type": "byom", "source": map[string]any{"kind": "computer", "source_computer_id": "x"}}, "source", "Only for Managed Computers"},
 	} {
 		config := acctest.Values{"name": "n"}
 		maps.Copy(config, tc.values)
-		mustBeInvalid(t, e.Plan(t, e.NewInstance(t, computerType), config), tc.at, tc.want)
+		e.Plan(t, e.NewInstance(t, computerType), config).MustInclude(t, tc.at, tc.want)
 	}
 	mustBeSilent(t, e)
 }
@@ -280,13 +280,13 @@ func TestComputer_errorsOfTheService(t *testing.T) {
 		at     string
 		want   []string
 	}{
-		"unknown provider": {values: acctest.Values{"provider_type": "managed-z"}, at: attribute("provider_type"), want: []string{create, "400"}},
+		"unknown provider": {values: acctest.Values{"provider_type": "managed-z"}, at: "provider_type", want: []string{create, "400"}},
 		"unknown template": {values: acctest.Values{"source": map[string]any{"kind": "template", "template_id": "unknown", "is_listed": true}}, want: []string{create, "404", "Check the IDs"}},
-		"unknown account":  {values: acctest.Values{"service_account_id": "unknown"}, at: attribute("service_account_id"), want: []string{create, "404", "Check service_account_id"}},
+		"unknown account":  {values: acctest.Values{"service_account_id": "unknown"}, at: "service_account_id", want: []string{create, "404", "Check service_account_id"}},
 		"unknown template and account": {
 			values: acctest.Values{"service_account_id": "unknown", "source": map[string]any{"kind": "template", "template_id": "unknown", "is_listed": true}}, want: []string{create, "404"},
 		},
-		"name taken": {at: attribute("name"), want: []string{create, "already exists", "2026-03-01T12:00:00Z", "terraform import ADDRESS"}},
+		"name taken": {at: "name", want: []string{create, "already exists", "2026-03-01T12:00:00Z", "terraform import ADDRESS"}},
 		"401":        {status: 401, want: []string{"AGENTYARD_API_KEY"}},
 		"402":        {status: 402, want: []string{"plan does not include"}},
 		"403":        {status: 403, want: []string{"Manager"}},
@@ -302,7 +302,7 @@ func TestComputer_errorsOfTheService(t *testing.T) {
 				newComputer(e, map[string]any{"name": "n"})
 			}
 			want := append(refuseCreation(e, "createComputer", tc.status), tc.want...)
-			mustFail(t, mustCreateNothing(t, e, e.NewInstance(t, computerType), config), tc.at, want...)
+			mustCreateNothing(t, e, e.NewInstance(t, computerType), config).MustFail(t, tc.at, want...)
 		})
 	}
 }

@@ -125,25 +125,6 @@ func mustImport(t *testing.T, e *acctest.Env, i *acctest.Instance, id string) {
 	acctest.NewProcess(t, e, nil).Import(i, id).MustSucceed(t)
 }
 
-// attribute returns a top-level attribute in the format of mustFail.
-func attribute(name string) string { return fmt.Sprintf("AttributeName(%q)", name) }
-
-// mustFail fails the test unless there is exactly one error, at the attribute ("" for none), that contains all parts.
-func mustFail(t *testing.T, out acctest.Outcome, at string, parts ...string) {
-	t.Helper()
-	if len(out.Errors) != 1 {
-		t.Fatalf("%d errors: %s", len(out.Errors), out)
-	}
-	got := ""
-	if out.Errors[0].Attribute != nil {
-		got = out.Errors[0].Attribute.String()
-	}
-	if got != at {
-		t.Errorf("the error is at %q, want %q: %s", got, at, out)
-	}
-	acctest.Says(t, out.Text(), parts...)
-}
-
 // mustSay fails the test unless a CLI run failed and its output contains all parts.
 func mustSay(t *testing.T, r acctest.Result, parts ...string) {
 	t.Helper()

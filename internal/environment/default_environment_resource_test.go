@@ -148,7 +148,7 @@ func TestDefaultEnvironment_errors(t *testing.T) {
 	ready := environmentsReady(e, "a")[0]
 	building := newEnv(e, map[string]any{"name": "building", "scope": "organization"})
 	user := userKey(t, e)
-	at := attribute("environment_id")
+	at := "environment_id"
 	for _, tc := range []struct {
 		id   any
 		key  string
@@ -167,7 +167,7 @@ func TestDefaultEnvironment_errors(t *testing.T) {
 			settings["api_key"] = tc.key
 		}
 		p := acctest.NewProcess(t, e, settings)
-		mustFail(t, p.Apply(p.NewInstance("agentyard_default_environment"), acctest.Values{"environment_id": tc.id}), tc.at, tc.want...)
+		p.Apply(p.NewInstance("agentyard_default_environment"), acctest.Values{"environment_id": tc.id}).MustFail(t, tc.at, tc.want...)
 		if got := liveDefault(e); got != "" {
 			t.Errorf("%v: the default is %s", tc.id, got)
 		}

@@ -65,7 +65,7 @@ func TestEnvironmentBuild_inTheBackground(t *testing.T) {
 		t.Errorf("%s; the build is %+v", got, running)
 	}
 	_, out := invokeBuild(t, e, "build", off)
-	mustFail(t, out, attribute("environment_id"), "Cannot build environment", "createEnvironmentBuild", "409", running.ID, "Wait until it ends", "agentyard_environment_build_cancel")
+	out.MustFail(t, "environment_id", "Cannot build environment", "createEnvironmentBuild", "409", running.ID, "Wait until it ends", "agentyard_environment_build_cancel")
 }
 
 func TestEnvironmentBuild_fails(t *testing.T) {
@@ -86,7 +86,7 @@ func TestEnvironmentBuild_fails(t *testing.T) {
 			id := environmentsReady(e, "a")[0]
 			failBuild(t, e, tc.failure)
 			progress, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id})
-			mustFail(t, out, "", append(tc.want, "Environment Failed to Build", "Build "+latestBuild(e, id).ID+` of environment "a"`, "Sessions keep using the last successful build", "invoke the action again")...)
+			out.MustFail(t, "", append(tc.want, "Environment Failed to Build", "Build "+latestBuild(e, id).ID+` of environment "a"`, "Sessions keep using the last successful build", "invoke the action again")...)
 			if tc.lacks != "" && strings.Contains(out.Text(), tc.lacks) {
 				t.Errorf("the error has %q: %s", tc.lacks, out.Text())
 			}
@@ -114,11 +114,11 @@ func TestEnvironmentBuild_whatOthersDoMeanwhile(t *testing.T) {
 			_ = e.FailBuild(emulator.BuildFailure{Reason: "the edit is bad"})
 			edit(e, id)
 		}, func(t *testing.T, e *acctest.Env, id string, _ []string, out acctest.Outcome) {
-			mustFail(t, out, "", "Build "+latestBuild(e, id).ID, "the edit is bad.")
+			out.MustFail(t, "", "Build "+latestBuild(e, id).ID, "the edit is bad.")
 			acctest.Says(t, out.WarningText(), "Waited for a Newer Build")
 		}},
 		"cancelled": {cancelBuild, func(t *testing.T, _ *acctest.Env, _ string, _ []string, out acctest.Outcome) {
-			mustFail(t, out, "", "Environment Failed to Build", "The build was cancelled.")
+			out.MustFail(t, "", "Environment Failed to Build", "The build was cancelled.")
 		}},
 		"cancelled and started again": {func(e *acctest.Env, id string) {
 			cancelBuild(e, id)
@@ -134,7 +134,7 @@ func TestEnvironmentBuild_whatOthersDoMeanwhile(t *testing.T) {
 			cancelBuild(e, id)
 			e.API(http.MethodDelete, "/api/v0/environments/"+id, nil, nil)
 		}, func(t *testing.T, _ *acctest.Env, id string, _ []string, out acctest.Outcome) {
-			mustFail(t, out, "", "Environment Was Deleted During Its Build", `"a" (`+id+")", "the environment no longer exists")
+			out.MustFail(t, "", "Environment Was Deleted During Its Build", `"a" (`+id+")", "the environment no longer exists")
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestEnvironmentBuild_takesTooLong(t *testing.T) {
 	}{{map[string]any{"invoke": "10m"}, 10 * time.Minute}, {nil, time.Hour}} {
 		begin := e.Clock.Now()
 		_, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id, "timeouts": tc.timeouts})
-		mustFail(t, out, "", "Timed Out Waiting for the Build", "Build "+latestBuild(e, id).ID, "The build continues at the service", "raise invoke in the timeouts block")
+		out.MustFail(t, "", "Timed Out Waiting for the Build", "Build "+latestBuild(e, id).ID, "The build continues at the service", "raise invoke in the timeouts block")
 		if took := e.Clock.Now().Sub(begin); took < tc.took || took > tc.took+time.Minute {
 			t.Errorf("it waited %s", took)
 		}
@@ -175,7 +175,7 @@ func TestEnvironmentBuild_interrupted(t *testing.T) {
 	id := environmentsReady(e, "a")[0]
 	process = acctest.NewProcess(t, e, nil)
 	_, out := process.Invoke("agentyard_environment_build", acctest.Values{"environment_id": id})
-	mustFail(t, out, "", "Interrupted Before the Environment Was Built", "Build "+latestBuild(e, id).ID, "continues at the service", "agentyard_environment_build_cancel")
+	out.MustFail(t, "", "Interrupted Before the Environment Was Built", "Build "+latestBuild(e, id).ID, "continues at the service", "agentyard_environment_build_cancel")
 }
 
 func TestEnvironmentBuild_errors(t *testing.T) {
@@ -189,8 +189,8 @@ func TestEnvironmentBuild_errors(t *testing.T) {
 			want    []string
 			at      string
 		}{
-			"no ID":      {"", "", []string{"environment_id must not be empty"}, attribute("environment_id")},
-			"unknown":    {"env_unknown", "", []string{"Environment Not Found", "Environment env_unknown does not exist, or the provider's API key cannot see it. getEnvironment", "returned 404: ", "env_unknown"}, attribute("environment_id")},
+			"no ID":      {"", "", []string{"environment_id must not be empty"}, "environment_id"},
+			"unknown":    {"env_unknown", "", []string{"Environment Not Found", "Environment env_unknown does not exist, or the provider's API key cannot see it. getEnvironment", "returned 404: ", "env_unknown"}, "environment_id"},
 			"odd":        {"..", "", []string{"cannot be part of a request's path"}, ""},
 			"no manager": {id, user, []string{"403", "human with the Manager role or higher"}, ""},
 		} {
@@ -202,7 +202,7 @@ func TestEnvironmentBuild_errors(t *testing.T) {
 				settings["api_key"] = tc.key
 			}
 			_, out := acctest.NewProcess(t, e, settings).Invoke("agentyard_environment_"+action, acctest.Values{"environment_id": tc.id})
-			mustFail(t, out, tc.at, tc.want...)
+			out.MustFail(t, tc.at, tc.want...)
 			if name != "odd" && strings.Contains(out.Text(), "..") {
 				t.Errorf("%s, %s: a sentence ends twice: %s", action, name, out.Text())
 			}
@@ -257,7 +257,7 @@ func TestEnvironmentBuild_answerWithoutABuild(t *testing.T) {
 		id := environmentsReady(e, "a")[0]
 		e.Faults().Add(emulator.Fault{Operation: "createEnvironmentBuild", Kind: emulator.FaultOtherServer, Status: http.StatusOK, Body: body})
 		_, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id})
-		mustFail(t, out, "", "Build May Not Have Started", "has no new build yet", "it names no build", "Invoke the action again")
+		out.MustFail(t, "", "Build May Not Have Started", "has no new build yet", "it names no build", "Invoke the action again")
 		mustInvokeBuild(t, e, "build", acctest.Values{"environment_id": id})
 	}
 }

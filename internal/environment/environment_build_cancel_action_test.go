@@ -56,7 +56,7 @@ func TestEnvironmentBuildCancel_notRunning(t *testing.T) {
 			t.Errorf("progress %q, want %q", progress, want)
 		}
 		_, out := invokeBuild(t, e, "build_cancel", acctest.Values{"environment_id": ids[k], "build_id": tc.build})
-		mustFail(t, out, attribute("build_id"), append(tc.said, "Build Is Not Running", "Build "+tc.build+" of environment")...)
+		out.MustFail(t, "build_id", append(tc.said, "Build Is Not Running", "Build "+tc.build+" of environment")...)
 	}
 	e.WantRequests(t, "cancelEnvironmentBuild", 1)
 }
@@ -66,9 +66,9 @@ func TestEnvironmentBuildCancel_unknownBuild(t *testing.T) {
 	e := acctest.New(t)
 	id := environmentsReady(e, "a")[0]
 	_, out := invokeBuild(t, e, "build_cancel", acctest.Values{"environment_id": id, "build_id": "bld_unknown"})
-	mustFail(t, out, attribute("build_id"), "Cannot cancel build", "404", "no build with this ID", "omit it")
+	out.MustFail(t, "build_id", "Cannot cancel build", "404", "no build with this ID", "omit it")
 	_, out = invokeBuild(t, e, "build_cancel", acctest.Values{"environment_id": id, "build_id": ""})
-	mustFail(t, out, attribute("build_id"), "build_id must not be empty")
+	out.MustFail(t, "build_id", "build_id must not be empty")
 }
 
 // The build may end or be superseded between the read and the cancel request.
@@ -105,7 +105,7 @@ func TestEnvironmentBuildCancel_quickerThanTheRequest(t *testing.T) {
 			}
 			progress, out := invokeBuild(t, e, "build_cancel", config)
 			if tc.fails {
-				mustFail(t, out, attribute("build_id"), tc.said)
+				out.MustFail(t, "build_id", tc.said)
 			} else if len(out.Errors) > 0 || !strings.Contains(progress[len(progress)-1], tc.said) {
 				t.Errorf("%s, %q", out, progress)
 			}

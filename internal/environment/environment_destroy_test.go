@@ -47,7 +47,7 @@ func TestEnvironment_whyACancellationFailsIsSaid(t *testing.T) {
 	e := acctest.New(t)
 	_, i := e.Created(t, environmentType, environmentOf("a", acctest.Values{"wait_for_build": false}))
 	refuse(e, "cancelEnvironmentBuild", http.StatusForbidden, -1)
-	mustFail(t, e.Apply(t, i, nil), "", "cancelEnvironmentBuild", "Manager role", "is running")
+	e.Apply(t, i, nil).MustFail(t, "", "cancelEnvironmentBuild", "Manager role", "is running")
 	if i.State.IsNull() {
 		t.Error("the state is lost")
 	}
@@ -65,7 +65,7 @@ func TestEnvironment_aConflictIsRetried(t *testing.T) {
 	_, i = e.Created(t, environmentType, environmentOf("a", nil))
 	refuse(e, "deleteEnvironment", http.StatusConflict, -1)
 	begin := e.Clock.Now()
-	mustFail(t, e.Apply(t, i, nil), "", "returned 409")
+	e.Apply(t, i, nil).MustFail(t, "", "returned 409")
 	if took := e.Clock.Now().Sub(begin); i.State.IsNull() || took > 40*time.Second {
 		t.Errorf("after %s the state is %s", took, i.State)
 	}
@@ -80,7 +80,7 @@ func TestEnvironment_theDefaultIsDeleted(t *testing.T) {
 	_, b := e.Created(t, environmentType, environmentOf("b", nil))
 	mustBeSilent(t, e.Plan(t, b, nil))
 	out := e.Apply(t, a, nil)
-	mustFail(t, out, "", "is the organization's default", "make another environment the default first")
+	out.MustFail(t, "", "is the organization's default", "make another environment the default first")
 	if mustWarn(t, out, warning, a.ID()); len(out.Warnings) != 1 || a.State.IsNull() {
 		t.Errorf("%s; the state is %s", out, a.State)
 	}
@@ -133,7 +133,7 @@ func TestEnvironment_refusedDeletions(t *testing.T) {
 			e := acctest.New(t)
 			_, i := e.Created(t, environmentType, environmentOf("a", nil))
 			refuse(e, "deleteEnvironment", status, -1)
-			mustFail(t, e.Apply(t, i, nil), "", want)
+			e.Apply(t, i, nil).MustFail(t, "", want)
 			if i.State.IsNull() {
 				t.Error("the state is lost")
 			}

@@ -67,7 +67,7 @@ func TestEnvironment_staleLooksAtTheEnd(t *testing.T) {
 				e.Clock.Advance(buildTime)
 			})
 			out := p.Apply(i, envValues(acctest.Values{"setup_script": "make"}))
-			mustFail(t, out, "", "Environment Failed to Build", "The disk is full.", latestOf(e))
+			out.MustFail(t, "", "Environment Failed to Build", "The disk is full.", latestOf(e))
 			if len(out.Warnings) > 0 {
 				t.Error(out.WarningText())
 			}
@@ -96,7 +96,7 @@ func TestEnvironment_builtAgainRightAfterTheEnd(t *testing.T) {
 				own = latestOf(e)
 				e.API(http.MethodPost, environmentsRoute+"/"+onlyEnv(t, e).ID+"/builds", nil, nil)
 			})
-			mustFail(t, p.Apply(i, envValues(nil)), "", "Build "+own+" of", "returns a reason only for the latest build", latestOf(e), says)
+			p.Apply(i, envValues(nil)).MustFail(t, "", "Build "+own+" of", "returns a reason only for the latest build", latestOf(e), says)
 			i.Tainted = false
 			e.Journal().Reset()
 			e.Apply(t, i, envValues(nil)).MustDo(t, "update")
@@ -127,7 +127,7 @@ func TestEnvironment_timeouts(t *testing.T) {
 			if updates {
 				verb, allowed, left = "updated", 3*time.Minute, "The next apply waits for the build. To allow more time, raise update"
 			}
-			mustFail(t, p.Apply(i, config), "", "was "+verb, fmt.Sprintf("is still \"queued\" after %s", allowed), "The build continues at the service.", left)
+			p.Apply(i, config).MustFail(t, "", "was "+verb, fmt.Sprintf("is still \"queued\" after %s", allowed), "The build continues at the service.", left)
 			if took := e.Now().Sub(before); took < allowed || took > allowed+time.Minute {
 				t.Errorf("it took %v, want %v", took, allowed)
 			}
@@ -363,7 +363,7 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 			e := acctest.New(t)
 			p, i := e.Created(t, environmentType, envValues(acctest.Values{"scope": "organization"}))
 			refuse(e, "setDefaultEnvironment", status, 1)
-			mustFail(t, p.Apply(i, envValues(wanted)), `AttributeName("make_organization_default")`, "Cannot set default environment", says)
+			p.Apply(i, envValues(wanted)).MustFail(t, "make_organization_default", "Cannot set default environment", says)
 			e.Apply(t, i, envValues(wanted)).MustDo(t, "update")
 			mustRest(t, e, i, envValues(wanted))
 		})
@@ -374,7 +374,7 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 		p := acctest.NewProcess(t, e, nil)
 		i := p.NewInstance(environmentType)
 		failBuild(t, e, emulator.BuildFailure{})
-		mustFail(t, p.Apply(i, envValues(wanted)), "", "Environment Failed to Build")
+		p.Apply(i, envValues(wanted)).MustFail(t, "", "Environment Failed to Build")
 		if n := e.Journal().Count("setDefaultEnvironment"); n != 0 || onlyEnv(t, e).IsDefault {
 			t.Errorf("%d", n)
 		}

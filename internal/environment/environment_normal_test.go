@@ -58,7 +58,7 @@ func TestEnvironment_withoutRepositories(t *testing.T) {
 	bare := acctest.Values{"source_id": "source-bare", "repositories": []any{}}
 	_, i := e.Created(t, environmentType, environmentOf("a", bare))
 	e.MustApply(t, i, environmentOf("a", bare)).MustDo(t, "none")
-	mustFail(t, e.Plan(t, i, environmentOf("a", acctest.Values{"source_id": "source-bare"})), `AttributeName("repositories")`, "does not support repositories", "[]")
+	e.Plan(t, i, environmentOf("a", acctest.Values{"source_id": "source-bare"})).MustFail(t, "repositories", "does not support repositories", "[]")
 	empty := acctest.Values{"repositories": []any{map[string]any{"url": "https://git.example/acme/app.git", "script": ""}}, "source_id": "source-base"}
 	e.MustApply(t, i, environmentOf("a", empty)).MustDo(t, "update")
 	e.MustApply(t, i, environmentOf("a", bare))

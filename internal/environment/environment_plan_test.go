@@ -74,9 +74,9 @@ func TestEnvironment_sourcesAreCheckedInThePlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
-			mustFail(t, e.Plan(t, e.NewInstance(t, environmentType), envValues(tc.values)), attribute(tc.at), tc.want...)
+			e.Plan(t, e.NewInstance(t, environmentType), envValues(tc.values)).MustFail(t, tc.at, tc.want...)
 			p, i := e.Created(t, environmentType, envValues(nil))
-			mustFail(t, p.Plan(i, envValues(tc.values)), attribute(tc.at), tc.want...)
+			p.Plan(i, envValues(tc.values)).MustFail(t, tc.at, tc.want...)
 		})
 	}
 	// The service decides about a source that is not configured.
@@ -139,7 +139,7 @@ func TestEnvironment_sourcesThatCannotBeListed(t *testing.T) {
 			i := p.NewInstance(environmentType)
 			p.Apply(i, envValues(acctest.Values{"source_id": "source-base"})).MustDo(t, "create")
 			// The service decides, and its error is shown at the attribute.
-			mustFail(t, p.Apply(i, envValues(acctest.Values{"source_id": "source-none"})), attribute("source_id"), "404")
+			p.Apply(i, envValues(acctest.Values{"source_id": "source-none"})).MustFail(t, "source_id", "404")
 			e.WantRequests(t, "getEnvironmentSourceOptions", 1)
 		})
 	}

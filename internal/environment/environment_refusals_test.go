@@ -11,22 +11,22 @@ import (
 func TestEnvironment_invalidConfiguration(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	element := attribute("repositories") + ".ElementKeyInt(0)."
+	element := "repositories[0]."
 	for _, tc := range []struct {
 		values   acctest.Values
 		at, want string
 	}{
-		{acctest.Values{"name": ""}, attribute("name"), "name must not be empty"},
-		{acctest.Values{"setup_script": ""}, attribute("setup_script"), "setup_script must not be blank"},
-		{acctest.Values{"repositories": []any{map[string]any{"url": "acme/app", "script": "make"}}}, element + attribute("url"), "repositories[0].url must be an absolute URI"},
-		{acctest.Values{"repositories": []any{map[string]any{"url": "https://git.example/acme/app"}}}, element + attribute("script"), "required"},
-		{acctest.Values{"scope": "team"}, attribute("scope"), "scope value must be one of"},
-		{acctest.Values{"source_id": ""}, attribute("source_id"), "source_id must not be empty"},
-		{acctest.Values{"timeouts": map[string]any{"update": "soon"}}, attribute("timeouts") + "." + attribute("update"), "Valid time units"},
-		{acctest.Values{"make_organization_default": true}, attribute("make_organization_default"), `Set scope to "organization"`},
-		{acctest.Values{"make_organization_default": true, "scope": "user"}, attribute("make_organization_default"), `Set scope to "organization"`},
+		{acctest.Values{"name": ""}, "name", "name must not be empty"},
+		{acctest.Values{"setup_script": ""}, "setup_script", "setup_script must not be blank"},
+		{acctest.Values{"repositories": []any{map[string]any{"url": "acme/app", "script": "make"}}}, element + "url", "repositories[0].url must be an absolute URI"},
+		{acctest.Values{"repositories": []any{map[string]any{"url": "https://git.example/acme/app"}}}, element + "script", "required"},
+		{acctest.Values{"scope": "team"}, "scope", "scope value must be one of"},
+		{acctest.Values{"source_id": ""}, "source_id", "source_id must not be empty"},
+		{acctest.Values{"timeouts": map[string]any{"update": "soon"}}, "timeouts.update", "Valid time units"},
+		{acctest.Values{"make_organization_default": true}, "make_organization_default", `Set scope to "organization"`},
+		{acctest.Values{"make_organization_default": true, "scope": "user"}, "make_organization_default", `Set scope to "organization"`},
 	} {
-		mustFail(t, e.Plan(t, e.NewInstance(t, environmentType), envValues(tc.values)), tc.at, tc.want)
+		e.Plan(t, e.NewInstance(t, environmentType), envValues(tc.values)).MustFail(t, tc.at, tc.want)
 	}
 	if requests := e.Journal().Entries(); len(requests) > 0 {
 		t.Errorf("the service was asked: %+v", requests)
@@ -44,15 +44,15 @@ func TestEnvironment_refusalsOfACreation(t *testing.T) {
 		at     string
 		want   []string
 	}{
-		"long name":       {values: acctest.Values{"name": strings.Repeat("n", 129)}, at: attribute("name"), want: []string{"at most 128 characters", "Correct the value of"}},
-		"long set-up":     {values: acctest.Values{"setup_script": long}, at: attribute("setup_script"), want: []string{"at most 65536 bytes"}},
-		"name taken":      {before: func(e *acctest.Env) { newEnv(e, nil) }, at: attribute("name"), want: []string{"already exists", "2026-03-01T12:00:00Z", "terraform import ADDRESS"}},
-		"no source":       {before: func(e *acctest.Env) { _ = e.SetSourceProvider("provider-a", false) }, at: attribute("name"), want: []string{"createEnvironment", "409", "No source"}},
+		"long name":       {values: acctest.Values{"name": strings.Repeat("n", 129)}, at: "name", want: []string{"at most 128 characters", "Correct the value of"}},
+		"long set-up":     {values: acctest.Values{"setup_script": long}, at: "setup_script", want: []string{"at most 65536 bytes"}},
+		"name taken":      {before: func(e *acctest.Env) { newEnv(e, nil) }, at: "name", want: []string{"already exists", "2026-03-01T12:00:00Z", "terraform import ADDRESS"}},
+		"no source":       {before: func(e *acctest.Env) { _ = e.SetSourceProvider("provider-a", false) }, at: "name", want: []string{"createEnvironment", "409", "No source"}},
 		"401":             {status: 401, want: []string{"AGENTYARD_API_KEY"}},
 		"402":             {status: 402, want: []string{"plan does not include"}},
 		"403":             {status: 403, want: []string{"requires its owner's key"}},
 		"403 of a scope":  {values: acctest.Values{"scope": "organization"}, status: 403, want: []string{"Manager role", `or set scope to "user".`}},
-		"404":             {values: sourced, status: 404, at: attribute("source_id")},
+		"404":             {values: sourced, status: 404, at: "source_id"},
 		"405":             {before: func(e *acctest.Env) { e.AllowEnvironments(false) }, want: []string{"createEnvironment", "405", "is disabled for the organization"}},
 		"409 of a source": {values: sourced, status: 409},
 	} {
@@ -68,7 +68,7 @@ func TestEnvironment_refusalsOfACreation(t *testing.T) {
 			}
 			before := len(environmentsOf(e))
 			i := e.NewInstance(t, environmentType)
-			mustFail(t, e.Apply(t, i, envValues(tc.values)), tc.at, tc.want...)
+			e.Apply(t, i, envValues(tc.values)).MustFail(t, tc.at, tc.want...)
 			if after := len(environmentsOf(e)); after != before || !i.State.IsNull() {
 				t.Errorf("%d environments, were %d; the state is %s", after, before, i.State)
 			}
@@ -88,17 +88,17 @@ func TestEnvironment_refusalsOfAnUpdate(t *testing.T) {
 		at     string
 		want   []string
 	}{
-		{acctest.Values{"name": "taken"}, 0, attribute("name"), []string{"updateEnvironment", "409", "Choose another"}},
-		{acctest.Values{"name": strings.Repeat("n", 129)}, 0, attribute("name"), []string{"at most 128 characters"}},
+		{acctest.Values{"name": "taken"}, 0, "name", []string{"updateEnvironment", "409", "Choose another"}},
+		{acctest.Values{"name": strings.Repeat("n", 129)}, 0, "name", []string{"at most 128 characters"}},
 		{script, 402, "", []string{"updateEnvironment", "402", "plan does not include"}},
 		{script, 403, "", []string{"updateEnvironment", "403", "its owner's key"}},
 		{script, 404, "", []string{"updateEnvironment", "404", "Plan again"}},
-		{acctest.Values{"source_id": "source-repositories"}, 409, attribute("source_id"), []string{"updateEnvironment", "409"}},
+		{acctest.Values{"source_id": "source-repositories"}, 409, "source_id", []string{"updateEnvironment", "409"}},
 	} {
 		if tc.status != 0 {
 			refuse(e, "updateEnvironment", tc.status, 1)
 		}
-		mustFail(t, e.Apply(t, i, envValues(tc.values)), tc.at, tc.want...)
+		e.Apply(t, i, envValues(tc.values)).MustFail(t, tc.at, tc.want...)
 	}
 	e.Plan(t, i, envValues(nil)).MustDo(t, "none") // The state contains none of the rejected changes.
 }
@@ -110,20 +110,20 @@ func TestEnvironment_refusedElements(t *testing.T) {
 	for n := range 51 {
 		many = append(many, fmt.Sprintf("app-%d", n), "make")
 	}
-	at := attribute("repositories")
+	at := "repositories"
 	for _, tc := range []struct {
 		at, want     string
 		repositories []any
 	}{
-		{at + `.ElementKeyInt(1).AttributeName("url")`, "repeats that of repositories[0]", repositories("app", "make", "app", "true")},
-		{at + `.ElementKeyInt(1).AttributeName("script")`, "at most 65536 bytes", repositories("app", "make", "tools", strings.Repeat("m", 65537))},
+		{at + "[1].url", "repeats that of repositories[0]", repositories("app", "make", "app", "true")},
+		{at + "[1].script", "at most 65536 bytes", repositories("app", "make", "tools", strings.Repeat("m", 65537))},
 		{at, "", repositories(many...)},
 	} {
 		e := acctest.New(t)
 		refused := envValues(acctest.Values{"repositories": tc.repositories})
-		mustFail(t, e.Apply(t, e.NewInstance(t, environmentType), refused), tc.at, "createEnvironment", tc.want, "Correct the value of")
+		e.Apply(t, e.NewInstance(t, environmentType), refused).MustFail(t, tc.at, "createEnvironment", tc.want, "Correct the value of")
 		p, i := e.Created(t, environmentType, envValues(nil))
-		mustFail(t, p.Apply(i, refused), tc.at, "updateEnvironment", tc.want, "Correct the value of")
+		p.Apply(i, refused).MustFail(t, tc.at, "updateEnvironment", tc.want, "Correct the value of")
 		mustRest(t, e, i, envValues(nil))
 	}
 }

@@ -134,7 +134,7 @@ func TestEnvironment_buildsThatShowLate(t *testing.T) {
 				out := p.Apply(i, config)
 				armed.Store(false)
 				if rebuilds {
-					mustFail(t, out, "", "names no build", "Apply again: a build that is listed by then is used, otherwise one is started.")
+					out.MustFail(t, "", "names no build", "Apply again: a build that is listed by then is used, otherwise one is started.")
 					if strings.Contains(out.Text(), "an object that exists") {
 						t.Error(out.Text())
 					}

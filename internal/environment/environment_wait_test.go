@@ -19,11 +19,11 @@ func TestEnvironment_failedFirstBuildIsReplacedOrRebuilt(t *testing.T) {
 	broken := emulator.BuildFailure{Category: "validation", Reason: "repositories[0].script exited with 2.", Excerpt: "make: no rule"}
 	failBuild(t, e, broken)
 	failBuild(t, e, broken)
-	mustFail(t, e.Apply(t, i, config), attribute("repositories")+`.ElementKeyInt(0).AttributeName("script")`, "Environment Failed to Build",
+	e.Apply(t, i, config).MustFail(t, "repositories[0].script", "Environment Failed to Build",
 		"category validation: repositories[0].script exited with 2.", "make: no rule", "the next apply replaces it", "run terraform untaint ADDRESS, then apply")
 	first := i.ID()
 	out := e.Apply(t, i, config)
-	if mustFail(t, out, attribute("repositories")+`.ElementKeyInt(0).AttributeName("script")`); out.Action != "replace" || !i.Tainted || i.ID() == first || i.ID() != onlyEnv(t, e).ID {
+	if out.MustFail(t, "repositories[0].script"); out.Action != "replace" || !i.Tainted || i.ID() == first || i.ID() != onlyEnv(t, e).ID {
 		t.Fatalf("the failed one was not replaced: %s", out)
 	}
 	second := onlyEnv(t, e)
@@ -41,7 +41,7 @@ func TestEnvironment_failedUpdateIsRebuiltInPlace(t *testing.T) {
 	before, after := envValues(nil), envValues(acctest.Values{"setup_script": "./configure"})
 	_, i := e.Created(t, environmentType, before)
 	failBuild(t, e, emulator.BuildFailure{Category: "timeout", Reason: "setupScript ran for too long."})
-	mustFail(t, e.Apply(t, i, after), attribute("setup_script"), "Environment Failed to Build", "category timeout", "Shorten the scripts",
+	e.Apply(t, i, after).MustFail(t, "setup_script", "Environment Failed to Build", "category timeout", "Shorten the scripts",
 		"The environment keeps its new configuration. Sessions keep using the last successful build. The next apply rebuilds the environment.")
 	e.Journal().Reset()
 	e.Apply(t, i, after).MustDo(t, "update")
@@ -49,7 +49,7 @@ func TestEnvironment_failedUpdateIsRebuiltInPlace(t *testing.T) {
 		t.Errorf("sent %s; the state is %s", sent, i.State)
 	}
 	failBuild(t, e, emulator.BuildFailure{})
-	mustFail(t, e.Apply(t, i, before), "", "Environment Failed to Build")
+	e.Apply(t, i, before).MustFail(t, "", "Environment Failed to Build")
 	// If the configuration of a failed environment is corrected, the update starts the build, and no second build is started.
 	e.Journal().Reset()
 	e.Apply(t, i, after).MustDo(t, "update")
@@ -123,8 +123,8 @@ func TestEnvironment_failuresAreShownWhereTheyAre(t *testing.T) {
 		at      string
 		says    []string
 	}{
-		"source-resolution": {emulator.BuildFailure{Category: "source-resolution", Reason: "No access."}, `AttributeName("repositories")`, []string{"code-host integration"}},
-		"a repository":      {emulator.BuildFailure{Category: "source-resolution", Reason: "No access to https://git.example/acme/app."}, `AttributeName("repositories").ElementKeyInt(0)`, nil},
+		"source-resolution": {emulator.BuildFailure{Category: "source-resolution", Reason: "No access."}, "repositories", []string{"code-host integration"}},
+		"a repository":      {emulator.BuildFailure{Category: "source-resolution", Reason: "No access to https://git.example/acme/app."}, "repositories[0]", nil},
 		"provider":          {emulator.BuildFailure{Category: "provider"}, "", []string{"choose another source_id"}},
 		"timeout":           {emulator.BuildFailure{Category: "timeout"}, "", []string{"Shorten the scripts"}},
 		"validation":        {emulator.BuildFailure{Category: "validation", Phase: "validating"}, "", []string{"A script or a check of its result failed. Fix the problem that the reason describes"}},
@@ -143,7 +143,7 @@ func TestEnvironment_failuresAreShownWhereTheyAre(t *testing.T) {
 			i := p.NewInstance(environmentType)
 			failBuild(t, e, tc.failure)
 			out := p.Apply(i, envValues(nil))
-			mustFail(t, out, tc.at, append(tc.says, onlyEnv(t, e).LatestBuild.ID, "The next apply")[:len(tc.says)+1]...)
+			out.MustFail(t, tc.at, append(tc.says, onlyEnv(t, e).LatestBuild.ID, "The next apply")[:len(tc.says)+1]...)
 			if strings.Contains(out.Text(), "secret") || !i.Tainted || i.Attribute("status") != "failed" || i.Attribute("failure_reason") == "" {
 				t.Errorf("tainted %v, %s", i.Tainted, i.State)
 			}
@@ -162,10 +162,10 @@ func TestEnvironment_failureOfTheConfiguredSource(t *testing.T) {
 	p, i := e.Created(t, environmentType, envValues(nil))
 	failBuild(t, e, emulator.BuildFailure{Category: "provider"})
 	config["setup_script"] = "make"
-	mustFail(t, p.Apply(i, config), `AttributeName("source_id")`, "failed")
+	p.Apply(i, config).MustFail(t, "source_id", "failed")
 	failBuild(t, e, emulator.BuildFailure{Category: "provider"})
 	delete(config, "source_id")
-	mustFail(t, p.Apply(i, config), "", "failed")
+	p.Apply(i, config).MustFail(t, "", "failed")
 }
 
 // An unknown category, and a failure without details.
@@ -189,7 +189,7 @@ func TestEnvironment_failureInAnotherForm(t *testing.T) {
 				e.Faults().Add(emulator.Fault{Operation: "getEnvironment", Kind: emulator.FaultOtherResponse, Body: body})
 			})
 			i := p.NewInstance(environmentType)
-			mustFail(t, p.Apply(i, envValues(nil)), "", tc.says, tc.mend)
+			p.Apply(i, envValues(nil)).MustFail(t, "", tc.says, tc.mend)
 		})
 	}
 }

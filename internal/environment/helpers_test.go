@@ -206,27 +206,6 @@ func environmentOf(name string, changes acctest.Values) acctest.Values {
 	return config
 }
 
-// attribute returns a top-level attribute in the format of mustFail.
-func attribute(name string) string { return fmt.Sprintf("AttributeName(%q)", name) }
-
-// mustFail fails the test unless there is exactly one error, at the attribute ("" for none), that contains all parts.
-func mustFail(t testing.TB, out acctest.Outcome, at string, parts ...string) {
-	t.Helper()
-	if len(out.Errors) != 1 {
-		t.Fatalf("%d errors: %s", len(out.Errors), out.Text())
-	}
-	got := ""
-	if out.Errors[0].Attribute != nil {
-		got = out.Errors[0].Attribute.String()
-	}
-	if got != at {
-		t.Errorf("the error is at %q, want %q: %s", got, at, out.Text())
-	}
-	if !containsAll(out.Text(), parts...) {
-		t.Errorf("not all of %q in: %s", parts, out.Text())
-	}
-}
-
 func mustWarn(t testing.TB, out acctest.Outcome, parts ...string) {
 	t.Helper()
 	if !containsAll(out.WarningText(), parts...) {

@@ -15,10 +15,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-var (
-	blanks    = regexp.MustCompile(`[\s│]+`)
-	keyValues = regexp.MustCompile(`fk-[A-Za-z0-9_-]{20,}`)
-)
+var keyValues = regexp.MustCompile(`fk-[A-Za-z0-9_-]{20,}`)
 
 // A thousand keys of ten accounts are read with one list request for each account, and two requests for the accounts.
 func TestAPIKey_planOfAThousandKeys(t *testing.T) {

@@ -197,7 +197,7 @@ func TestAccServiceAccount_killedAfterCommitStopsAtWhatItFinds(t *testing.T) {
 	}
 	id := onlyAccount(t, e).ID
 	r := cli.Run("apply", "-auto-approve", "-input=false", "-lock=false")
-	if text := regexp.MustCompile(`[\s│]+`).ReplaceAllString(r.Output, " "); r.ExitCode == 0 || !strings.Contains(text, "terraform import ADDRESS "+id) {
+	if text := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "terraform import ADDRESS "+id) {
 		t.Fatalf("exit code %d\n%s", r.ExitCode, r.Output)
 	}
 	cli.MustRun("import", "-lock=false", accountAddress, id)

@@ -177,7 +177,7 @@ func TestAccWikiExport_replacesArchivesOnly(t *testing.T) {
 		config := exportConfig(run, output)
 		cli.Write("main.tf", config)
 		r := cli.Run("plan", "-input=false")
-		if said := strings.Join(strings.Fields(strings.ReplaceAll(r.Output, "│", "")), " "); r.ExitCode == 0 || !strings.Contains(said, "Cannot Replace File") || !strings.Contains(said, "output_path =") ||
+		if said := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(said, "Cannot Replace File") || !strings.Contains(said, "output_path =") ||
 			!strings.Contains(said, `was not written to "`+output+`": it exists and is not a ZIP archive`) {
 			t.Errorf("exit code %d\n%s", r.ExitCode, r.Output)
 		}

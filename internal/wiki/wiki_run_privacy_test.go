@@ -44,7 +44,7 @@ func TestAccWikiRun_withoutItsPrivacy(t *testing.T) {
 			cli := acctest.NewCLI(t, e, ofAPI(`privacy_level = "private"`))
 			r := cli.MustRun("apply", "-auto-approve", "-input=false")
 			run := onlyRun(t, e)
-			said := strings.Join(strings.Fields(strings.ReplaceAll(r.Output, "│", "")), " ")
+			said := acctest.OneLine(r.Output)
 			for _, want := range []string{"Warning: Privacy Level Not Set", run.ID, `is "organization" instead of "private"`, "The next apply sets it", fmt.Sprint(status)} {
 				acctest.Says(t, said, want)
 			}
