@@ -124,7 +124,7 @@ func (e *Env) Now() time.Time {
 
 // Config adds a provider block for this emulator to a configuration.
 func (e *Env) Config(hcl string) string {
-	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", e.URL(), e.BootstrapKey(), hcl)
+	return ConfigAt(e.URL(), e.BootstrapKey(), hcl)
 }
 
 // ConfigWith is Config with additional settings in the provider block.

@@ -309,11 +309,8 @@ func TestAccCI_roles(t *testing.T) {
 
 // serviceAccountKey returns an API key of a new service account.
 func serviceAccountKey(e *acctest.Env) string {
-	var account struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robots"}, &account)
-	var minted struct{ APIKey struct{ Value string } }
-	e.API(http.MethodPost, "/api/v0/service-accounts/"+account.ID+"/api-keys", map[string]any{"name": "ci"}, &minted)
-	return minted.APIKey.Value
+	key, _ := e.ServiceAccountKey()
+	return key
 }
 
 func TestCI_unknownSettings(t *testing.T) {

@@ -140,7 +140,7 @@ func TestComputerInstallDeps_ofAServiceAccount(t *testing.T) {
 func TestComputerInstallDeps_withTheAccountsOwnKey(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	key, account := ownKey(e)
+	key, account := e.ServiceAccountKey()
 	c := makeComputer(e, map[string]any{"name": "mine", "autoInstallDeps": true, "serviceAccountId": account})
 	progress, out := acctest.NewProcess(t, e, acctest.Values{"api_key": key}).Invoke("agentyard_computer_install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true})
 	if len(out.Errors) > 0 || !strings.HasSuffix(strings.Join(progress, "\n"), "completed") {

@@ -251,7 +251,7 @@ func TestComputer_hostRegisteredDuringAPlan(t *testing.T) {
 func TestComputer_importWithTheAccountsOwnKey(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	key, account := ownKey(e)
+	key, account := e.ServiceAccountKey()
 	status, answer := e.TryWithKey(key, http.MethodPost, "/api/v0/computers", map[string]any{"name": "mine"})
 	if status != http.StatusCreated {
 		t.Fatalf("%d: %s", status, answer)

@@ -326,7 +326,7 @@ func TestComputer_ofAServiceAccount(t *testing.T) {
 func TestComputer_withTheKeyOfAServiceAccount(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	key, account := ownKey(e)
+	key, account := e.ServiceAccountKey()
 	p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
 	i := p.NewInstance(computerType)
 	p.Apply(i, acctest.Values{"name": "mine"}).MustDo(t, "create")

@@ -103,14 +103,6 @@ func newAccount(e *acctest.Env) string {
 	return made.ID
 }
 
-// ownKey returns an API key of a new service account, and the account's ID.
-func ownKey(e *acctest.Env) (key, account string) {
-	account = newAccount(e)
-	var minted struct{ APIKey struct{ Value string } }
-	e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys", map[string]any{"name": "own"}, &minted)
-	return minted.APIKey.Value, account
-}
-
 // refuse makes the service reject requests of an operation with a status: this number of times, or always if times is -1.
 func refuse(e *acctest.Env, operation string, status, times int) {
 	e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: times})

@@ -64,11 +64,11 @@ func TestAccEnvironmentBuildDiagnosticsDataSource_errors(t *testing.T) {
 		e.Config(diagnosticsOf("", "")):       `environment_id\s+must\s+not\s+be\s+empty`,
 		e.Config(diagnosticsOf(made.ID, " ")): `getBuildDiagnostics(.|\n)*404`,
 		e.Config("data \"agentyard_environment_build_diagnostics\" \"x\" {\n  environment_id = \"a\"\n  build_id = \"\"\n}\n"): `build_id\s+must\s+not\s+be\s+empty`,
-		e.Config(diagnosticsOf("env_unknown", "")):                  `environment_id\s*=\s*"env_unknown"(.|\n)*getEnvironmentBuildDiagnostics(.|\n)*404(.|\n)*was\s+not\s+found,\s+or(.|\n)*no\s+build\s+yet`,
-		e.Config(diagnosticsOf(made.ID, "bld_unknown")):             `environment_id\s*=(.|\n)*getBuildDiagnostics(.|\n)*404(.|\n)*or\s+the\s+build\s+was\s+not\s+found`,
-		e.Config(diagnosticsOf("..", "")):                           `Cannot read build diagnostics of the environment(.|\n)*cannot\s+be\s+part`,
-		plainUser(t, e)(diagnosticsOf(made.ID, "")):                 `404(.|\n)*API\s+key\s+cannot\s+see\s+it`,
-		providerAt(e.URL(), "fk-wrong", diagnosticsOf(made.ID, "")): `401(.|\n)*AGENTYARD_API_KEY`,
+		e.Config(diagnosticsOf("env_unknown", "")):                        `environment_id\s*=\s*"env_unknown"(.|\n)*getEnvironmentBuildDiagnostics(.|\n)*404(.|\n)*was\s+not\s+found,\s+or(.|\n)*no\s+build\s+yet`,
+		e.Config(diagnosticsOf(made.ID, "bld_unknown")):                   `environment_id\s*=(.|\n)*getBuildDiagnostics(.|\n)*404(.|\n)*or\s+the\s+build\s+was\s+not\s+found`,
+		e.Config(diagnosticsOf("..", "")):                                 `Cannot read build diagnostics of the environment(.|\n)*cannot\s+be\s+part`,
+		plainUser(t, e)(diagnosticsOf(made.ID, "")):                       `404(.|\n)*API\s+key\s+cannot\s+see\s+it`,
+		acctest.ConfigAt(e.URL(), "fk-wrong", diagnosticsOf(made.ID, "")): `401(.|\n)*AGENTYARD_API_KEY`,
 	} {
 		e.Run(t, dataError(config, want))
 	}

@@ -75,7 +75,7 @@ func TestAccEnvironmentBuildStatusesDataSource(t *testing.T) {
 		e.Config(statusesOf("  service_account_id = \"\"\n", "env_1")):                                     `service_account_id\s+must\s+not\s+be\s+empty`,
 		e.Config(statusesOf("  service_account_id = \"sa_unknown\"\n", "env_1")):                           `service_account_id\s*=\s*"sa_unknown"(.|\n)*getEnvironmentBuildStatuses(.|\n)*400`,
 		plainUser(t, e)(statusesOf(as, ready.ID)):                                                          `service_account_id\s*=(.|\n)*getEnvironmentBuildStatuses(.|\n)*403(.|\n)*Manager\s+role`,
-		providerAt(e.URL(), "fk-wrong", statusesOf("", ready.ID)):                                          `Cannot list build statuses of environments(.|\n)*401(.|\n)*AGENTYARD_API_KEY`,
+		acctest.ConfigAt(e.URL(), "fk-wrong", statusesOf("", ready.ID)):                                    `Cannot list build statuses of environments(.|\n)*401(.|\n)*AGENTYARD_API_KEY`,
 	} {
 		e.Run(t, dataError(config, want))
 	}

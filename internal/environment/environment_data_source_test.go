@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
@@ -72,39 +71,18 @@ var (
 	no   = knownvalue.Bool(false)
 )
 
-// providerAt returns a provider block for another URL or API key.
-func providerAt(address, key, hcl string) string {
-	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", address, key, hcl)
-}
-
 // standIn starts standInURL, and returns a function that adds a provider block for it.
 func standIn(t *testing.T, answers map[string]string) func(hcl string) string {
 	t.Helper()
-	address := standInURL(t, answers)
-	return func(hcl string) string { return providerAt(address, "fk-x", hcl) }
-}
-
-// standInURL serves fixed responses by path, which the emulator never returns. It returns the server's URL.
-func standInURL(t *testing.T, answers map[string]string) string {
-	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		answer, ok := answers[r.URL.Path]
-		if !ok {
-			w.WriteHeader(http.StatusNotFound)
-			answer = `{"detail": "Nothing has this ID.", "status": 404, "title": "Not Found"}`
-		}
-		_, _ = w.Write([]byte(answer))
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
+	address := acctest.StandIn(t, answers)
+	return func(hcl string) string { return acctest.ConfigAt(address, "fk-x", hcl) }
 }
 
 // plainUser returns a function that adds a provider block with the API key of a human without a manager role.
 func plainUser(t *testing.T, e *acctest.Env) func(hcl string) string {
 	t.Helper()
 	key := userKey(t, e)
-	return func(hcl string) string { return providerAt(e.URL(), key, hcl) }
+	return func(hcl string) string { return acctest.ConfigAt(e.URL(), key, hcl) }
 }
 
 func repositoryIs(script string) knownvalue.Check {
@@ -212,7 +190,7 @@ func TestAccEnvironmentDataSource_errors(t *testing.T) {
 	} {
 		e.Run(t, dataError(e.Config(hcl), want))
 	}
-	e.Run(t, dataError(providerAt(e.URL(), "fk-wrong", `data "agentyard_environment" "x" { name = "app" }`), `Cannot read environment(.|\n)*listEnvironments(.|\n)*401(.|\n)*AGENTYARD_API_KEY`))
+	e.Run(t, dataError(acctest.ConfigAt(e.URL(), "fk-wrong", `data "agentyard_environment" "x" { name = "app" }`), `Cannot read environment(.|\n)*listEnvironments(.|\n)*401(.|\n)*AGENTYARD_API_KEY`))
 	e.Faults().Add(emulator.Fault{Operation: "listEnvironments", Kind: emulator.FaultStatusBeforeCommit, Status: 402, Times: -1})
 	e.Run(t, dataError(e.Config(`data "agentyard_environment" "x" { name = "app" }`), `Cannot read environment(.|\n)*listEnvironments(.|\n)*402(.|\n)*Upgrade\s+the\s+plan`))
 	// A failed environment is found in the list and then read by ID, which may fail too.

@@ -16,7 +16,7 @@ func TestEnvironment_destroyedWhileItIsBuilt(t *testing.T) {
 	e.Journal().Reset()
 	e.MustApply(t, i, nil)
 	noneLeft(t, e, i)
-	if carriedOut(e, "cancelEnvironmentBuild") != 1 || e.Journal().Count("deleteEnvironment") != 2 {
+	if e.CarriedOut("cancelEnvironmentBuild") != 1 || e.Journal().Count("deleteEnvironment") != 2 {
 		t.Errorf("the requests: %+v", e.Journal().Entries())
 	}
 }

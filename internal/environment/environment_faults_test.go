@@ -2,7 +2,6 @@ package environment_test
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,20 +9,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
-
-// carriedOut counts the requests of an operation that the emulator processed.
-func carriedOut(e *acctest.Env, operation string) int {
-	n := 0
-	for _, entry := range e.Journal().Entries() {
-		isSpoilt := slices.Contains([]emulator.FaultKind{
-			emulator.FaultStatusAfterCommit, emulator.FaultDropAfterCommit, emulator.FaultTruncatedBody, emulator.FaultNonJSON, emulator.FaultDelayAfterCommit,
-		}, emulator.FaultKind(entry.Fault))
-		if entry.Operation == operation && (isSpoilt || entry.Fault == "" && entry.Status < 300) {
-			n++
-		}
-	}
-	return n
-}
 
 func TestEnvironment_faultMatrix_slow(t *testing.T) {
 	acctest.Slow(t)
@@ -40,10 +25,10 @@ func TestEnvironment_faultMatrix_slow(t *testing.T) {
 		Live: idsOf,
 		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
 			// An environment that was not built in time is replaced, as the error says.
-			if made, gone := carriedOut(e, "createEnvironment"), carriedOut(e, "deleteEnvironment"); made != gone+1 {
+			if made, gone := e.CarriedOut("createEnvironment"), e.CarriedOut("deleteEnvironment"); made != gone+1 {
 				t.Errorf("%d creations and %d deletions were carried out", made, gone)
 			}
-			if n := carriedOut(e, "createEnvironmentBuild"); n != 0 {
+			if n := e.CarriedOut("createEnvironmentBuild"); n != 0 {
 				t.Errorf("%d builds were started besides", n)
 			}
 		},
@@ -70,7 +55,7 @@ func TestEnvironment_faultMatrixOfRebuilding(t *testing.T) {
 		Live: idsOf,
 		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
 			// One of these requests started the failed build outside Terraform.
-			if n := carriedOut(e, "createEnvironmentBuild"); n > 2 {
+			if n := e.CarriedOut("createEnvironmentBuild"); n > 2 {
 				t.Errorf("%d builds were started", n)
 			}
 		},

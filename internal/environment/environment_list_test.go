@@ -80,7 +80,7 @@ func TestAccEnvironmentList_errors(t *testing.T) {
 		query(e.Config(environmentsList("x", "", `service_account_id = ""`)), `must not be empty`),
 		query(e.Config(robots), `Cannot list environments(.|\n)*listEnvironments(.|\n)*400`),
 		query(plainUser(t, e)(robots), `Cannot list environments(.|\n)*403(.|\n)*Manager\s+role`),
-		query(providerAt(e.URL(), "fk-wrong", environmentsList("x", "", "")), `Cannot list environments(.|\n)*401`),
+		query(acctest.ConfigAt(e.URL(), "fk-wrong", environmentsList("x", "", "")), `Cannot list environments(.|\n)*401`),
 	)
 }
 

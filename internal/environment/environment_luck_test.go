@@ -56,12 +56,12 @@ func TestEnvironment_aBuildWhoseStartWasLostIsWaitedFor(t *testing.T) {
 				t.Fatalf("%s", out)
 			}
 			e.Faults().Clear()
-			started := carriedOut(e, "updateEnvironment") + carriedOut(e, "createEnvironmentBuild")
+			started := e.CarriedOut("updateEnvironment") + e.CarriedOut("createEnvironmentBuild")
 			out := e.MustApply(t, i, config)
 			if out.Action != "update" || i.Attribute("status") != "ready" {
 				t.Errorf("%s; the status is %q", out, i.Attribute("status"))
 			}
-			if n := carriedOut(e, "updateEnvironment") + carriedOut(e, "createEnvironmentBuild"); n != started {
+			if n := e.CarriedOut("updateEnvironment") + e.CarriedOut("createEnvironmentBuild"); n != started {
 				t.Errorf("%d more builds were started", n-started)
 			}
 			e.Plan(t, i, config).MustDo(t, "none")
@@ -251,7 +251,7 @@ func TestEnvironment_somebodyElseRebuilds(t *testing.T) {
 	if out := e.MustApply(t, i, environmentOf("a", nil)); out.Action != "update" || i.Attribute("status") != "ready" {
 		t.Errorf("%s; the status is %q", out, i.Attribute("status"))
 	}
-	if n := carriedOut(e, "createEnvironmentBuild"); n != 2 {
+	if n := e.CarriedOut("createEnvironmentBuild"); n != 2 {
 		t.Errorf("%d builds were started: %+v", n, e.Journal().Entries())
 	}
 }

@@ -28,7 +28,7 @@ func TestAccEnvironmentSourceOptionsDataSource(t *testing.T) {
 	b["sources"] = listOf(source("source-other", "Other image", true, true))
 	e.Run(t, dataStep(e.Config(hcl), known(x, map[string]knownvalue.Check{"providers": listOf(object(a), object(b)), "unavailable_providers": listOf()})...))
 
-	e.Run(t, dataError(providerAt(e.URL(), "fk-wrong", hcl), `Cannot list environment source options(.|\n)*getEnvironmentSourceOptions(.|\n)*401(.|\n)*AGENTYARD_API_KEY`))
+	e.Run(t, dataError(acctest.ConfigAt(e.URL(), "fk-wrong", hcl), `Cannot list environment source options(.|\n)*getEnvironmentSourceOptions(.|\n)*401(.|\n)*AGENTYARD_API_KEY`))
 	e.Faults().Add(emulator.Fault{Operation: "getEnvironmentSourceOptions", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
 	e.Run(t, dataError(e.Config(hcl), `Cannot list environment source options(.|\n)*getEnvironmentSourceOptions(.|\n)*403`))
 

@@ -45,7 +45,7 @@ func TestAccEnvironmentsDataSource(t *testing.T) {
 		dataError(e.Config(of("sa_unknown")), `service_account_id\s*=\s*"sa_unknown"(.|\n)*listEnvironments(.|\n)*400`),
 		dataError(e.Config(of("")), `service_account_id\s+must\s+not\s+be\s+empty`),
 		dataError(plainUser(t, e)(of(account.ID)), `Cannot list environments(.|\n)*service_account_id\s*=(.|\n)*403(.|\n)*Manager\s+role`),
-		dataError(providerAt(e.URL(), "fk-wrong", hcl), `Cannot list environments(.|\n)*listEnvironments(.|\n)*401(.|\n)*AGENTYARD_API_KEY`),
+		dataError(acctest.ConfigAt(e.URL(), "fk-wrong", hcl), `Cannot list environments(.|\n)*listEnvironments(.|\n)*401(.|\n)*AGENTYARD_API_KEY`),
 	)
 	e.Faults().Add(emulator.Fault{Operation: "listEnvironments", Kind: emulator.FaultStatusBeforeCommit, Status: 503, Times: -1})
 	e.Run(t, dataError(e.Config(hcl), `Cannot list environments(.|\n)*listEnvironments(.|\n)*503`))

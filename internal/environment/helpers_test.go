@@ -158,9 +158,7 @@ func refuse(e *acctest.Env, operation string, status, times int) {
 // userKey returns the API key of a human without a manager role.
 func userKey(t testing.TB, e *acctest.Env) string {
 	t.Helper()
-	_, key, err := e.AddHuman(emulator.Human{Email: "user@people.example", Role: emulator.RoleUser})
-	acctest.Must(t, err)
-	return key
+	return e.MemberKey("user@people.example", emulator.RoleUser)
 }
 
 // envRepos returns the attribute repositories from pairs of a URL's last part and a script.

@@ -85,7 +85,7 @@ func TestAccGlobalUsageLimit_settingsUnknownAtPlan(t *testing.T) {
 	t.Parallel()
 	e := limitEnv(t)
 	globalLimitElsewhere(e, 3_000_000)
-	runGlobal(t, e, resource.TestStep{Config: settingsUnknownAtPlan(e, globalConfig(2_000_000)), Check: holdsGlobal(e, 2_000_000), ConfigPlanChecks: acctest.ThenEmpty})
+	runGlobal(t, e, resource.TestStep{Config: e.ConfigWithNewKey(globalConfig(2_000_000)), Check: holdsGlobal(e, 2_000_000), ConfigPlanChecks: acctest.ThenEmpty})
 }
 
 // A create warns about a limit that was set outside Terraform, unless it is the same.

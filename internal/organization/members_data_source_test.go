@@ -41,11 +41,8 @@ func joinMany(t *testing.T, e *acctest.Env, n int) {
 
 // serviceAccountKey returns an API key of a new service account.
 func serviceAccountKey(e *acctest.Env) string {
-	var account struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robots"}, &account)
-	var minted struct{ APIKey struct{ Value string } }
-	e.API(http.MethodPost, "/api/v0/service-accounts/"+account.ID+"/api-keys", map[string]any{"name": "ci"}, &minted)
-	return minted.APIKey.Value
+	key, _ := e.ServiceAccountKey()
+	return key
 }
 
 const allMembers = `data "agentyard_members" "x" {}`

@@ -119,11 +119,6 @@ func runLimits(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
 	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, CheckDestroy: holds(e, limits{}), Steps: steps})
 }
 
-// settingsUnknownAtPlan returns a configuration whose provider key is created in the same apply.
-func settingsUnknownAtPlan(e *acctest.Env, hcl string) string {
-	return fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\nprovider \"agentyard\" {\n  base_url = %q\n  api_key  = terraform_data.key.output\n}\n%s", e.BootstrapKey(), e.URL(), hcl)
-}
-
 func limitHas(email string, limit int64) []statecheck.StateCheck {
 	return []statecheck.StateCheck{
 		statecheck.ExpectKnownValue(limitAddress, tfjsonpath.New("id"), knownvalue.StringExact(email)),
@@ -281,7 +276,7 @@ func TestAccUserUsageLimit_settingsUnknownAtPlan(t *testing.T) {
 	e := limitEnv(t, avery)
 	limitElsewhere(e, avery, 3_000_000)
 	runLimits(t, e, resource.TestStep{
-		Config: settingsUnknownAtPlan(e, limitConfig(avery, 2_000_000)), Check: holds(e, limits{avery: 2_000_000}), ConfigPlanChecks: acctest.ThenEmpty,
+		Config: e.ConfigWithNewKey(limitConfig(avery, 2_000_000)), Check: holds(e, limits{avery: 2_000_000}), ConfigPlanChecks: acctest.ThenEmpty,
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -120,33 +119,10 @@ func shows(address string, want attributes) []statecheck.StateCheck {
 	return checks
 }
 
-// providerFor returns a provider block for another URL or API key.
-func providerFor(address, key, hcl string) string {
-	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", address, key, hcl)
-}
-
 // somebody adds a human and returns their API key.
 func somebody(t *testing.T, e *acctest.Env, role string) string {
 	t.Helper()
-	_, key, err := e.AddHuman(emulator.Human{Email: uuid.NewString() + "@people.example", Role: role})
-	acctest.Must(t, err)
-	return key
-}
-
-// answersAt serves fixed responses by path, which the emulator never returns. It returns the server's URL.
-func answersAt(t *testing.T, answers map[string]string) string {
-	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		answer, ok := answers[r.URL.Path]
-		if !ok {
-			w.WriteHeader(http.StatusNotFound)
-			answer = `{"detail": "Nothing has this ID.", "status": 404, "title": "Not Found"}`
-		}
-		_, _ = w.Write([]byte(answer))
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
+	return e.MemberKey(uuid.NewString()+"@people.example", role)
 }
 
 // whileItChanges lets an agent work in a session, and returns the expected values of a read after it.
@@ -205,11 +181,11 @@ func TestAccSessionDataSource_ofSomebodyElse(t *testing.T) {
 	mine := makeTalk(e, newComputer(e, "dev"), nil)
 	manager, user := somebody(t, e, emulator.RoleManager), somebody(t, e, emulator.RoleUser)
 	hcl := sessionByID(mine.ID, "")
-	e.Run(t, reads(providerFor(e.URL(), manager, hcl), shows(x, attributes{"status": exactly("idle"), "session_settings": nothing})...))
+	e.Run(t, reads(acctest.ConfigAt(e.URL(), manager, hcl), shows(x, attributes{"status": exactly("idle"), "session_settings": nothing})...))
 	e.SessionSettingsOnReads(true)
 	e.Run(t,
-		reads(providerFor(e.URL(), manager, hcl), shows(x, attributes{"session_settings": usualSettingsAre})...),
-		failsToRead(providerFor(e.URL(), user, hcl), `Cannot read session(.|\n)*getSession(.|\n)*403(.|\n)*the\s+API\s+key\s+of\s+the\s+session's\s+owner`),
+		reads(acctest.ConfigAt(e.URL(), manager, hcl), shows(x, attributes{"session_settings": usualSettingsAre})...),
+		failsToRead(acctest.ConfigAt(e.URL(), user, hcl), `Cannot read session(.|\n)*getSession(.|\n)*403(.|\n)*the\s+API\s+key\s+of\s+the\s+session's\s+owner`),
 	)
 }
 
@@ -289,7 +265,7 @@ func TestAccSessionDataSources_otherShapes(t *testing.T) {
 	t.Parallel()
 	odd := `{"sessionId":"s1","status":"dreaming","messageCount":3,"createdAt":1772366400000,"updatedAt":1772366400000,"title":"","parent_session_id":null,"new":1,"sessionSettings":` +
 		`{"model":"","reasoningEffort":"cosmic","interactionMode":"swarm","tags":[{"name":"t","metadata":{}},{"name":"n","metadata":{"n":1,"o":{"a":[true]}}}],"worktree":{"repoRoot":"/r","lifecycle":"eternal"},"enabledToolIds":["x","x"],"new":{}}}`
-	address := answersAt(t, map[string]string{
+	address := acctest.StandIn(t, map[string]string{
 		sessionsRoute:         `{"sessions":[` + odd + `],"pagination":{"hasMore":false,"nextCursor":null}}`,
 		sessionsRoute + "/s1": `{"session":` + odd + `}`,
 	})
@@ -311,7 +287,7 @@ func TestAccSessionDataSources_otherShapes(t *testing.T) {
 	}
 	hcl := sessionByID("s1", "  computer_id = \"c1\"\n") + "data \"agentyard_sessions\" \"x\" {}\n"
 	e := acctest.New(t)
-	e.Run(t, reads(providerFor(address, "fk-x", hcl), append(shows("data.agentyard_session.x", single),
+	e.Run(t, reads(acctest.ConfigAt(address, "fk-x", hcl), append(shows("data.agentyard_session.x", single),
 		shows("data.agentyard_sessions.x", attributes{"sessions": knownvalue.ListExact([]knownvalue.Check{knownvalue.ObjectPartial(record)})})...)...))
 }
 

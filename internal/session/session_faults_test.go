@@ -1,11 +1,9 @@
 package session_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 // onlyComputer returns the ID of the only computer with a name.
@@ -22,20 +20,6 @@ func onlyComputer(t *testing.T, e *acctest.Env, name string) string {
 	return ""
 }
 
-// carriedOut counts the requests of an operation that the emulator processed.
-func carriedOut(e *acctest.Env, operation string) int {
-	n := 0
-	for _, entry := range e.Journal().Entries() {
-		isSpoilt := slices.Contains([]emulator.FaultKind{
-			emulator.FaultStatusAfterCommit, emulator.FaultDropAfterCommit, emulator.FaultTruncatedBody, emulator.FaultNonJSON, emulator.FaultDelayAfterCommit,
-		}, emulator.FaultKind(entry.Fault))
-		if entry.Operation == operation && (isSpoilt || entry.Fault == "" && entry.Status < 300) {
-			n++
-		}
-	}
-	return n
-}
-
 // breakSessions runs the fault matrix of a session on a computer, and checks that at most this number of sessions is
 // created, without orphans.
 func breakSessions(t *testing.T, most int, configs func(computer string) []acctest.Values) {
@@ -47,7 +31,7 @@ func breakSessions(t *testing.T, most int, configs func(computer string) []accte
 		Live:     func(e *acctest.Env) []string { return idsOn(t, e, onlyComputer(t, e, "dev")) },
 		Verify: func(t *testing.T, e *acctest.Env, _ *acctest.Instance) {
 			orphans := len(idsOn(t, e, onlyComputer(t, e, "dev"))) - 1
-			if made := carriedOut(e, "createSession") - orphans; made > most {
+			if made := e.CarriedOut("createSession") - orphans; made > most {
 				t.Errorf("%d creations were carried out", made)
 			}
 		},

@@ -222,17 +222,12 @@ func TestAccSession_settingsUnknownAtPlan(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	computer := newComputer(e, "dev")
-	runSessions(t, e, resource.TestStep{Config: settingsUnknownAtPlan(e, hclOf(computer, `cwd = "/srv"`)), ConfigPlanChecks: acctest.ThenEmpty})
+	runSessions(t, e, resource.TestStep{Config: e.ConfigWithNewKey(hclOf(computer, `cwd = "/srv"`)), ConfigPlanChecks: acctest.ThenEmpty})
 
 	other := acctest.NewRealTime(t)
 	id := newYoungSession(other, newComputer(other, "dev"), nil)
-	cli := acctest.NewCLI(t, other, settingsUnknownAtPlan(other, "import {\n  to = "+sessionAddress+"\n  id = \""+id+"\"\n}\n"+hclOf(newComputer(other, "elsewhere"), "")))
+	cli := acctest.NewCLI(t, other, other.ConfigWithNewKey("import {\n  to = "+sessionAddress+"\n  id = \""+id+"\"\n}\n"+hclOf(newComputer(other, "elsewhere"), "")))
 	if r := cli.Run("plan", "-input=false"); r.ExitCode == 0 || !strings.Contains(acctest.OneLine(r.Output), "Cannot Import Session Yet") {
 		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
 	}
-}
-
-// settingsUnknownAtPlan returns a configuration whose provider key is created in the same apply.
-func settingsUnknownAtPlan(e *acctest.Env, hcl string) string {
-	return fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\nprovider \"agentyard\" {\n  base_url = %q\n  api_key  = terraform_data.key.output\n}\n%s", e.BootstrapKey(), e.URL(), hcl)
 }

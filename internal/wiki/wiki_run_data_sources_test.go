@@ -65,7 +65,7 @@ func TestAccWikiRunsDataSource(t *testing.T) {
 	e := acctest.New(t)
 	const hcl, x = `data "agentyard_wiki_runs" "x" {}`, "agentyard_wiki_runs.x"
 	e.Run(t, dataStep(e.Config(hcl), x, "wiki_runs", listOf()))
-	other := userKey(t, e, "robin@acme.example")
+	other := e.MemberKey("robin@acme.example", "")
 	web := addRun(t, e, emulator.WikiRun{RepoURL: acmeWeb})
 	addRun(t, e, emulator.WikiRun{RepoURL: acmeAPI})
 	e.Clock.Advance(time.Minute)
@@ -74,7 +74,7 @@ func TestAccWikiRunsDataSource(t *testing.T) {
 	e.Journal().Reset()
 	e.Run(t,
 		dataStep(e.Config(hcl), x, "wiki_runs", listOf(runIs(api, acmeAPI, nil), runIs(web, acmeWeb, nil))),
-		dataStep(asCaller(e, other, hcl), x, "wiki_runs", listOf(runIs(api, acmeAPI, map[string]knownvalue.Check{"can_update_privacy": knownvalue.Bool(false)}), runIs(web, acmeWeb, nil), runIs(hidden, "https://code.example/robin/tools", nil))),
+		dataStep(acctest.ConfigAt(e.URL(), other, hcl), x, "wiki_runs", listOf(runIs(api, acmeAPI, map[string]knownvalue.Check{"can_update_privacy": knownvalue.Bool(false)}), runIs(web, acmeWeb, nil), runIs(hidden, "https://code.example/robin/tools", nil))),
 	)
 	if n := len(e.Journal().Entries()); n != e.Journal().Count("listWikiRuns") {
 		t.Errorf("more was sent than listings: %+v", e.Journal().Entries())
@@ -98,7 +98,7 @@ func TestAccWikiRunHistoryDataSource(t *testing.T) {
 	e.Run(t,
 		dataStep(e.Config(hcl(acmeAPI)), x, "wiki_runs", both),
 		dataStep(e.Config(hcl(strings.ToUpper(acmeAPI)+".git/")), x, "wiki_runs", both),
-		dataStep(asCaller(e, userKey(t, e, "robin@acme.example"), hcl(acmeAPI)), x, "wiki_runs", listOf(runIs(older, acmeAPI, nil))),
+		dataStep(acctest.ConfigAt(e.URL(), e.MemberKey("robin@acme.example", ""), hcl(acmeAPI)), x, "wiki_runs", listOf(runIs(older, acmeAPI, nil))),
 		dataStep(e.Config(hcl("https://code.example/acme/legacy")), x, "wiki_runs", listOf()),
 	)
 	for _, address := range []string{"acme/api", "https://code.example/acme/api/../web%2f.."} {
@@ -150,7 +150,7 @@ func TestAccWikiRunList(t *testing.T) {
 	e.Run(t,
 		query(e.Config(runsList("x", "", `repo_url = "acme/api"`)), `repo_url must be the http`),
 		query(e.Config(runsList("x", "", ofRepository("https://code.example/acme/unknown"))), `Cannot list wiki runs(.|\n)*getWikiHistory(.|\n)*403(.|\n)*lists\s+the\s+connected\s+repositories`),
-		query(asCaller(e, "fk-wrong", runsList("x", "", "")), `Cannot list wiki runs(.|\n)*401`),
+		query(acctest.ConfigAt(e.URL(), "fk-wrong", runsList("x", "", "")), `Cannot list wiki runs(.|\n)*401`),
 	)
 	switchWikis(t, e, "false")
 	e.Run(t, query(e.Config(runsList("x", "", "")), `Cannot list wiki runs(.|\n)*403(.|\n)*wikiCloudSync`))

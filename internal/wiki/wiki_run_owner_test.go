@@ -64,7 +64,7 @@ func TestAccWikiRun_anOlderRunStays(t *testing.T) {
 func TestWikiRun_privateRunsOfOthers(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	owner, other := userKey(t, e, "robin@acme.example"), userKey(t, e, "ada@acme.example")
+	owner, other := e.MemberKey("robin@acme.example", ""), e.MemberKey("ada@acme.example", "")
 	process := func(key string) *acctest.Process { return acctest.NewProcess(t, e, acctest.Values{"api_key": key}) }
 	config := wikiRunOf(acctest.Values{"privacy_level": "private"})
 	i := process(owner).NewInstance(wikiRunType)
@@ -109,7 +109,7 @@ func TestAccWikiRun_privateRunDeletedElsewhere(t *testing.T) {
 func TestWikiRun_becomesPrivate(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	owner, other := userKey(t, e, "robin@acme.example"), userKey(t, e, "ada@acme.example")
+	owner, other := e.MemberKey("robin@acme.example", ""), e.MemberKey("ada@acme.example", "")
 	process := func(key string) *acctest.Process { return acctest.NewProcess(t, e, acctest.Values{"api_key": key}) }
 	i := process(owner).NewInstance(wikiRunType)
 	private := wikiRunOf(acctest.Values{"privacy_level": "private"})

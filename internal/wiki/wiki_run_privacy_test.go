@@ -18,16 +18,16 @@ import (
 func TestAccWikiRun_isForItsOwner(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	key := userKey(t, e, "robin@acme.example")
+	key := e.MemberKey("robin@acme.example", "")
 	cfg := func(level string) string { return ofAPI(quoted("privacy_level", level)) }
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: e.Factories,
 		CheckDestroy:             noRunLeft(t, e),
 		Steps: []resource.TestStep{
 			{Config: e.Config(cfg("organization"))},
-			{Config: asCaller(e, key, cfg("organization")), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: []statecheck.StateCheck{runHas("can_update_privacy", knownvalue.Bool(false))}},
-			{Config: asCaller(e, key, cfg("private")), ExpectError: regexp.MustCompile(`Wiki Run of Another Owner(.|\n)*privacy_level\s*=\s*"private"(.|\n)*can_update_privacy(.|\n)*remove\s+privacy_level`)},
-			{Config: asCaller(e, key, cfg("organization")), Destroy: true, ExpectError: regexp.MustCompile(`Cannot delete wiki run(.|\n)*wiki_(.|\n)*403(.|\n)*Only\s+the\s+owner`)},
+			{Config: acctest.ConfigAt(e.URL(), key, cfg("organization")), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: []statecheck.StateCheck{runHas("can_update_privacy", knownvalue.Bool(false))}},
+			{Config: acctest.ConfigAt(e.URL(), key, cfg("private")), ExpectError: regexp.MustCompile(`Wiki Run of Another Owner(.|\n)*privacy_level\s*=\s*"private"(.|\n)*can_update_privacy(.|\n)*remove\s+privacy_level`)},
+			{Config: acctest.ConfigAt(e.URL(), key, cfg("organization")), Destroy: true, ExpectError: regexp.MustCompile(`Cannot delete wiki run(.|\n)*wiki_(.|\n)*403(.|\n)*Only\s+the\s+owner`)},
 			{Config: e.Config(cfg("organization")), ConfigPlanChecks: acctest.ThenEmpty},
 		},
 	})

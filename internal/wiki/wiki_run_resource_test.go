@@ -89,19 +89,6 @@ func runSteps(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
 	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, CheckDestroy: noRunLeft(t, e), Steps: steps})
 }
 
-// asCaller returns a configuration whose provider uses another API key.
-func asCaller(e *acctest.Env, key, hcl string) string {
-	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", e.URL(), key, hcl)
-}
-
-// userKey returns the API key of a member without a role.
-func userKey(t *testing.T, e *acctest.Env, email string) string {
-	t.Helper()
-	_, key, err := e.AddHuman(emulator.Human{Email: email})
-	acctest.Must(t, err)
-	return key
-}
-
 // switchWikis sets the organization's wiki setting.
 func switchWikis(t testing.TB, e *acctest.Env, on string) {
 	t.Helper()

@@ -1,0 +1,70 @@
+package acctest
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// ConfigAt adds a provider block with another URL or API key to a configuration.
+func ConfigAt(address, key, hcl string) string {
+	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", address, key, hcl)
+}
+
+// ConfigWithNewKey is Config with an API key that is created in the same apply.
+func (e *Env) ConfigWithNewKey(hcl string) string {
+	return fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\n"+
+		"provider \"agentyard\" {\n  base_url = %q\n  api_key  = terraform_data.key.output\n}\n%s", e.BootstrapKey(), e.URL(), hcl)
+}
+
+// MemberKey adds a member with a role, which may be empty, and returns an API key of the member.
+func (e *Env) MemberKey(email, role string) string {
+	e.t.Helper()
+	_, key, err := e.AddHuman(emulator.Human{Email: email, Role: role})
+	Must(e.t, err)
+	return key
+}
+
+// ServiceAccountKey returns an API key of a new service account, and the account's ID.
+func (e *Env) ServiceAccountKey() (key, account string) {
+	e.t.Helper()
+	var made struct{ ID string }
+	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robots"}, &made)
+	var minted struct{ APIKey struct{ Value string } }
+	e.API(http.MethodPost, "/api/v0/service-accounts/"+made.ID+"/api-keys", map[string]any{"name": "ci"}, &minted)
+	return minted.APIKey.Value, made.ID
+}
+
+// CarriedOut counts the requests of an operation that the emulator processed.
+func (e *Env) CarriedOut(operation string) int {
+	n := 0
+	for _, entry := range e.Journal().Entries() {
+		isSpoilt := slices.Contains([]emulator.FaultKind{
+			emulator.FaultStatusAfterCommit, emulator.FaultDropAfterCommit, emulator.FaultTruncatedBody, emulator.FaultNonJSON, emulator.FaultDelayAfterCommit,
+		}, emulator.FaultKind(entry.Fault))
+		if entry.Operation == operation && (isSpoilt || entry.Fault == "" && entry.Status < 300) {
+			n++
+		}
+	}
+	return n
+}
+
+// StandIn serves fixed responses by path, which the emulator never returns. It returns the server's URL.
+func StandIn(t testing.TB, answers map[string]string) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		answer, ok := answers[r.URL.Path]
+		if !ok {
+			w.WriteHeader(http.StatusNotFound)
+			answer = `{"detail": "Nothing has this ID.", "status": 404, "title": "Not Found"}`
+		}
+		_, _ = w.Write([]byte(answer))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
