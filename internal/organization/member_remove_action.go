@@ -36,7 +36,7 @@ func (a *memberRemoveAction) Schema(_ context.Context, _ action.SchemaRequest, r
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Removes a member from the organization, or revokes a pending invitation. Succeeds if the member is already gone." + managersOnly + "\n\n" +
 			"~> Removing a member cannot be undone. The service deletes their usage limit, and their API keys stop working. " +
-			"Computers of service accounts are kept. To bring a member back, invite them again at the service.",
+			"Computers of service accounts are kept. To bring a member back, invite them again, for example with `agentyard_member_invitation`.",
 		Attributes: map[string]schema.Attribute{
 			"email": schema.StringAttribute{
 				Required: true,
