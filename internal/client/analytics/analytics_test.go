@@ -344,7 +344,7 @@ func TestUserAnalytics_emails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, clienttest.Answers(map[string]string{
+			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{
 				users + "endDate=2026-02-28&" + query:          `200 {"data":[` + rows("a", `"a@people.example"`) + "," + rows("b", "null") + `],"meta":{"has_more":true,"next_cursor":"b"}}`,
 				users + "cursor=b&endDate=2026-02-28&" + query: `200 {"data":[` + rows("c", `"c@people.example"`) + `],"meta":{"has_more":false,"next_cursor":null}}`,
 			}))
