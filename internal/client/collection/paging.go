@@ -154,12 +154,12 @@ func (p *Paged[T]) Invalidate() {
 	clear(p.listings)
 }
 
-// NewPages returns the listings of an operation under /api/v0. A key is the page size and, after a question mark, the rest of
-// the query.
+// NewPages returns the listings of an operation under /api/v0, whose path has the given values. A key is the page size and,
+// after a question mark, the rest of the query.
 func NewPages[T any, P interface {
 	*T
 	transport.Record
-}](c *transport.Conn, op transport.Operation, envelope string) *Paged[[]T] {
+}](c *transport.Conn, op transport.Operation, envelope string, path ...string) *Paged[[]T] {
 	fetch := func(ctx context.Context, key, cursor string) (Page[[]T], error) {
 		size, more, _ := strings.Cut(key, "?")
 		limit, err := strconv.Atoi(size)
@@ -170,7 +170,7 @@ func NewPages[T any, P interface {
 		if err != nil {
 			return Page[[]T]{}, fmt.Errorf("%s: the query of a page: %w", op.Name, err)
 		}
-		got, err := callPage[T, P](ctx, c, transport.Request{Op: op, Query: query}, envelope, cursor, limit)
+		got, err := callPage[T, P](ctx, c, transport.Request{Op: op, Path: path, Query: query}, envelope, cursor, limit)
 		return Page[[]T]{Items: [][]T{got.Items}, Next: got.Next}, err
 	}
 	return NewPaged(c.Clock, op, fetch, func(objects, others []T) bool {

@@ -24,6 +24,8 @@ type UnnamedObject[T any] struct {
 	IsWanted  func(*T) bool
 	CreatedAt func(*T) transport.Millis
 	Describe  func(*T) ExistsError
+	// ListedLate is how long List lacks a new object, if that is longer than the search takes.
+	ListedLate time.Duration
 }
 
 // Creations tracks the creations of this process whose objects are indistinguishable.
@@ -85,6 +87,7 @@ func Unnamed[T any](ctx context.Context, c *transport.Conn, beside *Creations[T]
 // find searches for the objects of the lost responses. It uses all attempts, because an early listing may show only objects
 // that somebody else created.
 func (l *lostResponses[T]) find(ctx context.Context, c *transport.Conn, beside *Creations[T], n UnnamedObject[T]) {
+	_ = c.Clock.Sleep(ctx, n.ListedLate) // After an interrupt, the search comes at once.
 	all, err := FindAfterLoss(ctx, c, math.MaxInt, n.List)
 	l.found, l.err = collection.Filter(all, func(object *T) bool { return !beside.created[n.Describe(object).ID] }), err
 	theirs := collection.Filter(l.found, func(object *T) bool {

@@ -24,8 +24,8 @@ type Client struct {
 
 	listings *collection.Shared[Session]
 	pages    *collection.Paged[[]Session]
-	// creations are by computer; see create.CreationsIn.
-	creations sync.Map
+	// creations are by computer, and sent messages by session; see create.CreationsIn.
+	creations, sent sync.Map
 }
 
 // New returns a client for sessions.
@@ -95,7 +95,7 @@ func (c *Client) listForReads(ctx context.Context, computer string) ([]Session, 
 // *NotYetVisibleError if the session is new.
 func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Time) (*Session, error) {
 	found, err := c.listings.Get(ctx, computer, id, func(ctx context.Context) (*Session, error) {
-		read := c.getUncached
+		read := c.GetUncached
 		if c.isYoung(createdAt) {
 			read = c.getSession // One request is enough: a 404 proves nothing for a new session.
 		}
@@ -132,17 +132,17 @@ func (c *Client) GetWithSettings(ctx context.Context, id, computer string) (*Ses
 	return found, nil // Sessions of other owners are in no listing.
 }
 
-// sessionOfAnyAge is getUncached that retries for a short time if the session may be new.
+// sessionOfAnyAge is GetUncached that retries for a short time if the session may be new.
 func (c *Client) sessionOfAnyAge(ctx context.Context, id, computer string, createdAt time.Time) (found *Session, err error) {
 	err = c.retryNotFound(ctx, createdAt, func() (err error) {
-		found, err = c.getUncached(ctx, id, computer)
+		found, err = c.GetUncached(ctx, id, computer)
 		return err
 	})
 	return found, err
 }
 
-// getUncached reads one session alone. The response may lack the settings.
-func (c *Client) getUncached(ctx context.Context, id, computer string) (found *Session, err error) {
+// GetUncached reads one session alone, on a computer or, with an empty ID, wherever it is. The response may lack the settings.
+func (c *Client) GetUncached(ctx context.Context, id, computer string) (found *Session, err error) {
 	err = onComputer(computer, func(computer string) (err error) {
 		found, err = c.getSession(ctx, id, computer)
 		return err
@@ -171,10 +171,17 @@ func onComputer(computer string, send func(computer string) error) error {
 
 // retryNotFound retries a request for a short time after a 404 if the session is new or of unknown age.
 func (c *Client) retryNotFound(ctx context.Context, createdAt time.Time, send func() error) error {
-	for until := c.conn.Clock.Now().Add(notFoundPatience); ; {
+	if !createdAt.IsZero() && !c.isYoung(createdAt) {
+		return send()
+	}
+	return c.retryNotFoundFor(ctx, notFoundPatience, send)
+}
+
+func (c *Client) retryNotFoundFor(ctx context.Context, patience time.Duration, send func() error) error {
+	for until := c.conn.Clock.Now().Add(patience); ; {
 		err := send()
 		left := until.Sub(c.conn.Clock.Now())
-		if !transport.IsNotFound(err) || left <= 0 || !createdAt.IsZero() && !c.isYoung(createdAt) {
+		if !transport.IsNotFound(err) || left <= 0 {
 			return err
 		}
 		if sleepErr := c.conn.Clock.Sleep(ctx, min(notFoundPause, left)); sleepErr != nil {
@@ -289,6 +296,12 @@ func (c *Client) invalidate(computer string) {
 	c.pages.Invalidate()
 }
 
+// invalidateAll drops all cached sessions.
+func (c *Client) invalidateAll() {
+	c.listings.InvalidateAll()
+	c.pages.Invalidate()
+}
+
 // Interrupt interrupts the agent of a session and returns the new status. An idle session stays idle.
 func (c *Client) Interrupt(ctx context.Context, id string) (string, error) {
 	type outcome struct {
@@ -303,8 +316,7 @@ func (c *Client) Interrupt(ctx context.Context, id string) (string, error) {
 		response, err = transport.Call[outcome](ctx, c.conn, r)
 		return err
 	})
-	c.listings.InvalidateAll()
-	c.pages.Invalidate()
+	c.invalidateAll()
 	switch {
 	case err != nil:
 		return "", err

@@ -72,11 +72,11 @@ func TestSessionRequests(t *testing.T) {
 		"delete, no computer": {func(ctx context.Context, c *Client) error { return c.Delete(ctx, "s1", "", time.Time{}) }, "DELETE /s1", ""},
 		"interrupt":           {func(ctx context.Context, c *Client) error { _, err := c.Interrupt(ctx, "s1"); return err }, "POST /s1/interrupt", ""},
 		"read alone": {func(ctx context.Context, c *Client) error {
-			_, err := c.getUncached(ctx, "s 1/..", "7")
+			_, err := c.GetUncached(ctx, "s 1/..", "7")
 			return err
 		}, "GET /s%201%2F..?computerId=7", ""},
 		"read alone, no computer": {func(ctx context.Context, c *Client) error {
-			_, err := c.getUncached(ctx, "s 1/..", "")
+			_, err := c.GetUncached(ctx, "s 1/..", "")
 			return err
 		}, "GET /s%201%2F..", ""},
 		"list":                        {func(ctx context.Context, c *Client) error { _, err := c.List(ctx, "7&limit=1", 0); return err }, "GET ?computerId=7%26limit%3D1&limit=100", ""},
@@ -122,7 +122,7 @@ func TestSessions_readsEveryForm(t *testing.T) {
 				got = &all[0]
 			}
 		} else {
-			got, err = c.getUncached(t.Context(), "s1", "")
+			got, err = c.GetUncached(t.Context(), "s1", "")
 		}
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -155,7 +155,7 @@ func TestSessions_readsEveryForm(t *testing.T) {
 		"a count with a letter": {answer: `{"sessionId":"s1","status":"idle","messageCount":"3"}`, fails: "unexpected response"},
 	} {
 		c, _, _ := serveSessions(t, func(string, time.Duration) string { return "200 " + tc.answer })
-		got, err := c.getUncached(t.Context(), "s1", "")
+		got, err := c.GetUncached(t.Context(), "s1", "")
 		if (err == nil) != (tc.fails == "") || err != nil && (!strings.Contains(err.Error(), tc.fails) || !strings.Contains(err.Error(), "getSession")) {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}

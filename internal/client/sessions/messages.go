@@ -1,0 +1,268 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// The operations in this file are not in the service's API documents; see x-beyond in the contract.
+
+// Roles of messages.
+const (
+	RoleUser      = "user"
+	RoleAssistant = "assistant"
+	RoleTool      = "tool"
+	RoleSystem    = "system"
+)
+
+const (
+	// ListedLate is how long the service may omit a new message from lists.
+	ListedLate = 25 * time.Second
+	// messagePatience is how long the service may return 404 for messages to a new session.
+	messagePatience = 10 * time.Second
+	// clockSkew is the largest expected difference between the clocks of the service.
+	clockSkew = 5 * time.Minute
+)
+
+var opListMessages = transport.Operation{Name: "listSessionMessages", Method: http.MethodGet, Route: route + "/messages"}
+
+// Message is a message in a session.
+type Message struct {
+	ID   string `json:"id"`
+	Role string `json:"role"`
+	// Content is a list of blocks.
+	Content   json.RawMessage  `json:"content"`
+	CreatedAt transport.Millis `json:"createdAt"`
+	// Seq orders messages of the same time; 0 if the service does not return it.
+	Seq     int64 `json:"seq"`
+	IsError bool  `json:"isError"`
+	// Queued says that the agent may have been busy with another message when this one arrived. Only Send sets it.
+	Queued bool `json:"-"`
+}
+
+func (m *Message) Identifier() string { return m.ID }
+
+func (m *Message) MissingField() string {
+	if m.Role == "" {
+		return "role"
+	}
+	return ""
+}
+
+// block is the part of a block that the client knows.
+type block struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// blocks returns the blocks of the content, which may also be plain text; nil if it has another format.
+func (m *Message) blocks() []block {
+	if text, ok := transport.TextOf(m.Content); ok {
+		return []block{{Type: "text", Text: text}}
+	}
+	var blocks []block
+	if json.Unmarshal(m.Content, &blocks) != nil {
+		return nil
+	}
+	return blocks
+}
+
+// Text returns the text blocks, joined by line breaks.
+func (m *Message) Text() string {
+	var texts []string
+	for _, b := range m.blocks() {
+		if b.Type == "text" {
+			texts = append(texts, b.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// endsTurn reports whether the agent waits for nothing after the message.
+func (m *Message) endsTurn() bool {
+	usesTool := slices.ContainsFunc(m.blocks(), func(b block) bool { return b.Type == "tool_use" })
+	return m.Role == RoleAssistant && !usesTool
+}
+
+// Attachment is an image or a file of a message.
+type Attachment struct {
+	// Type is "base64" or "text", and says what Data is.
+	Type      string `json:"type"`
+	MediaType string `json:"mediaType"`
+	Data      string `json:"data"`
+	// Name is the name of a file; empty for an image.
+	Name string `json:"name,omitempty"`
+}
+
+// MessageRequest is the body of sendSessionMessage.
+type MessageRequest struct {
+	Text   string       `json:"text"`
+	Images []Attachment `json:"images,omitempty"`
+	Files  []Attachment `json:"files,omitempty"`
+}
+
+// isWanted reports whether a message in a list matches the request, as far as text shows.
+func (b MessageRequest) isWanted(m *Message) bool {
+	same := func(text string) bool { return strings.TrimSpace(text) == strings.TrimSpace(b.Text) }
+	return m.Role == RoleUser && (same(m.Text()) || slices.ContainsFunc(m.blocks(), func(b block) bool { return b.Type == "text" && same(b.Text) }))
+}
+
+// Send sends a message to the agent of a session once. After a lost response, it looks for the message in the session; see
+// create.Unnamed.
+func (c *Client) Send(ctx context.Context, id string, body MessageRequest) (*Message, error) {
+	defer c.invalidateAll()
+	return create.Unnamed(ctx, c.conn, create.CreationsIn[Message](&c.sent, strings.ToLower(id)), create.UnnamedObject[Message]{
+		Object: "message in the session " + id,
+		Send:   func(ctx context.Context) (*Message, error) { return c.sendMessage(ctx, id, body) },
+		List: func(ctx context.Context) ([]Message, error) {
+			newest, err := collection.Gather(c.messagePages(ctx, id, RoleUser, 0), 1, (*Message).Identifier) // The first page.
+			for i := range newest {
+				newest[i].Queued = true
+			}
+			return newest, err
+		},
+		IsWanted:  body.isWanted,
+		CreatedAt: func(m *Message) transport.Millis { return m.CreatedAt },
+		Describe: func(m *Message) create.ExistsError {
+			return create.ExistsError{Object: "message", ID: m.ID, CreatedAt: m.CreatedAt.Time()}
+		},
+		ListedLate: ListedLate,
+	})
+}
+
+// sendMessage sends a message. A new session may not accept it at once.
+func (c *Client) sendMessage(ctx context.Context, id string, body MessageRequest) (sent *Message, err error) {
+	r := transport.Request{
+		Op:   transport.Operation{Name: "sendSessionMessage", Method: http.MethodPost, Route: opListMessages.Route},
+		Path: []string{id},
+		Body: body,
+	}
+	err = c.retryNotFoundFor(ctx, messagePatience, func() error {
+		response, err := transport.Call[struct {
+			MessageID   string `json:"messageId"`
+			Status      string `json:"status"`
+			AgentStatus string `json:"recipientAgentStatus"`
+		}](ctx, c.conn, r)
+		switch {
+		case err != nil:
+			return err
+		case response.MessageID == "":
+			return r.Unexpected("the field messageId is missing")
+		}
+		isQueued := cmp.Or(response.AgentStatus, response.Status) == StatusRunning
+		sent = &Message{ID: response.MessageID, Role: RoleUser, Queued: isQueued}
+		if now := c.conn.ServiceTime(); !now.IsZero() {
+			sent.CreatedAt = transport.Millis(now.UnixMilli())
+		}
+		return nil
+	})
+	return sent, err
+}
+
+// Messages returns the messages of a session with certain roles, or of all roles if there are none. The newest are last. Most
+// limits them to the newest ones; 0 means all of them.
+func (c *Client) Messages(ctx context.Context, id string, roles []string, most int) ([]Message, error) {
+	var role string
+	size := 0
+	switch {
+	case len(roles) == 0:
+		size = most
+	case len(roles) == 1 && roles[0] != RoleSystem: // The service does not filter by other roles.
+		role, size = roles[0], most
+	}
+	var found []Message
+	err := c.retryNotFound(ctx, time.Time{}, func() (err error) {
+		found, err = collection.Gather(withRoles(c.messagePages(ctx, id, role, size), roles), most, (*Message).Identifier)
+		return err
+	})
+	sortMessages(found)
+	if most > 0 {
+		found = found[max(0, len(found)-most):]
+	}
+	return found, err
+}
+
+// Answer returns the message that ends the agent's turn after a message, or nil if there is none yet.
+func (c *Client) Answer(ctx context.Context, id string, to *Message) (*Message, error) {
+	var newer []Message
+	oldest := to.CreatedAt.Time().Add(-clockSkew)
+	for page, err := range c.messagePages(ctx, id, "", 0) {
+		if err != nil {
+			return nil, err
+		}
+		newer = append(newer, page...)
+		isOld := func(m Message) bool { return m.ID == to.ID || m.CreatedAt.Time().Before(oldest) }
+		if slices.ContainsFunc(page, isOld) {
+			break
+		}
+	}
+	sortMessages(newer)
+	at := slices.IndexFunc(newer, func(m Message) bool { return m.ID == to.ID })
+	if at < 0 {
+		return nil, nil
+	}
+	for _, m := range slices.Backward(newer[at+1:]) {
+		switch {
+		case m.endsTurn():
+			return &m, nil
+		case m.Role == RoleAssistant, m.Role == RoleTool:
+			return nil, nil
+		}
+	}
+	return nil, nil
+}
+
+// messagePages lists messages, newest page first. They are not cached: an agent adds messages at any time.
+func (c *Client) messagePages(ctx context.Context, id, role string, most int) iter.Seq2[[]Message, error] {
+	q := url.Values{}
+	transport.SetIf(q, "role", role)
+	return collection.NewPages[Message](c.conn, opListMessages, "messages", id).All(ctx, collection.PageSize(most)+"?"+q.Encode())
+}
+
+// withRoles drops messages of other roles.
+func withRoles(pages iter.Seq2[[]Message, error], roles []string) iter.Seq2[[]Message, error] {
+	return func(yield func([]Message, error) bool) {
+		for page, err := range pages {
+			wanted := collection.Filter(page, func(m *Message) bool { return len(roles) == 0 || slices.Contains(roles, m.Role) })
+			if !yield(wanted, err) {
+				return
+			}
+		}
+	}
+}
+
+// sortMessages sorts listed messages, newest last.
+func sortMessages(listed []Message) {
+	slices.Reverse(listed)
+	slices.SortStableFunc(listed, func(a, b Message) int {
+		return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.Seq, b.Seq))
+	})
+}
+
+// Children returns the sessions of a session's subagents, newest first.
+func (c *Client) Children(ctx context.Context, id string) ([]Session, error) {
+	r := transport.Request{
+		Op:   transport.Operation{Name: "listSessionChildren", Method: http.MethodGet, Route: route + "/children"},
+		Path: []string{id},
+	}
+	var found []Session
+	err := c.retryNotFound(ctx, time.Time{}, func() (err error) {
+		found, err = transport.CallList[Session](ctx, c.conn, r, "sessions")
+		return err
+	})
+	slices.SortFunc(found, func(a, b Session) int {
+		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return found, err
+}

@@ -1,0 +1,211 @@
+package sessions
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// messageRecord encodes a message from "id role text", where the text "tool" is a use of a tool.
+func messageRecord(text string, at int) string {
+	var id, role, said string
+	_, _ = fmt.Sscan(text, &id, &role, &said)
+	block := fmt.Sprintf(`{"type":"text","text":%q}`, said)
+	if said == "tool" {
+		block = `{"type":"tool_use","id":"t","name":"n","input":{}}`
+	}
+	return fmt.Sprintf(`{"id":%q,"role":%q,"content":[%s],"createdAt":%d,"new":1}`, id, role, block, at)
+}
+
+func idsOf(messages []Message) string {
+	ids := make([]string, len(messages))
+	for i := range messages {
+		ids[i] = messages[i].ID
+	}
+	return strings.Join(ids, " ")
+}
+
+// pagesByCursor serves pages by the cursor of the request.
+func pagesByCursor(pages map[string][]string, next map[string]string) clienttest.Handler {
+	return func(w http.ResponseWriter, r *http.Request, _ int) {
+		cursor := r.URL.Query().Get("cursor")
+		clienttest.Say(w, clienttest.PageOf("messages", next[cursor], pages[cursor]))
+	}
+}
+
+// Messages are complete and the newest are last, in whatever order a page has them.
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	newest := []string{messageRecord("m6 assistant x", 6), messageRecord("m5 system x", 5), messageRecord("m4 user x", 4)}
+	older := []string{messageRecord("m3 tool x", 3), messageRecord("m2 assistant x", 2), messageRecord("m1 user x", 1)}
+	for name, tc := range map[string]struct {
+		roles []string
+		most  int
+		want  string
+		query string // The query of the first page.
+	}{
+		"all":               {nil, 0, "m1 m2 m3 m4 m5 m6", "limit=100"},
+		"newest":            {nil, 2, "m5 m6", "limit=2"},
+		"newest of pages":   {nil, 4, "m3 m4 m5 m6", "limit=4"},
+		"one role":          {[]string{RoleUser}, 1, "m4", "limit=1&role=user"},
+		"several roles":     {[]string{RoleUser, RoleTool}, 2, "m3 m4", "limit=100"},
+		"role of no filter": {[]string{RoleSystem}, 1, "m5", "limit=100"},
+	} {
+		for order, arrange := range map[string]func([]string) []string{
+			"newest first": slices.Clone[[]string],
+			"oldest first": func(page []string) []string { page = slices.Clone(page); slices.Reverse(page); return page },
+		} {
+			c, rec, _ := serve(t, pagesByCursor(map[string][]string{"": arrange(newest), "c": arrange(older)}, map[string]string{"": "c"}))
+			got, err := c.Messages(t.Context(), "s 1/..", tc.roles, tc.most)
+			if err != nil || idsOf(got) != tc.want {
+				t.Errorf("%s, %s: got %s, %v, want %s", name, order, idsOf(got), err, tc.want)
+			}
+			if first := rec.Requests[0]; first.URL.RawQuery != tc.query || first.URL.EscapedPath() != "/api/v0/sessions/s%201%2F../messages" {
+				t.Errorf("%s: sent %s", name, first.URL)
+			}
+		}
+	}
+}
+
+// Messages of the same time have the order of their numbers, or the reverse order of the service.
+func TestMessages_sameTime(t *testing.T) {
+	t.Parallel()
+	numbered := func(id string, seq int) string {
+		return strings.Replace(messageRecord(id+" user x", 1), `"new":1`, fmt.Sprintf(`"seq":%d`, seq), 1)
+	}
+	for want, page := range map[string][]string{
+		"a b c": {numbered("b", 2), numbered("c", 3), numbered("a", 1)},
+		"c b a": {messageRecord("a user x", 1), messageRecord("b user x", 1), messageRecord("c user x", 1)},
+	} {
+		c, _, _ := serve(t, pagesByCursor(map[string][]string{"": page}, nil))
+		if got, err := c.Messages(t.Context(), "s1", nil, 0); err != nil || idsOf(got) != want {
+			t.Errorf("got %s, %v, want %s", idsOf(got), err, want)
+		}
+	}
+}
+
+func TestMessages_errors(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{
+		`200 {"pagination":{"hasMore":false}}`:                         "the field messages is missing",
+		`200 {"messages":[{"id":"a"}],"pagination":{"hasMore":false}}`: "the field role is missing",
+		`403 {"detail":"no"}`:                                          "403",
+		`404 {"detail":"none"}`:                                        "404",
+	} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.Say(w, answer) })
+		if _, err := c.Messages(t.Context(), "s1", nil, 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", answer, err)
+		}
+	}
+}
+
+func TestMessage_Text(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{
+		`[{"type":"text","text":"a"},{"type":"image"},{"type":"text","text":"b"}]`: "a\nb",
+		`[{"type":"thinking","thinking":"x"}]`:                                     "",
+		`"plain"`:                                                                  "plain",
+		`null`:                                                                     "",
+		`{"type":"text"}`:                                                          "",
+	} {
+		if got := (&Message{Content: []byte(content)}).Text(); got != want {
+			t.Errorf("%s: got %q, want %q", content, got, want)
+		}
+	}
+}
+
+// An answer is the last message of the agent after the sent one, unless the agent waits for a tool.
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		pages []string // Messages of each page, newest first.
+		want  string
+		reads int
+	}{
+		"answered":             {[]string{"a2 assistant x; m user x"}, "a2", 1},
+		"not listed":           {[]string{"a1 assistant x; old user x"}, "", 1},
+		"nothing yet":          {[]string{"m user x; a1 assistant x"}, "", 1},
+		"uses a tool":          {[]string{"a2 assistant tool; m user x"}, "", 1},
+		"waits for the agent":  {[]string{"r tool x; a2 assistant tool; m user x"}, "", 1},
+		"several":              {[]string{"a3 assistant x; r tool x; a2 assistant tool; m user x"}, "a3", 1},
+		"another message":      {[]string{"m2 user x; n system x; a2 assistant x; m user x"}, "a2", 1},
+		"on several pages":     {[]string{"a3 assistant x", "r tool x; a2 assistant tool", "m user x", "old user x"}, "a3", 3},
+		"not listed, by pages": {[]string{"a3 assistant x", "a2 assistant x", "long-ago user x", "older user x"}, "", 3},
+	} {
+		pages, next := map[string][]string{}, map[string]string{}
+		at := 1_000_000
+		for i, page := range tc.pages {
+			cursor := map[bool]string{true: "", false: fmt.Sprint("c", i)}[i == 0]
+			for text := range strings.SplitSeq(page, "; ") {
+				at--
+				if strings.HasPrefix(text, "long-ago") {
+					at = 1
+				}
+				pages[cursor] = append(pages[cursor], messageRecord(text, at))
+			}
+			if i < len(tc.pages)-1 {
+				next[cursor] = fmt.Sprint("c", i+1)
+			}
+		}
+		c, rec, _ := serve(t, pagesByCursor(pages, next))
+		got, err := c.Answer(t.Context(), "s1", &Message{ID: "m", CreatedAt: transport.Millis(1_000_000)})
+		id := ""
+		if got != nil {
+			id = got.ID
+		}
+		if err != nil || id != tc.want || len(rec.Requests) != tc.reads {
+			t.Errorf("%s: got %q after %d pages, %v", name, id, len(rec.Requests), err)
+		}
+	}
+}
+
+func TestSend(t *testing.T) {
+	t.Parallel()
+	for answer, queued := range map[string]bool{
+		`{"messageId":"m1","status":"pending","recipientAgentStatus":"idle","new":1}`: false,
+		`{"messageId":"m1","status":"running","recipientAgentStatus":"running"}`:      true,
+		`{"messageId":"m1","status":"running"}`:                                       true,
+		`{"messageId":"m1"}`:                                                          false,
+	} {
+		c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+			if r.Method == http.MethodGet {
+				clienttest.Say(w, `200 {"providers":[]}`)
+				return
+			}
+			clienttest.Say(w, "200 "+answer)
+		})
+		got, err := c.Send(t.Context(), "s1", MessageRequest{Text: "Hi", Files: []Attachment{{Type: "text", MediaType: "text/plain", Data: "d", Name: "n"}}})
+		if err != nil || got.ID != "m1" || got.Queued != queued {
+			t.Errorf("%s: %+v, %v", answer, got, err)
+		}
+		if want := `{"text":"Hi","files":[{"type":"text","mediaType":"text/plain","data":"d","name":"n"}]}`; rec.Bodies[1] != want {
+			t.Errorf("sent %s, want %s", rec.Bodies[1], want)
+		}
+	}
+}
+
+func TestChildren(t *testing.T) {
+	t.Parallel()
+	child := func(id string, at int) string {
+		return fmt.Sprintf(`{"sessionId":%q,"status":"idle","createdAt":%d}`, id, at)
+	}
+	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+		if n == 1 {
+			clienttest.Say(w, `404 {"detail":"not yet"}`)
+			return
+		}
+		clienttest.Say(w, fmt.Sprintf(`200 {"sessions":[%s,%s,%s]}`, child("b", 1), child("c", 2), child("a", 1)))
+	})
+	got, err := c.Children(t.Context(), "s/1")
+	if err != nil || len(got) != 3 || got[0].ID+got[1].ID+got[2].ID != "cab" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if path := rec.Requests[1].URL.EscapedPath(); path != "/api/v0/sessions/s%2F1/children" {
+		t.Errorf("sent %s", path)
+	}
+}
