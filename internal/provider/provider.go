@@ -272,7 +272,9 @@ func (p *agentyardProvider) DataSources(context.Context) []func() datasource.Dat
 		serviceaccount.NewAPIKeysDataSource,
 		serviceaccount.NewServiceAccountDataSource,
 		serviceaccount.NewServiceAccountsDataSource,
+		session.NewSessionChildrenDataSource,
 		session.NewSessionDataSource,
+		session.NewSessionMessagesDataSource,
 		session.NewSessionsDataSource,
 		wiki.NewWikiExportDataSource,
 		wiki.NewWikiPageDataSource,
@@ -316,5 +318,6 @@ func (p *agentyardProvider) Actions(context.Context) []func() action.Action {
 		organization.NewMemberRemoveAction,
 		serviceaccount.NewAPIKeyRevokeAction,
 		session.NewSessionInterruptAction,
+		session.NewSessionMessageAction,
 	}
 }

@@ -38,7 +38,7 @@ func (a *sessionInterruptAction) Schema(_ context.Context, _ action.SchemaReques
 		Attributes: map[string]schema.Attribute{
 			"session_id": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: "ID of the session. A session of another owner requires the API key of a human with the Manager role or higher.",
+				MarkdownDescription: sessionIDText,
 				Validators:          []validator.String{value.NotBlank("Set the ID of a session.")},
 			},
 		},

@@ -48,6 +48,8 @@ var sessionData = sessionResults.With(results.Record[sessions.Session]{
 	"updated_at": results.Time("When the session was last updated (RFC 3339, UTC).", func(s *sessions.Session) time.Time { return s.UpdatedAt.Time() }),
 })
 
+const sessionIDText = "ID of the session. A session of another owner requires the API key of a human with the Manager role or higher."
+
 var ownersOnly = apierror.Advice{
 	http.StatusForbidden: "Sessions are enabled for selected organizations only. If yours is one of them, use the API key of the session's owner, or of a human with the Manager role or higher.",
 }

@@ -90,6 +90,13 @@ var actions = map[string]struct {
 		{args: invoke + "agentyard_session_interrupt.stop -var session=7f9c2ba4-e88f-427d-8a1e-0d2d5e6b3c11", shows: []string{"is idle"}},
 		{args: invoke + "agentyard_session_interrupt.stop", fails: true, shows: []string{"Missing Session ID", "-var NAME=ID"}, sent: map[string]int{"interruptSession": 1}},
 	}},
+	"agentyard_session_message": {commands: []command{
+		{args: apply, shows: []string{"answered: Upgrade the dependencies, and run all tests."}, sent: map[string]int{"sendSessionMessage": 1}},
+		{args: empty},
+		{args: invoke + "agentyard_session_message.upgrade", shows: []string{"answered: Upgrade"}, sent: map[string]int{"sendSessionMessage": 2}},
+		{args: apply + " -var=task=Document", shows: []string{"answered: Document"}, sent: map[string]int{"sendSessionMessage": 3}},
+		{args: empty + " -var=task=Document"},
+	}},
 }
 
 // Each action's example works, both by hand and by its trigger.
@@ -112,6 +119,7 @@ func TestAccExamples_actions(t *testing.T) {
 			o.Journal().Reset()
 			cli := acctest.NewCLI(t, o.Env, o.replace(example))
 			cli.Write("data.tar.gz", "packed")
+			cli.Write("conventions.md", "# Conventions")
 			for _, c := range row.commands {
 				r := cli.Run(strings.Fields(o.replace(c.args))...)
 				if (r.ExitCode != 0) != c.fails {

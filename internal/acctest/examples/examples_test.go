@@ -48,6 +48,7 @@ type organization struct {
 
 func quick(o *emulator.Options) {
 	o.Provisioning.Step, o.BuildPhase, o.SessionDelay, o.SessionListDelay = time.Millisecond, time.Millisecond, -1, -1
+	o.AgentPhase, o.MessageDelay = time.Millisecond, -1
 }
 
 // letBuild advances the emulator's clock until every build has ended.
@@ -81,6 +82,10 @@ func newOrganization(t *testing.T, options ...acctest.Option) organization {
 
 	post("/computers", map[string]any{"name": "workstation", "provider": "byom", "hostId": "1b4e28ba-2fa1-41d2-883f-0016d3cca427"}, &computer)
 	post("/sessions", map[string]any{"computerId": computer.ID, "sessionSettings": map[string]any{"model": "model-thinking", "tags": []any{map[string]any{"name": "nightly"}}}}, &session)
+	for role, block := range map[string]string{"assistant": `{"type":"tool_use","id":"t1","name":"execute","input":{}}`, "tool": `{"type":"tool_result","toolUseId":"t1"}`} {
+		must(e.AddMessage(session.ID, emulator.SessionMessage{Role: role, Content: []json.RawMessage{json.RawMessage(block)}}))
+	}
+	must(e.AddMessage(session.ID, emulator.SessionMessage{Role: "assistant", Content: []json.RawMessage{json.RawMessage(`{"type":"text","text":"Done."}`)}}))
 	must(e.ChangeSession(session.ID, emulator.SessionChange{Status: new("running")}))
 
 	environment := func(name, scope string) (made struct{ ID, BuildID string }) {
@@ -172,6 +177,9 @@ func TestAccExamples_dataSources_everyCLI(t *testing.T) {
 		{"agentyard_usage_limits", "limits_by_user", "map[avery@agentyard.example:2e+07]"},
 		{"agentyard_wiki_page", "about_storage", "Where things are stored."},
 		{"agentyard_session", "model", "model-thinking"},
+		{"agentyard_session_children", "busy_subagents", "[]"},
+		{"agentyard_session_messages", "answer", "Done."},
+		{"agentyard_session_messages", "tools", "[execute]"},
 		{"agentyard_sessions", "tagged_nightly", "[" + o.ids["session"] + "]"},
 		{"agentyard_api_keys", "keys_without_expiry", "[pipeline]"},
 	} {

@@ -1,0 +1,46 @@
+resource "agentyard_computer" "build" {
+  name          = "build"
+  provider_type = "managed-a"
+}
+
+resource "agentyard_session" "upgrade" {
+  computer_id = agentyard_computer.build.id
+}
+
+variable "task" {
+  description = "What the agent does."
+  type        = string
+  default     = "Upgrade the dependencies, and run all tests."
+}
+
+# To send the message again: terraform apply -invoke=action.agentyard_session_message.upgrade
+action "agentyard_session_message" "upgrade" {
+  config {
+    session_id    = agentyard_session.upgrade.id
+    text          = var.task
+    wait_for_idle = true
+
+    files = [{
+      path = "${path.module}/conventions.md"
+    }]
+
+    timeouts {
+      invoke = "2h"
+    }
+  }
+}
+
+# The first apply creates the computer and the session, and gives the agent its task. A changed task is a new message.
+resource "terraform_data" "task" {
+  input = {
+    session = agentyard_session.upgrade.id
+    text    = var.task
+  }
+
+  lifecycle {
+    action_trigger {
+      events  = [after_create, after_update]
+      actions = [action.agentyard_session_message.upgrade]
+    }
+  }
+}

@@ -1,0 +1,36 @@
+package session
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+)
+
+type sessionChildrenModel struct {
+	SessionID types.String `tfsdk:"session_id"`
+	Sessions  types.List   `tfsdk:"sessions"`
+}
+
+// NewSessionChildrenDataSource returns the data source agentyard_session_children.
+func NewSessionChildrenDataSource() datasource.DataSource {
+	return &crud.DataSource[sessionChildrenModel]{
+		Name:        "session_children",
+		Description: "Lists the sessions of the subagents that a session started. " + sessionText + crud.WeakEvidence,
+		Attributes: map[string]schema.Attribute{
+			"session_id": sessionIDArgument(),
+			"sessions":   sessionData.DataSourceList("The subagents' sessions, newest first."),
+		},
+		Verb: "list", Object: "subagents", Options: apierror.Options{atSession, ownersOnly},
+		Fetch: func(ctx context.Context, c *client.Client, m *sessionChildrenModel) error {
+			found, err := c.Sessions.Children(ctx, m.SessionID.ValueString())
+			m.Sessions = sessionData.List(found)
+			return err
+		},
+	}
+}

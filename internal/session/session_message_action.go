@@ -1,0 +1,154 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/action/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+)
+
+var _ action.ActionWithConfigure = (*sessionMessageAction)(nil)
+
+const defaultAgentTimeout = 30 * time.Minute
+
+// NewSessionMessageAction returns the action agentyard_session_message.
+func NewSessionMessageAction() action.Action {
+	return &sessionMessageAction{crud.Action{Name: "session_message"}}
+}
+
+type sessionMessageAction struct{ crud.Action }
+
+type sessionMessageModel struct {
+	SessionID   types.String        `tfsdk:"session_id"`
+	Text        types.String        `tfsdk:"text"`
+	Files       []messageFileModel  `tfsdk:"files"`
+	Images      []messageImageModel `tfsdk:"images"`
+	WaitForIdle types.Bool          `tfsdk:"wait_for_idle"`
+	Timeouts    timeouts.Value      `tfsdk:"timeouts"`
+}
+
+func (a *sessionMessageAction) Schema(ctx context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Sends a message to the agent of a session, such as its task, and optionally waits for the answer. " + sessionText + "\n\n" +
+			"**Once.** Each invocation sends the message at most once. If the response is lost, the action looks for the message in the session. " +
+			"If it is not there, the action fails, and names the message.\n\n" +
+			"**Trigger.** With Terraform 1.16 and newer, the `action_trigger` of the session itself can invoke the action, with `session_id = caller.id`." + crud.WeakEvidence,
+		Attributes: map[string]schema.Attribute{
+			"session_id": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: sessionIDText,
+				Validators:          []validator.String{value.NotBlank("Set the ID of a session.")},
+			},
+			"text": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: "Text of the message. Must not contain secrets: plans show it.",
+				Validators:          []validator.String{value.NotBlank("Give the agent a task.")},
+			},
+			"files": schema.ListNestedAttribute{
+				Optional:            true,
+				MarkdownDescription: "Local files to send with the message.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"path": schema.StringAttribute{
+						Required:            true,
+						MarkdownDescription: "Path of the file. The agent sees the file's name.",
+						Validators:          []validator.String{value.NotEmpty()},
+					},
+					"media_type": schema.StringAttribute{
+						Optional:            true,
+						MarkdownDescription: "Media type of the file. Defaults to the type of its content. All text types are sent as `text/plain`.",
+						Validators:          []validator.String{value.NotEmpty()},
+					},
+				}},
+			},
+			"images": schema.ListNestedAttribute{
+				Optional:            true,
+				MarkdownDescription: "Local images to send with the message.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"path": schema.StringAttribute{
+						Required:            true,
+						MarkdownDescription: "Path of a JPEG, PNG, GIF, or WebP image.",
+						Validators:          []validator.String{value.NotEmpty()},
+					},
+				}},
+			},
+			"wait_for_idle": schema.BoolAttribute{
+				Optional:            true,
+				MarkdownDescription: "Whether to wait until the agent has answered, and fail if it fails or is stopped. The first lines of the answer are printed. Defaults to `false`.",
+			},
+		},
+		Blocks: map[string]schema.Block{
+			"timeouts": value.ActionTimeouts(timeouts.BlockWithOpts(ctx, timeouts.Opts{InvokeDescription: "Maximum time to wait for the agent. Defaults to `30m`."})),
+		},
+	}
+}
+
+func (a *sessionMessageAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
+	crud.Invoke(ctx, "send", "message", req, resp, func(m *sessionMessageModel, tell crud.Tell) error {
+		timeout, diags := m.Timeouts.Invoke(ctx, defaultAgentTimeout)
+		resp.Diagnostics.Append(diags...)
+		if diags.HasError() {
+			return nil
+		}
+		files, images, err := m.attachments()
+		if err != nil {
+			return err
+		}
+		id := m.SessionID.ValueString()
+		tell("Sending a message to session %s", id)
+		message, err := a.Client.Sessions.Send(ctx, id, sessions.MessageRequest{Text: m.Text.ValueString(), Files: files, Images: images})
+		if err != nil {
+			return unsent(id, m.Text.ValueString(), err)
+		}
+		tell("Sent message %s to session %s", message.ID, id)
+		if !m.WaitForIdle.ValueBool() {
+			return nil
+		}
+		w := &turnWait{client: a.Client, session: id, message: message, tell: tell}
+		answer, err := w.run(ctx, timeout)
+		if err != nil {
+			return w.fault(err)
+		}
+		tell("The agent of session %s answered:\n%s", id, firstLines(answer.Text()))
+		return nil
+	}, atSession, ownersOnly, apierror.Advice{
+		http.StatusBadRequest: "The message was not sent. Check that the session's computer is active, and that the service accepts the files and images.",
+	})
+}
+
+// unsent names a message whose response was lost and that was not found afterwards.
+func unsent(id, text string, err error) error {
+	var lost *create.LostError
+	if !errors.As(err, &lost) {
+		return err
+	}
+	detail := fmt.Sprintf("The response was lost, and session %s does not list the message %q: %s", id, shortened(text), apierror.Sentences(lost.Err))
+	if len(lost.Found) > 0 {
+		detail = fmt.Sprintf("The response was lost. Session %s lists new messages, but which of them is the message %q is unclear: %s. %s", id, shortened(text), create.ListIDs(lost.Found), apierror.Sentences(lost.Err))
+	}
+	return &crud.Fault{Summary: "Message May Not Have Been Sent",
+		Detail: detail + "\n\nCheck the session with the data source agentyard_session_messages. If the message is missing there, invoke the action again."}
+}
+
+// shortened returns the beginning of a text on one line.
+func shortened(text string) string {
+	const most = 60
+	line := []rune(strings.Join(strings.Fields(text), " "))
+	if len(line) <= most {
+		return string(line)
+	}
+	return string(line[:most]) + "…"
+}

@@ -1,0 +1,440 @@
+package session_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const messageType = "agentyard_session_message"
+
+// storedMessage is a message as the API lists it.
+type storedMessage struct {
+	ID, Role string
+	Content  []map[string]any
+}
+
+func (m storedMessage) text() string {
+	text, _ := m.Content[0]["text"].(string)
+	return text
+}
+
+// saidIn returns the messages of a session with a role, newest first, after all of them are listed.
+func saidIn(e *acctest.Env, session, role string) []storedMessage {
+	if e.Clock != nil {
+		e.Clock.Advance(time.Minute)
+	}
+	var all []storedMessage
+	for cursor := ""; ; {
+		var page struct {
+			Messages   []storedMessage
+			Pagination struct{ NextCursor string }
+		}
+		e.API(http.MethodGet, sessionsRoute+"/"+session+"/messages?limit=100&role="+role+cursor, nil, &page)
+		all = append(all, page.Messages...)
+		if page.Pagination.NextCursor == "" {
+			return all
+		}
+		cursor = "&cursor=" + page.Pagination.NextCursor
+	}
+}
+
+// mustBeSent checks that a session has exactly one message of the user.
+func mustBeSent(t *testing.T, e *acctest.Env, session, text string) storedMessage {
+	t.Helper()
+	sent := saidIn(e, session, "user")
+	if len(sent) != 1 || sent[0].text() != text {
+		t.Fatalf("the session has the messages %+v, want one with %q", sent, text)
+	}
+	return sent[0]
+}
+
+func message(session, text string) acctest.Values {
+	return acctest.Values{"session_id": session, "text": text}
+}
+
+func waitingMessage(session, text string) acctest.Values {
+	return acctest.Values{"session_id": session, "text": text, "wait_for_idle": true}
+}
+
+func script(t *testing.T, e *acctest.Env, session string, answer emulator.SessionAnswer) {
+	t.Helper()
+	if err := e.ScriptAnswer(session, answer); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func send(t *testing.T, e *acctest.Env, config acctest.Values) ([]string, acctest.Outcome) {
+	t.Helper()
+	return acctest.NewProcess(t, e, nil).Invoke(messageType, config)
+}
+
+func mustSend(t *testing.T, e *acctest.Env, config acctest.Values) []string {
+	t.Helper()
+	progress, out := send(t, e, config)
+	if len(out.Errors)+len(out.Warnings) > 0 {
+		t.Fatalf("%s %s", out.Text(), warningsOf(out))
+	}
+	return progress
+}
+
+func mustTell(t *testing.T, progress []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(progress, want) {
+		t.Errorf("progress\n%s\nwant\n%s", strings.Join(progress, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// Without a wait, the action sends one message and nothing else.
+func TestSessionMessage(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	s := makeTalk(e, newComputer(e, "dev"), nil)
+	e.Journal().Reset()
+	progress := mustSend(t, e, message(s.ID, "Fix the ä"))
+	if got := e.Journal().Count("sendSessionMessage"); got != 1 || e.Journal().Count("listSessionMessages")+e.Journal().Count("getSession") > 0 {
+		t.Errorf("%d messages were sent: %+v", got, e.Journal().Entries())
+	}
+	sent := mustBeSent(t, e, s.ID, "Fix the ä")
+	mustTell(t, progress, "Sending a message to session "+s.ID, "Sent message "+sent.ID+" to session "+s.ID)
+}
+
+// A session that was just created gets a 404 for some seconds.
+func TestSessionMessage_youngSession(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, func(o *emulator.Options) { o.SessionDelay = 9 * time.Second })
+	id := newYoungSession(e, newComputer(e, "dev"), nil)
+	mustSend(t, e, message(id, "Begin"))
+	mustBeSent(t, e, id, "Begin")
+}
+
+func TestSessionMessage_waitsForTheAnswer(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	s := makeTalk(e, newComputer(e, "dev"), nil)
+	script(t, e, s.ID, emulator.SessionAnswer{Text: "Done.\nAll tests pass.\x1b[31m\n3\n4\n5\n6", After: 10 * time.Minute, ToolUses: 2})
+	begin := e.Clock.Now()
+	progress := mustSend(t, e, waitingMessage(s.ID, "Fix it"))
+	if took := e.Clock.Now().Sub(begin); took < 10*time.Minute || took > 11*time.Minute {
+		t.Errorf("it waited %s", took)
+	}
+	about := "Session " + s.ID + " is "
+	mustTell(t, progress, "Sending a message to session "+s.ID, "Sent message "+mustBeSent(t, e, s.ID, "Fix it").ID+" to session "+s.ID,
+		about+"idle, with 1 message", about+"pending, with 1 message", about+"running, with 1 message", about+"running, with 2 messages", about+"running, with 3 messages",
+		about+"running, with 4 messages", about+"running, with 5 messages", about+"idle, with 6 messages",
+		"The agent of session "+s.ID+" answered:\nDone.\nAll tests pass. [31m\n3\n4\n5 …")
+}
+
+// A message that waits for a running turn is answered after that turn.
+func TestSessionMessage_queued(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	s := makeTalk(e, newComputer(e, "dev"), nil)
+	script(t, e, s.ID, emulator.SessionAnswer{Text: "first", After: time.Minute})
+	mustSend(t, e, message(s.ID, "one"))
+	e.Clock.Advance(10 * time.Second)
+	script(t, e, s.ID, emulator.SessionAnswer{Text: "second", After: time.Minute})
+	progress := mustSend(t, e, waitingMessage(s.ID, "two"))
+	if got := progress[len(progress)-1]; !strings.HasSuffix(got, "answered:\nsecond") {
+		t.Errorf("the last progress is %q", got)
+	}
+}
+
+func TestSessionMessage_theAgentDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		answer emulator.SessionAnswer
+		during func(e *acctest.Env, id string) // Called once, when the session is first read.
+		want   []string
+	}{
+		"failed": {answer: emulator.SessionAnswer{Text: "out of credits", IsError: true}, want: []string{"Agent Failed", "out of credits", "invoke the action again"}},
+		"interrupted": {
+			answer: emulator.SessionAnswer{After: time.Hour, ToolUses: 9},
+			during: func(e *acctest.Env, id string) {
+				e.Clock.Advance(5 * time.Minute)
+				e.API(http.MethodPost, sessionsRoute+"/"+id+"/interrupt", nil, nil)
+			},
+			want: []string{"Agent Gave No Answer", "idle for 1m30s without an answer", "may have been interrupted"},
+		},
+		"deleted": {
+			during: func(e *acctest.Env, id string) { deleted(e, sessionsRoute+"/"+id) },
+			want:   []string{"Cannot send message", "404", "The session was not found"},
+		},
+		"too slow": {answer: emulator.SessionAnswer{After: time.Hour}, want: []string{"Timed Out Waiting for the Agent", "still \"running\" after 30m0s", "The agent was not stopped", "raise invoke in the timeouts block"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var e *acctest.Env
+			var s talk
+			e = acctest.New(t, acctest.Hold("getSession", func(<-chan struct{}) {
+				if tc.during != nil {
+					tc.during(e, s.ID)
+				}
+			}))
+			s = makeTalk(e, newComputer(e, "dev"), nil)
+			script(t, e, s.ID, tc.answer)
+			_, out := send(t, e, waitingMessage(s.ID, "Fix it"))
+			at := ""
+			if name == "deleted" {
+				at = "session_id"
+			}
+			out.MustFail(t, at, tc.want...)
+			if name != "deleted" {
+				out.MustFail(t, at, mustBeSent(t, e, s.ID, "Fix it").ID, s.ID)
+			}
+		})
+	}
+}
+
+func TestSessionMessage_interrupted(t *testing.T) {
+	t.Parallel()
+	var process *acctest.Process
+	e := acctest.New(t, acctest.Hold("getSession", func(<-chan struct{}) { process.Stop() }))
+	s := makeTalk(e, newComputer(e, "dev"), nil)
+	process = acctest.NewProcess(t, e, nil)
+	_, out := process.Invoke(messageType, waitingMessage(s.ID, "Fix it"))
+	out.MustFail(t, "", "Interrupted Before the Agent Answered", mustBeSent(t, e, s.ID, "Fix it").ID, "The agent was not stopped", "agentyard_session_interrupt")
+}
+
+// An attachment is sent as text or in Base64, depending on its content.
+func TestSessionMessage_attachments(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	s := makeTalk(e, newComputer(e, "dev"), nil)
+	dir := t.TempDir()
+	file := func(name, content string) string {
+		at := filepath.Join(dir, name)
+		if err := os.WriteFile(at, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	png := file("a.png", "\x89PNG\r\n\x1a\n")
+	config := message(s.ID, "Look")
+	config["files"] = []any{
+		map[string]any{"path": file("a.csv", "ä,b")}, map[string]any{"path": file("a.pdf", "%PDF-1.7")}, map[string]any{"path": file("b.csv", "a"), "media_type": "text/csv"},
+		map[string]any{"path": file("x.bin", "a\x00"), "media_type": "application/x-own"}, map[string]any{"path": file("y.txt", "\xff"), "media_type": "text/plain"}, map[string]any{"path": file("empty", "")},
+	}
+	config["images"] = []any{map[string]any{"path": png}}
+	mustSend(t, e, config)
+	var got []string
+	for _, block := range mustBeSent(t, e, s.ID, "Look").Content[1:] {
+		source, _ := json.Marshal(block["source"])
+		got = append(got, string(source))
+	}
+	want := []string{
+		`{"data":"iVBORw0KGgo=","mediaType":"image/png","type":"base64"}`,
+		`{"data":"ä,b","mediaType":"text/plain","name":"a.csv","type":"text"}`, `{"data":"JVBERi0xLjc=","mediaType":"application/pdf","name":"a.pdf","type":"base64"}`,
+		`{"data":"a","mediaType":"text/plain","name":"b.csv","type":"text"}`, `{"data":"YQA=","mediaType":"application/x-own","name":"x.bin","type":"base64"}`,
+		`{"data":"/w==","mediaType":"text/plain","name":"y.txt","type":"base64"}`, `{"data":"","mediaType":"text/plain","name":"empty","type":"text"}`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("sent\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+
+	fails := func(name string, list []any, at string, want ...string) {
+		t.Helper()
+		e.Journal().Reset()
+		bad := message(s.ID, "Look")
+		bad[name] = list
+		_, out := send(t, e, bad)
+		out.MustFail(t, at, want...)
+		if n := e.Journal().Count("sendSessionMessage"); n > 0 {
+			t.Errorf("%d messages were sent", n)
+		}
+	}
+	fails("files", []any{map[string]any{"path": png}, map[string]any{"path": filepath.Join(dir, "none")}}, "files[1].path", "Cannot Read File", "none")
+	fails("files", []any{map[string]any{"path": dir}}, "files[0].path", "Cannot Read File", "is not a regular file")
+	fails("files", []any{map[string]any{"path": ""}}, "files[0].path", "must not be empty")
+	fails("files", []any{map[string]any{"path": png, "media_type": ""}}, "files[0].media_type", "must not be empty")
+	fails("images", []any{map[string]any{"path": filepath.Join(dir, "a.pdf")}}, "images[0].path", "Not an Image", "Its content is application/pdf")
+	fails("images", []any{map[string]any{"path": filepath.Join(dir, "gone.png")}}, "images[0].path", "Cannot Read File")
+}
+
+func TestSessionMessage_errors(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	computer := newComputer(e, "dev")
+	s := makeTalk(e, computer, nil)
+	invoke := func(settings acctest.Values, id, text string) acctest.Outcome {
+		_, out := acctest.NewProcess(t, e, settings).Invoke(messageType, message(id, text))
+		return out
+	}
+	cannot := "Cannot send message"
+	invoke(nil, "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10", "x").MustFail(t, "session_id", cannot, "sendSessionMessage", "404", "The session was not found. Check session_id.")
+	invoke(nil, " ", "x").MustFail(t, "session_id", "session_id must not be blank")
+	invoke(nil, s.ID, "\n").MustFail(t, "text", "text must not be blank")
+	invoke(nil, "..", "x").MustFail(t, "", cannot, "cannot be part")
+	invoke(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, s.ID, "x").MustFail(t, "", cannot, "403", "the API key of the session's owner")
+	invoke(acctest.Values{"api_key": "fk-wrong"}, s.ID, "x").MustFail(t, "", "401", "AGENTYARD_API_KEY")
+	e.AllowSessions(false)
+	invoke(nil, s.ID, "x").MustFail(t, "", "403", "selected organizations")
+	e.AllowSessions(true)
+	if err := e.LoseComputer(computer); err != nil {
+		t.Fatal(err)
+	}
+	invoke(nil, s.ID, "x").MustFail(t, "", cannot, "400", "needs an active computer", "The message was not sent.")
+	if sent := saidIn(e, s.ID, "user"); len(sent) > 0 {
+		t.Errorf("the session has the messages %+v", sent)
+	}
+}
+
+// After a lost response, the action finds its message, or names it. It never sends it twice.
+func TestSessionMessage_lost(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		kind   emulator.FaultKind
+		others int // How many messages with the same text others send meanwhile.
+		want   []string
+		sent   int
+	}{
+		"after commit":                    {kind: emulator.FaultDropAfterCommit, sent: 1},
+		"cut off":                         {kind: emulator.FaultTruncatedBody, sent: 1},
+		"before commit":                   {kind: emulator.FaultDropBeforeCommit, want: []string{"does not list the message \"Fix it\"", "agentyard_session_messages", "invoke the action again"}},
+		"after commit, another is alike":  {kind: emulator.FaultDropAfterCommit, others: 1, want: []string{"which of them is the message \"Fix it\" is unclear"}, sent: 2},
+		"before commit, another is alike": {kind: emulator.FaultDropBeforeCommit, others: 2, want: []string{"which of them is the message"}, sent: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			s := makeTalk(e, newComputer(e, "dev"), nil)
+			e.Faults().Add(emulator.Fault{Operation: "sendSessionMessage", Kind: tc.kind})
+			p := acctest.NewProcess(t, e, nil)
+			for range tc.others {
+				if err := e.AddMessage(s.ID, emulator.SessionMessage{Role: "user", Content: []json.RawMessage{json.RawMessage(`{"type":"text","text":"Fix it"}`)}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			progress, out := p.Invoke(messageType, message(s.ID, "Fix it"))
+			sent := saidIn(e, s.ID, "user")
+			if len(sent) != tc.sent || e.Journal().Count("sendSessionMessage") != 1 {
+				t.Errorf("sent %d times, the session has %+v", e.Journal().Count("sendSessionMessage"), sent)
+			}
+			if tc.want != nil {
+				out.MustFail(t, "", append(tc.want, "Message May Not Have Been Sent", s.ID, "sendSessionMessage")...)
+				return
+			}
+			if len(out.Errors) > 0 || progress[len(progress)-1] != "Sent message "+sent[0].ID+" to session "+s.ID {
+				t.Errorf("%s %q", out.Text(), progress)
+			}
+		})
+	}
+}
+
+// Whatever fails, and at whatever request a run is killed, a message is sent at most once. After a success, it was sent.
+func TestSessionMessage_faults(t *testing.T) {
+	t.Parallel()
+	operations := []string{"listComputerProviders", "sendSessionMessage", "getSession", "listSessionMessages"}
+	type injection struct {
+		name   string
+		faults []emulator.Fault
+	}
+	var injections []injection
+	for _, operation := range operations {
+		for _, times := range []int{1, -1} {
+			for _, fault := range []emulator.Fault{
+				{Kind: emulator.FaultDropBeforeCommit}, {Kind: emulator.FaultDropAfterCommit}, {Kind: emulator.FaultTruncatedBody}, {Kind: emulator.FaultNonJSON}, {Kind: emulator.FaultRateLimited},
+				{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, {Kind: emulator.FaultStatusAfterCommit, Status: 500}, {Kind: emulator.FaultStatusBeforeCommit, Status: 504}, {Kind: emulator.FaultStatusAfterCommit, Status: 503},
+				{Kind: emulator.FaultOtherResponse, Body: "{}"}, {Kind: emulator.FaultOtherServer, Status: 404},
+			} {
+				fault.Operation, fault.Times = operation, times
+				injections = append(injections, injection{fmt.Sprint(operation, " ", fault.Kind, " ", fault.Status, " ", times), []emulator.Fault{fault}})
+			}
+		}
+	}
+	for k := range 12 {
+		for _, kind := range []emulator.FaultKind{emulator.FaultDropBeforeCommit, emulator.FaultDropAfterCommit} {
+			injections = append(injections, injection{fmt.Sprint("killed at request ", k, " ", kind), []emulator.Fault{{Kind: kind, After: k}, {Kind: emulator.FaultDropBeforeCommit, After: k, Times: -1}}})
+		}
+	}
+	for _, c := range injections {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			s := makeTalk(e, newComputer(e, "dev"), nil)
+			e.Faults().Add(c.faults...)
+			config := waitingMessage(s.ID, "Fix it")
+			config["timeouts"] = map[string]any{"invoke": "5m"}
+			progress, out := acctest.NewProcess(t, e, acctest.Values{"max_retries": 2}).Invoke(messageType, config)
+			e.Faults().Clear()
+			sent := saidIn(e, s.ID, "user")
+			switch {
+			case len(sent) > 1:
+				t.Errorf("the session has the messages %+v", sent)
+			case len(out.Errors) == 0 && (len(sent) != 1 || !strings.HasSuffix(progress[len(progress)-1], "answered:\nFix it")):
+				t.Errorf("it succeeded with %q, and the session has %+v", progress, sent)
+			case len(out.Errors) > 0 && !strings.Contains(out.Text(), s.ID) && !slices.ContainsFunc(operations, func(o string) bool { return strings.Contains(out.Text(), o) }):
+				t.Errorf("the error names neither the session nor an operation: %s", out.Text())
+			case strings.Contains(out.Text(), ".."):
+				t.Errorf("a sentence ends twice: %s", out.Text())
+			}
+		})
+	}
+}
+
+// A request that takes too long may have sent the message.
+func TestSessionMessage_late(t *testing.T) {
+	t.Parallel()
+	for kind, sent := range map[emulator.FaultKind]int{emulator.FaultDelayBeforeCommit: 0, emulator.FaultDelayAfterCommit: 1} {
+		e := acctest.New(t)
+		s := makeTalk(e, newComputer(e, "dev"), nil)
+		e.Faults().Add(emulator.Fault{Operation: "sendSessionMessage", Kind: kind, Delay: 5 * time.Second})
+		_, out := acctest.NewProcess(t, e, acctest.Values{"request_timeout": "1s"}).Invoke(messageType, message(s.ID, "Fix it"))
+		if got := len(saidIn(e, s.ID, "user")); got != sent || len(out.Errors) > 1-sent {
+			t.Errorf("%s: sent %d times: %s", kind, got, out.Text())
+		}
+	}
+}
+
+// One apply creates a computer and a session, and gives the agent its task.
+func TestAccSessionMessage_trigger(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	e := acctest.NewRealTime(t, atOnce, func(o *emulator.Options) {
+		o.Provisioning.Step, o.AgentPhase, o.SessionDelay, o.MessageDelay = time.Millisecond, time.Millisecond, time.Second, -1
+	})
+	cli := acctest.NewCLI(t, e, e.Config(`
+resource "agentyard_computer" "test" {
+  name          = "worker"
+  provider_type = "managed-a"
+}
+
+resource "agentyard_session" "test" {
+  computer_id = agentyard_computer.test.id
+  lifecycle {
+    action_trigger {
+      events  = [after_create]
+      actions = [action.agentyard_session_message.test]
+    }
+  }
+}
+
+action "agentyard_session_message" "test" {
+  config {
+    session_id    = caller.id
+    text          = "Fix the build"
+    wait_for_idle = true
+  }
+}
+`))
+	r := cli.MustRun("apply", "-auto-approve", "-input=false")
+	if got := unframed(r.Output); !strings.Contains(got, "answered: Fix the build") {
+		t.Errorf("the apply does not show the answer: %s", r.Output)
+	}
+	all, err := e.Sessions()
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%v: %+v", err, all)
+	}
+	mustBeSent(t, e, all[0].ID, "Fix the build")
+	cli.MustPlanEmpty()
+	cli.MustRun("destroy", "-auto-approve", "-input=false")
+}

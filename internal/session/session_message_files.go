@@ -1,0 +1,81 @@
+package session
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+)
+
+type messageFileModel struct {
+	Path      types.String `tfsdk:"path"`
+	MediaType types.String `tfsdk:"media_type"`
+}
+
+type messageImageModel struct {
+	Path types.String `tfsdk:"path"`
+}
+
+var imageTypes = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
+
+// attachments reads the files and images of a message.
+func (m *sessionMessageModel) attachments() (files, images []sessions.Attachment, err error) {
+	for i, file := range m.Files {
+		data, err := readAttachment(path.Root("files").AtListIndex(i).AtName("path"), file.Path.ValueString())
+		if err != nil {
+			return nil, nil, err
+		}
+		files = append(files, attachmentOf(filepath.Base(file.Path.ValueString()), file.MediaType.ValueString(), data))
+	}
+	for i, image := range m.Images {
+		at := path.Root("images").AtListIndex(i).AtName("path")
+		data, err := readAttachment(at, image.Path.ValueString())
+		if err != nil {
+			return nil, nil, err
+		}
+		mediaType := http.DetectContentType(data)
+		if !slices.Contains(imageTypes, mediaType) {
+			return nil, nil, &crud.Fault{At: at, Summary: "Not an Image", Detail: fmt.Sprintf("%s must be a JPEG, PNG, GIF, or WebP image. Its content is %s.", image.Path.ValueString(), mediaType)}
+		}
+		images = append(images, sessions.Attachment{Type: "base64", MediaType: mediaType, Data: base64.StdEncoding.EncodeToString(data)})
+	}
+	return files, images, nil
+}
+
+// attachmentOf encodes a file: text as it is, and anything else in Base64.
+func attachmentOf(name, mediaType string, data []byte) sessions.Attachment {
+	detected, _, _ := strings.Cut(http.DetectContentType(data), ";")
+	if mediaType == "" {
+		mediaType = detected
+	}
+	if strings.HasPrefix(mediaType, "text/") && utf8.Valid(data) {
+		return sessions.Attachment{Type: "text", MediaType: "text/plain", Data: string(data), Name: name}
+	}
+	return sessions.Attachment{Type: "base64", MediaType: mediaType, Data: base64.StdEncoding.EncodeToString(data), Name: name}
+}
+
+func readAttachment(at path.Path, name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", name)
+	}
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, &crud.Fault{At: at, Summary: "Cannot Read File",
+			Detail: fmt.Sprintf("The attachment cannot be read: %v. Relative paths start at the directory where Terraform runs. Use path.module or path.root for others.", err)}
+	}
+	return data, nil
+}

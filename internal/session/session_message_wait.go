@@ -1,0 +1,157 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
+)
+
+const (
+	// queuedPatience is how long a session is idle before a listed answer to a queued message is the last one.
+	queuedPatience = sessions.ListedLate + 5*time.Second
+	// silencePatience is how long a session is idle before no answer is expected any more.
+	silencePatience = 90 * time.Second
+	// countPause is the shortest time between two progress messages about the number of messages.
+	countPause = time.Minute
+
+	answerLines = 5
+	answerRunes = 500
+)
+
+// Statuses of a turn besides those of the session.
+const (
+	turnAnswered = "answered"
+	turnFailed   = "failed"
+	turnSilent   = "silent"
+)
+
+var turnStates = wait.States{
+	Done:       []string{turnAnswered},
+	InProgress: []string{sessions.StatusIdle, sessions.StatusPending, sessions.StatusRunning},
+	Failed:     []string{turnFailed, turnSilent},
+}
+
+// turnWait waits for the agent's answer to a message.
+type turnWait struct {
+	client  *client.Client
+	session string
+	message *sessions.Message
+	tell    crud.Tell
+
+	// idleSince is the time since when the session has been idle; zero while it is not.
+	idleSince time.Time
+	answer    *sessions.Message
+	// told is the session as last reported, and toldAt when.
+	told   sessions.Session
+	toldAt time.Time
+}
+
+// run returns the agent's answer.
+func (w *turnWait) run(ctx context.Context, timeout time.Duration) (*sessions.Message, error) {
+	_, err := wait.For(ctx, w.client.Conn.Clock, timeout, wait.Object[string]{
+		Next: func(ctx context.Context, pause time.Duration) (*string, error) {
+			if err := w.client.Conn.Clock.Sleep(ctx, pause); err != nil {
+				return nil, err
+			}
+			status, err := w.look(ctx)
+			return &status, err
+		},
+		Status: func(status *string) string { return *status },
+		States: turnStates,
+	})
+	return w.answer, err
+}
+
+// look returns the status of the turn. The agent has finished when the session is idle and lists an answer. A session may also
+// be idle because its status is out of date, or because the agent was stopped.
+func (w *turnWait) look(ctx context.Context) (string, error) {
+	s, err := w.client.Sessions.GetUncached(ctx, w.session, "")
+	if err != nil {
+		return "", err
+	}
+	w.report(s)
+	now := w.client.Conn.Clock.Now()
+	if s.Status != sessions.StatusIdle {
+		w.idleSince = time.Time{}
+		return s.Status, nil
+	}
+	if w.idleSince.IsZero() {
+		w.idleSince = now
+	}
+	if w.message.Queued && now.Sub(w.idleSince) < queuedPatience {
+		return s.Status, nil
+	}
+	w.answer, err = w.client.Sessions.Answer(ctx, w.session, w.message)
+	switch {
+	case err != nil:
+		return "", err
+	case w.answer != nil && w.answer.IsError:
+		return turnFailed, nil
+	case w.answer != nil:
+		return turnAnswered, nil
+	case now.Sub(w.idleSince) >= silencePatience:
+		return turnSilent, nil
+	}
+	return s.Status, nil
+}
+
+// report sends progress when the status changes, and from time to time when there are more messages.
+func (w *turnWait) report(s *sessions.Session) {
+	now := w.client.Conn.Clock.Now()
+	if s.Status == w.told.Status && (s.MessageCount == w.told.MessageCount || now.Sub(w.toldAt) < countPause) {
+		return
+	}
+	w.told, w.toldAt = *s, now
+	w.tell("Session %s is %s, with %s", w.session, s.Status, phrase.Count(int(s.MessageCount), "message"))
+}
+
+// fault explains why there is no successful answer.
+func (w *turnWait) fault(err error) error {
+	var failed *wait.FailedError
+	var late *wait.TimeoutError
+	about := fmt.Sprintf("Message %s was sent to session %s", w.message.ID, w.session)
+	switch {
+	case errors.As(err, &failed) && failed.Status == turnFailed:
+		return &crud.Fault{Summary: "Agent Failed",
+			Detail: fmt.Sprintf("%s, and the agent answered with an error:\n%s\n\nFix the cause. To send the message again, invoke the action again.", about, firstLines(w.answer.Text()))}
+	case errors.As(err, &failed):
+		return &crud.Fault{Summary: "Agent Gave No Answer",
+			Detail: about + ", but the session has been idle for " + silencePatience.String() + " without an answer. The agent may have been interrupted. To send the message again, invoke the action again."}
+	case errors.As(err, &late):
+		return &crud.Fault{Summary: "Timed Out Waiting for the Agent",
+			Detail: fmt.Sprintf("%s, but the agent has not answered: %s. The agent was not stopped. To allow more time, raise invoke in the timeouts block.", about, late)}
+	case errors.Is(err, context.Canceled):
+		return &crud.Fault{Summary: "Interrupted Before the Agent Answered",
+			Detail: about + ". The agent was not stopped. To stop it, invoke the action agentyard_session_interrupt."}
+	}
+	return err
+}
+
+// firstLines returns the beginning of an answer, without control characters.
+func firstLines(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' {
+			return ' '
+		}
+		return r
+	}, strings.TrimSpace(text))
+	lines := strings.SplitN(text, "\n", answerLines+1)
+	shown := strings.Join(lines[:min(len(lines), answerLines)], "\n")
+	if utf8.RuneCountInString(shown) > answerRunes {
+		shown = string([]rune(shown)[:answerRunes])
+	}
+	if shown != text {
+		shown += " …"
+	}
+	return shown
+}
