@@ -10,11 +10,12 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
 type sessionChildrenModel struct {
 	SessionID types.String `tfsdk:"session_id"`
-	Sessions  types.List   `tfsdk:"sessions"`
+	Sessions  results.Rows `tfsdk:"sessions"`
 }
 
 // NewSessionChildrenDataSource returns the data source agentyard_session_children.
@@ -24,12 +25,12 @@ func NewSessionChildrenDataSource() datasource.DataSource {
 		Description: "Lists the sessions of the subagents that a session started. " + sessionText + crud.WeakEvidence,
 		Attributes: map[string]schema.Attribute{
 			"session_id": sessionIDArgument(),
-			"sessions":   sessionData.DataSourceList("The subagents' sessions, newest first."),
+			"sessions":   sessionData.DataSourceRows("The subagents' sessions, newest first."),
 		},
 		Verb: "list", Object: "subagents", Options: apierror.Options{atSession, ownersOnly},
 		Fetch: func(ctx context.Context, c *client.Client, m *sessionChildrenModel) error {
 			found, err := c.Sessions.Children(ctx, m.SessionID.ValueString())
-			m.Sessions = sessionData.List(found)
+			m.Sessions = sessionData.Rows(found)
 			return err
 		},
 	}

@@ -82,7 +82,7 @@ func mustSend(t *testing.T, e *acctest.Env, config acctest.Values) []string {
 	t.Helper()
 	progress, out := send(t, e, config)
 	if len(out.Errors)+len(out.Warnings) > 0 {
-		t.Fatalf("%s %s", out.Text(), warningsOf(out))
+		t.Fatalf("%s %s", out.Text(), out.WarningText())
 	}
 	return progress
 }
@@ -427,7 +427,7 @@ action "agentyard_session_message" "test" {
 }
 `))
 	r := cli.MustRun("apply", "-auto-approve", "-input=false")
-	if got := unframed(r.Output); !strings.Contains(got, "answered: Fix the build") {
+	if got := acctest.OneLine(r.Output); !strings.Contains(got, "answered: Fix the build") {
 		t.Errorf("the apply does not show the answer: %s", r.Output)
 	}
 	all, err := e.Sessions()

@@ -26,7 +26,7 @@ type sessionMessagesModel struct {
 	SessionID  types.String `tfsdk:"session_id"`
 	Roles      []string     `tfsdk:"roles"`
 	MaxResults types.Int64  `tfsdk:"max_results"`
-	Messages   types.List   `tfsdk:"messages"`
+	Messages   results.Rows `tfsdk:"messages"`
 }
 
 // messageResults describes the fields of a message.
@@ -71,12 +71,12 @@ func NewSessionMessagesDataSource() datasource.DataSource {
 				},
 			},
 			"max_results": results.MaxResults("Maximum number of messages to return, the newest ones. Defaults to all messages."),
-			"messages":    messageResults.DataSourceList("The messages, newest last."),
+			"messages":    messageResults.DataSourceRows("The messages, newest last."),
 		},
 		Verb: "list", Object: "messages", Options: apierror.Options{atSession, ownersOnly},
 		Fetch: func(ctx context.Context, c *client.Client, m *sessionMessagesModel) error {
 			found, err := c.Sessions.Messages(ctx, m.SessionID.ValueString(), m.Roles, int(m.MaxResults.ValueInt64()))
-			m.Messages = messageResults.List(found)
+			m.Messages = messageResults.Rows(found)
 			return err
 		},
 	}

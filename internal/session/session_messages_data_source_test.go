@@ -34,7 +34,7 @@ func rowsOf(t *testing.T, e *acctest.Env, typeName, list string, config acctest.
 	t.Helper()
 	read, out := acctest.NewProcess(t, e, nil).ReadData(typeName, config)
 	if len(out.Errors)+len(out.Warnings) > 0 {
-		t.Fatalf("%s %s", out.Text(), warningsOf(out))
+		t.Fatalf("%s %s", out.Text(), out.WarningText())
 	}
 	var values []tftypes.Value
 	if err := read[list].As(&values); err != nil {
