@@ -57,14 +57,14 @@ func TestAccMemberInvitation_fromTheInvitationOn(t *testing.T) {
 	step := func(before func(), email, role string, action plancheck.ResourceActionType, want map[string]string) resource.TestStep {
 		return resource.TestStep{
 			PreConfig: before, Config: e.Config(invitationConfig(email, role)),
-			ConfigPlanChecks: plannedThenEmpty(invitationAddress, action), ConfigStateChecks: invitationIs(want),
+			ConfigPlanChecks: acctest.PlannedThenEmpty(invitationAddress, action), ConfigStateChecks: invitationIs(want),
 		}
 	}
-	runSteps(t, e,
+	e.Run(t,
 		step(nil, avery, "", plancheck.ResourceActionCreate, map[string]string{"id": avery, "email": avery, "role": "user", "status": "invited", "member_id": ""}),
 		step(nil, "AVERY@agentyard.example", "user", plancheck.ResourceActionNoop, map[string]string{"email": avery, "status": "invited"}),
 		// A pending invitation keeps its role.
-		failingStep(e, invitationConfig(avery, "manager"), `role\s+=\s+"manager"(.|\n)*inviteMember(.|\n)*pending\s+invitation(.|\n)*set\s+role\s+to\s+"user"(.|\n)*agentyard_member_remove`),
+		e.FailingStep(invitationConfig(avery, "manager"), `role\s+=\s+"manager"(.|\n)*inviteMember(.|\n)*pending\s+invitation(.|\n)*set\s+role\s+to\s+"user"(.|\n)*agentyard_member_remove`),
 		step(joins, avery, "user", plancheck.ResourceActionNoop, map[string]string{"role": "user", "status": "invited"}),
 		step(func() {
 			if got := remaining(t, e); len(got) != 1 || id == "" {
@@ -87,12 +87,10 @@ func TestMemberInvitation_memberID(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	config := acctest.Values{"email": avery}
-	i := acctest.NewProcess(t, e, nil).NewInstance(invitationType)
-	apply := func(want string) {
+	i := e.NewInstance(t, invitationType)
+	apply := func(action string) {
 		t.Helper()
-		if out := acctest.NewProcess(t, e, nil).Apply(i, config); out.Action != want || len(out.Errors) > 0 {
-			t.Fatalf("%s, want %s: %s", out.Action, want, out)
-		}
+		e.Apply(t, i, config).MustDo(t, action)
 	}
 	apply("create")
 	id, _ := join(t, e, emulator.Human{Email: "AVERY@agentyard.example"})
@@ -113,9 +111,9 @@ func TestMemberInvitation_memberID(t *testing.T) {
 		t.Errorf("the state is %s", i.State)
 	}
 	leaves(e, avery)
-	out := acctest.NewProcess(t, e, nil).Plan(i, config)
-	if out.Action != "create" || !strings.Contains(warningsOf(out), "Member Invitation Not Found: The member invitation "+avery+" no longer exists.") {
-		t.Errorf("%s: %s", out.Action, warningsOf(out))
+	out := e.Plan(t, i, config)
+	if out.Action != "create" || !strings.Contains(out.WarningText(), "Member Invitation Not Found: The member invitation "+avery+" no longer exists.") {
+		t.Errorf("%s: %s", out.Action, out.WarningText())
 	}
 }
 
@@ -123,16 +121,13 @@ func TestMemberInvitation_memberID(t *testing.T) {
 func TestMemberInvitation_emptyListing(t *testing.T) {
 	t.Parallel()
 	e := limitEnv(t, avery)
-	i := acctest.NewProcess(t, e, nil).NewInstance(invitationType)
+	i := e.NewInstance(t, invitationType)
 	config := acctest.Values{"email": avery}
 	for range 2 {
-		if out := acctest.NewProcess(t, e, nil).Apply(i, config); len(out.Errors) > 0 {
-			t.Fatal(out)
-		}
+		e.MustApply(t, i, config)
 	}
 	e.Faults().Add(emulator.Fault{Operation: "listMembers", Kind: emulator.FaultOtherResponse, Body: `{"users":[],"pagination":{"hasMore":false,"nextCursor":null}}`, Times: -1})
-	out := acctest.NewProcess(t, e, nil).Plan(i, config)
-	out.MustFail(t, "", "listMembers", "lists no members", "base_url")
+	e.Plan(t, i, config).MustFail(t, "", "listMembers", "lists no members", "base_url")
 	if i.State.IsNull() {
 		t.Error("the resource was removed from the state")
 	}
@@ -156,9 +151,9 @@ func TestMemberInvitation_ofAMember(t *testing.T) {
 			p := acctest.NewProcess(t, e, nil)
 			i := p.NewInstance(invitationType)
 			out := p.Apply(i, tc.config)
-			want := fmt.Sprintf("Person Is Already a Member: %s is already a member. The apply gives this member the role %q. To keep the role, import the member instead.\n", avery, tc.role)
-			if len(out.Errors) > 0 || warningsOf(out) != want {
-				t.Errorf("%s\n%s, want %s", out.Text(), warningsOf(out), want)
+			want := fmt.Sprintf("Person Is Already a Member: %s is already a member. The apply gives this member the role %q. To keep the role, import the member instead.", avery, tc.role)
+			if len(out.Errors) > 0 || out.WarningText() != want {
+				t.Errorf("%s\n%s, want %s", out.Text(), out.WarningText(), want)
 			}
 			if i.Attribute("role") != tc.role || i.Attribute("status") != tc.status {
 				t.Errorf("the state is %s", i.State)
@@ -192,15 +187,13 @@ func TestAccMemberInvitation_import(t *testing.T) {
 				t.Errorf("the import: %s", out)
 			}
 			cli.MustPlanEmpty()
-			if n := e.Journal().Count("inviteMember"); n != 0 {
-				t.Errorf("%d invitations", n)
-			}
+			e.WantRequests(t, "inviteMember", 0)
 			cli.Write("main.tf", invitationConfig(avery, "manager"))
 			if out := cli.MustRun("apply", "-auto-approve", "-input=false").Output; !strings.Contains(out, "0 added, 1 changed, 0 destroyed") {
 				t.Errorf("the role: %s", out)
 			}
 			cli.MustPlanEmpty()
-			out := oneLine(cli.MustRun("destroy", "-auto-approve", "-input=false").Output)
+			out := acctest.OneLine(cli.MustRun("destroy", "-auto-approve", "-input=false").Output)
 			if !strings.Contains(out, "Membership Left Unchanged") || !strings.Contains(out, "removed from the state only") || !strings.Contains(out, "agentyard_member_remove") {
 				t.Errorf("the destroy says %s", out)
 			}
@@ -256,9 +249,7 @@ func TestMemberInvitation_roles(t *testing.T) {
 		out := p.Plan(p.NewInstance(invitationType), acctest.Values{"email": avery})
 		out.MustFail(t, "", "Cannot plan member invitation", "403", "Manager role or higher")
 	}
-	if n := e.Journal().Count("inviteMember"); n != 0 {
-		t.Errorf("%d invitations", n)
-	}
+	e.WantRequests(t, "inviteMember", 0)
 }
 
 // A pending invitation is taken over with the same role, and cannot be imported.
@@ -279,8 +270,9 @@ func TestMemberInvitation_pendingElsewhere(t *testing.T) {
 	}
 	// After it was revoked, the person can be invited with another role.
 	leaves(e, avery)
-	if out := acctest.NewProcess(t, e, nil).Apply(i, acctest.Values{"email": avery, "role": "owner"}); out.Action != "update" || len(out.Errors) > 0 || i.Attribute("status") != "invited" || i.Attribute("role") != "owner" {
-		t.Errorf("%s: the state is %s", out, i.State)
+	e.Apply(t, i, acctest.Values{"email": avery, "role": "owner"}).MustDo(t, "update")
+	if i.Attribute("status") != "invited" || i.Attribute("role") != "owner" {
+		t.Errorf("the state is %s", i.State)
 	}
 }
 
@@ -293,15 +285,15 @@ func TestAccMemberInvitation_unknownAtPlan(t *testing.T) {
 	}
 	step := func(email, role, status string, action plancheck.ResourceActionType) resource.TestStep {
 		return resource.TestStep{
-			Config: e.Config(unknown(email, role)), ConfigPlanChecks: plannedThenEmpty(invitationAddress, action),
+			Config: e.Config(unknown(email, role)), ConfigPlanChecks: acctest.PlannedThenEmpty(invitationAddress, action),
 			ConfigStateChecks: invitationIs(map[string]string{"email": email, "role": role, "status": status}),
 		}
 	}
-	runSteps(t, e,
+	e.Run(t,
 		step(avery, "user", "invited", plancheck.ResourceActionCreate),
 		step(blake, "manager", "role_updated", plancheck.ResourceActionReplace),
 		step(blake, "owner", "role_updated", plancheck.ResourceActionUpdate),
-		resource.TestStep{Config: settingsUnknownAtPlan(e, invitationConfig(blake, "owner")), ConfigPlanChecks: acctest.ThenEmpty},
+		resource.TestStep{Config: e.ConfigWithNewKey(invitationConfig(blake, "owner")), ConfigPlanChecks: acctest.ThenEmpty},
 	)
 }
 
@@ -313,9 +305,8 @@ func TestAccMemberInvitation_many(t *testing.T) {
 	cli := acctest.NewCLI(t, e, "resource \"agentyard_member_invitation\" \"test\" {\n  for_each = toset([for n in range(50) : \"m${n}@acme.example\"])\n  email    = each.key\n}\n")
 	e.Journal().Reset()
 	cli.MustRun("apply", "-auto-approve", "-input=false")
-	if lists, invitations := e.Journal().Count("listMembers"), e.Journal().Count("inviteMember"); lists != 2 || invitations != 50 {
-		t.Errorf("%d listings and %d invitations", lists, invitations)
-	}
+	e.WantRequests(t, "listMembers", 2)
+	e.WantRequests(t, "inviteMember", 50)
 	e.Journal().Reset()
 	cli.MustPlanEmpty()
 	if n := len(e.Journal().Entries()); n != 1 {
