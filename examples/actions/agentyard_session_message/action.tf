@@ -13,7 +13,8 @@ variable "task" {
   default     = "Upgrade the dependencies, and run all tests."
 }
 
-# To send the message again: terraform apply -invoke=action.agentyard_session_message.upgrade
+# To send the message again:
+# terraform apply -invoke=action.agentyard_session_message.upgrade
 action "agentyard_session_message" "upgrade" {
   config {
     session_id    = agentyard_session.upgrade.id
@@ -30,7 +31,8 @@ action "agentyard_session_message" "upgrade" {
   }
 }
 
-# The first apply creates the computer and the session, and gives the agent its task. A changed task is a new message.
+# The first apply creates the computer and the session, and gives the agent its
+# task. A changed task is a new message.
 resource "terraform_data" "task" {
   input = {
     session = agentyard_session.upgrade.id

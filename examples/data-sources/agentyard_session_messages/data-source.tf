@@ -18,7 +18,8 @@ output "answer" {
 output "tools" {
   value = distinct(flatten([
     for m in data.agentyard_session_messages.all.messages : [
-      for block in jsondecode(m.content_json) : block.name if block.type == "tool_use"
+      for block in jsondecode(m.content_json) : block.name
+      if block.type == "tool_use"
     ]
   ]))
 }
