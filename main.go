@@ -48,13 +48,13 @@ const (
 )
 
 // tune halves the processor time of a plan with a thousand objects. The ballast allows 128 MB of garbage even if little
-// memory is in use. There is no memory limit: near a limit, the collector takes most of the processor time. Without TF_LOG,
-// the libraries would still write every trace line, which Terraform parses and drops.
+// memory is in use. There is no memory limit: near a limit, the collector takes most of the processor time.
 func tune() {
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetGCPercent(gcPercent)
 		ballast = make([]byte, ballastSize)
 	}
+	// Without TF_LOG, the plugin libraries would still write every trace line, which Terraform parses and drops.
 	for _, name := range append([]string{"TF_LOG", "TF_LOG_PROVIDER"}, logLevels...) {
 		if os.Getenv(name) != "" {
 			return

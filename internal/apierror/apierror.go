@@ -114,8 +114,8 @@ func (f *failure) remedy() (string, path.Path) {
 	case errors.As(f.err, &refused):
 		return "Nobody was invited, and no role was changed. Resolve what the service reports, then apply again.", f.fieldOf("email")
 	case errors.As(f.err, &kept) && kept.IsPending:
-		return fmt.Sprintf("The service does not change a pending invitation. To keep it, set role to %q. "+
-			"To invite the person again, first revoke it with the action agentyard_member_remove.", kept.Kept), f.fieldOf("role")
+		return fmt.Sprintf("The service does not change a pending invitation. To keep its role, set role to %q. "+
+			"To change the role, apply again after the person joins.", kept.Kept), f.fieldOf("role")
 	case errors.As(f.err, &kept):
 		return fmt.Sprintf("Set role to %q, or change the role at the service.", kept.Kept), f.fieldOf("role")
 	case errors.As(f.err, &missing):

@@ -406,7 +406,7 @@ func TestFor_invitations(t *testing.T) {
 		"a pending role": {
 			&organization.RoleKeptError{Email: "a@x", Requested: "owner", Kept: "user", IsPending: true}, "role",
 			said + `left the pending invitation of a@x with the role "user" instead of "owner".`,
-			`The service does not change a pending invitation. To keep it, set role to "user". To invite the person again, first revoke it with the action agentyard_member_remove.`,
+			`The service does not change a pending invitation. To keep its role, set role to "user". To change the role, apply again after the person joins.`,
 		},
 		"a member's role": {
 			&organization.RoleKeptError{Email: "a@x", Requested: "owner", Kept: "user"}, "role",

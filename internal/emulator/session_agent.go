@@ -44,13 +44,12 @@ func (b sessionAnswerBody) answer() (SessionAnswer, error) {
 	return answer, nil
 }
 
-// ScriptAnswer sets what the agent of a session answers to the first message for which nothing is set yet. To all others it
-// answers their own text.
+// ScriptAnswer queues an answer for the next message that has none. Without a queued answer, the agent repeats the message.
 func (e *Emulator) ScriptAnswer(id string, a SessionAnswer) error {
 	return e.editSession(id, func(_ *bolt.Tx, s *session, _ time.Time) error {
 		switch {
 		case a.After < 0 || a.After > maxAgentTurn:
-			return fmt.Errorf("a turn cannot take %s; the most are 30 days", a.After)
+			return fmt.Errorf("a turn cannot take %s; the maximum is 30 days", a.After)
 		case a.ToolUses < 0 || a.ToolUses > maxToolUses:
 			return fmt.Errorf("the number of tool uses %d is not between 0 and %d", a.ToolUses, maxToolUses)
 		}
@@ -79,8 +78,8 @@ func (e *Emulator) AddMessage(id string, m SessionMessage) error {
 	})
 }
 
-// planTurn counts a message of the user, and stores what the agent will do about it: after the turns that are planned already,
-// else when it notices the message.
+// planTurn counts the user's message and plans the agent's turn: after the turns already planned, or after one phase if the
+// agent is idle.
 func (s *session) planTurn(r *request, text string) error {
 	phase := r.e.opts.agentPhase()
 	answer := SessionAnswer{}

@@ -76,11 +76,11 @@ const inviteeText = "Email address of the person. Case-insensitive."
 func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Invites a person to the organization with a role, or sets the role of a member." + managersOnly + crud.WeakEvidence + "\n\n" +
-			"~> **Members.** Creating this resource for a member sets their role, also to the default `user`. The plan warns. To keep the role, import the member instead.\n\n" +
+			"~> **Members.** Creating this resource for a member sets their role, also to the default `user`. The plan warns. To keep the current role, omit `role` and import the member.\n\n" +
 			"**Pending invitations.** The service shows neither pending invitations nor roles. An invitation that was revoked or has expired stays in the state. " +
 			"To invite the person again, run `terraform apply -replace=ADDRESS`. Changes of the role elsewhere are not detected.\n\n" +
-			"**Role.** The role of a member is updated in place. A pending invitation keeps its role. To change it, revoke the invitation with the action `agentyard_member_remove`, and apply again.\n\n" +
-			"**Destroy.** Destroying this resource only removes it from the state. To remove the member or revoke the invitation, use the action `agentyard_member_remove`.",
+			"**Role.** The role of a member is updated in place. The service does not change a pending invitation. To change the role, apply again after the person joins.\n\n" +
+			"**Destroy.** Destroying this resource only removes it from the state. To remove the person from the organization, use the action `agentyard_member_remove`. It removes a member or revokes a pending invitation.",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,
@@ -162,7 +162,7 @@ func (r *memberInvitationResource) ModifyPlan(ctx context.Context, req resource.
 	}
 	if member, err := r.Client.Organization.InvitedMember(ctx, plan.Email.ValueString()); err == nil && member != nil {
 		resp.Diagnostics.AddAttributeWarning(path.Root("email"), "Person Is Already a Member",
-			fmt.Sprintf("%s is already a member. The apply gives this member the role %q. To keep the role, import the member instead.", member.Email, plan.Role.ValueString()))
+			fmt.Sprintf("%s is already a member. The apply gives this member the role %q. To keep the current role, remove role from the configuration and import the member.", member.Email, plan.Role.ValueString()))
 	}
 }
 
@@ -213,8 +213,8 @@ func (r *memberInvitationResource) Delete(ctx context.Context, req resource.Dele
 	var email types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("email"), &email)...)
 	if r.Client.Organization.IsFirstInvitationLeft() {
-		resp.Diagnostics.AddWarning("Membership Left Unchanged", fmt.Sprintf("The invitation of %s was removed from the state only, like any other invitation that this run destroys. "+
-			"To remove a member or revoke an invitation, use the action agentyard_member_remove.", email.ValueString()))
+		resp.Diagnostics.AddWarning("Membership Left Unchanged", fmt.Sprintf("Destroying the invitation of %s sent no request, so no member was removed and no invitation was revoked. "+
+			"The same applies to all invitations that this run destroys. To remove a person, use the action agentyard_member_remove.", email.ValueString()))
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Rows is the list of records in a data source. It holds one value of the protocol: the framework would convert a types.List
-// several times, attribute by attribute.
+// several times, attribute by attribute. Its zero value cannot be used: set it with Record.Rows.
 type Rows struct {
 	typ rowsType
 	raw *tftypes.Value
@@ -55,7 +55,10 @@ func (t rowsType) Equal(other attr.Type) bool {
 	return ok && t.ListType.Equal(o.ListType)
 }
 
-func (t rowsType) ValueType(context.Context) attr.Value { return Rows{typ: t} }
+func (t rowsType) ValueType(ctx context.Context) attr.Value {
+	null := tftypes.NewValue(t.TerraformType(ctx), nil)
+	return Rows{t, &null}
+}
 
 func (t rowsType) ValueFromTerraform(_ context.Context, raw tftypes.Value) (attr.Value, error) {
 	return Rows{t, &raw}, nil

@@ -36,6 +36,9 @@ func TestRecord_Rows(t *testing.T) {
 			t.Errorf("%s: %s of %s", name, rows, rows.Type(t.Context()))
 		}
 	}
+	if none := record.rowsType().ValueType(t.Context()); !none.IsNull() || none.IsUnknown() {
+		t.Errorf("the type's value is %s", none)
+	}
 	if !record.Rows(nil).Equal(record.Rows([]thing{})) {
 		t.Error("nil is not an empty list")
 	}

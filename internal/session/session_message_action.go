@@ -45,7 +45,7 @@ func (a *sessionMessageAction) Schema(ctx context.Context, _ action.SchemaReques
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Sends a message to the agent of a session, such as its task, and optionally waits for the answer. " + sessionText + "\n\n" +
 			"**Once.** Each invocation sends the message at most once. If the response is lost, the action looks for the message in the session. " +
-			"If it is not there, the action fails, and names the message.\n\n" +
+			"If it is not there, the action fails.\n\n" +
 			"**Trigger.** With Terraform 1.16 and newer, the `action_trigger` of the session itself can invoke the action, with `session_id = caller.id`." + crud.WeakEvidence,
 		Attributes: map[string]schema.Attribute{
 			"session_id": schema.StringAttribute{
@@ -87,7 +87,7 @@ func (a *sessionMessageAction) Schema(ctx context.Context, _ action.SchemaReques
 			},
 			"wait_for_idle": schema.BoolAttribute{
 				Optional:            true,
-				MarkdownDescription: "Whether to wait until the agent has answered, and fail if it fails or is stopped. The first lines of the answer are printed. Defaults to `false`.",
+				MarkdownDescription: "Whether to wait for the agent's answer and print its first lines. The invocation fails if the answer is an error or does not arrive. Defaults to `false`.",
 			},
 		},
 		Blocks: map[string]schema.Block{
@@ -120,7 +120,7 @@ func (a *sessionMessageAction) Invoke(ctx context.Context, req action.InvokeRequ
 		w := &turnWait{client: a.Client, session: id, message: message, tell: tell}
 		answer, err := w.run(ctx, timeout)
 		if err != nil {
-			return w.fault(err)
+			return w.explain(err)
 		}
 		tell("The agent of session %s answered:\n%s", id, firstLines(answer.Text()))
 		return nil
@@ -140,7 +140,7 @@ func unsent(id, text string, err error) error {
 		detail = fmt.Sprintf("The response was lost. Session %s lists new messages, but which of them is the message %q is unclear: %s. %s", id, shortened(text), create.ListIDs(lost.Found), apierror.Sentences(lost.Err))
 	}
 	return &crud.Fault{Summary: "Message May Not Have Been Sent",
-		Detail: detail + "\n\nCheck the session with the data source agentyard_session_messages. If the message is missing there, invoke the action again."}
+		Detail: detail + "\n\nThe service lists new messages late. Wait a minute, then check the session with the data source agentyard_session_messages. If the message is missing there, invoke the action again."}
 }
 
 // shortened returns the beginning of a text on one line.

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
@@ -17,7 +18,8 @@ import (
 )
 
 const (
-	// queuedPatience is how long a session is idle before a listed answer to a queued message is the last one.
+	// queuedPatience is how long a session must be idle before the newest listed answer is taken as the answer to a message that
+	// arrived while the agent was busy.
 	queuedPatience = sessions.ListedLate + 5*time.Second
 	// silencePatience is how long a session is idle before no answer is expected any more.
 	silencePatience = 90 * time.Second
@@ -115,18 +117,19 @@ func (w *turnWait) report(s *sessions.Session) {
 	w.tell("Session %s is %s, with %s", w.session, s.Status, phrase.Count(int(s.MessageCount), "message"))
 }
 
-// fault explains why there is no successful answer.
-func (w *turnWait) fault(err error) error {
+// explain says why there is no successful answer.
+func (w *turnWait) explain(err error) error {
 	var failed *wait.FailedError
 	var late *wait.TimeoutError
 	about := fmt.Sprintf("Message %s was sent to session %s", w.message.ID, w.session)
 	switch {
 	case errors.As(err, &failed) && failed.Status == turnFailed:
 		return &crud.Fault{Summary: "Agent Failed",
-			Detail: fmt.Sprintf("%s, and the agent answered with an error:\n%s\n\nFix the cause. To send the message again, invoke the action again.", about, firstLines(w.answer.Text()))}
+			Detail: fmt.Sprintf("%s, and the agent answered with an error:\n%s\n\nCheck what the agent did with the data source agentyard_session_messages. Then fix the cause, and invoke the action again.", about, firstLines(w.answer.Text()))}
 	case errors.As(err, &failed):
-		return &crud.Fault{Summary: "Agent Gave No Answer",
-			Detail: about + ", but the session has been idle for " + silencePatience.String() + " without an answer. The agent may have been interrupted. To send the message again, invoke the action again."}
+		return &crud.Fault{Summary: "No Answer From the Agent",
+			Detail: about + ", but the session has been idle for 90 seconds and lists no answer. The agent may have been interrupted. " +
+				"Check the session with the data source agentyard_session_messages. If the agent did not do the task, invoke the action again."}
 	case errors.As(err, &late):
 		return &crud.Fault{Summary: "Timed Out Waiting for the Agent",
 			Detail: fmt.Sprintf("%s, but the agent has not answered: %s. The agent was not stopped. To allow more time, raise invoke in the timeouts block.", about, late)}
@@ -134,7 +137,7 @@ func (w *turnWait) fault(err error) error {
 		return &crud.Fault{Summary: "Interrupted Before the Agent Answered",
 			Detail: about + ". The agent was not stopped. To stop it, invoke the action agentyard_session_interrupt."}
 	}
-	return err
+	return &crud.Fault{Summary: "Cannot Wait for the Agent", Detail: fmt.Sprintf("%s, but its answer cannot be read: %s\n\n%s", about, apierror.Sentences(err), apierror.Remedy("read", "session", err, atSession, ownersOnly))}
 }
 
 // firstLines returns the beginning of an answer, without control characters.

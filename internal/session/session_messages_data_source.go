@@ -35,7 +35,7 @@ var messageResults = results.Record[sessions.Message]{
 	"role":         results.String("Who wrote the message. One of `user`, `assistant`, `tool`, or `system`.", func(m *sessions.Message) string { return m.Role }),
 	"created_at":   results.Time("When the message was created (RFC 3339, UTC).", func(m *sessions.Message) time.Time { return m.CreatedAt.Time() }),
 	"text":         results.String("The message's text blocks, joined by line breaks. Null if it has none.", (*sessions.Message).Text),
-	"content_json": results.JSON("All blocks of the message, as JSON. Blocks of other types have the service's format.", func(m *sessions.Message) json.RawMessage { return m.Content }),
+	"content_json": results.JSON("All blocks of the message, as JSON, in the service's format.", func(m *sessions.Message) json.RawMessage { return m.Content }),
 	"is_error":     results.Bool("Whether the message reports an error.", func(m *sessions.Message) *bool { return &m.IsError }),
 }
 
@@ -59,7 +59,7 @@ func NewSessionMessagesDataSource() datasource.DataSource {
 	return &crud.DataSource[sessionMessagesModel]{
 		Name: "session_messages",
 		Description: "Returns the messages of a session: what its agent was told, did, and answered. " + sessionText + "\n\n" +
-			"-> **Late messages.** The service lists a new message 20 seconds late, or later. The action `agentyard_session_message` with `wait_for_idle` waits for the answer." + crud.WeakEvidence,
+			"-> **Late messages.** A new message appears in this list after 20 seconds or more. To wait for an answer, use the action `agentyard_session_message` with `wait_for_idle`." + crud.WeakEvidence,
 		Attributes: map[string]schema.Attribute{
 			"session_id": sessionIDArgument(),
 			"roles": schema.SetAttribute{

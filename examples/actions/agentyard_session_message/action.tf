@@ -13,17 +13,13 @@ variable "task" {
   default     = "Upgrade the dependencies, and run all tests."
 }
 
-# To send the message again:
+# If the action fails, the next apply does not repeat it. To send the message:
 # terraform apply -invoke=action.agentyard_session_message.upgrade
 action "agentyard_session_message" "upgrade" {
   config {
     session_id    = agentyard_session.upgrade.id
     text          = var.task
     wait_for_idle = true
-
-    files = [{
-      path = "${path.module}/conventions.md"
-    }]
 
     timeouts {
       invoke = "2h"

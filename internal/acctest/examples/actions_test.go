@@ -119,7 +119,6 @@ func TestAccExamples_actions(t *testing.T) {
 			o.Journal().Reset()
 			cli := acctest.NewCLI(t, o.Env, o.replace(example))
 			cli.Write("data.tar.gz", "packed")
-			cli.Write("conventions.md", "# Conventions")
 			for _, c := range row.commands {
 				r := cli.Run(strings.Fields(o.replace(c.args))...)
 				if (r.ExitCode != 0) != c.fails {
