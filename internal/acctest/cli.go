@@ -44,6 +44,8 @@ type Result struct {
 	Output string
 	// CPU is the processor time of the CLI and its providers.
 	CPU time.Duration
+	// Memory is the largest memory, in bytes, of the CLI or one of its providers.
+	Memory int64
 }
 
 // NewCLI creates a working folder with a configuration: the provider block for e, and hcl.
@@ -154,7 +156,18 @@ func (r *Running) Wait() Result {
 	}
 	// A process's times include the child processes that it waited for.
 	ended := r.cmd.ProcessState
-	return Result{ExitCode: ended.ExitCode(), Output: r.output.String(), CPU: ended.UserTime() + ended.SystemTime()}
+	return Result{ExitCode: ended.ExitCode(), Output: r.output.String(), CPU: ended.UserTime() + ended.SystemTime(), Memory: memoryOf(ended)}
+}
+
+func memoryOf(ended *os.ProcessState) int64 {
+	usage, ok := ended.SysUsage().(*syscall.Rusage)
+	switch {
+	case !ok:
+		return 0
+	case runtime.GOOS == "darwin":
+		return usage.Maxrss
+	}
+	return usage.Maxrss << 10 // Linux counts in kilobytes.
 }
 
 var buildProvider = sync.OnceValues(func() (string, error) {
