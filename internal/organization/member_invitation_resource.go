@@ -207,15 +207,12 @@ func (r *memberInvitationResource) Update(ctx context.Context, req resource.Upda
 	}, invitationOptions)
 }
 
-// Delete sends no request, so that destroying a configuration does not lock anybody out. It warns once, because the CLIs do not
-// group the warnings of destroyed resources.
+// Delete sends no request, so that destroying a configuration does not lock anybody out.
 func (r *memberInvitationResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var email types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("email"), &email)...)
-	if r.Client.Organization.IsFirstInvitationLeft() {
-		resp.Diagnostics.AddWarning("Membership Left Unchanged", fmt.Sprintf("Destroying the invitation of %s sent no request, so no member was removed and no invitation was revoked. "+
-			"The same applies to all invitations that this run destroys. To remove a person, use the action agentyard_member_remove.", email.ValueString()))
-	}
+	resp.Diagnostics.AddWarning("Membership Left Unchanged", fmt.Sprintf("Destroying the invitation of %s sent no request, so no member was removed and no invitation was revoked. "+
+		"To remove the person, use the action agentyard_member_remove.", email.ValueString()))
 }
 
 func (r *memberInvitationResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {

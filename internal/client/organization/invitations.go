@@ -125,6 +125,3 @@ func (c *Client) CheckAccess(ctx context.Context) error {
 		return nil
 	})
 }
-
-// IsFirstInvitationLeft reports whether a resource leaves its invitation in place for the first time in this process.
-func (c *Client) IsFirstInvitationLeft() bool { return c.invitationLeft.CompareAndSwap(false, true) }

@@ -145,11 +145,3 @@ func TestCheckAccess(t *testing.T) {
 		}
 	}
 }
-
-func TestIsFirstInvitationLeft(t *testing.T) {
-	t.Parallel()
-	c := unconfigured()
-	if !c.IsFirstInvitationLeft() || c.IsFirstInvitationLeft() {
-		t.Error("not only the first one is the first")
-	}
-}

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -31,8 +30,6 @@ type Client struct {
 	limitReads sync.Map
 	// limitsSet has the keys of the users whose limits this process has set. Only batches use it, one at a time.
 	limitsSet map[string]bool
-	// invitationLeft says that a resource has left its invitation in place.
-	invitationLeft atomic.Bool
 }
 
 // New returns a client for members, usage limits, and the history of enterprise controls.
