@@ -113,7 +113,7 @@ func Unreadable(ctx context.Context, c *client.Client, failed FailedRead, resp *
 		resp.Diagnostics.AddWarning("State Not Refreshed", "The provider's "+missing.Setting+" is not known yet, so objects in the state were not compared with the service.")
 		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
 	default:
-		resp.Diagnostics.Append(apierror.For("read", object, err, failed.Options...)...)
+		resp.Diagnostics.Append(explain("read", object, err, failed.Options)...)
 	}
 }
 

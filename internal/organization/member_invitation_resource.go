@@ -3,6 +3,7 @@ package organization
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -160,7 +161,7 @@ func (r *memberInvitationResource) ModifyPlan(ctx context.Context, req resource.
 	if resp.Diagnostics.HasError() || !value.IsSet(plan.Email) || !value.IsSet(plan.Role) {
 		return
 	}
-	if member, err := r.Client.Organization.InvitedMember(ctx, plan.Email.ValueString()); err == nil && member != nil {
+	if member, err := r.Client.Organization.InvitedMember(ctx, "", plan.Email.ValueString()); err == nil && member != nil {
 		resp.Diagnostics.AddAttributeWarning(path.Root("email"), "Person Is Already a Member",
 			fmt.Sprintf("%s is already a member. The apply gives this member the role %q. To keep the current role, remove role from the configuration and import the member.", member.Email, plan.Role.ValueString()))
 	}
@@ -187,10 +188,15 @@ func (r *memberInvitationResource) Read(ctx context.Context, req resource.ReadRe
 	imported := modifier.IsUnread(ctx, req.Private)
 	crud.Read(ctx, r.Client, "member invitation", req, resp, func(m *memberInvitationModel) (*invitee, error) {
 		email := m.Email.ValueString()
-		member, err := r.Client.Organization.InvitedMember(ctx, email)
+		member, err := r.Client.Organization.InvitedMember(ctx, m.MemberID.ValueString(), email)
 		switch {
-		case err != nil || member != nil:
-			return &invitee{member: member}, err
+		case err != nil:
+			return nil, err
+		case member != nil && !strings.EqualFold(member.Email, email):
+			return nil, &crud.Fault{At: path.Root("email"), Summary: "Member Has Another Email Address",
+				Detail: fmt.Sprintf("The email address of member %s was changed from %s to %s. Run terraform state rm ADDRESS, set email to %q, and import the member with this address.", member.ID, email, member.Email, member.Email)}
+		case member != nil:
+			return &invitee{member: member}, nil
 		case imported:
 			return nil, fmt.Errorf("nobody has joined with the email address %q. The service does not show pending invitations, so they cannot be imported. "+
 				"To manage a pending invitation, apply without the import: inviting the person again does not change it", email)

@@ -165,6 +165,24 @@ func TestMemberInvitation_ofAMember(t *testing.T) {
 	}
 }
 
+// A member whose address was changed elsewhere is not invited again with the old address.
+func TestMemberInvitation_changedAddress(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	id, _ := join(t, e, emulator.Human{Email: avery})
+	i := e.NewInstance(t, invitationType)
+	e.MustApply(t, i, acctest.Values{"email": avery})
+	acctest.NewProcess(t, e, nil).Plan(i, acctest.Values{"email": avery}).MustDo(t, "none")
+	e.Faults().Add(emulator.Fault{Operation: "listMembers", Kind: emulator.FaultOtherResponse, Times: -1,
+		Body: fmt.Sprintf(`{"users":[{"id":%q,"email":%q,"createdAt":"2026-05-01T12:00:00Z","metadata":{}}],"pagination":{"hasMore":false,"nextCursor":null}}`, id, blake)})
+	e.Plan(t, i, acctest.Values{"email": avery}).MustFail(t, "email", "Member Has Another Email Address",
+		"The email address of member "+id+" was changed from "+avery+" to "+blake, "Run terraform state rm ADDRESS, set email to \""+blake+"\", and import the member with this address.")
+	p := acctest.NewProcess(t, e, nil)
+	imported := p.NewInstance(invitationType)
+	p.Import(imported, blake)
+	p.Plan(imported, acctest.Values{"email": blake}).MustDo(t, "none")
+}
+
 // An imported member keeps the role until one is configured.
 func TestAccMemberInvitation_import(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -90,24 +91,27 @@ func (c *Client) Invite(ctx context.Context, email, role string) (*InvitationRes
 	return result, nil
 }
 
-// InvitedMember returns the member with an email address, or nil if nobody has joined with it. If addresses differ only in
-// case, it prefers the exact spelling. A listing without members is an error, because the API key's owner is a member.
-func (c *Client) InvitedMember(ctx context.Context, email string) (*Member, error) {
-	found, seen, err := c.searchByEmail(ctx, email)
+// InvitedMember returns the member with an ID, otherwise the one with an email address, or nil if there is neither. If addresses
+// differ only in case, it prefers the exact spelling. A listing without members is an error, because the API key's owner is one.
+func (c *Client) InvitedMember(ctx context.Context, id, email string) (*Member, error) {
+	members, err := c.Members(ctx, 0)
 	switch {
 	case err != nil:
 		return nil, err
-	case seen == 0:
+	case len(members) == 0:
 		return nil, errNoMembers()
-	case len(found) == 0:
-		return nil, nil //nolint:nilnil // Nobody has joined, which is no error.
 	}
-	for i := range found {
-		if found[i].Email == email {
-			return &found[i], nil
+	var found *Member
+	for i := range members {
+		m := &members[i]
+		switch {
+		case m.ID == id:
+			return m, nil
+		case m.Email == email, found == nil && strings.EqualFold(m.Email, email):
+			found = m
 		}
 	}
-	return &found[0], nil
+	return found, nil
 }
 
 // errNoMembers is the error for a listing without any member.

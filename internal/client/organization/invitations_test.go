@@ -92,7 +92,7 @@ func TestInvite_keepsTheListing(t *testing.T) {
 		if _, err := c.Invite(t.Context(), "ada@acme.example", RoleUser); err != nil {
 			t.Fatal(err)
 		}
-		if found, err := c.InvitedMember(t.Context(), "ada@acme.example"); err != nil || found != nil {
+		if found, err := c.InvitedMember(t.Context(), "", "ada@acme.example"); err != nil || found != nil {
 			t.Errorf("got %v, %v", found, err)
 		}
 	}
@@ -104,19 +104,22 @@ func TestInvite_keepsTheListing(t *testing.T) {
 func TestInvitedMember(t *testing.T) {
 	t.Parallel()
 	both := usersPage("", user("u1", "ada@acme.example", ""), user("u2", "Ada@acme.example", ""))
-	for name, tc := range map[string]struct{ answer, email, want, wantErr string }{
-		"a member":         {both, "ada@acme.example", "u1", ""},
-		"another case":     {both, "Ada@acme.example", "u2", ""},
-		"none of them":     {both, "ADA@acme.example", "u1", ""},
-		"nobody":           {both, "ben@acme.example", "", ""},
-		"no members":       {usersPage(""), "ada@acme.example", "", "lists no members"},
-		"no listing":       {`403 {"detail":"no"}`, "ada@acme.example", "", "returned 403"},
-		"an empty address": {both, "", "", ""},
+	for name, tc := range map[string]struct{ answer, id, email, want, wantErr string }{
+		"a member":         {both, "", "ada@acme.example", "u1", ""},
+		"another case":     {both, "", "Ada@acme.example", "u2", ""},
+		"none of them":     {both, "", "ADA@acme.example", "u1", ""},
+		"by ID":            {both, "u2", "ada@acme.example", "u2", ""},
+		"another address":  {both, "u2", "ben@acme.example", "u2", ""},
+		"another ID":       {both, "u3", "ada@acme.example", "u1", ""},
+		"nobody":           {both, "u3", "ben@acme.example", "", ""},
+		"no members":       {usersPage(""), "", "ada@acme.example", "", "lists no members"},
+		"no listing":       {`403 {"detail":"no"}`, "", "ada@acme.example", "", "returned 403"},
+		"an empty address": {both, "", "", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, _, _ := serveShort(t, func(string) string { return tc.answer })
-			found, err := c.InvitedMember(t.Context(), tc.email)
+			found, err := c.InvitedMember(t.Context(), tc.id, tc.email)
 			if (err != nil) != (tc.wantErr != "") || err != nil && !strings.Contains(err.Error(), tc.wantErr) {
 				t.Fatalf("got %v", err)
 			}
