@@ -157,13 +157,15 @@ func (r *memberInvitationResource) ModifyPlan(ctx context.Context, req resource.
 		return
 	}
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), plan.Email)...)
-	resp.Diagnostics.Append(apierror.For("plan", "member invitation", r.Client.Organization.CheckAccess(ctx), invitationOptions)...)
-	if resp.Diagnostics.HasError() || !value.IsSet(plan.Email) || !value.IsSet(plan.Role) {
+	if resp.Diagnostics.HasError() || r.Client.Conn.Configured() != nil {
 		return
 	}
-	if member, err := r.Client.Organization.InvitedMember(ctx, "", plan.Email.ValueString()); err == nil && member != nil {
+	// An unknown address matches nobody. The apply plans again, with the known address.
+	member, err := r.Client.Organization.InvitedMember(ctx, "", plan.Email.ValueString())
+	resp.Diagnostics.Append(apierror.For("plan", "member invitation", err, invitationOptions)...)
+	if member != nil {
 		resp.Diagnostics.AddAttributeWarning(path.Root("email"), "Person Is Already a Member",
-			fmt.Sprintf("%s is already a member. The apply gives this member the role %q. To keep the current role, remove role from the configuration and import the member.", member.Email, plan.Role.ValueString()))
+			member.Email+" is already a member. The apply sets the role of this member as planned. To keep the current role, remove role from the configuration and import the member.")
 	}
 }
 

@@ -151,7 +151,7 @@ func TestMemberInvitation_ofAMember(t *testing.T) {
 			p := acctest.NewProcess(t, e, nil)
 			i := p.NewInstance(invitationType)
 			out := p.Apply(i, tc.config)
-			want := fmt.Sprintf("Person Is Already a Member: %s is already a member. The apply gives this member the role %q. To keep the current role, remove role from the configuration and import the member.", avery, tc.role)
+			const want = "Person Is Already a Member: " + avery + " is already a member. The apply sets the role of this member as planned. To keep the current role, remove role from the configuration and import the member."
 			if len(out.Errors) > 0 || out.WarningText() != want {
 				t.Errorf("%s\n%s, want %s", out.Text(), out.WarningText(), want)
 			}
@@ -162,6 +162,45 @@ func TestMemberInvitation_ofAMember(t *testing.T) {
 				t.Errorf("the member is %s", got)
 			}
 		})
+	}
+}
+
+// If the address or the role is known only in the apply, the apply warns before it changes the role.
+func TestAccMemberInvitation_ofAMemberUnknownAtPlan(t *testing.T) {
+	t.Parallel()
+	for name, value := range map[string]string{
+		"email": "email = terraform_data.test.output\n  role  = \"owner\"",
+		"role":  "email = \"" + avery + "\"\n  role  = terraform_data.test.output",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.NewRealTime(t)
+			join(t, e, emulator.Human{Email: avery})
+			input := map[string]string{"email": avery, "role": "owner"}[name]
+			cli := acctest.NewCLI(t, e, fmt.Sprintf("resource \"terraform_data\" \"test\" {\n  input = %q\n}\nresource %q \"test\" {\n  %s\n}\n", input, invitationType, value))
+			planned := cli.MustRun("plan", "-input=false", "-out=plan").Output
+			if got := strings.Contains(planned, "Person Is Already a Member"); got != (name == "role") {
+				t.Errorf("the plan says %s", planned)
+			}
+			if out := acctest.OneLine(cli.MustRun("apply", "-input=false", "plan").Output); strings.Count(out, "Person Is Already a Member") != 1 || !strings.Contains(out, avery+" is already a member") {
+				t.Errorf("the apply says %s", out)
+			}
+			if got := roleOf(e, avery, "owner"); got != "owner already_member" {
+				t.Errorf("the member is %s", got)
+			}
+		})
+	}
+}
+
+// A plan needs all members, because it says which people are members already.
+func TestMemberInvitation_incompleteListing(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, blake, avery)
+	e.Faults().Add(emulator.Fault{Operation: "listMembers", Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1, Times: -1})
+	p := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0})
+	p.Plan(p.NewInstance(invitationType), acctest.Values{"email": avery}).MustFail(t, "", "Cannot plan member invitation", "listMembers", "500")
+	if e.Journal().Count("listMembers") < 2 {
+		t.Error("the first page was not read")
 	}
 }
 

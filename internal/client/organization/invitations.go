@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
@@ -117,15 +116,4 @@ func (c *Client) InvitedMember(ctx context.Context, id, email string) (*Member, 
 // errNoMembers is the error for a listing without any member.
 func errNoMembers() error {
 	return transport.Request{Op: opListMembers}.Unexpected("it lists no members, although the owner of the API key is one")
-}
-
-// CheckAccess reads the first page of members once in each process. It returns only errors that every other request would
-// get too.
-func (c *Client) CheckAccess(ctx context.Context) error {
-	return c.conn.CheckOnce("members", func() error {
-		for _, err := range c.members.All(ctx, collection.PageSize(0)) {
-			return err
-		}
-		return nil
-	})
 }

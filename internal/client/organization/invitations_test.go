@@ -129,22 +129,3 @@ func TestInvitedMember(t *testing.T) {
 		})
 	}
 }
-
-// The first caller gets an error that every request would get. It reads only one page.
-func TestCheckAccess(t *testing.T) {
-	t.Parallel()
-	for answer, fails := range map[string]bool{
-		usersPage("a", user("u1", "ada@acme.example", "")): false, `403 {"detail":"no"}`: true, `401 {"detail":"no"}`: true, `501 {"detail":"no"}`: false,
-	} {
-		c, rec, _ := serveShort(t, func(string) string { return answer })
-		if err := c.CheckAccess(t.Context()); (err != nil) != fails {
-			t.Errorf("%s: got %v", answer, err)
-		}
-		if err := c.CheckAccess(t.Context()); err != nil {
-			t.Errorf("%s: the second caller gets %v", answer, err)
-		}
-		if n := rec.Count(http.MethodGet); n != 1 {
-			t.Errorf("%s: %d requests", answer, n)
-		}
-	}
-}
