@@ -149,6 +149,23 @@ func TestSessionMessage_queued(t *testing.T) {
 	}
 }
 
+// A text that the agent writes during its work is not its answer, although the service lists the answer later.
+func TestSessionMessage_textDuringTheWork(t *testing.T) {
+	t.Parallel()
+	var e *acctest.Env
+	var s talk
+	e = acctest.New(t, acctest.Hold("getSession", func(<-chan struct{}) {
+		e.Clock.Advance(5 * time.Minute)
+		acctest.Must(t, e.AddMessage(s.ID, emulator.SessionMessage{Role: "assistant", Content: []json.RawMessage{json.RawMessage(`{"type":"text","text":"Looking"}`)}}))
+	}))
+	s = makeTalk(e, newComputer(e, "dev"), nil)
+	script(t, e, s.ID, emulator.SessionAnswer{Text: "Done", After: 10 * time.Minute})
+	progress := mustSend(t, e, waitingMessage(s.ID, "Fix it"))
+	if got := progress[len(progress)-1]; !strings.HasSuffix(got, "answered:\nDone") {
+		t.Errorf("the last progress is %q", got)
+	}
+}
+
 func TestSessionMessage_theAgentDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

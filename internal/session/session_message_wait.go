@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// queuedPatience is how long a session must be idle before the newest listed answer is taken as the answer to a message that
-	// arrived while the agent was busy.
-	queuedPatience = sessions.ListedLate + 5*time.Second
+	// listedWithin is how long a session must be idle before its listed messages are complete. An earlier list may end with a text
+	// that the agent wrote during its work.
+	listedWithin = sessions.ListedLate + 5*time.Second
 	// silencePatience is how long a session is idle before no answer is expected any more.
 	silencePatience = 90 * time.Second
 	// countPause is the shortest time between two progress messages about the number of messages.
@@ -74,8 +74,8 @@ func (w *turnWait) run(ctx context.Context, timeout time.Duration) (*sessions.Me
 	return w.answer, err
 }
 
-// look returns the status of the turn. The agent has finished when the session is idle and lists an answer. A session may also
-// be idle because its status is out of date, or because the agent was stopped.
+// look returns the status of the turn. The agent has finished when the session stays idle and lists an answer. A session may
+// also be idle because its status is out of date, or because the agent was stopped.
 func (w *turnWait) look(ctx context.Context) (string, error) {
 	s, err := w.client.Sessions.GetUncached(ctx, w.session, "")
 	if err != nil {
@@ -90,7 +90,7 @@ func (w *turnWait) look(ctx context.Context) (string, error) {
 	if w.idleSince.IsZero() {
 		w.idleSince = now
 	}
-	if w.message.Queued && now.Sub(w.idleSince) < queuedPatience {
+	if now.Sub(w.idleSince) < listedWithin {
 		return s.Status, nil
 	}
 	w.answer, err = w.client.Sessions.Answer(ctx, w.session, w.message)

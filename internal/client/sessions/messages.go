@@ -47,8 +47,6 @@ type Message struct {
 	// Seq orders messages of the same time; 0 if the service does not return it.
 	Seq     int64 `json:"seq"`
 	IsError bool  `json:"isError"`
-	// Queued says that the agent may have been busy with another message when this one arrived. Only Send sets it.
-	Queued bool `json:"-"`
 }
 
 func (m *Message) Identifier() string { return m.ID }
@@ -126,11 +124,7 @@ func (c *Client) Send(ctx context.Context, id string, body MessageRequest) (*Mes
 		Object: "message in the session " + id,
 		Send:   func(ctx context.Context) (*Message, error) { return c.sendMessage(ctx, id, body) },
 		List: func(ctx context.Context) ([]Message, error) {
-			newest, err := collection.Gather(c.messagePages(ctx, id, RoleUser, 0), 1, (*Message).Identifier) // The first page.
-			for i := range newest {
-				newest[i].Queued = true
-			}
-			return newest, err
+			return collection.Gather(c.messagePages(ctx, id, RoleUser, 0), 1, (*Message).Identifier) // The first page.
 		},
 		IsWanted:  body.isWanted,
 		CreatedAt: func(m *Message) transport.Millis { return m.CreatedAt },
@@ -150,9 +144,7 @@ func (c *Client) sendMessage(ctx context.Context, id string, body MessageRequest
 	}
 	err = c.retryNotFoundFor(ctx, messagePatience, func() error {
 		response, err := transport.Call[struct {
-			MessageID   string `json:"messageId"`
-			Status      string `json:"status"`
-			AgentStatus string `json:"recipientAgentStatus"`
+			MessageID string `json:"messageId"`
 		}](ctx, c.conn, r)
 		switch {
 		case err != nil:
@@ -160,8 +152,7 @@ func (c *Client) sendMessage(ctx context.Context, id string, body MessageRequest
 		case response.MessageID == "":
 			return r.Unexpected("the field messageId is missing")
 		}
-		isQueued := cmp.Or(response.AgentStatus, response.Status) == StatusRunning
-		sent = &Message{ID: response.MessageID, Role: RoleUser, Queued: isQueued}
+		sent = &Message{ID: response.MessageID, Role: RoleUser}
 		if now := c.conn.ServiceTime(); !now.IsZero() {
 			sent.CreatedAt = transport.Millis(now.UnixMilli())
 		}

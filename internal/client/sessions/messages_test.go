@@ -166,26 +166,19 @@ func TestAnswer(t *testing.T) {
 
 func TestSend(t *testing.T) {
 	t.Parallel()
-	for answer, queued := range map[string]bool{
-		`{"messageId":"m1","status":"pending","recipientAgentStatus":"idle","new":1}`: false,
-		`{"messageId":"m1","status":"running","recipientAgentStatus":"running"}`:      true,
-		`{"messageId":"m1","status":"running"}`:                                       true,
-		`{"messageId":"m1"}`:                                                          false,
-	} {
-		c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-			if r.Method == http.MethodGet {
-				clienttest.Say(w, `200 {"providers":[]}`)
-				return
-			}
-			clienttest.Say(w, "200 "+answer)
-		})
-		got, err := c.Send(t.Context(), "s1", MessageRequest{Text: "Hi", Files: []Attachment{{Type: "text", MediaType: "text/plain", Data: "d", Name: "n"}}})
-		if err != nil || got.ID != "m1" || got.Queued != queued {
-			t.Errorf("%s: %+v, %v", answer, got, err)
+	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		if r.Method == http.MethodGet {
+			clienttest.Say(w, `200 {"providers":[]}`)
+			return
 		}
-		if want := `{"text":"Hi","files":[{"type":"text","mediaType":"text/plain","data":"d","name":"n"}]}`; rec.Bodies[1] != want {
-			t.Errorf("sent %s, want %s", rec.Bodies[1], want)
-		}
+		clienttest.Say(w, `200 {"messageId":"m1","status":"pending","recipientAgentStatus":"idle","new":1}`)
+	})
+	got, err := c.Send(t.Context(), "s1", MessageRequest{Text: "Hi", Files: []Attachment{{Type: "text", MediaType: "text/plain", Data: "d", Name: "n"}}})
+	if err != nil || got.ID != "m1" || got.Role != RoleUser {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if want := `{"text":"Hi","files":[{"type":"text","mediaType":"text/plain","data":"d","name":"n"}]}`; rec.Bodies[1] != want {
+		t.Errorf("sent %s, want %s", rec.Bodies[1], want)
 	}
 }
 
