@@ -60,7 +60,7 @@ func (a *sessionMessageAction) Schema(ctx context.Context, _ action.SchemaReques
 			},
 			"files": schema.ListNestedAttribute{
 				Optional:            true,
-				MarkdownDescription: "Local files to send with the message.",
+				MarkdownDescription: "Local files to send with the message. Files and images can have at most 32 MiB in total.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"path": schema.StringAttribute{
 						Required:            true,

@@ -271,6 +271,10 @@ func TestSessionMessage_attachments(t *testing.T) {
 	fails("files", []any{map[string]any{"path": png, "media_type": ""}}, "files[0].media_type", "must not be empty")
 	fails("images", []any{map[string]any{"path": filepath.Join(dir, "a.pdf")}}, "images[0].path", "Not an Image", "Its content is application/pdf")
 	fails("images", []any{map[string]any{"path": filepath.Join(dir, "gone.png")}}, "images[0].path", "Cannot Read File")
+	large := file("large.bin", "")
+	acctest.Must(t, os.Truncate(large, 32<<20))
+	fails("files", []any{map[string]any{"path": png}, map[string]any{"path": large}}, "files[1].path", "Attachments Too Large", "can have 33554432 bytes in total", large+", they have 33554440 bytes", "fewer or smaller files")
+	fails("images", []any{map[string]any{"path": png}, map[string]any{"path": large}}, "images[1].path", "Attachments Too Large")
 }
 
 func TestSessionMessage_errors(t *testing.T) {

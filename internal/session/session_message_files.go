@@ -28,10 +28,15 @@ type messageImageModel struct {
 
 var imageTypes = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 
+// maxAttachments is how many bytes the files and images of a message may have, so that a wrong path cannot fill the memory. The
+// service documents no limit.
+const maxAttachments = 32 << 20
+
 // attachments reads the files and images of a message.
 func (m *sessionMessageModel) attachments() (files, images []sessions.Attachment, err error) {
+	var total int64
 	for i, file := range m.Files {
-		data, err := readAttachment(path.Root("files").AtListIndex(i).AtName("path"), file.Path.ValueString())
+		data, err := readAttachment(path.Root("files").AtListIndex(i).AtName("path"), file.Path.ValueString(), &total)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -39,7 +44,7 @@ func (m *sessionMessageModel) attachments() (files, images []sessions.Attachment
 	}
 	for i, image := range m.Images {
 		at := path.Root("images").AtListIndex(i).AtName("path")
-		data, err := readAttachment(at, image.Path.ValueString())
+		data, err := readAttachment(at, image.Path.ValueString(), &total)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -64,13 +69,18 @@ func attachmentOf(name, mediaType string, data []byte) sessions.Attachment {
 	return sessions.Attachment{Type: "base64", MediaType: mediaType, Data: base64.StdEncoding.EncodeToString(data), Name: name}
 }
 
-func readAttachment(at path.Path, name string) ([]byte, error) {
+// readAttachment reads a file and adds its size to the total.
+func readAttachment(at path.Path, name string, total *int64) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s is not a regular file", name)
 	}
 	var data []byte
 	if err == nil {
+		if *total += info.Size(); *total > maxAttachments {
+			return nil, &crud.Fault{At: at, Summary: "Attachments Too Large",
+				Detail: fmt.Sprintf("The files and images of a message can have %d bytes in total. With %s, they have %d bytes. Send fewer or smaller files.", maxAttachments, name, *total)}
+		}
 		data, err = os.ReadFile(name)
 	}
 	if err != nil {
