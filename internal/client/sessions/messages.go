@@ -33,6 +33,8 @@ const (
 	messagePatience = 10 * time.Second
 	// clockSkew is the largest expected difference between the clocks of the service.
 	clockSkew = 5 * time.Minute
+	// newestMessages is the page size of searches. Larger pages may be too large to read, because messages have attachments.
+	newestMessages = 20
 )
 
 var opListMessages = transport.Operation{Name: "listSessionMessages", Method: http.MethodGet, Route: route + "/messages"}
@@ -124,7 +126,7 @@ func (c *Client) Send(ctx context.Context, id string, body MessageRequest) (*Mes
 		Object: "message in the session " + id,
 		Send:   func(ctx context.Context) (*Message, error) { return c.sendMessage(ctx, id, body) },
 		List: func(ctx context.Context) ([]Message, error) {
-			return collection.Gather(c.messagePages(ctx, id, RoleUser, 0), 1, (*Message).Identifier) // The first page.
+			return collection.Gather(c.messagePages(ctx, id, RoleUser, newestMessages), 1, (*Message).Identifier) // The first page.
 		},
 		IsWanted:  body.isWanted,
 		CreatedAt: func(m *Message) transport.Millis { return m.CreatedAt },
@@ -188,7 +190,7 @@ func (c *Client) Messages(ctx context.Context, id string, roles []string, most i
 func (c *Client) Answer(ctx context.Context, id string, to *Message) (*Message, error) {
 	var newer []Message
 	oldest := to.CreatedAt.Time().Add(-clockSkew)
-	for page, err := range c.messagePages(ctx, id, "", 0) {
+	for page, err := range c.messagePages(ctx, id, "", newestMessages) {
 		if err != nil {
 			return nil, err
 		}

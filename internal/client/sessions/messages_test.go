@@ -158,7 +158,7 @@ func TestAnswer(t *testing.T) {
 		if got != nil {
 			id = got.ID
 		}
-		if err != nil || id != tc.want || len(rec.Requests) != tc.reads {
+		if err != nil || id != tc.want || len(rec.Requests) != tc.reads || rec.Requests[0].URL.RawQuery != "limit=20" {
 			t.Errorf("%s: got %q after %d pages, %v", name, id, len(rec.Requests), err)
 		}
 	}
