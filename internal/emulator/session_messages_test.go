@@ -84,7 +84,7 @@ func TestMessagesOfATurn(t *testing.T) {
 	}(), "Fix the ä")
 }
 
-// What the agent answers next can be set; after that it repeats what it is told.
+// A test can set the next answers of the agent. Without one, the agent repeats the message.
 func TestScriptedAnswers(t *testing.T) {
 	t.Parallel()
 	v, computerID := startSessionsWith(t, emulator.Options{MessageDelay: -1, AgentPhase: time.Second})
