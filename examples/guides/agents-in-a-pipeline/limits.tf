@@ -1,0 +1,32 @@
+# The owner of the pipeline's API key.
+resource "agentyard_user_usage_limit" "pipeline" {
+  email = "manager@agentyard.example"
+  limit = 10000000
+}
+
+variable "budget" {
+  description = "How much the agents can spend in a night, in credits."
+  type        = number
+  default     = 500000
+}
+
+data "agentyard_session" "agent" {
+  for_each = var.tasks
+
+  id = agentyard_session.agent[each.key].id
+
+  depends_on = [terraform_data.task]
+}
+
+locals {
+  spent = sum([
+    for s in data.agentyard_session.agent : coalesce(s.service_credits, 0)
+  ])
+}
+
+check "night_was_within_budget" {
+  assert {
+    condition     = local.spent <= var.budget
+    error_message = "The agents spent ${local.spent} credits."
+  }
+}
