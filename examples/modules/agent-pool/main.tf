@@ -1,4 +1,5 @@
-# A pool of agents: its service account with a key that rotates, its environment, its computers, and its members' limits.
+# A pool of agents: its service account with a key that rotates, its environment, its computers,
+# its tasks, and its members' limits.
 
 resource "agentyard_service_account" "this" {
   name        = var.name
@@ -28,6 +29,12 @@ resource "agentyard_computer_fleet" "this" {
   quantity           = var.size
   service_account_id = agentyard_service_account.this.id
   repos              = keys(var.repositories)
+}
+
+resource "agentyard_session" "task" {
+  for_each = var.tasks
+
+  computer_id = agentyard_computer_fleet.this.computers[each.key].id
 }
 
 resource "agentyard_user_usage_limit" "member" {

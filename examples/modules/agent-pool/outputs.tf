@@ -33,3 +33,8 @@ output "computer_ids" {
   description = "IDs of the computers, by name."
   value       = { for name, computer in agentyard_computer_fleet.this.computers : name => computer.id }
 }
+
+output "session_ids" {
+  description = "IDs of the tasks' sessions, by computer."
+  value       = { for name, session in agentyard_session.task : name => session.id }
+}

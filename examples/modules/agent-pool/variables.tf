@@ -28,6 +28,12 @@ variable "repositories" {
   }
 }
 
+variable "tasks" {
+  description = "Tasks of agents: the text of each, by the name of its computer, such as builders-1."
+  type        = map(string)
+  default     = {}
+}
+
 variable "setup_script" {
   description = "Script that sets up the whole environment."
   type        = string

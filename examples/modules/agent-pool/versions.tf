@@ -1,6 +1,4 @@
 terraform {
-  required_version = ">= 1.5"
-
   required_providers {
     agentyard = {
       source  = "agentyard/agentyard"
