@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
-	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
 // maxAlone is how many objects are read at the same time if each of them takes its own request.
@@ -19,7 +18,7 @@ const maxAlone = 8
 // Poller lets all waiters for objects of one collection share their requests. It polls when the first waiter is due, on behalf
 // of all current waiters, and is idle if there are none.
 type Poller[T any] struct {
-	clock  clock.Clock
+	conn   *transport.Conn
 	source PollSource[T]
 
 	mu     sync.Mutex
@@ -34,10 +33,7 @@ type PollSource[T any] struct {
 	AfterMany func(ctx context.Context, id string) (*T, error)
 	// Many reads objects of the collection key. It may also return other objects.
 	Many func(ctx context.Context, key string, ids []string) ([]T, error)
-	// ManyIsAll says that Many is one request that returns all objects. Waiters that arrive before it is sent, which may take
-	// long under a rate limit, share its response.
-	ManyIsAll bool
-	ID        func(*T) string
+	ID   func(*T) string
 	// AfterWait is called when a wait for an object of the collection key ends.
 	AfterWait func(key string)
 }
@@ -74,8 +70,8 @@ type Watch[T any] struct {
 }
 
 // NewPoller returns an idle Poller.
-func NewPoller[T any](clk clock.Clock, source PollSource[T]) *Poller[T] {
-	return &Poller[T]{clock: clk, source: source, groups: map[string]*pollGroup[T]{}}
+func NewPoller[T any](conn *transport.Conn, source PollSource[T]) *Poller[T] {
+	return &Poller[T]{conn: conn, source: source, groups: map[string]*pollGroup[T]{}}
 }
 
 // Watch returns a watch of the object id of the collection key. It sends nothing before Next.
@@ -87,7 +83,7 @@ func (p *Poller[T]) Watch(key, id string) *Watch[T] {
 func (w *Watch[T]) Next(ctx context.Context, pause time.Duration) (*T, error) {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
-	d := &demand[T]{ctx: ctx, id: w.id, due: w.poller.clock.Now().Add(pause), result: make(chan pollResult[T], 1)}
+	d := &demand[T]{ctx: ctx, id: w.id, due: w.poller.conn.Clock.Now().Add(pause), result: make(chan pollResult[T], 1)}
 	group := w.poller.add(w.key, d)
 	select {
 	case <-ctx.Done():
@@ -117,12 +113,14 @@ func (p *Poller[T]) add(key string, d *demand[T]) *pollGroup[T] {
 	return group
 }
 
-// remove wakes the group, which ends if no waiter is left.
+// remove ends the group if no waiter is left.
 func (p *Poller[T]) remove(group *pollGroup[T], d *demand[T]) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(group.demands, d)
-	group.wake()
+	if len(group.demands) == 0 {
+		group.wake()
+	}
 }
 
 // run polls whenever the first waiter of the group is due, until there are no waiters.
@@ -134,19 +132,43 @@ func (p *Poller[T]) run(group *pollGroup[T]) {
 			p.mu.Unlock()
 			return
 		}
-		due := group.earliest()
-		pause := due.Sub(p.clock.Now())
-		if pause <= 0 {
-			demands := group.take()
-			p.mu.Unlock()
-			p.look(group, demands)
-			continue
-		}
 		ctx, wake := context.WithCancel(context.Background())
-		group.sleepsUntil, group.wake = due, wake
+		group.sleepsUntil, group.wake = group.earliest(), wake
+		pause := group.sleepsUntil.Sub(p.conn.Clock.Now())
 		p.mu.Unlock()
-		_ = p.clock.Sleep(ctx, pause)
+		if pause > 0 {
+			_ = p.conn.Clock.Sleep(ctx, pause)
+		} else {
+			p.poll(ctx, group)
+		}
 		wake()
+	}
+}
+
+// poll reads the objects for all waiters, including those that arrive until the rate limit allows the request.
+func (p *Poller[T]) poll(ctx context.Context, group *pollGroup[T]) {
+	turn, err := p.conn.AwaitTurn(ctx)
+	if ctx.Err() != nil {
+		return // All waiters have left.
+	}
+	p.mu.Lock()
+	demands := group.take()
+	p.mu.Unlock()
+	switch {
+	case err != nil:
+		for _, d := range demands {
+			d.result <- pollResult[T]{err: err}
+		}
+	case len(demands) == 1:
+		p.readAlone(demands, func(ctx context.Context, id string) (*T, error) {
+			return p.source.Single(transport.WithTurn(ctx, turn), id)
+		})
+	case len(demands) > 1:
+		read := p.source.Single
+		if p.source.AfterMany != nil {
+			read = p.source.AfterMany
+		}
+		p.readAlone(p.readTogether(turn, group.key, demands), read)
 	}
 }
 
@@ -169,32 +191,11 @@ func (g *pollGroup[T]) take() []*demand[T] {
 	return taken
 }
 
-// look reads the objects for the waiters: in one request if there are several waiters, then alone for those without a result.
-func (p *Poller[T]) look(group *pollGroup[T], demands []*demand[T]) {
-	read := p.source.Single
-	if len(demands) > 1 {
-		demands = p.readTogether(group, demands)
-		if p.source.AfterMany != nil {
-			read = p.source.AfterMany
-		}
-	}
-	p.readAlone(demands, read)
-}
-
 // readTogether serves the waiters with one request, and returns those without a result.
-func (p *Poller[T]) readTogether(group *pollGroup[T], demands []*demand[T]) []*demand[T] {
-	ctx, sharing, cancel := sharedContext(demands)
+func (p *Poller[T]) readTogether(turn *transport.Turn, key string, demands []*demand[T]) []*demand[T] {
+	ctx, cancel := sharedContext(demands)
 	defer cancel()
-	if p.source.ManyIsAll {
-		ctx = transport.BeforeSending(ctx, func() {
-			sharing.join(func() []context.Context {
-				late := p.takeWaiting(group)
-				demands = append(demands, late...)
-				return contextsOf(late)
-			})
-		})
-	}
-	all, err := p.source.Many(ctx, group.key, idsOf(demands))
+	all, err := p.source.Many(transport.WithTurn(ctx, turn), key, idsOf(demands))
 	if err != nil {
 		tflog.Debug(ctx, "A look at several objects failed", map[string]any{"error": err.Error()})
 	}
@@ -239,54 +240,19 @@ func (p *Poller[T]) readAlone(demands []*demand[T], read func(context.Context, s
 	}
 }
 
-// takeWaiting removes and returns the waiters for the next poll.
-func (p *Poller[T]) takeWaiting(group *pollGroup[T]) []*demand[T] {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return group.take()
-}
-
-// waiters are those who share one response. The request is canceled when the last of them has left.
-type waiters struct {
-	count  atomic.Int64
-	cancel context.CancelFunc
-}
-
-// join adds waiters, unless all waiters have already left.
-func (w *waiters) join(others func() []context.Context) {
-	if w.count.Add(1) > 1 { // Counts as a waiter, so that the request is not canceled meanwhile.
-		w.add(others())
-	}
-	w.leave()
-}
-
-func (w *waiters) add(contexts []context.Context) {
-	w.count.Add(int64(len(contexts)))
-	for _, ctx := range contexts {
-		context.AfterFunc(ctx, w.leave)
-	}
-}
-
-func (w *waiters) leave() {
-	if w.count.Add(-1) == 0 {
-		w.cancel()
-	}
-}
-
 // sharedContext returns a context that is done when the last waiter has left.
-func sharedContext[T any](demands []*demand[T]) (context.Context, *waiters, context.CancelFunc) {
+func sharedContext[T any](demands []*demand[T]) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(demands[0].ctx))
-	sharing := &waiters{cancel: cancel}
-	sharing.add(contextsOf(demands))
-	return ctx, sharing, cancel
-}
-
-func contextsOf[T any](demands []*demand[T]) []context.Context {
-	contexts := make([]context.Context, len(demands))
-	for i, d := range demands {
-		contexts[i] = d.ctx
+	var waiting atomic.Int64
+	waiting.Store(int64(len(demands)))
+	for _, d := range demands {
+		context.AfterFunc(d.ctx, func() {
+			if waiting.Add(-1) == 0 {
+				cancel()
+			}
+		})
 	}
-	return contexts
+	return ctx, cancel
 }
 
 // idsOf returns the distinct IDs of the demands.

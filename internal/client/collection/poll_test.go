@@ -78,8 +78,8 @@ func (s *looked) many(ctx context.Context, _ string, ids []string) ([]thing, err
 	return all, s.manyErr
 }
 
-func (s *looked) poller() *Poller[thing] {
-	return NewPoller(clock.System, PollSource[thing]{
+func (s *looked) poller(t *testing.T) *Poller[thing] {
+	return NewPoller(inBubble(t, nil, 0), PollSource[thing]{
 		Single: s.single, Many: s.many, ID: func(t *thing) string { return t.id },
 		AfterWait: func(key string) {
 			s.mu.Lock()
@@ -102,7 +102,7 @@ func bubble(t *testing.T, test func(t *testing.T, s *looked, p *Poller[thing])) 
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newLooked()
-		p := s.poller()
+		p := s.poller(t)
 		test(t, s, p)
 		synctest.Wait()
 		if len(p.groups) > 0 {
@@ -330,53 +330,103 @@ func TestPoller_closeTellsOnceThatAWaitHasEnded(t *testing.T) {
 	})
 }
 
-// A rate limit delays the second request to 2s. The waiters that arrive until then share its response.
-func TestPoller_waitersUntilTheRequestIsSentShareIt(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		service := clienttest.NewBubbled(func(string) string { return `200 [{"id":"a"},{"id":"b"},{"id":"late"}]` })
-		conn := connected(t, transport.Config{
-			BaseURL: "https://agentyard.example", APIKey: clienttest.Key, RequestsPerSecond: 0.5, Clock: clock.System, Transport: service,
-		})
-		type record struct{ ID string }
-		list := func(ctx context.Context, _ string, _ []string) ([]record, error) {
-			all, err := transport.Call[[]record](ctx, conn, transport.Request{Op: transport.Operation{Name: "list", Method: http.MethodGet, Route: "/api/v0/things"}})
-			if err != nil {
-				return nil, err
-			}
-			return *all, nil
-		}
-		p := NewPoller(clock.System, PollSource[record]{Many: list, ManyIsAll: true, ID: func(r *record) string { return r.ID }})
-		if _, err := list(t.Context(), "", nil); err != nil {
-			t.Fatal(err)
-		}
-		var all sync.WaitGroup
-		next := func(ctx context.Context, id string, wantErr error) {
-			all.Go(func() {
-				got, err := p.Watch("", id).Next(ctx, half)
-				if !errors.Is(err, wantErr) || err == nil && got.ID != id {
-					t.Errorf("%s: got %+v, %v", id, got, err)
-				}
-			})
-		}
-		impatient, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		next(impatient, "a", context.DeadlineExceeded)
-		next(impatient, "b", context.DeadlineExceeded)
-		next(t.Context(), "b", nil)
-		time.Sleep(1200 * time.Millisecond)
-		next(t.Context(), "late", nil)
-		all.Wait()
-		service.Want(t, "0s GET /api/v0/things", "2s GET /api/v0/things")
+// inBubble returns a connection for a synctest bubble.
+func inBubble(t *testing.T, service http.RoundTripper, requestsPerSecond float64) *transport.Conn {
+	t.Helper()
+	return connected(t, transport.Config{
+		BaseURL: "https://agentyard.example", APIKey: clienttest.Key, RequestsPerSecond: requestsPerSecond, Clock: clock.System, Transport: service,
 	})
 }
 
-// Their request is already canceled.
-func TestWaiters_nobodyJoinsThoseWhoHaveLeft(t *testing.T) {
+// A rate limit delays the second request to 2s. How many wait then decides which request it is, and they share its response.
+func TestPoller_theRequestIsChosenWhenItsTurnHasCome(t *testing.T) {
 	t.Parallel()
-	w := &waiters{cancel: func() {}}
-	w.join(func() []context.Context {
-		t.Error("somebody joined")
-		return nil
+	type record struct{ ID string }
+	for name, tc := range map[string]struct {
+		late []string
+		want string
+	}{
+		"one":     {want: "2s GET /api/v0/things/b"},
+		"another": {[]string{"late"}, "2s GET /api/v0/things"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				service := clienttest.NewBubbled(func(call string) string {
+					if strings.HasSuffix(call, "/b") {
+						return `200 {"id":"b"}`
+					}
+					return `200 [{"id":"a"},{"id":"b"},{"id":"late"}]`
+				})
+				conn := inBubble(t, service, 0.5)
+				list := func(ctx context.Context, _ string, _ []string) ([]record, error) {
+					all, err := transport.Call[[]record](ctx, conn, transport.Request{Op: transport.Operation{Name: "list", Method: http.MethodGet, Route: "/api/v0/things"}})
+					if err != nil {
+						return nil, err
+					}
+					return *all, nil
+				}
+				single := func(ctx context.Context, id string) (*record, error) {
+					return transport.Call[record](ctx, conn, transport.Request{Op: transport.Operation{Name: "get", Method: http.MethodGet, Route: "/api/v0/things/{id}"}, Path: []string{id}})
+				}
+				p := NewPoller(conn, PollSource[record]{Single: single, Many: list, ID: func(r *record) string { return r.ID }})
+				if _, err := list(t.Context(), "", nil); err != nil {
+					t.Fatal(err)
+				}
+				var all sync.WaitGroup
+				next := func(ctx context.Context, id string, wantErr error) {
+					all.Go(func() {
+						got, err := p.Watch("", id).Next(ctx, half)
+						if !errors.Is(err, wantErr) || err == nil && got.ID != id {
+							t.Errorf("%s: got %+v, %v", id, got, err)
+						}
+					})
+				}
+				impatient, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				next(impatient, "a", context.DeadlineExceeded)
+				next(impatient, "b", context.DeadlineExceeded)
+				next(t.Context(), "b", nil)
+				time.Sleep(1200 * time.Millisecond)
+				for _, id := range tc.late {
+					next(t.Context(), id, nil)
+				}
+				all.Wait()
+				service.Want(t, "0s GET /api/v0/things", tc.want)
+			})
+		})
+	}
+}
+
+// Nobody waits for a turn that comes too late.
+func TestPoller_aTurnThatComesTooLateIsAnError(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		conn := inBubble(t, nil, 0.001)
+		if _, err := conn.AwaitTurn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		p := NewPoller(conn, PollSource[thing]{})
+		if _, err := p.Watch("", "a").Next(t.Context(), half); err == nil || !strings.Contains(err.Error(), "rate limit") {
+			t.Errorf("got %v", err)
+		}
+		synctest.Wait()
+	})
+}
+
+// The turn of waiters who have left goes to nobody, and does not end the group for those who come later.
+func TestPoller_aTurnOfThoseWhoHaveLeft(t *testing.T) {
+	bubble(t, func(t *testing.T, s *looked, p *Poller[thing]) {
+		p.conn = inBubble(t, nil, 0.5)
+		if _, err := p.conn.AwaitTurn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		impatient, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := p.Watch("", "a").Next(impatient, 0); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		mustNext(t, p.Watch("", "b"), 0)
+		s.want(t, "4s single b")
 	})
 }

@@ -29,7 +29,7 @@ func New(conn *transport.Conn, accounts *serviceaccounts.Client) *Client {
 	c := &Client{conn: conn, accounts: accounts}
 	// The first read of a collection is a GET. For more reads, a listing costs less.
 	c.listings = collection.NewShared(conn.Clock, 1, c.listForReads, (*Computer).Identifier, (*Computer).names)
-	c.polls = collection.NewPoller(conn.Clock, collection.PollSource[Computer]{
+	c.polls = collection.NewPoller(conn, collection.PollSource[Computer]{
 		Single: c.GetUncached,
 		Many: func(ctx context.Context, account string, _ []string) ([]Computer, error) {
 			return c.listForReads(ctx, account)

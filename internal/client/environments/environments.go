@@ -33,20 +33,19 @@ type Client struct {
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
 	c.listings = collection.NewShared(conn.Clock, 1, c.list, (*Environment).Identifier, (*Environment).names)
-	c.buildPolls = collection.NewPoller(conn.Clock, collection.PollSource[BuildStatus]{
+	c.buildPolls = collection.NewPoller(conn, collection.PollSource[BuildStatus]{
 		Single:    c.singleBuildStatus,
 		AfterMany: c.buildStatusFromRecord,
 		Many:      c.BuildStatuses,
 		ID:        (*BuildStatus).Identifier,
 		AfterWait: func(string) { c.listings.InvalidateAll() },
 	})
-	c.uncached = collection.NewPoller(conn.Clock, collection.PollSource[Environment]{
+	c.uncached = collection.NewPoller(conn, collection.PollSource[Environment]{
 		Single: c.GetUncached,
 		Many: func(ctx context.Context, account string, _ []string) ([]Environment, error) {
 			return c.list(ctx, account)
 		},
-		ManyIsAll: true,
-		ID:        (*Environment).Identifier,
+		ID: (*Environment).Identifier,
 	})
 	return c
 }

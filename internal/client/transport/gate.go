@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -47,6 +48,18 @@ type Passage struct {
 	shut int
 	// heldBack is how long the request has waited over all attempts, and patience is the limit.
 	heldBack, patience time.Duration
+}
+
+// Turn is permission to send one request. Its holder can decide which request when its turn has come.
+type Turn struct {
+	passage Passage
+	used    atomic.Bool
+}
+
+// AwaitTurn waits until the rate limit allows another request. The error is the context's or says that this takes too long.
+func (c *Conn) AwaitTurn(ctx context.Context) (*Turn, error) {
+	turn := &Turn{passage: newPassage(ctx)}
+	return turn, c.Gate.Enter(ctx, &turn.passage)
 }
 
 // NewGate returns an open gate; requestsPerSecond 0 means no limit.
@@ -140,7 +153,8 @@ func (g *Gate) refused(p *Passage, requested time.Duration) time.Duration {
 		g.fruitless++
 	}
 	// Jitter, so that clients that were rejected together do not retry together.
-	g.until = latest(g.until, now.Add(requested+time.Duration(g.random()*float64(requested)/10)))
+	spacing := time.Duration(float64(time.Second) / float64(g.limiter.Limit()))
+	g.until = latest(g.until, now.Add(requested+time.Duration(g.random()*float64(spacing))))
 	return g.until.Sub(now)
 }
 

@@ -219,7 +219,7 @@ func TestGate_isSpread(t *testing.T) {
 	for _, random := range []float64{0, 0.5, 1} {
 		clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
 		g := NewGate(clk, func() float64 { return random }, noBackoff, 0)
-		if held, want := g.refused(&Passage{}, 10*time.Second), 10*time.Second+time.Duration(random*float64(time.Second)); held != want {
+		if held, want := g.refused(&Passage{}, 10*time.Second), 10*time.Second+time.Duration(random*float64(time.Second)/float64(firstRate)); held != want {
 			t.Errorf("random %v: the gate is shut for %v, want %v", random, held, want)
 		}
 	}

@@ -48,23 +48,23 @@ type attempts struct {
 	atLeast time.Duration
 	// refusal is the last response if it was a 429, in case there is no further attempt.
 	refusal *APIError
-	// sending is called before each attempt; it may be nil.
-	sending func()
+	// turn is what the first attempt passes the gate with; it may be nil.
+	turn *Turn
 }
 
 type (
 	attemptsKey struct{}
-	sendingKey  struct{}
+	turnKey     struct{}
 )
 
-// BeforeSending returns a context whose request calls sending right before each attempt, which may be long after the call.
-func BeforeSending(ctx context.Context, sending func()) context.Context {
-	return context.WithValue(ctx, sendingKey{}, sending)
+// WithTurn returns a context whose first request does not wait for the rate limit.
+func WithTurn(ctx context.Context, turn *Turn) context.Context {
+	return context.WithValue(ctx, turnKey{}, turn)
 }
 
 func withAttempts(ctx context.Context, repeatable bool) context.Context {
 	state := &attempts{caller: ctx, repeatable: repeatable, passage: newPassage(ctx)}
-	state.sending, _ = ctx.Value(sendingKey{}).(func())
+	state.turn, _ = ctx.Value(turnKey{}).(*Turn)
 	// GotConn is called after the TLS handshake. If an attempt fails before that, nothing was sent.
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { state.connected.Store(true) }}
 	return context.WithValue(httptrace.WithClientTrace(ctx, trace), attemptsKey{}, state)
@@ -115,13 +115,11 @@ func (p *retryPolicy) pause(req *http.Request) error {
 
 // enter waits until the gate lets the next attempt pass.
 func (a *attempts) enter(g *Gate) error {
-	if err := g.Enter(a.caller, &a.passage); err != nil {
-		return err
+	if a.turn != nil && a.turn.used.CompareAndSwap(false, true) {
+		a.passage = a.turn.passage
+		return nil
 	}
-	if a.sending != nil {
-		a.sending()
-	}
-	return nil
+	return g.Enter(a.caller, &a.passage)
 }
 
 func (a *attempts) mayRepeat(resp *http.Response, err error) bool {
