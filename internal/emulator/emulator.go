@@ -253,7 +253,7 @@ func (e *Emulator) listen(ctx context.Context) error {
 	base := func(net.Listener) context.Context { return ctx }
 	problems := slog.NewLogLogger(e.log.Handler(), slog.LevelError)
 	e.apiServer = &http.Server{
-		Handler: e.whileRunning(e.serve), BaseContext: base, ErrorLog: problems, ReadHeaderTimeout: 30 * time.Second,
+		Handler: e.Handler(), BaseContext: base, ErrorLog: problems, ReadHeaderTimeout: 30 * time.Second,
 	}
 	e.filesServer = &http.Server{
 		Handler: e.whileRunning(e.serveFiles), BaseContext: base, ErrorLog: problems, ReadHeaderTimeout: 30 * time.Second,
@@ -285,6 +285,9 @@ func (e *Emulator) whileRunning(handle http.HandlerFunc) http.HandlerFunc {
 		handle(w, r)
 	}
 }
+
+// Handler is what answers requests to the API, for tests without a network.
+func (e *Emulator) Handler() http.Handler { return e.whileRunning(e.serve) }
 
 // URL is the base address of the API, without a trailing slash.
 func (e *Emulator) URL() string { return "http://" + reachable(e.apiListener.Addr()) }
