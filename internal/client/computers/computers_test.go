@@ -244,25 +244,6 @@ func TestRequests_sendOnlyWhatIsSet(t *testing.T) {
 	}
 }
 
-func TestMillis(t *testing.T) {
-	t.Parallel()
-	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	for text, want := range map[string]time.Time{
-		`1772323200000`: at, `1772323200000.0`: at, `1.7723232e12`: at, `"1772323200000"`: at, `"2026-03-01T01:00:00+01:00"`: at, `null`: {}, `""`: {}, `0`: {},
-	} {
-		var m transport.Millis
-		if err := json.Unmarshal([]byte(text), &m); err != nil || !m.Time().Equal(want) {
-			t.Errorf("%s: got %v, %v", text, m.Time(), err)
-		}
-	}
-	for _, text := range []string{`"soon"`, `{}`, `true`} {
-		var m transport.Millis
-		if json.Unmarshal([]byte(text), &m) == nil {
-			t.Errorf("%s is accepted", text)
-		}
-	}
-}
-
 func TestComputer_SetUpFailed(t *testing.T) {
 	t.Parallel()
 	failed := ProvisioningStep{ID: "create-computer", Status: StepFailed, Error: "no disk"}

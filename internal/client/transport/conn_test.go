@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -207,19 +206,15 @@ func TestAPIError_saysThatThePauseIsTooLong(t *testing.T) {
 
 func TestRequest_saysWhoAsks(t *testing.T) {
 	t.Parallel()
-	c, rec, clk := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 		clienttest.RespondJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
 	})
-	nameless, err := New(Config{BaseURL: c.base.String(), APIKey: clienttest.Key, Clock: clk})
-	clienttest.Must(t, err)
-	for want, caller := range map[string]*Conn{"test/1": c, "Go-http-client/1.1": nameless} {
-		if _, err := getSample(t.Context(), caller); err != nil {
-			t.Fatal(err)
-		}
-		r := rec.Requests[len(rec.Requests)-1]
-		if got := r.Header.Get("User-Agent"); got != want || r.Header.Get("Content-Type") != "" || r.Header.Get("Accept") != "application/json" || strings.Contains(r.RequestURI, "?") {
-			t.Errorf("%s with the headers %v, want the agent %q", r.RequestURI, r.Header, want)
-		}
+	if _, err := getSample(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	r := rec.Requests[0]
+	if r.Header.Get("User-Agent") != "test/1" || r.Header.Get("Content-Type") != "" || r.Header.Get("Accept") != "application/json" || strings.Contains(r.RequestURI, "?") {
+		t.Errorf("%s with the headers %v", r.RequestURI, r.Header)
 	}
 }
 
@@ -241,6 +236,19 @@ func TestBackoff_growsAndIsBounded(t *testing.T) {
 		if want := time.Duration((1 + random) * float64(maxBackoff/2)); before != want {
 			t.Errorf("random %v: the last pause is %v, want %v", random, before, want)
 		}
+	}
+}
+
+func TestBackOff_endsWithTheRetries(t *testing.T) {
+	t.Parallel()
+	c, _, clk := serve(t, nil)
+	for failed, want := range []bool{true, true, true, false} {
+		if again, err := c.BackOff(t.Context(), failed); again != want || err != nil {
+			t.Errorf("after %d failures: %t, %v", failed, again, err)
+		}
+	}
+	if len(clk.Sleeps()) != 3 {
+		t.Errorf("slept %v", clk.Sleeps())
 	}
 }
 
@@ -319,29 +327,13 @@ func TestTarget_takesAValueForEachPlaceholder(t *testing.T) {
 	}
 }
 
-// A response is read up to a limit, so that it cannot exhaust the memory.
-func TestReadAnswer_isBounded(t *testing.T) {
+func TestSetIf(t *testing.T) {
 	t.Parallel()
-	for size, want := range map[int]string{maxBody: "", maxBody + 1: "the response (status 200) is larger than 67108864 bytes"} {
-		blank := io.NopCloser(bytes.NewReader(bytes.Repeat([]byte(" "), size)))
-		body, err := ReadBody(&http.Response{StatusCode: 200, Body: blank}, EmptyOrJSON)
-		if want == "" && (err != nil || len(body) != size) || want != "" && (err == nil || err.Error() != want) {
-			t.Errorf("%d bytes: read %d, %v", size, len(body), err)
-		}
-	}
-}
-
-// The error for a page instead of JSON has its content type.
-func TestExchange_describesAPage(t *testing.T) {
-	t.Parallel()
-	for want, kind := range map[string][]string{"status 200, text/html, 6 bytes": {"text/html"}, "status 200, no content type, 6 bytes": nil} {
-		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-			w.Header()["Content-Type"] = kind
-			_, _ = io.WriteString(w, "<html>")
-		})
-		if _, err := getSample(t.Context(), c); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %q", err, want)
-		}
+	q := url.Values{}
+	SetIf(q, "a", "")
+	SetIf(q, "b", "x")
+	if q.Encode() != "b=x" {
+		t.Errorf("got %v", q)
 	}
 }
 
@@ -472,10 +464,14 @@ func TestLog_holdsNoSecret(t *testing.T) {
 
 func TestUnconfigured(t *testing.T) {
 	t.Parallel()
-	c := NewUnconfigured("base_url", clock.System)
-	_, err := getSample(context.Background(), c)
-	var missing *UnconfiguredError
-	if !errors.As(err, &missing) || missing.Setting != "base_url" {
-		t.Errorf("got %#v", err)
+	for setting, want := range map[string]string{
+		"base_url": "the provider's base_url is not known yet; apply what base_url depends on first",
+		"":         "the provider is not configured",
+	} {
+		_, err := getSample(t.Context(), NewUnconfigured(setting, clock.System))
+		var missing *UnconfiguredError
+		if !errors.As(err, &missing) || err.Error() != want {
+			t.Errorf("got %#v", err)
+		}
 	}
 }

@@ -67,6 +67,41 @@ func TestExchange_nothingIsRepeatedAfterTheContext(t *testing.T) {
 	}
 }
 
+// The error of a request has the end of its context, and the fault only where there was no end.
+func TestExchange_tellsTheEndOfTheContext(t *testing.T) {
+	t.Parallel()
+	for name, start := range clienttest.Ending(t) {
+		ctx, end := start()
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+			if n > 1 {
+				end()
+			}
+			clienttest.Drop(w)
+		})
+		if _, err := c.Exchange(ctx, aWrite, OnlyJSON); err == nil || err.Error() != "createThing (POST /thing) failed: EOF" {
+			t.Errorf("%s: before the end: %v", name, err)
+		}
+		if _, err := c.Exchange(ctx, aWrite, OnlyJSON); !errors.Is(err, ctx.Err()) || !strings.HasSuffix(err.Error(), ctx.Err().Error()+" (EOF)") {
+			t.Errorf("%s: after the end: %v", name, err)
+		}
+	}
+}
+
+func TestOutlive(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithCancel(t.Context())
+		longer, cancel := Outlive(ctx)
+		defer cancel()
+		end()
+		started := time.Now()
+		<-longer.Done()
+		if outlived := time.Since(started); outlived != 15*time.Second {
+			t.Errorf("the context ended after %v", outlived)
+		}
+	})
+}
+
 func TestExchange_aReadEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	for name, start := range clienttest.Ending(t) {

@@ -1,8 +1,6 @@
 package transport
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -21,19 +19,14 @@ func (m Millis) Time() time.Time {
 
 // UnmarshalJSON accepts a number with or without a fraction, a string with a number, an RFC 3339 string, and null.
 func (m *Millis) UnmarshalJSON(data []byte) error {
-	text := string(bytes.TrimSpace(data))
-	if text == "null" || text == `""` {
+	text := TextOrJSON(data)
+	if text == "null" || text == "" {
 		*m = 0
 		return nil
 	}
-	if text != "" && text[0] == '"' {
-		if err := json.Unmarshal(data, &text); err != nil {
-			return err
-		}
-		if at, err := time.Parse(time.RFC3339, text); err == nil {
-			*m = Millis(at.UnixMilli())
-			return nil
-		}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		*m = Millis(at.UnixMilli())
+		return nil
 	}
 	number, err := strconv.ParseFloat(text, 64)
 	if err != nil {

@@ -125,11 +125,11 @@ func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*Respons
 
 // apiFor returns the client with the operation's timeout.
 func (c *Conn) apiFor(op Operation) *retryablehttp.Client {
-	if !op.Slow || c.api.HTTPClient.Timeout >= slowTime {
+	if !op.Slow {
 		return c.api
 	}
 	once := *c.api.HTTPClient
-	once.Timeout = slowTime
+	once.Timeout = max(once.Timeout, slowTime)
 	return c.repeating(&once)
 }
 
@@ -164,6 +164,7 @@ func (c *Conn) send(ctx context.Context, r Request, api *retryablehttp.Client, r
 		}
 		return nil, state.failure(err)
 	}
+	resp.Request = req.Request // Not every http.RoundTripper sets it.
 	return resp, nil
 }
 
@@ -172,10 +173,7 @@ func (c *Conn) Refusal(op Operation, resp *http.Response, body []byte) *APIError
 	failed := newAPIError(op, resp, body)
 	requested, _ := c.Retry.retryAfter(resp.Header)
 	failed.TooLong = requested > maxRetryAfter
-	if resp.Request != nil {
-		state := attemptsIn(resp.Request.Context())
-		failed.Repeated = state != nil && state.actedBefore
-	}
+	failed.Repeated = attemptsIn(resp.Request.Context()).actedBefore
 	return failed
 }
 
@@ -205,9 +203,7 @@ func (c *Conn) newRequest(ctx context.Context, r Request) (*retryablehttp.Reques
 	}
 	req.Header.Set("Authorization", "Bearer "+c.apiKey)
 	req.Header.Set("Accept", cmp.Or(r.Accept, "application/json"))
-	if c.userAgent != "" {
-		req.Header.Set("User-Agent", c.userAgent)
-	}
+	req.Header.Set("User-Agent", c.userAgent)
 	if payload != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"encoding/xml"
@@ -140,9 +141,7 @@ func (c *Conn) SendToStorage(ctx context.Context, act, address string, newReques
 		if err != nil {
 			return nil, &StorageError{Act: act, Err: WithoutURL(err)}
 		}
-		if c.userAgent != "" {
-			req.Header.Set("User-Agent", c.userAgent)
-		}
+		req.Header.Set("User-Agent", c.userAgent)
 		resp, err := c.storage.Do(req) //nolint:bodyclose // Closed by storageFailure, or by the caller.
 		if err == nil && resp.StatusCode < 300 {
 			return resp.Body, nil
@@ -183,13 +182,9 @@ func storageFailure(act string, resp *http.Response, err error) *StorageError {
 		Detail  string `json:"detail" xml:"-"`
 		Message string `json:"message" xml:"Message"`
 	}
-	if json.Unmarshal(body, &text) != nil {
-		_ = xml.Unmarshal(body, &text)
-	}
-	if text.Detail == "" {
-		text.Detail = text.Message
-	}
-	return &StorageError{Act: act, Status: resp.StatusCode, Detail: text.Detail}
+	_ = json.Unmarshal(body, &text)
+	_ = xml.Unmarshal(body, &text)
+	return &StorageError{Act: act, Status: resp.StatusCode, Detail: cmp.Or(text.Detail, text.Message)}
 }
 
 // ChangedFileError says that a file's size changed during its upload.

@@ -181,6 +181,82 @@ func TestIdleLimited_dial(t *testing.T) {
 	})
 }
 
+func TestDownload_isRepeated(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		status                 int
+		header, body, wantText string
+		requests               int
+	}{
+		"500":              {500, "", "", "the file storage returned 500 for the download", 4},
+		"503":              {503, "", "", "the file storage returned 503 for the download", 4},
+		"dropped":          {0, "", "", "the file download failed: EOF", 4},
+		"403 JSON":         {403, "", `{"detail":"The form has expired.","message":"no"}`, "the file storage returned 403 for the download: The form has expired.", 1},
+		"403 JSON message": {403, "", `{"message":"No such file."}`, "the file storage returned 403 for the download: No such file.", 1},
+		"403 XML": {403, "", `<Error><Code>X</Code><Message>Signature wrong.</Message><StringToSign>s3cret</StringToSign></Error>`,
+			"the file storage returned 403 for the download: Signature wrong.", 1},
+		"300":                 {300, "", "", "the file storage returned 300 for the download", 1},
+		"redirect":            {307, "http://elsewhere.example/?sig=s3cret", "", "the file storage returned 307 for the download", 1},
+		"redirect to nowhere": {307, "http://[s3cret", "", "the file storage returned 307 for the download", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fault := func(w http.ResponseWriter) {
+				if tc.status == 0 {
+					clienttest.Drop(w)
+				}
+				w.Header().Set("Location", tc.header)
+				w.WriteHeader(tc.status)
+				_, _ = io.WriteString(w, tc.body)
+			}
+			c, _, clk := serve(t, nil)
+			always := clienttest.ServeStorage(t, func(w http.ResponseWriter, _ *http.Request, _ int) { fault(w) })
+			_, err := c.OpenDownload(t.Context(), always.URL+"/get?sig=s3cret")
+			var failure *StorageError
+			if !errors.As(err, &failure) || err.Error() != tc.wantText {
+				t.Errorf("the error is %v", err)
+			}
+			if requests, _ := always.Seen(); len(requests) != tc.requests || len(clk.Sleeps()) != tc.requests-1 {
+				t.Errorf("%d requests with %d pauses, want %d requests", len(requests), len(clk.Sleeps()), tc.requests)
+			}
+			if tc.requests == 1 {
+				return
+			}
+			once := clienttest.ServeStorage(t, func(w http.ResponseWriter, r *http.Request, n int) {
+				if n == 1 {
+					fault(w)
+					return
+				}
+				clienttest.NoContent(w, r, n)
+			})
+			stored, err := c.OpenDownload(t.Context(), once.URL)
+			if err != nil {
+				t.Fatalf("a fault that passes: %v", err)
+			}
+			_ = stored.Close()
+		})
+	}
+}
+
+func TestDownload_onlyOverHTTPS(t *testing.T) {
+	t.Parallel()
+	c, _, _ := serve(t, nil)
+	for address, want := range map[string]string{
+		"http://files.example/get?sig=s3cret": "the file download failed: the service returned a signed URL with plain http to files.example; set allow_insecure_http = true in the provider block if you trust the network",
+		"ftp://files.example/get":             "the file download failed: the service returned a signed URL that is not an http or https URL",
+		"://":                                 "the file download failed: the service returned a signed URL that is not an http or https URL",
+		"/get":                                "the file download failed: the service returned a signed URL that is not an http or https URL",
+	} {
+		if _, err := c.OpenDownload(t.Context(), address); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	clienttest.Must(t, c.CheckSignedURL("https://files.example/get"))
+	clienttest.Must(t, c.CheckSignedURL("http://127.0.0.1/get"))
+	c.AllowInsecureHTTP = true
+	clienttest.Must(t, c.CheckSignedURL("http://files.example/get"))
+}
+
 func TestNewTransferClient(t *testing.T) {
 	t.Parallel()
 	transport := newTransferClient(idleTime).Transport.(signedLocations).RoundTripper.(*http.Transport)

@@ -1,0 +1,171 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+)
+
+// If the response to an update has no object, the object is read, and must be as requested.
+func TestPatchObject_readsBack(t *testing.T) {
+	t.Parallel()
+	const renamed = `{"id":"t1","name":"new"}`
+	for name, tc := range map[string]struct {
+		answer, stored string
+		wantErr        string // Empty for success.
+	}{
+		"the object":              {answer: "200 " + renamed},
+		"the object, wrapped":     {answer: `200 {"thing":` + renamed + `}`},
+		"an ID in another case":   {answer: `200 {"id":"T1","name":"new"}`},
+		"a refusal":               {answer: `409 {"detail":"no"}`, wantErr: "returned 409: no"},
+		"nothing":                 {answer: "200 ", stored: renamed},
+		"an empty object":         {answer: "200 {}", stored: `{"thing":` + renamed + `}`},
+		"a page":                  {answer: "200 <html>", stored: renamed},
+		"nothing, and no change":  {answer: "200 {}", stored: `{"id":"t1","name":"old"}`, wantErr: "read back differs"},
+		"nothing, and none again": {answer: "200 {}", stored: `{}`, wantErr: "read the object back"},
+		"another object":          {answer: `200 {"id":"t2","name":"new"}`, wantErr: "it contains t2 instead of t1"},
+		"no name":                 {answer: `200 {"id":"t1"}`, wantErr: "the field name is missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+				if r.Method == http.MethodPatch {
+					clienttest.Say(w, tc.answer)
+					return
+				}
+				clienttest.RespondJSON(w, 200, tc.stored)
+			})
+			patch, get := aChange, aRead
+			patch.Noun, get.Noun = "thing", "thing"
+			read := func(ctx context.Context) (*sample, error) { return CallObject[sample](ctx, c, get, "t1") }
+			got, err := PatchObject(t.Context(), c, patch, "t1", read, func(s *sample) bool { return s.Name == "new" })
+			if (err == nil) != (tc.wantErr == "") || err == nil && got.Name != "new" {
+				t.Errorf("got %+v, %v", got, err)
+			}
+			clienttest.WantText(t, err, tc.wantErr)
+			reads := 0
+			if tc.stored != "" {
+				reads = 1
+			}
+			rec.WantCount(t, http.MethodGet, reads)
+			rec.WantCount(t, http.MethodPatch, 1)
+		})
+	}
+}
+
+func TestCallList(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{
+		`[{"id":"a","name":"n"}]`:                        "a",
+		` [{"id":"a","name":"n"},{"id":"b","name":"n"}]`: "a b",
+		`{"things":[{"id":"a","name":"n"}]}`:             "a",
+		`{"things":null}`:                                "",
+		`[]`:                                             "",
+		`{"others":[]}`:                                  "unexpected response: the field things is missing",
+		`{"things":7}`:                                   "unexpected response: it has the wrong type, number",
+		`7`:                                              "unexpected response: it has the wrong type, number",
+		`[{"id":"a","name":7}]`:                          "unexpected response: the field Name has the wrong type, number",
+		`[{"id":"a","createdAt":"soon"}]`:                `unexpected response: "soon" is not a timestamp`,
+		`[{"id":"a","name":"n"},{"name":"n"}]`:           "unexpected response: object 2 of the list is invalid: it has no ID",
+		`[{"id":"a"}]`:                                   "unexpected response: object 1 of the list is invalid: the field name is missing",
+		`<html>`:                                         "it may come from another server at base_url",
+	} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, answer) })
+		objects, err := CallList[sample](t.Context(), c, aRead, "things")
+		var ids []string
+		for _, object := range objects {
+			ids = append(ids, object.ID)
+		}
+		got := strings.Join(ids, " ")
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want && (err == nil || !strings.HasSuffix(got, want)) {
+			t.Errorf("%s: got %q, want %q", answer, got, want)
+		}
+	}
+}
+
+// A page of another server does not count as success where a body matters.
+func TestReadBody(t *testing.T) {
+	t.Parallel()
+	for body, accepts := range map[string]map[Body]bool{
+		"":       {AnyBody: true, EmptyOrJSON: true, OnlyJSON: false},
+		" {}":    {AnyBody: true, EmptyOrJSON: true, OnlyJSON: true},
+		"[]":     {AnyBody: true, EmptyOrJSON: true, OnlyJSON: true},
+		"7":      {AnyBody: true, EmptyOrJSON: false, OnlyJSON: true},
+		"<html>": {AnyBody: true, EmptyOrJSON: false, OnlyJSON: false},
+	} {
+		for accepted, want := range accepts {
+			got, err := ReadBody(&http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(body))}, accepted)
+			if (err == nil) != want || want && string(got) != body {
+				t.Errorf("%q, %d: got %q, %v", body, accepted, got, err)
+			}
+		}
+	}
+}
+
+// A response is read up to a limit, so that it cannot exhaust the memory.
+func TestReadAnswer_isBounded(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[int]string{maxBody: "", maxBody + 1: "the response (status 200) is larger than 67108864 bytes"} {
+		blank := io.NopCloser(bytes.NewReader(bytes.Repeat([]byte(" "), size)))
+		body, err := ReadBody(&http.Response{StatusCode: 200, Body: blank}, EmptyOrJSON)
+		if want == "" && (err != nil || len(body) != size) || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%d bytes: read %d, %v", size, len(body), err)
+		}
+	}
+}
+
+// The error for a page instead of JSON has its content type.
+func TestExchange_describesAPage(t *testing.T) {
+	t.Parallel()
+	for want, kind := range map[string][]string{"status 200, text/html, 6 bytes": {"text/html"}, "status 200, no content type, 6 bytes": nil} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			w.Header()["Content-Type"] = kind
+			_, _ = io.WriteString(w, "<html>")
+		})
+		if _, err := getSample(t.Context(), c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+func TestMillis(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Time{
+		`1772323200000`: at, `1772323200000.0`: at, `1.7723232e12`: at, `"1772323200000"`: at, `"2026-03-01T01:00:00+01:00"`: at, `null`: {}, `""`: {}, `0`: {},
+	} {
+		var m Millis
+		if err := json.Unmarshal([]byte(text), &m); err != nil || !m.Time().Equal(want) {
+			t.Errorf("%s: got %v, %v", text, m.Time(), err)
+		}
+	}
+	for _, text := range []string{`"soon"`, `{}`, `true`} {
+		var m Millis
+		if json.Unmarshal([]byte(text), &m) == nil {
+			t.Errorf("%s is accepted", text)
+		}
+	}
+}
+
+func TestMetadata(t *testing.T) {
+	t.Parallel()
+	var got Metadata
+	err := json.Unmarshal([]byte(`{"text":"a","number":1,"object":{"b": [true]}}`), &got)
+	if want := (Metadata{"text": "a", "number": "1", "object": `{"b":[true]}`}); err != nil || !maps.Equal(got, want) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if err := json.Unmarshal([]byte(`["a"]`), &got); err == nil || err.Error() != "the metadata is not an object" {
+		t.Errorf("a list: %v", err)
+	}
+}
