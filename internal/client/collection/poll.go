@@ -159,16 +159,16 @@ func (p *Poller[T]) poll(ctx context.Context, group *pollGroup[T]) {
 		for _, d := range demands {
 			d.result <- pollResult[T]{err: err}
 		}
-	case len(demands) == 1:
-		p.readAlone(demands, func(ctx context.Context, id string) (*T, error) {
-			return p.source.Single(transport.WithTurn(ctx, turn), id)
-		})
 	case len(demands) > 1:
 		read := p.source.Single
 		if p.source.AfterMany != nil {
 			read = p.source.AfterMany
 		}
 		p.readAlone(p.readTogether(turn, group.key, demands), read)
+	default:
+		p.readAlone(demands, func(ctx context.Context, id string) (*T, error) {
+			return p.source.Single(transport.WithTurn(ctx, turn), id)
+		})
 	}
 }
 
