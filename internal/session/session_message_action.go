@@ -46,7 +46,8 @@ func (a *sessionMessageAction) Schema(ctx context.Context, _ action.SchemaReques
 		MarkdownDescription: "Sends a message to the agent of a session, such as its task, and optionally waits for the answer. " + sessionText + "\n\n" +
 			"**Once.** Each invocation sends the message at most once. If the response is lost, the action looks for the message in the session. " +
 			"If it is not there, the action fails.\n\n" +
-			"**Trigger.** With Terraform 1.16 and newer, the `action_trigger` of the session itself can invoke the action, with `session_id = caller.id`." + crud.WeakEvidence,
+			"**Trigger.** With Terraform 1.16 and newer, the `action_trigger` of the session itself can also invoke the action, with `session_id = caller.id`. " +
+			"Terraform then stores the session in the state only after the action, so a run that is killed before loses the session. The example does not have this problem." + crud.WeakEvidence,
 		Attributes: map[string]schema.Attribute{
 			"session_id": schema.StringAttribute{
 				Required:            true,
