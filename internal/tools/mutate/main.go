@@ -78,8 +78,9 @@ func unleash(ctx context.Context, gremlins, folder, result string) error {
 	if err != nil {
 		return err
 	}
-	// Ten times what the unchanged tests take leaves room on a busy machine; what still times out counts as not killed.
-	cmd := exec.CommandContext(ctx, gremlins, "unleash", "--workers", "1", "--timeout-coefficient", "10",
+	// This many times what the unchanged tests take leaves room to compile on a busy machine. What still times out counts as
+	// not killed.
+	cmd := exec.CommandContext(ctx, gremlins, "unleash", "--workers", "1", "--timeout-coefficient", "30",
 		"--output-statuses", "lt", "--output", result, "./"+folder)
 	// A cached result says nothing about how long tests take, and a finding of vet is no failed test.
 	cmd.Env = append(os.Environ(), "PATH="+shim+string(os.PathListSeparator)+os.Getenv("PATH"), "GOFLAGS="+os.Getenv("GOFLAGS")+" -count=1 -vet=off")
