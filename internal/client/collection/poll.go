@@ -164,7 +164,7 @@ func (p *Poller[T]) poll(ctx context.Context, group *pollGroup[T]) {
 		if p.source.AfterMany != nil {
 			read = p.source.AfterMany
 		}
-		p.readAlone(p.readTogether(turn, group.key, demands), read)
+		p.readAlone(p.readTogether(turn, group.key, demands), read) //nolint:contextcheck // It has the contexts of its waiters.
 	default:
 		p.readAlone(demands, func(ctx context.Context, id string) (*T, error) {
 			return p.source.Single(transport.WithTurn(ctx, turn), id)

@@ -33,8 +33,6 @@ type Shared[T any] struct {
 	mu          sync.Mutex
 	collections map[string]*collection[T]
 	inventories map[string]*inventory[T]
-	// first is the key that IsFirst was called with first.
-	first *string
 }
 
 // collection caches the reads of a collection since the last write.
@@ -138,16 +136,6 @@ func (s *Shared[T]) LookupTwice(ctx context.Context, key, id string) (*T, error)
 	}
 	s.mu.Unlock()
 	return s.Lookup(ctx, key, id)
-}
-
-// IsFirst reports whether it has been called with no other key.
-func (s *Shared[T]) IsFirst(key string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.first == nil {
-		s.first = &key
-	}
-	return *s.first == key
 }
 
 // Find returns the objects with a name from the shared listing.

@@ -306,13 +306,3 @@ func TestShared_listedStartsNoListing(t *testing.T) {
 		}
 	})
 }
-
-func TestShared_isFirst(t *testing.T) {
-	t.Parallel()
-	s := NewShared[thing](clock.System, 0, nil, nil, nil)
-	for i, want := range []bool{true, false, true} {
-		if got := s.IsFirst([]string{"a", "b"}[i%2]); got != want {
-			t.Errorf("call %d: got %v", i+1, got)
-		}
-	}
-}

@@ -91,16 +91,9 @@ func (c *Client) listForReads(ctx context.Context, computer string) ([]Session, 
 }
 
 // Get reads one session of a computer from a listing that the reads of a plan share, because only listings always have the
-// settings. That is the listing of the computer or, for the second computer and all others, the one of all sessions: the first
-// listing of a computer can take a minute. A session that is not listed is read alone. If it does not exist, the error is a
-// *GoneError, or a *NotYetVisibleError if the session is new.
+// settings. A session that is not listed is read alone. If it does not exist, the error is a *GoneError, or a
+// *NotYetVisibleError if the session is new.
 func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Time) (*Session, error) {
-	if !c.listings.IsFirst(computer) {
-		listed, err := c.listings.Lookup(ctx, "", id)
-		if listed != nil || err != nil && !collection.CannotList(err) {
-			return listed, err
-		}
-	}
 	found, err := c.listings.Get(ctx, computer, id, func(ctx context.Context) (*Session, error) {
 		read := c.GetUncached
 		if c.isYoung(createdAt) {
