@@ -34,6 +34,9 @@ type Advice map[int]string
 // AtStatus maps a status to the attribute at fault.
 type AtStatus map[int]path.Path
 
+// Again is how to repeat what failed, such as "invoke the action again". Defaults to "run again".
+type Again string
+
 // Existing returns what else to do about an existing object, besides importing it.
 type Existing func(*create.ExistsError) string
 
@@ -45,6 +48,7 @@ func (o Options) addTo(f *failure) {
 func (a Advice) addTo(f *failure)   { maps.Copy(f.advice, a) }
 func (a AtStatus) addTo(f *failure) { maps.Copy(f.atStatus, a) }
 func (e Existing) addTo(f *failure) { f.existing = e }
+func (a Again) addTo(f *failure)    { f.again = a }
 
 type failure struct {
 	verb, object string
@@ -54,6 +58,7 @@ type failure struct {
 	advice       Advice
 	atStatus     AtStatus
 	existing     Existing
+	again        Again
 }
 
 // For returns an error that verb ("create") failed on object ("computer"), with the cause and a remedy. It returns nothing if
@@ -81,7 +86,7 @@ func Remedy(verb, object string, err error, options ...Option) string {
 }
 
 func newFailure(verb, object string, err error, options []Option) *failure {
-	f := &failure{verb: verb, object: object, err: err, fields: Fields{}, advice: Advice{}, atStatus: AtStatus{}}
+	f := &failure{verb: verb, object: object, err: err, again: "run again", fields: Fields{}, advice: Advice{}, atStatus: AtStatus{}}
 	Options(options).addTo(f)
 	return f
 }
@@ -93,6 +98,7 @@ func (f *failure) remedy() (string, path.Path) {
 	var missing *transport.UnconfiguredError
 	var api *transport.APIError
 	var response *transport.ResponseError
+	var large *transport.TooLargeError
 	var transport *transport.TransportError
 	var entry *organization.EntryError
 	var conflict *organization.LimitConflictError
@@ -123,13 +129,15 @@ func (f *failure) remedy() (string, path.Path) {
 	case errors.As(f.err, &api):
 		return f.afterResponse(api)
 	case errors.Is(f.err, context.Canceled):
-		return phrase.Join("The run was interrupted.", cmp.Or(f.mayHaveActed(), "Run again to continue.")), path.Empty()
+		return phrase.Join("The run was interrupted.", cmp.Or(f.mayHaveActed(), "To continue, "+string(f.again)+".")), path.Empty()
 	case deadlineIn(f.err) != "":
-		return phrase.Join(deadlineIn(f.err), cmp.Or(f.mayHaveActed(), "Then run again.")), path.Empty()
+		return phrase.Join(deadlineIn(f.err), cmp.Or(f.mayHaveActed(), "Then "+string(f.again)+".")), path.Empty()
+	case errors.As(f.err, &large):
+		return "Read less, for example with max_results.", path.Empty()
 	case errors.As(f.err, &response):
 		return phrase.Join("The state was not changed.", checkConnection, f.mayHaveActed()), path.Empty()
 	case errors.As(f.err, &transport):
-		return phrase.Join(checkConnection, cmp.Or(f.mayHaveActed(), "Then run again.")), path.Empty()
+		return phrase.Join(checkConnection, cmp.Or(f.mayHaveActed(), "Then "+string(f.again)+".")), path.Empty()
 	}
 	return "", path.Empty()
 }
@@ -383,7 +391,7 @@ func (f *failure) mayHaveActed() string {
 	if !acted {
 		return ""
 	}
-	return "The service may have completed the request. It is safe to run again."
+	return "The service may have completed the request. It is safe to " + string(f.again) + "."
 }
 
 // all returns every error of a type in err's tree, because several requests may have failed.

@@ -162,6 +162,13 @@ func TestFor_answersOfOthers(t *testing.T) {
 	}
 }
 
+func TestFor_again(t *testing.T) {
+	t.Parallel()
+	if _, _, remedy := translate(t, "send", context.Canceled, Again("invoke the action again")); remedy != "The run was interrupted. To continue, invoke the action again." {
+		t.Error(remedy)
+	}
+}
+
 func TestFor_requestsWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	const (
@@ -219,12 +226,13 @@ func TestFor_whatElseGoesWrong(t *testing.T) {
 			err:  errors.Join(sent, &transport.APIError{Operation: "listThings", Method: "GET", Status: 507, Detail: "no", FromService: true}),
 			want: "createThing", also: "listThings", remedy: "The service failed. Try again later. " + acted,
 		},
-		"interrupted":          {err: context.Canceled, want: "Context canceled.", remedy: "The run was interrupted. Run again to continue."},
-		"interrupted read":     {err: &transport.TransportError{Err: context.Canceled}, remedy: "The run was interrupted. Run again to continue."},
+		"interrupted":          {err: context.Canceled, want: "Context canceled.", remedy: "The run was interrupted. To continue, run again."},
+		"interrupted read":     {err: &transport.TransportError{Err: context.Canceled}, remedy: "The run was interrupted. To continue, run again."},
 		"interrupted write":    {err: &transport.TransportError{Changes: true, Err: context.Canceled}, remedy: "The run was interrupted. " + acted},
-		"interrupted, unsent":  {err: &transport.TransportError{Changes: true, Unsent: true, Err: context.Canceled}, remedy: "The run was interrupted. Run again to continue."},
+		"interrupted, unsent":  {err: &transport.TransportError{Changes: true, Unsent: true, Err: context.Canceled}, remedy: "The run was interrupted. To continue, run again."},
 		"deadline of a wait":   {err: fmt.Errorf("waiting: %w", context.DeadlineExceeded), remedy: "The operation exceeded its timeout. To allow more time, raise it in the timeouts block. Then run again."},
 		"deadline of a look":   {err: &transport.TransportError{Err: context.DeadlineExceeded}, remedy: "Check base_url, the network, and any proxy. Then run again."},
+		"too large":            {err: transport.NewTransportError(transport.Operation{}, &transport.TooLargeError{}), remedy: "Read less, for example with max_results."},
 		"unconfigured":         {err: &transport.UnconfiguredError{Setting: "base_url"}, want: "apply what base_url depends on first."},
 		"anything else":        {err: errors.New("odd"), want: "Odd."},
 		"an answer and a wait": {err: errors.Join(errors.New("odd"), context.DeadlineExceeded), want: "Odd.\n", also: "Context deadline exceeded.", remedy: "The operation exceeded its timeout. To allow more time, raise it in the timeouts block. Then run again."},
@@ -410,7 +418,7 @@ func TestFor_invitations(t *testing.T) {
 		},
 		"a member's role": {
 			&organization.RoleKeptError{Email: "a@x", Requested: "owner", Kept: "user"}, "role",
-			said + `left the member a@x with the role "user" instead of "owner".`, `Set role to "user", or change the role at the service.`,
+			said + `left a@x with the role "user" instead of "owner".`, `Set role to "user", or change the role at the service.`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

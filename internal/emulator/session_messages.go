@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxMessageBody is the largest message in bytes, with its images and files.
-	maxMessageBody      = 16 << 20
+	// maxMessageBody is the largest message in bytes, with its images and files in Base64.
+	maxMessageBody      = 48 << 20
 	defaultMessageDelay = 20 * time.Second
 )
 

@@ -88,6 +88,19 @@ func IsForeign(err error) bool {
 	return errors.As(err, &api) && !api.FromService
 }
 
+// TooLargeError says that a response is larger than the provider reads.
+type TooLargeError struct{ Status int }
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("the response (status %d) is larger than %d bytes", e.Status, maxBody)
+}
+
+// IsTooLarge reports whether a response was larger than the provider reads. A retry would get the same response.
+func IsTooLarge(err error) bool {
+	var large *TooLargeError
+	return errors.As(err, &large)
+}
+
 // IsRepeated reports whether the service may have acted on an earlier attempt of the request.
 func IsRepeated(err error) bool {
 	var api *APIError
@@ -146,11 +159,11 @@ func (e *APIError) readBody(body []byte) {
 
 	e.FromService = hasDetail || hasTitle || hasOld || hasRequestID || hasItems
 	e.RequestID = requestID
-	e.Detail = cmp.Or(detail, messagesOf(items), title, old)
+	e.Detail = cmp.Or(detail, Messages(items), title, old)
 }
 
-// messagesOf joins the messages of a list of strings or objects.
-func messagesOf(items []json.RawMessage) string {
+// Messages joins the messages of a list of strings or objects.
+func Messages(items []json.RawMessage) string {
 	var messages []string
 	for _, item := range items {
 		text, ok := TextOf(item)

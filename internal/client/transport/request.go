@@ -314,7 +314,7 @@ func ReadBody(resp *http.Response, accepted Body) ([]byte, error) {
 	case err != nil && accepted == OnlyJSON:
 		return nil, fmt.Errorf("the response (status %d) was cut off after %d bytes: %w", resp.StatusCode, len(body), err)
 	case len(body) > maxBody:
-		return nil, fmt.Errorf("the response (status %d) is larger than %d bytes", resp.StatusCode, maxBody)
+		return nil, &TooLargeError{Status: resp.StatusCode}
 	case accepted == OnlyJSON && !json.Valid(body), accepted == EmptyOrJSON && len(start) > 0 && start[0] != '{' && start[0] != '[':
 		kind := cmp.Or(resp.Header.Get("Content-Type"), "no content type")
 		return nil, fmt.Errorf("the response (status %d, %s, %d bytes) is not JSON; it may come from another server at base_url", resp.StatusCode, kind, len(body))

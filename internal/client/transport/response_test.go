@@ -125,6 +125,19 @@ func TestReadAnswer_isBounded(t *testing.T) {
 	}
 }
 
+// A response that is too large is not requested again.
+func TestExchange_tooLarge(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		_, _ = w.Write(bytes.Repeat([]byte(" "), maxBody+1))
+	})
+	_, err := c.Exchange(t.Context(), Request{Op: Operation{Name: "list", Method: http.MethodGet, Route: "/api/v0/things"}}, OnlyJSON)
+	if !IsTooLarge(err) {
+		t.Errorf("got %v", err)
+	}
+	rec.WantCount(t, http.MethodGet, 1)
+}
+
 // The error for a page instead of JSON has its content type.
 func TestExchange_describesAPage(t *testing.T) {
 	t.Parallel()

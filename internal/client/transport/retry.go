@@ -127,6 +127,9 @@ func (a *attempts) mayRepeat(resp *http.Response, err error) bool {
 		if !a.connected.Load() {
 			return !isTLSFault(err)
 		}
+		if IsTooLarge(err) {
+			return false
+		}
 		return a.repeatable && (!a.op.Slow || !a.timedOut)
 	}
 	switch resp.StatusCode {
