@@ -65,7 +65,7 @@ type RoleKeptError struct {
 }
 
 func (e *RoleKeptError) Error() string {
-	what := "the member " + e.Email
+	what := e.Email
 	if e.IsPending {
 		what = "the pending invitation of " + e.Email
 	}
@@ -81,12 +81,13 @@ func (c *Client) Invite(ctx context.Context, email, role string) (*InvitationRes
 	if err != nil {
 		return nil, err
 	}
-	if text, _ := transport.TextOf(result.Reason); text != "" || result.Status == invitationFailed {
+	if text := transport.Messages([]json.RawMessage{result.Reason}); text != "" || result.Status == invitationFailed {
 		return nil, &InvitationError{Email: email, Problem: cmp.Or(text, "no explanation")}
 	}
-	if result.Role = cmp.Or(result.Role, role); result.Role != role {
+	if result.Role != "" && !strings.EqualFold(result.Role, role) {
 		return nil, &RoleKeptError{Email: email, Requested: role, Kept: result.Role, IsPending: result.Status == invitationPending}
 	}
+	result.Role = role
 	return result, nil
 }
 
