@@ -166,6 +166,28 @@ func TestSessionMessage_textDuringTheWork(t *testing.T) {
 	}
 }
 
+// The rate limit delays the second look until the agent has worked. Its status is idle in both, but not in between.
+func TestSessionMessage_workBetweenTwoLooks(t *testing.T) {
+	t.Parallel()
+	for _, wait := range []string{"42", "92"} {
+		t.Run(wait, func(t *testing.T) {
+			t.Parallel()
+			var e *acctest.Env
+			var s talk
+			e = acctest.New(t, acctest.Hold("sendSessionMessage", func(<-chan struct{}) {
+				e.Faults().Add(emulator.Fault{Operation: "getSession", Kind: emulator.FaultRateLimited, RetryAfter: wait, After: 1, Times: 1})
+				acctest.Must(t, e.AddMessage(s.ID, emulator.SessionMessage{Role: "assistant", Content: []json.RawMessage{json.RawMessage(`{"type":"text","text":"Looking"}`)}}))
+			}))
+			s = makeTalk(e, newComputer(e, "dev"), nil)
+			script(t, e, s.ID, emulator.SessionAnswer{Text: "Done", After: 30 * time.Second})
+			progress := mustSend(t, e, waitingMessage(s.ID, "Fix it"))
+			if got := progress[len(progress)-1]; !strings.HasSuffix(got, "answered:\nDone") {
+				t.Errorf("the last progress is %q", got)
+			}
+		})
+	}
+}
+
 func TestSessionMessage_theAgentDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// listedWithin is how long a session must be idle before its listed messages are complete. An earlier list may end with a text
-	// that the agent wrote during its work.
+	// listedWithin is how long a session must be idle and unchanged before its listed messages are complete. An earlier list may
+	// end with a text that the agent wrote during its work.
 	listedWithin = sessions.ListedLate + 5*time.Second
 	// silencePatience is how long a session is idle before no answer is expected any more.
 	silencePatience = 90 * time.Second
@@ -50,7 +50,8 @@ type turnWait struct {
 	message *sessions.Message
 	tell    crud.Tell
 
-	// idleSince is the time since when the session has been idle; zero while it is not.
+	// seen is the session at the last look, and idleSince the time since when it has been idle and unchanged.
+	seen      sessions.Session
 	idleSince time.Time
 	answer    *sessions.Message
 	// told is the session as last reported, and toldAt when.
@@ -83,14 +84,12 @@ func (w *turnWait) look(ctx context.Context) (string, error) {
 	}
 	w.report(s)
 	now := w.client.Conn.Clock.Now()
-	if s.Status != sessions.StatusIdle {
-		w.idleSince = time.Time{}
-		return s.Status, nil
-	}
-	if w.idleSince.IsZero() {
+	// The agent may have worked between two looks.
+	if s.Status != w.seen.Status || s.MessageCount != w.seen.MessageCount || s.UpdatedAt != w.seen.UpdatedAt {
 		w.idleSince = now
 	}
-	if now.Sub(w.idleSince) < listedWithin {
+	w.seen = *s
+	if s.Status != sessions.StatusIdle || now.Sub(w.idleSince) < listedWithin {
 		return s.Status, nil
 	}
 	w.answer, err = w.client.Sessions.Answer(ctx, w.session, w.message)
@@ -128,7 +127,7 @@ func (w *turnWait) explain(err error) error {
 			Detail: fmt.Sprintf("%s, and the agent answered with an error:\n%s\n\nCheck what the agent did with the data source agentyard_session_messages. Then fix the cause, and invoke the action again.", about, firstLines(w.answer.Text()))}
 	case errors.As(err, &failed):
 		return &crud.Fault{Summary: "No Answer From the Agent",
-			Detail: about + ", but the session has been idle for 90 seconds and lists no answer. The agent may have been interrupted. " +
+			Detail: fmt.Sprintf("%s, but the session has been idle for %.0f seconds and lists no answer. The agent may have been interrupted. ", about, silencePatience.Seconds()) +
 				"Check the session with the data source agentyard_session_messages. If the agent did not do the task, invoke the action again."}
 	case errors.As(err, &late):
 		return &crud.Fault{Summary: "Timed Out Waiting for the Agent",
