@@ -28,8 +28,8 @@ check "agents_have_answered" {
   assert {
     condition = alltrue([
       for last in data.agentyard_session_messages.answer :
-      length(last.messages) > 0
+      one(last.messages[*].is_error) == false
     ])
-    error_message = "An agent has not answered yet."
+    error_message = "An agent has failed, or has not answered yet."
   }
 }

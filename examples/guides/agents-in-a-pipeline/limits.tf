@@ -19,9 +19,9 @@ data "agentyard_session" "agent" {
 }
 
 locals {
-  spent = sum([
+  spent = sum(concat([0], [
     for s in data.agentyard_session.agent : coalesce(s.service_credits, 0)
-  ])
+  ]))
 }
 
 check "night_was_within_budget" {

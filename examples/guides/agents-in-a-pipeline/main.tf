@@ -20,8 +20,10 @@ resource "agentyard_computer_fleet" "agents" {
   quantity    = 2
 }
 
-# Replacing this replaces the sessions.
-resource "terraform_data" "night" {}
+# Replacing this, or changing a task, replaces the sessions.
+resource "terraform_data" "night" {
+  triggers_replace = var.tasks
+}
 
 resource "agentyard_session" "agent" {
   for_each = var.tasks

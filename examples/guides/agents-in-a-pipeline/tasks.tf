@@ -16,11 +16,11 @@ action "agentyard_session_message" "task" {
   }
 }
 
-# A new session or a changed task invokes the action.
+# A new session invokes the action.
 resource "terraform_data" "task" {
   for_each = var.tasks
 
-  triggers_replace = [agentyard_session.agent[each.key].id, each.value]
+  triggers_replace = agentyard_session.agent[each.key].id
 
   lifecycle {
     action_trigger {
