@@ -165,7 +165,7 @@ func (r *memberInvitationResource) ModifyPlan(ctx context.Context, req resource.
 	resp.Diagnostics.Append(apierror.For("plan", "member invitation", err, invitationOptions)...)
 	if member != nil {
 		resp.Diagnostics.AddAttributeWarning(path.Root("email"), "Person Is Already a Member",
-			member.Email+" is already a member. The apply sets the role of this member as planned. To keep the current role, remove role from the configuration and import the member.")
+			member.Email+" is already a member, and the apply sets their role. To keep the current role, import the member and omit role. To rename this resource, add a moved block.")
 	}
 }
 
@@ -219,8 +219,7 @@ func (r *memberInvitationResource) Update(ctx context.Context, req resource.Upda
 func (r *memberInvitationResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var email types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("email"), &email)...)
-	resp.Diagnostics.AddWarning("Membership Left Unchanged", fmt.Sprintf("Destroying the invitation of %s sent no request, so no member was removed and no invitation was revoked. "+
-		"To remove the person, use the action agentyard_member_remove.", email.ValueString()))
+	resp.Diagnostics.AddWarning("No Member Removed", fmt.Sprintf("Destroying the invitation of %s sent no request, so no member was removed and no invitation was revoked.", email.ValueString()))
 }
 
 func (r *memberInvitationResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {

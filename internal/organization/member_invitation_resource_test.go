@@ -151,7 +151,7 @@ func TestMemberInvitation_ofAMember(t *testing.T) {
 			p := acctest.NewProcess(t, e, nil)
 			i := p.NewInstance(invitationType)
 			out := p.Apply(i, tc.config)
-			const want = "Person Is Already a Member: " + avery + " is already a member. The apply sets the role of this member as planned. To keep the current role, remove role from the configuration and import the member."
+			const want = "Person Is Already a Member: " + avery + " is already a member, and the apply sets their role. To keep the current role, import the member and omit role. To rename this resource, add a moved block."
 			if len(out.Errors) > 0 || out.WarningText() != want {
 				t.Errorf("%s\n%s, want %s", out.Text(), out.WarningText(), want)
 			}
@@ -251,7 +251,7 @@ func TestAccMemberInvitation_import(t *testing.T) {
 			}
 			cli.MustPlanEmpty()
 			out := acctest.OneLine(cli.MustRun("destroy", "-auto-approve", "-input=false").Output)
-			if !strings.Contains(out, "Membership Left Unchanged") || !strings.Contains(out, "sent no request") || !strings.Contains(out, "agentyard_member_remove") {
+			if !strings.Contains(out, "No Member Removed") || !strings.Contains(out, "sent no request") {
 				t.Errorf("the destroy says %s", out)
 			}
 			if got := roleOf(e, avery, "manager"); got != "manager already_member" {
@@ -369,7 +369,7 @@ func TestAccMemberInvitation_many(t *testing.T) {
 	if n := len(e.Journal().Entries()); n != 1 {
 		t.Errorf("a plan takes %d requests", n)
 	}
-	if out := cli.MustRun("destroy", "-auto-approve", "-input=false").Output; strings.Count(out, "Membership Left Unchanged") != 50 {
+	if out := cli.MustRun("destroy", "-auto-approve", "-input=false").Output; strings.Count(out, "No Member Removed") != 50 {
 		t.Errorf("the destroy says %s", out)
 	}
 }
