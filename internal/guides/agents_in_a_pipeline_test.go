@@ -40,7 +40,7 @@ terraform plan`)), "The agents spent 600000 credits.", "No changes.")
 
 	// A canceled run sends each task once, and the agents go on.
 	g.expect(g.run(interrupted("INT")), "Interrupt received.")
-	g.expect(g.run(pipeline("terraform apply")), "0 added, 0 changed, 0 destroyed.", "or has not answered yet.")
+	g.expect(g.run(pipeline("terraform apply")), "0 added, 0 changed, 0 destroyed.", "or has not answered.")
 	g.expect(g.run(pipeline(later+"terraform apply")), "0 added, 0 changed, 0 destroyed.", task1, task2)
 
 	// A killed run keeps the sessions. The next one sends the tasks that the state does not contain.
@@ -86,7 +86,7 @@ func withoutActions(g *reader) {
 		}
 	}
 	g.leave("tofu init")
-	g.expect(g.step(), "7 added, 0 changed, 0 destroyed.", "or has not answered yet.", `"agent-1" = tostring(null)`)
+	g.expect(g.step(), "7 added, 0 changed, 0 destroyed.", "or has not answered.", `"agent-1" = tostring(null)`)
 	g.expect(g.run(pipeline(`for id in $(tofu output -json sessions | grep -o '[0-9a-f-]\{36\}'); do
   agentyard-emulator control POST sessions/$id/messages '{"role":"assistant","content":[{"type":"text","text":"Done."}]}'
 done

@@ -9,6 +9,14 @@ data "agentyard_session_messages" "answer" {
   depends_on = [terraform_data.task]
 }
 
+data "agentyard_session" "agent" {
+  for_each = var.tasks
+
+  id = agentyard_session.agent[each.key].id
+
+  depends_on = [terraform_data.task]
+}
+
 output "answers" {
   description = "The last message of each agent."
   value = {
@@ -27,9 +35,10 @@ output "sessions" {
 check "agents_have_answered" {
   assert {
     condition = alltrue([
-      for last in data.agentyard_session_messages.answer :
-      one(last.messages[*].is_error) == false
+      for computer, last in data.agentyard_session_messages.answer :
+      one(last.messages[*].is_error) == false &&
+      data.agentyard_session.agent[computer].status == "idle"
     ])
-    error_message = "An agent has failed, or has not answered yet."
+    error_message = "An agent is working, has failed, or has not answered."
   }
 }

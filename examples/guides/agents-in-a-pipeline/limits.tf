@@ -10,14 +10,6 @@ variable "budget" {
   default     = 500000
 }
 
-data "agentyard_session" "agent" {
-  for_each = var.tasks
-
-  id = agentyard_session.agent[each.key].id
-
-  depends_on = [terraform_data.task]
-}
-
 locals {
   spent = sum(concat([0], [
     for s in data.agentyard_session.agent : coalesce(s.service_credits, 0)
