@@ -24,7 +24,7 @@ import (
 const EnvCLI = "TF_ACC_TERRAFORM_PATH"
 
 // cliTimeout stops a CLI that hangs, so that its test fails with the output.
-const cliTimeout = 10 * time.Minute
+const cliTimeout = 25 * time.Minute
 
 // CLI runs the real CLI in its own folder, with the provider as a separate process. It does what the acceptance library
 // cannot: invoke actions, generate configuration from a query, interrupt, and kill.

@@ -29,6 +29,7 @@ var guides = []struct {
 	{name: "api-keys-without-state", needs: acctest.NeedsEphemeral, checks: apiKeysWithoutState},
 	{name: "environment-builds", options: with(quick), checks: environmentBuilds},
 	{name: "getting-started", options: with(quick), checks: gettingStarted},
+	{name: "large-organizations", options: with(quick)},
 	{name: "policies", options: with(quick), checks: policies},
 	{name: "sharing-computers", options: with(quick), checks: sharingComputers},
 	{name: "spend-governance", checks: spendGovernance},
