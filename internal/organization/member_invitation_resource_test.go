@@ -112,7 +112,7 @@ func TestMemberInvitation_memberID(t *testing.T) {
 	}
 	leaves(e, avery)
 	out := e.Plan(t, i, config)
-	if out.Action != "create" || !strings.Contains(out.WarningText(), "Member Invitation Not Found: The member invitation "+avery+" no longer exists.") {
+	if out.Action != "create" || !strings.Contains(out.WarningText(), "Member Not Found: The member "+avery+" no longer exists.") {
 		t.Errorf("%s: %s", out.Action, out.WarningText())
 	}
 }
@@ -318,7 +318,7 @@ func TestMemberInvitation_pendingElsewhere(t *testing.T) {
 	}
 	p := acctest.NewProcess(t, e, nil)
 	i := p.NewInstance(invitationType)
-	p.Import(i, avery).MustFail(t, "", "Cannot read member invitation", "Nobody has joined", "does not show pending invitations", "apply without the import")
+	p.Import(i, avery).MustFail(t, "", "Cannot read member", "Nobody has joined", "does not show pending invitations", "apply without the import")
 
 	i = p.NewInstance(invitationType)
 	p.Apply(i, acctest.Values{"email": avery, "role": "owner"}).MustFail(t, "role", "pending invitation", `role "manager" instead of "owner"`, `set role to "manager"`, "after the person joins")
