@@ -128,8 +128,8 @@ func (p *pipeline) destroy() {
 	}
 }
 
-// Pipelines that share a rate limit send few requests in vain. The bubble's time passes only while all of them wait, so the
-// numbers do not depend on the machine. They vary with the jitter.
+// Pipelines share a rate limit. Time in the bubble passes only while all of them wait, so the number of requests depends on the
+// jitter, but not on the machine.
 func TestPipelines_shareARateLimit(t *testing.T) {
 	for limit, most := range map[float64]struct{ apply, destroy float64 }{
 		3:  {3.2, 2.7},
