@@ -22,6 +22,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -174,15 +175,17 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 
 const adopted = " The service does not return this, so the configured value is adopted after an import."
 
+const equalURLs = "A trailing `.git` or slash is ignored."
+
 func reposAttribute(object string) schema.ListAttribute {
 	return schema.ListAttribute{
 		Optional: true, ElementType: types.StringType,
-		MarkdownDescription: "URLs of the repositories to clone. Must contain at most 20 URLs of at most 2048 characters. Changing this forces a new " + object + "." + adopted,
+		MarkdownDescription: "URLs of the repositories to clone. Must contain at most 20 URLs of at most 2048 characters. " + equalURLs + " Changing this forces a new " + object + "." + adopted,
 		Validators: []validator.List{
 			listvalidator.SizeAtMost(20),
 			listvalidator.ValueStringsAre(value.URI(), value.Length(0, 2048)),
 		},
-		PlanModifiers: []planmodifier.List{modifier.CreateOnlyList()},
+		PlanModifiers: []planmodifier.List{modifier.KeepEqualList(environments.SameURL, equalURLs), modifier.CreateOnlyList()},
 	}
 }
 

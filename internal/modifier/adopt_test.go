@@ -100,6 +100,24 @@ func TestModifiers_withoutAnImport(t *testing.T) {
 	}
 }
 
+// Null and empty are equal, but not unknown.
+func TestAreEmpty(t *testing.T) {
+	t.Parallel()
+	none, empty := types.ListNull(types.StringType), types.ListValueMust(types.StringType, nil)
+	one := types.ListValueMust(types.StringType, []attr.Value{types.StringValue("a")})
+	noMap, emptyMap := types.MapNull(types.StringType), types.MapValueMust(types.StringType, nil)
+	for _, pair := range [][2]attr.Value{{none, empty}, {empty, none}, {noMap, emptyMap}, {emptyMap, noMap}} {
+		if !areEmpty(pair[0], pair[1]) {
+			t.Errorf("%s and %s differ", pair[0], pair[1])
+		}
+	}
+	for _, pair := range [][2]attr.Value{{none, one}, {one, empty}, {none, types.ListUnknown(types.StringType)}, {emptyMap, types.MapUnknown(types.StringType)}} {
+		if areEmpty(pair[0], pair[1]) {
+			t.Errorf("%s and %s are equal", pair[0], pair[1])
+		}
+	}
+}
+
 // stateWith returns the state of an object with one attribute, or an empty state.
 func stateWith(t *testing.T, exists bool, v attr.Value) tfsdk.State {
 	t.Helper()

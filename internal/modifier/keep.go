@@ -2,8 +2,10 @@ package modifier
 
 import (
 	"context"
+	"slices"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -33,6 +35,24 @@ func (k keepEqual) MarkdownDescription(ctx context.Context) string { return k.De
 
 func (k keepEqual) PlanModifyString(_ context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
 	resp.PlanValue = Keep(req.StateValue, req.PlanValue, k.equal)
+}
+
+// keepEqualList keeps the prior list if each configured element is an equal form of the prior one.
+type keepEqualList struct{ keepEqual }
+
+// KeepEqualList is KeepEqual for the strings of a list.
+func KeepEqualList(equal func(a, b string) bool, text string) planmodifier.List {
+	return keepEqualList{keepEqual{equal, text}}
+}
+
+func (k keepEqualList) PlanModifyList(_ context.Context, req planmodifier.ListRequest, resp *planmodifier.ListResponse) {
+	same := func(a, b attr.Value) bool {
+		prior, planned := a.(types.String), b.(types.String)
+		return value.IsSet(planned) && k.equal(prior.ValueString(), planned.ValueString())
+	}
+	if value.IsSet(req.StateValue) && value.IsSet(req.PlanValue) && slices.EqualFunc(req.StateValue.Elements(), req.PlanValue.Elements(), same) {
+		resp.PlanValue = req.StateValue
+	}
 }
 
 // Keep returns the prior value of a string if the new value is equal to it, and the new value otherwise.

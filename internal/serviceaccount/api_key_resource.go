@@ -183,7 +183,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 				Attributes: map[string]schema.Attribute{
 					"triggers": schema.MapAttribute{
 						Optional: true, ElementType: types.StringType,
-						MarkdownDescription: "Arbitrary values. Changing, adding, or removing a value rotates the key. Removing the whole map does not.",
+						MarkdownDescription: "Arbitrary values. Changing, adding, or removing a value rotates the key. Removing all values does not.",
 					},
 					"interval": schema.StringAttribute{
 						Optional:            true,

@@ -58,7 +58,7 @@ type keySettings struct {
 	expiresIn    time.Duration
 	hasRotation  bool
 	isIdle       bool              // rotation has no condition that could ever rotate the key.
-	triggers     map[string]string // Nil is null.
+	triggers     map[string]string
 	interval     time.Duration
 	beforeExpiry time.Duration
 	grace        time.Duration
@@ -163,9 +163,9 @@ func (c *keyConfig) expiryField(s *keyState) string {
 	return fieldExpiresAt
 }
 
-// changedTriggers returns names only: the values may be secrets. Removing the whole map changes none.
+// changedTriggers returns names only: the values may be secrets. Removing all of them changes none.
 func (c *keyConfig) changedTriggers(s *keyState) []string {
-	if c.settings.triggers == nil {
+	if len(c.settings.triggers) == 0 {
 		return nil
 	}
 	names := map[string]bool{}

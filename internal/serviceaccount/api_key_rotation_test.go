@@ -122,6 +122,8 @@ func TestDecide_changedArguments(t *testing.T) {
 		"empty triggers added":                 {madeWith(keySettings{}), keySettings{hasRotation: true, triggers: map[string]string{}}, day, keyAdopt},
 		"triggers changed":                     {madeWith(usual()), with(usual(), func(s *keySettings) { s.triggers = map[string]string{"v": "2"} }), day, keyRotate},
 		"triggers removed":                     {madeWith(usual()), with(usual(), func(s *keySettings) { s.triggers = nil }), day, keyAdopt},
+		"triggers emptied":                     {madeWith(usual()), with(usual(), func(s *keySettings) { s.triggers = map[string]string{} }), day, keyAdopt},
+		"a trigger removed":                    {madeWith(with(usual(), func(s *keySettings) { s.triggers = map[string]string{"v": "1", "w": "2"} })), usual(), day, keyRotate},
 		"rotation removed":                     {madeWith(usual()), keySettings{expiresIn: 30 * day}, 25 * day, keyAdopt},
 		"interval shortened to what is over":   {madeWith(usual()), with(usual(), func(s *keySettings) { s.interval = day }), 2 * day, keyRotate},
 		"grace changed":                        {madeWith(usual()), with(usual(), func(s *keySettings) { s.grace = 0 }), day, keyAdopt},
@@ -177,7 +179,7 @@ func TestDecide_namesTimeAndRule(t *testing.T) {
 		"expires_at changed": {madeWith(fixed), keySettings{expiresAt: born.Add(40 * day)}, day, fieldExpiresAt, "expires_at changed"},
 		"expires_at removed": {madeWith(fixed), keySettings{}, day, fieldExpiresAt, "expires_at changed"},
 		"triggers":           {madeWith(usual()), with(func(s *keySettings) { s.triggers = map[string]string{"v": "secret", "w": "secret"} }), day, fieldTriggers, "rotation.triggers changed (v, w)"},
-		"a trigger removed":  {madeWith(usual()), with(func(s *keySettings) { s.triggers = map[string]string{} }), day, fieldTriggers, "rotation.triggers changed (v)"},
+		"a trigger removed":  {madeWith(with(func(s *keySettings) { s.triggers = map[string]string{"v": "1", "w": "2"} })), usual(), day, fieldTriggers, "rotation.triggers changed (w)"},
 		"imported":           {&keyState{createdAt: born}, usual(), day, fieldRotation, "its value is unknown since the import"},
 	} {
 		d := decide(tc.state, &keyConfig{settings: tc.config, differs: true}, born.Add(tc.after))

@@ -147,7 +147,9 @@ func TestAccWikiRun_leastThenEachAttribute(t *testing.T) {
 		step(replace, shared, `triggers = { release = "1" }`),
 		step(replace, shared, `triggers = { release = "2" }`),
 		step(replace, shared, `triggers = {}`),
-		step(replace, shared),
+		step(update, shared), // No triggers equal empty triggers.
+		step(update, shared, `triggers = {}`),
+		step(update, shared),
 		step(replace, is(func(r runJSON) bool { return r.PageCount == 2 }), quoted("pages", pagesJSON)),
 		step(noop, is(func(r runJSON) bool { return r.PageCount == 2 }), quoted("pages", strings.ReplaceAll(pagesJSON, ",", " , "))),
 		step(replace, is(func(r runJSON) bool { return strings.Count(string(r.PageTree), `"children":[]`) == 1 }), quoted("pages", pagesJSON), quoted("page_tree", treeJSON)),
